@@ -1,0 +1,161 @@
+package bits
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+var (
+	// ErrRange is matched when a tick, worker, sequence or instant is outside
+	// of what a layout can hold.
+	ErrRange = errors.New("bits: out of range")
+
+	// ErrForeign is matched when a number is not an id of the layout at hand:
+	// it is negative, or it uses bits that the layout does not.
+	ErrForeign = errors.New("bits: not an id of this layout")
+)
+
+// Parts is what an id is made of.
+type Parts struct {
+	Time     time.Time // when the tick begins, in UTC
+	Tick     int64     // ticks since the layout's epoch, from 0
+	Worker   int64     // number of the worker that made the id, from 0
+	Sequence int64     // place within the tick, from 0
+}
+
+// Allocator composes ids of one layout and takes them apart. Make one with
+// [NewAllocator]. It never changes, so it may be copied and used from any
+// number of goroutines.
+type Allocator struct {
+	layout      Layout
+	timeShift   uint8
+	workerShift uint8
+	maxTick     int64
+	maxWorker   int64
+	maxSequence int64
+
+	// epochSecond is the epoch in Unix seconds where a tick is a second and the
+	// epoch a whole one, as is usual; inSeconds says so.
+	epochSecond int64
+	inSeconds   bool
+}
+
+// NewAllocator returns an allocator for the layout, or the error of
+// [Layout.Validate].
+func NewAllocator(layout Layout) (Allocator, error) {
+	if err := layout.Validate(); err != nil {
+		return Allocator{}, err
+	}
+	layout.Epoch = layout.Epoch.UTC().Round(0)
+	return Allocator{
+		layout:      layout,
+		timeShift:   layout.WorkerBits + layout.SequenceBits,
+		workerShift: layout.SequenceBits,
+		maxTick:     1<<layout.TimeBits - 1,
+		maxWorker:   1<<layout.WorkerBits - 1,
+		maxSequence: 1<<layout.SequenceBits - 1,
+		epochSecond: layout.Epoch.Unix(),
+		inSeconds:   layout.Unit == time.Second && layout.Epoch.Nanosecond() == 0,
+	}, nil
+}
+
+// Layout returns the layout that the allocator was made for.
+func (a *Allocator) Layout() Layout { return a.layout }
+
+// MaxTick returns the last tick that the layout can stamp.
+func (a *Allocator) MaxTick() int64 { return a.maxTick }
+
+// MaxWorker returns the greatest worker number that the layout can hold.
+func (a *Allocator) MaxWorker() int64 { return a.maxWorker }
+
+// MaxSequence returns the greatest sequence, so that a worker has MaxSequence+1
+// ids for each tick.
+func (a *Allocator) MaxSequence() int64 { return a.maxSequence }
+
+// Compose returns the id of a tick, worker and sequence, or an error that matches
+// [ErrRange] and names every part out of range: nothing is masked and nothing
+// wraps.
+func (a *Allocator) Compose(tick, worker, sequence int64) (int64, error) {
+	err := errors.Join(
+		inRange("tick", tick, a.maxTick),
+		inRange("worker", worker, a.maxWorker),
+		inRange("sequence", sequence, a.maxSequence),
+	)
+	if err != nil {
+		return 0, err
+	}
+	return a.First(tick, worker) + sequence, nil
+}
+
+func inRange(what string, value, greatest int64) error {
+	if value < 0 || value > greatest {
+		return fmt.Errorf("%w: %s is %d, want 0 to %d", ErrRange, what, value, greatest)
+	}
+	return nil
+}
+
+// First returns the id with sequence 0 of a tick and a worker, both of which the
+// caller has checked to be in range. The MaxSequence ids that follow it are the
+// next numbers.
+func (a *Allocator) First(tick, worker int64) int64 {
+	return tick<<a.timeShift | worker<<a.workerShift
+}
+
+// Parse takes an id apart. A number that is no id of the layout is an error that
+// matches [ErrForeign] and quotes it.
+func (a *Allocator) Parse(id int64) (Parts, error) {
+	if id < 0 || id>>a.timeShift > a.maxTick {
+		return Parts{}, fmt.Errorf("%w: %d, want 0 to %d for %s", ErrForeign, id, a.greatest(), a.layout)
+	}
+	tick := id >> a.timeShift
+	return Parts{
+		Time:     a.Time(tick),
+		Tick:     tick,
+		Worker:   id >> a.workerShift & a.maxWorker,
+		Sequence: id & a.maxSequence,
+	}, nil
+}
+
+func (a *Allocator) greatest() int64 {
+	return a.First(a.maxTick, a.maxWorker) | a.maxSequence
+}
+
+// Tick returns the number of the tick that t lies in: negative before the epoch,
+// above MaxTick after the layout's end.
+func (a *Allocator) Tick(t time.Time) int64 {
+	if a.inSeconds {
+		return t.Unix() - a.epochSecond
+	}
+	return a.layout.tick(t)
+}
+
+// Time returns the instant, in UTC, at which a tick from 0 to MaxTick+1 begins.
+func (a *Allocator) Time(tick int64) time.Time {
+	return a.layout.instant(uint64(tick))
+}
+
+// FirstID returns the least id that any worker can stamp in the tick that t lies
+// in. With [Allocator.LastID] it bounds a query by time:
+//
+//	WHERE id BETWEEN firstID(from) AND lastID(to)
+//
+// An instant that the layout cannot stamp is an error that matches [ErrRange].
+func (a *Allocator) FirstID(t time.Time) (int64, error) {
+	tick := a.Tick(t)
+	if tick < 0 || tick > a.maxTick {
+		return 0, fmt.Errorf("%w: instant %s, want from %s to before %s", ErrRange,
+			t.UTC().Format(time.RFC3339Nano), a.layout.Epoch.Format(time.RFC3339Nano), a.layout.End().Format(time.RFC3339Nano))
+	}
+	return a.First(tick, 0), nil
+}
+
+// LastID returns the greatest id that any worker can stamp in the tick that t
+// lies in. See [Allocator.FirstID].
+func (a *Allocator) LastID(t time.Time) (int64, error) {
+	first, err := a.FirstID(t)
+	if err != nil {
+		return 0, err
+	}
+	return first | a.First(0, a.maxWorker) | a.maxSequence, nil
+}

@@ -1,0 +1,203 @@
+package bits_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/uidring/uidring/bits"
+)
+
+func TestComposeRefusesWhatDoesNotFit(t *testing.T) {
+	a := mustAllocator(t, bits.Default)
+	for _, test := range []struct {
+		tick, worker, sequence int64
+		want                   string
+	}{
+		{1 << 28, 0, 0, "tick is 268435456, want 0 to 268435455"},
+		{-1, 0, 0, "tick is -1"},
+		{0, 1 << 22, 0, "worker is 4194304, want 0 to 4194303"},
+		{0, -1, 0, "worker is -1"}, // the original accepts it, and its ids are negative
+		{0, 0, 8192, "sequence is 8192, want 0 to 8191"},
+		{math.MaxInt64, math.MinInt64, -1, "sequence is -1"},
+	} {
+		id, err := a.Compose(test.tick, test.worker, test.sequence)
+		if !errors.Is(err, bits.ErrRange) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("Compose(%d, %d, %d) = %d, error %v, want %q in it", test.tick, test.worker, test.sequence, id, err, test.want)
+		}
+	}
+}
+
+func TestParseRefusesForeignIDs(t *testing.T) {
+	for _, test := range []struct {
+		layout bits.Layout
+		id     int64
+	}{
+		{bits.Default, -1},
+		{bits.Default, math.MinInt64},
+		{bits.JSSafe, 1 << 53},
+		{bits.JSSafe, math.MaxInt64},
+	} {
+		_, err := mustAllocator(t, test.layout).Parse(test.id)
+		if !errors.Is(err, bits.ErrForeign) {
+			t.Errorf("%s: Parse(%d): error %v, want %v", test.layout, test.id, err, bits.ErrForeign)
+		}
+	}
+	if _, err := mustAllocator(t, bits.JSSafe).Parse(1<<53 - 1); err != nil {
+		t.Errorf("Parse of the last id: %v", err)
+	}
+}
+
+func TestIDsOfAnInstant(t *testing.T) {
+	a := mustAllocator(t, bits.Snowflake)
+	at := time.Date(2026, 11, 20, 10, 0, 0, 123_456_789, time.FixedZone("", 3600))
+	first, err := a.FirstID(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := a.LastID(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tick := at.UnixMilli() - 1288834974657
+	for _, test := range []struct {
+		id   int64
+		want bits.Parts
+	}{
+		{first, bits.Parts{Time: time.UnixMilli(at.UnixMilli()).UTC(), Tick: tick}},
+		{last, bits.Parts{Time: time.UnixMilli(at.UnixMilli()).UTC(), Tick: tick, Worker: 1023, Sequence: 4095}},
+		{first - 1, bits.Parts{Time: time.UnixMilli(at.UnixMilli() - 1).UTC(), Tick: tick - 1, Worker: 1023, Sequence: 4095}},
+		{last + 1, bits.Parts{Time: time.UnixMilli(at.UnixMilli() + 1).UTC(), Tick: tick + 1}},
+	} {
+		if got, err := a.Parse(test.id); got != test.want || err != nil {
+			t.Errorf("Parse(%d) = %+v, %v, want %+v", test.id, got, err, test.want)
+		}
+	}
+	end := bits.Snowflake.End()
+	for _, at := range []time.Time{bits.Snowflake.Epoch.Add(-1), end, {}, end.AddDate(1000, 0, 0)} {
+		if id, err := a.FirstID(at); !errors.Is(err, bits.ErrRange) {
+			t.Errorf("FirstID(%v) = %d, %v, want an error", at, id, err)
+		}
+		if id, err := a.LastID(at); !errors.Is(err, bits.ErrRange) {
+			t.Errorf("LastID(%v) = %d, %v, want an error", at, id, err)
+		}
+	}
+	if id, err := a.LastID(end.Add(-1)); id != math.MaxInt64 || err != nil {
+		t.Errorf("LastID just before the end = %d, %v, want %d", id, err, int64(math.MaxInt64))
+	}
+}
+
+// A layout of 63 bits uses up int64: no tick of its last second may be lost to
+// caution about overflow, for the tick after it is where a generator stops.
+func TestTickAtTheEndOfInt64(t *testing.T) {
+	for _, unit := range []time.Duration{1, time.Microsecond, time.Millisecond, 10 * time.Millisecond} {
+		a, err := bits.NewAllocator(bits.Layout{TimeBits: 63, Epoch: time.Unix(1, 999_999_999).UTC(), Unit: unit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, back := range []int64{0, 1, 2, 1000, 1_000_000_000} {
+			tick := math.MaxInt64 - back
+			if got := a.Tick(a.Time(tick)); got != tick {
+				t.Errorf("unit %v: tick of the time of tick %d is %d", unit, tick, got)
+			}
+			if got := a.Tick(a.Time(tick).Add(-1)); got != tick-1 {
+				t.Errorf("unit %v: tick just before the time of tick %d is %d", unit, tick, got)
+			}
+		}
+		end := a.Layout().End()
+		if got := a.Tick(end); got != math.MaxInt64 {
+			t.Errorf("unit %v: tick of the end is %d, want the greatest int64", unit, got)
+		}
+		if got := a.Tick(time.Unix(end.Unix()+1<<40, 0)); got != math.MaxInt64 {
+			t.Errorf("unit %v: tick long after the end is %d, want the greatest int64", unit, got)
+		}
+	}
+}
+
+// layouts draws a valid layout.
+func layouts(t *rapid.T) bits.Layout {
+	timeBits := rapid.IntRange(1, 63).Draw(t, "time")
+	workerBits := rapid.IntRange(0, 63-timeBits).Draw(t, "worker")
+	return bits.Layout{
+		TimeBits:     uint8(timeBits),
+		WorkerBits:   uint8(workerBits),
+		SequenceBits: uint8(rapid.IntRange(0, 63-timeBits-workerBits).Draw(t, "sequence")),
+		Epoch: time.Unix(rapid.Int64Range(-1<<33, 1<<33).Draw(t, "epoch"),
+			rapid.SampledFrom([]int64{0, 1, 657e6, 999_999_999}).Draw(t, "nanosecond")).UTC(),
+		Unit: rapid.SampledFrom([]time.Duration{
+			1, time.Microsecond, time.Millisecond, 10 * time.Millisecond, time.Second, 10 * time.Second, 24 * time.Hour,
+		}).Draw(t, "unit"),
+	}
+}
+
+// roundTrip checks that what is composed parses to the same parts, that the time
+// of a tick lies in that tick and the instant before it does not, and that the
+// layout survives as text.
+func roundTrip(t *rapid.T) {
+	layout := layouts(t)
+	a, err := bits.NewAllocator(layout)
+	if err != nil {
+		t.Fatalf("%+v: %v", layout, err)
+	}
+	tick := rapid.Int64Range(0, a.MaxTick()).Draw(t, "tick")
+	worker := rapid.Int64Range(0, a.MaxWorker()).Draw(t, "worker number")
+	sequence := rapid.Int64Range(0, a.MaxSequence()).Draw(t, "sequence number")
+	id, err := a.Compose(tick, worker, sequence)
+	if err != nil || id < 0 {
+		t.Fatalf("%s: Compose(%d, %d, %d) = %d, %v", layout, tick, worker, sequence, id, err)
+	}
+	parts, err := a.Parse(id)
+	if want := (bits.Parts{Time: a.Time(tick), Tick: tick, Worker: worker, Sequence: sequence}); parts != want || err != nil {
+		t.Fatalf("%s: Parse(%d) = %+v, %v, want %+v", layout, id, parts, err, want)
+	}
+	// Beyond what time.Time counts in int64 seconds there is no instant to
+	// compare; such a layout outlasts the sun.
+	if a.Time(tick).Year() < 1_000_000 {
+		if got := a.Tick(a.Time(tick)); got != tick {
+			t.Fatalf("%s: tick of the time of tick %d is %d", layout, tick, got)
+		}
+		if got := a.Tick(a.Time(tick).Add(-1)); got != tick-1 {
+			t.Fatalf("%s: tick just before the time of tick %d is %d", layout, tick, got)
+		}
+		first, err1 := a.FirstID(a.Time(tick))
+		last, err2 := a.LastID(a.Time(tick))
+		if err1 != nil || err2 != nil || id < first || id > last {
+			t.Fatalf("%s: id %d of tick %d is not within [%d, %d] (%v, %v)", layout, id, tick, first, last, err1, err2)
+		}
+	}
+	back, err := bits.ParseLayout(layout.String())
+	if back != layout || err != nil {
+		t.Fatalf("ParseLayout(%q) = %v, %v", layout.String(), back, err)
+	}
+}
+
+func TestRoundTrip(t *testing.T) { rapid.Check(t, roundTrip) }
+
+func FuzzRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(roundTrip)) }
+
+// FuzzParseLayout: any text is read or refused, and what is read is valid and
+// reads back the same.
+func FuzzParseLayout(f *testing.F) {
+	for _, text := range []string{"28/22/13", "snowflake,unit=1s", "1/2/3,epoch=2020-01-01", "baidu,epoch=x", "a/b/c,,"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		layout, err := bits.ParseLayout(text)
+		if err != nil {
+			if !errors.Is(err, bits.ErrLayout) {
+				t.Fatalf("ParseLayout(%q): %v does not match ErrLayout", text, err)
+			}
+			return
+		}
+		if err := layout.Validate(); err != nil {
+			t.Fatalf("ParseLayout(%q) returned an invalid layout: %v", text, err)
+		}
+		if back, err := bits.ParseLayout(layout.String()); back != layout || err != nil {
+			t.Fatalf("ParseLayout(%q) = %v, read back from %q: %v, %v", text, layout, layout.String(), back, err)
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package bits
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// presets are the layouts that have a name, as [ParseLayout] takes it.
+var presets = []struct {
+	name   string
+	layout *Layout
+}{
+	{"default", &Default},
+	{"baidu", &Baidu},
+	{"long-lived", &LongLived},
+	{"snowflake", &Snowflake},
+	{"js-safe", &JSSafe},
+}
+
+// Names returns the names of the presets that [ParseLayout] takes.
+func Names() []string {
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		names[i] = p.name
+	}
+	return names
+}
+
+// String returns the layout as text that [ParseLayout] reads back to the same
+// layout, such as 28/22/13,epoch=2026-01-01,unit=1s. The epoch is a date where
+// it is midnight in UTC, else RFC 3339.
+func (l Layout) String() string {
+	epoch := l.Epoch.UTC()
+	form := time.RFC3339Nano
+	if epoch.Equal(epoch.Truncate(24 * time.Hour)) {
+		form = time.DateOnly
+	}
+	return fmt.Sprintf("%d/%d/%d,epoch=%s,unit=%s",
+		l.TimeBits, l.WorkerBits, l.SequenceBits, epoch.Format(form), l.Unit)
+}
+
+// ParseLayout reads a layout from text: the name of a preset (see [Names]) or
+// the widths of ticks, worker and sequence, as in 28/22/13, either of them
+// followed by epoch= and unit= where they differ from the preset, or from
+// 2026-01-01 and 1s:
+//
+//	snowflake
+//	31/23/9
+//	41/10/12,epoch=2020-01-01T00:00:00Z,unit=1ms
+//	baidu,epoch=2016-05-20T00:00:00+08:00
+//
+// An epoch is a date, midnight in UTC, or an instant in RFC 3339. A unit is a
+// duration as [time.ParseDuration] takes it. The layout returned is valid; the
+// error quotes the part that is not understood and matches [ErrLayout].
+func ParseLayout(text string) (Layout, error) {
+	widths, options, more := strings.Cut(text, ",")
+	layout, err := parseWidths(strings.TrimSpace(widths))
+	if err != nil {
+		return Layout{}, err
+	}
+	seen := make(map[string]bool)
+	for more {
+		var option string
+		option, options, more = strings.Cut(options, ",")
+		name, value, _ := strings.Cut(strings.TrimSpace(option), "=")
+		if seen[name] {
+			return Layout{}, fmt.Errorf("%w: %s is given twice in %q", ErrLayout, name, text)
+		}
+		seen[name] = true
+		switch name {
+		case "epoch":
+			layout.Epoch, err = ParseEpoch(value)
+		case "unit":
+			layout.Unit, err = time.ParseDuration(value)
+			if err != nil {
+				err = fmt.Errorf("%w: unit %q is not a duration, such as 1s or 10ms", ErrLayout, value)
+			}
+		default:
+			err = fmt.Errorf("%w: unknown option %q, want epoch=… or unit=…", ErrLayout, option)
+		}
+		if err != nil {
+			return Layout{}, err
+		}
+	}
+	if err := layout.Validate(); err != nil {
+		return Layout{}, err
+	}
+	return layout, nil
+}
+
+func parseWidths(text string) (Layout, error) {
+	for _, p := range presets {
+		if p.name == text {
+			return *p.layout, nil
+		}
+	}
+	layout := Layout{Epoch: Default.Epoch, Unit: Default.Unit}
+	parts := strings.Split(text, "/")
+	if len(parts) != 3 {
+		return Layout{}, fmt.Errorf("%w: %q is neither three widths, such as 28/22/13, nor one of %s",
+			ErrLayout, text, strings.Join(Names(), ", "))
+	}
+	for i, width := range []*uint8{&layout.TimeBits, &layout.WorkerBits, &layout.SequenceBits} {
+		n, err := strconv.ParseUint(parts[i], 10, 8)
+		if err != nil || n > TotalBits {
+			return Layout{}, fmt.Errorf("%w: width %q in %q, want a number from 0 to %d", ErrLayout, parts[i], text, TotalBits)
+		}
+		*width = uint8(n)
+	}
+	return layout, nil
+}
+
+// ParseEpoch reads an epoch from text: a date, taken as midnight in UTC, or an
+// instant in RFC 3339. The error quotes the text and matches [ErrLayout].
+func ParseEpoch(text string) (time.Time, error) {
+	for _, form := range []string{time.DateOnly, time.RFC3339Nano} {
+		if t, err := time.Parse(form, text); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%w: epoch %q is neither a date, such as 2026-01-01, nor an instant in RFC 3339",
+		ErrLayout, text)
+}
+
+// MarshalText writes the layout as [Layout.String] does. A layout that could not
+// be read back is an error.
+func (l Layout) MarshalText() ([]byte, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	return []byte(l.String()), nil
+}
+
+// UnmarshalText reads a layout as [ParseLayout] does.
+func (l *Layout) UnmarshalText(text []byte) error {
+	layout, err := ParseLayout(string(text))
+	if err != nil {
+		return err
+	}
+	*l = layout
+	return nil
+}
