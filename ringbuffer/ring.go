@@ -1,0 +1,300 @@
+package ringbuffer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"github.com/uidring/uidring/internal/cacheline"
+)
+
+var (
+	// ErrFull is returned by Put when the run does not fit whole. The run stays
+	// the caller's, to be put later.
+	ErrFull = errors.New("ringbuffer: full")
+
+	// ErrOrder is matched when a run put does not lie above all ids put before, or
+	// is no run of ids at all, or one longer than the ring's run length. Refusing
+	// it is what makes a repeat impossible whatever the source of the runs does.
+	ErrOrder = errors.New("ringbuffer: run out of order")
+
+	// ErrEmpty is returned by Take when the ring is empty and no handler says
+	// otherwise.
+	ErrEmpty = errors.New("ringbuffer: empty")
+
+	// ErrClosed is returned by Put on a closed ring.
+	ErrClosed = errors.New("ringbuffer: closed")
+)
+
+// A Run is the N ids First, First+1, …, First+N-1.
+type Run struct {
+	First int64 // 0 or more
+	N     int64 // 0 only where it says that there is none
+}
+
+// Last returns the greatest id of a run that is not empty.
+func (r Run) Last() int64 { return r.First + (r.N - 1) }
+
+// A span is a run with the positions that deal it: position pos+i deals id
+// first+i, for 0 ≤ i < n. Once published it does not change but for next.
+type span struct {
+	pos   int64 // written before the span is published, under mu
+	n     int64
+	first int64
+	next  *span // the span published after this one; guarded by mu
+}
+
+// Ring is a bounded queue of ids in ascending order, for one padder and any
+// number of takers. Make one with [New]. All methods may be called from any
+// goroutine, and none waits for anything but a mutex that is held for some
+// nanoseconds.
+type Ring struct {
+	// position is the number that the next claim gets. Takers add to it; Drop
+	// moves it forward. It never goes back.
+	position cacheline.Int64
+
+	// current is the span being dealt. Takers read it; it is written under mu,
+	// once a run.
+	current atomic.Pointer[span]
+
+	// Constant from here to the pad, so that takers may share their line.
+	rejectedTake func(attempt int) error
+	low          chan struct{}
+	capacity     int64 // in ids
+	runLen       int64 // of the longest run
+	threshold    int64 // in ids
+	_            cacheline.Pad
+
+	mu      sync.Mutex
+	slots   []*span // the runs to be dealt, [head, tail) modulo len(slots)
+	head    uint64
+	tail    uint64
+	queued  int64 // ids in slots
+	last    int64 // greatest id ever put, -1 before the first
+	put     int64 // ids ever put
+	dropped int64 // ids ever dropped
+	rest    int64 // least id that Close dropped, -1 for none
+	closed  bool
+}
+
+// MaxCapacity is the most ids that a ring may hold. Their number costs no
+// memory, only the number of runs does; the limit keeps sums of them in range.
+const MaxCapacity = 1 << 62
+
+// maxClaim bounds what one claim may take from the positions in vain.
+const maxClaim = 1 << 20
+
+// MaxRuns is the most runs that a ring may hold. A slot is a pointer, and a run
+// waiting in it takes 32 bytes.
+const MaxRuns = 1 << 20
+
+// Config is how a ring is made.
+type Config struct {
+	// Runs is how many runs the ring holds, and RunLen how many ids a run has at
+	// most. Both are powers of two; the capacity is their product.
+	Runs, RunLen int64
+
+	// Threshold is the number of ids below which the ring asks to be filled, on
+	// the channel that [Ring.Low] returns.
+	Threshold int64
+
+	// RejectedTake is called by Take, in its goroutine and with nothing locked,
+	// when the ring is empty. Take fails with the error that it returns, and
+	// tries again if it returns nil. attempt counts the calls for one Take,
+	// from 1. Nil has Take fail with ErrEmpty.
+	RejectedTake func(attempt int) error
+}
+
+// New returns an empty ring, or an error that names every fault of the config.
+func New(config Config) (*Ring, error) {
+	var faults []error
+	fault := func(field string, value int64, want string) {
+		faults = append(faults, fmt.Errorf("ringbuffer: %s is %d, want %s", field, value, want))
+	}
+	if !powerOfTwo(config.Runs) || config.Runs > MaxRuns {
+		fault("Runs", config.Runs, fmt.Sprintf("a power of two from 1 to %d", MaxRuns))
+	}
+	hi, capacity := bits.Mul64(uint64(config.Runs), uint64(config.RunLen))
+	if !powerOfTwo(config.RunLen) || hi != 0 || capacity > MaxCapacity {
+		fault("RunLen", config.RunLen, fmt.Sprintf("a power of two that times Runs is at most %d", int64(MaxCapacity)))
+	}
+	if config.Threshold < 0 {
+		fault("Threshold", config.Threshold, "0 or more")
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	if config.RejectedTake == nil {
+		config.RejectedTake = func(int) error { return ErrEmpty }
+	}
+	r := &Ring{
+		rejectedTake: config.RejectedTake,
+		low:          make(chan struct{}, 1),
+		slots:        make([]*span, config.Runs),
+		capacity:     config.Runs * config.RunLen,
+		runLen:       config.RunLen,
+		threshold:    config.Threshold,
+		last:         -1,
+		rest:         -1,
+	}
+	r.current.Store(&span{}) // an exhausted one: it has no ids
+	return r, nil
+}
+
+func powerOfTwo(n int64) bool { return n > 0 && n&(n-1) == 0 }
+
+// Take returns the least id in the ring. When the ring is empty it does as
+// Config.RejectedTake says.
+func (r *Ring) Take() (id int64, err error) {
+	s := r.current.Load()
+	at := r.position.Add(1) - 1
+	// s was published before the claim, so i is not negative.
+	if i := at - s.pos; i < s.n {
+		return s.first + i, nil
+	}
+	return r.takeOne(s, at)
+}
+
+// takeOne goes on where Take's claim was not covered by s.
+func (r *Ring) takeOne(s *span, at int64) (id int64, err error) {
+	run := r.takeClaimed(s, at, 1)
+	for attempt := 1; run.N == 0; attempt++ {
+		if err := r.rejectedTake(attempt); err != nil {
+			return 0, err
+		}
+		run = r.TakeRun(1)
+	}
+	return run.First, nil
+}
+
+// TakeRun claims at most limit ids at once and returns them as a run. The run
+// may be shorter than limit: no claim goes beyond the run that is being dealt,
+// nor beyond 2^20 ids. It is empty only when the ring is, or when limit is not
+// positive. It asks nobody what to do then.
+func (r *Ring) TakeRun(limit int64) Run {
+	if limit <= 0 {
+		return Run{}
+	}
+	n := min(limit, r.runLen, maxClaim)
+	s := r.current.Load()
+	// Looking first costs little among many ids, and whoever polls an empty
+	// ring then claims nothing.
+	if r.position.Load()-s.pos >= s.n {
+		return r.takeNext(n)
+	}
+	// As in Take, s was published before the claim.
+	at := r.position.Add(n) - n
+	if i := at - s.pos; i < s.n {
+		return Run{s.first + i, min(n, s.n-i)}
+	}
+	return r.takeClaimed(s, at, n)
+}
+
+// takeClaimed settles the claim of n positions from at, made while s or a later
+// span was current and not covered by s.
+func (r *Ring) takeClaimed(s *span, at, n int64) Run {
+	r.mu.Lock()
+	run, low := r.find(s, at, n), false
+	if run.N == 0 {
+		run, low = r.advance(n)
+	}
+	r.mu.Unlock()
+	if low {
+		r.signalLow()
+	}
+	return run
+}
+
+// takeNext takes from the run that is being dealt or, when that is used up, from
+// the next.
+func (r *Ring) takeNext(n int64) Run {
+	r.mu.Lock()
+	run, low := r.advance(n)
+	r.mu.Unlock()
+	if low {
+		r.signalLow()
+	}
+	return run
+}
+
+// find returns what the claim covers of the spans published after s, if
+// anything. It touches one of them at most: see the package documentation. It is
+// called with mu held, so that none is published meanwhile.
+func (r *Ring) find(s *span, at, n int64) Run {
+	for s = s.next; s != nil && at-s.pos >= 0; s = s.next {
+		if i := at - s.pos; i < s.n {
+			return Run{s.first + i, min(n, s.n-i)}
+		}
+	}
+	return Run{}
+}
+
+// advance claims n positions and, if the current span does not cover them,
+// publishes the next run as a span that starts with them. It returns what it
+// took, which is nothing if the ring is empty, and whether the ring is low. It is
+// called with mu held.
+func (r *Ring) advance(n int64) (run Run, low bool) {
+	s := r.current.Load()
+	if r.head == r.tail && r.position.Load()-s.pos >= s.n {
+		return Run{}, true // empty: nothing is claimed
+	}
+	at := r.position.Add(n) - n
+	if i := at - s.pos; i < s.n {
+		return Run{s.first + i, min(n, s.n-i)}, false
+	}
+	if r.head == r.tail {
+		return Run{}, true // another taker claimed the last ids
+	}
+	// Every position below at is claimed, and this goroutine owns at: the next
+	// run is dealt from there on.
+	slot := &r.slots[r.head&uint64(len(r.slots)-1)]
+	next := *slot
+	*slot = nil
+	r.head++
+	r.queued -= next.n
+	next.pos = at
+	s.next = next
+	// Publishing hands the positions [at, at+next.n) to the takers.
+	r.current.Store(next)
+	return Run{next.first, min(n, next.n)}, r.queued < r.threshold
+}
+
+func (r *Ring) signalLow() {
+	select {
+	case r.low <- struct{}{}:
+	default: // a signal that nobody has read yet says the same
+	}
+}
+
+// Low returns the channel on which the ring says that it wants to be filled:
+// when the run that starts to be dealt leaves fewer than threshold ids behind
+// it, and when a taker finds the ring empty. It holds at most one signal, is
+// never closed, and is meant for one reader.
+func (r *Ring) Low() <-chan struct{} { return r.low }
+
+// Put appends a run, whose ids must lie above all that were put before. The
+// error is [ErrFull], [ErrClosed], or one that matches [ErrOrder]; the ring is
+// then as it was.
+func (r *Ring) Put(run Run) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.closed:
+		return ErrClosed
+	case run.N < 1 || run.N > r.runLen || run.First < 0 || run.First > math.MaxInt64-(run.N-1):
+		return fmt.Errorf("%w: %d ids from %d, want 1 to %d ids from 0 or above", ErrOrder, run.N, run.First, r.runLen)
+	case run.First <= r.last:
+		return fmt.Errorf("%w: starts at %d, want it above %d, the last put", ErrOrder, run.First, r.last)
+	case run.N > r.capacity-r.remaining() || r.tail-r.head == uint64(len(r.slots)):
+		return ErrFull
+	}
+	r.slots[r.tail&uint64(len(r.slots)-1)] = &span{n: run.N, first: run.First}
+	r.tail++
+	r.queued += run.N
+	r.put += run.N
+	r.last = run.Last()
+	return nil
+}

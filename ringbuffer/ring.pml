@@ -1,0 +1,290 @@
+/*
+ * A model of the ring: takers that claim positions without a lock, the change
+ * from run to run under the mutex, a padder that puts runs and drops some.
+ * Names follow ring.go. Checked over every interleaving:
+ *
+ *   unique    no id is dealt twice
+ *   ordered   an id is greater than every id dealt by a call that ended before
+ *             its own began
+ *   complete  when all have ended, each id that was put was dealt or dropped, or
+ *             is still in the ring
+ *
+ * Among the runs there is one that continues another, a jump to a later tick, a
+ * run that is dropped whole and one that is dropped in part; takers find the ring
+ * empty at the start, and whenever the padder is late.
+ *
+ * Each of these defines seeds a fault, which the check has to find:
+ *
+ *   POSITION_BACK   the change of runs sets the position back to the start
+ *   NO_END          a claim is not held against the end of the run
+ *   ID_POSITIONS    ids themselves are dealt as positions
+ *   NO_WALK         a claim that the loaded span does not cover counts as void
+ *   DROP_ADD        Drop adds to the position instead of comparing and swapping
+ *   UNLOCKED        the change of runs does not take the mutex
+ *   CLAIM_FIRST     a taker claims before it loads the span
+ *
+ * Not in the model: that Put refuses runs out of order, that one goroutine at a
+ * time puts, Close, which is a Drop of everything, and the width of positions.
+ *
+ * Atomic operations of Go are sequentially consistent, so a step of the model is
+ * one atomic operation, or one critical section as far as the mutex hides it.
+ */
+
+#ifndef TAKERS
+#define TAKERS 2
+#endif
+#ifndef TAKES
+#define TAKES 2
+#endif
+
+#define RUNS 4      /* runs that the padder puts */
+#define SLOTS 2     /* runs that fit into the ring */
+#define CAPACITY 4  /* ids that fit into the ring */
+#define IDS 9       /* ids 0 to 8; 4 is the gap before the jump */
+#define NONE 255
+
+typedef Span { byte pos; byte n; byte first; byte next };
+
+Span spans[RUNS + 1];  /* 0 is the empty span of a new ring */
+byte position;
+byte current;
+bool locked;
+byte queue[SLOTS];     /* indices of spans; the first is queue[0] */
+byte queued;           /* how many are in queue */
+byte puts;             /* how many spans were put */
+
+/* What is checked, no part of the ring. */
+bool dealt[IDS];
+byte dropped;
+byte put;
+byte ended = NONE;     /* greatest id of a call that has ended */
+byte running = TAKERS + 1;
+
+inline lock()   { atomic { !locked -> locked = true } }
+inline unlock() { locked = false }
+
+inline deal(from, count) {
+	atomic {
+		k = 0;
+		do
+		:: k < (count) ->
+			assert((from) + k < IDS);
+			assert(!dealt[(from) + k]);                  /* unique */
+			assert(begun == NONE || (from) + k > begun); /* ordered */
+			dealt[(from) + k] = true;
+			k++
+		:: else -> break
+		od;
+		if
+		:: ended == NONE || (from) + (count) - 1 > ended -> ended = (from) + (count) - 1
+		:: else
+		fi;
+		k = 0
+	}
+}
+
+/* covered: the claim [at, at+want) begins within span s */
+#ifdef NO_END
+#define covered(s) (spans[s].n > 0)
+#define part(s)    (want)
+#else
+#define covered(s) (at - spans[s].pos < spans[s].n)
+#define part(s)    ((want < spans[s].n - (at - spans[s].pos)) -> want : spans[s].n - (at - spans[s].pos))
+#endif
+#define id(s)      (spans[s].first + at - spans[s].pos)
+#define usedUp(s)  (position - spans[s].pos >= spans[s].n)
+
+proctype Taker() {
+	byte take, s, at, want, begun, k, got, next;
+	bool claimed;
+	do
+	:: take == TAKES -> break
+	:: else ->
+		take++;
+		begun = ended;
+		if :: want = 1 :: want = 2 fi;
+
+		/* the fast path: load, claim, compare; TakeRun, here of two, looks first
+		   and does not claim what is not there */
+		got = 0;
+		claimed = true;
+#ifdef CLAIM_FIRST
+		atomic { at = position; position = position + want };
+		s = current;
+#else
+		s = current;
+		if
+		:: want == 2 && usedUp(s) -> claimed = false
+		:: else -> atomic { at = position; position = position + want }
+		fi;
+#endif
+		if
+		:: claimed && covered(s) -> got = part(s); deal(id(s), got)
+		:: else ->
+#ifndef UNLOCKED
+			lock();
+#endif
+#ifndef NO_WALK
+			/* find: the claim may lie in a span published since */
+			do
+			:: claimed && spans[s].next != NONE && spans[spans[s].next].pos <= at ->
+				s = spans[s].next;
+				if
+				:: covered(s) -> got = part(s); break
+				:: else
+				fi
+			:: else -> break
+			od;
+#endif
+			/* advance */
+			if
+			:: got == 0 ->
+				s = current;
+				if
+				:: queued == 0 && usedUp(s) /* empty: the call fails */
+				:: else ->
+					atomic { at = position; position = position + want };
+					if
+					:: covered(s) -> got = part(s)
+					:: !covered(s) && queued > 0 ->
+						d_step {
+							next = queue[0];
+							queue[0] = queue[1];
+							queued--;
+							spans[s].next = next
+						};
+#ifdef POSITION_BACK
+						position = want;
+						at = 0;
+#endif
+#ifdef ID_POSITIONS
+						atomic { at = spans[next].first; position = at + want };
+#endif
+						spans[next].pos = at;
+						current = next; /* publishes the span */
+						s = next;
+						got = part(s)
+					:: else /* another claimed the last ids: the call fails */
+					fi
+				fi
+			:: else
+			fi;
+			if
+			:: got > 0 ->
+				next = id(s);
+				unlock();
+				deal(next, got)
+			:: else ->
+				unlock()
+			fi
+		fi;
+		s = 0; at = 0; want = 0; begun = 0; got = 0; next = 0
+	od;
+	running--
+}
+
+#define undealt ((position - spans[current].pos < spans[current].n) -> spans[current].n - (position - spans[current].pos) : 0)
+#define waiting (((queued > 0) -> spans[queue[0]].n : 0) + ((queued > 1) -> spans[queue[1]].n : 0))
+#define roomFor(size) (queued < SLOTS && size + undealt + waiting <= CAPACITY)
+
+/* putRun waits until the run fits, or until no taker is left to make room. Put
+   reads the position once and else only what the mutex guards, so it is one
+   step. */
+inline putRun(f, size) {
+	do
+	:: atomic {
+		!locked && roomFor(size) ->
+		puts++;
+		spans[puts].first = f;
+		spans[puts].n = size;
+		spans[puts].next = NONE;
+		queue[queued] = puts;
+		queued++;
+		put = put + size;
+		break
+	   }
+	:: running == 1 -> goto done
+	od
+}
+
+/* drop removes every id up to and including last */
+inline drop(last) {
+	lock();
+	s = current;
+	if
+	:: spans[s].n > 0 && last >= spans[s].first ->
+		end = spans[s].pos + ((spans[s].n - 1 < last - spans[s].first) -> spans[s].n : last - spans[s].first + 1);
+		do
+		:: at = position;
+			if
+			:: at >= end -> break
+#ifdef DROP_ADD
+			:: else -> dropped = dropped + end - at; position = position + end - at; break
+#else
+			:: else ->
+				atomic {
+					if
+					:: position == at -> position = end; dropped = dropped + end - at; break
+					:: else
+					fi
+				}
+#endif
+			fi
+		od
+	:: else
+	fi;
+	do
+	:: queued > 0 && spans[queue[0]].first <= last ->
+		d_step {
+			s = queue[0];
+			if
+			:: last < spans[s].first + spans[s].n - 1 -> /* in part */
+				dropped = dropped + last - spans[s].first + 1;
+				spans[s].n = spans[s].n - (last - spans[s].first + 1);
+				spans[s].first = last + 1
+			:: else ->
+				dropped = dropped + spans[s].n;
+				queue[0] = queue[1];
+				queued--
+			fi
+		}
+	:: else -> break
+	od;
+	unlock()
+}
+
+proctype Padder() {
+	byte s, at, end;
+	putRun(0, 2);                        /* 0 1 */
+	putRun(2, 2);                        /* 2 3: goes on where that ends */
+	putRun(5, 2);                        /* 5 6: a later tick */
+	if :: drop(3) :: drop(5) :: skip fi; /* whole runs; half a run; none */
+	putRun(7, 2);                        /* 7 8 */
+done:
+	running--
+}
+
+init {
+	byte i, issued;
+	bool complete;
+	atomic {
+		spans[0].next = NONE;
+		i = 0;
+		do
+		:: i < TAKERS -> run Taker(); i++
+		:: else -> break
+		od;
+		run Padder()
+	}
+	running == 0;
+	/* complete */
+	d_step {
+		i = 0;
+		do
+		:: i < IDS -> issued = issued + dealt[i]; i++
+		:: else -> break
+		od;
+		complete = (put == issued + dropped + undealt + waiting);
+		assert(complete)
+	}
+}

@@ -1,0 +1,236 @@
+package ringbuffer_test
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/ringbuffer"
+)
+
+func mustNew(t interface {
+	Helper()
+	Fatal(...any)
+}, config ringbuffer.Config) *ringbuffer.Ring {
+	t.Helper()
+	r, err := ringbuffer.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func mustPut(t *testing.T, r *ringbuffer.Ring, first, n int64) {
+	t.Helper()
+	if err := r.Put(ringbuffer.Run{First: first, N: n}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNewReportsEveryFault(t *testing.T) {
+	_, err := ringbuffer.New(ringbuffer.Config{Runs: 3, RunLen: 0, Threshold: -1})
+	for _, want := range []string{
+		"Runs is 3, want a power of two from 1 to 1048576",
+		"RunLen is 0, want a power of two that times Runs is at most 4611686018427387904",
+		"Threshold is -1, want 0 or more",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %q, want %q in it", err, want)
+		}
+	}
+}
+
+// The capacity of the original wraps at 2^26 and a boost of 33 means 1.
+func TestCapacityDoesNotWrap(t *testing.T) {
+	for _, test := range []struct {
+		runs, runLen int64
+		ok           bool
+	}{
+		{1, 1, true},
+		{8, 1 << 13, true},
+		{1 << 20, 1 << 42, true},
+		{1 << 20, 1 << 43, false},
+		{2, 1 << 62, false},
+		{1, math.MinInt64, false},
+		{math.MinInt64, 1, false},
+		{1 << 21, 1, false},
+	} {
+		r, err := ringbuffer.New(ringbuffer.Config{Runs: test.runs, RunLen: test.runLen})
+		if (err == nil) != test.ok {
+			t.Errorf("New(%d × %d): error %v, want none: %v", test.runs, test.runLen, err, test.ok)
+		}
+		if err == nil && r.Capacity() != test.runs*test.runLen {
+			t.Errorf("Capacity() = %d, want %d", r.Capacity(), test.runs*test.runLen)
+		}
+	}
+}
+
+// The original holds N ids before the first take and N-1 ever after.
+func TestCapacityIsConstant(t *testing.T) {
+	r := mustNew(t, ringbuffer.Config{Runs: 4, RunLen: 4})
+	next := int64(0)
+	for round := range 5 {
+		for r.HasRoom() {
+			mustPut(t, r, next, 4)
+			next += 4
+		}
+		if got := r.Remaining(); got != 16 {
+			t.Fatalf("round %d: %d ids fit, want 16", round, got)
+		}
+		if err := r.Put(ringbuffer.Run{First: next, N: 1}); err != ringbuffer.ErrFull {
+			t.Fatalf("round %d: Put into a full ring: %v, want %v", round, err, ringbuffer.ErrFull)
+		}
+		for range 8 {
+			if _, err := r.Take(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestPutRefusesWhatWouldRepeat(t *testing.T) {
+	r := mustNew(t, ringbuffer.Config{Runs: 8, RunLen: 8})
+	mustPut(t, r, 10, 8)
+	for _, run := range []ringbuffer.Run{
+		{First: 10, N: 8},
+		{First: 17, N: 1},
+		{First: 0, N: 8},
+		{First: -1, N: 100},
+		{First: 18, N: 0},
+		{First: 18, N: 9},
+		{First: 18, N: -1},
+		{First: math.MaxInt64, N: 2},
+	} {
+		if err := r.Put(run); !errors.Is(err, ringbuffer.ErrOrder) {
+			t.Errorf("Put(%+v) = %v, want %v", run, err, ringbuffer.ErrOrder)
+		}
+	}
+	for want := int64(10); want < 18; want++ {
+		if got, err := r.Take(); got != want || err != nil {
+			t.Errorf("Take() = %d, %v, want %d", got, err, want)
+		}
+	}
+}
+
+func TestLowSignalsDoNotAddUp(t *testing.T) {
+	r := mustNew(t, ringbuffer.Config{Runs: 4, RunLen: 2, Threshold: 4})
+	low := func() bool {
+		select {
+		case <-r.Low():
+			return true
+		default:
+			return false
+		}
+	}
+	for first := int64(0); first < 8; first += 2 {
+		mustPut(t, r, first, 2)
+	}
+	// 2 ids a run. Behind the first wait 6, behind the second 4, which is not
+	// below 4; behind the third 2.
+	for i, want := range []bool{false, false, false, false, true, false, true, false} {
+		if _, err := r.Take(); err != nil {
+			t.Fatal(err)
+		}
+		if got := low(); got != want {
+			t.Errorf("after take %d: low is %v, want %v", i+1, got, want)
+		}
+	}
+	for range 100 {
+		r.Take()
+	}
+	if !low() || low() {
+		t.Error("100 takes from an empty ring left no signal, or more than one")
+	}
+}
+
+func TestRejectedTake(t *testing.T) {
+	gone := errors.New("gone")
+	var r *ringbuffer.Ring
+	r = mustNew(t, ringbuffer.Config{Runs: 1, RunLen: 1, RejectedTake: func(attempt int) error {
+		switch attempt {
+		case 1:
+			return nil // returning without having done anything must work
+		case 2:
+			return r.Put(ringbuffer.Run{First: 7, N: 1})
+		default:
+			return gone
+		}
+	}})
+	if id, err := r.Take(); id != 7 || err != nil {
+		t.Errorf("Take() = %d, %v, want 7: the handler put it", id, err)
+	}
+	r.Close()
+	if _, err := r.Take(); err != ringbuffer.ErrClosed {
+		t.Errorf("Take() after the handler failed: %v, want that of the handler", err)
+	}
+	if _, err := mustNew(t, ringbuffer.Config{Runs: 1, RunLen: 1}).Take(); err != ringbuffer.ErrEmpty {
+		t.Errorf("Take() without a handler: %v, want %v", err, ringbuffer.ErrEmpty)
+	}
+}
+
+func TestDropTheLastIDThereIs(t *testing.T) {
+	r := mustNew(t, ringbuffer.Config{Runs: 2, RunLen: 1 << 61})
+	mustPut(t, r, 0, 1<<61)
+	mustPut(t, r, math.MaxInt64-1, 2)
+	if got := r.TakeRun(1); got != (ringbuffer.Run{First: 0, N: 1}) {
+		t.Errorf("TakeRun(1) = %+v", got)
+	}
+	if got, want := r.Drop(math.MaxInt64), int64(1<<61+1); got != want {
+		t.Errorf("Drop(MaxInt64) = %d, want %d", got, want)
+	}
+}
+
+// Whoever polls an empty ring with a great limit must not use the positions up.
+func TestPollingClaimsNothing(t *testing.T) {
+	r := mustNew(t, ringbuffer.Config{Runs: 2, RunLen: 1 << 61})
+	mustPut(t, r, 100, 4)
+	for range 100 {
+		for run := r.TakeRun(math.MaxInt64); run.N > 0; run = r.TakeRun(math.MaxInt64) {
+			if run != (ringbuffer.Run{First: 100, N: 4}) {
+				t.Fatalf("TakeRun() = %+v", run)
+			}
+		}
+		r.Take()
+	}
+	if got := r.Counts(); got != (ringbuffer.Counts{Put: 4, Taken: 4}) {
+		t.Errorf("Counts() = %+v, want 4 put and taken", got)
+	}
+	mustPut(t, r, 200, 4)
+	if got := r.TakeRun(5); got != (ringbuffer.Run{First: 200, N: 4}) {
+		t.Errorf("TakeRun(5) = %+v, want the next run", got)
+	}
+}
+
+// A ring of 65,536 ids, as uid-generator has by default, takes a mebibyte and a
+// half there.
+func TestMemory(t *testing.T) {
+	const rings, most = 64, 16 << 10
+	keep := make([]*ringbuffer.Ring, rings)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range keep {
+		r := mustNew(t, ringbuffer.Config{Runs: 8, RunLen: 8192, Threshold: 32768})
+		for tick := range int64(8) {
+			mustPut(t, r, tick<<35, 8192)
+		}
+		keep[i] = r
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / rings; each > most {
+		t.Errorf("a ring of 65,536 ids takes %d bytes, want at most %d", each, most)
+	} else {
+		t.Logf("a ring of 65,536 ids takes %d bytes", each)
+	}
+	runtime.KeepAlive(keep)
+}
+
+func TestTakeDoesNotAllocate(t *testing.T) {
+	r := mustNew(t, ringbuffer.Config{Runs: 2, RunLen: 1 << 20})
+	mustPut(t, r, 0, 1<<20)
+	if n := testing.AllocsPerRun(1000, func() { r.Take(); r.TakeRun(64) }); n != 0 {
+		t.Errorf("Take and TakeRun allocate %v times, want 0", n)
+	}
+}
