@@ -1,0 +1,50 @@
+package padding_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/ringbuffer"
+)
+
+// A source that has come to its end. Until the executor is started, Fill and Help
+// do its work in the caller's goroutine.
+func ExampleNew() {
+	ring, err := ringbuffer.New(ringbuffer.Config{Runs: 4, RunLen: 128})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	spent := errors.New("no more numbers")
+	next := int64(0)
+	executor, err := padding.New(ring, func() (ringbuffer.Run, error) {
+		if next == 200 {
+			return ringbuffer.Run{}, spent
+		}
+		run := ringbuffer.Run{First: next, N: 100}
+		next += 100
+		return run, nil
+	}, padding.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer executor.Close()
+
+	fmt.Println(executor.Fill())
+	fmt.Println(ring.Remaining())
+	// Output:
+	// no more numbers
+	// 200
+}
+
+func ExampleParseSchedule() {
+	_, err := padding.ParseSchedule("@every 1m")
+	fmt.Println(err)
+	_, err = padding.ParseSchedule("hourly")
+	fmt.Println(err != nil)
+	// Output:
+	// <nil>
+	// true
+}

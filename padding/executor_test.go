@@ -1,0 +1,324 @@
+package padding_test
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/ringbuffer"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const runLen = 8
+
+// counter is a source of runs that follow each other.
+type counter struct {
+	next  int64
+	calls atomic.Int64
+}
+
+func (c *counter) source() (ringbuffer.Run, error) {
+	c.calls.Add(1)
+	run := ringbuffer.Run{First: c.next, N: runLen}
+	c.next += runLen
+	return run, nil
+}
+
+func newRing(t *testing.T) *ringbuffer.Ring {
+	t.Helper()
+	r, err := ringbuffer.New(ringbuffer.Config{Runs: 4, RunLen: runLen, Threshold: 2 * runLen})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func newExecutor(t *testing.T, r *ringbuffer.Ring, source padding.Source, config padding.Config) *padding.Executor {
+	t.Helper()
+	e, err := padding.New(r, source, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return e
+}
+
+func take(t *testing.T, r *ringbuffer.Ring, n int) {
+	t.Helper()
+	for range n {
+		if _, err := r.Take(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestFillsWhenLow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		e := newExecutor(t, r, c.source, padding.Config{})
+		e.Start()
+		e.Start()
+		synctest.Wait()
+		if got := r.Remaining(); got != 4*runLen {
+			t.Fatalf("%d ids after Start, want %d", got, 4*runLen)
+		}
+		take(t, r, 2*runLen)
+		synctest.Wait()
+		if got := r.Remaining(); got != 2*runLen {
+			t.Fatalf("%d ids, want %d: not yet below the threshold", got, 2*runLen)
+		}
+		take(t, r, 1) // leaves one run behind the one being dealt
+		synctest.Wait()
+		if got := r.Counts().Put; got != 6*runLen {
+			t.Fatalf("%d ids put, want %d", got, 6*runLen)
+		}
+		if got := e.Stats(); got != (padding.Stats{Refills: 2}) {
+			t.Errorf("Stats() = %+v, want 2 refills and nothing else", got)
+		}
+	})
+}
+
+// The original queues a task for every take below the threshold, and each burns
+// a tick even when the ring is full.
+func TestAThousandTakesAreOneRefill(t *testing.T) {
+	r, c := newRing(t), new(counter)
+	e := newExecutor(t, r, c.source, padding.Config{})
+	if err := e.Fill(); err != nil {
+		t.Fatal(err)
+	}
+	take(t, r, 4*runLen)
+	for range 1000 {
+		r.Take() // fails, and says each time that the ring is low
+	}
+	before := c.calls.Load()
+	if err := e.Fill(); err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		if err := e.Fill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := c.calls.Load() - before; got != 4 {
+		t.Errorf("the source was asked %d times for 4 runs of room", got)
+	}
+	if counts := r.Counts(); counts.Put != c.next {
+		t.Errorf("%d ids were made and %d put: some were thrown away", c.next, counts.Put)
+	}
+}
+
+func TestHelpPutsOneRun(t *testing.T) {
+	r, c := newRing(t), new(counter)
+	e := newExecutor(t, r, c.source, padding.Config{})
+	for range 3 {
+		if err := e.Help(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := r.Remaining(); got != runLen {
+		t.Errorf("%d ids after three calls, want %d: only an empty ring needs help", got, runLen)
+	}
+	if got := e.Stats(); got != (padding.Stats{Helps: 1}) {
+		t.Errorf("Stats() = %+v, want 1 help", got)
+	}
+}
+
+// In the original a provider or handler that throws leaves the flag up that says
+// a refill is running, and there is never another.
+func TestSurvivesErrorsAndPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		away := errors.New("away")
+		var mode atomic.Value
+		mode.Store("error")
+		c := new(counter)
+		r := newRing(t)
+		e := newExecutor(t, r, func() (ringbuffer.Run, error) {
+			switch mode.Load() {
+			case "error":
+				return ringbuffer.Run{}, away
+			case "panic":
+				panic(away)
+			case "exhausting":
+				return ringbuffer.Run{First: 3, N: runLen}, nil // not above the last
+			}
+			return c.source()
+		}, padding.Config{
+			RejectedPut: func(ringbuffer.Run, error) { panic("handler") },
+			Logger:      slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		e.Start()
+		synctest.Wait()
+		if err := e.Stats().LastError; err != away {
+			t.Errorf("LastError is %v, want %v", err, away)
+		}
+
+		mode.Store("panic")
+		var panicked *padding.PanicError
+		if err := e.Help(); !errors.As(err, &panicked) || panicked.In != "source" || len(panicked.Stack) == 0 || !errors.Is(err, away) {
+			t.Errorf("Help() = %v, want a PanicError of the source", err)
+		}
+		r.Take() // signals; the executor's own goroutine meets the panic
+		synctest.Wait()
+
+		mode.Store("fine")
+		r.Take()
+		synctest.Wait()
+		if got := r.Remaining(); got != 4*runLen {
+			t.Fatalf("%d ids after the source recovered, want %d", got, 4*runLen)
+		}
+		if err := e.Stats().LastError; err != nil {
+			t.Errorf("LastError is %v, want none once the ring is full", err)
+		}
+
+		mode.Store("exhausting")
+		take(t, r, 4*runLen)
+		if err := e.Help(); !errors.Is(err, ringbuffer.ErrOrder) {
+			t.Errorf("Help() = %v, want %v", err, ringbuffer.ErrOrder)
+		}
+		synctest.Wait()
+		mode.Store("fine")
+		if err := e.Help(); err != nil {
+			t.Errorf("Help() after a handler that panicked: %v", err)
+		}
+		if got := e.Stats().RejectedPuts; got < 1 {
+			t.Errorf("RejectedPuts is %d, want 1 or more", got)
+		}
+		e.Close()
+		if got := strings.Count(log.String(), "the ring is not filled"); got != 3 {
+			t.Errorf("%d warnings for three causes, want 3:\n%s", got, log.String())
+		}
+	})
+}
+
+func TestRejectedPutIsToldWhatAndWhy(t *testing.T) {
+	r := newRing(t)
+	var got ringbuffer.Run
+	var why error
+	e := newExecutor(t, r, func() (ringbuffer.Run, error) {
+		r.Close()
+		return ringbuffer.Run{First: 40, N: runLen}, nil
+	}, padding.Config{RejectedPut: func(run ringbuffer.Run, err error) { got, why = run, err }})
+	if err := e.Help(); err != ringbuffer.ErrClosed {
+		t.Errorf("Help() = %v, want %v", err, ringbuffer.ErrClosed)
+	}
+	if got != (ringbuffer.Run{First: 40, N: runLen}) || why != ringbuffer.ErrClosed {
+		t.Errorf("RejectedPut was told %+v, %v", got, why)
+	}
+}
+
+func TestSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		stale := atomic.Int64{}
+		stale.Store(-1)
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: "@every 1m", Stale: stale.Load})
+		e.Start()
+		synctest.Wait()
+		take(t, r, runLen) // room for one, well above the threshold
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		if got := r.Counts().Put; got != 4*runLen {
+			t.Fatalf("%d ids put before the schedule is due, want %d", got, 4*runLen)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := r.Counts().Put; got != 5*runLen {
+			t.Fatalf("%d ids put when the schedule is due, want %d", got, 5*runLen)
+		}
+		stale.Store(2*runLen - 1)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := r.Counts(); got.Dropped != runLen || got.Remaining != 4*runLen {
+			t.Fatalf("counts are %+v, want one run dropped and the ring full", got)
+		}
+		if id, _ := r.Take(); id != 2*runLen {
+			t.Errorf("Take() = %d after ids below %d went stale", id, 2*runLen)
+		}
+		// Closed, it is due no more.
+		e.Close()
+		before := c.calls.Load()
+		time.Sleep(time.Hour)
+		if got := c.calls.Load(); got != before {
+			t.Errorf("the source was asked %d times after Close", got-before)
+		}
+	})
+}
+
+// A throwing run cancels the schedule of the original.
+func TestScheduleSurvivesPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		checks := 0
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: "@every 1s", Stale: func() int64 {
+			checks++
+			panic("stale")
+		}})
+		e.Start()
+		time.Sleep(10*time.Second + time.Millisecond)
+		synctest.Wait()
+		e.Close()
+		if checks < 9 || checks > 10 {
+			t.Errorf("the schedule ran %d times in 10 s, want 10", checks)
+		}
+	})
+}
+
+func TestClose(t *testing.T) {
+	t.Run("before start", func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: "@hourly"})
+		e.Close()
+		e.Start()
+		if err := e.Fill(); !errors.Is(err, ringbuffer.ErrClosed) || c.calls.Load() != 0 {
+			t.Errorf("Fill() after Close: %v, source asked %d times", err, c.calls.Load())
+		}
+	})
+	t.Run("waits", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			held := make(chan struct{})
+			e := newExecutor(t, newRing(t), func() (ringbuffer.Run, error) {
+				<-held
+				return ringbuffer.Run{}, errors.New("away")
+			}, padding.Config{})
+			e.Start()
+			synctest.Wait() // for it to ask the source
+			closed := false
+			go func() { e.Close(); closed = true }()
+			synctest.Wait()
+			if closed {
+				t.Error("Close returned while the executor was at work")
+			}
+			close(held)
+			synctest.Wait()
+			if !closed {
+				t.Error("Close did not return")
+			}
+		})
+	})
+	t.Run("many at once", func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: "@hourly"})
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(e.Start)
+			wg.Go(e.Close)
+		}
+		wg.Wait()
+		if got := r.Remaining(); got != 0 {
+			t.Errorf("%d ids left after Close", got)
+		}
+		if err := e.Help(); !errors.Is(err, ringbuffer.ErrClosed) {
+			t.Errorf("Help() after Close: %v, want %v", err, ringbuffer.ErrClosed)
+		}
+	})
+}
