@@ -1,0 +1,198 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+// never is an assigner that must not be asked: a config that is wrong does not
+// cost a worker number.
+type never struct{ t *testing.T }
+
+func (n never) Assign(context.Context, int64) (int64, error) {
+	n.t.Error("a worker number was assigned")
+	return 0, nil
+}
+
+func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
+	wide := bits.Default
+	wide.SequenceBits = 63
+	for _, test := range []struct {
+		name   string
+		make   func(uid.Assigner, uid.Config) error
+		config uid.Config
+		wants  []string
+	}{
+		{"cached", makeCached, uid.Config{
+			Layout: wide, BoostPower: 33, PaddingFactor: 100, Schedule: "TZ=UTC @hourly", MaxAge: -1, MaxBackward: 1,
+		}, []string{
+			"Layout: bits: invalid layout: TimeBits + WorkerBits + SequenceBits is 28 + 22 + 63 = 113, want at most 63",
+			"BoostPower is 33, want 1 to 20", // in the original, 33 means 1
+			"PaddingFactor is 100, want 1 to 99 per cent",
+			`Schedule: padding: invalid schedule: "TZ=UTC @hourly" names a time zone`,
+			"MaxAge is -1ns, want 0",
+			"MaxBackward is set, want it unset",
+		}},
+		{"cached", makeCached, uid.Config{BoostPower: -1, PaddingFactor: -1, MaxAge: time.Second}, []string{
+			"BoostPower is -1, want 1 to 20",
+			"PaddingFactor is -1, want 1 to 99",
+			"MaxAge is 1s, want a Schedule with it",
+		}},
+		{"cached", makeCached, uid.Config{
+			Layout: bits.Layout{TimeBits: 12, SequenceBits: 51, Epoch: bits.Default.Epoch, Unit: 24 * time.Hour}, BoostPower: 12,
+		}, []string{
+			"BoostPower is 12, want it and SequenceBits, 51, to add up to at most 62",
+		}},
+		{"cached", makeCached, uid.Config{MaxAge: time.Minute, Schedule: " "}, []string{"MaxAge is 1m0s, want a Schedule with it"}},
+		{"default", makeDefault, uid.Config{
+			BoostPower: 3, PaddingFactor: 50, Schedule: "@hourly", MaxBorrow: 1, MaxAge: 1,
+			RejectedPut: func(uid.ID, int64, error) {}, RejectedTake: uid.Help,
+		}, []string{
+			"BoostPower is set, want it unset: it means nothing to Default",
+			"PaddingFactor is set", "Schedule is set", "MaxBorrow is set", "MaxAge is set", "RejectedPut is set", "RejectedTake is set",
+		}},
+	} {
+		err := test.make(never{t}, test.config)
+		if !errors.Is(err, uid.ErrConfig) {
+			t.Errorf("%s: error %v does not match ErrConfig", test.name, err)
+			continue
+		}
+		for _, want := range test.wants {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error is\n%v\nwant in it %q", test.name, err, want)
+			}
+		}
+		if got := strings.Count(err.Error(), "\n") + 1; got != len(test.wants) {
+			t.Errorf("%s: %d faults, want %d:\n%v", test.name, got, len(test.wants), err)
+		}
+	}
+}
+
+func makeCached(assigner uid.Assigner, config uid.Config) error {
+	gen, err := uid.NewCached(context.Background(), assigner, config)
+	if err == nil {
+		gen.Close()
+	}
+	return err
+}
+
+func makeDefault(assigner uid.Assigner, config uid.Config) error {
+	gen, err := uid.NewDefault(context.Background(), assigner, config)
+	if err == nil {
+		gen.Close()
+	}
+	return err
+}
+
+// makers are the two constructors.
+var makers = map[string]func(uid.Assigner, uid.Config) error{"cached": makeCached, "default": makeDefault}
+
+// The stock layout of the original ran out on 2024-11-20. Its default generator
+// throws; its cached one goes on with negative ids. A future epoch gives
+// negative ids as well.
+func TestRefusesToStartOutOfTime(t *testing.T) {
+	for name, make := range makers {
+		err := make(never{t}, uid.Config{Layout: bits.Baidu})
+		if !errors.Is(err, uid.ErrTimeExhausted) || !strings.Contains(err.Error(), "2024-11-20T21:24:16Z") {
+			t.Errorf("%s: error %v, want the day in it", name, err)
+		}
+		before := clockAt(bits.Default.Epoch.Add(-1))
+		err = make(never{t}, uid.Config{Now: before.now})
+		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), "Epoch is 2026-01-01T00:00:00Z, want it no later than now, 2025-12-31T23:59:59.999999999Z") {
+			t.Errorf("%s: error %v for an epoch in the future", name, err)
+		}
+	}
+}
+
+type assigner func(ctx context.Context, limit int64) (int64, error)
+
+func (a assigner) Assign(ctx context.Context, limit int64) (int64, error) { return a(ctx, limit) }
+
+// The original accepts worker -1, and forks mask a number that is too great.
+func TestWorkerNumbers(t *testing.T) {
+	away := errors.New("away")
+	for name, make := range makers {
+		for number, want := range map[int64]string{
+			-1:      "worker number is -1, want 0 to 4194303",
+			4194304: "worker number is 4194304, want 0 to 4194303",
+		} {
+			err := make(uid.StaticWorker(number), uid.Config{})
+			if !errors.Is(err, uid.ErrWorkerRange) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, want %q in it", name, err, want)
+			}
+		}
+		for _, number := range []int64{0, 4194303} {
+			if err := make(uid.StaticWorker(number), uid.Config{}); err != nil {
+				t.Errorf("%s: worker %d: %v", name, number, err)
+			}
+		}
+		err := make(assigner(func(_ context.Context, limit int64) (int64, error) {
+			if limit != 4194303 {
+				t.Errorf("%s: the assigner was told %d", name, limit)
+			}
+			return 0, away
+		}), uid.Config{})
+		if !errors.Is(err, away) || !strings.HasPrefix(err.Error(), "uid: assign worker: ") {
+			t.Errorf("%s: error %v, want that of the assigner, wrapped", name, err)
+		}
+		if err := make(nil, uid.Config{}); !errors.Is(err, uid.ErrConfig) {
+			t.Errorf("%s: error %v for no assigner", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := uid.NewCached(ctx, never{t}, uid.Config{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v with a cancelled context", err)
+	}
+	if _, err := uid.NewDefault(ctx, never{t}, uid.Config{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v with a cancelled context", err)
+	}
+}
+
+// The original writes several lines for each refill.
+func TestLogIsQuiet(t *testing.T) {
+	log, logger := recorder()
+	gen := newCached(t, uid.Config{Logger: logger, Layout: small, MaxBorrow: -1, BoostPower: 1})
+	for range 10_000 {
+		mustNext(t, gen)
+	}
+	gen.Close()
+	// Nor is the limit of borrowed time out of the ordinary.
+	gen = newCached(t, uid.Config{Logger: logger, Layout: small, MaxBorrow: time.Nanosecond})
+	for err := error(nil); err == nil; {
+		_, err = gen.Next()
+	}
+	gen.Close()
+	if len(log.messages) != 0 {
+		t.Errorf("normal work was logged: %q", log.messages)
+	}
+}
+
+func TestWarnsWhenTheLayoutEndsSoon(t *testing.T) {
+	end := bits.Default.End()
+	for name, make := range makers {
+		for _, test := range []struct {
+			now  time.Time
+			want int
+		}{{end.AddDate(-1, 0, -1), 0}, {end.AddDate(-1, 0, 1), 1}} {
+			log, logger := recorder()
+			if err := make(uid.StaticWorker(1), uid.Config{Logger: logger, Now: clockAt(test.now).now}); err != nil {
+				t.Fatal(err)
+			}
+			if len(log.messages) != test.want {
+				t.Errorf("%s at %v: logged %q, want %d lines", name, test.now, log.messages, test.want)
+			}
+		}
+	}
+	forBoth(t, uid.Config{Now: clockAt(end.AddDate(0, 0, -1)).now}, func(t *testing.T, gen generator) {
+		if s := gen.Stats(); !s.LayoutEndsSoon || !s.LayoutEnd.Equal(end) {
+			t.Errorf("Stats() = %+v the day before the end", s)
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package uid
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uidring/uidring/padding"
+)
+
+var (
+	// ErrClosed is returned by a generator that was closed.
+	ErrClosed = errors.New("uid: generator is closed")
+
+	// ErrTimeExhausted is matched when the layout's last tick has passed, or all
+	// of its ids are issued. No further id can be made with that layout.
+	ErrTimeExhausted = errors.New("uid: layout has run out of time")
+
+	// ErrRingEmpty is what a rejection policy is told, and what [Reject] makes
+	// of it, when a take found no id ready.
+	ErrRingEmpty = errors.New("uid: ring is empty")
+
+	// ErrBorrowLimit is matched by a [*BorrowLimitError].
+	ErrBorrowLimit = errors.New("uid: limit of borrowed time reached")
+
+	// ErrReservation is matched by a [*ReservationError].
+	ErrReservation = errors.New("uid: time is not reserved")
+
+	// ErrClockBackward is matched by a [*ClockBackwardError].
+	ErrClockBackward = errors.New("uid: clock moved backward")
+
+	// ErrWorkerRange is matched when the worker number that an [Assigner] gave
+	// does not fit the layout.
+	ErrWorkerRange = errors.New("uid: worker number out of range")
+
+	// ErrConfig is matched by every error about a [Config].
+	ErrConfig = errors.New("uid: invalid config")
+)
+
+// BorrowLimitError says that the next id would be stamped further ahead of the
+// clock than Config.MaxBorrow allows. It matches [ErrBorrowLimit].
+type BorrowLimitError struct {
+	Limit time.Duration // Config.MaxBorrow
+	Retry time.Duration // when the clock will have come far enough
+}
+
+func (e *BorrowLimitError) Error() string {
+	return fmt.Sprintf("%v: the next id would be stamped more than %v ahead of the clock; try again in %v", ErrBorrowLimit, e.Limit, e.Retry)
+}
+
+// Is reports whether target is [ErrBorrowLimit]. The executor takes it for a
+// delay, not for a failure.
+func (e *BorrowLimitError) Is(target error) bool {
+	return target == ErrBorrowLimit || target == padding.ErrLater
+}
+
+// ReservationError says that the next id would carry a time that is not reserved
+// under the leased worker number, or not yet this generator's. It matches
+// [ErrReservation] and what Err matches.
+type ReservationError struct {
+	Worker int64     // the number, or the last one if none is held
+	From   time.Time // before this, an earlier holder of the number may have stamped
+	Until  time.Time // up to this, time is reserved; zero if no number is held
+	Err    error     // why no more is; nil while it is under way
+}
+
+func (e *ReservationError) Error() string {
+	text := fmt.Sprintf("%v: no worker number is held; the last was %d", ErrReservation, e.Worker)
+	if !e.Until.IsZero() {
+		text = fmt.Sprintf("%v: worker %d has it from %s until %s", ErrReservation, e.Worker,
+			e.From.UTC().Format(time.RFC3339Nano), e.Until.UTC().Format(time.RFC3339Nano))
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Is reports whether target is [ErrReservation]. The executor takes it for a
+// delay, not for a failure.
+func (e *ReservationError) Is(target error) bool {
+	return target == ErrReservation || target == padding.ErrLater
+}
+
+// Unwrap returns Err.
+func (e *ReservationError) Unwrap() error { return e.Err }
+
+// ClockBackwardError says that the clock stands before the last id's tick by
+// more than Config.MaxBackward. It matches [ErrClockBackward].
+type ClockBackwardError struct {
+	Amount time.Duration // until the clock reaches the last id's tick again
+	Max    time.Duration // Config.MaxBackward
+}
+
+func (e *ClockBackwardError) Error() string {
+	return fmt.Sprintf("%v by %v, which is more than the %v that are waited out", ErrClockBackward, e.Amount, e.Max)
+}
+
+// Is reports whether target is [ErrClockBackward].
+func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
+
+// PanicError is what a panic in a function of the [Config] is turned into. It
+// has what panicked, with which value and where.
+type PanicError = padding.PanicError

@@ -1,0 +1,105 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+func ExampleNewCached() {
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{
+		Layout:    bits.LongLived,
+		MaxBorrow: time.Hour,
+		Schedule:  "@every 1m", // an idle service's ids are
+		MaxAge:    time.Minute, // two minutes old at most
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+
+	first, err := gen.Next()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	second, err := gen.Next()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(second > first)
+	// Output: true
+}
+
+func ExampleCached_NextN() {
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+
+	ids := make([]uid.ID, 1000)
+	n, err := gen.NextN(ids)
+	fmt.Println(n, err, ids[999] > ids[0])
+	// Output: 1000 <nil> true
+}
+
+func ExampleNewDefault() {
+	// A clock that stands still, so that the example is always the same.
+	now := func() time.Time { return time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC) }
+	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(7), uid.Config{Now: now})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+
+	id, err := gen.Next()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	parts, err := gen.Parse(id)
+	fmt.Println(id, parts.Time, parts.Worker, parts.Sequence, err)
+	// Output: 960121041164754944 2026-11-20 10:00:00 +0000 UTC 7 0 <nil>
+}
+
+// A service that would rather shed load than stamp ids ahead of the clock.
+func ExampleRefusal() {
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{
+		MaxBorrow: time.Nanosecond,
+		RejectedTake: func(r uid.Refusal) error {
+			if errors.Is(r.Err, uid.ErrBorrowLimit) {
+				return fmt.Errorf("busy, try again: %w", r.Err)
+			}
+			return uid.Help(r)
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+
+	ids := make([]uid.ID, 100_000)
+	_, err = gen.NextN(ids)
+	fmt.Println(errors.Is(err, uid.ErrBorrowLimit))
+	// Output: true
+}
+
+func ExampleParseID() {
+	id, err := uid.ParseID("960121041164754944")
+	fmt.Println(id, err)
+	_, err = uid.ParseID("twelve")
+	fmt.Println(err)
+	// Output:
+	// 960121041164754944 <nil>
+	// uid: not an id: "twelve", want a decimal number from 0 to 9223372036854775807
+}

@@ -1,0 +1,63 @@
+package uid_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/uidring/uidring/uid"
+)
+
+func ExampleID_Base32() {
+	fmt.Println(uid.ID(960121041164754944).Base32())
+	fmt.Println(uid.ID(7).Base32())
+	// Output:
+	// 0TMR900001R00
+	// 0000000000007
+}
+
+func ExampleID_AppendBase32() {
+	path := []byte("/orders/")
+	path = uid.ID(960121041164754944).AppendBase32(path)
+	fmt.Printf("%s\n", path)
+	// Output: /orders/0TMR900001R00
+}
+
+func ExampleParseBase32() {
+	id, err := uid.ParseBase32("otmr90000lroo") // as someone typed it
+	fmt.Println(id, err)
+	_, err = uid.ParseBase32("0TMRU00001R00")
+	fmt.Println(err)
+	// Output:
+	// 960121041164754944 <nil>
+	// uid: not an id: "0TMRU00001R00", "U" at 5 is no letter of Crockford's base32, want 13 of them
+}
+
+func ExampleID_Base62() {
+	texts := []string{uid.ID(36).Base62(), uid.ID(960121041164754944).Base62(), uid.ID(35).Base62()}
+	slices.Sort(texts) // sorts the ids
+	fmt.Println(texts)
+	// Output: [0000000000Z 0000000000a 18vMbLaU6vg]
+}
+
+func ExampleID_AppendBase62() {
+	path := []byte("/o/")
+	path = uid.ID(960121041164754944).AppendBase62(path)
+	fmt.Printf("%s\n", path)
+	// Output: /o/18vMbLaU6vg
+}
+
+func ExampleParseBase62() {
+	id, err := uid.ParseBase62("18vMbLaU6vg")
+	fmt.Println(id, err)
+	_, err = uid.ParseBase62("18vMbLaU6v")
+	fmt.Println(err)
+	// Output:
+	// 960121041164754944 <nil>
+	// uid: not an id: "18vMbLaU6v", want 11 letters of base62, not 10
+}
+
+func ExampleID_AppendText() {
+	line, err := uid.ID(960121041164754944).AppendText([]byte("id="))
+	fmt.Printf("%s %v\n", line, err)
+	// Output: id=960121041164754944 <nil>
+}

@@ -1,0 +1,614 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+// fakeLeaser grants what the test says.
+type fakeLeaser struct {
+	number      int64
+	from, until time.Time // of the first grant
+	err         error     // of Lease
+	releaseErr  error
+
+	limit   int64
+	granted func(number int64, from, until time.Time, err error)
+
+	wanted func(until time.Time) // if set, told what is used
+
+	mu       sync.Mutex
+	used     time.Time
+	most     time.Time
+	released []time.Time
+}
+
+func (f *fakeLeaser) Assign(context.Context, int64) (int64, error) {
+	return 0, errors.New("assigned, though it could be leased")
+}
+
+func (f *fakeLeaser) Lease(_ context.Context, limit int64, _ func() time.Time, granted func(int64, time.Time, time.Time, error)) (uid.Lease, error) {
+	f.limit, f.granted = limit, granted
+	if f.err != nil {
+		return nil, f.err
+	}
+	granted(f.number, f.from, f.until, nil)
+	return f, nil
+}
+
+func (f *fakeLeaser) Use(used, most time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if used.After(f.used) {
+		f.used = used
+	}
+	f.most = most
+	if f.wanted != nil {
+		f.wanted(used)
+	}
+}
+
+// told returns what Use was told.
+func (f *fakeLeaser) told() (used, most time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.used, f.most
+}
+
+func (f *fakeLeaser) Release(_ context.Context, next time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.released = append(f.released, next)
+	return f.releaseErr
+}
+
+// at is the start of a tick of the layout small.
+func at(tick int64) time.Time { return small.Epoch.Add(time.Duration(tick) * time.Second) }
+
+// leased is a config for the layout small, whose clock shows tick 5.
+func leased() (uid.Config, *clock) {
+	c := clockAt(start)
+	return uid.Config{Layout: small, Now: c.now}, c
+}
+
+func cachedUnder(t *testing.T, f *fakeLeaser, config uid.Config) *uid.Cached {
+	t.Helper()
+	gen, err := uid.NewCached(context.Background(), f, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { gen.Close() })
+	return gen
+}
+
+func defaultUnder(t *testing.T, f *fakeLeaser, config uid.Config) *uid.Default {
+	t.Helper()
+	gen, err := uid.NewDefault(context.Background(), f, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { gen.Close() })
+	return gen
+}
+
+// The first tick is the first that lies wholly behind what the number's earlier
+// holder had reserved, and the last one wholly before what this one has.
+func TestCachedStampsWhatIsGranted(t *testing.T) {
+	config, _ := leased()
+	f := &fakeLeaser{number: 7, from: at(20).Add(time.Millisecond), until: at(24).Add(-time.Millisecond)}
+	gen := cachedUnder(t, f, config)
+	if f.limit != 255 {
+		t.Errorf("limit %d, want 255", f.limit)
+	}
+	for _, want := range []int64{21, 21, 22, 22} {
+		parts, err := gen.Parse(mustNext(t, gen))
+		if err != nil || parts.Tick != want || parts.Worker != 7 {
+			t.Errorf("%+v, %v; want tick %d of worker 7", parts, err, want)
+		}
+	}
+	away := errors.New("database away")
+	f.granted(7, f.from, f.until, away)
+	id, err := gen.Next()
+	var reservation *uid.ReservationError
+	if id != 0 || !errors.Is(err, uid.ErrReservation) || !errors.Is(err, away) || !errors.As(err, &reservation) {
+		t.Fatalf("Next() = %d, %v; want ErrReservation because of %v", id, err, away)
+	}
+	if reservation.Worker != 7 || !reservation.Until.Equal(f.until) || !reservation.From.Equal(at(21)) {
+		t.Errorf("%+v", reservation)
+	}
+	if used, most := f.told(); !used.Equal(at(24)) || !most.Equal(at(5+86400+1)) {
+		t.Errorf("Use was told %v and %v, want the end of tick 23 and of the last that may be borrowed", used, most)
+	}
+	stats := gen.Stats()
+	if stats.LeaseError != away || !stats.ReservedUntil.Equal(f.until) || stats.Worker != 7 || stats.WorkerChanges != 0 {
+		t.Errorf("%+v", stats)
+	}
+	f.granted(7, f.from, at(30), nil)
+	if got := tick(t, gen); got != 23 {
+		t.Errorf("tick %d, want 23: refused, it was not taken", got)
+	}
+}
+
+// A wait at the end of what is reserved ends when more is granted.
+func TestCachedWaitsForTheGrant(t *testing.T) {
+	config, _ := leased()
+	f := &fakeLeaser{number: 7, until: at(6)}
+	gen := cachedUnder(t, f, config)
+	mustNext(t, gen)
+	mustNext(t, gen)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if id, err := gen.Wait(ended); id != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("Wait() = %d, %v", id, err)
+	}
+	type result struct {
+		id  uid.ID
+		err error
+	}
+	waited := make(chan result)
+	go func() {
+		id, err := gen.Wait(context.Background())
+		waited <- result{id, err}
+	}()
+	f.granted(7, time.Time{}, at(7), nil)
+	if r := <-waited; r.id == 0 || r.err != nil {
+		t.Errorf("Wait() = %d, %v", r.id, r.err)
+	}
+}
+
+// What was made under a lost number and not issued yet is never issued, and ids
+// go on upwards under another.
+func TestLostNumber(t *testing.T) {
+	config, _ := leased()
+	f := &fakeLeaser{number: 7, until: at(100)}
+	gen := cachedUnder(t, f, config)
+	last := mustNext(t, gen)
+	lost := errors.New("lost")
+	f.granted(-1, time.Time{}, time.Time{}, lost)
+	if id, err := gen.Next(); id != 0 || !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lost) {
+		t.Errorf("Next() = %d, %v; want ErrReservation because of the loss", id, err)
+	}
+	if stats := gen.Stats(); stats.Worker != 7 || stats.LeaseError != lost || stats.Remaining != 0 {
+		t.Errorf("%+v", stats)
+	}
+	f.granted(3, at(9), at(100), nil)
+	for range 20 {
+		id := mustNext(t, gen)
+		parts, _ := gen.Parse(id)
+		if id <= last || parts.Worker != 3 {
+			t.Errorf("id %d of worker %d after %d", id, parts.Worker, last)
+		}
+		last = id
+	}
+	if stats := gen.Stats(); stats.Worker != 3 || stats.WorkerChanges != 1 || stats.LeaseError != nil {
+		t.Errorf("%+v", stats)
+	}
+}
+
+// A number may change within a tick. Its ids lie above those of the old one even
+// if it is smaller.
+func TestDefaultChangesNumber(t *testing.T) {
+	config, c := leased()
+	f := &fakeLeaser{number: 7, until: at(100)}
+	gen := defaultUnder(t, f, config)
+	last := mustNext(t, gen)
+	f.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
+	if id, err := gen.Next(); id != 0 || !errors.Is(err, uid.ErrReservation) {
+		t.Errorf("Next() = %d, %v; want ErrReservation", id, err)
+	}
+	f.granted(3, time.Time{}, at(100), nil)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if id, err := gen.Wait(ended); id != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("Wait() = %d, %v; want none in the tick of the old number", id, err)
+	}
+	c.step(time.Second)
+	if id := mustNext(t, gen); id <= last {
+		t.Errorf("id %d after %d", id, last)
+	}
+	if stats := gen.Stats(); stats.Issued != 2 || stats.WorkerChanges != 1 || stats.Worker != 3 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+// Default stamps the present, so it waits until that is its own.
+func TestDefaultUnderAGrant(t *testing.T) {
+	config, c := leased()
+	f := &fakeLeaser{number: 7, from: at(7), until: at(9)}
+	gen := defaultUnder(t, f, config)
+	if id, err := gen.Next(); id != 0 || !errors.Is(err, uid.ErrReservation) {
+		t.Errorf("Next() = %d, %v; want ErrReservation", id, err)
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if id, err := gen.Wait(ended); id != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("Wait() = %d, %v; want it to have waited", id, err)
+	}
+	c.step(2 * time.Second)
+	if got := tick(t, gen); got != 7 {
+		t.Errorf("tick %d, want 7", got)
+	}
+	if used, most := f.told(); !used.Equal(at(8)) || !most.Equal(at(8)) {
+		t.Errorf("Use was told %v and %v, want the end of tick 7", used, most)
+	}
+	away := errors.New("database away")
+	f.granted(7, f.from, f.until, away)
+	c.step(2 * time.Second)
+	if id, err := gen.Next(); id != 0 || !errors.Is(err, away) {
+		t.Errorf("Next() = %d, %v; want %v", id, err, away)
+	}
+	f.granted(7, f.from, at(10), nil)
+	if got := tick(t, gen); got != 9 {
+		t.Errorf("tick %d, want 9", got)
+	}
+}
+
+// A restart within a second finds the second reserved, and waits for the next.
+func TestDefaultWaitsForItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeLeaser{number: 7, from: bubble.Epoch.Add(time.Second), until: bubble.Epoch.Add(time.Minute)}
+		gen, err := uid.NewDefault(context.Background(), f, uid.Config{Layout: bubble})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		began := time.Now()
+		mustNext(t, gen)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("waited %v, want 1s", took)
+		}
+	})
+}
+
+// With nothing left of a tick there is nothing to take for issued when the number
+// changes within it, and still the ids go on upwards.
+func TestDefaultChangesNumberAtTheEndOfATick(t *testing.T) {
+	config, c := leased()
+	h := holdUp(c)
+	config.Now = h.now
+	config.Layout.SequenceBits = 0
+	f := &fakeLeaser{number: 7, until: at(100)}
+	gen := defaultUnder(t, f, config)
+	mustNext(t, gen)
+	c.step(time.Second)
+	id, err := h.next(gen, func() {
+		f.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
+		f.granted(3, time.Time{}, at(100), nil)
+		c.step(time.Second) // for the next reading
+	})
+	if parts, _ := gen.Parse(id); err == nil && parts.Worker != 3 {
+		t.Errorf("Next() = id of worker 7, which is lost")
+	}
+	c.step(time.Second)
+	if next := mustNext(t, gen); next <= id {
+		t.Errorf("id %d after %d", next, id)
+	}
+	if stats := gen.Stats(); stats.Issued > 3 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+// A layout may use all of int64: its last tick has no one after it.
+func TestWidestLayout(t *testing.T) {
+	layout := bits.Layout{TimeBits: 63, Epoch: small.Epoch, Unit: time.Millisecond}
+	config := uid.Config{Layout: layout}
+	for _, gen := range []generator{
+		cachedUnder(t, &fakeLeaser{number: 0, until: time.Now().Add(time.Hour)}, config),
+		defaultUnder(t, &fakeLeaser{number: 0, until: time.Now().Add(time.Hour)}, config),
+	} {
+		mustNext(t, gen)
+	}
+	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(0), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	mustNext(t, gen)
+}
+
+// A reservation that is under way is waited for, not refused.
+func TestDefaultWaitsForTheGrant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeLeaser{number: 7, until: bubble.Epoch}
+		gen, err := uid.NewDefault(context.Background(), f, uid.Config{Layout: bubble})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		time.AfterFunc(300*time.Millisecond, func() { f.granted(7, time.Time{}, bubble.Epoch.Add(time.Minute), nil) })
+		began := time.Now()
+		mustNext(t, gen)
+		if took := time.Since(began); took != 300*time.Millisecond {
+			t.Errorf("waited %v, want 300ms", took)
+		}
+	})
+}
+
+// Close tells where the next holder may start: at the tick of the first id that
+// was not issued, or the one after it if others of that tick were.
+func TestCloseGivesBackTheRest(t *testing.T) {
+	for taken, want := range map[int]int64{0: 5, 1: 6, 2: 6, 3: 7, 15: 13, 16: 13} {
+		config, _ := leased()
+		f := &fakeLeaser{number: 7, until: at(100)}
+		gen := cachedUnder(t, f, config)
+		for range taken {
+			mustNext(t, gen)
+		}
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if err := gen.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		for _, next := range f.released {
+			// After 15 ids the ring was filled again, so tick 12 is not the last.
+			if !next.Equal(at(want)) {
+				t.Errorf("after %d ids: given back from %v, want %v, tick %d", taken, next, at(want), want)
+			}
+		}
+	}
+	config, c := leased()
+	f := &fakeLeaser{number: 7, until: at(100), releaseErr: errors.New("database away")}
+	gen := defaultUnder(t, f, config)
+	mustNext(t, gen)
+	c.step(time.Second)
+	mustNext(t, gen)
+	if err := gen.Close(); err != f.releaseErr {
+		t.Errorf("Close() = %v, want %v", err, f.releaseErr)
+	}
+	if !f.released[0].Equal(at(7)) {
+		t.Errorf("given back from %v, want tick 7", f.released[0])
+	}
+	if _, err := gen.Next(); err != uid.ErrClosed {
+		t.Errorf("Next() = %v, want ErrClosed", err)
+	}
+	if stats := gen.Stats(); stats.Issued != 2 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+// A start waits for a reservation that is under way, and for no other.
+func TestStartWaitsForTheGrant(t *testing.T) {
+	config, _ := leased()
+	away := errors.New("database away")
+	for _, failed := range []error{nil, away} {
+		f := &fakeLeaser{number: 7, from: at(50), until: at(50)}
+		f.wanted = func(until time.Time) {
+			f.wanted = nil
+			go f.granted(7, at(50), until.Add(time.Minute), failed)
+		}
+		if failed != nil {
+			f.wanted = func(time.Time) { f.wanted = nil; go f.granted(7, at(50), at(50), failed) }
+		}
+		gen, err := uid.NewCached(context.Background(), f, config)
+		if failed != nil {
+			if gen != nil || !errors.Is(err, away) || !errors.Is(err, uid.ErrReservation) || len(f.released) != 1 {
+				t.Errorf("NewCached = %v after %d releases, want ErrReservation because of %v, after one", err, len(f.released), away)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tick(t, gen); got != 50 {
+			t.Errorf("tick %d, want 50", got)
+		}
+		gen.Close()
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	f := &fakeLeaser{number: 7, from: at(50), until: at(50), wanted: func(time.Time) { cancel() }}
+	if gen, err := uid.NewCached(ended, f, config); gen != nil || !errors.Is(err, context.Canceled) || len(f.released) != 1 {
+		t.Errorf("NewCached = %v after %d releases, want Canceled after one", err, len(f.released))
+	}
+}
+
+// A generator that cannot start gives back what it leased.
+func TestFailedStartGivesBack(t *testing.T) {
+	config, _ := leased()
+	config.MaxBorrow = 3 * time.Second
+	f := &fakeLeaser{number: 7, from: at(9), until: at(100)}
+	if gen, err := uid.NewCached(context.Background(), f, config); gen != nil || !errors.Is(err, uid.ErrBorrowLimit) {
+		t.Errorf("NewCached = %v, want ErrBorrowLimit", err)
+	}
+	if len(f.released) != 1 {
+		t.Errorf("released %d times, want once", len(f.released))
+	}
+	f = &fakeLeaser{number: 256, until: at(100)}
+	if gen, err := uid.NewDefault(context.Background(), f, uid.Config{Layout: small, Now: config.Now}); gen != nil || !errors.Is(err, uid.ErrWorkerRange) {
+		t.Errorf("NewDefault = %v, want ErrWorkerRange", err)
+	}
+	if len(f.released) != 1 {
+		t.Errorf("released %d times, want once", len(f.released))
+	}
+	f = &fakeLeaser{err: errors.New("no number")}
+	if gen, err := uid.NewCached(context.Background(), f, uid.Config{}); gen != nil || !errors.Is(err, f.err) {
+		t.Errorf("NewCached = %v, want %v", err, f.err)
+	}
+}
+
+// A grant that begins after the layout's end is the end.
+func TestGrantBeyondTheLayout(t *testing.T) {
+	config, _ := leased()
+	config.MaxBorrow = -1
+	f := &fakeLeaser{number: 7, from: small.End().Add(time.Hour)}
+	if gen, err := uid.NewCached(context.Background(), f, config); gen != nil || !errors.Is(err, uid.ErrTimeExhausted) {
+		t.Errorf("NewCached = %v, want ErrTimeExhausted", err)
+	}
+}
+
+// Takers draw while grants are extended, lost and replaced, and until the
+// generator is closed under their hands: no id repeats, each lies in a grant of
+// its number, ids ascend, and none lies at or above what Close gave back.
+func TestLeaseStress(t *testing.T) {
+	for name, open := range map[string]func(*testing.T, *fakeLeaser, *clock) generator{
+		"cached": func(t *testing.T, f *fakeLeaser, c *clock) generator {
+			return cachedUnder(t, f, uid.Config{Layout: small, Now: c.now, BoostPower: 1, MaxBorrow: -1})
+		},
+		"default": func(t *testing.T, f *fakeLeaser, c *clock) generator {
+			return defaultUnder(t, f, uid.Config{Layout: small, Now: c.now})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := clockAt(start)
+			f := &fakeLeaser{number: 1, until: at(10)}
+			gen := open(t, f, c)
+			// Numbers go round, each from where the one before it ended: what a
+			// number owns, it owns once.
+			grants := map[int64][][2]int64{1: {{0, 10}}}
+			var (
+				stop   atomic.Bool
+				wg     sync.WaitGroup
+				mu     sync.Mutex
+				all    = map[uid.ID]bool{}
+				latest atomic.Int64
+			)
+			for range 4 {
+				wg.Go(func() {
+					for !stop.Load() {
+						begun := latest.Load()
+						id, err := gen.Next()
+						if errors.Is(err, uid.ErrClosed) {
+							return
+						}
+						if err != nil {
+							continue
+						}
+						if int64(id) <= begun {
+							t.Errorf("id %d, but a call had ended with %d before this one began", id, begun)
+						}
+						for before := latest.Load(); before < int64(id) && !latest.CompareAndSwap(before, int64(id)); {
+							before = latest.Load()
+						}
+						mu.Lock()
+						if all[id] {
+							t.Errorf("id %d is dealt twice", id)
+						}
+						all[id] = true
+						mu.Unlock()
+					}
+				})
+			}
+			end := int64(10)
+			for n := range int64(300) {
+				number := n%5 + 1
+				if n%3 == 0 {
+					f.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
+				}
+				mu.Lock()
+				grants[number] = append(grants[number], [2]int64{end, end + 10})
+				mu.Unlock()
+				f.granted(number, at(end), at(end+10), nil)
+				end += 10
+				c.nanos.Store(at(end - 10 + n%10).UnixNano())
+				time.Sleep(50 * time.Microsecond)
+			}
+			if err := gen.Close(); err != nil {
+				t.Error(err)
+			}
+			stop.Store(true)
+			wg.Wait()
+			if len(all) < 100 {
+				t.Fatalf("%d ids, want more to judge by", len(all))
+			}
+			for id := range all {
+				parts, err := gen.Parse(id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				covered := false
+				for _, grant := range grants[parts.Worker] {
+					covered = covered || grant[0] <= parts.Tick && parts.Tick < grant[1]
+				}
+				if !covered {
+					t.Errorf("id %d: tick %d was never granted to worker %d", id, parts.Tick, parts.Worker)
+				}
+				if !at(parts.Tick + 1).Before(f.released[0].Add(time.Nanosecond)) {
+					t.Errorf("id %d: tick %d was given back", id, parts.Tick)
+				}
+			}
+		})
+	}
+}
+
+// held is a clock that holds up one reading: a call is then under way, with all
+// but the time in its hands.
+type held struct {
+	*clock
+	armed   atomic.Bool
+	reading chan struct{}
+	goOn    chan struct{}
+}
+
+func holdUp(c *clock) *held {
+	return &held{clock: c, reading: make(chan struct{}), goOn: make(chan struct{})}
+}
+
+func (h *held) now() time.Time {
+	now := h.clock.now()
+	if h.armed.CompareAndSwap(true, false) {
+		h.reading <- struct{}{}
+		<-h.goOn
+	}
+	return now
+}
+
+// next has one call of Next held up while meanwhile runs.
+func (h *held) next(gen uid.Generator, meanwhile func()) (id uid.ID, err error) {
+	h.armed.Store(true)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		id, err = gen.Next()
+	}()
+	<-h.reading
+	meanwhile()
+	close(h.goOn)
+	<-done
+	return id, err
+}
+
+// What Close gives back is not issued any more, not even by a call that began
+// before it.
+func TestDefaultClosedUnderACall(t *testing.T) {
+	config, c := leased()
+	h := holdUp(c)
+	config.Now = h.now
+	f := &fakeLeaser{number: 7, until: at(100)}
+	gen := defaultUnder(t, f, config)
+	mustNext(t, gen)
+	c.step(time.Second)
+	id, err := h.next(gen, func() { gen.Close() })
+	if err != uid.ErrClosed {
+		t.Errorf("Next() = %d, %v, after the time from %v on was given back; want ErrClosed", id, err, f.released[0])
+	}
+}
+
+// A call that began under one number does not stamp under it after another has
+// been granted.
+func TestDefaultChangesNumberUnderACall(t *testing.T) {
+	config, c := leased()
+	h := holdUp(c)
+	config.Now = h.now
+	f := &fakeLeaser{number: 7, until: at(100)}
+	gen := defaultUnder(t, f, config)
+	mustNext(t, gen)
+	c.step(time.Second)
+	id, err := h.next(gen, func() {
+		f.granted(3, time.Time{}, at(100), nil)
+		c.step(time.Second) // for the next reading
+	})
+	if parts, _ := gen.Parse(id); err != nil || parts.Worker != 3 {
+		t.Errorf("Next() = id of worker %d, %v; want worker 3", parts.Worker, err)
+	}
+}

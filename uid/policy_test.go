@@ -1,0 +1,112 @@
+package uid_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+func TestPolicies(t *testing.T) {
+	// One tick may be made, so the ring runs empty at once, and then the bound
+	// is reached.
+	config := uid.Config{Layout: small, Now: clockAt(start).now, MaxBorrow: 1}
+	next3 := func(t *testing.T, policy func(uid.Refusal) error) error {
+		config := config
+		config.RejectedTake = policy
+		gen := newCached(t, config)
+		mustNext(t, gen)
+		mustNext(t, gen)
+		_, err := gen.Next()
+		return err
+	}
+	t.Run("help", func(t *testing.T) {
+		if err := next3(t, uid.Help); !errors.Is(err, uid.ErrBorrowLimit) {
+			t.Errorf("error %v, want ErrBorrowLimit", err)
+		}
+	})
+	t.Run("reject", func(t *testing.T) {
+		if err := next3(t, uid.Reject); err != uid.ErrRingEmpty {
+			t.Errorf("error %v, want ErrRingEmpty", err)
+		}
+	})
+	t.Run("own error", func(t *testing.T) {
+		mine := errors.New("mine")
+		var got []uid.Refusal
+		err := next3(t, func(r uid.Refusal) error {
+			got = append(got, r)
+			if len(got) == 2 {
+				return fmt.Errorf("%w: %w", mine, r.Err)
+			}
+			return nil
+		})
+		if !errors.Is(err, mine) || !errors.Is(err, uid.ErrBorrowLimit) {
+			t.Errorf("error %v, want that of the policy", err)
+		}
+		if len(got) != 2 || got[0].Err != uid.ErrRingEmpty || got[0].Attempt != 1 || got[1].Attempt != 1 {
+			t.Errorf("the policy was told %v", got)
+		}
+	})
+	t.Run("panic", func(t *testing.T) {
+		err := next3(t, func(uid.Refusal) error { panic("mine") })
+		var panicked *uid.PanicError
+		if !errors.As(err, &panicked) || panicked.Value != "mine" || panicked.In != "RejectedTake" {
+			t.Errorf("error %v, want a PanicError", err)
+		}
+	})
+}
+
+func TestPolicyThatReturns(t *testing.T) {
+	asked := 0
+	gen := newCached(t, uid.Config{Layout: small, BoostPower: 1, MaxBorrow: -1, RejectedTake: func(uid.Refusal) error {
+		asked++
+		return nil
+	}})
+	last := uid.ID(-1)
+	for range 10_000 {
+		id := mustNext(t, gen)
+		if id <= last {
+			t.Fatalf("id %d follows %d", id, last)
+		}
+		last = id
+	}
+	if asked == 0 {
+		t.Error("the policy was never asked: the ring of 4 ids never ran empty")
+	}
+}
+
+func TestPolicyWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gen := newCached(t, uid.Config{Layout: bubble, MaxBorrow: time.Nanosecond, RejectedTake: uid.Wait})
+		begun := time.Now()
+		ids := make([]uid.ID, 20)
+		if n, err := gen.NextN(ids); n != 20 || err != nil {
+			t.Errorf("NextN() = %d, %v", n, err)
+		}
+		if got := time.Since(begun).Round(time.Second); got != 9*time.Second {
+			t.Errorf("10 ticks took %v, want 9s", got)
+		}
+		failed := make(chan error)
+		go func() { _, err := gen.Next(); failed <- err }()
+		synctest.Wait()
+		begun = time.Now()
+		gen.Close()
+		if err := <-failed; err != uid.ErrClosed || time.Since(begun) != 0 {
+			t.Errorf("Next() that waits at Close: %v after %v, want ErrClosed at once", err, time.Since(begun))
+		}
+	})
+}
+
+func TestClosedWhateverThePolicy(t *testing.T) {
+	gen := newCached(t, uid.Config{
+		RejectedTake: func(uid.Refusal) error { t.Error("the policy was asked"); return nil },
+		RejectedPut:  func(uid.ID, int64, error) { t.Error("a tick was made for a closed ring") },
+	})
+	gen.Close()
+	if _, err := gen.Next(); err != uid.ErrClosed {
+		t.Errorf("Next() = %v, want ErrClosed", err)
+	}
+}

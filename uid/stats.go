@@ -1,0 +1,93 @@
+package uid
+
+import "time"
+
+// Stats says what a generator has done so far and where it stands. It is made
+// from counters that no id costs anything, and is cheap enough to ask for every
+// second. With ids being issued meanwhile it is about a moment that has passed.
+type Stats struct {
+	Worker        int64         // number under which ids are stamped
+	WorkerChanges int64         // times that a leased number was lost and another taken
+	Issued        int64         // ids issued
+	RejectedTakes int64         // calls that failed
+	Waited        time.Duration // how long calls have waited for an id, all together
+	Closed        bool          // no further ids are made
+
+	LayoutEnd      time.Time // first instant that the layout cannot stamp
+	LayoutEndsSoon bool      // that is less than a year away
+
+	ReservedUntil time.Time // time that may be stamped under a leased number; zero is no end
+	LeaseError    error     // why no more is being reserved; nil while it is
+
+	// The rest is zero for Default, which has no ring.
+
+	Capacity     int64         // ids that the ring holds when full
+	Threshold    int64         // fewer ids than these, and it is filled again
+	Remaining    int64         // ids in the ring
+	OldestAge    time.Duration // since the time that the next id carries; negative if that is yet to come
+	Dropped      int64         // ids dropped for their age, or by Close
+	Refills      int64         // times that the executor filled the ring
+	Helps        int64         // ticks that takers put because the ring was empty
+	RejectedPuts int64         // times that the ring refused a tick's ids
+	MaxBorrow    time.Duration // Config.MaxBorrow; negative is no bound
+	Borrowed     time.Duration // how far ahead of the clock the last tick made is
+	LastError    error         // why the ring could not be filled; nil once it is full
+}
+
+func (b *base) stats() Stats {
+	w := b.window.Load()
+	return Stats{
+		Worker:         w.worker,
+		Waited:         time.Duration(b.waited.Load()),
+		WorkerChanges:  b.changes.Load(),
+		Closed:         b.closed.Load(),
+		ReservedUntil:  w.until,
+		LeaseError:     w.err,
+		LayoutEnd:      b.end,
+		LayoutEndsSoon: b.endsSoon(b.now()),
+	}
+}
+
+// Stats returns what the generator has done so far and where it stands.
+func (g *Cached) Stats() Stats {
+	s := g.stats()
+	counts, padded := g.ring.Counts(), g.executor.Stats()
+	s.Issued = counts.Taken
+	s.RejectedTakes = g.rejected.Load()
+	s.Capacity = g.ring.Capacity()
+	s.Threshold = g.ring.Threshold()
+	s.Remaining = counts.Remaining
+	if id, ok := g.ring.Oldest(); ok {
+		parts, _ := g.bits.Parse(id)
+		s.OldestAge = g.now().Sub(parts.Time)
+	}
+	s.Dropped = counts.Dropped
+	s.Refills = padded.Refills
+	s.Helps = padded.Helps
+	s.RejectedPuts = padded.RejectedPuts
+	s.MaxBorrow = g.ticks.maxBorrow
+	s.Borrowed = g.ticks.borrowed()
+	s.LastError = padded.LastError
+	return s
+}
+
+// Stats returns what the generator has done so far and where it stands.
+func (g *Default) Stats() Stats {
+	s := g.stats()
+	s.RejectedTakes = g.rejected.Load()
+	last := g.last.Load()
+	if final := g.final.Load(); final != unclosed {
+		last = final
+	}
+	issued := g.earlier.Load()
+	if last >= 0 {
+		issued += last&g.bits.MaxSequence() + 1
+	}
+	// A call that begins a tick writes the two one after the other. What was
+	// told once is not taken back.
+	for told := g.issued.Load(); told < issued && !g.issued.CompareAndSwap(told, issued); {
+		told = g.issued.Load()
+	}
+	s.Issued = g.issued.Load()
+	return s
+}
