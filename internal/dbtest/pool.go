@@ -1,0 +1,147 @@
+package dbtest
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"gorm.io/gorm"
+)
+
+// A Pool stands between GORM and the connections of a database, and has
+// transactions go as a test wants. What goes around transactions goes around it
+// too. Its methods may be called while others use it; a transaction keeps to what
+// was set when it began.
+type Pool struct {
+	*sql.DB
+	faults atomic.Pointer[Faults]
+}
+
+// Faults say how transactions go. The zero value lets them be.
+type Faults struct {
+	// Statement, if set, is called before each statement, and before a transaction
+	// begins with the query BEGIN. Its error is the statement's, which is then not
+	// sent.
+	Statement func(ctx context.Context, query string) error
+
+	// Commit, if set, is called in place of each commit.
+	Commit func(tx *Tx) error
+
+	// Outlives has transactions go on when the context that they were begun with
+	// has ended, as if the server had not been told.
+	Outlives bool
+}
+
+// Pooled returns a handle on the connections of s, and the Pool in between.
+func (s *Store) Pooled(t *testing.T) (*gorm.DB, *Pool) {
+	t.Helper()
+	pool := new(Pool)
+	pool.Heal()
+	db := s.Reopen(t, func(d gorm.Dialector) gorm.Dialector {
+		return Dialector{Dialector: d, Pool: func(p gorm.ConnPool) gorm.ConnPool {
+			pool.DB = p.(*sql.DB)
+			return pool
+		}}
+	}, gorm.Config{})
+	return db, pool
+}
+
+// Set says how transactions go from now on.
+func (p *Pool) Set(f Faults) { p.faults.Store(&f) }
+
+// Heal has all go well again.
+func (p *Pool) Heal() { p.Set(Faults{}) }
+
+// Cut has everything fail with err: the database is away.
+func (p *Pool) Cut(err error) {
+	p.Set(Faults{Statement: func(context.Context, string) error { return err }})
+}
+
+// Hang has everything wait for the end of its context: the database does not
+// answer.
+func (p *Pool) Hang() {
+	p.Set(Faults{Statement: func(ctx context.Context, _ string) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}})
+}
+
+// BeginTx implements gorm.ConnPoolBeginner.
+func (p *Pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
+	faults := p.faults.Load()
+	if faults.Statement != nil {
+		if err := faults.Statement(ctx, "BEGIN"); err != nil {
+			return nil, err
+		}
+	}
+	if faults.Outlives {
+		ctx = context.WithoutCancel(ctx)
+	}
+	tx, err := p.DB.BeginTx(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Tx{Tx: tx, faults: faults}, nil
+}
+
+// Tx is a transaction of a Pool.
+type Tx struct {
+	*sql.Tx
+	Queries []string // sent so far
+	faults  *Faults
+	ended   bool // by Commit, whatever came of it
+}
+
+// Wrote reports whether the transaction has sent a statement that begins with
+// word, such as INSERT.
+func (tx *Tx) Wrote(word string) bool {
+	for _, query := range tx.Queries {
+		if strings.HasPrefix(query, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func (tx *Tx) before(ctx context.Context, query string) error {
+	tx.Queries = append(tx.Queries, query)
+	if tx.faults.Statement == nil {
+		return nil
+	}
+	return tx.faults.Statement(ctx, query)
+}
+
+// ExecContext implements gorm.ConnPool.
+func (tx *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if err := tx.before(ctx, query); err != nil {
+		return nil, err
+	}
+	return tx.Tx.ExecContext(ctx, query, args...)
+}
+
+// QueryContext implements gorm.ConnPool.
+func (tx *Tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := tx.before(ctx, query); err != nil {
+		return nil, err
+	}
+	return tx.Tx.QueryContext(ctx, query, args...)
+}
+
+// Commit implements gorm.TxCommitter.
+func (tx *Tx) Commit() error {
+	tx.ended = true
+	if tx.faults.Commit == nil {
+		return tx.Tx.Commit()
+	}
+	return tx.faults.Commit(tx)
+}
+
+// Rollback implements gorm.TxCommitter. After Commit it does nothing, as ever.
+func (tx *Tx) Rollback() error {
+	if tx.ended {
+		return sql.ErrTxDone
+	}
+	return tx.Tx.Rollback()
+}

@@ -1,0 +1,177 @@
+// Package dbtest has what the tests of several packages need of databases: each
+// kind of database with a table of the test's own ([Each]), connections that fail
+// as a test wants ([Pool], [Link]), and processes that start at once
+// ([Processes]). Only tests import it.
+package dbtest
+
+import (
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/database"
+)
+
+// Kinds are the kinds of database, as GORM's dialectors name them.
+var Kinds = []string{"sqlite", "mysql", "postgres"}
+
+// variables say where the servers are.
+var variables = map[string]string{"mysql": "UIDRING_TEST_MYSQL", "postgres": "UIDRING_TEST_POSTGRES"}
+
+// Store is a database under test, and the name of a table in it that is the
+// test's own. The table is not there yet, and is dropped at the end if it is.
+type Store struct {
+	Kind  string
+	URL   string
+	Table string
+	DB    *gorm.DB
+}
+
+// Each runs test on every kind of database.
+func Each(t *testing.T, test func(t *testing.T, s *Store)) {
+	On(t, Kinds, test)
+}
+
+// On runs test on the kinds of database for which it has a meaning: SQLite always,
+// the servers where their variable is set.
+func On(t *testing.T, kinds []string, test func(t *testing.T, s *Store)) {
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) { test(t, New(t, kind)) })
+	}
+}
+
+// New returns a store of one kind, or skips the test where there is no such server.
+func New(t *testing.T, kind string) *Store {
+	t.Helper()
+	url := filepath.Join(t.TempDir(), "worker.db")
+	if kind != "sqlite" {
+		if url = os.Getenv(variables[kind]); url == "" {
+			t.Skip(variables[kind] + " is not set")
+		}
+	}
+	s := &Store{Kind: kind, URL: url, Table: "Uidring_Test_" + rand.Text()[:12]}
+	s.DB = s.Open(t, url)
+	t.Cleanup(func() { // before the handle is closed
+		s.Exec(t, "DROP TABLE IF EXISTS %s", s.Table)
+		if kind == "postgres" { // what a trigger of the table called
+			s.Exec(t, "DROP FUNCTION IF EXISTS %s_no", s.Table)
+		}
+	})
+	return s
+}
+
+// Parallel has n parallel tests run at once, unless the command line says how many.
+// By itself go test has as many as there are processors, which is few for tests
+// that wait for servers most of the time. A TestMain calls it.
+func Parallel(n int) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", strconv.Itoa(n))
+	}
+}
+
+// Another returns a table more in the same database.
+func (s *Store) Another(t *testing.T) *Store {
+	t.Helper()
+	another := *s
+	another.Table = "Uidring_Test_" + rand.Text()[:12]
+	t.Cleanup(func() { another.Exec(t, "DROP TABLE IF EXISTS %s", another.Table) })
+	return &another
+}
+
+// Open opens a handle with connections of its own, until the test ends.
+func (s *Store) Open(t *testing.T, url string) *gorm.DB {
+	t.Helper()
+	db, err := database.Open(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := database.Close(db); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// Reopen returns a handle on the same connections with another configuration.
+// change may be nil.
+func (s *Store) Reopen(t *testing.T, change func(gorm.Dialector) gorm.Dialector, config gorm.Config) *gorm.DB {
+	t.Helper()
+	dialector := s.DB.Dialector
+	if change != nil {
+		dialector = change(dialector)
+	}
+	config.DisableAutomaticPing = true // which a transaction does not answer
+	if config.Logger == nil {
+		config.Logger = s.DB.Logger
+	}
+	db, err := gorm.Open(dialector, &config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// With returns the URL with an option of the driver's added.
+func (s *Store) With(option string) string {
+	if strings.Contains(s.URL, "?") {
+		return s.URL + "&" + option
+	}
+	return s.URL + "?" + option
+}
+
+// Impatient returns s on connections that do not wait for long where another's
+// transaction is in the way. Those of SQLite wait ten seconds by themselves, deaf
+// to the end of a context.
+func (s *Store) Impatient(t *testing.T) *Store {
+	t.Helper()
+	if s.Kind != "sqlite" {
+		return s
+	}
+	impatient := *s // an option for each driver
+	impatient.URL = "sqlite:" + s.URL + "?_busy_timeout=100&_pragma=busy_timeout(100)"
+	impatient.DB = s.Open(t, impatient.URL)
+	return &impatient
+}
+
+// Exec executes a statement that must succeed.
+func (s *Store) Exec(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if err := s.DB.Exec(fmt.Sprintf(format, args...)).Error; err != nil {
+		t.Fatalf("%s: %v", fmt.Sprintf(format, args...), err)
+	}
+}
+
+// Dialector lets a test change what GORM's own does.
+type Dialector struct {
+	gorm.Dialector
+	As   string                            // the name, if not empty
+	Pool func(gorm.ConnPool) gorm.ConnPool // stands between GORM and its connections, if not nil
+}
+
+// Name implements gorm.Dialector.
+func (d Dialector) Name() string {
+	if d.As != "" {
+		return d.As
+	}
+	return d.Dialector.Name()
+}
+
+// Initialize implements gorm.Dialector.
+func (d Dialector) Initialize(db *gorm.DB) error {
+	err := d.Dialector.Initialize(db)
+	if err == nil && d.Pool != nil {
+		db.ConnPool = d.Pool(db.ConnPool)
+	}
+	return err
+}

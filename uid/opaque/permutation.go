@@ -1,0 +1,125 @@
+package opaque
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// Permutation turns ids into numbers that look random, from 0 to 2^63-1, and
+// back, for where a [Token] does not fit. Prefer a [Sealer]: every number
+// restores to some id, so nothing tells a number that was made up. A number above
+// 2^53 does not survive as a JSON number; write it as a string.
+//
+// Make it with [NewPermutation]; all methods of the zero Permutation, or of a nil
+// one, fail with [ErrKey]. It is safe for concurrent use and allocates nothing for
+// a number.
+type Permutation struct {
+	context string
+	feistel feistel
+}
+
+// NewPermutation returns the permutation that a key makes for the ids of a
+// context, such as the name of their table. The key is [KeySize] random bytes and
+// may be one that a Sealer has, too; it is not kept.
+//
+// There is one key, since a number does not tell under which it was made. To
+// change it, keep with the numbers, in a path or a column, of which key they are.
+//
+// The error reports all that is wrong, and matches [ErrKey] and [ErrContext].
+func NewPermutation(context string, key []byte) (*Permutation, error) {
+	derived, err := ciphers(forPermutations, context, key)
+	if err != nil {
+		return nil, err
+	}
+	return &Permutation{context: context, feistel: feistel{derived[0], 63}}, nil
+}
+
+// Permute returns the number of an id, from 0 to 2^63-1. An id below 0 is refused
+// with an error that matches [ErrNegative].
+func (p *Permutation) Permute(id uid.ID) (int64, error) {
+	if p == nil || p.feistel.cipher == nil {
+		return 0, errUnmade
+	}
+	if id < 0 {
+		return 0, fmt.Errorf("%w: id %d", ErrNegative, id)
+	}
+	return int64(p.feistel.permute(uint64(id))), nil
+}
+
+// Restore returns the id of a number that [Permutation.Permute] made, and some
+// id for any other number. A number below 0 is refused with an error that matches
+// [ErrNegative].
+func (p *Permutation) Restore(n int64) (uid.ID, error) {
+	if p == nil || p.feistel.cipher == nil {
+		return 0, errUnmade
+	}
+	if n < 0 {
+		return 0, fmt.Errorf("%w: %d", ErrNegative, n)
+	}
+	return uid.ID(p.feistel.restore(uint64(n))), nil
+}
+
+// Format writes the context and not the key, whatever the verb.
+func (p Permutation) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "opaque.Permutation{context: %q}", p.context)
+}
+
+// rounds is how often a half is changed: each five times.
+const rounds = 10
+
+// feistel is an alternating Feistel network: a permutation of the numbers of so
+// many bits, 64 at most. An odd bit goes to the lower half.
+//
+//	+---------+----------+
+//	| upper   | lower    |   even rounds: upper ^= F(round, lower)
+//	+---------+----------+   odd rounds:  lower ^= F(round, upper)
+//	 width/2   width-width/2
+type feistel struct {
+	cipher cipher.Block
+	width  uint
+}
+
+func (f feistel) permute(n uint64) uint64 {
+	upper, lower := f.split(n)
+	block := blocks.Get().(*[aes.BlockSize]byte)
+	for round := 0; round < rounds; round += 2 {
+		upper ^= f.value(block, round, lower) >> (32 - f.width/2)
+		lower ^= f.value(block, round+1, upper) >> (32 - (f.width - f.width/2))
+	}
+	blocks.Put(block)
+	return f.join(upper, lower)
+}
+
+func (f feistel) restore(n uint64) uint64 {
+	upper, lower := f.split(n)
+	block := blocks.Get().(*[aes.BlockSize]byte)
+	for round := rounds - 2; round >= 0; round -= 2 {
+		lower ^= f.value(block, round+1, upper) >> (32 - (f.width - f.width/2))
+		upper ^= f.value(block, round, lower) >> (32 - f.width/2)
+	}
+	blocks.Put(block)
+	return f.join(upper, lower)
+}
+
+func (f feistel) split(n uint64) (upper, lower uint32) {
+	bits := f.width - f.width/2
+	return uint32(n >> bits), uint32(n & (1<<bits - 1))
+}
+
+func (f feistel) join(upper, lower uint32) uint64 {
+	return uint64(upper)<<(f.width-f.width/2) | uint64(lower)
+}
+
+// value is F: the first 32 bits of the block that has the round in its first
+// byte, the half in its last four and zeros between them, enciphered.
+func (f feistel) value(block *[aes.BlockSize]byte, round int, half uint32) uint32 {
+	clear(block[1:12])
+	block[0] = byte(round)
+	binary.BigEndian.PutUint32(block[12:], half)
+	f.cipher.Encrypt(block[:], block[:])
+	return binary.BigEndian.Uint32(block[:4])
+}

@@ -1,0 +1,87 @@
+package opaque
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/subtle"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// Sealer makes tokens of ids and opens them, for one context. Make it with
+// [New]; all methods of the zero Sealer, or of a nil one, fail with [ErrKey]. It
+// is safe for concurrent use and allocates nothing for a token.
+type Sealer struct {
+	context string
+	ciphers []cipher.Block // one of each key; the first seals
+}
+
+// New returns a Sealer for the ids of a context, such as the name of their
+// table. Tokens of one context do not open in another. The context is no secret.
+//
+// A key is [KeySize] random bytes, as crypto/rand makes them; it is not kept.
+// The first key seals and every key opens. To change keys, first have all
+// processes open with the new one, New(context, old, new), then seal with it,
+// New(context, new, old), and drop the old one when no token of it has to open
+// any more.
+//
+// The error reports all that is wrong, and matches [ErrKey] and [ErrContext].
+func New(context string, keys ...[]byte) (*Sealer, error) {
+	derived, err := ciphers(forTokens, context, keys...)
+	if err != nil {
+		return nil, err
+	}
+	return &Sealer{context: context, ciphers: derived}, nil
+}
+
+// Seal returns the token of an id. It is the same each time, until the first key
+// changes. An id below 0 is refused with an error that matches [ErrNegative].
+func (s *Sealer) Seal(id uid.ID) (Token, error) {
+	if s == nil || len(s.ciphers) == 0 {
+		return Token{}, errUnmade
+	}
+	if id < 0 {
+		return Token{}, fmt.Errorf("%w: id %d", ErrNegative, id)
+	}
+	block := blocks.Get().(*[aes.BlockSize]byte)
+	clear(block[:8])
+	binary.BigEndian.PutUint64(block[8:], uint64(id))
+	s.ciphers[0].Encrypt(block[:], block[:])
+	token := Token(*block)
+	blocks.Put(block)
+	return token, nil
+}
+
+// Open returns the id of a token that was sealed in this context under one of
+// the keys. For any other token it returns [ErrToken] and no id, after the same
+// work.
+func (s *Sealer) Open(token Token) (uid.ID, error) {
+	if s == nil || len(s.ciphers) == 0 {
+		return 0, errUnmade
+	}
+	block := blocks.Get().(*[aes.BlockSize]byte)
+	var zero [8]byte
+	var id, opened uint64
+	for _, c := range s.ciphers {
+		*block = token
+		c.Decrypt(block[:], block[:])
+		low := binary.BigEndian.Uint64(block[8:])
+		// 1 if the 64 bits before the id are 0, and its sign is.
+		authentic := uint64(subtle.ConstantTimeCompare(block[:8], zero[:])) &^ (low >> 63)
+		id |= low & -(authentic &^ opened)
+		opened |= authentic
+	}
+	blocks.Put(block)
+	if opened == 0 {
+		return 0, ErrToken
+	}
+	return uid.ID(id), nil
+}
+
+// Format writes the context and the number of keys, whatever the verb, so that no
+// log shows a key.
+func (s Sealer) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "opaque.Sealer{context: %q, keys: %d}", s.context, len(s.ciphers))
+}

@@ -1,0 +1,157 @@
+package opaque_test
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/opaque"
+)
+
+var (
+	_ fmt.Stringer             = opaque.Token{}
+	_ encoding.TextMarshaler   = opaque.Token{}
+	_ encoding.TextAppender    = opaque.Token{}
+	_ encoding.TextUnmarshaler = (*opaque.Token)(nil)
+)
+
+const aText = "4EXXHVZ721QW3N4Q2AVWHBZ7YW"
+
+func canonical(text string) string {
+	return strings.NewReplacer("I", "1", "L", "1", "O", "0").Replace(strings.ToUpper(text))
+}
+
+func TestParseToken(t *testing.T) {
+	ones := opaque.Token(bytes.Repeat([]byte{0xff}, 16))
+	for text, want := range map[string]opaque.Token{
+		strings.Repeat("0", 26):       {},
+		strings.Repeat("0", 25) + "1": {15: 1},
+		"00000000000000000000ol000O":  {13: 0x10},
+		"7" + strings.Repeat("Z", 25): ones,
+		"7" + strings.Repeat("z", 25): ones,
+		"4" + strings.Repeat("0", 25): {0: 0x80},
+		"0000000000000G000000000000":  {7: 1},
+		"00000000000001000000000000":  {8: 0x10},
+	} {
+		if got, err := opaque.ParseToken(text); got != want || err != nil {
+			t.Errorf("ParseToken(%q) = %x, %v, want %x", text, [16]byte(got), err, [16]byte(want))
+		}
+	}
+	for text, want := range map[string]string{
+		"":               `"", want 26 letters of Crockford's base32, not 0`,
+		aText[1:]:        `"EXXHVZ721QW3N4Q2AVWHBZ7YW", want 26 letters of Crockford's base32, not 25`,
+		aText + "0":      `"4EXXHVZ721QW3N4Q2AVWHBZ7YW0", want 26 letters of Crockford's base32, not 27`,
+		aText + " ":      `"4EXXHVZ721QW3N4Q2AVWHBZ7YW ", want 26 letters of Crockford's base32, not 27`,
+		"4EXX-HVZ7":      `"4EXX-HVZ7", "-" at 5 is no letter of Crockford's base32, want 26 of them`,
+		"8" + aText[1:]:  `"8EXXHVZ721QW3N4Q2AVWHBZ7YW", want a first letter from 0 to 7`,
+		"Z" + aText[1:]:  `"ZEXXHVZ721QW3N4Q2AVWHBZ7YW", want a first letter from 0 to 7`,
+		aText[:25] + "U": `"4EXXHVZ721QW3N4Q2AVWHBZ7YU", "U" at 26 is no letter of Crockford's base32, want 26 of them`,
+		aText[:24] + "é": `"4EXXHVZ721QW3N4Q2AVWHBZ7é", "é" at 25 is no letter of Crockford's base32, want 26 of them`,
+		"8u" + aText[2:]: `"8uXXHVZ721QW3N4Q2AVWHBZ7YW", "u" at 2 is no letter of Crockford's base32, want 26 of them`,
+	} {
+		got, err := opaque.ParseToken(text)
+		if got != (opaque.Token{}) || !errors.Is(err, opaque.ErrSyntax) || err.Error() != "opaque: not a token: "+want {
+			t.Errorf("ParseToken(%q) = %v\n%v, want\nopaque: not a token: %s", text, got, err, want)
+		}
+	}
+	for _, fill := range []string{"0", "-", "é"} {
+		if _, err := opaque.ParseToken(strings.Repeat(fill, 1<<20)); err == nil || len(err.Error()) > 300 {
+			t.Errorf("the error for a megabyte of %q quotes all of it", fill)
+		}
+	}
+}
+
+// Each byte means its value as a letter, or is refused.
+func TestLetters(t *testing.T) {
+	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	for c := range 256 {
+		letter := string([]byte{byte(c)})
+		value := -1
+		if c < 0x80 {
+			value = strings.Index(letters, canonical(letter))
+		}
+		got, err := opaque.ParseToken(strings.Repeat("0", 25) + letter)
+		if value < 0 && !errors.Is(err, opaque.ErrSyntax) || value >= 0 && (err != nil || got != opaque.Token{15: byte(value)}) {
+			t.Errorf("letter %q is read as %v, %v, want %d", letter, got, err, value)
+		}
+	}
+}
+
+func TestTokenInJSON(t *testing.T) {
+	type row struct {
+		Token   opaque.Token            `json:"token"`
+		ByToken map[opaque.Token]string `json:"byToken"`
+		Maybe   *opaque.Token           `json:"maybe"`
+		None    opaque.Token            `json:"none,omitzero"`
+	}
+	token := seal(t, sealer(t, "orders", key(1)), anID)
+	data, err := json.Marshal(row{Token: token, ByToken: map[opaque.Token]string{token: "x"}})
+	if want := `{"token":"` + aText + `","byToken":{"` + aText + `":"x"},"maybe":null}`; string(data) != want || err != nil {
+		t.Errorf("Marshal = %s, %v, want %s", data, err, want)
+	}
+	var back row
+	if err := json.Unmarshal(data, &back); err != nil || back.Token != token || back.ByToken[token] != "x" {
+		t.Errorf("Unmarshal = %v, %v", back, err)
+	}
+	for _, text := range []string{`""`, `"x"`, `1`, `true`, `{}`, `[1]`, `"` + aText + `0"`} {
+		got := token
+		if err := json.Unmarshal([]byte(text), &got); err == nil || got != token {
+			t.Errorf("Unmarshal(%s) = %v, %v, want an error and the token left alone", text, got, err)
+		}
+	}
+}
+
+func FuzzParseToken(f *testing.F) {
+	for _, text := range []string{aText, strings.ToLower(aText), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "8ZZZZZZZZZZZZZZZZZZZZZZZZZ", "", "é"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		token, err := opaque.ParseToken(text)
+		switch {
+		case err == nil && token.String() != canonical(text):
+			t.Errorf("%q is token %v", text, token)
+		case err != nil && (token != opaque.Token{} || !errors.Is(err, opaque.ErrSyntax)):
+			t.Errorf("%q is token %v, %v", text, token, err)
+		}
+	})
+}
+
+// What opens was sealed: nothing else was found to open so far.
+func FuzzSealer(f *testing.F) {
+	f.Add(int64(anID), "orders", []byte(aText))
+	f.Add(int64(-1), "", []byte("0123456789abcdef"))
+	f.Fuzz(func(t *testing.T, n int64, context string, bytes []byte) {
+		s, err := opaque.New(context, key(1), key(2))
+		if context == "" {
+			if !errors.Is(err, opaque.ErrContext) {
+				t.Fatalf("no context: %v", err)
+			}
+			return
+		}
+		id := uid.ID(n)
+		token, err := s.Seal(id)
+		if id < 0 {
+			if !errors.Is(err, opaque.ErrNegative) {
+				t.Fatalf("Seal(%d): %v", id, err)
+			}
+			return
+		}
+		if back, oerr := s.Open(token); back != id || err != nil || oerr != nil {
+			t.Fatalf("%d came back as %d, %v, %v", id, back, err, oerr)
+		}
+		parsed, err := opaque.ParseToken(token.String())
+		if parsed != token || err != nil {
+			t.Fatalf("%v is read as %v, %v", token, parsed, err)
+		}
+		var made opaque.Token
+		copy(made[:], bytes)
+		if back, err := s.Open(made); made != token && (back != 0 || err != opaque.ErrToken) {
+			t.Fatalf("%v opens to %d, %v", made, back, err)
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package uidgorm_test
+
+import (
+	"errors"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// Hooked does in BeforeCreate what its name says.
+type Hooked struct {
+	ID   uid.ID
+	Name string `gorm:"size:64;uniqueIndex"`
+	Seen uid.ID // what the hook found
+}
+
+var errHook = errors.New("hook")
+
+func (h *Hooked) BeforeCreate(tx *gorm.DB) error {
+	h.Seen = h.ID
+	switch h.Name {
+	case "clear":
+		h.ID = 0
+	case "replace":
+		*h = Hooked{Name: h.Name, Seen: h.Seen}
+	case "choose":
+		h.ID = 7
+	case "ignore":
+		tx.Statement.AddClause(clause.OnConflict{DoNothing: true})
+	case "fail":
+		return errHook
+	}
+	return nil
+}
+
+// Hooks find the key, and may take it away or choose another.
+func TestHooks(t *testing.T) {
+	each(t, []any{&Hooked{}}, func(t *testing.T, s *store) {
+		for _, test := range []struct {
+			name  string
+			asked []int
+			id    uid.ID
+		}{
+			{"look", []int{1}, first},
+			{"clear", []int{1, 1}, first + 1},
+			{"replace", []int{1, 1}, first + 1},
+			{"choose", []int{1}, 7},
+		} {
+			s.empty(t, &Hooked{})
+			row := Hooked{Name: test.name}
+			must(t, s.db.Create(&row).Error)
+			wantAsked(t, s.gen, test.asked...)
+			wantIDs(t, test.name+": the key that the hook found, and the last", []uid.ID{row.Seen, row.ID}, []uid.ID{first, test.id})
+			wantIDs(t, "the table", s.keys(t, &Hooked{}, "id"), []uid.ID{test.id})
+		}
+		s.empty(t, &Hooked{})
+		rows := []Hooked{{Name: "look"}, {Name: "clear"}, {Name: "replace"}}
+		must(t, s.db.Create(&rows).Error)
+		wantAsked(t, s.gen, 3, 2)
+		if err := s.db.Create(&Hooked{Name: "fail"}).Error; !errors.Is(err, errHook) {
+			t.Errorf("error %v, want %v", err, errHook)
+		}
+	})
+}
+
+// A hook may make the statement an upsert, when some keys are dealt already.
+func TestHookThatUpserts(t *testing.T) {
+	each(t, []any{&Hooked{}}, func(t *testing.T, s *store) {
+		must(t, s.db.Create(&Hooked{ID: 7, Name: "ignore"}).Error)
+		row := Hooked{Name: "ignore"}
+		must(t, s.db.Create(&row).Error)
+		wantIDs(t, "the key in memory", []uid.ID{row.ID}, []uid.ID{0})
+
+		must(t, s.db.Create(&Hooked{ID: 8, Name: "clear"}).Error)
+		rows := []Hooked{{Name: "ignore"}, {Name: "clear"}} // dealt a key in two goes
+		must(t, s.db.Create(&rows).Error)
+		wantIDs(t, "the keys in memory", []uid.ID{rows[0].ID, rows[1].ID}, []uid.ID{0, 0})
+	})
+}
+
+// A callback that others have registered finds the key, wherever it stands.
+func TestOtherCallbacks(t *testing.T) {
+	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
+		var seen []uid.ID
+		look := func(db *gorm.DB) { seen = append(seen, db.Statement.Dest.(*Item).ID) }
+		create := s.db.Callback().Create()
+		must(t, create.Before("gorm:before_create").Register("test:1", look))
+		must(t, create.Before("gorm:create").Register("test:2", look))
+		must(t, create.After("gorm:create").Register("test:3", look))
+		must(t, create.Register("test:4", look))
+		must(t, create.Before("gorm:begin_transaction").Register("test:5", look))
+		must(t, s.db.Create(&Item{}).Error)
+		wantIDs(t, "what callbacks saw", seen, []uid.ID{first, first, first, first, first})
+		wantAsked(t, s.gen, 1)
+	})
+}
+
+// A statement that is used again deals anew, and remembers nothing.
+func TestReusedStatement(t *testing.T) {
+	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
+		tx := s.db.Select("Name")
+		a, b := Item{Name: "a"}, Item{Name: "b"}
+		must(t, tx.Create(&a).Error)
+		must(t, tx.Create(&b).Error)
+		if err := tx.Create(&Item{Name: "a"}).Error; err == nil {
+			t.Error("a second row of one name was inserted")
+		}
+		wantAsked(t, s.gen, 1, 1, 1)
+		wantIDs(t, "keys in memory", []uid.ID{a.ID, b.ID}, []uid.ID{first, first + 1})
+		tx.Statement.Settings.Range(func(key, value any) bool {
+			if _, gorms := key.(string); !gorms {
+				t.Errorf("a setting is left: %v: %v", key, value)
+			}
+			return true
+		})
+	})
+}
+
+// A selection that is shared is not written to.
+func TestSharedSelection(t *testing.T) {
+	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
+		columns := make([]string, 1, 2)
+		columns[0] = "Name"
+		must(t, s.db.Select(columns).Create(&Item{Name: "a", Size: 3}).Error)
+		if got := columns[:2][1]; got != "" {
+			t.Errorf("%q was written behind the selection", got)
+		}
+		if n := count(t, s, "SELECT count(*) FROM ? WHERE size IS NULL", clause.Table{Name: s.table(t, &Item{})}); n != 1 {
+			t.Error("a column that was not selected is written")
+		}
+	})
+}

@@ -1,0 +1,141 @@
+package uidgorm
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// setting is what GORM's tag parser makes of `gorm:"uid"`.
+const setting = "UID"
+
+var idType = reflect.TypeFor[uid.ID]()
+
+// key is the primary-key field of a model that opted in. It does not change.
+type key struct {
+	schema *schema.Schema
+	field  *schema.Field
+}
+
+// String names model and field, for errors.
+func (k *key) String() string {
+	model := k.schema.ModelType.String()
+	if k.schema.ModelType.Name() == "" {
+		model = k.schema.Table
+	}
+	return model + "." + k.field.Name
+}
+
+// findKey returns the key of a model, or nil if the model has not opted in.
+func findKey(s *schema.Schema) (*key, error) {
+	foreign := foreignKeys(s)
+	var chosen *key
+	byTag := false
+	for _, f := range s.Fields {
+		if f.DBName != "" && s.FieldsByDBName[f.DBName] != f {
+			continue // another field of that name hides it
+		}
+		k := &key{s, f}
+		tagged, refused, err := k.tag()
+		if err != nil {
+			return nil, err
+		}
+		primary := slices.Contains(s.PrimaryFields, f)
+		switch {
+		case tagged && !primary:
+			return nil, fmt.Errorf("%w: %s has the tag uid, want it on a primary key", ErrModel, k)
+		case !primary || refused || foreign[f]:
+		case tagged && byTag:
+			return nil, fmt.Errorf("%w: %s and %s both have the tag uid, want one", ErrModel, chosen, k)
+		case tagged:
+			chosen, byTag = k, true
+		case !byTag && k.byType():
+			chosen = k
+		}
+	}
+	if chosen == nil {
+		return nil, nil
+	}
+	return chosen, chosen.check()
+}
+
+// tag reads the setting: opted in, opted out, or neither.
+func (k *key) tag() (in, out bool, err error) {
+	switch value, ok := k.field.TagSettings[setting]; {
+	case !ok:
+		return false, false, nil
+	case value == setting || strings.EqualFold(value, "true"):
+		return true, false, nil
+	case strings.EqualFold(value, "false"):
+		return false, true, nil
+	default:
+		return false, false, fmt.Errorf("%w: %s has the tag uid:%s, want uid or uid:false", ErrModel, k, value)
+	}
+}
+
+// byType reports whether the type of a primary key says that it wants an id. Of
+// several, only GORM's own favourite does: the others are most often foreign keys.
+func (k *key) byType() bool {
+	return k.field.IndirectFieldType == idType &&
+		(len(k.schema.PrimaryFields) == 1 || k.schema.PrioritizedPrimaryField == k.field)
+}
+
+// check returns what makes the field unfit to be filled.
+func (k *key) check() error {
+	f := k.field
+	switch kind := f.IndirectFieldType.Kind(); kind {
+	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64:
+		if bits := min(f.IndirectFieldType.Bits(), f.Size); bits < 64 {
+			return fmt.Errorf("%w: %s has %d bits, want 64", ErrModel, k, bits)
+		}
+	default:
+		return fmt.Errorf("%w: %s is of kind %s, want a 64-bit integer", ErrModel, k, kind)
+	}
+	if f.AutoIncrement || f.HasDefaultValue {
+		return fmt.Errorf("%w: %s is left to the database, want autoIncrement:false and no default in its tag", ErrModel, k)
+	}
+	if !f.Creatable {
+		return fmt.Errorf("%w: %s is never written, want no -> and no <-:update in its tag", ErrModel, k)
+	}
+	return nil
+}
+
+// foreignKeys returns the fields that get their value from the row which the model
+// belongs to. Those of GORM's own join tables, whose tags are copied from the
+// models they join, are among them.
+func foreignKeys(s *schema.Schema) map[*schema.Field]bool {
+	s.Relationships.Mux.RLock()
+	defer s.Relationships.Mux.RUnlock()
+	fields := map[*schema.Field]bool{}
+	for _, r := range s.Relationships.Relations {
+		if r.Type != schema.BelongsTo {
+			continue
+		}
+		for _, ref := range r.References {
+			fields[ref.ForeignKey] = true
+		}
+	}
+	return fields
+}
+
+// include sees to it that the key is among the columns that are written.
+func (k *key) include(stmt *gorm.Statement) error {
+	if len(stmt.Selects)+len(stmt.Omits) == 0 {
+		return nil
+	}
+	columns, restricted := stmt.SelectAndOmitColumns(true, false)
+	switch written, named := columns[k.field.DBName]; {
+	case named && !written:
+		return fmt.Errorf("%w: %s is omitted, want it written", ErrValue, k)
+	case !named && restricted:
+		// The slice may be shared with other statements.
+		stmt.Selects = append(slices.Clip(stmt.Selects), k.field.DBName)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package uidgorm
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"reflect"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// slot is the place of one key that is zero: in a struct, or in a map.
+type slot struct {
+	key  *key
+	row  reflect.Value // the struct
+	m    map[string]any
+	name string // in m
+	old  any    // in m
+	held bool   // whether m had the name
+}
+
+// put sets the key.
+func (s *slot) put(ctx context.Context, id uid.ID) {
+	if s.m != nil {
+		v := reflect.New(s.key.field.IndirectFieldType).Elem()
+		set(v, id)
+		s.m[s.name] = v.Interface()
+		return
+	}
+	set(s.key.field.ReflectValueOf(ctx, s.row), id)
+}
+
+// undo takes the key away again.
+func (s *slot) undo(ctx context.Context) {
+	switch {
+	case s.m == nil:
+		s.key.field.ReflectValueOf(ctx, s.row).SetZero()
+	case s.held:
+		s.m[s.name] = s.old
+	default:
+		delete(s.m, s.name)
+	}
+}
+
+// set writes an id to an integer. Pointers get a new one to point at, since what
+// they point at may be shared.
+func set(v reflect.Value, id uid.ID) {
+	for v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	if v.CanInt() {
+		v.SetInt(int64(id))
+	} else {
+		v.SetUint(uint64(id))
+	}
+}
+
+// slots returns the places of the keys that are zero, in the order of the rows.
+func (k *key) slots(stmt *gorm.Statement) (slots []slot, err error) {
+	// The four kinds of map are those that GORM knows.
+	switch dest := stmt.Dest.(type) {
+	case map[string]any:
+		return k.inMaps([]map[string]any{dest})
+	case *map[string]any:
+		if *dest == nil {
+			*dest = map[string]any{}
+		}
+		return k.inMaps([]map[string]any{*dest})
+	case []map[string]any:
+		return k.inMaps(addNil(dest))
+	case *[]map[string]any:
+		return k.inMaps(addNil(*dest))
+	}
+	rows := stmt.ReflectValue
+	if kind := rows.Kind(); kind != reflect.Slice && kind != reflect.Array {
+		return k.inStruct(stmt.Context, nil, rows)
+	}
+	for i := range rows.Len() {
+		if slots, err = k.inStruct(stmt.Context, slots, rows.Index(i)); err != nil {
+			return nil, fmt.Errorf("%w (row %d)", err, i)
+		}
+	}
+	return slots, nil
+}
+
+// addNil makes the maps that are nil, so that a key can be put there.
+func addNil(rows []map[string]any) []map[string]any {
+	for i, row := range rows {
+		if row == nil {
+			rows[i] = map[string]any{}
+		}
+	}
+	return rows
+}
+
+func (k *key) inStruct(ctx context.Context, slots []slot, row reflect.Value) ([]slot, error) {
+	if row.Kind() == reflect.Pointer && row.IsNil() {
+		return slots, nil // which GORM refuses
+	}
+	row = reflect.Indirect(row)
+	// GORM takes other structs too, as long as they have the same fields.
+	if row.Type() != k.schema.ModelType && (row.Kind() != reflect.Struct || !row.CanConvert(k.schema.ModelType)) {
+		return nil, fmt.Errorf("%w: %s is wanted of a %s, want a %s, a pointer to one, or a map", ErrValue, k, row.Type(), k.schema.ModelType)
+	}
+	value, zero := k.field.ValueOf(ctx, row)
+	if !zero && (k.field.FieldType.Kind() != reflect.Pointer || !isZero(value)) {
+		return slots, nil
+	}
+	if !row.CanAddr() {
+		return nil, fmt.Errorf("%w: %s of a copy, want a pointer to the %s", ErrValue, k, row.Type())
+	}
+	return append(slots, slot{key: k, row: row}), nil
+}
+
+func (k *key) inMaps(rows []map[string]any) ([]slot, error) {
+	slots := make([]slot, 0, len(rows))
+	for i, row := range rows {
+		if row == nil {
+			return nil, fmt.Errorf("%w: %s in a nil map, want one that can be written to", ErrValue, k)
+		}
+		s := slot{key: k, m: row, name: k.field.DBName}
+		for name, value := range row {
+			if k.schema.LookUpField(name) != k.field {
+				continue
+			}
+			if s.held {
+				return nil, fmt.Errorf("%w: %s is in map %d as %q and as %q, want one", ErrValue, k, i, s.name, name)
+			}
+			s.name, s.old, s.held = name, value, true
+		}
+		if !s.held || isZero(s.old) {
+			slots = append(slots, s)
+		}
+	}
+	return slots, nil
+}
+
+// isZero reports whether a value stands for no key: NULL or 0, through whatever
+// pointers, or what the database would be given as such.
+func isZero(value any) bool {
+	v := reflect.ValueOf(value)
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	if !v.IsValid() || v.IsZero() {
+		return true
+	}
+	valuer, ok := v.Interface().(driver.Valuer)
+	if !ok {
+		return false
+	}
+	given, err := valuer.Value()
+	return err == nil && (given == nil || given == int64(0))
+}

@@ -1,0 +1,165 @@
+package uidgorm_test
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidgorm"
+)
+
+func TestMain(m *testing.M) {
+	// GORM never ends the goroutine that it starts for PrepareStmt.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
+}
+
+// first is far from any number that a database would choose.
+const first = uid.ID(1) << 61
+
+// counter deals numbers in order and remembers how many it was asked for.
+type counter struct {
+	mu    sync.Mutex
+	next  uid.ID
+	asked []int
+	fill  func(ids []uid.ID) (int, error) // in place of dealing, if not nil
+}
+
+func (c *counter) NextN(ids []uid.ID) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = append(c.asked, len(ids))
+	if c.fill != nil {
+		return c.fill(ids)
+	}
+	for i := range ids {
+		ids[i] = c.next
+		c.next++
+	}
+	return len(ids), nil
+}
+
+// reset begins anew.
+func (c *counter) reset() { *c = counter{next: first} }
+
+// dealt returns all ids so far.
+func (c *counter) dealt() []uid.ID {
+	ids := []uid.ID{}
+	for id := first; id < c.next; id++ {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// store is a database with the plugin, in which models have tables of the test's
+// own.
+type store struct {
+	*dbtest.Store
+	db  *gorm.DB
+	gen *counter
+	log *statements
+}
+
+// each runs a test on every kind of database, with tables for the models.
+func each(t *testing.T, models []any, test func(t *testing.T, s *store)) {
+	t.Helper()
+	for _, kind := range dbtest.Kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			test(t, newStore(t, kind, gorm.Config{}, models...))
+		})
+	}
+}
+
+func newStore(t *testing.T, kind string, config gorm.Config, models ...any) *store {
+	t.Helper()
+	s := &store{Store: dbtest.New(t, kind), gen: &counter{next: first}, log: &statements{}}
+	config.NamingStrategy = schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
+	config.Logger = s.log
+	s.db = s.Reopen(t, nil, config)
+	if err := s.db.Use(uidgorm.New(s.gen)); err != nil {
+		t.Fatal(err)
+	}
+	if len(models) == 0 {
+		return s
+	}
+	t.Cleanup(func() {
+		if err := s.db.Migrator().DropTable(models...); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.db.AutoMigrate(models...); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// table returns the name of a model's table.
+func (s *store) table(t *testing.T, model any) string {
+	t.Helper()
+	stmt := gorm.Statement{DB: s.db}
+	if err := stmt.Parse(model); err != nil {
+		t.Fatal(err)
+	}
+	return stmt.Schema.Table
+}
+
+// keys returns a column of a model's table, in ascending order.
+func (s *store) keys(t *testing.T, model any, column string) []uid.ID {
+	t.Helper()
+	ids := []uid.ID{}
+	if err := s.db.Model(model).Order(column).Pluck(column, &ids).Error; err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
+// empty removes all rows of models, and has the generator begin anew.
+func (s *store) empty(t *testing.T, models ...any) {
+	t.Helper()
+	for _, model := range models {
+		if err := s.db.Session(&gorm.Session{AllowGlobalUpdate: true}).Delete(model).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.gen.reset()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantIDs(t *testing.T, what string, got, want []uid.ID) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+func wantAsked(t *testing.T, gen *counter, want ...int) {
+	t.Helper()
+	if !slices.Equal(gen.asked, want) {
+		t.Errorf("the generator was asked for %v ids, want %v", gen.asked, want)
+	}
+}
+
+func wantAll(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want one with %q", parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q\nis not in %v", part, err)
+		}
+	}
+}

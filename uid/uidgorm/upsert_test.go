@@ -1,0 +1,209 @@
+package uidgorm_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// Stamped has a column that the database fills, besides its key.
+type Stamped struct {
+	ID   uid.ID
+	Name string `gorm:"size:64;uniqueIndex"`
+	Size int
+	Rank int `gorm:"default:(3+4)"`
+}
+
+var (
+	onName = []clause.Column{{Name: "name"}}
+	update = clause.OnConflict{Columns: onName, DoUpdates: clause.AssignmentColumns([]string{"size"})}
+	all    = clause.OnConflict{Columns: onName, UpdateAll: true}
+	none   = clause.OnConflict{DoNothing: true}
+)
+
+// An upsert that finds a row leaves its key as it is, there and in memory.
+func TestUpsert(t *testing.T) {
+	each(t, []any{&Item{}, &Stamped{}}, func(t *testing.T, s *store) {
+		const there = uid.ID(7) // the key of the row that is there
+		larger := clause.Where{Exprs: []clause.Expression{gorm.Expr("1 = 0")}}
+		tests := []struct {
+			name    string
+			clauses []clause.Expression
+			names   []string // of what is created
+			size    int
+			memory  []uid.ID
+			rows    []uid.ID
+		}{
+			{"update", []clause.Expression{update}, []string{"old"}, 2, []uid.ID{there}, []uid.ID{there}},
+			{"update without a change", []clause.Expression{update}, []string{"old"}, 1, []uid.ID{there}, []uid.ID{there}},
+			{"update all", []clause.Expression{all}, []string{"old"}, 2, []uid.ID{there}, []uid.ID{there}},
+			{"update some of a batch", []clause.Expression{update}, []string{"a", "old", "b"}, 2,
+				[]uid.ID{first, there, first + 2}, []uid.ID{there, first, first + 2}},
+			{"update, returning a column", []clause.Expression{update, clause.Returning{Columns: onName}}, []string{"old"}, 2,
+				[]uid.ID{there}, []uid.ID{there}},
+			{"update, returning the key", []clause.Expression{update, clause.Returning{Columns: []clause.Column{{Name: "id"}}}},
+				[]string{"old"}, 2, []uid.ID{there}, []uid.ID{there}},
+			{"update, returning all", []clause.Expression{update, clause.Returning{}}, []string{"old"}, 2,
+				[]uid.ID{there}, []uid.ID{there}},
+			{"nothing", []clause.Expression{none}, []string{"old"}, 2, []uid.ID{0}, []uid.ID{there}},
+			{"nothing, with columns", []clause.Expression{clause.OnConflict{Columns: onName, DoNothing: true}}, []string{"old"}, 2,
+				[]uid.ID{0}, []uid.ID{there}},
+			{"nothing of a batch", []clause.Expression{none}, []string{"a", "old", "b"}, 2,
+				[]uid.ID{first, first + 1, first + 2}, []uid.ID{there, first, first + 2}},
+			{"update where nothing is", []clause.Expression{clause.OnConflict{Columns: onName, Where: larger,
+				DoUpdates: clause.AssignmentColumns([]string{"size"})}}, []string{"old"}, 2, []uid.ID{0}, []uid.ID{there}},
+			{"update some of a batch where nothing is", []clause.Expression{clause.OnConflict{Columns: onName, Where: larger,
+				DoUpdates: clause.AssignmentColumns([]string{"size"})}}, []string{"old", "a"}, 2,
+				[]uid.ID{first, first + 1}, []uid.ID{there, first + 1}},
+		}
+		for _, test := range tests {
+			t.Run(test.name, func(t *testing.T) {
+				conflict, ok := test.clauses[0].(clause.OnConflict)
+				if ok && len(conflict.Where.Exprs) > 0 && s.Kind == "mysql" {
+					t.Skip("MySQL has no conditional upsert")
+				}
+				s.empty(t, &Item{})
+				must(t, s.db.Create(&Item{ID: there, Name: "old", Size: 1}).Error)
+				items := make([]Item, len(test.names))
+				for i, name := range test.names {
+					items[i] = Item{Name: name, Size: test.size}
+				}
+				var err error
+				if len(items) == 1 {
+					err = s.db.Clauses(test.clauses...).Create(&items[0]).Error
+				} else {
+					err = s.db.Clauses(test.clauses...).Create(&items).Error
+				}
+				must(t, err)
+				wantIDs(t, "keys in memory", keysOf(items), test.memory)
+				wantIDs(t, "keys in the table", s.keys(t, &Item{}, "id"), test.rows)
+			})
+		}
+
+		t.Run("with a column that the database fills", func(t *testing.T) {
+			must(t, s.db.Create(&Stamped{ID: there, Name: "old", Rank: 9}).Error)
+			rows := []Stamped{{Name: "new"}, {Name: "old"}}
+			must(t, s.db.Clauses(update).Create(&rows).Error)
+			if rows[0].Rank != 7 || rows[1].Rank != 9 || rows[1].ID != there {
+				t.Errorf("in memory: %+v", rows)
+			}
+			row := Stamped{Name: "old"}
+			must(t, s.db.Clauses(update, clause.Returning{}).Create(&row).Error)
+			if row.Rank != 9 || row.ID != there {
+				t.Errorf("in memory: %+v", row)
+			}
+		})
+		t.Run("a map", func(t *testing.T) {
+			s.empty(t, &Item{})
+			must(t, s.db.Create(&Item{ID: there, Name: "old"}).Error)
+			m := map[string]any{"name": "old"}
+			must(t, s.db.Model(&Item{}).Clauses(none).Create(&m).Error)
+			maps := []map[string]any{{"name": "old", "ID": nil}}
+			must(t, s.db.Model(&Item{}).Clauses(none).Create(maps).Error)
+			_, there := m["id"]
+			value, kept := maps[0]["ID"]
+			if there || !kept || value != nil {
+				t.Errorf("maps that were not inserted are left as %v and %v", m, maps)
+			}
+			must(t, s.db.Model(&Item{}).Clauses(update).Create(&maps).Error)
+			if len(maps) != 1 {
+				t.Errorf("GORM has added maps: %v", maps)
+			}
+		})
+		t.Run("insert or ignore", func(t *testing.T) {
+			s.empty(t, &Item{})
+			must(t, s.db.Create(&Item{ID: there, Name: "old"}).Error)
+			modifier, ok := map[string]string{"mysql": "IGNORE", "sqlite": "OR IGNORE"}[s.Kind]
+			if !ok {
+				t.Skip("PostgreSQL has only ON CONFLICT")
+			}
+			item := Item{Name: "old"}
+			must(t, s.db.Clauses(clause.Insert{Modifier: modifier}).Create(&item).Error)
+			wantIDs(t, "the key in memory", []uid.ID{item.ID}, []uid.ID{0})
+		})
+		t.Run("with set keys", func(t *testing.T) {
+			s.empty(t, &Item{})
+			item := Item{ID: 7, Name: "old"}
+			must(t, s.db.Create(&item).Error)
+			again := Item{ID: 8, Name: "old"}
+			must(t, s.db.Clauses(none).Create(&again).Error)
+			wantIDs(t, "keys in memory", []uid.ID{item.ID, again.ID}, []uid.ID{7, 8})
+		})
+	})
+}
+
+// MySQL itself returns no keys: what was found and changed is zero in memory.
+func TestUpsertWithoutReturning(t *testing.T) {
+	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
+		create := s.db.Callback().Create()
+		create.Clauses = []string{"INSERT", "VALUES", "ON CONFLICT"}
+		for _, size := range []int{1, 2} {
+			s.empty(t, &Item{})
+			must(t, s.db.Create(&Item{ID: 7, Name: "old", Size: 1}).Error)
+			item := Item{Name: "old", Size: size}
+			must(t, s.db.Clauses(update).Create(&item).Error)
+			if s.Kind == "mysql" {
+				wantIDs(t, "the key in memory", []uid.ID{item.ID}, []uid.ID{0})
+			}
+			wantIDs(t, "the table", s.keys(t, &Item{}, "id"), []uid.ID{7})
+			fresh := Item{Name: "new"}
+			must(t, s.db.Clauses(update).Create(&fresh).Error)
+			wantIDs(t, "the key in memory", []uid.ID{fresh.ID}, []uid.ID{first + 1})
+		}
+	})
+}
+
+// What refers to a row that was not inserted gets no key that nobody has.
+func TestRelativesOfConflict(t *testing.T) {
+	eachSocial(t, func(t *testing.T, s *store) {
+		for _, model := range []any{&Company{}, &User{}} {
+			table := s.table(t, model)
+			must(t, s.db.Exec("CREATE UNIQUE INDEX ? ON ? (name)", clause.Table{Name: table + "_name"}, clause.Table{Name: table}).Error)
+		}
+		must(t, s.db.Create(&User{Name: "ann", Company: &Company{Name: "acme"}}).Error)
+
+		// Foreign keys refuse both, where they are checked.
+		bob := User{Name: "bob", Company: &Company{Name: "acme"}}
+		_ = s.db.Create(&bob).Error
+		if bob.Company.ID != 0 || *bob.CompanyID != 0 {
+			t.Errorf("a user belongs to company %d, which is in no row", *bob.CompanyID)
+		}
+		ann := User{Name: "ann", Addresses: []Address{{Street: "a"}}}
+		_ = s.db.Clauses(none).Create(&ann).Error
+		if ann.ID != 0 || ann.Addresses[0].UserID != 0 {
+			t.Errorf("an address has user %d, who is in no row", ann.Addresses[0].UserID)
+		}
+	})
+}
+
+// A create that fails leaves the key, and may be tried again with it.
+func TestKeyAfterFailure(t *testing.T) {
+	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		item := Item{Name: "a"}
+		if err := s.db.WithContext(ctx).Clauses(none).Create(&item).Error; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want %v", err, context.Canceled)
+		}
+		wantIDs(t, "the key in memory", []uid.ID{item.ID}, []uid.ID{first})
+		must(t, s.db.Create(&item).Error)
+		wantAsked(t, s.gen, 1)
+		wantIDs(t, "the table", s.keys(t, &Item{}, "id"), []uid.ID{first})
+	})
+}
+
+// A count of no rows proves nothing where there was no conflict to find: a trigger
+// may have put the row elsewhere.
+func TestRowElsewhere(t *testing.T) {
+	s := newStore(t, "postgres", gorm.Config{}, &Item{})
+	s.Exec(t, "CREATE FUNCTION %s_no() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'", s.Table)
+	s.Exec(t, `CREATE TRIGGER elsewhere BEFORE INSERT ON "%s" FOR EACH ROW EXECUTE FUNCTION %s_no()`, s.table(t, &Item{}), s.Table)
+	item := Item{Name: "a"}
+	must(t, s.db.Create(&item).Error)
+	wantIDs(t, "the key in memory", []uid.ID{item.ID}, []uid.ID{first})
+}
