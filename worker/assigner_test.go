@@ -1,0 +1,254 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// Every assigner is what package uid asks for.
+var (
+	_ uid.Assigner = (*worker.Registry)(nil)
+	_ uid.Leaser   = (*worker.Attested)(nil)
+	_ uid.Leaser   = (*worker.Leaser)(nil)
+)
+
+// assigner is one under test.
+type assigner struct {
+	name  string
+	first int64  // the number that the first start gets
+	key   string // the column that holds numbers
+	open  func(db *gorm.DB, opts []worker.Option) subject
+}
+
+// subject is what all assigners can do.
+type subject interface {
+	uid.Assigner
+	EnsureSchema(context.Context) error
+}
+
+var (
+	registry = assigner{"registry", 1, "id", func(db *gorm.DB, opts []worker.Option) subject {
+		return worker.NewRegistry(db, opts...)
+	}}
+	attested = assigner{"attested", 1, "id", func(db *gorm.DB, opts []worker.Option) subject {
+		return worker.Attest(worker.NewRegistry(db, opts...), time.Minute, worker.Reregister)
+	}}
+	leaser = assigner{"leaser", 0, "worker_id", func(db *gorm.DB, opts []worker.Option) subject {
+		return worker.NewLeaser(db, opts...)
+	}}
+
+	all        = []assigner{registry, attested, leaser}
+	registries = []assigner{registry}
+	leasers    = []assigner{leaser}
+
+	// tables has one assigner for each kind of table: Attest changes nothing about
+	// how a row is written.
+	tables = []assigner{registry, leaser}
+)
+
+func (s *store) options(opts []worker.Option) []worker.Option {
+	return append([]worker.Option{worker.WithTable(s.Table), worker.WithNode(node)}, opts...)
+}
+
+// on returns the assigner under test on db.
+func (s *store) on(db *gorm.DB, opts ...worker.Option) subject { return s.open(db, s.options(opts)) }
+
+func (s *store) registry(db *gorm.DB, opts ...worker.Option) *worker.Registry {
+	return worker.NewRegistry(db, s.options(opts)...)
+}
+
+func (s *store) leaser(db *gorm.DB, opts ...worker.Option) *worker.Leaser {
+	return worker.NewLeaser(db, s.options(opts)...)
+}
+
+// take has a take a number, which is held until the test ends; the rest of its
+// time is not given back.
+func take(t *testing.T, ctx context.Context, a uid.Assigner, limit int64) (int64, error) {
+	t.Helper()
+	if _, ok := a.(uid.Leaser); !ok {
+		return a.Assign(ctx, limit)
+	}
+	h, err := leased(t, ctx, a, limit)
+	if err != nil {
+		return 0, err
+	}
+	return h.now().number, nil
+}
+
+// assign is take where it must succeed.
+func assign(t *testing.T, a uid.Assigner) int64 {
+	t.Helper()
+	number, err := take(t, context.Background(), a, max22)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return number
+}
+
+// holding is a number that is held, and all that was granted with it.
+type holding struct {
+	worker.Lease
+	mu     sync.Mutex
+	grants []grant
+	heard  func(grant) // if not nil, called with each
+}
+
+type grant struct {
+	number      int64
+	from, until time.Time
+	err         error
+}
+
+func (g grant) String() string {
+	return fmt.Sprintf("number %d from %v until %v, %v", g.number, g.from.UTC(), g.until.UTC(), g.err)
+}
+
+func (h *holding) granted(number int64, from, until time.Time, err error) {
+	g := grant{number, from, until, err}
+	h.mu.Lock()
+	h.grants = append(h.grants, g)
+	h.mu.Unlock()
+	if h.heard != nil {
+		h.heard(g)
+	}
+}
+
+// now returns what was granted last.
+func (h *holding) now() grant {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.grants[len(h.grants)-1]
+}
+
+// history returns everything that was granted.
+func (h *holding) history() []grant {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]grant(nil), h.grants...)
+}
+
+// await waits until something is granted that is so, and returns it.
+func (h *holding) await(t *testing.T, what string, so func(grant) bool) grant {
+	t.Helper()
+	seen, found := 0, grant{}
+	eventually(t, what, func() bool {
+		for _, g := range h.history()[seen:] {
+			seen++
+			if so(g) {
+				found = g
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// leased leases a number. At the end of the test its holder ends as a process does
+// that is killed.
+func leased(t *testing.T, ctx context.Context, a uid.Assigner, limit int64) (*holding, error) {
+	t.Helper()
+	h := new(holding)
+	return h, h.lease(t, ctx, a, limit)
+}
+
+func (h *holding) lease(t *testing.T, ctx context.Context, a uid.Assigner, limit int64) (err error) {
+	t.Helper()
+	h.Lease, err = a.(uid.Leaser).Lease(ctx, limit, time.Now, h.granted)
+	if err == nil {
+		t.Cleanup(h.kill)
+	}
+	return err
+}
+
+// mustLease is leased where it must succeed.
+func mustLease(t *testing.T, a uid.Assigner, limit int64) *holding {
+	t.Helper()
+	h, err := leased(t, context.Background(), a, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// kill ends a holder without a word to the database.
+func (h *holding) kill() {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = h.Release(ended, time.Time{})
+}
+
+// release gives a number back, which must succeed.
+func (h *holding) release(t *testing.T, next time.Time) {
+	t.Helper()
+	if err := h.Release(context.Background(), next); err != nil {
+		t.Error(err)
+	}
+}
+
+// millis rounds up, as instants are when they are written.
+func millis(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() }
+
+// small has four ids for each second: a window of minutes is used up quickly.
+var small = bits.Layout{TimeBits: 31, WorkerBits: 6, SequenceBits: 2, Epoch: time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC), Unit: time.Second}
+
+// cached returns a generator of the layout small.
+func cached(t *testing.T, a uid.Assigner) *uid.Cached {
+	t.Helper()
+	gen, err := uid.NewCached(context.Background(), a, uid.Config{Layout: small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { gen.Close() })
+	return gen
+}
+
+// ids keeps the ids of several generators, and tells repeats.
+type ids struct {
+	mu   sync.Mutex
+	seen map[uid.ID]bool
+}
+
+// draw takes n ids, each above the last, or as many as there are. Each is new.
+func (i *ids) draw(t *testing.T, gen *uid.Cached, n int) (last uid.ID, err error) {
+	t.Helper()
+	for range n {
+		id, err := gen.Next()
+		if err != nil {
+			return last, err
+		}
+		if id <= last {
+			t.Errorf("id %d after %d", id, last)
+		}
+		last = id
+		i.mu.Lock()
+		if i.seen[id] {
+			t.Errorf("id %d is dealt twice", id)
+		}
+		if i.seen == nil {
+			i.seen = map[uid.ID]bool{}
+		}
+		i.seen[id] = true
+		i.mu.Unlock()
+	}
+	return last, nil
+}
+
+// tick returns when an id's tick begins.
+func tick(t *testing.T, gen *uid.Cached, id uid.ID) time.Time {
+	t.Helper()
+	parts, err := gen.Parse(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parts.Time
+}

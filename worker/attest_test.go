@@ -1,0 +1,179 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// tampers are what can become of a row while its number is in use.
+func (s *store) tampers() map[string]string {
+	earlier := map[string]string{
+		"mysql":    "created - INTERVAL 1 HOUR",
+		"postgres": "created - INTERVAL '1 hour'",
+		"sqlite":   "DATETIME(created, '-1 hour')",
+	}[s.Kind]
+	return map[string]string{
+		"deleted":  "DELETE FROM %s WHERE id = %d",
+		"another":  "UPDATE %s SET port = '1' WHERE id = %d",
+		"restored": "UPDATE %s SET created = " + earlier + " WHERE id = %d", // as another start wrote it
+	}
+}
+
+// attestation is a generator whose row is looked at.
+type attestation struct {
+	*uid.Cached
+	then   worker.Response
+	tamper string
+	number int64
+	ids    ids
+	last   uid.ID
+}
+
+// A row that is gone or not what its start wrote is answered as was asked for. A
+// database that is away is no evidence.
+func TestAttest(t *testing.T) {
+	each(t, []assigner{attested}, func(t *testing.T, s *store) {
+		var out lines
+		db, pool := s.Pooled(t)
+		r := s.registry(db, worker.WithLogger(out.logger()))
+		var gens []*attestation
+		for _, tamper := range s.tampers() {
+			for _, then := range []worker.Response{worker.LogOnly, worker.StopIssuing, worker.Reregister} {
+				gen := cached(t, worker.Attest(r, time.Second, then))
+				gens = append(gens, &attestation{Cached: gen, then: then, tamper: tamper, number: gen.Worker()})
+			}
+		}
+		pool.Cut(errAway)
+		eventually(t, "it is logged that rows cannot be looked at", func() bool {
+			return out.count("level=WARN", "cannot look", errAway.Error(), "table="+s.Table) == len(gens)
+		})
+		for _, g := range gens {
+			g.issue(t)
+			if stats := g.Stats(); stats.LeaseError != nil || stats.WorkerChanges != 0 {
+				t.Errorf("%+v", stats)
+			}
+		}
+		pool.Heal()
+		for _, g := range gens {
+			s.Exec(t, g.tamper, s.Table, g.number)
+		}
+		for _, g := range gens {
+			number := "number=" + strconv.FormatInt(g.number, 10)
+			eventually(t, "it is logged", func() bool { return out.count("level=ERROR", number+" ", worker.ErrRewound.Error()) > 0 })
+			switch g.then {
+			case worker.LogOnly:
+				g.issue(t)
+			case worker.StopIssuing:
+				g.refused(t)
+			case worker.Reregister:
+				g.renumbered(t, s)
+			}
+		}
+		// More than an interval later: the others have waited for one.
+		for _, g := range gens {
+			number := "number=" + strconv.FormatInt(g.number, 10)
+			if n := out.count("level=ERROR", number+" "); n != 1 {
+				t.Errorf("number %d: logged %d times, want once", g.number, n)
+			}
+			switch g.then {
+			case worker.LogOnly:
+				g.issue(t)
+				if stats := g.Stats(); stats.LeaseError != nil || stats.WorkerChanges != 0 || stats.Worker != g.number {
+					t.Errorf("%+v", stats)
+				}
+			case worker.StopIssuing:
+				g.refused(t)
+			}
+			if err := g.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if n := out.count("level=INFO", "registered anew"); n != len(gens)/3 {
+			t.Errorf("logged %d registrations, want %d", n, len(gens)/3)
+		}
+	})
+}
+
+// issue takes some ids, which must ascend.
+func (g *attestation) issue(t *testing.T) {
+	t.Helper()
+	last, err := g.ids.draw(t, g.Cached, 2)
+	if err != nil || last <= g.last {
+		t.Errorf("number %d: id %d after %d, %v", g.number, last, g.last, err)
+	}
+	g.last = last
+}
+
+// refused waits until no id is issued any more, and those in the ring are dropped.
+func (g *attestation) refused(t *testing.T) {
+	t.Helper()
+	eventually(t, "ids stop", func() bool { return errors.Is(g.Stats().LeaseError, worker.ErrRewound) && g.Stats().Remaining == 0 })
+	if id, err := g.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, worker.ErrRewound) {
+		t.Errorf("number %d: Next = %d, %v; want ErrRewound", g.number, id, err)
+	}
+}
+
+// renumbered waits until ids go on under another number.
+func (g *attestation) renumbered(t *testing.T, s *store) {
+	t.Helper()
+	eventually(t, "another number is in use", func() bool { return g.Stats().WorkerChanges == 1 })
+	g.issue(t)
+	if stats := g.Stats(); stats.Worker == g.number || stats.LeaseError != nil {
+		t.Errorf("%+v; want another number than %d", stats, g.number)
+	}
+	for _, number := range s.numbers(t) {
+		if number == g.Worker() {
+			return
+		}
+	}
+	t.Errorf("number %d has no row", g.Worker())
+}
+
+// Registering anew fails as a start does, and is tried again but for the one fault
+// that does not pass.
+func TestAttestCannotRegister(t *testing.T) {
+	t.Parallel()
+	for name, full := range map[string]bool{"away": false, "exhausted": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSQLite(t)
+			db, pool := s.Pooled(t)
+			a := worker.Attest(s.registry(db, worker.WithLogger(new(lines).logger())), time.Second, worker.Reregister)
+			limit := int64(2)
+			if full {
+				limit = 1
+			}
+			h := mustLease(t, a, limit)
+			s.Exec(t, "DELETE FROM %s", s.Table)
+			h.await(t, "it is noticed", func(g grant) bool { return g.number == -1 && errors.Is(g.err, worker.ErrRewound) })
+			if full {
+				h.await(t, "there is no number left", func(g grant) bool { return g.number == -1 && errors.Is(g.err, worker.ErrExhausted) })
+				return
+			}
+			pool.Cut(errAway)
+			h.await(t, "the database is away", func(g grant) bool { return g.number == -1 && errors.Is(g.err, errAway) })
+			pool.Heal()
+			h.await(t, "there is another number", func(g grant) bool { return g.number == 2 && g.err == nil })
+		})
+	}
+}
+
+// Looking ends with the number's release.
+func TestAttestReleased(t *testing.T) {
+	s := newSQLite(t)
+	h := mustLease(t, worker.Attest(s.registry(s.DB), time.Second, worker.LogOnly), max22)
+	if g := h.now(); g.number != 1 || !g.from.IsZero() || !g.until.IsZero() || g.err != nil {
+		t.Errorf("%v; want number 1 without a bound", g)
+	}
+	h.Use(time.Now(), time.Now().Add(time.Hour))
+	if err := h.Release(context.Background(), time.Now()); err != nil {
+		t.Error(err)
+	}
+	wantNumbers(t, s, 1)
+}

@@ -1,0 +1,81 @@
+package worker_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// BenchmarkAssigner is the cost of an id under a number that is leased, beside one
+// that is not. Cached borrows without bound, so that the lease has to reserve
+// hours of ids each second.
+//
+//	go test ./worker -run '^$' -bench Assigner -count 6
+func BenchmarkAssigner(b *testing.B) {
+	var writes atomic.Int64 // statements that change a row
+	leaser := func(b *testing.B) uid.Assigner {
+		db, err := database.Open(filepath.Join(b.TempDir(), "worker.db"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { database.Close(db) })
+		if err := db.Callback().Raw().Register("bench:count", func(*gorm.DB) { writes.Add(1) }); err != nil {
+			b.Fatal(err)
+		}
+		return worker.NewLeaser(db)
+	}
+	assigners := []struct {
+		name     string
+		assigner func(*testing.B) uid.Assigner
+	}{
+		{"static", func(*testing.B) uid.Assigner { return uid.StaticWorker(1) }},
+		{"leased", leaser},
+	}
+	ctx := context.Background()
+
+	for _, a := range assigners {
+		b.Run("generator=cached/worker="+a.name, func(b *testing.B) {
+			gen, err := uid.NewCached(ctx, a.assigner(b), uid.Config{MaxBorrow: -1, RejectedTake: uid.Wait})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer gen.Close()
+			writes.Store(0)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := gen.Next(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if a.name == "leased" {
+				b.ReportMetric(float64(writes.Load())/b.Elapsed().Seconds(), "writes/s")
+			}
+		})
+	}
+	for _, a := range assigners {
+		b.Run("generator=default/worker="+a.name, func(b *testing.B) {
+			// As many ids a tick as it can make, so that it never waits.
+			roomy := bits.Layout{TimeBits: 31, WorkerBits: 1, SequenceBits: 31, Epoch: bits.Default.Epoch, Unit: time.Second}
+			gen, err := uid.NewDefault(ctx, a.assigner(b), uid.Config{Layout: roomy})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer gen.Close()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := gen.Next(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// A number above the layout's largest is an error that names both, and not folded
+// back to a number that others have.
+func TestExhausted(t *testing.T) {
+	each(t, all, func(t *testing.T, s *store) {
+		a := s.on(s.DB, worker.WithLogger(new(lines).logger()))
+		limit := s.first + 2
+		var want []int64
+		for n := s.first; n <= limit; n++ {
+			want = append(want, n)
+			if number, err := take(t, context.Background(), a, limit); number != n || err != nil {
+				t.Fatalf("%d, %v; want %d", number, err, n)
+			}
+		}
+		number, err := take(t, context.Background(), a, limit)
+		var exhausted *worker.ExhaustedError
+		if number != 0 || !errors.Is(err, worker.ErrExhausted) || !errors.As(err, &exhausted) {
+			t.Fatalf("%d, %v; want ErrExhausted", number, err)
+		}
+		held := int64(0)
+		if s.name == "leaser" {
+			held = 3
+			wantAll(t, err, "3 are held")
+		}
+		if want := (worker.ExhaustedError{Number: limit + 1, Max: limit, Held: held, Table: s.Table}); *exhausted != want {
+			t.Errorf("%+v, want %+v", *exhausted, want)
+		}
+		wantNumbers(t, s, want...)
+	})
+}
+
+// A single number is enough for whoever may count from 0.
+func TestLimitZero(t *testing.T) {
+	each(t, all, func(t *testing.T, s *store) {
+		number, err := take(t, context.Background(), s.on(s.DB), 0)
+		if s.first == 0 && (number != 0 || err != nil) {
+			t.Errorf("%d, %v; want number 0", number, err)
+		}
+		if s.first == 1 && (number != 0 || !errors.Is(err, worker.ErrExhausted)) {
+			t.Errorf("%d, %v; want ErrExhausted", number, err)
+		}
+	})
+}
+
+// What was used up is free again once it is given back.
+func TestNumbersComeBack(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		a := s.leaser(s.DB)
+		var held []*holding
+		for range 3 {
+			held = append(held, mustLease(t, a, 2))
+		}
+		if _, err := leased(t, context.Background(), a, 2); !errors.Is(err, worker.ErrExhausted) {
+			t.Fatalf("%v; want ErrExhausted", err)
+		}
+		held[1].release(t, time.Now())
+		h := mustLease(t, a, 2)
+		if got := h.now().number; got != 1 {
+			t.Errorf("number %d, want 1, which was given back", got)
+		}
+		wantNumbers(t, s, 0, 1, 2)
+	})
+}
+
+// Numbers beyond the limit, which others have who use the table with a larger
+// layout, are neither given nor counted as held.
+func TestNumbersBeyondTheLimit(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		a := s.leaser(s.DB)
+		past := time.Now()
+		for _, number := range []int64{0, 7, 8} {
+			h := mustLease(t, s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(number))), max22)
+			if number == 7 {
+				h.release(t, past)
+			}
+		}
+		_, err := leased(t, context.Background(), a, 3)
+		var exhausted *worker.ExhaustedError
+		if !errors.As(err, &exhausted) {
+			t.Fatalf("%v; want ErrExhausted", err)
+		}
+		if want := (worker.ExhaustedError{Number: 9, Max: 3, Held: 1, Table: s.Table}); *exhausted != want {
+			t.Errorf("%+v, want %+v", *exhausted, want)
+		}
+		if h := mustLease(t, a, 8); h.now().number != 7 {
+			t.Errorf("%v; want number 7, which is free", h.now())
+		}
+	})
+}
+
+// A number whose time is reserved ahead of the present is given only when there is
+// no new one, and then the one that gets there first.
+func TestReservedNumbersComeLast(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		a := s.leaser(s.DB, worker.WithWindow(24*time.Hour))
+		now := time.Now()
+		ahead := []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour}
+		var held []*holding
+		for range ahead {
+			held = append(held, mustLease(t, a, 3))
+		}
+		for i, h := range held {
+			h.release(t, now.Add(ahead[i]))
+		}
+		for i, want := range []int64{3, 1, 2, 0} {
+			h := mustLease(t, a, 3)
+			g := h.now()
+			if g.number != want {
+				t.Errorf("start %d: %v; want number %d", i, g, want)
+			}
+			if want != 3 && g.from.UnixMilli() != millis(now.Add(ahead[want])) {
+				t.Errorf("start %d: %v; want it from %v", i, g, now.Add(ahead[want]))
+			}
+		}
+	})
+}

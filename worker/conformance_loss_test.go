@@ -1,0 +1,231 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// The tests of this file take a number from its holder, who is alive.
+
+// beating has a Leaser look at its row often.
+var beating = worker.WithExpiry(100 * time.Millisecond)
+
+// A generator whose number was freed goes on under another, each id above the
+// last, and says so.
+func TestFreedUnderGenerator(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		var out lines
+		a := s.leaser(s.DB, beating, worker.WithLogger(out.logger()))
+		gen := cached(t, a)
+		var all ids
+		var last uid.ID
+		for round := range int64(3) {
+			number := gen.Worker()
+			if err := a.Free(context.Background(), number, true); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the loss is noticed", func() bool {
+				id, err := all.draw(t, gen, 1)
+				if err != nil && !errors.Is(err, worker.ErrLost) {
+					t.Fatal(err)
+				}
+				if err == nil && id <= last {
+					t.Fatalf("id %d after %d", id, last)
+				}
+				last = max(id, last)
+				return gen.Stats().WorkerChanges == round+1
+			})
+			id, err := all.draw(t, gen, 100)
+			if err != nil || id <= last {
+				t.Fatalf("id %d after %d, %v", id, last, err)
+			}
+			last = id
+			parts, _ := gen.Parse(id)
+			if stats := gen.Stats(); stats.Worker == number || parts.Worker != stats.Worker || stats.LeaseError != nil {
+				t.Errorf("number %d was freed: %+v, id of worker %d", number, stats, parts.Worker)
+			}
+			if r, _ := s.row(t, number); r.Heartbeat != 0 {
+				t.Errorf("number %d was freed, but its row is %+v", number, r)
+			}
+		}
+		if lost := out.count("level=WARN", "lost", worker.ErrLost.Error(), "table="+s.Table); lost != 3 {
+			t.Errorf("logged %d losses, want 3: %s", lost, &out)
+		}
+		if taken := out.count("level=INFO", "another number is taken"); taken != 3 {
+			t.Errorf("logged %d takings, want 3: %s", taken, &out)
+		}
+		if err := gen.Close(); err != nil {
+			t.Error(err)
+		}
+		wantNumbers(t, s, 0, 1, 2, 3)
+	})
+}
+
+// Where there is but one number, its holder takes it again, from where it had
+// reserved to.
+func TestFreedAndTakenAgain(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		a := s.leaser(s.DB, beating, worker.WithLogger(new(lines).logger()))
+		h := mustLease(t, a, 0)
+		if err := a.Free(context.Background(), 0, true); err != nil {
+			t.Fatal(err)
+		}
+		lost := h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 })
+		if !errors.Is(lost.err, worker.ErrLost) || errors.Is(lost.err, worker.ErrRewound) {
+			t.Errorf("%v; want ErrLost and no more", lost)
+		}
+		again := h.await(t, "it is taken again", func(g grant) bool { return g.number == 0 && !g.from.Before(h.history()[0].until) })
+		for _, g := range h.history() {
+			if g.number == 0 && g.from.Before(again.from) && g.until.After(again.from) {
+				t.Errorf("%v is granted, and %v", g, again)
+			}
+		}
+	})
+}
+
+// A row with another's token is another's.
+func TestOtherOwner(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		h := mustLease(t, s.leaser(s.DB, beating, worker.WithLogger(new(lines).logger())), max22)
+		r := s.usurp(t, 0)
+		lost := h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 })
+		if !errors.Is(lost.err, worker.ErrLost) || errors.Is(lost.err, worker.ErrRewound) {
+			t.Errorf("%v; want ErrLost and no more", lost)
+		}
+		h.await(t, "there is another number", func(g grant) bool { return g.number == 1 && g.err == nil })
+		h.release(t, time.Now())
+		if after, _ := s.row(t, 0); after != r {
+			t.Errorf("the other's row is %+v, want it left alone as %+v", after, r)
+		}
+	})
+}
+
+// usurp puts another owner in a row, as one who took the number over, and returns
+// the row.
+func (s *store) usurp(t *testing.T, number int64) record {
+	t.Helper()
+	s.Exec(t, "UPDATE %s SET token = 'another', heartbeat_at = heartbeat_at + 3600000, reserved_until = reserved_until + 3600000 WHERE worker_id = %d",
+		s.Table, number)
+	r, _ := s.row(t, number)
+	return r
+}
+
+// One who has lost its number and ends before it knows leaves the row alone.
+func TestReleaseOfLost(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		h := mustLease(t, s.leaser(s.DB), max22)
+		r := s.usurp(t, 0)
+		h.release(t, time.Now())
+		if after, _ := s.row(t, 0); after != r {
+			t.Errorf("the other's row is %+v, want it left alone as %+v", after, r)
+		}
+		wantNumbers(t, s, 0)
+	})
+}
+
+// A number whose row is gone is given to nobody, neither before its holder has
+// noticed nor afterwards.
+func TestRowDeleted(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		var out lines
+		h := mustLease(t, s.leaser(s.DB, beating, worker.WithLogger(out.logger())), max22)
+		s.Exec(t, "DELETE FROM %s WHERE worker_id = 0", s.Table)
+		others := []int64{assign(t, s.leaser(s.DB)), assign(t, s.leaser(s.DB))}
+		lost := h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 })
+		if !errors.Is(lost.err, worker.ErrLost) || !errors.Is(lost.err, worker.ErrRewound) {
+			t.Errorf("%v; want ErrRewound", lost)
+		}
+		next := h.await(t, "there is another number", func(g grant) bool { return g.number > 0 && g.err == nil })
+		others = append(others, next.number, assign(t, s.leaser(s.DB)))
+		slices.Sort(others)
+		wantNumbers(t, s, others...)
+		if want := []int64{1, 2, 3, 4}; !slices.Equal(others, want) {
+			t.Errorf("numbers %v, want %v", others, want)
+		}
+		if out.count("level=WARN", "lost", worker.ErrRewound.Error()) != 1 {
+			t.Errorf("logged %s", &out)
+		}
+	})
+}
+
+// The same where only that one number will do: it is claimed anew, and the ids of
+// this generator go on upwards.
+func TestExactRowDeleted(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		gen := cached(t, s.leaser(s.DB, beating, worker.WithNumber(uid.StaticWorker(3)), worker.WithLogger(new(lines).logger())))
+		var all ids
+		before, err := all.draw(t, gen, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Exec(t, "DELETE FROM %s WHERE worker_id = 3", s.Table)
+		eventually(t, "the number is claimed anew", func() bool { return len(s.numbers(t)) == 1 && gen.Stats().LeaseError == nil })
+		eventually(t, "ids go on", func() bool {
+			id, err := all.draw(t, gen, 1)
+			if err == nil && id <= before {
+				t.Errorf("id %d after %d", id, before)
+			}
+			return err == nil
+		})
+		if stats := gen.Stats(); stats.Worker != 3 {
+			t.Errorf("%+v", stats)
+		}
+	})
+}
+
+// A row that says less than its holder has committed was restored from a copy.
+func TestRowRestored(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		var all ids
+		gen := cached(t, s.leaser(s.DB, beating, worker.WithLogger(new(lines).logger())))
+		last, err := all.draw(t, gen, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, _ := s.row(t, 0)
+		began := gen.Stats().ReservedUntil
+		eventually(t, "more is reserved", func() bool { return gen.Stats().ReservedUntil.After(began) })
+		s.Exec(t, "UPDATE %s SET token = '%s', reserved_until = %d, heartbeat_at = %d WHERE worker_id = 0",
+			s.Table, old.Token, old.Reserved, old.Heartbeat)
+		eventually(t, "the number is given up", func() bool { return gen.Stats().WorkerChanges == 1 })
+		id, err := all.draw(t, gen, 100)
+		if err != nil || id <= last || gen.Worker() != 1 {
+			t.Errorf("id %d of worker %d after %d, %v; want worker 1", id, gen.Worker(), last, err)
+		}
+		if after, _ := s.row(t, 0); after != old {
+			t.Errorf("the row is %+v, want it left alone as %+v", after, old)
+		}
+	})
+}
+
+// The error says that the table has gone back.
+func TestRestoredError(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		h := mustLease(t, s.leaser(s.DB, beating, worker.WithLogger(new(lines).logger())), max22)
+		s.Exec(t, "UPDATE %s SET token = 'old', reserved_until = 1 WHERE worker_id = 0", s.Table)
+		lost := h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 })
+		if !errors.Is(lost.err, worker.ErrLost) || !errors.Is(lost.err, worker.ErrRewound) {
+			t.Errorf("%v; want ErrRewound", lost)
+		}
+	})
+}
+
+// A row whose reservation was lowered by hand, and whose token was not, is this
+// holder's still: it is raised again to what was granted.
+func TestReservationLowered(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		h := mustLease(t, s.leaser(s.DB, beating, worker.WithLogger(new(lines).logger())), max22)
+		s.Exec(t, "UPDATE %s SET reserved_until = 1 WHERE worker_id = 0", s.Table)
+		eventually(t, "what is granted is reserved", func() bool {
+			g := h.now()
+			r, _ := s.row(t, 0)
+			return g.number == 0 && r.Reserved > 1 && r.Reserved >= g.until.UnixMilli()
+		})
+	})
+}

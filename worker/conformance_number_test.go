@@ -1,0 +1,130 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// The number that a source gives is held by one at a time, and free afterwards.
+func TestWithNumber(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		mustLease(t, s.leaser(s.DB), max22) // number 0, which nobody asks for
+		a := s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(7)))
+		past := time.Now().Add(-time.Minute)
+		for range 2 {
+			h := mustLease(t, a, 7)
+			if g := h.now(); g.number != 7 {
+				t.Errorf("%v; want number 7", g)
+			}
+			second, err := leased(t, context.Background(), a, 7)
+			if !errors.Is(err, worker.ErrHeld) || len(second.history()) != 0 {
+				t.Errorf("%v, %v; want ErrHeld and no number", second.history(), err)
+			}
+			wantAll(t, err, "7", s.Table)
+			h.release(t, past)
+		}
+		if got := assign(t, s.leaser(s.DB)); got != 7 {
+			t.Errorf("number %d, want 7, which is free", got)
+		}
+		if got := assign(t, s.leaser(s.DB)); got != 8 {
+			t.Errorf("number %d, want 8, above all that were given", got)
+		}
+		wantNumbers(t, s, 0, 7, 8)
+	})
+}
+
+// Of many that ask for one number at once, one has it.
+func TestWithNumberAtOnce(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		a := s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(0)))
+		const starters = 8
+		errs := make(chan error)
+		for range starters {
+			go func() {
+				_, err := leased(t, context.Background(), a, 0)
+				errs <- err
+			}()
+		}
+		won := 0
+		for range starters {
+			switch err := <-errs; {
+			case err == nil:
+				won++
+			case !errors.Is(err, worker.ErrHeld):
+				t.Error(err)
+			}
+		}
+		if won != 1 {
+			t.Errorf("%d have the number, want 1", won)
+		}
+	})
+}
+
+// A number that is claimed anew leaves the count of numbers given where it is.
+func TestWithNumberLeavesTheCount(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		a := s.leaser(s.DB)
+		for range 3 {
+			assign(t, a)
+		}
+		s.Exec(t, "DELETE FROM %s WHERE worker_id IN (0, 2)", s.Table)
+		if got := assign(t, s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(0)))); got != 0 {
+			t.Errorf("number %d, want 0", got)
+		}
+		if got := assign(t, a); got != 3 {
+			t.Errorf("number %d, want 3: 2 was given, though its row is gone", got)
+		}
+	})
+}
+
+// A pod holds its ordinal.
+func TestWithStatefulSet(t *testing.T) {
+	t.Setenv("POD_NAME", "billing-3")
+	s := &store{newSQLite(t).Store, leaser}
+	a := s.leaser(s.DB, worker.WithNumber(worker.StatefulSet()))
+	if got := assign(t, a); got != 3 {
+		t.Errorf("number %d, want 3", got)
+	}
+	if _, err := leased(t, context.Background(), a, max22); !errors.Is(err, worker.ErrHeld) {
+		t.Errorf("%v; want ErrHeld", err)
+	}
+	t.Setenv("POD_NAME", "billing-4")
+	if got := assign(t, a); got != 4 {
+		t.Errorf("number %d, want 4", got)
+	}
+}
+
+// What a source cannot tell, or the layout has no room for, is no number, and
+// nothing is written.
+func TestWithNumberRefused(t *testing.T) {
+	s := &store{newSQLite(t).Store, leaser}
+	s.create(t)
+	unknown := errors.New("who am I?")
+	for _, tt := range []struct {
+		source worker.Source
+		want   string
+	}{
+		{uid.StaticWorker(-1), "number is -1, want 0 to 7"},
+		{uid.StaticWorker(8), "number is 8, want 0 to 7"},
+		{failingSource{unknown}, "who am I?"},
+	} {
+		_, err := leased(t, context.Background(), s.leaser(s.DB, worker.WithNumber(tt.source)), 7)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v; want %q", err, tt.want)
+		}
+	}
+	if _, counted := s.row(t, -1); counted {
+		t.Error("something was written")
+	}
+	wantNumbers(t, s)
+}
+
+type failingSource struct{ error }
+
+func (f failingSource) Assign(context.Context, int64) (int64, error) { return 0, f.error }

@@ -1,0 +1,225 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/uidring/uidring/worker"
+)
+
+// isolations are the options of the driver's that set a level of isolation, by its
+// name; SQLite has one level.
+func (s *store) isolations(t *testing.T) map[string]string {
+	t.Helper()
+	levels := []string{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"}
+	options := map[string]string{}
+	switch s.Kind {
+	case "sqlite":
+		options["SERIALIZABLE"] = ""
+	case "postgres":
+		for _, level := range levels {
+			options[level] = "default_transaction_isolation=" + url.QueryEscape("'"+strings.ToLower(level)+"'")
+		}
+	case "mysql":
+		var names []string
+		query := "SHOW VARIABLES WHERE variable_name IN ('transaction_isolation', 'tx_isolation', 'innodb_snapshot_isolation')"
+		var variables []struct {
+			Name string `gorm:"column:Variable_name"`
+		}
+		if err := s.DB.Raw(query).Scan(&variables).Error; err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range variables {
+			names = append(names, v.Name)
+		}
+		variable := "tx_isolation" // MariaDB's, and MySQL's before 8.0
+		if slices.Contains(names, "transaction_isolation") {
+			variable = "transaction_isolation"
+		}
+		for _, level := range levels {
+			options[level] = variable + "=" + url.QueryEscape("'"+strings.ReplaceAll(level, " ", "-")+"'")
+		}
+		if slices.Contains(names, "innodb_snapshot_isolation") { // which MariaDB 11.6 has on by default
+			options["SNAPSHOT"] = options["REPEATABLE READ"] + "&innodb_snapshot_isolation=ON"
+		}
+	}
+	return options
+}
+
+// At whatever level of isolation a server runs: starters at once get numbers of
+// their own, and leases are renewed while others start.
+func TestIsolation(t *testing.T) {
+	each(t, all, func(t *testing.T, s *store) {
+		for level, option := range s.isolations(t) {
+			t.Run(level, func(t *testing.T) {
+				t.Parallel()
+				s := &store{s.Another(t), s.assigner}
+				const starters = 12
+				url := s.URL
+				if option != "" {
+					url = s.With(option)
+				}
+				db := s.Open(t, url)
+				atMost(t, db, 4)
+				numbers := make([]int64, starters)
+				var group errgroup.Group
+				for i := range starters {
+					group.Go(func() (err error) {
+						if s.name != "leaser" {
+							numbers[i], err = take(t, context.Background(), s.on(db), max22)
+							return err
+						}
+						h, err := leased(t, context.Background(), s.on(db), starters-1)
+						if err != nil {
+							return err
+						}
+						numbers[i] = h.now().number
+						return h.renew(s, numbers[i])
+					})
+				}
+				if err := group.Wait(); err != nil {
+					t.Fatal(err)
+				}
+				slices.Sort(numbers)
+				wantNumbers(t, s, numbers...)
+				if len(slices.Compact(numbers)) != starters {
+					t.Errorf("numbers repeat: %v", numbers)
+				}
+			})
+		}
+	})
+}
+
+// A row that another transaction has changed and may yet change back is not looked
+// at, though the session would have it so: its holder waits.
+func TestUncommittedChange(t *testing.T) {
+	on(t, []string{"mysql", "postgres"}, leasers, func(t *testing.T, s *store) {
+		db := s.Open(t, s.With(s.isolations(t)["READ UNCOMMITTED"]))
+		h := mustLease(t, s.leaser(db, quick(s)...), 0)
+		tx := begin(t, s.DB)
+		if err := tx.Exec("UPDATE " + s.Table + " SET token = 'another', reserved_until = 1, heartbeat_at = 0").Error; err != nil {
+			t.Fatal(err)
+		}
+		h.await(t, "the holder waits too long", func(g grant) bool { return g.err != nil })
+		if _, err := leased(t, context.Background(), s.leaser(db), 0); !errors.Is(err, worker.ErrExhausted) {
+			t.Errorf("%v; want ErrExhausted", err)
+		}
+		if err := tx.Rollback().Error; err != nil {
+			t.Fatal(err)
+		}
+		until := h.now().until
+		h.await(t, "it is renewed", func(g grant) bool { return g.until.After(until) && g.err == nil })
+		wantKept(t, h)
+	})
+}
+
+// renew has a number renewed a few times, however often that takes.
+func (h *holding) renew(s *store, number int64) error {
+	deadline := time.Now().Add(time.Minute)
+	for range 3 {
+		until := h.now().until
+		for !h.now().until.After(until) {
+			if g := h.now(); g.number != number || time.Now().After(deadline) {
+				return errors.New("not renewed: " + g.String())
+			}
+			h.Use(until, until.Add(time.Hour)) // beyond what was asked for before
+			time.Sleep(2 * time.Millisecond)
+		}
+	}
+	return nil
+}
+
+// Multi-primary servers count in steps, which costs a Registry numbers, with a
+// warning, and a Leaser none.
+func TestSteps(t *testing.T) {
+	on(t, []string{"mysql"}, all, func(t *testing.T, s *store) {
+		var out lines
+		a := s.on(s.Open(t, s.With("auto_increment_increment=3&auto_increment_offset=2")), worker.WithLogger(out.logger()))
+		first, second, third := assign(t, a), assign(t, a), assign(t, a)
+		if s.name == "leaser" {
+			if first != 0 || second != 1 || third != 2 || out.String() != "" {
+				t.Errorf("numbers %d, %d, %d, and logged %s", first, second, third, &out)
+			}
+			return
+		}
+		if second-first != 3 || third-second != 3 || out.count("level=WARN", "step=3") != 3 {
+			t.Errorf("numbers %d, %d, %d, and logged %s", first, second, third, &out)
+		}
+	})
+}
+
+// A server that refuses the row, at once or when it commits, gives no number.
+func TestRolledBackByServer(t *testing.T) {
+	each(t, all, func(t *testing.T, s *store) {
+		db, lift := s.DB, ""
+		switch s.Kind {
+		case "mysql":
+			s.create(t)
+			s.Exec(t, `CREATE TRIGGER %s_no AFTER INSERT ON %[1]s FOR EACH ROW
+				SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'`, s.Table)
+			lift = "DROP TRIGGER " + s.Table + "_no"
+		case "postgres": // at commit
+			s.create(t)
+			s.Exec(t, `CREATE FUNCTION %s_no() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''refused''; END'`, s.Table)
+			s.Exec(t, `CREATE CONSTRAINT TRIGGER no AFTER INSERT ON %s DEFERRABLE INITIALLY DEFERRED
+				FOR EACH ROW EXECUTE FUNCTION %[1]s_no()`, s.Table)
+			lift = "DROP FUNCTION " + s.Table + "_no CASCADE"
+		case "sqlite": // at commit
+			s.createLike(t, map[string]string{"id": "INTEGER PRIMARY KEY AUTOINCREMENT", "worker_id": "INTEGER PRIMARY KEY"}[s.key]+
+				" REFERENCES missing (id) DEFERRABLE INITIALLY DEFERRED")
+			s.Exec(t, "CREATE TABLE missing (id INTEGER PRIMARY KEY)")
+			db = s.Open(t, s.URL)
+			pool, _ := db.DB()
+			pool.SetMaxOpenConns(1)
+			if err := db.Exec("PRAGMA foreign_keys = ON").Error; err != nil {
+				t.Fatal(err)
+			}
+			lift = "INSERT INTO missing VALUES (-1), (0), (1), (2)"
+		}
+		doing := map[string]string{"id": "register in ", "worker_id": "take a number from "}[s.key]
+		number, err := take(t, context.Background(), s.on(db), max22)
+		if number != 0 || err == nil || !strings.HasPrefix(err.Error(), "worker: "+doing+s.Table+": ") {
+			t.Errorf("%d, %v", number, err)
+		}
+		wantNumbers(t, s)
+		if s.name == "leaser" {
+			if r, counted := s.row(t, -1); counted {
+				t.Errorf("the number is counted: %+v", r)
+			}
+		}
+		s.Exec(t, "%s", lift)
+		wantNumbers(t, s)
+		wantNumbers(t, s, assign(t, s.on(db)))
+	})
+}
+
+// A server that drops the row without a word gives no number either. MySQL has no
+// way to do that.
+func TestIgnoredByServer(t *testing.T) {
+	on(t, []string{"sqlite", "postgres"}, all, func(t *testing.T, s *store) {
+		s.create(t)
+		switch s.Kind {
+		case "postgres":
+			s.Exec(t, `CREATE FUNCTION %s_no() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`, s.Table)
+			defer s.Exec(t, "DROP FUNCTION %s_no CASCADE", s.Table)
+			s.Exec(t, "CREATE TRIGGER no BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION %[1]s_no()", s.Table)
+		case "sqlite":
+			s.Exec(t, "CREATE TRIGGER no BEFORE INSERT ON %s BEGIN SELECT RAISE(IGNORE); END", s.Table)
+		}
+		number, err := take(t, context.Background(), s.on(s.DB), max22)
+		if number != 0 || err == nil || s.name != "leaser" && !errors.Is(err, worker.ErrKey) {
+			t.Errorf("%d, %v; want that nothing was written", number, err)
+		}
+		if s.name == "leaser" {
+			wantAll(t, err, "did not write", s.Table)
+		}
+		wantNumbers(t, s)
+	})
+}

@@ -1,0 +1,96 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// A generator holds its number until it is closed. Then the number is free, for
+// others to go on from where its ids ended.
+func ExampleNewLeaser() {
+	db, done := temporary()
+	defer done()
+
+	leaser := worker.NewLeaser(db)
+	state := func() worker.LeaseState {
+		rows, err := leaser.Leases(context.Background(), 1)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return rows[0].State
+	}
+	gen, err := uid.NewCached(context.Background(), leaser, uid.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("worker", gen.Worker(), state())
+	if err := gen.Close(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("worker", gen.Worker(), state())
+	// Output:
+	// worker 0 held
+	// worker 0 free
+}
+
+// A pod of a StatefulSet holds the number at the end of its name, and nobody else
+// does as long as it lives.
+func ExampleStatefulSet() {
+	os.Setenv("POD_NAME", "billing-7") // as a manifest would
+	defer os.Unsetenv("POD_NAME")
+	db, done := temporary()
+	defer done()
+
+	leaser := worker.NewLeaser(db, worker.WithNumber(worker.StatefulSet()))
+	gen, err := uid.NewCached(context.Background(), leaser, uid.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	fmt.Println("worker", gen.Worker())
+
+	_, err = uid.NewCached(context.Background(), leaser, uid.Config{})
+	fmt.Println(err)
+	// Output:
+	// worker 7
+	// uid: lease worker: worker: take a number from WORKER_LEASE: worker: number is held: 7
+}
+
+// A generator that finds its row gone stops, instead of making ids under a number
+// that a restored table may give to another.
+func ExampleAttest() {
+	db, done := temporary()
+	defer done()
+
+	registry := worker.NewRegistry(db)
+	gen, err := uid.NewCached(context.Background(), worker.Attest(registry, time.Minute, worker.StopIssuing), uid.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	fmt.Println("worker", gen.Worker())
+	// Output:
+	// worker 1
+}
+
+func temporary() (db *gorm.DB, done func()) {
+	dir, err := os.MkdirTemp("", "uidring")
+	if err != nil {
+		log.Fatal(err)
+	}
+	db = open(filepath.Join(dir, "app.db"))
+	return db, func() {
+		database.Close(db)
+		os.RemoveAll(dir)
+	}
+}

@@ -1,0 +1,161 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/worker"
+)
+
+// The tests of this file hold faults that were seen in uid-generator and its
+// forks, all of them about keys that the database counts.
+
+// setNext makes n the next key.
+func (s *store) setNext(t *testing.T, n int64) {
+	t.Helper()
+	switch s.Kind {
+	case "mysql":
+		s.Exec(t, "ALTER TABLE %s AUTO_INCREMENT = %d", s.Table, n)
+	case "postgres":
+		s.Exec(t, "ALTER TABLE %s ALTER COLUMN id RESTART WITH %d", s.Table, n)
+	case "sqlite":
+		s.Exec(t, "DELETE FROM sqlite_sequence WHERE name = '%s'", s.Table)
+		s.Exec(t, "INSERT INTO sqlite_sequence (name, seq) VALUES ('%s', %d)", s.Table, n-1)
+	}
+}
+
+// createLike makes the table by hand, with the given words for the key.
+func (s *store) createLike(t *testing.T, key string) {
+	t.Helper()
+	columns := `HOST_NAME VARCHAR(64) NOT NULL, PORT VARCHAR(64) NOT NULL, TYPE INT NOT NULL,
+		LAUNCH_DATE DATE NOT NULL, MODIFIED TIMESTAMP NOT NULL, CREATED TIMESTAMP NOT NULL`
+	if s.name == "leaser" {
+		columns = `token VARCHAR(64) NOT NULL, reserved_until BIGINT NOT NULL, heartbeat_at BIGINT NOT NULL,
+			host VARCHAR(64) NOT NULL, port VARCHAR(64) NOT NULL, type INT NOT NULL, created BIGINT NOT NULL`
+	}
+	s.Exec(t, "CREATE TABLE %s (%s %s, %s)", s.Table, strings.ToUpper(s.key), key, columns)
+}
+
+// The error names the largest number and the one that would be next, however far
+// that has come.
+func TestExhaustedFarOff(t *testing.T) {
+	each(t, registries, func(t *testing.T, s *store) {
+		s.create(t)
+		s.setNext(t, 4194307)
+		number, err := s.registry(s.DB).Assign(context.Background(), max22)
+		if number != 0 || !errors.Is(err, worker.ErrExhausted) {
+			t.Fatalf("Assign = %d, %v; want ErrExhausted", number, err)
+		}
+		wantAll(t, err, "4194307", "4194303", s.Table)
+		wantNumbers(t, s)
+	})
+}
+
+// Keys that the database does not count were 0 for every node, and -1 was
+// taken for a worker number.
+func TestKeyIsNoNumber(t *testing.T) {
+	for name, key := range map[string]string{
+		"zero":     "BIGINT NOT NULL DEFAULT 0 PRIMARY KEY",
+		"negative": "BIGINT NOT NULL DEFAULT -1 PRIMARY KEY",
+		"no key":   "BIGINT NULL",
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, registries, func(t *testing.T, s *store) {
+				s.createLike(t, key)
+				number, err := s.registry(s.DB).Assign(context.Background(), max22)
+				if number != 0 || !errors.Is(err, worker.ErrKey) {
+					t.Errorf("Assign = %d, %v; want ErrKey", number, err)
+				}
+				wantNumbers(t, s)
+			})
+		})
+	}
+}
+
+// The same without RETURNING, where the key is the connection's last insert id.
+// Only MySQL has servers like that.
+func TestLastInsertID(t *testing.T) {
+	on(t, []string{"mysql"}, registries, func(t *testing.T, s *store) {
+		db := s.Reopen(t, func(gorm.Dialector) gorm.Dialector {
+			return mysql.New(mysql.Config{Conn: s.DB.ConnPool, DisableWithReturning: true})
+		}, gorm.Config{})
+		for want := int64(1); want <= 2; want++ {
+			if got := assign(t, s.registry(db)); got != want {
+				t.Errorf("number %d, want %d", got, want)
+			}
+		}
+		s.Exec(t, "DROP TABLE %s", s.Table)
+		s.createLike(t, "BIGINT NOT NULL DEFAULT 0 PRIMARY KEY")
+		number, err := s.registry(db).Assign(context.Background(), max22)
+		if number != 0 || !errors.Is(err, worker.ErrKey) {
+			t.Errorf("Assign = %d, %v; want ErrKey", number, err)
+		}
+	})
+}
+
+// A number whose row was deleted is not given again, whether or not it was the
+// highest, nor when all are gone that can be.
+func TestDeletedNumberNotReused(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		a := s.on(s.DB)
+		for range 3 {
+			assign(t, a)
+		}
+		s.Exec(t, "DELETE FROM %s WHERE %s = %d", s.Table, s.key, s.first+2)
+		if got := assign(t, a); got != s.first+3 {
+			t.Errorf("number %d, want %d", got, s.first+3)
+		}
+		s.Exec(t, "DELETE FROM %s WHERE %s >= 0", s.Table, s.key)
+		if got := assign(t, a); got != s.first+4 {
+			t.Errorf("number %d, want %d", got, s.first+4)
+		}
+	})
+}
+
+func TestWarnsFrom80Percent(t *testing.T) {
+	each(t, registries, func(t *testing.T, s *store) {
+		s.create(t)
+		var out lines
+		r := s.registry(s.DB, worker.WithLogger(out.logger()))
+		for _, want := range []int64{79, 80, 100} {
+			warned := want >= 80
+			s.setNext(t, want)
+			out.reset()
+			if number, err := r.Assign(context.Background(), 100); number != want || err != nil {
+				t.Fatalf("Assign = %d, %v", number, err)
+			}
+			if got := out.count("level=WARN"); (got == 1) != warned || got > 1 {
+				t.Errorf("number %d: warned %t, want %t: %s", want, got == 1, warned, &out)
+			}
+			if want == 80 && out.count("number=80", "max=100", "left=20", "table="+s.Table) != 1 {
+				t.Errorf("logged %s", &out)
+			}
+		}
+	})
+}
+
+func TestWarnsOfClock(t *testing.T) {
+	each(t, registries, func(t *testing.T, s *store) {
+		for _, tt := range []struct {
+			ahead  time.Duration
+			warned bool
+		}{
+			{0, false}, {50 * time.Second, false}, {-50 * time.Second, false},
+			{2 * time.Minute, true}, {-2 * time.Minute, true}, {9 * time.Hour, true},
+		} {
+			var out lines
+			r := s.registry(s.DB, worker.WithLogger(out.logger()),
+				worker.WithNow(func() time.Time { return time.Now().Add(tt.ahead) }))
+			assign(t, r)
+			if got := out.count("local_ahead") > 0; got != tt.warned {
+				t.Errorf("clock %v ahead: warned %t, want %t: %s", tt.ahead, got, tt.warned, &out)
+			}
+		}
+	})
+}

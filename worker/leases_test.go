@@ -1,0 +1,164 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/worker"
+)
+
+// Each number is listed with who has it, since when and how far, by the database's
+// clock.
+func TestLeases(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		url := s.URL
+		switch s.Kind { // times do not depend on the session's zone
+		case "mysql":
+			url = s.With("time_zone=%27-11%3A30%27")
+		case "postgres":
+			url = s.With("timezone=Pacific/Kiritimati")
+		}
+		db := s.Open(t, url)
+		begun := time.Now().Truncate(time.Millisecond)
+		container := worker.Node{Host: "pod-ä-1", Port: "80", Type: worker.Container}
+		for range 3 {
+			mustLease(t, s.leaser(db), max22)
+		}
+		freed := mustLease(t, s.leaser(db, worker.WithNode(container)), max22)
+		freed.release(t, begun.Add(-time.Hour))
+		taken := mustLease(t, s.leaser(db), max22).now() // what has been given back
+		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 1", s.Table)
+		if err := s.leaser(db).Free(context.Background(), 0, true); err != nil {
+			t.Fatal(err)
+		}
+		ended := time.Now()
+
+		a := s.leaser(s.DB)
+		rows, err := a.Leases(context.Background(), 0)
+		if err != nil || len(rows) != 4 {
+			t.Fatalf("Leases = %+v, %v; want 4 rows", rows, err)
+		}
+		for i, row := range rows {
+			number := int64(3 - i)
+			state := []worker.LeaseState{worker.Free, worker.Expired, worker.Held, worker.Held}[number]
+			if row.Number != number || row.State != state || row.Host != node.Host || row.Port != node.Port || row.Type != node.Type {
+				t.Errorf("row %+v, want number %d, %s, of %+v", row, number, state, node)
+			}
+			if row.Created.Before(begun) || row.Created.After(ended) {
+				t.Errorf("row %+v: created is not in %v..%v", row, begun, ended)
+			}
+			beat := row.HeartbeatAt
+			if state == worker.Expired {
+				beat = beat.Add(time.Minute)
+			}
+			if state == worker.Free && !beat.IsZero() || state != worker.Free && (beat.Before(begun) || beat.After(ended)) {
+				t.Errorf("row %+v: the heartbeat is not in %v..%v", row, begun, ended)
+			}
+			if window := row.ReservedUntil.Add(-worker.DefaultWindow); window.Before(begun) || window.After(ended) {
+				t.Errorf("row %+v: not reserved for %v", row, worker.DefaultWindow)
+			}
+		}
+		if taken.number != 3 || taken.until.UnixMilli() != rows[0].ReservedUntil.UnixMilli() {
+			t.Errorf("%v is granted, and listed as %+v", taken, rows[0])
+		}
+		for limit, want := range map[int]int{-1: 4, 1: 1, 3: 3, 9: 4} {
+			if rows, err := a.Leases(context.Background(), limit); err != nil || len(rows) != want || rows[0].Number != 3 {
+				t.Errorf("Leases(%d) = %+v, %v; want %d rows, the highest first", limit, rows, err, want)
+			}
+		}
+	})
+}
+
+// A holder gives signs of life, by which others tell that it lives.
+func TestHeartbeat(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		mustLease(t, s.leaser(s.DB, beating), max22)
+		first, _ := s.row(t, 0)
+		eventually(t, "there are more signs of life", func() bool {
+			r, _ := s.row(t, 0)
+			return r.Heartbeat > first.Heartbeat && r.Token != first.Token
+		})
+	})
+}
+
+// How long a number is held without a sign of life is the reader's own expiry to
+// judge by.
+func TestStateByExpiry(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		mustLease(t, s.leaser(s.DB), max22).kill()
+		eventually(t, "the number expires", func() bool {
+			rows, err := s.leaser(s.DB, beating).Leases(context.Background(), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rows[0].State == worker.Expired
+		})
+		rows, err := s.leaser(s.DB).Leases(context.Background(), 1)
+		if err != nil || rows[0].State != worker.Held {
+			t.Errorf("Leases = %+v, %v; want it held", rows, err)
+		}
+	})
+}
+
+// A number is freed when its holder is dead, or by force, and what was reserved
+// stays reserved.
+func TestFree(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		ctx := context.Background()
+		a := s.leaser(s.DB)
+		for _, number := range []int64{0, -1} {
+			if err := a.Free(ctx, number, true); !errors.Is(err, worker.ErrNoTable) {
+				t.Errorf("Free(%d) = %v; want ErrNoTable", number, err)
+			}
+		}
+		h := mustLease(t, a, max22)
+		for _, number := range []int64{-1, 1, max22} {
+			if err := a.Free(ctx, number, true); !errors.Is(err, worker.ErrNoLease) {
+				t.Errorf("Free(%d) = %v; want ErrNoLease", number, err)
+			}
+		}
+		before, _ := s.row(t, 0)
+		if err := a.Free(ctx, 0, false); !errors.Is(err, worker.ErrHeld) {
+			t.Errorf("Free = %v; want ErrHeld", err)
+		} else {
+			wantAll(t, err, "number 0", s.Table, "1m0s")
+		}
+		if after, _ := s.row(t, 0); after != before {
+			t.Errorf("row %+v, want it left alone as %+v", after, before)
+		}
+		h.kill()
+		eventually(t, "the holder is dead", func() bool {
+			err := s.leaser(s.DB, beating).Free(ctx, 0, false)
+			if err != nil && !errors.Is(err, worker.ErrHeld) {
+				t.Fatal(err)
+			}
+			return err == nil
+		})
+		for range 2 { // a free number is freed without an error
+			if after, _ := s.row(t, 0); after.Heartbeat != 0 || after.Token == before.Token || after.Reserved != before.Reserved {
+				t.Errorf("row %+v, want it free and reserved as %+v", after, before)
+			}
+			if err := a.Free(ctx, 0, false); err != nil {
+				t.Error(err)
+			}
+		}
+		if g := mustLease(t, a, 0).now(); g.number != 0 || g.from.UnixMilli() != before.Reserved {
+			t.Errorf("%v; want number 0 from %d", g, before.Reserved)
+		}
+	})
+}
+
+func TestListWithoutTable(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		_, nodes := s.registry(s.DB).Nodes(context.Background(), 1)
+		_, leases := s.leaser(s.DB).Leases(context.Background(), 1)
+		for _, err := range []error{nodes, leases} {
+			if !errors.Is(err, worker.ErrNoTable) || !strings.HasPrefix(err.Error(), "worker: list "+s.Table+": ") {
+				t.Errorf("%v; want ErrNoTable", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// StatefulSet is the number of a pod of a Kubernetes StatefulSet: the ordinal at
+// the end of its name, such as 7 of billing-7. The name is the variable POD_NAME,
+// which a manifest may set from the pod's fields, or else the host name.
+//
+// It is an Assigner by itself, and then a promise of the caller's: that nothing
+// else stamps ids under these numbers (no second StatefulSet, no other cluster),
+// and that a pod which starts anew does so after the time that its predecessor
+// has stamped. Kubernetes keeps two pods of a name from running at once unless
+// one is deleted by force or its node is cut off. A Leaser keeps the promise:
+//
+//	worker.NewLeaser(db, worker.WithNumber(worker.StatefulSet()))
+func StatefulSet() Source { return ordinal{os.Getenv, os.Hostname} }
+
+// ordinal is where StatefulSet looks.
+type ordinal struct {
+	getenv   func(string) string
+	hostname func() (string, error)
+}
+
+func (o ordinal) Assign(_ context.Context, limit int64) (int64, error) {
+	name, from := o.getenv("POD_NAME"), "POD_NAME"
+	if name == "" {
+		var err error
+		if name, err = o.hostname(); err != nil {
+			return 0, fmt.Errorf("worker: StatefulSet: POD_NAME is not set, and no host name: %w", err)
+		}
+		from = "the host name"
+	}
+	digits := name[strings.LastIndexByte(name, '-')+1:]
+	number, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil || digits == name {
+		return 0, fmt.Errorf("worker: StatefulSet: %s is %q, want a name that ends in a dash and the pod's ordinal, such as billing-7", from, name)
+	}
+	if int64(number) > limit {
+		return 0, fmt.Errorf("worker: StatefulSet: %s is %q, whose ordinal %d is above %d, the largest that the layout allows", from, name, number, limit)
+	}
+	return int64(number), nil
+}

@@ -1,0 +1,89 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// What a child process is told.
+const (
+	childURL      = "UIDRING_TEST_CHILD_URL"
+	childTable    = "UIDRING_TEST_CHILD_TABLE"
+	childAssigner = "UIDRING_TEST_CHILD_ASSIGNER"
+)
+
+// Of each child.
+const (
+	childNumbers = 3
+	childIDs     = 50
+)
+
+// child is one of several processes that start at once. It prints the numbers
+// that it gets, each followed by ids, and ends without giving them back.
+func child(start func()) (err error) {
+	db, err := database.Open(os.Getenv(childURL))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, database.Close(db)) }()
+	kind := slices.IndexFunc(all, func(a assigner) bool { return a.name == os.Getenv(childAssigner) })
+	a := all[kind].open(db, []worker.Option{worker.WithTable(os.Getenv(childTable))})
+	start()
+	for range childNumbers {
+		gen, err := uid.NewCached(context.Background(), a, uid.Config{})
+		if err != nil {
+			return err
+		}
+		fmt.Println(gen.Worker())
+		for range childIDs {
+			id, err := gen.Next()
+			if err != nil {
+				return err
+			}
+			fmt.Println(int64(id))
+		}
+	}
+	return nil
+}
+
+// Processes that start at once, on a database without the table, all get numbers
+// and ids of their own.
+func TestProcesses(t *testing.T) {
+	each(t, all, func(t *testing.T, s *store) {
+		const processes = 6
+		printed := dbtest.Processes(t, processes, childURL+"="+s.URL, childTable+"="+s.Table, childAssigner+"="+s.name)
+		var numbers []int64
+		ids := map[int64]bool{}
+		for _, words := range printed {
+			for i, word := range words {
+				n, err := strconv.ParseInt(word, 10, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if i%(1+childIDs) == 0 {
+					numbers = append(numbers, n)
+				} else {
+					ids[n] = true
+				}
+			}
+		}
+		slices.Sort(numbers)
+		if n := len(slices.Compact(slices.Clone(numbers))); n != processes*childNumbers {
+			t.Errorf("numbers %v: want %d different ones", numbers, processes*childNumbers)
+		}
+		if len(ids) != processes*childNumbers*childIDs {
+			t.Errorf("%d different ids, want %d", len(ids), processes*childNumbers*childIDs)
+		}
+		wantNumbers(t, s, numbers...)
+	})
+}

@@ -1,0 +1,208 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/worker"
+)
+
+// handles are what must be refused, made from a good one.
+var handles = map[string]func(t *testing.T, s *store) *gorm.DB{
+	"nil":      func(*testing.T, *store) *gorm.DB { return nil },
+	"zero":     func(*testing.T, *store) *gorm.DB { return &gorm.DB{} },
+	"unopened": func(t *testing.T, _ *store) *gorm.DB { return must(t)(gorm.Open(nil, &gorm.Config{})) },
+	"failed": func(_ *testing.T, s *store) *gorm.DB {
+		db := s.DB.Session(&gorm.Session{})
+		_ = db.AddError(errors.New("earlier"))
+		return db
+	},
+	"dry-run session": func(_ *testing.T, s *store) *gorm.DB { return s.DB.Session(&gorm.Session{DryRun: true}) },
+	"dry-run config": func(t *testing.T, s *store) *gorm.DB {
+		return s.Reopen(t, nil, gorm.Config{DryRun: true})
+	},
+	"transaction": func(t *testing.T, s *store) *gorm.DB { return begin(t, s.DB) },
+	"transaction, new session": func(t *testing.T, s *store) *gorm.DB {
+		return begin(t, s.DB).Session(&gorm.Session{NewDB: true, Context: context.Background()})
+	},
+	"transaction, prepared session": func(t *testing.T, s *store) *gorm.DB {
+		return begin(t, s.DB).Session(&gorm.Session{PrepareStmt: true})
+	},
+	"transaction of a prepared config": func(t *testing.T, s *store) *gorm.DB {
+		return begin(t, s.Reopen(t, nil, gorm.Config{PrepareStmt: true}))
+	},
+	"handle on a transaction": func(t *testing.T, s *store) *gorm.DB {
+		return onTransaction(t, s, gorm.Config{})
+	},
+	"prepared handle on a transaction": func(t *testing.T, s *store) *gorm.DB {
+		return onTransaction(t, s, gorm.Config{PrepareStmt: true})
+	},
+}
+
+func must(t *testing.T) func(*gorm.DB, error) *gorm.DB {
+	return func(db *gorm.DB, err error) *gorm.DB {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+}
+
+func begin(t *testing.T, db *gorm.DB) *gorm.DB {
+	t.Helper()
+	tx := must(t)(db.Begin(), nil)
+	t.Cleanup(func() { tx.Rollback() })
+	return tx
+}
+
+// onTransaction opens a handle whose connection is a transaction that GORM did
+// not begin.
+func onTransaction(t *testing.T, s *store, config gorm.Config) *gorm.DB {
+	t.Helper()
+	tx := begin(t, s.DB)
+	return s.Reopen(t, func(d gorm.Dialector) gorm.Dialector {
+		return dbtest.Dialector{Dialector: d, Pool: func(gorm.ConnPool) gorm.ConnPool { return tx.Statement.ConnPool }}
+	}, config)
+}
+
+func TestRefusesHandle(t *testing.T) {
+	each(t, all, func(t *testing.T, s *store) {
+		s.create(t)
+		for name, handle := range handles {
+			t.Run(name, func(t *testing.T) {
+				db := handle(t, s)
+				number, err := take(t, context.Background(), s.on(db), max22)
+				if number != 0 || !errors.Is(err, worker.ErrDB) || !strings.HasPrefix(err.Error(), worker.ErrDB.Error()+": it ") {
+					t.Errorf("%d, %v; want ErrDB", number, err)
+				}
+				_, nodes := s.registry(db).Nodes(context.Background(), 1)
+				_, leases := s.leaser(db).Leases(context.Background(), 1)
+				for method, err := range map[string]error{
+					"EnsureSchema": s.on(db).EnsureSchema(context.Background()),
+					"Nodes":        nodes,
+					"Leases":       leases,
+					"Free":         s.leaser(db).Free(context.Background(), 1, true),
+				} {
+					if !errors.Is(err, worker.ErrDB) {
+						t.Errorf("%s = %v; want ErrDB", method, err)
+					}
+				}
+			})
+		}
+		wantNumbers(t, s)
+	})
+}
+
+func TestRefusesAllFaultsAtOnce(t *testing.T) {
+	t.Setenv("JPAAS_HOST", "alone")
+	bad := worker.WithTable("no; table")
+	for name, a := range map[string]subject{
+		"registry": worker.NewRegistry(nil, bad),
+		"attested": worker.Attest(worker.NewRegistry(nil, bad), time.Minute, worker.LogOnly),
+		"leaser":   worker.NewLeaser(nil, bad, worker.WithExpiry(time.Hour)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := take(t, context.Background(), a, -1)
+			wantAll(t, err, "WithTable", `"no; table"`, "it is nil", "-1: want 0 or more", "JPAAS_HOST")
+			if name == "leaser" {
+				wantAll(t, err, "WithWindow: 10m0s is shorter than the expiry, 1h0m0s")
+			}
+		})
+	}
+
+	_, err := worker.NewRegistry(nil, worker.WithNode(worker.Node{Port: strings.Repeat("9", 65), Type: 3})).Assign(context.Background(), 1)
+	wantAll(t, err, `Node.Host "": want 1 to 64`, `Node.Port "999`, "Node.Type 3: want 1 (Container) or 2 (Actual)", "it is nil")
+
+	for _, host := range []string{"a\x00b", "a\xffb", strings.Repeat("ä", 65)} {
+		_, err = worker.NewRegistry(nil, worker.WithNode(worker.Node{Host: host, Port: "1", Type: worker.Actual})).
+			Assign(context.Background(), 1)
+		wantAll(t, err, "Node.Host")
+	}
+}
+
+// Spans are refused one by one, and where they do not fit each other.
+func TestRefusesSpans(t *testing.T) {
+	err := worker.NewLeaser(nil, worker.WithWindow(99*time.Millisecond), worker.WithExpiry(0),
+		worker.WithMaxSkew(365*24*time.Hour+1), worker.WithNumber(nil)).EnsureSchema(context.Background())
+	wantAll(t, err, "it is nil", "WithWindow: 99ms, want 100ms to 8760h0m0s", "WithExpiry: 0s, want", "WithMaxSkew: 8760h0m0.000000001s, want",
+		"WithNumber: the source is nil")
+	if strings.Contains(err.Error(), "shorter") {
+		t.Errorf("a window that was refused is compared: %v", err)
+	}
+
+	for name, tt := range map[string]struct {
+		window, expiry time.Duration
+		good           bool
+	}{
+		"default":     {worker.DefaultWindow, worker.DefaultExpiry, true},
+		"shortest":    {100 * time.Millisecond, 100 * time.Millisecond, true},
+		"longest":     {365 * 24 * time.Hour, 365 * 24 * time.Hour, true},
+		"one shorter": {time.Minute, time.Minute + 1, false},
+	} {
+		err := worker.NewLeaser(nil, worker.WithWindow(tt.window), worker.WithExpiry(tt.expiry)).EnsureSchema(context.Background())
+		if got := !strings.Contains(err.Error(), "With"); got != tt.good {
+			t.Errorf("%s: good %t, want %t: %v", name, got, tt.good, err)
+		}
+	}
+}
+
+// What means nothing to a Registry is refused, not ignored.
+func TestRegistryRefusesLeaserOptions(t *testing.T) {
+	_, err := worker.NewRegistry(nil, worker.WithWindow(time.Hour), worker.WithExpiry(time.Hour), worker.WithMaxSkew(time.Hour),
+		worker.WithNumber(worker.StatefulSet())).Assign(context.Background(), 1)
+	for _, option := range []string{"WithWindow", "WithExpiry", "WithMaxSkew", "WithNumber"} {
+		wantAll(t, err, option+" means nothing to a Registry")
+	}
+}
+
+func TestLeaserRefusesCall(t *testing.T) {
+	_, err := newSQLite(t).leaser(nil).Lease(context.Background(), -1, nil, nil)
+	wantAll(t, err, "it is nil", "limit -1", "want a clock and a function to grant to")
+}
+
+func TestLeaserDoesNotAssign(t *testing.T) {
+	s := newSQLite(t)
+	number, err := s.leaser(s.DB).Assign(context.Background(), max22)
+	if number != 0 || !errors.Is(err, worker.ErrNotLeased) || !strings.Contains(err.Error(), s.Table) {
+		t.Errorf("Assign = %d, %v; want ErrNotLeased", number, err)
+	}
+}
+
+func TestAttestRefuses(t *testing.T) {
+	s := newSQLite(t)
+	for name, tt := range map[string]struct {
+		a    *worker.Attested
+		want string
+	}{
+		"no registry":  {worker.Attest(nil, time.Minute, worker.LogOnly), "the registry is nil"},
+		"too often":    {worker.Attest(s.registry(s.DB), time.Second-1, worker.LogOnly), "every is 999.999999ms, want 1s or more"},
+		"no response":  {worker.Attest(s.registry(s.DB), time.Second, worker.Reregister+1), "response is 3"},
+		"no response,": {worker.Attest(s.registry(s.DB), time.Second, worker.LogOnly-1), "response is -1"},
+	} {
+		_, err := take(t, context.Background(), tt.a, max22)
+		if err == nil || !strings.HasPrefix(err.Error(), "worker: Attest: ") || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v; want %q", name, err, tt.want)
+		}
+	}
+}
+
+func TestTableNames(t *testing.T) {
+	long := strings.Repeat("n", 63)
+	for name, good := range map[string]bool{
+		"WORKER_NODE": true, "_x9": true, "a.b": true, long: true, long + "." + long: true,
+		"": false, "9x": false, "a.": false, ".a": false, "a.b.c": false, long + "n": false, "a b": false, "a-b": false,
+		"a`b": false, `a"b`: false, "a;DROP TABLE b": false, "täble": false, "a\n": false,
+	} {
+		err := worker.NewRegistry(nil, worker.WithTable(name)).EnsureSchema(context.Background())
+		if got := !strings.Contains(err.Error(), "WithTable"); got != good {
+			t.Errorf("%q: good %t, want %t: %v", name, got, good, err)
+		}
+	}
+}

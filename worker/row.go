@@ -1,0 +1,93 @@
+package worker
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+// Row is one row of the table: one start of one process. It is uid-generator's
+// WorkerNodeEntity.
+type Row struct {
+	ID         int64     `json:"id"`          // the worker number
+	HostName   string    `json:"host_name"`   // see Node
+	Port       string    `json:"port"`        // see Node
+	Type       NodeType  `json:"type"`        // in JSON the number: 1 container, 2 actual
+	LaunchDate time.Time `json:"launch_date"` // the day of the start by the database, at midnight UTC
+	Modified   time.Time `json:"modified"`    // by the database's clock, in UTC
+	Created    time.Time `json:"created"`     // by the database's clock, in UTC
+}
+
+// record is a Row as selectRows selects it: times as numbers and text, so that
+// neither the driver's settings nor the session's time zone bend them.
+type record struct {
+	ID         int64    `gorm:"column:id"`
+	HostName   string   `gorm:"column:host_name"`
+	Port       string   `gorm:"column:port"`
+	Type       NodeType `gorm:"column:type"`
+	LaunchDate *string  `gorm:"column:launch_date"`
+	Modified   *float64 `gorm:"column:modified"`
+	Created    *float64 `gorm:"column:created"`
+}
+
+// Nodes returns the rows with the highest numbers, newest first, at most limit
+// of them; a limit below 1 is no limit. It asks db in the ordinary way: a
+// plugin may send it to a replica. Nodes(ctx, 1) tells the highest number given
+// so far, as long as its row was not deleted.
+//
+// It does not create the table; without one the error matches ErrNoTable. A time
+// that the database does not hold as such (a zero date, a kind of database other
+// than the three) is the zero time.
+func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	query, vars := r.selectRows()+" ORDER BY id DESC", []any(nil)
+	if limit > 0 {
+		query, vars = query+" LIMIT ?", []any{limit}
+	}
+	var records []record
+	if err := r.session(ctx).Raw(query, vars...).Scan(&records).Error; err != nil {
+		return nil, r.fail(ctx, "list", r.noTable(err))
+	}
+	rows := make([]Row, len(records))
+	for i, rec := range records {
+		rows[i] = Row{
+			ID:         rec.ID,
+			HostName:   rec.HostName,
+			Port:       rec.Port,
+			Type:       rec.Type,
+			LaunchDate: day(rec.LaunchDate),
+			Modified:   moment(rec.Modified),
+			Created:    moment(rec.Created),
+		}
+	}
+	return rows, nil
+}
+
+// selectRows is a query for records, up to FROM.
+func (r *Registry) selectRows() string {
+	d := r.dialect()
+	return "SELECT id AS id, host_name AS host_name, port AS port, type AS type, " +
+		column(d.date, "launch_date") + ", " + column(d.epoch, "modified") + ", " + column(d.epoch, "created") +
+		" FROM " + r.quoted()
+}
+
+// moment is the time of a number of seconds since 1970, to the microsecond.
+func moment(seconds *float64) time.Time {
+	if seconds == nil {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(math.Round(*seconds * 1e6))).UTC()
+}
+
+func day(text *string) time.Time {
+	if text == nil {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.DateOnly, *text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

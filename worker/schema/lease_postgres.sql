@@ -1,0 +1,12 @@
+-- One row a worker number; row -1 counts them. Instants are milliseconds since
+-- 1970 UTC, those of heartbeat_at and created by this database's clock.
+CREATE TABLE IF NOT EXISTS worker_lease (
+  worker_id      BIGINT      NOT NULL PRIMARY KEY,
+  token          VARCHAR(64) NOT NULL, -- of the last write
+  reserved_until BIGINT      NOT NULL, -- ticks that begin before it may be stamped (in row -1, the next new number)
+  heartbeat_at   BIGINT      NOT NULL, -- 0 when given back
+  host           VARCHAR(64) NOT NULL,
+  port           VARCHAR(64) NOT NULL,
+  type           INT         NOT NULL, -- 1 container, 2 actual
+  created        BIGINT      NOT NULL
+)

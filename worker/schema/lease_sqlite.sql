@@ -1,0 +1,12 @@
+-- One row a worker number; row -1 counts them. Instants are milliseconds since
+-- 1970 UTC, those of heartbeat_at and created by this database's clock.
+CREATE TABLE IF NOT EXISTS WORKER_LEASE (
+  worker_id      INTEGER     NOT NULL PRIMARY KEY,
+  token          VARCHAR(64) NOT NULL, -- of the last write
+  reserved_until INTEGER     NOT NULL, -- ticks that begin before it may be stamped (in row -1, the next new number)
+  heartbeat_at   INTEGER     NOT NULL, -- 0 when given back
+  host           VARCHAR(64) NOT NULL,
+  port           VARCHAR(64) NOT NULL,
+  type           INT         NOT NULL, -- 1 container, 2 actual
+  created        INTEGER     NOT NULL
+)

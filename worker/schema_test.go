@@ -1,0 +1,220 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/worker"
+)
+
+// The columns of the tables, as each database tells them. Those of the Registry
+// are uid-generator's.
+var columns = map[string]map[string][]string{
+	"registry": {
+		"mysql": {
+			"ID bigint NO PRI auto_increment", "HOST_NAME varchar(64) NO", "PORT varchar(64) NO", "TYPE int NO",
+			"LAUNCH_DATE date NO", "MODIFIED timestamp NO", "CREATED timestamp NO",
+		},
+		"postgres": {
+			"id bigint NO", "host_name character varying(64) NO", "port character varying(64) NO", "type integer NO",
+			"launch_date date NO", "modified timestamp with time zone NO", "created timestamp with time zone NO",
+		},
+		"sqlite": {
+			"ID INTEGER NO", "HOST_NAME VARCHAR(64) NO", "PORT VARCHAR(64) NO", "TYPE INT NO",
+			"LAUNCH_DATE DATE NO", "MODIFIED TIMESTAMP NO", "CREATED TIMESTAMP NO",
+		},
+	},
+	"leaser": {
+		"mysql": {
+			"worker_id bigint NO PRI", "token varchar(64) NO", "reserved_until bigint NO", "heartbeat_at bigint NO",
+			"host varchar(64) NO", "port varchar(64) NO", "type int NO", "created bigint NO",
+		},
+		"postgres": {
+			"worker_id bigint NO", "token character varying(64) NO", "reserved_until bigint NO", "heartbeat_at bigint NO",
+			"host character varying(64) NO", "port character varying(64) NO", "type integer NO", "created bigint NO",
+		},
+		"sqlite": {
+			"worker_id INTEGER NO", "token VARCHAR(64) NO", "reserved_until INTEGER NO", "heartbeat_at INTEGER NO",
+			"host VARCHAR(64) NO", "port VARCHAR(64) NO", "type INT NO", "created INTEGER NO",
+		},
+	},
+}
+
+func (s *store) columns(t *testing.T) []string {
+	t.Helper()
+	query := map[string]string{
+		"mysql": `SELECT TRIM(CONCAT(column_name, ' ', data_type, IF(data_type = 'varchar', CONCAT('(',
+			character_maximum_length, ')'), ''), ' ', is_nullable, ' ', column_key, ' ', extra))
+			FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position`,
+		"postgres": `SELECT CONCAT(column_name, ' ', data_type, '(' || character_maximum_length || ')', ' ', is_nullable)
+			FROM information_schema.columns WHERE table_name = LOWER(?) ORDER BY ordinal_position`,
+		"sqlite": `SELECT name || ' ' || type || ' ' || IIF("notnull", 'NO', 'YES') FROM PRAGMA_TABLE_INFO(?)`,
+	}[s.Kind]
+	var found []string
+	if err := s.DB.Raw(query, s.Table).Scan(&found).Error; err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestSchemaColumns(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		s.create(t)
+		if got, want := s.columns(t), columns[s.name][s.Kind]; !slices.Equal(got, want) {
+			t.Errorf("columns %q\nwant    %q", got, want)
+		}
+	})
+}
+
+// A table that a Java service made, and rows that it inserts, with NOW() as it
+// does where the database has that.
+func TestSharedWithJava(t *testing.T) {
+	each(t, registries, func(t *testing.T, s *store) {
+		now := "NOW()"
+		switch s.Kind {
+		case "mysql":
+			s.createLike(t, "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY")
+			if got, want := s.columns(t), columns[s.name][s.Kind]; !slices.Equal(got, want) {
+				t.Errorf("columns %q\nwant    %q", got, want)
+			}
+		case "postgres":
+			s.createLike(t, "BIGSERIAL PRIMARY KEY")
+		case "sqlite":
+			s.createLike(t, "INTEGER PRIMARY KEY AUTOINCREMENT")
+			now = "CURRENT_TIMESTAMP"
+		}
+		if got := assign(t, s.registry(s.DB)); got != 1 {
+			t.Errorf("number %d, want 1", got)
+		}
+		s.Exec(t, `INSERT INTO %s (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)
+			VALUES ('java', '1463725200000-7', 2, %s, %[2]s, %[2]s)`, s.Table, now)
+		if got := assign(t, s.registry(s.DB)); got != 3 {
+			t.Errorf("number %d, want 3", got)
+		}
+		rows, err := s.registry(s.DB).Nodes(context.Background(), 0)
+		if err != nil || len(rows) != 3 || rows[1].HostName != "java" || rows[1].Created.IsZero() || rows[1].LaunchDate.IsZero() {
+			t.Errorf("rows %+v, %v", rows, err)
+		}
+	})
+}
+
+// failing makes the first statement that has one of the given words in it fail
+// with the error given.
+func failing(t *testing.T, db *gorm.DB, with map[string]error) {
+	t.Helper()
+	err := db.Callback().Raw().Before("gorm:raw").Register("test:failing", func(tx *gorm.DB) {
+		for words, err := range with {
+			if strings.Contains(tx.Statement.SQL.String(), words) {
+				delete(with, words)
+				_ = tx.AddError(err)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var errMade = errors.New("made to fail")
+
+// missing is how each database says that there is no such table.
+var missing = map[string]error{
+	"sqlite":   errors.New("SQL logic error: no such table: x (1)"),
+	"mysql":    errors.New("Error 1146 (42S02): Table 'test.x' doesn't exist"),
+	"postgres": missingInPostgres{errors.New(`relation "x" does not exist`)},
+}
+
+type missingInPostgres struct{ error }
+
+func (missingInPostgres) SQLState() string { return "42P01" }
+
+// The loser of a race finds no table, fails to create it, and finds it then.
+func TestEnsureSchemaLosesRace(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		s.create(t)
+		db := s.Reopen(t, nil, gorm.Config{})
+		failing(t, db, map[string]error{"SELECT " + s.key: missing[s.Kind], "CREATE TABLE": errMade})
+		if err := s.on(db).EnsureSchema(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A table that cannot be read, for whatever reason but that it is not there, is
+// not made anew: the second would count from the start.
+func TestEnsureSchemaCreatesOnlyWhatIsMissing(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		db := s.Reopen(t, nil, gorm.Config{})
+		failing(t, db, map[string]error{"SELECT " + s.key: errMade})
+		number, err := take(t, context.Background(), s.on(db), max22)
+		if number != 0 || !errors.Is(err, errMade) || !strings.HasPrefix(err.Error(), "worker: look for "+s.Table+": ") {
+			t.Errorf("%d, %v", number, err)
+		}
+		if err := s.DB.Exec("SELECT 1 FROM " + s.Table).Error; err == nil {
+			t.Error("the table was created")
+		}
+	})
+}
+
+func TestEnsureSchemaFails(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		db := s.Reopen(t, nil, gorm.Config{})
+		failing(t, db, map[string]error{"CREATE TABLE": errMade})
+		number, err := take(t, context.Background(), s.on(db), max22)
+		if number != 0 || err == nil || !strings.HasPrefix(err.Error(), "worker: create "+s.Table+": made to fail") {
+			t.Errorf("%d, %v", number, err)
+		}
+	})
+}
+
+// On a database that is not known, a Registry registers in a table that is there,
+// and a Leaser refuses: it does not know how to ask for the time.
+func TestUnknownDialect(t *testing.T) {
+	for _, a := range tables {
+		t.Run(a.name, func(t *testing.T) {
+			s := &store{dbtest.New(t, "sqlite"), a}
+			db := s.Reopen(t, func(d gorm.Dialector) gorm.Dialector { return dbtest.Dialector{Dialector: d, As: "oracle"} }, gorm.Config{})
+			number, err := take(t, context.Background(), s.on(db), max22)
+			if number != 0 || !errors.Is(err, worker.ErrDialect) || !strings.Contains(err.Error(), "oracle") {
+				t.Errorf("%d, %v; want ErrDialect that names oracle", number, err)
+			}
+			s.create(t)
+			if s.name == "leaser" {
+				l := s.leaser(db, worker.WithoutSchema())
+				_, taken := leased(t, context.Background(), l, max22)
+				_, listed := l.Leases(context.Background(), 0)
+				for _, err := range []error{taken, listed, l.Free(context.Background(), 0, true)} {
+					if !errors.Is(err, worker.ErrDialect) || !strings.Contains(err.Error(), "oracle") {
+						t.Errorf("%v; want ErrDialect that names oracle", err)
+					}
+				}
+				return
+			}
+			assign(t, s.registry(db, worker.WithoutSchema()))
+			rows, err := s.registry(db).Nodes(context.Background(), 1)
+			if err != nil || len(rows) != 1 || rows[0].HostName != node.Host || !rows[0].Created.IsZero() {
+				t.Errorf("Nodes = %+v, %v", rows, err)
+			}
+		})
+	}
+}
+
+func TestQualifiedTable(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		var schema string
+		query := map[string]string{"mysql": "SELECT DATABASE()", "postgres": "SELECT CURRENT_SCHEMA()", "sqlite": "SELECT 'main'"}[s.Kind]
+		if err := s.DB.Raw(query).Scan(&schema).Error; err != nil {
+			t.Fatal(err)
+		}
+		if got := assign(t, s.on(s.DB, worker.WithTable(schema+"."+s.Table))); got != s.first {
+			t.Errorf("number %d, want %d", got, s.first)
+		}
+		wantNumbers(t, s, s.first)
+	})
+}

@@ -1,0 +1,176 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/logger"
+	"gorm.io/gorm/schema"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/worker"
+)
+
+// However the app set GORM up, a row is a row.
+func TestConfigurations(t *testing.T) {
+	naming := schema.NamingStrategy{TablePrefix: "app_", SingularTable: true, NoLowerCase: true}
+	each(t, tables, func(t *testing.T, s *store) {
+		want := s.first
+		for name, config := range map[string]gorm.Config{
+			"naming":         {NamingStrategy: naming},
+			"prepared":       {PrepareStmt: true},
+			"no transaction": {SkipDefaultTransaction: true},
+			"translated":     {TranslateError: true},
+			"all": {NamingStrategy: naming, PrepareStmt: true, SkipDefaultTransaction: true, TranslateError: true,
+				QueryFields: true, CreateBatchSize: 1, AllowGlobalUpdate: true, PropagateUnscoped: true,
+				FullSaveAssociations: true, DisableNestedTransaction: true},
+		} {
+			config.Logger = loud{t}
+			db := s.Reopen(t, nil, config)
+			for range 2 {
+				if got := assign(t, s.on(db)); got != want {
+					t.Errorf("%s: number %d, want %d", name, got, want)
+				}
+				want++
+			}
+			if got := s.highest(t, db); got != want-1 {
+				t.Errorf("%s: the highest number listed is %d, want %d", name, got, want-1)
+			}
+		}
+	})
+}
+
+// highest asks the assigner for its highest number.
+func (s *store) highest(t *testing.T, db *gorm.DB) int64 {
+	t.Helper()
+	if s.name == "leaser" {
+		rows, err := s.leaser(db).Leases(context.Background(), 1)
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("Leases = %v, %v", rows, err)
+		}
+		return rows[0].Number
+	}
+	rows, err := s.registry(db).Nodes(context.Background(), 1)
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("Nodes = %v, %v", rows, err)
+	}
+	return rows[0].ID
+}
+
+// What the app chained to its handle does not leak in.
+func TestChainedHandles(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	each(t, tables, func(t *testing.T, s *store) {
+		s.create(t)
+		want := s.first
+		for name, chain := range map[string]func(*gorm.DB) *gorm.DB{
+			"where":   func(db *gorm.DB) *gorm.DB { return db.Where("1 = 0").Limit(0).Order("nothing") },
+			"table":   func(db *gorm.DB) *gorm.DB { return db.Table("elsewhere") },
+			"model":   func(db *gorm.DB) *gorm.DB { return db.Model(&struct{ Nothing string }{}) },
+			"omit":    func(db *gorm.DB) *gorm.DB { return db.Omit("host_name") },
+			"select":  func(db *gorm.DB) *gorm.DB { return db.Select("type") },
+			"clauses": func(db *gorm.DB) *gorm.DB { return db.Clauses(clause.Insert{Modifier: "NONSENSE"}) },
+			"scopes": func(db *gorm.DB) *gorm.DB {
+				return db.Scopes(func(db *gorm.DB) *gorm.DB { return db.Where("nothing") })
+			},
+			"raw":         func(db *gorm.DB) *gorm.DB { return db.Raw("NONSENSE") },
+			"ended":       func(db *gorm.DB) *gorm.DB { return db.WithContext(ended) },
+			"session":     func(db *gorm.DB) *gorm.DB { return db.Omit("port").Session(&gorm.Session{}) },
+			"debug":       func(db *gorm.DB) *gorm.DB { return db.Debug() },
+			"initialized": func(db *gorm.DB) *gorm.DB { return db.Omit("port").Session(&gorm.Session{Initialized: true}) },
+		} {
+			db := chain(s.Reopen(t, nil, gorm.Config{Logger: loud{t}}))
+			number, err := take(t, context.Background(), s.on(db), max22)
+			if number != want || err != nil {
+				t.Errorf("%s: %d, %v; want %d", name, number, err, want)
+				want = max(want, number)
+			}
+			want++
+		}
+		db := s.DB.Session(&gorm.Session{}).Omit("type") // one that goes on to change
+		a := s.on(db)
+		db.Omit("host_name").Where("1 = 0")
+		if got := assign(t, a); got != want {
+			t.Errorf("number %d, want %d", got, want)
+		}
+	})
+}
+
+// loud is an app's logger, which has no business with our statements.
+type loud struct{ t *testing.T }
+
+func (l loud) LogMode(logger.LogLevel) logger.Interface    { return l }
+func (l loud) Info(_ context.Context, s string, v ...any)  { l.t.Errorf("logged: "+s, v...) }
+func (l loud) Warn(_ context.Context, s string, v ...any)  { l.t.Errorf("logged: "+s, v...) }
+func (l loud) Error(_ context.Context, s string, v ...any) { l.t.Errorf("logged: "+s, v...) }
+func (l loud) Trace(context.Context, time.Time, func() (string, int64), error) {
+	l.t.Error("traced a statement")
+}
+
+// A plugin that sends reads to a replica, which lags so far that it does not even
+// have the table, sees none of them: all reads that a number depends on go to the
+// primary. (Nodes and Leases are for people, and may be sent there.)
+func TestReplica(t *testing.T) {
+	each(t, all, func(t *testing.T, s *store) {
+		db := s.Reopen(t, nil, gorm.Config{})
+		replica := dbtest.New(t, "sqlite")
+		var strayed atomic.Int64
+		read := func(tx *gorm.DB) {
+			if _, inside := tx.Statement.ConnPool.(gorm.TxCommitter); !inside {
+				tx.Statement.ConnPool = replica.DB.ConnPool
+				strayed.Add(1)
+			}
+		}
+		callbacks := db.Callback()
+		for _, register := range []func(string, func(*gorm.DB)) error{
+			callbacks.Query().Before("*").Register, callbacks.Row().Before("*").Register, callbacks.Raw().Before("*").Register,
+		} {
+			if err := register("test:replica", read); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := assign(t, s.on(db)); got != s.first {
+			t.Errorf("number %d, want %d", got, s.first)
+		}
+		wantNumbers(t, s, s.first)
+		if s.name != "leaser" {
+			if got := strayed.Load(); got != 0 {
+				t.Errorf("%d statements went to the replica", got)
+			}
+			return
+		}
+		a := s.leaser(db, worker.WithExpiry(100*time.Millisecond))
+		h := mustLease(t, a, max22)
+		first := h.now()
+		h.await(t, "it is renewed", func(g grant) bool { return g.until.After(first.until) })
+		if err := a.Free(context.Background(), 0, true); err != nil {
+			t.Error(err)
+		}
+		h.release(t, time.Now())
+		if got := strayed.Load(); got != 0 {
+			t.Errorf("%d statements went to the replica", got)
+		}
+	})
+}
+
+// A plugin that changes what is inserted is caught by the read-back.
+func TestRowChangedByPlugin(t *testing.T) {
+	each(t, registries, func(t *testing.T, s *store) {
+		db := s.Reopen(t, nil, gorm.Config{})
+		err := db.Callback().Create().Before("gorm:create").Register("test:change", func(tx *gorm.DB) {
+			tx.Statement.SetColumn("HostName", "another")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if number, err := s.registry(db).Assign(context.Background(), max22); number != 0 || !errors.Is(err, worker.ErrKey) {
+			t.Errorf("Assign = %d, %v; want ErrKey", number, err)
+		}
+	})
+}

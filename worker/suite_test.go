@@ -1,0 +1,178 @@
+package worker_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/worker"
+)
+
+const max22 = 1<<22 - 1 // the default layout's largest worker number
+
+var node = worker.Node{Host: "billing-7", Port: "8080", Type: worker.Actual}
+
+func TestMain(m *testing.M) {
+	dbtest.Child(child)
+	dbtest.Parallel(8)
+	// GORM never ends the goroutine that it starts for PrepareStmt.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
+}
+
+// store is an assigner under test, on a database under test, with a table of the
+// test's own.
+type store struct {
+	*dbtest.Store
+	assigner
+}
+
+// each runs a test over some assigners on every database.
+func each(t *testing.T, assigners []assigner, test func(t *testing.T, s *store)) {
+	t.Helper()
+	on(t, dbtest.Kinds, assigners, test)
+}
+
+// on runs a test over some assigners on databases of some kinds, all at once.
+func on(t *testing.T, kinds []string, assigners []assigner, test func(t *testing.T, s *store)) {
+	t.Helper()
+	t.Parallel() // most of the time is spent waiting for a server, or for a lease to expire
+	for _, kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			for _, a := range assigners {
+				t.Run(a.name, func(t *testing.T) {
+					t.Parallel()
+					test(t, &store{dbtest.New(t, kind), a})
+				})
+			}
+		})
+	}
+}
+
+// newSQLite returns a Registry's store where the database makes no difference.
+func newSQLite(t *testing.T) *store { return &store{dbtest.New(t, "sqlite"), registry} }
+
+// create makes the table, empty.
+func (s *store) create(t *testing.T) {
+	t.Helper()
+	if err := s.on(s.DB).EnsureSchema(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// numbers returns the numbers that have a row, in ascending order.
+func (s *store) numbers(t *testing.T) []int64 {
+	t.Helper()
+	numbers := []int64{}
+	query := fmt.Sprintf("SELECT %s FROM %s WHERE %[1]s >= 0 ORDER BY 1", s.key, s.Table)
+	if err := s.DB.Raw(query).Scan(&numbers).Error; err != nil {
+		t.Fatal(err)
+	}
+	return numbers
+}
+
+func wantNumbers(t *testing.T, s *store, want ...int64) {
+	t.Helper()
+	if got := s.numbers(t); !slices.Equal(got, want) {
+		t.Errorf("the table has rows %v, want %v", got, want)
+	}
+}
+
+// record is a row of a Leaser's table as it stands there.
+type record struct {
+	Token     string
+	Reserved  int64
+	Heartbeat int64
+}
+
+// row returns a row of a Leaser's table, and whether it is there.
+func (s *store) row(t *testing.T, number int64) (r record, ok bool) {
+	t.Helper()
+	result := s.DB.Raw("SELECT token AS token, reserved_until AS reserved, heartbeat_at AS heartbeat FROM "+
+		s.Table+" WHERE worker_id = ?", number).Scan(&r)
+	if result.Error != nil {
+		t.Error(result.Error)
+	}
+	return r, result.RowsAffected == 1
+}
+
+// eventually waits until something is so. How long that takes is the machine's
+// affair.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it never came to this: %s", what)
+		}
+	}
+}
+
+func wantAll(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q\nis not in %v", part, err)
+		}
+	}
+}
+
+// lines is what was logged. The zero value is ready for use.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// logger returns a logger to it.
+func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// count returns how many lines have all the parts in them.
+func (l *lines) count(parts ...string) int {
+	n := 0
+next:
+	for line := range strings.Lines(l.String()) {
+		for _, part := range parts {
+			if !strings.Contains(line, part) {
+				continue next
+			}
+		}
+		n++
+	}
+	return n
+}
+
+func (l *lines) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf.Reset()
+}
+
+// offset is a clock that a test sets.
+type offset struct{ ahead atomic.Int64 }
+
+func (o *offset) set(ahead time.Duration) { o.ahead.Store(int64(ahead)) }
+func (o *offset) now() time.Time          { return time.Now().Add(time.Duration(o.ahead.Load())) }
