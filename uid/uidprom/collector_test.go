@@ -1,0 +1,218 @@
+package uidprom
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+var (
+	_ Generator = (*uid.Cached)(nil)
+	_ Generator = (*uid.Default)(nil)
+)
+
+// The error names every fault.
+func TestNewRefuses(t *testing.T) {
+	c, err := New(map[string]Generator{
+		"":        calm(),
+		"\xff":    calm(),
+		"none":    nil,
+		"pointer": (*uid.Cached)(nil),
+		"zero":    &uid.Default{},
+		"good":    calm(),
+	})
+	if c != nil || !errors.Is(err, ErrGenerator) || !errors.Is(err, bits.ErrLayout) {
+		t.Fatalf("got %v, %v, want an error that matches ErrGenerator and bits.ErrLayout", c, err)
+	}
+	for _, want := range []string{`name is ""`, `name is "\xff"`, `"none" is nil`, `"pointer" is nil`, `"zero" was not made`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nwant it to say %s", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "good") {
+		t.Errorf("%v\nwant nothing about a generator that is good", err)
+	}
+	if _, err := New(nil); !errors.Is(err, ErrGenerator) {
+		t.Errorf("without generators the error is %v, want one that matches ErrGenerator", err)
+	}
+}
+
+// The map remains the caller's.
+func TestMapIsNotKept(t *testing.T) {
+	generators := map[string]Generator{"orders": calm()}
+	c, err := New(generators)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(generators, "orders")
+	if got := len(collect(c)); got == 0 {
+		t.Error("nothing is collected")
+	}
+}
+
+// Each part of an app may register its own, but no name twice.
+func TestSeveralCollectors(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	register := func(name string) (prometheus.Collector, error) {
+		t.Helper()
+		c, err := New(map[string]Generator{name: calm()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, registry.Register(c)
+	}
+	if _, err := register("orders"); err != nil {
+		t.Fatal(err)
+	}
+	second, err := register("sessions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := register("orders"); !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
+		t.Errorf("the second collector of a name: %v, want AlreadyRegisteredError", err)
+	}
+	overlapping, err := New(map[string]Generator{"orders": calm(), "carts": calm()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := registry.Register(overlapping); err == nil {
+		t.Error("a collector that has a name of another is registered")
+	}
+	if families, err := registry.Gather(); err != nil || len(families[0].GetMetric()) != 2 {
+		t.Errorf("gathered %v, %v, want two of each", families[0], err)
+	}
+	if !registry.Unregister(second) {
+		t.Error("it cannot be unregistered")
+	}
+	if _, err := register("sessions"); err != nil {
+		t.Errorf("once the other is unregistered: %v", err)
+	}
+}
+
+// Every metric that is collected was described.
+func TestDescribesAll(t *testing.T) {
+	c, err := New(several())
+	if err != nil {
+		t.Fatal(err)
+	}
+	descs := make(chan *prometheus.Desc, 1000)
+	c.Describe(descs)
+	close(descs)
+	described := map[*prometheus.Desc]bool{}
+	for desc := range descs {
+		described[desc] = true
+	}
+	if want := len(several()) * len(metrics); len(described) != want {
+		t.Errorf("%d are described, want %d", len(described), want)
+	}
+	for _, m := range collect(c) {
+		if !described[m.Desc()] {
+			t.Errorf("%v is not described", m.Desc())
+		}
+	}
+}
+
+// Scrapes and calls do not get into each other's way, counters only grow, and what
+// is told of a closed generator is how it was left.
+func TestCollectWhileInUse(t *testing.T) {
+	ctx := context.Background()
+	cached, err := uid.NewCached(ctx, uid.StaticWorker(1), uid.Config{BoostPower: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	byClock, err := uid.NewDefault(ctx, uid.StaticWorker(2), uid.Config{Layout: bits.Snowflake})
+	if err != nil {
+		t.Fatal(err)
+	}
+	generators := map[string]Generator{"cached": cached, "default": byClock}
+	const takers, calls, batch = 2, 300, 256
+	var working sync.WaitGroup
+	for range takers {
+		working.Go(func() {
+			ids := make([]uid.ID, batch)
+			for range calls {
+				if _, err := cached.NextN(ids); err != nil {
+					t.Error(err)
+				}
+				if _, err := byClock.NextN(ids); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	c, err := New(generators)
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(c)
+	for range 2 {
+		working.Go(func() {
+			told := map[string]float64{}
+			for range 30 {
+				families, err := registry.Gather()
+				if err != nil {
+					t.Error(err)
+				}
+				for _, family := range families {
+					for _, m := range family.GetMetric() {
+						key := family.GetName() + " of " + m.GetLabel()[0].GetValue()
+						if counter := m.GetCounter(); counter != nil && counter.GetValue() < told[key] {
+							t.Errorf("%s fell from %v to %v", key, told[key], counter.GetValue())
+						} else if counter != nil {
+							told[key] = counter.GetValue()
+						}
+					}
+				}
+			}
+		})
+	}
+	working.Wait()
+	if err := errors.Join(cached.Close(), byClock.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, g := range generators {
+		got := values(t, g)
+		if got["uidring_closed"] != 1 || got["uidring_ids_issued_total"] != takers*calls*batch {
+			t.Errorf("%s after Close: closed %v, issued %v, want 1 and %d", name,
+				got["uidring_closed"], got["uidring_ids_issued_total"], takers*calls*batch)
+		}
+	}
+}
+
+func collect(c prometheus.Collector) (all []prometheus.Metric) {
+	collected := make(chan prometheus.Metric, 1000)
+	c.Collect(collected)
+	close(collected)
+	for m := range collected {
+		all = append(all, m)
+	}
+	return all
+}
+
+func BenchmarkCollect(b *testing.B) {
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer gen.Close()
+	c, err := New(map[string]Generator{"orders": gen})
+	if err != nil {
+		b.Fatal(err)
+	}
+	collected := make(chan prometheus.Metric, len(metrics))
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Collect(collected)
+		for len(collected) > 0 {
+			<-collected
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package uidprom
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// wellFormed fails the test unless expr asks for metrics that there are, and
+// counters by what they grew. It returns their names. That expr is PromQL is for
+// promtool to say: its parser would bring half of Prometheus into go.mod.
+func wellFormed(t *testing.T, expr string) []string {
+	t.Helper()
+	var names []string
+	for _, at := range regexp.MustCompile(`uidring_\w+`).FindAllStringIndex(expr, -1) {
+		name := expr[at[0]:at[1]]
+		names = append(names, name)
+		i := slices.IndexFunc(metrics, func(m metric) bool { return m.name == name })
+		if i < 0 {
+			t.Errorf("%s\nasks for %s, which there is not", expr, name)
+			continue
+		}
+		before := expr[:at[0]]
+		grown := strings.HasSuffix(before, "rate(") || strings.HasSuffix(before, "increase(")
+		if grown != (metrics[i].kind == prometheus.CounterValue) {
+			t.Errorf("%s\nhas %s, want rate and increase of all counters, and of nothing else", expr, name)
+		}
+	}
+	if len(names) == 0 {
+		t.Errorf("%s\nasks for no metric", expr)
+	}
+	return names
+}
