@@ -1,0 +1,247 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/uidring/uidring/worker"
+)
+
+// Two processes, one after the other, are two workers.
+func TestProcessTwice(t *testing.T) {
+	elsewhere(t)
+	a := allocator(t, "default")
+	workers := map[int64]bool{}
+	for range 2 {
+		cmd := process(t, "gen", "-n", "5")
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil || stderr.Len() > 0 {
+			t.Fatalf("%v, standard error %q", err, &stderr)
+		}
+		ids := readIDs(t, string(out))
+		if len(ids) != 5 {
+			t.Errorf("%d ids, want 5", len(ids))
+		}
+		for _, id := range ids {
+			parts, err := a.Parse(id)
+			if err != nil {
+				t.Error(err)
+			}
+			workers[parts.Worker] = true
+		}
+	}
+	if len(workers) != 2 {
+		t.Errorf("workers %v, want two", workers)
+	}
+}
+
+func TestProcessExitCodes(t *testing.T) {
+	elsewhere(t)
+	for _, tt := range []struct {
+		args []string
+		want int
+	}{
+		{[]string{"parse", "1"}, 0},
+		{[]string{"parse", "x"}, 1},
+		{[]string{"parse", "--nosuch"}, 2},
+	} {
+		cmd := process(t, tt.args...)
+		_ = cmd.Run()
+		if got := cmd.ProcessState.ExitCode(); got != tt.want {
+			t.Errorf("%q: exit code %d, want %d", tt.args, got, tt.want)
+		}
+	}
+}
+
+// running is the command as a process that has printed a line.
+type running struct {
+	cmd    *exec.Cmd
+	first  int64 // id
+	pipe   io.Closer
+	stdout *bufio.Reader
+	stderr bytes.Buffer
+}
+
+// start runs gen until it has printed an id.
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	r := &running{cmd: process(t, args...)}
+	r.cmd.Stderr = &r.stderr
+	pipe, err := r.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.pipe, r.stdout = pipe, bufio.NewReader(pipe)
+	line, err := r.stdout.ReadString('\n')
+	if err != nil {
+		_ = r.cmd.Wait()
+		t.Fatalf("%q: %v, %s", args, err, &r.stderr)
+	}
+	r.first = readIDs(t, line)[0]
+	return r
+}
+
+// end sends a signal and waits for the process to end.
+func (r *running) end(t *testing.T, s os.Signal) (code int, rest, stderr string) {
+	t.Helper()
+	if err := r.cmd.Process.Signal(s); err != nil {
+		t.Error(err)
+	}
+	return r.wait()
+}
+
+func (r *running) wait() (code int, rest, stderr string) {
+	text, _ := io.ReadAll(r.stdout)
+	_ = r.cmd.Wait()
+	return r.cmd.ProcessState.ExitCode(), string(text), r.stderr.String()
+}
+
+// A reader that has seen enough, such as head, ends the command without a word.
+func TestProcessPipeCloses(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a pipe breaks in another way there")
+	}
+	for _, more := range [][]string{{}, {"--json"}} {
+		args := append([]string{"gen", "-n", "1000000000", "--worker", "static:1", "--max-borrow", "-1s"}, more...)
+		if len(more) > 0 {
+			cmd := process(t, args...)
+			pipe, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pipe.Close()
+			if err := cmd.Run(); err != nil {
+				t.Errorf("%q: %v", args, err)
+			}
+			continue
+		}
+		r := start(t, args...)
+		r.pipe.Close()
+		if code, _, stderr := r.wait(); code != 0 || stderr != "" {
+			t.Errorf("%q: exit code %d, %q; want 0 and silence", args, code, stderr)
+		}
+	}
+}
+
+// A signal ends the stream after a whole line, with the shells' exit code.
+func TestProcessSignals(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be sent signals there")
+	}
+	for _, tt := range []struct {
+		signal syscall.Signal
+		args   []string
+		code   int
+	}{
+		{syscall.SIGINT, []string{"--layout", hourly, "--generator", "default"}, 130},
+		{syscall.SIGTERM, []string{"--layout", hourly, "--generator", "default"}, 143},
+		{syscall.SIGINT, []string{"--max-borrow", "-1s"}, 130}, // in full flight
+	} {
+		r := start(t, append([]string{"gen", "-n", "1000000000000", "--worker", "static:1"}, tt.args...)...)
+		code, rest, stderr := r.end(t, tt.signal)
+		if code != tt.code || stderr != "" {
+			t.Errorf("%v %q: exit code %d, %q; want %d and silence", tt.signal, tt.args, code, stderr, tt.code)
+		}
+		readIDs(t, rest)
+	}
+}
+
+// wholeLines drops what was cut off at the end.
+func wholeLines(text string) string { return text[:strings.LastIndexByte(text, '\n')+1] }
+
+// Leased numbers from the first holder to the last: two that hold at one time, one
+// that is ended, one that is killed, and what becomes of its number.
+func TestProcessLeases(t *testing.T) {
+	elsewhere(t)
+	leaseLife(t, dsnDefault)
+}
+
+func leaseLife(t *testing.T, dsn string) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be sent signals there")
+	}
+	a := allocator(t, "default")
+	gen := func(generator string) *running {
+		return start(t, "gen", "-n", "1000000000000", "--worker", "lease", "--dsn", dsn, "--generator", generator)
+	}
+	all := map[int64]bool{}
+	collect := func(worker int64, ids ...int64) {
+		for _, id := range ids {
+			if parts, err := a.Parse(id); err != nil || parts.Worker != worker || all[id] {
+				t.Fatalf("%d: %+v, %v, repeats: %v; want worker %d", id, parts, err, all[id], worker)
+			}
+			all[id] = true
+		}
+	}
+	states := func(want ...worker.LeaseState) {
+		t.Helper()
+		var got []worker.LeaseState
+		for _, row := range workersOf(t, dsn).Leases {
+			got = append(got, row.State)
+		}
+		slices.Reverse(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("numbers are %v, want %v", got, want)
+		}
+	}
+
+	first, second := gen("cached"), gen("default")
+	states(worker.Held, worker.Held)
+	collect(0, first.first)
+	collect(1, second.first)
+	code, rest, stderr := first.end(t, syscall.SIGINT)
+	if code != 130 || stderr != "" {
+		t.Errorf("exit code %d, %q; want 130 and silence", code, stderr)
+	}
+	collect(0, readIDs(t, rest)...)
+	states(worker.Free, worker.Held)
+
+	_, rest, _ = second.end(t, syscall.SIGKILL)
+	collect(1, readIDs(t, wholeLines(rest))...)
+	states(worker.Free, worker.Held)
+	execute(t, dsn, "UPDATE WORKER_LEASE SET heartbeat_at = heartbeat_at - 3600000 WHERE worker_id = 1")
+	states(worker.Free, worker.Expired)
+	if got := succeed(t, "workers", "release", "1", "--dsn", dsn); got != "number 1 is free\n" {
+		t.Errorf("release printed %q", got)
+	}
+	states(worker.Free, worker.Free)
+
+	// Both have time reserved ahead of the present: none of them is the next.
+	for _, tt := range []struct {
+		generator string
+		end       func(r *running) (int, string, string)
+		code      int
+	}{
+		{"default", func(r *running) (int, string, string) { return r.end(t, syscall.SIGTERM) }, 143},
+		{"cached", func(r *running) (int, string, string) { r.pipe.Close(); return r.wait() }, 0},
+	} {
+		next := gen(tt.generator)
+		parts, err := a.Parse(next.first)
+		if err != nil || all[next.first] {
+			t.Errorf("%d, %v: an id repeats", next.first, err)
+		}
+		code, rest, stderr := tt.end(next)
+		if code != tt.code || stderr != "" {
+			t.Errorf("%s: exit code %d, %q; want %d and silence", tt.generator, code, stderr, tt.code)
+		}
+		collect(parts.Worker, append([]int64{next.first}, readIDs(t, wholeLines(rest))...)...)
+	}
+	for _, row := range workersOf(t, dsn).Leases {
+		if row.State != worker.Free {
+			t.Errorf("%+v, want it free", row)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// scripted is a generator that has an id where the script says so, and has no time
+// reserved otherwise.
+type scripted struct {
+	script string
+	seen   func()
+	next   uid.ID
+}
+
+func (s *scripted) NextN(ids []uid.ID) (int, error) {
+	s.seen()
+	if s.script == "" {
+		return 0, uid.ErrClosed
+	}
+	step := s.script[0]
+	s.script = s.script[1:]
+	if step != 'i' {
+		return 0, &uid.ReservationError{Worker: 7, Err: errors.New("the database is away")}
+	}
+	s.next++
+	ids[0] = s.next
+	if len(ids) > 1 {
+		return 1, &uid.ReservationError{Worker: 7}
+	}
+	return 1, nil
+}
+
+func (s *scripted) Close() error { return nil }
+
+// A stream waits for time to be reserved, with all that it has written out. It
+// says so when it takes longer than a change of number does, once each time.
+func TestStreamWaits(t *testing.T) {
+	for _, tt := range []struct {
+		script   string
+		waits    int
+		warnings int
+	}{
+		{"iii", 2, 0}, // after all but the last, no time is left
+		{"_i_ii", 4, 0},
+		{"__iii", 4, 0},
+		{"___iii", 5, 1},
+		{"__________iii", 12, 1},
+		{"___i___ii", 8, 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			s := &stream{bits: allocator(t, "default"), out: bufio.NewWriter(&stdout), logger: slog.New(slog.NewTextHandler(&stderr, nil))}
+			made := &scripted{script: tt.script}
+			made.seen = func() {
+				if lines := strings.Count(stdout.String(), "\n"); lines != int(made.next) {
+					t.Errorf("%s: %d lines are out, want %d", tt.script, lines, made.next)
+				}
+			}
+			s.made = made
+			start := time.Now()
+			if err := s.run(t.Context(), 3); err != nil {
+				t.Errorf("%s: %v", tt.script, err)
+			}
+			if waited := time.Since(start); waited != time.Duration(tt.waits)*100*time.Millisecond {
+				t.Errorf("%s: waited %v, want %d times", tt.script, waited, tt.waits)
+			}
+			if got := strings.Count(stderr.String(), "waiting:"); got != tt.warnings || got > 0 && !strings.Contains(stderr.String(), "the database is away") {
+				t.Errorf("%s: %d warnings, want %d: %s", tt.script, got, tt.warnings, &stderr)
+			}
+		})
+	}
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/bits"
+)
+
+// closedPort is where nobody listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// What cannot be done is one line on standard error, nothing on standard output,
+// and leaves no file. Wrong use adds where to find help.
+func TestRefused(t *testing.T) {
+	elsewhere(t)
+	if err := os.WriteFile("file", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	taken := listener.Addr().String()
+	away := "mysql://root:hush@" + closedPort(t) + "/app"
+	for _, tt := range []struct {
+		args string
+		code int
+		want []string // in the error
+	}{
+		{"nosuch", 2, []string{`"nosuch"`}},
+		{"gem", 2, []string{`"gem"`, "Did you mean this? gen"}},
+		{"--nosuch", 2, []string{"--nosuch"}},
+		{"help nosuch", 2, []string{`"nosuch"`}},
+		{"help gen nosuch", 2, []string{`"gen nosuch"`}},
+
+		{"gen --nosuch", 2, []string{"--nosuch"}},
+		{"gen 5", 2, []string{`"5"`, "flags only"}},
+		{"gen -n", 2, []string{"needs an argument", "-n"}},
+		{"gen -n -1", 2, []string{`"-1"`, "--count", "from 0"}},
+		{"gen -n 1.5", 2, []string{`"1.5"`, "whole number"}},
+		{"gen -n 9223372036854775808", 2, []string{"9223372036854775808", "to 9223372036854775807"}},
+		{"gen --layout nosuch", 2, []string{`"nosuch"`, "28/22/13", "baidu"}},
+		{"gen --layout 1/2", 2, []string{`"1/2"`}},
+		{"gen --layout 200/100/19", 2, []string{`"200"`, "0 to 63"}},
+		{"gen --layout 28/22/14", 2, []string{"64", "at most 63"}},
+		{"gen --layout 28/22/13,unit=x", 2, []string{`"x"`, "1s"}},
+		{"gen --layout baidu", 1, []string{"2024-11-20T21:24:16Z", "run out"}},
+		{"gen --layout baidu --generator default", 1, []string{"2024-11-20T21:24:16Z"}},
+		{"gen --layout 28/22/13,epoch=2500-01-01", 2, []string{"2500-01-01", "no later than now"}},
+		{"gen --boost-power 0", 2, []string{`"0"`, "1 to 20"}},
+		{"gen --boost-power 21", 2, []string{`"21"`, "1 to 20"}},
+		{"gen --boost-power -1", 2, []string{`"-1"`, "1 to 20"}},
+		{"gen --boost-power 20 --layout 10/1/50", 2, []string{"BoostPower is 20", "50"}},
+		{"gen --padding-factor 0", 2, []string{`"0"`, "1 to 99"}},
+		{"gen --padding-factor 100", 2, []string{`"100"`, "1 to 99"}},
+		{"gen --max-borrow soon", 2, []string{`"soon"`}},
+		{"gen --dsn sqlite::memory:", 2, []string{"in memory", "static:N"}},
+		{"gen --dsn sqlite:x.db?mode=memory", 2, []string{"in memory"}},
+		{"parse -5", 2, []string{"-5", "ids are not negative"}},
+		{"gen --generator fast", 2, []string{`"fast"`, "cached or default"}},
+		{"gen --generator default --boost-power 3", 2, []string{"--boost-power", "default"}},
+		{"gen --generator default --padding-factor 50", 2, []string{"--padding-factor", "default"}},
+		{"gen --generator default --max-borrow 1h", 2, []string{"--max-borrow", "default"}},
+		{"gen --dsn sqlite::memory: --worker lease", 2, []string{"--dsn", "in memory", "static:N"}},
+		{"gen --dsn sqlite:x.db?mode=memory --worker lease", 2, []string{"in memory"}},
+		{"gen --dsn file/app.db --worker lease", 1, []string{"--dsn", "file/app.db"}},
+		{"gen --dsn " + away + " --worker lease", 1, []string{"--dsn", "mysql://root@127.0.0.1"}},
+		{"gen --layout baidu --worker lease", 1, []string{"2024-11-20T21:24:16Z", "run out"}},
+		{"gen --worker nosuch", 2, []string{`"nosuch"`, "lease, registry, or static:N"}},
+		{"gen --worker lease:1", 2, []string{`"lease:1"`, "lease, registry, or static:N"}},
+		{"gen --worker=", 2, []string{`""`, "lease, registry, or static:N"}},
+		{"gen --worker static:", 2, []string{`"static:"`, "number"}},
+		{"gen --worker static:-1", 2, []string{`"static:-1"`}},
+		{"gen --worker 7", 2, []string{`"7"`, "static:N"}},
+		{"gen --worker static:4194304", 2, []string{"4194304", "0 to 4194303"}},
+		{"gen --worker static:1 --dsn x.db", 2, []string{"--dsn", "static:1"}},
+		{"gen --dsn oracle://db/app", 2, []string{"--dsn", `"oracle"`, "sqlite:"}},
+		{"gen --dsn=", 2, []string{"--dsn", "empty"}},
+		{"gen --dsn " + away, 1, []string{"--dsn", "mysql://root@127.0.0.1"}},
+		{"gen --dsn postgres://" + closedPort(t) + "/app", 1, []string{"--dsn", "postgres://127.0.0.1"}},
+		{"gen --dsn file/app.db", 1, []string{"--dsn", "file/app.db"}},
+
+		{"gen --http", 2, []string{"needs an argument", "--http"}},
+		{"gen --http=", 2, []string{"--http", "127.0.0.1:8080"}},
+		{"gen --http 8080", 2, []string{`"8080"`, "host and a port"}},
+		{"gen --http :8080", 2, []string{`":8080"`, "host and a port"}},
+		{"gen -n 0 --http :8080", 2, []string{`":8080"`}},
+		{"gen --http 127.0.0.1:65536", 2, []string{"65535", "0 is a free one"}},
+		{"gen --http 127.0.0.1:web", 2, []string{`"127.0.0.1:web"`, "port"}},
+		{"gen --http 127.0.0.1:-1", 2, []string{"65535"}},
+		{"gen --http " + taken, 1, []string{"--http", taken}},
+		{"gen --http " + taken + " --worker lease", 1, []string{"--http", taken}},
+
+		{"parse --nosuch", 2, []string{"--nosuch"}},
+		{"parse -5", 2, []string{"-5"}},
+		{"parse --layout nosuch 1", 2, []string{`"nosuch"`}},
+		{"parse --epoch tomorrow 1", 2, []string{`"tomorrow"`, "--epoch", "RFC 3339"}},
+		{"parse --epoch 0001-01-01 1", 2, []string{"Epoch"}},
+		{"parse --json --uid-generator 1", 2, []string{"json", "uid-generator"}},
+		{"parse one", 1, []string{`"one"`, "decimal number"}},
+
+		{"workers x", 2, []string{`"x"`}},
+		{"workers relase 5", 2, []string{`"relase"`, "release"}},
+		{"workers --limit -1", 2, []string{`"-1"`, "from 0"}},
+		{"workers --layout nosuch", 2, []string{`"nosuch"`}},
+		{"workers", 1, []string{"uidring.db", "no such file"}},
+		{"workers --dsn sqlite:no.db", 1, []string{"no.db", "no such file"}},
+		{"workers --dsn no.db", 1, []string{"no.db", "no such file"}},
+		{"workers --dsn :memory:", 1, []string{":memory:"}},
+		{"workers --dsn sqlite:no.db", 1, []string{"no.db"}},
+		{"workers --dsn SQLite3:no.db?_txlock=deferred", 1, []string{"no.db"}},
+		{"workers --dsn sqlite:no.db?mode=rw", 1, []string{"no.db"}},
+		{"workers --dsn file", 1, []string{"no table WORKER_NODE", "no table WORKER_LEASE", "no worker"}},
+		{"workers --dsn sqlite:file", 1, []string{"no table WORKER_NODE"}},
+		{"workers --dsn=", 2, []string{"--dsn", "empty"}},
+		{"workers --dsn oracle://db/app", 2, []string{`"oracle"`}},
+		{"workers --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
+
+		{"workers release", 2, []string{"0 arguments", "number"}},
+		{"workers release --force", 2, []string{"0 arguments"}},
+		{"workers release x", 2, []string{`"x"`, "whole number from 0"}},
+		{"workers release 1.5", 2, []string{`"1.5"`}},
+		{"workers release 9223372036854775808", 2, []string{`"9223372036854775808"`}},
+		{"workers release -5", 2, []string{"-5", "numbers are not negative"}},
+		{"workers release 1 2", 2, []string{"2 arguments"}},
+		{"workers release 1 --limit 5", 2, []string{"--limit"}},
+		{"workers release 1 --dsn=", 2, []string{"--dsn", "empty"}},
+		{"workers release 1", 1, []string{"uidring.db", "no such file"}},
+		{"workers --dsn no.db release 1", 1, []string{"--dsn", "no.db", "no such file"}},
+		{"workers release 1 --force --dsn file", 1, []string{"no table WORKER_LEASE", "no worker"}},
+		{"workers release 1 --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
+		{"help workers nosuch", 2, []string{`"workers nosuch"`}},
+
+		{"bench x", 2, []string{`"x"`}},
+		{"bench --duration 0s", 2, []string{"0s", "more than 0"}},
+		{"bench --duration -1s", 2, []string{"-1s", "more than 0"}},
+		{"bench --duration 5", 2, []string{`"5"`, "--duration"}},
+		{"bench --count 0", 2, []string{`"0"`, "--count", "1 to 1000"}},
+		{"bench --report=", 2, []string{"--report", "empty"}},
+		{"bench --report no/bench.html", 1, []string{"--report", `no folder "no"`}},
+		{"bench --report file/bench.html", 1, []string{"--report", "file/"}},
+		{"bench --report .", 1, []string{"--report", "no file"}},
+		{"bench --compare=", 1, []string{"--compare", "no such file"}},
+		{"bench --compare no.json", 1, []string{"--compare", `"no.json"`, "no such file", "bench --json"}},
+		{"bench --compare .", 1, []string{"--compare"}},
+		{"bench --compare file", 1, []string{"--compare", `"file"`, "not what bench --json prints"}},
+		{"bench --compare file --report bench.html", 1, []string{"--compare"}},
+		{"bench --layout baidu --report bench.html", 1, []string{"2024-11-20T21:24:16Z"}},
+		{"bench --layout baidu", 1, []string{"2024-11-20T21:24:16Z"}},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			got := invoke(t, "", strings.Fields(tt.args)...)
+			lines := strings.Split(got.stderr, "\n")
+			if got.code != tt.code || got.stdout != "" || !strings.HasPrefix(got.stderr, "uidring: ") || len(lines) != tt.code+1 {
+				t.Errorf("%+v; want code %d and a line of error", got, tt.code)
+			}
+			if tt.code == 2 && (!strings.HasPrefix(lines[1], "See 'uidring") || !strings.HasSuffix(lines[1], " --help'.")) {
+				t.Errorf("%q, want where to find help", lines[1])
+			}
+			for _, part := range tt.want {
+				if !strings.Contains(lines[0], part) {
+					t.Errorf("%q, want %q in it", lines[0], part)
+				}
+			}
+			if strings.Contains(got.stderr, "hush") {
+				t.Errorf("%q shows the password", got.stderr)
+			}
+		})
+	}
+	if err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
+		if info, err := os.Stat(path); err != nil || path != "." && (path != "file" || info.Size() > 0) {
+			return fmt.Errorf("%s was left behind or written to (%w)", path, err)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	elsewhere(t)
+	t.Setenv(dsnVariable, "mysql://root:hush@db/app")
+	for _, args := range [][]string{{}, {"--help"}, {"help", "gen"}, {"gen", "-h"}, {"parse", "--help"}, {"workers", "--help"}, {"workers", "release", "-h"}, {"help", "workers", "release"}, {"bench", "--help"}} {
+		help := succeed(t, args...)
+		if !strings.Contains(help, "Examples:\n  uidring ") || strings.Contains(help, "hush") {
+			t.Errorf("help of %q: %s", args, help)
+		}
+	}
+}
+
+// The examples in the help can be copied: their commands, flags and values are
+// ones that exist.
+func TestExamples(t *testing.T) {
+	for _, cmd := range slices.AppendSeq([]*cobra.Command{newRoot()}, below(newRoot())) {
+		for example := range strings.Lines(cmd.Example) {
+			words, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(example), "|", ">"), ">")
+			words, _, _ = strings.Cut(words, "   ") // what follows is a remark
+			words, _, _ = strings.Cut(words, "<")
+			called, args, err := newRoot().Find(strings.Fields(words)[1:])
+			if err == nil {
+				err = called.ParseFlags(args)
+			}
+			if err == nil {
+				err = called.ValidateArgs(called.Flags().Args())
+			}
+			if err != nil {
+				t.Errorf("%q: %v", words, err)
+			}
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if got := succeed(t, "--version"); !strings.HasPrefix(got, "uidring version ") || !strings.Contains(got, "go1.") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if script := succeed(t, "completion", shell); !strings.Contains(script, "uidring") {
+			t.Errorf("%s: %q", shell, script)
+		}
+	}
+	for _, tt := range []struct {
+		args string
+		want []string
+	}{
+		{"gen --generator", []string{"cached", "default"}},
+		{"gen --worker", []string{"lease", "registry", "static:"}},
+		{"gen --layout", bits.Names()},
+		{"parse --layout", bits.Names()},
+		{"workers --layout", bits.Names()},
+		{"bench --layout", bits.Names()},
+	} {
+		args := append([]string{cobra.ShellCompRequestCmd}, append(strings.Fields(tt.args), "")...)
+		got := strings.Fields(invoke(t, "", args...).stdout)
+		if len(got) == 0 || !slices.Equal(got[:len(got)-1], tt.want) { // the last is a directive
+			t.Errorf("%s: %q, want %q", tt.args, got, tt.want)
+		}
+	}
+}
+
+// A reader that has gone away is no fault; any other failure to write is.
+func TestStandardOutputFails(t *testing.T) {
+	elsewhere(t)
+	succeed(t, "gen")
+	for _, args := range []string{
+		"gen -n 5",
+		"gen -n 5 --worker lease --dsn lease.db",
+		"gen -n 1000000 --json",
+		"gen -n 1000000 --worker lease --dsn lease.db",
+		"gen -n 100000 --generator default --layout 31/22/2", // flushes between ticks
+		"parse 1 2",
+		"parse",
+		"workers",
+		"workers --json",
+		"workers release 0 --dsn lease.db",
+		"bench --layout 40/10/12,unit=1ms --duration 1ms",
+	} {
+		if got := runInto(t.Context(), unread{fmt.Errorf("write: %w", syscall.EPIPE)}, strings.Fields(args)...); got != (outcome{}) {
+			t.Errorf("%s to a pipe that nobody reads: %+v", args, got)
+		}
+		got := runInto(t.Context(), unread{errors.New("disk is full")}, strings.Fields(args)...)
+		if got.code != 1 || got.stderr != "uidring: write to standard output: disk is full\n" {
+			t.Errorf("%s to a full disk: %+v", args, got)
+		}
+	}
+}
