@@ -1,0 +1,121 @@
+//go:build linux
+
+package torture
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/uid"
+)
+
+// generator is what both of uid's generators can do.
+type generator interface {
+	Next() (uid.ID, error)
+	NextN([]uid.ID) (int, error)
+	Wait(context.Context) (uid.ID, error)
+	Stats() uid.Stats
+	Close() error
+}
+
+// drawers is how many goroutines draw ids from a generator.
+const drawers = 2
+
+// child is a process with one generator.
+type child struct {
+	order
+	out   *recorder
+	shift atomic.Int64 // of its clock, in nanoseconds; written by listen, read by now
+	db    *gorm.DB     // nil until the database has been reached
+	lease *witness     // that of the generator
+
+	drawn    atomic.Int64 // ids
+	greatest atomic.Int64 // id of those that were drawn
+}
+
+// childMain is the life of a child, from its order to its exit code. It ends when
+// it gets SIGTERM, or when standard input ends since the parent is gone.
+func childMain(text string) int {
+	c := &child{out: newRecorder(os.Stdout)}
+	if err := json.Unmarshal([]byte(text), &c.order); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	go c.listen(os.Stdin)
+	if err := c.live(ctx); err != nil {
+		c.out.say(recordFatal, err.Error())
+		return 1
+	}
+	return 0
+}
+
+// now is the clock that the child stamps by.
+func (c *child) now() time.Time { return time.Now().Add(time.Duration(c.shift.Load())) }
+
+// listen takes the parent's word for how wrong the clock is: a line each, in
+// nanoseconds.
+func (c *child) listen(in io.Reader) {
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		if shift, err := strconv.ParseInt(lines.Text(), 10, 64); err == nil {
+			c.shift.Store(shift)
+		}
+	}
+	os.Exit(3)
+}
+
+// live opens a generator and draws ids from it until ctx ends. It returns what
+// must not happen.
+func (c *child) live(ctx context.Context) error {
+	defer func() { database.Close(c.db) }()
+	g, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	if g == nil {
+		c.out.say(recordClosed, "no generator was open")
+		return nil
+	}
+	drawing, ctx := errgroup.WithContext(ctx)
+	for i := range drawers {
+		drawing.Go(func() error { return c.draw(g, i) })
+	}
+	<-ctx.Done() // or one of them has failed
+	closed := g.Close()
+	if err := drawing.Wait(); err != nil {
+		return err
+	}
+	c.out.say(recordClosed, errText(closed))
+	return c.settled(g)
+}
+
+// settled checks a closed generator's own account against the child's.
+func (c *child) settled(g generator) error {
+	if _, err := g.Next(); !errors.Is(err, uid.ErrClosed) {
+		return fmt.Errorf("after Close, Next returned %v", err)
+	}
+	stats := g.Stats()
+	if drawn := c.drawn.Load(); stats.Issued != drawn {
+		return fmt.Errorf("Stats tells of %d ids issued, and %d were drawn", stats.Issued, drawn)
+	}
+	if changes := c.lease.changes.Load(); stats.WorkerChanges != changes {
+		return fmt.Errorf("Stats tells of %d changes of the number, and %d were granted", stats.WorkerChanges, changes)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+//go:build linux
+
+package torture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// draw takes ids from g, at about the child's rate, until g is closed. An error
+// that no id may be issued for now is recorded; any other is returned.
+func (c *child) draw(g generator, drawer int) error {
+	rng := rand.New(rand.NewPCG(c.Seed, uint64(drawer)))
+	buffer := make([]uid.ID, 8192)
+	each := time.Second * drawers / time.Duration(c.Rate)
+	for {
+		before := c.greatest.Load()
+		ids, err := c.take(g, rng, buffer)
+		c.out.write(c.runs(drawer, ids)...)
+		if err := c.account(before, ids); err != nil {
+			return err
+		}
+		pause := time.Duration(len(ids)) * each
+		if len(ids) > 1000 {
+			pause = 0 // a burst, which borrows time
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, uid.ErrClosed):
+			return nil
+		default:
+			reason, lacks := c.none(err)
+			if reason < 0 || errors.Is(err, worker.ErrRewound) {
+				return fmt.Errorf("no id: %w", err)
+			}
+			c.out.say(recordNone, "", int64(reason), lacks.Milliseconds())
+			pause = 5 * time.Millisecond
+		}
+		time.Sleep(pause/2 + time.Duration(rng.Int64N(int64(pause)+1)))
+	}
+}
+
+// take takes some ids in one of the ways that there are.
+func (c *child) take(g generator, rng *rand.Rand, buffer []uid.ID) (ids []uid.ID, err error) {
+	var one uid.ID
+	switch way := rng.IntN(100); {
+	case way < 5:
+		for range 1 + rng.IntN(20) {
+			if one, err = g.Next(); err != nil {
+				return ids, err
+			}
+			ids = append(ids, one)
+		}
+		return ids, nil
+	case way < 10:
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		defer cancel()
+		for range 1 + rng.IntN(20) {
+			if one, err = g.Wait(ctx); err != nil {
+				break
+			}
+			ids = append(ids, one)
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = nil // it has waited in vain
+		}
+		return ids, err
+	case way < 12 && !c.Default:
+		ids = buffer
+	default:
+		ids = buffer[:1+rng.IntN(800)]
+	}
+	if c.Default { // which waits for as many ticks as it takes
+		ids = ids[:min(len(ids), 100)]
+	}
+	n, err := g.NextN(ids)
+	return ids[:n], err
+}
+
+// account counts ids that were drawn. They must lie above those of every call that
+// had ended before theirs began, whichever goroutine made it; before is the
+// greatest of those.
+func (c *child) account(before int64, ids []uid.ID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if int64(ids[0]) <= before {
+		return fmt.Errorf("id %d was drawn after %d", ids[0], before)
+	}
+	c.drawn.Add(int64(len(ids)))
+	last := int64(ids[len(ids)-1])
+	for before < last && !c.greatest.CompareAndSwap(before, last) {
+		before = c.greatest.Load()
+	}
+	return nil
+}
+
+// runs are ids as records: consecutive ids are one.
+func (c *child) runs(drawer int, ids []uid.ID) (records []record) {
+	for i := 0; i < len(ids); {
+		n := 1
+		for i+n < len(ids) && ids[i+n] == ids[i]+uid.ID(n) {
+			n++
+		}
+		records = append(records, record{kind: recordIDs, numbers: [4]int64{int64(drawer), int64(ids[i]), int64(n)}})
+		i += n
+	}
+	return records
+}
+
+// none says why there is no id for now, or -1 for an error that there may not be,
+// and by how much the clock is too slow for its number.
+func (c *child) none(err error) (reason int, lacks time.Duration) {
+	var backward *uid.ClockBackwardError
+	var limit *uid.BorrowLimitError
+	var reservation *uid.ReservationError
+	switch {
+	case errors.As(err, &backward) && c.Default:
+		return noneBackward, backward.Amount
+	case errors.As(err, &limit) && !c.Default:
+		return noneBorrow, limit.Retry
+	case errors.As(err, &reservation) && reservation.Until.IsZero():
+		return noneLost, 0
+	case errors.As(err, &reservation):
+		if c.Default {
+			lacks = max(0, reservation.From.Sub(c.now()))
+		}
+		return noneReserved, lacks
+	}
+	return -1, 0
+}

@@ -1,0 +1,233 @@
+//go:build linux
+
+package torture
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// card is one thing that can be done to processes.
+type card int
+
+const (
+	cardKill      card = iota // kill -9, and start another
+	cardPause                 // SIGSTOP for longer than the expiry
+	cardClose                 // SIGTERM, and start another
+	cardForward               // a clock steps forward by hours
+	cardBack                  // a clock steps back by hours
+	cardOutage                // kill -9 of the server
+	cardLock                  // the file is locked
+	cardLongLock              // the file is locked for twice the window
+	cardQuiet                 // the database is left alone for a while
+	cardRest                  // nothing is done for a while
+	cardCut                   // connections are cut
+	cardBlackhole             // what is sent does not arrive, or late
+)
+
+var (
+	everybody = []card{
+		cardKill, cardKill, cardKill, cardPause, cardPause, cardPause, cardClose, cardClose,
+		cardForward, cardForward, cardBack, cardBack,
+	}
+	fileDeck   = append(slices.Clone(everybody), cardLock, cardLock, cardLock)
+	serverDeck = append(slices.Clone(everybody), cardOutage, cardCut, cardBlackhole, cardBlackhole)
+)
+
+// nemesis does to processes what its deck says, in an order and for times that are
+// settled by the seed. Several things go on at a time: one to the database, and one
+// to each of some seats.
+type nemesis struct {
+	*run
+	rng      *rand.Rand // of the card being dealt, so that a seed always has the same cards dealt
+	going    sync.WaitGroup
+	database sync.Mutex // held while something is done to the database
+}
+
+// rage deals the deck, over and over, until it has been dealt once, enough ids have
+// come and all has happened that is to happen.
+func (n *nemesis) rage() {
+	defer n.going.Wait()
+	shuffler := rand.New(rand.NewPCG(n.seed, 0))
+	for dealt := false; ; dealt = true {
+		if n.fault == "" {
+			shuffler.Shuffle(len(n.deck), func(i, j int) { n.deck[i], n.deck[j] = n.deck[j], n.deck[i] })
+		}
+		for _, c := range n.deck {
+			n.rng = rand.New(rand.NewPCG(n.seed, shuffler.Uint64()))
+			if dealt && n.enough() || sleep(n.ctx, n.between(100*time.Millisecond, 500*time.Millisecond)) != nil {
+				return
+			}
+			n.play(c)
+		}
+		if n.enough() {
+			return
+		}
+	}
+}
+
+func (n *nemesis) enough() bool {
+	return n.ids.Load() >= n.plan.ids && (n.fault != "" || n.happened())
+}
+
+// happened reports whether what is not the nemesis's to command has happened.
+func (n *nemesis) happened() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.ContainsFunc(n.processes, func(p *process) bool { return p.losses.Load() > 0 })
+}
+
+func (n *nemesis) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(n.rng.Int64N(int64(most-least)))
+}
+
+// play does what a card says, or has it done in the background.
+func (n *nemesis) play(c card) {
+	switch c {
+	case cardKill:
+		n.kill(n.between(0, 500*time.Millisecond))
+	case cardPause:
+		n.pause(n.between(expiry*5/4, window*3/2))
+	case cardClose:
+		n.close(n.between(0, 300*time.Millisecond))
+	case cardForward:
+		n.forward(n.between(time.Hour, 5*time.Hour))
+	case cardBack:
+		n.back(-n.between(time.Hour, 5*time.Hour))
+	case cardOutage:
+		n.outage(n.between(expiry/4, window*3/2))
+	case cardLock:
+		n.lock(n.between(expiry, window*3/2))
+	case cardLongLock:
+		n.lock(2 * window)
+	case cardRest:
+		_ = sleep(n.ctx, window)
+	case cardQuiet:
+		n.havoc(func() error { return sleep(n.ctx, window) })
+	case cardCut:
+		n.cut()
+	case cardBlackhole:
+		n.blackhole(n.between(expiry, window*3/2))
+	}
+}
+
+// take chooses a seat, of those to which nothing is being done, and keeps others
+// from choosing it until give is called. Its process holds a number, unless
+// whoever it is will do. It returns nil when the run ends.
+func (n *nemesis) take(whoever bool) (*seat, *process) {
+	for n.ctx.Err() == nil {
+		for _, i := range n.rng.Perm(len(n.seats)) {
+			if s := n.seats[i]; n.mine(s, !whoever) {
+				return s, s.now
+			}
+		}
+		_ = sleep(n.ctx, 20*time.Millisecond)
+	}
+	return nil, nil
+}
+
+// mine takes a seat unless it is busy, or holds no number and is to.
+func (n *nemesis) mine(s *seat, holding bool) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if s.busy || s.now == nil || holding && !s.now.holding() {
+		return false
+	}
+	s.busy = true
+	return true
+}
+
+func (n *nemesis) give(s *seat) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s.busy = false
+}
+
+// kill ends a process in the middle of what it does.
+func (n *nemesis) kill(after time.Duration) {
+	s, p := n.take(n.rng.IntN(5) == 0)
+	if s == nil {
+		return
+	}
+	n.going.Go(func() {
+		defer n.give(s)
+		p.kill()
+		n.note(func(t *tally) { t.killed++ })
+		_ = sleep(n.ctx, after)
+		n.launch(s)
+	})
+}
+
+// pause stops a process for longer than its number is its own for sure.
+func (n *nemesis) pause(d time.Duration) {
+	s, p := n.take(n.rng.IntN(5) == 0)
+	if s == nil {
+		return
+	}
+	n.going.Go(func() {
+		defer n.give(s)
+		p.signal(syscall.SIGSTOP)
+		_ = sleep(n.ctx, d)
+		p.signal(syscall.SIGCONT)
+		n.note(func(t *tally) { t.paused++ })
+	})
+}
+
+// close has a process end in good order.
+func (n *nemesis) close(after time.Duration) {
+	s, p := n.take(false)
+	if s == nil {
+		return
+	}
+	n.going.Go(func() {
+		defer n.give(s)
+		if n.leave(p) {
+			n.note(func(t *tally) { t.closed++ })
+		}
+		_ = sleep(n.ctx, after)
+		n.launch(s)
+	})
+}
+
+// forward moves a clock to what is wrong by shift, or a little more than it was. One
+// that somebody waits for to reach the time at which the number begins, or that of
+// the last id, comes first, and is moved there: else uid.Default, and a uid.Cached
+// that may borrow little, would be out of the game after some steps.
+func (n *nemesis) forward(shift time.Duration) {
+	s := n.late()
+	if s != nil {
+		shift = s.now.shift + time.Duration(s.now.lacks.Load())*time.Millisecond + time.Second
+	} else if s, _ = n.take(false); s == nil { // not one whose clock is still being compared with the database's
+		return
+	}
+	defer n.give(s)
+	s.now.move(max(shift, s.now.shift+time.Minute))
+	n.note(func(t *tally) { t.forward++ })
+}
+
+// back moves a clock back to what is wrong by shift.
+func (n *nemesis) back(shift time.Duration) {
+	s, p := n.take(false)
+	if s == nil {
+		return
+	}
+	defer n.give(s)
+	p.move(min(shift, p.shift-time.Minute))
+	n.note(func(t *tally) { t.back++ })
+}
+
+// late takes a seat whose clock keeps it from making ids.
+func (n *nemesis) late() *seat {
+	for _, s := range n.seats {
+		if n.mine(s, true) {
+			if s.now.lacks.Load() > time.Second.Milliseconds() {
+				return s
+			}
+			n.give(s)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+//go:build linux
+
+package torture
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// span is the n ids from first on, all of one tick and number.
+type span struct{ first, n int64 }
+
+// grant is what a process was told that it owns. Instants are milliseconds since
+// 1970.
+type grant struct{ attempt, number, from, until int64 }
+
+// process is a child as its parent knows it. What it said is written by read, and
+// may be read by others once ended is closed; atomics may be read at any time.
+type process struct {
+	order
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	stderr excerpt
+	shift  time.Duration // of its clock; written by who moves it
+	killed atomic.Bool   // by the parent; set before it is
+	asked  atomic.Bool   // by the parent, to end; set before it is
+	ended  chan struct{}
+
+	attempt  int64           // of the generator that is open; 0 is none
+	spans    [drawers][]span // in the order in which they came
+	disorder []string        // ids that did not ascend
+	grants   []grant
+	nones    [noneKinds]int64
+	closed   bool
+	closing  string // what Close said
+	err      error  // of its end; nil if that was the parent's wish
+
+	opened  atomic.Bool
+	number  atomic.Int64 // the last granted; -1 is none
+	refused atomic.Int64 // attempts to open a generator that failed
+	dry     atomic.Int64 // those of them that did for want of reserved time
+	losses  atomic.Int64 // of its number
+	changes atomic.Int64 // of its number to another
+	lacks   atomic.Int64 // milliseconds that its clock is too slow for its number
+}
+
+// start starts a child with its order. heard is called from one goroutine with the
+// number of ids that have come.
+func start(o order, heard func(ids int64)) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	p := &process{order: o, cmd: exec.Command(self), ended: make(chan struct{})}
+	p.number.Store(-1)
+	p.cmd.Env = append(os.Environ(), orderVariable+"="+o.String())
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.cmd.Stderr = &p.stderr
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(p.ended)
+		p.err = p.read(bufio.NewReaderSize(stdout, 1<<16), heard)
+	}()
+	return p, nil
+}
+
+// read takes what the child says until it ends. The error is that of an end, or of
+// something said, that was not the parent's wish.
+func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
+	t := ticks{p.Layout}
+	var said error
+	for {
+		rec, err := readRecord(in)
+		if err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				said = errors.Join(said, err)
+				p.signal(syscall.SIGKILL)
+			}
+			_, _ = io.Copy(io.Discard, in)
+			break
+		}
+		n := rec.numbers
+		switch rec.kind {
+		case recordIDs:
+			p.add(t, n[0], span{n[1], n[2]})
+			p.lacks.Store(0)
+			heard(n[2])
+		case recordGrant:
+			p.granted(grant{n[0], n[1], n[2], n[3]})
+		case recordOpen:
+			p.attempt = n[0]
+			p.opened.Store(true)
+		case recordNone:
+			p.nones[n[0]]++
+			p.lacks.Store(n[1])
+		case recordRefused:
+			p.refused.Add(1)
+			p.dry.Add(n[0])
+		case recordClosed:
+			p.closed, p.closing = true, rec.text
+		case recordFatal:
+			said = errors.Join(said, errors.New(rec.text))
+		}
+	}
+	err := p.cmd.Wait()
+	switch {
+	case said != nil:
+		return fmt.Errorf("%s: %w", p.Host, said)
+	case p.killed.Load() || err == nil && p.closed:
+		return nil
+	case p.asked.Load() && !p.opened.Load() && p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGTERM:
+		return nil // it had not come to listen to signals
+	}
+	return fmt.Errorf("%s ended by itself: %v, said: %s", p.Host, err, &p.stderr)
+}
+
+// add takes ids that were drawn, which must lie above those that the same
+// goroutine has drawn before.
+func (p *process) add(t ticks, drawer int64, s span) {
+	spans := &p.spans[drawer]
+	for s.n > 0 {
+		part := span{s.first, min(s.n, t.rest(s.first))}
+		if k := len(*spans); k > 0 {
+			last := &(*spans)[k-1]
+			end := last.first + last.n
+			if part.first < end {
+				p.disorder = append(p.disorder, fmt.Sprintf("%s: id %d after %d", p.Host, part.first, end-1))
+			}
+			if part.first == end && t.rest(last.first) > last.n {
+				last.n += part.n
+				s = span{s.first + part.n, s.n - part.n}
+				continue
+			}
+		}
+		*spans = append(*spans, part)
+		s = span{s.first + part.n, s.n - part.n}
+	}
+}
+
+func (p *process) granted(g grant) {
+	if g.number < 0 {
+		if p.number.Load() >= 0 { // it is told again and again until another is held
+			p.losses.Add(1)
+		}
+	} else {
+		if before := p.lastNumber(g.attempt); before >= 0 && before != g.number {
+			p.changes.Add(1)
+		}
+		p.grants = append(p.grants, g)
+	}
+	p.number.Store(g.number)
+}
+
+// lastNumber is the number that a generator last had, or -1.
+func (p *process) lastNumber(attempt int64) int64 {
+	if k := len(p.grants); k > 0 && p.grants[k-1].attempt == attempt {
+		return p.grants[k-1].number
+	}
+	return -1
+}
+
+// holding reports whether the child has a generator and, as far as is known, a
+// number.
+func (p *process) holding() bool { return p.opened.Load() && p.number.Load() >= 0 }
+
+// move moves the child's clock.
+func (p *process) move(shift time.Duration) {
+	p.shift = shift
+	_, _ = io.WriteString(p.stdin, strconv.FormatInt(int64(shift), 10)+"\n") // it may have been killed meanwhile
+}
+
+// signal sends the child a signal. One that has ended takes none.
+func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+
+// kill ends the child at once.
+func (p *process) kill() {
+	p.killed.Store(true)
+	p.signal(syscall.SIGKILL)
+	<-p.ended
+	p.stdin.Close()
+}
+
+// excerpt is a writer that keeps the beginning of what is written.
+type excerpt struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (e *excerpt) Write(text []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.text = append(e.text, text[:min(len(text), 8192-len(e.text))]...)
+	return len(text), nil
+}
+
+func (e *excerpt) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return string(e.text)
+}

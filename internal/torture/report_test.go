@@ -1,0 +1,183 @@
+//go:build linux
+
+package torture
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+)
+
+// tally is what was done to processes and the database.
+type tally struct {
+	killed, paused, closed, forward, back int
+	outages, locks, cut, blackholes       int
+}
+
+// gapFrom is the shortest time without ids that counts as such: below it lie the
+// pauses that children make between draws.
+const gapFrom = 200 * time.Millisecond
+
+// pulse tells for how long no ids came. It is safe for concurrent use.
+type pulse struct {
+	mu      sync.Mutex
+	began   time.Time
+	last    time.Time
+	longest time.Duration
+	without time.Duration // the sum of all gaps
+	total   time.Duration // set by end
+}
+
+func (p *pulse) begin() { p.began, p.last = time.Now(), time.Now() }
+
+func (p *pulse) beat(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	gap := now.Sub(p.last)
+	p.longest = max(p.longest, gap)
+	if gap > gapFrom {
+		p.without += gap
+	}
+	if gap > 0 {
+		p.last = now
+	}
+}
+
+func (p *pulse) end(now time.Time) {
+	p.beat(now)
+	p.total = now.Sub(p.began)
+}
+
+// report is what a run comes to, a line each.
+type report struct {
+	name  string
+	lines [][2]string
+	// missing is what was to happen and did not.
+	missing []string
+}
+
+func (r *report) line(name, format string, args ...any) {
+	r.lines = append(r.lines, [2]string{name, fmt.Sprintf(format, args...)})
+}
+
+// counted is a line about something that is to happen at least once, where it can.
+func (r *report) counted(name string, n int, can bool) {
+	if !can {
+		r.line(name, "-")
+		return
+	}
+	if n == 0 {
+		r.missing = append(r.missing, name)
+	}
+	r.line(name, "%d", n)
+}
+
+// report sums the run up.
+func (r *run) report(v verdict, all []*tenure, writes int) *report {
+	var takeovers, returns, losses, changes, refused, dry int
+	unused := int64(0)
+	for _, one := range all {
+		if one.takeover {
+			takeovers++
+		}
+		if one.released {
+			returns++
+		}
+		if one.used > 0 {
+			unused = max(unused, one.end()-one.used)
+		}
+	}
+	var nones [noneKinds]int64
+	for _, p := range r.processes {
+		losses += int(p.losses.Load())
+		changes += int(p.changes.Load())
+		refused += int(p.refused.Load())
+		dry += int(p.dry.Load())
+		for i, n := range p.nones {
+			nones[i] += n
+		}
+	}
+	var without, total, longest time.Duration
+	for _, s := range r.seats {
+		without += s.pulse.without
+		total += s.pulse.total
+		longest = max(longest, s.pulse.longest)
+	}
+	server := r.backend.server != nil
+	seconds := r.pulse.total.Seconds()
+	out := &report{name: r.backend.name}
+	out.line("layout", "%d bits a tick of %v", r.layout.SequenceBits, r.layout.Unit)
+	out.line("seconds", "%.1f", seconds)
+	out.line("ids", "%d", r.ids.Load())
+	out.line("processes started", "%d", len(r.processes))
+	out.counted("kills (-9)", r.tally.killed, true)
+	out.counted("pauses", r.tally.paused, true)
+	out.counted("clean restarts", r.tally.closed, true)
+	out.counted("numbers given back", returns, true)
+	out.counted("takeovers", takeovers, true)
+	out.counted("losses noticed", losses, true)
+	out.line("number changes", "%d", changes)
+	out.counted("clock steps forward", r.tally.forward, true)
+	out.counted("clock steps back", r.tally.back, true)
+	out.counted("server outages", r.tally.outages, server)
+	out.counted("connections cut", r.tally.cut, server)
+	out.counted("blackholes", r.tally.blackholes, server)
+	out.counted("file locks", r.tally.locks, !server)
+	out.line("starts refused", "%d", refused)
+	out.line("of them for want of time", "%d", dry)
+	out.line("most time reserved in vain", "%v", (time.Duration(unused) * time.Millisecond).Round(100*time.Millisecond))
+	out.line("writes a second", "%.0f", float64(writes)/seconds)
+	for i, name := range noneNames {
+		out.line("refusals: "+name, "%d", nones[i])
+	}
+	out.line("longest without ids, all", "%.2fs", r.pulse.longest.Seconds())
+	out.line("longest without ids, a seat", "%.2fs", longest.Seconds())
+	out.line("time without ids, all", "%.1f%%", 100*r.pulse.without.Seconds()/seconds)
+	out.line("time without ids, a seat", "%.1f%%", 100*without.Seconds()/total.Seconds())
+	out.line("repeats", "%d", v.repeats)
+	out.line("faults", "%d", v.count())
+	return out
+}
+
+// who tells what each process was and came to, and which numbers it had, for whoever
+// looks for the reason of a fault. All of them have ended.
+func (r *run) who(all []*tenure) string {
+	had := map[string][]*tenure{}
+	for _, one := range all {
+		had[one.host] = append(had[one.host], one)
+	}
+	var text strings.Builder
+	for _, p := range r.processes {
+		ids := int64(0)
+		for _, spans := range p.spans {
+			for _, s := range spans {
+				ids += s.n
+			}
+		}
+		fmt.Fprintf(&text, "%s: default %v, exact %d, wait %v, modest %v; %d ids, %d starts refused, no ids %v, %d losses, clock %v; had %s\n",
+			p.Host, p.Default, p.Exact, p.Wait, p.Modest, ids, p.refused.Load(), p.nones, p.losses.Load(), p.shift, listed(had[p.Host]))
+	}
+	return text.String()
+}
+
+// table is reports side by side.
+func table(reports []*report) string {
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "database")
+	for _, r := range reports {
+		fmt.Fprint(w, "\t", r.name)
+	}
+	fmt.Fprintln(w)
+	for i := range reports[0].lines {
+		fmt.Fprint(w, reports[0].lines[i][0])
+		for _, r := range reports {
+			fmt.Fprint(w, "\t", r.lines[i][1])
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush()
+	return text.String()
+}

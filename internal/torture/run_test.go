@@ -1,0 +1,211 @@
+//go:build linux
+
+package torture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+)
+
+// seats is how many processes there are at a time: one more than numbers, so that
+// one always waits for a number to become free.
+const seats = 9
+
+// plan is what a run is to be.
+type plan struct {
+	ids    int64 // to collect
+	seed   uint64
+	layout bits.Layout
+	rate   int // of each process, in ids a second
+	deck   []card
+	fault  string
+	limit  time.Duration // of the whole run
+}
+
+// seat is the place of one process after the other.
+type seat struct {
+	index int
+	busy  bool     // somebody is doing something to it; guarded by run.mu
+	now   *process // the present one; guarded by run.mu
+	pulse pulse
+}
+
+// run is one run on one database.
+type run struct {
+	plan
+	backend *backend
+	ctx     context.Context
+	fail    context.CancelCauseFunc // ends the run, with what must not happen
+	seats   []*seat
+	ids     atomic.Int64
+	pulse   pulse
+
+	mu        sync.Mutex
+	closing   bool // no process is started any more
+	processes []*process
+	tally     tally
+}
+
+// torture has a run take place and judges it. Whatever becomes of it, no process
+// is left.
+func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *report) {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.limit, fmt.Errorf("the run has not ended within %v", p.limit))
+	defer cancel()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	must(t, b.prepare(ctx))
+	r := &run{plan: p, backend: b, ctx: ctx, fail: fail}
+	t.Cleanup(r.sweep)
+	for i := range seats {
+		s := &seat{index: i}
+		s.pulse.begin()
+		r.seats = append(r.seats, s)
+	}
+	r.pulse.begin()
+	for _, s := range r.seats {
+		r.launch(s)
+	}
+	n := &nemesis{run: r}
+	n.rage()
+	r.finish()
+	if ctx.Err() == nil { // all have ended, but who waits for that may not have told yet
+		for _, p := range r.processes {
+			if p.err != nil {
+				fail(p.err)
+			}
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		r.sweep()
+		t.Fatalf("%v\n%s", err, r.who(nil))
+	}
+	history, err := b.history(ctx)
+	must(t, err)
+	v, all := judge(ticks{p.layout}, r.processes, history)
+	if v.count() > 0 && p.fault == "" {
+		t.Log(r.who(all))
+	}
+	return v, r.report(v, all, len(history))
+}
+
+// launch starts a process on a seat, what kind it is being settled by the seed.
+func (r *run) launch(s *seat) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closing || r.ctx.Err() != nil {
+		return
+	}
+	n := len(r.processes) + 1
+	rng := rand.New(rand.NewPCG(r.seed, uint64(n)))
+	o := order{
+		URL: r.backend.url(s.index), Host: fmt.Sprintf("child-%d", n), Seed: rng.Uint64(),
+		Layout: r.layout, Expiry: expiry, Window: window, Rate: r.rate, Fault: r.fault,
+		Default: s.index%4 == 3, Exact: -1, Boost: 1 + rng.IntN(5), Wait: rng.IntN(4) == 0, Modest: rng.IntN(6) == 0,
+	}
+	if n > seats && rng.IntN(6) == 0 {
+		// Not among the first: numbers below one that was asked for are given to
+		// nobody who would take any.
+		o.Exact = int64(s.index) % 8
+	}
+	p, err := start(o, func(ids int64) {
+		now := time.Now()
+		r.ids.Add(ids)
+		r.pulse.beat(now)
+		s.pulse.beat(now)
+	})
+	if err != nil {
+		r.fail(err)
+		return
+	}
+	s.now = p
+	r.processes = append(r.processes, p)
+	go func() {
+		<-p.ended
+		if p.err != nil {
+			r.fail(p.err)
+		}
+	}()
+}
+
+// leaveFor is how long a process may take to end when it is asked to: it may wait
+// for a locked file, and then try for five seconds to give its number back.
+const leaveFor = time.Minute
+
+// leave asks a process to end and waits for it. It reports whether it gave its
+// number back.
+func (r *run) leave(p *process) bool {
+	p.asked.Store(true)
+	p.signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+		p.stdin.Close()
+		return p.closed && p.closing == ""
+	case <-time.After(leaveFor):
+		r.fail(fmt.Errorf("%s has not ended %v after SIGTERM", p.Host, leaveFor))
+		p.kill()
+		return false
+	}
+}
+
+// finish has all processes end in good order.
+func (r *run) finish() {
+	r.mu.Lock()
+	r.closing = true
+	r.mu.Unlock()
+	var all sync.WaitGroup
+	for _, s := range r.seats {
+		if s.now == nil {
+			continue
+		}
+		all.Go(func() {
+			if r.ctx.Err() == nil {
+				r.leave(s.now)
+			}
+		})
+	}
+	all.Wait()
+	now := time.Now()
+	r.pulse.end(now)
+	for _, s := range r.seats {
+		s.pulse.end(now)
+	}
+}
+
+// sweep ends every process that there still is.
+func (r *run) sweep() {
+	r.fail(errors.New("the run is over"))
+	r.mu.Lock()
+	processes := r.processes
+	r.mu.Unlock()
+	for _, p := range processes {
+		p.kill()
+	}
+}
+
+// note counts something that happened.
+func (r *run) note(f func(*tally)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.tally)
+}
+
+// sleep waits for d, or returns ctx's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
