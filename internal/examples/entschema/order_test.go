@@ -1,0 +1,79 @@
+package entschema_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"entgo.io/ent"
+
+	"github.com/uidring/uidring/internal/examples/entschema"
+	"github.com/uidring/uidring/uid"
+)
+
+// TestFields: ent finds no fault with the fields.
+func TestFields(t *testing.T) {
+	for _, f := range append(entschema.ID{}.Fields(), entschema.Order{}.Fields()...) {
+		if d := f.Descriptor(); d.Err != nil {
+			t.Errorf("%s: %v", d.Name, d.Err)
+		}
+	}
+}
+
+// mutation is as much of a mutation as the hook looks at.
+type mutation struct {
+	ent.Mutation
+	op  ent.Op
+	id  uid.ID
+	set bool
+}
+
+func (m *mutation) Op() ent.Op         { return m.op }
+func (m *mutation) Type() string       { return "Order" }
+func (m *mutation) ID() (uid.ID, bool) { return m.id, m.set }
+func (m *mutation) SetID(id uid.ID)    { m.id, m.set = id, true }
+
+func TestHook(t *testing.T) {
+	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(7), uid.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entschema.IDs = gen
+	saved := 0
+	save := entschema.ID{}.Hooks()[0](ent.MutateFunc(func(context.Context, ent.Mutation) (ent.Value, error) {
+		saved++
+		return nil, nil
+	}))
+
+	create, set, update := &mutation{op: ent.OpCreate}, &mutation{op: ent.OpCreate, id: 5, set: true}, &mutation{op: ent.OpUpdateOne}
+	for _, m := range []*mutation{create, set, update} {
+		if _, err := save.Mutate(t.Context(), m); err != nil {
+			t.Error(err)
+		}
+	}
+	if create.id == 0 || set.id != 5 || update.set || saved != 3 {
+		t.Errorf("ids are %d, %d and %d after %d rows", create.id, set.id, update.id, saved)
+	}
+
+	if err := gen.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := save.Mutate(t.Context(), &mutation{op: ent.OpCreate}); !errors.Is(err, uid.ErrClosed) || saved != 3 {
+		t.Errorf("without a generator: error %v after %d rows, want %v after 3", err, saved, uid.ErrClosed)
+	}
+}
+
+// TestPage: README.md warns of CreateBulk for as long as there is reason to.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, read := uid.ID(5), uid.ID(0)
+	works := read.Scan(&made) == nil && read == made // as CreateBulk does
+	if warns := strings.Contains(string(page), "Do not use `CreateBulk`"); warns == works {
+		t.Errorf("uid.ID scans a *uid.ID: %v; README.md warns of it: %v", works, warns)
+	}
+}

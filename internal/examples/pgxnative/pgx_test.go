@@ -1,0 +1,130 @@
+// Package pgxnative is an example of ids with pgx's own interface, without
+// database/sql. Nothing is registered and nothing is converted: a uid.ID is a
+// parameter and a scan target of a BIGINT, in both of PostgreSQL's formats.
+package pgxnative_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// connect opens the database that UIDRING_TEST_POSTGRES names, with a table that
+// goes with the connection.
+func connect(t *testing.T, mode pgx.QueryExecMode) (context.Context, *pgx.Conn) {
+	t.Helper()
+	url := os.Getenv("UIDRING_TEST_POSTGRES")
+	if url == "" {
+		t.Skip("UIDRING_TEST_POSTGRES is not set, want the URL of a PostgreSQL")
+	}
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.DefaultQueryExecMode = mode
+	ctx := context.Background()
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(ctx) })
+	if _, err := conn.Exec(ctx, "CREATE TEMPORARY TABLE orders (id BIGINT PRIMARY KEY, parent BIGINT, buyer TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	return ctx, conn
+}
+
+// order is a row of the table.
+type order struct {
+	ID     uid.ID
+	Parent *uid.ID // may be NULL
+	Buyer  string
+}
+
+// TestModes writes and reads ids in each mode: those with prepared or described
+// statements send BIGINT in binary, the others as text.
+func TestModes(t *testing.T) {
+	for _, mode := range []pgx.QueryExecMode{
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+	} {
+		t.Run(mode.String(), func(t *testing.T) {
+			ctx, conn := connect(t, mode)
+			gen, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close()
+			ids := make([]uid.ID, 3)
+			if _, err := gen.NextN(ids); err != nil {
+				t.Fatal(err)
+			}
+			wants := []order{{ids[0], nil, "ann"}, {ids[1], &ids[0], "ben"}, {ids[2], &ids[1], "cem"}}
+			for _, o := range wants {
+				if _, err := conn.Exec(ctx, "INSERT INTO orders (id, parent, buyer) VALUES ($1, $2, $3)", o.ID, o.Parent, o.Buyer); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			rows, err := conn.Query(ctx, "SELECT id, parent, buyer FROM orders WHERE id >= $1 ORDER BY id", ids[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := pgx.CollectRows(rows, pgx.RowToStructByName[order])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.EqualFunc(got, wants, func(a, b order) bool {
+				return a.ID == b.ID && a.Buyer == b.Buyer && (a.Parent == nil) == (b.Parent == nil) && (a.Parent == nil || *a.Parent == *b.Parent)
+			}) {
+				t.Errorf("read %v, want %v", got, wants)
+			}
+		})
+	}
+}
+
+// TestFormats reads the same column in text and in binary.
+func TestFormats(t *testing.T) {
+	ctx, conn := connect(t, pgx.QueryExecModeCacheStatement)
+	const want = uid.ID(960121041164754944)
+	for name, format := range map[string]int16{"text": pgx.TextFormatCode, "binary": pgx.BinaryFormatCode} {
+		var id uid.ID
+		err := conn.QueryRow(ctx, "SELECT $1::BIGINT", pgx.QueryResultFormats{format}, want).Scan(&id)
+		if id != want || err != nil {
+			t.Errorf("%s: read %d, %v, want %d", name, id, err, want)
+		}
+		err = conn.QueryRow(ctx, "SELECT -1::BIGINT", pgx.QueryResultFormats{format}).Scan(&id)
+		if !errors.Is(err, uid.ErrSyntax) {
+			t.Errorf("%s: -1 read as %d, error %v, want %v", name, id, err, uid.ErrSyntax)
+		}
+		err = conn.QueryRow(ctx, "SELECT NULL::BIGINT", pgx.QueryResultFormats{format}).Scan(&id)
+		if !errors.Is(err, uid.ErrSyntax) {
+			t.Errorf("%s: NULL read as %d, error %v, want %v", name, id, err, uid.ErrSyntax)
+		}
+	}
+}
+
+// TestMany: ids as an array, and as the rows of a COPY, which is binary always.
+func TestMany(t *testing.T) {
+	ctx, conn := connect(t, pgx.QueryExecModeCacheStatement)
+	ids := []uid.ID{11, 12, 13}
+	n, err := conn.CopyFrom(ctx, pgx.Identifier{"orders"}, []string{"id", "buyer"},
+		pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) { return []any{ids[i], "ann"}, nil }))
+	if n != 3 || err != nil {
+		t.Fatalf("CopyFrom = %d, %v", n, err)
+	}
+	rows, err := conn.Query(ctx, "SELECT id FROM orders WHERE id = ANY($1) ORDER BY id", ids[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pgx.CollectRows(rows, pgx.RowTo[uid.ID])
+	if !slices.Equal(got, ids[1:]) || err != nil {
+		t.Errorf("read %v, %v, want %v", got, err, ids[1:])
+	}
+}

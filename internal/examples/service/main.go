@@ -1,0 +1,146 @@
+// Command service is an example of a whole service: ids from a cached generator
+// under a leased number, rows that get them by themselves, a health check and the
+// status page, and an end that finishes what has begun and gives the number back.
+//
+// It is configured by ADDRESS, DATABASE (the file of an SQLite database) and the
+// variables that package settings reads, such as UID_LAYOUT.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+	"gorm.io/driver/sqlite"
+	"gorm.io/gorm"
+	_ "modernc.org/sqlite" // SQLite without a C compiler
+
+	"github.com/uidring/uidring/internal/examples/settings"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidgorm"
+	"github.com/uidring/uidring/uid/uidhttp"
+	"github.com/uidring/uidring/worker"
+)
+
+type config struct {
+	Address  string `env:"ADDRESS" envDefault:"127.0.0.1:8080"`
+	Database string `env:"DATABASE" envDefault:"service.db"`
+	ids      uid.Config
+}
+
+// Order is a row. Its key is made by the generator, since it is a uid.ID.
+type Order struct {
+	ID    uid.ID `json:"id"`
+	Buyer string `json:"buyer"`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	logger := slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	err := run(ctx, os.Environ(), logger, func(net.Addr) {})
+	if err != nil {
+		logger.Error("service failed", "error", err)
+		os.Exit(1)
+	}
+}
+
+func read(environ []string) (c config, err error) {
+	if err = env.ParseWithOptions(&c, env.Options{Environment: env.ToMap(environ)}); err != nil {
+		return config{}, err
+	}
+	s, err := settings.Settings{}.Override(environ)
+	if err != nil {
+		return config{}, err
+	}
+	c.ids, err = s.Config()
+	return c, err
+}
+
+// run serves until ctx ends, and calls ready when it can be reached. What is
+// deferred runs in reverse: the server has stopped when the generator is closed,
+// and the generator when the database is.
+func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(net.Addr)) (err error) {
+	c, err := read(environ)
+	if err != nil {
+		return err
+	}
+	c.ids.Logger = logger
+	db, err := gorm.Open(sqlite.New(sqlite.Config{
+		DriverName: "sqlite",
+		DSN:        "file:" + c.Database + "?_pragma=busy_timeout(10000)&_txlock=immediate",
+	}), &gorm.Config{})
+	if err != nil {
+		return err
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+
+	starting, cancel := context.WithTimeout(ctx, 10*time.Second) // for the start only
+	defer cancel()
+	gen, err := uid.NewCached(starting, worker.NewLeaser(db, worker.WithLogger(logger)), c.ids)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, gen.Close()) }() // gives the number back
+	if err := errors.Join(db.Use(uidgorm.New(gen)), db.AutoMigrate(&Order{})); err != nil {
+		return err
+	}
+
+	listener, err := net.Listen("tcp", c.Address)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: routes(db, gen), ReadHeaderTimeout: 5 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	logger.Info("serving", "address", listener.Addr().String(), "worker", gen.Worker())
+	ready(listener.Addr())
+
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+		logger.Info("stopping")
+		finishing, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		return server.Shutdown(finishing)
+	}
+}
+
+func routes(db *gorm.DB, gen *uid.Cached) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
+		order := Order{Buyer: r.FormValue("buyer")}
+		if err := db.WithContext(r.Context()).Create(&order).Error; err != nil {
+			http.Error(w, "the order was not taken", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		_ = json.NewEncoder(w).Encode(order) // whoever has gone gets no answer
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		s := gen.Stats()
+		if s.Remaining == 0 && s.LastError != nil { // none ready, and none to come for now
+			http.Error(w, s.LastError.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintf(w, "worker %d, %d ids ready, layout until %s\n", s.Worker, s.Remaining, s.LayoutEnd.Format(time.DateOnly))
+	})
+	// For operators only: put it behind the service's own authentication.
+	mux.Handle("/debug/uid/", uidhttp.Handler(map[string]uidhttp.Generator{"orders": gen}))
+	return mux
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"gorm.io/driver/sqlite"
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// TestMain lets the test binary be the service, so that it can be signalled.
+func TestMain(m *testing.M) {
+	if os.Getenv("SERVICE") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestService starts the service, has many clients order at once, stops it while
+// they do, and finds the number given back and every order that was taken.
+func TestService(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.db")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ready, ended := make(chan net.Addr, 1), make(chan error, 1)
+	environ := []string{"ADDRESS=127.0.0.1:0", "DATABASE=" + file, "UID_LAYOUT=long-lived", "UID_MAX_BORROW=1h"}
+	go func() {
+		ended <- run(ctx, environ, slog.New(slog.DiscardHandler), func(a net.Addr) { ready <- a })
+	}()
+	base := ""
+	select {
+	case a := <-ready:
+		base = "http://" + a.String()
+	case err := <-ended:
+		t.Fatal(err)
+	}
+
+	for path, want := range map[string]string{
+		"/healthz":              "worker 0, 4096 ids ready, layout until 2094-01-19",
+		"/debug/uid/stats.json": `"layout":"31/23/9,epoch=2026-01-01,unit=1s"`,
+	} {
+		if status, body := get(t, base+path); status != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s, want %q in it", path, status, body, want)
+		}
+	}
+	if state := leaseOf(t, file); state != worker.Held {
+		t.Errorf("while it runs the number is %s, want it held", state)
+	}
+
+	const clients, each = 4, 25
+	var mu sync.Mutex
+	taken := map[uid.ID]bool{}
+	var clientsDone sync.WaitGroup
+	for client := range clients {
+		clientsDone.Go(func() {
+			for i := range each {
+				if client == 0 && i == each/2 {
+					stop() // the others are in the middle of something
+				}
+				response, err := http.PostForm(base+"/orders", url.Values{"buyer": {fmt.Sprint(client)}})
+				if err != nil {
+					return // stopped
+				}
+				var order Order
+				err = json.NewDecoder(response.Body).Decode(&order)
+				response.Body.Close()
+				if err != nil || response.StatusCode != http.StatusCreated {
+					t.Errorf("status %d, %v", response.StatusCode, err)
+					return
+				}
+				mu.Lock()
+				if taken[order.ID] || order.ID == 0 {
+					t.Errorf("id %d came twice, or is none", order.ID)
+				}
+				taken[order.ID] = true
+				mu.Unlock()
+			}
+		})
+	}
+	clientsDone.Wait()
+	if err := <-ended; err != nil {
+		t.Errorf("the service ended with %v", err)
+	}
+	if state := leaseOf(t, file); state != worker.Free {
+		t.Errorf("afterwards the number is %s, want it free", state)
+	}
+	var orders []Order
+	if err := open(t, file).Find(&orders).Error; err != nil || len(orders) < len(taken) || len(taken) < each/2 {
+		t.Errorf("%d orders in the table, %d answered, error %v", len(orders), len(taken), err)
+	}
+	for _, order := range orders {
+		delete(taken, order.ID)
+	}
+	if len(taken) > 0 {
+		t.Errorf("orders %v were answered and are not in the table", taken)
+	}
+}
+
+// TestSignal stops a process as an operator would.
+func TestSignal(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "service.db")
+	service := exec.Command(os.Args[0])
+	service.Env = append(os.Environ(), "SERVICE=1", "ADDRESS=127.0.0.1:0", "DATABASE="+file)
+	log, err := service.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := service.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer service.Process.Kill()
+	serving, said := false, ""
+	for lines := bufio.NewScanner(log); lines.Scan(); { // to its end
+		said += lines.Text() + "\n"
+		if !serving && strings.Contains(lines.Text(), `"msg":"serving"`) {
+			serving = true
+			if err := service.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := service.Wait(); err != nil || !serving {
+		t.Fatalf("it ended with %v, and said %s", err, said)
+	}
+	if state := leaseOf(t, file); state != worker.Free {
+		t.Errorf("afterwards the number is %s, want it free", state)
+	}
+}
+
+// A setting that is wrong keeps the service from starting, and names itself.
+func TestSettings(t *testing.T) {
+	for text, want := range map[string]string{
+		"UID_MAX_BOROW=24h":   "unknown variable UID_MAX_BOROW",
+		"UID_MAX_BORROW=soon": `max_borrow is "soon"`,
+		"UID_BOOST_POWER=40":  "BoostPower is 40",
+	} {
+		environ := []string{text, "DATABASE=" + filepath.Join(t.TempDir(), "service.db")}
+		err := run(t.Context(), environ, slog.New(slog.DiscardHandler), func(net.Addr) {})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q in it", text, err, want)
+		}
+	}
+	if err := run(t.Context(), []string{"UID_BOOST_POWER=40", "DATABASE=:memory:"}, slog.Default(), nil); !errors.Is(err, uid.ErrConfig) {
+		t.Errorf("error %v, want %v", err, uid.ErrConfig)
+	}
+}
+
+func open(t *testing.T, file string) *gorm.DB {
+	t.Helper()
+	db, err := gorm.Open(sqlite.New(sqlite.Config{
+		DriverName: "sqlite", DSN: "file:" + file + "?_pragma=busy_timeout(10000)",
+	}), &gorm.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if pool, err := db.DB(); err == nil {
+			pool.Close()
+		}
+	})
+	return db
+}
+
+// leaseOf returns the state of the only number that was ever leased.
+func leaseOf(t *testing.T, file string) worker.LeaseState {
+	t.Helper()
+	rows, err := worker.NewLeaser(open(t, file)).Leases(t.Context(), 0)
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("leases %v, %v, want one", rows, err)
+	}
+	return rows[0].State
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}

@@ -1,0 +1,88 @@
+// Package sqlcgen is an example of ids in code that sqlc writes. The folder orders
+// is what "sqlc generate" makes of sqlc.yaml, where the overrides are.
+package sqlcgen_test
+
+import (
+	"context"
+	_ "embed"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/uidring/uidring/internal/examples/sqlcgen/orders"
+	"github.com/uidring/uidring/uid"
+)
+
+var (
+	//go:embed schema.sql
+	schema string
+	//go:embed sqlc.yaml
+	config string
+)
+
+// TestPage: the override in README.md is one of sqlc.yaml.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, override, _ := strings.Cut(string(page), "overrides:\n")
+	override, _, ok := strings.Cut(override, "```")
+	if indented := "        " + strings.ReplaceAll(strings.TrimSpace(override), "\n", "\n        "); !ok || !strings.Contains(config, indented) {
+		t.Errorf("sqlc.yaml lacks\n%s", override)
+	}
+}
+
+func TestQueries(t *testing.T) {
+	url := os.Getenv("UIDRING_TEST_POSTGRES")
+	if url == "" {
+		t.Skip("UIDRING_TEST_POSTGRES is not set, want the URL of a PostgreSQL")
+	}
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(ctx) // and with it the table
+	if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_temp; "+schema); err != nil {
+		t.Fatal(err)
+	}
+
+	gen, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	ids := make([]uid.ID, 3)
+	if _, err := gen.NextN(ids); err != nil {
+		t.Fatal(err)
+	}
+	buyer, first, second := ids[0], ids[1], ids[2]
+	queries := orders.New(tx)
+	for _, row := range []orders.CreateOrderParams{
+		{ID: first, BuyerID: buyer, Note: "ink"},
+		{ID: second, ParentID: &first, BuyerID: buyer, Note: "paper"},
+	} {
+		if err := queries.CreateOrder(ctx, row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := queries.OrdersOf(ctx, buyer)
+	if err != nil || len(got) != 2 {
+		t.Fatalf("OrdersOf = %v, %v", got, err)
+	}
+	if got[0].ID != first || got[0].ParentID != nil || got[1].ID != second || *got[1].ParentID != first {
+		t.Errorf("OrdersOf = %v", got)
+	}
+	got, err = queries.OrdersByID(ctx, []int64{int64(second)})
+	if err != nil || len(got) != 1 || got[0].Note != "paper" {
+		t.Errorf("OrdersByID = %v, %v", got, err)
+	}
+}
