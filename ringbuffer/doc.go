@@ -12,18 +12,19 @@
 // Runs wait in a ring of slots, under a mutex. One of them, the current span, is
 // being dealt, and dealing needs no mutex. A span gives the ids
 //
-//	first, first+1, …, first+n-1
+//	last-n+1, …, last-1, last
 //
 // to the positions
 //
-//	pos, pos+1, …, pos+n-1
+//	end-n, …, end-2, end-1
 //
 // A position is a number that grows with every claim: a taker loads the current
-// span, then adds 1 to the position, and looks whether the number that it got is
-// below the span's end. That is all that a taker does for most ids:
+// span, then adds 1 to the position, and looks whether that went past the span's
+// end. If not, its id is as far below the span's last as its position is below
+// the end. That is all that a taker does for most ids:
 //
 //	position          … 41  42  43  44  45  46  47  48  49 …
-//	spans              [ pos=41, n=4    ]       [ pos=47, n=…
+//	spans              [ n=4    end=45 ]        [ n=…
 //	ids                700 701 702 703  void void 900 901 902
 //
 // When the span is used up, the taker that finds out takes the mutex, claims
@@ -31,7 +32,9 @@
 // between the end of one span and the start of the next are void: they cost
 // nothing but the number. At a number each nanosecond they last 292 years, and
 // polling an empty ring costs one a call at most: a claim of many, and every claim
-// in the slow path, looks first whether there is anything to claim.
+// in the slow path, looks first whether there is anything to claim. Should they
+// run out all the same, they start again from the least: positions are compared
+// by their difference, which is small, so that changes nothing.
 //
 // # Why no id is dealt twice
 //
@@ -45,7 +48,9 @@
 //     and comparing it with the end is enough. A taker that is held up between
 //     the two steps, for however long, deals the id of its position or none. The
 //     order of the two is essential: with the claim first, the span could be a
-//     later one, and the claim below its start.
+//     later one, and the claim below its start. When the end and the last id are
+//     read is not: a published span does not change. Take reads them before the
+//     claim, because that is faster.
 //  4. No id lies in two runs. [Ring.Put] refuses a run that does not lie above
 //     all that came before, so this holds whatever the padder does.
 //
@@ -104,18 +109,18 @@
 //
 //	shape                                                1      2
 //	atomic add, the floor                              2.1    4.1
-//	slots of one id, padded and flagged               23.1  162.6
-//	slots of one id, read then compare-and-swap        5.8   23.3
-//	runs, claim then load the span                     2.4    4.7
-//	runs, load the span then claim: the ring           2.4    4.5
-//	the same with runs of 64 ids instead of a tick's   3.1    3.9
+//	slots of one id, padded and flagged               30.5   78.1
+//	slots of one id, read then compare-and-swap        6.2   20.0
+//	runs, claim then load the span                     2.5    4.9
+//	runs, load the span then claim: the ring           2.3    4.3
+//	the same with runs of 64 ids instead of a tick's   3.0    4.1
 //
 // Slots of one id each read and write memory for every id, and as padded slots
 // they take 31 MiB for 65,536 ids where the ring takes a kilobyte. Claiming
-// before loading the span costs the same as the ring's order, but needs a
-// comparison with the span's start as well, and even then loses the ids of takers
-// that are held up in between. Shorter runs change spans more often: that costs
-// one goroutine more and, in this run, two of them less. A run is a whole tick
+// before loading the span costs no less than the ring's order, needs a comparison
+// with the span's start as well, and even then loses the ids of takers that are
+// held up in between. Shorter runs change spans more often: that costs one
+// goroutine more and, in this run, two of them less. A run is a whole tick
 // because that is the simplest, takes the fewest slots and costs one goroutine
 // least.
 package ringbuffer

@@ -38,13 +38,27 @@ type Run struct {
 // Last returns the greatest id of a run that is not empty.
 func (r Run) Last() int64 { return r.First + (r.N - 1) }
 
-// A span is a run with the positions that deal it: position pos+i deals id
-// first+i, for 0 ≤ i < n. Once published it does not change but for next.
+// A span is a run with the positions that deal it: the n positions before end
+// deal the n ids up to last. Both are kept by their end, since that is what a
+// taker compares with. Once published a span does not change but for next.
 type span struct {
-	pos   int64 // written before the span is published, under mu
-	n     int64
-	first int64
-	next  *span // the span published after this one; guarded by mu
+	end  int64 // written before the span is published, under mu
+	last int64
+	n    int64
+	next *span // the span published after this one; guarded by mu
+}
+
+// first returns the least id of the span, which has one.
+func (s *span) first() int64 { return s.last - (s.n - 1) }
+
+// from returns at most n ids of the span, those from position at on. It is called
+// for positions that do not lie before the span.
+func (s *span) from(at, n int64) Run {
+	left := s.end - at
+	if left <= 0 {
+		return Run{}
+	}
+	return Run{s.last - (left - 1), min(n, left)}
 }
 
 // Ring is a bounded queue of ids in ascending order, for one padder and any
@@ -150,12 +164,14 @@ func powerOfTwo(n int64) bool { return n > 0 && n&(n-1) == 0 }
 // Config.RejectedTake says.
 func (r *Ring) Take() (id int64, err error) {
 	s := r.current.Load()
-	at := r.position.Add(1) - 1
-	// s was published before the claim, so i is not negative.
-	if i := at - s.pos; i < s.n {
-		return s.first + i, nil
+	// Read before the claim: behind it they would have to wait for it.
+	end, last := s.end, s.last
+	// s was published before the claim, so the claim does not lie before it.
+	past := r.position.Add(1) - end
+	if past <= 0 {
+		return last + past, nil
 	}
-	return r.takeOne(s, at)
+	return r.takeOne(s, end+past-1)
 }
 
 // takeOne goes on where Take's claim was not covered by s.
@@ -182,13 +198,13 @@ func (r *Ring) TakeRun(limit int64) Run {
 	s := r.current.Load()
 	// Looking first costs little among many ids, and whoever polls an empty
 	// ring then claims nothing.
-	if r.position.Load()-s.pos >= s.n {
+	if r.position.Load()-s.end >= 0 {
 		return r.takeNext(n)
 	}
 	// As in Take, s was published before the claim.
 	at := r.position.Add(n) - n
-	if i := at - s.pos; i < s.n {
-		return Run{s.first + i, min(n, s.n-i)}
+	if run := s.from(at, n); run.N > 0 {
+		return run
 	}
 	return r.takeClaimed(s, at, n)
 }
@@ -224,9 +240,9 @@ func (r *Ring) takeNext(n int64) Run {
 // anything. It touches one of them at most: see the package documentation. It is
 // called with mu held, so that none is published meanwhile.
 func (r *Ring) find(s *span, at, n int64) Run {
-	for s = s.next; s != nil && at-s.pos >= 0; s = s.next {
-		if i := at - s.pos; i < s.n {
-			return Run{s.first + i, min(n, s.n-i)}
+	for s = s.next; s != nil && at-(s.end-s.n) >= 0; s = s.next {
+		if run := s.from(at, n); run.N > 0 {
+			return run
 		}
 	}
 	return Run{}
@@ -238,12 +254,12 @@ func (r *Ring) find(s *span, at, n int64) Run {
 // called with mu held.
 func (r *Ring) advance(n int64) (run Run, low bool) {
 	s := r.current.Load()
-	if r.head == r.tail && r.position.Load()-s.pos >= s.n {
+	if r.head == r.tail && r.position.Load()-s.end >= 0 {
 		return Run{}, true // empty: nothing is claimed
 	}
 	at := r.position.Add(n) - n
-	if i := at - s.pos; i < s.n {
-		return Run{s.first + i, min(n, s.n-i)}, false
+	if run := s.from(at, n); run.N > 0 {
+		return run, false
 	}
 	if r.head == r.tail {
 		return Run{}, true // another taker claimed the last ids
@@ -255,11 +271,11 @@ func (r *Ring) advance(n int64) (run Run, low bool) {
 	*slot = nil
 	r.head++
 	r.queued -= next.n
-	next.pos = at
+	next.end = at + next.n
 	s.next = next
-	// Publishing hands the positions [at, at+next.n) to the takers.
+	// Publishing hands the positions [at, next.end) to the takers.
 	r.current.Store(next)
-	return Run{next.first, min(n, next.n)}, r.queued < r.threshold
+	return next.from(at, n), r.queued < r.threshold
 }
 
 func (r *Ring) signalLow() {
@@ -291,7 +307,7 @@ func (r *Ring) Put(run Run) error {
 	case run.N > r.capacity-r.remaining() || r.tail-r.head == uint64(len(r.slots)):
 		return ErrFull
 	}
-	r.slots[r.tail&uint64(len(r.slots)-1)] = &span{n: run.N, first: run.First}
+	r.slots[r.tail&uint64(len(r.slots)-1)] = &span{n: run.N, last: run.Last()}
 	r.tail++
 	r.queued += run.N
 	r.put += run.N

@@ -43,7 +43,7 @@
 #define IDS 9       /* ids 0 to 8; 4 is the gap before the jump */
 #define NONE 255
 
-typedef Span { byte pos; byte n; byte first; byte next };
+typedef Span { byte end; byte n; byte last; byte next };
 
 Span spans[RUNS + 1];  /* 0 is the empty span of a new ring */
 byte position;
@@ -88,11 +88,12 @@ inline deal(from, count) {
 #define covered(s) (spans[s].n > 0)
 #define part(s)    (want)
 #else
-#define covered(s) (at - spans[s].pos < spans[s].n)
-#define part(s)    ((want < spans[s].n - (at - spans[s].pos)) -> want : spans[s].n - (at - spans[s].pos))
+#define covered(s) (at < spans[s].end)
+#define part(s)    ((want < spans[s].end - at) -> want : spans[s].end - at)
 #endif
-#define id(s)      (spans[s].first + at - spans[s].pos)
-#define usedUp(s)  (position - spans[s].pos >= spans[s].n)
+#define id(s)      (spans[s].last + 1 + at - spans[s].end)
+#define usedUp(s)  (position >= spans[s].end)
+#define first(s)   (spans[s].last + 1 - spans[s].n)
 
 proctype Taker() {
 	byte take, s, at, want, begun, k, got, next;
@@ -127,7 +128,7 @@ proctype Taker() {
 #ifndef NO_WALK
 			/* find: the claim may lie in a span published since */
 			do
-			:: claimed && spans[s].next != NONE && spans[spans[s].next].pos <= at ->
+			:: claimed && spans[s].next != NONE && spans[spans[s].next].end - spans[spans[s].next].n <= at ->
 				s = spans[s].next;
 				if
 				:: covered(s) -> got = part(s); break
@@ -158,9 +159,9 @@ proctype Taker() {
 						at = 0;
 #endif
 #ifdef ID_POSITIONS
-						atomic { at = spans[next].first; position = at + want };
+						atomic { at = first(next); position = at + want };
 #endif
-						spans[next].pos = at;
+						spans[next].end = at + spans[next].n;
 						current = next; /* publishes the span */
 						s = next;
 						got = part(s)
@@ -183,7 +184,7 @@ proctype Taker() {
 	running--
 }
 
-#define undealt ((position - spans[current].pos < spans[current].n) -> spans[current].n - (position - spans[current].pos) : 0)
+#define undealt ((position < spans[current].end) -> spans[current].end - position : 0)
 #define waiting (((queued > 0) -> spans[queue[0]].n : 0) + ((queued > 1) -> spans[queue[1]].n : 0))
 #define roomFor(size) (queued < SLOTS && size + undealt + waiting <= CAPACITY)
 
@@ -195,7 +196,7 @@ inline putRun(f, size) {
 	:: atomic {
 		!locked && roomFor(size) ->
 		puts++;
-		spans[puts].first = f;
+		spans[puts].last = f + size - 1;
 		spans[puts].n = size;
 		spans[puts].next = NONE;
 		queue[queued] = puts;
@@ -207,13 +208,13 @@ inline putRun(f, size) {
 	od
 }
 
-/* drop removes every id up to and including last */
-inline drop(last) {
+/* drop removes every id up to and including upTo */
+inline drop(upTo) {
 	lock();
 	s = current;
 	if
-	:: spans[s].n > 0 && last >= spans[s].first ->
-		end = spans[s].pos + ((spans[s].n - 1 < last - spans[s].first) -> spans[s].n : last - spans[s].first + 1);
+	:: spans[s].n > 0 && upTo >= first(s) ->
+		end = spans[s].end - ((upTo < spans[s].last) -> spans[s].last - upTo : 0);
 		do
 		:: at = position;
 			if
@@ -234,14 +235,13 @@ inline drop(last) {
 	:: else
 	fi;
 	do
-	:: queued > 0 && spans[queue[0]].first <= last ->
+	:: queued > 0 && first(queue[0]) <= upTo ->
 		d_step {
 			s = queue[0];
 			if
-			:: last < spans[s].first + spans[s].n - 1 -> /* in part */
-				dropped = dropped + last - spans[s].first + 1;
-				spans[s].n = spans[s].n - (last - spans[s].first + 1);
-				spans[s].first = last + 1
+			:: upTo < spans[s].last -> /* in part */
+				dropped = dropped + upTo - first(s) + 1;
+				spans[s].n = spans[s].last - upTo
 			:: else ->
 				dropped = dropped + spans[s].n;
 				queue[0] = queue[1];

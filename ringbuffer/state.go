@@ -26,7 +26,7 @@ func (r *Ring) remaining() int64 {
 // called with mu held.
 func (r *Ring) undealt() int64 {
 	s := r.current.Load()
-	return max(0, s.n-(r.position.Load()-s.pos))
+	return max(0, s.end-r.position.Load())
 }
 
 // HasRoom reports whether a run of the greatest length fits. While only one
@@ -66,13 +66,13 @@ func (r *Ring) Oldest() (id int64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.current.Load()
-	if left := r.undealt(); left > 0 {
-		return s.first + s.n - left, true
+	if left := s.from(r.position.Load(), 1); left.N > 0 {
+		return left.First, true
 	}
 	if r.head == r.tail {
 		return 0, false
 	}
-	return r.slots[r.head&uint64(len(r.slots)-1)].first, true
+	return r.slots[r.head&uint64(len(r.slots)-1)].first(), true
 }
 
 // Drop removes all ids up to and including last, and returns how many that were.
@@ -89,10 +89,10 @@ func (r *Ring) Drop(last int64) int64 {
 func (r *Ring) drop(last int64) (first int64) {
 	first = -1
 	s := r.current.Load()
-	if s.n > 0 && last >= s.first {
+	if s.n > 0 && last >= s.first() {
 		// Claims the positions up to end, as a taker would, unless takers were
 		// faster. Compare-and-swap, because an Add might overshoot.
-		end := s.pos + min(s.n-1, last-s.first) + 1
+		end := s.end - max(0, s.last-last)
 		for {
 			at := r.position.Load()
 			if at-end >= 0 {
@@ -100,7 +100,7 @@ func (r *Ring) drop(last int64) (first int64) {
 			}
 			if r.position.CompareAndSwap(at, end) {
 				r.dropped += end - at
-				first = s.first + (at - s.pos)
+				first = s.from(at, 1).First
 				break
 			}
 		}
@@ -108,17 +108,17 @@ func (r *Ring) drop(last int64) (first int64) {
 	for ; r.head != r.tail; r.head++ {
 		slot := &r.slots[r.head&uint64(len(r.slots)-1)]
 		waiting := *slot
-		if last < waiting.first {
+		if last < waiting.first() {
 			break
 		}
 		if first < 0 {
-			first = waiting.first
+			first = waiting.first()
 		}
-		n := min(waiting.n-1, last-waiting.first) + 1
+		n := min(waiting.n-1, last-waiting.first()) + 1
 		r.queued -= n
 		r.dropped += n
 		if n < waiting.n {
-			*slot = &span{n: waiting.n - n, first: waiting.first + n}
+			*slot = &span{n: waiting.n - n, last: waiting.last}
 			break
 		}
 		*slot = nil
