@@ -8,16 +8,17 @@ import (
 
 const (
 	// steps of the probe for each goroutine, some milliseconds in all.
-	steps = 2_000_000
+	steps = 4_000_000
 	// enough of the cores is had when the probe runs at this share of its best.
 	enough = 0.85
 	// pause is how long to leave a busy machine alone.
 	pause = 50 * time.Millisecond
 )
 
-// calm keeps samples from being taken while other programs hold the cores. A
-// contended counter, for one, looks as fast on two cores as on one while its two
-// goroutines take turns on the single core that is left to them.
+// calm keeps samples from being taken while other programs hold the cores, or
+// half of one, as what runs on its other hardware thread does, be it in another
+// virtual machine. A contended counter, for one, looks as fast on two cores as on
+// one while its two goroutines take turns on the single core that is left to them.
 type calm struct {
 	Samples   int
 	Disturbed int // kept for want of patience
@@ -26,13 +27,18 @@ type calm struct {
 	patience time.Duration
 }
 
-// arithmetic needs a core and nothing else: no memory, no clock, no lock.
+// arithmetic needs a core and nothing else: no memory, no clock, no lock. It needs
+// the whole of it: four chains that do not wait for each other keep its units
+// busy, where a single one would leave room for a neighbour and not notice it.
 func arithmetic(n int) (uint64, error) {
-	x := uint64(n)
+	a, b, c, d := uint64(n), uint64(n+1), uint64(n+2), uint64(n+3)
 	for range n {
-		x = x*6364136223846793005 + 1442695040888963407
+		a = (a ^ a<<13) + 1
+		b = (b ^ b<<13) + 1
+		c = (c ^ c<<13) + 1
+		d = (d ^ d<<13) + 1
 	}
-	return x, nil
+	return a ^ b ^ c ^ d, nil
 }
 
 // learn finds out how fast one core is.

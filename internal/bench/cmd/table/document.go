@@ -54,9 +54,10 @@ func setting(p *page, r *results) {
 	p.row("disturbed", fmt.Sprintf("%d of %d samples", r.Calm.Disturbed, r.Calm.Samples))
 	p.gap()
 	if r.Calm.Disturbed > 0 {
-		p.text("A sample is disturbed when other programs held cores that it needed, at its start or its end. " +
-			"These were kept, because the patience for better ones had run out. Disturbed samples on all cores are " +
-			"too cheap for what contends, since its goroutines took turns instead, and too dear for what scales.")
+		p.text("A sample is disturbed when other programs held cores that it needed, or hardware threads beside them, " +
+			"at its start or its end. These were kept, because the patience for better ones had run out. Where a core " +
+			"was shared, a sample is too dear, most of all for what keeps a core busy; where one was missing, samples " +
+			"on all cores are too cheap for what contends, since its goroutines took turns instead.")
 	}
 }
 
@@ -76,7 +77,8 @@ are not measured, while work that it does in the background is. Where more than 
 their threads start on cores of their own; some kernels would leave two of them on one.
 
 Before and after each sample a probe, arithmetic that shares nothing, tells whether as many cores were
-to be had as the sample needed. If not, the sample is taken again, as long as patience lasts.
+to be had as the sample needed, each of them whole. If not, the sample is taken again, as long as
+patience lasts.
 `, 3, all())
 }
 

@@ -34,7 +34,7 @@ func run(args []string) error {
 		count   = flags.Int("count", 7, "rounds; each figure is a median over them")
 		cell    = flags.Duration("time", 200*time.Millisecond, "how long a cell is measured in a round")
 		paced   = flags.Duration("latency", time.Second, "how long a paced run lasts in a round")
-		patient = flags.Duration("patience", 2*time.Minute, "how long in all to wait for a busy machine to be calm")
+		patient = flags.Duration("patience", 5*time.Minute, "how long in all to wait for a busy machine to be calm")
 		output  = flags.String("o", "", "write the document to this file, not to the standard output")
 		rawFile = flags.String("json", "", "write every sample to this file too")
 	)
