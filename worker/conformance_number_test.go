@@ -15,7 +15,8 @@ import (
 func TestWithNumber(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		mustLease(t, s.leaser(s.DB), max22) // number 0, which nobody asks for
-		a := s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(7)))
+		node := worker.Node{Host: "pod-7", Port: "8080", Type: worker.Container}
+		a := s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(7)), worker.WithNode(node))
 		past := time.Now().Add(-time.Minute)
 		for range 2 {
 			h := mustLease(t, a, 7)
@@ -26,7 +27,7 @@ func TestWithNumber(t *testing.T) {
 			if !errors.Is(err, worker.ErrHeld) || len(second.history()) != 0 {
 				t.Errorf("%v, %v; want ErrHeld and no number", second.history(), err)
 			}
-			wantAll(t, err, "7", s.Table)
+			wantAll(t, err, "7", s.Table, `host "pod-7", port "8080", heard of`)
 			h.release(t, past)
 		}
 		if got := assign(t, s.leaser(s.DB)); got != 7 {

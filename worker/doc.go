@@ -219,8 +219,8 @@
 //   - Close cannot reach the database: an error after 5 seconds, or when a statement
 //     under way lets go, which in SQLite is its busy timeout. As with a kill.
 //   - All numbers are held: ExhaustedError, with how many are.
-//   - The number that WithNumber asks for is held: ErrHeld. A pod that was killed
-//     can start again when its lease has expired.
+//   - The number that WithNumber asks for is held: ErrHeld, which says by whom. A
+//     pod that was killed can start again when its lease has expired.
 //   - A clock that is wrong at the start: SkewError, and no row is written.
 //
 // RELIABILITY.md, beside this file, tells how all this is tested and with what

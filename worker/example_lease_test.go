@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -60,10 +61,10 @@ func ExampleStatefulSet() {
 	fmt.Println("worker", gen.Worker())
 
 	_, err = uid.NewCached(context.Background(), leaser, uid.Config{})
-	fmt.Println(err)
+	fmt.Println("a second pod of that name:", errors.Is(err, worker.ErrHeld))
 	// Output:
 	// worker 7
-	// uid: lease worker: worker: take a number from WORKER_LEASE: worker: number is held: 7
+	// a second pod of that name: true
 }
 
 // A generator that finds its row gone stops, instead of making ids under a number

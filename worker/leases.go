@@ -97,7 +97,7 @@ func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 		case len(read.Rows) == 0 || number < 0:
 			return l.fail(ctx, doing, ErrNoLease)
 		case read.Rows[0].Live && !force:
-			return l.fail(ctx, doing, fmt.Errorf("%w: its holder has been heard of within %v", ErrHeld, l.expiry))
+			return l.fail(ctx, doing, fmt.Errorf("%w: by %s, which is within %v", ErrHeld, read.Rows[0].Holder, l.expiry))
 		}
 		row := read.Rows[0]
 		if row.Token == before {

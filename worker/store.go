@@ -56,6 +56,7 @@ func (l *Leaser) store(node Node, limit int64, clock func() time.Time) (*store, 
 				COALESCE(MAX(CASE WHEN worker_id < 0 THEN reserved_until ELSE worker_id + 1 END), 0) AS fresh,
 				COUNT(CASE WHEN worker_id BETWEEN 0 AND ? AND heartbeat_at > {now} - ? THEN 1 END) AS held FROM {table}`),
 			read: fill(`SELECT clock, token AS token, reserved_until AS reserved,
+				host AS host, port AS port, heartbeat_at AS heartbeat,
 				CASE WHEN heartbeat_at > clock - ? THEN 1 ELSE 0 END AS live
 				FROM (SELECT {now} AS clock) moment LEFT JOIN {table} ON worker_id = ?`),
 			insert: fill(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
@@ -132,10 +133,13 @@ func (s *store) look(tx *gorm.DB, answer *lease.Answer) error {
 
 func (s *store) read(tx *gorm.DB, request lease.Request, answer *lease.Answer) error {
 	var row struct {
-		Clock    int64   `gorm:"column:clock"`
-		Token    *string `gorm:"column:token"`
-		Reserved *int64  `gorm:"column:reserved"`
-		Live     int     `gorm:"column:live"`
+		Clock     int64   `gorm:"column:clock"`
+		Token     *string `gorm:"column:token"`
+		Reserved  *int64  `gorm:"column:reserved"`
+		Host      string  `gorm:"column:host"`
+		Port      string  `gorm:"column:port"`
+		Heartbeat int64   `gorm:"column:heartbeat"`
+		Live      int     `gorm:"column:live"`
 	}
 	result := tx.Raw(s.sql.read, s.expiry, request.Number).Scan(&row)
 	if result.Error != nil {
@@ -146,7 +150,11 @@ func (s *store) read(tx *gorm.DB, request lease.Request, answer *lease.Answer) e
 	}
 	answer.Now = row.Clock
 	if row.Token != nil && row.Reserved != nil {
-		answer.Rows = []lease.Row{{Number: request.Number, Token: *row.Token, Until: *row.Reserved, Live: row.Live == 1}}
+		heard := time.Duration(row.Clock-row.Heartbeat) * time.Millisecond
+		answer.Rows = []lease.Row{{
+			Number: request.Number, Token: *row.Token, Until: *row.Reserved, Live: row.Live == 1,
+			Holder: fmt.Sprintf("host %q, port %q, heard of %v ago", row.Host, row.Port, heard),
+		}}
 	}
 	return nil
 }

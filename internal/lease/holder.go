@@ -268,7 +268,7 @@ func (h *Holder) missed() (bool, error) {
 		h.number, h.read, h.doubts = -1, false, nil
 	case h.row != nil && h.row.Live:
 		h.read = false
-		return false, fmt.Errorf("%w: %d", ErrHeld, h.number)
+		return false, fmt.Errorf("%w: %d, by %s", ErrHeld, h.number, h.row.Holder)
 	}
 	return false, nil
 }

@@ -182,8 +182,10 @@ func TestExact(t *testing.T) {
 	t.Run("free", func(t *testing.T) { hold(t, 7) })
 	t.Run("held, then free", func(t *testing.T) {
 		d := drive(t, 9, 7)
-		err := d.fails(read7, row7(1000, "other", 1200), ErrHeld)
-		if want := "worker: number is held: 7"; err.Error() != want {
+		held := row7(1000, "other", 1200)
+		held.Rows[0].Holder = "host a"
+		err := d.fails(read7, held, ErrHeld)
+		if want := "worker: number is held: 7, by host a"; err.Error() != want {
 			t.Errorf("says %q, want %q", err, want)
 		}
 		d.goes(read7, Answer{Now: 2000, Rows: []Row{{Number: 7, Token: "other", Until: 2300}}})
