@@ -21,6 +21,7 @@ func TestPace(t *testing.T) {
 		{"a little borrowed fast", pace{begin, 1_000_000}, 10 * time.Millisecond, 1_300_000, 1_000_010, 1_300_000 + 299_990},
 		{"much borrowed, slowly", pace{begin, 9_000_000}, time.Second, 9_010_000, 1_001_000, 9_010_000 + 20_000},
 		{"at the same moment", pace{begin, 1_000_000}, 0, 1_000_001, 1_000_000, 1_000_001 + 1},
+		{"a clock that stepped back", pace{begin, 4_600_000}, time.Millisecond, 4_601_000, 1_000_000, 4_601_000 + 20_000},
 		{"a floor far ahead is no borrowing", pace{begin, 8_000_000}, time.Second, 8_001_000, 8_000_000, 8_001_000 + 1_000},
 	} {
 		p := tt.before
