@@ -1,0 +1,97 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// fakeLeaser grants what the test says.
+type fakeLeaser struct {
+	number      int64
+	from, until time.Time // of the first grant
+	err         error     // of Lease
+	releaseErr  error
+
+	limit   int64
+	granted func(number int64, from, until time.Time, err error)
+
+	wanted func(until time.Time) // if set, told what is used
+
+	mu       sync.Mutex
+	used     time.Time
+	most     time.Time
+	released []time.Time
+}
+
+func (f *fakeLeaser) Assign(context.Context, int64) (int64, error) {
+	return 0, errors.New("assigned, though it could be leased")
+}
+
+func (f *fakeLeaser) Lease(_ context.Context, limit int64, _ func() time.Time, granted func(int64, time.Time, time.Time, error)) (uid.Lease, error) {
+	f.limit, f.granted = limit, granted
+	if f.err != nil {
+		return nil, f.err
+	}
+	granted(f.number, f.from, f.until, nil)
+	return f, nil
+}
+
+func (f *fakeLeaser) Use(used, most time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if used.After(f.used) {
+		f.used = used
+	}
+	f.most = most
+	if f.wanted != nil {
+		f.wanted(used)
+	}
+}
+
+// told returns what Use was told.
+func (f *fakeLeaser) told() (used, most time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.used, f.most
+}
+
+func (f *fakeLeaser) Release(_ context.Context, next time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.released = append(f.released, next)
+	return f.releaseErr
+}
+
+// at is the start of a tick of the layout small.
+func at(tick int64) time.Time { return small.Epoch.Add(time.Duration(tick) * time.Second) }
+
+// leased is a config for the layout small, whose clock shows tick 5.
+func leased() (uid.Config, *clock) {
+	c := clockAt(start)
+	return uid.Config{Layout: small, Now: c.now}, c
+}
+
+func cachedUnder(t *testing.T, f *fakeLeaser, config uid.Config) *uid.Cached {
+	t.Helper()
+	gen, err := uid.NewCached(context.Background(), f, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { gen.Close() })
+	return gen
+}
+
+func defaultUnder(t *testing.T, f *fakeLeaser, config uid.Config) *uid.Default {
+	t.Helper()
+	gen, err := uid.NewDefault(context.Background(), f, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { gen.Close() })
+	return gen
+}

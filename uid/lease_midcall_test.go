@@ -1,0 +1,81 @@
+package uid_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// held is a clock that holds up one reading: a call is then under way, with all
+// but the time in its hands.
+type held struct {
+	*clock
+	armed   atomic.Bool
+	reading chan struct{}
+	goOn    chan struct{}
+}
+
+func holdUp(c *clock) *held {
+	return &held{clock: c, reading: make(chan struct{}), goOn: make(chan struct{})}
+}
+
+func (h *held) now() time.Time {
+	now := h.clock.now()
+	if h.armed.CompareAndSwap(true, false) {
+		h.reading <- struct{}{}
+		<-h.goOn
+	}
+	return now
+}
+
+// next has one call of Next held up while meanwhile runs.
+func (h *held) next(gen uid.Generator, meanwhile func()) (id uid.ID, err error) {
+	h.armed.Store(true)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		id, err = gen.Next()
+	}()
+	<-h.reading
+	meanwhile()
+	close(h.goOn)
+	<-done
+	return id, err
+}
+
+// What Close gives back is not issued any more, not even by a call that began
+// before it.
+func TestDefaultClosedUnderACall(t *testing.T) {
+	config, c := leased()
+	h := holdUp(c)
+	config.Now = h.now
+	f := &fakeLeaser{number: 7, until: at(100)}
+	gen := defaultUnder(t, f, config)
+	mustNext(t, gen)
+	c.step(time.Second)
+	id, err := h.next(gen, func() { gen.Close() })
+	if err != uid.ErrClosed {
+		t.Errorf("Next() = %d, %v, after the time from %v on was given back; want ErrClosed", id, err, f.released[0])
+	}
+}
+
+// A call that began under one number does not stamp under it after another has
+// been granted.
+func TestDefaultChangesNumberUnderACall(t *testing.T) {
+	config, c := leased()
+	h := holdUp(c)
+	config.Now = h.now
+	f := &fakeLeaser{number: 7, until: at(100)}
+	gen := defaultUnder(t, f, config)
+	mustNext(t, gen)
+	c.step(time.Second)
+	id, err := h.next(gen, func() {
+		f.granted(3, time.Time{}, at(100), nil)
+		c.step(time.Second) // for the next reading
+	})
+	if parts, _ := gen.Parse(id); err != nil || parts.Worker != 3 {
+		t.Errorf("Next() = id of worker %d, %v; want worker 3", parts.Worker, err)
+	}
+}
