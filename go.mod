@@ -17,6 +17,7 @@ require (
 	github.com/xo/dburl v0.24.2
 	go.uber.org/goleak v1.3.0
 	golang.org/x/sync v0.19.0
+	golang.org/x/time v0.12.0
 	gorm.io/driver/mysql v1.6.0
 	gorm.io/driver/postgres v1.6.0
 	gorm.io/driver/sqlite v1.6.0

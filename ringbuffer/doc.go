@@ -115,12 +115,12 @@
 //	runs, load the span then claim: the ring           2.3    4.3
 //	the same with runs of 64 ids instead of a tick's   3.0    4.1
 //
-// Slots of one id each read and write memory for every id, and as padded slots
-// they take 31 MiB for 65,536 ids where the ring takes a kilobyte. Claiming
-// before loading the span costs no less than the ring's order, needs a comparison
-// with the span's start as well, and even then loses the ids of takers that are
-// held up in between. Shorter runs change spans more often: that costs one
-// goroutine more and, in this run, two of them less. A run is a whole tick
+// Slots of one id each read and write memory for every id, and padded they take
+// two words on lines of their own for it, where the ring takes one slot a run.
+// Claiming before loading the span costs no less than the ring's order, needs a
+// comparison with the span's start as well, and even then loses the ids of takers
+// that are held up in between. Shorter runs change spans more often: that costs
+// one goroutine more and, in this run, two of them less. A run is a whole tick
 // because that is the simplest, takes the fewest slots and costs one goroutine
 // least.
 package ringbuffer

@@ -140,7 +140,7 @@ func (r *claimFirst) takeSlow() int64 {
 // BenchmarkShape compares the shapes, each with room for 65,536 ids and with its
 // takers filling it. The figures in the package documentation are from here:
 //
-//	go test ./ringbuffer -run '^$' -bench Shape -count 10
+//	go test ./ringbuffer -run '^$' -bench Shape -count 8
 func BenchmarkShape(b *testing.B) {
 	const capacity, runLen = 65536, 8192
 	for _, shape := range []struct {

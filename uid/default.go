@@ -72,7 +72,8 @@ func NewDefault(ctx context.Context, assigner Assigner, config Config) (*Default
 // Next returns an id stamped with the present tick. When the tick's ids are used
 // up it waits for the next tick, and when the clock has stepped back by no more
 // than Config.MaxBackward it waits for that. The errors are [ErrClosed],
-// [ErrTimeExhausted] and [*ClockBackwardError].
+// [ErrTimeExhausted], [*ClockBackwardError] and, under a leased number,
+// [*ReservationError].
 func (g *Default) Next() (ID, error) {
 	id, _, err := g.claim(context.Background(), 1, false)
 	return id, err

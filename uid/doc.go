@@ -60,7 +60,9 @@
 //
 // # Around it
 //
-// Package uidgorm gives rows their keys, and uidhttp shows where a generator
-// stands. MIGRATING.md, beside this file, is for those who come from
+// Package uidgorm gives rows their keys. [ID.Base32] and [ID.Base62] are shorter
+// texts that sort as the ids do, and package opaque makes tokens for the outside.
+// Package uidhttp is a page that shows where a generator stands, and uidprom the
+// same as metrics. MIGRATING.md, beside this file, is for those who come from
 // uid-generator.
 package uid

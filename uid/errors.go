@@ -66,7 +66,11 @@ type ReservationError struct {
 
 func (e *ReservationError) Error() string {
 	text := fmt.Sprintf("%v: no worker number is held; the last was %d", ErrReservation, e.Worker)
-	if !e.Until.IsZero() {
+	switch {
+	case e.Until.IsZero():
+	case !e.From.Before(e.Until):
+		text = fmt.Sprintf("%v: worker %d has none before %s", ErrReservation, e.Worker, e.From.UTC().Format(time.RFC3339Nano))
+	default:
 		text = fmt.Sprintf("%v: worker %d has it from %s until %s", ErrReservation, e.Worker,
 			e.From.UTC().Format(time.RFC3339Nano), e.Until.UTC().Format(time.RFC3339Nano))
 	}

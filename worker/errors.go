@@ -67,11 +67,14 @@ type ExhaustedError struct {
 
 // Error names the numbers and the table.
 func (e *ExhaustedError) Error() string {
-	held := ""
-	if e.Held > 0 {
-		held = fmt.Sprintf(", and %d are held", e.Held)
+	what := fmt.Sprintf("%s gave %d", e.Table, e.Number)
+	switch {
+	case e.Held == 1:
+		what = fmt.Sprintf("1 is held in %s, the next new one would be %d", e.Table, e.Number)
+	case e.Held > 1:
+		what = fmt.Sprintf("%d are held in %s, the next new one would be %d", e.Held, e.Table, e.Number)
 	}
-	return fmt.Sprintf("%v: %s gave %d, the largest that the layout allows is %d%s", ErrExhausted, e.Table, e.Number, e.Max, held)
+	return fmt.Sprintf("%v: %s, the largest that the layout allows is %d", ErrExhausted, what, e.Max)
 }
 
 // Unwrap returns ErrExhausted.

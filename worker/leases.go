@@ -25,10 +25,10 @@ type LeaseRow struct {
 	State         LeaseState `json:"state"`
 	Host          string     `json:"host"` // of its last holder; see Node
 	Port          string     `json:"port"`
-	Type          NodeType   `json:"type"`           // in JSON the number: 1 container, 2 actual
-	HeartbeatAt   time.Time  `json:"heartbeat_at"`   // last sign of life, by the database's clock; zero if free
-	ReservedUntil time.Time  `json:"reserved_until"` // where its next holder starts, or the present if that is later
-	Created       time.Time  `json:"created"`        // by the database's clock
+	Type          NodeType   `json:"type"`                  // in JSON the number: 1 container, 2 actual
+	HeartbeatAt   time.Time  `json:"heartbeat_at,omitzero"` // last sign of life, by the database's clock; zero if free
+	ReservedUntil time.Time  `json:"reserved_until"`        // where its next holder starts, or the present if that is later
+	Created       time.Time  `json:"created"`               // by the database's clock
 }
 
 // Leases returns the rows with the highest numbers, highest first, at most limit

@@ -50,8 +50,10 @@ least, and starts halfway through one whose ids are used up.
 --compare shows what has changed since an earlier bench --json. A change that the
 rounds of either could have by chance is said to be within the spread.
 
-It needs no database. Other programs at work distort what it finds. An interrupt
-ends it with the rows measured so far.`,
+It needs no database. Other programs at work distort what it finds, and so do
+threads that the system leaves on one core: the figures of the README are from the
+project's internal/bench, which places them and waits for a calm machine. An
+interrupt ends it with the rows measured so far.`,
 		Example: `  uidring bench
   uidring bench --duration 5s --layout snowflake
   uidring bench --report bench.html

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/time/rate"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
@@ -31,9 +32,13 @@ type genFlags struct {
 	boost     int64
 	padding   int64
 	maxBorrow time.Duration
+	rate      int64 // ids a second, 0 is no limit
 	json      bool
 	http      string
 }
+
+// maxRate is more ids a second than can be written.
+const maxRate = 1_000_000_000
 
 // cachedOnly are the flags that mean nothing to the default generator.
 var cachedOnly = []string{"boost-power", "padding-factor", "max-borrow"}
@@ -65,7 +70,7 @@ by one of them alone.
 
 The cached generator runs ahead of the clock where more ids are asked for than
 there is time for, by --max-borrow at most; then it goes on at the pace of the
-clock. The default generator stamps the present, and waits for the next tick when
+clock. --rate keeps to a slower one. The default generator stamps the present, and waits for the next tick when
 the ids of one are used up.
 
 Under a leased number ids carry time that was reserved for it, some ten minutes
@@ -88,7 +93,7 @@ An interrupt ends the stream after a whole line, with exit code 130.`,
   uidring gen --dsn mysql://user:password@localhost:3306/app -n 5
   uidring gen --worker lease -n 5
   uidring gen --worker static:7 --generator default
-  uidring gen -n 1000000000 --max-borrow 0 --http 127.0.0.1:8080 > ids.txt`,
+  uidring gen -n 1000000 --rate 5000 --http 127.0.0.1:8080 > ids.txt`,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -121,11 +126,12 @@ An interrupt ends the stream after a whole line, with exit code 130.`,
 	flags.Var(number{&f.boost, 1, uid.MaxBoostPower}, "boost-power", fmt.Sprintf("the cached generator's ring holds the ids of 2^this ticks; 1 to %d", uid.MaxBoostPower))
 	flags.Var(number{&f.padding, 1, 99}, "padding-factor", "the ring is filled when it holds less than this, in per cent; 1 to 99")
 	flags.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "how far ahead of the clock ids may be stamped; negative is without bound")
+	flags.Var(number{&f.rate, 0, maxRate}, "rate", "how many ids a second at most; 0 is as many as can be made")
 	flags.BoolVar(&f.json, "json", false, "print objects with id (a string, for JavaScript's sake), time, worker and\nsequence, one a line")
 	flags.StringVar(&f.http, "http", "", "serve a status page at this `address` while ids are made, such as 127.0.0.1:8080;\nport 0 is a free one")
 	dsnFlag(cmd)
 	complete(cmd, "generator", cachedName, defaultName)
-	for _, name := range []string{"count", "boost-power", "padding-factor", "max-borrow", "http"} {
+	for _, name := range []string{"count", "boost-power", "padding-factor", "max-borrow", "rate", "http"} {
 		complete(cmd, name)
 	}
 	complete(cmd, "worker", leaseSource, registrySource, staticSource)
@@ -161,6 +167,9 @@ func gen(cmd *cobra.Command, f genFlags) (err error) {
 		return err
 	}
 	s := &stream{made: made, bits: allocator, flushes: f.generator == defaultName, out: out, logger: logger}
+	if f.rate > 0 {
+		s.pace = rate.NewLimiter(rate.Limit(f.rate), max(1, int(f.rate/10))) // ten batches a second
+	}
 	if f.json {
 		s.lines = jsonForm(allocator)
 	}

@@ -27,6 +27,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(&output{w: stdout})
 	root.SetErr(stderr)
+	addCompletion(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	return report(stderr, cmd, err)
 }
@@ -61,6 +62,22 @@ default that is an SQLite file, which is created if need be.`,
 		}
 	}
 	return root
+}
+
+// addCompletion adds cobra's completion command, except that a shell that it does
+// not know is wrong use. The command writes to where root does by now.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.RunE = func(cmd *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return usagef("unknown shell %q for %q", args[0], cmd.CommandPath())
+				}
+				return cmd.Help()
+			}
+		}
+	}
 }
 
 // below goes through the commands of cmd, and theirs.

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 )
@@ -21,8 +23,9 @@ type generator interface {
 type stream struct {
 	made    generator
 	bits    bits.Allocator
-	lines   *form // nil is ids alone
-	flushes bool  // made waits without a word when a tick's ids are used up
+	lines   *form         // nil is ids alone
+	flushes bool          // made waits without a word when a tick's ids are used up
+	pace    *rate.Limiter // nil is as fast as may be
 	out     *bufio.Writer
 	logger  *slog.Logger
 	vain    int // attempts in a row that found no time reserved
@@ -35,7 +38,17 @@ func (s *stream) run(ctx context.Context, count int64) (err error) {
 	batch := make([]uid.ID, min(1024, s.bits.MaxSequence()+1))
 	var text []byte
 	for left := count; left > 0; {
-		n, failed := s.made.NextN(batch[:min(left, int64(len(batch)))])
+		want := min(left, int64(len(batch)))
+		if s.pace != nil {
+			want = min(want, int64(s.pace.Burst()))
+			if err := s.out.Flush(); err != nil {
+				return err
+			}
+			if err := s.pace.WaitN(ctx, int(want)); err != nil {
+				return err
+			}
+		}
+		n, failed := s.made.NextN(batch[:want])
 		left -= int64(n)
 		text = text[:0]
 		for _, id := range batch[:n] {

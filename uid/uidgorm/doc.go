@@ -8,9 +8,9 @@
 //	...
 //	err = db.Create(&order) // order.ID is set
 //
-// A key that is set stays. A key that is zero is filled, on every way on which
-// GORM creates, with one call of [Generator.NextN] for a statement, however many
-// rows it has.
+// A key that is set stays. A key that is zero is filled, in
+// whichever way GORM creates, with one call of [Generator.NextN] for a statement,
+// however many rows it has.
 //
 // # How a model opts in
 //
@@ -90,7 +90,6 @@
 // # Concurrency and cost
 //
 // A [Plugin] may be used from any number of goroutines, which do not wait for each
-// other but in the generator. No further statement is sent. A create takes a few
-// microseconds more, and a fraction of one for each further row, nearly all of it
-// for finding the keys by reflection.
+// other but in the generator. No further statement is sent. What a create takes
+// more is nearly all for finding the keys by reflection, little beside a statement.
 package uidgorm

@@ -109,6 +109,10 @@ func TestJudge(t *testing.T) {
 		{"near the bound", func(s *uid.Stats) { s.Borrowed = 20 * time.Hour }, warning, []string{"nears its bound, 24 h"}},
 		{"no bound", func(s *uid.Stats) { s.Borrowed, s.MaxBorrow = 2000*time.Hour, -1 }, fine, nil},
 		{"at the bound", func(s *uid.Stats) { s.MaxBorrow, s.LastError = time.Hour, &uid.BorrowLimitError{Limit: time.Hour} }, warning, []string{"at its bound, 1 h"}},
+		{"nothing to be borrowed", func(s *uid.Stats) {
+			s.Remaining, s.MaxBorrow, s.LastError = 0, 1, &uid.BorrowLimitError{Limit: 1}
+		}, warning, []string{"No time may be borrowed"}},
+		{"nothing to be borrowed, and ids left", func(s *uid.Stats) { s.MaxBorrow, s.LastError = 1, &uid.BorrowLimitError{Limit: 1} }, fine, nil},
 		{"at the bound, empty", func(s *uid.Stats) { s.Remaining, s.LastError = 0, &uid.BorrowLimitError{Limit: time.Hour} }, warning, []string{"at its bound"}},
 		{"at a bound that a full ring reaches", func(s *uid.Stats) {
 			s.MaxBorrow, s.LastError = 5*time.Second, &uid.BorrowLimitError{Limit: 5 * time.Second}

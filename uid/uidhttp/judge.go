@@ -63,7 +63,10 @@ func judge(layout bits.Layout, s uid.Stats, now time.Time) (state, []string) {
 			say(warning, "Borrowed time nears its bound, %s.", span(limit))
 		}
 	case errors.Is(s.LastError, uid.ErrBorrowLimit):
-		if roomy || empty {
+		switch {
+		case limit < layout.Unit && empty:
+			say(warning, "No time may be borrowed, and no id of the present tick is left: ids are made at the pace of the clock.")
+		case roomy || empty:
 			say(warning, "Borrowed time is at its bound, %s: ids are made at the pace of the clock.", span(limit))
 		}
 	case errors.Is(s.LastError, uid.ErrReservation):

@@ -42,7 +42,8 @@
 // # What it costs
 //
 // Nothing between scrapes: no goroutine, no counter. A scrape takes some 10
-// microseconds a generator, and no id waits for it.
+// microseconds a generator (go test -bench Collect, in this module), and no id
+// waits for it.
 //
 // # What to do with them
 //
