@@ -18,7 +18,7 @@ lint: ## check formatting, vet, and the walls between packages
 
 model: ## check the models, and that they find the faults seeded in them (needs spin and gcc)
 	.ci/model worker/lease.pml "WRITES=6 FLIGHTS=1 HORIZON=6" NO_FLOOR NO_TOKEN ISSUE_FIRST WALL_CLOCK SETTLE_BY_NAME SETTLE_BY_LAST RELEASE_LATE RELEASE_LAST
-	.ci/model ringbuffer/ring.pml "TAKERS=3 TAKES=1" POSITION_BACK NO_END ID_POSITIONS NO_WALK DROP_ADD UNLOCKED CLAIM_FIRST
+	.ci/model ringbuffer/ring.pml "TAKERS=3 TAKES=1" POSITION_BACK NO_END ID_POSITIONS NO_WALK DROP_ADD UNLOCKED CLAIM_FIRST CAS_ONCE REST_SPAN
 
 torture: ## torment processes and databases of its own until TORTURE_IDS ids are collected (needs mariadbd and postgres)
 	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/torture -run TestTorture -count=1 -v -timeout 60m

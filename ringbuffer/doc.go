@@ -33,8 +33,9 @@
 // nothing but the number. At a number each nanosecond they last 292 years, and
 // polling an empty ring costs one a call at most: a claim of many, and every claim
 // in the slow path, looks first whether there is anything to claim. Should they
-// run out all the same, they start again from the least: positions are compared
-// by their difference, which is small, so that changes nothing.
+// run out all the same, they start again from the least. That changes nothing,
+// since positions are compared by their difference: it is right as long as fewer
+// than 2^63 positions go by while one span is current or one call is held up.
 //
 // # Why no id is dealt twice
 //
@@ -42,15 +43,15 @@
 //     nothing sets the position back. [Ring.Drop] moves it forward, by
 //     compare-and-swap, and so owns the positions that it skips.
 //  2. Spans do not overlap. The next one is published under the mutex, after a
-//     claim at or behind the current span's end, and starts there.
+//     claim at or behind the current span's end, and starts at that claim.
 //  3. So a position lies in one span at most. The span that a taker loads was
-//     published before the taker's claim, so the claim is not below its start,
-//     and comparing it with the end is enough. A taker that is held up between
-//     the two steps, for however long, deals the id of its position or none. The
-//     order of the two is essential: with the claim first, the span could be a
-//     later one, and the claim below its start. When the end and the last id are
-//     read is not: a published span does not change. Take reads them before the
-//     claim, because that is faster.
+//     published before the taker's claim, and its start was claimed before that,
+//     so the claim is not below its start, and comparing it with the end is
+//     enough. A taker that is held up between the two steps deals the id of its
+//     position or none. The order of the two is essential: with the claim first,
+//     the span could be a later one, and the claim below its start. It does not
+//     matter when the end and the last id are read, because a published span does
+//     not change; Take reads them before the claim, because that is faster.
 //  4. No id lies in two runs. [Ring.Put] refuses a run that does not lie above
 //     all that came before, so this holds whatever the padder does.
 //
@@ -91,11 +92,12 @@
 // ring.pml, beside the code, is a model of it in Promela: takers of one and of
 // several ids, a padder, runs that continue each other, a jump to a later tick,
 // an empty ring, and runs dropped whole and in part. Every interleaving is
-// checked for the three properties above. The model can be told to set the
-// position back, to leave out the check against the span's end, to deal ids as
-// positions, to take claims that need the list for void, to drop by Add, to leave
-// out the mutex, and to claim before loading the span; the check counts only if
-// it finds each of these.
+// checked for the properties above, and that nothing is dealt from where Close
+// says that it ended. The model can be told to set the position back, to leave
+// out the check against the span's end, to deal ids as positions, to take claims
+// that need the list for void, to drop by Add, to leave out the mutex, to claim
+// before loading the span, to drop without trying again, and to have Close tell
+// of too much; the check counts only if it finds each of these.
 //
 // The tests hold the ring against a mutex and a slice, by random calls and by
 // fuzzing, and check the three properties under stress.

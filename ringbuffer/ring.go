@@ -90,7 +90,7 @@ type Ring struct {
 	last    int64 // greatest id ever put, -1 before the first
 	put     int64 // ids ever put
 	dropped int64 // ids ever dropped
-	rest    int64 // least id that Close dropped, -1 for none
+	rest    int64 // once closed: the least id that this dropped, -1 for none
 	closed  bool
 }
 
@@ -152,7 +152,6 @@ func New(config Config) (*Ring, error) {
 		runLen:       config.RunLen,
 		threshold:    config.Threshold,
 		last:         -1,
-		rest:         -1,
 	}
 	r.current.Store(&span{}) // an exhausted one: it has no ids
 	return r, nil

@@ -8,10 +8,13 @@
  *             its own began
  *   complete  when all have ended, each id that was put was dealt or dropped, or
  *             is still in the ring
+ *   closed    what was dropped is never dealt afterwards, nor is anything from the
+ *             least id on that Close dropped, at whatever time
  *
  * Among the runs there is one that continues another, a jump to a later tick, a
- * run that is dropped whole and one that is dropped in part; takers find the ring
- * empty at the start, and whenever the padder is late.
+ * run that is dropped whole and one that is dropped in part, waiting or while it
+ * is dealt; takers find the ring empty at the start, and whenever the padder is
+ * late. The last drop is of everything, as Close does it.
  *
  * Each of these defines seeds a fault, which the check has to find:
  *
@@ -22,9 +25,11 @@
  *   DROP_ADD        Drop adds to the position instead of comparing and swapping
  *   UNLOCKED        the change of runs does not take the mutex
  *   CLAIM_FIRST     a taker claims before it loads the span
+ *   CAS_ONCE        Drop does not try again when a taker was faster
+ *   REST_SPAN       Close tells of the whole span as dropped, not of what is left
  *
  * Not in the model: that Put refuses runs out of order, that one goroutine at a
- * time puts, Close, which is a Drop of everything, and the width of positions.
+ * time puts, and the width of positions.
  *
  * Atomic operations of Go are sequentially consistent, so a step of the model is
  * one atomic operation, or one critical section as far as the mutex hides it.
@@ -58,6 +63,7 @@ bool dealt[IDS];
 byte dropped;
 byte put;
 byte ended = NONE;     /* greatest id of a call that has ended */
+byte rest = NONE;      /* least id that Close dropped */
 byte running = TAKERS + 1;
 
 inline lock()   { atomic { !locked -> locked = true } }
@@ -208,9 +214,10 @@ inline putRun(f, size) {
 	od
 }
 
-/* drop removes every id up to and including upTo */
+/* drop removes every id up to and including upTo; first is the least of them */
 inline drop(upTo) {
 	lock();
+	least = NONE;
 	s = current;
 	if
 	:: spans[s].n > 0 && upTo >= first(s) ->
@@ -225,8 +232,15 @@ inline drop(upTo) {
 			:: else ->
 				atomic {
 					if
-					:: position == at -> position = end; dropped = dropped + end - at; break
+					:: position == at ->
+						position = end; dropped = dropped + end - at;
+						least = id(s);
+						break
+#ifdef CAS_ONCE
+					:: else -> break
+#else
 					:: else
+#endif
 					fi
 				}
 #endif
@@ -239,6 +253,10 @@ inline drop(upTo) {
 		d_step {
 			s = queue[0];
 			if
+			:: least == NONE -> least = first(s)
+			:: else
+			fi;
+			if
 			:: upTo < spans[s].last -> /* in part */
 				dropped = dropped + upTo - first(s) + 1;
 				spans[s].n = spans[s].last - upTo
@@ -250,16 +268,30 @@ inline drop(upTo) {
 		}
 	:: else -> break
 	od;
-	unlock()
+#ifdef REST_SPAN
+	if
+	:: least != NONE && spans[current].n > 0 && least <= spans[current].last -> least = first(current)
+	:: else
+	fi;
+#endif
+	atomic {
+		assert(undealt == 0 || spans[current].last + 1 - undealt > upTo); /* dropped */
+		if
+		:: ended == NONE || upTo > ended -> ended = upTo /* what is dealt later lies above */
+		:: else
+		fi;
+		locked = false
+	}
 }
 
 proctype Padder() {
-	byte s, at, end;
+	byte s, at, end, least;
 	putRun(0, 2);                        /* 0 1 */
 	putRun(2, 2);                        /* 2 3: goes on where that ends */
-	putRun(5, 2);                        /* 5 6: a later tick */
-	if :: drop(3) :: drop(5) :: skip fi; /* whole runs; half a run; none */
-	putRun(7, 2);                        /* 7 8 */
+	putRun(5, 3);                        /* 5 6 7: a later tick */
+	if :: drop(3) :: drop(6) :: skip fi; /* whole runs; part of one; none */
+	putRun(8, 1);                        /* 8 */
+	if :: drop(8); rest = least :: skip fi; /* Close, or none */
 done:
 	running--
 }
@@ -282,6 +314,11 @@ init {
 		i = 0;
 		do
 		:: i < IDS -> issued = issued + dealt[i]; i++
+		:: else -> break
+		od;
+		i = rest;
+		do
+		:: i < IDS -> assert(!dealt[i]); i++ /* closed */
 		:: else -> break
 		od;
 		complete = (put == issued + dropped + undealt + waiting);

@@ -182,27 +182,6 @@ func TestDropTheLastIDThereIs(t *testing.T) {
 	}
 }
 
-// Whoever polls an empty ring with a great limit must not use the positions up.
-func TestPollingClaimsNothing(t *testing.T) {
-	r := mustNew(t, ringbuffer.Config{Runs: 2, RunLen: 1 << 61})
-	mustPut(t, r, 100, 4)
-	for range 100 {
-		for run := r.TakeRun(math.MaxInt64); run.N > 0; run = r.TakeRun(math.MaxInt64) {
-			if run != (ringbuffer.Run{First: 100, N: 4}) {
-				t.Fatalf("TakeRun() = %+v", run)
-			}
-		}
-		r.Take()
-	}
-	if got := r.Counts(); got != (ringbuffer.Counts{Put: 4, Taken: 4}) {
-		t.Errorf("Counts() = %+v, want 4 put and taken", got)
-	}
-	mustPut(t, r, 200, 4)
-	if got := r.TakeRun(5); got != (ringbuffer.Run{First: 200, N: 4}) {
-		t.Errorf("TakeRun(5) = %+v, want the next run", got)
-	}
-}
-
 // A ring of 65,536 ids, as uid-generator has by default, takes a mebibyte and a
 // half there.
 func TestMemory(t *testing.T) {

@@ -75,8 +75,8 @@ func (r *Ring) Oldest() (id int64, ok bool) {
 	return r.slots[r.head&uint64(len(r.slots)-1)].first(), true
 }
 
-// Drop removes all ids up to and including last, and returns how many that were.
-// They are never dealt.
+// Drop removes all ids up to and including last that are in the ring, and returns
+// how many that were. They are never dealt. What is put later is not affected.
 func (r *Ring) Drop(last int64) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

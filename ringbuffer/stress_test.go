@@ -12,8 +12,8 @@ import (
 
 // TestStress has takers of all kinds at work while runs are put, some of them
 // behind a gap, and some dropped. It checks what the model checks: no id twice,
-// each greater than those of calls that ended before its own began, and none
-// lost.
+// each greater than those of calls that ended before its own began, none lost,
+// and none dealt once the ring is closed.
 func TestStress(t *testing.T) {
 	for _, shape := range []struct {
 		name         string
@@ -37,16 +37,17 @@ func stress(t *testing.T, runs, runLen int64) {
 	r := mustNew(t, ringbuffer.Config{Runs: runs, RunLen: runLen, Threshold: runs * runLen / 2})
 
 	var (
-		ended atomic.Int64 // greatest id of a call that has ended
-		done  atomic.Bool
-		wg    sync.WaitGroup
-		taken [takers][]int64
+		ended  atomic.Int64 // greatest id of a call that has ended
+		closed atomic.Bool  // Close has returned
+		done   atomic.Bool
+		wg     sync.WaitGroup
+		taken  [takers][]int64
 	)
 	ended.Store(-1)
 	for i := range takers {
 		wg.Go(func() {
 			for n := int64(i); !done.Load(); n++ {
-				begun := ended.Load()
+				begun, late := ended.Load(), closed.Load()
 				var run ringbuffer.Run
 				if i%2 == 0 {
 					if id, err := r.Take(); err == nil {
@@ -58,6 +59,9 @@ func stress(t *testing.T, runs, runLen int64) {
 				if run.N == 0 {
 					runtime.Gosched()
 					continue
+				}
+				if late {
+					t.Errorf("id %d, after Close had returned", run.First)
 				}
 				if run.First <= begun {
 					t.Errorf("id %d, but a call had ended with %d before this one began", run.First, begun)
@@ -92,6 +96,10 @@ func stress(t *testing.T, runs, runLen int64) {
 	}
 	// Closed under the takers' hands, it tells where they got to.
 	rest := r.Close()
+	closed.Store(true)
+	for range 100 {
+		runtime.Gosched()
+	}
 	done.Store(true)
 	wg.Wait()
 

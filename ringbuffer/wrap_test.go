@@ -30,6 +30,10 @@ func TestPositionsWrap(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, id)
+			if oldest, ok := r.Oldest(); !ok || oldest != id+1 || r.undealt() != runLen-1 {
+				t.Fatalf("%d positions before the end %d ids of the run are left from %d on, want %d from %d",
+					ahead, r.undealt(), oldest, runLen-1, id+1)
+			}
 			for run := r.TakeRun(2); run.N > 0; run.First, run.N = run.First+1, run.N-1 {
 				got = append(got, run.First)
 			}

@@ -1,0 +1,136 @@
+package ringbuffer
+
+import (
+	"math"
+	"testing"
+)
+
+// small returns a ring of runs of 4 ids, with room for 4 of them.
+func small(t *testing.T, puts ...Run) *Ring {
+	t.Helper()
+	r, err := New(Config{Runs: 4, RunLen: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range puts {
+		if err := r.Put(run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+// A taker that is held up between its two steps finds its claim in whichever span
+// it lies by then.
+func TestHeldUpTaker(t *testing.T) {
+	for spans := range int64(3) {
+		r := small(t, Run{0, 4}, Run{4, 4}, Run{8, 4})
+		s := r.current.Load() // it has loaded this, and no more
+		for range 4*spans + 2 {
+			if _, err := r.Take(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := Run{4*spans + 2, 2}
+		at := r.position.Add(2) - 2
+		for r.Remaining() > 0 { // and is held up again behind its claim
+			r.TakeRun(3)
+		}
+		if got := r.takeClaimed(s, at, 2); got != want {
+			t.Errorf("%d spans later the taker got %+v, want %+v", spans+1, got, want)
+		}
+	}
+}
+
+// Whoever polls an empty ring uses up no positions, but for the one of a Take.
+func TestPollingClaimsNothing(t *testing.T) {
+	r, err := New(Config{Runs: 2, RunLen: 1 << 61})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Put(Run{100, 4}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.TakeRun(math.MaxInt64); got != (Run{100, 4}) {
+		t.Fatalf("TakeRun() = %+v, want all that there is", got)
+	}
+	before := r.position.Load()
+	for range 10 {
+		if got := r.TakeRun(math.MaxInt64); got.N != 0 {
+			t.Fatalf("TakeRun() = %+v of an empty ring", got)
+		}
+	}
+	if got := r.position.Load() - before; got != 0 {
+		t.Errorf("10 polls by TakeRun used up %d positions, want none", got)
+	}
+	for range 10 {
+		if _, err := r.Take(); err != ErrEmpty {
+			t.Fatalf("Take() = %v of an empty ring", err)
+		}
+	}
+	if got := r.position.Load() - before; got != 10 {
+		t.Errorf("10 polls by Take used up %d positions, want 10", got)
+	}
+	if err := r.Put(Run{200, 4}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.TakeRun(5); got != (Run{200, 4}) {
+		t.Errorf("TakeRun(5) = %+v, want the next run", got)
+	}
+}
+
+// A claim of many takes no more of the positions than maxClaim, nor than a run is
+// long.
+func TestClaimIsBounded(t *testing.T) {
+	for _, runLen := range []int64{4, 4 * maxClaim} {
+		r, err := New(Config{Runs: 4, RunLen: runLen})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Put(Run{0, runLen}); err != nil {
+			t.Fatal(err)
+		}
+		want := min(runLen, maxClaim)
+		if got := r.TakeRun(math.MaxInt64); got != (Run{0, want}) || r.position.Load() != want {
+			t.Errorf("TakeRun() = %+v, with %d positions, want %d of each", got, r.position.Load(), want)
+		}
+	}
+}
+
+// What is dropped at the edges of the ids, and what Close says of it.
+func TestDropAtTheEdges(t *testing.T) {
+	const last = math.MaxInt64
+	for _, tt := range []struct {
+		name    string
+		takes   int
+		drop    int64
+		dropped int64
+		rest    int64
+	}{
+		{"below all, none dealt", 0, math.MinInt64, 0, 0},
+		{"below all, some dealt", 1, math.MinInt64, 0, 1},
+		{"what is dealt already", 2, 1, 0, 2},
+		{"id 0", 0, 0, 1, 1},
+		{"a run", 0, 3, 4, 4},
+		{"all but the last", 1, last - 1, 6, last},
+		{"all", 1, last, 7, -1},
+		{"all, none dealt", 0, last, 8, -1},
+	} {
+		r := small(t, Run{0, 4}, Run{4, 2}, Run{last - 1, 2})
+		for range tt.takes {
+			if _, err := r.Take(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := r.Drop(tt.drop); got != tt.dropped {
+			t.Errorf("%s: Drop(%d) = %d, want %d", tt.name, tt.drop, got, tt.dropped)
+		}
+		if got := r.Close(); got != tt.rest {
+			t.Errorf("%s: Close() = %d, want %d", tt.name, got, tt.rest)
+		}
+		taken := int64(tt.takes)
+		if got, want := r.Counts(), (Counts{Put: 8, Taken: taken, Dropped: 8 - taken}); got != want {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, want)
+		}
+	}
+}
