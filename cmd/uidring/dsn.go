@@ -34,7 +34,7 @@ func dsnOf(cmd *cobra.Command) place {
 	if dsn := os.Getenv(dsnVariable); dsn != "" {
 		return place{dsn, dsnVariable}
 	}
-	return place{dsnDefault, "default database"}
+	return place{dsnDefault, "default database " + dsnDefault}
 }
 
 // open connects to the database, and gives up when ctx ends: a server that does

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +17,11 @@ var errNoReader = errors.New("nobody reads standard output")
 var errWrite = errors.New("write to standard output")
 
 // output is standard output. Its errors say so, and a broken pipe is told from
-// one of a database connection.
-type output struct{ w io.Writer }
+// one of a database connection. It keeps the first: help does not tell of it.
+type output struct {
+	w      io.Writer
+	failed error
+}
 
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)
@@ -25,9 +29,12 @@ func (o *output) Write(p []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
-		return n, errNoReader
+		err = errNoReader
+	default:
+		err = fmt.Errorf("%w: %w", errWrite, err)
 	}
-	return n, fmt.Errorf("%w: %w", errWrite, err)
+	o.failed = cmp.Or(o.failed, err)
+	return n, err
 }
 
 // finish flushes out at the end, be it for err. A failure to write, which out

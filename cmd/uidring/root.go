@@ -25,10 +25,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRoot()
 	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra takes os.Args
 	root.SetIn(stdin)
-	root.SetOut(&output{w: stdout})
+	out := &output{w: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	addCompletion(root)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil && out.failed != nil {
+		err = &runError{out.failed}
+	}
 	return report(stderr, cmd, err)
 }
 

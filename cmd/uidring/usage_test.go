@@ -280,6 +280,12 @@ func TestStandardOutputFails(t *testing.T) {
 		"workers --json",
 		"workers release 0 --dsn lease.db",
 		"bench --layout 40/10/12,unit=1ms --duration 1ms",
+		"--help",
+		"help gen",
+		"gen --help",
+		"--version",
+		"completion",
+		"completion bash",
 	} {
 		if got := runInto(t.Context(), unread{fmt.Errorf("write: %w", syscall.EPIPE)}, strings.Fields(args)...); got != (outcome{}) {
 			t.Errorf("%s to a pipe that nobody reads: %+v", args, got)
