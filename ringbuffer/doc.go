@@ -20,8 +20,8 @@
 //
 // A position is a number that grows with every claim: a taker loads the current
 // span, then adds 1 to the position, and looks whether that went past the span's
-// end. If not, its id is as far below the span's last as its position is below
-// the end. That is all that a taker does for most ids:
+// end. If not, its id is as far below the span's last as the position then is
+// below the end. That is all that a taker does for most ids:
 //
 //	position          … 41  42  43  44  45  46  47  48  49 …
 //	spans              [ n=4    end=45 ]        [ n=…
@@ -100,7 +100,7 @@
 // of too much; the check counts only if it finds each of these.
 //
 // The tests hold the ring against a mutex and a slice, by random calls and by
-// fuzzing, and check the three properties under stress.
+// fuzzing, and check the properties under stress.
 //
 // # What it was chosen from
 //

@@ -214,7 +214,7 @@ inline putRun(f, size) {
 	od
 }
 
-/* drop removes every id up to and including upTo; first is the least of them */
+/* drop removes every id up to and including upTo; least is the first of them */
 inline drop(upTo) {
 	lock();
 	least = NONE;

@@ -53,9 +53,9 @@ type Config struct {
 	// bound it makes ids at the pace of the clock, and RejectedTake says what a
 	// take does then. It is reckoned from the latest time that the clock has
 	// shown: while a clock that stepped back is behind that, the bound does not
-	// move. Under a leased number that a crash left reserved ahead, a generator
-	// starts no sooner than this before the end of that: keep it above the
-	// Leaser's window.
+	// move. A leased number that a crash left reserved ahead is of no use until
+	// the end of that is no further ahead than this, and NewCached fails until
+	// then: keep it above the Leaser's window.
 	MaxBorrow time.Duration
 
 	// MaxAge is how long after its time an id in the ring of Cached may still be

@@ -138,22 +138,30 @@ func TestTakeoverCommit(t *testing.T) {
 	}
 }
 
+// beats returns a holder that beats every few milliseconds, and whose beats are
+// committed as c does it once the number is held.
+func beats(t *testing.T, s *store, c commit) (*holding, *dbtest.Pool) {
+	t.Helper()
+	db, pool := s.Pooled(t)
+	h := new(holding)
+	s.covered(t, h)
+	if err := h.lease(t, context.Background(), s.on(db, worker.WithExpiry(100*time.Millisecond), worker.WithLogger(new(lines).logger())), 0); err != nil {
+		t.Fatal(err)
+	}
+	pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
+		if tx.Wrote("UPDATE") {
+			return c(tx)
+		}
+		return tx.Tx.Commit()
+	}})
+	return h, pool
+}
+
 // A holder whose writes are done and never answered keeps its number, and finds
 // out how far it has reserved.
 func TestExtendAnswersLost(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		db, pool := s.Pooled(t)
-		h := new(holding)
-		s.covered(t, h)
-		if err := h.lease(t, context.Background(), s.on(db, worker.WithExpiry(100*time.Millisecond), worker.WithLogger(new(lines).logger())), 0); err != nil {
-			t.Fatal(err)
-		}
-		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
-			if tx.Wrote("UPDATE") {
-				return lost(tx)
-			}
-			return tx.Tx.Commit()
-		}})
+		h, pool := beats(t, s, lost)
 		until := h.now().until
 		for range 3 {
 			until = h.await(t, "more is reserved", func(g grant) bool { return g.until.After(until) }).until
@@ -178,18 +186,7 @@ func wantKept(t *testing.T, h *holding) {
 // when they succeed.
 func TestExtendRefused(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		db, pool := s.Pooled(t)
-		h := new(holding)
-		s.covered(t, h)
-		if err := h.lease(t, context.Background(), s.on(db, worker.WithExpiry(100*time.Millisecond), worker.WithLogger(new(lines).logger())), 0); err != nil {
-			t.Fatal(err)
-		}
-		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
-			if tx.Wrote("UPDATE") {
-				return refused(tx)
-			}
-			return tx.Tx.Commit()
-		}})
+		h, pool := beats(t, s, refused)
 		kept := h.await(t, "the failure is told", func(g grant) bool { return errors.Is(g.err, errAnswer) })
 		told := len(h.history())
 		eventually(t, "it is told again", func() bool { return len(h.history()) > told+2 })

@@ -31,7 +31,7 @@ func TestExhausted(t *testing.T) {
 		held := int64(0)
 		if s.name == "leaser" {
 			held = 3
-			wantAll(t, err, "3 are held")
+			wantAll(t, err, "held in "+s.Table+": 3")
 		}
 		if want := (worker.ExhaustedError{Number: limit + 1, Max: limit, Held: held, Table: s.Table}); *exhausted != want {
 			t.Errorf("%+v, want %+v", *exhausted, want)

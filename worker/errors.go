@@ -68,11 +68,8 @@ type ExhaustedError struct {
 // Error names the numbers and the table.
 func (e *ExhaustedError) Error() string {
 	what := fmt.Sprintf("%s gave %d", e.Table, e.Number)
-	switch {
-	case e.Held == 1:
-		what = fmt.Sprintf("1 is held in %s, the next new one would be %d", e.Table, e.Number)
-	case e.Held > 1:
-		what = fmt.Sprintf("%d are held in %s, the next new one would be %d", e.Held, e.Table, e.Number)
+	if e.Held > 0 {
+		what = fmt.Sprintf("held in %s: %d, the next new one would be %d", e.Table, e.Held, e.Number)
 	}
 	return fmt.Sprintf("%v: %s, the largest that the layout allows is %d", ErrExhausted, what, e.Max)
 }

@@ -188,8 +188,8 @@ type Source interface {
 // somebody else holds it, the start fails with ErrHeld; after a crash that is until
 // the lease has expired. Each crash has the next holder start up to a window, and
 // what was in the ring, further ahead: uid.Config.MaxBorrow has to allow that, or
-// the start fails until the clock has come closer. Where some holders of a table ask for their
-// number, all should: new numbers are given from the greatest one up.
+// the start fails until the clock has come closer. Where some holders of a table
+// ask for their number, all should: new numbers are given from the greatest one up.
 func WithNumber(source Source) Option {
 	return func(s *settings) {
 		if !s.leaserOnly("WithNumber") {

@@ -150,11 +150,12 @@ func (s *store) read(tx *gorm.DB, request lease.Request, answer *lease.Answer) e
 	}
 	answer.Now = row.Clock
 	if row.Token != nil && row.Reserved != nil {
-		heard := time.Duration(row.Clock-row.Heartbeat) * time.Millisecond
-		answer.Rows = []lease.Row{{
-			Number: request.Number, Token: *row.Token, Until: *row.Reserved, Live: row.Live == 1,
-			Holder: fmt.Sprintf("host %q, port %q, heard of %v ago", row.Host, row.Port, heard),
-		}}
+		found := lease.Row{Number: request.Number, Token: *row.Token, Until: *row.Reserved, Live: row.Live == 1}
+		if found.Live {
+			heard := time.Duration(row.Clock-row.Heartbeat) * time.Millisecond
+			found.Holder = fmt.Sprintf("host %q, port %q, heard of %v ago", row.Host, row.Port, heard)
+		}
+		answer.Rows = []lease.Row{found}
 	}
 	return nil
 }

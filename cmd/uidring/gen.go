@@ -70,8 +70,9 @@ by one of them alone.
 
 The cached generator runs ahead of the clock where more ids are asked for than
 there is time for, by --max-borrow at most; then it goes on at the pace of the
-clock. --rate keeps to a slower one. The default generator stamps the present, and waits for the next tick when
-the ids of one are used up.
+clock. The default generator stamps the present, and waits for the next tick when
+the ids of one are used up. With --rate either goes at that pace, ten batches a
+second.
 
 Under a leased number ids carry time that was reserved for it, some ten minutes
 more than is used. When the database goes away they go on to the end of that, then

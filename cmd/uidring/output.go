@@ -17,7 +17,8 @@ var errNoReader = errors.New("nobody reads standard output")
 var errWrite = errors.New("write to standard output")
 
 // output is standard output. Its errors say so, and a broken pipe is told from
-// one of a database connection. It keeps the first: help does not tell of it.
+// one of a database connection. It keeps the first of them, since cobra
+// drops those of help.
 type output struct {
 	w      io.Writer
 	failed error

@@ -133,6 +133,9 @@ func TestWorkersLeases(t *testing.T) {
 func TestWorkersLeasesJSON(t *testing.T) {
 	elsewhere(t)
 	lease(t, dsnDefault, worker.Held, worker.Free, worker.Expired)
+	if beats := strings.Count(succeed(t, "workers", "--json"), `"heartbeat_at"`); beats != 2 {
+		t.Errorf("%d leases have a beat, want the two that are not free", beats)
+	}
 	list := workersOf(t, dsnDefault)
 	if list.LeasesLeft != 4194303 || list.Last != 0 || list.Left != 4194303 || list.Workers == nil || len(list.Workers) != 0 {
 		t.Errorf("%+v", list)

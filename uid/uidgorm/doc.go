@@ -8,9 +8,9 @@
 //	...
 //	err = db.Create(&order) // order.ID is set
 //
-// A key that is set stays. A key that is zero is filled, in
-// whichever way GORM creates, with one call of [Generator.NextN] for a statement,
-// however many rows it has.
+// A key that is set stays. A key that is zero is filled, in whichever way GORM
+// creates, with one call of [Generator.NextN] for a statement, however many rows
+// it has.
 //
 // # How a model opts in
 //
@@ -91,5 +91,5 @@
 //
 // A [Plugin] may be used from any number of goroutines, which do not wait for each
 // other but in the generator. No further statement is sent. What a create takes
-// more is nearly all for finding the keys by reflection, little beside a statement.
+// more is for finding the keys, by reflection.
 package uidgorm
