@@ -68,18 +68,14 @@ default that is an SQLite file, which is created if need be.`,
 	return root
 }
 
-// addCompletion adds cobra's completion command, except that a shell that it does
-// not know is wrong use. The command writes to where root does by now.
+// addCompletion adds cobra's completion command, which writes to where root does by
+// now. Cobra looks at the arguments of commands only that do something, so this one
+// is made to print its help: a shell that it does not know is then wrong use.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
-			cmd.RunE = func(cmd *cobra.Command, args []string) error {
-				if len(args) > 0 {
-					return usagef("unknown shell %q for %q", args[0], cmd.CommandPath())
-				}
-				return cmd.Help()
-			}
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
 }
