@@ -3,33 +3,58 @@
 .DEFAULT_GOAL := help
 FUZZ_INPUTS ?= 500000
 TORTURE_IDS ?= 60000000
+FLEET_ROUNDS ?= 300
+TEST = go list -m -f '{{.Dir}}/...' | xargs go test
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-test: ## run the tests; those of MariaDB and PostgreSQL need UIDRING_TEST_MYSQL and UIDRING_TEST_POSTGRES
-	go test ./...
+test: ## run the tests of every module; those of MariaDB and PostgreSQL need UIDRING_TEST_MYSQL and UIDRING_TEST_POSTGRES
+	$(TEST)
 
-race: ## run the tests under the race detector
-	go test -race ./...
+race: ## run the tests of every module under the race detector
+	$(TEST) -race
 
-lint: ## check formatting, vet, and the walls between packages
-	golangci-lint run
+busy: ## run the tests of every module five times in a row beside two busy loops
+	.ci/busy 2 5 sh -c "$(TEST) -count=1"
+
+lint: ## check formatting, modules, vet, the import rules and the exported API
+	.ci/run lint
+
+api: ## write down the exported API of every package, in testdata/api
+	go run ./internal/api -w
+
+proto: ## generate the code of the server's .proto
+	.ci/buf generate
+
+outdated: ## list the direct requirements of every module that are behind
+	@go list -m -f '{{if not (or .Indirect .Main)}}{{.Path}}{{end}}' all | xargs go list -e -m -u -f '{{if .Update}}{{.}}{{end}}'
 
 model: ## check the models, and that they find the faults seeded in them (needs spin and gcc)
-	.ci/model worker/lease.pml "WRITES=6 FLIGHTS=1 HORIZON=6" NO_FLOOR NO_TOKEN ISSUE_FIRST WALL_CLOCK SETTLE_BY_NAME SETTLE_BY_LAST RELEASE_LATE RELEASE_LAST
-	.ci/model ringbuffer/ring.pml "TAKERS=3 TAKES=1" POSITION_BACK NO_END ID_POSITIONS NO_WALK DROP_ADD UNLOCKED CLAIM_FIRST CAS_ONCE REST_SPAN
+	.ci/model $$(git ls-files '*.pml')
 
-torture: ## torment processes and databases of its own until TORTURE_IDS ids are collected (needs mariadbd and postgres)
-	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/torture -run TestTorture -count=1 -v -timeout 60m
+torture: ## torment processes, and servers of its own of every backend, until TORTURE_IDS ids are collected
+	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/torture -run TestTorture -count=1 -parallel 6 -v -timeout 60m
+
+fleet: ## torment servers behind a balancer FLEET_ROUNDS times, while clients of every kind draw (needs mariadbd and postgres)
+	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run TestFleet -count=1 -v -timeout 60m
+
+faults: ## put each fault of testdata/faults.txt into a scratch clone, and see a test fail
+	.ci/faults testdata/faults.txt
 
 fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
 	.ci/fuzz $(FUZZ_INPUTS)
 
-bench: ## measure against the floor and the peers, write internal/bench/BENCHMARKS.md and print it
-	cd internal/bench && go run ./cmd/table -o BENCHMARKS.md && cat BENCHMARKS.md
+bench: ## measure against the floors and the peers, write internal/bench/BENCHMARKS.md and print it
+	cd internal/bench && go run . -o BENCHMARKS.md && cat BENCHMARKS.md
+
+serverbench: ## measure uidringd, write cmd/uidringd/BENCHMARKS.md and print it (needs redis-server and UIDRING_TEST_POSTGRES)
+	cd internal/bench && go run . -server -time 1s -latency 5s -o ../../cmd/uidringd/BENCHMARKS.md && cat ../../cmd/uidringd/BENCHMARKS.md
+
+release: ## make a release of the commit at hand, as VERSION=v1.2.3 says; nothing is pushed
+	@.ci/release $(VERSION)
 
 ci: ## run all that CI runs
 	.ci/run
 
-.PHONY: help test race lint model torture fuzz bench ci
+.PHONY: help test race busy lint api proto outdated model torture fleet faults fuzz bench serverbench release ci

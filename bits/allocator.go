@@ -7,16 +7,16 @@ import (
 )
 
 var (
-	// ErrRange is matched when a tick, worker, sequence or instant is outside
-	// of what a layout can hold.
+	// ErrRange is matched if a tick, worker, sequence or instant does not fit a
+	// layout.
 	ErrRange = errors.New("bits: out of range")
 
-	// ErrForeign is matched when a number is not an id of the layout at hand:
-	// it is negative, or it uses bits that the layout does not.
+	// ErrForeign is matched if a number is no id of a layout: it is negative, or
+	// uses bits above those of the layout.
 	ErrForeign = errors.New("bits: not an id of this layout")
 )
 
-// Parts is what an id is made of.
+// Parts are the fields of an id.
 type Parts struct {
 	Time     time.Time // when the tick begins, in UTC
 	Tick     int64     // ticks since the layout's epoch, from 0
@@ -25,8 +25,8 @@ type Parts struct {
 }
 
 // Allocator composes ids of one layout and takes them apart. Make one with
-// [NewAllocator]. It never changes, so it may be copied and used from any
-// number of goroutines.
+// [NewAllocator]. It never changes: any number of goroutines may use it, and it
+// may be copied.
 type Allocator struct {
 	layout      Layout
 	timeShift   uint8
@@ -34,33 +34,39 @@ type Allocator struct {
 	maxTick     int64
 	maxWorker   int64
 	maxSequence int64
+	parts       []WorkerPart
 
-	// epochSecond is the epoch in Unix seconds where a tick is a second and the
-	// epoch a whole one, as is usual; inSeconds says so.
+	// inSeconds is whether a tick is a second and the epoch a whole one, as is
+	// usual. epochSecond is then the epoch in Unix seconds.
 	epochSecond int64
 	inSeconds   bool
 }
 
 // NewAllocator returns an allocator for the layout, or the error of
 // [Layout.Validate].
-func NewAllocator(layout Layout) (Allocator, error) {
+func NewAllocator(layout Layout) (*Allocator, error) {
 	if err := layout.Validate(); err != nil {
-		return Allocator{}, err
+		return nil, err
 	}
-	layout.Epoch = layout.Epoch.UTC().Round(0)
-	return Allocator{
+	parts, err := layout.workerParts()
+	if err != nil {
+		return nil, err
+	}
+	layout.Epoch = layout.Epoch.UTC()
+	return &Allocator{
 		layout:      layout,
 		timeShift:   layout.WorkerBits + layout.SequenceBits,
 		workerShift: layout.SequenceBits,
 		maxTick:     1<<layout.TimeBits - 1,
 		maxWorker:   1<<layout.WorkerBits - 1,
 		maxSequence: 1<<layout.SequenceBits - 1,
+		parts:       parts,
 		epochSecond: layout.Epoch.Unix(),
 		inSeconds:   layout.Unit == time.Second && layout.Epoch.Nanosecond() == 0,
 	}, nil
 }
 
-// Layout returns the layout that the allocator was made for.
+// Layout returns the layout that NewAllocator was given.
 func (a *Allocator) Layout() Layout { return a.layout }
 
 // MaxTick returns the last tick that the layout can stamp.
@@ -74,8 +80,7 @@ func (a *Allocator) MaxWorker() int64 { return a.maxWorker }
 func (a *Allocator) MaxSequence() int64 { return a.maxSequence }
 
 // Compose returns the id of a tick, worker and sequence, or an error that matches
-// [ErrRange] and names every part out of range: nothing is masked and nothing
-// wraps.
+// [ErrRange] and names every field out of range. It masks nothing.
 func (a *Allocator) Compose(tick, worker, sequence int64) (int64, error) {
 	err := errors.Join(
 		inRange("tick", tick, a.maxTick),
@@ -85,7 +90,7 @@ func (a *Allocator) Compose(tick, worker, sequence int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return a.First(tick, worker) + sequence, nil
+	return a.first(tick, worker) | sequence, nil
 }
 
 func inRange(what string, value, greatest int64) error {
@@ -95,18 +100,16 @@ func inRange(what string, value, greatest int64) error {
 	return nil
 }
 
-// First returns the id with sequence 0 of a tick and a worker, both of which the
-// caller has checked to be in range. The MaxSequence ids that follow it are the
-// next numbers.
-func (a *Allocator) First(tick, worker int64) int64 {
+// first returns the id with sequence 0 of a tick and a worker in range.
+func (a *Allocator) first(tick, worker int64) int64 {
 	return tick<<a.timeShift | worker<<a.workerShift
 }
 
-// Parse takes an id apart. A number that is no id of the layout is an error that
-// matches [ErrForeign] and quotes it.
+// Parse takes an id apart. For a number that is no id of the layout, the error
+// matches [ErrForeign] and shows the number.
 func (a *Allocator) Parse(id int64) (Parts, error) {
 	if id < 0 || id>>a.timeShift > a.maxTick {
-		return Parts{}, fmt.Errorf("%w: %d, want 0 to %d for %s", ErrForeign, id, a.greatest(), a.layout)
+		return Parts{}, fmt.Errorf("%w: %d, want 0 to %d for %s", ErrForeign, id, a.last(a.maxTick), a.layout)
 	}
 	tick := id >> a.timeShift
 	return Parts{
@@ -117,12 +120,13 @@ func (a *Allocator) Parse(id int64) (Parts, error) {
 	}, nil
 }
 
-func (a *Allocator) greatest() int64 {
-	return a.First(a.maxTick, a.maxWorker) | a.maxSequence
+// last returns the greatest id of a tick in range.
+func (a *Allocator) last(tick int64) int64 {
+	return a.first(tick, a.maxWorker) | a.maxSequence
 }
 
-// Tick returns the number of the tick that t lies in: negative before the epoch,
-// above MaxTick after the layout's end.
+// Tick returns the tick that t lies in: negative before the epoch, above MaxTick after
+// the layout's end.
 func (a *Allocator) Tick(t time.Time) int64 {
 	if a.inSeconds {
 		return t.Unix() - a.epochSecond
@@ -130,7 +134,8 @@ func (a *Allocator) Tick(t time.Time) int64 {
 	return a.layout.tick(t)
 }
 
-// Time returns the instant, in UTC, at which a tick from 0 to MaxTick+1 begins.
+// Time returns the instant, in UTC, at which a tick begins. The tick is from 0 to
+// MaxTick+1.
 func (a *Allocator) Time(tick int64) time.Time {
 	return a.layout.instant(uint64(tick))
 }
@@ -140,22 +145,35 @@ func (a *Allocator) Time(tick int64) time.Time {
 //
 //	WHERE id BETWEEN firstID(from) AND lastID(to)
 //
-// An instant that the layout cannot stamp is an error that matches [ErrRange].
+// The time in an id is not the time of the call. To find all rows made in a
+// period, widen it on both sides: begin earlier by uid.Config.MaxAge and end
+// later by uid.Config.MaxBorrow. Add the difference between the machines'
+// clocks on both sides.
+//
+// For an instant that the layout cannot stamp, the error matches [ErrRange].
 func (a *Allocator) FirstID(t time.Time) (int64, error) {
-	tick := a.Tick(t)
-	if tick < 0 || tick > a.maxTick {
-		return 0, fmt.Errorf("%w: instant %s, want from %s to before %s", ErrRange,
-			t.UTC().Format(time.RFC3339Nano), a.layout.Epoch.Format(time.RFC3339Nano), a.layout.End().Format(time.RFC3339Nano))
+	tick, err := a.tickInRange(t)
+	if err != nil {
+		return 0, err
 	}
-	return a.First(tick, 0), nil
+	return a.first(tick, 0), nil
 }
 
 // LastID returns the greatest id that any worker can stamp in the tick that t
 // lies in. See [Allocator.FirstID].
 func (a *Allocator) LastID(t time.Time) (int64, error) {
-	first, err := a.FirstID(t)
+	tick, err := a.tickInRange(t)
 	if err != nil {
 		return 0, err
 	}
-	return first | a.First(0, a.maxWorker) | a.maxSequence, nil
+	return a.last(tick), nil
+}
+
+func (a *Allocator) tickInRange(t time.Time) (int64, error) {
+	tick := a.Tick(t)
+	if tick < 0 || tick > a.maxTick {
+		return 0, fmt.Errorf("%w: instant %s, want from %s to before %s",
+			ErrRange, rfc3339(t), rfc3339(a.layout.Epoch), rfc3339(a.layout.End()))
+	}
+	return tick, nil
 }

@@ -2,6 +2,7 @@ package bits_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 )
 
 func TestComposeRefusesWhatDoesNotFit(t *testing.T) {
-	a := mustAllocator(t, bits.Default)
+	a := mustAllocator(t, bits.Default())
 	for _, test := range []struct {
 		tick, worker, sequence int64
 		want                   string
@@ -37,23 +38,23 @@ func TestParseRefusesForeignIDs(t *testing.T) {
 		layout bits.Layout
 		id     int64
 	}{
-		{bits.Default, -1},
-		{bits.Default, math.MinInt64},
-		{bits.JSSafe, 1 << 53},
-		{bits.JSSafe, math.MaxInt64},
+		{bits.Default(), -1},
+		{bits.Default(), math.MinInt64},
+		{bits.JSSafe(), 1 << 53},
+		{bits.JSSafe(), math.MaxInt64},
 	} {
 		_, err := mustAllocator(t, test.layout).Parse(test.id)
 		if !errors.Is(err, bits.ErrForeign) {
 			t.Errorf("%s: Parse(%d): error %v, want %v", test.layout, test.id, err, bits.ErrForeign)
 		}
 	}
-	if _, err := mustAllocator(t, bits.JSSafe).Parse(1<<53 - 1); err != nil {
+	if _, err := mustAllocator(t, bits.JSSafe()).Parse(1<<53 - 1); err != nil {
 		t.Errorf("Parse of the last id: %v", err)
 	}
 }
 
 func TestIDsOfAnInstant(t *testing.T) {
-	a := mustAllocator(t, bits.Snowflake)
+	a := mustAllocator(t, bits.Snowflake())
 	at := time.Date(2026, 11, 20, 10, 0, 0, 123_456_789, time.FixedZone("", 3600))
 	first, err := a.FirstID(at)
 	if err != nil {
@@ -77,8 +78,8 @@ func TestIDsOfAnInstant(t *testing.T) {
 			t.Errorf("Parse(%d) = %+v, %v, want %+v", test.id, got, err, test.want)
 		}
 	}
-	end := bits.Snowflake.End()
-	for _, at := range []time.Time{bits.Snowflake.Epoch.Add(-1), end, {}, end.AddDate(1000, 0, 0)} {
+	end := bits.Snowflake().End()
+	for _, at := range []time.Time{bits.Snowflake().Epoch.Add(-1), end, {}, end.AddDate(1000, 0, 0)} {
 		if id, err := a.FirstID(at); !errors.Is(err, bits.ErrRange) {
 			t.Errorf("FirstID(%v) = %d, %v, want an error", at, id, err)
 		}
@@ -118,10 +119,44 @@ func TestTickAtTheEndOfInt64(t *testing.T) {
 	}
 }
 
+// What does not fit 64 bits on the way is the latest instant, or the greatest
+// tick, and never a small one.
+func TestTimeBeyondInt64(t *testing.T) {
+	latest := time.Unix(1<<63-1-62135596800, 0)
+	for _, layout := range []bits.Layout{
+		{TimeBits: 63, Epoch: epoch, Unit: 24 * time.Hour}, // 2^63 days are 0 seconds modulo 2^64
+		{TimeBits: 62, Epoch: epoch, Unit: 9 * time.Second},
+		{TimeBits: 63, Epoch: epoch, Unit: time.Second},
+	} {
+		if got := layout.End(); !got.Equal(latest) {
+			t.Errorf("%v ends at %v, want %v", layout, got, latest)
+		}
+	}
+	a := mustAllocator(t, bits.Layout{TimeBits: 63, Epoch: epoch, Unit: 1})
+	for _, at := range []struct{ seconds, nanos int64 }{
+		{18_446_744_073, 800_000_000}, // 2^64 ns and some, by the carry from the last second
+		{18_446_744_074, 0},           // and by the seconds alone
+		{36_893_488_148, 0},           // 2^65 ns and some
+		{9_223_372_037, 0},            // 2^63 ns and some
+	} {
+		if got := a.Tick(time.Unix(epoch.Unix()+at.seconds, at.nanos)); got != math.MaxInt64 {
+			t.Errorf("tick of %+v after the epoch is %d, want the greatest int64", at, got)
+		}
+	}
+	if got := a.Tick(time.Unix(epoch.Unix()-9_223_372_037, 0)); got != math.MinInt64 {
+		t.Errorf("tick long before the epoch is %d, want the least int64", got)
+	}
+}
+
 // layouts draws a valid layout.
 func layouts(t *rapid.T) bits.Layout {
 	timeBits := rapid.IntRange(1, 63).Draw(t, "time")
 	workerBits := rapid.IntRange(0, 63-timeBits).Draw(t, "worker")
+	workerParts := ""
+	if workerBits > 1 && rapid.Bool().Draw(t, "parts") {
+		high := rapid.IntRange(1, workerBits-1).Draw(t, "high part")
+		workerParts = fmt.Sprintf("%d+low:%d", high, workerBits-high)
+	}
 	return bits.Layout{
 		TimeBits:     uint8(timeBits),
 		WorkerBits:   uint8(workerBits),
@@ -131,12 +166,13 @@ func layouts(t *rapid.T) bits.Layout {
 		Unit: rapid.SampledFrom([]time.Duration{
 			1, time.Microsecond, time.Millisecond, 10 * time.Millisecond, time.Second, 10 * time.Second, 24 * time.Hour,
 		}).Draw(t, "unit"),
+		WorkerParts: workerParts,
 	}
 }
 
-// roundTrip checks that what is composed parses to the same parts, that the time
-// of a tick lies in that tick and the instant before it does not, and that the
-// layout survives as text.
+// roundTrip checks that a composed id parses to the same parts, and that the
+// layout survives as text. It checks that the time of a tick lies in that tick,
+// and the instant before does not.
 func roundTrip(t *rapid.T) {
 	layout := layouts(t)
 	a, err := bits.NewAllocator(layout)
@@ -182,7 +218,7 @@ func FuzzRoundTrip(f *testing.F) { f.Fuzz(rapid.MakeFuzz(roundTrip)) }
 // FuzzParseLayout: any text is read or refused, and what is read is valid and
 // reads back the same.
 func FuzzParseLayout(f *testing.F) {
-	for _, text := range []string{"28/22/13", "snowflake,unit=1s", "1/2/3,epoch=2020-01-01", "baidu,epoch=x", "a/b/c,,"} {
+	for _, text := range []string{"28/22/13", "snowflake,unit=1s", "1/2/3,epoch=2020-01-01", "baidu,epoch=x", "a/b/c,,", "9/a:2+3/1", "9/2+3+/1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

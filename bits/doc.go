@@ -1,23 +1,25 @@
-// Package bits says how a 64-bit id is laid out and turns the parts of an id
-// into the id and back.
+// Package bits defines how a 64-bit id is laid out, composes ids and takes them
+// apart. It links the standard library alone.
 //
-// An id is, from its highest bit to its lowest, the sign (always 0), the ticks
-// that have passed since an epoch, the number of the worker that made it, and a
-// sequence within the tick:
+// From its highest bit to its lowest, an id has a sign (always 0), the ticks
+// since an epoch, its worker's number, and a sequence:
 //
 //	 63 62           35 34              13 12         0
 //	+--+---------------+------------------+------------+
 //	| 0| ticks (28)    | worker (22)      | seq (13)   |   the default layout
 //	+--+---------------+------------------+------------+
 //
-// [Layout] is all that it takes to read an id: the three widths, the epoch and
-// the length of a tick. It is plain data that can be kept in a configuration
-// file as text. [NewAllocator] checks a layout and precomputes what the hot
-// paths need.
+// A [Layout] holds the three widths, the epoch and the length of a tick: all that is
+// needed to read an id. [Default] and other presets return one, and [ParseLayout]
+// reads one from the text of a configuration file. [NewAllocator] returns the
+// [Allocator] that composes and parses ids of a layout. [NewSuccession] reports
+// whether ids of one layout can equal those of another.
 //
-// Because the ticks stand highest, ids sort by time, and all ids of one tick
-// and one worker are consecutive numbers. Packages ringbuffer and uid are built on
-// both facts. LAYOUTS.md, beside this file, helps to choose a layout.
+// The ticks are the highest bits, so ids sort by time. All ids of one tick and one
+// worker are consecutive numbers. Packages ringbuffer and uid rely on both.
 //
-// The package answers to BitsAllocator of uid-generator.
+// LAYOUTS.md, beside this file, helps to choose a layout; SUCCESSION.md shows
+// what to do when a layout ends.
+//
+// The package is the counterpart of uid-generator's BitsAllocator.
 package bits

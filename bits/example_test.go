@@ -24,30 +24,33 @@ func ExampleParseLayout() {
 	// bits: invalid layout: TimeBits + WorkerBits + SequenceBits is 28 + 22 + 14 = 64, want at most 63
 }
 
-// All rows of a day, whoever made them, without a column for the time.
+// All rows made on a day, without a column for the time. A time in an id is behind the
+// clock by uid.Config.MaxAge at most, and ahead of it by MaxBorrow at most. So the query
+// begins MaxAge before the day and ends MaxBorrow after it.
 func ExampleAllocator_FirstID() {
-	ids, err := bits.NewAllocator(bits.Default)
+	const maxAge, maxBorrow = time.Minute, time.Hour
+	ids, err := bits.NewAllocator(bits.Default())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	day := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
-	first, err := ids.FirstID(day)
+	first, err := ids.FirstID(day.Add(-maxAge))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	last, err := ids.LastID(day.Add(24*time.Hour - time.Second))
+	last, err := ids.LastID(day.AddDate(0, 0, 1).Add(maxBorrow))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("SELECT * FROM orders WHERE id BETWEEN %d AND %d\n", first, last)
-	// Output: SELECT * FROM orders WHERE id BETWEEN 958884090583449600 AND 961852771978444799
+	// Output: SELECT * FROM orders WHERE id BETWEEN 958882028999147520 AND 961976501396307967
 }
 
 func ExampleNewAllocator() {
-	ids, err := bits.NewAllocator(bits.Baidu)
+	ids, err := bits.NewAllocator(bits.Baidu())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -55,4 +58,53 @@ func ExampleNewAllocator() {
 	parts, err := ids.Parse(896950744028951464)
 	fmt.Println(parts.Time.Format(time.DateTime), parts.Worker, parts.Sequence, err)
 	// Output: 2017-03-18 03:18:22 1603313 5032 <nil>
+}
+
+// Snowflake's users divide its worker number into a datacenter and a machine.
+func ExampleAllocator_JoinWorker() {
+	layout, err := bits.ParseLayout("41/datacenter:5+machine:5/12,epoch=2026-01-01,unit=1ms")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ids, err := bits.NewAllocator(layout)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	worker, err := ids.JoinWorker(3, 17) // for uid.StaticWorker
+	fmt.Println(worker, err)
+	parts, err := ids.SplitWorker(worker)
+	fmt.Println(parts, err)
+	_, err = ids.JoinWorker(3, 32)
+	fmt.Println(err)
+	// Output:
+	// 113 <nil>
+	// [{datacenter 5 3} {machine 5 17}] <nil>
+	// bits: out of range: machine is 32, want 0 to 31
+}
+
+// The stock layout of uid-generator has ended. Ids of the default layout differ from
+// its ids if their worker numbers were never used before.
+func ExampleNewSuccession() {
+	began := time.Date(2018, time.May, 20, 0, 0, 0, 0, time.UTC) // the oldest id
+	ended := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	s, err := bits.NewSuccession(bits.Baidu(), bits.Default(), began, ended)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("every new id is greater:", s.Ordered)
+	fmt.Println("ids can be equal from", s.From.Format(time.DateOnly), "to", s.Until.Format(time.DateOnly))
+	fmt.Println(s.FreshNumbers(5000))
+	// Output:
+	// every new id is greater: false
+	// ids can be equal from 2028-01-01 to 2034-07-04
+	// 5001 4194303 true
+}
+
+func ExampleParseVesta() {
+	parts, err := bits.ParseVesta(6917529028689663077)
+	fmt.Println(parts.Time, parts.Worker, parts.Sequence, parts.Type, parts.Method, err)
+	// Output: 2014-12-31 16:00:01 +0000 UTC 101 5 1 2 <nil>
 }

@@ -6,18 +6,20 @@ import (
 	"time"
 )
 
-// TotalBits is how many bits of an id a [Layout] may use: 64 less the sign, so
-// that every id is a positive BIGINT.
+// TotalBits is how many bits a [Layout] may use: 64 less the sign, so that no id is a
+// negative BIGINT.
 const TotalBits = 63
 
-// ErrLayout is matched by every error that finds fault with a [Layout].
+// ErrLayout is matched by every error about an invalid [Layout].
 var ErrLayout = errors.New("bits: invalid layout")
 
-// Layout says how an id is laid out. The zero Layout is not valid; [Default] and
-// the other presets are, and so is a literal with all fields set.
+// Layout says how an id is laid out. Take one from [Default] or another preset,
+// from text by [ParseLayout], or set every field but WorkerParts. The zero Layout
+// is not valid.
 //
-// The ids of two layouts are not comparable: services that share a key space
-// share one Layout, Epoch and Unit included.
+// Ids of two layouts can be equal: services that share a key space share one
+// Layout, Epoch and Unit included. [NewSuccession] reports when one layout may
+// follow another.
 type Layout struct {
 	// TimeBits is the width of the ticks since Epoch, 1 or more. It decides how
 	// long the layout lasts: 2^TimeBits ticks.
@@ -31,45 +33,52 @@ type Layout struct {
 	// many ids one worker has for each tick: 2^SequenceBits.
 	SequenceBits uint8
 
-	// Epoch is the instant at which tick 0 begins. It is not in the future when
-	// ids are made.
+	// Epoch is the instant at which tick 0 begins. No id can be made before it.
 	Epoch time.Time
 
 	// Unit is the length of a tick. It divides a second, or is a whole number of
 	// seconds.
 	Unit time.Duration
+
+	// WorkerParts names the parts of a worker number and their widths, the
+	// highest first: "datacenter:5+machine:5", or "5+5" without names. The widths
+	// add up to WorkerBits. Empty means that the number has no parts. Parts do not
+	// change ids; [Allocator.JoinWorker] and [Allocator.SplitWorker] use them.
+	WorkerParts string
 }
 
-// Layouts by name. Treat them as constants. The instant given with each is the
-// first that it can no longer stamp.
-var (
-	// Default is 28/22/13 in seconds from 2026-01-01: 8,192 ids a second for
-	// each of 4,194,304 workers. It ends on 2034-07-04 at 21:24:16 UTC.
-	Default = Layout{28, 22, 13, time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), time.Second}
+var epoch2026 = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-	// Baidu is what uid-generator has by default, 28/22/13 in seconds from
-	// 2016-05-20. It ended on 2024-11-20 at 21:24:16 UTC, so it is of use only
-	// for reading old ids. Here the epoch is in UTC. In the original it is
-	// midnight in China unless epochStr is set, and then midnight in the zone of
-	// its JVM: set Epoch to that instant, as baidu,epoch=2016-05-20T00:00:00+08:00
-	// does.
-	Baidu = Layout{28, 22, 13, time.Date(2016, time.May, 20, 0, 0, 0, 0, time.UTC), time.Second}
+// Default returns the layout that a zero Config has: 28/22/13 in seconds from
+// 2026-01-01, 8,192 ids a second for each of 4,194,304 workers. It ends on
+// 2034-07-04 at 21:24:16 UTC.
+func Default() Layout { return Layout{28, 22, 13, epoch2026, time.Second, ""} }
 
-	// LongLived is 31/23/9 in seconds from 2026-01-01: 512 ids a second, on
-	// average, for each of 8,388,608 workers. It ends on 2094-01-19 at 03:14:08
-	// UTC, after 68 years.
-	LongLived = Layout{31, 23, 9, time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), time.Second}
+// LongLived returns 31/23/9 in seconds from 2026-01-01: 512 ids a second, on
+// average, for each of 8,388,608 workers. It ends on 2094-01-19 at 03:14:08 UTC,
+// after 68 years.
+func LongLived() Layout { return Layout{31, 23, 9, epoch2026, time.Second, ""} }
 
-	// Snowflake is the layout of Twitter's Snowflake, 41/10/12 in milliseconds
-	// from 1288834974657 ms after the Unix epoch: 4,096 ids a millisecond for
-	// each of 1,024 workers. It ends on 2080-07-10 at 17:30:30.209 UTC.
-	Snowflake = Layout{41, 10, 12, time.UnixMilli(1288834974657).UTC(), time.Millisecond}
+// JSSafe returns 31/12/10 in seconds from 2026-01-01: 1,024 ids a second, on
+// average, for each of 4,096 workers. Its ids have 53 bits, which a number of
+// JavaScript holds exactly. It ends on 2094-01-19 at 03:14:08 UTC.
+func JSSafe() Layout { return Layout{31, 12, 10, epoch2026, time.Second, ""} }
 
-	// JSSafe is 31/12/10 in seconds from 2026-01-01. Its 53 bits pass through a
-	// number of JavaScript, an IEEE 754 double, unharmed: 1,024 ids a second, on average, for each
-	// of 4,096 workers. It ends on 2094-01-19 at 03:14:08 UTC.
-	JSSafe = Layout{31, 12, 10, time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), time.Second}
-)
+// Snowflake returns the layout of Twitter's Snowflake: 41/10/12 in milliseconds
+// from 1288834974657 ms after the Unix epoch, 4,096 ids a millisecond for each of
+// 1,024 workers. It ends on 2080-07-10 at 17:30:30.209 UTC.
+func Snowflake() Layout {
+	return Layout{41, 10, 12, time.UnixMilli(1288834974657).UTC(), time.Millisecond, ""}
+}
+
+// Baidu returns the stock layout of uid-generator: 28/22/13 in seconds from
+// 2016-05-20. It ended on 2024-11-20 at 21:24:16 UTC, so use it only to read old
+// ids. Its epoch is midnight in UTC. The original's is midnight in China unless
+// epochStr is set, and then midnight in the zone of its JVM: set Epoch to that
+// instant, as baidu,epoch=2016-05-20T00:00:00+08:00 does.
+func Baidu() Layout {
+	return Layout{28, 22, 13, time.Date(2016, time.May, 20, 0, 0, 0, 0, time.UTC), time.Second, ""}
+}
 
 // Bits returns how many bits the layout uses, the sign not counted.
 func (l Layout) Bits() int {
@@ -77,8 +86,8 @@ func (l Layout) Bits() int {
 	return int(l.TimeBits) + int(l.WorkerBits) + int(l.SequenceBits)
 }
 
-// Validate returns nil, or an error that names every fault of the layout with
-// the value found and the values wanted. It matches [ErrLayout].
+// Validate returns nil, or an error that matches [ErrLayout] and names every fault of
+// the layout, with the value found and the values wanted.
 func (l Layout) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {
@@ -90,6 +99,9 @@ func (l Layout) Validate() error {
 	if sum := l.Bits(); sum > TotalBits {
 		fault("TimeBits + WorkerBits + SequenceBits is %d + %d + %d = %d, want at most %d",
 			l.TimeBits, l.WorkerBits, l.SequenceBits, sum, TotalBits)
+	}
+	if _, err := l.workerParts(); err != nil {
+		faults = append(faults, err)
 	}
 	if year := l.Epoch.UTC().Year(); year < 1 || year > 9999 {
 		fault("Epoch is in the year %d, want 1 to 9999", year)
@@ -107,10 +119,9 @@ func validUnit(unit time.Duration) bool {
 	return unit > 0 && (time.Second%unit == 0 || unit%time.Second == 0)
 }
 
-// End returns the first instant that the layout can no longer stamp: Epoch plus
-// 2^TimeBits units. It is meaningful for a valid layout only. An end more than
-// some 292 billion years away does not fit a [time.Time] and is returned as the
-// latest instant that does.
+// End returns the first instant that a valid layout cannot stamp: Epoch plus 2^TimeBits
+// units. For an end that does not fit a [time.Time], in 292 billion years, End returns
+// the latest instant that does.
 func (l Layout) End() time.Time {
 	return l.instant(1 << l.TimeBits)
 }

@@ -18,7 +18,7 @@ func mustAllocator(t testing.TB, layout bits.Layout) *bits.Allocator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &a
+	return a
 }
 
 func TestValidateNamesEveryFault(t *testing.T) {
@@ -26,17 +26,18 @@ func TestValidateNamesEveryFault(t *testing.T) {
 		layout bits.Layout
 		wants  []string
 	}{
-		{bits.Layout{28, 22, 13, epoch, time.Second}, nil},
-		{bits.Layout{1, 0, 0, epoch, time.Second}, nil},
-		{bits.Layout{63, 0, 0, epoch, time.Second}, nil},
+		{bits.Layout{28, 22, 13, epoch, time.Second, ""}, nil},
+		{bits.Layout{1, 0, 0, epoch, time.Second, ""}, nil},
+		{bits.Layout{63, 0, 0, epoch, time.Second, ""}, nil},
 		{bits.Layout{}, []string{"TimeBits is 0, want 1 to 63", "Epoch is not set", "Unit is 0s"}},
 		// Sums to 63 in 8 bits.
-		{bits.Layout{200, 100, 19, epoch, time.Second}, []string{"TimeBits is 200", "200 + 100 + 19 = 319, want at most 63"}},
-		{bits.Layout{28, 22, 14, epoch, time.Second}, []string{"28 + 22 + 14 = 64, want at most 63"}},
-		{bits.Layout{28, 22, 13, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Second}, []string{"Epoch is in the year 10000, want 1 to 9999"}},
-		{bits.Layout{28, 22, 13, epoch, -time.Second}, []string{"Unit is -1s"}},
-		{bits.Layout{28, 22, 13, epoch, 300 * time.Millisecond}, []string{"Unit is 300ms"}},
-		{bits.Layout{28, 22, 13, epoch, 1500 * time.Millisecond}, []string{"Unit is 1.5s"}},
+		{bits.Layout{200, 100, 19, epoch, time.Second, ""}, []string{"TimeBits is 200", "200 + 100 + 19 = 319, want at most 63"}},
+		{bits.Layout{28, 22, 14, epoch, time.Second, ""}, []string{"28 + 22 + 14 = 64, want at most 63"}},
+		{bits.Layout{28, 22, 13, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC), time.Second, ""}, []string{"Epoch is in the year 10000, want 1 to 9999"}},
+		{bits.Layout{28, 22, 13, time.Date(0, 12, 31, 0, 0, 0, 0, time.UTC), time.Second, ""}, []string{"Epoch is in the year 0, want 1 to 9999"}},
+		{bits.Layout{28, 22, 13, epoch, -time.Second, ""}, []string{"Unit is -1s"}},
+		{bits.Layout{28, 22, 13, epoch, 300 * time.Millisecond, ""}, []string{"Unit is 300ms"}},
+		{bits.Layout{28, 22, 13, epoch, 1500 * time.Millisecond, ""}, []string{"Unit is 1.5s"}},
 	} {
 		err := test.layout.Validate()
 		if (err == nil) != (test.wants == nil) {
@@ -50,6 +51,16 @@ func TestValidateNamesEveryFault(t *testing.T) {
 				t.Errorf("%+v: error is %q, want %q in it", test.layout, err, want)
 			}
 		}
+	}
+}
+
+// An epoch of time.Now, with its monotonic clock, is the instant and no more.
+func TestEpochOfTheClock(t *testing.T) {
+	layout := bits.Default()
+	layout.Epoch = time.Now()
+	got := mustAllocator(t, layout).Layout()
+	if want, err := bits.ParseLayout(layout.String()); got != want || err != nil {
+		t.Errorf("the layout is %+v, want %+v (%v)", got, want, err)
 	}
 }
 
@@ -74,11 +85,11 @@ func TestPresets(t *testing.T) {
 		bits   int
 		end    string
 	}{
-		{"default", bits.Default, 63, "2034-07-04T21:24:16Z"},
-		{"baidu", bits.Baidu, 63, "2024-11-20T21:24:16Z"},
-		{"long-lived", bits.LongLived, 63, "2094-01-19T03:14:08Z"},
-		{"snowflake", bits.Snowflake, 63, "2080-07-10T17:30:30.209Z"},
-		{"js-safe", bits.JSSafe, 53, "2094-01-19T03:14:08Z"},
+		{"default", bits.Default(), 63, "2034-07-04T21:24:16Z"},
+		{"baidu", bits.Baidu(), 63, "2024-11-20T21:24:16Z"},
+		{"long-lived", bits.LongLived(), 63, "2094-01-19T03:14:08Z"},
+		{"snowflake", bits.Snowflake(), 63, "2080-07-10T17:30:30.209Z"},
+		{"js-safe", bits.JSSafe(), 53, "2094-01-19T03:14:08Z"},
 	} {
 		if err := test.layout.Validate(); err != nil {
 			t.Errorf("%s: %v", test.name, err)
@@ -100,16 +111,16 @@ func TestPresets(t *testing.T) {
 
 func TestParseLayout(t *testing.T) {
 	for text, want := range map[string]bits.Layout{
-		"28/22/13":                                bits.Default,
-		" 28/22/13 ":                              bits.Default,
-		"31/23/9,epoch=2026-01-01":                bits.LongLived,
-		"41/10/12,unit=10ms, epoch=2020-02-29":    {41, 10, 12, time.Date(2020, 2, 29, 0, 0, 0, 0, time.UTC), 10 * time.Millisecond},
-		"baidu,epoch=2016-05-20T00:00:00+08:00":   {28, 22, 13, time.Date(2016, 5, 19, 16, 0, 0, 0, time.UTC), time.Second},
-		"1/0/0,epoch=1970-01-01T00:00:00.5Z":      {1, 0, 0, time.Unix(0, 5e8).UTC(), time.Second},
-		"snowflake":                               bits.Snowflake,
-		"20/10/10,unit=1h":                        {20, 10, 10, epoch, time.Hour},
-		"js-safe,unit=1s,epoch=2026-01-01":        bits.JSSafe,
-		"28/22/13,epoch=2026-01-01T00:00:00.000Z": bits.Default,
+		"28/22/13":                                bits.Default(),
+		" 28/22/13 ":                              bits.Default(),
+		"31/23/9,epoch=2026-01-01":                bits.LongLived(),
+		"41/10/12,unit=10ms, epoch=2020-02-29":    {41, 10, 12, time.Date(2020, 2, 29, 0, 0, 0, 0, time.UTC), 10 * time.Millisecond, ""},
+		"baidu,epoch=2016-05-20T00:00:00+08:00":   {28, 22, 13, time.Date(2016, 5, 19, 16, 0, 0, 0, time.UTC), time.Second, ""},
+		"1/0/0,epoch=1970-01-01T00:00:00.5Z":      {1, 0, 0, time.Unix(0, 5e8).UTC(), time.Second, ""},
+		"snowflake":                               bits.Snowflake(),
+		"20/10/10,unit=1h":                        {20, 10, 10, epoch, time.Hour, ""},
+		"js-safe,unit=1s,epoch=2026-01-01":        bits.JSSafe(),
+		"28/22/13,epoch=2026-01-01T00:00:00.000Z": bits.Default(),
 	} {
 		got, err := bits.ParseLayout(text)
 		if got != want || err != nil {
@@ -145,15 +156,15 @@ func TestParseLayout(t *testing.T) {
 
 func TestLayoutInJSON(t *testing.T) {
 	type config struct{ Layout bits.Layout }
-	data, err := json.Marshal(config{bits.Snowflake})
+	data, err := json.Marshal(config{bits.Snowflake()})
 	if want := `{"Layout":"41/10/12,epoch=2010-11-04T01:42:54.657Z,unit=1ms"}`; string(data) != want || err != nil {
 		t.Errorf("Marshal = %s, %v, want %s", data, err, want)
 	}
 	var back config
-	if err := json.Unmarshal(data, &back); err != nil || back.Layout != bits.Snowflake {
+	if err := json.Unmarshal(data, &back); err != nil || back.Layout != bits.Snowflake() {
 		t.Errorf("Unmarshal(%s) = %v, %v", data, back, err)
 	}
-	if err := json.Unmarshal([]byte(`{"Layout":"1/2"}`), &back); err == nil || back.Layout != bits.Snowflake {
+	if err := json.Unmarshal([]byte(`{"Layout":"1/2"}`), &back); err == nil || back.Layout != bits.Snowflake() {
 		t.Errorf("Unmarshal of a wrong layout: error %v, layout %v, want it left alone", err, back.Layout)
 	}
 	if data, err := json.Marshal(config{}); err == nil {

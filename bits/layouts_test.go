@@ -1,6 +1,7 @@
 package bits_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -29,6 +30,48 @@ func TestLayoutsPage(t *testing.T) {
 		if !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("LAYOUTS.md lacks the layout %s", name)
 		}
+	}
+}
+
+// TestSuccessionPage reckons the table of SUCCESSION.md and finds it there.
+func TestSuccessionPage(t *testing.T) {
+	text, err := os.ReadFile("SUCCESSION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := "| old | next | from | every new id greater | ids can meet | fresh numbers |\n|---|---|---|---|---|---|\n"
+	for _, row := range []struct{ old, next, from string }{
+		{"baidu", "default", "2026-01-01"},
+		{"default", "long-lived", "2027-01-01"},
+		{"default", "31/16/16", "2027-01-01"},
+		{"default", "28/22/13,epoch=2034-01-01", "2034-01-01"},
+		{"default", "js-safe", "2027-01-01"},
+		{"js-safe", "default", "2027-01-01"},
+		{"snowflake", "default", "2027-01-01"},
+		{"snowflake", "41/10/12,epoch=2026-01-01,unit=1ms", "2027-01-01"},
+	} {
+		old, err1 := bits.ParseLayout(row.old)
+		next, err2 := bits.ParseLayout(row.next)
+		from, err3 := bits.ParseEpoch(row.from)
+		s, err4 := bits.NewSuccession(old, next, time.Time{}, from)
+		if err := errors.Join(err1, err2, err3, err4); err != nil {
+			t.Fatal(err)
+		}
+		ordered, meet, fresh := "no", "never", "all"
+		if s.Ordered {
+			ordered = "yes"
+		}
+		if !s.From.IsZero() {
+			meet = s.From.Format(time.DateOnly) + " to " + s.Until.Format(time.DateOnly)
+			fresh = "none"
+			if first, last, ok := s.FreshNumbers(500); ok {
+				fresh = humanize.Comma(first) + " to " + humanize.Comma(last)
+			}
+		}
+		table += fmt.Sprintf("| `%s` | `%s` | %s | %s | %s | %s |\n", row.old, row.next, row.from, ordered, meet, fresh)
+	}
+	if page := strings.ReplaceAll(string(text), "\r\n", "\n"); !strings.Contains(page, table) {
+		t.Errorf("SUCCESSION.md lacks this table:\n%s", table)
 	}
 }
 

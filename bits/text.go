@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// presets are the layouts that have a name, as [ParseLayout] takes it.
+// presets are the layouts with names, in the order of [Names].
 var presets = []struct {
 	name   string
-	layout *Layout
+	layout func() Layout
 }{
-	{"default", &Default},
-	{"baidu", &Baidu},
-	{"long-lived", &LongLived},
-	{"snowflake", &Snowflake},
-	{"js-safe", &JSSafe},
+	{"default", Default},
+	{"baidu", Baidu},
+	{"long-lived", LongLived},
+	{"snowflake", Snowflake},
+	{"js-safe", JSSafe},
 }
 
 // Names returns the names of the presets that [ParseLayout] takes.
@@ -28,32 +28,37 @@ func Names() []string {
 	return names
 }
 
-// String returns the layout as text that [ParseLayout] reads back to the same
-// layout, such as 28/22/13,epoch=2026-01-01,unit=1s. The epoch is a date where
-// it is midnight in UTC, else RFC 3339.
+// String returns the layout as text, such as 28/22/13,epoch=2026-01-01,unit=1s.
+// [ParseLayout] reads it back to the same layout. The epoch is a date if it is midnight
+// in UTC, else RFC 3339.
 func (l Layout) String() string {
 	epoch := l.Epoch.UTC()
 	form := time.RFC3339Nano
 	if epoch.Equal(epoch.Truncate(24 * time.Hour)) {
 		form = time.DateOnly
 	}
-	return fmt.Sprintf("%d/%d/%d,epoch=%s,unit=%s",
-		l.TimeBits, l.WorkerBits, l.SequenceBits, epoch.Format(form), l.Unit)
+	worker := l.WorkerParts
+	if worker == "" {
+		worker = strconv.Itoa(int(l.WorkerBits))
+	}
+	return fmt.Sprintf("%d/%s/%d,epoch=%s,unit=%s",
+		l.TimeBits, worker, l.SequenceBits, epoch.Format(form), l.Unit)
 }
 
-// ParseLayout reads a layout from text: the name of a preset (see [Names]) or
-// the widths of ticks, worker and sequence, as in 28/22/13, either of them
-// followed by epoch= and unit= where they differ from the preset, or from
-// 2026-01-01 and 1s:
+// ParseLayout reads a layout from text. The text begins with the name of a preset
+// (see [Names]) or with the widths of ticks, worker and sequence, as in 28/22/13.
+// The worker's width may be given as parts (see Layout.WorkerParts). epoch= and
+// unit= may follow; without them the preset's hold, or 2026-01-01 and 1s:
 //
 //	snowflake
 //	31/23/9
 //	41/10/12,epoch=2020-01-01T00:00:00Z,unit=1ms
+//	41/datacenter:5+machine:5/12,unit=1ms
 //	baidu,epoch=2016-05-20T00:00:00+08:00
 //
 // An epoch is a date, midnight in UTC, or an instant in RFC 3339. A unit is a
-// duration as [time.ParseDuration] takes it. The layout returned is valid; the
-// error quotes the part that is not understood and matches [ErrLayout].
+// duration as [time.ParseDuration] takes it. The layout returned is valid. An
+// error quotes the part that is wrong and matches [ErrLayout].
 func ParseLayout(text string) (Layout, error) {
 	widths, options, more := strings.Cut(text, ",")
 	layout, err := parseWidths(strings.TrimSpace(widths))
@@ -93,14 +98,22 @@ func ParseLayout(text string) (Layout, error) {
 func parseWidths(text string) (Layout, error) {
 	for _, p := range presets {
 		if p.name == text {
-			return *p.layout, nil
+			return p.layout(), nil
 		}
 	}
-	layout := Layout{Epoch: Default.Epoch, Unit: Default.Unit}
+	layout := Layout{Epoch: epoch2026, Unit: time.Second}
 	parts := strings.Split(text, "/")
 	if len(parts) != 3 {
 		return Layout{}, fmt.Errorf("%w: %q is neither three widths, such as 28/22/13, nor one of %s",
 			ErrLayout, text, strings.Join(Names(), ", "))
+	}
+	if strings.ContainsAny(parts[1], ":+") {
+		workers, err := parseWorkerParts(parts[1])
+		if err != nil {
+			return Layout{}, err
+		}
+		layout.WorkerParts = parts[1]
+		parts[1] = strconv.Itoa(bitsOf(workers))
 	}
 	for i, width := range []*uint8{&layout.TimeBits, &layout.WorkerBits, &layout.SequenceBits} {
 		n, err := strconv.ParseUint(parts[i], 10, 8)
@@ -124,8 +137,7 @@ func ParseEpoch(text string) (time.Time, error) {
 		ErrLayout, text)
 }
 
-// MarshalText writes the layout as [Layout.String] does. A layout that could not
-// be read back is an error.
+// MarshalText returns the text of [Layout.String], or the error of [Layout.Validate].
 func (l Layout) MarshalText() ([]byte, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err

@@ -1,33 +1,42 @@
 // Package padding keeps a ring of ids full.
 //
-// An [Executor] owns one goroutine. It puts runs from a [Source] into a
-// [ringbuffer.Ring] whenever the ring says that it runs low, and, if it is given
-// a schedule, at the times of that schedule too. A taker that finds the ring
-// empty need not wait for that goroutine: [Executor.Help] puts one run from the
-// taker's own.
+// An [Executor] puts runs from a [Source] into a [ringbuffer.Ring]. Make one
+// with [New], fill the ring with [Executor.Fill], and call [Executor.Start].
+// From then on one goroutine fills the ring whenever the ring signals that it
+// is low. A second goroutine, if Config asks for one, fills it by a schedule
+// and drops ids that are too old. All methods may be called from any goroutine.
+// The zero value is not usable.
 //
-// # How it behaves
+// A taker that finds the ring empty calls [Executor.Help]. If the source does not
+// block, Help makes one run in the taker's goroutine, which takes nanoseconds. A
+// source that may block runs in the executor's goroutine alone; Help then waits for
+// it until its context ends.
 //
-//   - At most one goroutine at a time asks the source and puts, so runs reach the
+// # What it promises
+//
+//   - At most one goroutine at a time calls the source and puts. So runs reach the
 //     ring in the order in which the source made them.
-//   - The ring's signals do not add up: a thousand takers below the threshold are
-//     one refill.
-//   - The source is asked only when its longest run fits, so nothing that it
-//     made is thrown away to find out that the ring is full.
-//   - An error of the source ends the refill at hand and nothing else. The next
-//     signal, schedule or Help tries again.
+//   - While a source blocks, no lock is held that a taker, Stats or Close needs.
+//   - A thousand takers below the threshold cause one refill.
+//   - The source is called only when its longest run fits. No run is made and then
+//     discarded because the ring is full.
+//   - An error of the source ends the current refill and nothing else. If the
+//     error names a delay, the source is called again after it. After any other
+//     error, the source is called when the ring next signals or the schedule is
+//     due.
 //   - A panic in the source or in a handler becomes a [*PanicError], and the
 //     executor goes on.
-//   - Close ends the goroutine, waits for it, and closes the ring.
+//   - Every run that was made and will not be dealt reaches Config.RejectedPut.
+//   - [Executor.Shutdown] cancels the source's context, closes the ring and waits
+//     for the goroutines, until its own context ends.
 //
 // # The schedule
 //
-// A schedule is a specification of [github.com/robfig/cron/v3], which reads it
-// and says when it is due next. The wait itself is a timer of the executor's own
-// goroutine. A timer runs on the monotonic clock, so a step of the wall clock
-// delays the schedule by no more than one interval; and since refill and
-// schedule share a goroutine, they cannot overlap. The threshold is what keeps
-// the ring full; the schedule tops it up and takes out what has gone stale.
+// A schedule is a specification of [github.com/robfig/cron/v3], which reads it and
+// computes when it is next due. A timer of the executor waits for that. Timers run
+// on the monotonic clock, so a step of the wall clock delays the schedule by one
+// interval at most. The threshold keeps the ring full; the schedule tops the ring
+// up and drops stale ids.
 //
-// The package answers to BufferPaddingExecutor of uid-generator.
+// The package is the counterpart of BufferPaddingExecutor of uid-generator.
 package padding

@@ -1,6 +1,7 @@
 package padding_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -18,7 +19,7 @@ func ExampleNew() {
 	}
 	spent := errors.New("no more numbers")
 	next := int64(0)
-	executor, err := padding.New(ring, func() (ringbuffer.Run, error) {
+	executor := padding.New(ring, func(context.Context) (ringbuffer.Run, error) {
 		if next == 200 {
 			return ringbuffer.Run{}, spent
 		}
@@ -26,13 +27,9 @@ func ExampleNew() {
 		next += 100
 		return run, nil
 	}, padding.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	defer executor.Close()
 
-	fmt.Println(executor.Fill())
+	fmt.Println(executor.Fill(context.Background()))
 	fmt.Println(ring.Remaining())
 	// Output:
 	// no more numbers

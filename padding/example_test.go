@@ -1,6 +1,7 @@
 package padding_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/uidring/uidring/padding"
@@ -14,17 +15,13 @@ func Example() {
 		return
 	}
 	next := int64(0)
-	executor, err := padding.New(ring, func() (ringbuffer.Run, error) {
+	executor := padding.New(ring, func(context.Context) (ringbuffer.Run, error) {
 		run := ringbuffer.Run{First: next, N: 4}
 		next += 100
 		return run, nil
-	}, padding.Config{Schedule: "@every 1m"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	}, padding.Config{})
 	defer executor.Close()
-	if err := executor.Fill(); err != nil {
+	if err := executor.Fill(context.Background()); err != nil {
 		fmt.Println(err)
 		return
 	}

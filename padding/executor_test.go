@@ -1,6 +1,7 @@
 package padding_test
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -26,7 +27,7 @@ type counter struct {
 	calls atomic.Int64
 }
 
-func (c *counter) source() (ringbuffer.Run, error) {
+func (c *counter) source(context.Context) (ringbuffer.Run, error) {
 	c.calls.Add(1)
 	run := ringbuffer.Run{First: c.next, N: runLen}
 	c.next += runLen
@@ -44,12 +45,18 @@ func newRing(t *testing.T) *ringbuffer.Ring {
 
 func newExecutor(t *testing.T, r *ringbuffer.Ring, source padding.Source, config padding.Config) *padding.Executor {
 	t.Helper()
-	e, err := padding.New(r, source, config)
+	e := padding.New(r, source, config)
+	t.Cleanup(e.Close)
+	return e
+}
+
+func schedule(t *testing.T, text string) padding.Schedule {
+	t.Helper()
+	s, err := padding.ParseSchedule(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(e.Close)
-	return e
+	return s
 }
 
 func take(t *testing.T, r *ringbuffer.Ring, n int) {
@@ -92,7 +99,7 @@ func TestFillsWhenLow(t *testing.T) {
 func TestAThousandTakesAreOneRefill(t *testing.T) {
 	r, c := newRing(t), new(counter)
 	e := newExecutor(t, r, c.source, padding.Config{})
-	if err := e.Fill(); err != nil {
+	if err := e.Fill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	take(t, r, 4*runLen)
@@ -100,11 +107,11 @@ func TestAThousandTakesAreOneRefill(t *testing.T) {
 		r.Take() // fails, and says each time that the ring is low
 	}
 	before := c.calls.Load()
-	if err := e.Fill(); err != nil {
+	if err := e.Fill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for range 1000 {
-		if err := e.Fill(); err != nil {
+		if err := e.Fill(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -120,7 +127,7 @@ func TestHelpPutsOneRun(t *testing.T) {
 	r, c := newRing(t), new(counter)
 	e := newExecutor(t, r, c.source, padding.Config{})
 	for range 3 {
-		if err := e.Help(); err != nil {
+		if err := e.Help(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -142,7 +149,7 @@ func TestSurvivesErrorsAndPanics(t *testing.T) {
 		mode.Store("error")
 		c := new(counter)
 		r := newRing(t)
-		e := newExecutor(t, r, func() (ringbuffer.Run, error) {
+		e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) {
 			switch mode.Load() {
 			case "error":
 				return ringbuffer.Run{}, away
@@ -151,7 +158,7 @@ func TestSurvivesErrorsAndPanics(t *testing.T) {
 			case "exhausting":
 				return ringbuffer.Run{First: 3, N: runLen}, nil // not above the last
 			}
-			return c.source()
+			return c.source(t.Context())
 		}, padding.Config{
 			RejectedPut: func(ringbuffer.Run, error) { panic("handler") },
 			Logger:      slog.New(slog.NewTextHandler(&log, nil)),
@@ -164,7 +171,7 @@ func TestSurvivesErrorsAndPanics(t *testing.T) {
 
 		mode.Store("panic")
 		var panicked *padding.PanicError
-		if err := e.Help(); !errors.As(err, &panicked) || panicked.In != "source" || len(panicked.Stack) == 0 || !errors.Is(err, away) {
+		if err := e.Help(t.Context()); !errors.As(err, &panicked) || panicked.In != "source" || len(panicked.Stack) == 0 || !errors.Is(err, away) {
 			t.Errorf("Help() = %v, want a PanicError of the source", err)
 		}
 		r.Take() // signals; the executor's own goroutine meets the panic
@@ -182,12 +189,12 @@ func TestSurvivesErrorsAndPanics(t *testing.T) {
 
 		mode.Store("exhausting")
 		take(t, r, 4*runLen)
-		if err := e.Help(); !errors.Is(err, ringbuffer.ErrOrder) {
+		if err := e.Help(t.Context()); !errors.Is(err, ringbuffer.ErrOrder) {
 			t.Errorf("Help() = %v, want %v", err, ringbuffer.ErrOrder)
 		}
 		synctest.Wait()
 		mode.Store("fine")
-		if err := e.Help(); err != nil {
+		if err := e.Help(t.Context()); err != nil {
 			t.Errorf("Help() after a handler that panicked: %v", err)
 		}
 		if got := e.Stats().RejectedPuts; got < 1 {
@@ -204,11 +211,11 @@ func TestRejectedPutIsToldWhatAndWhy(t *testing.T) {
 	r := newRing(t)
 	var got ringbuffer.Run
 	var why error
-	e := newExecutor(t, r, func() (ringbuffer.Run, error) {
+	e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) {
 		r.Close()
 		return ringbuffer.Run{First: 40, N: runLen}, nil
 	}, padding.Config{RejectedPut: func(run ringbuffer.Run, err error) { got, why = run, err }})
-	if err := e.Help(); err != ringbuffer.ErrClosed {
+	if err := e.Help(t.Context()); err != ringbuffer.ErrClosed {
 		t.Errorf("Help() = %v, want %v", err, ringbuffer.ErrClosed)
 	}
 	if got != (ringbuffer.Run{First: 40, N: runLen}) || why != ringbuffer.ErrClosed {
@@ -221,7 +228,7 @@ func TestSchedule(t *testing.T) {
 		r, c := newRing(t), new(counter)
 		stale := atomic.Int64{}
 		stale.Store(-1)
-		e := newExecutor(t, r, c.source, padding.Config{Schedule: "@every 1m", Stale: stale.Load})
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@every 1m"), Stale: stale.Load, StaleEvery: 24 * time.Hour})
 		e.Start()
 		synctest.Wait()
 		take(t, r, runLen) // room for one, well above the threshold
@@ -258,17 +265,19 @@ func TestSchedule(t *testing.T) {
 func TestScheduleSurvivesPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, c := newRing(t), new(counter)
-		checks := 0
-		e := newExecutor(t, r, c.source, padding.Config{Schedule: "@every 1s", Stale: func() int64 {
-			checks++
+		var checks atomic.Int64
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@every 1s"), StaleEvery: 24 * time.Hour, Stale: func() int64 {
+			checks.Add(1)
 			panic("stale")
 		}})
 		e.Start()
+		synctest.Wait()
+		checks.Store(0) // those of the first fill
 		time.Sleep(10*time.Second + time.Millisecond)
 		synctest.Wait()
 		e.Close()
-		if checks < 9 || checks > 10 {
-			t.Errorf("the schedule ran %d times in 10 s, want 10", checks)
+		if got := checks.Load(); got != 10 {
+			t.Errorf("the schedule ran %d times in 10 s, want 10", got)
 		}
 	})
 }
@@ -276,17 +285,17 @@ func TestScheduleSurvivesPanics(t *testing.T) {
 func TestClose(t *testing.T) {
 	t.Run("before start", func(t *testing.T) {
 		r, c := newRing(t), new(counter)
-		e := newExecutor(t, r, c.source, padding.Config{Schedule: "@hourly"})
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@hourly")})
 		e.Close()
 		e.Start()
-		if err := e.Fill(); !errors.Is(err, ringbuffer.ErrClosed) || c.calls.Load() != 0 {
+		if err := e.Fill(t.Context()); !errors.Is(err, ringbuffer.ErrClosed) || c.calls.Load() != 0 {
 			t.Errorf("Fill() after Close: %v, source asked %d times", err, c.calls.Load())
 		}
 	})
 	t.Run("waits", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			held := make(chan struct{})
-			e := newExecutor(t, newRing(t), func() (ringbuffer.Run, error) {
+			e := newExecutor(t, newRing(t), func(context.Context) (ringbuffer.Run, error) {
 				<-held
 				return ringbuffer.Run{}, errors.New("away")
 			}, padding.Config{})
@@ -307,7 +316,7 @@ func TestClose(t *testing.T) {
 	})
 	t.Run("many at once", func(t *testing.T) {
 		r, c := newRing(t), new(counter)
-		e := newExecutor(t, r, c.source, padding.Config{Schedule: "@hourly"})
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@hourly")})
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(e.Start)
@@ -317,8 +326,28 @@ func TestClose(t *testing.T) {
 		if got := r.Remaining(); got != 0 {
 			t.Errorf("%d ids left after Close", got)
 		}
-		if err := e.Help(); !errors.Is(err, ringbuffer.ErrClosed) {
+		if err := e.Help(t.Context()); !errors.Is(err, ringbuffer.ErrClosed) {
 			t.Errorf("Help() after Close: %v, want %v", err, ringbuffer.ErrClosed)
+		}
+	})
+}
+
+// What Close finds in the ring reaches RejectedPut.
+func TestCloseTellsOfTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		told := map[error]int64{}
+		e := newExecutor(t, r, c.source, padding.Config{
+			RejectedPut: func(run ringbuffer.Run, why error) { told[why] += run.N },
+		})
+		e.Start()
+		synctest.Wait()
+		take(t, r, 3)
+		synctest.Wait()
+		rest := r.Remaining()
+		e.Close()
+		if len(told) != 1 || told[ringbuffer.ErrClosed] != rest || rest == 0 {
+			t.Errorf("told was %v, want the %d ids that were left", told, rest)
 		}
 	})
 }

@@ -7,41 +7,63 @@ import (
 	"time"
 
 	"github.com/robfig/cron/v3"
+
+	"github.com/uidring/uidring/internal/guard"
 )
 
 // ErrSchedule is matched by every error about a schedule.
 var ErrSchedule = errors.New("padding: invalid schedule")
 
+// Schedule says when an executor fills its ring whether or not it is low. The zero
+// Schedule is never. Read one with [ParseSchedule].
+type Schedule struct{ due cron.Schedule }
+
+// IsZero reports whether the schedule is never due.
+func (s Schedule) IsZero() bool { return s.due == nil }
+
+// arm sets a timer to the schedule's next time. It stops the timer if there is
+// none.
+func (s Schedule) arm(timer *time.Timer) {
+	timer.Stop()
+	if s.IsZero() {
+		return
+	}
+	now := time.Now()
+	if next := s.due.Next(now); !next.IsZero() {
+		timer.Reset(next.Sub(now))
+	}
+}
+
 // ParseSchedule reads a schedule: five cron fields (minute, hour, day of month,
 // month, day of week), a descriptor such as @hourly, or an interval of a second
-// or more, such as "@every 1m". Empty text is no schedule, returned as nil.
+// or more, such as "@every 1m". Empty text is no schedule, the zero Schedule.
 //
-// Times are the process's local ones. A zone within the text is refused: the
-// schedule of a refill has no need of one, and the parser panics on some.
-func ParseSchedule(text string) (cron.Schedule, error) {
+// Times are the process's local ones. A zone within the text is refused:
+// refills need none, and the parser panics on some.
+func ParseSchedule(text string) (Schedule, error) {
 	spec := strings.TrimSpace(text)
 	if spec == "" {
-		return nil, nil
+		return Schedule{}, nil
 	}
 	if strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ=") {
-		return nil, fmt.Errorf("%w: %q names a time zone, want a specification without one", ErrSchedule, text)
+		return Schedule{}, fmt.Errorf("%w: %q names a time zone, want a specification without one", ErrSchedule, text)
 	}
 	if interval, ok := strings.CutPrefix(spec, "@every "); ok {
 		// The parser would quietly make these one second.
 		if d, err := time.ParseDuration(strings.TrimSpace(interval)); err == nil && d < time.Second {
-			return nil, fmt.Errorf("%w: %q has the interval %v, want 1s or more", ErrSchedule, text, d)
+			return Schedule{}, fmt.Errorf("%w: %q has the interval %v, want 1s or more", ErrSchedule, text, d)
 		}
 	}
 	var schedule cron.Schedule
-	err := Guard("cron parser", func() (err error) {
+	err := guard.Call("cron parser", func() (err error) {
 		schedule, err = cron.ParseStandard(spec)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %q: %w", ErrSchedule, text, err)
+		return Schedule{}, fmt.Errorf("%w: %q: %w", ErrSchedule, text, err)
 	}
 	if schedule.Next(time.Now()).IsZero() {
-		return nil, fmt.Errorf("%w: %q is never due", ErrSchedule, text)
+		return Schedule{}, fmt.Errorf("%w: %q is never due", ErrSchedule, text)
 	}
-	return schedule, nil
+	return Schedule{schedule}, nil
 }

@@ -10,12 +10,12 @@ import (
 
 func TestParseSchedule(t *testing.T) {
 	for _, spec := range []string{"@every 1m", " @every 1s ", "@hourly", "* * * * *", "0 4 * * 1"} {
-		if schedule, err := padding.ParseSchedule(spec); schedule == nil || err != nil {
+		if schedule, err := padding.ParseSchedule(spec); schedule.IsZero() || err != nil {
 			t.Errorf("ParseSchedule(%q) = %v, %v", spec, schedule, err)
 		}
 	}
 	for _, spec := range []string{"", "  "} {
-		if schedule, err := padding.ParseSchedule(spec); schedule != nil || err != nil {
+		if schedule, err := padding.ParseSchedule(spec); !schedule.IsZero() || err != nil {
 			t.Errorf("ParseSchedule(%q) = %v, %v, want no schedule", spec, schedule, err)
 		}
 	}

@@ -1,11 +1,23 @@
 // Package ringbuffer is a bounded queue of ids that costs a taker little more
 // than an atomic add.
 //
-// A [Ring] holds runs of consecutive ids rather than ids: a tick's worth of them
-// is its first number and their count, so a ring of 65,536 ids takes a kilobyte.
-// Its zero value is of no use; make one with [New]. One padder puts runs, any
-// number of takers take ids. Most want [Ring.Take]; [Ring.TakeRun] claims many
-// ids at the price of one. It answers to RingBuffer of uid-generator.
+// Make a [Ring] with [New]; its zero value is not usable. One goroutine at a
+// time puts runs of consecutive ids with [Ring.Put], any number of goroutines
+// take ids. [Ring.Take] takes one id, and calls Config.RejectedTake when the
+// ring is empty. [Ring.TakeRun] takes many ids at the price of one, and returns
+// an empty run when the ring is empty. Methods block only on a mutex that is
+// held for nanoseconds. [Ring.Low] signals when the ring needs filling.
+//
+// The ring promises, whatever its callers do:
+//
+//   - No id is dealt twice.
+//   - If one call ends before another begins, its ids are smaller.
+//   - Each id that was put is dealt, dropped, or still in the ring.
+//   - Once [Ring.Close] has returned, neither the first id that it returned nor
+//     any greater one was or will be dealt.
+//
+// The ring stores a run as its last id and a count, so a ring of 65,536 ids takes
+// a kilobyte. It is the counterpart of RingBuffer of uid-generator.
 //
 // # How it works
 //
@@ -18,24 +30,24 @@
 //
 //	end-n, …, end-2, end-1
 //
-// A position is a number that grows with every claim: a taker loads the current
-// span, then adds 1 to the position, and looks whether that went past the span's
-// end. If not, its id is as far below the span's last as the position then is
-// below the end. That is all that a taker does for most ids:
+// A position is a number that grows with every claim. A taker loads the current
+// span, adds 1 to the position, and compares the position with the span's end. If
+// the position lies before the end, the id lies as far before the span's last id.
+// Most calls do no more than that:
 //
 //	position          … 41  42  43  44  45  46  47  48  49 …
 //	spans              [ n=4    end=45 ]        [ n=…
 //	ids                700 701 702 703  void void 900 901 902
 //
-// When the span is used up, the taker that finds out takes the mutex, claims
-// anew, and publishes the next run as a span that starts at its own claim. Claims
-// between the end of one span and the start of the next are void: they cost
-// nothing but the number. At a number each nanosecond they last 292 years, and
-// polling an empty ring costs one a call at most: a claim of many, and every claim
-// in the slow path, looks first whether there is anything to claim. Should they
-// run out all the same, they start again from the least. That changes nothing,
-// since positions are compared by their difference: it is right as long as fewer
-// than 2^63 positions go by while one span is current or one call is held up.
+// When the span is used up, the taker that finds out takes the mutex and claims
+// again. It publishes the next run as a span that starts at its own claim.
+// Claims between the end of one span and the start of the next are void: they
+// cost a position and nothing else. At a position each nanosecond, positions
+// last 292 years. Polling an empty ring costs one position a call at most:
+// TakeRun, and every claim under the mutex, first checks whether there are ids.
+// Positions wrap around, and are compared by their difference. That is right as
+// long as fewer than 2^63 positions go by while one span is current or one call
+// is paused.
 //
 // # Why no id is dealt twice
 //
@@ -45,17 +57,17 @@
 //  2. Spans do not overlap. The next one is published under the mutex, after a
 //     claim at or behind the current span's end, and starts at that claim.
 //  3. So a position lies in one span at most. The span that a taker loads was
-//     published before the taker's claim, and its start was claimed before that,
-//     so the claim is not below its start, and comparing it with the end is
+//     published before the taker's claim, and its start was claimed before that.
+//     So the claim is not below its start, and comparing it with the end is
 //     enough. A taker that is held up between the two steps deals the id of its
-//     position or none. The order of the two is essential: with the claim first,
-//     the span could be a later one, and the claim below its start. It does not
-//     matter when the end and the last id are read, because a published span does
-//     not change; Take reads them before the claim, because that is faster.
+//     position or none. The order of the two steps is essential: with the claim
+//     first, the span could be a later one, and the claim below its start. The end
+//     and the last id may be read at any time, because a published span does not
+//     change. Take reads them before the claim, because that is faster.
 //  4. No id lies in two runs. [Ring.Put] refuses a run that does not lie above
 //     all that came before, so this holds whatever the padder does.
 //
-// A position thus stands for one id at most, an id for one position at most, and
+// So a position stands for one id at most, an id for one position at most, and
 // a position is claimed once.
 //
 // # Why ids are in order
@@ -67,45 +79,50 @@
 //
 // # Why none is lost
 //
-// A claim that the loaded span does not cover may still lie in a span that was
-// published since. Spans are linked in order of publication, and a taker holds
-// one that was current before its claim, so under the mutex it finds the
-// span that covers the claim, if there is one: the claim cannot lie in an older
-// span. A claim of many positions touches one span only. It could reach into a
-// second if that started inside the claim, but a span starts at a position that
-// its own publisher claimed.
+// A claim that the loaded span does not cover may lie in a span that was published
+// since. Spans are linked in order of publication, and the taker holds one that was
+// current before its claim. The claim cannot lie in an older span. So the taker
+// follows the links under the mutex, and finds the span that covers the claim if
+// there is one. A claim of many positions touches one span only: a second span
+// would have to start inside the claim, but a span starts at a position that its
+// own publisher claimed.
 //
-// So what was put has been taken or dropped, or is there: [Ring.Counts] is exact
-// without counting anything for each id.
+// So every id that was put has been taken or dropped, or is there, and
+// [Ring.Counts] is exact without counting each id.
 //
-// # Where it ended
+// # Where dealing ended
 //
-// [Ring.Close] claims the positions that are left of the current span in one
-// compare-and-swap, as a drop of everything. Every claim made before it is below
-// and stands for its id; every claim after it is past the span's end, and no span
-// follows. So the least id that Close dropped parts the ids that were dealt from
-// those that never will be, whatever takers are under way: what lies from there
-// on may be given to somebody else.
+// [Ring.Close] claims all positions that are left of the current span by one
+// compare-and-swap. Every claim before that is below and stands for its id. Every
+// claim after that is past the span's end, and no span follows. So all ids dealt
+// lie below the first id that Close returns, whatever takers are under way. That id
+// and all above it may be given to somebody else.
 //
 // # How it is checked
 //
-// ring.pml, beside the code, is a model of it in Promela: takers of one and of
-// several ids, a padder, runs that continue each other, a jump to a later tick,
-// an empty ring, and runs dropped whole and in part. Every interleaving is
-// checked for the properties above, and that nothing is dealt from where Close
-// says that it ended. The model can be told to set the position back, to leave
-// out the check against the span's end, to deal ids as positions, to take claims
-// that need the list for void, to drop by Add, to leave out the mutex, to claim
-// before loading the span, to drop without trying again, and to have Close tell
-// of too much; the check counts only if it finds each of these.
+// ring.pml, beside the code, is a model of the ring in Promela. It covers
+// takers of one and of several ids, runs that continue each other and a jump to
+// a later tick. It covers an empty ring, and runs dropped whole and in part.
+// The model checker tries every interleaving against the promises above. Its
+// comment lists nine faults that can be seeded, such as a claim before the load
+// of the span. The check counts only if it finds each of them.
 //
-// The tests hold the ring against a mutex and a slice, by random calls and by
-// fuzzing, and check the properties under stress.
+// The model leaves out, and tests check:
+//
+//   - [Ring.Put] refuses runs out of order, and every run after Close.
+//   - One goroutine at a time puts.
+//   - The signal that the ring is low. It is sent after the mutex is released.
+//   - Take tries again after RejectedTake. For the ring that is a new call.
+//   - Claims of more than two ids, and the bound of 2^20 ids a claim.
+//   - The width of positions, and that they wrap.
+//
+// The tests compare the ring with a mutex and a slice, by random calls and by
+// fuzzing, and check the promises under stress.
 //
 // # What it was chosen from
 //
 // Nanoseconds per id, filling included, for one goroutine and for two on two
-// cores of an AMD EPYC, each the least of 8 counts in one run of
+// cores of an AMD EPYC. Each is the least of 8 counts of
 //
 //	go test ./ringbuffer -run '^$' -bench Shape -count 8
 //
@@ -117,12 +134,9 @@
 //	runs, load the span then claim: the ring           2.3    4.3
 //	the same with runs of 64 ids instead of a tick's   3.0    4.1
 //
-// Slots of one id each read and write memory for every id, and padded they take
-// two words on lines of their own for it, where the ring takes one slot a run.
-// Claiming before loading the span costs no less than the ring's order, needs a
-// comparison with the span's start as well, and even then loses the ids of takers
-// that are held up in between. Shorter runs change spans more often: that costs
-// one goroutine more and, in this run, two of them less. A run is a whole tick
-// because that is the simplest, takes the fewest slots and costs one goroutine
-// least.
+// Slots of one id read and write memory for every id. Claiming before loading
+// the span is no faster, and needs a comparison with the span's start as well.
+// It also loses the ids of takers that are paused in between. Shorter runs
+// change spans more often. A run of a whole tick is the simplest, takes the
+// fewest slots, and is the fastest for one goroutine.
 package ringbuffer

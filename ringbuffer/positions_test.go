@@ -42,7 +42,7 @@ func TestHeldUpTaker(t *testing.T) {
 	}
 }
 
-// Whoever polls an empty ring uses up no positions, but for the one of a Take.
+// Polling an empty ring uses up no positions, except for one by each Take.
 func TestPollingClaimsNothing(t *testing.T) {
 	r, err := New(Config{Runs: 2, RunLen: 1 << 61})
 	if err != nil {
@@ -76,6 +76,21 @@ func TestPollingClaimsNothing(t *testing.T) {
 	}
 	if got := r.TakeRun(5); got != (Run{200, 4}) {
 		t.Errorf("TakeRun(5) = %+v, want the next run", got)
+	}
+}
+
+// Nor does it where the last claim took exactly what there was.
+func TestPollingBehindTheLastClaim(t *testing.T) {
+	r := small(t, Run{0, 4})
+	for range 2 {
+		if got := r.TakeRun(2); got.N != 2 {
+			t.Fatalf("TakeRun(2) = %+v", got)
+		}
+	}
+	for range 10 {
+		if got := r.TakeRun(2); got.N != 0 || r.position.Load() != 4 {
+			t.Fatalf("TakeRun(2) = %+v of an empty ring, at position %d, want 4", got, r.position.Load())
+		}
 	}
 }
 
@@ -122,10 +137,10 @@ func TestDropAtTheEdges(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := r.Drop(tt.drop); got != tt.dropped {
+		if got := Total(r.Drop(tt.drop)); got != tt.dropped {
 			t.Errorf("%s: Drop(%d) = %d, want %d", tt.name, tt.drop, got, tt.dropped)
 		}
-		if got := r.Close(); got != tt.rest {
+		if got := Least(r.Close()); got != tt.rest {
 			t.Errorf("%s: Close() = %d, want %d", tt.name, got, tt.rest)
 		}
 		taken := int64(tt.takes)

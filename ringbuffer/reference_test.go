@@ -18,7 +18,7 @@ type reference struct {
 	runLen   int64
 	last     int64
 	counts   ringbuffer.Counts
-	rest     int64 // the least id that Close dropped
+	rest     []ringbuffer.Run
 	closed   bool
 }
 
@@ -84,32 +84,32 @@ func (r *reference) cut(n int64) {
 	}
 }
 
-func (r *reference) Drop(last int64) int64 {
+func (r *reference) Drop(last int64) []ringbuffer.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.drop(last)
 }
 
-func (r *reference) drop(last int64) int64 {
-	var dropped int64
+func (r *reference) drop(last int64) (dropped []ringbuffer.Run) {
 	for len(r.runs) > 0 && r.runs[0].First <= last {
-		n := min(r.runs[0].N-1, last-r.runs[0].First) + 1
+		first, n := r.runs[0].First, min(r.runs[0].N-1, last-r.runs[0].First)+1
 		r.cut(n)
-		dropped += n
+		r.counts.Dropped += n
+		if i := len(dropped) - 1; i >= 0 && dropped[i].First+dropped[i].N == first {
+			dropped[i].N += n
+			continue
+		}
+		dropped = append(dropped, ringbuffer.Run{First: first, N: n})
 	}
-	r.counts.Dropped += dropped
 	return dropped
 }
 
-func (r *reference) Close() int64 {
+func (r *reference) Close() []ringbuffer.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.closed {
-		r.closed, r.rest = true, -1
-		if len(r.runs) > 0 {
-			r.rest = r.runs[0].First
-		}
-		r.drop(math.MaxInt64)
+		r.closed = true
+		r.rest = r.drop(math.MaxInt64)
 	}
 	return r.rest
 }

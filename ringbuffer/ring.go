@@ -12,13 +12,13 @@ import (
 )
 
 var (
-	// ErrFull is returned by Put when the run does not fit whole. The run stays
-	// the caller's, to be put later.
+	// ErrFull is returned by Put when the run does not fit whole. The caller may
+	// put the run later.
 	ErrFull = errors.New("ringbuffer: full")
 
-	// ErrOrder is matched when a run put does not lie above all ids put before, or
-	// is no run of ids at all, or one longer than the ring's run length. Refusing
-	// it is what makes a repeat impossible whatever the source of the runs does.
+	// ErrOrder is matched when a run does not lie above all ids put before, has no
+	// ids, or is longer than the ring's run length. Refusing it makes a repeat
+	// impossible whatever the source of the runs does.
 	ErrOrder = errors.New("ringbuffer: run out of order")
 
 	// ErrEmpty is returned by Take when the ring is empty and no handler says
@@ -32,15 +32,15 @@ var (
 // A Run is the N ids First, First+1, …, First+N-1.
 type Run struct {
 	First int64 // 0 or more
-	N     int64 // 0 only where it says that there is none
+	N     int64 // 0 where there is none
 }
 
 // Last returns the greatest id of a run that is not empty.
 func (r Run) Last() int64 { return r.First + (r.N - 1) }
 
 // A span is a run with the positions that deal it: the n positions before end
-// deal the n ids up to last. Both are kept by their end, since that is what a
-// taker compares with. Once published a span does not change but for next.
+// deal the n ids up to last. Both are kept by their end, since a taker compares
+// with that. Once published, a span does not change, except for next.
 type span struct {
 	end  int64 // written before the span is published, under mu
 	last int64
@@ -63,8 +63,7 @@ func (s *span) from(at, n int64) Run {
 
 // Ring is a bounded queue of ids in ascending order, for one padder and any
 // number of takers. Make one with [New]. All methods may be called from any
-// goroutine, and none waits for anything but a mutex that is held for some
-// nanoseconds.
+// goroutine.
 type Ring struct {
 	// position is the number that the next claim gets. Takers add to it; Drop
 	// moves it forward. It never goes back.
@@ -90,15 +89,15 @@ type Ring struct {
 	last    int64 // greatest id ever put, -1 before the first
 	put     int64 // ids ever put
 	dropped int64 // ids ever dropped
-	rest    int64 // once closed: the least id that this dropped, -1 for none
+	rest    []Run // once closed: what that dropped
 	closed  bool
 }
 
-// MaxCapacity is the most ids that a ring may hold. Their number costs no
-// memory, only the number of runs does; the limit keeps sums of them in range.
+// MaxCapacity is the most ids that a ring may hold. The limit keeps sums in
+// range; memory grows with the number of runs only.
 const MaxCapacity = 1 << 62
 
-// maxClaim bounds what one claim may take from the positions in vain.
+// maxClaim bounds how many positions one claim may use up in vain.
 const maxClaim = 1 << 20
 
 // MaxRuns is the most runs that a ring may hold. A slot is a pointer, and a run
@@ -111,8 +110,8 @@ type Config struct {
 	// most. Both are powers of two; the capacity is their product.
 	Runs, RunLen int64
 
-	// Threshold is the number of ids below which the ring asks to be filled, on
-	// the channel that [Ring.Low] returns.
+	// Threshold is the number of ids below which the ring signals on the channel
+	// that [Ring.Low] returns.
 	Threshold int64
 
 	// RejectedTake is called by Take, in its goroutine and with nothing locked,
@@ -163,7 +162,7 @@ func powerOfTwo(n int64) bool { return n > 0 && n&(n-1) == 0 }
 // Config.RejectedTake says.
 func (r *Ring) Take() (id int64, err error) {
 	s := r.current.Load()
-	// Read before the claim: behind it they would have to wait for it.
+	// Load before Add: later loads would stall behind it.
 	end, last := s.end, s.last
 	// s was published before the claim, so the claim does not lie before it.
 	past := r.position.Add(1) - end
@@ -188,15 +187,14 @@ func (r *Ring) takeOne(s *span, at int64) (id int64, err error) {
 // TakeRun claims at most limit ids at once and returns them as a run. The run
 // may be shorter than limit: no claim goes beyond the run that is being dealt,
 // nor beyond 2^20 ids. It is empty only when the ring is, or when limit is not
-// positive. It asks nobody what to do then.
+// positive. TakeRun does not call RejectedTake.
 func (r *Ring) TakeRun(limit int64) Run {
 	if limit <= 0 {
 		return Run{}
 	}
 	n := min(limit, r.runLen, maxClaim)
 	s := r.current.Load()
-	// Looking first costs little among many ids, and whoever polls an empty
-	// ring then claims nothing.
+	// Check first, so that polling an empty ring claims no positions.
 	if r.position.Load()-s.end >= 0 {
 		return r.takeNext(n)
 	}
@@ -280,14 +278,14 @@ func (r *Ring) advance(n int64) (run Run, low bool) {
 func (r *Ring) signalLow() {
 	select {
 	case r.low <- struct{}{}:
-	default: // a signal that nobody has read yet says the same
+	default: // there is a signal that has not been read
 	}
 }
 
-// Low returns the channel on which the ring says that it wants to be filled:
-// when the run that starts to be dealt leaves fewer than threshold ids behind
-// it, and when a taker finds the ring empty. It holds at most one signal, is
-// never closed, and is meant for one reader.
+// Low returns the channel on which the ring signals that it needs filling. The
+// ring signals when it begins to deal a run and fewer than Threshold ids
+// follow, and when a taker finds the ring empty. It holds at most one signal,
+// is never closed, and is meant for one reader.
 func (r *Ring) Low() <-chan struct{} { return r.low }
 
 // Put appends a run, whose ids must lie above all that were put before. The

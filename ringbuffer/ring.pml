@@ -8,28 +8,34 @@
  *             its own began
  *   complete  when all have ended, each id that was put was dealt or dropped, or
  *             is still in the ring
- *   closed    what was dropped is never dealt afterwards, nor is anything from the
- *             least id on that Close dropped, at whatever time
+ *   dropped   what was dropped is never dealt afterwards
+ *   closed    no id from the least on that Close dropped is ever dealt
  *
  * Among the runs there is one that continues another, a jump to a later tick, a
  * run that is dropped whole and one that is dropped in part, waiting or while it
  * is dealt; takers find the ring empty at the start, and whenever the padder is
- * late. The last drop is of everything, as Close does it.
+ * late. The last drop is of everything, as Close does it. Takers call Take, which
+ * claims at once, and TakeRun of one and of two, which look first. A Take that tries
+ * again is here a call of its own: it begins later, which asks more of the order.
  *
- * Each of these defines seeds a fault, which the check has to find:
+ * .ci/model checks the sizes below, and also TAKERS=3 TAKES=1.
+ * Each of these defines seeds a fault. The check has to find it by the assertion of
+ * the property in brackets, which names that property in its line:
  *
- *   POSITION_BACK   the change of runs sets the position back to the start
- *   NO_END          a claim is not held against the end of the run
- *   ID_POSITIONS    ids themselves are dealt as positions
- *   NO_WALK         a claim that the loaded span does not cover counts as void
- *   DROP_ADD        Drop adds to the position instead of comparing and swapping
- *   UNLOCKED        the change of runs does not take the mutex
- *   CLAIM_FIRST     a taker claims before it loads the span
- *   CAS_ONCE        Drop does not try again when a taker was faster
- *   REST_SPAN       Close tells of the whole span as dropped, not of what is left
+ *   POSITION_BACK  (unique) the change of runs sets the position back to the start
+ *   NO_END         (complete) a claim is not held against the end of the run
+ *   ID_POSITIONS   (complete) ids themselves are dealt as positions
+ *   NO_WALK        (complete) a claim that the loaded span does not cover counts as void
+ *   DROP_ADD       (complete) Drop adds to the position instead of comparing and swapping
+ *   UNLOCKED       (ordered) the change of runs does not take the mutex
+ *   CLAIM_FIRST    (unique) a taker claims before it loads the span
+ *   CAS_ONCE       (dropped) Drop does not try again when a taker was faster
+ *   REST_SPAN      (closed) Close tells of the whole span as dropped, not of what is left
  *
- * Not in the model: that Put refuses runs out of order, that one goroutine at a
- * time puts, and the width of positions.
+ * Not in the model: that Put refuses runs out of order, and all runs after Close;
+ * that one goroutine at a time puts; the signal that the ring is low, which is sent
+ * with nothing locked; claims of more than two, and their bound; the width of
+ * positions. The tests check these.
  *
  * Atomic operations of Go are sequentially consistent, so a step of the model is
  * one atomic operation, or one critical section as far as the mutex hides it.
@@ -103,16 +109,20 @@ inline deal(from, count) {
 
 proctype Taker() {
 	byte take, s, at, want, begun, k, got, next;
-	bool claimed;
+	bool claimed, looks;
 	do
 	:: take == TAKES -> break
 	:: else ->
 		take++;
 		begun = ended;
-		if :: want = 1 :: want = 2 fi;
+		if
+		:: want = 1               /* Take */
+		:: want = 2; looks = true /* TakeRun(2) */
+		:: want = 1; looks = true /* TakeRun(1) */
+		fi;
 
-		/* the fast path: load, claim, compare; TakeRun, here of two, looks first
-		   and does not claim what is not there */
+		/* the fast path: load, claim, compare; TakeRun looks first and does not
+		   claim what is not there */
 		got = 0;
 		claimed = true;
 #ifdef CLAIM_FIRST
@@ -121,8 +131,8 @@ proctype Taker() {
 #else
 		s = current;
 		if
-		:: want == 2 && usedUp(s) -> claimed = false
-		:: else -> atomic { at = position; position = position + want }
+		:: looks && usedUp(s) -> claimed = false; looks = false
+		:: else -> looks = false; atomic { at = position; position = position + want }
 		fi;
 #endif
 		if
@@ -185,7 +195,7 @@ proctype Taker() {
 				unlock()
 			fi
 		fi;
-		s = 0; at = 0; want = 0; begun = 0; got = 0; next = 0
+		s = 0; at = 0; want = 0; begun = 0; got = 0; next = 0; looks = false
 	od;
 	running--
 }

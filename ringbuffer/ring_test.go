@@ -114,16 +114,39 @@ func TestPutRefusesWhatWouldRepeat(t *testing.T) {
 	}
 }
 
-func TestLowSignalsDoNotAddUp(t *testing.T) {
-	r := mustNew(t, ringbuffer.Config{Runs: 4, RunLen: 2, Threshold: 4})
-	low := func() bool {
-		select {
-		case <-r.Low():
-			return true
-		default:
-			return false
+// low reports whether the ring asks to be filled.
+func low(r *ringbuffer.Ring) bool {
+	select {
+	case <-r.Low():
+		return true
+	default:
+		return false
+	}
+}
+
+// TakeRun asks for more as Take does: that is all that wakes a padder where
+// nobody calls Take.
+func TestTakeRunSignalsLow(t *testing.T) {
+	for _, limit := range []int64{1, 2, 1000} {
+		r := mustNew(t, ringbuffer.Config{Runs: 4, RunLen: 2, Threshold: 4})
+		for first := int64(0); first < 8; first += 2 {
+			mustPut(t, r, first, 2)
+		}
+		for i, want := range []bool{false, false, true, true, true} {
+			got := false
+			for range 2 / min(limit, 2) {
+				r.TakeRun(limit)
+				got = low(r) || got
+			}
+			if got != want {
+				t.Errorf("TakeRun(%d): after run %d low is %v, want %v", limit, i+1, got, want)
+			}
 		}
 	}
+}
+
+func TestLowSignalsDoNotAddUp(t *testing.T) {
+	r := mustNew(t, ringbuffer.Config{Runs: 4, RunLen: 2, Threshold: 4})
 	for first := int64(0); first < 8; first += 2 {
 		mustPut(t, r, first, 2)
 	}
@@ -133,14 +156,14 @@ func TestLowSignalsDoNotAddUp(t *testing.T) {
 		if _, err := r.Take(); err != nil {
 			t.Fatal(err)
 		}
-		if got := low(); got != want {
+		if got := low(r); got != want {
 			t.Errorf("after take %d: low is %v, want %v", i+1, got, want)
 		}
 	}
 	for range 100 {
 		r.Take()
 	}
-	if !low() || low() {
+	if !low(r) || low(r) {
 		t.Error("100 takes from an empty ring left no signal, or more than one")
 	}
 }
@@ -177,7 +200,7 @@ func TestDropTheLastIDThereIs(t *testing.T) {
 	if got := r.TakeRun(1); got != (ringbuffer.Run{First: 0, N: 1}) {
 		t.Errorf("TakeRun(1) = %+v", got)
 	}
-	if got, want := r.Drop(math.MaxInt64), int64(1<<61+1); got != want {
+	if got, want := ringbuffer.Total(r.Drop(math.MaxInt64)), int64(1<<61+1); got != want {
 		t.Errorf("Drop(MaxInt64) = %d, want %d", got, want)
 	}
 }

@@ -76,34 +76,27 @@ func (r *Ring) Oldest() (id int64, ok bool) {
 }
 
 // Drop removes all ids up to and including last that are in the ring, and returns
-// how many that were. They are never dealt. What is put later is not affected.
-func (r *Ring) Drop(last int64) int64 {
+// them. They are never dealt. What is put later is not affected.
+func (r *Ring) Drop(last int64) []Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := r.dropped
-	r.drop(last)
-	return r.dropped - before
+	return r.drop(last)
 }
 
-// drop returns the least id that it drops, or -1. It is called with mu held.
-func (r *Ring) drop(last int64) (first int64) {
-	first = -1
-	s := r.current.Load()
-	if s.n > 0 && last >= s.first() {
-		// Claims the positions up to end, as a taker would, unless takers were
-		// faster. Compare-and-swap, because an Add might overshoot.
-		end := s.end - max(0, s.last-last)
-		for {
-			at := r.position.Load()
-			if at-end >= 0 {
-				break
-			}
-			if r.position.CompareAndSwap(at, end) {
-				r.dropped += end - at
-				first = s.from(at, 1).First
-				break
-			}
+// drop is Drop with mu held. It works in two steps: what is left of the current
+// span, then the runs that wait.
+func (r *Ring) drop(last int64) []Run {
+	var dropped []Run
+	remove := func(run Run) {
+		r.dropped += run.N
+		if n := len(dropped); n > 0 && dropped[n-1].Last()+1 == run.First {
+			dropped[n-1].N += run.N
+			return
 		}
+		dropped = append(dropped, run)
+	}
+	if run := r.dropCurrent(last); run.N > 0 {
+		remove(run)
 	}
 	for ; r.head != r.tail; r.head++ {
 		slot := &r.slots[r.head&uint64(len(r.slots)-1)]
@@ -111,27 +104,44 @@ func (r *Ring) drop(last int64) (first int64) {
 		if last < waiting.first() {
 			break
 		}
-		if first < 0 {
-			first = waiting.first()
-		}
 		n := min(waiting.n-1, last-waiting.first()) + 1
 		r.queued -= n
-		r.dropped += n
+		remove(Run{waiting.first(), n})
 		if n < waiting.n {
 			*slot = &span{n: waiting.n - n, last: waiting.last}
 			break
 		}
 		*slot = nil
 	}
-	return first
+	return dropped
 }
 
-// Close drops all ids and refuses further ones. Takers then find the ring empty.
-// It returns the least id that it dropped: neither that id nor one above it has
-// been dealt or ever will be, and every id below it that was put has been dealt or
-// dropped before. It is -1 if there was none to drop. Close may be called more
-// than once, and says the same every time.
-func (r *Ring) Close() (first int64) {
+// dropCurrent claims what is left of the current span up to last, as a taker
+// would, unless takers are faster. It compares and swaps, because an add might
+// go past the span's end.
+func (r *Ring) dropCurrent(last int64) Run {
+	s := r.current.Load()
+	if s.n == 0 || last < s.first() {
+		return Run{}
+	}
+	end := s.end - max(0, s.last-last)
+	for {
+		at := r.position.Load()
+		if at-end >= 0 {
+			return Run{}
+		}
+		if r.position.CompareAndSwap(at, end) {
+			return s.from(at, end-at)
+		}
+	}
+}
+
+// Close drops all ids, refuses further ones and returns those that it dropped.
+// Takers then find the ring empty. Let first be the least id returned. Neither
+// first nor an id above it has been dealt or ever will be. Every id below first
+// that was put has been dealt or dropped before. Close may be called more than
+// once, and returns the same every time.
+func (r *Ring) Close() []Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.closed {

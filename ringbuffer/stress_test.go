@@ -86,16 +86,16 @@ func stress(t *testing.T, runs, runLen int64) {
 			next += runLen
 		}
 		if n%101 == 0 {
-			dropped += r.Drop(next - runLen - runLen/2)
+			dropped += ringbuffer.Total(r.Drop(next - runLen - runLen/2))
 		}
 		// And a little of what is being dealt, right under the takers' hands.
 		if oldest, ok := r.Oldest(); ok && n%5 == 0 {
-			dropped += r.Drop(oldest + runLen/8)
+			dropped += ringbuffer.Total(r.Drop(oldest + runLen/8))
 		}
 		runtime.Gosched()
 	}
 	// Closed under the takers' hands, it tells where they got to.
-	rest := r.Close()
+	rest := ringbuffer.Least(r.Close())
 	closed.Store(true)
 	for range 100 {
 		runtime.Gosched()
@@ -122,5 +122,49 @@ func stress(t *testing.T, runs, runLen int64) {
 	}
 	if counts.Taken != int64(len(all)) || counts.Remaining != 0 || counts.Put != counts.Taken+counts.Dropped {
 		t.Errorf("counts are %+v after %d ids taken and %d dropped: ids were lost", counts, len(all), dropped)
+	}
+}
+
+// Drop takes what is left of the run that is dealt, right under takers' hands: it
+// owns what it drops, and sets no position back.
+func TestDropUnderTakers(t *testing.T) {
+	const drops, runLen = 100_000, 1 << 12
+	r := mustNew(t, ringbuffer.Config{Runs: 4, RunLen: runLen})
+	var done atomic.Bool
+	var wg sync.WaitGroup
+	taken := make([]int64, 2)
+	for i := range taken {
+		wg.Go(func() {
+			for last := int64(-1); !done.Load(); {
+				id, err := r.Take()
+				if err != nil {
+					runtime.Gosched()
+					continue
+				}
+				if taken[i]++; id <= last {
+					t.Errorf("id %d follows %d", id, last)
+					return
+				}
+				last = id
+			}
+		})
+	}
+	dropped := int64(0)
+	for n, next := 0, int64(0); n < drops; {
+		if r.Put(ringbuffer.Run{First: next, N: runLen}) == nil {
+			next += runLen
+		}
+		if oldest, ok := r.Oldest(); ok {
+			dropped += ringbuffer.Total(r.Drop(oldest + 30))
+			n++
+		}
+		if n%64 == 0 {
+			runtime.Gosched()
+		}
+	}
+	done.Store(true)
+	wg.Wait()
+	if counts := r.Counts(); counts.Taken != taken[0]+taken[1] || counts.Dropped != dropped {
+		t.Errorf("counts are %+v after %d ids taken and %d dropped", counts, taken, dropped)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // roomy has so many ids for each tick that Default never waits for the next, so
 // that its own cost is measured.
-var roomy = bits.Layout{TimeBits: 31, WorkerBits: 1, SequenceBits: 31, Epoch: bits.Default.Epoch, Unit: time.Second}
+var roomy = bits.Layout{TimeBits: 31, WorkerBits: 1, SequenceBits: 31, Epoch: bits.Default().Epoch, Unit: time.Second}
 
 // fan runs n/goroutines calls of work in each goroutine, and reports the time of
 // the whole over the number of calls, as b.RunParallel does.
@@ -74,7 +74,7 @@ func BenchmarkNext(b *testing.B) {
 	})
 	b.Run("impl=default", func(b *testing.B) {
 		overGoroutines(b, func(b *testing.B, g int) {
-			gen := newDefault(b, uid.Config{Layout: roomy})
+			gen := newDefault(b, uid.DefaultConfig{Layout: roomy})
 			fan(b, g, func(k int) {
 				for range k {
 					if _, err := gen.Next(); err != nil {

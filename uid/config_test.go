@@ -9,53 +9,45 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
-// never is an assigner that must not be asked: a config that is wrong does not
+// never is a leaser that must not be asked: a config that is wrong does not
 // cost a worker number.
 type never struct{ t *testing.T }
 
-func (n never) Assign(context.Context, int64) (int64, error) {
-	n.t.Error("a worker number was assigned")
-	return 0, nil
+func (n never) Lease(context.Context, int64, func() time.Time, func(lease.Grant)) (lease.Lease, error) {
+	n.t.Error("a worker number was leased")
+	return nil, errors.New("leased")
 }
 
 func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
-	wide := bits.Default
+	wide := bits.Default()
 	wide.SequenceBits = 63
 	for _, test := range []struct {
 		name   string
-		make   func(uid.Assigner, uid.Config) error
+		make   func(uid.Leaser, uid.Config) error
 		config uid.Config
 		wants  []string
 	}{
 		{"cached", makeCached, uid.Config{
-			Layout: wide, BoostPower: 33, PaddingFactor: 100, Schedule: "TZ=UTC @hourly", MaxAge: -1, MaxBackward: 1,
+			Layout: wide, BoostPower: 33, PaddingFactor: 100, Schedule: "TZ=UTC @hourly", MaxAge: 1,
 		}, []string{
 			"Layout: bits: invalid layout: TimeBits + WorkerBits + SequenceBits is 28 + 22 + 63 = 113, want at most 63",
 			"BoostPower is 33, want 1 to 20", // in the original, 33 means 1
 			"PaddingFactor is 100, want 1 to 99 per cent",
 			`Schedule: padding: invalid schedule: "TZ=UTC @hourly" names a time zone`,
-			"MaxAge is -1ns, want 0",
-			"MaxBackward is set, want it unset",
+			"MaxAge is 1ns, want 10ms or more, or a negative one to keep ids for ever",
 		}},
-		{"cached", makeCached, uid.Config{BoostPower: -1, PaddingFactor: -1, MaxAge: time.Second}, []string{
+		{"cached", makeCached, uid.Config{BoostPower: -1, PaddingFactor: -1}, []string{
 			"BoostPower is -1, want 1 to 20",
 			"PaddingFactor is -1, want 1 to 99",
-			"MaxAge is 1s, want a Schedule with it",
 		}},
+		{"default", makeDefault, uid.Config{Layout: wide}, []string{"Layout: bits: invalid layout"}},
 		{"cached", makeCached, uid.Config{
-			Layout: bits.Layout{TimeBits: 12, SequenceBits: 51, Epoch: bits.Default.Epoch, Unit: 24 * time.Hour}, BoostPower: 12,
+			Layout: bits.Layout{TimeBits: 12, SequenceBits: 51, Epoch: bits.Default().Epoch, Unit: 24 * time.Hour}, BoostPower: 12,
 		}, []string{
-			"BoostPower is 12, want it and SequenceBits, 51, to add up to at most 62",
-		}},
-		{"cached", makeCached, uid.Config{MaxAge: time.Minute, Schedule: " "}, []string{"MaxAge is 1m0s, want a Schedule with it"}},
-		{"default", makeDefault, uid.Config{
-			BoostPower: 3, PaddingFactor: 50, Schedule: "@hourly", MaxBorrow: 1, MaxAge: 1,
-			RejectedPut: func(uid.ID, int64, error) {}, RejectedTake: uid.Help,
-		}, []string{
-			"BoostPower is set, want it unset: it means nothing to Default",
-			"PaddingFactor is set", "Schedule is set", "MaxBorrow is set", "MaxAge is set", "RejectedPut is set", "RejectedTake is set",
+			"BoostPower is 12, want at most 62 together with SequenceBits, 51",
 		}},
 	} {
 		err := test.make(never{t}, test.config)
@@ -74,16 +66,16 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 	}
 }
 
-func makeCached(assigner uid.Assigner, config uid.Config) error {
-	gen, err := uid.NewCached(context.Background(), assigner, config)
+func makeCached(leaser uid.Leaser, config uid.Config) error {
+	gen, err := uid.NewCached(context.Background(), leaser, config)
 	if err == nil {
 		gen.Close()
 	}
 	return err
 }
 
-func makeDefault(assigner uid.Assigner, config uid.Config) error {
-	gen, err := uid.NewDefault(context.Background(), assigner, config)
+func makeDefault(leaser uid.Leaser, config uid.Config) error {
+	gen, err := uid.NewDefault(context.Background(), leaser, byClock(config))
 	if err == nil {
 		gen.Close()
 	}
@@ -91,18 +83,18 @@ func makeDefault(assigner uid.Assigner, config uid.Config) error {
 }
 
 // makers are the two constructors.
-var makers = map[string]func(uid.Assigner, uid.Config) error{"cached": makeCached, "default": makeDefault}
+var makers = map[string]func(uid.Leaser, uid.Config) error{"cached": makeCached, "default": makeDefault}
 
 // The stock layout of the original ran out on 2024-11-20. Its default generator
 // throws; its cached one goes on with negative ids. A future epoch gives
 // negative ids as well.
 func TestRefusesToStartOutOfTime(t *testing.T) {
 	for name, make := range makers {
-		err := make(never{t}, uid.Config{Layout: bits.Baidu})
+		err := make(never{t}, uid.Config{Layout: bits.Baidu()})
 		if !errors.Is(err, uid.ErrTimeExhausted) || !strings.Contains(err.Error(), "2024-11-20T21:24:16Z") {
 			t.Errorf("%s: error %v, want the day in it", name, err)
 		}
-		before := clockAt(bits.Default.Epoch.Add(-1))
+		before := clockAt(bits.Default().Epoch.Add(-1))
 		err = make(never{t}, uid.Config{Now: before.now})
 		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), "Epoch is 2026-01-01T00:00:00Z, want it no later than now, 2025-12-31T23:59:59.999999999Z") {
 			t.Errorf("%s: error %v for an epoch in the future", name, err)
@@ -132,14 +124,14 @@ func TestWorkerNumbers(t *testing.T) {
 				t.Errorf("%s: worker %d: %v", name, number, err)
 			}
 		}
-		err := make(assigner(func(_ context.Context, limit int64) (int64, error) {
+		err := make(lease.Forever(assigner(func(_ context.Context, limit int64) (int64, error) {
 			if limit != 4194303 {
 				t.Errorf("%s: the assigner was told %d", name, limit)
 			}
 			return 0, away
-		}), uid.Config{})
-		if !errors.Is(err, away) || !strings.HasPrefix(err.Error(), "uid: assign worker: ") {
-			t.Errorf("%s: error %v, want that of the assigner, wrapped", name, err)
+		})), uid.Config{})
+		if err != away {
+			t.Errorf("%s: error %v, want that of the assigner", name, err)
 		}
 		if err := make(nil, uid.Config{}); !errors.Is(err, uid.ErrConfig) {
 			t.Errorf("%s: error %v for no assigner", name, err)
@@ -150,7 +142,7 @@ func TestWorkerNumbers(t *testing.T) {
 	if _, err := uid.NewCached(ctx, never{t}, uid.Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v with a cancelled context", err)
 	}
-	if _, err := uid.NewDefault(ctx, never{t}, uid.Config{}); !errors.Is(err, context.Canceled) {
+	if _, err := uid.NewDefault(ctx, never{t}, uid.DefaultConfig{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v with a cancelled context", err)
 	}
 }
@@ -175,7 +167,7 @@ func TestLogIsQuiet(t *testing.T) {
 }
 
 func TestWarnsWhenTheLayoutEndsSoon(t *testing.T) {
-	end := bits.Default.End()
+	end := bits.Default().End()
 	for name, make := range makers {
 		for _, test := range []struct {
 			now  time.Time

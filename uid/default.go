@@ -3,176 +3,140 @@ package uid
 import (
 	"context"
 	"math"
-	"sync"
+	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
 	"github.com/uidring/uidring/internal/cacheline"
 )
 
-// Default stamps every id with the present. Make one with [NewDefault] and share
-// it: all methods may be called from any number of goroutines. The zero value is
-// of no use.
+// Default stamps every id with the present. Make one with [NewDefault] and
+// share it: all methods may be called from any number of goroutines. The zero
+// value is not usable.
 //
-// It reads the clock for each id, and when a tick's ids are used up it waits for
-// the next: with the default layout it makes 8,192 ids a second. [Cached] is
-// the faster one.
+// It reads the clock for each id. With the default layout it makes 8,192 ids a
+// second, or half as many in a second that follows a quiet one. [Cached] is faster.
 //
-// Order: if one call ends before another begins, its ids are smaller.
+// A tick's sequence goes on from that of the tick before, and restarts at 0 when
+// more than half are used. So ids are spread evenly over id % n for a small n, at
+// low rates too.
 //
-// It answers to DefaultUidGenerator of uid-generator.
+// Order: if one call ends before another begins, its id is smaller.
+//
+// Counterpart of DefaultUidGenerator of uid-generator.
 type Default struct {
-	base
+	clocked
 	maxBackward time.Duration
-	shift       uint8 // SequenceBits
 
-	// last is tick<<SequenceBits | sequence of the last id issued, or taken for
-	// issued, -1 before the first. Every call writes it by compare-and-swap, after it has
-	// looked at the clock and the window, so a refused call changes nothing. Close
-	// sets it to the greatest number there is, which fails every later one.
+	// last is tick<<SequenceBits | sequence of the last id that was issued or
+	// skipped. Calls, and granted by way of skip, move it upwards by
+	// compare-and-swap. Close sets it to the greatest number there is, which fails
+	// every later call.
 	last cacheline.Int64
 
-	close sync.Once
-	final atomic.Int64 // last as Close found it; unclosed before
-
-	// Written by calls, read by Stats.
-	earlier  atomic.Int64 // ids issued in ticks before that of last
-	rejected atomic.Int64 // calls that failed
-
-	issued atomic.Int64 // the most that Stats has told; written by Stats
+	final atomic.Int64 // last as Shutdown found it; unclosed before
 }
 
-// NewDefault returns a generator under the number that assigner gives it. Under a
-// leased number that an earlier holder had reserved ahead, as a crash leaves it,
-// Next fails with [ErrReservation] until the clock has got there. ctx bounds the
-// assignment only. The errors match [ErrConfig], [ErrTimeExhausted]
-// or [ErrWorkerRange], or come from the assigner.
-func NewDefault(ctx context.Context, assigner Assigner, config Config) (*Default, error) {
-	config, err := config.prepare(kindDefault)
-	if err != nil {
+// NewDefault returns a generator under the number that leaser gives it. ctx
+// bounds the start only. The errors match [ErrConfig], [ErrTimeExhausted] or
+// [ErrWorkerRange], or come from the leaser. If a crashed holder of a leased
+// number had reserved time ahead of the clock, Next fails with [ErrReservation]
+// until the clock catches up.
+func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Default, error) {
+	if err := config.prepare(); err != nil {
 		return nil, err
 	}
-	g := &Default{maxBackward: max(config.MaxBackward, 0), shift: config.Layout.SequenceBits}
-	g.last.Store(-1)
+	g := &Default{maxBackward: config.MaxBackward}
 	g.final.Store(unclosed)
-	if err := g.open(config); err != nil {
+	if err := g.open(g, config.Layout, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
-	g.renumbered = g.skip
-	g.lost = func() {} // nothing waits to be issued
-	if err := g.take(ctx, assigner); err != nil {
+	g.numbered = g.skip
+	g.last.Store(g.before())
+	g.earlier.Store(-g.used(g.last.Load()))
+	if err := g.take(ctx, leaser); err != nil {
 		return nil, err
 	}
-	if g.Worker() == 0 {
-		g.skipZero()
+	if g.Worker() == 0 && g.last.CompareAndSwap(-1, 0) { // id 0, which stands for none, counts as issued
+		g.earlier.Add(g.bits.MaxSequence())
 	}
 	return g, nil
 }
 
-// Next returns an id stamped with the present tick. When the tick's ids are used
-// up it waits for the next tick, and when the clock has stepped back by no more
-// than Config.MaxBackward it waits for that. The errors are [ErrClosed],
-// [ErrTimeExhausted], [*ClockBackwardError] and, under a leased number,
-// [*ReservationError].
+// before returns last for a generator that has issued nothing: a random
+// sequence of the tick before the epoch, so that short-lived processes spread
+// their ids too.
+func (g *Default) before() int64 {
+	sequences := g.bits.MaxSequence() + 1
+	start := rand.Int64N(max(sequences/2, 1))
+	return -1 - (sequences-start)%sequences
+}
+
+// Next returns an id stamped with the present tick. It waits in three cases: until
+// the next tick if the tick's ids are used up; until the clock has caught up if it
+// stepped back by no more than DefaultConfig.MaxBackward; and while more time is
+// being reserved under a leased number. The errors are [ErrClosed],
+// [ErrTimeExhausted], [*ClockBackwardError] and [*ReservationError].
 func (g *Default) Next() (ID, error) {
 	id, _, err := g.claim(context.Background(), 1, false)
 	return id, err
 }
 
-// Wait is Next with a wait that ends with ctx. Where Next would fail for want of
-// reserved time, it waits for that too. An id that is ready is returned even if
-// ctx has ended.
-func (g *Default) Wait(ctx context.Context) (ID, error) {
-	id, _, err := g.claim(ctx, 1, true)
-	return id, err
-}
-
-// NextN fills ids with ascending ids and returns how many it filled: all of
-// them, or fewer with the error that [Default.Next] would have returned for the
-// next. The ids that it did fill are good. A slice of no length is 0, nil. It
-// waits as Next does, for as many ticks as it takes.
-func (g *Default) NextN(ids []ID) (int, error) {
-	n := 0
-	for n < len(ids) {
-		first, count, err := g.claim(context.Background(), int64(len(ids)-n), false)
-		if err != nil {
-			return n, err
-		}
-		fill(ids[n:n+int(count)], first)
-		n += int(count)
-	}
-	return n, nil
-}
+// unread stands for a tick that has yet to be read from the clock.
+const unread = math.MinInt64
 
 // claim takes at most limit consecutive ids of the present tick. A patient call
 // waits for a reservation as long as ctx allows.
+//
+// Read last before the clock: otherwise an id issued in between would make the
+// clock look as if it had stepped back. Read last before the window, too. A
+// change of number empties the window, moves last, and then installs the new
+// window. So if the swap succeeds, last and window belong to the same number.
 func (g *Default) claim(ctx context.Context, limit int64, patient bool) (first ID, n int64, err error) {
-	for !g.closed.Load() {
-		// The last id before the clock: read the other way round, an id issued
-		// in between would make a clock that runs forward look as if it had gone
-		// back. And before the window: what is read of it was not older than last.
-		last := g.last.Load()
-		w := g.window.Load()
-		now := g.now()
-		tick := g.bits.Tick(now)
-		for {
-			lastTick, sequence := last>>g.shift, int64(0)
-			if tick == lastTick {
-				sequence = last&g.bits.MaxSequence() + 1
+	for tick := int64(unread); ; {
+		last, w := g.last.Load(), g.window.Load()
+		if last>>g.shift > tick { // or the tick is unread
+			tick = g.clock.tick()
+		}
+		sequence := g.following(last, tick)
+		if sequence > g.bits.MaxSequence() || !w.covers(tick) {
+			if err := g.pause(ctx, w, tick, last>>g.shift, patient); err != nil {
+				g.rejected.Add(1)
+				return 0, 0, err
 			}
-			if tick < lastTick || sequence > g.bits.MaxSequence() || !w.covers(tick) {
-				if err := g.pause(ctx, w, now, tick, lastTick, patient); err != nil {
-					g.rejected.Add(1)
-					return 0, 0, err
-				}
-				break
+			tick = unread
+			continue
+		}
+		n := min(limit, g.bits.MaxSequence()+1-sequence)
+		if g.last.CompareAndSwap(last, tick<<g.shift|(sequence+n-1)) {
+			if last>>g.shift != tick {
+				g.earlier.Add(g.used(last) - sequence)
+				g.use(tick)
 			}
-			n := min(limit, g.bits.MaxSequence()+1-sequence)
-			if g.last.CompareAndSwap(last, tick<<g.shift|(sequence+n-1)) {
-				if tick != lastTick {
-					g.began(tick, last)
-				}
-				if g.lease != nil && g.window.Load() != w {
-					// The number may be another by now, whose ids of this tick
-					// could be less: the claim becomes a gap. A change empties
-					// the window before it moves last on, so a claim that sees
-					// its window unchanged here came before that.
-					g.earlier.Add(-n)
-					break
-				}
-				return ID(g.bits.First(tick, w.worker) + sequence), n, nil
-			}
-			// Another goroutine was faster. The clock need not be read again
-			// for it, unless it has seen a later tick.
-			last = g.last.Load()
-			if w = g.window.Load(); last>>g.shift > tick {
-				break
-			}
+			return ID(g.first(tick, w.worker) + sequence), n, nil
 		}
 	}
-	g.rejected.Add(1)
-	return 0, 0, ErrClosed
 }
 
-// began notes that tick has begun, after the id that last says.
-func (g *Default) began(tick, last int64) {
-	if last >= 0 {
-		g.earlier.Add(last&g.bits.MaxSequence() + 1)
+// used returns how many sequences of last's tick are used.
+func (g *Default) used(last int64) int64 { return last&g.bits.MaxSequence() + 1 }
+
+// following returns the sequence to be issued in tick after last. It is above the
+// greatest if there is none.
+func (g *Default) following(last, tick int64) int64 {
+	switch lastTick := last >> g.shift; {
+	case lastTick == tick:
+		return g.used(last)
+	case lastTick > tick:
+		return math.MaxInt64
 	}
-	g.use(tick)
+	return resumeAt(g.used(last), g.bits.MaxSequence())
 }
 
-// use tells the lease that the time of tick is used.
-func (g *Default) use(tick int64) {
-	if g.lease != nil {
-		end := g.bits.Time(tick + 1)
-		g.lease.Use(end, end)
-	}
-}
-
-// pause waits, with nothing locked, until an id can be stamped again, or says why
-// that is not to be.
-func (g *Default) pause(ctx context.Context, w *window, now time.Time, tick, lastTick int64, patient bool) error {
+// pause waits, with nothing locked, until an id can be stamped again, or
+// returns why none can.
+func (g *Default) pause(ctx context.Context, w *window, tick, lastTick int64, patient bool) error {
+	now := g.now()
 	switch {
 	case g.closed.Load():
 		return ErrClosed
@@ -183,64 +147,72 @@ func (g *Default) pause(ctx context.Context, w *window, now time.Time, tick, las
 		if wait > g.maxBackward {
 			return &ClockBackwardError{Amount: wait, Max: g.maxBackward}
 		}
-		return g.sleep(ctx, w, wait)
+		return g.sleep(ctx, w.replaced, wait)
 	case w.covers(tick): // all of the tick's ids are issued
-		return g.sleep(ctx, w, g.bits.Time(tick+1).Sub(now))
+		return g.sleep(ctx, w.replaced, g.bits.Time(tick+1).Sub(now))
 	case tick < w.first: // an earlier holder of the number may have stamped it
 		wait := g.bits.Time(w.first).Sub(now)
 		if !patient && wait > max(g.maxBackward, g.bits.Layout().Unit) {
 			return g.uncovered(w)
 		}
-		return g.sleep(ctx, w, wait)
+		return g.sleep(ctx, w.replaced, wait)
 	}
 	g.use(tick)
 	if !patient && w.err != nil {
 		return g.uncovered(w)
 	}
-	return g.sleep(ctx, w, longestSleep) // more is being reserved
+	return g.sleep(ctx, w.replaced, longestSleep) // more is being reserved
 }
 
-// skipZero takes id 0 for issued, which stands for none.
-func (g *Default) skipZero() {
-	g.earlier.Add(-1)
-	if !g.last.CompareAndSwap(-1, 0) {
-		g.earlier.Add(1)
+// skip keeps ids in order when the number changes: the new number does not
+// stamp a tick in which the old number stamped. So skip discards the rest of
+// the last tick, or the whole next tick if nothing is left. Either way last
+// changes, so the compare-and-swap of a claim under the old number fails.
+func (g *Default) skip(*window) {
+	if g.Worker() < 0 {
+		return // there was no old one
 	}
-}
-
-// skip takes the rest of the last tick for issued.
-func (g *Default) skip() {
-	g.skipZero()
-	for {
+	for !g.closed.Load() {
 		last := g.last.Load()
-		rest := g.bits.MaxSequence() - last&g.bits.MaxSequence()
+		rest := g.bits.MaxSequence() + 1 - g.used(last)
+		next := last + rest
+		if rest == 0 || next < 0 { // the layout's first tick may begin with id 0
+			next += g.bits.MaxSequence() + 1
+		}
 		g.earlier.Add(-rest) // before, so that Stats never tells too many
-		if g.last.CompareAndSwap(last, last+rest) {
+		if g.last.CompareAndSwap(last, next) {
 			return
 		}
 		g.earlier.Add(rest)
 	}
 }
 
-// unclosed is what final is before Close.
+// unclosed is what final is before Shutdown.
 const unclosed = math.MinInt64
 
-// Close ends every wait and gives a leased number back. Afterwards Next returns
-// [ErrClosed]. It may be called more than once and from several goroutines. The
-// error is nil but for a number that could not be given back, which is free when
-// its lease expires. It tries that for 5 seconds, or for as long as a statement
-// that is under way takes to let go.
-func (g *Default) Close() error {
-	g.shut()
-	g.close.Do(func() {
-		// No call that is under way can issue an id once this has swapped.
-		for {
-			last := g.last.Load()
-			g.final.Store(last)
-			if g.last.CompareAndSwap(last, math.MaxInt64) {
-				return
+func (g *Default) stop() int64 {
+	// No call that is under way can issue an id once this has swapped.
+	last := g.last.Load()
+	for !g.last.CompareAndSwap(last, math.MaxInt64) {
+		last = g.last.Load()
+	}
+	g.final.Store(last)
+	return last>>g.shift + 1
+}
+
+// issued reads earlier around last: a call moves last before it raises earlier, and
+// skip lowers earlier before it moves last. So the sum of a last and an earlier that
+// did not change meanwhile is never too great.
+func (g *Default) issued() int64 {
+	for {
+		earlier, last := g.earlier.Load(), g.last.Load()
+		if last == math.MaxInt64 {
+			if last = g.final.Load(); last == unclosed {
+				return 0 // Shutdown is just about to say
 			}
 		}
-	})
-	return g.release(g.final.Load()>>g.shift + 1)
+		if g.earlier.Load() == earlier {
+			return earlier + g.used(last)
+		}
+	}
 }

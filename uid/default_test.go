@@ -17,14 +17,14 @@ import (
 
 func TestDefaultStampsNow(t *testing.T) {
 	clock := clockAt(start)
-	gen := newDefault(t, uid.Config{Now: clock.now})
+	gen := newDefault(t, uid.DefaultConfig{Now: clock.now})
 	for _, step := range []time.Duration{0, time.Second, time.Hour, 1999 * time.Millisecond} {
 		clock.step(step)
 		want := clock.now().Truncate(time.Second).UTC()
-		for sequence := range int64(3) {
+		for range 3 {
 			parts, err := gen.Parse(mustNext(t, gen))
-			if err != nil || !parts.Time.Equal(want) || parts.Worker != 1 || parts.Sequence != sequence {
-				t.Fatalf("after %v: %+v, %v, want sequence %d of %v", step, parts, err, sequence, want)
+			if err != nil || !parts.Time.Equal(want) || parts.Worker != 1 {
+				t.Fatalf("after %v: %+v, %v, want an id of %v", step, parts, err, want)
 			}
 		}
 	}
@@ -32,7 +32,7 @@ func TestDefaultStampsNow(t *testing.T) {
 
 func TestDefaultWaitsForTheNextTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gen := newDefault(t, uid.Config{Layout: bubble})
+		gen := newDefault(t, uid.DefaultConfig{Layout: bubble})
 		begun := time.Now()
 		ids := make([]uid.ID, 7)
 		if n, err := gen.NextN(ids); n != 7 || err != nil {
@@ -75,7 +75,7 @@ func TestDefaultWaitsForTheNextTick(t *testing.T) {
 
 func TestDefaultRefusesAClockThatStepsBack(t *testing.T) {
 	clock := clockAt(start)
-	gen := newDefault(t, uid.Config{Layout: small, Now: clock.now})
+	gen := newDefault(t, uid.DefaultConfig{Layout: small, Now: clock.now})
 	last := mustNext(t, gen)
 	clock.step(-3 * time.Second)
 	for range 3 { // a refusal changes nothing, so the next is the same
@@ -98,7 +98,7 @@ func TestDefaultRefusesAClockThatStepsBack(t *testing.T) {
 
 func TestDefaultBeforeTheEpoch(t *testing.T) {
 	clock := clockAt(start)
-	gen := newDefault(t, uid.Config{Now: clock.now})
+	gen := newDefault(t, uid.DefaultConfig{Now: clock.now})
 	clock.step(-time.Hour)
 	var backward *uid.ClockBackwardError
 	if _, err := gen.Next(); !errors.As(err, &backward) || backward.Amount != time.Hour-5*time.Second {
@@ -110,7 +110,7 @@ func TestDefaultBeforeTheEpoch(t *testing.T) {
 func TestDefaultJustBeforeTheEpoch(t *testing.T) {
 	clock := clockAt(start)
 	layout := bits.Layout{TimeBits: 20, WorkerBits: 8, SequenceBits: 8, Epoch: start, Unit: 24 * time.Hour}
-	gen := newDefault(t, uid.Config{Layout: layout, Now: clock.now})
+	gen := newDefault(t, uid.DefaultConfig{Layout: layout, Now: clock.now})
 	clock.step(-10 * time.Hour)
 	var backward *uid.ClockBackwardError
 	if _, err := gen.Next(); !errors.As(err, &backward) || backward.Amount != 10*time.Hour {
@@ -121,9 +121,9 @@ func TestDefaultJustBeforeTheEpoch(t *testing.T) {
 // As many as uid-generator's own test draws, and then some: by one goroutine and
 // by two for each core, all are different, and each goroutine's ascend.
 func TestDefaultStress(t *testing.T) {
-	layout := bits.Layout{TimeBits: 45, WorkerBits: 4, SequenceBits: 10, Epoch: bits.Default.Epoch, Unit: 100 * time.Microsecond}
+	layout := bits.Layout{TimeBits: 45, WorkerBits: 4, SequenceBits: 10, Epoch: bits.Default().Epoch, Unit: 100 * time.Microsecond}
 	for _, goroutines := range []int{1, 2 * runtime.NumCPU()} {
-		gen := newDefault(t, uid.Config{Layout: layout})
+		gen := newDefault(t, uid.DefaultConfig{Layout: layout})
 		drawn := make([][]uid.ID, goroutines)
 		each := 200_000 / goroutines
 		n := each * goroutines
@@ -158,10 +158,10 @@ func TestDefaultStress(t *testing.T) {
 	}
 }
 
-// What Stats has told is not taken back.
+// Counts in Stats never go down.
 func TestDefaultIssuedOnlyGrows(t *testing.T) {
-	layout := bits.Layout{TimeBits: 50, WorkerBits: 1, SequenceBits: 12, Epoch: bits.Default.Epoch, Unit: 100 * time.Microsecond}
-	gen := newDefault(t, uid.Config{Layout: layout})
+	layout := bits.Layout{TimeBits: 50, WorkerBits: 1, SequenceBits: 12, Epoch: bits.Default().Epoch, Unit: 100 * time.Microsecond}
+	gen := newDefault(t, uid.DefaultConfig{Layout: layout})
 	var wg sync.WaitGroup
 	var done atomic.Bool
 	wg.Go(func() {
@@ -186,7 +186,7 @@ func TestDefaultIssuedOnlyGrows(t *testing.T) {
 func TestDefaultWaitsOutASmallStepBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var behind time.Duration
-		gen := newDefault(t, uid.Config{
+		gen := newDefault(t, uid.DefaultConfig{
 			Layout:      bits.Layout{TimeBits: 41, WorkerBits: 8, SequenceBits: 8, Epoch: bubble.Epoch, Unit: time.Millisecond},
 			MaxBackward: 10 * time.Millisecond,
 			Now:         func() time.Time { return time.Now().Add(-behind) },
@@ -206,7 +206,7 @@ func TestDefaultWaitsOutASmallStepBack(t *testing.T) {
 
 func TestDefaultWaitsOutNothing(t *testing.T) {
 	clock := clockAt(start)
-	gen := newDefault(t, uid.Config{Layout: small, Now: clock.now, MaxBackward: -1})
+	gen := newDefault(t, uid.DefaultConfig{Layout: small, Now: clock.now, MaxBackward: -1})
 	mustNext(t, gen)
 	clock.step(-time.Nanosecond)
 	var backward *uid.ClockBackwardError
@@ -218,7 +218,7 @@ func TestDefaultWaitsOutNothing(t *testing.T) {
 func TestDefaultNeverPassesTheEnd(t *testing.T) {
 	clock := clockAt(small.End().Add(-time.Second))
 	_, logger := recorder()
-	gen := newDefault(t, uid.Config{Layout: small, Now: clock.now, Logger: logger})
+	gen := newDefault(t, uid.DefaultConfig{Layout: small, Now: clock.now, Logger: logger})
 	if id := mustNext(t, gen); id < 0 {
 		t.Errorf("id %d is negative", id)
 	}

@@ -1,68 +1,93 @@
 // Package uid makes 64-bit ids that are unique across a fleet, sort by time, fit
-// a BIGINT and cost little to get: no network and no disk for an id, and with
-// [Cached] no clock and little more than an atomic add.
+// a BIGINT and cost little: no network and no disk for an id.
 //
-//	gen, err := uid.NewCached(ctx, worker.NewRegistry(db), uid.Config{})
+//	gen, err := uid.NewCached(ctx, worker.NewLeaser(db), uid.Config{})
 //	...
 //	defer gen.Close()
 //	id, err := gen.Next()
 //
-// Use [Cached] unless every id has to carry the very second at which it was
-// asked for; then use [Default]. Both stamp ids laid out as [bits.Layout] says,
-// under a worker number that an [Assigner] gives them when they start. Both are
-// safe for concurrent use and issue an id that is greater than those of all
-// calls that ended before its own began.
+// # Generators
+//
+// [Cached] is for most services. It deals ids that were made ahead of demand,
+// at little more than the cost of an atomic add. [Default] stamps every id with
+// the present: it reads the clock for each id, and waits when a tick's ids are
+// used up. [Slots] never waits for a clock that stepped back; its ids are
+// unique but not ordered. Package segment, below this one, makes small ids
+// without time from a counter in a database, and package uidclient deals the
+// ids of a server. [Backfill] is no generator: it makes ids of past times for
+// rows that are migrated.
+//
+// All are safe for concurrent use. Generators have the methods of [Generator]:
+// Next for an id now, Wait with a context, All for range loops. Cached and
+// Default keep order: if one call ends before another begins, its ids are
+// smaller.
 //
 // # What is unique
 //
-// An id is a tick, a worker and a sequence. A generator issues each sequence of
-// each tick at most once: how, package ringbuffer shows for Cached; Default
-// moves (tick, sequence) upwards by compare-and-swap. No two generators share a
-// worker number, or not for the same ticks: that is what the Assigner answers for.
-// Package worker takes numbers from a database. A Registry uses each of them
-// once; a Leaser's come back, and a generator then stamps no tick but those that
-// are granted to it: [Leaser] tells how.
+// An id is a tick, a worker number and a sequence, laid out as [bits.Layout]
+// says. A generator issues each sequence of each tick at most once. A [Leaser]
+// ensures that no two generators stamp the same tick under the same number.
+// Package worker has leasers on SQL databases: a Registry gives each number
+// once; a Leaser gives a number again when its holder has stopped or crashed. A
+// generator stamps only ticks that are granted to it.
 //
-// Unique are thus all ids of one Layout under one authority for worker numbers.
-// Ids of two layouts, or of two databases that number workers, may be equal.
+// So all ids of one Layout with worker numbers from one table are unique. Ids
+// of two layouts may be equal, and so may ids with numbers from two tables.
 //
 // # What time an id carries
 //
-// Cached stamps ids ahead of demand. The next tick that it fills is the one
-// after the last, or the present one if that is later: time catches up after
-// idling and never goes back. A clock that steps back goes unnoticed, and one
-// that steps ahead takes the ids with it for good. Under load ids are stamped
-// ahead of the clock, by Config.MaxBorrow at most. Without load they wait: an id
-// is as old as the time that it lay in the ring, unless Config.MaxAge bounds
-// that.
+// Default stamps the present tick. While the clock is more than
+// DefaultConfig.MaxBackward behind the last id, Default fails.
 //
-// Default stamps the present tick. It waits when the tick's ids are used up, and
-// refuses while the clock stands before its last id.
+// The time in an id of Cached lies between two bounds:
+//
+//   - At most Config.MaxAge behind the clock, which is a minute by default.
+//     Older ids are dropped, and the ring is filled with the present.
+//   - At most the ring's ticks ahead of the clock: 8 seconds by default. Under load
+//     beyond the layout's rate, Cached borrows future ticks, up to Config.MaxBorrow.
+//
+// The time in ids of Cached never goes back, whatever the clock does. If the
+// clock steps ahead, ids follow, and stay ahead when the clock returns.
+//
+// # Low bits
+//
+// Services often shard by id % n. A tick's sequence continues from the tick
+// before, and restarts at 0 when more than half is used: in Default always, in
+// Cached after ids were dropped for their age. So ids are spread evenly over
+// the residues of small powers of two, at low rates too.
 //
 // # How a generator ends
 //
-// A layout ends when its ticks do: [ErrTimeExhausted], and never a negative id.
-// A generator whose layout has run out does not start; a start in the layout's
-// last year says so in the log, and Stats says so all the time. Close ends a
-// generator with all that it started, and the ids in the ring become a gap. A leased number is
-// given back with the time that those ids would have carried.
+// Close ends every wait, drops the ids in the ring, and gives a leased number back
+// with the time that those ids would have carried. It waits for [CloseTimeout] at
+// most; Shutdown takes a context instead.
 //
-// A generator whose leased number cannot be renewed goes on to the end of what is
-// reserved, then fails with [ErrReservation] until it can. One that has lost its
-// number drops what is in the ring and goes on under another, upwards.
+// When a layout has no ticks left, generators fail with [ErrTimeExhausted] and
+// do not start. No id is ever negative. In the layout's last year, a generator
+// logs a warning when it starts, and Stats reports it.
+//
+// If a lease cannot be renewed, its generator continues to the end of the
+// reserved time, then fails with [ErrReservation]. A generator that has lost
+// its number drops the ids in the ring, and continues with greater ids under
+// another number.
+//
+// # A generator of your own
+//
+// [Dealer] is the engine of Cached, of segments, and of any source of runs that
+// you write: a ring, the executor that fills it, policies for an empty ring,
+// waiting, statistics and closing. A source may block on a network. Package
+// ringbuffer shows why a ring deals no id twice.
 //
 // # What an id reveals
 //
-// Whoever sees an id can read when it was made, by which worker, and, from two
-// of them, roughly how many were made in between. Ids are easy to guess. Neither
-// is a fault in a primary key; do not use one as a secret. Package opaque makes of
-// them what may be shown outside.
+// Whoever sees an id can read when it was made and by which worker. Two ids
+// show roughly how many were made in between. Ids are easy to guess: do not use
+// them as secrets. Package opaque turns ids into tokens for the public.
 //
 // # Around it
 //
-// Package uidgorm gives rows their keys. [ID.Base32] and [ID.Base62] are shorter
-// texts that sort as the ids do, and package opaque makes tokens for the outside.
-// Package uidhttp is a page that shows where a generator stands, and uidprom the
-// same as metrics. MIGRATING.md, beside this file, is for those who come from
-// uid-generator.
+// Package uidgorm fills primary keys. [ID.Base32] and [ID.Base62] are shorter
+// texts that sort as the ids do. Package uidstatus is a status page of
+// generators, and uidprom exports the same as metrics. MIGRATING.md, beside
+// this file, is for users of uid-generator.
 package uid

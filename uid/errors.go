@@ -16,8 +16,8 @@ var (
 	// of its ids are issued. No further id can be made with that layout.
 	ErrTimeExhausted = errors.New("uid: layout has run out of time")
 
-	// ErrRingEmpty is what a rejection policy is told, and what [Reject] makes
-	// of it, when a take found no id ready.
+	// ErrRingEmpty is Refusal.Err, and with [Reject] the error of the call, when
+	// the ring is empty.
 	ErrRingEmpty = errors.New("uid: ring is empty")
 
 	// ErrBorrowLimit is matched by a [*BorrowLimitError].
@@ -29,11 +29,15 @@ var (
 	// ErrClockBackward is matched by a [*ClockBackwardError].
 	ErrClockBackward = errors.New("uid: clock moved backward")
 
-	// ErrWorkerRange is matched when the worker number that an [Assigner] gave
+	// ErrWorkerRange is matched when the worker number that a [Leaser] gave
 	// does not fit the layout.
 	ErrWorkerRange = errors.New("uid: worker number out of range")
 
-	// ErrConfig is matched by every error about a [Config].
+	// ErrWorkerLost is what Config.RejectedPut gets with ids that were dropped
+	// because their worker number was lost.
+	ErrWorkerLost = errors.New("uid: worker number is lost")
+
+	// ErrConfig is matched by every error about a [Config] or [DefaultConfig].
 	ErrConfig = errors.New("uid: invalid config")
 )
 
@@ -48,11 +52,11 @@ func (e *BorrowLimitError) Error() string {
 	return fmt.Sprintf("%v: the next id would be stamped more than %v ahead of the clock; try again in %v", ErrBorrowLimit, e.Limit, e.Retry)
 }
 
-// Is reports whether target is [ErrBorrowLimit]. The executor takes it for a
-// delay, not for a failure.
-func (e *BorrowLimitError) Is(target error) bool {
-	return target == ErrBorrowLimit || target == padding.ErrLater
-}
+// Is reports whether target is [ErrBorrowLimit].
+func (e *BorrowLimitError) Is(target error) bool { return target == ErrBorrowLimit }
+
+// RetryAfter returns Retry.
+func (e *BorrowLimitError) RetryAfter() time.Duration { return e.Retry }
 
 // ReservationError says that the next id would carry a time that is not reserved
 // under the leased worker number, or not yet this generator's. It matches
@@ -80,11 +84,11 @@ func (e *ReservationError) Error() string {
 	return text
 }
 
-// Is reports whether target is [ErrReservation]. The executor takes it for a
-// delay, not for a failure.
-func (e *ReservationError) Is(target error) bool {
-	return target == ErrReservation || target == padding.ErrLater
-}
+// Is reports whether target is [ErrReservation].
+func (e *ReservationError) Is(target error) bool { return target == ErrReservation }
+
+// RetryAfter returns 0: it is not known when more time will be reserved.
+func (e *ReservationError) RetryAfter() time.Duration { return 0 }
 
 // Unwrap returns Err.
 func (e *ReservationError) Unwrap() error { return e.Err }
@@ -103,6 +107,6 @@ func (e *ClockBackwardError) Error() string {
 // Is reports whether target is [ErrClockBackward].
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
-// PanicError is what a panic in a function of the [Config] is turned into. It
-// has what panicked, with which value and where.
+// PanicError is what a panic in a function of the [Config] becomes. Its fields are
+// In, what panicked; Value, what it panicked with; and Stack.
 type PanicError = padding.PanicError

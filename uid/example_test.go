@@ -12,10 +12,9 @@ import (
 
 func ExampleNewCached() {
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{
-		Layout:    bits.LongLived,
+		Layout:    bits.LongLived(),
 		MaxBorrow: time.Hour,
-		Schedule:  "@every 1m", // an idle service's ids are
-		MaxAge:    time.Minute, // two minutes old at most
+		MaxAge:    10 * time.Second, // an idle service's ids are no older
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -54,7 +53,7 @@ func ExampleCached_NextN() {
 func ExampleNewDefault() {
 	// A clock that stands still, so that the example is always the same.
 	now := func() time.Time { return time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC) }
-	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(7), uid.Config{Now: now})
+	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(7), uid.DefaultConfig{Now: now})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -67,8 +66,8 @@ func ExampleNewDefault() {
 		return
 	}
 	parts, err := gen.Parse(id)
-	fmt.Println(id, parts.Time, parts.Worker, parts.Sequence, err)
-	// Output: 960121041164754944 2026-11-20 10:00:00 +0000 UTC 7 0 <nil>
+	fmt.Println(parts.Time, parts.Worker, err)
+	// Output: 2026-11-20 10:00:00 +0000 UTC 7 <nil>
 }
 
 // A service that would rather shed load than stamp ids ahead of the clock.

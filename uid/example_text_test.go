@@ -29,7 +29,7 @@ func ExampleParseBase32() {
 	fmt.Println(err)
 	// Output:
 	// 960121041164754944 <nil>
-	// uid: not an id: "0TMRU00001R00", "U" at 5 is no letter of Crockford's base32, want 13 of them
+	// uid: not an id: "0TMRU00001R00", "U" at 5 is no character of Crockford's base32, want 13 of them
 }
 
 func ExampleID_Base62() {
@@ -53,7 +53,7 @@ func ExampleParseBase62() {
 	fmt.Println(err)
 	// Output:
 	// 960121041164754944 <nil>
-	// uid: not an id: "18vMbLaU6v", want 11 letters of base62, not 10
+	// uid: not an id: "18vMbLaU6v", want 11 characters of base62, not 10
 }
 
 func ExampleID_AppendText() {

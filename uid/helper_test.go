@@ -17,7 +17,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newCached(tb testing.TB, config uid.Config) *uid.Cached {
 	tb.Helper()
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), config)
+	return newCachedOf(tb, 1, config)
+}
+
+func newCachedOf(tb testing.TB, worker int64, config uid.Config) *uid.Cached {
+	tb.Helper()
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(worker), config)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -25,7 +30,7 @@ func newCached(tb testing.TB, config uid.Config) *uid.Cached {
 	return gen
 }
 
-func newDefault(tb testing.TB, config uid.Config) *uid.Default {
+func newDefault(tb testing.TB, config uid.DefaultConfig) *uid.Default {
 	tb.Helper()
 	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(1), config)
 	if err != nil {
@@ -38,17 +43,19 @@ func newDefault(tb testing.TB, config uid.Config) *uid.Default {
 // generator is what the tests ask of both kinds.
 type generator interface {
 	uid.Generator
-	NextN([]uid.ID) (int, error)
-	Wait(context.Context) (uid.ID, error)
 	Parse(uid.ID) (bits.Parts, error)
 	Stats() uid.Stats
-	Close() error
 }
 
 // forBoth runs a test over both generators.
 func forBoth(t *testing.T, config uid.Config, test func(t *testing.T, gen generator)) {
 	t.Run("cached", func(t *testing.T) { test(t, newCached(t, config)) })
-	t.Run("default", func(t *testing.T) { test(t, newDefault(t, config)) })
+	t.Run("default", func(t *testing.T) { test(t, newDefault(t, byClock(config))) })
+}
+
+// byClock is what a Config and a DefaultConfig have in common.
+func byClock(c uid.Config) uid.DefaultConfig {
+	return uid.DefaultConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger}
 }
 
 // clock is a wall clock that only the test moves.
@@ -64,10 +71,10 @@ func (c *clock) now() time.Time       { return time.Unix(0, c.nanos.Load()) }
 func (c *clock) step(d time.Duration) { c.nanos.Add(int64(d)) }
 
 // start is when the tests' clocks begin, five seconds into the layouts' time.
-var start = bits.Default.Epoch.Add(5 * time.Second)
+var start = bits.Default().Epoch.Add(5 * time.Second)
 
 // small has two ids for each second, so that a test can count in ticks.
-var small = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 1, Epoch: bits.Default.Epoch, Unit: time.Second}
+var small = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 1, Epoch: bits.Default().Epoch, Unit: time.Second}
 
 // bubble is small for tests in virtual time, which begins at midnight UTC
 // 2000-01-01.
@@ -108,4 +115,11 @@ func (r *records) Enabled(context.Context, slog.Level) bool { return true }
 func (r *records) Handle(_ context.Context, record slog.Record) error {
 	r.messages = append(r.messages, record.Level.String()+" "+record.Message)
 	return nil
+}
+
+// ended returns a context for a Wait that does not wait.
+func ended() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
 }

@@ -1,12 +1,16 @@
 package uid
 
 import (
+	"bytes"
 	"cmp"
 	"database/sql/driver"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
+
+	"github.com/uidring/uidring/internal/alphabet"
 )
 
 // ErrSyntax is matched by the error for text, JSON or a database value that is
@@ -23,9 +27,34 @@ var ErrSyntax = errors.New("uid: not an id")
 // The widths are those of the generator's [bits.Layout]. The zero ID stands for
 // none: no generator issues it.
 //
-// As text it is a decimal number. As JSON it is a string, since a number above
-// 2^53 does not survive JavaScript; it is read from a string or a number. Shorter
-// texts, which sort as the ids do, are [ID.Base32] and [ID.Base62].
+// As text an ID is a decimal number. As JSON it is a string, since JavaScript
+// rounds numbers above 2^53. Readers accept a string or a number. The handlers
+// of log/slog write the same. As binary it is 8 bytes, the highest first.
+// Shorter texts are [ID.Base32] and [ID.Base62]. All but the decimal text sort
+// as the ids do.
+//
+// # Nil and negative
+//
+// A nil *ID is written as null, NULL or <nil>. NULL is read into a *ID or a
+// [database/sql.Null]. A negative ID is no id: every reader and writer that
+// returns an error fails with [ErrSyntax]. String, Base32 and Base62, which
+// cannot fail, write a text that no reader accepts.
+//
+// # Types made of ID
+//
+// A type defined as
+//
+//	type OrderID uid.ID // wrong
+//
+// has none of ID's methods: it is a number in JSON, which JavaScript rounds. To
+// have the compiler distinguish ids of orders from others, embed ID in a struct
+// of its own:
+//
+//	type OrderID struct{ uid.ID }
+//
+// An OrderID has all forms of ID, and package uidgorm fills it. Embed ID in no struct
+// with other fields: ID's methods would be that struct's too, and its JSON would be
+// the id alone. Name the field instead, ID uid.ID.
 type ID int64
 
 // ParseID reads an id from decimal text. Signs, spaces and numbers above 2^63-1
@@ -34,21 +63,21 @@ func ParseID(text string) (ID, error) {
 	n, err := strconv.ParseUint(text, 10, 63)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return 0, fmt.Errorf("%w: %s, want at most 9223372036854775807", ErrSyntax, quote(text))
+		return 0, fmt.Errorf("%w: %s, want at most 9223372036854775807", ErrSyntax, alphabet.Quote(text))
 	case err != nil:
-		return 0, fmt.Errorf("%w: %s, want a decimal number from 0 to 9223372036854775807", ErrSyntax, quote(text))
+		return 0, fmt.Errorf("%w: %s, want a decimal number from 0 to 9223372036854775807", ErrSyntax, alphabet.Quote(text))
 	}
 	return ID(n), nil
 }
 
-// quote shortens what is far too long to be an id, so that an error never
-// repeats a whole wrong file.
-func quote(text string) string {
-	const most = 64
-	if len(text) > most {
-		return strconv.Quote(text[:most]) + "…"
+// MustParse is ParseID for texts in source code, such as those of tests: it panics
+// where ParseID returns an error.
+func MustParse(text string) ID {
+	id, err := ParseID(text)
+	if err != nil {
+		panic(err)
 	}
-	return strconv.Quote(text)
+	return id
 }
 
 // String returns the id in decimal.
@@ -61,8 +90,19 @@ func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 // IsZero reports whether the id is 0, which stands for none.
 func (id ID) IsZero() bool { return id == 0 }
 
+// check returns the error for a negative id.
+func (id ID) check() error {
+	if id < 0 {
+		return fmt.Errorf("%w: %d, want 0 or more", ErrSyntax, int64(id))
+	}
+	return nil
+}
+
 // AppendText appends the id in decimal.
 func (id ID) AppendText(b []byte) ([]byte, error) {
+	if err := id.check(); err != nil {
+		return b, err
+	}
 	return strconv.AppendInt(b, int64(id), 10), nil
 }
 
@@ -79,24 +119,57 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// AppendBinary appends the id as 8 bytes, the highest first.
+func (id ID) AppendBinary(b []byte) ([]byte, error) {
+	if err := id.check(); err != nil {
+		return b, err
+	}
+	return binary.BigEndian.AppendUint64(b, uint64(id)), nil
+}
+
+// MarshalBinary returns the id as 8 bytes, the highest first, so that they sort as
+// the ids do.
+func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
+
+// UnmarshalBinary reads an id from the 8 bytes of [ID.MarshalBinary].
+func (id *ID) UnmarshalBinary(data []byte) error {
+	if len(data) != 8 {
+		return fmt.Errorf("%w: %d bytes, want 8", ErrSyntax, len(data))
+	}
+	parsed := ID(binary.BigEndian.Uint64(data))
+	if err := parsed.check(); err != nil {
+		return err
+	}
+	*id = parsed
+	return nil
+}
+
 // MarshalJSON returns the id as a string in decimal.
 func (id ID) MarshalJSON() ([]byte, error) {
-	b := append(make([]byte, 0, 21), '"')
-	b = strconv.AppendInt(b, int64(id), 10)
+	b, err := id.AppendText(append(make([]byte, 0, 21), '"'))
+	if err != nil {
+		return nil, err
+	}
 	return append(b, '"'), nil
 }
 
 // UnmarshalJSON reads an id from a string or a number. As is usual, null leaves
 // it as it is.
 func (id *ID) UnmarshalJSON(data []byte) error {
-	text := string(data)
-	if text == "null" {
+	if string(data) == "null" {
 		return nil
 	}
-	if len(text) >= 2 && text[0] == '"' && text[len(text)-1] == '"' {
-		text = text[1 : len(text)-1]
+	switch last := len(data) - 1; {
+	case last > 0 && data[0] == '"' && data[last] == '"' && !bytes.ContainsRune(data, '\\'):
+		data = data[1:last]
+	case last >= 0 && data[0] == '"': // with an escape, such as \u0031
+		var text string
+		if err := json.Unmarshal(data, &text); err != nil {
+			return fmt.Errorf("%w: %w", ErrSyntax, err)
+		}
+		data = []byte(text)
 	}
-	return id.UnmarshalText([]byte(text))
+	return id.UnmarshalText(data)
 }
 
 // Scan reads an id from a database: an integer, or its decimal text. NULL is an
@@ -104,8 +177,8 @@ func (id *ID) UnmarshalJSON(data []byte) error {
 func (id *ID) Scan(value any) error {
 	switch v := value.(type) {
 	case int64:
-		if v < 0 {
-			return fmt.Errorf("%w: %d, want 0 or more", ErrSyntax, v)
+		if err := ID(v).check(); err != nil {
+			return err
 		}
 		*id = ID(v)
 		return nil
@@ -128,13 +201,14 @@ func (id *ID) Scan(value any) error {
 }
 
 // Value returns the id as a BIGINT.
-func (id ID) Value() (driver.Value, error) { return int64(id), nil }
+func (id ID) Value() (driver.Value, error) {
+	if err := id.check(); err != nil {
+		return nil, err
+	}
+	return int64(id), nil
+}
 
-// LogValue returns the id as a string, since what reads a JSON log may take
-// numbers for doubles.
-func (id ID) LogValue() slog.Value { return slog.StringValue(id.String()) }
-
-// GormDataType has GORM's migrator make the column of an id a BIGINT. That is none
-// of the integers that GORM has the database count up, so a primary key is left to
-// whoever makes ids. It takes no import of GORM.
+// GormDataType has GORM's migrator make the column of an id a BIGINT. GORM does
+// not make such a column count up by itself. The method needs no import of
+// GORM.
 func (ID) GormDataType() string { return "bigint" }

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math"
 	"slices"
@@ -26,7 +28,10 @@ var (
 	_ json.Unmarshaler         = (*uid.ID)(nil)
 	_ sql.Scanner              = (*uid.ID)(nil)
 	_ driver.Valuer            = uid.ID(0)
-	_ slog.LogValuer           = uid.ID(0)
+
+	_ encoding.BinaryMarshaler   = uid.ID(0)
+	_ encoding.BinaryAppender    = uid.ID(0)
+	_ encoding.BinaryUnmarshaler = (*uid.ID)(nil)
 )
 
 func TestParseID(t *testing.T) {
@@ -83,13 +88,15 @@ func TestIDInJSON(t *testing.T) {
 	if want := `{"id":"9223372036854775807","byID":{"7":"x"},"maybe":null}`; string(data) != want || err != nil {
 		t.Errorf("Marshal = %s, %v, want %s", data, err, want)
 	}
-	for text, want := range map[string]uid.ID{`"12"`: 12, `12`: 12, `9223372036854775807`: math.MaxInt64, `null`: 5} {
+	for text, want := range map[string]uid.ID{
+		`"12"`: 12, `12`: 12, `9223372036854775807`: math.MaxInt64, `null`: 5, `"\u0031\u0032"`: 12, `"1\u0032"`: 12,
+	} {
 		got := uid.ID(5)
 		if err := json.Unmarshal([]byte(text), &got); got != want || err != nil {
 			t.Errorf("Unmarshal(%s) = %d, %v, want %d", text, got, err, want)
 		}
 	}
-	for _, text := range []string{`""`, `"x"`, `-1`, `1.5`, `1e3`, `true`, `{}`, `[1]`, `"-1"`, `9223372036854775808`, `"1`, `"\u0031x"`} {
+	for _, text := range []string{`""`, `"x"`, `-1`, `1.5`, `1e3`, `true`, `{}`, `[1]`, `"-1"`, `9223372036854775808`, `"1`, `"\u0031x"`, `"\u00"`, `"1\"`, `"\n1"`} {
 		got := uid.ID(5)
 		if err := json.Unmarshal([]byte(text), &got); err == nil || got != 5 {
 			t.Errorf("Unmarshal(%s) = %d, %v, want an error and the id left alone", text, got, err)
@@ -106,6 +113,9 @@ func TestIDInDatabases(t *testing.T) {
 		if err := got.Scan(value); got != 12 || err != nil {
 			t.Errorf("Scan(%T) = %d, %v", value, got, err)
 		}
+	}
+	if err := new(uid.ID).Scan(uint64(1 << 63)); err == nil || !strings.Contains(err.Error(), `"9223372036854775808", want at most`) {
+		t.Errorf("Scan of 2^63: %v", err)
 	}
 	for _, value := range []any{nil, int64(-1), uint64(1 << 63), 1.5, true, "x", []byte{}} {
 		got := uid.ID(5)
@@ -124,10 +134,85 @@ func TestIDElsewhere(t *testing.T) {
 	if !uid.ID(0).IsZero() || uid.ID(1).IsZero() {
 		t.Error("IsZero is wrong")
 	}
-	var log bytes.Buffer
-	slog.New(slog.NewJSONHandler(&log, nil)).Info("made", "id", uid.ID(math.MaxInt64))
-	if want := `"id":"9223372036854775807"`; !strings.Contains(log.String(), want) {
-		t.Errorf("logged %s, want %s in it", log.String(), want)
+	if got := uid.MustParse("12"); got != 12 {
+		t.Errorf("MustParse(12) = %d", got)
+	}
+	defer func() {
+		if err, ok := recover().(error); !ok || !errors.Is(err, uid.ErrSyntax) {
+			t.Errorf("MustParse(-1) panics with %v, want ErrSyntax", err)
+		}
+	}()
+	uid.MustParse("-1")
+}
+
+func TestIDInLogs(t *testing.T) {
+	two := uid.ID(2)
+	for name, test := range map[string]struct {
+		handler func(io.Writer, *slog.HandlerOptions) slog.Handler
+		want    string
+	}{
+		"JSON": {
+			func(w io.Writer, o *slog.HandlerOptions) slog.Handler { return slog.NewJSONHandler(w, o) },
+			`"id":"9223372036854775807","pointer":"2","none":null}`,
+		},
+		"text": {
+			func(w io.Writer, o *slog.HandlerOptions) slog.Handler { return slog.NewTextHandler(w, o) },
+			`id=9223372036854775807 pointer=2 none=<nil>`,
+		},
+	} {
+		var log bytes.Buffer
+		slog.New(test.handler(&log, nil)).Info("made", "id", uid.ID(math.MaxInt64), "pointer", &two, "none", (*uid.ID)(nil))
+		if !strings.Contains(log.String(), test.want) || strings.Contains(log.String(), "PANIC") {
+			t.Errorf("%s: logged %s, want %s in it", name, log.String(), test.want)
+		}
+	}
+	if got := fmt.Sprint((*uid.ID)(nil)); got != "<nil>" {
+		t.Errorf("a nil *ID is printed as %s", got)
+	}
+}
+
+func TestIDInBinary(t *testing.T) {
+	for id, want := range map[uid.ID]string{
+		0: "0000000000000000", 1: "0000000000000001", 0x0102030405060708: "0102030405060708", math.MaxInt64: "7fffffffffffffff",
+	} {
+		data, err := id.MarshalBinary()
+		if hex.EncodeToString(data) != want || err != nil {
+			t.Errorf("MarshalBinary of %d = %x, %v, want %s", id, data, err, want)
+		}
+		var back uid.ID
+		if err := back.UnmarshalBinary(data); back != id || err != nil {
+			t.Errorf("UnmarshalBinary(%x) = %d, %v, want %d", data, back, err, id)
+		}
+	}
+	if data, err := uid.ID(1).AppendBinary([]byte("x")); string(data) != "x\x00\x00\x00\x00\x00\x00\x00\x01" || err != nil {
+		t.Errorf("AppendBinary = %q, %v", data, err)
+	}
+	for _, data := range []string{"", "1234567", "123456789", "\x80\x00\x00\x00\x00\x00\x00\x00"} {
+		got := uid.ID(5)
+		if err := got.UnmarshalBinary([]byte(data)); !errors.Is(err, uid.ErrSyntax) || got != 5 {
+			t.Errorf("UnmarshalBinary(%q) = %d, %v, want an error and the id left alone", data, got, err)
+		}
+	}
+}
+
+// What can fail fails on a negative id, and no reader takes what the rest writes.
+func TestNegativeIDIsNone(t *testing.T) {
+	for _, id := range []uid.ID{-1, math.MinInt64} {
+		for name, f := range map[string]func() error{
+			"MarshalText":   func() error { _, err := id.MarshalText(); return err },
+			"AppendText":    func() error { _, err := id.AppendText(nil); return err },
+			"MarshalBinary": func() error { _, err := id.MarshalBinary(); return err },
+			"MarshalJSON":   func() error { _, err := json.Marshal(id); return err },
+			"Value":         func() error { _, err := id.Value(); return err },
+			"Scan":          func() error { return new(uid.ID).Scan(int64(id)) },
+			"ParseID":       func() error { _, err := uid.ParseID(id.String()); return err },
+			"ParseBase32":   func() error { _, err := uid.ParseBase32(id.Base32()); return err },
+			"ParseBase62":   func() error { _, err := uid.ParseBase62(id.Base62()); return err },
+		} {
+			if err := f(); !errors.Is(err, uid.ErrSyntax) {
+				t.Errorf("%s of %d: %v, want ErrSyntax", name, id, err)
+			}
+		}
 	}
 }
 

@@ -2,12 +2,12 @@ package uid_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // fakeLeaser grants what the test says.
@@ -17,8 +17,8 @@ type fakeLeaser struct {
 	err         error     // of Lease
 	releaseErr  error
 
-	limit   int64
-	granted func(number int64, from, until time.Time, err error)
+	limit int64
+	grant func(lease.Grant)
 
 	wanted func(until time.Time) // if set, told what is used
 
@@ -28,17 +28,18 @@ type fakeLeaser struct {
 	released []time.Time
 }
 
-func (f *fakeLeaser) Assign(context.Context, int64) (int64, error) {
-	return 0, errors.New("assigned, though it could be leased")
-}
-
-func (f *fakeLeaser) Lease(_ context.Context, limit int64, _ func() time.Time, granted func(int64, time.Time, time.Time, error)) (uid.Lease, error) {
-	f.limit, f.granted = limit, granted
+func (f *fakeLeaser) Lease(_ context.Context, limit int64, _ func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
+	f.limit, f.grant = limit, granted
 	if f.err != nil {
 		return nil, f.err
 	}
-	granted(f.number, f.from, f.until, nil)
+	f.granted(f.number, f.from, f.until, nil)
 	return f, nil
+}
+
+// granted grants a number, or none if it is -1.
+func (f *fakeLeaser) granted(number int64, from, until time.Time, err error) {
+	f.grant(lease.Grant{Held: number != -1, Number: number, From: from, Until: until, Err: err})
 }
 
 func (f *fakeLeaser) Use(used, most time.Time) {
@@ -53,7 +54,7 @@ func (f *fakeLeaser) Use(used, most time.Time) {
 	}
 }
 
-// told returns what Use was told.
+// told returns the arguments of the last Use.
 func (f *fakeLeaser) told() (used, most time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,7 +89,7 @@ func cachedUnder(t *testing.T, f *fakeLeaser, config uid.Config) *uid.Cached {
 
 func defaultUnder(t *testing.T, f *fakeLeaser, config uid.Config) *uid.Default {
 	t.Helper()
-	gen, err := uid.NewDefault(context.Background(), f, config)
+	gen, err := uid.NewDefault(context.Background(), f, byClock(config))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package uid_test
 
 import (
+	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -77,5 +79,26 @@ func TestDefaultChangesNumberUnderACall(t *testing.T) {
 	})
 	if parts, _ := gen.Parse(id); err != nil || parts.Worker != 3 {
 		t.Errorf("Next() = id of worker %d, %v; want worker 3", parts.Worker, err)
+	}
+}
+
+// A RejectedPut that waits for an id, when the number is lost, does not hold up
+// whoever takes the next number.
+func TestRejectedPutMayWait(t *testing.T) {
+	f := &fakeLeaser{number: 1}
+	config, _ := leased()
+	got := make(chan uid.ID, 100)
+	var gen *uid.Cached
+	config.RejectedPut = func(_ uid.ID, _ int64, why error) {
+		if errors.Is(why, uid.ErrWorkerLost) {
+			id, _ := gen.Wait(context.Background())
+			got <- id
+		}
+	}
+	gen = cachedUnder(t, f, config)
+	f.granted(-1, time.Time{}, time.Time{}, nil) // returns at once
+	f.granted(2, time.Time{}, time.Time{}, nil)
+	if parts, err := gen.Parse(<-got); err != nil || parts.Worker != 2 {
+		t.Errorf("the handler drew an id of %+v, %v, want one of worker 2", parts, err)
 	}
 }

@@ -1,7 +1,9 @@
 package uid_test
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -36,28 +38,33 @@ func TestLeaseStress(t *testing.T) {
 				all    = map[uid.ID]bool{}
 				latest atomic.Int64
 			)
-			for range 4 {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			for i := range 8 {
 				wg.Go(func() {
+					ids := make([]uid.ID, 5)
 					for !stop.Load() {
 						begun := latest.Load()
-						id, err := gen.Next()
+						n, err := drawLeased(ctx, gen, i, ids)
 						if errors.Is(err, uid.ErrClosed) {
 							return
 						}
-						if err != nil {
+						if n == 0 {
 							continue
 						}
-						if int64(id) <= begun {
-							t.Errorf("id %d, but a call had ended with %d before this one began", id, begun)
+						if int64(ids[0]) <= begun || !slices.IsSorted(ids[:n]) {
+							t.Errorf("ids %d, but a call had ended with %d before this one began", ids[:n], begun)
 						}
-						for before := latest.Load(); before < int64(id) && !latest.CompareAndSwap(before, int64(id)); {
+						for before, last := latest.Load(), int64(ids[n-1]); before < last && !latest.CompareAndSwap(before, last); {
 							before = latest.Load()
 						}
 						mu.Lock()
-						if all[id] {
-							t.Errorf("id %d is dealt twice", id)
+						for _, id := range ids[:n] {
+							if all[id] {
+								t.Errorf("id %d is dealt twice", id)
+							}
+							all[id] = true
 						}
-						all[id] = true
 						mu.Unlock()
 					}
 				})
@@ -102,4 +109,29 @@ func TestLeaseStress(t *testing.T) {
 			}
 		})
 	}
+}
+
+// drawLeased draws at most as many ids as fit, in one of four ways.
+func drawLeased(ctx context.Context, gen uid.Generator, way int, ids []uid.ID) (n int, err error) {
+	switch way % 4 {
+	case 0:
+		if ids[0], err = gen.Next(); err == nil {
+			n = 1
+		}
+		return n, err
+	case 1:
+		return gen.NextN(ids)
+	case 2:
+		return gen.WaitN(ctx, ids)
+	}
+	for id, err := range gen.All(ctx) {
+		if err != nil {
+			return n, err
+		}
+		ids[n] = id
+		if n++; n == len(ids) {
+			break
+		}
+	}
+	return n, nil
 }

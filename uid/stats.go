@@ -1,10 +1,12 @@
 package uid
 
-import "time"
+import (
+	"time"
+)
 
-// Stats says what a generator has done so far and where it stands. It is made
-// from counters that no id costs anything, and is cheap enough to ask for every
-// second. With ids being issued meanwhile it is about a moment that has passed.
+// Stats says what a generator has done so far and where it stands. Taking it
+// each second is cheap, and slows no call down. Ids issued meanwhile may be
+// missing.
 type Stats struct {
 	Worker        int64         // number under which ids are stamped
 	WorkerChanges int64         // times that a leased number was lost and another taken
@@ -25,32 +27,34 @@ type Stats struct {
 	Threshold    int64         // fewer ids than these, and it is filled again
 	Remaining    int64         // ids in the ring
 	OldestAge    time.Duration // since the time that the next id carries; negative if that is yet to come
-	Dropped      int64         // ids dropped for their age, or by Close
+	Dropped      int64         // ids dropped for their age, with a lost number, or by Close
 	Refills      int64         // times that the executor filled the ring
 	Helps        int64         // ticks that takers put because the ring was empty
-	RejectedPuts int64         // times that the ring refused a tick's ids
+	RejectedPuts int64         // ticks whose ids were dropped, as told to Config.RejectedPut
 	MaxBorrow    time.Duration // Config.MaxBorrow; negative is no bound
+	MaxAge       time.Duration // Config.MaxAge; negative is no bound
 	Borrowed     time.Duration // how far ahead of the clock the last tick made is
 	LastError    error         // why the ring could not be filled; nil once it is full
 }
 
-func (b *base) stats() Stats {
-	w := b.window.Load()
+// standing is the part of Stats that every generator of clocked ids has.
+func (s *stamp) standing(g *gate) Stats {
+	w := s.window.Load()
 	return Stats{
 		Worker:         w.worker,
-		Waited:         time.Duration(b.waited.Load()),
-		WorkerChanges:  b.changes.Load(),
-		Closed:         b.closed.Load(),
+		Waited:         time.Duration(g.waited.Load()),
+		WorkerChanges:  s.changes.Load(),
+		Closed:         g.closed.Load(),
 		ReservedUntil:  w.until,
 		LeaseError:     w.err,
-		LayoutEnd:      b.end,
-		LayoutEndsSoon: b.endsSoon(b.now()),
+		LayoutEnd:      s.end,
+		LayoutEndsSoon: s.endsSoon(s.now()),
 	}
 }
 
 // Stats returns what the generator has done so far and where it stands.
 func (g *Cached) Stats() Stats {
-	s := g.stats()
+	s := g.standing(&g.gate)
 	counts, padded := g.ring.Counts(), g.executor.Stats()
 	s.Issued = counts.Taken
 	s.RejectedTakes = g.rejected.Load()
@@ -66,28 +70,8 @@ func (g *Cached) Stats() Stats {
 	s.Helps = padded.Helps
 	s.RejectedPuts = padded.RejectedPuts
 	s.MaxBorrow = g.ticks.maxBorrow
+	s.MaxAge = g.ticks.maxAge
 	s.Borrowed = g.ticks.borrowed()
 	s.LastError = padded.LastError
-	return s
-}
-
-// Stats returns what the generator has done so far and where it stands.
-func (g *Default) Stats() Stats {
-	s := g.stats()
-	s.RejectedTakes = g.rejected.Load()
-	last := g.last.Load()
-	if final := g.final.Load(); final != unclosed {
-		last = final
-	}
-	issued := g.earlier.Load()
-	if last >= 0 {
-		issued += last&g.bits.MaxSequence() + 1
-	}
-	// A call that begins a tick writes the two one after the other. What was
-	// told once is not taken back.
-	for told := g.issued.Load(); told < issued && !g.issued.CompareAndSwap(told, issued); {
-		told = g.issued.Load()
-	}
-	s.Issued = g.issued.Load()
 	return s
 }

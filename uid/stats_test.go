@@ -36,7 +36,7 @@ func TestStatsOldestAge(t *testing.T) {
 // Waits of all calls add up.
 func TestStatsWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(1), uid.Config{Layout: bubble})
+		gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(1), uid.DefaultConfig{Layout: bubble})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,6 +46,39 @@ func TestStatsWaited(t *testing.T) {
 		}
 		if waited := gen.Stats().Waited; waited != 2*time.Second {
 			t.Errorf("waited %v for 6 ids, want 2s", waited)
+		}
+	})
+}
+
+// Runs that were dropped or refused are counted; a refill that put nothing is not.
+func TestStatsOfTheRing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told int64
+		gen := newCached(t, uid.Config{Layout: bubble, Schedule: "@every 1s", RejectedPut: func(uid.ID, int64, error) { told++ }})
+		synctest.Wait()
+		if s := gen.Stats(); s.Refills != 1 || s.Helps != 0 || s.RejectedPuts != 0 || s.Dropped != 0 {
+			t.Errorf("Stats() = %+v of a new generator, want 1 refill", s)
+		}
+		time.Sleep(10 * time.Second) // which is due, but the ring is full
+		synctest.Wait()
+		if got := gen.Stats().Refills; got != 1 {
+			t.Errorf("%d refills, want 1: the ring was full", got)
+		}
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		s := gen.Stats()
+		if s.RejectedPuts != told || told == 0 || s.Dropped == 0 || s.Refills < 2 {
+			t.Errorf("RejectedPut was told %d times, Stats() = %+v", told, s)
+		}
+		if s.MaxAge != uid.DefaultMaxAge || s.MaxBorrow != uid.DefaultMaxBorrow || s.Capacity != 16 || s.Remaining != 16 {
+			t.Errorf("Stats() = %+v", s)
+		}
+		gen.Close()
+		if after := gen.Stats(); after.RejectedPuts != told || after.RejectedPuts == s.RejectedPuts || after.LastError != nil || !after.Closed {
+			t.Errorf("Stats() = %+v after Close, want no error, and %d rejected", after, told)
+		}
+		if _, err := gen.Next(); err != uid.ErrClosed || gen.Stats().LastError != nil {
+			t.Errorf("Next() = %v after Close, and LastError is %v", err, gen.Stats().LastError)
 		}
 	})
 }

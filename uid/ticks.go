@@ -1,35 +1,38 @@
 package uid
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// ticks is the source of a Cached generator's runs: all ids of one tick after
-// the other. The executor calls next from one goroutine at a time.
+// ticks is the source of a Cached generator's runs: the ids of one tick after the
+// other. It does not block. The executor calls next from one goroutine at a time.
 type ticks struct {
-	*base
+	*stamp
 	maxBorrow time.Duration // negative is without bound
+	maxAge    time.Duration // as maxBorrow
 	borrow    int64         // maxBorrow in ticks
 	latest    int64         // latest tick that the clock has shown; next's own
 	last      atomic.Int64  // last tick taken; written by next, read by Stats
 	past      atomic.Bool   // the clock shows a time beyond the layout's end; as last
+	carry     atomic.Int64  // sequence from which the next tick is dealt; written by resume and next
 }
 
 // newTicks returns a source whose first tick is the present one.
-func newTicks(b *base, maxBorrow time.Duration) *ticks {
-	t := &ticks{base: b, maxBorrow: maxBorrow, borrow: int64(maxBorrow / b.bits.Layout().Unit)}
+func newTicks(s *stamp, maxBorrow, maxAge time.Duration) *ticks {
+	t := &ticks{stamp: s, maxBorrow: maxBorrow, maxAge: maxAge, borrow: int64(maxBorrow / s.bits.Layout().Unit)}
 	t.last.Store(-1)
 	return t
 }
 
-// next takes the tick max(last+1, now, floor), where the floor is the first tick
-// of the window: time catches up after an idle night, and it never goes back. A
-// tick that is refused is not taken, and a clock that shows a time beyond the
-// layout's end is not remembered.
-func (t *ticks) next() (ringbuffer.Run, error) {
+// next takes the tick max(last+1, now, floor), where the floor is the first
+// tick of the window. So time catches up after an idle night, and never goes
+// back. A refused tick is not taken, and a clock beyond the layout's end is not
+// remembered.
+func (t *ticks) next(ctx context.Context) (ringbuffer.Run, error) {
 	now := t.now()
 	shown := t.bits.Tick(now)
 	t.past.Store(shown > t.bits.MaxTick())
@@ -43,21 +46,38 @@ func (t *ticks) next() (ringbuffer.Run, error) {
 		due := t.bits.Time(tick - t.borrow)
 		return ringbuffer.Run{}, &BorrowLimitError{Limit: t.maxBorrow, Retry: due.Sub(now)}
 	}
-	if t.lease != nil {
-		t.lease.Use(t.bits.Time(tick+1), t.furthest())
-	}
+	t.lease.Use(t.bits.Time(tick+1), t.furthest())
 	if !w.covers(tick) {
 		return ringbuffer.Run{}, t.uncovered(w)
 	}
 	t.last.Store(tick)
-	run := ringbuffer.Run{First: t.bits.First(tick, w.worker), N: t.bits.MaxSequence() + 1}
+	first := t.carry.Swap(0)
+	run := ringbuffer.Run{First: t.first(tick, w.worker) + first, N: t.bits.MaxSequence() + 1 - first}
 	if run.First == 0 { // the id that stands for none
 		run = ringbuffer.Run{First: 1, N: run.N - 1}
 	}
 	if run.N == 0 {
-		return t.next()
+		return t.next(ctx)
 	}
 	return run, nil
+}
+
+// resume continues the sequence after ids were dropped for their age. Without
+// it, an idle service would issue the lowest sequences alone, and its ids would
+// be uneven modulo any power of two.
+func (t *ticks) resume(dropped ringbuffer.Run) {
+	if sequence := dropped.First & t.bits.MaxSequence(); sequence > 0 {
+		t.carry.Store(resumeAt(sequence, t.bits.MaxSequence()))
+	}
+}
+
+// resumeAt returns the sequence from which a tick is dealt after one in which
+// sequence was to be the next: the same, or 0 when more than half are used.
+func resumeAt(sequence, greatest int64) int64 {
+	if sequence > (greatest+1)/2 {
+		return 0
+	}
+	return sequence
 }
 
 // furthest returns the end of the last tick that may be borrowed for now.
@@ -68,17 +88,18 @@ func (t *ticks) furthest() time.Time {
 	return t.bits.Time(t.latest + t.borrow + 1)
 }
 
-// ended reports whether no tick is left to take, as far as the clock could be
-// believed when it was last read.
+// ended reports whether no tick is left to take, by the last reading of the
+// clock.
 func (t *ticks) ended() bool { return t.past.Load() || t.last.Load() == t.bits.MaxTick() }
 
-// stale returns the greatest id of the ticks that ended before age ago.
-func (t *ticks) stale(age time.Duration) int64 {
-	tick := t.bits.Tick(t.now().Add(-age))
+// stale returns the greatest id of the ticks that will be older than maxAge at
+// the next check, an eighth of maxAge later.
+func (t *ticks) stale() int64 {
+	tick := t.bits.Tick(t.now().Add(t.maxAge/8 - t.maxAge))
 	if tick <= 0 {
 		return -1
 	}
-	return t.bits.First(min(tick, t.bits.MaxTick()), 0) - 1
+	return t.first(min(tick, t.bits.MaxTick()), 0) - 1
 }
 
 // borrowed returns how far the last tick taken is ahead of the clock.

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -12,13 +13,15 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Every assigner is what package uid asks for.
 var (
-	_ uid.Assigner = (*worker.Registry)(nil)
-	_ uid.Leaser   = (*worker.Attested)(nil)
-	_ uid.Leaser   = (*worker.Leaser)(nil)
+	_ uid.Leaser = (*worker.Registry)(nil)
+	_ uid.Leaser = (*worker.Attested)(nil)
+	_ uid.Leaser = (*lease.Leaser)(nil)
+	_ uid.Leaser = worker.StatefulSet()
 )
 
 // assigner is one under test.
@@ -26,25 +29,21 @@ type assigner struct {
 	name  string
 	first int64  // the number that the first start gets
 	key   string // the column that holds numbers
-	open  func(db *gorm.DB, opts []worker.Option) subject
+	open  func(db *gorm.DB, opts []option) subject
 }
 
 // subject is what all assigners can do.
 type subject interface {
-	uid.Assigner
+	uid.Leaser
 	EnsureSchema(context.Context) error
 }
 
 var (
-	registry = assigner{"registry", 1, "id", func(db *gorm.DB, opts []worker.Option) subject {
-		return worker.NewRegistry(db, opts...)
+	registry = assigner{"registry", 1, "id", func(db *gorm.DB, opts []option) subject { return newRegistry(db, opts) }}
+	attested = assigner{"attested", 1, "id", func(db *gorm.DB, opts []option) subject {
+		return worker.Attest(newRegistry(db, opts), time.Minute, worker.ResponseReregister)
 	}}
-	attested = assigner{"attested", 1, "id", func(db *gorm.DB, opts []worker.Option) subject {
-		return worker.Attest(worker.NewRegistry(db, opts...), time.Minute, worker.Reregister)
-	}}
-	leaser = assigner{"leaser", 0, "worker_id", func(db *gorm.DB, opts []worker.Option) subject {
-		return worker.NewLeaser(db, opts...)
-	}}
+	leaser = assigner{"leaser", 0, "worker_id", func(db *gorm.DB, opts []option) subject { return newLeaser(db, opts) }}
 
 	all        = []assigner{registry, attested, leaser}
 	registries = []assigner{registry}
@@ -55,28 +54,70 @@ var (
 	tables = []assigner{registry, leaser}
 )
 
-func (s *store) options(opts []worker.Option) []worker.Option {
-	return append([]worker.Option{worker.WithTable(s.Table), worker.WithNode(node)}, opts...)
+// option is a worker.TableOption, a worker.Option, a lease.Option, a lease.Node or a
+// *slog.Logger. The last two are for all assigners, each has an option of its own.
+type option any
+
+func logTo(l *slog.Logger) option { return l }
+
+// newRegistry leaves out what is for a Leaser.
+func newRegistry(db *gorm.DB, opts []option) *worker.Registry {
+	var own []worker.Option
+	for _, opt := range opts {
+		switch opt := opt.(type) {
+		case worker.Option:
+			own = append(own, opt)
+		case lease.Node:
+			own = append(own, worker.WithNode(opt))
+		case *slog.Logger:
+			own = append(own, worker.WithLogger(opt))
+		}
+	}
+	return worker.NewRegistry(db, own...)
+}
+
+// leaserOn is a Leaser and its store.
+type leaserOn struct {
+	*lease.Leaser
+	*worker.Store
+}
+
+func newLeaser(db *gorm.DB, opts []option) leaserOn {
+	var tables []worker.TableOption
+	var own []lease.Option
+	for _, opt := range opts {
+		switch opt := opt.(type) {
+		case worker.TableOption:
+			tables = append(tables, opt)
+		case lease.Option:
+			own = append(own, opt)
+		case lease.Node:
+			own = append(own, lease.WithNode(opt))
+		case *slog.Logger:
+			own = append(own, lease.WithLogger(opt))
+		}
+	}
+	s := worker.NewStore(db, tables...)
+	return leaserOn{lease.New(s, own...), s}
+}
+
+func (s *store) options(opts []option) []option {
+	return append([]option{worker.WithTable(s.Table), node}, opts...)
 }
 
 // on returns the assigner under test on db.
-func (s *store) on(db *gorm.DB, opts ...worker.Option) subject { return s.open(db, s.options(opts)) }
+func (s *store) on(db *gorm.DB, opts ...option) subject { return s.open(db, s.options(opts)) }
 
-func (s *store) registry(db *gorm.DB, opts ...worker.Option) *worker.Registry {
-	return worker.NewRegistry(db, s.options(opts)...)
+func (s *store) registry(db *gorm.DB, opts ...option) *worker.Registry {
+	return newRegistry(db, s.options(opts))
 }
 
-func (s *store) leaser(db *gorm.DB, opts ...worker.Option) *worker.Leaser {
-	return worker.NewLeaser(db, s.options(opts)...)
-}
+func (s *store) leaser(db *gorm.DB, opts ...option) leaserOn { return newLeaser(db, s.options(opts)) }
 
 // take has a take a number, which is held until the test ends; the rest of its
 // time is not given back.
-func take(t *testing.T, ctx context.Context, a uid.Assigner, limit int64) (int64, error) {
+func take(t *testing.T, ctx context.Context, a uid.Leaser, limit int64) (int64, error) {
 	t.Helper()
-	if _, ok := a.(uid.Leaser); !ok {
-		return a.Assign(ctx, limit)
-	}
 	h, err := leased(t, ctx, a, limit)
 	if err != nil {
 		return 0, err
@@ -85,7 +126,7 @@ func take(t *testing.T, ctx context.Context, a uid.Assigner, limit int64) (int64
 }
 
 // assign is take where it must succeed.
-func assign(t *testing.T, a uid.Assigner) int64 {
+func assign(t *testing.T, a uid.Leaser) int64 {
 	t.Helper()
 	number, err := take(t, context.Background(), a, max22)
 	if err != nil {
@@ -96,7 +137,7 @@ func assign(t *testing.T, a uid.Assigner) int64 {
 
 // holding is a number that is held, and all that was granted with it.
 type holding struct {
-	worker.Lease
+	lease.Lease
 	mu     sync.Mutex
 	grants []grant
 	heard  func(grant) // if not nil, called with each
@@ -112,8 +153,11 @@ func (g grant) String() string {
 	return fmt.Sprintf("number %d from %v until %v, %v", g.number, g.from.UTC(), g.until.UTC(), g.err)
 }
 
-func (h *holding) granted(number int64, from, until time.Time, err error) {
-	g := grant{number, from, until, err}
+func (h *holding) granted(given lease.Grant) {
+	g := grant{given.Number, given.From, given.Until, given.Err}
+	if !given.Held {
+		g.number = -1
+	}
 	h.mu.Lock()
 	h.grants = append(h.grants, g)
 	h.mu.Unlock()
@@ -155,15 +199,15 @@ func (h *holding) await(t *testing.T, what string, so func(grant) bool) grant {
 
 // leased leases a number. At the end of the test its holder ends as a process does
 // that is killed.
-func leased(t *testing.T, ctx context.Context, a uid.Assigner, limit int64) (*holding, error) {
+func leased(t *testing.T, ctx context.Context, a uid.Leaser, limit int64) (*holding, error) {
 	t.Helper()
 	h := new(holding)
 	return h, h.lease(t, ctx, a, limit)
 }
 
-func (h *holding) lease(t *testing.T, ctx context.Context, a uid.Assigner, limit int64) (err error) {
+func (h *holding) lease(t *testing.T, ctx context.Context, a uid.Leaser, limit int64) (err error) {
 	t.Helper()
-	h.Lease, err = a.(uid.Leaser).Lease(ctx, limit, time.Now, h.granted)
+	h.Lease, err = a.Lease(ctx, limit, time.Now, h.granted)
 	if err == nil {
 		t.Cleanup(h.kill)
 	}
@@ -171,7 +215,7 @@ func (h *holding) lease(t *testing.T, ctx context.Context, a uid.Assigner, limit
 }
 
 // mustLease is leased where it must succeed.
-func mustLease(t *testing.T, a uid.Assigner, limit int64) *holding {
+func mustLease(t *testing.T, a uid.Leaser, limit int64) *holding {
 	t.Helper()
 	h, err := leased(t, context.Background(), a, limit)
 	if err != nil {
@@ -202,7 +246,7 @@ func millis(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() 
 var small = bits.Layout{TimeBits: 31, WorkerBits: 6, SequenceBits: 2, Epoch: time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC), Unit: time.Second}
 
 // cached returns a generator of the layout small.
-func cached(t *testing.T, a uid.Assigner) *uid.Cached {
+func cached(t *testing.T, a uid.Leaser) *uid.Cached {
 	t.Helper()
 	gen, err := uid.NewCached(context.Background(), a, uid.Config{Layout: small})
 	if err != nil {

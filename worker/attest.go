@@ -9,66 +9,69 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/uidring/uidring/worker/lease"
 )
 
-// Response is what is done when the row of a number is no longer what its start
+// Response says what a generator does when its row is no longer what its start
 // wrote.
 type Response int
 
 // The responses.
 const (
-	// LogOnly says so in the log, once, and goes on.
-	LogOnly Response = iota
+	// ResponseLogOnly logs an error once and goes on.
+	ResponseLogOnly Response = iota
 
-	// StopIssuing has the generator make no further ids: Next fails with an error
-	// that matches ErrRewound.
-	StopIssuing
+	// ResponseStopIssuing stops the generator: Next fails with an error that
+	// matches lease.ErrRewound.
+	ResponseStopIssuing
 
-	// Reregister stops, waits for one interval, so that whoever else runs under a
-	// number that the table has forgotten can find out too, then registers anew
-	// and goes on under the number that it gets.
-	Reregister
+	// ResponseReregister stops, waits for one interval so that other processes
+	// find their rows gone too, then registers again and goes on under the new
+	// number.
+	ResponseReregister
 )
 
-// Attested is a Registry whose rows are looked at again while their numbers are in
-// use. Make one with Attest.
+// Attested is a Registry that checks rows again while their numbers are in use.
+// Make one with Attest.
 type Attested struct {
 	*Registry
 	every time.Duration
 	then  Response
 }
 
-// Attest has generators look at their row in registry's table again and again,
-// every so often from a second up, and respond when it is gone or not what their
-// start wrote: then the table was restored from an old copy, or edited, and may
-// give numbers that are in use.
+// Attest makes generators check their row in registry's table at an interval of
+// a second or more. They respond when the row is gone or changed: then the
+// table was restored from an old copy, or edited, and may give numbers that are
+// in use.
 //
-// It bounds how long that goes unnoticed, and cannot make it safe: a start after
-// the restore may get the number of a process that has not looked yet, or of one
-// that has stamped ids ahead of the clock and stopped. A database that does not
-// answer is no evidence, and ids go on.
+// Attest bounds how long that goes unnoticed, but ids can still repeat. A
+// process that starts after the restore may get a number in use that is not
+// checked yet. It may also get the number of a stopped process that had stamped
+// ids ahead of the clock. If the database does not answer, ids go on. Attest
+// logs to the registry's logger (WithLogger).
 func Attest(registry *Registry, every time.Duration, then Response) *Attested {
 	return &Attested{registry, every, then}
 }
 
-// Lease registers as Assign does and starts to look. What is granted has no end,
-// until the row is found wrong. ctx bounds the start only.
+// Lease registers as Assign does and starts checking. The grant has no end
+// until a check fails. ctx bounds the start only.
 func (a *Attested) Lease(ctx context.Context, limit int64, _ func() time.Time,
-	granted func(number int64, from, until time.Time, err error)) (Lease, error) {
+	granted func(lease.Grant)) (lease.Lease, error) {
 	if a.Registry == nil {
 		return nil, errors.New("worker: Attest: the registry is nil")
 	}
 	if a.every < time.Second {
 		return nil, fmt.Errorf("worker: Attest: every is %v, want %v or more", a.every, time.Second)
 	}
-	if a.then < LogOnly || a.then > Reregister {
-		return nil, fmt.Errorf("worker: Attest: response is %d, want LogOnly, StopIssuing or Reregister", a.then)
+	if a.then < ResponseLogOnly || a.then > ResponseReregister {
+		return nil, fmt.Errorf("worker: Attest: response is %d, want ResponseLogOnly, ResponseStopIssuing or ResponseReregister", a.then)
 	}
 	e, err := a.register(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
-	granted(e.number, time.Time{}, time.Time{}, nil)
+	granted(e.grant())
 	running, stop := context.WithCancel(context.Background())
 	w := &witness{Attested: a, limit: limit, granted: granted, stop: stop}
 	w.done.Go(func() { w.run(running, e) })
@@ -79,15 +82,15 @@ func (a *Attested) Lease(ctx context.Context, limit int64, _ func() time.Time,
 type witness struct {
 	*Attested
 	limit   int64
-	granted func(number int64, from, until time.Time, err error)
+	granted func(lease.Grant)
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 }
 
-// Use implements Lease: there is nothing to reserve.
+// Use implements lease.Lease: there is nothing to reserve.
 func (w *witness) Use(_, _ time.Time) {}
 
-// Release implements Lease: it ends the looking. The number is used up.
+// Release implements lease.Lease: it ends the checks. The number is used up.
 func (w *witness) Release(context.Context, time.Time) error {
 	w.stop()
 	w.done.Wait()
@@ -108,7 +111,7 @@ func (w *witness) run(ctx context.Context, e evidence) {
 		switch {
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, ErrRewound):
+		case errors.Is(err, lease.ErrRewound):
 			w.log().Error("worker: the number may be given again", "number", e.number, "table", w.name, "error", err)
 			if e, err = w.respond(ctx, e, err); err != nil {
 				return
@@ -120,7 +123,7 @@ func (w *witness) run(ctx context.Context, e evidence) {
 	}
 }
 
-// look reads the row. An error that matches ErrRewound is evidence; any other is
+// look reads the row. An error that matches lease.ErrRewound is evidence; any other is
 // none.
 func (w *witness) look(ctx context.Context, e evidence) error {
 	created, err := w.confirm(ctx, e.number, e.node)
@@ -128,21 +131,21 @@ func (w *witness) look(ctx context.Context, e evidence) error {
 	case err != nil && !errors.Is(err, ErrKey):
 		return err
 	case err != nil:
-		return fmt.Errorf("%w: number %d: %w", ErrRewound, e.number, err)
+		return fmt.Errorf("%w: number %d: %w", lease.ErrRewound, e.number, err)
 	case !created.Equal(e.created):
-		return fmt.Errorf("%w: number %d: its row was created at %s, want %s", ErrRewound, e.number, created, e.created)
+		return fmt.Errorf("%w: number %d: its row was created at %s, want %s", lease.ErrRewound, e.number, created, e.created)
 	}
 	return nil
 }
 
-// respond does what was asked for. It returns what to look at from then on, or an
-// error if there is nothing more to look at.
+// respond carries out the Response. It returns the row to check from then on,
+// or an error if there is none.
 func (w *witness) respond(ctx context.Context, e evidence, found error) (evidence, error) {
-	if w.then == LogOnly {
+	if w.then == ResponseLogOnly {
 		return e, found
 	}
-	w.granted(-1, time.Time{}, time.Time{}, found)
-	if w.then == StopIssuing {
+	w.granted(lease.Grant{Err: found})
+	if w.then == ResponseStopIssuing {
 		return e, found
 	}
 	select {
@@ -152,18 +155,18 @@ func (w *witness) respond(ctx context.Context, e evidence, found error) (evidenc
 	}
 	e, err := backoff.Retry(ctx, func() (evidence, error) {
 		e, err := w.register(ctx, w.limit)
-		if errors.Is(err, ErrExhausted) {
+		if errors.Is(err, lease.ErrExhausted) {
 			err = backoff.Permanent(err)
 		}
 		return e, err
 	}, backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
-		w.granted(-1, time.Time{}, time.Time{}, err)
+		w.granted(lease.Grant{Err: err})
 	}))
 	if err != nil {
-		w.granted(-1, time.Time{}, time.Time{}, err)
+		w.granted(lease.Grant{Err: err})
 		return e, err
 	}
-	w.granted(e.number, time.Time{}, time.Time{}, nil)
+	w.granted(e.grant())
 	w.log().Log(ctx, slog.LevelInfo, "worker: registered anew", "number", e.number, "table", w.name)
 	return e, nil
 }

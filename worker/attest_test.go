@@ -9,6 +9,7 @@ import (
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // tampers are what can become of a row while its number is in use.
@@ -41,10 +42,10 @@ func TestAttest(t *testing.T) {
 	each(t, []assigner{attested}, func(t *testing.T, s *store) {
 		var out lines
 		db, pool := s.Pooled(t)
-		r := s.registry(db, worker.WithLogger(out.logger()))
+		r := s.registry(db, logTo(out.logger()))
 		var gens []*attestation
 		for _, tamper := range s.tampers() {
-			for _, then := range []worker.Response{worker.LogOnly, worker.StopIssuing, worker.Reregister} {
+			for _, then := range []worker.Response{worker.ResponseLogOnly, worker.ResponseStopIssuing, worker.ResponseReregister} {
 				gen := cached(t, worker.Attest(r, time.Second, then))
 				gens = append(gens, &attestation{Cached: gen, then: then, tamper: tamper, number: gen.Worker()})
 			}
@@ -65,13 +66,13 @@ func TestAttest(t *testing.T) {
 		}
 		for _, g := range gens {
 			number := "number=" + strconv.FormatInt(g.number, 10)
-			eventually(t, "it is logged", func() bool { return out.count("level=ERROR", number+" ", worker.ErrRewound.Error()) > 0 })
+			eventually(t, "it is logged", func() bool { return out.count("level=ERROR", number+" ", lease.ErrRewound.Error()) > 0 })
 			switch g.then {
-			case worker.LogOnly:
+			case worker.ResponseLogOnly:
 				g.issue(t)
-			case worker.StopIssuing:
+			case worker.ResponseStopIssuing:
 				g.refused(t)
-			case worker.Reregister:
+			case worker.ResponseReregister:
 				g.renumbered(t, s)
 			}
 		}
@@ -82,12 +83,12 @@ func TestAttest(t *testing.T) {
 				t.Errorf("number %d: logged %d times, want once", g.number, n)
 			}
 			switch g.then {
-			case worker.LogOnly:
+			case worker.ResponseLogOnly:
 				g.issue(t)
 				if stats := g.Stats(); stats.LeaseError != nil || stats.WorkerChanges != 0 || stats.Worker != g.number {
 					t.Errorf("%+v", stats)
 				}
-			case worker.StopIssuing:
+			case worker.ResponseStopIssuing:
 				g.refused(t)
 			}
 			if err := g.Close(); err != nil {
@@ -113,8 +114,8 @@ func (g *attestation) issue(t *testing.T) {
 // refused waits until no id is issued any more, and those in the ring are dropped.
 func (g *attestation) refused(t *testing.T) {
 	t.Helper()
-	eventually(t, "ids stop", func() bool { return errors.Is(g.Stats().LeaseError, worker.ErrRewound) && g.Stats().Remaining == 0 })
-	if id, err := g.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, worker.ErrRewound) {
+	eventually(t, "ids stop", func() bool { return errors.Is(g.Stats().LeaseError, lease.ErrRewound) && g.Stats().Remaining == 0 })
+	if id, err := g.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lease.ErrRewound) {
 		t.Errorf("number %d: Next = %d, %v; want ErrRewound", g.number, id, err)
 	}
 }
@@ -144,16 +145,21 @@ func TestAttestCannotRegister(t *testing.T) {
 			t.Parallel()
 			s := newSQLite(t)
 			db, pool := s.Pooled(t)
-			a := worker.Attest(s.registry(db, worker.WithLogger(new(lines).logger())), time.Second, worker.Reregister)
+			a := worker.Attest(s.registry(db, logTo(new(lines).logger())), time.Second, worker.ResponseReregister)
 			limit := int64(2)
 			if full {
 				limit = 1
 			}
 			h := mustLease(t, a, limit)
 			s.Exec(t, "DELETE FROM %s", s.Table)
-			h.await(t, "it is noticed", func(g grant) bool { return g.number == -1 && errors.Is(g.err, worker.ErrRewound) })
+			h.await(t, "it is noticed", func(g grant) bool { return g.number == -1 && errors.Is(g.err, lease.ErrRewound) })
 			if full {
-				h.await(t, "there is no number left", func(g grant) bool { return g.number == -1 && errors.Is(g.err, worker.ErrExhausted) })
+				exhausted := func(g grant) bool { return g.number == -1 && errors.Is(g.err, lease.ErrExhausted) }
+				h.await(t, "there is no number left", exhausted)
+				time.Sleep(1500 * time.Millisecond) // another attempt would come within a second
+				if last, before := h.now(), h.history()[len(h.history())-2]; !exhausted(last) || exhausted(before) {
+					t.Errorf("%v after %v; want that to be told once", last, before)
+				}
 				return
 			}
 			pool.Cut(errAway)
@@ -167,7 +173,7 @@ func TestAttestCannotRegister(t *testing.T) {
 // Looking ends with the number's release.
 func TestAttestReleased(t *testing.T) {
 	s := newSQLite(t)
-	h := mustLease(t, worker.Attest(s.registry(s.DB), time.Second, worker.LogOnly), max22)
+	h := mustLease(t, worker.Attest(s.registry(s.DB), time.Second, worker.ResponseLogOnly), max22)
 	if g := h.now(); g.number != 1 || !g.from.IsZero() || !g.until.IsZero() || g.err != nil {
 		t.Errorf("%v; want number 1 without a bound", g)
 	}

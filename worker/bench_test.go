@@ -10,7 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 )
@@ -22,12 +22,12 @@ import (
 //	go test ./worker -run '^$' -bench Assigner -count 6
 func BenchmarkAssigner(b *testing.B) {
 	var writes atomic.Int64 // statements that change a row
-	leaser := func(b *testing.B) uid.Assigner {
-		db, err := database.Open(filepath.Join(b.TempDir(), "worker.db"))
+	leaser := func(b *testing.B) uid.Leaser {
+		db, err := dbtest.Open(filepath.Join(b.TempDir(), "worker.db"))
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Cleanup(func() { database.Close(db) })
+		b.Cleanup(func() { dbtest.Close(db) })
 		if err := db.Callback().Raw().Register("bench:count", func(*gorm.DB) { writes.Add(1) }); err != nil {
 			b.Fatal(err)
 		}
@@ -35,9 +35,9 @@ func BenchmarkAssigner(b *testing.B) {
 	}
 	assigners := []struct {
 		name     string
-		assigner func(*testing.B) uid.Assigner
+		assigner func(*testing.B) uid.Leaser
 	}{
-		{"static", func(*testing.B) uid.Assigner { return uid.StaticWorker(1) }},
+		{"static", func(*testing.B) uid.Leaser { return uid.StaticWorker(1) }},
 		{"leased", leaser},
 	}
 	ctx := context.Background()
@@ -64,8 +64,8 @@ func BenchmarkAssigner(b *testing.B) {
 	for _, a := range assigners {
 		b.Run("generator=default/worker="+a.name, func(b *testing.B) {
 			// As many ids a tick as it can make, so that it never waits.
-			roomy := bits.Layout{TimeBits: 31, WorkerBits: 1, SequenceBits: 31, Epoch: bits.Default.Epoch, Unit: time.Second}
-			gen, err := uid.NewDefault(ctx, a.assigner(b), uid.Config{Layout: roomy})
+			roomy := bits.Layout{TimeBits: 31, WorkerBits: 1, SequenceBits: 31, Epoch: bits.Default().Epoch, Unit: time.Second}
+			gen, err := uid.NewDefault(ctx, a.assigner(b), uid.DefaultConfig{Layout: roomy})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // An outage is how a database can be away: it ends when the function that is
@@ -23,7 +24,7 @@ func TestDatabaseAway(t *testing.T) {
 	each(t, all, func(t *testing.T, s *store) {
 		var out lines
 		db, pool := s.Pooled(t)
-		s.sitOut(t, s.on(db, append(quick(s), worker.WithLogger(out.logger()))...), errAway, func() func() {
+		s.sitOut(t, s.on(db, append(quick(s), logTo(out.logger()))...), errAway, func() func() {
 			pool.Cut(errAway)
 			return pool.Heal
 		})
@@ -31,7 +32,7 @@ func TestDatabaseAway(t *testing.T) {
 			return
 		}
 		eventually(t, "the log is complete", func() bool { return out.count("level=INFO", "renewed again") == 1 })
-		if out.count("level=WARN") != 1 || out.count("level=WARN", "not renewed", errAway.Error(), "number=0", "table="+s.Table) != 1 {
+		if out.count("level=WARN") != 1 || out.count("level=WARN", "not renewed", errAway.Error(), "number=0", "store="+s.Table) != 1 {
 			t.Errorf("logged %s", &out)
 		}
 	})
@@ -49,10 +50,10 @@ func TestNetworkCut(t *testing.T) {
 }
 
 // quick are options with which a Leaser notices soon.
-func quick(s *store) []worker.Option {
-	opts := []worker.Option{worker.WithLogger(new(lines).logger())}
+func quick(s *store) []option {
+	opts := []option{logTo(new(lines).logger())}
 	if s.name == "leaser" {
-		opts = append(opts, beating, worker.WithWindow(5*time.Minute))
+		opts = append(opts, beating, lease.WithWindow(5*time.Minute))
 	}
 	return opts
 }
@@ -160,12 +161,12 @@ func (s *store) hold(t *testing.T, a subject, begin outage) {
 	}
 }
 
-// A start whose statements are not answered ends with its context, wherever it
-// has got to, and leaves nothing that keeps others out for longer than the expiry.
+// If the database stops answering, a start ends with its context, at any step.
+// It leaves nothing that keeps others out for longer than the expiry.
 func TestHangsAtStart(t *testing.T) {
 	each(t, all, func(t *testing.T, s *store) {
 		var points []*store // a table for each, so that none is in another's way
-		started := make([]bool, 12)
+		started := make([]bool, 20)
 		for range started {
 			own := s.Another
 			if s.Kind == "sqlite" { // and a file, where only one can write

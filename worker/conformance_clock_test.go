@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Time that a wrong clock reserves stays reserved, so whoever has one does not
@@ -17,7 +17,7 @@ func TestWrongClock(t *testing.T) {
 		s.create(t)
 		for _, tt := range []struct {
 			ahead time.Duration
-			opts  []worker.Option
+			opts  []option
 			right bool
 		}{
 			{50 * time.Second, nil, true},
@@ -26,8 +26,8 @@ func TestWrongClock(t *testing.T) {
 			{-70 * time.Second, nil, false},
 			{9 * time.Hour, nil, false},
 			{-9 * time.Hour, nil, false},
-			{9 * time.Hour, []worker.Option{worker.WithMaxSkew(10 * time.Hour)}, true},
-			{-9 * time.Hour, []worker.Option{worker.WithMaxSkew(10 * time.Hour)}, true},
+			{9 * time.Hour, []option{lease.WithMaxSkew(10 * time.Hour)}, true},
+			{-9 * time.Hour, []option{lease.WithMaxSkew(10 * time.Hour)}, true},
 		} {
 			now := func() time.Time { return time.Now().Add(tt.ahead) }
 			gen, err := uid.NewCached(context.Background(), s.leaser(s.DB, tt.opts...), uid.Config{Layout: small, Now: now})
@@ -42,13 +42,13 @@ func TestWrongClock(t *testing.T) {
 				s.Exec(t, "DELETE FROM %s", s.Table)
 				continue
 			}
-			var skew *worker.SkewError
-			if gen != nil || !errors.Is(err, worker.ErrSkew) || !errors.As(err, &skew) {
+			var skew *lease.SkewError
+			if gen != nil || !errors.Is(err, lease.ErrSkew) || !errors.As(err, &skew) {
 				t.Errorf("%v ahead: %v; want ErrSkew", tt.ahead, err)
 				continue
 			}
-			if off := skew.Ahead - tt.ahead; off.Abs() > 30*time.Second || skew.Max != worker.DefaultMaxSkew ||
-				time.Since(skew.Database).Abs() > 30*time.Second {
+			if off := skew.Ahead - tt.ahead; off.Abs() > 30*time.Second || skew.Max != lease.DefaultMaxSkew ||
+				time.Since(skew.Store).Abs() > 30*time.Second {
 				t.Errorf("%v ahead: %+v", tt.ahead, *skew)
 			}
 			wantAll(t, err, s.Table, skew.Ahead.Abs().Round(time.Millisecond).String(), "1m0s")
@@ -66,8 +66,8 @@ func TestClockGoesWrongLater(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		var out lines
 		clock := new(offset)
-		a := s.leaser(s.DB, worker.WithExpiry(100*time.Millisecond), worker.WithLogger(out.logger()))
-		gen, err := uid.NewDefault(context.Background(), a, uid.Config{Layout: small, Now: clock.now})
+		a := s.leaser(s.DB, lease.WithExpiry(100*time.Millisecond), logTo(out.logger()))
+		gen, err := uid.NewDefault(context.Background(), a, uid.DefaultConfig{Layout: small, Now: clock.now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestClockGoesWrongLater(t *testing.T) {
 				t.Errorf("%v ahead: logged %s", ahead, &out)
 			}
 			if stats := gen.Stats(); stats.LeaseError != nil || stats.WorkerChanges != 0 ||
-				stats.ReservedUntil.After(time.Now().Add(worker.DefaultWindow+time.Minute)) {
+				stats.ReservedUntil.After(time.Now().Add(lease.DefaultWindow+time.Minute)) {
 				t.Errorf("%v ahead: %+v", ahead, stats)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // The tests of this file have commits that do not say what they did.
@@ -89,9 +90,8 @@ func TestAcquireRefused(t *testing.T) {
 	})
 }
 
-// A commit that says it went well and did not, as on a server that loses what it
-// had acknowledged, is caught by a Registry's read-back at once, and by a Leaser's
-// at its first beat.
+// A server may confirm a commit and lose it. A Registry notices at once, by
+// reading back, and a Leaser at its first beat.
 func TestAcquireDidNothing(t *testing.T) {
 	each(t, all, func(t *testing.T, s *store) {
 		s.create(t)
@@ -104,8 +104,8 @@ func TestAcquireDidNothing(t *testing.T) {
 			wantNumbers(t, s)
 			return
 		}
-		h := mustLease(t, s.on(db, worker.WithExpiry(100*time.Millisecond), worker.WithLogger(new(lines).logger())), max22)
-		h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 && errors.Is(g.err, worker.ErrRewound) })
+		h := mustLease(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), max22)
+		h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 && errors.Is(g.err, lease.ErrRewound) })
 		g := h.await(t, "there is a number again", func(g grant) bool { return g.number >= 0 && len(s.numbers(t)) == 1 })
 		wantNumbers(t, s, g.number)
 	})
@@ -145,7 +145,7 @@ func beats(t *testing.T, s *store, c commit) (*holding, *dbtest.Pool) {
 	db, pool := s.Pooled(t)
 	h := new(holding)
 	s.covered(t, h)
-	if err := h.lease(t, context.Background(), s.on(db, worker.WithExpiry(100*time.Millisecond), worker.WithLogger(new(lines).logger())), 0); err != nil {
+	if err := h.lease(t, context.Background(), s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), 0); err != nil {
 		t.Fatal(err)
 	}
 	pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
@@ -204,7 +204,7 @@ func TestExtendRefused(t *testing.T) {
 func TestExtendCommitsLate(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Impatient(t).Pooled(t)
-		h := mustLease(t, s.on(db, worker.WithExpiry(100*time.Millisecond), worker.WithLogger(new(lines).logger())), 0)
+		h := mustLease(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), 0)
 		late, done := make(chan struct{}), make(chan error, 1)
 		var first atomic.Bool
 		pool.Set(dbtest.Faults{Outlives: true, Commit: func(tx *dbtest.Tx) error {
@@ -251,8 +251,8 @@ func TestReleaseCommit(t *testing.T) {
 	}
 }
 
-// A number that cannot be given back is an error, in time, and the driver's is
-// told.
+// If a number cannot be given back, the error comes in time and wraps the
+// driver's.
 func TestReleaseAway(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Pooled(t)

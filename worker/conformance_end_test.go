@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/database"
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // errAway is what a database says that is not there.
@@ -105,7 +104,7 @@ func TestRestart(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		past := time.Now().Add(-time.Minute)
 		for start := range 3 {
-			db, err := database.Open(s.URL)
+			db, err := dbtest.Open(s.URL)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +114,7 @@ func TestRestart(t *testing.T) {
 			}
 			past = past.Add(time.Second)
 			h.release(t, past)
-			if err := database.Close(db); err != nil {
+			if err := dbtest.Close(db); err != nil {
 				t.Error(err)
 			}
 			if r, _ := s.row(t, 0); r.Reserved != millis(past) {
@@ -132,7 +131,7 @@ func TestGeneratorRestarts(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		var all ids
 		var end time.Time
-		a := s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(5)))
+		a := s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(5)))
 		for start := range 4 {
 			gen := cached(t, a)
 			first, err := all.draw(t, gen, 1)
@@ -159,11 +158,11 @@ func TestGeneratorRestarts(t *testing.T) {
 func TestTakeover(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Pooled(t)
-		opts := []worker.Option{worker.WithExpiry(100 * time.Millisecond), worker.WithWindow(time.Hour),
-			worker.WithNumber(uid.StaticWorker(3)), worker.WithLogger(new(lines).logger())}
+		opts := []option{lease.WithExpiry(100 * time.Millisecond), lease.WithWindow(time.Hour),
+			lease.WithNumber(uid.StaticWorker(3)), logTo(new(lines).logger())}
 		var all ids
 		// The old one is not to take a late beat of the heir's for its death.
-		old := cached(t, s.leaser(db, append(opts, worker.WithExpiry(10*time.Second))...))
+		old := cached(t, s.leaser(db, append(opts, lease.WithExpiry(10*time.Second))...))
 		if _, err := all.draw(t, old, 1000); err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +170,7 @@ func TestTakeover(t *testing.T) {
 		var heir *uid.Cached
 		eventually(t, "the dead holder's number is taken", func() bool {
 			gen, err := uid.NewCached(context.Background(), s.leaser(s.DB, opts...), uid.Config{Layout: small})
-			if heir = gen; err != nil && !errors.Is(err, worker.ErrHeld) {
+			if heir = gen; err != nil && !errors.Is(err, lease.ErrHeld) {
 				t.Fatal(err)
 			}
 			return err == nil
@@ -194,8 +193,8 @@ func TestTakeover(t *testing.T) {
 
 		// Back again, the old one finds the number taken and leaves it alone.
 		pool.Heal()
-		eventually(t, "the old holder hears of it", func() bool { return errors.Is(old.Stats().LeaseError, worker.ErrHeld) })
-		if id, err := old.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, worker.ErrHeld) {
+		eventually(t, "the old holder hears of it", func() bool { return errors.Is(old.Stats().LeaseError, lease.ErrHeld) })
+		if id, err := old.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lease.ErrHeld) {
 			t.Errorf("Next = %d, %v", id, err)
 		}
 		if err := old.Close(); err != nil {
@@ -229,7 +228,7 @@ func runDry(t *testing.T, gen *uid.Cached, all *ids, cause error) time.Time {
 func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Pooled(t)
-		opts := []worker.Option{worker.WithExpiry(100 * time.Millisecond), worker.WithLogger(new(lines).logger())}
+		opts := []option{lease.WithExpiry(100 * time.Millisecond), logTo(new(lines).logger())}
 		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
 			err := tx.Tx.Commit()
 			if tx.Wrote("INSERT") {

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // A number above the layout's largest is an error that names both, and not folded
 // back to a number that others have.
 func TestExhausted(t *testing.T) {
 	each(t, all, func(t *testing.T, s *store) {
-		a := s.on(s.DB, worker.WithLogger(new(lines).logger()))
+		a := s.on(s.DB, logTo(new(lines).logger()))
 		limit := s.first + 2
 		var want []int64
 		for n := s.first; n <= limit; n++ {
@@ -24,16 +24,16 @@ func TestExhausted(t *testing.T) {
 			}
 		}
 		number, err := take(t, context.Background(), a, limit)
-		var exhausted *worker.ExhaustedError
-		if number != 0 || !errors.Is(err, worker.ErrExhausted) || !errors.As(err, &exhausted) {
+		var exhausted *lease.ExhaustedError
+		if number != 0 || !errors.Is(err, lease.ErrExhausted) || !errors.As(err, &exhausted) {
 			t.Fatalf("%d, %v; want ErrExhausted", number, err)
 		}
 		held := int64(0)
 		if s.name == "leaser" {
 			held = 3
-			wantAll(t, err, "held in "+s.Table+": 3")
+			wantAll(t, err, "3 are held in "+s.Table)
 		}
-		if want := (worker.ExhaustedError{Number: limit + 1, Max: limit, Held: held, Table: s.Table}); *exhausted != want {
+		if want := (lease.ExhaustedError{Next: limit + 1, Max: limit, Held: held, Store: s.Table}); *exhausted != want {
 			t.Errorf("%+v, want %+v", *exhausted, want)
 		}
 		wantNumbers(t, s, want...)
@@ -47,7 +47,7 @@ func TestLimitZero(t *testing.T) {
 		if s.first == 0 && (number != 0 || err != nil) {
 			t.Errorf("%d, %v; want number 0", number, err)
 		}
-		if s.first == 1 && (number != 0 || !errors.Is(err, worker.ErrExhausted)) {
+		if s.first == 1 && (number != 0 || !errors.Is(err, lease.ErrExhausted)) {
 			t.Errorf("%d, %v; want ErrExhausted", number, err)
 		}
 	})
@@ -61,7 +61,7 @@ func TestNumbersComeBack(t *testing.T) {
 		for range 3 {
 			held = append(held, mustLease(t, a, 2))
 		}
-		if _, err := leased(t, context.Background(), a, 2); !errors.Is(err, worker.ErrExhausted) {
+		if _, err := leased(t, context.Background(), a, 2); !errors.Is(err, lease.ErrExhausted) {
 			t.Fatalf("%v; want ErrExhausted", err)
 		}
 		held[1].release(t, time.Now())
@@ -80,17 +80,17 @@ func TestNumbersBeyondTheLimit(t *testing.T) {
 		a := s.leaser(s.DB)
 		past := time.Now()
 		for _, number := range []int64{0, 7, 8} {
-			h := mustLease(t, s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(number))), max22)
+			h := mustLease(t, s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(number))), max22)
 			if number == 7 {
 				h.release(t, past)
 			}
 		}
 		_, err := leased(t, context.Background(), a, 3)
-		var exhausted *worker.ExhaustedError
+		var exhausted *lease.ExhaustedError
 		if !errors.As(err, &exhausted) {
 			t.Fatalf("%v; want ErrExhausted", err)
 		}
-		if want := (worker.ExhaustedError{Number: 9, Max: 3, Held: 1, Table: s.Table}); *exhausted != want {
+		if want := (lease.ExhaustedError{Next: 9, Max: 3, Held: 1, Store: s.Table}); *exhausted != want {
 			t.Errorf("%+v, want %+v", *exhausted, want)
 		}
 		if h := mustLease(t, a, 8); h.now().number != 7 {
@@ -99,11 +99,11 @@ func TestNumbersBeyondTheLimit(t *testing.T) {
 	})
 }
 
-// A number whose time is reserved ahead of the present is given only when there is
-// no new one, and then the one that gets there first.
+// A number with time reserved ahead of the present is given only when there is
+// no new one: the number with the least Until.
 func TestReservedNumbersComeLast(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		a := s.leaser(s.DB, worker.WithWindow(24*time.Hour))
+		a := s.leaser(s.DB, lease.WithWindow(24*time.Hour))
 		now := time.Now()
 		ahead := []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour}
 		var held []*holding

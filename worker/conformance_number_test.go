@@ -9,14 +9,15 @@ import (
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // The number that a source gives is held by one at a time, and free afterwards.
 func TestWithNumber(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		mustLease(t, s.leaser(s.DB), max22) // number 0, which nobody asks for
-		node := worker.Node{Host: "pod-7", Port: "8080", Type: worker.Container}
-		a := s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(7)), worker.WithNode(node))
+		node := lease.Node{Host: "pod-7", Port: "8080", Type: lease.NodeContainer}
+		a := s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(7)), node)
 		past := time.Now().Add(-time.Minute)
 		for range 2 {
 			h := mustLease(t, a, 7)
@@ -24,7 +25,7 @@ func TestWithNumber(t *testing.T) {
 				t.Errorf("%v; want number 7", g)
 			}
 			second, err := leased(t, context.Background(), a, 7)
-			if !errors.Is(err, worker.ErrHeld) || len(second.history()) != 0 {
+			if !errors.Is(err, lease.ErrHeld) || len(second.history()) != 0 {
 				t.Errorf("%v, %v; want ErrHeld and no number", second.history(), err)
 			}
 			wantAll(t, err, "7", s.Table, `host "pod-7", port "8080", heard of`)
@@ -43,7 +44,7 @@ func TestWithNumber(t *testing.T) {
 // Of many that ask for one number at once, one has it.
 func TestWithNumberAtOnce(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		a := s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(0)))
+		a := s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(0)))
 		const starters = 8
 		errs := make(chan error)
 		for range starters {
@@ -57,7 +58,7 @@ func TestWithNumberAtOnce(t *testing.T) {
 			switch err := <-errs; {
 			case err == nil:
 				won++
-			case !errors.Is(err, worker.ErrHeld):
+			case !errors.Is(err, lease.ErrHeld):
 				t.Error(err)
 			}
 		}
@@ -75,7 +76,7 @@ func TestWithNumberLeavesTheCount(t *testing.T) {
 			assign(t, a)
 		}
 		s.Exec(t, "DELETE FROM %s WHERE worker_id IN (0, 2)", s.Table)
-		if got := assign(t, s.leaser(s.DB, worker.WithNumber(uid.StaticWorker(0)))); got != 0 {
+		if got := assign(t, s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(0)))); got != 0 {
 			t.Errorf("number %d, want 0", got)
 		}
 		if got := assign(t, a); got != 3 {
@@ -88,11 +89,11 @@ func TestWithNumberLeavesTheCount(t *testing.T) {
 func TestWithStatefulSet(t *testing.T) {
 	t.Setenv("POD_NAME", "billing-3")
 	s := &store{newSQLite(t).Store, leaser}
-	a := s.leaser(s.DB, worker.WithNumber(worker.StatefulSet()))
+	a := s.leaser(s.DB, lease.WithNumber(worker.StatefulSet()))
 	if got := assign(t, a); got != 3 {
 		t.Errorf("number %d, want 3", got)
 	}
-	if _, err := leased(t, context.Background(), a, max22); !errors.Is(err, worker.ErrHeld) {
+	if _, err := leased(t, context.Background(), a, max22); !errors.Is(err, lease.ErrHeld) {
 		t.Errorf("%v; want ErrHeld", err)
 	}
 	t.Setenv("POD_NAME", "billing-4")
@@ -108,14 +109,14 @@ func TestWithNumberRefused(t *testing.T) {
 	s.create(t)
 	unknown := errors.New("who am I?")
 	for _, tt := range []struct {
-		source worker.Source
+		source lease.Assigner
 		want   string
 	}{
 		{uid.StaticWorker(-1), "number is -1, want 0 to 7"},
 		{uid.StaticWorker(8), "number is 8, want 0 to 7"},
 		{failingSource{unknown}, "who am I?"},
 	} {
-		_, err := leased(t, context.Background(), s.leaser(s.DB, worker.WithNumber(tt.source)), 7)
+		_, err := leased(t, context.Background(), s.leaser(s.DB, lease.WithNumber(tt.source)), 7)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v; want %q", err, tt.want)
 		}

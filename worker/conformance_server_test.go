@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // isolations are the options of the driver's that set a level of isolation, by its
@@ -25,7 +26,7 @@ func (s *store) isolations(t *testing.T) map[string]string {
 		options["SERIALIZABLE"] = ""
 	case "postgres":
 		for _, level := range levels {
-			options[level] = "default_transaction_isolation=" + url.QueryEscape("'"+strings.ToLower(level)+"'")
+			options[level] = "default_transaction_isolation=" + url.PathEscape(strings.ToLower(level))
 		}
 	case "mysql":
 		var names []string
@@ -67,7 +68,6 @@ func TestIsolation(t *testing.T) {
 					url = s.With(option)
 				}
 				db := s.Open(t, url)
-				atMost(t, db, 4)
 				numbers := make([]int64, starters)
 				var group errgroup.Group
 				for i := range starters {
@@ -108,7 +108,7 @@ func TestUncommittedChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.await(t, "the holder waits too long", func(g grant) bool { return g.err != nil })
-		if _, err := leased(t, context.Background(), s.leaser(db), 0); !errors.Is(err, worker.ErrExhausted) {
+		if _, err := leased(t, context.Background(), s.leaser(db), 0); !errors.Is(err, lease.ErrExhausted) {
 			t.Errorf("%v; want ErrExhausted", err)
 		}
 		if err := tx.Rollback().Error; err != nil {
@@ -141,7 +141,7 @@ func (h *holding) renew(s *store, number int64) error {
 func TestSteps(t *testing.T) {
 	on(t, []string{"mysql"}, all, func(t *testing.T, s *store) {
 		var out lines
-		a := s.on(s.Open(t, s.With("auto_increment_increment=3&auto_increment_offset=2")), worker.WithLogger(out.logger()))
+		a := s.on(s.Open(t, s.With("auto_increment_increment=3&auto_increment_offset=2")), logTo(out.logger()))
 		first, second, third := assign(t, a), assign(t, a), assign(t, a)
 		if s.name == "leaser" {
 			if first != 0 || second != 1 || third != 2 || out.String() != "" {
@@ -183,9 +183,9 @@ func TestRolledBackByServer(t *testing.T) {
 			}
 			lift = "INSERT INTO missing VALUES (-1), (0), (1), (2)"
 		}
-		doing := map[string]string{"id": "register in ", "worker_id": "take a number from "}[s.key]
+		doing := map[string]string{"id": "worker: register in ", "worker_id": "lease: take a number from "}[s.key]
 		number, err := take(t, context.Background(), s.on(db), max22)
-		if number != 0 || err == nil || !strings.HasPrefix(err.Error(), "worker: "+doing+s.Table+": ") {
+		if number != 0 || err == nil || !strings.HasPrefix(err.Error(), doing+s.Table+": ") {
 			t.Errorf("%d, %v", number, err)
 		}
 		wantNumbers(t, s)

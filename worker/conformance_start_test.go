@@ -16,7 +16,6 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	"github.com/uidring/uidring/internal/database"
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/worker"
 )
@@ -41,17 +40,16 @@ func TestDistribute(t *testing.T) {
 // numbers as it takes, and no more.
 func TestStartersAtOnce(t *testing.T) {
 	each(t, all, func(t *testing.T, s *store) {
-		const handles, starts = 5, 10
+		const handles, starts = 4, 5
 		numbers := make([]int64, handles*starts)
 		begin := make(chan struct{})
 		var group errgroup.Group
 		for h := range handles {
 			db := s.Open(t, s.URL)
-			atMost(t, db, 3)
 			for i := range starts {
 				group.Go(func() (err error) {
 					<-begin
-					numbers[h*starts+i], err = take(t, context.Background(), s.on(db, worker.WithLogger(slog.New(slog.DiscardHandler))), s.first+handles*starts-1)
+					numbers[h*starts+i], err = take(t, context.Background(), s.on(db, logTo(slog.New(slog.DiscardHandler))), s.first+handles*starts-1)
 					return err
 				})
 			}
@@ -66,17 +64,6 @@ func TestStartersAtOnce(t *testing.T) {
 			t.Errorf("numbers repeat: %v", numbers)
 		}
 	})
-}
-
-// atMost bounds the connections of a handle: a server has only so many for all
-// tests that run at once.
-func atMost(t *testing.T, db *gorm.DB, n int) {
-	t.Helper()
-	pool, err := db.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool.SetMaxOpenConns(n)
 }
 
 func TestCancelled(t *testing.T) {
@@ -121,8 +108,8 @@ func TestCancelledWhileWaiting(t *testing.T) {
 	})
 }
 
-// One who has seen that no number was ever given, and finds when it comes to it that
-// one was, whose row is gone by then, takes the next.
+// A starter saw that no number was ever given. Meanwhile one was given and its
+// row deleted: the starter takes the next.
 func TestOvertaken(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
@@ -173,11 +160,11 @@ func (s *store) lock(t *testing.T) (unlock func()) {
 func TestDatabaseAwayAtStart(t *testing.T) {
 	s := newSQLite(t)
 	gone := s.Open(t, s.URL)
-	if err := database.Close(gone); err != nil {
+	if err := dbtest.Close(gone); err != nil {
 		t.Fatal(err)
 	}
 	config := gorm.Config{DisableAutomaticPing: true, Logger: logger.Discard}
-	doing := map[string]string{"registry": "register in ", "attested": "register in ", "leaser": "take a number from "}
+	doing := map[string]string{"registry": "worker: register in ", "attested": "worker: register in ", "leaser": "lease: take a number from "}
 	for name, db := range map[string]*gorm.DB{
 		"closed handle": gone,
 		"mysql": must(t)(gorm.Open(mysql.New(mysql.Config{
@@ -189,7 +176,7 @@ func TestDatabaseAwayAtStart(t *testing.T) {
 			t.Run(name+"/"+a.name, func(t *testing.T) {
 				s := &store{s.Store, a}
 				number, err := take(t, context.Background(), s.on(db, worker.WithoutSchema()), max22)
-				if number != 0 || err == nil || !strings.HasPrefix(err.Error(), "worker: "+doing[a.name]+s.Table+": ") ||
+				if number != 0 || err == nil || !strings.HasPrefix(err.Error(), doing[a.name]+s.Table+": ") ||
 					errors.Unwrap(err) == nil {
 					t.Errorf("%d, %v", number, err)
 				}

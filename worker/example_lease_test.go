@@ -11,9 +11,10 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // A generator holds its number until it is closed. Then the number is free, for
@@ -23,7 +24,7 @@ func ExampleNewLeaser() {
 	defer done()
 
 	leaser := worker.NewLeaser(db)
-	state := func() worker.LeaseState {
+	state := func() lease.State {
 		rows, err := leaser.Leases(context.Background(), 1)
 		if err != nil {
 			log.Fatal(err)
@@ -52,7 +53,7 @@ func ExampleStatefulSet() {
 	db, done := temporary()
 	defer done()
 
-	leaser := worker.NewLeaser(db, worker.WithNumber(worker.StatefulSet()))
+	leaser := worker.NewLeaser(db, lease.WithNumber(worker.StatefulSet()))
 	gen, err := uid.NewCached(context.Background(), leaser, uid.Config{})
 	if err != nil {
 		log.Fatal(err)
@@ -61,7 +62,7 @@ func ExampleStatefulSet() {
 	fmt.Println("worker", gen.Worker())
 
 	_, err = uid.NewCached(context.Background(), leaser, uid.Config{})
-	fmt.Println("a second pod of that name:", errors.Is(err, worker.ErrHeld))
+	fmt.Println("a second pod of that name:", errors.Is(err, lease.ErrHeld))
 	// Output:
 	// worker 7
 	// a second pod of that name: true
@@ -74,7 +75,7 @@ func ExampleAttest() {
 	defer done()
 
 	registry := worker.NewRegistry(db)
-	gen, err := uid.NewCached(context.Background(), worker.Attest(registry, time.Minute, worker.StopIssuing), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), worker.Attest(registry, time.Minute, worker.ResponseStopIssuing), uid.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func temporary() (db *gorm.DB, done func()) {
 	}
 	db = open(filepath.Join(dir, "app.db"))
 	return db, func() {
-		database.Close(db)
+		dbtest.Close(db)
 		os.RemoveAll(dir)
 	}
 }

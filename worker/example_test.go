@@ -9,8 +9,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Each start gets the next number. An app opens the database with the GORM
@@ -23,7 +24,7 @@ func ExampleNewRegistry() {
 	defer os.RemoveAll(dir)
 
 	db := open(filepath.Join(dir, "app.db"))
-	defer database.Close(db)
+	defer dbtest.Close(db)
 
 	registry := worker.NewRegistry(db)
 	for range 2 {
@@ -41,9 +42,9 @@ func ExampleNewRegistry() {
 // The rows tell who took which number.
 func ExampleRegistry_Nodes() {
 	db := open(":memory:")
-	defer database.Close(db)
+	defer dbtest.Close(db)
 
-	registry := worker.NewRegistry(db, worker.WithNode(worker.Node{Host: "billing-7", Port: "8080", Type: worker.Container}))
+	registry := worker.NewRegistry(db, worker.WithNode(lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeContainer}))
 	if _, err := registry.Assign(context.Background(), 1<<22-1); err != nil {
 		log.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func ExampleRegistry_Nodes() {
 }
 
 func open(url string) *gorm.DB {
-	db, err := database.Open(url)
+	db, err := dbtest.Open(url)
 	if err != nil {
 		log.Fatal(err)
 	}

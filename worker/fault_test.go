@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // The tests of this file hold faults that were seen in uid-generator and its
@@ -49,7 +50,7 @@ func TestExhaustedFarOff(t *testing.T) {
 		s.create(t)
 		s.setNext(t, 4194307)
 		number, err := s.registry(s.DB).Assign(context.Background(), max22)
-		if number != 0 || !errors.Is(err, worker.ErrExhausted) {
+		if number != 0 || !errors.Is(err, lease.ErrExhausted) {
 			t.Fatalf("Assign = %d, %v; want ErrExhausted", number, err)
 		}
 		wantAll(t, err, "4194307", "4194303", s.Table)
@@ -58,7 +59,7 @@ func TestExhaustedFarOff(t *testing.T) {
 }
 
 // Keys that the database does not count were 0 for every node, and -1 was
-// taken for a worker number.
+// accepted as a worker number.
 func TestKeyIsNoNumber(t *testing.T) {
 	for name, key := range map[string]string{
 		"zero":     "BIGINT NOT NULL DEFAULT 0 PRIMARY KEY",
@@ -122,7 +123,7 @@ func TestWarnsFrom80Percent(t *testing.T) {
 	each(t, registries, func(t *testing.T, s *store) {
 		s.create(t)
 		var out lines
-		r := s.registry(s.DB, worker.WithLogger(out.logger()))
+		r := s.registry(s.DB, logTo(out.logger()))
 		for _, want := range []int64{79, 80, 100} {
 			warned := want >= 80
 			s.setNext(t, want)
@@ -150,7 +151,7 @@ func TestWarnsOfClock(t *testing.T) {
 			{2 * time.Minute, true}, {-2 * time.Minute, true}, {9 * time.Hour, true},
 		} {
 			var out lines
-			r := s.registry(s.DB, worker.WithLogger(out.logger()),
+			r := s.registry(s.DB, logTo(out.logger()),
 				worker.WithNow(func() time.Time { return time.Now().Add(tt.ahead) }))
 			assign(t, r)
 			if got := out.count("local_ahead") > 0; got != tt.warned {

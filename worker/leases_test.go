@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Each number is listed with who has it, since when and how far, by the database's
@@ -23,11 +24,11 @@ func TestLeases(t *testing.T) {
 		}
 		db := s.Open(t, url)
 		begun := time.Now().Truncate(time.Millisecond)
-		container := worker.Node{Host: "pod-ä-1", Port: "80", Type: worker.Container}
+		container := lease.Node{Host: "pod-ä-1", Port: "80", Type: lease.NodeContainer}
 		for range 3 {
 			mustLease(t, s.leaser(db), max22)
 		}
-		freed := mustLease(t, s.leaser(db, worker.WithNode(container)), max22)
+		freed := mustLease(t, s.leaser(db, container), max22)
 		freed.release(t, begun.Add(-time.Hour))
 		taken := mustLease(t, s.leaser(db), max22).now() // what has been given back
 		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 1", s.Table)
@@ -43,7 +44,7 @@ func TestLeases(t *testing.T) {
 		}
 		for i, row := range rows {
 			number := int64(3 - i)
-			state := []worker.LeaseState{worker.Free, worker.Expired, worker.Held, worker.Held}[number]
+			state := []lease.State{lease.StateFree, lease.StateExpired, lease.StateHeld, lease.StateHeld}[number]
 			if row.Number != number || row.State != state || row.Host != node.Host || row.Port != node.Port || row.Type != node.Type {
 				t.Errorf("row %+v, want number %d, %s, of %+v", row, number, state, node)
 			}
@@ -51,14 +52,14 @@ func TestLeases(t *testing.T) {
 				t.Errorf("row %+v: created is not in %v..%v", row, begun, ended)
 			}
 			beat := row.HeartbeatAt
-			if state == worker.Expired {
+			if state == lease.StateExpired {
 				beat = beat.Add(time.Minute)
 			}
-			if state == worker.Free && !beat.IsZero() || state != worker.Free && (beat.Before(begun) || beat.After(ended)) {
+			if state == lease.StateFree && !beat.IsZero() || state != lease.StateFree && (beat.Before(begun) || beat.After(ended)) {
 				t.Errorf("row %+v: the heartbeat is not in %v..%v", row, begun, ended)
 			}
-			if window := row.ReservedUntil.Add(-worker.DefaultWindow); window.Before(begun) || window.After(ended) {
-				t.Errorf("row %+v: not reserved for %v", row, worker.DefaultWindow)
+			if window := row.ReservedUntil.Add(-lease.DefaultWindow); window.Before(begun) || window.After(ended) {
+				t.Errorf("row %+v: not reserved for %v", row, lease.DefaultWindow)
 			}
 		}
 		if taken.number != 3 || taken.until.UnixMilli() != rows[0].ReservedUntil.UnixMilli() {
@@ -94,10 +95,10 @@ func TestStateByExpiry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return rows[0].State == worker.Expired
+			return rows[0].State == lease.StateExpired
 		})
 		rows, err := s.leaser(s.DB).Leases(context.Background(), 1)
-		if err != nil || rows[0].State != worker.Held {
+		if err != nil || rows[0].State != lease.StateHeld {
 			t.Errorf("Leases = %+v, %v; want it held", rows, err)
 		}
 	})
@@ -116,12 +117,12 @@ func TestFree(t *testing.T) {
 		}
 		h := mustLease(t, a, max22)
 		for _, number := range []int64{-1, 1, max22} {
-			if err := a.Free(ctx, number, true); !errors.Is(err, worker.ErrNoLease) {
+			if err := a.Free(ctx, number, true); !errors.Is(err, lease.ErrNoLease) {
 				t.Errorf("Free(%d) = %v; want ErrNoLease", number, err)
 			}
 		}
 		before, _ := s.row(t, 0)
-		if err := a.Free(ctx, 0, false); !errors.Is(err, worker.ErrHeld) {
+		if err := a.Free(ctx, 0, false); !errors.Is(err, lease.ErrHeld) {
 			t.Errorf("Free = %v; want ErrHeld", err)
 		} else {
 			wantAll(t, err, "number 0", s.Table, "1m0s")
@@ -132,7 +133,7 @@ func TestFree(t *testing.T) {
 		h.kill()
 		eventually(t, "the holder is dead", func() bool {
 			err := s.leaser(s.DB, beating).Free(ctx, 0, false)
-			if err != nil && !errors.Is(err, worker.ErrHeld) {
+			if err != nil && !errors.Is(err, lease.ErrHeld) {
 				t.Fatal(err)
 			}
 			return err == nil
@@ -155,8 +156,8 @@ func TestListWithoutTable(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		_, nodes := s.registry(s.DB).Nodes(context.Background(), 1)
 		_, leases := s.leaser(s.DB).Leases(context.Background(), 1)
-		for _, err := range []error{nodes, leases} {
-			if !errors.Is(err, worker.ErrNoTable) || !strings.HasPrefix(err.Error(), "worker: list "+s.Table+": ") {
+		for prefix, err := range map[string]error{"worker: ": nodes, "lease: ": leases} {
+			if !errors.Is(err, worker.ErrNoTable) || !strings.HasPrefix(err.Error(), prefix+"list "+s.Table+": ") || strings.Count(err.Error(), "no such table") > 1 {
 				t.Errorf("%v; want ErrNoTable", err)
 			}
 		}

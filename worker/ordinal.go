@@ -6,20 +6,22 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // StatefulSet is the number of a pod of a Kubernetes StatefulSet: the ordinal at
 // the end of its name, such as 7 of billing-7. The name is the variable POD_NAME,
 // which a manifest may set from the pod's fields, or else the host name.
 //
-// It is an Assigner by itself, and then a promise of the caller's: that nothing
-// else stamps ids under these numbers (no second StatefulSet, no other cluster),
-// and that a pod which starts anew does so after the time that its predecessor
-// has stamped. Kubernetes keeps two pods of a name from running at once unless
-// one is deleted by force or its node is cut off. A Leaser keeps the promise:
+// Used alone, it is a promise of the caller's. Nothing else stamps ids under
+// these numbers (no second StatefulSet, no other cluster), and a restarted pod
+// stamps only later times than its predecessor. Kubernetes runs one pod of a
+// name at a time, unless a pod is deleted by force or its node is cut off. A
+// Leaser keeps the promise:
 //
-//	worker.NewLeaser(db, worker.WithNumber(worker.StatefulSet()))
-func StatefulSet() Source { return ordinal{os.Getenv, os.Hostname} }
+//	worker.NewLeaser(db, lease.WithNumber(worker.StatefulSet()))
+func StatefulSet() *lease.Permanent { return lease.Forever(ordinal{os.Getenv, os.Hostname}) }
 
 // ordinal is where StatefulSet looks.
 type ordinal struct {

@@ -9,13 +9,12 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/uidring/uidring/internal/database"
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 )
 
-// What a child process is told.
+// The arguments of a child process.
 const (
 	childURL      = "UIDRING_TEST_CHILD_URL"
 	childTable    = "UIDRING_TEST_CHILD_TABLE"
@@ -31,13 +30,13 @@ const (
 // child is one of several processes that start at once. It prints the numbers
 // that it gets, each followed by ids, and ends without giving them back.
 func child(start func()) (err error) {
-	db, err := database.Open(os.Getenv(childURL))
+	db, err := dbtest.Open(os.Getenv(childURL))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, database.Close(db)) }()
+	defer func() { err = errors.Join(err, dbtest.Close(db)) }()
 	kind := slices.IndexFunc(all, func(a assigner) bool { return a.name == os.Getenv(childAssigner) })
-	a := all[kind].open(db, []worker.Option{worker.WithTable(os.Getenv(childTable))})
+	a := all[kind].open(db, []option{worker.WithTable(os.Getenv(childTable))})
 	start()
 	for range childNumbers {
 		gen, err := uid.NewCached(context.Background(), a, uid.Config{})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // handles are what must be refused, made from a good one.
@@ -105,8 +106,8 @@ func TestRefusesAllFaultsAtOnce(t *testing.T) {
 	bad := worker.WithTable("no; table")
 	for name, a := range map[string]subject{
 		"registry": worker.NewRegistry(nil, bad),
-		"attested": worker.Attest(worker.NewRegistry(nil, bad), time.Minute, worker.LogOnly),
-		"leaser":   worker.NewLeaser(nil, bad, worker.WithExpiry(time.Hour)),
+		"attested": worker.Attest(worker.NewRegistry(nil, bad), time.Minute, worker.ResponseLogOnly),
+		"leaser":   newLeaser(nil, []option{bad, lease.WithExpiry(time.Hour)}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := take(t, context.Background(), a, -1)
@@ -117,11 +118,11 @@ func TestRefusesAllFaultsAtOnce(t *testing.T) {
 		})
 	}
 
-	_, err := worker.NewRegistry(nil, worker.WithNode(worker.Node{Port: strings.Repeat("9", 65), Type: 3})).Assign(context.Background(), 1)
-	wantAll(t, err, `Node.Host "": want 1 to 64`, `Node.Port "999`, "Node.Type 3: want 1 (Container) or 2 (Actual)", "it is nil")
+	_, err := worker.NewRegistry(nil, worker.WithNode(lease.Node{Port: strings.Repeat("9", 65), Type: 3})).Assign(context.Background(), 1)
+	wantAll(t, err, `Node.Host "": want 1 to 64`, `Node.Port "999`, "Node.Type 3: want 1 (NodeContainer) or 2 (NodeActual)", "it is nil")
 
 	for _, host := range []string{"a\x00b", "a\xffb", strings.Repeat("ä", 65)} {
-		_, err = worker.NewRegistry(nil, worker.WithNode(worker.Node{Host: host, Port: "1", Type: worker.Actual})).
+		_, err = worker.NewRegistry(nil, worker.WithNode(lease.Node{Host: host, Port: "1", Type: lease.NodeActual})).
 			Assign(context.Background(), 1)
 		wantAll(t, err, "Node.Host")
 	}
@@ -129,10 +130,10 @@ func TestRefusesAllFaultsAtOnce(t *testing.T) {
 
 // Spans are refused one by one, and where they do not fit each other.
 func TestRefusesSpans(t *testing.T) {
-	err := worker.NewLeaser(nil, worker.WithWindow(99*time.Millisecond), worker.WithExpiry(0),
-		worker.WithMaxSkew(365*24*time.Hour+1), worker.WithNumber(nil)).EnsureSchema(context.Background())
+	err := worker.NewLeaser(nil, lease.WithWindow(99*time.Millisecond), lease.WithExpiry(0),
+		lease.WithMaxSkew(365*24*time.Hour+1), lease.WithNumber(nil)).Free(context.Background(), 0, false)
 	wantAll(t, err, "it is nil", "WithWindow: 99ms, want 100ms to 8760h0m0s", "WithExpiry: 0s, want", "WithMaxSkew: 8760h0m0.000000001s, want",
-		"WithNumber: the source is nil")
+		"WithNumber: the assigner is nil")
 	if strings.Contains(err.Error(), "shorter") {
 		t.Errorf("a window that was refused is compared: %v", err)
 	}
@@ -141,24 +142,15 @@ func TestRefusesSpans(t *testing.T) {
 		window, expiry time.Duration
 		good           bool
 	}{
-		"default":     {worker.DefaultWindow, worker.DefaultExpiry, true},
+		"default":     {lease.DefaultWindow, lease.DefaultExpiry, true},
 		"shortest":    {100 * time.Millisecond, 100 * time.Millisecond, true},
 		"longest":     {365 * 24 * time.Hour, 365 * 24 * time.Hour, true},
 		"one shorter": {time.Minute, time.Minute + 1, false},
 	} {
-		err := worker.NewLeaser(nil, worker.WithWindow(tt.window), worker.WithExpiry(tt.expiry)).EnsureSchema(context.Background())
+		err := worker.NewLeaser(nil, lease.WithWindow(tt.window), lease.WithExpiry(tt.expiry)).Free(context.Background(), 0, false)
 		if got := !strings.Contains(err.Error(), "With"); got != tt.good {
 			t.Errorf("%s: good %t, want %t: %v", name, got, tt.good, err)
 		}
-	}
-}
-
-// What means nothing to a Registry is refused, not ignored.
-func TestRegistryRefusesLeaserOptions(t *testing.T) {
-	_, err := worker.NewRegistry(nil, worker.WithWindow(time.Hour), worker.WithExpiry(time.Hour), worker.WithMaxSkew(time.Hour),
-		worker.WithNumber(worker.StatefulSet())).Assign(context.Background(), 1)
-	for _, option := range []string{"WithWindow", "WithExpiry", "WithMaxSkew", "WithNumber"} {
-		wantAll(t, err, option+" means nothing to a Registry")
 	}
 }
 
@@ -167,24 +159,16 @@ func TestLeaserRefusesCall(t *testing.T) {
 	wantAll(t, err, "it is nil", "limit -1", "want a clock and a function to grant to")
 }
 
-func TestLeaserDoesNotAssign(t *testing.T) {
-	s := newSQLite(t)
-	number, err := s.leaser(s.DB).Assign(context.Background(), max22)
-	if number != 0 || !errors.Is(err, worker.ErrNotLeased) || !strings.Contains(err.Error(), s.Table) {
-		t.Errorf("Assign = %d, %v; want ErrNotLeased", number, err)
-	}
-}
-
 func TestAttestRefuses(t *testing.T) {
 	s := newSQLite(t)
 	for name, tt := range map[string]struct {
 		a    *worker.Attested
 		want string
 	}{
-		"no registry":  {worker.Attest(nil, time.Minute, worker.LogOnly), "the registry is nil"},
-		"too often":    {worker.Attest(s.registry(s.DB), time.Second-1, worker.LogOnly), "every is 999.999999ms, want 1s or more"},
-		"no response":  {worker.Attest(s.registry(s.DB), time.Second, worker.Reregister+1), "response is 3"},
-		"no response,": {worker.Attest(s.registry(s.DB), time.Second, worker.LogOnly-1), "response is -1"},
+		"no registry":  {worker.Attest(nil, time.Minute, worker.ResponseLogOnly), "the registry is nil"},
+		"too often":    {worker.Attest(s.registry(s.DB), time.Second-1, worker.ResponseLogOnly), "every is 999.999999ms, want 1s or more"},
+		"no response":  {worker.Attest(s.registry(s.DB), time.Second, worker.ResponseReregister+1), "response is 3"},
+		"no response,": {worker.Attest(s.registry(s.DB), time.Second, worker.ResponseLogOnly-1), "response is -1"},
 	} {
 		_, err := take(t, context.Background(), tt.a, max22)
 		if err == nil || !strings.HasPrefix(err.Error(), "worker: Attest: ") || !strings.Contains(err.Error(), tt.want) {

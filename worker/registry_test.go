@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 func TestAssignDetectsNode(t *testing.T) {
@@ -19,7 +20,7 @@ func TestAssignDetectsNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 1 || rows[0].HostName != "box" || rows[0].Port != "31080" || rows[0].Type != worker.Container {
+	if len(rows) != 1 || rows[0].HostName != "box" || rows[0].Port != "31080" || rows[0].Type != lease.NodeContainer {
 		t.Errorf("rows %+v", rows)
 	}
 }
@@ -35,10 +36,10 @@ func TestAssignRow(t *testing.T) {
 		}
 		db := s.Open(t, url)
 		ctx := context.Background()
-		container := worker.Node{Host: "pod-ä-1", Port: "80", Type: worker.Container}
+		container := lease.Node{Host: "pod-ä-1", Port: "80", Type: lease.NodeContainer}
 		before := time.Now().Truncate(time.Second)
 		assign(t, s.registry(db))
-		assign(t, s.registry(db, worker.WithNode(container)))
+		assign(t, s.registry(db, container))
 		after := time.Now()
 
 		for _, limit := range []int{0, 1, 2, 9} {
@@ -50,8 +51,8 @@ func TestAssignRow(t *testing.T) {
 				t.Fatalf("Nodes(%d): %d rows, want %d", limit, len(rows), want)
 			}
 			for i, row := range rows {
-				if want := []worker.Node{container, node}[i]; row.ID != int64(2-i) ||
-					(worker.Node{Host: row.HostName, Port: row.Port, Type: row.Type}) != want {
+				if want := []lease.Node{container, node}[i]; row.ID != int64(2-i) ||
+					(lease.Node{Host: row.HostName, Port: row.Port, Type: row.Type}) != want {
 					t.Errorf("row %+v, want %d %+v", row, 2-i, want)
 				}
 				for _, at := range []time.Time{row.Created, row.Modified} {

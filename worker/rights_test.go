@@ -53,7 +53,7 @@ func TestNoRightToCreate(t *testing.T) {
 			}
 			defer s.Exec(t, "DROP USER %s", user)
 			s.Exec(t, "GRANT %s ON %s TO %s", rights, s.Table, user)
-			url = "mysql://" + user + "@" + url[strings.LastIndex(url, "@")+1:]
+			url = user + "@" + url[strings.LastIndex(url, "@")+1:]
 		case "postgres":
 			if err := s.DB.Exec("CREATE ROLE " + user).Error; err != nil {
 				t.Skip("cannot create a role: ", err)

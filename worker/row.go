@@ -4,18 +4,20 @@ import (
 	"context"
 	"math"
 	"time"
+
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Row is one row of the table: one start of one process. It is uid-generator's
 // WorkerNodeEntity.
 type Row struct {
-	ID         int64     `json:"id"`          // the worker number
-	HostName   string    `json:"host_name"`   // see Node
-	Port       string    `json:"port"`        // see Node
-	Type       NodeType  `json:"type"`        // in JSON the number: 1 container, 2 actual
-	LaunchDate time.Time `json:"launch_date"` // the day of the start by the database, at midnight UTC
-	Modified   time.Time `json:"modified"`    // by the database's clock, in UTC
-	Created    time.Time `json:"created"`     // by the database's clock, in UTC
+	ID         int64          `json:"id"`          // the worker number
+	HostName   string         `json:"host_name"`   // see lease.Node
+	Port       string         `json:"port"`        // see lease.Node
+	Type       lease.NodeType `json:"type"`        // in JSON the number: 1 container, 2 actual
+	LaunchDate time.Time      `json:"launch_date"` // the day of the start by the database, at midnight UTC
+	Modified   time.Time      `json:"modified"`    // by the database's clock, in UTC
+	Created    time.Time      `json:"created"`     // by the database's clock, in UTC
 }
 
 // record is a Row as selectRows selects it: times as numbers and text, so that
@@ -24,16 +26,20 @@ type record struct {
 	ID         int64    `gorm:"column:id"`
 	HostName   string   `gorm:"column:host_name"`
 	Port       string   `gorm:"column:port"`
-	Type       NodeType `gorm:"column:type"`
+	Type       int      `gorm:"column:type"`
 	LaunchDate *string  `gorm:"column:launch_date"`
 	Modified   *float64 `gorm:"column:modified"`
 	Created    *float64 `gorm:"column:created"`
 }
 
+func (r record) node() lease.Node {
+	return lease.Node{Host: r.HostName, Port: r.Port, Type: lease.NodeType(r.Type)}
+}
+
 // Nodes returns the rows with the highest numbers, newest first, at most limit
-// of them; a limit below 1 is no limit. It asks db in the ordinary way: a
-// plugin may send it to a replica. Nodes(ctx, 1) tells the highest number given
-// so far, as long as its row was not deleted.
+// of them; a limit below 1 is no limit. A plugin of db may send the query to a
+// replica. Nodes(ctx, 1) returns the highest number given so far, unless its
+// row was deleted.
 //
 // It does not create the table; without one the error matches ErrNoTable. A time
 // that the database does not hold as such (a zero date, a kind of database other
@@ -42,13 +48,9 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	query, vars := r.selectRows()+" ORDER BY id DESC", []any(nil)
-	if limit > 0 {
-		query, vars = query+" LIMIT ?", []any{limit}
-	}
 	var records []record
-	if err := r.session(ctx).Raw(query, vars...).Scan(&records).Error; err != nil {
-		return nil, r.fail(ctx, "list", r.noTable(err))
+	if err := r.list(ctx, &records, r.selectRows()+" ORDER BY id DESC", limit); err != nil {
+		return nil, r.fail(ctx, "list", err)
 	}
 	rows := make([]Row, len(records))
 	for i, rec := range records {
@@ -56,7 +58,7 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
 			ID:         rec.ID,
 			HostName:   rec.HostName,
 			Port:       rec.Port,
-			Type:       rec.Type,
+			Type:       lease.NodeType(rec.Type),
 			LaunchDate: day(rec.LaunchDate),
 			Modified:   moment(rec.Modified),
 			Created:    moment(rec.Created),
@@ -69,7 +71,7 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
 func (r *Registry) selectRows() string {
 	d := r.dialect()
 	return "SELECT id AS id, host_name AS host_name, port AS port, type AS type, " +
-		column(d.date, "launch_date") + ", " + column(d.epoch, "modified") + ", " + column(d.epoch, "created") +
+		column(d.date, "launch_date") + ", " + column(d.Seconds, "modified") + ", " + column(d.Seconds, "created") +
 		" FROM " + r.quoted()
 }
 
@@ -90,4 +92,33 @@ func day(text *string) time.Time {
 		return time.Time{}
 	}
 	return t
+}
+
+// rowRecord is a row, or a part of it, as statements select it. Columns are named,
+// since GORM would name them as the app has it do.
+type rowRecord struct {
+	Number    int64   `gorm:"column:number"`
+	Token     *string `gorm:"column:token"`
+	Reserved  int64   `gorm:"column:reserved"`
+	Host      string  `gorm:"column:host"`
+	Port      string  `gorm:"column:port"`
+	Type      int     `gorm:"column:type"`
+	Heartbeat int64   `gorm:"column:heartbeat"`
+	Created   int64   `gorm:"column:created"`
+	Clock     int64   `gorm:"column:clock"`
+}
+
+func (r rowRecord) row(expiry time.Duration) lease.Row {
+	row := lease.Row{
+		Number: r.Number, Token: *r.Token, Until: r.Reserved, State: lease.StateHeld,
+		Node:      lease.Node{Host: r.Host, Port: r.Port, Type: lease.NodeType(r.Type)},
+		Heartbeat: r.Heartbeat, Created: r.Created,
+	}
+	switch {
+	case r.Heartbeat == 0:
+		row.State = lease.StateFree
+	case r.Heartbeat <= r.Clock-expiry.Milliseconds():
+		row.State = lease.StateExpired
+	}
+	return row
 }

@@ -4,26 +4,26 @@ import (
 	"context"
 	"database/sql"
 	_ "embed"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/sqldb"
 )
 
 // DefaultTable is the table's name unless WithTable says otherwise, as in
 // uid-generator. PostgreSQL folds it to worker_node.
 const DefaultTable = "WORKER_NODE"
 
-// DefaultLeaseTable is the name of a Leaser's table unless WithTable says
+// DefaultLeaseTable is the name of a Store's table unless WithTable says
 // otherwise.
 const DefaultLeaseTable = "WORKER_LEASE"
 
 // The two kinds of table.
 var (
-	registryKind = kind{"Registry", DefaultTable, "id", func(d dialect) string { return d.nodes }}
-	leaserKind   = kind{"Leaser", DefaultLeaseTable, "worker_id", func(d dialect) string { return d.leases }}
+	nodeKind  = kind{DefaultTable, "id", func(d dialect) string { return d.nodes }}
+	leaseKind = kind{DefaultLeaseTable, "worker_id", func(d dialect) string { return d.leases }}
 )
 
 var (
@@ -44,77 +44,67 @@ var (
 // dialect is what differs between kinds of database. The zero value stands for
 // one that is not known: rows can be written and read there, times cannot.
 type dialect struct {
+	sqldb.Kind
 	nodes  string // creates the table DefaultTable
 	leases string // creates the table DefaultLeaseTable
-	folds  bool   // names without quotes are lower case
-	epoch  string // the seconds since 1970 of the timestamp %s
 	date   string // the date %s as YYYY-MM-DD
 	step   string // selects by how much keys grow
 	now    string // the milliseconds since 1970, as they are when it is evaluated
 
+	// flushes are the settings by which a commit reaches the disk before it is
+	// answered.
+	flushes []setting
+
 	// reads is the least isolation at which nothing uncommitted is seen: the
 	// default where there is no lower one.
 	reads sql.IsolationLevel
-
-	// missing tells the error for a table that is not there from every other:
-	// without right to read it, behind a lock, or with the connection lost, a
-	// table is not to be made anew.
-	missing func(error) bool
-
-	// transient tells the error for a transaction that got into another's way,
-	// and goes through if it is tried again.
-	transient func(error) bool
 }
 
-// sqlState tells PostgreSQL's errors by their code.
-func sqlState(codes ...string) func(error) bool {
-	return func(err error) bool {
-		var state interface{ SQLState() string }
-		return errors.As(err, &state) && slices.Contains(codes, state.SQLState())
-	}
-}
-
-// words tells errors by what their text contains.
-func words(parts ...string) func(error) bool {
-	return func(err error) bool {
-		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(err.Error(), part) })
-	}
+// setting is a setting of the server or the session.
+type setting struct {
+	name   string
+	query  string   // selects its value
+	unsafe []string // values with which a crash forgets commits
 }
 
 // dialects has them by the name that GORM's dialector gives.
 var dialects = map[string]dialect{
 	"mysql": {
-		nodes:  mysqlNodes,
-		leases: mysqlLeases,
-		epoch:  "UNIX_TIMESTAMP(%s)",
-		date:   "DATE_FORMAT(%s, '%%Y-%%m-%%d')",
-		step:   "SELECT @@auto_increment_increment",
+		nodes:   mysqlNodes,
+		leases:  mysqlLeases,
+		date:    "DATE_FORMAT(%s, '%%Y-%%m-%%d')",
+		step:    "SELECT @@auto_increment_increment",
+		flushes: []setting{{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2"}}},
+		reads:   sql.LevelReadCommitted,
 		// Not UNIX_TIMESTAMP(NOW()): where clocks are put back in autumn, that
 		// jumps an hour.
-		reads:     sql.LevelReadCommitted,
-		now:       "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
-		missing:   words("Error 1146 "),
-		transient: words("Error 1213 ", "Error 1205 ", "Error 1020 ", "Error 1062 "), // deadlock, lock wait, changed since read, duplicate
+		now: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
 	},
 	"postgres": {
-		nodes:     postgresNodes,
-		leases:    postgresLeases,
-		folds:     true,
-		epoch:     "EXTRACT(EPOCH FROM CAST(%s AS TIMESTAMP WITH TIME ZONE))",
-		date:      "TO_CHAR(%s, 'YYYY-MM-DD')",
-		now:       "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
-		missing:   sqlState("42P01"),
-		transient: sqlState("40001", "40P01", "23505"), // serialization failure, deadlock, duplicate
+		nodes:  postgresNodes,
+		leases: postgresLeases,
+		flushes: []setting{
+			{"synchronous_commit", "SELECT current_setting('synchronous_commit')", []string{"off"}},
+			{"fsync", "SELECT current_setting('fsync')", []string{"off"}},
+		},
+		date: "TO_CHAR(%s, 'YYYY-MM-DD')",
+		now:  "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
 	},
 	"sqlite": {
-		nodes:     sqliteNodes,
-		leases:    sqliteLeases,
-		epoch:     "CAST(STRFTIME('%%s', %s) AS INTEGER)",
-		date:      "STRFTIME('%%Y-%%m-%%d', %s)",
-		now:       "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)",
-		missing:   words("no such table"),
-		transient: words("database is locked", "database table is locked", "UNIQUE constraint failed"),
+		nodes:  sqliteNodes,
+		leases: sqliteLeases,
+		// In WAL mode NORMAL, which is 1, does not flush either.
+		flushes: []setting{{"synchronous", "SELECT CASE WHEN journal_mode = 'wal' AND synchronous = 1 THEN 'NORMAL in WAL mode' ELSE synchronous END " +
+			"FROM pragma_synchronous, pragma_journal_mode", []string{"0", "NORMAL in WAL mode"}}},
+		date: "STRFTIME('%%Y-%%m-%%d', %s)",
+		now:  "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)",
 	},
+}
+
+func dialectOf(name string) dialect {
+	d := dialects[name]
+	d.Kind = sqldb.KindOf(name)
+	return d
 }
 
 // column is an expression that selects a column in the given form under its
@@ -126,7 +116,20 @@ func column(form, name string) string {
 	return fmt.Sprintf(form, name) + " AS " + name
 }
 
-func (t *table) ensureSchema(ctx context.Context) error {
+// EnsureSchema creates the table if it is missing. A start calls it unless
+// WithoutSchema was given. It looks for the table first, so that an existing
+// table needs no right to create one. It creates the table only if the database
+// says that there is none: a second table, in another schema of the search
+// path, would count from 1 again. Since several processes may race, it looks
+// again when creating fails. It does not alter an existing table.
+//
+// On a database other than MySQL, PostgreSQL and SQLite it only looks. If the
+// table is missing, the error matches ErrDialect and names the kind of
+// database.
+func (t *table) EnsureSchema(ctx context.Context) error {
+	if err := t.check(); err != nil {
+		return err
+	}
 	missing := t.look(ctx)
 	if missing == nil {
 		return nil
@@ -135,11 +138,11 @@ func (t *table) ensureSchema(ctx context.Context) error {
 	if schema == "" && ctx.Err() == nil {
 		return fmt.Errorf("%w: %s; create %s by hand: %w", ErrDialect, t.db.Name(), t.name, missing)
 	}
-	if ctx.Err() != nil || !t.dialect().missing(missing) {
+	if ctx.Err() != nil || !t.dialect().Missing(missing) {
 		return t.fail(ctx, "look for", missing)
 	}
 	err := t.primary(ctx, func(tx *gorm.DB) error {
-		return tx.Exec(strings.ReplaceAll(schema, t.fold(t.kind.table), t.quoted())).Error
+		return tx.Exec(strings.ReplaceAll(schema, t.dialect().Fold(t.kind.table), t.quoted())).Error
 	})
 	if err == nil || t.look(ctx) == nil {
 		return nil
@@ -151,20 +154,11 @@ func (t *table) ensureSchema(ctx context.Context) error {
 // catalogue, finds it by the same rules (search path, case of letters, rights)
 // as the insert will.
 func (t *table) look(ctx context.Context) error {
-	return t.primary(ctx, func(tx *gorm.DB) error {
-		return tx.Exec("SELECT " + t.kind.key + " FROM " + t.quoted() + " WHERE 1 = 0").Error
-	})
+	var none []int64 // a query and not Exec, with which MySQL's driver 1.10 waits for ever
+	return t.ask(ctx, &none, "SELECT "+t.kind.key+" FROM "+t.quoted()+" WHERE 1 = 0")
 }
 
-func (t *table) dialect() dialect { return dialects[t.db.Name()] }
-
-// fold writes a name as the database does.
-func (t *table) fold(name string) string {
-	if t.dialect().folds {
-		return strings.ToLower(name)
-	}
-	return name
-}
+func (t *table) dialect() dialect { return dialectOf(t.db.Name()) }
 
 // quoted is the table's name as it stands in a statement.
-func (t *table) quoted() string { return t.db.Statement.Quote(t.fold(t.name)) }
+func (t *table) quoted() string { return t.db.Statement.Quote(t.dialect().Fold(t.name)) }

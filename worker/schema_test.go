@@ -108,15 +108,18 @@ func TestSharedWithJava(t *testing.T) {
 // with the error given.
 func failing(t *testing.T, db *gorm.DB, with map[string]error) {
 	t.Helper()
-	err := db.Callback().Raw().Before("gorm:raw").Register("test:failing", func(tx *gorm.DB) {
+	fail := func(tx *gorm.DB) {
 		for words, err := range with {
 			if strings.Contains(tx.Statement.SQL.String(), words) {
 				delete(with, words)
 				_ = tx.AddError(err)
 			}
 		}
-	})
-	if err != nil {
+	}
+	if err := errors.Join(
+		db.Callback().Raw().Before("gorm:raw").Register("test:failing", fail),
+		db.Callback().Row().Before("gorm:row").Register("test:failing", fail),
+	); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -146,8 +149,8 @@ func TestEnsureSchemaLosesRace(t *testing.T) {
 	})
 }
 
-// A table that cannot be read, for whatever reason but that it is not there, is
-// not made anew: the second would count from the start.
+// A table that exists but cannot be read is not created again: the second would
+// count from the start.
 func TestEnsureSchemaCreatesOnlyWhatIsMissing(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		db := s.Reopen(t, nil, gorm.Config{})

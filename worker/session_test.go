@@ -14,6 +14,7 @@ import (
 
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // However the app set GORM up, a row is a row.
@@ -145,7 +146,7 @@ func TestReplica(t *testing.T) {
 			}
 			return
 		}
-		a := s.leaser(db, worker.WithExpiry(100*time.Millisecond))
+		a := s.leaser(db, lease.WithExpiry(100*time.Millisecond))
 		h := mustLease(t, a, max22)
 		first := h.now()
 		h.await(t, "it is renewed", func(g grant) bool { return g.until.After(first.until) })

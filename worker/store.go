@@ -2,205 +2,281 @@ package worker
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/lease"
+	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/worker/lease"
 )
 
-// store carries a holder's requests to the table of leases. Each is one
-// transaction on the primary; whether a write was done is told by the rows that
-// it changed.
-type store struct {
-	table  *table
-	node   Node
-	limit  int64 // greatest number
-	expiry int64 // in milliseconds
-	sql    statements
+// Store keeps leased worker numbers in a table of a database. It is a
+// lease.Store. Each call is one transaction on the primary. Make one with
+// NewStore. It holds no connection of its own and is safe for concurrent use.
+type Store struct {
+	table
+	sql  statements
+	file atomic.Pointer[fileCheck] // nil is none; written by Prepare, read by all
+}
 
-	// watch, if set, is told when a request that reads was sent and answered, and
-	// what the database's clock said. Its error is the answer's.
-	watch func(before, after time.Time, database int64) error
-	now   func() time.Time
+var (
+	_ lease.Store    = (*Store)(nil)
+	_ lease.Preparer = (*Store)(nil)
+)
+
+// NewLeaser returns a Leaser with rows in the table WORKER_LEASE of db. It does
+// not touch the database; the methods report all faults of db and the options
+// at once. For another table, or one that your migrations create, pass
+// NewStore(db, opts...) to lease.New.
+//
+// It uses only the connections that db was opened with. With replicas, those
+// must be the primary's.
+func NewLeaser(db *gorm.DB, opts ...lease.Option) *lease.Leaser {
+	return lease.New(NewStore(db), opts...)
+}
+
+// NewStore returns a Store with rows in the table WORKER_LEASE of db, as in
+// NewLeaser.
+func NewStore(db *gorm.DB, opts ...TableOption) *Store {
+	s := &Store{table: newTable(leaseKind, db, opts)}
+	if sqldb.Unfit(s.db) == nil {
+		s.sql = newStatements(s.quoted(), s.dialect().now)
+	}
+	return s
 }
 
 // statements are SQL for one dialect and table.
 type statements struct {
-	free, counts, read            string // of free rows, of all rows, of one row
+	free, counts, read, list      string // of free rows, of all rows, of one row, of the highest rows
 	insert, take, extend, release string // a row
-	raise, counted, count         string // the count of numbers given
+	raise, counted, count         string // a count of numbers given
 }
 
-// store returns an error, which matches ErrDialect, for a kind of database that
-// is not known.
-func (l *Leaser) store(node Node, limit int64, clock func() time.Time) (*store, error) {
-	now := l.dialect().now
-	if now == "" {
-		return nil, fmt.Errorf("%w: %s", ErrDialect, l.db.Name())
+func newStatements(table, now string) statements {
+	fill := strings.NewReplacer("{table}", table, "{now}", now).Replace
+	return statements{
+		free: fill(`SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM {table}
+			WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ? ORDER BY reserved_until, worker_id LIMIT 32`),
+		counts: fill(`SELECT {now} AS clock,
+			COALESCE(MAX(CASE WHEN worker_id BETWEEN ? AND -1 THEN reserved_until WHEN worker_id BETWEEN ? AND ? THEN worker_id + 1 END), 0) AS fresh,
+			COUNT(CASE WHEN worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ? THEN 1 END) AS held FROM {table}`),
+		read: fill(`SELECT clock, token AS token, reserved_until AS reserved,
+			host AS host, port AS port, type AS type, heartbeat_at AS heartbeat, created AS created
+			FROM (SELECT {now} AS clock) moment LEFT JOIN {table} ON worker_id = ?`),
+		list: fill(`SELECT worker_id AS number, token AS token, reserved_until AS reserved,
+			host AS host, port AS port, type AS type, heartbeat_at AS heartbeat, created AS created, {now} AS clock
+			FROM {table} WHERE worker_id >= 0 ORDER BY worker_id DESC`),
+		insert: fill(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
+			VALUES (?, ?, ?, {now}, ?, ?, ?, {now})`),
+		take: fill(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now}, host = ?, port = ?, type = ?
+			WHERE worker_id = ? AND token = ?`),
+		extend:  fill(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now} WHERE worker_id = ? AND token = ?`),
+		release: fill(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = 0 WHERE worker_id = ? AND token = ?`),
+		raise:   fill(`UPDATE {table} SET reserved_until = ? WHERE worker_id = ? AND reserved_until < ?`),
+		counted: fill(`SELECT COUNT(*) FROM {table} WHERE worker_id = ?`),
+		count: fill(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
+			VALUES (?, '-', ?, 0, '-', '-', 0, {now})`),
 	}
-	fill := strings.NewReplacer("{table}", l.quoted(), "{now}", now).Replace
-	return &store{
-		table:  &l.table,
-		node:   node,
-		limit:  limit,
-		expiry: l.expiry.Milliseconds(),
-		now:    clock,
-		sql: statements{
-			free: fill(`SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM {table}
-				WHERE worker_id BETWEEN 0 AND ? AND heartbeat_at <= {now} - ? ORDER BY reserved_until, worker_id LIMIT 32`),
-			counts: fill(`SELECT {now} AS clock,
-				COALESCE(MAX(CASE WHEN worker_id < 0 THEN reserved_until ELSE worker_id + 1 END), 0) AS fresh,
-				COUNT(CASE WHEN worker_id BETWEEN 0 AND ? AND heartbeat_at > {now} - ? THEN 1 END) AS held FROM {table}`),
-			read: fill(`SELECT clock, token AS token, reserved_until AS reserved,
-				host AS host, port AS port, heartbeat_at AS heartbeat,
-				CASE WHEN heartbeat_at > clock - ? THEN 1 ELSE 0 END AS live
-				FROM (SELECT {now} AS clock) moment LEFT JOIN {table} ON worker_id = ?`),
-			insert: fill(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
-				VALUES (?, ?, ?, {now}, ?, ?, ?, {now})`),
-			take: fill(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now}, host = ?, port = ?, type = ?
-				WHERE worker_id = ? AND token = ?`),
-			extend:  fill(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now} WHERE worker_id = ? AND token = ?`),
-			release: fill(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = 0 WHERE worker_id = ? AND token = ?`),
-			raise:   fill(`UPDATE {table} SET reserved_until = ? WHERE worker_id = -1 AND reserved_until < ?`),
-			counted: fill(`SELECT COUNT(*) FROM {table} WHERE worker_id = -1`),
-			count: fill(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
-				VALUES (-1, '-', ?, 0, '-', '-', 0, {now})`),
-		},
-	}, nil
 }
 
-// do carries out a request.
-func (s *store) do(ctx context.Context, request lease.Request) (answer lease.Answer) {
-	reading := request.Op == lease.Look || request.Op == lease.Read
-	var before time.Time
-	if reading && s.watch != nil {
-		before = s.now()
-	}
-	run := s.table.primary
-	if reading {
-		run = s.table.committed
-	}
-	answer.Err = run(ctx, func(tx *gorm.DB) error {
-		answer = lease.Answer{}
-		switch request.Op {
-		case lease.Look:
-			return s.look(tx, &answer)
-		case lease.Read:
-			return s.read(tx, request, &answer)
-		case lease.Insert:
-			return s.insert(tx, request, &answer)
-		default:
-			return s.swap(tx, request, &answer)
-		}
-	})
-	if answer.Err != nil {
-		answer.Done = false // as far as anybody knows
-	}
-	if answer.Err == nil && reading && s.watch != nil {
-		answer.Err = s.watch(before, s.now(), answer.Now)
-	}
-	return answer
-}
+// counter is the row that counts the numbers given to holders with bounds from
+// from on.
+func counter(from int64) int64 { return -1 - from }
 
-func (s *store) look(tx *gorm.DB, answer *lease.Answer) error {
-	// Columns are named, since GORM would name them as the app has it do.
-	var rows []struct {
-		Number   int64  `gorm:"column:number"`
-		Token    string `gorm:"column:token"`
-		Reserved int64  `gorm:"column:reserved"`
-	}
-	if err := tx.Raw(s.sql.free, s.limit, s.expiry).Scan(&rows).Error; err != nil {
+// Name implements lease.Store: it is the table's.
+func (s *Store) Name() string { return s.name }
+
+// Check implements lease.Preparer.
+func (s *Store) Check() error {
+	if err := s.check(); err != nil {
 		return err
 	}
-	for _, row := range rows {
-		answer.Rows = append(answer.Rows, lease.Row{Number: row.Number, Token: row.Token, Until: row.Reserved})
-	}
-	var counts struct {
-		Clock int64 `gorm:"column:clock"`
-		Fresh int64 `gorm:"column:fresh"`
-		Held  int64 `gorm:"column:held"`
-	}
-	if err := tx.Raw(s.sql.counts, s.limit, s.expiry).Scan(&counts).Error; err != nil {
-		return err
-	}
-	answer.Now, answer.Next, answer.Held = counts.Clock, counts.Fresh, counts.Held
-	return nil
-}
-
-func (s *store) read(tx *gorm.DB, request lease.Request, answer *lease.Answer) error {
-	var row struct {
-		Clock     int64   `gorm:"column:clock"`
-		Token     *string `gorm:"column:token"`
-		Reserved  *int64  `gorm:"column:reserved"`
-		Host      string  `gorm:"column:host"`
-		Port      string  `gorm:"column:port"`
-		Heartbeat int64   `gorm:"column:heartbeat"`
-		Live      int     `gorm:"column:live"`
-	}
-	result := tx.Raw(s.sql.read, s.expiry, request.Number).Scan(&row)
-	if result.Error != nil {
-		return result.Error
-	}
-	if row.Clock == 0 {
-		return fmt.Errorf("%w: the database's clock was not read", ErrKey)
-	}
-	answer.Now = row.Clock
-	if row.Token != nil && row.Reserved != nil {
-		found := lease.Row{Number: request.Number, Token: *row.Token, Until: *row.Reserved, Live: row.Live == 1}
-		if found.Live {
-			heard := time.Duration(row.Clock-row.Heartbeat) * time.Millisecond
-			found.Holder = fmt.Sprintf("host %q, port %q, heard of %v ago", row.Host, row.Port, heard)
-		}
-		answer.Rows = []lease.Row{found}
+	if s.dialect().now == "" {
+		return fmt.Errorf("%w: %s", ErrDialect, s.db.Name())
 	}
 	return nil
 }
 
-// errOvertaken is why a number is not made that was new when it was looked for:
-// somebody else was faster, whether or not the row is still there. There is a next.
-var errOvertaken = errors.New("worker: the number was given meanwhile")
-
-// insert makes a row, and raises the count of numbers given so that a number whose
-// row is deleted is not given again.
-func (s *store) insert(tx *gorm.DB, request lease.Request, answer *lease.Answer) error {
-	next := request.Number + 1
-	raised := tx.Exec(s.sql.raise, next, next)
-	if raised.Error != nil {
-		return raised.Error
+// Prepare implements lease.Preparer: it creates the table if it is missing, unless
+// WithoutSchema was given.
+func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
+	if s.ensure {
+		if err := s.EnsureSchema(ctx); err != nil {
+			return s.marked(err)
+		}
 	}
-	if raised.RowsAffected == 0 {
-		var counted int64
-		if err := tx.Raw(s.sql.counted).Scan(&counted).Error; err != nil {
+	s.warnFlush(ctx, log)
+	s.file.Store(s.checkFile(ctx, log))
+	return nil
+}
+
+// Look implements lease.Store.
+func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (view lease.View, err error) {
+	err = s.reads(ctx, func(tx *gorm.DB) error {
+		view = lease.View{}
+		var rows []rowRecord
+		from, to, span := within.From, within.To, expiry.Milliseconds()
+		if err := tx.Raw(s.sql.free, from, to, span).Scan(&rows).Error; err != nil {
 			return err
 		}
-		switch {
-		case counted == 0: // the table's first number
-			if err := tx.Exec(s.sql.count, next).Error; err != nil {
-				return err
-			}
-		case request.Fresh:
-			return errOvertaken
+		for _, row := range rows {
+			view.Free = append(view.Free, row.row(expiry))
 		}
-	}
-	result := tx.Exec(s.sql.insert, request.Number, request.Token, request.Until, s.node.Host, s.node.Port, s.node.Type)
-	answer.Done = result.RowsAffected == 1
-	return result.Error
+		var counts struct {
+			Clock int64 `gorm:"column:clock"`
+			Fresh int64 `gorm:"column:fresh"`
+			Held  int64 `gorm:"column:held"`
+		}
+		if err := tx.Raw(s.sql.counts, counter(to), from, to, from, to, span).Scan(&counts).Error; err != nil {
+			return err
+		}
+		if counts.Clock == 0 {
+			return errNoClock
+		}
+		view.Now, view.Next, view.Held = counts.Clock, max(from, counts.Fresh), counts.Held
+		return nil
+	})
+	return view, err
 }
 
-func (s *store) swap(tx *gorm.DB, request lease.Request, answer *lease.Answer) error {
-	var result *gorm.DB
-	switch {
-	case request.Acquire:
-		result = tx.Exec(s.sql.take, request.Token, request.Until, s.node.Host, s.node.Port, s.node.Type, request.Number, request.Old)
-	case request.Release:
-		result = tx.Exec(s.sql.release, request.Token, request.Until, request.Number, request.Old)
-	default:
-		result = tx.Exec(s.sql.extend, request.Token, request.Until, request.Number, request.Old)
+var errNoClock = errors.New("the database's clock was not read")
+
+// Read implements lease.Store. A row that nobody else sees is none.
+func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (row *lease.Row, now int64, err error) {
+	before := ""
+	for {
+		row, now, err = s.readRow(ctx, number, expiry)
+		if err != nil || row == nil {
+			return row, now, err
+		}
+		if row.Token == before { // and others have seen another since
+			s.reopen(ctx)
+			return nil, now, nil
+		}
+		before = row.Token
+		if err = s.seen(ctx, number, row.Token); !errors.Is(err, errReplaced) {
+			return row, now, err
+		}
 	}
-	answer.Done = result.RowsAffected == 1
-	return result.Error
+}
+
+func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration) (row *lease.Row, now int64, err error) {
+	err = s.reads(ctx, func(tx *gorm.DB) error {
+		row = nil
+		var r rowRecord
+		if err := tx.Raw(s.sql.read, number).Scan(&r).Error; err != nil {
+			return err
+		}
+		if r.Clock == 0 {
+			return errNoClock
+		}
+		now = r.Clock
+		if r.Token != nil {
+			r.Number = number
+			found := r.row(expiry)
+			row = &found
+		}
+		return nil
+	})
+	return row, now, err
+}
+
+// List implements lease.Store. A plugin of db may send the query to a replica.
+func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
+	var records []rowRecord
+	if err := s.list(ctx, &records, s.sql.list, limit); err != nil {
+		return nil, err
+	}
+	rows := make([]lease.Row, len(records))
+	for i, r := range records {
+		rows[i] = r.row(expiry)
+	}
+	return rows, nil
+}
+
+// Insert implements lease.Store. It raises the count of numbers given: a
+// deleted row's number is not given again as new.
+func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
+	there := false // the row
+	err = s.writes(ctx, func(tx *gorm.DB) error {
+		row, next := counter(w.Within.From), w.Number+1
+		raised := tx.Exec(s.sql.raise, next, row, next)
+		if raised.Error != nil {
+			return raised.Error
+		}
+		if raised.RowsAffected == 0 {
+			var counted int64
+			if err := tx.Raw(s.sql.counted, row).Scan(&counted).Error; err != nil {
+				return err
+			}
+			switch {
+			case counted == 0: // the first number
+				if err := tx.Exec(s.sql.count, row, next).Error; err != nil {
+					if s.dialect().Duplicate(err) { // and somebody else's
+						err = lease.Transient(err)
+					}
+					return err
+				}
+			case w.Fresh:
+				return nil // somebody else was faster, whether or not the row is still there
+			}
+		}
+		result := tx.Exec(s.sql.insert, w.Number, w.Token, w.Until, w.Node.Host, w.Node.Port, int(w.Node.Type))
+		done = result.RowsAffected == 1
+		there = s.dialect().Duplicate(result.Error)
+		return result.Error
+	})
+	if there && err != nil {
+		return false, nil
+	}
+	if done && err == nil {
+		err = s.counts(ctx, w)
+	}
+	return done && err == nil, err
+}
+
+// Swap implements lease.Store.
+func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+	err = s.writes(ctx, func(tx *gorm.DB) error {
+		var result *gorm.DB
+		switch w.Change {
+		case lease.Acquire:
+			result = tx.Exec(s.sql.take, w.Token, w.Until, w.Node.Host, w.Node.Port, int(w.Node.Type), w.Number, old)
+		case lease.Release:
+			result = tx.Exec(s.sql.release, w.Token, w.Until, w.Number, old)
+		default:
+			result = tx.Exec(s.sql.extend, w.Token, w.Until, w.Number, old)
+		}
+		done = result.RowsAffected == 1
+		return result.Error
+	})
+	if done && err == nil && w.Change == lease.Acquire {
+		err = s.counts(ctx, w)
+	}
+	return done && err == nil, err
+}
+
+// reads runs f in a transaction that only reads, and that sees no row before it is
+// committed, whatever the session's level of isolation.
+func (s *Store) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
+	return s.noTable(s.marked(s.session(ctx).Transaction(f, &sql.TxOptions{Isolation: s.dialect().reads})))
+}
+
+// writes runs f in a transaction.
+func (s *Store) writes(ctx context.Context, f func(tx *gorm.DB) error) error {
+	return s.marked(s.primary(ctx, f))
+}
+
+// marked marks the error of a transaction that collided with another.
+func (s *Store) marked(err error) error {
+	if s.dialect().Conflict(err) {
+		return lease.Transient(err)
+	}
+	return err
 }

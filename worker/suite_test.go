@@ -15,12 +15,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/internal/dbtest"
-	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 const max22 = 1<<22 - 1 // the default layout's largest worker number
 
-var node = worker.Node{Host: "billing-7", Port: "8080", Type: worker.Actual}
+var node = lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}
 
 func TestMain(m *testing.M) {
 	dbtest.Child(child)

@@ -2,30 +2,27 @@ package worker
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
-	"time"
+	"strconv"
 
 	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/worker/lease"
 )
 
-// table is a table of a database: what Registry and Leaser have in common.
+// table is a table of a database: what Registry and Store have in common.
 type table struct {
 	kind   kind
 	db     *gorm.DB
 	name   string
-	ensure bool // create it if it is missing
-	detect func() (Node, error)
-	logger *slog.Logger // nil is slog.Default
-	now    func() time.Time
+	ensure bool    // create it if it is missing
 	faults []error // of the options
 }
 
 // kind is what differs between the two tables.
 type kind struct {
-	name   string // of what owns such a table
 	table  string // its name unless WithTable says otherwise
 	key    string // its primary key
 	schema func(dialect) string
@@ -38,10 +35,18 @@ func (t *table) primary(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return t.session(ctx).Transaction(f)
 }
 
-// committed is primary for what must not see another transaction's row before that
-// is committed, whatever the session's level of isolation.
-func (t *table) committed(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return t.session(ctx).Transaction(f, &sql.TxOptions{Isolation: t.dialect().reads})
+// ask runs a query in such a transaction, and scans the rows into dest.
+func (t *table) ask(ctx context.Context, dest any, query string, vars ...any) error {
+	return t.primary(ctx, func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(dest).Error })
+}
+
+// list runs a query for at most limit rows, all for a limit below 1. A plugin may send
+// it to a replica.
+func (t *table) list(ctx context.Context, dest any, query string, limit int) error {
+	if limit > 0 {
+		query += " LIMIT " + strconv.Itoa(limit)
+	}
+	return t.noTable(t.session(ctx).Raw(query).Scan(dest).Error)
 }
 
 // session is a handle without any state of the app's.
@@ -51,43 +56,17 @@ func (t *table) session(ctx context.Context) *gorm.DB {
 
 // check returns everything that is wrong with the options and the handle.
 func (t *table) check() error {
-	return errors.Join(append(t.faults[:len(t.faults):len(t.faults)], t.checkDB())...)
-}
-
-func (t *table) checkDB() error {
-	switch {
-	case t.db == nil:
-		return fmt.Errorf("%w: it is nil", ErrDB)
-	case t.db.Dialector == nil || t.db.Statement.ConnPool == nil:
-		return fmt.Errorf("%w: it has no database", ErrDB)
-	case t.db.Error != nil:
-		return fmt.Errorf("%w: it carries an error: %w", ErrDB, t.db.Error)
-	case t.db.DryRun:
-		return fmt.Errorf("%w: it is in dry-run mode, where no row is written", ErrDB)
-	case inTransaction(t.db.Statement.ConnPool):
-		return fmt.Errorf("%w: it is inside a transaction, which may yet roll the row back", ErrDB)
+	faults := t.faults[:len(t.faults):len(t.faults)]
+	if err := sqldb.Unfit(t.db); err != nil {
+		faults = append(faults, fmt.Errorf("%w: %w", ErrDB, err))
 	}
-	return nil
-}
-
-func inTransaction(pool gorm.ConnPool) bool {
-	// GORM's prepared statements may be wrapped around a transaction that GORM
-	// did not begin.
-	for {
-		prepared, ok := pool.(*gorm.PreparedStmtDB)
-		if !ok {
-			break
-		}
-		pool = prepared.ConnPool
-	}
-	_, ok := pool.(gorm.TxCommitter)
-	return ok
+	return errors.Join(faults...)
 }
 
 // fail says what was being done, and makes sure that the end of ctx can be
 // matched: some drivers report it in words of their own.
 func (t *table) fail(ctx context.Context, doing string, err error) error {
-	var exhausted *ExhaustedError
+	var exhausted *lease.ExhaustedError
 	if errors.As(err, &exhausted) {
 		return err // says it all
 	}
@@ -97,17 +76,17 @@ func (t *table) fail(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("worker: %s %s: %w", doing, t.name, err)
 }
 
-func (t *table) log() *slog.Logger {
-	if t.logger != nil {
-		return t.logger
-	}
-	return slog.Default()
-}
-
 // noTable has the error for a table that is missing match ErrNoTable.
 func (t *table) noTable(err error) error {
-	if missing := t.dialect().missing; missing != nil && missing(err) {
-		return fmt.Errorf("%w: %w", ErrNoTable, err)
+	if t.dialect().Missing(err) {
+		return &missingTable{err}
 	}
 	return err
 }
+
+// missingTable is the database's error, and matches ErrNoTable.
+type missingTable struct{ error }
+
+func (e *missingTable) Is(target error) bool { return target == ErrNoTable }
+
+func (e *missingTable) Unwrap() error { return e.error }

@@ -2,9 +2,9 @@ package worker
 
 import (
 	"context"
+	"log/slog"
+	"slices"
 	"time"
-
-	"gorm.io/gorm"
 )
 
 // maxSkew is how far the clocks of process and database may be apart before a
@@ -30,7 +30,7 @@ func (r *Registry) warnClock(ctx context.Context, before, created, after time.Ti
 		"table", r.name, "local_ahead", ahead.Round(time.Second), "database_time", created)
 }
 
-// warnUsedUp tells when 80 % of the numbers are gone.
+// warnUsedUp logs when 80 % of the numbers are used up.
 func (r *Registry) warnUsedUp(ctx context.Context, number, max int64) {
 	if number < max-max/5 {
 		return
@@ -39,16 +39,28 @@ func (r *Registry) warnUsedUp(ctx context.Context, number, max int64) {
 		"table", r.name, "number", number, "max", max, "left", max-number)
 }
 
-// warnStep tells when each start costs more than one number. It only advises:
-// a server that cannot answer is no reason to fail a start that has its number.
+// warnFlush logs when commits are confirmed before they are on the disk: after
+// a crash, the server can then give numbers in use again. It never fails a
+// start.
+func (t *table) warnFlush(ctx context.Context, log *slog.Logger) {
+	for _, s := range t.dialect().flushes {
+		var value string
+		if err := t.ask(ctx, &value, s.query); err == nil && slices.Contains(s.unsafe, value) {
+			log.WarnContext(ctx, "worker: the database answers commits before they are on the disk; after a crash of the server numbers, and ids, can repeat",
+				"table", t.name, "setting", s.name, "value", value)
+		}
+	}
+}
+
+// warnStep logs when each start uses up more than one number. It never fails a
+// start, even if the server does not answer.
 func (r *Registry) warnStep(ctx context.Context) {
 	query := r.dialect().step
 	if query == "" {
 		return
 	}
 	var step int64
-	err := r.primary(ctx, func(tx *gorm.DB) error { return tx.Raw(query).Scan(&step).Error })
-	if err != nil || step <= 1 {
+	if err := r.ask(ctx, &step, query); err != nil || step <= 1 {
 		return
 	}
 	r.log().WarnContext(ctx, "worker: the server's auto_increment_increment uses numbers up that many times as fast",

@@ -15,44 +15,45 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/cmd/uidring/clitest"
+	"github.com/uidring/uidring/cmd/uidring/database"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // execute changes a database behind the command's back.
 func execute(t *testing.T, dsn, statement string, args ...any) {
 	t.Helper()
-	db, err := database.Open(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer database.Close(db)
+	db := clitest.Open(t, dsn)
 	if err := db.Exec(statement, args...).Error; err != nil {
 		t.Fatal(err)
 	}
 }
 
-// rest waits until the time is over that was reserved for the last holder of a
-// number, so that it is the first to be taken.
+// rest waits until the time reserved for a number's last holder has passed, so
+// that the number is taken first.
 func rest(t *testing.T, dsn string) {
 	t.Helper()
-	for _, row := range workersOf(t, dsn).Leases {
+	for _, row := range uidring.Workers(t, dsn).Leases {
 		time.Sleep(time.Until(row.ReservedUntil) + 2*time.Millisecond)
 	}
 }
 
+// swift has so short ticks that Default does not keep a test waiting.
+const swift = "41/10/12,unit=1ms"
+
 // One after the other, starts have one number, and no id twice.
 func TestLeaseTwice(t *testing.T) {
-	elsewhere(t)
-	leaseTwice(t, dsnDefault)
+	clitest.Elsewhere(t)
+	leaseTwice(t, database.Default)
 }
 
 func leaseTwice(t *testing.T, dsn string) {
-	a := allocator(t, swift)
+	a := clitest.Allocator(t, swift)
 	var all []int64
 	for _, more := range [][]string{{}, {"--generator", "default"}, {"--json"}, {"-n", "10000", "--max-borrow", "0"}} {
 		args := append([]string{"gen", "-n", "5", "--worker", "lease", "--layout", swift, "--dsn", dsn}, more...)
-		out := succeed(t, args...)
+		out := uidring.Succeed(t, args...)
 		if slices.Contains(more, "--json") {
 			var ids strings.Builder
 			for line := range strings.Lines(out) {
@@ -62,14 +63,14 @@ func leaseTwice(t *testing.T, dsn string) {
 			}
 			out = ids.String()
 		}
-		ids := readIDs(t, out)
+		ids := clitest.ReadIDs(t, out)
 		for _, id := range ids {
 			if parts, err := a.Parse(id); err != nil || parts.Worker != 0 {
 				t.Fatalf("%q: %d: %+v, %v; want worker 0", args, id, parts, err)
 			}
 		}
 		all = append(all, ids...)
-		if rows := workersOf(t, dsn).Leases; len(rows) != 1 || rows[0].State != worker.Free {
+		if rows := uidring.Workers(t, dsn).Leases; len(rows) != 1 || rows[0].State != lease.StateFree {
 			t.Fatalf("%q left %+v, want a free number", args, rows)
 		}
 		rest(t, dsn)
@@ -79,33 +80,43 @@ func leaseTwice(t *testing.T, dsn string) {
 	}
 }
 
-// A number is not taken for what cannot be done, nor for no ids.
+// gen takes no number for a request that it cannot carry out, or for 0 ids.
 func TestLeaseNone(t *testing.T) {
-	elsewhere(t)
-	succeed(t, "gen", "--worker", "lease", "-n", "0")
-	if got := invoke(t, "", "workers"); got.code != 1 || !strings.Contains(got.stderr, "no such file") {
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "gen", "--worker", "lease", "-n", "0")
+	if got := uidring.Invoke(t, "", "workers"); got.Code != 1 || !strings.Contains(got.Stderr, "no such file") {
 		t.Errorf("%+v, want no file", got)
 	}
-	succeed(t, "gen", "--worker", "lease")
-	invoke(t, "", "gen", "--worker", "lease", "--layout", "baidu")
-	if rows := workersOf(t, dsnDefault).Leases; len(rows) != 1 {
+	uidring.Succeed(t, "gen", "--worker", "lease")
+	uidring.Invoke(t, "", "gen", "--worker", "lease", "--layout", "baidu")
+	if rows := uidring.Workers(t, database.Default).Leases; len(rows) != 1 {
 		t.Errorf("%+v, want one row", rows)
+	}
+}
+
+// When all numbers are held, no file is left open and the error says so.
+func TestLeaseExhausted(t *testing.T) {
+	clitest.Elsewhere(t)
+	clitest.FillLeases(t, database.Default, lease.StateHeld)
+	got := uidring.Invoke(t, "", "gen", "--worker", "lease", "--layout", "31/0/9")
+	if got.Code != 1 || !strings.Contains(got.Stderr, "uidring.db\" (the default): ") || !strings.Contains(got.Stderr, "exhausted") || strings.Count(got.Stderr, "\n") != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 
 // Two tables that number workers from the start may have one number at one time.
 func TestLeaseMixed(t *testing.T) {
-	elsewhere(t)
-	succeed(t, "gen", "--worker", "lease")
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "gen", "--worker", "lease")
 	for _, tt := range []struct{ source, other string }{
 		{"registry", worker.DefaultLeaseTable},
 		{"lease", worker.DefaultTable},
 	} {
-		got := invoke(t, "", "gen", "--worker", tt.source)
-		if got.code != 0 || strings.Count(got.stderr, "level=WARN") != 1 || !strings.Contains(got.stderr, `"ids may repeat: `+tt.other+" of this") {
+		got := uidring.Invoke(t, "", "gen", "--worker", tt.source)
+		if got.Code != 0 || strings.Count(got.Stderr, "level=WARN") != 1 || !strings.Contains(got.Stderr, `"ids may repeat: `+tt.other+" of this") {
 			t.Errorf("%s: %+v; want a warning about %s", tt.source, got, tt.other)
 		}
-		readIDs(t, got.stdout)
+		clitest.ReadIDs(t, got.Stdout)
 	}
 }
 
@@ -115,7 +126,7 @@ type flight struct {
 	cancel func()
 	code   chan int
 	stderr safeBuffer
-	bits   bits.Allocator
+	bits   *bits.Allocator
 	last   atomic.Int64 // id; 0 is none
 }
 
@@ -145,17 +156,17 @@ const coarse = "40/10/2"
 func takeOff(t *testing.T, layout string, more ...string) *flight {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	f := &flight{t: t, cancel: cancel, code: make(chan int, 1), bits: allocator(t, layout)}
+	f := &flight{t: t, cancel: cancel, code: make(chan int, 1), bits: clitest.Allocator(t, layout)}
 	reader, pipe := io.Pipe()
 	go func() {
 		defer pipe.Close()
-		f.code <- run(ctx, append([]string{"gen", "-n", "1000000000000", "--worker", "lease", "--layout", layout}, more...), nil, pipe, &f.stderr)
+		f.code <- uidring.Run(ctx, nil, pipe, &f.stderr, append([]string{"gen", "-n", "1000000000000", "--worker", "lease", "--layout", layout}, more...)...)
 	}()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for lines := bufio.NewScanner(reader); lines.Scan(); {
-			id := readIDs(t, lines.Text()+"\n")[0]
+			id := clitest.ReadIDs(t, lines.Text()+"\n")[0]
 			if before := f.last.Swap(id); id <= before {
 				t.Errorf("id %d after %d", id, before)
 			}
@@ -202,18 +213,18 @@ func (f *flight) land() (int, string) {
 
 // With --force, a holder at work loses its number, and goes on under another.
 func TestReleaseForced(t *testing.T) {
-	elsewhere(t)
+	clitest.Elsewhere(t)
 	f := takeOff(t, coarse, "--max-borrow", "-1s")
 	f.more()
-	if got := invoke(t, "", "workers", "release", "0"); got.code != 1 || got.stdout != "" ||
-		!strings.Contains(got.stderr, "number 0 is held") || !strings.Contains(got.stderr, "--force") {
+	if got := uidring.Invoke(t, "", "workers", "release", "0"); got.Code != 1 || got.Stdout != "" ||
+		!strings.Contains(got.Stderr, "number 0 is held") || !strings.Contains(got.Stderr, "--force") {
 		t.Errorf("%+v, want it refused", got)
 	}
 	f.more()
 	if number := f.worker(); number != 0 {
 		t.Errorf("worker %d, want 0 after a release that was refused", number)
 	}
-	if got := succeed(t, "workers", "release", "0", "--force"); got != "number 0 is free\n" {
+	if got := uidring.Succeed(t, "workers", "release", "0", "--force"); got != "number 0 is free\n" {
 		t.Errorf("%q", got)
 	}
 	f.await("a change of number", func() bool { return f.worker() == 1 })
@@ -222,8 +233,8 @@ func TestReleaseForced(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, "the number is lost") || strings.Contains(stderr, "waiting:") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
-	for _, row := range workersOf(t, dsnDefault).Leases {
-		if row.State != worker.Free {
+	for _, row := range uidring.Workers(t, database.Default).Leases {
+		if row.State != lease.StateFree {
 			t.Errorf("%+v, want it free", row)
 		}
 	}
@@ -231,12 +242,12 @@ func TestReleaseForced(t *testing.T) {
 
 // While the database is away, a stream waits and says so once, and then goes on.
 func TestLeaseWaits(t *testing.T) {
-	elsewhere(t)
+	clitest.Elsewhere(t)
 	f := takeOff(t, coarse, "--max-borrow", "-1s")
 	f.more()
-	execute(t, dsnDefault, "ALTER TABLE WORKER_LEASE RENAME TO AWAY")
+	execute(t, database.Default, "ALTER TABLE WORKER_LEASE RENAME TO AWAY")
 	f.await("a word", func() bool { return strings.Contains(f.stderr.String(), "waiting:") })
-	execute(t, dsnDefault, "ALTER TABLE AWAY RENAME TO WORKER_LEASE")
+	execute(t, database.Default, "ALTER TABLE AWAY RENAME TO WORKER_LEASE")
 	f.more()
 	code, stderr := f.land()
 	if code != 1 || strings.Count(stderr, "waiting:") != 1 || !strings.Contains(stderr, "until") || !strings.HasSuffix(stderr, "uidring: context canceled\n") {
@@ -246,10 +257,10 @@ func TestLeaseWaits(t *testing.T) {
 
 // A stream that the default generator cannot begin yet waits, too.
 func TestLeaseWaitsToBegin(t *testing.T) {
-	elsewhere(t)
+	clitest.Elsewhere(t)
 	const single = "31/0/9" // one number
-	succeed(t, "gen", "--worker", "lease", "--layout", single)
-	execute(t, dsnDefault, "UPDATE WORKER_LEASE SET reserved_until = reserved_until + 86400000 WHERE worker_id = 0")
+	uidring.Succeed(t, "gen", "--worker", "lease", "--layout", single)
+	execute(t, database.Default, "UPDATE WORKER_LEASE SET reserved_until = reserved_until + 86400000 WHERE worker_id = 0")
 	f := takeOff(t, single, "--generator", "default")
 	f.await("a word", func() bool { return strings.Contains(f.stderr.String(), "waiting:") })
 	if code, stderr := f.land(); code != 1 || strings.Count(stderr, "\n") != 2 || f.last.Load() != 0 {
@@ -268,22 +279,22 @@ func (s *spoiler) Write(p []byte) (int, error) {
 	return n, s.spoil()
 }
 
-// A number that cannot be given back is told, and its ids are good.
+// gen reports a number that cannot be given back; its ids are valid.
 func TestLeaseNotGivenBack(t *testing.T) {
 	for name, result := range map[string]error{"all ids": nil, "no reader": syscall.EPIPE} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // giving up takes seconds
-			dsn := filepath.Join(t.TempDir(), dsnDefault)
+			dsn := filepath.Join(t.TempDir(), database.Default)
 			stdout := &spoiler{spoil: func() error {
 				execute(t, dsn, "ALTER TABLE WORKER_LEASE RENAME TO AWAY")
 				return result
 			}}
 			var stderr bytes.Buffer
-			code := run(t.Context(), []string{"gen", "-n", "5", "--worker", "lease", "--dsn", dsn}, nil, stdout, &stderr)
-			if ids := readIDs(t, stdout.String()); code != 1 || len(ids) != 5 {
+			code := uidring.Run(t.Context(), nil, stdout, &stderr, []string{"gen", "-n", "5", "--worker", "lease", "--dsn", dsn}...)
+			if ids := clitest.ReadIDs(t, stdout.String()); code != 1 || len(ids) != 5 {
 				t.Errorf("exit code %d, ids %v; want 1 and five", code, ids)
 			}
-			if got := stderr.String(); !strings.HasPrefix(got, "uidring: the ids are good, but their number was not given back") || strings.Count(got, "\n") != 1 {
+			if got := clitest.WithoutCreated(stderr.String()); !strings.HasPrefix(got, "uidring: the ids are good, but their number was not given back") || strings.Count(got, "\n") != 1 {
 				t.Errorf("%q", got)
 			}
 		})

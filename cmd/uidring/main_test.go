@@ -5,11 +5,12 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/cmd/uidring/clitest"
 )
 
 // beMain has the test's binary be the command, for tests that need a process.
@@ -34,61 +35,38 @@ func process(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// outcome is what a run of the command left.
-type outcome struct {
-	code           int
-	stdout, stderr string
-}
-
-func invoke(t *testing.T, stdin string, args ...string) outcome {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	code := run(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr)
-	return outcome{code, stdout.String(), stderr.String()}
-}
-
-// succeed is invoke for what must work without a word on standard error.
-func succeed(t *testing.T, args ...string) string {
-	t.Helper()
-	got := invoke(t, "", args...)
-	if got.code != 0 || got.stderr != "" {
-		t.Fatalf("uidring %s: exit code %d, standard error %q", strings.Join(args, " "), got.code, got.stderr)
-	}
-	return got.stdout
-}
-
-// elsewhere moves the test into an empty folder, with no database in the
-// environment.
-func elsewhere(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	t.Chdir(dir)
-	t.Setenv(dsnVariable, "")
-	return dir
-}
-
-// readIDs reads what gen prints: one decimal number a line and nothing else.
-func readIDs(t *testing.T, text string) []int64 {
-	t.Helper()
-	var ids []int64
-	for line := range strings.Lines(text) {
-		digits, whole := strings.CutSuffix(line, "\n")
-		id, err := strconv.ParseInt(digits, 10, 64)
-		if err != nil || !whole || strconv.FormatInt(id, 10) != digits {
-			t.Fatalf("line %d is %q, want an id", len(ids)+1, line)
-		}
-		ids = append(ids, id)
-	}
-	return ids
-}
+// uidring is the command under test.
+var uidring = clitest.Command(newRoot)
 
 // unread is standard output that fails as a pipe does whose reader has gone.
 type unread struct{ err error }
 
 func (u unread) Write([]byte) (int, error) { return 0, u.err }
 
-func runInto(ctx context.Context, stdout unread, args ...string) outcome {
+func runInto(ctx context.Context, stdout unread, args ...string) clitest.Outcome {
 	var stderr bytes.Buffer
-	code := run(ctx, args, strings.NewReader("1\n2\n"), stdout, &stderr)
-	return outcome{code: code, stderr: stderr.String()}
+	code := uidring.Run(ctx, strings.NewReader("1\n2\n"), stdout, &stderr, args...)
+	return clitest.Outcome{Code: code, Stderr: stderr.String()}
+}
+
+// The command links SQL drivers alone, so that it is quick to build. It says which
+// command has the other stores.
+func TestLight(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, heavy := range []string{"go.etcd.io/", "google.golang.org/", "github.com/redis/", "github.com/go-zookeeper/"} {
+		if strings.Contains(string(out), heavy) {
+			t.Errorf("uidring links %s", heavy)
+		}
+	}
+	for _, url := range []string{"etcd://host", "redis://:secret@host", "rediss://host", "zk://host"} {
+		for _, args := range []string{"gen", "gen --worker lease", "workers", "workers release 1", "segments"} {
+			got := uidring.Invoke(t, "", append(strings.Fields(args), "--dsn", url)...)
+			if got.Code != 2 || !strings.Contains(got.Stderr, "go install github.com/uidring/uidring/cmd/uidringd@latest") || strings.Contains(got.Stderr, "secret") {
+				t.Errorf("%s --dsn %s: %+v", args, url, got)
+			}
+		}
+	}
 }

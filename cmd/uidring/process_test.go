@@ -12,23 +12,25 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/cmd/uidring/clitest"
+	"github.com/uidring/uidring/cmd/uidring/database"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Two processes, one after the other, are two workers.
 func TestProcessTwice(t *testing.T) {
-	elsewhere(t)
-	a := allocator(t, "default")
+	clitest.Elsewhere(t)
+	a := clitest.Allocator(t, "default")
 	workers := map[int64]bool{}
 	for range 2 {
 		cmd := process(t, "gen", "-n", "5")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.Output()
-		if err != nil || stderr.Len() > 0 {
+		if err != nil || clitest.WithoutCreated(stderr.String()) != "" {
 			t.Fatalf("%v, standard error %q", err, &stderr)
 		}
-		ids := readIDs(t, string(out))
+		ids := clitest.ReadIDs(t, string(out))
 		if len(ids) != 5 {
 			t.Errorf("%d ids, want 5", len(ids))
 		}
@@ -46,7 +48,7 @@ func TestProcessTwice(t *testing.T) {
 }
 
 func TestProcessExitCodes(t *testing.T) {
-	elsewhere(t)
+	clitest.Elsewhere(t)
 	for _, tt := range []struct {
 		args []string
 		want int
@@ -90,7 +92,7 @@ func start(t *testing.T, args ...string) *running {
 		_ = r.cmd.Wait()
 		t.Fatalf("%q: %v, %s", args, err, &r.stderr)
 	}
-	r.first = readIDs(t, line)[0]
+	r.first = clitest.ReadIDs(t, line)[0]
 	return r
 }
 
@@ -106,7 +108,7 @@ func (r *running) end(t *testing.T, s os.Signal) (code int, rest, stderr string)
 func (r *running) wait() (code int, rest, stderr string) {
 	text, _ := io.ReadAll(r.stdout)
 	_ = r.cmd.Wait()
-	return r.cmd.ProcessState.ExitCode(), string(text), r.stderr.String()
+	return r.cmd.ProcessState.ExitCode(), string(text), clitest.WithoutCreated(r.stderr.String())
 }
 
 // A reader that has seen enough, such as head, ends the command without a word.
@@ -136,6 +138,9 @@ func TestProcessPipeCloses(t *testing.T) {
 	}
 }
 
+// hourly has one id an hour, so that a stream waits after the first.
+const hourly = "24/20/0,unit=1h"
+
 // A signal ends the stream after a whole line, with the shells' exit code.
 func TestProcessSignals(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -155,7 +160,7 @@ func TestProcessSignals(t *testing.T) {
 		if code != tt.code || stderr != "" {
 			t.Errorf("%v %q: exit code %d, %q; want %d and silence", tt.signal, tt.args, code, stderr, tt.code)
 		}
-		readIDs(t, rest)
+		clitest.ReadIDs(t, rest)
 	}
 }
 
@@ -165,15 +170,15 @@ func wholeLines(text string) string { return text[:strings.LastIndexByte(text, '
 // Leased numbers from the first holder to the last: two that hold at one time, one
 // that is ended, one that is killed, and what becomes of its number.
 func TestProcessLeases(t *testing.T) {
-	elsewhere(t)
-	leaseLife(t, dsnDefault)
+	clitest.Elsewhere(t)
+	leaseLife(t, database.Default)
 }
 
 func leaseLife(t *testing.T, dsn string) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot be sent signals there")
 	}
-	a := allocator(t, "default")
+	a := clitest.Allocator(t, "default")
 	gen := func(generator string) *running {
 		return start(t, "gen", "-n", "1000000000000", "--worker", "lease", "--dsn", dsn, "--generator", generator)
 	}
@@ -186,10 +191,10 @@ func leaseLife(t *testing.T, dsn string) {
 			all[id] = true
 		}
 	}
-	states := func(want ...worker.LeaseState) {
+	states := func(want ...lease.State) {
 		t.Helper()
-		var got []worker.LeaseState
-		for _, row := range workersOf(t, dsn).Leases {
+		var got []lease.State
+		for _, row := range uidring.Workers(t, dsn).Leases {
 			got = append(got, row.State)
 		}
 		slices.Reverse(got)
@@ -199,25 +204,25 @@ func leaseLife(t *testing.T, dsn string) {
 	}
 
 	first, second := gen("cached"), gen("default")
-	states(worker.Held, worker.Held)
+	states(lease.StateHeld, lease.StateHeld)
 	collect(0, first.first)
 	collect(1, second.first)
 	code, rest, stderr := first.end(t, syscall.SIGINT)
 	if code != 130 || stderr != "" {
 		t.Errorf("exit code %d, %q; want 130 and silence", code, stderr)
 	}
-	collect(0, readIDs(t, rest)...)
-	states(worker.Free, worker.Held)
+	collect(0, clitest.ReadIDs(t, rest)...)
+	states(lease.StateFree, lease.StateHeld)
 
 	_, rest, _ = second.end(t, syscall.SIGKILL)
-	collect(1, readIDs(t, wholeLines(rest))...)
-	states(worker.Free, worker.Held)
+	collect(1, clitest.ReadIDs(t, wholeLines(rest))...)
+	states(lease.StateFree, lease.StateHeld)
 	execute(t, dsn, "UPDATE WORKER_LEASE SET heartbeat_at = heartbeat_at - 3600000 WHERE worker_id = 1")
-	states(worker.Free, worker.Expired)
-	if got := succeed(t, "workers", "release", "1", "--dsn", dsn); got != "number 1 is free\n" {
+	states(lease.StateFree, lease.StateExpired)
+	if got := uidring.Succeed(t, "workers", "release", "1", "--dsn", dsn); got != "number 1 is free\n" {
 		t.Errorf("release printed %q", got)
 	}
-	states(worker.Free, worker.Free)
+	states(lease.StateFree, lease.StateFree)
 
 	// Both have time reserved ahead of the present: none of them is the next.
 	for _, tt := range []struct {
@@ -237,10 +242,10 @@ func leaseLife(t *testing.T, dsn string) {
 		if code != tt.code || stderr != "" {
 			t.Errorf("%s: exit code %d, %q; want %d and silence", tt.generator, code, stderr, tt.code)
 		}
-		collect(parts.Worker, append([]int64{next.first}, readIDs(t, wholeLines(rest))...)...)
+		collect(parts.Worker, append([]int64{next.first}, clitest.ReadIDs(t, wholeLines(rest))...)...)
 	}
-	for _, row := range workersOf(t, dsn).Leases {
-		if row.State != worker.Free {
+	for _, row := range uidring.Workers(t, dsn).Leases {
+		if row.State != lease.StateFree {
 			t.Errorf("%+v, want it free", row)
 		}
 	}

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/cmd/uidring/clitest"
+	"github.com/uidring/uidring/cmd/uidring/workers"
 )
 
 // TestServers goes from an empty database to two workers, on the servers that
@@ -17,25 +17,21 @@ import (
 func TestServers(t *testing.T) {
 	for _, variable := range []string{"UIDRING_TEST_MYSQL", "UIDRING_TEST_POSTGRES"} {
 		t.Run(variable, func(t *testing.T) {
-			server := os.Getenv(variable)
-			if server == "" {
-				t.Skip(variable + " is not set")
-			}
-			dsn := emptyDatabase(t, server)
+			dsn := emptyDatabase(t, clitest.Server(t, variable))
 
-			got := invoke(t, "", "workers", "--dsn", dsn)
-			if got.code != 1 || !strings.Contains(got.stderr, "there is no table WORKER_NODE") {
+			got := uidring.Invoke(t, "", "workers", "--dsn", dsn)
+			if got.Code != 1 || !strings.Contains(got.Stderr, "there is no table WORKER_NODE") {
 				t.Errorf("before the first start: %+v", got)
 			}
-			a := allocator(t, "default")
+			a := clitest.Allocator(t, "default")
 			for start := range int64(2) {
-				ids := readIDs(t, withoutWarnings(t, "gen", "-n", "5", "--dsn", dsn))
+				ids := clitest.ReadIDs(t, uidring.WithoutWarnings(t, "gen", "-n", "5", "--dsn", dsn))
 				if parts, err := a.Parse(ids[4]); err != nil || parts.Worker < start+1 || len(ids) != 5 {
 					t.Errorf("%d: %+v, %v", ids, parts, err)
 				}
 			}
-			var list listing
-			out := succeed(t, "workers", "--json", "--dsn", dsn)
+			var list workers.Listing
+			out := uidring.Succeed(t, "workers", "--json", "--dsn", dsn)
 			if err := json.Unmarshal([]byte(out), &list); err != nil {
 				t.Fatal(err)
 			}
@@ -49,25 +45,18 @@ func TestServers(t *testing.T) {
 // TestServersLease has numbers come and go on the servers.
 func TestServersLease(t *testing.T) {
 	for _, variable := range []string{"UIDRING_TEST_MYSQL", "UIDRING_TEST_POSTGRES"} {
-		server := os.Getenv(variable)
 		for name, test := range map[string]func(t *testing.T, dsn string){"twice": leaseTwice, "life": leaseLife} {
 			t.Run(variable+"/"+name, func(t *testing.T) {
-				if server == "" {
-					t.Skip(variable + " is not set")
-				}
-				test(t, emptyDatabase(t, server))
+				test(t, emptyDatabase(t, clitest.Server(t, variable)))
 			})
 		}
 	}
 }
 
 // emptyDatabase makes a database of the test's own and returns its URL.
-func emptyDatabase(t *testing.T, server string) string {
+func emptyDatabase(t *testing.T, server *url.URL) string {
 	t.Helper()
-	db, err := database.Open(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := clitest.Open(t, server.String())
 	name := fmt.Sprintf("uidring_cmd_%d", time.Now().UnixNano())
 	if err := db.Exec("CREATE DATABASE " + name).Error; err != nil {
 		t.Fatal(err)
@@ -76,14 +65,7 @@ func emptyDatabase(t *testing.T, server string) string {
 		if err := db.Exec("DROP DATABASE " + name).Error; err != nil {
 			t.Error(err)
 		}
-		if err := database.Close(db); err != nil {
-			t.Error(err)
-		}
 	})
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Path = "/" + name
-	return u.String()
+	server.Path = "/" + name
+	return server.String()
 }

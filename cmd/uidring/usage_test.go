@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidring/clitest"
+	"github.com/uidring/uidring/cmd/uidring/database"
 )
 
 // closedPort is where nobody listens.
@@ -30,7 +32,7 @@ func closedPort(t *testing.T) string {
 // What cannot be done is one line on standard error, nothing on standard output,
 // and leaves no file. Wrong use adds where to find help.
 func TestRefused(t *testing.T) {
-	elsewhere(t)
+	clitest.Elsewhere(t)
 	if err := os.WriteFile("file", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +69,8 @@ func TestRefused(t *testing.T) {
 		{"gen --layout 200/100/19", 2, []string{`"200"`, "0 to 63"}},
 		{"gen --layout 28/22/14", 2, []string{"64", "at most 63"}},
 		{"gen --layout 28/22/13,unit=x", 2, []string{`"x"`, "1s"}},
-		{"gen --layout baidu", 1, []string{"2024-11-20T21:24:16Z", "run out"}},
-		{"gen --layout baidu --generator default", 1, []string{"2024-11-20T21:24:16Z"}},
+		{"gen --layout baidu", 2, []string{"2024-11-20T21:24:16Z", "run out"}},
+		{"gen --layout baidu --generator default", 2, []string{"2024-11-20T21:24:16Z"}},
 		{"gen --layout 28/22/13,epoch=2500-01-01", 2, []string{"2500-01-01", "no later than now"}},
 		{"gen --boost-power 0", 2, []string{`"0"`, "1 to 20"}},
 		{"gen --boost-power 21", 2, []string{`"21"`, "1 to 20"}},
@@ -77,18 +79,21 @@ func TestRefused(t *testing.T) {
 		{"gen --padding-factor 0", 2, []string{`"0"`, "1 to 99"}},
 		{"gen --padding-factor 100", 2, []string{`"100"`, "1 to 99"}},
 		{"gen --max-borrow soon", 2, []string{`"soon"`}},
-		{"gen --dsn sqlite::memory:", 2, []string{"in memory", "static:N"}},
+		{"gen --dsn sqlite::memory:", 2, []string{"--dsn", "in memory"}},
 		{"gen --dsn sqlite:x.db?mode=memory", 2, []string{"in memory"}},
-		{"parse -5", 2, []string{"-5", "ids are not negative"}},
+		{"parse -5", 2, []string{"-5", "write -- -5"}},
 		{"gen --generator fast", 2, []string{`"fast"`, "cached or default"}},
-		{"gen --generator default --boost-power 3", 2, []string{"--boost-power", "default"}},
-		{"gen --generator default --padding-factor 50", 2, []string{"--padding-factor", "default"}},
-		{"gen --generator default --max-borrow 1h", 2, []string{"--max-borrow", "default"}},
-		{"gen --dsn sqlite::memory: --worker lease", 2, []string{"--dsn", "in memory", "static:N"}},
+		{"gen --generator default --boost-power 3", 2, []string{"--boost-power", "--generator cached"}},
+		{"gen --generator default --padding-factor 50", 2, []string{"--padding-factor", "--generator cached"}},
+		{"gen --generator default --max-age 1h", 2, []string{"--max-age", "--generator cached"}},
+		{"gen --max-age 0", 2, []string{"MaxAge", "10ms"}},
+		{"gen --max-age old", 2, []string{`"old"`, "--max-age 10s"}},
+		{"gen --generator default --max-borrow 1h", 2, []string{"--max-borrow", "--generator cached"}},
+		{"gen --dsn sqlite::memory: --worker lease", 2, []string{"in memory"}},
 		{"gen --dsn sqlite:x.db?mode=memory --worker lease", 2, []string{"in memory"}},
 		{"gen --dsn file/app.db --worker lease", 1, []string{"--dsn", "file/app.db"}},
 		{"gen --dsn " + away + " --worker lease", 1, []string{"--dsn", "mysql://root@127.0.0.1"}},
-		{"gen --layout baidu --worker lease", 1, []string{"2024-11-20T21:24:16Z", "run out"}},
+		{"gen --layout baidu --worker lease", 2, []string{"2024-11-20T21:24:16Z", "run out"}},
 		{"gen --worker nosuch", 2, []string{`"nosuch"`, "lease, registry, or static:N"}},
 		{"gen --worker lease:1", 2, []string{`"lease:1"`, "lease, registry, or static:N"}},
 		{"gen --worker=", 2, []string{`""`, "lease, registry, or static:N"}},
@@ -100,7 +105,7 @@ func TestRefused(t *testing.T) {
 		{"gen --dsn oracle://db/app", 2, []string{"--dsn", `"oracle"`, "sqlite:"}},
 		{"gen --dsn=", 2, []string{"--dsn", "empty"}},
 		{"gen --dsn " + away, 1, []string{"--dsn", "mysql://root@127.0.0.1"}},
-		{"gen --dsn postgres://" + closedPort(t) + "/app", 1, []string{"--dsn", "postgres://127.0.0.1"}},
+		{"gen --dsn postgres://" + closedPort(t) + "/app", 1, []string{"--dsn", "postgres://", "@127.0.0.1"}},
 		{"gen --dsn file/app.db", 1, []string{"--dsn", "file/app.db"}},
 
 		{"gen --http", 2, []string{"needs an argument", "--http"}},
@@ -120,7 +125,23 @@ func TestRefused(t *testing.T) {
 		{"parse --epoch tomorrow 1", 2, []string{`"tomorrow"`, "--epoch", "RFC 3339"}},
 		{"parse --epoch 0001-01-01 1", 2, []string{"Epoch"}},
 		{"parse --json --uid-generator 1", 2, []string{"json", "uid-generator"}},
+		{"parse --vesta --json 1", 2, []string{"json", "vesta"}},
+		{"parse --vesta --epoch 2015-01-01 1", 2, []string{"epoch", "vesta"}},
 		{"parse one", 1, []string{`"one"`, "decimal number"}},
+
+		{"layout nosuch", 2, []string{`"nosuch"`, "28/22/13"}},
+		{"layout 28/5+18/13", 2, []string{"28 + 23 + 13 = 64"}},
+		{"layout 1 2", 2, []string{"at most 1"}},
+		{"layout --next default", 2, []string{"--next", "LAYOUT"}},
+		{"layout default --next nosuch", 2, []string{`"nosuch"`, "--next"}},
+		{"layout default --from 2027-01-01", 2, []string{"--from", "--next"}},
+		{"layout default --since 2027-01-01", 2, []string{"--since", "--next"}},
+		{"layout default --used 5", 2, []string{"--used", "--next"}},
+		{"layout default --next js-safe --used -1", 2, []string{`"-1"`, "--used"}},
+		{"layout js-safe --next default --used 4096", 2, []string{"4096", "0 to 4095"}},
+		{"layout default --next js-safe --from soon", 2, []string{`"soon"`, "--from"}},
+		{"layout default --next js-safe --from 2020-01-01", 2, []string{"stamps nothing", "2020-01-01"}},
+		{"layout default --next baidu --from 2027-01-01", 2, []string{"epoch=2016-05-20", "stamps nothing", "2027-01-01"}},
 
 		{"workers x", 2, []string{`"x"`}},
 		{"workers relase 5", 2, []string{`"relase"`, "release"}},
@@ -129,11 +150,12 @@ func TestRefused(t *testing.T) {
 		{"workers", 1, []string{"uidring.db", "no such file"}},
 		{"workers --dsn sqlite:no.db", 1, []string{"no.db", "no such file"}},
 		{"workers --dsn no.db", 1, []string{"no.db", "no such file"}},
-		{"workers --dsn :memory:", 1, []string{":memory:"}},
+		{"workers --dsn :memory:", 2, []string{"in memory"}},
 		{"workers --dsn sqlite:no.db", 1, []string{"no.db"}},
 		{"workers --dsn SQLite3:no.db?_txlock=deferred", 1, []string{"no.db"}},
 		{"workers --dsn sqlite:no.db?mode=rw", 1, []string{"no.db"}},
-		{"workers --dsn file", 1, []string{"no table WORKER_NODE", "no table WORKER_LEASE", "no worker"}},
+		{"workers --dsn file", 2, []string{`"file"`, "neither an SQLite file"}},
+		{"workers --dsn sqlite:file", 1, []string{"no table WORKER_NODE", "no table WORKER_LEASE", "no worker"}},
 		{"workers --dsn sqlite:file", 1, []string{"no table WORKER_NODE"}},
 		{"workers --dsn=", 2, []string{"--dsn", "empty"}},
 		{"workers --dsn oracle://db/app", 2, []string{`"oracle"`}},
@@ -144,15 +166,45 @@ func TestRefused(t *testing.T) {
 		{"workers release x", 2, []string{`"x"`, "whole number from 0"}},
 		{"workers release 1.5", 2, []string{`"1.5"`}},
 		{"workers release 9223372036854775808", 2, []string{`"9223372036854775808"`}},
-		{"workers release -5", 2, []string{"-5", "numbers are not negative"}},
+		{"workers release -5", 2, []string{"-5", "write -- -5"}},
 		{"workers release 1 2", 2, []string{"2 arguments"}},
 		{"workers release 1 --limit 5", 2, []string{"--limit"}},
 		{"workers release 1 --dsn=", 2, []string{"--dsn", "empty"}},
 		{"workers release 1", 1, []string{"uidring.db", "no such file"}},
 		{"workers --dsn no.db release 1", 1, []string{"--dsn", "no.db", "no such file"}},
-		{"workers release 1 --force --dsn file", 1, []string{"no table WORKER_LEASE", "no worker"}},
+		{"workers release 1 --force --dsn sqlite:file", 1, []string{"no table WORKER_LEASE", "no worker"}},
 		{"workers release 1 --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
 		{"help workers nosuch", 2, []string{`"workers nosuch"`}},
+
+		{"segments x", 2, []string{`"x"`, "create and set"}},
+		{"segments crate orders", 2, []string{`"crate"`, "create and set"}},
+		{"segments", 1, []string{"uidring.db", "no such file"}},
+		{"segments --table nosuch", 2, []string{`"nosuch"`, "leaf_alloc or sequence"}},
+		{"segments --dsn sqlite:file", 1, []string{"no sqlite table leaf_alloc", "segments create"}},
+		{"segments --dsn sqlite:file --table sequence", 1, []string{"no sqlite table SEQUENCE", "segments create"}},
+		{"segments --dsn :memory:", 2, []string{"in memory"}},
+		{"segments --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
+		{"segments create", 2, []string{"0 arguments", "tag"}},
+		{"segments create orders invoices", 2, []string{"2 arguments"}},
+		{"segments create orders --next 0", 2, []string{`"0"`, "--next", "from 1"}},
+		{"segments create orders --step 2147483648", 2, []string{"--step", "1 to 2147483647"}},
+		{"segments create " + strings.Repeat("x", 129), 2, []string{"129 bytes", "128 at most"}},
+		{"segments create orders --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
+		{"segments set", 2, []string{"0 arguments", "tag"}},
+		{"segments set orders", 2, []string{"--at-least 1000001"}},
+		{"segments set orders --at-least -1", 2, []string{`"-1"`, "--at-least"}},
+		{"segments set orders --at-least 5", 1, []string{"uidring.db", "no such file"}},
+		{"segments set orders --at-least 5 --dsn sqlite:file", 1, []string{"orders has no counter", "segments create"}},
+
+		{"gen --segment orders --layout baidu", 2, []string{"--layout", "--segment"}},
+		{"gen --segment orders --worker lease", 2, []string{"--worker", "--segment"}},
+		{"gen --segment orders --generator default", 2, []string{"--generator", "--segment"}},
+		{"gen --segment orders --json", 2, []string{"--json", "--segment"}},
+		{"gen --segment=", 2, []string{"tag", "empty"}},
+		{"gen --table sequence", 2, []string{"--table", "--segment TAG"}},
+		{"gen --segment orders", 1, []string{"uidring.db", "no such file"}},
+		{"gen --segment orders --dsn sqlite:file", 1, []string{"orders has no counter", "segments create"}},
+		{"gen --segment orders --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
 
 		{"bench x", 2, []string{`"x"`}},
 		{"bench --duration 0s", 2, []string{"0s", "more than 0"}},
@@ -160,21 +212,21 @@ func TestRefused(t *testing.T) {
 		{"bench --duration 5", 2, []string{`"5"`, "--duration"}},
 		{"bench --count 0", 2, []string{`"0"`, "--count", "1 to 1000"}},
 		{"bench --report=", 2, []string{"--report", "empty"}},
-		{"bench --report no/bench.html", 1, []string{"--report", `no folder "no"`}},
+		{"bench --report no/bench.html", 1, []string{"--report", "no/bench.html"}},
 		{"bench --report file/bench.html", 1, []string{"--report", "file/"}},
-		{"bench --report .", 1, []string{"--report", "no file"}},
+		{"bench --report .", 1, []string{"--report", "open .:"}},
 		{"bench --compare=", 1, []string{"--compare", "no such file"}},
-		{"bench --compare no.json", 1, []string{"--compare", `"no.json"`, "no such file", "bench --json"}},
+		{"bench --compare no.json", 1, []string{"--compare", "no.json", "no such file"}},
 		{"bench --compare .", 1, []string{"--compare"}},
-		{"bench --compare file", 1, []string{"--compare", `"file"`, "not what bench --json prints"}},
+		{"bench --compare file", 1, []string{"--compare", "file is", "not what bench --json prints"}},
 		{"bench --compare file --report bench.html", 1, []string{"--compare"}},
-		{"bench --layout baidu --report bench.html", 1, []string{"2024-11-20T21:24:16Z"}},
-		{"bench --layout baidu", 1, []string{"2024-11-20T21:24:16Z"}},
+		{"bench --layout baidu --report bench.html", 2, []string{"2024-11-20T21:24:16Z"}},
+		{"bench --layout baidu", 2, []string{"2024-11-20T21:24:16Z"}},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
-			got := invoke(t, "", strings.Fields(tt.args)...)
-			lines := strings.Split(got.stderr, "\n")
-			if got.code != tt.code || got.stdout != "" || !strings.HasPrefix(got.stderr, "uidring: ") || len(lines) != tt.code+1 {
+			got := uidring.Invoke(t, "", strings.Fields(tt.args)...)
+			lines := strings.Split(got.Stderr, "\n")
+			if got.Code != tt.code || got.Stdout != "" || !strings.HasPrefix(got.Stderr, "uidring: ") || len(lines) != tt.code+1 {
 				t.Errorf("%+v; want code %d and a line of error", got, tt.code)
 			}
 			if tt.code == 2 && (!strings.HasPrefix(lines[1], "See 'uidring") || !strings.HasSuffix(lines[1], " --help'.")) {
@@ -185,8 +237,8 @@ func TestRefused(t *testing.T) {
 					t.Errorf("%q, want %q in it", lines[0], part)
 				}
 			}
-			if strings.Contains(got.stderr, "hush") {
-				t.Errorf("%q shows the password", got.stderr)
+			if strings.Contains(got.Stderr, "hush") {
+				t.Errorf("%q shows the password", got.Stderr)
 			}
 		})
 	}
@@ -201,20 +253,28 @@ func TestRefused(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	elsewhere(t)
-	t.Setenv(dsnVariable, "mysql://root:hush@db/app")
-	for _, args := range [][]string{{}, {"--help"}, {"help", "gen"}, {"gen", "-h"}, {"parse", "--help"}, {"workers", "--help"}, {"workers", "release", "-h"}, {"help", "workers", "release"}, {"bench", "--help"}} {
-		help := succeed(t, args...)
+	clitest.Elsewhere(t)
+	t.Setenv(database.Variable, "mysql://root:hush@db/app")
+	for _, args := range [][]string{{}, {"--help"}, {"help", "gen"}, {"gen", "-h"}, {"parse", "--help"}, {"layout", "--help"}, {"workers", "--help"}, {"workers", "release", "-h"}, {"help", "workers", "release"}, {"segments", "--help"}, {"segments", "create", "-h"}, {"segments", "set", "-h"}, {"bench", "--help"}} {
+		help := uidring.Succeed(t, args...)
 		if !strings.Contains(help, "Examples:\n  uidring ") || strings.Contains(help, "hush") {
 			t.Errorf("help of %q: %s", args, help)
 		}
 	}
 }
 
+func everyCommand(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, sub := range cmd.Commands() {
+		all = append(all, everyCommand(sub)...)
+	}
+	return all
+}
+
 // The examples in the help can be copied: their commands, flags and values are
 // ones that exist.
 func TestExamples(t *testing.T) {
-	for _, cmd := range slices.AppendSeq([]*cobra.Command{newRoot()}, below(newRoot())) {
+	for _, cmd := range everyCommand(newRoot()) {
 		for example := range strings.Lines(cmd.Example) {
 			words, _, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(example), "|", ">"), ">")
 			words, _, _ = strings.Cut(words, "   ") // what follows is a remark
@@ -234,14 +294,34 @@ func TestExamples(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if got := succeed(t, "--version"); !strings.HasPrefix(got, "uidring version ") || !strings.Contains(got, "go1.") {
+	if got, want := uidring.Succeed(t, "version"), uidring.Succeed(t, "--version"); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := uidring.Succeed(t, "--version"); !strings.HasPrefix(got, "uidring version ") || !strings.Contains(got, "go1.") {
 		t.Errorf("%q", got)
+	}
+}
+
+// The error about a wrong value shows a right one.
+func TestExampleOfFlag(t *testing.T) {
+	for args, want := range map[string]string{
+		"gen --max-borrow soon":  "for example --max-borrow 1m0s",
+		"gen --count many":       "for example --count 5",
+		"gen --layout 1":         "for example --layout 28/22/13",
+		"gen --generator fast":   "for example --generator cached",
+		"gen --worker 7":         "for example --worker registry",
+		"parse --epoch tomorrow": "for example --epoch 2016-05-20T00:00:00+08:00",
+		"workers --limit x":      "for example --limit 20",
+	} {
+		if got := uidring.Invoke(t, "", strings.Fields(args)...); got.Code != 2 || !strings.Contains(got.Stderr, want) {
+			t.Errorf("%s: %+v, want %q", args, got, want)
+		}
 	}
 }
 
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if script := succeed(t, "completion", shell); !strings.Contains(script, "uidring") {
+		if script := uidring.Succeed(t, "completion", shell); !strings.Contains(script, "uidring") {
 			t.Errorf("%s: %q", shell, script)
 		}
 	}
@@ -254,10 +334,13 @@ func TestCompletion(t *testing.T) {
 		{"gen --layout", bits.Names()},
 		{"parse --layout", bits.Names()},
 		{"workers --layout", bits.Names()},
+		{"segments --table", []string{"leaf_alloc", "sequence"}},
 		{"bench --layout", bits.Names()},
+		{"layout", bits.Names()},
+		{"layout default --next", bits.Names()},
 	} {
 		args := append([]string{cobra.ShellCompRequestCmd}, append(strings.Fields(tt.args), "")...)
-		got := strings.Fields(invoke(t, "", args...).stdout)
+		got := strings.Fields(uidring.Invoke(t, "", args...).Stdout)
 		if len(got) == 0 || !slices.Equal(got[:len(got)-1], tt.want) { // the last is a directive
 			t.Errorf("%s: %q, want %q", tt.args, got, tt.want)
 		}
@@ -266,8 +349,9 @@ func TestCompletion(t *testing.T) {
 
 // A reader that has gone away is no fault; any other failure to write is.
 func TestStandardOutputFails(t *testing.T) {
-	elsewhere(t)
-	succeed(t, "gen")
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "gen")
+	uidring.Succeed(t, "segments", "create", "orders")
 	for _, args := range []string{
 		"gen -n 5",
 		"gen -n 5 --worker lease --dsn lease.db",
@@ -276,10 +360,17 @@ func TestStandardOutputFails(t *testing.T) {
 		"gen -n 100000 --generator default --layout 31/22/2", // flushes between ticks
 		"parse 1 2",
 		"parse",
+		"layout",
+		"layout default --json",
+		"layout baidu --next default --from 2026-01-01",
 		"workers",
 		"workers --json",
 		"workers release 0 --dsn lease.db",
-		"bench --layout 40/10/12,unit=1ms --duration 1ms",
+		"segments",
+		"segments --json",
+		"segments set orders --at-least 5",
+		"gen --segment orders -n 5",
+		"bench --duration 1ms --count 1",
 		"--help",
 		"help gen",
 		"gen --help",
@@ -287,11 +378,11 @@ func TestStandardOutputFails(t *testing.T) {
 		"completion",
 		"completion bash",
 	} {
-		if got := runInto(t.Context(), unread{fmt.Errorf("write: %w", syscall.EPIPE)}, strings.Fields(args)...); got != (outcome{}) {
+		if got := runInto(t.Context(), unread{fmt.Errorf("write: %w", syscall.EPIPE)}, strings.Fields(args)...); got.Code != 0 || clitest.WithoutCreated(got.Stderr) != "" {
 			t.Errorf("%s to a pipe that nobody reads: %+v", args, got)
 		}
 		got := runInto(t.Context(), unread{errors.New("disk is full")}, strings.Fields(args)...)
-		if got.code != 1 || got.stderr != "uidring: write to standard output: disk is full\n" {
+		if got.Code != 1 || got.Stderr != "uidring: write to standard output: disk is full\n" {
 			t.Errorf("%s to a full disk: %+v", args, got)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package cacheline keeps a contended word on cache lines of its own, so that
-// the goroutines that write it do not slow down those that read its neighbours.
+// Package cacheline keeps a contended word on cache lines of its own:
+// goroutines that write the word do not slow down readers of its neighbours.
 package cacheline
 
 import (

@@ -1,19 +1,25 @@
 package dbtest
 
 import (
+	"cmp"
 	"io"
 	"net"
 	"net/url"
 	"sync"
 	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
 )
 
-// A Link is the network between a test and a server. It can be cut.
+// A Link is the network between a test and a server. It can be cut, and hang.
 type Link struct {
-	server, here string // addresses
+	here string // address
 
 	mu       sync.Mutex
+	healed   *sync.Cond // by mu: hangs was true and is no longer
+	server   string     // address
 	cut      bool
+	hangs    bool
 	listener net.Listener
 	conns    map[net.Conn]bool
 	running  sync.WaitGroup
@@ -22,15 +28,9 @@ type Link struct {
 // Linked returns the URL of s by way of a Link. SQLite has no network.
 func (s *Store) Linked(t *testing.T) (string, *Link) {
 	t.Helper()
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := &Link{server: u.Host, here: "127.0.0.1:0", conns: map[net.Conn]bool{}}
-	if u.Port() == "" {
-		l.server = net.JoinHostPort(u.Hostname(), map[string]string{"mysql": "3306", "postgres": "5432"}[s.Kind])
-	}
-	l.cut = true
+	server, at := s.server(t)
+	l := &Link{server: server, here: "127.0.0.1:0", conns: map[net.Conn]bool{}, cut: true}
+	l.healed = sync.NewCond(&l.mu)
 	if err := l.Mend(); err != nil {
 		t.Fatal(err)
 	}
@@ -38,14 +38,38 @@ func (s *Store) Linked(t *testing.T) (string, *Link) {
 		l.Cut()
 		l.running.Wait()
 	})
-	u.Host = l.here
-	return u.String(), l
+	return at(l.here), l
+}
+
+// server returns the address of the database server, and the URL of the database as
+// a function of an address.
+func (s *Store) server(t *testing.T) (address string, at func(address string) string) {
+	t.Helper()
+	if s.Kind == "mysql" {
+		config, err := mysqldriver.ParseDSN(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return config.Addr, func(address string) string {
+			config.Addr = address
+			return config.FormatDSN()
+		}
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "5432")), func(address string) string {
+		u.Host = address
+		return u.String()
+	}
 }
 
 // Cut ends all connections, and refuses new ones.
 func (l *Link) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.release()
 	if l.cut {
 		return
 	}
@@ -56,10 +80,32 @@ func (l *Link) Cut() {
 	}
 }
 
-// Mend takes connections again, at the address that it had before.
+// Hang carries nothing any more, and takes connections that lead nowhere.
+func (l *Link) Hang() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hangs = true
+}
+
+// release has what hangs go on. It is called with mu held.
+func (l *Link) release() {
+	l.hangs = false
+	l.healed.Broadcast()
+}
+
+// Move has connections from now on lead to a server elsewhere.
+func (l *Link) Move(server string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.server = server
+}
+
+// Mend takes connections again, at the address that it had before, and carries what
+// was sent meanwhile.
 func (l *Link) Mend() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.release()
 	if !l.cut {
 		return nil
 	}
@@ -82,7 +128,10 @@ func (l *Link) Mend() error {
 
 // join carries bytes between one client and the server.
 func (l *Link) join(client net.Conn) {
-	server, err := net.Dial("tcp", l.server)
+	l.mu.Lock()
+	address := l.server
+	l.mu.Unlock()
+	server, err := net.Dial("tcp", address)
 	if err != nil {
 		_ = client.Close()
 		return
@@ -99,7 +148,7 @@ func (l *Link) join(client net.Conn) {
 	var both sync.WaitGroup
 	for i, end := range ends {
 		both.Go(func() {
-			_, _ = io.Copy(end, ends[1-i])
+			_, _ = io.Copy(l.carrier(end), ends[1-i])
 			_ = end.Close() // which ends the other direction too
 			_ = ends[1-i].Close()
 		})
@@ -111,3 +160,19 @@ func (l *Link) join(client net.Conn) {
 		delete(l.conns, end)
 	}
 }
+
+// carrier writes to conn while the link does not hang.
+func (l *Link) carrier(conn net.Conn) io.Writer {
+	return writer(func(b []byte) (int, error) {
+		l.mu.Lock()
+		for l.hangs {
+			l.healed.Wait()
+		}
+		l.mu.Unlock()
+		return conn.Write(b)
+	})
+}
+
+type writer func(b []byte) (int, error)
+
+func (w writer) Write(b []byte) (int, error) { return w(b) }

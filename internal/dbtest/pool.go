@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 )
@@ -29,8 +30,8 @@ type Faults struct {
 	// Commit, if set, is called in place of each commit.
 	Commit func(tx *Tx) error
 
-	// Outlives has transactions go on when the context that they were begun with
-	// has ended, as if the server had not been told.
+	// Outlives lets transactions continue after their context has ended, as if the
+	// server did not know.
 	Outlives bool
 }
 
@@ -57,6 +58,16 @@ func (p *Pool) Heal() { p.Set(Faults{}) }
 // Cut has everything fail with err: the database is away.
 func (p *Pool) Cut(err error) {
 	p.Set(Faults{Statement: func(context.Context, string) error { return err }})
+}
+
+// Slow has transactions begin 50 ms late.
+func (p *Pool) Slow() {
+	p.Set(Faults{Statement: func(_ context.Context, query string) error {
+		if query == "BEGIN" {
+			time.Sleep(50 * time.Millisecond)
+		}
+		return nil
+	}})
 }
 
 // Hang has everything wait for the end of its context: the database does not

@@ -34,24 +34,42 @@ func Child(run func(start func()) error) {
 	os.Exit(0)
 }
 
-// Processes runs the test's own program n times at once, for its [Child], and
-// returns what each printed, in words. env is added to the environment.
-func Processes(t *testing.T, n int, env ...string) [][]string {
+// Self is a process of the test's own program, for its [Child]. env is added to the
+// environment.
+func Self(t *testing.T, env ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(append(os.Environ(), childVariable+"=1"), env...)
+	return cmd
+}
+
+// Processes runs n times [Self] at once, and returns what each printed, in words.
+func Processes(t *testing.T, n int, env ...string) [][]string {
+	t.Helper()
+	commands := make([]*exec.Cmd, n)
+	for i := range commands {
+		commands[i] = Self(t, env...)
+	}
+	return AtOnce(t, commands...)
+}
+
+// AtOnce runs commands that print ready, work when standard input ends, and print their
+// results. It returns what each printed, in words.
+func AtOnce(t *testing.T, commands ...*exec.Cmd) [][]string {
+	t.Helper()
 	type process struct {
 		cmd    *exec.Cmd
 		stdin  io.Closer
 		stdout *bufio.Reader
 		stderr strings.Builder
 	}
-	processes := make([]*process, n)
-	for i := range processes {
-		p := &process{cmd: exec.CommandContext(t.Context(), self)}
-		p.cmd.Env = append(append(os.Environ(), childVariable+"=1"), env...)
+	processes := make([]*process, len(commands))
+	for i, cmd := range commands {
+		p := &process{cmd: cmd}
 		p.cmd.Stderr = &p.stderr
 		stdout, err := p.cmd.StdoutPipe()
 		if err != nil {
@@ -74,7 +92,7 @@ func Processes(t *testing.T, n int, env ...string) [][]string {
 	for _, p := range processes {
 		_ = p.stdin.Close()
 	}
-	printed := make([][]string, n)
+	printed := make([][]string, len(processes))
 	for i, p := range processes {
 		text, _ := io.ReadAll(p.stdout) // which ends with the process
 		if err := p.cmd.Wait(); err != nil {

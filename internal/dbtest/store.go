@@ -15,8 +15,6 @@ import (
 	"testing"
 
 	"gorm.io/gorm"
-
-	"github.com/uidring/uidring/internal/database"
 )
 
 // Kinds are the kinds of database, as GORM's dialectors name them.
@@ -29,7 +27,7 @@ var variables = map[string]string{"mysql": "UIDRING_TEST_MYSQL", "postgres": "UI
 // test's own. The table is not there yet, and is dropped at the end if it is.
 type Store struct {
 	Kind  string
-	URL   string
+	URL   string // for [Open]
 	Table string
 	DB    *gorm.DB
 }
@@ -56,6 +54,12 @@ func New(t *testing.T, kind string) *Store {
 			t.Skip(variables[kind] + " is not set")
 		}
 	}
+	return At(t, kind, url)
+}
+
+// At returns a store of one kind at a URL.
+func At(t *testing.T, kind, url string) *Store {
+	t.Helper()
 	s := &Store{Kind: kind, URL: url, Table: "Uidring_Test_" + rand.Text()[:12]}
 	s.DB = s.Open(t, url)
 	t.Cleanup(func() { // before the handle is closed
@@ -91,12 +95,12 @@ func (s *Store) Another(t *testing.T) *Store {
 // Open opens a handle with connections of its own, until the test ends.
 func (s *Store) Open(t *testing.T, url string) *gorm.DB {
 	t.Helper()
-	db, err := database.Open(url)
+	db, err := Open(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := database.Close(db); err != nil {
+		if err := Close(db); err != nil {
 			t.Error(err)
 		}
 	})
@@ -139,7 +143,7 @@ func (s *Store) Impatient(t *testing.T) *Store {
 		return s
 	}
 	impatient := *s // an option for each driver
-	impatient.URL = "sqlite:" + s.URL + "?_busy_timeout=100&_pragma=busy_timeout(100)"
+	impatient.URL = s.URL + "?_busy_timeout=100&_pragma=busy_timeout(100)"
 	impatient.DB = s.Open(t, impatient.URL)
 	return &impatient
 }

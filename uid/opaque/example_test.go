@@ -67,7 +67,7 @@ func ExampleSealer_Open() {
 	// Output:
 	// 960121041164754944
 	// opaque: token is not authentic
-	// opaque: not a token: "960121041164754944", want 26 letters of Crockford's base32, not 18
+	// opaque: not a token: "960121041164754944", want 26 characters of Crockford's base32, not 18
 }
 
 func ExampleParseToken() {
@@ -77,7 +77,7 @@ func ExampleParseToken() {
 	fmt.Println(err)
 	// Output:
 	// 4EXXHVZ721QW3N4Q2AVWHBZ7YW <nil>
-	// opaque: not a token: "4EXX-HVZ7-21QW", "-" at 5 is no letter of Crockford's base32, want 26 of them
+	// opaque: not a token: "4EXX-HVZ7-21QW", "-" at 5 is no character of Crockford's base32, want 26 of them
 }
 
 func ExampleToken() {

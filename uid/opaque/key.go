@@ -13,28 +13,28 @@ import (
 // KeySize is the length of a key in bytes.
 const KeySize = 32
 
-// What a key is derived for. With the byte 0 after them, no purpose is the
-// beginning of another, whatever the context.
+// Purposes that keys are derived for. Their last byte is 0, so no purpose is a
+// prefix of another, whatever the context.
 const (
 	forTokens       = "token\x00"
 	forPermutations = "permutation\x00"
 )
 
-// salt sets the keys of this package apart from whatever else a program derives
-// from the same key.
+// salt separates the keys of this package from all else that a program derives from
+// the same key.
 const salt = "github.com/uidring/uidring/uid/opaque"
 
 var errUnmade = fmt.Errorf("%w: made without its constructor", ErrKey)
 
-// blocks lends the memory for one block to each call: handed to a
-// [cipher.Block], memory of the call's own would escape to the heap.
+// blocks lends memory for one block to each call. A local variable would escape to
+// the heap when a call passes it to a [cipher.Block].
 var blocks = sync.Pool{New: func() any { return new([aes.BlockSize]byte) }}
 
-// ciphers derives one cipher from each key, and reports all that is wrong.
+// ciphers derives one cipher from each key, and reports every fault.
 func ciphers(purpose, context string, keys ...[]byte) ([]cipher.Block, error) {
 	var faults []error
 	if context == "" {
-		faults = append(faults, fmt.Errorf("%w: want what the ids are of, such as the name of their table", ErrContext))
+		faults = append(faults, fmt.Errorf("%w: want a name, such as that of the ids' table", ErrContext))
 	}
 	if len(keys) == 0 {
 		faults = append(faults, fmt.Errorf("%w: none given, want one or more of %d bytes", ErrKey, KeySize))

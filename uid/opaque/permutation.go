@@ -9,27 +9,27 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Permutation turns ids into numbers that look random, from 0 to 2^63-1, and
-// back, for where a [Token] does not fit. Prefer a [Sealer]: every number
-// restores to some id, so nothing tells a number that was made up. A number above
-// 2^53 does not survive as a JSON number; write it as a string.
+// Permutation turns ids into numbers that look random, from 0 to 2^63-1, and back.
+// Prefer a [Sealer] where a [Token] fits: every number restores to some id, so a
+// forged number is not noticed. JavaScript rounds numbers above 2^53; write them as
+// strings in JSON.
 //
-// Make it with [NewPermutation]; all methods of the zero Permutation, or of a nil
-// one, fail with [ErrKey]. It is safe for concurrent use and allocates nothing for
-// a number.
+// [NewPermutation] makes one; all methods of a zero or nil Permutation fail with
+// [ErrKey]. A Permutation is safe for concurrent use and allocates nothing for a
+// number.
 type Permutation struct {
 	context string
 	feistel feistel
 }
 
-// NewPermutation returns the permutation that a key makes for the ids of a
-// context, such as the name of their table. The key is [KeySize] random bytes and
-// may be one that a Sealer has, too; it is not kept.
+// NewPermutation returns the permutation of a key for the ids of a context, such as
+// the name of their table. The key is [KeySize] random bytes and may be a Sealer's
+// too. NewPermutation does not keep it.
 //
-// There is one key, since a number does not tell under which it was made. To
-// change it, keep with the numbers, in a path or a column, of which key they are.
+// There is one key, since a number does not show its key. To be able to change
+// keys, store the key's name beside each number, in a path or column.
 //
-// The error reports all that is wrong, and matches [ErrKey] and [ErrContext].
+// The error reports every fault, and matches [ErrKey] and [ErrContext].
 func NewPermutation(context string, key []byte) (*Permutation, error) {
 	derived, err := ciphers(forPermutations, context, key)
 	if err != nil {
@@ -38,8 +38,8 @@ func NewPermutation(context string, key []byte) (*Permutation, error) {
 	return &Permutation{context: context, feistel: feistel{derived[0], 63}}, nil
 }
 
-// Permute returns the number of an id, from 0 to 2^63-1. An id below 0 is refused
-// with an error that matches [ErrNegative].
+// Permute returns the number of an id, from 0 to 2^63-1. A negative id is an error
+// that matches [ErrNegative].
 func (p *Permutation) Permute(id uid.ID) (int64, error) {
 	if p == nil || p.feistel.cipher == nil {
 		return 0, errUnmade
@@ -50,9 +50,8 @@ func (p *Permutation) Permute(id uid.ID) (int64, error) {
 	return int64(p.feistel.permute(uint64(id))), nil
 }
 
-// Restore returns the id of a number that [Permutation.Permute] made, and some
-// id for any other number. A number below 0 is refused with an error that matches
-// [ErrNegative].
+// Restore returns the id of a number that [Permutation.Permute] made, and some id for
+// any other number. A negative number is an error that matches [ErrNegative].
 func (p *Permutation) Restore(n int64) (uid.ID, error) {
 	if p == nil || p.feistel.cipher == nil {
 		return 0, errUnmade
@@ -68,11 +67,11 @@ func (p Permutation) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "opaque.Permutation{context: %q}", p.context)
 }
 
-// rounds is how often a half is changed: each five times.
+// rounds is the number of rounds. Each half changes in five of them.
 const rounds = 10
 
-// feistel is an alternating Feistel network: a permutation of the numbers of so
-// many bits, 64 at most. An odd bit goes to the lower half.
+// feistel is an alternating Feistel network: a permutation of the numbers of a given
+// width, 64 bits at most. The lower half is the wider one where the width is odd.
 //
 //	+---------+----------+
 //	| upper   | lower    |   even rounds: upper ^= F(round, lower)

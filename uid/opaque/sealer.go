@@ -10,9 +10,9 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Sealer makes tokens of ids and opens them, for one context. Make it with
-// [New]; all methods of the zero Sealer, or of a nil one, fail with [ErrKey]. It
-// is safe for concurrent use and allocates nothing for a token.
+// Sealer makes tokens of ids and opens them, for one context. [New] makes one; all
+// methods of a zero or nil Sealer fail with [ErrKey]. A Sealer is safe for concurrent
+// use and allocates nothing for a token.
 type Sealer struct {
 	context string
 	ciphers []cipher.Block // one of each key; the first seals
@@ -21,13 +21,12 @@ type Sealer struct {
 // New returns a Sealer for the ids of a context, such as the name of their
 // table. Tokens of one context do not open in another. The context is no secret.
 //
-// A key is [KeySize] random bytes, as crypto/rand makes them; it is not kept.
-// The first key seals and every key opens. To change keys, first have all
-// processes open with the new one, New(context, old, new), then seal with it,
-// New(context, new, old), and drop the old one when no token of it has to open
-// any more.
+// A key is [KeySize] random bytes, as crypto/rand makes them. New does not keep it.
+// The first key seals and every key opens. To change keys, first give all processes
+// New(context, old, new), then New(context, new, old). Drop the old key when none of
+// its tokens has to open any more.
 //
-// The error reports all that is wrong, and matches [ErrKey] and [ErrContext].
+// The error reports every fault, and matches [ErrKey] and [ErrContext].
 func New(context string, keys ...[]byte) (*Sealer, error) {
 	derived, err := ciphers(forTokens, context, keys...)
 	if err != nil {
@@ -36,8 +35,8 @@ func New(context string, keys ...[]byte) (*Sealer, error) {
 	return &Sealer{context: context, ciphers: derived}, nil
 }
 
-// Seal returns the token of an id. It is the same each time, until the first key
-// changes. An id below 0 is refused with an error that matches [ErrNegative].
+// Seal returns the token of an id: the same each time, until the first key changes.
+// A negative id is an error that matches [ErrNegative].
 func (s *Sealer) Seal(id uid.ID) (Token, error) {
 	if s == nil || len(s.ciphers) == 0 {
 		return Token{}, errUnmade
@@ -54,9 +53,8 @@ func (s *Sealer) Seal(id uid.ID) (Token, error) {
 	return token, nil
 }
 
-// Open returns the id of a token that was sealed in this context under one of
-// the keys. For any other token it returns [ErrToken] and no id, after the same
-// work.
+// Open returns the id of a token that was sealed in this context under one of the
+// keys. For any other token it returns [ErrToken], after the same work.
 func (s *Sealer) Open(token Token) (uid.ID, error) {
 	if s == nil || len(s.ciphers) == 0 {
 		return 0, errUnmade

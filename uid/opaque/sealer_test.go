@@ -118,8 +118,8 @@ func TestNewRefuses(t *testing.T) {
 		{"orders", [][]byte{key(1), []byte(secret)}, "opaque: no usable key: key 2 of 2 has 24 bytes, want 32"},
 		{"orders", [][]byte{append(key(1), 0)}, "opaque: no usable key: key 1 of 1 has 33 bytes, want 32"},
 		{"orders", [][]byte{make([]byte, 32)}, "opaque: no usable key: key 1 of 1 is all zeros, want random bytes"},
-		{"", [][]byte{key(1)}, "opaque: no context: want what the ids are of, such as the name of their table"},
-		{"", [][]byte{key(1)[:16], make([]byte, 32)}, "opaque: no context: want what the ids are of, such as the name of their table\n" +
+		{"", [][]byte{key(1)}, "opaque: no context: want a name, such as that of the ids' table"},
+		{"", [][]byte{key(1)[:16], make([]byte, 32)}, "opaque: no context: want a name, such as that of the ids' table\n" +
 			"opaque: no usable key: key 1 of 2 has 16 bytes, want 32\nopaque: no usable key: key 2 of 2 is all zeros, want random bytes"},
 	} {
 		s, err := opaque.New(c.context, c.keys...)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidgorm"
 )
@@ -24,11 +24,11 @@ func Example() {
 		Lines []Line
 	}
 
-	db, err := database.Open(":memory:")
+	db, err := dbtest.Open(":memory:")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer database.Close(db)
+	defer dbtest.Close(db)
 
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
 	if err != nil {
@@ -72,13 +72,13 @@ func ExampleNew() {
 		Title string
 	}
 
-	db, err := database.Open(":memory:")
+	db, err := dbtest.Open(":memory:")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer database.Close(db)
+	defer dbtest.Close(db)
 
-	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(7), uid.Config{})
+	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(7), uid.DefaultConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

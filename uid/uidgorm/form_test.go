@@ -26,6 +26,15 @@ type (
 		ID   OrderID `gorm:"primaryKey;autoIncrement:false;type:bigint;uid"`
 		Name string
 	}
+	TypedID struct{ uid.ID }
+	Typed   struct {
+		ID   TypedID
+		Name string
+	}
+	TypedPointed struct {
+		ID   *TypedID
+		Name string
+	}
 	Pointed struct {
 		ID   *uid.ID `gorm:"primaryKey"`
 		Name string
@@ -93,6 +102,8 @@ var forms = []struct {
 	{&Tagged{}, "no"},
 	{&Unsigned{}, "id"},
 	{&Order{}, "id"},
+	{&Typed{}, "id"},
+	{&TypedPointed{}, "id"},
 	{&Pointed{}, "id"},
 	{&PointedTagged{}, "id"},
 	{&Embedding{}, "id"},
@@ -111,6 +122,9 @@ func keyIn(value any) uid.ID {
 	v := reflect.ValueOf(value)
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
+	}
+	if v.Kind() == reflect.Struct {
+		v = v.Field(0)
 	}
 	if v.CanInt() {
 		return uid.ID(v.Int())

@@ -98,7 +98,7 @@ func TestOtherCallbacks(t *testing.T) {
 	})
 }
 
-// A statement that is used again deals anew, and remembers nothing.
+// A statement that is used again gets new ids, and remembers nothing.
 func TestReusedStatement(t *testing.T) {
 	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
 		tx := s.db.Select("Name")

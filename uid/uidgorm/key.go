@@ -79,18 +79,29 @@ func (k *key) tag() (in, out bool, err error) {
 	}
 }
 
-// byType reports whether the type of a primary key says that it wants an id. Of
-// several, only GORM's own favourite does: the others are most often foreign keys.
+// byType reports whether a primary key opts in by its type. Of several primary
+// fields, only GORM's prioritized field does: the others are most often foreign
+// keys.
 func (k *key) byType() bool {
-	return k.field.IndirectFieldType == idType &&
+	return isID(k.field.IndirectFieldType) &&
 		(len(k.schema.PrimaryFields) == 1 || k.schema.PrioritizedPrimaryField == k.field)
+}
+
+// isID reports whether a type is uid.ID, or a struct that embeds it and has nothing
+// else.
+func isID(t reflect.Type) bool {
+	if t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Anonymous {
+		t = t.Field(0).Type
+	}
+	return t == idType
 }
 
 // check returns what makes the field unfit to be filled.
 func (k *key) check() error {
 	f := k.field
-	switch kind := f.IndirectFieldType.Kind(); kind {
-	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64:
+	switch kind := f.IndirectFieldType.Kind(); {
+	case isID(f.IndirectFieldType):
+	case kind == reflect.Int, kind == reflect.Int64, kind == reflect.Uint, kind == reflect.Uint64:
 		if bits := min(f.IndirectFieldType.Bits(), f.Size); bits < 64 {
 			return fmt.Errorf("%w: %s has %d bits, want 64", ErrModel, k, bits)
 		}
@@ -106,9 +117,9 @@ func (k *key) check() error {
 	return nil
 }
 
-// foreignKeys returns the fields that get their value from the row which the model
-// belongs to. Those of GORM's own join tables, whose tags are copied from the
-// models they join, are among them.
+// foreignKeys returns the fields that get their value from the row which the
+// model belongs to. Fields of GORM's own join tables count too: GORM copies
+// their tags from the joined models.
 func foreignKeys(s *schema.Schema) map[*schema.Field]bool {
 	s.Relationships.Mux.RLock()
 	defer s.Relationships.Mux.RUnlock()
@@ -124,7 +135,7 @@ func foreignKeys(s *schema.Schema) map[*schema.Field]bool {
 	return fields
 }
 
-// include sees to it that the key is among the columns that are written.
+// include adds the key to the columns that are written.
 func (k *key) include(stmt *gorm.Statement) error {
 	if len(stmt.Selects)+len(stmt.Omits) == 0 {
 		return nil

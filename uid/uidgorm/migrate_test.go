@@ -44,8 +44,8 @@ func columns(t *testing.T, s *store, table string) map[string]column {
 	return byName
 }
 
-// Migration makes BIGINTs that the database does not count up, as soon as the
-// plugin is in use, and finds nothing to do the next time.
+// With the plugin in use, migration makes BIGINTs that the database does not
+// count up. A second migration changes nothing.
 func TestMigration(t *testing.T) {
 	models := []any{&Item{}, &Line{}, &Tagged{}, &Unsigned{}, &Order{}, &Embedding{}, &Composite{}, &CompositePlain{}}
 	each(t, models, func(t *testing.T, s *store) {

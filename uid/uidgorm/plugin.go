@@ -1,6 +1,7 @@
 package uidgorm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -12,37 +13,39 @@ import (
 )
 
 var (
-	// ErrModel is matched when a model cannot have its key filled as it is
+	// ErrModel is matched if the plugin cannot fill the key of a model as it is
 	// declared, whatever is created.
 	ErrModel = errors.New("uidgorm: bad key")
 
-	// ErrValue is matched when what is to be created cannot take a key, or would
-	// be written without one.
+	// ErrValue is matched if the value to create cannot take a key, or would be
+	// written without one.
 	ErrValue = errors.New("uidgorm: key cannot be filled")
 
-	// ErrGenerator is matched when the generator gave no id, or not enough. Its
-	// own error is matched too.
+	// ErrGenerator is matched if the generator returned fewer ids than wanted. The
+	// generator's own error is matched too.
 	ErrGenerator = errors.New("uidgorm: no id")
 )
 
-// Generator is what keys come from. [*uid.Cached] and [*uid.Default] are such.
+// Generator makes the keys. Every [uid.Generator] is one.
 type Generator interface {
-	// NextN fills ids with ids above 0 that it never gave before, and returns how
-	// many: all of them, or fewer with an error. It may be called by several
-	// goroutines at once.
+	// NextN fills ids with ids above 0 that it never returned before. It returns how
+	// many: all of them, or fewer with an error. Any number of goroutines may call it.
 	NextN(ids []uid.ID) (int, error)
+
+	// WaitN is NextN that waits for ids until ctx ends.
+	WaitN(ctx context.Context, ids []uid.ID) (int, error)
 }
 
-// Plugin fills the zero primary keys of models that opt in. Make one with [New],
-// hand it to db.Use, and leave it: it may serve any number of handles and
-// goroutines. The zero value is refused by db.Use.
+// Plugin fills the zero primary keys of models that opt in. Make one with [New] and
+// hand it to db.Use. It may serve any number of handles and goroutines. db.Use refuses
+// the zero value.
 type Plugin struct {
 	gen  Generator
 	keys sync.Map // found, by *schema.Schema; written by the first create of a model, read by all
 }
 
-// New returns a plugin that takes keys from gen. The generator remains the
-// caller's, who closes it when no handle that uses the plugin is in use any more.
+// New returns a plugin that takes keys from gen. The caller closes gen, after the last
+// use of a handle with the plugin.
 func New(gen Generator) *Plugin { return &Plugin{gen: gen} }
 
 // Name returns "uidgorm", under which GORM knows the plugin.
@@ -65,8 +68,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	)
 }
 
-// found is what is known of a model: its key, nil if it has not opted in, or
-// what is wrong with it.
+// found is what findKey returned for a model.
 type found struct {
 	key *key
 	err error
@@ -81,8 +83,7 @@ func (p *Plugin) find(s *schema.Schema) (*key, error) {
 	return known.(found).key, known.(found).err
 }
 
-// fill gives a key to every row that has none. What has no model has not opted
-// in.
+// fill gives a key to every row that has none. Without a model there is no key.
 func (p *Plugin) fill(db *gorm.DB) {
 	if db.Error != nil || db.Statement.Schema == nil {
 		return
@@ -103,8 +104,8 @@ func (p *Plugin) refill(db *gorm.DB) {
 	}
 }
 
-// deal takes all the keys that a statement wants with one call to the generator.
-// On an error no row has been touched.
+// deal takes all keys that a statement wants with one call of the generator. After an
+// error no row has changed.
 func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
 	if err := k.include(stmt); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
 		return err
 	}
 	ids := make([]uid.ID, len(slots))
-	n, err := p.gen.NextN(ids)
+	n, err := p.take(stmt.Context, ids)
 	if err == nil && n != len(ids) {
 		err = errors.New("and no error")
 	}
@@ -131,4 +132,13 @@ func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
 	}
 	remember(stmt, slots)
 	return nil
+}
+
+// take fills ids. It waits only in a context that can end: otherwise a statement
+// without one would wait for ever where the generator can fail.
+func (p *Plugin) take(ctx context.Context, ids []uid.ID) (int, error) {
+	if ctx.Done() == nil {
+		return p.gen.NextN(ids)
+	}
+	return p.gen.WaitN(ctx, ids)
 }

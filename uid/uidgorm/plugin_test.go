@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidgorm"
@@ -54,13 +56,60 @@ func TestConfig(t *testing.T) {
 	wantAsked(t, gen, 1, 1, 1, 1)
 }
 
+// A statement waits for ids only in a context that can end, and until then.
+func TestContext(t *testing.T) {
+	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
+		must(t, s.db.Create(&Item{Name: "a"}).Error)
+		if s.gen.waits != 0 {
+			t.Errorf("without a context: %d waits, want none", s.gen.waits)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		must(t, s.db.WithContext(ctx).Create(&Item{Name: "b"}).Error)
+		if s.gen.waits != 1 {
+			t.Errorf("with a context: %d waits, want 1", s.gen.waits)
+		}
+		s.gen.dry = true
+		time.AfterFunc(time.Millisecond, cancel)
+		err := s.db.WithContext(ctx).Create(&Item{Name: "c"}).Error
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, uidgorm.ErrGenerator) {
+			t.Errorf("with a context that has ended: %v, want ErrGenerator and Canceled", err)
+		}
+		wantAsked(t, s.gen, 1, 1)
+	})
+}
+
+// A generator that has no id for now: the statement waits until its context ends.
+func TestWaitEnds(t *testing.T) {
+	now := func() time.Time { return bits.Default().Epoch.Add(time.Hour) } // and stands still
+	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(7), uid.Config{
+		Layout: bits.Layout{TimeBits: 31, WorkerBits: 8, Epoch: bits.Default().Epoch, Unit: time.Second}, // one id a tick
+		Now:    now, MaxBorrow: time.Second, RejectedTake: uid.Reject, BoostPower: 1,
+	})
+	must(t, err)
+	t.Cleanup(func() { must(t, gen.Close()) })
+	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
+		db := s.Reopen(t, nil, gorm.Config{NamingStrategy: s.db.NamingStrategy})
+		must(t, db.Use(uidgorm.New(gen)))
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		defer cancel()
+		items := named(5)
+		if err := db.WithContext(ctx).Create(&items).Error; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("with a context: %v, want DeadlineExceeded", err)
+		}
+		if err := db.Create(&items).Error; errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, uidgorm.ErrGenerator) {
+			t.Errorf("without a context: %v, want ErrGenerator at once", err)
+		}
+		wantIDs(t, "the table", s.keys(t, &Item{}, "id"), []uid.ID{})
+	})
+}
+
 // Real generators, from several goroutines, of which some are the first to create.
 func TestConcurrent(t *testing.T) {
 	ctx := context.Background()
 	cached, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.Config{})
 	must(t, err)
 	defer cached.Close()
-	stamped, err := uid.NewDefault(ctx, uid.StaticWorker(8), uid.Config{})
+	stamped, err := uid.NewDefault(ctx, uid.StaticWorker(8), uid.DefaultConfig{})
 	must(t, err)
 	defer stamped.Close()
 

@@ -44,6 +44,13 @@ type (
 		A int64 `gorm:"primaryKey;uid"`
 		B int64 `gorm:"primaryKey;uid"`
 	}
+	More struct {
+		ID struct {
+			uid.ID
+			Shard int64
+		} `gorm:"primaryKey;uid"`
+		Name string
+	}
 	Unknown struct {
 		ID   uid.ID `gorm:"uid:maybe"`
 		Name string
@@ -67,6 +74,7 @@ func TestModelsRefused(t *testing.T) {
 			{&Text{}, []string{"Text.ID is of kind string, want a 64-bit integer"}},
 			{&Narrow{}, []string{"Narrow.ID is of kind int32, want a 64-bit integer"}},
 			{&NarrowColumn{}, []string{"NarrowColumn.ID has 32 bits, want 64"}},
+			{&More{}, []string{"More.ID is of kind struct, want a 64-bit integer"}},
 			{&NotPrimary{}, []string{"NotPrimary.Other has the tag uid, want it on a primary key"}},
 			{&Two{}, []string{"Two.A and", "Two.B both have the tag uid, want one"}},
 			{&Unknown{}, []string{"Unknown.ID has the tag uid:maybe, want uid or uid:false"}},

@@ -51,9 +51,12 @@ func set(v reflect.Value, id uid.ID) {
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
 	}
-	if v.CanInt() {
+	switch {
+	case v.Kind() == reflect.Struct: // that embeds a uid.ID
+		v.Field(0).SetInt(int64(id))
+	case v.CanInt():
 		v.SetInt(int64(id))
-	} else {
+	default:
 		v.SetUint(uint64(id))
 	}
 }

@@ -1,6 +1,7 @@
 package uidgorm_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,8 @@ type counter struct {
 	mu    sync.Mutex
 	next  uid.ID
 	asked []int
+	waits int // calls of WaitN that got ids
+	dry   bool
 	fill  func(ids []uid.ID) (int, error) // in place of dealing, if not nil
 }
 
@@ -43,6 +46,16 @@ func (c *counter) NextN(ids []uid.ID) (int, error) {
 		c.next++
 	}
 	return len(ids), nil
+}
+
+// WaitN is NextN. While the counter is dry it waits for ctx to end.
+func (c *counter) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
+	if c.dry {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	c.waits++
+	return c.NextN(ids)
 }
 
 // reset begins anew.

@@ -8,9 +8,9 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// filled is where a statement's settings keep the slots that were filled, from
-// fill until settle. Statements of associations inherit settings, so it says whose
-// they are.
+// filled is the key of a statement's settings under which the slots that were filled
+// are kept, from fill until settle. It names the statement, since statements of
+// associations inherit settings.
 type filled struct{ stmt *gorm.Statement }
 
 func remember(stmt *gorm.Statement, slots []slot) {
@@ -20,9 +20,9 @@ func remember(stmt *gorm.Statement, slots []slot) {
 	stmt.Settings.Store(filled{stmt}, slots)
 }
 
-// askForKeys has an upsert return the keys of its rows where the server can, so
-// that GORM puts the key of a row that was there in place of the one made for it.
-// GORM does the same for keys that the database chooses.
+// askForKeys adds RETURNING to an upsert where the server has it. GORM then
+// replaces the key made for a row by the key of the row found, as with keys
+// that the database chooses.
 func askForKeys(stmt *gorm.Statement) {
 	slots, ok := stmt.Settings.Load(filled{stmt})
 	if !ok || !slices.Contains(stmt.BuildClauses, "RETURNING") {
@@ -68,7 +68,8 @@ func (k *key) decides(columns []clause.Column) bool {
 	return true
 }
 
-// settle takes keys away again that are in no row, as far as it can be known.
+// settle sets keys to zero again that no row has, as far as the count of affected rows
+// shows it.
 func (*Plugin) settle(db *gorm.DB) {
 	stmt := db.Statement
 	value, ok := stmt.Settings.LoadAndDelete(filled{stmt})

@@ -14,8 +14,9 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Generator is what is collected from. [*uid.Cached] and [*uid.Default] are such.
-// Both methods may be called from several goroutines at once, and do not block.
+// Generator is what [New] collects from. [*uid.Cached], [*uid.Default] and
+// [*uid.Slots] implement it. Both methods must be safe for concurrent use, and
+// not block.
 type Generator interface {
 	Stats() uid.Stats
 	Layout() bits.Layout
@@ -25,17 +26,17 @@ type Generator interface {
 var ErrGenerator = errors.New("uidprom: invalid generator")
 
 // New returns a collector of the generators, under the names that they have in the
-// map; the name becomes the label generator. A name is any text in UTF-8 but the
-// empty one, which to Prometheus is no label. All faults are reported at once, by
-// name, in an error that matches [ErrGenerator]; no generator at all is one.
+// map. The name becomes the label generator; it is any UTF-8 text but the empty
+// one. New reports all faults at once, in an error that matches [ErrGenerator]; a
+// nil generator is a fault, and so is an empty map.
 //
-// The map is not kept, and the generators remain the caller's: one that is closed
-// is shown as it was left, until the collector is unregistered. The collector
-// describes all that it collects, may be used from any number of goroutines, and
-// starts none. A registry takes several, so that each part of an app can register
-// what it has made, and refuses one that has a name of another.
+// New does not keep the map. The caller keeps and closes the generators; the
+// collector shows a closed generator as Close left it, until it is unregistered.
+// The collector is safe for concurrent use and starts no goroutine. A registry
+// takes several collectors, so that each part of an app can register its own, and
+// refuses one that repeats a name.
 //
-// Labels that all metrics of a process share are for
+// For labels that all metrics of a process share, use
 // [prometheus.WrapRegistererWith].
 func New(generators map[string]Generator) (prometheus.Collector, error) {
 	var faults []error
@@ -43,22 +44,22 @@ func New(generators map[string]Generator) (prometheus.Collector, error) {
 		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrGenerator}, args...)...))
 	}
 	if len(generators) == 0 {
-		fault("there is none, want one or more")
+		fault("there is no generator, want one or more")
 	}
 	c := make(collector, 0, len(generators))
 	for _, name := range slices.Sorted(maps.Keys(generators)) {
 		g := generators[name]
 		if name == "" || !utf8.ValidString(name) {
-			fault("its name is %q, want a text in UTF-8 that is not empty", name)
+			fault("the name of a generator is %q, want UTF-8 text that is not empty", name)
 			continue
 		}
 		if isNil(g) {
-			fault("%q is nil, want one such as *uid.Cached", name)
+			fault("generator %q is nil, want one such as *uid.Cached", name)
 			continue
 		}
 		allocator, err := bits.NewAllocator(g.Layout())
 		if err != nil {
-			fault("%q was not made by its constructor: %w", name, err)
+			fault("generator %q was not made by its constructor: %w", name, err)
 			continue
 		}
 		c = append(c, newSource(name, g, allocator))
@@ -71,24 +72,21 @@ func New(generators map[string]Generator) (prometheus.Collector, error) {
 
 // isNil also finds the nil pointer that a constructor returns with its error.
 func isNil(g Generator) bool {
-	if g == nil {
-		return true
-	}
 	v := reflect.ValueOf(g)
-	return v.Kind() == reflect.Pointer && v.IsNil()
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // collector has its sources sorted by name. It does not change.
 type collector []source
 
-// source is a generator with the descriptions of its metrics, in their order.
+// source is a generator with the descriptions of its metrics, in the order of metrics.
 type source struct {
 	Generator
-	bits  bits.Allocator
+	bits  *bits.Allocator
 	descs []*prometheus.Desc
 }
 
-func newSource(name string, g Generator, allocator bits.Allocator) source {
+func newSource(name string, g Generator, allocator *bits.Allocator) source {
 	s := source{g, allocator, make([]*prometheus.Desc, len(metrics))}
 	for i, m := range metrics {
 		// Constant labels, and not a variable one, tell collectors of different
@@ -112,7 +110,7 @@ func (c collector) Describe(descs chan<- *prometheus.Desc) {
 
 func (c collector) Collect(collected chan<- prometheus.Metric) {
 	for _, s := range c {
-		r := reading{s.Stats(), &s.bits}
+		r := reading{s.Stats(), s.bits}
 		for i, m := range metrics {
 			if value, ok := m.read(r); ok {
 				collected <- prometheus.MustNewConstMetric(s.descs[i], m.kind, value)

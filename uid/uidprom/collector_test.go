@@ -31,7 +31,7 @@ func TestNewRefuses(t *testing.T) {
 	if c != nil || !errors.Is(err, ErrGenerator) || !errors.Is(err, bits.ErrLayout) {
 		t.Fatalf("got %v, %v, want an error that matches ErrGenerator and bits.ErrLayout", c, err)
 	}
-	for _, want := range []string{`name is ""`, `name is "\xff"`, `"none" is nil`, `"pointer" is nil`, `"zero" was not made`} {
+	for _, want := range []string{`name of a generator is ""`, `name of a generator is "\xff"`, `"none" is nil`, `"pointer" is nil`, `"zero" was not made`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant it to say %s", err, want)
 		}
@@ -119,15 +119,15 @@ func TestDescribesAll(t *testing.T) {
 	}
 }
 
-// Scrapes and calls do not get into each other's way, counters only grow, and what
-// is told of a closed generator is how it was left.
+// Scrapes and calls do not disturb each other, counters only grow, and a closed
+// generator is shown as Close left it.
 func TestCollectWhileInUse(t *testing.T) {
 	ctx := context.Background()
 	cached, err := uid.NewCached(ctx, uid.StaticWorker(1), uid.Config{BoostPower: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	byClock, err := uid.NewDefault(ctx, uid.StaticWorker(2), uid.Config{Layout: bits.Snowflake})
+	byClock, err := uid.NewDefault(ctx, uid.StaticWorker(2), uid.DefaultConfig{Layout: bits.Snowflake()})
 	if err != nil {
 		t.Fatal(err)
 	}

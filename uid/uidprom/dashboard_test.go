@@ -69,6 +69,11 @@ func TestDashboardShowsEveryMetric(t *testing.T) {
 			t.Errorf("no panel shows %s", m.name)
 		}
 	}
+	for _, m := range segmentMetrics {
+		if !shown[m.name] {
+			t.Errorf("no panel shows %s", m.name)
+		}
+	}
 }
 
 // chosen is what the dashboard's variables choose.

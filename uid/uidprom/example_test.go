@@ -12,6 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
 	"github.com/uidring/uidring/uid/uidprom"
 )
 
@@ -55,4 +57,40 @@ func ExampleNew() {
 	// uidring_ids_issued_total{generator="orders"} 3
 	// uidring_worker_number{generator="orders"} 7
 	// uidring_worker_number_max{generator="orders"} 4.194303e+06
+}
+
+// Each store of a striped counter is shown by its tag, and so is each tag of
+// segment.Tags.
+func ExampleNewSegments() {
+	stores := []segment.Store{new(segmenttest.Memory), new(segmenttest.Memory)}
+	striped, err := segment.Stripe(context.Background(), stores, "orders",
+		segment.StripeConfig{Config: segment.Config{Create: true, Step: 500}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer striped.Close()
+	collector, err := uidprom.NewSegments(func() map[string]segment.Stats {
+		all := map[string]segment.Stats{}
+		for _, s := range striped.Stats() {
+			all[s.Tag] = s
+		}
+		return all
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collector)
+	scrape := httptest.NewRecorder()
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(scrape, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	for line := range strings.Lines(scrape.Body.String()) {
+		if strings.HasPrefix(line, "uidring_segment_remaining_ids{") {
+			fmt.Print(line)
+		}
+	}
+	// Output:
+	// uidring_segment_remaining_ids{generator="orders 1/2 x1000"} 500
+	// uidring_segment_remaining_ids{generator="orders 2/2 x1000"} 500
 }

@@ -31,10 +31,10 @@ func (g still) Layout() bits.Layout { return g.layout }
 
 // calm is a cached generator that is in order.
 func calm() still {
-	return still{bits.Default, uid.Stats{
-		Worker: 7, Issued: 1200, LayoutEnd: bits.Default.End(),
+	return still{bits.Default(), uid.Stats{
+		Worker: 7, Issued: 1200, LayoutEnd: bits.Default().End(),
 		Capacity: 65536, Threshold: 32768, Remaining: 64336, Refills: 1,
-		OldestAge: 400 * time.Millisecond, MaxBorrow: -1, Borrowed: 7 * time.Second,
+		OldestAge: 400 * time.Millisecond, MaxBorrow: -1, MaxAge: -1, Borrowed: 7 * time.Second,
 	}}
 }
 
@@ -45,7 +45,7 @@ func troubled() still {
 	s.WorkerChanges, s.RejectedTakes, s.Waited, s.Closed = 2, 1204, 1500*time.Millisecond, true
 	s.ReservedUntil, s.LeaseError = noon.Add(7*time.Minute), errors.New("connection refused")
 	s.Helps, s.RejectedPuts, s.Dropped, s.OldestAge = 3, 4, 5, -2*time.Hour
-	s.MaxBorrow, s.Borrowed = 24*time.Hour, 23*time.Hour
+	s.MaxBorrow, s.Borrowed, s.MaxAge = 24*time.Hour, 23*time.Hour, time.Minute
 	s.LastError = errors.New("no")
 	return g
 }

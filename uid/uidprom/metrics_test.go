@@ -20,7 +20,7 @@ import (
 func several() map[string]Generator {
 	return map[string]Generator{
 		"orders":   calm(),
-		"sessions": still{bits.Snowflake, uid.Stats{Worker: 3, LayoutEnd: bits.Snowflake.End()}},
+		"sessions": still{bits.Snowflake(), uid.Stats{Worker: 3, LayoutEnd: bits.Snowflake().End()}},
 		"troubled": troubled(),
 	}
 }
@@ -66,6 +66,9 @@ func TestPackageCommentListsThem(t *testing.T) {
 	for _, m := range metrics {
 		want = append(want, m.name)
 	}
+	for _, m := range segmentMetrics {
+		want = append(want, m.name)
+	}
 	if !slices.Equal(listed, want) {
 		t.Errorf("the package comment lists\n%q\nwant\n%q", listed, want)
 	}
@@ -86,6 +89,8 @@ func TestValues(t *testing.T) {
 		want map[string]float64
 	}{
 		{"no bound", func(g *still) { g.stats.MaxBorrow = -1 }, absent("uidring_borrow_limit_seconds")},
+		{"no age limit", func(g *still) { g.stats.MaxAge = -1 }, absent("uidring_ring_age_limit_seconds")},
+		{"age limit", func(g *still) { g.stats.MaxAge = time.Minute }, map[string]float64{"uidring_ring_age_limit_seconds": 60}},
 		{"bound of nothing", func(g *still) { g.stats.MaxBorrow = 1 }, map[string]float64{"uidring_borrow_limit_seconds": 1e-9}},
 		{"no lease", func(*still) {}, map[string]float64{"uidring_lease_failing": 0, "uidring_reservation_end_timestamp_seconds": missing}},
 		{"leased", func(g *still) { g.stats.ReservedUntil = noon.Add(500 * time.Millisecond) }, map[string]float64{
@@ -94,10 +99,10 @@ func TestValues(t *testing.T) {
 			"uidring_lease_failing": 1, "uidring_reservation_end_timestamp_seconds": missing}},
 		{"no ring", func(g *still) { g.stats.Capacity, g.stats.MaxBorrow = 0, 0 }, absent(
 			"uidring_ids_dropped_total", "uidring_ring_remaining_ids", "uidring_ring_threshold_ids", "uidring_ring_capacity_ids",
-			"uidring_ring_span_seconds", "uidring_ring_oldest_age_seconds", "uidring_ring_refills_total", "uidring_ring_helps_total",
+			"uidring_ring_span_seconds", "uidring_ring_oldest_age_seconds", "uidring_ring_age_limit_seconds", "uidring_ring_refills_total", "uidring_ring_helps_total",
 			"uidring_ring_puts_rejected_total", "uidring_ring_failing", "uidring_borrowed_seconds", "uidring_borrow_limit_seconds")},
 		{"span of a ring", func(*still) {}, map[string]float64{"uidring_ring_span_seconds": 8}},
-		{"span of a ring in milliseconds", func(g *still) { g.layout = bits.Snowflake }, map[string]float64{"uidring_ring_span_seconds": 0.016}},
+		{"span of a ring in milliseconds", func(g *still) { g.layout = bits.Snowflake() }, map[string]float64{"uidring_ring_span_seconds": 0.016}},
 		{"full", func(*still) {}, map[string]float64{"uidring_ring_failing": 0}},
 		{"not filled", func(g *still) { g.stats.LastError = gone }, map[string]float64{"uidring_ring_failing": 1}},
 		{"at the bound", func(g *still) { g.stats.LastError = fmt.Errorf("so: %w", &uid.BorrowLimitError{}) }, map[string]float64{"uidring_ring_failing": 0}},

@@ -18,14 +18,14 @@ func wellFormed(t *testing.T, expr string) []string {
 	for _, at := range regexp.MustCompile(`uidring_\w+`).FindAllStringIndex(expr, -1) {
 		name := expr[at[0]:at[1]]
 		names = append(names, name)
-		i := slices.IndexFunc(metrics, func(m metric) bool { return m.name == name })
-		if i < 0 {
+		kind, found := kindOf(name)
+		if !found {
 			t.Errorf("%s\nasks for %s, which there is not", expr, name)
 			continue
 		}
 		before := expr[:at[0]]
 		grown := strings.HasSuffix(before, "rate(") || strings.HasSuffix(before, "increase(")
-		if grown != (metrics[i].kind == prometheus.CounterValue) {
+		if grown != (kind == prometheus.CounterValue) {
 			t.Errorf("%s\nhas %s, want rate and increase of all counters, and of nothing else", expr, name)
 		}
 	}
@@ -33,4 +33,14 @@ func wellFormed(t *testing.T, expr string) []string {
 		t.Errorf("%s\nasks for no metric", expr)
 	}
 	return names
+}
+
+func kindOf(name string) (prometheus.ValueType, bool) {
+	if i := slices.IndexFunc(metrics, func(m metric) bool { return m.name == name }); i >= 0 {
+		return metrics[i].kind, true
+	}
+	if i := slices.IndexFunc(segmentMetrics, func(m segmentMetric) bool { return m.name == name }); i >= 0 {
+		return segmentMetrics[i].kind, true
+	}
+	return 0, false
 }

@@ -62,7 +62,7 @@ func assign(next ent.Mutator) ent.Mutator {
 	})
 }
 
-// Order is a schema whose rows have their ids from [IDs].
+// Order is a schema with ids from [IDs].
 type Order struct{ ent.Schema }
 
 // Mixin implements [ent.Interface].

@@ -1,6 +1,11 @@
 // Package pgxnative is an example of ids with pgx's own interface, without
-// database/sql. Nothing is registered and nothing is converted: a uid.ID is a
-// parameter and a scan target of a BIGINT, in both of PostgreSQL's formats.
+// database/sql. A uid.ID is a parameter and a scan target of a BIGINT, in both of
+// PostgreSQL's formats. Arrays of ids need one line for each connection, since the
+// modes exec and simple protocol do not ask the server for types:
+//
+//	conn.TypeMap().RegisterDefaultPgType([]uid.ID(nil), "_int8")
+//
+// With a pool, this line goes into pgxpool.Config.AfterConnect.
 package pgxnative_test
 
 import (
@@ -8,6 +13,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -34,6 +40,7 @@ func connect(t *testing.T, mode pgx.QueryExecMode) (context.Context, *pgx.Conn) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close(ctx) })
+	conn.TypeMap().RegisterDefaultPgType([]uid.ID(nil), "_int8")
 	if _, err := conn.Exec(ctx, "CREATE TEMPORARY TABLE orders (id BIGINT PRIMARY KEY, parent BIGINT, buyer TEXT)"); err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +54,16 @@ type order struct {
 	Buyer  string
 }
 
-// TestModes writes and reads ids in each mode: those with prepared or described
-// statements send BIGINT in binary, the others as text.
+// modes are all that pgx has. Those with prepared or described statements send
+// BIGINT in binary, the others as text.
+var modes = []pgx.QueryExecMode{
+	pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+	pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+}
+
+// TestModes writes and reads ids in each mode.
 func TestModes(t *testing.T) {
-	for _, mode := range []pgx.QueryExecMode{
-		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
-		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
-	} {
+	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
 			ctx, conn := connect(t, mode)
 			gen, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.Config{})
@@ -112,19 +122,39 @@ func TestFormats(t *testing.T) {
 
 // TestMany: ids as an array, and as the rows of a COPY, which is binary always.
 func TestMany(t *testing.T) {
-	ctx, conn := connect(t, pgx.QueryExecModeCacheStatement)
-	ids := []uid.ID{11, 12, 13}
-	n, err := conn.CopyFrom(ctx, pgx.Identifier{"orders"}, []string{"id", "buyer"},
-		pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) { return []any{ids[i], "ann"}, nil }))
-	if n != 3 || err != nil {
-		t.Fatalf("CopyFrom = %d, %v", n, err)
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			ctx, conn := connect(t, mode)
+			ids := []uid.ID{11, 12, 13}
+			n, err := conn.CopyFrom(ctx, pgx.Identifier{"orders"}, []string{"id", "buyer"},
+				pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) { return []any{ids[i], "ann"}, nil }))
+			if n != 3 || err != nil {
+				t.Fatalf("CopyFrom = %d, %v", n, err)
+			}
+			rows, err := conn.Query(ctx, "SELECT id FROM orders WHERE id = ANY($1) ORDER BY id", ids[1:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := pgx.CollectRows(rows, pgx.RowTo[uid.ID])
+			if !slices.Equal(got, ids[1:]) || err != nil {
+				t.Errorf("read %v, %v, want %v", got, err, ids[1:])
+			}
+			var all []uid.ID
+			err = conn.QueryRow(ctx, "SELECT array_agg(id ORDER BY id) FROM orders").Scan(&all)
+			if !slices.Equal(all, ids) || err != nil {
+				t.Errorf("read the array %v, %v, want %v", all, err, ids)
+			}
+		})
 	}
-	rows, err := conn.Query(ctx, "SELECT id FROM orders WHERE id = ANY($1) ORDER BY id", ids[1:])
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := pgx.CollectRows(rows, pgx.RowTo[uid.ID])
-	if !slices.Equal(got, ids[1:]) || err != nil {
-		t.Errorf("read %v, %v, want %v", got, err, ids[1:])
+}
+
+// TestNegative: a negative id is refused before it is sent, in each mode.
+func TestNegative(t *testing.T) {
+	for _, mode := range modes {
+		ctx, conn := connect(t, mode)
+		_, err := conn.Exec(ctx, "INSERT INTO orders (id) VALUES ($1)", uid.ID(-1))
+		if err == nil || !strings.Contains(err.Error(), "-1, want 0 or more") {
+			t.Errorf("%v: inserting -1: %v", mode, err)
+		}
 	}
 }

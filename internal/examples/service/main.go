@@ -1,6 +1,6 @@
 // Command service is an example of a whole service: ids from a cached generator
-// under a leased number, rows that get them by themselves, a health check and the
-// status page, and an end that finishes what has begun and gives the number back.
+// under a leased number, keys that GORM fills, a health check and the status
+// page. Its shutdown finishes open requests and gives the number back.
 //
 // It is configured by ADDRESS, DATABASE (the file of an SQLite database) and the
 // variables that package settings reads, such as UID_LAYOUT.
@@ -27,8 +27,9 @@ import (
 	"github.com/uidring/uidring/internal/examples/settings"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidgorm"
-	"github.com/uidring/uidring/uid/uidhttp"
+	"github.com/uidring/uidring/uid/uidstatus"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 type config struct {
@@ -90,7 +91,7 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 
 	starting, cancel := context.WithTimeout(ctx, 10*time.Second) // for the start only
 	defer cancel()
-	gen, err := uid.NewCached(starting, worker.NewLeaser(db, worker.WithLogger(logger)), c.ids)
+	gen, err := uid.NewCached(starting, worker.NewLeaser(db, lease.WithLogger(logger)), c.ids)
 	if err != nil {
 		return err
 	}
@@ -99,11 +100,16 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 		return err
 	}
 
+	status, err := uidstatus.New(map[string]uidstatus.Generator{"orders": gen}, uidstatus.Config{})
+	if err != nil {
+		return err
+	}
+
 	listener, err := net.Listen("tcp", c.Address)
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: routes(db, gen), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: routes(db, gen, status), ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	logger.Info("serving", "address", listener.Addr().String(), "worker", gen.Worker())
@@ -120,7 +126,7 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 	}
 }
 
-func routes(db *gorm.DB, gen *uid.Cached) http.Handler {
+func routes(db *gorm.DB, gen *uid.Cached, status http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
 		order := Order{Buyer: r.FormValue("buyer")}
@@ -141,6 +147,6 @@ func routes(db *gorm.DB, gen *uid.Cached) http.Handler {
 		fmt.Fprintf(w, "worker %d, %d ids ready, layout until %s\n", s.Worker, s.Remaining, s.LayoutEnd.Format(time.DateOnly))
 	})
 	// For operators only: put it behind the service's own authentication.
-	mux.Handle("/debug/uid/", uidhttp.Handler(map[string]uidhttp.Generator{"orders": gen}))
+	mux.Handle("/debug/uid/", status)
 	return mux
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // TestMain lets the test binary be the service, so that it can be signalled.
@@ -62,7 +63,7 @@ func TestService(t *testing.T) {
 			t.Errorf("%s: %d %s, want %q in it", path, status, body, want)
 		}
 	}
-	if state := leaseOf(t, file); state != worker.Held {
+	if state := leaseOf(t, file); state != lease.StateHeld {
 		t.Errorf("while it runs the number is %s, want it held", state)
 	}
 
@@ -100,7 +101,7 @@ func TestService(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("the service ended with %v", err)
 	}
-	if state := leaseOf(t, file); state != worker.Free {
+	if state := leaseOf(t, file); state != lease.StateFree {
 		t.Errorf("afterwards the number is %s, want it free", state)
 	}
 	var orders []Order
@@ -141,7 +142,7 @@ func TestSignal(t *testing.T) {
 	if err := service.Wait(); err != nil || !serving {
 		t.Fatalf("it ended with %v, and said %s", err, said)
 	}
-	if state := leaseOf(t, file); state != worker.Free {
+	if state := leaseOf(t, file); state != lease.StateFree {
 		t.Errorf("afterwards the number is %s, want it free", state)
 	}
 }
@@ -181,7 +182,7 @@ func open(t *testing.T, file string) *gorm.DB {
 }
 
 // leaseOf returns the state of the only number that was ever leased.
-func leaseOf(t *testing.T, file string) worker.LeaseState {
+func leaseOf(t *testing.T, file string) lease.State {
 	t.Helper()
 	rows, err := worker.NewLeaser(open(t, file)).Leases(t.Context(), 0)
 	if err != nil || len(rows) != 1 {

@@ -1,11 +1,11 @@
 // Package settings is an example of how an app keeps the configuration of its
 // generator in a file of JSON or YAML and in environment variables.
 //
-// [uid.Config] has functions among its fields and no tags, so the app has a
-// struct of its own with what it wants to be set from outside, under names that
-// are its own too. Durations are text, such as 24h: a bare number would not say
-// of what. Both readers refuse what they do not know, since a setting that is
-// misspelt would else be the default, silently.
+// [uid.Config] has fields of functions and no tags. So the app has a struct of
+// its own, with the settings that it offers, under names of its own. Durations
+// are text, such as 24h: a bare number would not say of what. Both readers
+// refuse what they do not know, since a setting that is misspelt would else be
+// the default, silently.
 package settings
 
 import (

@@ -60,9 +60,9 @@ max_age: 90s
 
 // The environment overrides what the file says, and no more than that.
 func TestOverride(t *testing.T) {
-	file := settings.Settings{Layout: bits.JSSafe, BoostPower: 4}
+	file := settings.Settings{Layout: bits.JSSafe(), BoostPower: 4}
 	got, err := file.Override([]string{"UID_BOOST_POWER=5", "UIDS=3", "UID_MAX_AGE="})
-	if want := (settings.Settings{Layout: bits.JSSafe, BoostPower: 5}); got != want || err != nil {
+	if want := (settings.Settings{Layout: bits.JSSafe(), BoostPower: 5}); got != want || err != nil {
 		t.Errorf("Override = %+v, %v, want %+v", got, err, want)
 	}
 }
@@ -83,8 +83,8 @@ func TestNothingSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer gen.Close()
-	if got := gen.Layout(); got != bits.Default {
-		t.Errorf("layout is %v, want %v", got, bits.Default)
+	if got := gen.Layout(); got != bits.Default() {
+		t.Errorf("layout is %v, want %v", got, bits.Default())
 	}
 }
 

@@ -1,0 +1,100 @@
+package bits
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// WorkerPart is a part of a worker number, such as the machine of Snowflake.
+type WorkerPart struct {
+	Name  string // as in Layout.WorkerParts, or part1, part2 and so on
+	Bits  uint8
+	Value int64
+}
+
+// JoinWorker returns the worker number with the given parts, in the order of
+// Layout.WorkerParts. A number without parts takes one value, the number
+// itself. The error matches [ErrRange] and names the part that does not fit.
+func (a *Allocator) JoinWorker(values ...int64) (int64, error) {
+	if len(values) != len(a.parts) {
+		return 0, fmt.Errorf("%w: %d parts of a worker number, want %d for %s", ErrRange, len(values), len(a.parts), a.layout)
+	}
+	var worker int64
+	for i, part := range a.parts {
+		if err := inRange(part.Name, values[i], 1<<part.Bits-1); err != nil {
+			return 0, err
+		}
+		worker = worker<<part.Bits | values[i]
+	}
+	return worker, nil
+}
+
+// SplitWorker returns the parts of a worker number, in the order of
+// Layout.WorkerParts. A number without parts is its own only part, with the name
+// worker. The error matches [ErrRange].
+func (a *Allocator) SplitWorker(worker int64) ([]WorkerPart, error) {
+	if err := inRange("worker", worker, a.maxWorker); err != nil {
+		return nil, err
+	}
+	parts := append([]WorkerPart(nil), a.parts...)
+	for i := len(parts) - 1; i >= 0; i-- {
+		parts[i].Value = worker & (1<<parts[i].Bits - 1)
+		worker >>= parts[i].Bits
+	}
+	return parts, nil
+}
+
+// workerParts returns the parts that WorkerParts says, all of them 0.
+func (l Layout) workerParts() ([]WorkerPart, error) {
+	if l.WorkerParts == "" {
+		return []WorkerPart{{Name: "worker", Bits: l.WorkerBits}}, nil
+	}
+	parts, err := parseWorkerParts(l.WorkerParts)
+	if err == nil && bitsOf(parts) != int(l.WorkerBits) {
+		err = fmt.Errorf("%w: WorkerParts is %q with %d bits, want as many as WorkerBits, %d",
+			ErrLayout, l.WorkerParts, bitsOf(parts), l.WorkerBits)
+	}
+	return parts, err
+}
+
+func parseWorkerParts(text string) ([]WorkerPart, error) {
+	var parts []WorkerPart
+	names := make(map[string]bool)
+	for i, part := range strings.Split(text, "+") {
+		name, width, named := strings.Cut(part, ":")
+		if !named {
+			name, width = fmt.Sprintf("part%d", i+1), part
+		}
+		n, err := strconv.Atoi(width)
+		if err != nil || n < 1 || n > TotalBits || strconv.Itoa(n) != width || !isName(name) {
+			return nil, fmt.Errorf("%w: part %q of the worker in %q, want a width from 1 to %d, such as 5, or a name and a width, such as machine:5",
+				ErrLayout, part, text, TotalBits)
+		}
+		if names[name] {
+			return nil, fmt.Errorf("%w: two parts of the worker are %s in %q", ErrLayout, name, text)
+		}
+		names[name] = true
+		parts = append(parts, WorkerPart{Name: name, Bits: uint8(n)})
+	}
+	return parts, nil
+}
+
+// isName reports whether text is ASCII letters and digits, a letter first, with _
+// and - between them.
+func isName(text string) bool {
+	for i, c := range []byte(text) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || (c < '0' || c > '9') && c != '_' && c != '-') {
+			return false
+		}
+	}
+	return text != ""
+}
+
+func bitsOf(parts []WorkerPart) (sum int) {
+	for _, part := range parts {
+		sum += int(part.Bits)
+	}
+	return sum
+}

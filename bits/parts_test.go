@@ -1,0 +1,138 @@
+package bits_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/uidring/uidring/bits"
+)
+
+func TestWorkerParts(t *testing.T) {
+	for text, want := range map[string][]bits.WorkerPart{
+		"41/datacenter:5+machine:5/12,unit=1ms": {{"datacenter", 5, 3}, {"machine", 5, 17}},
+		"41/5+5/12,unit=1ms":                    {{"part1", 5, 3}, {"part2", 5, 17}},
+		"41/zone-1:3+2+n_2:5/12,unit=1ms":       {{"zone-1", 3, 0}, {"part2", 2, 3}, {"n_2", 5, 17}},
+		"41/node:10/12,unit=1ms":                {{"node", 10, 3<<5 | 17}},
+		"41/10/12,unit=1ms":                     {{"worker", 10, 3<<5 | 17}},
+	} {
+		layout, err := bits.ParseLayout(text)
+		if err != nil {
+			t.Errorf("ParseLayout(%q): %v", text, err)
+			continue
+		}
+		if back, err := bits.ParseLayout(layout.String()); back != layout || err != nil {
+			t.Errorf("ParseLayout(%q) = %+v, %v, want %+v", layout.String(), back, err, layout)
+		}
+		a := mustAllocator(t, layout)
+		got, err := a.SplitWorker(3<<5 | 17)
+		if !slices.Equal(got, want) || err != nil {
+			t.Errorf("%s: SplitWorker = %+v, %v, want %+v", text, got, err, want)
+		}
+		var values []int64
+		for _, part := range got {
+			values = append(values, part.Value)
+		}
+		if worker, err := a.JoinWorker(values...); worker != 3<<5|17 || err != nil {
+			t.Errorf("%s: JoinWorker(%v) = %d, %v", text, values, worker, err)
+		}
+		// The parts handed out are the caller's.
+		got[0].Name = "spoiled"
+		if again, _ := a.SplitWorker(0); again[0].Name != want[0].Name {
+			t.Errorf("%s: the first part is now %q", text, again[0].Name)
+		}
+	}
+}
+
+func TestWorkerPartsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"41/5+/12":        `part "" of the worker in "5+", want a width from 1 to 63, such as 5, or a name and a width, such as machine:5`,
+		"41/0+5/12":       `part "0" of`,
+		"41/05+5/12":      `part "05" of`,
+		"41/5+-5/12":      `part "-5" of`,
+		"41/64+5/12":      `part "64" of`,
+		"41/:5/12":        `part ":5" of`,
+		"41/5:machine/12": `part "5:machine" of`,
+		"41/1a:5/12":      `part "1a:5" of`,
+		"41/a b:5/12":     `part "a b:5" of`,
+		"41/a:5+a:5/12":   `two parts of the worker are a in "a:5+a:5"`,
+		"41/part2:5+5/12": `two parts of the worker are part2`,
+		"41/60+60/12":     `width "120"`,
+		"41/9+5/12":       `41 + 14 + 12 = 67`,
+	} {
+		if got, err := bits.ParseLayout(text); !errors.Is(err, bits.ErrLayout) || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseLayout(%q) = %v, %v, want %q in the error", text, got, err, want)
+		}
+	}
+	layout := bits.Snowflake()
+	layout.WorkerParts = "4+5"
+	if err := layout.Validate(); err == nil || !strings.Contains(err.Error(), `WorkerParts is "4+5" with 9 bits, want as many as WorkerBits, 10`) {
+		t.Errorf("Validate of 4+5 in 10 bits: %v", err)
+	}
+	layout.WorkerParts = "datacenter:5+machine:5"
+	a := mustAllocator(t, layout)
+	for want, values := range map[string][]int64{
+		"machine is 32, want 0 to 31":                   {0, 32},
+		"datacenter is -1, want 0 to 31":                {-1, 0},
+		"1 parts of a worker number, want 2 for 41/dat": {1},
+	} {
+		if got, err := a.JoinWorker(values...); !errors.Is(err, bits.ErrRange) || !strings.Contains(err.Error(), want) {
+			t.Errorf("JoinWorker(%v) = %d, %v, want %q in the error", values, got, err, want)
+		}
+	}
+	for _, worker := range []int64{-1, 1024} {
+		if got, err := a.SplitWorker(worker); !errors.Is(err, bits.ErrRange) {
+			t.Errorf("SplitWorker(%d) = %v, %v, want ErrRange", worker, got, err)
+		}
+	}
+}
+
+// Parts change no id, and what is joined is split again.
+func TestWorkerPartsRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		layout := bits.Layout{TimeBits: 20, Epoch: epoch, Unit: 1}
+		var texts []string
+		var values []int64
+		for i := range rapid.IntRange(1, 6).Draw(t, "parts") {
+			width := rapid.IntRange(1, 7).Draw(t, "width")
+			values = append(values, rapid.Int64Range(0, 1<<width-1).Draw(t, "value"))
+			name := ""
+			if rapid.Bool().Draw(t, "named") {
+				name = string(rune('a'+i)) + ":"
+			}
+			texts = append(texts, name+string(rune('0'+width)))
+			layout.WorkerBits += uint8(width)
+		}
+		plain := layout
+		layout.WorkerParts = strings.Join(texts, "+")
+		a, err := bits.NewAllocator(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worker, err := a.JoinWorker(values...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts, err := a.SplitWorker(worker)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, part := range parts {
+			if part.Value != values[i] {
+				t.Fatalf("%s: %v split into %v", layout, values, parts)
+			}
+		}
+		b, err := bits.NewAllocator(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err1 := a.Compose(1, worker, 0)
+		other, err2 := b.Compose(1, worker, 0)
+		if one != other || err1 != nil || err2 != nil {
+			t.Fatalf("%s: %d, %v; without parts %d, %v", layout, one, err1, other, err2)
+		}
+	})
+}

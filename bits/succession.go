@@ -1,0 +1,115 @@
+package bits
+
+import (
+	"fmt"
+	"time"
+)
+
+// Succession reports whether ids of a new layout can equal ids of the old one
+// in the same column. Make one with [NewSuccession].
+type Succession struct {
+	// Ordered is whether every new id is greater than every old one.
+	Ordered bool
+
+	// From and Until are when the two can meet: only a new id stamped at From or
+	// later, and before Until, can equal an old one. Both are zero if none can.
+	// From Until on, new ids are greater than every old one. Worker numbers can
+	// keep ids apart between From and Until: see CanMeet and FreshNumbers.
+	From, Until time.Time
+
+	// Both layouts have their worker numbers in bits low to high of an id. high is
+	// not above low where they have no such bits.
+	low, high uint8
+
+	old, next *Allocator
+}
+
+// NewSuccession compares the ids of old that were stamped from began to before
+// ended with the ids that next stamps from ended on. A zero began means the
+// epoch of old. ended is later than the time of every old id; ids may lie ahead
+// of the clock by uid.Config.MaxBorrow.
+//
+// The error matches [ErrLayout] for an invalid layout. The error matches
+// [ErrRange] if old has no ids in that time, or next cannot stamp any from
+// ended on.
+func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error) {
+	o, err := NewAllocator(old)
+	if err != nil {
+		return Succession{}, fmt.Errorf("%w (the old layout)", err)
+	}
+	n, err := NewAllocator(next)
+	if err != nil {
+		return Succession{}, fmt.Errorf("%w (the next layout)", err)
+	}
+	if began.Before(old.Epoch) {
+		began = old.Epoch
+	}
+	firstTick, lastTick := o.Tick(began), min(o.Tick(ended.Add(-1)), o.maxTick)
+	if lastTick < firstTick {
+		return Succession{}, fmt.Errorf("%w: %s stamps nothing from %s to before %s", ErrRange, o.layout, rfc3339(began), rfc3339(ended))
+	}
+	start := n.Tick(ended) // below 0 if next begins later
+	if start > n.maxTick {
+		return Succession{}, fmt.Errorf("%w: %s stamps nothing from %s on", ErrRange, n.layout, rfc3339(ended))
+	}
+	s := Succession{
+		low:  max(o.workerShift, n.workerShift),
+		high: min(o.timeShift, n.timeShift),
+		old:  o,
+		next: n,
+	}
+	least, greatest := o.first(firstTick, 0), o.last(lastTick)
+	s.Ordered = n.first(start, 0) > greatest
+	if !s.Ordered && n.last(n.maxTick) >= least {
+		s.From = n.Time(max(start, least>>n.timeShift))
+		if s.From.Before(ended) {
+			s.From = ended.UTC()
+		}
+		s.Until = n.Time(min(greatest>>n.timeShift, n.maxTick) + 1)
+	}
+	return s, nil
+}
+
+// CanMeet reports whether an id that next stamps under its number can equal one
+// that old stamped under its own. False is certain; true means that they may
+// meet, from From to before Until.
+func (s Succession) CanMeet(oldNumber, nextNumber int64) bool {
+	return !s.From.IsZero() && s.oldBits(oldNumber) == s.nextBits(nextNumber)
+}
+
+// FreshNumbers returns the lowest range of safe numbers, from first to last:
+// under these, next never stamps an id that old stamped under a number from 0
+// to used. If both layouts have the same WorkerBits and SequenceBits, every
+// number above used is safe. ok is false if there is no safe number.
+func (s Succession) FreshNumbers(used int64) (first, last int64, ok bool) {
+	if s.From.IsZero() {
+		return 0, s.next.maxWorker, true
+	}
+	if s.high <= s.low {
+		return 0, 0, false
+	}
+	// In the bits that both have, numbers from 0 to used are 0 to taken.
+	taken := used >> (s.low - s.old.workerShift)
+	if taken >= s.mask() {
+		return 0, 0, false
+	}
+	return (taken + 1) << (s.low - s.next.workerShift), 1<<(s.high-s.next.workerShift) - 1, true
+}
+
+// oldBits and nextBits return what of a number lies in the bits that both have.
+func (s Succession) oldBits(number int64) int64 {
+	return number << s.old.workerShift >> s.low & s.mask()
+}
+
+func (s Succession) nextBits(number int64) int64 {
+	return number << s.next.workerShift >> s.low & s.mask()
+}
+
+func (s Succession) mask() int64 {
+	if s.high <= s.low {
+		return 0
+	}
+	return 1<<(s.high-s.low) - 1
+}
+
+func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

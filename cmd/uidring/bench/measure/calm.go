@@ -1,0 +1,95 @@
+package measure
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+const (
+	// probeTime is so long that the ends of the goroutines, which lookAfter sets apart,
+	// hardly count.
+	probeTime = 4 * time.Millisecond
+	// enough of the cores is free when the probe runs at this share of its best.
+	enough = 0.85
+	// pause is how long to leave a busy machine alone.
+	pause = 50 * time.Millisecond
+)
+
+// Calm avoids samples that are taken while other programs hold the cores, or
+// the second hardware thread of a core, even from another virtual machine. For
+// example, a contended counter looks as fast on two cores as on one if its two
+// goroutines share the single core that is left.
+type Calm struct {
+	Patience  time.Duration // how long in all to wait, or measure again; it is used up
+	Samples   int           // that were kept
+	Disturbed int           // of these, with patience used up
+
+	best  float64                                 // ns a step of one core that nothing disturbs
+	probe func(context.Context, int) (ns float64) // of a step, with goroutines; nil is arithmetic's
+}
+
+// arithmetic needs a core and nothing else: no memory, no clock, no lock. Four chains
+// that do not wait for each other keep all of the core's units busy. A single chain
+// would leave room for a neighbour, and not notice it.
+func arithmetic(n int) (uint64, error) {
+	a, b, c, d := uint64(n), uint64(n+1), uint64(n+2), uint64(n+3)
+	for range n {
+		a = (a ^ a<<13) + 1
+		b = (b ^ b<<13) + 1
+		c = (c ^ c<<13) + 1
+		d = (d ^ d<<13) + 1
+	}
+	return a ^ b ^ c ^ d, nil
+}
+
+// learn finds out how fast one core is.
+func (c *Calm) learn(ctx context.Context) {
+	if c.probe == nil {
+		c.probe = step
+	}
+	c.best = c.probe(ctx, 1)
+	for range 10 {
+		c.best = min(c.best, c.probe(ctx, 1))
+	}
+}
+
+// step returns the ns of one goroutine's step while all of them make theirs.
+func step(ctx context.Context, goroutines int) float64 {
+	calls, took, _ := fan(ctx, arithmetic, goroutines, Apart, probeTime)
+	return float64(took.Nanoseconds()) * float64(goroutines) / float64(max(calls, 1))
+}
+
+// free tells that all cores are free: what a sample leaves idle, refills use.
+func (c *Calm) free(ctx context.Context) bool {
+	return c.best/c.probe(ctx, runtime.GOMAXPROCS(0)) >= enough
+}
+
+// take keeps a sample that was taken between two probes that found the machine calm,
+// or the first one after patience is used up.
+func (c *Calm) take(ctx context.Context, task Task) error {
+	for {
+		start := time.Now()
+		for ctx.Err() == nil && time.Since(start) < c.Patience && !c.free(ctx) {
+			time.Sleep(pause)
+		}
+		c.Patience -= time.Since(start)
+
+		start = time.Now()
+		keep, err := task.Sample(ctx)
+		if err != nil {
+			return err
+		}
+		calm := c.free(ctx)
+		if !calm && c.Patience > 0 && ctx.Err() == nil {
+			c.Patience -= time.Since(start)
+			continue
+		}
+		keep()
+		c.Samples++
+		if !calm {
+			c.Disturbed++
+		}
+		return nil
+	}
+}

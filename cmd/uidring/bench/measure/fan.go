@@ -1,0 +1,144 @@
+package measure
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Placement says on which cores the threads of a sample run.
+type Placement int
+
+const (
+	// Apart starts each thread on a core of its own, as far as there are cores. A
+	// kernel may otherwise leave two threads on one core for the length of a sample
+	// while another core is idle; contention then does not happen.
+	Apart Placement = iota
+
+	// System leaves the threads where the operating system puts them.
+	System
+)
+
+// String returns words for a table.
+func (p Placement) String() string {
+	if p == System {
+		return "placed by the system"
+	}
+	return "a core each"
+}
+
+// lookAfter is how long a goroutine works between two readings of the clock: so
+// long that the reading costs nothing, and far shorter than a sample.
+const lookAfter = 100 * time.Microsecond
+
+// maxChunk is for calls that cost nothing.
+const maxChunk = 1 << 24
+
+// fan calls loop from goroutines for about d. It returns how many calls they made,
+// and the time from their start to the end of the last one. More goroutines than
+// cores yield at each reading of the clock, so that all of them have turns.
+func fan(ctx context.Context, loop func(int) (uint64, error), goroutines int, p Placement, d time.Duration) (calls int64, took time.Duration, err error) {
+	var (
+		total  atomic.Int64 // each goroutine adds to it once, in the end
+		failed atomic.Pointer[error]
+	)
+	yields := goroutines > runtime.GOMAXPROCS(0)
+	took = release(goroutines, p, func(begin time.Time) {
+		made, now := int64(0), time.Since(begin)
+		for chunk := 1; now < d && ctx.Err() == nil; {
+			last, err := loop(chunk)
+			runtime.KeepAlive(last)
+			if err != nil {
+				failed.CompareAndSwap(nil, &err)
+				break
+			}
+			made += int64(chunk)
+			then := time.Since(begin)
+			if then-now < lookAfter && chunk < maxChunk {
+				chunk *= 2
+			}
+			if now = then; yields {
+				runtime.Gosched()
+				now = time.Since(begin)
+			}
+		}
+		total.Add(made)
+	})
+	if err := failed.Load(); err != nil {
+		return 0, took, *err
+	}
+	return total.Load(), took, context.Cause(ctx)
+}
+
+// release runs work in goroutines that it lets go at once, and returns how long
+// they took. work is told when that was.
+func release(goroutines int, p Placement, work func(begin time.Time)) time.Duration {
+	var (
+		leaders = 0 // goroutines that begin on threads of their own
+		waiting sync.WaitGroup
+		done    sync.WaitGroup
+		gate    = make(chan struct{})
+		start   time.Time
+		open    = func() {
+			start = time.Now()
+			close(gate)
+		}
+	)
+	if p == Apart {
+		leaders = min(goroutines, runtime.GOMAXPROCS(0))
+	}
+	for range goroutines - leaders {
+		waiting.Add(1)
+		done.Go(func() {
+			waiting.Done()
+			<-gate
+			work(start)
+		})
+	}
+	waiting.Wait()
+	if leaders == 0 {
+		open()
+	}
+	there, placed := newBarrier(leaders, func() {}), newBarrier(leaders, open)
+	for i := range leaders {
+		done.Go(func() {
+			runtime.LockOSThread() // until all are there: each has a thread of its own
+			there.pass()
+			place(i)
+			placed.pass()
+			runtime.UnlockOSThread()
+			work(start)
+		})
+	}
+	done.Wait()
+	return time.Since(start)
+}
+
+// barrier lets goroutines pass once all have come, and calls last before. They spin,
+// for one that is parked may wake up on another core. Now and then they yield to
+// those that are missing.
+type barrier struct {
+	missing atomic.Int64
+	open    atomic.Bool
+	last    func()
+}
+
+func newBarrier(goroutines int, last func()) *barrier {
+	b := &barrier{last: last}
+	b.missing.Store(int64(goroutines))
+	return b
+}
+
+func (b *barrier) pass() {
+	if b.missing.Add(-1) == 0 {
+		b.last()
+		b.open.Store(true)
+	}
+	for i := 1; !b.open.Load(); i++ {
+		if i%(1<<16) == 0 {
+			runtime.Gosched()
+		}
+	}
+}

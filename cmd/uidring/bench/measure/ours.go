@@ -1,0 +1,132 @@
+package measure
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+// Batch is how many ids a call of NextN is asked for.
+const Batch = 256
+
+// Names of the generators' methods, as subjects.
+const (
+	CachedNext   = "Cached.Next"
+	CachedNextN  = "Cached.NextN(256)"
+	CachedWaitN  = "Cached.WaitN(256)"
+	CachedAll    = "Cached.All"
+	DefaultNext  = "Default.Next"
+	DefaultNextN = "Default.NextN(256)"
+	DefaultAll   = "Default.All"
+	SlotsNext    = "Slots.Next"
+)
+
+// Roomy is the layout that Default and Slots are measured with. It has so many ids in a
+// tick that they never wait for the next tick: with the default layout's 8,192 ids a
+// second, the wait would be what is measured.
+var Roomy = bits.Layout{
+	TimeBits:     31,
+	WorkerBits:   1,
+	SequenceBits: 31,
+	Epoch:        time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC),
+	Unit:         time.Second,
+}
+
+// quiet is one logger for all, so that it does not count as a generator's memory.
+var quiet = slog.New(slog.DiscardHandler)
+
+// NewCached starts a cached generator that borrows without bound: a loop that does
+// nothing but take ids reaches any bound within seconds.
+func NewCached(layout bits.Layout, boost int) (*uid.Cached, error) {
+	return uid.NewCached(context.Background(), uid.StaticWorker(0),
+		uid.Config{Layout: layout, BoostPower: boost, MaxBorrow: -1, Logger: quiet})
+}
+
+// Ours returns the generators by their methods: Cached with the given layout and
+// BoostPower, the others with [Roomy].
+func Ours(layout bits.Layout, boost int) []Subject {
+	cached := func() (*uid.Cached, error) { return NewCached(layout, boost) }
+	standard := func() (*uid.Default, error) {
+		return uid.NewDefault(context.Background(), uid.StaticWorker(0), uid.DefaultConfig{Layout: Roomy, Logger: quiet})
+	}
+	slots := func() (*uid.Slots, error) {
+		return uid.NewSlots(context.Background(), uid.StaticWorker(0), uid.SlotsConfig{Layout: Roomy, Logger: quiet})
+	}
+	return []Subject{
+		of(CachedNext, 1, cached, cachedNext),
+		of(CachedNextN, Batch, cached, cachedNextN),
+		of(CachedWaitN, Batch, cached, cachedWaitN),
+		of(CachedAll, 1, cached, cachedAll),
+		of(DefaultNext, 1, standard, defaultNext),
+		of(DefaultNextN, Batch, standard, defaultNextN),
+		of(DefaultAll, 1, standard, defaultAll),
+		of(SlotsNext, 1, slots, slotsNext),
+	}
+}
+
+// of returns a generator by one of its methods.
+func of[G interface{ Close() error }](name string, perCall int, start func() (G, error), loop func(G, int) (uint64, error)) Subject {
+	return Subject{name, func() (*Instance, error) {
+		gen, err := start()
+		if err != nil {
+			return nil, err
+		}
+		in := &Instance{Loop: func(n int) (uint64, error) { return loop(gen, n) }, PerCall: perCall, Close: gen.Close}
+		if ring, ok := any(gen).(*uid.Cached); ok {
+			in.Stats = ring.Stats
+		}
+		return in, nil
+	}}
+}
+
+// The loops are functions, one for each type and method: a call through an interface
+// or a type parameter is not what a user's call costs.
+
+func cachedNext(gen *uid.Cached, n int) (uint64, error) {
+	return Repeat(n, func() (uint64, error) { id, err := gen.Next(); return uint64(id), err })
+}
+
+func defaultNext(gen *uid.Default, n int) (uint64, error) {
+	return Repeat(n, func() (uint64, error) { id, err := gen.Next(); return uint64(id), err })
+}
+
+func slotsNext(gen *uid.Slots, n int) (uint64, error) {
+	return Repeat(n, func() (uint64, error) { id, err := gen.Next(); return uint64(id), err })
+}
+
+func cachedNextN(gen *uid.Cached, n int) (uint64, error) {
+	var ids [Batch]uid.ID
+	return Repeat(n, func() (uint64, error) { _, err := gen.NextN(ids[:]); return uint64(ids[Batch-1]), err })
+}
+
+func cachedWaitN(gen *uid.Cached, n int) (uint64, error) {
+	var ids [Batch]uid.ID
+	ctx := context.Background()
+	return Repeat(n, func() (uint64, error) { _, err := gen.WaitN(ctx, ids[:]); return uint64(ids[Batch-1]), err })
+}
+
+func defaultNextN(gen *uid.Default, n int) (uint64, error) {
+	var ids [Batch]uid.ID
+	return Repeat(n, func() (uint64, error) { _, err := gen.NextN(ids[:]); return uint64(ids[Batch-1]), err })
+}
+
+func cachedAll(gen *uid.Cached, n int) (uint64, error) {
+	for id, err := range gen.All(context.Background()) {
+		if n--; n == 0 || err != nil {
+			return uint64(id), err
+		}
+	}
+	return 0, nil
+}
+
+func defaultAll(gen *uid.Default, n int) (uint64, error) {
+	for id, err := range gen.All(context.Background()) {
+		if n--; n == 0 || err != nil {
+			return uint64(id), err
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/uidring/uidring/bits"
+)
+
+// Number is a flag whose value is a whole number from Min to Max.
+type Number struct {
+	Value    *int64
+	Min, Max int64
+}
+
+// String implements pflag.Value.
+func (n Number) String() string {
+	if n.Value == nil { // pflag asks a zero value when it writes help
+		return ""
+	}
+	return strconv.FormatInt(*n.Value, 10)
+}
+
+// Type implements pflag.Value.
+func (n Number) Type() string { return "int" }
+
+// Set implements pflag.Value.
+func (n Number) Set(text string) error {
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || v < n.Min || v > n.Max {
+		return fmt.Errorf("want a whole number from %d to %d", n.Min, n.Max)
+	}
+	*n.Value = v
+	return nil
+}
+
+// Choice is a flag whose value is one of a few words.
+type Choice struct {
+	Value *string
+	Words []string
+}
+
+// String implements pflag.Value.
+func (c Choice) String() string {
+	if c.Value == nil {
+		return ""
+	}
+	return *c.Value
+}
+
+// Type implements pflag.Value.
+func (c Choice) Type() string { return "name" }
+
+// Set implements pflag.Value.
+func (c Choice) Set(text string) error {
+	if !slices.Contains(c.Words, text) {
+		return fmt.Errorf("want %s", strings.Join(c.Words, " or "))
+	}
+	*c.Value = text
+	return nil
+}
+
+// LayoutFlag adds --layout, which reads text as bits.ParseLayout does.
+func LayoutFlag(cmd *cobra.Command, layout *bits.Layout, usage string) {
+	cmd.Flags().TextVar(layout, "layout", bits.Default(), usage+": `name` of one ("+strings.Join(bits.Names(), ", ")+")\n"+
+		"or widths of ticks, worker and sequence, such as 31/23/9, either of them with\n"+
+		",epoch=DATE and ,unit=DURATION after it where need be")
+	Complete(cmd, "layout", bits.Names()...)
+}
+
+// Complete offers words for a flag's value to the user's shell.
+func Complete(cmd *cobra.Command, flag string, words ...string) {
+	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, directive)); err != nil {
+		panic(err) // the flag is not there, or has completion already
+	}
+}
+
+// Example sets what the error about a wrong value shows as a right one. The user's
+// shell completes nothing for the flag.
+func Example(cmd *cobra.Command, flag, example string) {
+	Complete(cmd, flag)
+	if err := cmd.Flags().SetAnnotation(flag, exampleKey, []string{example}); err != nil {
+		panic(err) // the flag is not there
+	}
+}
+
+const exampleKey = "example"
+
+// negative finds the error about what looks like a flag and may be meant for a number.
+var negative = regexp.MustCompile(`in (-[0-9]+)$`)
+
+// explain adds an example to an error about a flag.
+func explain(_ *cobra.Command, err error) error {
+	if found := negative.FindStringSubmatch(err.Error()); found != nil {
+		return fmt.Errorf("%w; to give %s as an argument, write -- %[2]s", err, found[1])
+	}
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	flag := invalid.GetFlag()
+	example := flag.DefValue
+	if given := flag.Annotations[exampleKey]; given != nil {
+		example = given[0]
+	}
+	return fmt.Errorf("%w; for example --%s %s", err, flag.Name, example)
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
+)
+
+// ErrNoReader is matched by the error of a write to a pipe that nobody reads
+// any more, as when head has read enough. It ends a command, and is no fault.
+var ErrNoReader = errors.New("nobody reads standard output")
+
+// errWrite is matched by the error of any other write that fails.
+var errWrite = errors.New("write to standard output")
+
+// output is standard output. Its errors say so. So a broken pipe of standard
+// output is not confused with a broken database connection. It keeps the first
+// of them, since cobra drops those of help.
+type output struct {
+	w      io.Writer
+	failed error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	switch {
+	case err == nil:
+		return n, nil
+	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
+		err = ErrNoReader
+	default:
+		err = fmt.Errorf("%w: %w", errWrite, err)
+	}
+	o.failed = cmp.Or(o.failed, err)
+	return n, err
+}
+
+// Finish flushes out and returns err. A failure to write, which out keeps, is in the
+// result once.
+func Finish(out *bufio.Writer, err error) error {
+	if failed := out.Flush(); !errors.Is(err, failed) {
+		return errors.Join(err, failed)
+	}
+	return err
+}
+
+// Printable quotes text that could steer the terminal.
+func Printable(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
+}

@@ -1,0 +1,166 @@
+// Package cli has what the subcommands of uidring share: exit codes, flags, standard
+// output and signals.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/uid"
+)
+
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Run does what args say and returns the exit code. Root has commands with a RunE;
+// Run adds help and completion.
+func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	started := false // what goes wrong before is wrong use
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		err := cmd.ValidateFlagGroups()
+		started = err == nil
+		return err
+	}
+	root.SetFlagErrorFunc(explain)
+	renamed(root, root.Name())
+	out := &output{w: stdout}
+	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra takes os.Args
+	root.SetIn(stdin)
+	root.SetOut(out)
+	root.SetErr(stderr)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Run, cmd.RunE, cmd.PersistentPreRun = nil, help, nil
+		case "completion": // or cobra takes a shell that it does not know for a call for help
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = out.failed // which cobra drops for help
+	}
+	return report(stderr, cmd, err, started)
+}
+
+// renamed puts the command's name into the examples, which have uidring's.
+func renamed(cmd *cobra.Command, name string) {
+	cmd.Example = strings.ReplaceAll(cmd.Example, "uidring ", name+" ")
+	for _, sub := range cmd.Commands() {
+		renamed(sub, name)
+	}
+}
+
+// help is cobra's help command, except that an unknown topic is wrong use.
+func help(cmd *cobra.Command, args []string) error {
+	topic, rest, err := cmd.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return Usagef("unknown help topic %q", strings.Join(args, " "))
+	}
+	topic.InitDefaultHelpFlag()
+	return topic.Help()
+}
+
+// UsageError is wrong use that a command notices while it runs.
+type UsageError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// Usagef returns a UsageError.
+func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
+
+// AtStart marks errors of a generator's start that are the flags' fault: every field of
+// the config and a static worker's number is a flag.
+func AtStart(err error) error {
+	if errors.Is(err, uid.ErrConfig) || errors.Is(err, uid.ErrWorkerRange) || errors.Is(err, uid.ErrTimeExhausted) {
+		return &UsageError{err}
+	}
+	return err
+}
+
+// ErrReported stands for failures that the command has written to standard error. In a
+// [UsageError] it stands for wrong use.
+var ErrReported = errors.New("reported")
+
+// report writes err, if there is something to write, and returns the exit code.
+func report(stderr io.Writer, cmd *cobra.Command, err error, started bool) int {
+	var (
+		ended *signalError
+		usage *UsageError
+	)
+	switch {
+	case err == nil, errors.Is(err, ErrNoReader):
+		return exitOK
+	case errors.Is(err, ErrReported) && errors.As(err, &usage):
+		return exitUsage
+	case errors.Is(err, ErrReported):
+		return exitFailed
+	case errors.As(err, &ended):
+		return 128 + int(ended.signal)
+	}
+	fmt.Fprintf(stderr, "%s: %s\n", cmd.Root().Name(), WithoutPrefix(err))
+	if started && !errors.As(err, &usage) || errors.Is(err, errWrite) {
+		return exitFailed
+	}
+	fmt.Fprintf(stderr, "See '%s --help'.\n", cmd.CommandPath())
+	return exitUsage
+}
+
+// WithoutPrefix returns an error's text in one line, without the names of the packages
+// that it begins with.
+func WithoutPrefix(err error) string {
+	text := oneLine(err.Error())
+	for {
+		name, rest, found := strings.Cut(text, ": ")
+		switch name {
+		case "bits", "uid", "opaque", "worker", "lease", "segment", "segmentsql", "workeretcd", "workerredis", "workerzk":
+		default:
+			found = false
+		}
+		if !found {
+			return text
+		}
+		text = rest
+	}
+}
+
+// oneLine folds text into a line: joined errors and cobra's suggestions have
+// several.
+func oneLine(text string) string {
+	var line strings.Builder
+	for part := range strings.Lines(text) {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		if so := line.String(); strings.HasSuffix(so, ":") || strings.HasSuffix(so, "?") {
+			line.WriteByte(' ')
+		} else if so != "" {
+			line.WriteString("; ")
+		}
+		line.WriteString(part)
+	}
+	return line.String()
+}
+
+// NoArguments is for commands that take flags only.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unknown argument %q: %s takes flags only", args[0], cmd.Name())
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// signalError is the cause of a context that a signal has ended.
+type signalError struct{ signal syscall.Signal }
+
+func (e *signalError) Error() string { return "ended by signal: " + e.signal.String() }
+
+// UntilSignal returns a context that ends when the user or the system wants the
+// process to end, so that it can write what it has. A second signal ends the
+// process at once. The caller calls stop when done.
+func UntilSignal(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals) // before cancel: whoever sees the end may send the second
+			number, _ := s.(syscall.Signal)
+			cancel(&signalError{number})
+		case <-ctx.Done():
+			signal.Stop(signals)
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}

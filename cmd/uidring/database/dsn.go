@@ -1,0 +1,119 @@
+// Package database opens the database that a command works with. It is the only
+// package that links SQL drivers.
+//
+// A DSN is one of these:
+//
+//	app.db, data/app.sqlite3           an SQLite file
+//	sqlite:app, file:app.db?mode=rw    an SQLite file of any name; %, ?, # are percent-encoded
+//	mysql://user:pass@host:3306/name   MySQL; mariadb: is the same
+//	user:pass@tcp(host:3306)/name      MySQL, as its driver has it
+//	postgres://user:pass@host/name     PostgreSQL; handed to its driver as it is
+//	host=db user=me dbname=name        PostgreSQL, the same
+//
+// A path without an ending of SQLite must be an existing SQLite file, so that a
+// mistyped DSN of a server does not become a file. Options after a question
+// mark are the driver's own.
+package database
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+// accepted is what an error tells the reader to write.
+const accepted = "an SQLite file such as app.db, sqlite:PATH, mysql://user@host:3306/name or postgres://user@host:5432/name"
+
+// patience is how long a server has to accept the first connection, unless the DSN
+// says otherwise.
+const patience = 10 * time.Second
+
+// target is a DSN that was understood.
+type target struct {
+	name    string // as messages show it: without password and options
+	file    string // path of an SQLite file
+	memory  bool   // SQLite without a file
+	timeout time.Duration
+	open    func() (*sql.DB, gorm.Dialector, error)
+}
+
+var (
+	// A scheme has two letters or more, so that C:\app.db is a path.
+	schemePattern = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]+)://`)
+	// The drivers' own forms. They are looked for first: a password can be part of them.
+	mysqlPattern    = regexp.MustCompile(`(^|@)(tcp|unix)\(.*\)/|^[^/]*@/`)
+	postgresPattern = regexp.MustCompile(`(?i)(^|\s)(host|hostaddr|port|user|dbname|password|service|sslmode)\s*=`)
+	// A plain word can be shown. Anything else may hold a password.
+	plainPattern = regexp.MustCompile(`^[\w./\\-]*(:\d*)?$`)
+)
+
+// parse understands a DSN. Its errors never show a part that may be a password.
+func parse(dsn string) (*target, error) {
+	lower := strings.ToLower(dsn)
+	for _, known := range []struct {
+		prefix string
+		parse  func(dsn, rest string) (*target, error)
+	}{
+		{"sqlite:", sqliteURL}, {"sqlite3:", sqliteURL}, {"file:", sqliteURL},
+		{"mysql://", mysqlURL}, {"mariadb://", mysqlURL},
+		{"postgres://", postgresDSN}, {"postgresql://", postgresDSN},
+	} {
+		if strings.HasPrefix(lower, known.prefix) {
+			return known.parse(dsn, dsn[len(known.prefix):])
+		}
+	}
+	scheme := schemePattern.FindStringSubmatch(dsn)
+	switch {
+	case dsn == "":
+		return nil, errors.New("it is empty; want " + accepted)
+	case scheme != nil && slices.Contains(elsewhere, strings.ToLower(scheme[1])):
+		return nil, errElsewhere(strings.ToLower(scheme[1]))
+	case scheme != nil:
+		return nil, fmt.Errorf("unknown scheme %q; want %s", scheme[1], accepted)
+	case dsn == ":memory:":
+		return sqliteFile(dsn, url.Values{}), nil
+	case mysqlPattern.MatchString(dsn):
+		return mysqlDSN(dsn)
+	case postgresPattern.MatchString(dsn):
+		return postgresDSN(dsn, dsn)
+	case isSQLitePath(dsn):
+		return sqliteFile(dsn, url.Values{}), nil
+	case plainPattern.MatchString(dsn):
+		return nil, fmt.Errorf("%q is neither an SQLite file nor does it end in .db; want %s", dsn, accepted)
+	}
+	return nil, errors.New("it is neither an SQLite file nor the URL of a database; want " + accepted)
+}
+
+// isSQLitePath reports whether a path is an SQLite file, or has the name of one.
+func isSQLitePath(path string) bool {
+	if file, err := os.Open(path); err == nil {
+		defer file.Close()
+		if isSQLite(file) {
+			return true
+		}
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".db", ".db3", ".sqlite", ".sqlite3":
+		return !strings.ContainsAny(path, "@=") // which can be a DSN with a password
+	}
+	return false
+}
+
+// isSQLite reports whether a file begins as SQLite's do.
+func isSQLite(file io.Reader) bool {
+	header := []byte("SQLite format 3\x00")
+	start := make([]byte, len(header))
+	_, err := io.ReadFull(file, start)
+	return err == nil && bytes.Equal(start, header)
+}

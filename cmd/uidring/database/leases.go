@@ -1,0 +1,122 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// Stores reads the URLs of stores that hold leased worker numbers and are no SQL
+// database, by the URL's scheme. uidring has none of them, so that it links SQL
+// drivers alone; uidringd has all.
+type Stores map[string]func(url string) (*Store, error)
+
+// Store is a URL of such a store that was understood.
+type Store struct {
+	Name    string        // for messages: without password and options
+	Timeout time.Duration // within which Open has to connect
+
+	// Open connects. The function that it returns closes the connection.
+	Open func(ctx context.Context) (lease.Store, func() error, error)
+}
+
+// elsewhere are the schemes that uidringd reads.
+var elsewhere = []string{"etcd", "redis", "rediss", "zk"}
+
+// errElsewhere is the error where an SQL database is wanted.
+func errElsewhere(scheme string) error {
+	return fmt.Errorf("%s:// is a store of leased worker numbers, for uidringd gen --worker lease and uidringd workers "+
+		"(go install github.com/uidring/uidring/cmd/uidringd@latest); here want %s", scheme, accepted)
+}
+
+// schemes are the schemes of the stores, in order.
+func (s Stores) schemes() []string { return slices.Sorted(maps.Keys(s)) }
+
+// store returns what reads the place's DSN, nil if that is of an SQL database.
+func (p Place) store() func(string) (*Store, error) {
+	scheme, _, found := strings.Cut(p.DSN, "://")
+	if !found {
+		return nil
+	}
+	return p.Stores[strings.ToLower(scheme)]
+}
+
+// SQL reports whether the place is an SQL database: of the others, none has
+// registered numbers, or segments.
+func (p Place) SQL() bool { return p.store() == nil }
+
+// Check returns what is wrong with the DSN, as a [cli.UsageError], without connecting.
+func (p Place) Check() error {
+	var err error
+	if read := p.store(); read != nil {
+		_, err = read(p.DSN)
+	} else {
+		_, err = p.target()
+	}
+	return p.usage(err)
+}
+
+// Leases is an open store of leased worker numbers. It is safe for concurrent use.
+type Leases struct {
+	*lease.Leaser
+	Name  string // for messages: without password and options
+	DB    *DB    // nil if the store is no SQL database
+	close func() error
+	at    Place
+}
+
+// Wrap returns err with the name of the store. It returns nil for nil.
+func (l *Leases) Wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return l.at.Fault(l.Name, err)
+}
+
+// Close closes the connection. Close generators first.
+func (l *Leases) Close() error { return l.Wrap(l.close()) }
+
+// Leases connects to the place, which may be one of its Stores, as [Place.Open] does.
+func (p Place) Leases(ctx context.Context, opts ...lease.Option) (*Leases, error) {
+	return p.leases(ctx, true, opts)
+}
+
+// ExistingLeases is Leases, except that an SQLite file that is not there is an error
+// that matches [os.ErrNotExist].
+func (p Place) ExistingLeases(ctx context.Context, opts ...lease.Option) (*Leases, error) {
+	return p.leases(ctx, false, opts)
+}
+
+func (p Place) leases(ctx context.Context, create bool, opts []lease.Option) (*Leases, error) {
+	read := p.store()
+	if read == nil {
+		db, err := p.open(ctx, create)
+		if err != nil {
+			return nil, err
+		}
+		return &Leases{worker.NewLeaser(db.DB, opts...), db.Name, db, db.Close, p}, nil
+	}
+	store, err := read(p.DSN)
+	if err != nil {
+		return nil, p.usage(err)
+	}
+	limited, cancel := context.WithTimeout(ctx, store.Timeout)
+	defer cancel()
+	opened, end, err := store.Open(limited)
+	switch {
+	case err == nil:
+		return &Leases{lease.New(opened, opts...), store.Name, nil, end, p}, nil
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case limited.Err() != nil && errors.Is(err, context.DeadlineExceeded):
+		err = noAnswer(store.Timeout, err)
+	}
+	return nil, p.Fault(store.Name, err)
+}

@@ -1,0 +1,117 @@
+package database
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/mysql"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+)
+
+// mysqlURL reads mysql://user:password@host:port/name?options.
+func mysqlURL(dsn, _ string) (*target, error) {
+	u, err := url.Parse(dsn)
+	if err != nil || u.Fragment != "" { // err can show a part of the password
+		return nil, errors.New("the MySQL URL does not parse: special characters in a user name or password must be percent-encoded")
+	}
+	config, err := mysqldriver.ParseDSN("/?" + u.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("MySQL URL: %w", err)
+	}
+	config.User, config.DBName = u.User.Username(), trimSlash(u.Path)
+	config.Passwd, _ = u.User.Password()
+	config.Addr = net.JoinHostPort(cmp.Or(u.Hostname(), "127.0.0.1"), cmp.Or(u.Port(), "3306"))
+	return mysqlServer(config)
+}
+
+func trimSlash(path string) string {
+	if path == "" {
+		return ""
+	}
+	return path[1:]
+}
+
+// mysqlDSN reads the form of the driver's own.
+func mysqlDSN(dsn string) (*target, error) {
+	config, err := mysqldriver.ParseDSN(dsn)
+	if err != nil {
+		return nil, errors.New("the MySQL DSN does not parse; want user:password@tcp(host:3306)/name")
+	}
+	return mysqlServer(config)
+}
+
+// mysqlServer speaks UTC: times are parsed, and the session's time zone is UTC unless
+// an option says otherwise.
+func mysqlServer(config *mysqldriver.Config) (*target, error) {
+	if config.DBName == "" {
+		return nil, errors.New("it names no database; want mysql://user@host:3306/name")
+	}
+	config.ParseTime, config.Loc, config.Logger = true, time.UTC, &mysqldriver.NopLogger{}
+	config.Timeout = cmp.Or(config.Timeout, patience)
+	if _, set := config.Params["time_zone"]; !set {
+		if config.Params == nil {
+			config.Params = map[string]string{}
+		}
+		config.Params["time_zone"] = "'+00:00'"
+	}
+	return &target{
+		name:    serverName("mysql", config.User, config.Addr, config.DBName),
+		timeout: config.Timeout,
+		open: func() (*sql.DB, gorm.Dialector, error) {
+			connector, err := mysqldriver.NewConnector(config)
+			if err != nil {
+				return nil, nil, err
+			}
+			pool := sql.OpenDB(connector)
+			return pool, mysql.New(mysql.Config{Conn: pool, DSNConfig: config}), nil
+		},
+	}, nil
+}
+
+// quoted finds what a driver quotes from a DSN, which can be a part of a password.
+var quoted = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|'[^']*'")
+
+// postgresDSN hands a URL, or keywords and values, to the driver as they are.
+func postgresDSN(dsn, _ string) (*target, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil { // its text is "cannot parse `DSN`: cause"
+		cause := err.Error()
+		cause = cause[strings.LastIndex(cause, "`: ")+1:]
+		return nil, fmt.Errorf("PostgreSQL DSN%s", quoted.ReplaceAllString(cause, `"…"`))
+	}
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, patience)
+	timeout := config.ConnectTimeout
+	for _, other := range config.Fallbacks {
+		if other.Host != config.Host {
+			timeout += config.ConnectTimeout
+		}
+	}
+	return &target{
+		name:    serverName("postgres", config.User, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))), config.Database),
+		timeout: timeout,
+		open: func() (*sql.DB, gorm.Dialector, error) {
+			pool := stdlib.OpenDB(*config)
+			return pool, postgres.New(postgres.Config{Conn: pool}), nil
+		},
+	}, nil
+}
+
+func serverName(scheme, user, address, name string) string {
+	u := url.URL{Scheme: scheme, Host: address, Path: "/" + name}
+	if user != "" {
+		u.User = url.User(user)
+	}
+	return u.String()
+}

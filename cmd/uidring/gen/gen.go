@@ -1,0 +1,358 @@
+// Package gen is the subcommand that makes ids.
+package gen
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/time/rate"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidring/cli"
+	"github.com/uidring/uidring/cmd/uidring/database"
+	"github.com/uidring/uidring/cmd/uidring/format"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/uidstatus"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+const (
+	cachedName  = "cached"
+	defaultName = "default"
+)
+
+// flags are the flags of gen.
+type flags struct {
+	count     int64
+	generator string
+	segment   string // the tag of a counter, in place of a worker number
+	worker    source
+	stores    database.Stores
+	layout    bits.Layout
+	boost     int64
+	padding   int64
+	maxBorrow time.Duration
+	maxAge    time.Duration
+	rate      int64 // ids a second, 0 is no limit
+	json      bool
+	text      format.TextFlags
+	http      string
+}
+
+// maxRate is more ids a second than can be written.
+const maxRate = 1_000_000_000
+
+// cachedOnly are the flags that the default generator has no use for.
+var cachedOnly = []string{"boost-power", "padding-factor", "max-borrow", "max-age"}
+
+// clockedOnly are the flags that a segment has no use for.
+var clockedOnly = append([]string{"generator", "worker", "layout", "json"}, cachedOnly...)
+
+// New returns the subcommand. It leases worker numbers from stores too, not only from
+// SQL databases.
+func New(stores database.Stores) *cobra.Command {
+	f := flags{
+		stores:    stores,
+		count:     1,
+		generator: cachedName,
+		worker:    source{kind: registrySource},
+		boost:     uid.DefaultBoostPower,
+		padding:   uid.DefaultPaddingFactor,
+	}
+	cmd := &cobra.Command{
+		Use:   "gen",
+		Short: "Make ids",
+		Long: `gen takes a worker number and prints ids, one a line. --worker says where the
+number comes from:
+
+  registry   a row of the table WORKER_NODE: no other start ever has the number
+  lease      a row of the table WORKER_LEASE: gen gives the number back when it
+             ends; after a crash the number is free in a minute
+  static:N   the number N, without a database
+
+--segment TAG makes small, dense ids of a counter instead, without time or worker:
+uidring segments create TAG makes the counter. What gen reserved and did not print,
+it returns when it ends.
+
+gen creates a table or an SQLite file that is missing, and says so on standard
+error. Use one table for all ids of a layout: the two tables do not know of each
+other's numbers. Others on the machine can see arguments, so give a DSN with a
+password by $UIDRING_DSN.
+
+The cached generator stamps ids ahead of the clock when you ask for more ids than
+the time has room for, by --max-borrow at most. Then it waits. The default
+generator stamps the present, and waits for the next tick when a tick is full.
+--rate paces either of them, in ten batches a second.
+
+With a leased number, ids carry time that was reserved in the database. When the
+database is away, ids go on to the end of that time and then wait. Standard error
+says so. A number that cannot be given back is an error, though the ids are good.
+
+With --worker static:N you promise that nothing else makes ids with N and that
+layout. That includes an earlier gen in the same second: both make the same ids.
+
+--http shows a status page while gen runs. The page has no authentication: choose
+an address that only you can reach.
+
+An interrupt ends gen after a whole line, with exit code 130.`,
+		Example: `  uidring gen -n 5
+  uidring gen -n 1000000 > ids.txt
+  uidring gen --json --layout snowflake
+  uidring gen --form base32 -n 3
+  uidring gen --dsn mysql://user@localhost:3306/app -n 5
+  uidring gen --worker lease -n 5
+  uidring gen --segment orders -n 5
+  uidring gen --worker static:7 --generator default
+  uidring gen -n 1000000 --rate 5000 --http 127.0.0.1:8080 > ids.txt`,
+		Args:              cli.NoArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			write, err := f.lines()
+			if err != nil || f.count == 0 {
+				return err
+			}
+			return f.generate(cmd, write)
+		},
+	}
+	set := cmd.Flags()
+	set.VarP(cli.Number{Value: &f.count, Max: math.MaxInt64}, "count", "n", "how many ids; 0 takes no worker number")
+	set.Var(cli.Choice{Value: &f.generator, Words: []string{cachedName, defaultName}}, "generator", "cached or default")
+	set.Var(&f.worker, "worker", "where the worker number comes from: lease, registry or static:N")
+	set.StringVar(&f.segment, "segment", "", "make ids of the counter with this `tag`")
+	database.TableFlag(cmd)
+	cli.LayoutFlag(cmd, &f.layout, "layout of the ids")
+	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("the cached generator's ring holds the ids of 2^this ticks; 1 to %d", uid.MaxBoostPower))
+	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "fill the ring when it holds less than this, in per cent; 1 to 99")
+	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative is no limit")
+	set.DurationVar(&f.maxAge, "max-age", uid.DefaultMaxAge, "skip ids that are older than this; negative is no limit")
+	set.Var(cli.Number{Value: &f.rate, Max: maxRate}, "rate", "make at most this many ids a second; 0 is no limit")
+	set.BoolVar(&f.json, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
+	f.text.Add(cmd)
+	set.StringVar(&f.http, "http", "", "show a status page at this `address`, such as 127.0.0.1:8080; port 0 is a free one")
+	database.Flag(cmd, stores)
+	cmd.MarkFlagsMutuallyExclusive("json", "form")
+	cli.Complete(cmd, "generator", cachedName, defaultName)
+	cli.Complete(cmd, "worker", leaseSource, registrySource, staticSource)
+	for flag, example := range map[string]string{"count": "5", "boost-power": "3", "padding-factor": "50", "max-borrow": "1m0s", "max-age": "10s", "rate": "5000", "segment": "orders", "http": exampleAddress} {
+		cli.Example(cmd, flag, example)
+	}
+	return cmd
+}
+
+// check finds flags that contradict each other.
+func (f *flags) check(cmd *cobra.Command) error {
+	counts := cmd.Flags().Changed("segment")
+	for _, name := range clockedOnly {
+		if counts && cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s is not for --segment, whose ids have neither time nor worker", name)
+		}
+	}
+	if counts {
+		if err := segment.CheckTag(f.segment); err != nil {
+			return &cli.UsageError{Err: err}
+		}
+	} else if cmd.Flags().Changed("table") {
+		return cli.Usagef("--table is for --segment TAG")
+	}
+	for _, name := range cachedOnly {
+		if f.generator == defaultName && cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s is for --generator %s", name, cachedName)
+		}
+	}
+	if err := f.checkPlace(cmd, counts); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("http") {
+		return checkAddress(f.http)
+	}
+	return nil
+}
+
+// checkPlace finds a place that is not for the flags. Where registered numbers cannot
+// be had, and nobody asks for them, numbers are leased.
+func (f *flags) checkPlace(cmd *cobra.Command, counts bool) error {
+	if f.worker.kind == staticSource {
+		if cmd.Flags().Changed("dsn") {
+			return cli.Usagef("--worker %s needs no database: leave out --dsn", &f.worker)
+		}
+		return nil
+	}
+	place := database.Of(cmd, f.stores)
+	if counts || place.SQL() {
+		return nil
+	}
+	if !cmd.Flags().Changed("worker") {
+		f.worker.kind = leaseSource
+	}
+	if f.worker.kind != leaseSource {
+		return cli.Usagef("--worker %s: %s is a store of leased numbers; want --worker %s, or the DSN of an SQL database", &f.worker, place.Origin, leaseSource)
+	}
+	return place.Check()
+}
+
+// lines returns the function that appends an id's line.
+func (f *flags) lines() (func(b []byte, id uid.ID) ([]byte, error), error) {
+	if f.json {
+		allocator, err := bits.NewAllocator(f.layout)
+		if err != nil {
+			return nil, &cli.UsageError{Err: err}
+		}
+		form := format.JSON(allocator)
+		return func(b []byte, id uid.ID) ([]byte, error) { return form.Append(b, int64(id)) }, nil
+	}
+	text, err := f.text.Open()
+	return func(b []byte, id uid.ID) ([]byte, error) { return append(text.Append(b, id), '\n'), nil }, err
+}
+
+func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte, error)) (err error) {
+	ctx, stop := cli.UntilSignal(cmd.Context())
+	defer stop()
+	s := &stream{
+		lines:    lines,
+		sequence: int64(1)<<f.layout.SequenceBits - 1,
+		flushes:  f.generator == defaultName,
+		out:      bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16),
+		logger:   slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)),
+	}
+	if f.rate > 0 {
+		s.pace = rate.NewLimiter(rate.Limit(f.rate), max(1, int(f.rate/10))) // ten batches a second
+	}
+	var page *statusPage
+	if f.http != "" { // before a worker number is used up
+		if page, err = listen(ctx, f.http); err != nil {
+			return because(ctx, err)
+		}
+		defer page.end()
+	}
+	made, err := f.open(ctx, cmd, s.logger)
+	if err != nil {
+		return because(ctx, badConfig(err))
+	}
+	defer func() { err = f.closed(cmd, made.Close(), err) }()
+	if page != nil {
+		if err := page.show(f.http, made, s.logger, told(cmd)); err != nil {
+			return err
+		}
+	}
+	// A generator that waits for the clock is woken up by closing it.
+	defer context.AfterFunc(ctx, func() { _ = made.Close() })()
+	s.made = made
+	return because(ctx, cli.Finish(s.out, s.run(ctx, f.count)))
+}
+
+// badConfig marks errors that the flags caused, and removes the prefixes of
+// other packages from the rest.
+func badConfig(err error) error {
+	var (
+		away  *database.Error
+		usage *cli.UsageError
+	)
+	switch {
+	case errors.As(err, &away):
+		return away
+	case errors.As(err, &usage):
+		return usage
+	}
+	return cli.AtStart(err)
+}
+
+// closed reports that the generator was not closed well: its number, or the rest of
+// its range, was not given back. The ids are good, so the exit code of err stands unless it is 0.
+func (f *flags) closed(cmd *cobra.Command, failed, err error) error {
+	if failed == nil {
+		return err
+	}
+	lost := fmt.Sprintf("their number was not given back, and is held for up to %v", lease.DefaultExpiry)
+	if f.segment != "" {
+		lost = "the rest of their range may not have been returned, and is then a gap"
+	}
+	told(cmd)("the ids are good, but %s: %s", lost, cli.WithoutPrefix(failed))
+	if err == nil || errors.Is(err, cli.ErrNoReader) {
+		return cli.ErrReported
+	}
+	return err
+}
+
+// told returns a function that writes a line to standard error, after the command's
+// name.
+func told(cmd *cobra.Command) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		fmt.Fprintf(cmd.ErrOrStderr(), cmd.Root().Name()+": "+format+"\n", args...)
+	}
+}
+
+// because returns the reason why ctx has ended, if it has, in place of an error
+// that came of it.
+func because(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && !errors.Is(err, cli.ErrNoReader) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// opened is a generator that a status page can show.
+type opened interface {
+	generator
+	page(config uidstatus.Config) (*uidstatus.Page, error)
+}
+
+// clocked is a generator under a worker number.
+type clocked struct {
+	generator
+	name string
+	look uidstatus.Generator
+}
+
+func (c clocked) page(config uidstatus.Config) (*uidstatus.Page, error) {
+	return uidstatus.New(map[string]uidstatus.Generator{c.name: c.look}, config)
+}
+
+// open returns a generator of a segment's ids, or of ids under a worker number that
+// it takes.
+func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (opened, error) {
+	if f.segment != "" {
+		return openSegment(ctx, cmd, f.segment, logger)
+	}
+	from := &numbers{place: database.Of(cmd, f.stores), kind: f.worker.kind, logger: logger, told: told(cmd)}
+	var leaser uid.Leaser = from
+	if f.worker.kind == staticSource {
+		leaser = uid.StaticWorker(f.worker.number)
+	}
+	if f.generator == defaultName {
+		made, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, Logger: logger})
+		return clocked{made, f.generator, made}, err
+	}
+	made, err := uid.NewCached(ctx, leaser, f.config(logger))
+	return clocked{made, f.generator, made}, err
+}
+
+func (f *flags) config(logger *slog.Logger) uid.Config {
+	return uid.Config{
+		Layout:        f.layout,
+		BoostPower:    int(f.boost),
+		PaddingFactor: int(f.padding),
+		MaxBorrow:     nonZero(f.maxBorrow),
+		MaxAge:        nonZero(f.maxAge),
+		RejectedTake:  helpOnly,
+		Logger:        logger,
+	}
+}
+
+// nonZero is for options of which zero is the default: it returns a nanosecond for
+// zero, which is less than a tick.
+func nonZero(d time.Duration) time.Duration {
+	if d == 0 {
+		return 1
+	}
+	return d
+}

@@ -1,0 +1,85 @@
+package gen
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidring/database"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// numbers gives worker numbers from a database. It connects when it is asked for a
+// number, so that a config which is refused costs no connection and leaves no file.
+type numbers struct {
+	place  database.Place
+	kind   string // leaseSource or registrySource
+	logger *slog.Logger
+	told   func(format string, args ...any)
+}
+
+// Lease implements uid.Leaser. A leased number keeps the connection until it is given
+// back.
+func (n *numbers) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
+	open, err := n.place.Leases(ctx, lease.WithLogger(n.logger))
+	if err != nil {
+		return nil, err
+	}
+	take := open.Lease
+	if open.DB != nil {
+		take = n.beside(ctx, open)
+	}
+	taken, err := take(ctx, limit, clock, granted)
+	if err != nil {
+		return nil, errors.Join(open.Wrap(err), open.Close())
+	}
+	if n.kind == registrySource {
+		return taken, open.Close() // the number is good for ever
+	}
+	return &connected{Lease: taken, open: open}, nil
+}
+
+// take is uid.Leaser's method.
+type take func(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error)
+
+// beside takes a number from one of an SQL database's two tables, and tells what is
+// to be known about them.
+func (n *numbers) beside(ctx context.Context, open *database.Leases) take {
+	registry := worker.NewRegistry(open.DB.DB, worker.WithLogger(n.logger))
+	nodes, noRegistry := registry.Nodes(ctx, 1)
+	leases, noLeases := open.Leases(ctx, 1)
+	from, table, missing := registry.Lease, worker.DefaultTable, noRegistry
+	other, mixed := worker.DefaultLeaseTable, len(leases) > 0
+	if n.kind == leaseSource {
+		from, table, missing = open.Lease, worker.DefaultLeaseTable, noLeases
+		other, mixed = worker.DefaultTable, len(nodes) > 0
+	}
+	return func(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
+		taken, err := from(ctx, limit, clock, granted)
+		if err == nil && errors.Is(missing, worker.ErrNoTable) {
+			n.told("created the table %s in %s: its worker numbers start from the beginning", table, open.Name)
+		}
+		if err == nil && mixed {
+			n.logger.Warn("ids may repeat: " + other + " of this database has given numbers too, and they may be the same; " +
+				"use one of the tables for all ids of a layout")
+		}
+		return taken, err
+	}
+}
+
+// connected is a lease with the connection that it is kept by.
+type connected struct {
+	lease.Lease
+	open   *database.Leases
+	once   sync.Once
+	closed error
+}
+
+// Release implements lease.Lease.
+func (c *connected) Release(ctx context.Context, next time.Time) error {
+	c.once.Do(func() { c.closed = errors.Join(c.open.Wrap(c.Lease.Release(ctx, next)), c.open.Close()) })
+	return c.closed
+}

@@ -1,0 +1,72 @@
+// Package redisstore has what stores in Redis share, apart from the client library.
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// tagged matches a key with text in its first braces, which decide on the slot.
+var tagged = regexp.MustCompile(`^[^{]*\{[^}]+\}`)
+
+// CheckPrefix returns what is wrong with the text that a store's keys begin with.
+func CheckPrefix(prefix, example string) error {
+	if tagged.MatchString(prefix) && !strings.ContainsRune(prefix, 0) && utf8.ValidString(prefix) {
+		return nil
+	}
+	return fmt.Errorf("prefix %q: want UTF-8 without NUL, with a hash tag that keeps all keys on one server of a cluster, such as %q", prefix, example)
+}
+
+// Await calls a function of the client's. It returns when ctx ends, though a client
+// without ContextTimeoutEnabled goes on waiting for the answer. What reaches the
+// server after that is as good as a lost answer.
+func Await[T any](ctx context.Context, call func() (T, error)) (value T, err error) {
+	if err := ctx.Err(); err != nil {
+		return value, err
+	}
+	type answer struct {
+		value T
+		err   error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		value, err := call()
+		answers <- answer{value, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-ctx.Done():
+		return value, ctx.Err()
+	}
+}
+
+// Forgets is what a store logs about a server for which Forgetful returns settings.
+const Forgets = "the server can forget what it acknowledged, and ids can repeat after that; " +
+	"want appendonly yes, appendfsync always and maxmemory-policy noeviction"
+
+// Forgetful returns the settings with which the server can forget what it
+// acknowledged; "" is none. get returns what CONFIG GET replies.
+func Forgetful(get func(setting string) (map[string]string, error)) (string, error) {
+	var wrong []string
+	for _, s := range []struct {
+		name  string
+		keeps func(value string) bool
+	}{
+		{"appendonly", func(value string) bool { return value == "yes" }},
+		{"appendfsync", func(value string) bool { return value == "always" || len(wrong) > 0 }},        // without appendonly, of no effect
+		{"maxmemory-policy", func(value string) bool { return !strings.HasPrefix(value, "allkeys-") }}, // the others spare keys that do not expire
+	} {
+		reply, err := get(s.name)
+		if err != nil {
+			return "not shown", err
+		}
+		if value := reply[s.name]; !s.keeps(value) {
+			wrong = append(wrong, s.name+" "+value)
+		}
+	}
+	return strings.Join(wrong, ", "), nil
+}

@@ -1,0 +1,54 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+func TestForgetful(t *testing.T) {
+	for _, tt := range []struct{ appendonly, appendfsync, policy, want string }{
+		{"yes", "always", "noeviction", ""},
+		{"yes", "always", "volatile-lru", ""},
+		{"yes", "everysec", "noeviction", "appendfsync everysec"},
+		{"no", "everysec", "noeviction", "appendonly no"},
+		{"no", "always", "allkeys-lru", "appendonly no, maxmemory-policy allkeys-lru"},
+	} {
+		settings := map[string]string{"appendonly": tt.appendonly, "appendfsync": tt.appendfsync, "maxmemory-policy": tt.policy}
+		got, err := Forgetful(func(string) (map[string]string, error) { return settings, nil })
+		if got != tt.want || err != nil {
+			t.Errorf("%+v: %q, %v", tt, got, err)
+		}
+	}
+	refused := errors.New("NOPERM")
+	if got, err := Forgetful(func(string) (map[string]string, error) { return nil, refused }); got != "not shown" || err != refused {
+		t.Errorf("%q, %v of a server that does not show its settings", got, err)
+	}
+}
+
+func TestCheckPrefix(t *testing.T) {
+	for prefix, good := range map[string]bool{
+		"{ids}:a": true, "a{b}": true, "": false, "ids": false, "{}ids": false, "{}{ids}": false, "{ids}\x00": false, "{ids}\xff": false,
+	} {
+		if err := CheckPrefix(prefix, "{x}"); (err == nil) != good {
+			t.Errorf("%q: %v", prefix, err)
+		}
+	}
+}
+
+// A call that does not return is left alone when the context ends.
+func TestAwait(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	hanging := make(chan struct{})
+	defer close(hanging)
+	_, err := Await(ctx, func() (int, error) { cancel(); <-hanging; return 1, nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want the context's error", err)
+	}
+	if _, err := Await(ctx, func() (int, error) { panic("called") }); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want the context's error", err)
+	}
+	if n, err := Await(t.Context(), func() (int, error) { return 1, nil }); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}

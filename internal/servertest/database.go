@@ -1,0 +1,128 @@
+//go:build linux
+
+package servertest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// Database is a database server that keeps its data in a directory of its own, and
+// can be started there again and again.
+type Database struct {
+	Command func(port string) *exec.Cmd // not started yet
+	URL     func(address string) string // of the database, for dbtest.Open
+	End     syscall.Signal              // ends the server and all its processes at once
+}
+
+// MariaDB prepares a MariaDB in dir. It skips the test where there is none.
+func MariaDB(t *testing.T, dir string) Database {
+	t.Helper()
+	install, daemon := Find(t, "mariadb-install-db", "mysql_install_db"), Find(t, "mariadbd")
+	me, err := user.Current()
+	must(t, err)
+	data := filepath.Join(dir, "data")
+	execute(t, exec.CommandContext(t.Context(), install, "--no-defaults", "--datadir="+data, "--user="+me.Username,
+		"--auth-root-authentication-method=normal", "--skip-test-db"))
+	must(t, os.Mkdir(filepath.Join(data, "uidring"), 0o700)) // which makes a database
+	return Database{
+		End: syscall.SIGKILL,
+		URL: func(address string) string { return "root@tcp(" + address + ")/uidring" },
+		Command: func(port string) *exec.Cmd {
+			return held(exec.Command(daemon, "--no-defaults", "--datadir="+data, "--user="+me.Username,
+				"--bind-address=127.0.0.1", "--port="+port, "--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
+				"--skip-name-resolve", "--skip-log-bin", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=1"), nil)
+		},
+	}
+}
+
+// Postgres prepares a PostgreSQL in dir. It skips the test where there is none.
+func Postgres(t *testing.T, dir string) Database {
+	t.Helper()
+	initdb, daemon := Find(t, "initdb"), Find(t, "postgres")
+	data := filepath.Join(dir, "data")
+	must(t, os.Mkdir(data, 0o700))
+	credential, err := hand(data)
+	must(t, err)
+	execute(t, held(exec.CommandContext(t.Context(), initdb, "--pgdata="+data, "--username=postgres", "--auth=trust", "--encoding=UTF8",
+		"--no-locale", "--no-sync"), credential))
+	return Database{
+		End: syscall.SIGQUIT,
+		URL: func(address string) string { return "postgres://postgres@" + address + "/postgres?sslmode=disable" },
+		Command: func(port string) *exec.Cmd {
+			return held(exec.Command(daemon, "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1",
+				"-c", "unix_socket_directories=", "-c", "shared_buffers=16MB", "-c", "max_connections=200"), credential)
+		},
+	}
+}
+
+// Server is a [Database] that runs.
+type Server struct {
+	*Process
+	Database
+	Address string // each start has another, so that nobody else can have taken the port
+}
+
+// Start starts the server, and again after Kill. open connects to a URL, or says why it
+// cannot.
+func (d Database) Start(t *testing.T, open func(url string) error) *Server {
+	t.Helper()
+	s := &Server{Database: d, Address: Addresses(t, 1)[0]}
+	s.Process = launch(t, d.Command(port(s.Address)), d.End, func() error { return open(d.URL(s.Address)) })
+	return s
+}
+
+// held is a command that ends with this process, and runs as somebody else if
+// credential is not nil.
+func held(cmd *exec.Cmd, credential *syscall.Credential) *exec.Cmd {
+	cmd.Dir = "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: credential}
+	return cmd
+}
+
+// hand gives a directory to a user that is not root, since PostgreSQL refuses to
+// run as root. It returns nil where it need not be done.
+func hand(dir string) (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+		if err1 != nil || err2 != nil || uid == 0 {
+			continue
+		}
+		// The directory above is the test's own: to be passed through is enough.
+		for above := filepath.Dir(dir); above != filepath.Clean(os.TempDir()) && above != "/"; above = filepath.Dir(above) {
+			if err := os.Chmod(above, 0o711); err != nil {
+				return nil, err
+			}
+		}
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, os.Chown(dir, int(uid), int(gid))
+	}
+	return nil, fmt.Errorf("there is no user to run PostgreSQL as")
+}
+
+func execute(t testing.TB, cmd *exec.Cmd) {
+	t.Helper()
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", cmd.Path, err, said)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,96 @@
+//go:build linux
+
+package servertest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Durable are the settings by which Redis loses nothing that it acknowledged.
+var Durable = []string{"--appendonly", "yes", "--appendfsync", "always"}
+
+// Redis is a server that keeps its data in a directory.
+type Redis struct {
+	*Process
+	Dir   string
+	first []string // arguments before the rest
+	args  []string
+	at    atomic.Pointer[string] // its address; each start has another
+}
+
+// StartRedis starts a server on a new directory. It skips the test where there is no
+// Redis.
+func StartRedis(t testing.TB, args ...string) *Redis {
+	t.Helper()
+	return StartRedisOf(t, nil, args...)
+}
+
+// StartRedisOf is StartRedis with a file of settings, which comes first.
+func StartRedisOf(t testing.TB, file []string, args ...string) *Redis {
+	t.Helper()
+	s := &Redis{Dir: t.TempDir(), first: file, args: args}
+	s.Restart(t)
+	return s
+}
+
+// Restart starts the server again, after its end, at another address.
+func (s *Redis) Restart(t testing.TB) {
+	t.Helper()
+	address := Addresses(t, 1)[0]
+	args := append(append(s.first[:len(s.first):len(s.first)], "--bind", "127.0.0.1", "--port", port(address), "--dir", s.Dir, "--save", ""), s.args...)
+	s.Process = Start(t, func() error { return ping(address) }, Find(t, "redis-server"), args...)
+	s.at.Store(&address)
+}
+
+// ping returns nil if a server has its data and would answer, if only to the right
+// password.
+func ping(address string) error {
+	answer, err := ask(address, "PING")
+	if err == nil && !strings.HasPrefix(answer, "+PONG") && !strings.HasPrefix(answer, "-NOAUTH") {
+		err = fmt.Errorf("it answers %q", answer)
+	}
+	return err
+}
+
+// ask sends a command to a server, and returns the beginning of the answer.
+func ask(address, command string) (answer string, err error) {
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_, _ = io.WriteString(conn, command+"\r\n")
+	text := make([]byte, 4096)
+	n, err := conn.Read(text)
+	return string(text[:n]), err
+}
+
+// Command has the server do what a command says, and returns the beginning of its answer.
+func (s *Redis) Command(t testing.TB, command string) string {
+	t.Helper()
+	answer, err := ask(s.Address(), command)
+	must(t, err)
+	if strings.HasPrefix(answer, "-") {
+		t.Fatalf("%s: %s", command, answer)
+	}
+	return answer
+}
+
+// Address is the server's for now.
+func (s *Redis) Address() string { return *s.at.Load() }
+
+// Moves has Address and Dial lead to another server.
+func (s *Redis) Moves(to *Redis) { s.at.Store(to.at.Load()) }
+
+// Dial connects to the server, wherever it is.
+func (s *Redis) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", s.Address())
+}

@@ -1,0 +1,248 @@
+package padding_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/ringbuffer"
+)
+
+// slow is a source that takes its time for each run, or until its context ends.
+type slow struct {
+	counter
+	each time.Duration // negative is for ever
+}
+
+func (s *slow) source(ctx context.Context) (ringbuffer.Run, error) {
+	var done <-chan time.Time
+	if s.each >= 0 {
+		done = time.After(s.each)
+	}
+	select {
+	case <-done:
+		return s.counter.source(ctx)
+	case <-ctx.Done():
+		return ringbuffer.Run{}, ctx.Err()
+	}
+}
+
+// What takers, Stats and Close do while the source blocks.
+func TestSlowSource(t *testing.T) {
+	for _, each := range []time.Duration{50 * time.Millisecond, 5 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			r, s := newRing(t), &slow{each: each}
+			e := newExecutor(t, r, s.source, padding.Config{Blocking: true})
+			begun := time.Now()
+			e.Start()
+			if err := e.Help(t.Context()); err != nil || time.Since(begun) != each {
+				t.Errorf("Help() = %v after %v, want a run after %v", err, time.Since(begun), each)
+			}
+			take(t, r, 1) // at once, while the next run is being made
+			if s := e.Stats(); time.Since(begun) != each || s.LastError != nil {
+				t.Errorf("a take waited: %v", time.Since(begun))
+			}
+			time.Sleep(each / 2)
+			if got := e.Stats().Making; got != each/2 {
+				t.Errorf("Making is %v, want %v", got, each/2)
+			}
+			time.Sleep(10 * each)
+			synctest.Wait()
+			if got, making := r.Remaining(), e.Stats().Making; got != 4*runLen-1 && got != 3*runLen || making != 0 {
+				t.Errorf("%d ids after a while, and a run is being made for %v, want a full ring", got, making)
+			}
+		})
+	}
+}
+
+func TestSourceThatNeverReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, s := newRing(t), &slow{each: -1}
+		e := newExecutor(t, r, s.source, padding.Config{Blocking: true})
+		e.Start()
+		begun := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := e.Help(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Minute {
+			t.Errorf("Help() = %v after %v, want the end of its context", err, time.Since(begun))
+		}
+		if got := e.Stats().Making; got != time.Minute {
+			t.Errorf("Making is %v, want 1m0s", got)
+		}
+		helped := make(chan error)
+		go func() { helped <- e.Help(t.Context()) }()
+		synctest.Wait()
+		e.Close()
+		if err := <-helped; !errors.Is(err, ringbuffer.ErrClosed) || time.Since(begun) != time.Minute {
+			t.Errorf("Help() = %v at Close, want ErrClosed at once", err)
+		}
+	})
+}
+
+// A source that ignores its context cannot hold up Shutdown for longer than the
+// caller allows. What it makes in the end is refused.
+func TestSourceThatIgnoresItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRing(t)
+		release := make(chan struct{})
+		var told error
+		e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) {
+			<-release
+			return ringbuffer.Run{First: 1, N: 1}, nil
+		}, padding.Config{Blocking: true, RejectedPut: func(_ ringbuffer.Run, why error) { told = why }})
+		e.Start()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		if err := e.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
+			t.Errorf("Shutdown() = %v after %v, want its context's end", err, time.Since(begun))
+		}
+		close(release)
+		if err := e.Shutdown(t.Context()); err != nil {
+			t.Errorf("Shutdown() = %v once the source has returned", err)
+		}
+		if told != ringbuffer.ErrClosed || r.Counts().Put != 0 {
+			t.Errorf("RejectedPut was told %v, and %d ids were put", told, r.Counts().Put)
+		}
+	})
+}
+
+// delay is an error that says when to try again.
+type delay time.Duration
+
+func (d delay) Error() string             { return "later" }
+func (d delay) RetryAfter() time.Duration { return time.Duration(d) }
+
+// A failing source is asked again after the time that its error names, and not
+// before, however many takers want ids.
+func TestRetriesAfterADelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		var asked []time.Duration
+		begun := time.Now()
+		e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
+			if asked = append(asked, time.Since(begun)); len(asked) <= 3 {
+				return ringbuffer.Run{}, delay(10 * time.Second)
+			}
+			return c.source(ctx)
+		}, padding.Config{Blocking: true})
+		e.Start()
+		for range 100 {
+			r.Take() // empty: signals each time
+			if err := e.Help(t.Context()); !errors.Is(err, delay(10*time.Second)) {
+				t.Errorf("Help() = %v, want the source's error at once", err)
+			}
+			time.Sleep(200 * time.Millisecond)
+		}
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		for i, want := range []time.Duration{0, 10 * time.Second, 20 * time.Second, 30 * time.Second} {
+			if i >= len(asked) || asked[i] != want {
+				t.Fatalf("the source was asked at %v, want every 10 s", asked)
+			}
+		}
+		if err := e.Stats().LastError; err != nil {
+			t.Errorf("LastError = %v once the ring is full", err)
+		}
+		e.Wake()
+		synctest.Wait()
+	})
+}
+
+// Wake does not wait for the delay.
+func TestWake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		away := true
+		e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
+			if away {
+				return ringbuffer.Run{}, delay(time.Hour)
+			}
+			return c.source(ctx)
+		}, padding.Config{})
+		e.Start()
+		synctest.Wait()
+		changed := e.Changed()
+		away = false
+		e.Wake()
+		<-changed
+		synctest.Wait()
+		if got := r.Remaining(); got != 4*runLen {
+			t.Errorf("%d ids after Wake, want a full ring", got)
+		}
+	})
+}
+
+// Ids that grew too old are dropped, the ring is filled again, and RejectedPut
+// hears of each id that will not be dealt.
+func TestStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		var limit atomic.Int64
+		limit.Store(-1)
+		rejected := map[error]int64{}
+		e := newExecutor(t, r, c.source, padding.Config{
+			Stale: limit.Load, StaleEvery: time.Second,
+			RejectedPut: func(run ringbuffer.Run, why error) { rejected[why] += run.N },
+		})
+		e.Start()
+		synctest.Wait()
+		take(t, r, 3)
+		limit.Store(2*runLen - 1)
+		time.Sleep(1001 * time.Millisecond)
+		synctest.Wait()
+		if got := r.Remaining(); got != 4*runLen || rejected[padding.ErrStale] != 2*runLen-3 {
+			t.Errorf("%d ids, %d told to be stale, want %d and %d", got, rejected[padding.ErrStale], 4*runLen, 2*runLen-3)
+		}
+		// A run that is stale when it is made is refused.
+		limit.Store(6*runLen + 3*runLen)
+		take(t, r, 4*runLen)
+		synctest.Wait()
+		if got := rejected[padding.ErrStale]; got < 3*runLen {
+			t.Errorf("%d ids told to be stale", got)
+		}
+		e.Close()
+		counts := r.Counts()
+		if counts.Dropped != rejected[ringbuffer.ErrClosed]+2*runLen-3 {
+			t.Errorf("counts are %+v, and told was %v", counts, rejected)
+		}
+	})
+}
+
+// A run that is put shows that the source works again, long before the ring is
+// full.
+func TestFailureEndsWithARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		away := errors.New("away")
+		r, s := newRing(t), &slow{each: time.Minute}
+		var fails atomic.Bool
+		fails.Store(true)
+		e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
+			if fails.Load() {
+				return ringbuffer.Run{}, away
+			}
+			return s.source(ctx)
+		}, padding.Config{Blocking: true})
+		e.Start()
+		synctest.Wait()
+		if err := e.Help(t.Context()); err != away {
+			t.Errorf("Help() = %v, want %v", err, away)
+		}
+		fails.Store(false)
+		r.Take() // empty: signals
+		time.Sleep(90 * time.Second)
+		if err := e.Stats().LastError; err != nil || r.Remaining() != runLen {
+			t.Errorf("LastError = %v with %d ids, want none after a run", err, r.Remaining())
+		}
+		take(t, r, runLen)
+		begun := time.Now()
+		if err := e.Help(t.Context()); err != nil || time.Since(begun) != 30*time.Second {
+			t.Errorf("Help() = %v after %v, want to wait for the next run", err, time.Since(begun))
+		}
+	})
+}

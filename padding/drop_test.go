@@ -1,0 +1,213 @@
+package padding_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/ringbuffer"
+)
+
+// Drop waits for the run that a source which does not block is making: what was
+// made before Drop returns is dropped.
+func TestDropWaitsForTheRun(t *testing.T) {
+	why := errors.New("lost")
+	r := newRing(t)
+	making, goOn := make(chan struct{}), make(chan struct{})
+	var told []ringbuffer.Run
+	e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) {
+		close(making)
+		<-goOn
+		return ringbuffer.Run{First: 40, N: runLen}, nil
+	}, padding.Config{RejectedPut: func(run ringbuffer.Run, err error) {
+		if told = append(told, run); err != why {
+			t.Errorf("RejectedPut was told %v, want %v", err, why)
+		}
+	}})
+	helped := make(chan error)
+	go func() { helped <- e.Help(t.Context()) }()
+	<-making
+	var dropped atomic.Bool
+	done := make(chan struct{})
+	go func() { e.Drop(why); dropped.Store(true); close(done) }()
+	for n := 0; n < 10_000 && !dropped.Load(); n++ {
+		runtime.Gosched() // for Drop to get as far as it can
+	}
+	close(goOn)
+	if err := <-helped; err != nil {
+		t.Error(err)
+	}
+	<-done
+	left := r.Remaining()
+	e.Close() // RejectedPut is told by then
+	if left != 0 || len(told) != 1 || told[0] != (ringbuffer.Run{First: 40, N: runLen}) {
+		t.Errorf("%d ids after Drop, which told %+v", left, told)
+	}
+}
+
+// Drop does not wait for a source that blocks.
+func TestDropDoesNotWaitForABlockingSource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, s := newRing(t), &slow{each: time.Minute}
+		e := newExecutor(t, r, s.source, padding.Config{Blocking: true})
+		e.Start()
+		synctest.Wait()
+		begun := time.Now()
+		e.Drop(errors.New("lost"))
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("Drop took %v", took)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := r.Remaining(); got != runLen {
+			t.Errorf("%d ids once the run was made, want %d", got, runLen)
+		}
+	})
+}
+
+// The log says when a source fails for another reason, and when it works again.
+// A delay is no failure.
+func TestLogOfFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		var fails error
+		r, c := newRing(t), new(counter)
+		e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
+			if fails != nil {
+				return ringbuffer.Run{}, fails
+			}
+			return c.source(ctx)
+		}, padding.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for i, step := range []struct {
+			err  error
+			want string // in the log
+		}{
+			{delay(time.Second), ""},
+			{nil, ""}, // no "again": that was a delay
+			{errors.New("away"), "level=WARN msg=\"padding: the ring is not filled\" error=away"},
+			{errors.New("away"), ""},
+			{errors.New("torn"), "error=torn"},
+			{delay(time.Second), ""},
+			{errors.New("torn"), "error=torn"},
+			{nil, "level=INFO msg=\"padding: the ring is filled again\""},
+			{nil, ""},
+		} {
+			log.Reset()
+			fails = step.err
+			for r.Remaining() > 0 {
+				r.TakeRun(runLen)
+			}
+			if err := e.Fill(t.Context()); err != fails || e.Stats().LastError != fails {
+				t.Errorf("step %d: Fill() = %v, LastError = %v, want %v", i, err, e.Stats().LastError, fails)
+			}
+			if got := log.String(); !strings.Contains(got, step.want) || strings.Count(got, "\n") != min(len(step.want), 1) {
+				t.Errorf("step %d: logged %q, want %q", i, got, step.want)
+			}
+		}
+		e.Close()
+		if err := e.Fill(t.Context()); err != ringbuffer.ErrClosed || e.Stats().LastError != nil {
+			t.Errorf("Fill() = %v after Close, and LastError is %v, want none", err, e.Stats().LastError)
+		}
+	})
+}
+
+// Changed tells of puts, of Drop, of Wake and of Close, and of failures of a source that
+// blocks. A taker's own failure is no change for others.
+func TestChanged(t *testing.T) {
+	for _, blocking := range []bool{false, true} {
+		away := errors.New("away")
+		var fails error
+		c := new(counter)
+		e := newExecutor(t, newRing(t), func(ctx context.Context) (ringbuffer.Run, error) {
+			if fails != nil {
+				return ringbuffer.Run{}, fails
+			}
+			return c.source(ctx)
+		}, padding.Config{Blocking: blocking})
+		for _, step := range []struct {
+			name string
+			do   func()
+			want bool
+		}{
+			{"nothing", func() {}, false},
+			{"put", func() { _ = e.Fill(t.Context()) }, true},
+			{"full", func() { _ = e.Fill(t.Context()) }, false},
+			{"drop", func() { e.Drop(away) }, true},
+			{"fail", func() { fails = away; _ = e.Fill(t.Context()) }, blocking},
+			{"wake", e.Wake, true},
+			{"close", e.Close, true},
+		} {
+			changed := e.Changed()
+			step.do()
+			select {
+			case <-changed:
+				if !step.want {
+					t.Errorf("blocking %v: a change after %s", blocking, step.name)
+				}
+			default:
+				if step.want {
+					t.Errorf("blocking %v: no change after %s", blocking, step.name)
+				}
+			}
+		}
+	}
+}
+
+// Refills counts those that put something, Helps the runs of takers.
+func TestCountsWhatWasDone(t *testing.T) {
+	r, c := newRing(t), new(counter)
+	e := newExecutor(t, r, c.source, padding.Config{})
+	for range 3 {
+		if err := e.Fill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take(t, r, runLen)
+	if err := e.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.Stats(); got != (padding.Stats{Refills: 2}) {
+		t.Errorf("Stats() = %+v, want 2 refills: the others found the ring full", got)
+	}
+}
+
+// A blocking source that has no run for now is not asked again until the ring is
+// low, and nothing was put.
+func TestNoRunIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		r := newRing(t)
+		e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) { asked++; return ringbuffer.Run{}, nil }, padding.Config{Blocking: true})
+		e.Start()
+		for range 5 {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+		}
+		if s := e.Stats(); asked != 1 || s != (padding.Stats{}) {
+			t.Errorf("the source was asked %d times, and Stats() = %+v; want once", asked, s)
+		}
+		r.Take()
+		synctest.Wait()
+		if asked != 2 {
+			t.Errorf("the source was asked %d times once a taker found nothing, want 2", asked)
+		}
+	})
+}
+
+// A run is refused for its age when its last id is too old, and not before.
+func TestStaleRuns(t *testing.T) {
+	for limit, want := range map[int64]error{-1: nil, runLen - 2: nil, runLen - 1: padding.ErrStale} {
+		r, c := newRing(t), new(counter)
+		e := newExecutor(t, r, c.source, padding.Config{Stale: func() int64 { return limit }, StaleEvery: time.Hour})
+		if err := e.Help(t.Context()); err != want || (r.Remaining() == runLen) != (want == nil) {
+			t.Errorf("ids up to %d are too old: Help() = %v with %d ids, want %v", limit, err, r.Remaining(), want)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package padding
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/ringbuffer"
+)
+
+// Fill puts runs until the ring is full, the executor is closed, or the source
+// fails; Fill returns the source's error. It blocks if the source does. If the
+// source may block, call Fill before Start only.
+func (e *Executor) Fill(ctx context.Context) error {
+	filled := false
+	for {
+		put, err := e.put(ctx, e.ring.HasRoom)
+		if put {
+			filled = true
+			continue
+		}
+		if filled {
+			e.refills.Add(1)
+		}
+		if err == nil {
+			e.note(nil)
+		}
+		return err
+	}
+}
+
+// Help is for a taker that found the ring empty. It returns nil when the ring has
+// ids again, or the source's error.
+//
+// Help calls a source that does not block itself, and puts one run. Help waits
+// for a source that may block, until a run is put or ctx ends. It does not wait
+// if the last run could not be made.
+func (e *Executor) Help(ctx context.Context) error {
+	if e.config.Blocking {
+		return e.await(ctx)
+	}
+	put, err := e.put(ctx, e.empty)
+	if put {
+		e.helps.Add(1)
+	}
+	return err
+}
+
+func (e *Executor) empty() bool { return e.ring.Remaining() == 0 }
+
+func (e *Executor) await(ctx context.Context) error {
+	for {
+		changed := e.Changed() // before looking, so that no change is missed
+		if !e.empty() {
+			return nil
+		}
+		select {
+		case <-e.quit:
+			return ringbuffer.ErrClosed
+		default:
+		}
+		if err := e.lastError(); err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// put asks the source for one run, if it is wanted, and puts it. It reports
+// whether it did.
+func (e *Executor) put(ctx context.Context, wanted func() bool) (bool, error) {
+	run, refused, err := e.putNext(ctx, wanted)
+	if refused != nil {
+		e.rejectAll([]ringbuffer.Run{run}, refused)
+		err = refused
+	}
+	if err != nil && !errors.Is(err, ringbuffer.ErrClosed) {
+		e.note(err)
+	}
+	put := err == nil && run.N > 0
+	if put && e.config.Blocking {
+		e.note(nil)
+	}
+	// A taker's own failure is no change for others.
+	if put || err != nil && e.config.Blocking {
+		e.notify()
+	}
+	return put, err
+}
+
+func (e *Executor) putNext(ctx context.Context, wanted func() bool) (run ringbuffer.Run, refused, err error) {
+	e.filling.Lock()
+	defer e.filling.Unlock()
+	select {
+	case <-e.quit:
+		return ringbuffer.Run{}, nil, ringbuffer.ErrClosed
+	default:
+	}
+	if !wanted() {
+		return ringbuffer.Run{}, nil, nil
+	}
+	if e.config.Blocking {
+		began := time.Now()
+		e.asked.Store(&began)
+		defer e.asked.Store(nil)
+	}
+	err = guard.Call("source", func() (err error) { run, err = e.source(ctx); return err })
+	if err != nil || run.N == 0 && e.config.Blocking {
+		return ringbuffer.Run{}, nil, err
+	}
+	if last, ok := e.stale(); ok && run.N > 0 && run.Last() <= last {
+		return run, ErrStale, nil
+	}
+	return run, e.ring.Put(run), nil
+}
+
+// rejectAll calls RejectedPut with ids that were made and will not be dealt.
+// Call it with no lock held, since the handler may take long.
+func (e *Executor) rejectAll(runs []ringbuffer.Run, why error) {
+	for _, run := range runs {
+		e.rejected.Add(1)
+		if handler := e.config.RejectedPut; handler != nil {
+			if failed := guard.Call("RejectedPut", func() error { handler(run, why); return nil }); failed != nil {
+				e.config.Logger.Warn("padding: RejectedPut failed", "error", failed)
+			}
+		}
+	}
+}
+
+// Drop drops all ids in the ring. If a source that does not block is making a
+// run, that run is put first and dropped too. The executor's goroutine calls
+// RejectedPut, so the caller does not wait for the handler.
+func (e *Executor) Drop(why error) {
+	runs := e.dropAll()
+	e.waiting.Lock()
+	e.untold = append(e.untold, func() { e.rejectAll(runs, why) })
+	e.waiting.Unlock()
+	e.Wake()
+}
+
+// tellDropped calls RejectedPut with what Drop has dropped.
+func (e *Executor) tellDropped() {
+	e.waiting.Lock()
+	untold := e.untold
+	e.untold = nil
+	e.waiting.Unlock()
+	for _, tell := range untold {
+		tell()
+	}
+}
+
+func (e *Executor) dropAll() []ringbuffer.Run {
+	if !e.config.Blocking {
+		e.filling.Lock()
+		defer e.filling.Unlock()
+	}
+	return e.ring.Drop(math.MaxInt64)
+}
+
+// dropStale reports whether there was anything to drop.
+func (e *Executor) dropStale() bool {
+	last, ok := e.stale()
+	if !ok {
+		return false
+	}
+	runs := e.ring.Drop(last)
+	e.rejectAll(runs, ErrStale)
+	return len(runs) > 0
+}
+
+// stale returns what Config.Stale does, or false if there is no such limit.
+func (e *Executor) stale() (last int64, ok bool) {
+	if e.config.Stale == nil {
+		return 0, false
+	}
+	if err := guard.Call("staleness check", func() error { last = e.config.Stale(); return nil }); err != nil {
+		e.config.Logger.Warn("padding: stale ids are not dropped", "error", err)
+		return 0, false
+	}
+	return last, true
+}

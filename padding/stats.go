@@ -1,0 +1,48 @@
+package padding
+
+import "time"
+
+// Stats says what an executor has done so far.
+type Stats struct {
+	Refills      int64         // times that Fill put one run or more
+	Helps        int64         // runs that takers put because the ring was empty
+	RejectedPuts int64         // runs told to RejectedPut
+	Making       time.Duration // how long a blocking source has been making the next run; 0 if it is not
+	LastError    error         // why the ring could not be filled; nil once it is full
+}
+
+// Stats returns what the executor has done so far. It never waits for the source.
+func (e *Executor) Stats() Stats {
+	s := Stats{
+		Refills:      e.refills.Load(),
+		Helps:        e.helps.Load(),
+		RejectedPuts: e.rejected.Load(),
+		LastError:    e.lastError(),
+	}
+	if began := e.asked.Load(); began != nil {
+		s.Making = time.Since(*began)
+	}
+	return s
+}
+
+func (e *Executor) lastError() error { return *e.failure.Load() }
+
+// note keeps an error, or nil when the ring is full, for Stats, and logs a change
+// of cause. A source that fails now and then, without the ring ever getting full,
+// is one line in the log.
+func (e *Executor) note(err error) {
+	if err == nil && e.lastError() == nil {
+		return
+	}
+	before := *e.failure.Swap(&err)
+	failed := func(err error) bool {
+		_, delay := RetryAfter(err)
+		return err != nil && !delay
+	}
+	switch {
+	case failed(err) && (before == nil || before.Error() != err.Error()):
+		e.config.Logger.Warn("padding: the ring is not filled", "error", err)
+	case err == nil && failed(before):
+		e.config.Logger.Info("padding: the ring is filled again")
+	}
+}

@@ -1,0 +1,194 @@
+package uid
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+)
+
+var (
+	// ErrTickFull is matched when all ids of a tick are issued.
+	ErrTickFull = errors.New("uid: all ids of the tick are issued")
+
+	// ErrPast is matched when Backfill is asked for a time that it cannot stamp.
+	ErrPast = errors.New("uid: not a time to backfill")
+
+	// ErrUsedNumber is matched when a Backfill gets a worker number that may have
+	// been used before.
+	ErrUsedNumber = errors.New("uid: worker number may have been used before")
+)
+
+// DefaultMaxTicks is BackfillConfig.MaxTicks where that is zero.
+const DefaultMaxTicks = 1 << 20
+
+// BackfillConfig configures a [Backfill]. The zero BackfillConfig is the default,
+// and so is every zero field.
+type BackfillConfig struct {
+	// Layout is how ids are laid out; zero is [bits.Default]. Use the layout of
+	// the live generators.
+	Layout bits.Layout
+
+	// MaxTicks is how many ticks Backfill remembers, from 1; zero is 1,048,576.
+	// With more, Backfill forgets the earliest tick, and from then on refuses that
+	// tick and all before it. Rows sorted by ascending time need few. Rows sorted
+	// by descending time need as many as they have ticks.
+	MaxTicks int
+
+	// Now is the clock; nil is [time.Now].
+	Now func() time.Time
+
+	// Logger receives warnings; nil is [slog.Default].
+	Logger *slog.Logger
+}
+
+func (c *BackfillConfig) prepare() error {
+	var f faults
+	f.layout(&c.Layout)
+	c.MaxTicks = cmp.Or(c.MaxTicks, DefaultMaxTicks)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	if c.MaxTicks < 1 {
+		f.add("MaxTicks", c.MaxTicks, "1 or more")
+	}
+	return errors.Join(f...)
+}
+
+// Backfill makes unique ids that carry a past time, for rows that are migrated
+// from elsewhere. Make one with [NewBackfill]. All methods may be called from any
+// number of goroutines.
+//
+// It needs a worker number that was never used before, because a past tick may
+// have been stamped under any other. Only a Registry of package worker gives
+// such numbers. Live generators must take their numbers from the same Registry,
+// or from a range that the Registry does not give.
+type Backfill struct {
+	stamp
+	began    int64 // the tick in which it started: only earlier ones are stamped
+	maxTicks int
+
+	mu        sync.Mutex
+	used      map[int64]int64 // ids issued of a tick
+	ticks     tickHeap        // the keys of used, the least first
+	forgotten int64           // the greatest tick forgotten, -1 for none
+	closed    bool
+}
+
+// NewBackfill returns a Backfill under a fresh number of leaser. ctx bounds the
+// start only. The errors match [ErrConfig], [ErrTimeExhausted],
+// [ErrWorkerRange], or come from the leaser. For any leaser but a Registry, the
+// error matches [ErrUsedNumber].
+func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Backfill, error) {
+	if err := config.prepare(); err != nil {
+		return nil, err
+	}
+	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1}
+	if err := b.prepare(config.Layout, config.Now, config.Logger); err != nil {
+		return nil, err
+	}
+	b.began = b.bits.Tick(b.now())
+	if err := b.take(ctx, leaser); err != nil {
+		return nil, err
+	}
+	if !b.window.Load().fresh {
+		err := fmt.Errorf("%w: number %d, want one of a worker.Registry", ErrUsedNumber, b.Worker())
+		return nil, errors.Join(err, closeWith(func(ctx context.Context) error { return b.giveBack(ctx, 0) }))
+	}
+	return b, nil
+}
+
+// At returns an id whose tick is that of t. See [Backfill.AtN] for the errors.
+func (b *Backfill) At(t time.Time) (ID, error) {
+	var ids [1]ID
+	_, err := b.AtN(t, ids[:])
+	return ids[0], err
+}
+
+// AtN fills ids with ascending ids of the tick of t, after those of the tick
+// that were issued before, and returns how many it filled. If it fills fewer,
+// the error matches [ErrTickFull]. The error matches [ErrPast] for a time
+// before the layout's epoch, at or after the tick in which the Backfill
+// started, or in a forgotten tick.
+func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
+	tick := b.bits.Tick(t)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.check(t, tick); err != nil {
+		return 0, err
+	}
+	used, known := b.used[tick]
+	first := ID(b.first(tick, b.Worker()) + used)
+	if first == 0 { // the id that stands for none
+		first, used = 1, 1
+	}
+	n := min(int64(len(ids)), b.bits.MaxSequence()+1-used)
+	fill(ids[:n], first)
+	if n > 0 {
+		b.used[tick] = used + n
+		if !known {
+			b.remember(tick)
+		}
+	}
+	if n < int64(len(ids)) {
+		return int(n), fmt.Errorf("%w: %s has %d", ErrTickFull, b.bits.Time(tick).Format(time.RFC3339Nano), b.bits.MaxSequence()+1)
+	}
+	return int(n), nil
+}
+
+func (b *Backfill) check(t time.Time, tick int64) error {
+	text := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+	switch {
+	case b.closed:
+		return ErrClosed
+	case !b.window.Load().covers(max(tick, 0)):
+		return b.uncovered(b.window.Load())
+	case tick < 0:
+		return fmt.Errorf("%w: %s, want the layout's epoch, %s, or later", ErrPast, text(t), text(b.bits.Layout().Epoch))
+	case tick >= b.began:
+		return fmt.Errorf("%w: %s, want a time before the start, %s", ErrPast, text(t), text(b.bits.Time(b.began)))
+	case tick <= b.forgotten:
+		return fmt.Errorf("%w: %s is at or before %s, which is forgotten: sort rows by time, or raise MaxTicks, %d",
+			ErrPast, text(t), text(b.bits.Time(b.forgotten)), b.maxTicks)
+	}
+	return nil
+}
+
+// remember adds a tick, and forgets the earliest if there are too many.
+func (b *Backfill) remember(tick int64) {
+	heap.Push(&b.ticks, tick)
+	if len(b.ticks) > b.maxTicks {
+		b.forgotten = heap.Pop(&b.ticks).(int64)
+		delete(b.used, b.forgotten)
+	}
+}
+
+// Close ends the Backfill. Afterwards calls return [ErrClosed]. It may be called
+// more than once.
+func (b *Backfill) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil
+	}
+	b.closed = true
+	return closeWith(func(ctx context.Context) error { return b.giveBack(ctx, b.began) })
+}
+
+// tickHeap is a heap of ticks, the least first.
+type tickHeap []int64
+
+func (h tickHeap) Len() int           { return len(h) }
+func (h tickHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h tickHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *tickHeap) Push(x any)        { *h = append(*h, x.(int64)) }
+func (h *tickHeap) Pop() any {
+	last := len(*h) - 1
+	tick := (*h)[last]
+	*h = (*h)[:last]
+	return tick
+}

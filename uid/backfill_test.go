@@ -1,0 +1,109 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// unused grants a number that was never given before, as a Registry does.
+type unused int64
+
+func (n unused) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
+	return uid.StaticWorker(int64(n)).Lease(ctx, limit, clock, func(g lease.Grant) {
+		g.Fresh = true
+		granted(g)
+	})
+}
+
+func newBackfill(t *testing.T, leaser uid.Leaser, config uid.BackfillConfig) *uid.Backfill {
+	t.Helper()
+	b, err := uid.NewBackfill(t.Context(), leaser, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// Whatever the order of the times, ids differ, carry their tick and ascend in it;
+// what is refused is full, forgotten, or not past.
+func TestBackfillLikeAMap(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		maxTicks := rapid.IntRange(1, 6).Draw(rt, "max ticks")
+		worker := rapid.Int64Range(0, 3).Draw(rt, "worker")
+		now := at(20)
+		b := newBackfill(t, unused(worker), uid.BackfillConfig{Layout: tiny, MaxTicks: maxTicks, Now: func() time.Time { return now }})
+		issued := map[int64]int{}
+		last := map[int64]uid.ID{}
+		for range rapid.IntRange(1, 100).Draw(rt, "calls") {
+			want := rapid.Int64Range(-2, 22).Draw(rt, "tick")
+			ids := make([]uid.ID, rapid.IntRange(0, 5).Draw(rt, "n"))
+			n, err := b.AtN(at(want).Add(time.Duration(rapid.IntRange(0, 999).Draw(rt, "ms"))*time.Millisecond), ids)
+			if (want < 0 || want >= 20) != (n == 0 && errors.Is(err, uid.ErrPast)) && len(issued) < maxTicks {
+				rt.Fatalf("tick %d: %d, %v", want, n, err)
+			}
+			for _, id := range ids[:n] {
+				parts, err := b.Parse(id)
+				if err != nil || parts.Tick != want || parts.Worker != worker || id <= last[want] {
+					rt.Fatalf("tick %d: id %d is %+v, %v, after %d", want, id, parts, err, last[want])
+				}
+				last[want] = id
+				issued[want]++
+			}
+			if n < len(ids) && !errors.Is(err, uid.ErrPast) && !errors.Is(err, uid.ErrTickFull) {
+				rt.Fatalf("tick %d: %d of %d ids, %v", want, n, len(ids), err)
+			}
+			if errors.Is(err, uid.ErrTickFull) && last[want]&3 != 3 {
+				rt.Fatalf("tick %d is full after %d ids: %v", want, issued[want], err)
+			}
+		}
+	})
+}
+
+// Ascending times cost no more memory than MaxTicks, and are never refused.
+func TestBackfillAscending(t *testing.T) {
+	now := at(1_000_000)
+	b := newBackfill(t, unused(1), uid.BackfillConfig{Layout: tiny, MaxTicks: 2, Now: func() time.Time { return now }})
+	for tick := int64(0); tick < 10_000; tick++ {
+		if _, err := b.At(at(tick)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.At(at(5)); !errors.Is(err, uid.ErrPast) {
+		t.Errorf("At(a forgotten tick) = %v, want ErrPast", err)
+	}
+	b.Close()
+	if _, err := b.At(at(10_001)); err != uid.ErrClosed {
+		t.Errorf("At() = %v after Close, want ErrClosed", err)
+	}
+}
+
+// A number that may have stamped past ticks is refused, and given back.
+func TestBackfillWantsFreshNumbers(t *testing.T) {
+	clock := clockAt(start)
+	config := uid.BackfillConfig{Layout: small, Now: clock.now}
+	leased := &fakeLeaser{number: 3}
+	for name, leaser := range map[string]uid.Leaser{"static": uid.StaticWorker(1), "leased": leased} {
+		if _, err := uid.NewBackfill(t.Context(), leaser, config); !errors.Is(err, uid.ErrUsedNumber) {
+			t.Errorf("%s: %v, want ErrUsedNumber", name, err)
+		}
+	}
+	if len(leased.released) != 1 {
+		t.Errorf("the leased number was released %d times, want once", len(leased.released))
+	}
+	for _, test := range []struct {
+		leaser uid.Leaser
+		config uid.BackfillConfig
+	}{{nil, config}, {never{t}, uid.BackfillConfig{Layout: small, MaxTicks: -1}}} {
+		if _, err := uid.NewBackfill(t.Context(), test.leaser, test.config); !errors.Is(err, uid.ErrConfig) {
+			t.Errorf("%v, want ErrConfig", err)
+		}
+	}
+}

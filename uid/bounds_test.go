@@ -1,0 +1,150 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// The layout's end is the first instant that it cannot stamp.
+func TestStartsUpToTheEnd(t *testing.T) {
+	for name, make := range makers {
+		_, logger := recorder()
+		if err := make(never{t}, uid.Config{Layout: small, Logger: logger, Now: clockAt(small.End()).now}); !errors.Is(err, uid.ErrTimeExhausted) {
+			t.Errorf("%s: error %v at the end, want ErrTimeExhausted", name, err)
+		}
+		if err := make(uid.StaticWorker(1), uid.Config{Layout: small, Logger: logger, Now: clockAt(small.End().Add(-1)).now}); err != nil {
+			t.Errorf("%s: error %v a nanosecond before the end", name, err)
+		}
+		if err := make(uid.StaticWorker(1), uid.Config{Layout: small, Logger: logger, Now: clockAt(small.Epoch).now}); err != nil {
+			t.Errorf("%s: error %v at the epoch", name, err)
+		}
+	}
+}
+
+// A step back of MaxBackward is waited out, and a nanosecond more is not.
+func TestMaxBackward(t *testing.T) {
+	for _, test := range []struct{ set, limit time.Duration }{
+		{0, 5 * time.Millisecond}, {0, uid.DefaultMaxBackward}, {time.Second, time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var behind time.Duration
+			gen := newDefault(t, uid.DefaultConfig{Layout: bubble, MaxBackward: test.set, Now: func() time.Time { return time.Now().Add(-behind) }})
+			time.Sleep(10 * time.Second)
+			last := mustNext(t, gen)
+			behind = test.limit + 1
+			var backward *uid.ClockBackwardError
+			if _, err := gen.Next(); !errors.As(err, &backward) || backward.Amount != test.limit+1 || backward.Max != test.limit {
+				t.Errorf("Next() = %v, want ErrClockBackward by %v, beyond %v", err, test.limit+1, test.limit)
+			}
+			behind = test.limit
+			begun := time.Now()
+			if id := mustNext(t, gen); id <= last || time.Since(begun) != test.limit {
+				t.Errorf("id %d after %d and %v, want a greater one after %v", id, last, time.Since(begun), test.limit)
+			}
+			gen.Close()
+		})
+	}
+}
+
+// The layout's last tick ends as any other does: with a wait, or with what the
+// lease says. Only then there is none left.
+func TestDefaultInTheLastTick(t *testing.T) {
+	layout := bits.Layout{TimeBits: 4, WorkerBits: 8, SequenceBits: 1, Epoch: bubble.Epoch, Unit: time.Second}
+	synctest.Test(t, func(t *testing.T) {
+		_, logger := recorder()
+		time.Sleep(15 * time.Second)
+		gen := newDefault(t, uid.DefaultConfig{Layout: layout, Logger: logger})
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		if n, err := gen.WaitN(ctx, make([]uid.ID, 3)); n < 1 || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("WaitN() = %d, %v, want the tick's ids and that of the context", n, err)
+		}
+		begun := time.Now()
+		if _, err := gen.Next(); !errors.Is(err, uid.ErrTimeExhausted) || time.Since(begun) != 500*time.Millisecond {
+			t.Errorf("Next() = %v after %v, want ErrTimeExhausted when the tick has ended", err, time.Since(begun))
+		}
+		gen.Close()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		_, logger := recorder()
+		time.Sleep(15 * time.Second)
+		away := errors.New("database away")
+		f := &fakeLeaser{number: 7, until: layout.End().Add(-time.Second)}
+		gen := defaultUnder(t, f, uid.Config{Layout: layout, Logger: logger})
+		f.granted(7, time.Time{}, f.until, away)
+		if _, err := gen.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, away) {
+			t.Errorf("Next() = %v in the last tick, want ErrReservation because of %v", err, away)
+		}
+		gen.Close()
+	})
+}
+
+// hanging is a lease whose release takes until its context ends.
+type hanging struct{ fakeLeaser }
+
+func (h *hanging) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
+	_, err := h.fakeLeaser.Lease(ctx, limit, clock, granted)
+	return h, err
+}
+
+func (h *hanging) Release(ctx context.Context, _ time.Time) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A lease that hangs holds up Close for CloseTimeout, and Shutdown for as long as
+// its caller allows.
+func TestLeaseThatHangs(t *testing.T) {
+	open := map[string]func(*hanging) (generator, error){
+		"cached": func(h *hanging) (generator, error) {
+			return uid.NewCached(context.Background(), h, uid.Config{Layout: bubble})
+		},
+		"default": func(h *hanging) (generator, error) {
+			return uid.NewDefault(context.Background(), h, uid.DefaultConfig{Layout: bubble})
+		},
+	}
+	for name, open := range open {
+		for _, end := range []struct {
+			name string
+			call func(context.Context, uid.Generator) error
+			want time.Duration
+		}{
+			{"Close", func(_ context.Context, gen uid.Generator) error { return gen.Close() }, 5 * time.Second},
+			{"Shutdown", func(ctx context.Context, gen uid.Generator) error { return gen.Shutdown(ctx) }, 700 * time.Millisecond},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				gen, err := open(&hanging{fakeLeaser{number: 7, until: bubble.Epoch.Add(time.Hour)}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+				defer cancel()
+				begun := time.Now()
+				if err := end.call(ctx, gen); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != end.want {
+					t.Errorf("%s: %s() = %v after %v, want DeadlineExceeded after %v", name, end.name, err, time.Since(begun), end.want)
+				}
+				if _, err := gen.Next(); err != uid.ErrClosed {
+					t.Errorf("%s: Next() = %v after %s, want ErrClosed", name, err, end.name)
+				}
+				if err := gen.Close(); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s: a second Close() = %v, want the error of the first", name, err)
+				}
+			})
+		}
+	}
+	// A number beyond the layout is given back within the same time.
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		_, err := open["default"](&hanging{fakeLeaser{number: 999, until: bubble.Epoch.Add(time.Hour)}})
+		if !errors.Is(err, uid.ErrWorkerRange) || !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != uid.CloseTimeout {
+			t.Errorf("NewDefault = %v after %v", err, time.Since(begun))
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package uid
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+)
+
+// steered is a clock of the system's kind whose wall time the test steps, while
+// the monotonic time goes on.
+func steered(t *testing.T, unit time.Duration) (c *clock, step func(time.Duration), readings func() int) {
+	t.Helper()
+	layout := bits.Layout{TimeBits: 53, WorkerBits: 2, SequenceBits: 8, Epoch: time.Date(1999, time.December, 31, 0, 0, 0, 0, time.UTC), Unit: unit}
+	allocator, err := bits.NewAllocator(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ahead time.Duration
+	read := 0
+	now := func() time.Time { read++; return time.Now().Add(ahead) }
+	return &clock{bits: allocator, now: now, system: true}, func(d time.Duration) { ahead += d }, func() int { return read }
+}
+
+// Between two readings of the wall clock the monotonic one tells the tick to the
+// nanosecond, in every unit.
+func TestClockGoesOn(t *testing.T) {
+	for _, unit := range []time.Duration{time.Microsecond, time.Millisecond, 8 * time.Millisecond, time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			c, _, readings := steered(t, unit)
+			for range 10_000 {
+				if got, want := c.tick(), c.bits.Tick(time.Now()); got != want {
+					t.Fatalf("unit %v: tick %d at %v, want %d", unit, got, time.Now(), want)
+				}
+				time.Sleep(100*time.Microsecond + 1)
+			}
+			if got := readings(); got < 10 || got > 11 {
+				t.Errorf("unit %v: the wall clock was read %d times in a second, want 10", unit, got)
+			}
+		})
+	}
+}
+
+// A tick begins at its very first nanosecond.
+func TestClockAtTheTurn(t *testing.T) {
+	for _, unit := range []time.Duration{time.Microsecond, time.Millisecond, 20 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			c, _, _ := steered(t, unit)
+			for range 200 {
+				for _, d := range []time.Duration{unit - 1, 1} {
+					time.Sleep(d)
+					if got, want := c.tick(), c.bits.Tick(time.Now()); got != want {
+						t.Fatalf("unit %v: tick %d at %v, want %d", unit, got, time.Now(), want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A step of the wall clock, in either direction, shows within 100 ms.
+func TestClockFollowsSteps(t *testing.T) {
+	for _, unit := range []time.Duration{time.Microsecond, time.Millisecond, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			c, step, _ := steered(t, unit)
+			var off time.Duration
+			for i, d := range []time.Duration{time.Hour, -2 * time.Hour, 5 * time.Second, -3 * time.Second, 24 * time.Hour} {
+				before := c.tick()
+				step(d)
+				off += d
+				if got := c.tick(); got != before {
+					t.Errorf("unit %v: tick %d at once, after %d: the anchor was read a moment ago", unit, got, before)
+				}
+				time.Sleep(anchorFor)
+				if got, want := c.tick(), c.bits.Tick(time.Now().Add(off)); got != want {
+					t.Errorf("unit %v, step %d: tick %d after %v, want %d", unit, i, got, anchorFor, want)
+				}
+				time.Sleep(time.Duration(i) * 33 * time.Millisecond)
+				c.read() // as another call may have done
+			}
+		})
+	}
+}
+
+// A clock outside of the layout's time is not remembered.
+func TestClockOutsideOfTheLayout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, step, _ := steered(t, time.Second)
+		step(-48 * time.Hour)
+		if got := c.tick(); got >= 0 || c.anchor.Load() != nil {
+			t.Errorf("tick %d before the epoch, with anchor %v", got, c.anchor.Load())
+		}
+		step(48 * time.Hour)
+		if got, want := c.tick(), int64(24*3600); got != want {
+			t.Errorf("tick %d, want %d", got, want)
+		}
+	})
+}
+
+// A clock of the caller's own is read for each id.
+func TestOwnClock(t *testing.T) {
+	c, _, readings := steered(t, time.Second)
+	c.system = false
+	for range 5 {
+		c.tick()
+	}
+	if got := readings(); got != 5 {
+		t.Errorf("read %d times for 5 ticks", got)
+	}
+}

@@ -1,0 +1,282 @@
+package uid
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/ringbuffer"
+)
+
+// Dealer is the engine of every generator that deals ids from a ring: [Cached],
+// and those of the packages below uid. It deals the ids of the runs that a
+// [padding.Source] makes. Make one with [NewDealer] to build a generator of
+// your own. All methods may be called from any number of goroutines. The zero
+// value is not usable.
+//
+// Order: if one call ends before another begins, its ids are smaller.
+type Dealer struct{ dealer }
+
+// dealer is what Dealer and Cached have in common.
+type dealer struct {
+	ring     *ringbuffer.Ring
+	executor *padding.Executor
+	policy   func(Refusal) error
+	ended    func() bool // reports that the source makes no further run
+	release  func(context.Context, []ringbuffer.Run) error
+
+	rejected cacheline.Int64 // calls that failed; written by takers, read by Stats
+	starved  cacheline.Int64 // calls that found the ring empty; written by takers, read by Stats
+
+	gate
+	finish   sync.Once
+	finished error // what release returned; written by finish
+}
+
+// DealerConfig holds what [NewDealer] needs beside a source.
+type DealerConfig struct {
+	// Runs is how many runs the ring holds, and RunLen how many ids a run has at
+	// most. Both are powers of two.
+	Runs, RunLen int64
+
+	// PaddingFactor is the fill, in per cent of the ring, below which the ring is
+	// filled again, from 1 to 99.
+	PaddingFactor int
+
+	// Padding configures what fills the ring.
+	Padding padding.Config
+
+	// RejectedTake is the policy for a take that finds no id; nil is [Help].
+	RejectedTake func(Refusal) error
+
+	// Ended, if set, reports that the source will never make another run. The
+	// policy is then not called.
+	Ended func() bool
+
+	// Release, if set, is called once, when the dealer has been closed, with the
+	// ids that were left in the ring. The first of them and all greater ids were
+	// never dealt and never will be. Close returns the error of Release.
+	Release func(ctx context.Context, rest []ringbuffer.Run) error
+}
+
+// NewDealer returns a dealer of the ids that source makes. Its ring is empty and
+// nothing fills it until [Dealer.Start] is called. The error names every fault of
+// the config.
+func NewDealer(source padding.Source, config DealerConfig) (*Dealer, error) {
+	d := new(Dealer)
+	if err := d.open(source, config); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *dealer) open(source padding.Source, config DealerConfig) (err error) {
+	d.policy, d.ended, d.release, d.gate = config.RejectedTake, config.Ended, config.Release, newGate()
+	if d.policy == nil {
+		d.policy = Help
+	}
+	if d.ended == nil {
+		d.ended = func() bool { return false }
+	}
+	d.ring, err = ringbuffer.New(ringbuffer.Config{
+		Runs:      config.Runs,
+		RunLen:    config.RunLen,
+		Threshold: threshold(config.Runs*config.RunLen, int64(config.PaddingFactor)),
+		RejectedTake: func(attempt int) error {
+			return d.refused(context.Background(), d.policy, attempt)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	d.executor = padding.New(d.ring, source, config.Padding)
+	return nil
+}
+
+// threshold returns factor per cent of capacity, but no less than 1, without
+// multiplying the two, which would wrap for a great capacity.
+func threshold(capacity, factor int64) int64 {
+	return max(1, capacity/100*factor+capacity%100*factor/100)
+}
+
+// Start fills the ring and starts to keep it full. It waits for a source that
+// blocks, and for a reservation that is under way, until ctx ends. A ring that
+// is filled in part is no error; an empty one is.
+func (d *Dealer) Start(ctx context.Context) error { return d.start(ctx) }
+
+// Wake fills the ring now. Call it when a source that failed can make ids
+// again.
+func (d *Dealer) Wake() { d.executor.Wake() }
+
+func (d *dealer) start(ctx context.Context) error {
+	for attempt := 1; ; attempt++ {
+		changed := d.executor.Changed()
+		err := d.executor.Fill(ctx)
+		if err == nil || d.ring.Remaining() > 0 {
+			d.executor.Start()
+			return nil
+		}
+		after, delay := padding.RetryAfter(err)
+		if !delay || Help(Refusal{err, attempt}) != nil {
+			return err
+		}
+		if ended := d.sleep(ctx, changed, orLongest(after)); ended != nil {
+			return errors.Join(ended, err)
+		}
+	}
+}
+
+func orLongest(d time.Duration) time.Duration {
+	if d <= 0 {
+		return longestSleep
+	}
+	return d
+}
+
+// Next returns the next id, from memory. When the ring is empty, the policy
+// RejectedTake decides: [Reject] fails at once, [Help] waits only for a run or
+// a reservation that is being made, [Wait] blocks until there is an id. After
+// Close the error is [ErrClosed].
+func (d *dealer) Next() (ID, error) {
+	id, err := d.ring.Take()
+	return ID(id), err
+}
+
+// NextN fills ids with ascending ids and returns how many it filled: all of
+// them, or fewer with the error that [Dealer.Next] would have returned for the
+// next. The filled ids are valid even then. For an empty slice it returns 0, nil.
+//
+// NextN claims up to a run at once, so most of the cost of an id is writing it.
+func (d *dealer) NextN(ids []ID) (int, error) {
+	return d.fill(context.Background(), d.policy, ids)
+}
+
+// Wait is Next with the policy [Wait], until ctx ends. An id that is ready is
+// returned even if ctx has ended.
+func (d *dealer) Wait(ctx context.Context) (ID, error) {
+	id, _, err := d.claim(ctx, Wait, 1)
+	return id, err
+}
+
+// WaitN is NextN with the policy [Wait], until ctx ends.
+func (d *dealer) WaitN(ctx context.Context, ids []ID) (int, error) {
+	return d.fill(ctx, Wait, ids)
+}
+
+// All returns ids without end, for a range loop. It waits as [Dealer.Wait] does;
+// the error that ends the loop comes with id 0.
+//
+//	for id, err := range gen.All(ctx) {
+//
+// Each loop claims several ids at once: 1, 2, 4, … up to 1,024, but no more
+// than the body has used in a millisecond. So loops on several cores do not
+// slow each other down. Ids ascend within one loop; there is no order between
+// loops. Ids that a loop has claimed when it breaks are lost. A loop yields all
+// claimed ids, even if ctx ends, the generator is closed, or the ids grow older
+// than MaxAge.
+func (d *dealer) All(ctx context.Context) iter.Seq2[ID, error] {
+	return all(ctx, func(limit int64) (ID, int64, error) { return d.claim(ctx, Wait, limit) })
+}
+
+// claim takes at most limit consecutive ids.
+func (d *dealer) claim(ctx context.Context, policy func(Refusal) error, limit int64) (first ID, n int64, err error) {
+	run := d.ring.TakeRun(limit)
+	for attempt := 1; run.N == 0; attempt++ {
+		if err := d.refused(ctx, policy, attempt); err != nil {
+			return 0, 0, err
+		}
+		run = d.ring.TakeRun(limit)
+	}
+	return ID(run.First), run.N, nil
+}
+
+func (d *dealer) fill(ctx context.Context, policy func(Refusal) error, ids []ID) (int, error) {
+	return fillFrom(ids, func(limit int64) (ID, int64, error) { return d.claim(ctx, policy, limit) })
+}
+
+// refused calls the policy for a call that found the ring empty. It returns nil
+// if the call is to try again.
+func (d *dealer) refused(ctx context.Context, policy func(Refusal) error, attempt int) error {
+	if attempt == 1 {
+		d.starved.Add(1)
+	}
+	err := d.refill(ctx, policy, attempt)
+	if err != nil {
+		d.rejected.Add(1)
+	}
+	return err
+}
+
+func (d *dealer) refill(ctx context.Context, policy func(Refusal) error, attempt int) error {
+	if d.closed.Load() {
+		return ErrClosed
+	}
+	if !d.ended() {
+		if err := ask(policy, Refusal{ErrRingEmpty, attempt}); err != nil {
+			return err
+		}
+	}
+	changed := d.executor.Changed() // before the attempt, so that no change after it is missed
+	err := d.help(ctx)
+	if err == nil {
+		return nil
+	}
+	after, delay := padding.RetryAfter(err)
+	if !delay {
+		return err
+	}
+	if err := ask(policy, Refusal{err, attempt}); err != nil {
+		return err
+	}
+	return d.sleep(ctx, changed, orLongest(after))
+}
+
+// help gets the ring a run: a source that does not block makes it here, any other
+// is waited for.
+func (d *dealer) help(ctx context.Context) error {
+	defer d.count(time.Now())
+	err := d.executor.Help(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ringbuffer.ErrClosed):
+		return ErrClosed
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return waitError(ctx)
+	}
+	return err
+}
+
+// CloseTimeout is how long Close waits at most, for a source that blocks and
+// for the release of a worker number. Shutdown takes a context instead.
+const CloseTimeout = 5 * time.Second
+
+// Close is [Dealer.Shutdown] within [CloseTimeout].
+func (d *dealer) Close() error { return closeWith(d.Shutdown) }
+
+func closeWith(shutdown func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), CloseTimeout)
+	defer cancel()
+	return shutdown(ctx)
+}
+
+// Shutdown ends every wait, stops what fills the ring, drops the ids that were not
+// dealt and gives back what the generator holds: a leased worker number, or the
+// rest of a range. Afterwards Next returns [ErrClosed]. Shutdown may be called more
+// than once and from several goroutines: later calls wait for the first. ctx bounds
+// the first; the error says what could
+// not be stopped or given back.
+func (d *dealer) Shutdown(ctx context.Context) error {
+	d.shut()
+	stopped := d.executor.Shutdown(ctx)
+	d.finish.Do(func() {
+		if d.release != nil {
+			d.finished = d.release(ctx, d.ring.Close())
+		}
+	})
+	return errors.Join(stopped, d.finished)
+}

@@ -1,0 +1,33 @@
+package uid
+
+import (
+	"time"
+
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/ringbuffer"
+)
+
+// DealerStats says what a [Dealer] has done so far.
+type DealerStats struct {
+	Ring     ringbuffer.Counts
+	Executor padding.Stats
+	Starved  int64         // calls that found the ring empty
+	Rejected int64         // calls that failed
+	Waited   time.Duration // how long calls have waited for an id, all together
+	Closed   bool          // no further ids are dealt
+}
+
+// Counts returns the totals of the ring.
+func (d *Dealer) Counts() ringbuffer.Counts { return d.ring.Counts() }
+
+// Stats returns what the dealer has done so far. It never waits for the source.
+func (d *Dealer) Stats() DealerStats {
+	return DealerStats{
+		Ring:     d.ring.Counts(),
+		Executor: d.executor.Stats(),
+		Starved:  d.starved.Load(),
+		Rejected: d.rejected.Load(),
+		Waited:   time.Duration(d.waited.Load()),
+		Closed:   d.closed.Load(),
+	}
+}

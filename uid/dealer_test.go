@@ -1,0 +1,303 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/ringbuffer"
+	"github.com/uidring/uidring/uid"
+)
+
+// counting is a source of runs of 4 ids from 1 on. It takes its time for each; for
+// ever if that is negative.
+type counting struct {
+	next  int64
+	each  atomic.Int64
+	fails atomic.Pointer[error]
+	asked atomic.Int64
+}
+
+func (c *counting) source(ctx context.Context) (ringbuffer.Run, error) {
+	c.asked.Add(1)
+	if err := c.fails.Load(); err != nil {
+		return ringbuffer.Run{}, *err
+	}
+	if each := time.Duration(c.each.Load()); each != 0 {
+		var done <-chan time.Time
+		if each > 0 {
+			done = time.After(each)
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return ringbuffer.Run{}, ctx.Err()
+		}
+	}
+	run := ringbuffer.Run{First: c.next*4 + 1, N: 4}
+	c.next++
+	return run, nil
+}
+
+func (c *counting) fail(err error) { c.fails.Store(&err) }
+
+func newDealer(t *testing.T, source padding.Source, config uid.DealerConfig) *uid.Dealer {
+	t.Helper()
+	config.Runs, config.RunLen = 4, 4
+	if config.PaddingFactor == 0 {
+		config.PaddingFactor = 50
+	}
+	d, err := uid.NewDealer(source, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// drained starts a dealer and takes all ids of its ring; from then on a run takes
+// each.
+func drained(t *testing.T, c *counting, each time.Duration, policy func(uid.Refusal) error) *uid.Dealer {
+	t.Helper()
+	d := newDealer(t, c.source, uid.DealerConfig{RejectedTake: policy, Padding: padding.Config{Blocking: true}})
+	if err := d.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+	c.each.Store(int64(each))
+	if n, err := d.NextN(make([]uid.ID, 16)); n != 16 || err != nil {
+		t.Fatalf("NextN() = %d, %v", n, err)
+	}
+	synctest.Wait() // the source is asked
+	return d
+}
+
+// What calls, Stats and Close do while a source takes 50 ms, 5 s, or for ever.
+func TestSlowSource(t *testing.T) {
+	const never = -1
+	for _, each := range []time.Duration{50 * time.Millisecond, 5 * time.Second, never} {
+		for name, policy := range map[string]func(uid.Refusal) error{"help": uid.Help, "reject": uid.Reject, "wait": uid.Wait} {
+			for call, next := range map[string]func(*uid.Dealer, context.Context) (uid.ID, error){
+				"Next":  func(d *uid.Dealer, _ context.Context) (uid.ID, error) { return d.Next() },
+				"NextN": func(d *uid.Dealer, _ context.Context) (uid.ID, error) { return first(d.NextN(make([]uid.ID, 1))) },
+				"Wait":  func(d *uid.Dealer, ctx context.Context) (uid.ID, error) { return d.Wait(ctx) },
+				"WaitN": func(d *uid.Dealer, ctx context.Context) (uid.ID, error) {
+					return first(d.WaitN(ctx, make([]uid.ID, 1)))
+				},
+				"All": func(d *uid.Dealer, ctx context.Context) (id uid.ID, err error) {
+					for id, err = range d.All(ctx) {
+						break
+					}
+					return id, err
+				},
+			} {
+				synctest.Test(t, func(t *testing.T) {
+					d := drained(t, new(counting), each, policy)
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					defer cancel()
+					begun := time.Now()
+					time.AfterFunc(time.Hour, func() { d.Close() })
+					_, err := next(d, ctx)
+					took := time.Since(begun)
+					waits := strings.HasPrefix(call, "Wait") || call == "All"
+					switch {
+					case name == "reject" && !waits:
+						if err != uid.ErrRingEmpty || took != 0 {
+							t.Errorf("%v, %s: %s: %v after %v, want ErrRingEmpty at once", each, name, call, err, took)
+						}
+					case each != never:
+						if err != nil || took != each {
+							t.Errorf("%v, %s: %s: %v after %v, want an id when the run is made", each, name, call, err, took)
+						}
+					case waits:
+						if !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "uid: wait for an id: ") || took != time.Minute {
+							t.Errorf("%v, %s: %s: %v after %v, want the end of the context", each, name, call, err, took)
+						}
+					default:
+						if err != uid.ErrClosed || took != time.Hour {
+							t.Errorf("%v, %s: %s: %v after %v, want ErrClosed when it is", each, name, call, err, took)
+						}
+					}
+					began := time.Now()
+					s := d.Stats()
+					if s.Starved != 1 || (s.Rejected == 0) != (err == nil) || s.Waited != took || s.Ring.Taken != d.Counts().Taken {
+						t.Errorf("%v, %s: %s: Stats() = %+v", each, name, call, s)
+					}
+					if err := d.Close(); err != nil || time.Since(began) != 0 {
+						t.Errorf("%v, %s: Close() = %v after %v, want nil at once", each, name, err, time.Since(began))
+					}
+				})
+			}
+		}
+	}
+}
+
+func first(n int, err error) (uid.ID, error) { return uid.ID(n), err }
+
+// A source that ignores its context holds up Close for CloseTimeout, and what it
+// then makes is refused.
+func TestSourceThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		goOn := make(chan struct{})
+		var refused atomic.Int64
+		d := newDealer(t, func(context.Context) (ringbuffer.Run, error) {
+			<-goOn
+			return ringbuffer.Run{First: 1, N: 4}, nil
+		}, uid.DealerConfig{Padding: padding.Config{Blocking: true, RejectedPut: func(run ringbuffer.Run, _ error) { refused.Add(run.N) }}})
+		started := make(chan error)
+		go func() { started <- d.Start(t.Context()) }()
+		synctest.Wait()
+		begun := time.Now()
+		_ = d.Close()
+		if took := time.Since(begun); took > uid.CloseTimeout {
+			t.Errorf("Close() took %v", took)
+		}
+		close(goOn)
+		if err := <-started; !errors.Is(err, ringbuffer.ErrClosed) {
+			t.Errorf("Start() = %v of a dealer that was closed, want ErrClosed", err)
+		}
+		if got := refused.Load(); got != 4 || d.Counts().Taken != 0 {
+			t.Errorf("%d ids refused, and counts %+v", got, d.Counts())
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c := new(counting)
+		goOn := make(chan struct{})
+		var hang atomic.Bool
+		d := newDealer(t, func(ctx context.Context) (ringbuffer.Run, error) {
+			if hang.Load() {
+				<-goOn
+			}
+			return c.source(ctx)
+		}, uid.DealerConfig{Padding: padding.Config{Blocking: true}})
+		if err := d.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		hang.Store(true)
+		if _, err := d.NextN(make([]uid.ID, 16)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		begun := time.Now()
+		if err := d.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != uid.CloseTimeout {
+			t.Errorf("Close() = %v after %v, want DeadlineExceeded after 5s", err, time.Since(begun))
+		}
+		close(goOn)
+		synctest.Wait()
+		if err := d.Close(); err != nil || d.Counts().Remaining != 0 {
+			t.Errorf("Close() = %v once the source has returned, with %+v", err, d.Counts())
+		}
+	})
+}
+
+// later is an error that says when to try again.
+type later time.Duration
+
+func (l later) Error() string             { return "later" }
+func (l later) RetryAfter() time.Duration { return time.Duration(l) }
+
+// A delay of the source is waited out where the policy waits, and is the call's
+// error elsewhere. Wake ends it.
+func TestSourceThatDelays(t *testing.T) {
+	for _, blocking := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := new(counting)
+			d := newDealer(t, c.source, uid.DealerConfig{Padding: padding.Config{Blocking: blocking}})
+			if err := d.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			c.fail(later(time.Hour))
+			if _, err := d.NextN(make([]uid.ID, 17)); !errors.Is(err, later(time.Hour)) {
+				t.Errorf("NextN() = %v, want the source's error", err)
+			}
+			begun := time.Now()
+			time.AfterFunc(90*time.Millisecond, func() { c.fails.Store(nil); d.Wake() })
+			if id, err := d.Wait(t.Context()); id != 17 || err != nil || time.Since(begun) != 90*time.Millisecond {
+				t.Errorf("Wait() = %d, %v after %v, want 17 at the wake-up", id, err, time.Since(begun))
+			}
+			synctest.Wait()
+			if got := d.Counts().Remaining; got < 12 {
+				t.Errorf("%d ids after Wake, want the ring full", got)
+			}
+			d.Close()
+		})
+	}
+}
+
+// Any other error of the source is the call's, whatever the policy.
+func TestSourceThatFails(t *testing.T) {
+	for _, blocking := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			away := errors.New("away")
+			c := new(counting)
+			d := newDealer(t, c.source, uid.DealerConfig{RejectedTake: uid.Wait, Padding: padding.Config{Blocking: blocking}})
+			c.fail(away)
+			if err := d.Start(t.Context()); err != away {
+				t.Errorf("Start() = %v, want %v", err, away)
+			}
+			c.fails.Store(nil)
+			if err := d.Start(t.Context()); err != nil || d.Counts().Remaining != 16 {
+				t.Errorf("Start() = %v with %+v, want a full ring", err, d.Counts())
+			}
+			c.fail(away)
+			if n, err := d.NextN(make([]uid.ID, 20)); n != 16 || err != away {
+				t.Errorf("NextN() = %d, %v, want 16 and %v", n, err, away)
+			}
+			synctest.Wait()
+			if id, err := d.Wait(t.Context()); id != 0 || err != away {
+				t.Errorf("Wait() = %d, %v, want %v", id, err, away)
+			}
+			c.fails.Store(nil)
+			d.Next() // asks for more
+			synctest.Wait()
+			if _, err := d.Next(); err != nil || d.Stats().Executor.LastError != nil {
+				t.Errorf("Next() = %v and LastError is %v once the source is back", err, d.Stats().Executor.LastError)
+			}
+			d.Close()
+		})
+	}
+}
+
+// After a delay of unknown length the source is asked again each second, and not
+// all the time.
+func TestDelayOfUnknownLength(t *testing.T) {
+	for _, blocking := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := new(counting)
+			d := newDealer(t, c.source, uid.DealerConfig{Padding: padding.Config{Blocking: blocking}})
+			if err := d.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			c.fail(later(0))
+			if n, err := d.NextN(make([]uid.ID, 16)); n != 16 || err != nil {
+				t.Fatalf("NextN() = %d, %v", n, err)
+			}
+			synctest.Wait()
+			before := c.asked.Load()
+			ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+			defer cancel()
+			time.AfterFunc(time.Millisecond, func() {
+				if got := c.asked.Load() - before; got > 4 {
+					t.Errorf("blocking %v: the source was asked %d times in a millisecond", blocking, got)
+					cancel()
+				}
+			})
+			if _, err := d.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("blocking %v: Wait() = %v, want the end of its context", blocking, err)
+			}
+			if got := c.asked.Load() - before; got < 3 || got > 10 {
+				t.Errorf("blocking %v: the source was asked %d times in 3.5s, want about 4", blocking, got)
+			}
+			if s := d.Stats(); s.Starved != 1 || s.Rejected != 1 {
+				t.Errorf("blocking %v: Stats() = %+v, want one call that starved, however often it tried", blocking, s)
+			}
+			d.Close()
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package uid_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+// virtual is the default layout in virtual time.
+func virtual() bits.Layout {
+	layout := bits.Default()
+	layout.Epoch = bubble.Epoch
+	return layout
+}
+
+// However slowly ids are drawn, no id's tick ended more than MaxAge ago, nor does it
+// begin further ahead than the ring's ticks.
+func TestIdsAreFresh(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		config        uid.Config
+		every, maxAge time.Duration
+		fresh         bool
+		over          time.Duration
+		perDraw       int
+	}{
+		{"an id a second", uid.Config{}, time.Second, time.Minute, true, 6 * time.Hour, 1},
+		{"an id in 17 seconds", uid.Config{}, 17 * time.Second, time.Minute, true, 24 * time.Hour, 1},
+		{"bursts", uid.Config{}, 41 * time.Second, time.Minute, true, 24 * time.Hour, 5000},
+		{"a second", uid.Config{MaxAge: time.Second}, 170 * time.Millisecond, time.Second, true, 5 * time.Minute, 1},
+		{"10 milliseconds", uid.Config{MaxAge: uid.MinMaxAge}, 333 * time.Millisecond, uid.MinMaxAge, true, 5 * time.Minute, 1},
+		{"for ever", uid.Config{MaxAge: -1}, time.Second, time.Minute, false, time.Hour, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				test.config.Layout = virtual()
+				gen := newCached(t, test.config)
+				ids := make([]uid.ID, test.perDraw)
+				oldest := time.Duration(0)
+				for range test.over / test.every {
+					time.Sleep(test.every)
+					if n, err := gen.NextN(ids); n != len(ids) || err != nil {
+						t.Fatalf("NextN() = %d, %v", n, err)
+					}
+					first, _ := gen.Parse(ids[0])
+					last, _ := gen.Parse(ids[len(ids)-1])
+					oldest = max(oldest, time.Since(first.Time.Add(time.Second)))
+					if ahead := time.Until(last.Time); ahead > 8*time.Second {
+						t.Fatalf("an id's tick begins %v from now, want at most the ring's 8 ticks", ahead)
+					}
+				}
+				if (oldest <= test.maxAge) != test.fresh {
+					t.Errorf("an id's tick had ended %v ago, with MaxAge %v", oldest, gen.Stats().MaxAge)
+				}
+				gen.Close()
+			})
+		})
+	}
+}
+
+// An idle generator reads the clock some hundred times an hour, and makes no more
+// ticks than pass.
+func TestIdlingIsCheap(t *testing.T) {
+	for maxAge, most := range map[time.Duration]int64{0: 1500, -1: 20} {
+		synctest.Test(t, func(t *testing.T) {
+			var readings atomic.Int64
+			gen := newCached(t, uid.Config{Layout: virtual(), MaxAge: maxAge, Now: func() time.Time { readings.Add(1); return time.Now() }})
+			time.Sleep(24 * time.Hour)
+			synctest.Wait()
+			if got := readings.Load() / 24; got > most {
+				t.Errorf("the clock was read %d times an hour, want at most %d", got, most)
+			}
+			if made := gen.Stats().Dropped / (1 << 13) / 24; made > 600 {
+				t.Errorf("%d ticks dropped an hour, want at most 600", made)
+			}
+			gen.Close()
+		})
+	}
+}

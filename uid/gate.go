@@ -1,0 +1,50 @@
+package uid
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// gate ends the waits of a generator that is closed. Make one with newGate.
+type gate struct {
+	closed atomic.Bool   // written by shut; read by calls that find no id ready
+	done   chan struct{} // closed by shut
+	waited atomic.Int64  // nanoseconds that calls have waited; written by them, read by Stats
+}
+
+func newGate() gate { return gate{done: make(chan struct{})} }
+
+// shut ends waits and has calls that begin afterwards fail.
+func (g *gate) shut() {
+	if g.closed.CompareAndSwap(false, true) {
+		close(g.done)
+	}
+}
+
+// longestSleep bounds a wait for the clock, so that a step of the clock is noticed.
+const longestSleep = time.Second
+
+// sleep waits for d or until changed is closed, at most longestSleep. It returns
+// an error when ctx ends or the generator is closed.
+func (g *gate) sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) error {
+	defer g.count(time.Now())
+	timer := time.NewTimer(min(max(d, time.Microsecond), longestSleep))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-changed:
+		return nil
+	case <-g.done:
+		return ErrClosed
+	case <-ctx.Done():
+		return waitError(ctx)
+	}
+}
+
+// count adds the time since began to what calls have waited.
+func (g *gate) count(began time.Time) { g.waited.Add(int64(time.Since(began))) }
+
+func waitError(ctx context.Context) error { return fmt.Errorf("uid: wait for an id: %w", ctx.Err()) }

@@ -1,0 +1,74 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// underBubble opens both kinds of generator under a lease in virtual time.
+var underBubble = map[string]func(*fakeLeaser) (generator, error){
+	"cached": func(f *fakeLeaser) (generator, error) {
+		return uid.NewCached(context.Background(), f, uid.Config{Layout: bubble})
+	},
+	"default": func(f *fakeLeaser) (generator, error) {
+		return uid.NewDefault(context.Background(), f, uid.DefaultConfig{Layout: bubble})
+	},
+}
+
+// A call that waits for more reserved time goes on at the moment of the grant. Wait
+// and WaitN wait even while the store is away; Next then fails.
+func TestWaitsUntilMoreIsGranted(t *testing.T) {
+	for name, open := range underBubble {
+		for _, away := range []error{nil, errors.New("database away")} {
+			synctest.Test(t, func(t *testing.T) {
+				f := &fakeLeaser{number: 7, until: bubble.Epoch.Add(time.Second)}
+				gen, err := open(f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for err == nil { // deal what is reserved
+					_, err = gen.WaitN(ended(), make([]uid.ID, 1))
+				}
+				time.Sleep(time.Second)
+				f.granted(7, time.Time{}, f.until, away)
+				if away != nil {
+					if id, err := gen.Next(); id != 0 || !errors.Is(err, uid.ErrReservation) || !errors.Is(err, away) {
+						t.Errorf("%s: Next() = %d, %v, want ErrReservation because of %v", name, id, err, away)
+					}
+				}
+				begun := time.Now()
+				time.AfterFunc(300*time.Millisecond, func() { f.granted(7, time.Time{}, bubble.Epoch.Add(time.Minute), nil) })
+				if id, err := gen.Wait(t.Context()); id == 0 || err != nil || time.Since(begun) != 300*time.Millisecond {
+					t.Errorf("%s, %v: Wait() = %d, %v after %v, want an id after 300ms", name, away, id, err, time.Since(begun))
+				}
+				gen.Close()
+			})
+		}
+	}
+}
+
+// The first tick under another number is dealt whole: only ids that were dropped
+// for their age are skipped in the next.
+func TestAnotherNumberBeginsATick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeLeaser{number: 7, until: bubble.Epoch.Add(time.Minute)}
+		gen, err := underBubble["cached"](f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustNext(t, gen)
+		f.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
+		synctest.Wait()
+		f.granted(3, time.Time{}, bubble.Epoch.Add(time.Minute), nil)
+		synctest.Wait()
+		if parts, err := gen.Parse(mustNext(t, gen)); err != nil || parts.Worker != 3 || parts.Sequence != 0 {
+			t.Errorf("the first id is %+v (%v), want sequence 0 of worker 3", parts, err)
+		}
+		gen.Close()
+	})
+}

@@ -1,0 +1,61 @@
+package uid
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/uidring/uidring/internal/cacheline"
+)
+
+// What every call reads lies at least a cache line's distance from what calls
+// write.
+func TestHotFieldsStandApart(t *testing.T) {
+	var c Cached
+	var d Default
+	var s Slots
+	type field struct {
+		name string
+		at   uintptr
+	}
+	for _, test := range []struct {
+		name          string
+		read, written []field
+	}{
+		{"Cached", []field{
+			{"ring", unsafe.Offsetof(c.ring)},
+			{"policy", unsafe.Offsetof(c.policy)},
+		}, []field{
+			{"rejected", unsafe.Offsetof(c.rejected) + cacheline.Size - 8},
+			{"starved", unsafe.Offsetof(c.starved) + cacheline.Size - 8},
+			{"waited", unsafe.Offsetof(c.gate) + unsafe.Offsetof(c.waited)},
+		}},
+		{"Default", []field{
+			{"bits", unsafe.Offsetof(d.stamp) + unsafe.Offsetof(d.bits)},
+			{"window", unsafe.Offsetof(d.stamp) + unsafe.Offsetof(d.window)},
+			{"clock", unsafe.Offsetof(d.clock) + unsafe.Sizeof(d.clock) - 8},
+		}, []field{
+			{"last", unsafe.Offsetof(d.last) + cacheline.Size - 8},
+			{"earlier", unsafe.Offsetof(d.earlier)},
+			{"rejected", unsafe.Offsetof(d.rejected)},
+			{"waited", unsafe.Offsetof(d.gate) + unsafe.Offsetof(d.waited)},
+		}},
+		{"Slots", []field{
+			{"slots", unsafe.Offsetof(s.slots)},
+			{"mask", unsafe.Offsetof(s.mask)},
+			{"window", unsafe.Offsetof(s.clocked) + unsafe.Offsetof(s.stamp) + unsafe.Offsetof(s.window)},
+			{"issuer", unsafe.Offsetof(s.clocked) + unsafe.Offsetof(s.issuer)},
+		}, []field{
+			{"earlier", unsafe.Offsetof(s.clocked) + unsafe.Offsetof(s.earlier)},
+			{"rejected", unsafe.Offsetof(s.clocked) + unsafe.Offsetof(s.rejected)},
+			{"waited", unsafe.Offsetof(s.clocked) + unsafe.Offsetof(s.gate) + unsafe.Offsetof(s.waited)},
+		}},
+	} {
+		for _, read := range test.read {
+			for _, written := range test.written {
+				if gap := max(read.at, written.at) - min(read.at, written.at); gap < cacheline.Size-8 {
+					t.Errorf("%s: %s, which calls read, lies %d bytes from %s, which they write", test.name, read.name, gap, written.name)
+				}
+			}
+		}
+	}
+}

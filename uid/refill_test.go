@@ -1,0 +1,143 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+// A wait at the limit of borrowed time lasts for as long as the error says, and
+// not for as long as the limit is.
+func TestWaitsForTheRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		layout := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 1, Epoch: bubble.Epoch, Unit: 10 * time.Millisecond}
+		gen := newCached(t, uid.Config{Layout: layout, MaxBorrow: 500 * time.Millisecond})
+		begun := time.Now()
+		for tick := range time.Duration(200) {
+			if n, err := gen.WaitN(t.Context(), make([]uid.ID, 2)); n != 2 || err != nil {
+				t.Fatalf("WaitN() = %d, %v", n, err)
+			}
+			if got, want := time.Since(begun), max(0, tick-50)*layout.Unit; got != want {
+				t.Fatalf("tick %d came after %v, want %v", tick, got, want)
+			}
+		}
+		gen.Close()
+	})
+}
+
+// However far off the next tick is, a clock that steps ahead is noticed within a
+// second.
+func TestWaitNoticesAStepAhead(t *testing.T) {
+	for _, name := range []string{"cached", "default"} {
+		synctest.Test(t, func(t *testing.T) {
+			var ahead atomic.Int64
+			config := uid.Config{
+				Layout:    bits.Layout{TimeBits: 31, WorkerBits: 8, Epoch: bubble.Epoch, Unit: 24 * time.Hour},
+				MaxBorrow: 1,
+				Now:       func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
+			}
+			var gen generator
+			if gen = newCached(t, config); name == "default" {
+				gen.Close()
+				gen = newDefault(t, byClock(config))
+			}
+			mustNext(t, gen)
+			time.AfterFunc(10*time.Second+time.Millisecond, func() { ahead.Store(int64(24 * time.Hour)) })
+			begun := time.Now()
+			if _, err := gen.Wait(t.Context()); err != nil || time.Since(begun) != 11*time.Second {
+				t.Errorf("%s: Wait() = %v after %v, want an id after 11s", name, err, time.Since(begun))
+			}
+			gen.Close()
+		})
+	}
+}
+
+// Each refusal of one call has its number. It starts again when the call has got
+// ids.
+func TestAttempts(t *testing.T) {
+	for name, draw := range map[string]func(*uid.Cached) error{
+		"Next":  func(gen *uid.Cached) error { _, err := gen.Next(); return err },
+		"NextN": func(gen *uid.Cached) error { _, err := gen.NextN(make([]uid.ID, 3)); return err },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			enough := errors.New("enough")
+			var told []string
+			gen := newCached(t, uid.Config{Layout: small, Now: clockAt(start).now, MaxBorrow: 1, RejectedTake: func(r uid.Refusal) error {
+				told = append(told, fmt.Sprint(errors.Is(r.Err, uid.ErrBorrowLimit), r.Attempt))
+				if len(told) == 6 {
+					return enough
+				}
+				return nil
+			}})
+			if n, err := gen.NextN(make([]uid.ID, 2)); n != 2 || err != nil {
+				t.Fatalf("%s: NextN() = %d, %v", name, n, err)
+			}
+			if err := draw(gen); err != enough {
+				t.Errorf("%s: error %v, want that of the policy", name, err)
+			}
+			if want := []string{"false 1", "true 1", "false 2", "true 2", "false 3", "true 3"}; !slices.Equal(told, want) {
+				t.Errorf("%s: the policy was told %q, want %q", name, told, want)
+			}
+			gen.Close()
+		})
+	}
+}
+
+// Calls that take many ids wake what fills the ring, as Next does.
+func TestEveryCallHasTheRingFilled(t *testing.T) {
+	for name, draw := range map[string]func(*uid.Cached, []uid.ID) (int, error){
+		"NextN": (*uid.Cached).NextN,
+		"WaitN": func(gen *uid.Cached, ids []uid.ID) (int, error) { return gen.WaitN(context.Background(), ids) },
+		"Wait": func(gen *uid.Cached, ids []uid.ID) (n int, err error) {
+			for ; n < len(ids) && err == nil; n++ {
+				ids[n], err = gen.Wait(context.Background())
+			}
+			return n, err
+		},
+		"All": func(gen *uid.Cached, ids []uid.ID) (int, error) { return drawLoop(gen, ids), nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			gen := newCached(t, uid.Config{Layout: bubble})
+			synctest.Wait()
+			if n, err := draw(gen, make([]uid.ID, 12)); n != 12 || err != nil {
+				t.Fatalf("%s: %d, %v", name, n, err)
+			}
+			synctest.Wait()
+			if s := gen.Stats(); s.Remaining < s.Threshold || s.Refills == 0 || s.Helps != 0 {
+				t.Errorf("%s: %+v, want the ring filled again by the executor", name, s)
+			}
+			gen.Close()
+		})
+	}
+}
+
+// The threshold is PaddingFactor per cent of the capacity, but one id at least,
+// so that the ring is filled ahead of demand whatever its size.
+func TestThreshold(t *testing.T) {
+	for _, test := range []struct {
+		sequenceBits  uint8
+		boost, factor int
+		want          int64
+	}{
+		{1, 1, 1, 1},
+		{1, 1, 25, 1},
+		{1, 1, 99, 3},
+		{13, 3, 50, 1 << 15},
+		{5, 2, 99, 126},
+		{42, 20, 50, 1 << 61},
+	} {
+		layout := bits.Layout{TimeBits: 20, SequenceBits: test.sequenceBits, Epoch: start, Unit: time.Second}
+		gen := newCachedOf(t, 0, uid.Config{Layout: layout, Now: clockAt(start).now, BoostPower: test.boost, PaddingFactor: test.factor})
+		if got := gen.Stats().Threshold; got != test.want {
+			t.Errorf("%+v: threshold %d, want %d", test, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package segment_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// While the store is away, ids go on to the end of what is loaded. Then calls fail
+// with the store's error, or wait. The store is asked less and less often.
+func TestStoreAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
+		take(t, g, 1, 50)
+		synctest.Wait()
+		store.away.Store(true)
+		take(t, g, 51, 150)
+		_, err := g.Next()
+		away := (*segment.LoadError)(nil)
+		if !errors.As(err, &away) || !errors.Is(err, segment.ErrAway) || !errors.Is(err, errAway) ||
+			errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrUsedUp) || away.Tag != "orders" {
+			t.Errorf("Next() = %v, want a LoadError that wraps the store's", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		if _, err := g.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Minute {
+			t.Errorf("Wait() = %v after %v, want the end of its context", err, time.Since(began))
+		}
+		before := store.requests.Load()
+		for range 3600 {
+			_, _ = g.Next()
+			time.Sleep(time.Second)
+		}
+		if asked := store.requests.Load() - before; asked < 100 || asked > 1000 {
+			t.Errorf("%d requests in an hour's outage, want one in about 10 s", asked)
+		}
+		if s := g.Stats(); s.LastError == nil || s.Failures < 100 || s.RejectedTakes == 0 {
+			t.Errorf("Stats() = %+v", s)
+		}
+		store.away.Store(false)
+		began = time.Now()
+		if id, err := g.Wait(t.Context()); id != 201 || err != nil || time.Since(began) > 20*time.Second {
+			t.Errorf("Wait() = %d, %v after %v, want 201", id, err, time.Since(began))
+		}
+		if s := g.Stats(); s.LastError != nil {
+			t.Errorf("Stats().LastError is %v once the store is back", s.LastError)
+		}
+		// The next outage begins with short pauses again.
+		time.Sleep(time.Second)
+		store.away.Store(true)
+		var next *segment.LoadError
+		for err = nil; err == nil; {
+			_, err = g.Next()
+		}
+		if !errors.As(err, &next) || next.Retry > 500*time.Millisecond {
+			t.Errorf("Next() = %v, with a pause of %v, want a short one", err, next.Retry)
+		}
+	})
+}
+
+// A store that does not answer, and does not even end with the context of a
+// request: calls fail, nothing is asked twice at once, Close ends in time, and a
+// late answer is used.
+func TestStoreHangs(t *testing.T) {
+	for _, deaf := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			store := new(counter)
+			g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
+			synctest.Wait()
+			store.takes.Store(int64(30 * time.Minute))
+			store.deaf.Store(deaf)
+			take(t, g, 1, 100)
+			began := time.Now()
+			if _, err := g.Next(); !errors.Is(err, segment.ErrAway) || time.Since(began) > 7*time.Second {
+				t.Errorf("deaf %v: Next() = %v after %v, want ErrAway after the time-out", deaf, err, time.Since(began))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			began = time.Now()
+			if _, err := g.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+				t.Errorf("deaf %v: Wait() = %v after %v, want the end of its context", deaf, err, time.Since(began))
+			}
+			if !deaf {
+				time.Sleep(time.Minute)
+				if n := store.requests.Load(); n < 4 {
+					t.Errorf("%d requests in a minute: a load has no end", n)
+				}
+			}
+			if s := g.Stats(); s.Loading == 0 && deaf {
+				t.Error("Stats().Loading is 0")
+			}
+			if deaf {
+				if id, err := g.Wait(t.Context()); id != 101 || err != nil {
+					t.Errorf("Wait() = %d, %v, want 101 when the store answers in the end", id, err)
+				}
+				if n := store.requests.Load(); n != 2 && n != 3 {
+					t.Errorf("%d requests, want one at a time", n)
+				}
+				take(t, g, 102, 99)
+			}
+			began = time.Now()
+			if err := g.Close(); time.Since(began) > uid.CloseTimeout && !deaf {
+				t.Errorf("deaf %v: Close() = %v after %v", deaf, err, time.Since(began))
+			}
+			time.Sleep(time.Hour) // the last request ends
+		})
+	}
+}
+
+// New ends with its context, and so do the loads that it started.
+func TestStartTimesOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
+			t.Fatal(err)
+		}
+		store.takes.Store(int64(time.Hour))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := segment.New(ctx, store, "orders", segment.Config{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("New() = %v after %v, want the end of its context", err, time.Since(began))
+		}
+		store.takes.Store(0)
+		store.away.Store(true)
+		if _, err := segment.New(t.Context(), store, "orders", segment.Config{}); !errors.Is(err, segment.ErrAway) {
+			t.Errorf("New() = %v, want ErrAway", err)
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package segment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// What a [Config] has where a field is zero.
+const (
+	DefaultStep        = 1000 // of a counter that Create makes
+	DefaultMaxStep     = 1 << 30
+	DefaultAhead       = 10 * time.Minute
+	DefaultLoadAt      = 10
+	DefaultLoadTimeout = 5 * time.Second
+)
+
+// GreatestStep is the greatest Config.MaxStep.
+const GreatestStep = 1 << 40
+
+// ErrConfig is matched by every error about a [Config].
+var ErrConfig = errors.New("segment: invalid config")
+
+// Config configures a [Generator]. The zero Config is the default, and so is
+// every zero field. One error, which matches [ErrConfig], names every wrong
+// field, its value and the values that are allowed.
+type Config struct {
+	// Create makes New create the counter, and its table, if they are missing.
+	// Create also restarts a lost counter at 1, and ids repeat. In production,
+	// create counters once: uidring segments create.
+	Create bool
+
+	// Step is how many ids the first range has. Zero is the store's own step, such
+	// as the column step of a row, which then is MinStep too and may change while
+	// the generator runs.
+	Step int64
+
+	// MinStep and MaxStep bound how many ids a range has. The zero MinStep is
+	// Step. The zero MaxStep is 2^30, or Step if that is greater.
+	MinStep, MaxStep int64
+
+	// Ahead is how long a range lasts: ranges follow the measured rate, so an
+	// outage of the store goes unnoticed for nearly that long. Zero is 10 minutes.
+	Ahead time.Duration
+
+	// LoadAt is how much of a range is used, in per cent, when the next is loaded.
+	// From 1 to 99; zero is 10.
+	LoadAt int
+
+	// LoadTimeout bounds each load. Zero is 5 seconds.
+	LoadTimeout time.Duration
+
+	// Limit is the greatest id. Zero is the greatest that a BIGINT counter allows,
+	// 2^63-2. Use 2^53-1 if JavaScript reads the ids as numbers.
+	Limit int64
+
+	// RejectedTake decides what a call does that finds no id. [uid.Help], the
+	// default, waits for a load that is under way, and fails while the store is
+	// away. [uid.Reject] fails at once. [uid.Wait] waits.
+	RejectedTake func(uid.Refusal) error
+
+	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
+	// Its handler must not draw ids from this generator: the generator waits for
+	// the handler.
+	Logger *slog.Logger
+}
+
+// prepare fills in the defaults and returns what is wrong.
+func (c *Config) prepare() error {
+	var faults []error
+	fault := func(field string, value any, want string) {
+		faults = append(faults, fmt.Errorf("%w: %s is %v, want %s", ErrConfig, field, value, want))
+	}
+	c.Ahead = cmp.Or(c.Ahead, DefaultAhead)
+	c.LoadAt = cmp.Or(c.LoadAt, DefaultLoadAt)
+	c.LoadTimeout = cmp.Or(c.LoadTimeout, DefaultLoadTimeout)
+	c.Limit = cmp.Or(c.Limit, math.MaxInt64-1)
+	c.MinStep = cmp.Or(c.MinStep, c.Step)
+	c.MaxStep = cmp.Or(c.MaxStep, max(DefaultMaxStep, c.Step))
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	if c.Step < 0 || c.Step > GreatestStep {
+		fault("Step", c.Step, fmt.Sprintf("1 to %d, or 0 for the store's own", int64(GreatestStep)))
+	}
+	if c.MaxStep < 1 || c.MaxStep > GreatestStep {
+		fault("MaxStep", c.MaxStep, fmt.Sprintf("1 to %d", int64(GreatestStep)))
+	}
+	if c.MinStep < 0 || c.MinStep > max(c.MaxStep, 1) {
+		fault("MinStep", c.MinStep, fmt.Sprintf("1 to MaxStep, %d, or 0 for Step", c.MaxStep))
+	}
+	if c.Step > 0 && (c.Step < c.MinStep || c.Step > c.MaxStep) {
+		fault("Step", c.Step, fmt.Sprintf("MinStep to MaxStep, %d to %d", c.MinStep, c.MaxStep))
+	}
+	if c.Ahead <= 0 {
+		fault("Ahead", c.Ahead, "more than 0")
+	}
+	if c.LoadAt < 1 || c.LoadAt > 99 {
+		fault("LoadAt", c.LoadAt, "1 to 99 per cent")
+	}
+	if c.LoadTimeout <= 0 {
+		fault("LoadTimeout", c.LoadTimeout, "more than 0")
+	}
+	if c.Limit < 1 {
+		fault("Limit", c.Limit, "1 or more")
+	}
+	return errors.Join(faults...)
+}

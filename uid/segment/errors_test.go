@@ -1,0 +1,286 @@
+package segment_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
+)
+
+// All faults of a config are named at once.
+func TestConfigFaults(t *testing.T) {
+	for _, c := range []struct {
+		config segment.Config
+		want   []string
+	}{
+		{segment.Config{Step: -1}, []string{"Step is -1"}},
+		{segment.Config{Step: segment.GreatestStep + 1}, []string{"Step is 1099511627777"}},
+		{segment.Config{MaxStep: -5}, []string{"MaxStep is -5"}},
+		{segment.Config{MinStep: 10, MaxStep: 5}, []string{"MinStep is 10, want 1 to MaxStep, 5"}},
+		{segment.Config{Step: 3, MinStep: 10}, []string{"Step is 3, want MinStep to MaxStep, 10 to"}},
+		{segment.Config{Step: 30, MaxStep: 10}, []string{"Step is 30"}},
+		{segment.Config{Ahead: -1, LoadAt: 100, LoadTimeout: -time.Second, Limit: -7},
+			[]string{"Ahead is -1ns", "LoadAt is 100", "LoadTimeout is -1s", "Limit is -7"}},
+		{segment.Config{LoadAt: -1}, []string{"LoadAt is -1, want 1 to 99 per cent"}},
+	} {
+		g, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", c.config)
+		if err == nil {
+			g.Close()
+		}
+		if !errors.Is(err, segment.ErrConfig) {
+			t.Errorf("New(%+v) = %v, want ErrConfig", c.config, err)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("New(%+v) = %v, want %q in it", c.config, err, want)
+			}
+		}
+	}
+	if _, err := segment.New(t.Context(), nil, "orders", segment.Config{}); !errors.Is(err, segment.ErrConfig) {
+		t.Errorf("New() = %v without a store, want ErrConfig", err)
+	}
+	var bare struct{ segment.Store }
+	bare.Store = new(segmenttest.Memory)
+	if _, err := segment.New(t.Context(), bare, "orders", segment.Config{Create: true}); !errors.Is(err, segment.ErrConfig) {
+		t.Errorf("New() = %v for a store that cannot create, want ErrConfig", err)
+	}
+}
+
+func TestCheckTag(t *testing.T) {
+	for _, tag := range []string{"", " a", "a ", "a\n", "\xff", strings.Repeat("x", segment.MaxTag+1)} {
+		_, err := segment.New(t.Context(), new(segmenttest.Memory), tag, segment.Config{Create: true})
+		if !errors.Is(err, segment.ErrTag) {
+			t.Errorf("New(%q) = %v, want ErrTag", tag, err)
+		}
+	}
+	for _, tag := range []string{"a", "a b", "名前", strings.Repeat("x", segment.MaxTag)} {
+		if err := segment.CheckTag(tag); err != nil {
+			t.Errorf("CheckTag(%q) = %v", tag, err)
+		}
+	}
+}
+
+// Every id up to the limit is issued, and none above. Waiting does not help, and the
+// counter does not move on.
+func TestUsedUp(t *testing.T) {
+	for _, c := range []struct{ limit, from, step int64 }{
+		{1<<53 - 1, 1<<53 - 1000, 300},
+		{1000, 1, 1000},
+		{1000, 1, 999},
+		{1000, 1, 7},
+		{1, 1, 50},
+		{0, math.MaxInt64 - 1000, 300},
+		{0, math.MaxInt64 - 1, 300},
+		{math.MaxInt64, math.MaxInt64 - 1000, 0},
+		{0, math.MaxInt64 - 3000, 2000},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := new(counter)
+			if err := store.Create(t.Context(), "orders", c.from, 300); err != nil {
+				t.Fatal(err)
+			}
+			last := c.limit
+			if last == 0 || last == math.MaxInt64 {
+				last = math.MaxInt64 - 1
+			}
+			for start := range 3 {
+				g, err := segment.New(t.Context(), store, "orders", segment.Config{Step: c.step, Limit: c.limit})
+				if start > 0 {
+					if !errors.Is(err, segment.ErrUsedUp) {
+						t.Fatalf("New() = %v, want ErrUsedUp", err)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatalf("%+v: New() = %v", c, err)
+				}
+				defer g.Close()
+				take(t, g, uid.ID(c.from), int(last-c.from+1))
+				for range 3 {
+					if id, err := g.Next(); !errors.Is(err, segment.ErrUsedUp) || errors.Is(err, segment.ErrAway) {
+						t.Fatalf("%+v: Next() = %d, %v, want ErrUsedUp", c, id, err)
+					}
+					if id, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrUsedUp) {
+						t.Fatalf("%+v: Wait() = %d, %v, want ErrUsedUp", c, id, err)
+					}
+				}
+				if err := g.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if now := store.next(t); now != last+1 {
+				t.Errorf("%+v: the counter is %d, want %d", c, now, last+1)
+			}
+		})
+	}
+}
+
+// A tag that is deleted is unknown, costs a request a minute, and is never made
+// again. When somebody makes it, ids go on.
+func TestDeletedTag(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
+		synctest.Wait()
+		store.Delete("orders")
+		take(t, g, 1, 100)
+		asked := store.requests.Load()
+		for range 600 {
+			if _, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrAway) {
+				t.Fatalf("Wait() = %v, want ErrUnknownTag", err)
+			}
+			time.Sleep(time.Second)
+		}
+		if n := store.requests.Load() - asked; n < 9 || n > 11 {
+			t.Errorf("%d requests in ten minutes, want one a minute", n)
+		}
+		if counters, _ := store.List(t.Context()); len(counters) != 0 {
+			t.Errorf("the tag was made again: %v", counters)
+		}
+		if err := store.Create(t.Context(), "orders", 101, 100); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(61 * time.Second)
+		take(t, g, 101, 100)
+	})
+}
+
+// answers is a store with answers of its own.
+type answers func() (first, count int64, err error)
+
+func (a answers) Reserve(context.Context, string, int64) (int64, int64, error) { return a() }
+func (a answers) String() string                                               { return "answers" }
+
+// What is no range is an error, and so is a panic.
+func TestAbsurdAnswers(t *testing.T) {
+	for name, answer := range map[string]answers{
+		"no ids":       func() (int64, int64, error) { return 5, 0, nil },
+		"negative":     func() (int64, int64, error) { return 5, -3, nil },
+		"below 0":      func() (int64, int64, error) { return -5, 10, nil },
+		"beyond int64": func() (int64, int64, error) { return math.MaxInt64 - 5, 10, nil },
+		"panic":        func() (int64, int64, error) { panic("no") },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g, err := segment.New(t.Context(), answer, "orders", segment.Config{})
+			if err == nil {
+				id, err := g.Next()
+				t.Fatalf("%s: Next() = %d, %v", name, id, err)
+			}
+			if !errors.Is(err, segment.ErrAway) || !strings.Contains(err.Error(), "answers") {
+				t.Errorf("%s: New() = %v, want ErrAway with the store's name", name, err)
+			}
+		})
+	}
+	var panicked *uid.PanicError
+	_, err := segment.New(t.Context(), answers(func() (int64, int64, error) { panic("no") }), "orders", segment.Config{})
+	if !errors.As(err, &panicked) {
+		t.Errorf("New() = %v, want a PanicError", err)
+	}
+}
+
+// A store may answer with ranges of any size, such as a single one of all ids.
+func TestAnswersOfAnySize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, err := segment.New(t.Context(), answers(func() (int64, int64, error) { return 1, math.MaxInt64 - 1, nil }), "orders", segment.Config{Limit: math.MaxInt64})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		take(t, g, 1, 100_000)
+		time.Sleep(time.Hour)
+		if s := g.Stats(); s.Loads != 1 || s.Remaining != math.MaxInt64-1-100_000 {
+			t.Errorf("Stats() = %+v, want one load", s)
+		}
+	})
+}
+
+// Stats show both ranges.
+func TestStats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		store.takes.Store(int64(50 * time.Millisecond))
+		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
+		want := segment.Stats{
+			Store: "memory", Tag: "orders", Remaining: 100, InUse: segment.Range{First: 1, End: 101},
+			Step: 100, Loads: 1, LoadTime: 50 * time.Millisecond,
+		}
+		check := func() {
+			t.Helper()
+			if got := g.Stats(); got != want {
+				t.Errorf("Stats() = %+v\nwant      %+v", got, want)
+			}
+		}
+		check()
+		take(t, g, 1, 11) // the second run of the range begins
+		synctest.Wait()
+		time.Sleep(20 * time.Millisecond)
+		want.Issued, want.Remaining, want.Loads, want.Loading = 11, 89, 2, 20*time.Millisecond
+		check()
+		time.Sleep(time.Second)
+		want.Remaining, want.Loading, want.Next = 189, 0, segment.Range{First: 101, End: 201}
+		check()
+		take(t, g, 12, 90)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		want.Issued, want.Remaining, want.InUse, want.Next = 101, 99, want.Next, segment.Range{}
+		check()
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+		want.Closed, want.Remaining, want.Returned = true, 0, 99
+		check()
+	})
+}
+
+// Close returns a range that is loaded while it closes too.
+func TestCloseDuringALoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
+		store.takes.Store(int64(500 * time.Millisecond))
+		take(t, g, 1, 42)
+		synctest.Wait()
+		if store.requests.Load() != 2 {
+			t.Fatalf("%d requests, want the second under way", store.requests.Load())
+		}
+		if err := g.Close(); err != nil || store.next(t) != 43 {
+			t.Errorf("Close() = %v, and the counter is %d, want 43", err, store.next(t))
+		}
+	})
+}
+
+func TestCloseEndsWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		g := open(t, store, segment.Config{Step: 10, MaxStep: 10})
+		synctest.Wait()
+		store.takes.Store(int64(time.Hour))
+		take(t, g, 1, 10)
+		waits := make(chan error)
+		for range 5 {
+			go func() { _, err := g.Wait(context.Background()); waits <- err }()
+			go func() { _, err := g.Next(); waits <- err }()
+		}
+		synctest.Wait()
+		began := time.Now()
+		closed := make(chan error)
+		go func() { closed <- g.Close() }()
+		for range 10 {
+			if err := <-waits; !errors.Is(err, uid.ErrClosed) {
+				t.Errorf("a wait ended with %v, want ErrClosed", err)
+			}
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("waits ended %v after Close", took)
+		}
+		<-closed
+	})
+}

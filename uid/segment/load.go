@@ -1,0 +1,78 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/pace"
+)
+
+// A load is one request to the store, in a goroutine of its own.
+type load struct {
+	asked int64      // 0 is the store's own step
+	usage pace.Usage // when it was sent
+	done  chan struct{}
+
+	// Written before done is closed.
+	first, count int64
+	err          error
+	took         time.Duration
+}
+
+func startLoad(ctx context.Context, store Store, tag string, timeout time.Duration, asked int64, u pace.Usage) *load {
+	l := &load{asked: asked, usage: u, done: make(chan struct{})}
+	go func() {
+		defer close(l.done)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		l.err = guard.Call("store", func() (err error) {
+			l.first, l.count, err = store.Reserve(ctx, tag, asked)
+			return err
+		})
+		if l.err == nil {
+			l.err = l.check()
+		} else if ended := ctx.Err(); ended != nil && !errors.Is(l.err, ended) {
+			l.err = fmt.Errorf("%w: %w", ended, l.err)
+		}
+		l.took = time.Since(u.Now)
+	}()
+	return l
+}
+
+// check returns an error for an answer that is no range.
+func (l *load) check() error {
+	if l.first < 0 || l.count < 1 || l.first+l.count < 0 {
+		return fmt.Errorf("its answer is %d ids from %d, want 1 or more from 0 or above", l.count, l.first)
+	}
+	return nil
+}
+
+// finished reports whether the store has answered.
+func (l *load) finished() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// grace is how long a load may go on after its time-out until it is said to hang.
+const grace = time.Second
+
+// wait waits for the store's answer, whatever that is.
+func (l *load) wait(ctx context.Context, timeout time.Duration) error {
+	timer := time.NewTimer(timeout + grace)
+	defer timer.Stop()
+	select {
+	case <-l.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return fmt.Errorf("it has not answered for %v: %w", time.Since(l.usage.Now).Round(time.Second), context.DeadlineExceeded)
+	}
+}

@@ -1,0 +1,190 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/uidring/uidring/internal/pace"
+	"github.com/uidring/uidring/ringbuffer"
+	"github.com/uidring/uidring/uid"
+)
+
+const (
+	runs   = 8            // that the ring holds
+	runLen = GreatestStep // ids that a run has at most
+)
+
+// A span is the ids from next up to but not including end.
+type span struct{ next, end int64 }
+
+func (s span) empty() bool { return s.next >= s.end }
+
+// loader is the source of a generator's runs. It puts each range into the ring in
+// two runs or more. The ring asks for more when it begins to deal a run. So it asks
+// when LoadAt of a range is used: that is where the first run ends.
+//
+// load is nil, or a request that is under way, or an answer that was not looked at.
+// ready is the range that follows, once an answer was. A request is sent only if
+// both are empty. So there is never more than one, and no answer gets lost.
+type loader struct {
+	store  Store
+	tag    string
+	config Config
+	stripe stripe
+	end    int64 // all ids of the counter are below it
+	ctx    context.Context
+	cancel func()
+	dealer *uid.Dealer // set before it is started
+	ended  atomic.Bool // there will never be another id; written by the source, read by takers
+
+	mu      sync.Mutex // never held during I/O, nor by a taker
+	load    *load
+	ready   span
+	rest    span  // what is not in the ring yet of the range before ready
+	turn    int64 // where that range's second run begins
+	last    Range // the last one that was loaded
+	before  Range // the one before
+	pace    pace.Pace
+	most    int64 // ids to ask for at most, once a load found fewer left
+	rewound bool  // the store has gone back
+	closed  bool
+	failing
+	counts
+}
+
+// counts are for Stats.
+type counts struct {
+	loads, failures, returned int64
+	took                      time.Duration // of the last load
+}
+
+func newLoader(store Store, tag string, stripe stripe, config Config) *loader {
+	l := &loader{
+		store: store, tag: tag, config: config,
+		stripe: stripe, end: stripe.end(min(config.Limit, math.MaxInt64-1)),
+		most: GreatestStep,
+		pace: pace.Pace{
+			First: config.Step, Least: config.MinStep, Most: config.MaxStep, Ahead: config.Ahead,
+		},
+	}
+	l.pause = backoff.NewExponentialBackOff()
+	l.pause.InitialInterval, l.pause.MaxInterval = 100*time.Millisecond, 10*time.Second
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	return l
+}
+
+// next is the [padding.Source].
+func (l *loader) next(ctx context.Context) (ringbuffer.Run, error) {
+	for {
+		run, load, err := l.advance()
+		l.report()
+		if err != nil || load == nil {
+			return run, err
+		}
+		if err := load.wait(ctx, l.config.LoadTimeout); err != nil {
+			return ringbuffer.Run{}, l.unanswered(ctx, err)
+		}
+	}
+}
+
+// advance returns a run for the ring, or a load to wait for, or why there is
+// neither. Nothing of all that means that no load is due. It starts a load that is
+// due even if there still are runs.
+func (l *loader) advance() (ringbuffer.Run, *load, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return ringbuffer.Run{}, nil, ringbuffer.ErrClosed
+	}
+	if l.load != nil && l.load.finished() {
+		answer := l.load
+		l.load = nil
+		l.accept(answer)
+	}
+	run := l.cut()
+	if run.N == 0 && !l.ready.empty() {
+		l.begin()
+		run = l.cut()
+	}
+	err := l.ask(run.N)
+	if run.N > 0 {
+		return run, nil, nil
+	}
+	return run, l.load, err
+}
+
+// ask starts a load if one is due. Its error says why a load that is due is not
+// started. cut is how many ids are on their way to the ring.
+func (l *loader) ask(cut int64) error {
+	switch {
+	case l.load != nil || !l.ready.empty() || !l.due(cut):
+		return nil
+	case l.refused != nil && (l.until.IsZero() || time.Now().Before(l.until)):
+		return l.refused
+	case l.last.End >= l.end:
+		l.usedUp()
+		return l.refused
+	}
+	u := l.usage()
+	l.load = startLoad(l.ctx, l.store, l.tag, l.config.LoadTimeout, l.size(u), u)
+	l.loads++
+	return nil
+}
+
+// begin starts cutting runs from the range that is ready.
+func (l *loader) begin() {
+	l.rest, l.ready = l.ready, span{}
+	n := l.left(l.rest)
+	at := int64(l.config.LoadAt)
+	l.turn = l.rest.next + max(1, n/100*at+n%100*at/100)
+}
+
+// cut returns the next run of the range that is begun, if it is not all in the ring.
+func (l *loader) cut() ringbuffer.Run {
+	end := min(l.rest.end, l.end, l.stripe.blockEnd(l.rest.next))
+	if l.rest.next < l.turn {
+		end = min(end, l.turn)
+	}
+	n := min(end-l.rest.next, runLen)
+	if n <= 0 {
+		return ringbuffer.Run{}
+	}
+	run := ringbuffer.Run{First: l.stripe.id(l.rest.next), N: n}
+	l.rest.next += n
+	return run
+}
+
+// uncut takes a run back that the ring was too late for, because it was closed.
+func (l *loader) uncut(run ringbuffer.Run, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if first := l.stripe.count(run.First); errors.Is(why, ringbuffer.ErrClosed) && first+run.N == l.rest.next {
+		l.rest.next = first
+	}
+}
+
+// due reports whether the range that is begun is used as far as LoadAt.
+func (l *loader) due(cut int64) bool {
+	left := l.dealer.Counts().Remaining + cut + l.left(l.rest)
+	return left <= l.left(span{l.turn, l.rest.end})
+}
+
+func (l *loader) usage() pace.Usage {
+	s := l.dealer.Stats()
+	return pace.Usage{Now: time.Now(), Issued: s.Ring.Taken, Starved: s.Starved}
+}
+
+// size returns how many ids to ask for.
+func (l *loader) size(u pace.Usage) int64 {
+	n := l.pace.Next(u)
+	if l.most < GreatestStep && (n == 0 || n > l.most) {
+		return l.most
+	}
+	return n
+}

@@ -1,0 +1,54 @@
+package segment_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// An outage is logged once, and so is its end.
+func TestOutageIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, log := new(counter), new(strings.Builder)
+		g := open(t, store, segment.Config{Step: 10, MaxStep: 10, Logger: slog.New(slog.NewTextHandler(log, nil))})
+		for range 3 {
+			store.away.Store(true)
+			for range 100 {
+				_, _ = g.Next()
+				time.Sleep(time.Second)
+			}
+			store.away.Store(false)
+			if _, err := g.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		for _, want := range []string{"no ids are reserved", "ids are reserved again"} {
+			if n := strings.Count(log.String(), want); n != 3 {
+				t.Errorf("%q is logged %d times, want 3: %s", want, n, log)
+			}
+		}
+	})
+}
+
+// Close waits a second for a load, however long loads may take.
+func TestCloseGivesUpALoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		g := open(t, store, segment.Config{Step: 100, MaxStep: 100, LoadTimeout: time.Hour})
+		store.takes.Store(int64(time.Hour))
+		store.deaf.Store(true)
+		take(t, g, 1, 42)
+		synctest.Wait()
+		began := time.Now()
+		ended := make(chan time.Duration)
+		go func() { _ = g.Shutdown(t.Context()); ended <- time.Since(began) }()
+		if took := <-ended; took > time.Second+time.Hour {
+			t.Errorf("Shutdown() took %v, want a second and the time of the return", took)
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package segmentredis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/uidring/uidring/internal/redisstore"
+)
+
+var (
+	// ErrReplica is matched when a request reached a replica.
+	ErrReplica = errors.New("segmentredis: the server is a replica, want the master")
+
+	// ErrConfig is matched when the client or the prefix cannot be used.
+	ErrConfig = errors.New("segmentredis: unusable")
+)
+
+// once is a command that the client sends at most once.
+type once struct{ *redis.Cmd }
+
+// NoRetry has the client report a lost answer rather than send the command again.
+func (once) NoRetry() bool { return true }
+
+// run runs a script. It returns when ctx ends.
+func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answer, error) {
+	if err := errors.Join(s.check(), ctx.Err()); err != nil {
+		return nil, err
+	}
+	keys := s.keys()
+	cmd := redis.NewCmd(ctx, append([]any{"eval", script, len(keys), keys[0], keys[1], tag}, args...)...)
+	cmd.SetFirstKeyPos(3)
+	reply, err := redisstore.Await(ctx, func() ([]any, error) {
+		if err := s.client.Process(ctx, once{cmd}); err != nil {
+			return nil, err
+		}
+		return cmd.Slice()
+	})
+	switch {
+	case err != nil:
+		return nil, replica(err)
+	case answer(reply).word() == "":
+		return nil, s.odd(reply)
+	case answer(reply).word() == "replica":
+		return nil, ErrReplica
+	}
+	return reply, nil
+}
+
+// replica marks what a replica replies to a write.
+func replica(err error) error {
+	if redis.HasErrorPrefix(err, "READONLY") {
+		return fmt.Errorf("%w: %w", ErrReplica, err)
+	}
+	return err
+}
+
+// keys are those of the counters and of what is known about them.
+func (s *Store) keys() [2]string { return [2]string{s.prefix + ":next", s.prefix + ":tags"} }
+
+func (s *Store) check() error {
+	var faults []error
+	if v := reflect.ValueOf(s.client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		faults = append(faults, fmt.Errorf("%w: the client is nil", ErrConfig))
+	}
+	if _, ok := s.client.(*redis.Ring); ok {
+		faults = append(faults, fmt.Errorf("%w: the client is a *redis.Ring, want a *redis.Client or a *redis.ClusterClient", ErrConfig))
+	}
+	if err := redisstore.CheckPrefix(s.prefix, DefaultPrefix); err != nil {
+		faults = append(faults, fmt.Errorf("%w: %w", ErrConfig, err))
+	}
+	return errors.Join(faults...)
+}
+
+// answer is what a script returned.
+type answer []any
+
+// word returns how it went, or "" for what is no script's answer.
+func (a answer) word() string { return a.text(0) }
+
+// text returns an element, or "" if it is no text.
+func (a answer) text(i int) string {
+	if i >= len(a) {
+		return ""
+	}
+	text, _ := a[i].(string)
+	return text
+}
+
+// hash returns an element that is a list of fields and values.
+func (a answer) hash(i int) map[string]string {
+	if i >= len(a) {
+		return nil
+	}
+	list, _ := a[i].([]any)
+	fields := map[string]string{}
+	for j := 0; j+1 < len(list); j += 2 {
+		fields[answer(list).text(j)] = answer(list).text(j + 1)
+	}
+	return fields
+}

@@ -1,0 +1,53 @@
+// Package segmentredis keeps the counters of package segment in Redis.
+//
+//	client := redis.NewClient(&redis.Options{Addr: address})
+//	gen, err := segment.New(ctx, segmentredis.New(client), "orders", segment.Config{})
+//
+// Redis 6.2 or later, or Valkey, as a single server, with Sentinel, or as a cluster.
+// Make a counter once, with [Store.Create]. Leave segment.Config.Create false in
+// services: after a loss of all data, it would start each counter at 1 again.
+//
+// # Keys
+//
+// Two hashes, under the prefix {uidring}:segments:
+//
+//	{uidring}:segments:next   for each tag the counter: the next id that nobody has reserved
+//	{uidring}:segments:tags   for each tag the highest counter so far, its step, and the last change in seconds since 1970
+//
+// Neither key expires. The prefix contains a hash tag, the part in braces, so that a
+// cluster keeps both keys on one server. Each operation is one Lua script. A script
+// that reaches a replica fails with [ErrReplica].
+//
+// # What is refused
+//
+// A script compares the counter with the highest counter so far. If the counter
+// is lower, or if one of the two has vanished, Reserve fails with
+// [segment.ErrRewound]. If both have vanished, Reserve fails with
+// [segment.ErrUnknownTag]. No script starts a counter again. [Store.Raise]
+// repairs a counter: it becomes the highest of the two and the given value.
+//
+// # Requests are sent once
+//
+// No request is sent again when its answer is lost, whatever MaxRetries of the
+// client is. A second Return could give away the range of another process. If the reply to
+// Reserve is lost, its range is a gap, and the generator loads again.
+//
+// # Durability
+//
+// Redis acknowledges writes that a crash or a failover can undo. The ranges of
+// those writes are then handed out again, and ids repeat: package segment says
+// which process notices. To flush every write, set
+//
+//	appendonly yes
+//	appendfsync always
+//	maxmemory-policy noeviction
+//
+// The first Reserve logs a warning if the server has other settings, or does not
+// show them. Replication is asynchronous: a failover can undo the last writes
+// whatever the settings are. Use package segmentsql where no id may ever repeat.
+//
+// # Permissions
+//
+// The user needs the commands EVAL, INFO, TIME, HGET, HGETALL, HSET and HINCRBY on
+// the two keys; CONFIG GET lets the first Reserve check the settings.
+package segmentredis

@@ -1,0 +1,68 @@
+package segmentredis
+
+// Each script has KEYS of the counters and of what is known about them, the tag
+// in ARGV[1], and begins with this. A script returns a list; its first element
+// is a word. A replica would answer with what may be old, and a writable one
+// would forget what is written. Counters are compared as text without leading
+// zeros, since Lua's numbers have 53 bits.
+const prelude = `
+if not string.find(redis.call('INFO', 'replication'), 'role:master', 1, true) then return {'replica'} end
+local tag = ARGV[1]
+local now = redis.call('TIME')[1]
+local counter = redis.call('HGET', KEYS[1], tag)
+local about = redis.call('HGET', KEYS[2], tag)
+local whole = counter and string.match(counter, '^[1-9]%d*$')
+local most, step = string.match(about or '', '^([1-9]%d*) ([1-9]%d*) %d+$')
+local function less(a, b) return #a < #b or #a == #b and a < b end
+local function know(most) redis.call('HSET', KEYS[2], tag, most .. ' ' .. step .. ' ' .. now) end
+`
+
+// reserving has the number of ids, or 0, in ARGV[2].
+const reserving = prelude + `
+if not counter and not about then return {'unknown'} end
+if not whole or not most or less(counter, most) then
+	return {'rewound', counter or 'missing', about or 'missing'}
+end
+local n = ARGV[2] == '0' and step or ARGV[2]
+local done = redis.pcall('HINCRBY', KEYS[1], tag, n)
+if type(done) == 'table' then
+	return string.find(done.err, 'overflow', 1, true) and {'used up', counter} or done
+end
+know(redis.call('HGET', KEYS[1], tag)) -- HINCRBY's answer is one of Lua's numbers
+return {'done', counter, n}
+`
+
+// returning has the counter to set in ARGV[2], and what it must be in ARGV[3].
+const returning = prelude + `
+if counter ~= ARGV[3] or most ~= counter then return {'refused'} end
+redis.call('HSET', KEYS[1], tag, ARGV[2])
+know(ARGV[2])
+return {'done'}
+`
+
+// creating has the counter in ARGV[2] and the step in ARGV[3].
+const creating = prelude + `
+if counter or about then return {'exists'} end
+step = ARGV[3]
+redis.call('HSET', KEYS[1], tag, ARGV[2])
+know(ARGV[2])
+return {'done'}
+`
+
+// raising has the least counter in ARGV[2], and in ARGV[3] a step where that is lost.
+const raising = prelude + `
+if not counter and not about then return {'unknown'} end
+local high = ARGV[2]
+if whole and less(high, whole) then high = whole end
+if most and less(high, most) then high = most end
+if counter ~= high or most ~= high then
+	step = step or ARGV[3]
+	redis.call('HSET', KEYS[1], tag, high)
+	know(high)
+end
+return {'done', high}
+`
+
+const listing = prelude + `
+return {'done', redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2])}
+`

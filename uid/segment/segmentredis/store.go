@@ -1,0 +1,172 @@
+package segmentredis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// DefaultPrefix is what the keys begin with unless [WithPrefix] says otherwise.
+const DefaultPrefix = "{uidring}:segments"
+
+// Store is a [segment.Store] in Redis. Make one with [New]. It is safe for
+// concurrent use.
+type Store struct {
+	client redis.UniversalClient
+	prefix string
+	logger *slog.Logger
+	warned atomic.Bool // written and read by Reserve
+}
+
+var (
+	_ segment.Store    = (*Store)(nil)
+	_ segment.Returner = (*Store)(nil)
+	_ segment.Creator  = (*Store)(nil)
+	_ segment.Raiser   = (*Store)(nil)
+	_ segment.Lister   = (*Store)(nil)
+)
+
+// Option changes how a [Store] is made.
+type Option func(*Store)
+
+// WithPrefix sets what the keys begin with: UTF-8 without NUL that contains a hash
+// tag, such as {orders}. All processes that share counters use the same prefix.
+func WithPrefix(prefix string) Option { return func(s *Store) { s.prefix = prefix } }
+
+// WithLogger sets where the warning about a server that can forget goes. The default
+// is [slog.Default].
+func WithLogger(logger *slog.Logger) Option { return func(s *Store) { s.logger = logger } }
+
+// New returns the store of the counters in a Redis. It does not call Redis. Methods
+// report whatever is wrong with the client or the options. The caller closes client
+// after the last generator.
+//
+// client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient.
+// A *redis.Ring is refused: it moves keys to another server when one is away.
+func New(client redis.UniversalClient, options ...Option) *Store {
+	s := &Store{client: client, prefix: DefaultPrefix}
+	for _, option := range options {
+		option(s)
+	}
+	s.logger = cmp.Or(s.logger, slog.Default())
+	return s
+}
+
+// String names the keys.
+func (s *Store) String() string { return "redis " + s.prefix }
+
+// Reserve implements [segment.Store].
+func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
+	if n < 0 {
+		return 0, 0, fmt.Errorf("segmentredis: %d ids, want 1 or more, or 0 for the counter's step", n)
+	}
+	s.warn(ctx)
+	reply, err := s.run(ctx, reserving, tag, n)
+	if err != nil {
+		return 0, 0, err
+	}
+	switch reply.word() {
+	case "unknown":
+		return 0, 0, s.unknown(tag)
+	case "rewound":
+		return 0, 0, fmt.Errorf("%w: %q in %s is %s, and what is known about it %s, want a counter and the same or less there",
+			segment.ErrRewound, tag, s, reply.text(1), reply.text(2))
+	case "used up":
+		return 0, 0, fmt.Errorf("%w: %q in %s is %s, too high for %d more", segment.ErrUsedUp, tag, s, reply.text(1), n)
+	}
+	first, err = strconv.ParseInt(reply.text(1), 10, 64)
+	count, fault := strconv.ParseInt(reply.text(2), 10, 64)
+	if err = errors.Join(err, fault); err != nil {
+		return 0, 0, s.odd(reply)
+	}
+	return first, count, nil
+}
+
+// Return implements [segment.Returner].
+func (s *Store) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if first < 1 || next <= first {
+		return false, fmt.Errorf("segmentredis: return ids from %d up to %d, want 1 or more, and a greater end", first, next)
+	}
+	reply, err := s.run(ctx, returning, tag, first, next)
+	return err == nil && reply.word() == "done", err
+}
+
+// Create implements [segment.Creator].
+func (s *Store) Create(ctx context.Context, tag string, next, step int64) error {
+	if err := segment.CheckTag(tag); err != nil {
+		return err
+	}
+	if next < 1 || step < 1 {
+		return fmt.Errorf("segmentredis: create %q from %d with step %d, want both 1 or more", tag, next, step)
+	}
+	reply, err := s.run(ctx, creating, tag, next, step)
+	if err == nil && reply.word() == "exists" {
+		return fmt.Errorf("%w: %q in %s", segment.ErrTagExists, tag, s)
+	}
+	return err
+}
+
+// Raise implements [segment.Raiser]. It also mends a counter that Reserve refuses
+// with [segment.ErrRewound].
+func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error) {
+	reply, err := s.run(ctx, raising, tag, max(next, 1), segment.DefaultStep)
+	if err != nil {
+		return 0, err
+	}
+	if reply.word() == "unknown" {
+		return 0, s.unknown(tag)
+	}
+	now, err := strconv.ParseInt(reply.text(1), 10, 64)
+	if err != nil {
+		return 0, s.odd(reply)
+	}
+	return now, nil
+}
+
+// List implements [segment.Lister]. Next is the highest counter so far where that is
+// higher than the counter, or where the counter has vanished.
+func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
+	reply, err := s.run(ctx, listing, "")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]segment.Counter{}
+	for tag, value := range reply.hash(1) {
+		next, _ := strconv.ParseInt(value, 10, 64) // 0 for what is no counter
+		found[tag] = segment.Counter{Tag: tag, Next: next}
+	}
+	for tag, about := range reply.hash(2) {
+		var most, step, seconds int64
+		_, _ = fmt.Sscan(about, &most, &step, &seconds) // as far as it is readable
+		found[tag] = segment.Counter{Tag: tag, Next: max(found[tag].Next, most), Step: step, Updated: time.Unix(seconds, 0)}
+	}
+	counters := make([]segment.Counter, 0, len(found))
+	for _, c := range found {
+		counters = append(counters, c)
+	}
+	slices.SortFunc(counters, func(a, b segment.Counter) int { return strings.Compare(a.Tag, b.Tag) })
+	return counters, nil
+}
+
+func (s *Store) unknown(tag string) error {
+	return fmt.Errorf("%w: %q in %s", segment.ErrUnknownTag, tag, s)
+}
+
+// odd is the error for an answer that no script gives.
+func (s *Store) odd(reply answer) error {
+	return fmt.Errorf("segmentredis: %s answered %v", s, reply)
+}

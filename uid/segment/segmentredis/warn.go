@@ -1,0 +1,39 @@
+package segmentredis
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/uidring/uidring/internal/redisstore"
+)
+
+// warn logs, once for each Store, if the server may forget what it acknowledged. A
+// server that is away is asked again by the next Reserve.
+func (s *Store) warn(ctx context.Context) {
+	if s.check() != nil || ctx.Err() != nil || !s.warned.CompareAndSwap(false, true) {
+		return
+	}
+	wrong, err := redisstore.Await(ctx, func() (string, error) { return s.forgetful(ctx) })
+	var refused redis.Error // the user may not ask
+	if err != nil && (ctx.Err() != nil || !errors.As(err, &refused)) {
+		s.warned.Store(false)
+		return
+	}
+	if wrong != "" {
+		s.logger.WarnContext(ctx, "segmentredis: "+redisstore.Forgets, "settings", wrong, "error", err, "store", s.String())
+	}
+}
+
+func (s *Store) forgetful(ctx context.Context) (string, error) {
+	var server redis.Cmdable = s.client
+	if cluster, ok := s.client.(*redis.ClusterClient); ok {
+		master, err := cluster.MasterForKey(ctx, s.keys()[0])
+		if err != nil {
+			return "", err
+		}
+		server = master
+	}
+	return redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() })
+}

@@ -1,0 +1,101 @@
+package segmentsql_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+)
+
+const (
+	leafVariable = "UIDRING_TEST_LEAF" // for processes that draw beside Leaf: a URL and a table
+	leafDraws    = 20_000              // ids that each process draws
+	leafRestarts = 20                  // of each process in Go
+)
+
+// drawBesideLeaf is a process in Go. It closes its generators, so that returns race with
+// Leaf's loads.
+func drawBesideLeaf(start func()) error {
+	url, table, _ := strings.Cut(os.Getenv(leafVariable), "\n")
+	db, err := dbtest.Open(url)
+	if err != nil {
+		return err
+	}
+	defer dbtest.Close(db)
+	store := segmentsql.LeafAlloc(db, segmentsql.WithTable(table))
+	start()
+	var ids [leafDraws / leafRestarts]uid.ID
+	for range leafRestarts {
+		gen, err := segment.New(context.Background(), store, "orders", segment.Config{MaxStep: 100, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			return err
+		}
+		if _, err := gen.NextN(ids[:]); err != nil {
+			return err
+		}
+		if err := gen.Close(); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			fmt.Println(int64(id))
+		}
+	}
+	return nil
+}
+
+// Processes in Go and in Java draw from one row of a table that Leaf's own statement
+// made. No id is drawn twice.
+func TestBesideJava(t *testing.T) {
+	driver := os.Getenv("UIDRING_TEST_JDBC")
+	if driver == "" {
+		t.Skip("UIDRING_TEST_JDBC does not name MariaDB's JDBC driver")
+	}
+	if _, err := exec.LookPath("javac"); err != nil {
+		t.Skip(err) // java compiles the source
+	}
+	s := dbtest.New(t, "mysql")
+	s.Exec(t, leafTables["desc"], s.Table)
+	s.Exec(t, "INSERT INTO %s (biz_tag, step) VALUES ('orders', 50)", s.Table)
+	dsn, err := mysqldriver.ParseDSN(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jdbc := fmt.Sprintf("jdbc:mariadb://%s/%s?user=%s&password=%s", dsn.Addr, dsn.DBName, dsn.User, dsn.Passwd)
+	var commands []*exec.Cmd
+	for range 2 {
+		commands = append(commands,
+			exec.CommandContext(t.Context(), "java", "-cp", driver, "testdata/LeafTwin.java", jdbc, s.Table, "orders", strconv.Itoa(leafDraws)),
+			dbtest.Self(t, leafVariable+"="+s.URL+"\n"+s.Table))
+	}
+	seen := map[uid.ID]bool{}
+	for i, words := range dbtest.AtOnce(t, commands...) {
+		if len(words) != leafDraws {
+			t.Errorf("process %d drew %d ids, want %d", i, len(words), leafDraws)
+		}
+		last := uid.ID(0)
+		for _, word := range words {
+			id, err := uid.ParseID(word)
+			if err != nil || id <= last || seen[id] {
+				t.Fatalf("process %d drew %q after %d, %v; drawn before: %v", i, word, last, err, seen[id])
+			}
+			seen[id], last = true, id
+		}
+	}
+	counters, err := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table)).List(t.Context())
+	if greatest := slices.Max(slices.Collect(maps.Keys(seen))); err != nil || counters[0].Next <= int64(greatest) {
+		t.Errorf("List() = %+v, %v, want a counter above %d", counters, err, greatest)
+	}
+}

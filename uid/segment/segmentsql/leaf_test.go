@@ -1,0 +1,235 @@
+package segmentsql_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+)
+
+// The table as Leaf's users make it, and as its article has it.
+var leafTables = map[string]string{
+	"description": `CREATE TABLE %s (
+		biz_tag varchar(128) NOT NULL DEFAULT '', max_id bigint(20) NOT NULL DEFAULT '1', step int(11) NOT NULL,
+		description varchar(256) DEFAULT NULL,
+		update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
+		PRIMARY KEY (biz_tag)) ENGINE=InnoDB`,
+	"desc": "CREATE TABLE %s (" +
+		"biz_tag varchar(128) NOT NULL DEFAULT '', max_id bigint(20) NOT NULL DEFAULT '1', step int(11) NOT NULL, " +
+		"`desc` varchar(256) DEFAULT NULL, " +
+		"update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, " +
+		"PRIMARY KEY (biz_tag)) ENGINE=InnoDB",
+}
+
+// A table of Leaf's is shared with Leaf: each gets ranges of its own.
+func TestSharedWithLeaf(t *testing.T) {
+	for column, ddl := range leafTables {
+		t.Run(column, func(t *testing.T) {
+			s := dbtest.New(t, "mysql")
+			s.Exec(t, ddl, s.Table)
+			s.Exec(t, "INSERT INTO %s (biz_tag, step) VALUES ('orders', 2000)", s.Table)
+			store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+			reserve := func(n, first, count int64) {
+				t.Helper()
+				if f, c, err := store.Reserve(t.Context(), "orders", n); f != first || c != count || err != nil {
+					t.Fatalf("Reserve(%d) = %d, %d, %v, want %d, %d", n, f, c, err, first, count)
+				}
+			}
+			// leaf loads a range as Leaf does, and wants max_id to be then.
+			leaf := func(want int64) {
+				t.Helper()
+				var maxID int64
+				err := s.DB.Transaction(func(tx *gorm.DB) error {
+					if err := tx.Exec("UPDATE " + s.Table + " SET max_id = max_id + step WHERE biz_tag = 'orders'").Error; err != nil {
+						return err
+					}
+					return tx.Raw("SELECT max_id FROM " + s.Table + " WHERE biz_tag = 'orders'").Scan(&maxID).Error
+				})
+				if err != nil || maxID != want {
+					t.Fatalf("max_id is %d, %v, want %d", maxID, err, want)
+				}
+			}
+			reserve(0, 1, 2000)
+			leaf(4001) // Leaf has 2001 to 4000
+			reserve(0, 4001, 2000)
+			reserve(70, 6001, 70)
+			leaf(8071)
+			s.Exec(t, "UPDATE %s SET step = 5 WHERE biz_tag = 'orders'", s.Table)
+			reserve(0, 8071, 5)
+			if done, err := store.Return(t.Context(), "orders", 4500, 6001); done || err != nil {
+				t.Errorf("Return() = %v, %v below a range of Leaf's", done, err)
+			}
+			if err := store.Create(t.Context(), "users", 1, 30); err != nil {
+				t.Errorf("Create() = %v", err)
+			}
+			counters, err := store.List(t.Context())
+			if err != nil || len(counters) != 2 || counters[0].Next != 8076 || counters[1].Step != 30 {
+				t.Errorf("List() = %+v, %v", counters, err)
+			}
+			if age := time.Since(counters[0].Updated); age < -time.Hour || age > time.Hour {
+				t.Errorf("updated %v ago", age)
+			}
+		})
+	}
+}
+
+// A row that says nothing useful is an error that names it.
+func TestWrongRow(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []int{0, -5} {
+			s.Exec(t, "UPDATE %s SET step = %d", s.Table, step)
+			if f, c, err := store.Reserve(t.Context(), "orders", 0); err == nil {
+				t.Errorf("step %d: Reserve() = %d, %d", step, f, c)
+			}
+		}
+		s.Exec(t, "UPDATE %s SET max_id = -100, step = 10", s.Table)
+		gen, err := segment.New(t.Context(), store, "orders", segment.Config{})
+		if err == nil {
+			id, err := gen.Next()
+			t.Fatalf("Next() = %d, %v of a counter below 0", id, err)
+		}
+		// From 0, the first id is 1.
+		s.Exec(t, "UPDATE %s SET max_id = 0, step = 10", s.Table)
+		if gen, err = segment.New(t.Context(), store, "orders", segment.Config{}); err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		if id, err := gen.Next(); id != 1 || err != nil {
+			t.Errorf("Next() = %d, %v of a counter at 0, want 1", id, err)
+		}
+	})
+}
+
+// Every write says when it was, as in MySQL the table itself does.
+func TestUpdateTime(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
+			t.Fatal(err)
+		}
+		s.Exec(t, "UPDATE %s SET update_time = '2020-01-02 03:04:05'", s.Table)
+		if _, _, err := store.Reserve(t.Context(), "orders", 5); err != nil {
+			t.Fatal(err)
+		}
+		counters, err := store.List(t.Context())
+		if err != nil || time.Since(counters[0].Updated).Abs() > time.Hour {
+			t.Errorf("List() = %+v, %v, want that it was updated now", counters, err)
+		}
+	})
+}
+
+// A table without a key may have a tag twice. Neither row is used.
+func TestTagTwice(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		s.Exec(t, "CREATE TABLE %s (biz_tag VARCHAR(128), max_id BIGINT, step INT, update_time TIMESTAMP)", s.Table)
+		s.Exec(t, "INSERT INTO %s (biz_tag, max_id, step) VALUES ('orders', 1, 10), ('orders', 500, 10)", s.Table)
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		if first, n, err := store.Reserve(t.Context(), "orders", 5); err == nil || !strings.Contains(err.Error(), "2 rows") {
+			t.Errorf("Reserve() = %d, %d, %v, want an error about two rows", first, n, err)
+		}
+	})
+}
+
+// A handle that would lose the write, or whose rollback would, is refused.
+func TestRefusedHandles(t *testing.T) {
+	s := dbtest.New(t, "sqlite")
+	table := segmentsql.WithTable(s.Table)
+	if err := segmentsql.LeafAlloc(s.DB, table).Create(t.Context(), "orders", 1, 10); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(name string, db *gorm.DB) {
+		t.Helper()
+		store := segmentsql.LeafAlloc(db, table)
+		if _, _, err := store.Reserve(context.Background(), "orders", 1); !errors.Is(err, segmentsql.ErrDB) {
+			t.Errorf("%s: Reserve() = %v, want ErrDB", name, err)
+		}
+		if _, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, segmentsql.ErrDB) {
+			t.Errorf("%s: New() = %v, want ErrDB", name, err)
+		}
+	}
+	refused("nil", nil)
+	refused("empty", new(gorm.DB))
+	refused("dry run", s.DB.Session(&gorm.Session{DryRun: true}))
+	failed := s.DB.Session(&gorm.Session{})
+	_ = failed.AddError(errLost)
+	refused("error", failed)
+	for _, prepare := range []bool{false, true} {
+		err := s.DB.Session(&gorm.Session{PrepareStmt: prepare}).Transaction(func(tx *gorm.DB) error {
+			refused("transaction", tx)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	other := s.Reopen(t, func(d gorm.Dialector) gorm.Dialector { return dbtest.Dialector{Dialector: d, As: "oracle"} }, gorm.Config{})
+	if _, _, err := segmentsql.LeafAlloc(other, table).Reserve(t.Context(), "orders", 1); !errors.Is(err, segmentsql.ErrDialect) {
+		t.Errorf("Reserve() = %v, want ErrDialect", err)
+	}
+}
+
+// A statement that the database rolled back is sent again: what a deadlock rolled
+// back is no gap.
+func TestRolledBackIsRetried(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		db, pool := s.Pooled(t)
+		store := segmentsql.Sequence(db, segmentsql.WithTable(s.Table))
+		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
+			t.Fatal(err)
+		}
+		conflicts := map[string]error{
+			"sqlite":   errors.New("database is locked"),
+			"mysql":    errors.New("Error 1213 (40001): Deadlock found"),
+			"postgres": sqlState("40001"),
+		}
+		left := 3
+		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
+			if left > 0 && query != "BEGIN" {
+				left--
+				return conflicts[s.Kind]
+			}
+			return nil
+		}})
+		if first, n, err := store.Reserve(t.Context(), "orders", 10); first != 1 || n != 10 || err != nil || left != 0 {
+			t.Errorf("Reserve() = %d, %d, %v, with %d conflicts to come", first, n, err, left)
+		}
+		left = 2
+		if done, err := store.Return(t.Context(), "orders", 5, 11); done || err == nil || left != 1 {
+			t.Errorf("Return() = %v, %v, with %d conflicts to come: it is sent once only", done, err, left)
+		}
+	})
+}
+
+type sqlState string
+
+func (s sqlState) Error() string    { return string(s) }
+func (s sqlState) SQLState() string { return string(s) }
+
+// A generator on a *gorm.DB with its own ideas of names, clauses and statements.
+func TestOddHandles(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		db := s.Reopen(t, nil, gorm.Config{PrepareStmt: true, SkipDefaultTransaction: true, AllowGlobalUpdate: true})
+		db = db.Where("1 = 0").Limit(0).Session(&gorm.Session{})
+		gen, err := segment.New(t.Context(), segmentsql.LeafAlloc(db, segmentsql.WithTable(s.Table)), "orders", segment.Config{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer gen.Close()
+		ids := make([]uid.ID, 5000)
+		if n, err := gen.NextN(ids); n != 5000 || err != nil || ids[4999] != 5000 {
+			t.Errorf("NextN() = %d, %v, last id %d", n, err, ids[4999])
+		}
+	})
+}

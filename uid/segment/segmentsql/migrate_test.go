@@ -1,0 +1,118 @@
+package segmentsql_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+	"github.com/uidring/uidring/uid/uidgorm"
+)
+
+// The keys of a model come from a counter in the same database.
+func Example_gorm() {
+	type Order struct {
+		ID    uid.ID
+		Buyer string
+	}
+	ctx := context.Background()
+	db, err := dbtest.Open(":memory:")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dbtest.Close(db)
+
+	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db), "orders", segment.Config{Create: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	if err := db.Use(uidgorm.New(gen)); err != nil {
+		log.Fatal(err)
+	}
+	if err := db.AutoMigrate(&Order{}); err != nil {
+		log.Fatal(err)
+	}
+
+	orders := []Order{{Buyer: "ann"}, {Buyer: "bob"}}
+	if err := db.Create(&orders).Error; err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(orders[0].ID, orders[1].ID)
+	// Output: 1 2
+}
+
+// A table whose keys the database counted takes them from a segment. This is what
+// AUTO_INCREMENT.md says.
+func TestFromAutoIncrement(t *testing.T) {
+	keys := map[string]string{
+		"sqlite":   "INTEGER PRIMARY KEY AUTOINCREMENT",
+		"mysql":    "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
+		"postgres": "BIGSERIAL PRIMARY KEY",
+	}
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		if s.Kind == "postgres" { // the case of letters counts, as it does for GORM
+			s.Table = strings.ToLower(s.Table)
+		}
+		s.Exec(t, "CREATE TABLE %s (id %s, buyer VARCHAR(20))", s.Table, keys[s.Kind])
+		for range 50 {
+			s.Exec(t, "INSERT INTO %s (buyer) VALUES ('ann')", s.Table)
+		}
+		counters := s.Another(t)
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(counters.Table))
+		if err := store.Create(t.Context(), "orders", 1, 1000); err != nil {
+			t.Fatal(err)
+		}
+		for want := int64(51); want < 251; want += 100 { // the second time, nothing is to do
+			if next, err := store.RaiseAbove(t.Context(), "orders", s.Table, "id"); next != want || err != nil {
+				t.Fatalf("RaiseAbove() = %d, %v, want %d", next, err, want)
+			}
+			insertOrders(t, s, store, want)
+		}
+		var rows, keys int64
+		err := s.DB.Raw(fmt.Sprintf("SELECT COUNT(*) AS n FROM %s", s.Table)).Scan(&rows).Error
+		if err == nil {
+			err = s.DB.Raw(fmt.Sprintf("SELECT MAX(id) AS n FROM %s", s.Table)).Scan(&keys).Error
+		}
+		if rows != 250 || keys != 250 || err != nil {
+			t.Errorf("%d rows with keys up to %d, %v, want 250", rows, keys, err)
+		}
+		if _, err := store.RaiseAbove(t.Context(), "none", s.Table, "id"); err == nil {
+			t.Error("RaiseAbove() raised a counter that is not there")
+		}
+		if _, err := store.RaiseAbove(t.Context(), "orders", s.Table, "buyer"); err == nil || strings.Contains(err.Error(), "panic") {
+			t.Errorf("RaiseAbove() = %v for a column that is no key", err)
+		}
+	})
+}
+
+// insertOrders starts a process that makes 100 orders.
+func insertOrders(t *testing.T, s *dbtest.Store, store segment.Store, first int64) {
+	t.Helper()
+	type order struct {
+		ID    uid.ID
+		Buyer string
+	}
+	gen, err := segment.New(t.Context(), store, "orders", segment.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	db := s.Reopen(t, nil, gorm.Config{})
+	if err := db.Use(uidgorm.New(gen)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range int64(100) {
+		o := order{Buyer: "bob"}
+		if err := db.Table(s.Table).Create(&o).Error; err != nil || int64(o.ID) != first+i {
+			t.Fatalf("Create() = %v, with key %d, want %d", err, o.ID, first+i)
+		}
+	}
+}

@@ -1,0 +1,206 @@
+package segmentsql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// SequenceStep is the step of a [Sequence] unless segment.Config.Step says
+// otherwise.
+const SequenceStep = 1000
+
+// Store is a [segment.Store] in a table. Make one with [LeafAlloc] or [Sequence].
+// It holds no connection of its own and is safe for concurrent use.
+type Store struct {
+	db *gorm.DB
+	layout
+}
+
+// layout is how a table keeps counters.
+type layout struct {
+	table   string
+	tag     string // column of the primary key
+	next    string // column of the least id that is not reserved
+	step    string // column of the row's own step; empty if there is none
+	updated string // column of the time of the last write; empty if there is none
+}
+
+var (
+	_ segment.Store    = (*Store)(nil)
+	_ segment.Returner = (*Store)(nil)
+	_ segment.Creator  = (*Store)(nil)
+	_ segment.Raiser   = (*Store)(nil)
+	_ segment.Lister   = (*Store)(nil)
+)
+
+// Option changes how a [Store] is made.
+type Option func(*Store)
+
+// WithTable names the table, which may be qualified: "ids.leaf_alloc".
+func WithTable(name string) Option { return func(s *Store) { s.table = name } }
+
+// LeafAlloc returns the store of Leaf's table leaf_alloc in db. max_id is the
+// counter, step the row's own step. The column description, or desc, is left alone.
+//
+// It uses only the connections that db was opened with, and no hooks. With
+// replicas, those connections must be the primary's.
+func LeafAlloc(db *gorm.DB, options ...Option) *Store {
+	return newStore(db, layout{"leaf_alloc", "biz_tag", "max_id", "step", "update_time"}, options)
+}
+
+// Sequence returns the store of the table SEQUENCE(table_name, next_id) in db.
+// Its rows have no step: a first range has [SequenceStep] ids. See [LeafAlloc] for
+// db.
+func Sequence(db *gorm.DB, options ...Option) *Store {
+	return newStore(db, layout{"SEQUENCE", "table_name", "next_id", "", ""}, options)
+}
+
+func newStore(db *gorm.DB, l layout, options []Option) *Store {
+	s := &Store{db, l}
+	for _, option := range options {
+		option(s)
+	}
+	return s
+}
+
+// String names the table and the kind of database.
+func (s *Store) String() string {
+	if s.db == nil || s.db.Config == nil || s.db.Dialector == nil {
+		return "table " + s.table
+	}
+	return s.db.Name() + " table " + s.table
+}
+
+// errChanged is why a counter was not written: it was not what had been read.
+var errChanged = errors.New("segmentsql: the row was changed meanwhile")
+
+// Reserve implements [segment.Store].
+func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
+	if n < 0 {
+		return 0, 0, fmt.Errorf("segmentsql: %d ids, want 1 or more, or 0 for the row's step", n)
+	}
+	err = s.retry(ctx, func(tx *gorm.DB) error {
+		row, err := s.read(tx, tag, s.dialect().lock)
+		if err != nil {
+			return err
+		}
+		if first, count = row.Next, n; n == 0 {
+			count = row.Step
+		}
+		switch {
+		case count < 1:
+			return fmt.Errorf("segmentsql: step of %q in %s is %d, want 1 or more", tag, s, count)
+		case count > math.MaxInt64-first:
+			return fmt.Errorf("%w: %q in %s has %d ids left, not %d", segment.ErrUsedUp, tag, s, math.MaxInt64-first, count)
+		}
+		done, err := s.swap(tx, tag, first, first+count)
+		if err == nil && !done {
+			return errChanged
+		}
+		return err
+	})
+	return first, count, err
+}
+
+// Return implements [segment.Returner].
+func (s *Store) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {
+	err = s.once(ctx, func(tx *gorm.DB) (err error) {
+		done, err = s.swap(tx, tag, next, first)
+		return err
+	})
+	return done && err == nil, err
+}
+
+// Raise implements [segment.Raiser].
+func (s *Store) Raise(ctx context.Context, tag string, next int64) (now int64, err error) {
+	err = s.retry(ctx, func(tx *gorm.DB) error {
+		row, err := s.read(tx, tag, s.dialect().lock)
+		if now = row.Next; err != nil || now >= next {
+			return err
+		}
+		done, err := s.swap(tx, tag, now, next)
+		if err == nil && !done {
+			return errChanged
+		}
+		now = next
+		return err
+	})
+	return now, err
+}
+
+// List implements [segment.Lister].
+func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
+	var counters []segment.Counter
+	err := s.once(ctx, func(tx *gorm.DB) error {
+		var rows []row
+		updated := "0"
+		if s.updated != "" {
+			updated = fmt.Sprintf(s.dialect().Seconds, s.updated)
+		}
+		err := tx.Raw("SELECT " + s.columns() + ", " + updated + " AS updated FROM " + s.quoted() + " ORDER BY " + s.tag).Scan(&rows).Error
+		if s.dialect().Missing(err) {
+			return fmt.Errorf("%w: there is no %s: %w", segment.ErrUnknownTag, s, err)
+		}
+		for _, r := range rows {
+			c := segment.Counter{Tag: r.Tag, Next: r.Next, Step: r.Step}
+			if r.Updated != 0 {
+				c.Updated = time.Unix(int64(r.Updated), 0)
+			}
+			counters = append(counters, c)
+		}
+		return err
+	})
+	return counters, err
+}
+
+// row is a row of the table. Columns are named, since GORM would name them as the
+// app has it do.
+type row struct {
+	Tag     string  `gorm:"column:tag"`
+	Next    int64   `gorm:"column:counter"`
+	Step    int64   `gorm:"column:own_step"`
+	Updated float64 `gorm:"column:updated"` // seconds since 1970; 0 is not known
+}
+
+func (s *Store) columns() string {
+	step := s.step
+	if step == "" {
+		step = strconv.Itoa(SequenceStep)
+	}
+	return s.tag + " AS tag, " + s.next + " AS counter, " + step + " AS own_step"
+}
+
+// read returns the row of a tag.
+func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
+	var rows []row
+	err := tx.Raw("SELECT "+s.columns()+" FROM "+s.quoted()+" WHERE "+s.tag+" = ?"+lock, tag).Scan(&rows).Error
+	switch {
+	case s.dialect().Missing(err):
+		return row{}, fmt.Errorf("%w: %q: there is no %s: %w", segment.ErrUnknownTag, tag, s, err)
+	case err != nil:
+		return row{}, err
+	case len(rows) == 0:
+		return row{}, fmt.Errorf("%w: %q in %s", segment.ErrUnknownTag, tag, s)
+	case len(rows) > 1:
+		return row{}, fmt.Errorf("segmentsql: %s has %d rows for %q, want a primary key", s, len(rows), tag)
+	}
+	return rows[0], nil
+}
+
+// swap writes a counter if it is what was read. It reports whether it did.
+func (s *Store) swap(tx *gorm.DB, tag string, old, next int64) (bool, error) {
+	set := s.next + " = ?"
+	if s.updated != "" {
+		set += ", " + s.updated + " = CURRENT_TIMESTAMP"
+	}
+	result := tx.Exec("UPDATE "+s.quoted()+" SET "+set+" WHERE "+s.tag+" = ? AND "+s.next+" = ?", next, tag, old)
+	return result.RowsAffected == 1, result.Error
+}

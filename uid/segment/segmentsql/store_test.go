@@ -1,0 +1,167 @@
+package segmentsql_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
+	"gorm.io/gorm"
+)
+
+func TestMain(m *testing.M) {
+	segmenttest.Child(func(address string) (segment.Store, error) {
+		parts := strings.Split(address, "\n")
+		db, err := dbtest.Open(parts[2])
+		if err != nil {
+			return nil, err
+		}
+		return kinds[parts[0]].open(db, segmentsql.WithTable(parts[1])), nil
+	})
+	dbtest.Child(drawBesideLeaf)
+	dbtest.Parallel(4)
+	// GORM never ends the goroutine that it starts for PrepareStmt.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
+}
+
+// kind is a kind of table.
+type kind struct {
+	open      func(*gorm.DB, ...segmentsql.Option) *segmentsql.Store
+	tag, next string // columns
+}
+
+var kinds = map[string]kind{
+	"LeafAlloc": {segmentsql.LeafAlloc, "biz_tag", "max_id"},
+	"Sequence":  {segmentsql.Sequence, "table_name", "next_id"},
+}
+
+var errLost = errors.New("connection lost")
+
+// backend returns a table on a database as the suite wants it.
+func backend(name, database string) func(t *testing.T) segmenttest.Backend {
+	k := kinds[name]
+	return func(t *testing.T) segmenttest.Backend {
+		s := dbtest.New(t, database)
+		table := segmentsql.WithTable(s.Table)
+		return segmenttest.Backend{
+			Address: name + "\n" + s.Table + "\n" + s.URL,
+			Store:   func(t *testing.T) segment.Store { return k.open(s.Open(t, s.URL), table) },
+			Set: func(t *testing.T, tag string, next int64) {
+				s.Exec(t, "UPDATE %s SET %s = %d WHERE %s = '%s'", s.Table, k.next, next, k.tag, tag)
+			},
+			Delete: func(t *testing.T, tag string) {
+				s.Exec(t, "DELETE FROM %s WHERE %s = '%s'", s.Table, k.tag, tag)
+			},
+			Faulty: func(t *testing.T) (segment.Store, segmenttest.Faults) {
+				db, pool := s.Pooled(t)
+				return k.open(db, table), faults(pool)
+			},
+		}
+	}
+}
+
+func faults(pool *dbtest.Pool) segmenttest.Faults {
+	commit := func(done func(tx *dbtest.Tx) error) func(tx *dbtest.Tx) error {
+		return func(tx *dbtest.Tx) error {
+			if !tx.Wrote("UPDATE") {
+				return tx.Tx.Commit()
+			}
+			return errors.Join(errLost, done(tx))
+		}
+	}
+	return segmenttest.Faults{
+		LoseAnswer: func(then func()) {
+			pool.Set(dbtest.Faults{Commit: commit(func(tx *dbtest.Tx) error { err := tx.Tx.Commit(); then(); return err })})
+		},
+		LoseWrite: func() {
+			pool.Set(dbtest.Faults{Commit: commit(func(tx *dbtest.Tx) error { return tx.Tx.Rollback() })})
+		},
+		Slow: pool.Slow,
+		Cut:  func() { pool.Cut(errLost) },
+		Hang: pool.Hang,
+		Heal: pool.Heal,
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for _, database := range dbtest.Kinds {
+		t.Run(database, func(t *testing.T) {
+			t.Parallel()
+			for name := range kinds {
+				t.Run(name, func(t *testing.T) {
+					dbtest.New(t, database) // skips the test where there is no server
+					segmenttest.Run(t, backend(name, database))
+				})
+			}
+		})
+	}
+}
+
+// Ranges stay disjoint at every level of isolation, and however GORM sends
+// statements.
+func TestIsolation(t *testing.T) {
+	options := map[string][]string{
+		"mysql": {"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"},
+		"postgres": {
+			"default_transaction_isolation=read%20committed",
+			"default_transaction_isolation=repeatable%20read",
+			"default_transaction_isolation=serializable",
+			"default_query_exec_mode=exec",
+			"default_query_exec_mode=simple_protocol",
+			"default_query_exec_mode=cache_describe",
+			"default_query_exec_mode=describe_exec",
+		},
+		"sqlite": {"_txlock=deferred", "_txlock=exclusive", "_journal_mode=WAL"},
+	}
+	for _, database := range dbtest.Kinds {
+		for _, option := range options[database] {
+			t.Run(database+"/"+option, func(t *testing.T) {
+				if database == "mysql" {
+					option = fmt.Sprintf("tx_isolation='%s'", option)
+				}
+				segmenttest.RunRaces(t, func(t *testing.T) segmenttest.Backend {
+					s := dbtest.New(t, database)
+					b := segmenttest.Backend{Address: "LeafAlloc\n" + s.Table + "\n" + s.With(option)}
+					b.Store = func(t *testing.T) segment.Store {
+						return segmentsql.LeafAlloc(s.Open(t, s.With(option)), segmentsql.WithTable(s.Table))
+					}
+					return b
+				})
+			})
+		}
+	}
+}
+
+// Ranges are disjoint even in a table without transactions and without locks of rows: a
+// counter is written only if it is what was read.
+func TestWithoutTransactions(t *testing.T) {
+	segmenttest.RunRaces(t, func(t *testing.T) segmenttest.Backend {
+		s := dbtest.New(t, "mysql")
+		s.Exec(t, strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1), s.Table)
+		return segmenttest.Backend{
+			Address: "LeafAlloc\n" + s.Table + "\n" + s.URL,
+			Store: func(t *testing.T) segment.Store {
+				return segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.WithTable(s.Table))
+			},
+		}
+	})
+}
+
+// A database without the table has no counter, which is no outage.
+func TestNoTable(t *testing.T) {
+	for _, database := range dbtest.Kinds {
+		t.Run(database, func(t *testing.T) {
+			s := dbtest.New(t, database)
+			store := segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.WithTable(s.Table))
+			if counters, err := store.List(t.Context()); !errors.Is(err, segment.ErrUnknownTag) {
+				t.Errorf("List() = %v, %v, want ErrUnknownTag", counters, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,290 @@
+package segmenttest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+func (b *bench) generator(s segment.Store, config segment.Config) *segment.Generator {
+	b.Helper()
+	config.Logger = slog.New(slog.DiscardHandler)
+	gen, err := segment.New(b.Context(), s, tag, config)
+	if err != nil {
+		b.Fatalf("New() = %v", err)
+	}
+	b.Cleanup(func() { _ = gen.Close() })
+	return gen
+}
+
+func hanging(b *bench) {
+	b.create(tag, 1, 10)
+	s, faults := b.Faulty(b.T)
+	b.want(s, tag, 10, 1, 10)
+	faults.Hang()
+	ctx, cancel := context.WithTimeout(b.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := s.Reserve(ctx, tag, 10); !errors.Is(err, context.DeadlineExceeded) {
+		b.Errorf("Reserve() = %v, want the end of its context", err)
+	}
+	faults.Heal()
+	if first, _, err := s.Reserve(b.Context(), tag, 10); first < 11 || err != nil {
+		b.Errorf("Reserve() = %d, %v once the store answers", first, err)
+	}
+}
+
+// restarts: a generator after the other goes on where the one before ended.
+func restarts(b *bench) {
+	b.create(tag, 1, 10)
+	want := uid.ID(1)
+	for i := range 30 {
+		gen := b.generator(b, segment.Config{Step: 10})
+		ids := make([]uid.ID, i)
+		if n, err := gen.NextN(ids); n != i || err != nil {
+			b.Fatalf("NextN() = %d, %v", n, err)
+		}
+		for _, id := range ids {
+			if id != want {
+				b.Fatalf("start %d: id %d, want %d", i, id, want)
+			}
+			want++
+		}
+		if err := gen.Close(); err != nil {
+			b.Fatalf("Close() = %v", err)
+		}
+	}
+}
+
+// twoGenerators close in either order, and neither returns what is the other's.
+func twoGenerators(b *bench) {
+	b.create(tag, 1, 10)
+	seen := map[uid.ID]bool{}
+	draw := func(gen *segment.Generator, n int) {
+		b.Helper()
+		for range n {
+			id, err := gen.Next()
+			if err != nil || seen[id] {
+				b.Fatalf("Next() = %d, %v; issued before: %v", id, err, seen[id])
+			}
+			seen[id] = true
+		}
+	}
+	for round := range 6 {
+		config := segment.Config{Step: 10}
+		gens := []*segment.Generator{b.generator(b, config), b.generator(b.Backend.Store(b.T), config)}
+		draw(gens[0], 3)
+		draw(gens[1], 5+7*(round%3))
+		first := round % 2
+		if err := gens[first].Close(); err != nil {
+			b.Errorf("Close() = %v", err)
+		}
+		draw(gens[1-first], 25)
+		third := b.generator(b, config)
+		draw(third, 2)
+		for _, gen := range []*segment.Generator{gens[1-first], third} {
+			if err := gen.Close(); err != nil {
+				b.Errorf("Close() = %v", err)
+			}
+		}
+	}
+}
+
+// setBack: the generator that held more notices, and returns nothing.
+func setBack(b *bench) {
+	b.create(tag, 1, 10)
+	b.want(b, tag, 5000, 1, 5000)
+	gen := b.generator(b, segment.Config{Step: 10})
+	b.Set(b.T, tag, 1)
+	last := uid.ID(5000)
+	for {
+		id, err := gen.Next()
+		if err != nil {
+			if !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrAway) {
+				b.Errorf("Next() = %v, want ErrRewound", err)
+			}
+			break
+		}
+		if id <= last {
+			b.Fatalf("id %d after %d", id, last)
+		}
+		if last = id; last > 100000 {
+			b.Fatal("nobody notices that the counter was set back")
+		}
+	}
+	now := b.next(tag)
+	if err := gen.Close(); err != nil || b.next(tag) != now {
+		b.Errorf("Close() = %v; the counter was %d and is %d", err, now, b.next(tag))
+	}
+}
+
+func deleted(b *bench) {
+	b.create(tag, 1, 10)
+	gen := b.generator(b, segment.Config{Step: 10})
+	b.Delete(b.T, tag)
+	var err error
+	for err == nil {
+		_, err = gen.Next()
+	}
+	if !errors.Is(err, segment.ErrUnknownTag) {
+		b.Errorf("Next() = %v, want ErrUnknownTag", err)
+	}
+	if err := gen.Close(); err != nil {
+		b.Errorf("Close() = %v", err)
+	}
+	if counters, err := b.List(b.Context()); len(counters) != 0 || err != nil {
+		b.Errorf("List() = %v, %v: the counter is back", counters, err)
+	}
+}
+
+// slow: when the rate jumps while each load takes long, calls wait and none fails.
+func slow(b *bench) {
+	b.create(tag, 1, 10)
+	s, faults := b.Faulty(b.T)
+	faults.Slow()
+	gen := b.generator(s, segment.Config{Step: 10})
+	var takers sync.WaitGroup
+	for range 4 {
+		takers.Go(func() {
+			for range 20_000 {
+				if _, err := gen.Next(); err != nil {
+					b.Errorf("Next() = %v of a slow store", err)
+					return
+				}
+			}
+		})
+	}
+	takers.Wait()
+	faults.Heal()
+	if s := gen.Stats(); s.Issued != 80_000 || s.LoadTime < 40*time.Millisecond || s.Loads > 12 {
+		b.Errorf("issued %d with %d loads, the last in %v; want 80,000 with a few loads in 50 ms", s.Issued, s.Loads, s.LoadTime)
+	}
+}
+
+// outage: ids go on to the end of what is loaded. Then calls fail with the store's
+// error, or wait. Afterwards ids go on upwards.
+func outage(b *bench) {
+	b.create(tag, 1, 10)
+	s, faults := b.Faulty(b.T)
+	gen := b.generator(s, segment.Config{Step: 10, MaxStep: 10})
+	faults.Cut()
+	var last uid.ID
+	for {
+		id, err := gen.Next()
+		if err != nil {
+			if !errors.Is(err, segment.ErrAway) {
+				b.Errorf("Next() = %v, want ErrAway", err)
+			}
+			break
+		}
+		last = id
+	}
+	if last < 10 || last > 30 {
+		b.Errorf("ids ended at %d, want the end of what was loaded", last)
+	}
+	ctx, cancel := context.WithTimeout(b.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := gen.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		b.Errorf("Wait() = %v, want the end of its context", err)
+	}
+	faults.Heal()
+	if id, err := gen.Wait(b.Context()); id <= last || err != nil {
+		b.Errorf("Wait() = %d, %v, want an id above %d", id, err, last)
+	}
+}
+
+// hangs: a store that does not answer holds up neither waiting nor closing.
+func hangs(b *bench) {
+	b.create(tag, 1, 10)
+	s, faults := b.Faulty(b.T)
+	gen := b.generator(s, segment.Config{Step: 10, MaxStep: 10, LoadTimeout: 100 * time.Millisecond})
+	faults.Hang()
+	var last uid.ID
+	for {
+		id, err := gen.Next()
+		if err != nil {
+			if !errors.Is(err, segment.ErrAway) || !errors.Is(err, context.DeadlineExceeded) {
+				b.Errorf("Next() = %v, want ErrAway and DeadlineExceeded", err)
+			}
+			break
+		}
+		last = id
+	}
+	ctx, cancel := context.WithTimeout(b.Context(), 200*time.Millisecond)
+	defer cancel()
+	_ = gen.Shutdown(ctx) // which may have something to return
+	if _, err := gen.Next(); !errors.Is(err, uid.ErrClosed) {
+		b.Errorf("Next() = %v, want ErrClosed", err)
+	}
+	faults.Heal()
+	if id, err := b.generator(s, segment.Config{}).Wait(b.Context()); id <= last || err != nil {
+		b.Errorf("Wait() = %d, %v, want an id above %d", id, err, last)
+	}
+}
+
+// crashes: the store is cut off amid the requests of four generators, again and again.
+// No id repeats, and ids go on.
+func crashes(b *bench) {
+	const cuts, between = 5, 100
+	b.create(tag, 1, 10)
+	s, faults := b.Faulty(b.T)
+	ctx, cancel := context.WithCancel(b.Context())
+	ids := make(chan uid.ID)
+	var gens []*segment.Generator
+	var drawing sync.WaitGroup
+	defer drawing.Wait()
+	defer cancel()
+	for range 4 {
+		gen := b.generator(s, segment.Config{Step: 3, MaxStep: 3})
+		gens = append(gens, gen)
+		drawing.Go(func() {
+			for last := uid.ID(0); ; {
+				id, err := gen.Wait(ctx)
+				if ctx.Err() == nil && (err != nil || id <= last) {
+					b.Errorf("Wait() = %d, %v after %d", id, err, last)
+					cancel()
+				}
+				last = id
+				select {
+				case ids <- id:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	failures := func() (n int64) {
+		for _, gen := range gens {
+			n += gen.Stats().Failures
+		}
+		return n
+	}
+	seen := map[uid.ID]bool{}
+	draw := func(enough func(drawn int) bool) {
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for drawn := 0; !enough(drawn) && ctx.Err() == nil; {
+			select {
+			case id := <-ids:
+				if seen[id] {
+					b.Errorf("id %d was issued before", id)
+				}
+				seen[id] = true
+				drawn++
+			case <-tick.C:
+			}
+		}
+	}
+	for range cuts {
+		draw(func(drawn int) bool { return drawn == between })
+		before := failures()
+		faults.Cut()
+		draw(func(int) bool { return failures() > before })
+		faults.Heal()
+	}
+	draw(func(drawn int) bool { return drawn == between })
+}

@@ -1,0 +1,128 @@
+package segmenttest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// Memory is a [segment.Store] that keeps its counters in memory, for tests of what
+// draws from a segment. The zero value is ready for use. All methods may be called
+// from any number of goroutines.
+type Memory struct {
+	mu       sync.Mutex
+	counters map[string]segment.Counter
+}
+
+var (
+	_ segment.Store    = (*Memory)(nil)
+	_ segment.Returner = (*Memory)(nil)
+	_ segment.Creator  = (*Memory)(nil)
+	_ segment.Raiser   = (*Memory)(nil)
+	_ segment.Lister   = (*Memory)(nil)
+)
+
+// String returns "memory".
+func (m *Memory) String() string { return "memory" }
+
+// Reserve implements [segment.Store].
+func (m *Memory) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
+	err = m.change(ctx, tag, func(c *segment.Counter) error {
+		if n == 0 {
+			n = c.Step
+		}
+		if n < 1 || n > math.MaxInt64-c.Next {
+			return fmt.Errorf("%w: %d of %q", segment.ErrUsedUp, n, tag)
+		}
+		first, count = c.Next, n
+		c.Next += n
+		return nil
+	})
+	return first, count, err
+}
+
+// Return implements [segment.Returner].
+func (m *Memory) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {
+	err = m.change(ctx, tag, func(c *segment.Counter) error {
+		if done = c.Next == next; done {
+			c.Next = first
+		}
+		return nil
+	})
+	return done, err
+}
+
+// Create implements [segment.Creator].
+func (m *Memory) Create(ctx context.Context, tag string, next, step int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, found := m.counters[tag]; found {
+		return fmt.Errorf("%w: %q", segment.ErrTagExists, tag)
+	}
+	if m.counters == nil {
+		m.counters = map[string]segment.Counter{}
+	}
+	m.counters[tag] = segment.Counter{Tag: tag, Next: next, Step: step, Updated: time.Now()}
+	return nil
+}
+
+// Raise implements [segment.Raiser].
+func (m *Memory) Raise(ctx context.Context, tag string, next int64) (now int64, err error) {
+	err = m.change(ctx, tag, func(c *segment.Counter) error {
+		c.Next = max(c.Next, next)
+		now = c.Next
+		return nil
+	})
+	return now, err
+}
+
+// List implements [segment.Lister].
+func (m *Memory) List(ctx context.Context) ([]segment.Counter, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var counters []segment.Counter
+	for _, c := range m.counters {
+		counters = append(counters, c)
+	}
+	slices.SortFunc(counters, func(a, b segment.Counter) int { return strings.Compare(a.Tag, b.Tag) })
+	return counters, ctx.Err()
+}
+
+// Set puts a counter where a test wants it, as no Store does: back, for one.
+func (m *Memory) Set(tag string, next int64) {
+	_ = m.change(context.Background(), tag, func(c *segment.Counter) error { c.Next = next; return nil })
+}
+
+// Delete removes a counter.
+func (m *Memory) Delete(tag string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.counters, tag)
+}
+
+func (m *Memory) change(ctx context.Context, tag string, f func(*segment.Counter) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c, found := m.counters[tag]
+	if !found {
+		return fmt.Errorf("%w: %q", segment.ErrUnknownTag, tag)
+	}
+	if err := f(&c); err != nil {
+		return err
+	}
+	c.Updated = time.Now()
+	m.counters[tag] = c
+	return nil
+}

@@ -1,0 +1,81 @@
+package segmenttest_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// faulty has the writes of a Memory fail.
+type faulty struct {
+	*segmenttest.Memory
+	fault atomic.Pointer[func(ctx context.Context, do func()) error]
+}
+
+func (f *faulty) set(fault func(ctx context.Context, do func()) error) { f.fault.Store(&fault) }
+
+func (f *faulty) run(ctx context.Context, do func() error) (err error) {
+	fault := f.fault.Load()
+	if fault == nil {
+		return do()
+	}
+	if failed := (*fault)(ctx, func() { err = do() }); failed != nil {
+		return failed
+	}
+	return err
+}
+
+func (f *faulty) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
+	err = f.run(ctx, func() (err error) {
+		first, count, err = f.Memory.Reserve(ctx, tag, n)
+		return err
+	})
+	return first, count, err
+}
+
+func (f *faulty) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {
+	err = f.run(ctx, func() (err error) {
+		done, err = f.Memory.Return(ctx, tag, first, next)
+		return err
+	})
+	return done && err == nil, err
+}
+
+var errLost = errors.New("connection lost")
+
+func backend(*testing.T) segmenttest.Backend {
+	m := new(segmenttest.Memory)
+	return segmenttest.Backend{
+		Store:  func(*testing.T) segment.Store { return m },
+		Set:    func(_ *testing.T, tag string, next int64) { m.Set(tag, next) },
+		Delete: func(_ *testing.T, tag string) { m.Delete(tag) },
+		Faulty: func(*testing.T) (segment.Store, segmenttest.Faults) {
+			f := &faulty{Memory: m}
+			return f, segmenttest.Faults{
+				LoseAnswer: func(then func()) {
+					f.set(func(_ context.Context, do func()) error { do(); then(); return errLost })
+				},
+				LoseWrite: func() { f.set(func(context.Context, func()) error { return errLost }) },
+				Slow: func() {
+					f.set(func(_ context.Context, do func()) error { time.Sleep(50 * time.Millisecond); do(); return nil })
+				},
+				Cut: func() { f.set(func(context.Context, func()) error { return errLost }) },
+				Hang: func() {
+					f.set(func(ctx context.Context, _ func()) error { <-ctx.Done(); return ctx.Err() })
+				},
+				Heal: func() { f.fault.Store(nil) },
+			}
+		},
+	}
+}
+
+func TestMemory(t *testing.T) { segmenttest.Run(t, backend) }

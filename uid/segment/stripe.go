@@ -1,0 +1,92 @@
+package segment
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// stripe maps a counter to ids. Of the blocks of ids, the counter has those ≡ index
+// mod of. The zero stripe has all ids.
+type stripe struct{ block, index, of int64 }
+
+// id returns the id of a count.
+func (s stripe) id(count int64) int64 {
+	if s.of == 0 {
+		return count
+	}
+	return (count/s.block*s.of+s.index)*s.block + count%s.block
+}
+
+// count returns the count of an id.
+func (s stripe) count(id int64) int64 {
+	if s.of == 0 {
+		return id
+	}
+	return id/s.block/s.of*s.block + id%s.block
+}
+
+// blockEnd returns where the block of a count ends.
+func (s stripe) blockEnd(count int64) int64 {
+	if s.of == 0 {
+		return math.MaxInt64
+	}
+	return (count/s.block + 1) * s.block
+}
+
+// end returns the end of the counts whose ids are at most limit.
+func (s stripe) end(limit int64) int64 {
+	if s.of == 0 {
+		return limit + 1
+	}
+	block := limit / s.block
+	full := block / s.of // blocks below that are full
+	switch index := block % s.of; {
+	case index > s.index:
+		return (full + 1) * s.block
+	case index == s.index:
+		return full*s.block + limit%s.block + 1
+	}
+	return full * s.block
+}
+
+// tag is the tag of the counter that a stripe of tag has.
+func (s stripe) tag(tag string) string {
+	return fmt.Sprintf("%s %d/%d x%d", tag, s.index+1, s.of, s.block)
+}
+
+// stripeOf returns the stripe whose counter has a tag. The zero stripe is that of every
+// other counter.
+func stripeOf(striped string) (s stripe, tag string) {
+	at := strings.LastIndexByte(striped, ' ')
+	if at < 0 {
+		return stripe{}, striped
+	}
+	if at = strings.LastIndexByte(striped[:at], ' '); at < 0 {
+		return stripe{}, striped
+	}
+	tag = striped[:at]
+	_, err := fmt.Sscanf(striped[at:], " %d/%d x%d", &s.index, &s.of, &s.block)
+	s.index--
+	if err != nil || s.index < 0 || s.index >= s.of || s.block < 1 || s.block > GreatestStep || s.tag(tag) != striped {
+		return stripe{}, striped
+	}
+	return s, tag
+}
+
+// NextID returns the least id that is not reserved. It is Next, but for a counter of
+// [Stripe]. It is [math.MaxInt64] if none is left.
+func (c Counter) NextID() int64 {
+	s, _ := stripeOf(c.Tag)
+	if c.Next >= s.end(math.MaxInt64-1) {
+		return math.MaxInt64
+	}
+	return s.id(c.Next)
+}
+
+// NextFor returns the least Counter.Next of tag at which all further ids are id or
+// greater. It is id, but for a counter of [Stripe].
+func NextFor(tag string, id int64) int64 {
+	s, _ := stripeOf(tag)
+	return max(1, s.end(id-1))
+}

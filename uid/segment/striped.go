@@ -1,0 +1,265 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dgryski/go-jump"
+
+	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/uid"
+)
+
+// DefaultBlock is StripeConfig.Block where that is zero.
+const DefaultBlock = 1000
+
+// ErrStripe is matched when a store has counters of the tag for another number of
+// stores, another place among them or another block.
+var ErrStripe = errors.New("segment: stores are striped otherwise")
+
+// StripeConfig configures a [Striped] generator. The zero StripeConfig is the
+// default.
+type StripeConfig struct {
+	Config
+
+	// Block is how many consecutive ids come from one store. It cannot change once
+	// ids were issued. Zero is 1,000; it is at most 2^40.
+	Block int64
+}
+
+// Striped makes ids from one counter in each of several stores: of N stores,
+// store i has the blocks of ids that are ≡ i mod N. It makes ids as long as one
+// store can be reached, and skips stores that are away. Make one with [Stripe].
+// All methods may be called from any number of goroutines.
+//
+// Each store has a [Generator], and each id comes from a random one. So the ids
+// of one store ascend; there is no order among stores.
+type Striped struct {
+	shards  []*shard
+	policy  func(uid.Refusal) error
+	ctx     context.Context // ends at Shutdown
+	cancel  func()
+	opening sync.WaitGroup
+}
+
+// shard is the generator of one store.
+type shard struct {
+	store  Store
+	tag    string
+	stripe stripe
+	gen    atomic.Pointer[Generator] // nil until the store was reached
+	err    atomic.Pointer[error]     // why it was not
+}
+
+var _ uid.Generator = (*Striped)(nil)
+
+// Stripe returns a generator of the ids of tag in all stores. Never change the
+// number and the order of stores: the counter of store 2 of 3 is named "orders
+// 2/3 x1000", so that a process with other stores finds no counter. The errors
+// are those of [New], or match [ErrStripe]. They match [ErrAway] only if no
+// store can be reached.
+func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig) (*Striped, error) {
+	if config.Block == 0 {
+		config.Block = DefaultBlock
+	}
+	n := int64(len(stores))
+	faults := []error{config.prepare()}
+	if n == 0 || slices.Contains(stores, nil) {
+		faults = append(faults, fmt.Errorf("%w: want one store or more, and none nil", ErrConfig))
+	}
+	if config.Block < 1 || config.Block > GreatestStep {
+		faults = append(faults, fmt.Errorf("%w: Block is %d, want 1 to %d", ErrConfig, config.Block, int64(GreatestStep)))
+	} else if config.Limit/config.Block < n {
+		faults = append(faults, fmt.Errorf("%w: Limit is %d, want a block of %d for each of %d stores", ErrConfig, config.Limit, config.Block, n))
+	}
+	faults = append(faults, CheckTag(stripe{config.Block, n - 1, n}.tag(tag)))
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	s := &Striped{policy: config.RejectedTake}
+	if s.policy == nil {
+		s.policy = uid.Help
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	for i, store := range stores {
+		stripe := stripe{config.Block, int64(i), n}
+		s.shards = append(s.shards, &shard{store: store, tag: stripe.tag(tag), stripe: stripe})
+	}
+	if err := s.start(ctx, tag, config.Config); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Next returns an id of any store that has one ready. If none has, Next waits for a
+// store that is loading, and fails when all are away. RejectedTake decides otherwise.
+func (s *Striped) Next() (uid.ID, error) {
+	var ids [1]uid.ID
+	_, err := s.fill(context.Background(), s.policy, ids[:])
+	return ids[0], err
+}
+
+// For returns the generator of the store that key is routed to by consistent hash:
+// the same in every process. So the ids of a key ascend within a process. If all
+// counters are made anew for N+1 stores, one key in N+1 moves, to the new store. The
+// error says why the store was not reached yet.
+func (s *Striped) For(key string) (*Generator, error) {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(key))
+	h := s.shards[jump.Hash(hash.Sum64(), len(s.shards))]
+	if gen := h.gen.Load(); gen != nil {
+		return gen, nil
+	}
+	return nil, h.failure()
+}
+
+// NextN fills ids, as Next would, and returns how many it filled. They ascend for
+// each store.
+func (s *Striped) NextN(ids []uid.ID) (int, error) {
+	return s.fill(context.Background(), s.policy, ids)
+}
+
+// Wait is Next with the policy [uid.Wait], until ctx ends.
+func (s *Striped) Wait(ctx context.Context) (uid.ID, error) {
+	var ids [1]uid.ID
+	_, err := s.fill(ctx, uid.Wait, ids[:])
+	return ids[0], err
+}
+
+// WaitN is NextN with the policy [uid.Wait], until ctx ends.
+func (s *Striped) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
+	return s.fill(ctx, uid.Wait, ids)
+}
+
+// All returns ids without end, for a range loop. It waits as Wait does. A loop takes
+// up to 64 ids at once; those that it does not yield are a gap.
+func (s *Striped) All(ctx context.Context) iter.Seq2[uid.ID, error] {
+	return func(yield func(uid.ID, error) bool) {
+		ids := make([]uid.ID, 64)
+		for size := 1; ; size = min(2*size, len(ids)) {
+			n, err := s.WaitN(ctx, ids[:size])
+			for _, id := range ids[:n] {
+				if !yield(id, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(0, err)
+				return
+			}
+		}
+	}
+}
+
+// poll is how long a take waits for one store, until it looks at the others again.
+const poll = 10 * time.Millisecond
+
+// fill takes ids from the stores, from one at random on.
+func (s *Striped) fill(ctx context.Context, policy func(uid.Refusal) error, ids []uid.ID) (int, error) {
+	filled := 0
+	for attempt := 1; filled < len(ids); attempt++ {
+		var loading *Generator
+		var faults []error
+		first := rand.IntN(len(s.shards))
+		for i := 0; i < len(s.shards) && filled < len(ids); i++ {
+			h := s.shards[(first+i)%len(s.shards)]
+			gen := h.gen.Load()
+			if gen == nil {
+				faults = append(faults, h.failure())
+				continue
+			}
+			// No more than there are, since another store may have ids when this one
+			// has to load.
+			ready := min(gen.Counts().Remaining, int64(len(ids)-filled))
+			n, _ := gen.NextN(ids[filled : filled+int(ready)])
+			filled += n
+			if err := gen.loader.why(); err != nil {
+				faults = append(faults, err)
+			} else {
+				loading = gen
+			}
+		}
+		if filled == len(ids) {
+			break
+		}
+		if s.ctx.Err() != nil {
+			return filled, uid.ErrClosed
+		}
+		err := guard.Call("RejectedTake", func() error { return policy(uid.Refusal{Err: uid.ErrRingEmpty, Attempt: attempt}) })
+		if err == nil && loading == nil {
+			err = guard.Call("RejectedTake", func() error { return policy(uid.Refusal{Err: errors.Join(faults...), Attempt: attempt}) })
+		}
+		if err != nil {
+			return filled, err
+		}
+		if err := s.pause(ctx, loading, &filled, ids); err != nil {
+			return filled, err
+		}
+	}
+	return filled, nil
+}
+
+// pause waits for an id of a store that is loading, if there is one, but not long.
+func (s *Striped) pause(ctx context.Context, loading *Generator, filled *int, ids []uid.ID) error {
+	short, cancel := context.WithTimeout(ctx, poll)
+	defer cancel()
+	if loading != nil {
+		n, _ := loading.WaitN(short, ids[*filled:*filled+1])
+		*filled += n
+	} else {
+		select {
+		case <-short.Done():
+		case <-s.ctx.Done():
+		}
+	}
+	if ctx.Err() != nil && *filled < len(ids) {
+		return fmt.Errorf("segment: wait for an id: %w", ctx.Err())
+	}
+	return nil
+}
+
+// Stats returns what the generator of each store says. A store that was not reached
+// yet has its name, its tag and the error.
+func (s *Striped) Stats() []Stats {
+	var all []Stats
+	for _, h := range s.shards {
+		if gen := h.gen.Load(); gen != nil {
+			all = append(all, gen.Stats())
+			continue
+		}
+		all = append(all, Stats{Store: h.store.String(), Tag: h.tag, LastError: h.failure(), Closed: s.ctx.Err() != nil})
+	}
+	return all
+}
+
+// Close is [Striped.Shutdown] within [uid.CloseTimeout].
+func (s *Striped) Close() error { return closeWith(s.Shutdown) }
+
+func closeWith(shutdown func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), uid.CloseTimeout)
+	defer cancel()
+	return shutdown(ctx)
+}
+
+// Shutdown ends every wait and returns to each store what was not used, at once.
+func (s *Striped) Shutdown(ctx context.Context) error {
+	s.cancel()
+	s.opening.Wait()
+	faults := make([]error, len(s.shards))
+	var closing sync.WaitGroup
+	for i, h := range s.shards {
+		if gen := h.gen.Load(); gen != nil {
+			closing.Go(func() { faults[i] = gen.Shutdown(ctx) })
+		}
+	}
+	closing.Wait()
+	return errors.Join(faults...)
+}

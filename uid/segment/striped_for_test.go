@@ -1,0 +1,134 @@
+package segment_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// A key is routed to one store, and keys to all.
+func TestStripeFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(3)
+		counters[2].away.Store(true)
+		s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}})
+		used := map[string]int{}
+		for i := range 300 {
+			key := fmt.Sprint("customer ", i)
+			last := uid.ID(0)
+			for range 3 {
+				gen, err := s.For(key)
+				if err != nil {
+					if !errors.Is(err, segment.ErrAway) {
+						t.Errorf("For(%q) = %v, want ErrAway", key, err)
+					}
+					used["away"]++
+					continue
+				}
+				id, err := gen.Next()
+				if err != nil || id <= last || last > 0 && id/1000%3 != last/1000%3 {
+					t.Fatalf("For(%q): id %d, %v after %d", key, id, err, last)
+				}
+				last = id
+				used[gen.Stats().Tag]++
+			}
+		}
+		for _, tag := range []string{"orders 1/3 x1000", "orders 2/3 x1000", "away"} {
+			if used[tag] < 200 {
+				t.Errorf("takes by store: %v, want about 300 each", used)
+			}
+		}
+	})
+}
+
+// Every process routes a key alike. With a store more, one key in four moves, to that
+// store.
+func TestStripeForMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var routed [2]map[string]string // the store by key
+		for i, n := range []int{3, 4} {
+			_, stores := stripes(n)
+			s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}})
+			routed[i] = map[string]string{}
+			for k := range 4000 {
+				key := fmt.Sprint("customer ", k)
+				gen, err := s.For(key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				routed[i][key], _, _ = strings.Cut(strings.TrimPrefix(gen.Stats().Tag, "orders "), "/")
+			}
+		}
+		moved := 0
+		for key, before := range routed[0] {
+			if now := routed[1][key]; now != before {
+				moved++
+				if now != "4" {
+					t.Errorf("%q moves from store %s to %s, want it to stay or to move to 4", key, before, now)
+				}
+			}
+		}
+		if moved < 900 || moved > 1100 {
+			t.Errorf("%d of 4,000 keys move, want about 1,000", moved)
+		}
+		for key, want := range map[string]string{"customer 0": "2", "customer 1": "2", "customer 2": "3", "customer 3": "1"} {
+			if got := routed[0][key]; got != want {
+				t.Errorf("%q is routed to store %s, want %s for ever", key, got, want)
+			}
+		}
+	})
+}
+
+// The next id of a counter is the one that its store issues. No generator makes ids of
+// the counter itself: those are other stores' ids.
+func TestStripeCounter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(3)
+		config := segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Step: 3, MaxStep: 3}}
+		for least := int64(1); least < 2000; least += 97 {
+			for i, store := range counters {
+				tag := fmt.Sprintf("orders %d/3 x10", i+1)
+				if err := store.Create(t.Context(), tag, 1, 3); err != nil && !errors.Is(err, segment.ErrTagExists) {
+					t.Fatal(err)
+				}
+				if _, err := store.Raise(t.Context(), tag, segment.NextFor(tag, least)); err != nil {
+					t.Fatal(err)
+				}
+				all, err := store.List(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				next := all[0].NextID()
+				if next < least || next > least+30 || next/10%3 != int64(i) {
+					t.Errorf("%q raised to %d: its next id is %d", tag, least, next)
+				}
+				if gen, err := segment.New(t.Context(), store, tag, segment.Config{}); !errors.Is(err, segment.ErrTag) {
+					t.Errorf("New(%q) = %v, %v, want ErrTag", tag, gen, err)
+				}
+			}
+			s := stripe(t, stores, config)
+			for range 12 {
+				if id, err := s.Next(); int64(id) < least || err != nil {
+					t.Errorf("Next() = %d, %v above %d", id, err, least)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if id := (segment.Counter{Tag: "orders 2/3 x10", Next: math.MaxInt64 - 1}).NextID(); id != math.MaxInt64 {
+		t.Errorf("the next id of a counter that is used up is %d", id)
+	}
+	for _, tag := range []string{"orders", "orders 1/3", "orders 0/3 x10", "orders 4/3 x10", "orders 1/3 x0", "orders 01/3 x10", "orders 1/3 x10 ", "1/3 x10", "a b"} {
+		if next := segment.NextFor(tag, 77); next != 77 || (segment.Counter{Tag: tag, Next: 77}).NextID() != 77 {
+			t.Errorf("%q is taken for a striped counter: %d", tag, next)
+		}
+	}
+}

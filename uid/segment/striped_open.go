@@ -1,0 +1,98 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/internal/guard"
+)
+
+// start opens all stores at once. It fails if a store refuses, or none can be
+// reached. Those that are away are opened when they are back.
+func (s *Striped) start(ctx context.Context, tag string, config Config) error {
+	var opening sync.WaitGroup
+	for _, h := range s.shards {
+		opening.Go(func() { h.open(ctx, tag, config) })
+	}
+	opening.Wait()
+	var away, refused []error
+	for _, h := range s.shards {
+		switch err := h.failure(); {
+		case errors.Is(err, ErrAway) && !errors.Is(err, ErrStripe):
+			away = append(away, err)
+		case err != nil:
+			refused = append(refused, err)
+		}
+	}
+	if len(refused) > 0 || len(away) == len(s.shards) {
+		return errors.Join(append(refused, away...)...)
+	}
+	for _, h := range s.shards {
+		if h.gen.Load() == nil {
+			s.opening.Go(func() { s.reopen(h, tag, config) })
+		}
+	}
+	return nil
+}
+
+// open makes the generator of a shard, or notes why it cannot.
+func (h *shard) open(ctx context.Context, tag string, config Config) {
+	err := guard.Call("store", func() error { return h.check(ctx, tag) })
+	if err == nil && config.Create {
+		err = create(ctx, h.store, h.tag, config.Step)
+	}
+	var gen *Generator
+	if err == nil {
+		gen, err = start(ctx, newLoader(h.store, h.tag, h.stripe, config), (*loader).next)
+	}
+	if err != nil && !errors.Is(err, ErrUnknownTag) && !errors.Is(err, ErrUsedUp) && !errors.Is(err, ErrStripe) && !errors.Is(err, ErrConfig) {
+		if !errors.Is(err, ErrAway) {
+			err = &LoadError{h.store.String(), h.tag, err, 0}
+		}
+	}
+	h.err.Store(&err)
+	if err == nil {
+		h.gen.Store(gen)
+	}
+}
+
+// check looks for counters of the tag that belong to other stripes.
+func (h *shard) check(ctx context.Context, tag string) error {
+	lister, can := h.store.(Lister)
+	if !can {
+		return nil
+	}
+	counters, err := lister.List(ctx)
+	if errors.Is(err, ErrUnknownTag) { // no table yet
+		return nil
+	}
+	for _, c := range counters {
+		if _, of := stripeOf(c.Tag); of == tag && c.Tag != h.tag && c.Tag != tag {
+			return fmt.Errorf("%w: %s has %q, want %q", ErrStripe, h.store, c.Tag, h.tag)
+		}
+	}
+	return err
+}
+
+func (h *shard) failure() error {
+	if err := h.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// reopen opens a store that was away at the start.
+func (s *Striped) reopen(h *shard, tag string, config Config) {
+	for h.gen.Load() == nil {
+		select {
+		case <-time.After(time.Second + rand.N(time.Second)):
+			h.open(s.ctx, tag, config)
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,238 @@
+package segment_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// stripes returns n stores.
+func stripes(n int) (counters []*counter, stores []segment.Store) {
+	for range n {
+		c := new(counter)
+		counters, stores = append(counters, c), append(stores, c)
+	}
+	return counters, stores
+}
+
+func stripe(t *testing.T, stores []segment.Store, config segment.StripeConfig) *segment.Striped {
+	t.Helper()
+	s, err := segment.Stripe(t.Context(), stores, "orders", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// The ids of all stores are one set without repeats. Each store has its own blocks,
+// and its ids ascend.
+func TestStripe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(3)
+		for _, c := range counters {
+			c.takes.Store(int64(5 * time.Millisecond))
+		}
+		config := segment.StripeConfig{Block: 7, Config: segment.Config{Create: true, Step: 10}}
+		var mu sync.Mutex
+		seen := map[uid.ID]bool{}
+		for range 3 { // starts of two processes
+			var takers sync.WaitGroup
+			for range 2 {
+				s := stripe(t, stores, config)
+				takers.Go(func() {
+					last := map[uid.ID]uid.ID{}
+					ids := make([]uid.ID, 13)
+					for range 500 {
+						if n, err := s.NextN(ids); n != len(ids) || err != nil {
+							t.Errorf("NextN() = %d, %v", n, err)
+							return
+						}
+						mu.Lock()
+						for _, id := range ids {
+							store := id / 7 % 3
+							if seen[id] || id <= last[store] {
+								t.Errorf("id %d of store %d after %d; issued before: %v", id, store, last[store], seen[id])
+							}
+							seen[id], last[store] = true, id
+						}
+						mu.Unlock()
+						time.Sleep(time.Millisecond)
+					}
+					if err := s.Close(); err != nil {
+						t.Errorf("Close() = %v", err)
+					}
+					if _, err := s.Next(); !errors.Is(err, uid.ErrClosed) {
+						t.Errorf("Next() = %v after Close, want ErrClosed", err)
+					}
+				})
+			}
+			takers.Wait()
+		}
+		for i, c := range counters {
+			next, err := c.Raise(t.Context(), fmt.Sprintf("orders %d/3 x7", i+1), 0)
+			if err != nil || next < 5000 {
+				t.Errorf("store %d is at %d, %v: want a third of the ids", i, next, err)
+			}
+		}
+	})
+}
+
+// A store may be away, at the start too. Ids come from the others, and from it when
+// it is back.
+func TestStripeWithAStoreAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(2)
+		config := segment.StripeConfig{Config: segment.Config{Create: true, Step: 10, MaxStep: 100}}
+		counters[1].away.Store(true)
+		s := stripe(t, stores, config)
+		from := func(n int) (used [2]bool) {
+			for range n {
+				id, err := s.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				used[id/1000%2] = true
+			}
+			return used
+		}
+		if used := from(5000); !used[0] || used[1] {
+			t.Errorf("stores used: %v, want the first", used)
+		}
+		if stats := s.Stats(); stats[1].LastError == nil || stats[0].LastError != nil {
+			t.Errorf("Stats() = %+v", stats)
+		}
+		counters[1].away.Store(false)
+		time.Sleep(5 * time.Second)
+		if used := from(5000); !used[0] || !used[1] {
+			t.Errorf("stores used: %v, want both", used)
+		}
+		counters[0].away.Store(true)
+		from(5000)
+		if used := from(5000); used[0] || !used[1] {
+			t.Errorf("stores used: %v, want the second", used)
+		}
+		counters[1].away.Store(true)
+		var err error
+		for err == nil {
+			_, err = s.Next()
+		}
+		if !errors.Is(err, segment.ErrAway) || !errors.Is(err, errAway) {
+			t.Errorf("Next() = %v with both away, want ErrAway", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := s.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait() = %v, want the end of its context", err)
+		}
+		counters[0].away.Store(false)
+		if _, err := s.Wait(t.Context()); err != nil {
+			t.Errorf("Wait() = %v with one store back", err)
+		}
+		n := 0
+		for _, err := range s.All(t.Context()) {
+			if err != nil {
+				t.Error(err)
+			}
+			if n++; n == 1000 {
+				break
+			}
+		}
+		counters[0].away.Store(true)
+		if _, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrAway) {
+			t.Errorf("Stripe() = %v with all stores away, want ErrAway", err)
+		}
+	})
+}
+
+// Another number of stores, another order or another block finds no counters, and
+// makes none.
+func TestStripeWrong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, stores := stripes(3)
+		create := segment.StripeConfig{Config: segment.Config{Create: true}}
+		if err := stripe(t, stores, create).Close(); err != nil {
+			t.Fatal(err)
+		}
+		for name, wrong := range map[string][]segment.Store{
+			"fewer":         stores[:2],
+			"another order": {stores[1], stores[0], stores[2]},
+			"more":          append(stores[:3:3], new(counter)),
+			"twice":         {stores[0], stores[0], stores[2]},
+		} {
+			for _, config := range []segment.StripeConfig{create, {}} {
+				if _, err := segment.Stripe(t.Context(), wrong, "orders", config); !errors.Is(err, segment.ErrStripe) {
+					t.Errorf("%s: Stripe() = %v, want ErrStripe", name, err)
+				}
+			}
+		}
+		for _, config := range []segment.StripeConfig{{Block: 500, Config: create.Config}, {Block: 500}} {
+			if _, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrStripe) {
+				t.Errorf("Stripe() = %v for another block, want ErrStripe", err)
+			}
+		}
+		if err := stripe(t, stores, create).Close(); err != nil {
+			t.Errorf("the right stores: %v", err)
+		}
+		for _, config := range []segment.StripeConfig{{Block: -1}, {Config: segment.Config{Limit: 2999}}, {Config: segment.Config{Step: -1}}} {
+			if _, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrConfig) {
+				t.Errorf("Stripe(%+v) = %v, want ErrConfig", config, err)
+			}
+		}
+		if _, err := segment.Stripe(t.Context(), nil, "orders", create); !errors.Is(err, segment.ErrConfig) {
+			t.Errorf("Stripe() = %v without stores, want ErrConfig", err)
+		}
+	})
+}
+
+// Every id up to the limit is issued once, and none above.
+func TestStripeUsedUp(t *testing.T) {
+	for _, limit := range []uid.ID{30, 31, 35, 39, 59, 60} {
+		synctest.Test(t, func(t *testing.T) {
+			_, stores := stripes(3)
+			s := stripe(t, stores, segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Limit: int64(limit)}})
+			seen := map[uid.ID]bool{}
+			var err error
+			for err == nil {
+				var id uid.ID
+				if id, err = s.Next(); err == nil && (seen[id] || id > limit) {
+					t.Fatalf("id %d", id)
+				}
+				seen[id] = true
+			}
+			if !errors.Is(err, segment.ErrUsedUp) {
+				t.Errorf("Next() = %v, want ErrUsedUp", err)
+			}
+			for id := uid.ID(1); id <= limit; id++ {
+				if id != 10 && id != 20 && !seen[id] { // where a counter is 0
+					t.Errorf("id %d was never issued", id)
+				}
+			}
+		})
+	}
+}
+
+// A store whose load takes long holds up no call while another store has ids.
+func TestStripeSlowStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(2)
+		s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true, Step: 10, MaxStep: 10, LoadTimeout: 2 * time.Hour}})
+		counters[0].takes.Store(int64(time.Hour))
+		began, ids := time.Now(), make([]uid.ID, 7)
+		for range 500 {
+			if n, err := s.NextN(ids); n != len(ids) || err != nil {
+				t.Fatalf("NextN() = %d, %v", n, err)
+			}
+		}
+		if took := time.Since(began); took > 500*11*time.Millisecond { // each call looks for the slow store once
+			t.Errorf("500 calls took %v", took)
+		}
+	})
+}

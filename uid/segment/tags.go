@@ -1,0 +1,266 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// What a [TagsConfig] has where a field is zero.
+const (
+	DefaultMaxTags = 10_000
+	DefaultIdle    = time.Hour
+)
+
+// ErrTooManyTags is matched when a tag is not opened because TagsConfig.MaxTags are
+// open.
+var ErrTooManyTags = errors.New("segment: too many tags are open")
+
+// TagsConfig configures [Tags]. The zero TagsConfig is the default, and so is every
+// zero field.
+type TagsConfig struct {
+	// Config is that of each tag's generator. Create makes a counter for every tag
+	// that is asked for: never set it where users choose tags.
+	Config
+
+	// MaxTags is how many tags are open at once. Zero is 10,000.
+	MaxTags int
+
+	// Idle is how long an unused tag stays open. Its reserved ids are then
+	// returned to the store. Zero is an hour.
+	Idle time.Duration
+}
+
+// Tags makes ids from many counters of one store. Each tag has a [Generator],
+// which is opened when the tag is first used, and closed when the tag was idle.
+// Make one with [NewTags] and share it: all methods may be called from any
+// number of goroutines. The zero value is not usable.
+//
+// A tag that the store does not know costs one query a minute at most, however many
+// calls ask for it. If the store is a [Lister], that query is one for all such tags,
+// and a tag that was made meanwhile is found within that minute.
+type Tags struct {
+	store   Store
+	config  TagsConfig
+	ctx     context.Context // ends at Shutdown
+	cancel  func()
+	running sync.WaitGroup
+
+	open sync.Map // of *entry by tag; written with mu held
+
+	mu      sync.Mutex
+	count   int // of entries
+	refused map[string]refusal
+	list    *list // nil before the first
+}
+
+// entry is a tag that is open, opening or closing.
+type entry struct {
+	ready chan struct{} // closed when gen or err is there
+	gen   *Generator
+	err   error
+	gone  chan struct{} // closed when the generator is closed, and the entry no longer there
+
+	issued int64     // when it was last looked at
+	since  time.Time // when that was first so
+}
+
+// refusal is why a tag is not opened before a time.
+type refusal struct {
+	err   error
+	until time.Time
+}
+
+// NewTags returns the tags of store. It does not ask the store. End it with Close
+// or Shutdown. The error matches [ErrConfig].
+func NewTags(store Store, config TagsConfig) (*Tags, error) {
+	check := config.Config // each generator fills in the defaults again
+	faults := []error{check.prepare()}
+	if store == nil {
+		faults = append(faults, fmt.Errorf("%w: store is nil", ErrConfig))
+	}
+	if config.MaxTags < 0 {
+		faults = append(faults, fmt.Errorf("%w: MaxTags is %d, want 1 or more", ErrConfig, config.MaxTags))
+	}
+	if config.Idle < 0 {
+		faults = append(faults, fmt.Errorf("%w: Idle is %v, want more than 0", ErrConfig, config.Idle))
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	if config.MaxTags == 0 {
+		config.MaxTags = DefaultMaxTags
+	}
+	if config.Idle == 0 {
+		config.Idle = DefaultIdle
+	}
+	t := &Tags{store: store, config: config, refused: map[string]refusal{}}
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	t.running.Go(t.keepIdleClosed)
+	return t, nil
+}
+
+// Next returns the next id of tag. If the tag is not open, Next waits for the store,
+// as long as ctx allows. Otherwise Next is that of [Generator].
+func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
+	err = t.with(ctx, tag, func(g *Generator) error { id, err = g.Next(); return err })
+	return id, err
+}
+
+// NextN fills ids with ascending ids of tag and returns how many it filled, with an
+// error if not all. It waits as Next does.
+func (t *Tags) NextN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
+	return t.fill(ctx, tag, ids, (*Generator).NextN)
+}
+
+// Wait is Next that also waits while the store is away, until ctx ends.
+func (t *Tags) Wait(ctx context.Context, tag string) (id uid.ID, err error) {
+	err = t.with(ctx, tag, func(g *Generator) error { id, err = g.Wait(ctx); return err })
+	return id, err
+}
+
+// WaitN is NextN that also waits while the store is away, until ctx ends.
+func (t *Tags) WaitN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
+	return t.fill(ctx, tag, ids, func(g *Generator, ids []uid.ID) (int, error) { return g.WaitN(ctx, ids) })
+}
+
+func (t *Tags) fill(ctx context.Context, tag string, ids []uid.ID, take func(*Generator, []uid.ID) (int, error)) (int, error) {
+	filled := 0
+	err := t.with(ctx, tag, func(g *Generator) error {
+		n, err := take(g, ids[filled:])
+		filled += n
+		return err
+	})
+	return filled, err
+}
+
+// with calls f with the generator of tag, again if that was closed because nobody
+// had used it.
+func (t *Tags) with(ctx context.Context, tag string, f func(*Generator) error) error {
+	for {
+		e, err := t.get(ctx, tag)
+		if err != nil {
+			return err
+		}
+		if err = f(e.gen); !errors.Is(err, uid.ErrClosed) {
+			return err
+		}
+		select {
+		case <-e.gone:
+		case <-t.ctx.Done():
+			return uid.ErrClosed
+		case <-ctx.Done():
+			return fmt.Errorf("segment: wait for %q: %w", tag, ctx.Err())
+		}
+	}
+}
+
+// get returns the entry of a tag, once it is open.
+func (t *Tags) get(ctx context.Context, tag string) (*entry, error) {
+	found, open := t.open.Load(tag)
+	if !open {
+		e, err := t.add(ctx, tag)
+		if err != nil {
+			return nil, err
+		}
+		found = e
+	}
+	e := found.(*entry)
+	select {
+	case <-e.ready:
+		return e, e.err
+	default:
+	}
+	select {
+	case <-e.ready:
+		return e, e.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("segment: open %q: %w", tag, ctx.Err())
+	}
+}
+
+// add begins to open a tag.
+func (t *Tags) add(ctx context.Context, tag string) (*entry, error) {
+	if err := CheckTag(tag); err != nil {
+		return nil, err
+	}
+	if err := t.known(ctx, tag); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found, open := t.open.Load(tag); open {
+		return found.(*entry), nil
+	}
+	r, refused := t.refused[tag]
+	switch {
+	case t.ctx.Err() != nil:
+		return nil, uid.ErrClosed
+	case refused && time.Now().Before(r.until):
+		return nil, r.err
+	case t.count == t.config.MaxTags:
+		return nil, fmt.Errorf("%w: %q would be one above MaxTags, %d", ErrTooManyTags, tag, t.config.MaxTags)
+	}
+	e := &entry{ready: make(chan struct{}), gone: make(chan struct{}), since: time.Now()}
+	t.count++
+	t.open.Store(tag, e)
+	t.running.Go(func() { t.openTag(tag, e) })
+	return e, nil
+}
+
+// openTag makes the generator of an entry, in a goroutine of its own, so that each
+// of those who wait for it can give up.
+func (t *Tags) openTag(tag string, e *entry) {
+	defer close(e.ready)
+	if e.gen, e.err = New(t.ctx, t.store, tag, t.config.Config); e.err == nil {
+		return
+	}
+	wait := again
+	if away := (*LoadError)(nil); errors.As(e.err, &away) {
+		wait = away.Retry
+	}
+	t.mu.Lock()
+	if len(t.refused) >= t.config.MaxTags {
+		clear(t.refused)
+	}
+	t.refused[tag] = refusal{e.err, time.Now().Add(wait)}
+	t.mu.Unlock()
+	t.remove(tag, e)
+}
+
+func (t *Tags) remove(tag string, e *entry) {
+	t.mu.Lock()
+	t.open.Delete(tag)
+	t.count--
+	t.mu.Unlock()
+	close(e.gone)
+}
+
+// Stats returns what the generators of the tags that are open say, by tag.
+func (t *Tags) Stats() []Stats {
+	var all []Stats
+	t.each(func(_ string, e *entry) { all = append(all, e.gen.Stats()) })
+	slices.SortFunc(all, func(a, b Stats) int { return strings.Compare(a.Tag, b.Tag) })
+	return all
+}
+
+// each calls f for each tag that is open.
+func (t *Tags) each(f func(tag string, e *entry)) {
+	t.open.Range(func(tag, value any) bool {
+		e := value.(*entry)
+		select {
+		case <-e.ready:
+			if e.err == nil {
+				f(tag.(string), e)
+			}
+		default:
+		}
+		return true
+	})
+}

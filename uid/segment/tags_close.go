@@ -1,0 +1,90 @@
+package segment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// keepIdleClosed closes the generators that nobody uses.
+func (t *Tags) keepIdleClosed() {
+	ticker := time.NewTicker(max(t.config.Idle/4, 1))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			var unused []func()
+			t.each(func(tag string, e *entry) {
+				if issued := e.gen.Stats().Issued; issued != e.issued {
+					e.issued, e.since = issued, time.Now()
+				} else if time.Since(e.since) >= t.config.Idle {
+					unused = append(unused, func() {
+						if err := e.gen.Close(); err != nil {
+							t.log().Warn("segment: an idle tag's ids are not returned", "error", err)
+						}
+						t.remove(tag, e)
+					})
+				}
+			})
+			some(unused)
+		case <-t.ctx.Done():
+			return
+		}
+	}
+}
+
+func (t *Tags) log() *slog.Logger { return cmp.Or(t.config.Logger, slog.Default()) }
+
+// atOnce is how many tags are closed at once.
+const atOnce = 16
+
+// some calls all functions, not too many at once.
+func some(functions []func()) {
+	var running sync.WaitGroup
+	next := make(chan func())
+	for range min(atOnce, len(functions)) {
+		running.Go(func() {
+			for f := range next {
+				f()
+			}
+		})
+	}
+	for _, f := range functions {
+		next <- f
+	}
+	close(next)
+	running.Wait()
+}
+
+// Close is [Tags.Shutdown] within [uid.CloseTimeout].
+func (t *Tags) Close() error { return closeWith(t.Shutdown) }
+
+// Shutdown closes all tags and returns to the store what was not used. ctx bounds
+// it. Afterwards calls return [uid.ErrClosed].
+func (t *Tags) Shutdown(ctx context.Context) error {
+	t.mu.Lock()
+	t.cancel() // with mu held, so that no tag is added afterwards
+	t.mu.Unlock()
+	opened := make(chan struct{})
+	go func() { t.running.Wait(); close(opened) }()
+	select {
+	case <-opened:
+	case <-ctx.Done():
+	}
+	var all []func()
+	var mu sync.Mutex
+	var faults []error
+	t.each(func(_ string, e *entry) {
+		all = append(all, func() {
+			err := e.gen.Shutdown(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			faults = append(faults, err)
+		})
+	})
+	some(all)
+	return errors.Join(faults...)
+}

@@ -1,0 +1,282 @@
+package uid
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+)
+
+// DefaultSlots is SlotsConfig.Slots where that is zero.
+const DefaultSlots = 256
+
+// MaxSlots is the greatest SlotsConfig.Slots.
+const MaxSlots = 1 << 16
+
+// ErrSlotsFull is returned by Slots.Next when the ids of every slot's tick are
+// used up. A slot has room again when the clock shows a later tick than the
+// slot's.
+var ErrSlotsFull = errors.New("uid: all slots are full")
+
+// SlotsConfig configures a [Slots] generator. The zero SlotsConfig is the default,
+// and so is every zero field. Faults are reported as those of a [Config] are.
+type SlotsConfig struct {
+	// Layout is how ids are laid out; zero is [bits.Default].
+	Layout bits.Layout
+
+	// Slots is how many ticks the generator remembers: a power of two from 1 to
+	// 65,536; zero is 256. Slots times the layout's ids per tick is how many ids
+	// it can make while the clock stands still or is behind.
+	Slots int
+
+	// Now is the clock, as in [DefaultConfig].
+	Now func() time.Time
+
+	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
+	Logger *slog.Logger
+}
+
+func (c *SlotsConfig) prepare() error {
+	var f faults
+	f.layout(&c.Layout)
+	c.Slots = cmp.Or(c.Slots, DefaultSlots)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	if c.Slots < 1 || c.Slots > MaxSlots || c.Slots&(c.Slots-1) != 0 {
+		f.add("Slots", c.Slots, fmt.Sprintf("a power of two from 1 to %d", MaxSlots))
+	}
+	return errors.Join(f...)
+}
+
+// Slots makes ids whatever its clock does: a step of any size, back or ahead,
+// causes neither a wait nor a repeat while slots have room. Its ids are unique
+// but not ordered. Make one with [NewSlots] and share it: all methods may be
+// called from any number of goroutines. The zero value is not usable.
+//
+// Choose it where the clock cannot be trusted and order does not matter. An id's
+// time is that of the clock, or of a slot's tick: up to Slots ticks behind or
+// ahead of the clock, and further off after the clock has stepped.
+//
+// # How it works
+//
+// Slot i owns the ticks t with t mod Slots = i. It remembers one of them, and how
+// many of that tick's sequences are used. An id of the present tick comes from the
+// tick's slot. If the slot remembers an earlier tick, it moves up to the present
+// one. If it remembers a later tick, because the clock stepped back, the id gets
+// the slot's tick and its next sequence. If the slot is full, the id comes from
+// the next slot that has room, again with that slot's own tick. A full slot never
+// moves to a tick that the clock has not shown.
+//
+// # Why no id repeats
+//
+// A slot changes by compare-and-swap, to a greater sequence of the same tick or
+// to a greater tick. So it issues each sequence of a tick at most once, and no
+// tick again that it has left. Two slots never remember the same tick, since
+// their ticks differ mod Slots. Slots begin at the present or later, and issue
+// only ticks that the lease grants. After a lost number, the next number has
+// new slots. Close shuts every slot, and then gives the number back from the
+// end of the greatest tick that was issued.
+//
+// With a [StaticWorker], a restart is safe only if the clock is then past every
+// tick that was issued: the caller promises that.
+type Slots struct {
+	tickShift uint8 // SequenceBits + 1: a slot is tick<<tickShift | used sequences
+	mask      int64 // number of slots - 1
+	start     int64 // the first sequence of a slot that has issued nothing
+
+	slots atomic.Pointer[slots] // of the present number; written under mu
+	mu    sync.Mutex            // held while slots are replaced or shut
+
+	clocked // last: what calls read stands before what they write
+}
+
+// slots are what one number has issued.
+type slots struct {
+	worker int64
+	words  []atomic.Uint64
+}
+
+// shutSlot replaces the word of a slot that issues nothing more.
+const shutSlot = math.MaxUint64
+
+// NewSlots returns a generator under the number that leaser gives it. ctx bounds
+// the start only. The errors match [ErrConfig], [ErrTimeExhausted] or
+// [ErrWorkerRange], or come from the leaser.
+func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, error) {
+	if err := config.prepare(); err != nil {
+		return nil, err
+	}
+	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1}
+	if err := g.open(g, config.Layout, config.Now, config.Logger); err != nil {
+		return nil, err
+	}
+	g.start = rand.Int64N(max((g.bits.MaxSequence()+1)/2, 1)) // so that short-lived processes are even too
+	g.slots.Store(&slots{worker: -1})
+	g.numbered = g.renew
+	if err := g.take(ctx, leaser); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// renew makes slots for another number. Tick 0 is left out, where worker 0 would
+// have id 0, which stands for none.
+func (g *Slots) renew(w *window) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	floor := max(w.first, g.bits.Tick(g.now()), 1)
+	after := &slots{worker: w.worker, words: make([]atomic.Uint64, g.mask+1)}
+	for i := range after.words {
+		at := g.atLeast(floor, int64(i))
+		if after.words[i].Store(g.word(at, 0)); g.closed.Load() || at > g.bits.MaxTick() {
+			after.words[i].Store(shutSlot)
+		}
+	}
+	g.shutAll(g.slots.Swap(after))
+}
+
+// shutAll ends issuing from s and returns the greatest tick that s issued, or
+// -1.
+func (g *Slots) shutAll(s *slots) int64 {
+	greatest := int64(-1)
+	for i := range s.words {
+		if word := s.words[i].Swap(shutSlot); word != shutSlot {
+			if at, used := g.split(word); used > 0 {
+				greatest = max(greatest, at)
+				g.earlier.Add(used)
+			}
+		}
+	}
+	return greatest
+}
+
+// atLeast returns the first tick of slot i from tick on.
+func (g *Slots) atLeast(tick, i int64) int64 { return tick + (i-tick)&g.mask }
+
+func (g *Slots) word(tick, used int64) uint64 { return uint64(tick)<<g.tickShift | uint64(used) }
+
+// split takes a slot's word apart.
+func (g *Slots) split(word uint64) (tick, used int64) {
+	return int64(word >> g.tickShift), int64(word & (1<<g.tickShift - 1))
+}
+
+// Next returns an id. It waits only if all slots are full and more time is being
+// reserved under a leased number. The errors are [ErrSlotsFull], [ErrClosed],
+// [ErrTimeExhausted] and [*ReservationError].
+func (g *Slots) Next() (ID, error) {
+	id, _, err := g.claim(context.Background(), 1, false)
+	return id, err
+}
+
+// claim takes at most limit consecutive ids of one slot. While the number changes,
+// the window is empty or another than the slots'.
+func (g *Slots) claim(ctx context.Context, limit int64, patient bool) (ID, int64, error) {
+	for {
+		w, s := g.window.Load(), g.slots.Load()
+		tick := g.clock.tick()
+		if w.worker == s.worker {
+			if id, n := g.fromSlots(w, s, tick, limit); n > 0 {
+				return id, n, nil
+			}
+		}
+		if w != g.window.Load() {
+			continue
+		}
+		if err := g.pause(ctx, w, tick, patient); err != nil {
+			g.rejected.Add(1)
+			return 0, 0, err
+		}
+	}
+}
+
+// fromSlots takes ids from the slot of tick, or else from the next one with room.
+func (g *Slots) fromSlots(w *window, s *slots, tick, limit int64) (ID, int64) {
+	if tick > w.last {
+		g.use(tick)
+	}
+	for i := range g.mask + 1 {
+		slot := &s.words[(tick+i)&g.mask]
+		for word := slot.Load(); word != shutSlot; word = slot.Load() {
+			was, used := g.split(word)
+			at, start := was, used
+			switch {
+			case i == 0 && was < tick && w.covers(tick):
+				at, start = tick, resumeAt(used, g.bits.MaxSequence())
+			case was < w.first: // this grant of the number begins later than the last
+				at, start = g.atLeast(w.first, was&g.mask), 0
+			}
+			if used == 0 {
+				start = g.start
+			}
+			n := min(limit, g.bits.MaxSequence()+1-start)
+			if n <= 0 || !w.covers(at) {
+				break
+			}
+			skipped := start - used
+			if skipped > 0 {
+				g.earlier.Add(-skipped) // before, so that Stats never tells too many
+			}
+			if !slot.CompareAndSwap(word, g.word(at, start+n)) {
+				if skipped > 0 {
+					g.earlier.Add(skipped)
+				}
+				continue
+			}
+			if used == 0 || was != at {
+				g.earlier.Add(max(-skipped, 0))
+				g.use(at)
+			}
+			return ID(g.first(at, w.worker) + start), n
+		}
+	}
+	return 0, 0
+}
+
+// pause waits until a slot may have room, or says why not to wait.
+func (g *Slots) pause(ctx context.Context, w *window, tick int64, patient bool) error {
+	now := g.now()
+	switch {
+	case g.closed.Load():
+		return ErrClosed
+	case tick > g.bits.MaxTick():
+		return g.exhausted()
+	case tick > w.last: // no number is held, or more time is to be reserved
+		if !patient && w.err != nil {
+			return g.uncovered(w)
+		}
+		return g.sleep(ctx, w.replaced, longestSleep)
+	case !patient:
+		return ErrSlotsFull
+	}
+	return g.sleep(ctx, w.replaced, g.bits.Time(max(tick, 0)+1).Sub(now))
+}
+
+func (g *Slots) stop() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shutAll(g.slots.Load()) + 1
+}
+
+// issued reads earlier around the slots, for the reason that Default gives.
+func (g *Slots) issued() int64 {
+	for {
+		earlier, n := g.earlier.Load(), int64(0)
+		s := g.slots.Load()
+		for i := range s.words {
+			if word := s.words[i].Load(); word != shutSlot {
+				_, used := g.split(word)
+				n += used
+			}
+		}
+		if g.earlier.Load() == earlier {
+			return earlier + n
+		}
+	}
+}

@@ -1,0 +1,319 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+func newSlots(tb testing.TB, leaser uid.Leaser, config uid.SlotsConfig) *uid.Slots {
+	tb.Helper()
+	gen, err := uid.NewSlots(context.Background(), leaser, config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { gen.Close() })
+	return gen
+}
+
+// tiny has four ids for each tick.
+var tiny = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 2, Epoch: bits.Default().Epoch, Unit: time.Second}
+
+func TestSlotsConfig(t *testing.T) {
+	for _, slots := range []int{-1, 3, 1 << 17} {
+		if _, err := uid.NewSlots(t.Context(), never{t}, uid.SlotsConfig{Slots: slots}); !errors.Is(err, uid.ErrConfig) {
+			t.Errorf("%d slots: %v, want ErrConfig", slots, err)
+		}
+	}
+}
+
+// Whatever the clock does, ids differ, the count is exact, and as long as slots
+// have room none is refused. Each tick's ids lie in the slots' reach.
+func TestSlotsLikeAMap(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		clock := clockAt(start)
+		slots := 1 << rapid.IntRange(0, 4).Draw(rt, "slots")
+		leaser := &fakeLeaser{number: 1, from: at(rapid.Int64Range(0, 60).Draw(rt, "floor"))}
+		gen := newSlots(t, leaser, uid.SlotsConfig{Layout: tiny, Slots: slots, Now: clock.now})
+		defer gen.Close()
+		seen := map[uid.ID]bool{}
+		number, numbers := int64(1), int64(1)
+		perTick := map[[2]int64]int{}
+		for range rapid.IntRange(1, 200).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 9).Draw(rt, "kind") {
+			case 0: // hours, back or ahead, but not before the epoch
+				clock.step(time.Duration(rapid.Int64Range(-10_000, 10_000).Draw(rt, "seconds")) * time.Second)
+				if clock.now().Before(tiny.Epoch) {
+					clock.step(tiny.Epoch.Sub(clock.now()))
+				}
+			case 1:
+				clock.step(time.Second)
+			case 2: // the number is lost, and another or the same is granted, later on
+				leaser.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
+				if _, err := gen.Next(); !errors.Is(err, uid.ErrReservation) {
+					rt.Fatalf("Next() = %v without a number", err)
+				}
+				if rapid.Bool().Draw(rt, "another") {
+					numbers++
+					number = numbers
+				}
+				leaser.granted(number, at(rapid.Int64Range(0, 20_000).Draw(rt, "from")), time.Time{}, nil)
+			default:
+				ids := make([]uid.ID, rapid.IntRange(1, 6).Draw(rt, "n"))
+				n, err := gen.NextN(ids)
+				if err != nil && !errors.Is(err, uid.ErrSlotsFull) {
+					rt.Fatalf("NextN() = %v", err)
+				}
+				for _, id := range ids[:n] {
+					parts, err := gen.Parse(id)
+					if seen[id] || id == 0 || err != nil || parts.Worker != number {
+						rt.Fatalf("id %d: %+v, %v; a repeat is %v", id, parts, err, seen[id])
+					}
+					seen[id] = true
+					perTick[[2]int64{parts.Worker, parts.Tick}]++
+				}
+			}
+		}
+		if got := gen.Stats().Issued; got != int64(len(seen)) {
+			rt.Fatalf("%d issued, want %d", got, len(seen))
+		}
+		for tick, n := range perTick {
+			if n > 4 {
+				rt.Fatalf("%d ids of tick %v", n, tick)
+			}
+		}
+	})
+}
+
+// A clock that stands still: every slot gives what it has, then Next fails and Wait
+// waits. The published idea spills into the next tick instead, and repeats ids.
+func TestSlotsNeverSpill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		layout := tiny
+		layout.Epoch = bubble.Epoch
+		clock := clockAt(time.Now().Add(time.Hour))
+		gen := newSlots(t, &fakeLeaser{number: 1}, uid.SlotsConfig{Layout: layout, Slots: 4, Now: clock.now})
+		seen := map[uid.ID]bool{}
+		ticks := map[int64]bool{}
+		for {
+			id, err := gen.Next()
+			if err != nil {
+				if !errors.Is(err, uid.ErrSlotsFull) {
+					t.Fatal(err)
+				}
+				break
+			}
+			parts, _ := gen.Parse(id)
+			ticks[parts.Tick] = true
+			if seen[id] {
+				t.Fatalf("id %d repeats", id)
+			}
+			seen[id] = true
+		}
+		// The first sequences of a slot are left out at random, below half.
+		if len(ticks) != 4 || len(seen) < 8 || len(seen) > 16 {
+			t.Errorf("%d ids of %d ticks from a clock that stands still, want 4 ticks", len(seen), len(ticks))
+		}
+		waited := make(chan uid.ID)
+		go func() { id, _ := gen.Wait(t.Context()); waited <- id }()
+		synctest.Wait()
+		clock.step(4 * time.Second) // past every slot's tick
+		if id := <-waited; seen[id] || id == 0 {
+			t.Errorf("Wait() = %d, a repeat", id)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for {
+			if _, err := gen.Wait(ctx); err != nil {
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("Wait() = %v, want that of the context", err)
+				}
+				break
+			}
+		}
+		gen.Close()
+		if _, err := gen.Next(); err != uid.ErrClosed {
+			t.Errorf("Next() = %v, want ErrClosed", err)
+		}
+	})
+}
+
+// A restart under a leased number goes on behind every tick that was issued. The
+// published idea forgets its slots, and repeats ids.
+func TestSlotsRestart(t *testing.T) {
+	clock := clockAt(start)
+	seen := map[uid.ID]bool{}
+	floor := time.Time{}
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range 200 {
+		leaser := &fakeLeaser{number: 1, from: floor}
+		gen := newSlots(t, leaser, uid.SlotsConfig{Layout: tiny, Slots: 8, Now: clock.now})
+		for range random.IntN(20) {
+			clock.step(time.Duration(random.IntN(5)-2) * time.Second)
+			clock.step(max(0, tiny.Epoch.Sub(clock.now())))
+			id, err := gen.Next()
+			if err != nil {
+				break
+			}
+			if seen[id] {
+				t.Fatalf("round %d: id %d repeats", round, id)
+			}
+			seen[id] = true
+		}
+		if err := gen.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if len(leaser.released) != 1 {
+			t.Fatalf("released %d times, want once", len(leaser.released))
+		}
+		if next := leaser.released[0]; next.After(floor) {
+			floor = next
+		}
+		if round%10 == 0 { // the clock stands or goes back: the floor is what protects
+			clock.step(-time.Duration(random.IntN(4)) * time.Second)
+			clock.step(max(0, tiny.Epoch.Sub(clock.now())))
+		}
+	}
+	if len(seen) < 1000 {
+		t.Errorf("%d ids in 200 starts", len(seen))
+	}
+}
+
+// What was not issued is given back: no more than the greatest tick issued counts.
+func TestSlotsGiveBack(t *testing.T) {
+	leaser := &fakeLeaser{number: 1}
+	clock := clockAt(start)
+	gen := newSlots(t, leaser, uid.SlotsConfig{Layout: tiny, Now: clock.now})
+	last := tick(t, gen)
+	clock.step(-time.Hour)
+	clock.step(max(0, tiny.Epoch.Sub(clock.now())))
+	gen.Next()
+	gen.Close()
+	gen.Close()
+	parts := last
+	if len(leaser.released) != 1 || leaser.released[0].Before(at(parts+1)) || leaser.released[0].After(at(parts+256)) {
+		t.Errorf("released %v after tick %d", leaser.released, last)
+	}
+	unused := &fakeLeaser{number: 1}
+	newSlots(t, unused, uid.SlotsConfig{Layout: tiny, Now: clock.now}).Close()
+	if len(unused.released) != 1 || !unused.released[0].Equal(tiny.Epoch) {
+		t.Errorf("released %v, want the epoch: nothing was issued", unused.released)
+	}
+}
+
+// A step ahead, past what is reserved, asks for more and goes on from other slots.
+func TestSlotsReserveAhead(t *testing.T) {
+	leaser := &fakeLeaser{number: 1, until: at(100)}
+	clock := clockAt(start)
+	gen := newSlots(t, leaser, uid.SlotsConfig{Layout: tiny, Slots: 16, Now: clock.now})
+	clock.step(time.Hour)
+	id := mustNext(t, gen)
+	if parts, _ := gen.Parse(id); parts.Tick >= 100 {
+		t.Errorf("tick %d is stamped, and time is reserved until 100", parts.Tick)
+	}
+	if used, _ := leaser.told(); used.Before(clock.now()) {
+		t.Errorf("the lease was told of %v, want the clock's %v", used, clock.now())
+	}
+	leaser.granted(1, time.Time{}, at(10_000), nil)
+	if got := tick(t, gen); got != 3605 {
+		t.Errorf("tick is %d after more was granted, want 3605", got)
+	}
+	if s := gen.Stats(); s.Worker != 1 || s.WorkerChanges != 0 || !s.ReservedUntil.Equal(at(10_000)) {
+		t.Errorf("Stats() = %+v", s)
+	}
+}
+
+// Many goroutines, a clock that jumps about, numbers that change: no id repeats,
+// and none is miscounted.
+func TestSlotsStress(t *testing.T) {
+	clock := clockAt(start.Add(24 * time.Hour))
+	leaser := &fakeLeaser{number: 1}
+	gen := newSlots(t, leaser, uid.SlotsConfig{Layout: bits.Default(), Slots: 8, Now: clock.now})
+	const goroutines, each = 8, 20_000
+	var ids [goroutines][]uid.ID
+	var drawing, moving sync.WaitGroup
+	stop := make(chan struct{})
+	moving.Go(func() {
+		random := rand.New(rand.NewPCG(3, 4))
+		for number := int64(1); ; {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			clock.nanos.Store(start.Add(time.Duration(random.IntN(86_400)) * time.Second).UnixNano())
+			if random.IntN(50) == 0 {
+				number++
+				leaser.granted(-1, time.Time{}, time.Time{}, nil)
+				leaser.granted(number, time.Time{}, time.Time{}, nil)
+			}
+			if told := gen.Stats().Issued; told > goroutines*each {
+				t.Errorf("%d told to be issued", told)
+			}
+		}
+	})
+	for i := range goroutines {
+		drawing.Go(func() {
+			for len(ids[i]) < each {
+				id, err := gen.Wait(context.Background())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				ids[i] = append(ids[i], id)
+			}
+		})
+	}
+	drawing.Wait()
+	close(stop)
+	moving.Wait()
+	seen := make(map[uid.ID]bool, goroutines*each)
+	for i := range ids {
+		for _, id := range ids[i] {
+			if seen[id] || id == 0 {
+				t.Fatalf("id %d repeats", id)
+			}
+			seen[id] = true
+		}
+	}
+	if got := gen.Stats().Issued; got != goroutines*each {
+		t.Errorf("%d issued, want %d", got, goroutines*each)
+	}
+	gen.Close()
+	if got := gen.Stats().Issued; got != goroutines*each {
+		t.Errorf("%d issued after Close, want %d", got, goroutines*each)
+	}
+}
+
+// At the end of the layout slots do not wrap to its beginning.
+func TestSlotsAtTheEnd(t *testing.T) {
+	layout := bits.Layout{TimeBits: 61, SequenceBits: 2, Epoch: start, Unit: time.Nanosecond}
+	clock := clockAt(layout.End().Add(-3))
+	_, logger := recorder()
+	gen := newSlots(t, uid.StaticWorker(0), uid.SlotsConfig{Layout: layout, Slots: 8, Now: clock.now, Logger: logger})
+	for {
+		id, err := gen.Next()
+		if err != nil {
+			if !errors.Is(err, uid.ErrSlotsFull) {
+				t.Error(err)
+			}
+			break
+		}
+		if parts, _ := gen.Parse(id); id < 0 || parts.Tick < 1<<61-3 {
+			t.Fatalf("id %d of tick %d", id, parts.Tick)
+		}
+	}
+	clock.step(time.Hour)
+	if _, err := gen.Next(); !errors.Is(err, uid.ErrTimeExhausted) {
+		t.Errorf("Next() = %v past the end", err)
+	}
+}

@@ -1,0 +1,190 @@
+package uid
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// stamp is what a generator of clocked ids may stamp: the ticks of a layout, under
+// a worker number, as far as they are granted.
+type stamp struct {
+	bits  bits.Allocator
+	shift uint8     // SequenceBits
+	width uint8     // SequenceBits and WorkerBits
+	end   time.Time // of the layout
+	now   func() time.Time
+	lease lease.Lease
+
+	numbered func(*window) // called with another number's window before that is installed, while nothing may be stamped
+	lost     func()        // called when a number was lost, and nothing may be stamped
+	extended func()        // called when the window was replaced
+
+	// window is what may be stamped. granted writes it; Cached reads it for each
+	// tick and Default for each id.
+	window  atomic.Pointer[window]
+	changes atomic.Int64 // of the number; written by granted, read by Stats
+}
+
+// window is a number and the ticks that may be stamped under it. It does not
+// change; a new one replaces it.
+type window struct {
+	worker      int64     // the last one, if none is held
+	first, last int64     // the ticks from first to last; none if last is less
+	until       time.Time // of the grant; zero is no end
+	fresh       bool      // the number was never given before
+	err         error     // why there is no more
+	replaced    chan struct{}
+}
+
+// empty is a window of no tick.
+func empty(worker int64, err error) *window {
+	return &window{worker: worker, last: -1, err: err, replaced: make(chan struct{})}
+}
+
+// covers reports whether a tick of the window is the tick at hand.
+func (w *window) covers(tick int64) bool { return w.first <= tick && tick <= w.last }
+
+// prepare does what needs no worker number, so that an unusable layout uses up
+// no number. The layout has been checked.
+func (s *stamp) prepare(layout bits.Layout, now func() time.Time, logger *slog.Logger) error {
+	allocator, err := bits.NewAllocator(layout)
+	if err != nil {
+		return fmt.Errorf("%w: Layout: %w", ErrConfig, err)
+	}
+	s.bits = *allocator // a copy, one load nearer to the hot paths
+	s.shift, s.width = layout.SequenceBits, layout.WorkerBits+layout.SequenceBits
+	s.end = layout.End()
+	s.now = now
+	if now == nil {
+		s.now = time.Now
+	}
+	s.numbered, s.lost, s.extended = func(*window) {}, func() {}, func() {}
+	s.window.Store(empty(-1, nil))
+	at := s.now()
+	if at.Before(layout.Epoch) {
+		return fmt.Errorf("%w: Layout: Epoch is %s, want it no later than now, %s", ErrConfig,
+			layout.Epoch.Format(time.RFC3339Nano), at.UTC().Format(time.RFC3339Nano))
+	}
+	if !at.Before(s.end) {
+		return s.exhausted()
+	}
+	if s.endsSoon(at) {
+		logger.Warn("uid: the layout runs out of time soon", "layout", layout.String(), "end", s.end)
+	}
+	return nil
+}
+
+// first returns the id with sequence 0 of a tick and a worker in range, unchecked.
+func (s *stamp) first(tick, worker int64) int64 { return tick<<s.width | worker<<s.shift }
+
+func (s *stamp) exhausted() error {
+	return fmt.Errorf("%w: %s ended at %s", ErrTimeExhausted, s.bits.Layout(), s.end.Format(time.RFC3339Nano))
+}
+
+// endsSoon reports whether the layout has less than a year left.
+func (s *stamp) endsSoon(now time.Time) bool { return now.AddDate(1, 0, 0).After(s.end) }
+
+// Worker returns the number under which the generator stamps ids. It changes
+// only after a leased number was lost.
+func (s *stamp) Worker() int64 { return s.window.Load().worker }
+
+// Layout returns the layout of the generator's ids.
+func (s *stamp) Layout() bits.Layout { return s.bits.Layout() }
+
+// Parse takes an id apart: when its tick began, the worker that made it and its
+// sequence. For a number that is no id of the generator's layout, the error
+// matches [bits.ErrForeign] and quotes the number.
+func (s *stamp) Parse(id ID) (bits.Parts, error) { return s.bits.Parse(int64(id)) }
+
+// take gets a worker number.
+func (s *stamp) take(ctx context.Context, leaser Leaser) error {
+	if leaser == nil {
+		return fmt.Errorf("%w: Leaser is nil, want one such as worker.NewRegistry(db) or uid.StaticWorker(1)", ErrConfig)
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("uid: take a worker number: %w", err)
+	}
+	held, err := leaser.Lease(ctx, s.bits.MaxWorker(), s.now, s.granted)
+	if err != nil {
+		return err // which says what was being done
+	}
+	s.lease = held
+	if w := s.window.Load(); errors.Is(w.err, ErrWorkerRange) {
+		return errors.Join(w.err, closeWith(func(ctx context.Context) error { return s.giveBack(ctx, 0) }))
+	}
+	return nil
+}
+
+// granted replaces the window. It is called from one goroutine at a time.
+func (s *stamp) granted(g lease.Grant) {
+	before := s.window.Load()
+	w := empty(before.worker, g.Err)
+	switch {
+	case !g.Held: // ids so far were made under the last one
+	case g.Number < 0 || g.Number > s.bits.MaxWorker():
+		w = empty(g.Number, rangeError(g.Number, s.bits.MaxWorker()))
+	default:
+		w = s.windowOf(g)
+	}
+	if g.Held && g.Number != before.worker {
+		// Nothing is stamped while the number changes.
+		s.replace(empty(before.worker, nil))
+		s.numbered(w)
+		if before.worker >= 0 {
+			s.changes.Add(1)
+		}
+	}
+	s.replace(w)
+	if !g.Held {
+		s.lost()
+	}
+	s.extended()
+}
+
+// windowOf returns the window of a grant: the ticks that lie in it whole.
+func (s *stamp) windowOf(g lease.Grant) *window {
+	w := empty(g.Number, g.Err)
+	w.until, w.fresh = g.Until, g.Fresh
+	w.first = max(0, s.bits.Tick(g.From))
+	switch begun := s.bits.Time(min(w.first, s.bits.MaxTick())).Before(g.From); {
+	case w.first > s.bits.MaxTick() || begun && w.first == s.bits.MaxTick():
+		w.first, w.last = s.bits.MaxTick(), -1 // beyond the layout's end
+		w.err = errors.Join(g.Err, s.exhausted())
+		return w
+	case begun:
+		w.first++
+	}
+	w.last = s.bits.MaxTick()
+	if !g.Until.IsZero() {
+		w.last = min(w.last, max(0, s.bits.Tick(g.Until))-1)
+	}
+	return w
+}
+
+func (s *stamp) replace(w *window) { close(s.window.Swap(w).replaced) }
+
+// uncovered is the error for a tick that w does not cover.
+func (s *stamp) uncovered(w *window) error {
+	e := &ReservationError{Worker: w.worker, Err: w.err}
+	if w.until.IsZero() {
+		return e // no number is held
+	}
+	e.From, e.Until = s.bits.Time(w.first), w.until
+	return e
+}
+
+// giveBack releases the number. Ticks from next on were never stamped and never
+// will be.
+func (s *stamp) giveBack(ctx context.Context, next int64) error {
+	if s.lease == nil {
+		return nil
+	}
+	return s.lease.Release(ctx, s.bits.Time(next))
+}

@@ -1,0 +1,217 @@
+// Package browsertest drives the status page in a real browser. It is a module of
+// its own, so that nobody who links uidring gets a browser driver with it.
+//
+// UIDRING_TEST_BROWSER names the browser, one of the Chromium family; without it
+// the usual names are looked for, and without any the tests are skipped.
+// UIDRING_TEST_ARTIFACTS names a directory for the screenshots.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidstatus"
+)
+
+// place is where the page is mounted: not at the root, as in an app.
+const place = "/debug/uid/"
+
+// browser starts a browser for the test, with a new profile that goes with it.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path := os.Getenv("UIDRING_TEST_BROWSER")
+	if path == "" {
+		for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+			if found, err := exec.LookPath(name); err == nil {
+				path = found
+				break
+			}
+		}
+	}
+	if path == "" {
+		t.Skip("no browser: UIDRING_TEST_BROWSER is not set, and there is no chromium or chrome")
+	}
+	profile, err := os.MkdirTemp("", "uidstatus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// The browser's helpers outlive it for a moment and go on writing.
+		for range 10 {
+			_ = os.RemoveAll(profile)
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path),
+		chromedp.UserDataDir(profile),
+		chromedp.NoSandbox,
+		chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("force-color-profile", "srgb"),
+		chromedp.WSURLReadTimeout(time.Minute),
+	)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits for it to end
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatalf("start %s: %v", path, err)
+	}
+	return ctx
+}
+
+// complaints collects what the browser finds wrong: errors and warnings of the
+// console, which refusals by the Content-Security-Policy are among.
+func complaints(ctx context.Context) func() []string {
+	var mu sync.Mutex
+	var all []string
+	add := func(format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, fmt.Sprintf(format, args...))
+	}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
+				add("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
+			}
+		case *runtime.EventConsoleAPICalled:
+			add("console.%s: %v", e.Type, e.Args)
+		case *runtime.EventExceptionThrown:
+			add("exception: %v", e.ExceptionDetails)
+		}
+	})
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return all
+	}
+}
+
+// run does actions, one of which failing ends the test.
+func run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+	t.Helper()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value returns what an expression of the page has.
+func value[T any](t *testing.T, ctx context.Context, expression string) (v T) {
+	t.Helper()
+	run(t, ctx, chromedp.Evaluate(expression, &v))
+	return v
+}
+
+// until waits for an expression of the page to be true.
+func until(t *testing.T, ctx context.Context, expression string) {
+	t.Helper()
+	end := time.Now().Add(20 * time.Second)
+	for !value[bool](t, ctx, expression) {
+		if time.Now().After(end) {
+			t.Fatalf("not so after 20 s: %s\n%s", expression, value[string](t, ctx, "document.body.innerText"))
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// screen is what the page is looked at on.
+func screen(width int64, scheme string) chromedp.Action {
+	return chromedp.Tasks{
+		emulation.SetDeviceMetricsOverride(width, 900, 1.5, width < 500),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme},
+			{Name: "prefers-reduced-motion", Value: "reduce"},
+		}),
+	}
+}
+
+// keep makes a screenshot of the whole page and keeps it.
+func keep(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	var picture []byte
+	run(t, ctx, chromedp.FullScreenshot(&picture, 100))
+	dir := os.Getenv("UIDRING_TEST_ARTIFACTS")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, name+".png")
+	if err := os.WriteFile(path, picture, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Log(path)
+}
+
+// mounted returns an app that has the page at its place.
+func mounted(t *testing.T, generators map[string]uidstatus.Generator, config uidstatus.Config) http.Handler {
+	t.Helper()
+	status, err := uidstatus.New(generators, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle(place, status)
+	return mux
+}
+
+// serve serves the page on an address of its own.
+func serve(t *testing.T, generators map[string]uidstatus.Generator) *httptest.Server {
+	t.Helper()
+	return serveConfig(t, generators, uidstatus.Config{})
+}
+
+func serveConfig(t *testing.T, generators map[string]uidstatus.Generator, config uidstatus.Config) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(mounted(t, generators, config))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// layout has a ring of 2,048 ids, so that a few show in the picture, and lasts.
+var layout = bits.Layout{TimeBits: 31, WorkerBits: 22, SequenceBits: 8, Epoch: bits.Default().Epoch, Unit: time.Second}
+
+func cached(t *testing.T) *uid.Cached {
+	t.Helper()
+	g, err := uid.NewCached(t.Context(), uid.StaticWorker(7), uid.Config{Layout: layout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = g.Close() })
+	return g
+}
+
+// serveAt is serve at an address that was in use.
+func serveAt(t *testing.T, address string, generators map[string]uidstatus.Generator) {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: mounted(t, generators, uidstatus.Config{})}}
+	server.Start()
+	t.Cleanup(server.Close)
+}

@@ -1,0 +1,281 @@
+package browsertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidstatus"
+)
+
+// text is an expression for a figure of the page.
+func text(key string) string {
+	return fmt.Sprintf(`document.querySelector('[data-text=%s]').textContent`, key)
+}
+
+const arc = `document.querySelector('.ring .ready').getAttribute('stroke-dasharray')`
+
+func TestPage(t *testing.T) {
+	ctx := browser(t)
+	g := cached(t)
+	server := serve(t, map[string]uidstatus.Generator{"orders": g})
+	wrong := complaints(ctx)
+
+	run(t, ctx, screen(1200, "light"), chromedp.Navigate(server.URL+place))
+	until(t, ctx, `document.body.dataset.connection === 'live'`)
+	until(t, ctx, text("remaining")+` === '2,048' && `+text("state")+` === 'OK'`)
+	full := value[string](t, ctx, arc)
+	if full != "1000 1000" {
+		t.Errorf("the arc of a full ring is %s", full)
+	}
+
+	// The picture changes as ids are drawn, and refills are counted.
+	var id uid.ID
+	for range 700 {
+		id, _ = g.Next()
+	}
+	until(t, ctx, text("issued")+` === '700'`)
+	until(t, ctx, arc+` === '658 1000' && `+text("remaining")+` === '1,348'`)
+	if shown := value[string](t, ctx, text("picture")); !strings.HasPrefix(shown, "1,348 of 2,048 ids are ready") {
+		t.Errorf("the picture's text is %q", shown)
+	}
+	for range 1000 {
+		id, _ = g.Next()
+	}
+	until(t, ctx, text("refills")+` !== '0' && `+text("issued")+` === '1,700'`)
+	until(t, ctx, `document.querySelector('[data-rate]').textContent.endsWith(' a second')`)
+
+	// An id decodes, by the keyboard alone.
+	parts, _ := g.Parse(id)
+	ask := func(id string) {
+		run(t, ctx,
+			chromedp.Focus(`input[name=id]`),
+			chromedp.Evaluate(`document.activeElement.select()`, nil),
+			chromedp.KeyEvent(id+"\r"))
+	}
+	const answer = `document.querySelector('#answer').innerText`
+	ask(id.String())
+	until(t, ctx, fmt.Sprintf(`%s.includes(%q)`, answer, parts.Time.Format("2006-01-02 15:04:05")+" UTC"))
+	if shown := value[string](t, ctx, answer); !strings.Contains(shown, fmt.Sprintf("Sequence\n%d", parts.Sequence)) {
+		t.Errorf("the answer to %v is %q, want %+v", id, shown, parts)
+	}
+	if query := value[string](t, ctx, `location.search + location.hash`); query != "?name=orders&id="+id.String() {
+		t.Errorf("the address has %q", query)
+	}
+	keep(t, ctx, "orders-light")
+
+	// A wrong one says why.
+	ask(`12<img src=x onerror=alert(1)>`)
+	until(t, ctx, answer+`.includes('not an id: "12<img')`)
+	if !value[bool](t, ctx, `document.querySelector('input[name=id]').hasAttribute('aria-invalid')`) {
+		t.Error("the field is not marked as invalid")
+	}
+	ask("9223372036854775807")
+	until(t, ctx, answer+`.includes('not an id of this layout')`)
+	ask("1")
+	until(t, ctx, answer+`.includes('Sequence')`)
+	if value[bool](t, ctx, `document.querySelector('input[name=id]').hasAttribute('aria-invalid')`) {
+		t.Error("the field is still marked as invalid")
+	}
+
+	if said := wrong(); len(said) > 0 {
+		t.Errorf("the browser complains: %q", said)
+	}
+}
+
+// many are generators of all kinds, one of them with a name that is no markup.
+func many(t *testing.T) map[string]uidstatus.Generator {
+	d, err := uid.NewDefault(t.Context(), uid.StaticWorker(3), uid.DefaultConfig{Layout: bits.Snowflake()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	g := cached(t)
+	for range 700 {
+		_, _ = g.Next()
+		_, _ = d.Next()
+	}
+	return map[string]uidstatus.Generator{"orders": g, "sessions": d, `<b>"quoted" & bold</b>`: cached(t), "trouble": trouble{g}}
+}
+
+// trouble is a generator with everything wrong that can be.
+type trouble struct{ *uid.Cached }
+
+func (g trouble) Stats() uid.Stats {
+	s := g.Cached.Stats()
+	now := time.Now()
+	s.LayoutEnd, s.LayoutEndsSoon = now.AddDate(0, 2, 0), true
+	s.Issued, s.RejectedTakes, s.Waited = 48_211_907_331, 1_204, 3*time.Hour+20*time.Minute
+	s.Remaining, s.Refills, s.Helps, s.WorkerChanges = 380, 23_541_204, 12, 2
+	s.ReservedUntil, s.LeaseError = now.Add(7*time.Minute), errors.New("dial tcp 10.20.30.40:5432: connect: connection refused")
+	s.Borrowed, s.OldestAge = 24*time.Hour, -23*time.Hour-58*time.Minute
+	s.LastError = &uid.BorrowLimitError{Limit: 24 * time.Hour, Retry: time.Second}
+	return s
+}
+
+func TestScreens(t *testing.T) {
+	ctx := browser(t)
+	server := serve(t, many(t))
+	wrong := complaints(ctx)
+	for _, s := range []struct{ name, scheme, query string }{
+		{"table", "light", ""}, {"table", "dark", ""}, {"orders", "dark", "?name=orders&id=1234567890123"},
+		{"trouble", "light", "?name=trouble"}, {"trouble", "dark", "?name=trouble&id=x"}, {"sessions", "light", "?name=sessions"},
+	} {
+		screens(t, ctx, s.name, s.scheme, server.URL+place+s.query)
+	}
+	if said := wrong(); len(said) > 0 {
+		t.Errorf("the browser complains: %q", said)
+	}
+}
+
+// screens looks at a page on screens of several widths.
+func screens(t *testing.T, ctx context.Context, page, scheme, url string) {
+	for _, width := range []int64{1200, 800, 360} {
+		name := fmt.Sprintf("%s-%d-%s", page, width, scheme)
+		t.Run(name, func(t *testing.T) {
+			run(t, ctx, screen(width, scheme), chromedp.Navigate(url))
+			until(t, ctx, `document.body.dataset.connection === 'live'`)
+			if over := value[[]string](t, ctx, overflow); len(over) > 0 {
+				t.Errorf("too wide: %q", over)
+			}
+			if pale := value[[]string](t, ctx, contrast); len(pale) > 0 {
+				t.Errorf("too little contrast: %q", pale)
+			}
+			dark := value[float64](t, ctx, `getComputedStyle(document.body).backgroundColor.match(/\d+/g).reduce((a, b) => a + +b, 0)`) < 200
+			if dark != (scheme == "dark") {
+				t.Errorf("dark is %t", dark)
+			}
+			if n := value[int](t, ctx, `document.querySelectorAll('b').length`); n != 0 {
+				t.Errorf("a name made %d elements", n)
+			}
+			keep(t, ctx, name)
+		})
+	}
+}
+
+// The table is kept up to date, and leads to the page of each generator.
+func TestTable(t *testing.T) {
+	ctx := browser(t)
+	orders, sessions := cached(t), cached(t)
+	server := serve(t, map[string]uidstatus.Generator{"orders": orders, "a/b?c": sessions})
+	wrong := complaints(ctx)
+	run(t, ctx, screen(1200, "light"), chromedp.Navigate(server.URL+place))
+	until(t, ctx, `document.body.dataset.connection === 'live'`)
+	_, _ = sessions.Next()
+	const row = `document.querySelector('[data-generator="a/b?c"]')`
+	until(t, ctx, row+`.querySelector('[data-text=issued]').textContent === '1'`)
+	until(t, ctx, row+`.querySelector('[data-rate]').textContent.endsWith(' a second')`)
+	_ = sessions.Close()
+	until(t, ctx, row+`.dataset.state === 'failing' && `+row+`.innerText.includes('The generator is closed.')`)
+	if state := value[string](t, ctx, `document.querySelector('[data-generator=orders]').dataset.state`); state != "ok" {
+		t.Errorf("the state of the other generator is %s", state)
+	}
+
+	run(t, ctx, chromedp.Evaluate(row+`.querySelector('a').click()`, nil))
+	until(t, ctx, `document.querySelector('h2')?.textContent === 'a/b?c' && document.body.dataset.connection === 'live'`)
+	run(t, ctx, chromedp.Evaluate(`document.querySelector('nav a').click()`, nil))
+	until(t, ctx, `document.querySelectorAll('tbody tr').length === 2`)
+	if said := wrong(); len(said) > 0 {
+		t.Errorf("the browser complains: %q", said)
+	}
+}
+
+// overflow lists what is wider than the screen, or than what it is in.
+const overflow = `[...document.querySelectorAll('*')].filter((e) => e.getClientRects().length > 0 &&
+  e.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5).map((e) => e.outerHTML.slice(0, 80))
+  .concat(document.documentElement.scrollWidth > document.documentElement.clientWidth ? ['the page'] : [])`
+
+// contrast lists texts with less than the 4.5 to 1 of WCAG 2, level AA.
+const contrast = `(() => {
+  const rgb = (c) => c.match(/[\d.]+/g).map(Number);
+  const light = (c) => {
+    const [r, g, b] = rgb(c).slice(0, 3).map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = getComputedStyle(e).backgroundColor;
+      if (rgb(c)[3] !== 0) return c;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  return [...document.body.querySelectorAll('*')].filter((e) =>
+    e.getClientRects().length > 0 && e.localName !== 'title' &&
+    [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())
+  ).map((e) => {
+    const style = getComputedStyle(e);
+    const a = light(e.localName === 'text' ? style.fill : style.color), b = light(ground(e));
+    return [e, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+  }).filter(([, ratio]) => ratio < 4.5).map(([e, ratio]) => ratio.toFixed(2) + ' ' + e.outerHTML.slice(0, 80));
+})()`
+
+// The page says when the server is away and when it is back.
+func TestServerGone(t *testing.T) {
+	ctx := browser(t)
+	g := cached(t)
+	server := serve(t, map[string]uidstatus.Generator{"orders": g})
+	run(t, ctx, screen(1200, "light"), chromedp.Navigate(server.URL+place))
+	until(t, ctx, `document.body.dataset.connection === 'live'`)
+
+	address := server.Listener.Addr().String()
+	server.CloseClientConnections()
+	server.Close()
+	until(t, ctx, `document.querySelector('[data-said]').textContent.startsWith('The server does not answer.')`)
+	if pale := value[[]string](t, ctx, contrast); len(pale) > 0 {
+		t.Errorf("too little contrast: %q", pale)
+	}
+	keep(t, ctx, "gone-light")
+	serveAt(t, address, map[string]uidstatus.Generator{"orders": g})
+	until(t, ctx, `document.querySelector('[data-said]').textContent === 'Live'`)
+}
+
+// A page that nobody sees asks for nothing.
+func TestHidden(t *testing.T) {
+	ctx := browser(t)
+	g := cached(t)
+	server := serve(t, map[string]uidstatus.Generator{"orders": g})
+	run(t, ctx, screen(1200, "light"), chromedp.Navigate(server.URL+place))
+	until(t, ctx, `document.body.dataset.connection === 'live'`)
+	hide := func(hidden bool) {
+		value[bool](t, ctx, fmt.Sprintf(`Object.defineProperty(document, 'hidden', { value: %t, configurable: true }),
+  document.dispatchEvent(new Event('visibilitychange'))`, hidden))
+	}
+	hide(true)
+	until(t, ctx, `document.body.dataset.connection === 'paused'`)
+	const silent = `performance.now() - performance.getEntriesByName(location.href, 'resource').at(-1).responseEnd > 2500`
+	until(t, ctx, silent)
+	_, _ = g.Next()
+	hide(false)
+	until(t, ctx, text("issued")+` === '1'`)
+
+	// Hidden while an answer is under way, it asks for no other.
+	value[bool](t, ctx, `Object.defineProperty(document, 'hidden', { value: true, configurable: true }), true`)
+	until(t, ctx, silent)
+}
+
+// Without a script it is a plain page, with a form that works.
+func TestNoScript(t *testing.T) {
+	ctx := browser(t)
+	g := cached(t)
+	id, _ := g.Next()
+	server := serve(t, map[string]uidstatus.Generator{"orders": g})
+	wrong := complaints(ctx)
+	run(t, ctx, emulation.SetScriptExecutionDisabled(true), screen(1200, "light"), chromedp.Navigate(server.URL+place))
+	until(t, ctx, text("issued")+` === '1'`)
+	run(t, ctx, chromedp.Focus(`input[name=id]`), chromedp.KeyEvent(id.String()+"\r"))
+	until(t, ctx, `document.querySelector('#answer')?.innerText.includes('Sequence') ?? false`)
+	if value[bool](t, ctx, `'connection' in document.body.dataset`) {
+		t.Error("the script did run")
+	}
+	if said := wrong(); len(said) > 0 {
+		t.Errorf("the browser complains: %q", said)
+	}
+}

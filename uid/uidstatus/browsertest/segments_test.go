@@ -1,0 +1,105 @@
+package browsertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
+	"github.com/uidring/uidring/uid/uidstatus"
+)
+
+// config has ranges of 1,000 ids.
+var config = segment.Config{Create: true, Step: 1000, MaxStep: 1000, Logger: slog.New(slog.DiscardHandler)}
+
+// away is a store that does not answer.
+type away struct{ segmenttest.Memory }
+
+func (*away) Reserve(context.Context, string, int64) (first, count int64, err error) {
+	return 0, 0, errors.New("dial tcp 10.20.30.40:5432: connect: connection refused")
+}
+
+// A segment's page shows both ranges.
+func TestSegment(t *testing.T) {
+	ctx := browser(t)
+	gen, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	server := serveConfig(t, nil, uidstatus.Config{Segments: func() map[string]segment.Stats {
+		return map[string]segment.Stats{"orders": gen.Stats()}
+	}})
+	wrong := complaints(ctx)
+	run(t, ctx, screen(1200, "light"), chromedp.Navigate(server.URL+place))
+	until(t, ctx, `document.body.dataset.connection === 'live'`)
+	until(t, ctx, text("in-use")+` === '1,000 of 1,000 ids are left' && `+text("next")+` === 'not loaded'`)
+	for range 300 {
+		_, _ = gen.Next()
+	}
+	until(t, ctx, text("in-use")+` === '700 of 1,000 ids are left' && `+text("next")+` === '1,000 ids are ready'`)
+	until(t, ctx, `document.querySelector('.range.in-use .track').getAttribute('width') === '300'`)
+	until(t, ctx, `document.querySelector('.range.next .ends').textContent === '1,001 2,000'`)
+	until(t, ctx, `document.querySelector('[data-rate]').textContent.endsWith(' a second')`)
+	if value[bool](t, ctx, `document.querySelector('form') !== null`) {
+		t.Error("the page decodes ids, which have no parts")
+	}
+	if said := wrong(); len(said) > 0 {
+		t.Errorf("the browser complains: %q", said)
+	}
+}
+
+// Many tags stand in a table, and so do the stores of a striped counter, one of which is
+// away. The table is kept up to date and leads to the page of each.
+func TestSegments(t *testing.T) {
+	ctx := browser(t)
+	tags, err := segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tags.Close()
+	for i := range 60 {
+		if _, err := tags.Next(t.Context(), fmt.Sprintf("tenant <b>%03d</b>", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stores := []segment.Store{new(segmenttest.Memory), new(away)}
+	striped, err := segment.Stripe(t.Context(), stores, "orders", segment.StripeConfig{Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer striped.Close()
+	server := serveConfig(t, nil, uidstatus.Config{Segments: func() map[string]segment.Stats {
+		all := map[string]segment.Stats{}
+		for _, s := range append(tags.Stats(), striped.Stats()...) {
+			all[s.Tag] = s
+		}
+		return all
+	}})
+	wrong := complaints(ctx)
+	run(t, ctx, screen(1200, "light"), chromedp.Navigate(server.URL+place))
+	until(t, ctx, `document.body.dataset.connection === 'live' && document.querySelectorAll('tbody tr').length === 62`)
+	const row = `document.querySelector('[data-generator="segment/orders %d/2 x1000"]')`
+	until(t, ctx, fmt.Sprintf(row, 1)+`.dataset.state === 'ok'`)
+	until(t, ctx, fmt.Sprintf(row, 2)+`.dataset.state === 'failing' && `+fmt.Sprintf(row, 2)+`.innerText.includes('connection refused')`)
+	if _, err := tags.Next(t.Context(), "tenant <b>059</b>"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, ctx, `document.querySelector('tbody tr:last-child [data-text=issued]').textContent === '2'`)
+	run(t, ctx, chromedp.Evaluate(`document.querySelector('tbody tr:last-child a').click()`, nil))
+	until(t, ctx, `document.querySelector('h2')?.textContent === 'tenant <b>059</b>' && `+text("issued")+` === '2'`)
+
+	for _, scheme := range []string{"light", "dark"} {
+		screens(t, ctx, "segments", scheme, server.URL+place)
+		screens(t, ctx, "segment", scheme, server.URL+place+"?segment=tenant%20%3Cb%3E059%3C/b%3E")
+		screens(t, ctx, "segment-away", scheme, server.URL+place+"?segment=orders%202/2%20x1000")
+	}
+	if said := wrong(); len(said) > 0 {
+		t.Errorf("the browser complains: %q", said)
+	}
+}

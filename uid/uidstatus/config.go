@@ -1,0 +1,104 @@
+package uidstatus
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// ErrConfig is matched by every error of [New].
+var ErrConfig = errors.New("uidstatus: invalid config")
+
+// Config holds the options of [New]. The zero Config is ready for use.
+type Config struct {
+	// Segments returns the segments to show, under the names that they have on the
+	// page: what [segment.Generator.Stats] returns, for one tag or for thousands. It
+	// is called for each answer, by any number of goroutines at once.
+	Segments func() map[string]segment.Stats
+
+	// Hosts are the names under which browsers reach the page, such as
+	// ops.example.com. "localhost" and IP addresses need no entry.
+	//
+	// A request under another name is refused with status 403. Otherwise a foreign
+	// web page whose name resolves to this server (DNS rebinding) could read the
+	// page through an operator's browser.
+	//
+	// The entry "*" allows every name. Use it where the app authenticates each
+	// request itself: browsers send no credentials under a foreign name.
+	Hosts []string
+}
+
+// New returns the status page of the generators, under the names that they have
+// in the map. A name is any UTF-8 text but the empty one. New reports all faults
+// at once, in an error that matches [ErrConfig]; a nil generator is a fault, and
+// so is an empty map without Config.Segments.
+//
+// New copies the map. The caller keeps and closes the generators; the page shows
+// a closed generator as Close left it.
+func New(generators map[string]Generator, config Config) (*Page, error) {
+	p := &Page{generators: maps.Clone(generators), hosts: map[string]bool{"localhost": true}, process: thisProcess(), now: time.Now, counters: config.Segments}
+	p.names = slices.Sorted(maps.Keys(p.generators))
+
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
+	}
+	if len(p.names) == 0 && p.counters == nil {
+		fault("there is no generator, want one or more")
+	}
+	for _, name := range p.names {
+		switch g := p.generators[name]; {
+		case name == "" || !utf8.ValidString(name):
+			fault("the name of a generator is %q, want UTF-8 text that is not empty", name)
+		case isNil(g):
+			fault("generator %q is nil, want one such as *uid.Cached", name)
+		default:
+			if err := g.Layout().Validate(); err != nil {
+				fault("generator %q was not made by its constructor: %w", name, err)
+			}
+		}
+	}
+	for i, host := range config.Hosts {
+		if _, err := netip.ParseAddr(host); err != nil && host != anyHost && !hostName.MatchString(host) {
+			fault("Hosts[%d] is %q, want a name without scheme and port, such as ops.example.com, or %s", i, host, anyHost)
+		}
+		p.hosts[canonical(host)] = true
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// isNil also finds the nil pointer that a constructor returns with its error.
+func isNil(g Generator) bool {
+	v := reflect.ValueOf(g)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+const anyHost = "*"
+
+// hostName is the form in which browsers send names: letters of other scripts
+// are in Punycode.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+
+// canonical returns a host in the form in which two of them compare.
+func canonical(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
+
+// allows reports whether a request may have this Host header. IP addresses are
+// safe: DNS rebinding needs a name.
+func (p *Page) allows(hostport string) bool {
+	host := canonical((&url.URL{Host: hostport}).Hostname())
+	_, err := netip.ParseAddr(host)
+	return err == nil || p.hosts[anyHost] || p.hosts[host]
+}

@@ -1,0 +1,124 @@
+package uidstatus_test
+
+import (
+	"context"
+	"encoding/json"
+	"expvar"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
+	"github.com/uidring/uidring/uid/uidstatus"
+)
+
+// The page stands beside an app's own handlers, behind the app's authentication.
+func ExampleNew() {
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
+		id, err := gen.Next()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, id)
+	})
+	status, err := uidstatus.New(map[string]uidstatus.Generator{"orders": gen}, uidstatus.Config{Hosts: []string{"ops.example.com"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	mux.Handle("/debug/uid/", onlyOperators(status))
+
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, "http://ops.example.com/debug/uid/decode.json?id=5313046343901185", nil)
+	r.SetBasicAuth("operator", "secret")
+	mux.ServeHTTP(w, r)
+	fmt.Print(w.Body)
+	// Output: {"name":"orders","id":"5313046343901185","time":"2026-01-02T18:57:10Z","tick":154630,"worker":7,"sequence":1}
+}
+
+// A Page is an expvar.Var, too: /debug/vars then has what stats.json has.
+func ExamplePage_String() {
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	status, err := uidstatus.New(map[string]uidstatus.Generator{"orders": gen}, uidstatus.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	expvar.Publish("uidring", status)
+
+	w := httptest.NewRecorder()
+	expvar.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/debug/vars", nil))
+	var vars struct {
+		Uidring struct {
+			Generators []struct{ Name, State string }
+		}
+	}
+	err = json.Unmarshal(w.Body.Bytes(), &vars)
+	fmt.Println(vars.Uidring.Generators, err)
+	// Output: [{orders ok}] <nil>
+}
+
+// onlyOperators stands for an app's own authentication.
+func onlyOperators(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, _, ok := r.BasicAuth(); !ok || name != "operator" {
+			w.Header().Set("WWW-Authenticate", "Basic")
+			http.Error(w, "operators only", http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// Tags of package segment stand on the page too, in a table.
+func ExampleConfig() {
+	tags, err := segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: segment.Config{Create: true}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer tags.Close()
+	if _, err := tags.Next(context.Background(), "orders"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	page, err := uidstatus.New(nil, uidstatus.Config{Segments: func() map[string]segment.Stats {
+		all := map[string]segment.Stats{}
+		for _, s := range tags.Stats() {
+			all[s.Tag] = s
+		}
+		return all
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var document struct {
+		Segments []struct {
+			Tag    string
+			Issued int64
+		}
+	}
+	if err := json.Unmarshal([]byte(page.String()), &document); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(document.Segments)
+	// Output: [{orders 1}]
+}

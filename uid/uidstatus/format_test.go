@@ -1,0 +1,111 @@
+package uidstatus
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int64][2]string{
+		0:             {"0", "0"},
+		999:           {"999", "999"},
+		1000:          {"1,000", "1,000"},
+		-1000:         {"-1,000", "-1,000"},
+		-100:          {"-100", "-100"},
+		9_999_999:     {"9,999,999", "9,999,999"},
+		10_000_000:    {"10,000,000", "10.0 M"},
+		999_950_000:   {"999,950,000", "1.0 G"},
+		math.MaxInt64: {"9,223,372,036,854,775,807", "9.2 E"},
+	} {
+		if got := [2]string{grouped(n), compact(n)}; got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0:                                  "0 s",
+		1:                                  "0 µs",
+		900 * time.Microsecond:             "900 µs",
+		999_999 * time.Microsecond:         "999 ms",
+		time.Second:                        "1 s",
+		59_999 * time.Millisecond:          "59.9 s",
+		-90 * time.Second:                  "−1 min 30 s",
+		time.Hour:                          "1 h",
+		24*time.Hour - time.Second:         "23 h 59 min",
+		48 * time.Hour:                     "2 days",
+		3 * year:                           "3 years",
+		math.MaxInt64:                      "more than 292 years",
+		math.MinInt64:                      "−0 s",
+		time.Hour + 59*time.Second:         "1 h",
+		time.Minute + 999*time.Millisecond: "1 min",
+	} {
+		if got := duration(d); got != want {
+			t.Errorf("%d is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestWhen(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		7 * time.Minute:     "12:07:00 UTC, in 7 min",
+		-time.Hour:          "11:00:00 UTC, 1 h ago",
+		day:                 "2026-03-02, in 24 h",
+		60 * day:            "2026-04-30, in 60 days",
+		-3 * 24 * time.Hour: "2026-02-26, 3 days ago",
+	} {
+		if got := when(noon.Add(d), noon); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestShort(t *testing.T) {
+	for _, text := range []string{"", "orders", strings.Repeat("ä", 500), strings.Repeat("\xbf", 500)} {
+		got := short(text)
+		if len(got) > 70 || utf8.ValidString(text) && !utf8.ValidString(got) {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+func TestPart(t *testing.T) {
+	for _, tt := range []struct {
+		a, b float64
+		want int64
+	}{{0, 8, 0}, {1, 1e9, 1}, {4, 8, 500}, {8, 8, 1000}, {9, 8, 1000}, {1, 0, 0}, {-1, 8, 0}} {
+		if got := part(tt.a, tt.b); got != tt.want {
+			t.Errorf("part(%v, %v) is %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestRingTime(t *testing.T) {
+	long := bits.Default()
+	long.Unit = 10000 * time.Hour
+	for _, tt := range []struct {
+		layout bits.Layout
+		ticks  int64
+		want   time.Duration
+	}{{bits.Default(), 8, 8 * time.Second}, {bits.Snowflake(), 8, 8 * time.Millisecond}, {long, 1 << 20, math.MaxInt64}} {
+		if got := ringTime(tt.layout, uid.Stats{Capacity: tt.ticks << tt.layout.SequenceBits}); got != tt.want {
+			t.Errorf("%d ticks of %v are %v, want %v", tt.ticks, tt.layout.Unit, got, tt.want)
+		}
+	}
+}
+
+func TestLimit(t *testing.T) {
+	if got := limit(-1); got != nil {
+		t.Errorf("no limit is %v", *got)
+	}
+	if got := limit(0); got == nil || *got != 0 {
+		t.Errorf("a limit of 0 is %v", got)
+	}
+}

@@ -1,0 +1,252 @@
+package uidstatus
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+func TestPaths(t *testing.T) {
+	h := at(t, map[string]Generator{"orders": calm(), "users": calm()})
+	for _, tt := range []struct {
+		target, kind string
+		status       int
+		has          string
+	}{
+		{"/", "text/html; charset=utf-8", 200, `<tr data-generator="users"`},
+		{"/?name=users", "text/html; charset=utf-8", 200, `<section aria-labelledby="name" data-generator="users"`},
+		{"/?name=users&id=1", "text/html; charset=utf-8", 200, `2026-01-01 00:00:00 UTC, 59 days ago`},
+		{"/?name=users&id=x", "text/html; charset=utf-8", 200, `not an id: &#34;x&#34;`},
+		{"/?id=1", "text/html; charset=utf-8", 200, `<tr data-generator="orders"`},
+		{"/?name=nobody", "text/plain; charset=utf-8", 404, `"nobody", want one of ["orders" "users"]`},
+		{"/?name=", "text/plain; charset=utf-8", 404, `no generator has the name ""`},
+		{"/stats.json", "application/json", 200, `"name":"users"`},
+		{"/stats.json?name=users", "application/json", 200, `"generators":[{"name":"users"`},
+		{"/stats.json?name=nobody", "application/json", 404, `"names":["orders","users"]`},
+		{"/decode.json?name=users&id=5313046343901185", "application/json", 200,
+			`{"name":"users","id":"5313046343901185","time":"2026-01-02T18:57:10Z","tick":154630,"worker":7,"sequence":1}`},
+		{"/decode.json?name=users&id=%205313046343901185%0A", "application/json", 200, `"tick":154630`},
+		{"/decode.json?id=1", "application/json", 400, "name is missing"},
+		{"/decode.json?name=nobody&id=1", "application/json", 404, `"names":["orders","users"]`},
+		{"/decode.json?name=users", "application/json", 400, `not an id: \"\"`},
+		{"/decode.json?name=users&id=-1", "application/json", 400, `not an id: \"-1\"`},
+		{"/decode.json?name=users&id=9223372036854775808", "application/json", 400, "want at most 9223372036854775807"},
+		{"/decode.json?name=users&id=" + strings.Repeat("9", 100_000), "application/json", 400, strings.Repeat("9", 64) + `\"…`},
+		{"/page.css", "text/css; charset=utf-8", 200, "prefers-color-scheme"},
+		{"/page.js", "text/javascript; charset=utf-8", 200, "location.href"},
+		{"/icon.svg", "image/svg+xml", 200, "<svg"},
+		{"/page.html", "text/plain; charset=utf-8", 404, "no such page"},
+		{"/static/page.html", "text/plain; charset=utf-8", 404, "no such page"},
+		{"/stats.json/", "text/plain; charset=utf-8", 404, "no such page"},
+		{"/../handler.go", "text/plain; charset=utf-8", 404, "no such page"},
+	} {
+		t.Run(short(tt.target), func(t *testing.T) {
+			w := get(t, h, tt.target)
+			if w.Code != tt.status || w.Header().Get("Content-Type") != tt.kind || !strings.Contains(w.Body.String(), tt.has) {
+				t.Errorf("%d, %s, %s\nwant %d, %s and %q", w.Code, w.Header().Get("Content-Type"), w.Body, tt.status, tt.kind, tt.has)
+			}
+			if len(w.Body.String()) > 30_000 {
+				t.Errorf("the answer has %d bytes", w.Body.Len())
+			}
+			for name, want := range map[string]string{
+				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+					"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+				"X-Content-Type-Options":       "nosniff",
+				"Referrer-Policy":              "no-referrer",
+				"Cross-Origin-Resource-Policy": "same-origin",
+			} {
+				if got := w.Header().Get(name); got != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
+			}
+			want := "no-store"
+			if w.Header().Get("ETag") != "" {
+				want = "no-cache"
+			}
+			if got := w.Header().Get("Cache-Control"); got != want {
+				t.Errorf("Cache-Control is %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestMethods(t *testing.T) {
+	h := at(t, map[string]Generator{"orders": calm()})
+	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
+		for _, path := range []string{"/", "/stats.json", "/page.js", "/nothing"} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest(method, "http://localhost"+path, strings.NewReader("id=1")))
+			if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s %s: %d, Allow %q", method, path, w.Code, w.Header().Get("Allow"))
+			}
+		}
+	}
+	server := httptest.NewServer(h)
+	defer server.Close()
+	for _, path := range []string{"/", "/stats.json", "/page.css"} {
+		r, err := server.Client().Head(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Body.Close()
+		if r.StatusCode != http.StatusOK || r.ContentLength < 100 {
+			t.Errorf("HEAD %s: %d with a length of %d", path, r.StatusCode, r.ContentLength)
+		}
+	}
+}
+
+// An asset is sent once, and again when it has changed.
+func TestAssetIsKept(t *testing.T) {
+	h := at(t, map[string]Generator{"orders": calm()})
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/page.js", nil)
+	r.Header.Set("If-None-Match", get(t, h, "/page.js").Header().Get("ETag"))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusNotModified || w.Body.Len() > 0 {
+		t.Errorf("%d with %d bytes", w.Code, w.Body.Len())
+	}
+}
+
+func TestMounted(t *testing.T) {
+	h := at(t, map[string]Generator{"orders": calm()})
+	subtree := func(pattern string, h http.Handler) http.Handler {
+		mux := http.NewServeMux()
+		mux.Handle(pattern, h)
+		return mux
+	}
+	for _, tt := range []struct {
+		name     string
+		h        http.Handler
+		target   string
+		status   int
+		location string
+	}{
+		{"at the root", h, "/stats.json", 200, ""},
+		{"by a pattern", subtree("/debug/uid/", h), "/debug/uid/", 200, ""},
+		{"by a pattern, below", subtree("/debug/uid/", h), "/debug/uid/stats.json", 200, ""},
+		{"by a pattern, below, nothing", subtree("/debug/uid/", h), "/debug/uid/x/stats.json", 404, ""},
+		{"by a pattern with method and host", subtree("GET localhost/uid/", h), "http://localhost/uid/stats.json", 200, ""},
+		{"by a pattern, no slash", subtree("/debug/uid/", h), "/debug/uid?id=1", 307, "/debug/uid/?id=1"},
+		{"stripped", subtree("/debug/uid/", http.StripPrefix("/debug/uid", h)), "/debug/uid/stats.json", 200, ""},
+		{"stripped with its slash", subtree("/debug/uid/", http.StripPrefix("/debug/uid/", h)), "/debug/uid/stats.json", 200, ""},
+		{"stripped with its slash, page", http.StripPrefix("/debug/uid/", h), "/debug/uid/", 200, ""},
+		{"stripped of wildcards", subtree("/{team}/uid/{rest...}", http.StripPrefix("/a/uid", h)), "/a/uid/stats.json", 200, ""},
+		{"stripped, no slash", http.StripPrefix("/debug/uid", h), "/debug/uid?id=1", 307, "./uid/?id=1"},
+		{"stripped, no slash, like a scheme", http.StripPrefix("/javascript:x", h), "/javascript:x", 307, "./javascript:x/"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := get(t, tt.h, tt.target)
+			location := w.Header().Get("Location")
+			if w.Code == http.StatusMovedPermanently { // as older releases of net/http have it
+				w.Code = http.StatusTemporaryRedirect
+			}
+			if w.Code != tt.status || location != tt.location {
+				t.Errorf("%d to %q, want %d to %q", w.Code, location, tt.status, tt.location)
+			}
+		})
+	}
+}
+
+// Names and ids are shown as text, wherever they stand.
+func TestEscaped(t *testing.T) {
+	nasty := []string{
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onfocus='alert(1)`, `javascript:alert(1)`,
+		"a b\tc\nd", "</title></style>", "\x00\u202e", `{{.Name}}`, "a", "a/name", "a/b?c#d%20&amp;",
+	}
+	generators := map[string]Generator{}
+	for _, name := range nasty {
+		generators[name] = calm()
+	}
+	h := at(t, generators)
+	for _, text := range nasty {
+		query := url.Values{"name": {text}, "id": {text}}.Encode()
+		w := get(t, h, "/?"+query)
+		body := w.Body.String() + get(t, h, "/").Body.String()
+		if w.Code != 200 || strings.Count(body, "<section") != 1 || strings.Count(body, "<tr data") != len(nasty) {
+			t.Fatalf("%q: %d\n%s", text, w.Code, body)
+		}
+		for _, bad := range []string{"<script>", "<img", "'alert", `href="javascript`, "</style>"} {
+			if strings.Contains(body, bad) {
+				t.Errorf("%q: the page has %s", text, bad)
+			}
+		}
+		if n := strings.Count(body, "<script "); n != 2 {
+			t.Errorf("%q: the page has %d scripts", text, n)
+		}
+		for _, path := range []string{"/decode.json?", "/stats.json?"} {
+			w := get(t, h, path+query)
+			if !json.Valid(w.Body.Bytes()) || strings.ContainsAny(w.Body.String(), "<>") {
+				t.Errorf("%s%s: %s", path, query, w.Body)
+			}
+		}
+	}
+	for _, inline := range []string{" style=", "<style", " onclick", "http://", "https://"} {
+		if body := get(t, h, "/?name=a").Body.String(); strings.Contains(body, inline) {
+			t.Errorf("the page has %s, which its policy refuses", inline)
+		}
+	}
+}
+
+// With one generator, its name is not asked for.
+func TestOneGenerator(t *testing.T) {
+	h := at(t, map[string]Generator{"orders": calm()})
+	body := get(t, h, "/?id=5313046343901185").Body.String()
+	if !strings.Contains(body, "2026-01-02 18:57:10 UTC") || strings.Contains(body, "All generators") || strings.Contains(body, "<table") {
+		t.Errorf("want the one generator with the id decoded, and no table: %s", body)
+	}
+	if w := get(t, h, "/decode.json?id=1"); w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// Real generators, drawn from, asked and closed at the same time.
+func TestConcurrent(t *testing.T) {
+	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := uid.NewDefault(t.Context(), uid.StaticWorker(2), uid.DefaultConfig{Layout: bits.Snowflake()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := New(map[string]Generator{"cached": cached, "default": plain}, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for _, path := range []string{"/", "/stats.json", "/?name=cached", "/decode.json?name=cached&id=1", "/?name=default&id=1"} {
+		group.Go(func() {
+			for range 50 {
+				if w := get(t, h, path); w.Code != 200 {
+					t.Errorf("%s: %d", path, w.Code)
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for range 2000 {
+			_, _ = cached.Next()
+			_, _ = plain.Next()
+		}
+		_, _ = cached.Close(), plain.Close()
+	})
+	group.Wait()
+	if w := get(t, h, "/"); w.Code != 200 {
+		t.Errorf("after Close: %d", w.Code)
+	}
+}
+
+// BenchmarkPage is what an open page costs: it asks once a second.
+func BenchmarkPage(b *testing.B) {
+	h := at(b, map[string]Generator{"orders": calm()})
+	for b.Loop() {
+		b.ReportMetric(float64(get(b, h, "/").Body.Len()), "bytes")
+	}
+}

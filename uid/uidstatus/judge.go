@@ -1,0 +1,82 @@
+package uidstatus
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+// state is the health of a generator in one word.
+type state string
+
+const (
+	fine    state = "ok"
+	warning state = "warning" // ids are made, and somebody should look
+	failing state = "failing" // no ids are made
+)
+
+// Words returns the state as the page shows it.
+func (s state) Words() string {
+	return map[state]string{fine: "OK", warning: "Needs attention", failing: "Makes no ids"}[s]
+}
+
+// nearly is the share of MaxBorrow from which borrowed time is worth a warning.
+const nearly = 0.8
+
+// judge returns the worst state that applies, and the reasons as sentences.
+func judge(layout bits.Layout, s uid.Stats, now time.Time) (state, []string) {
+	worst, notes := fine, []string{}
+	say := func(s state, format string, args ...any) {
+		if worst != failing {
+			worst = s
+		}
+		notes = append(notes, fmt.Sprintf(format, args...))
+	}
+
+	if s.Closed {
+		say(failing, "The generator is closed.")
+	}
+	switch left := s.LayoutEnd.Sub(now); {
+	case left <= 0:
+		say(failing, "The layout has run out of time. It can make no further id.")
+	case s.LayoutEndsSoon:
+		say(warning, "The layout runs out of time in %s, on %s.", duration(left), date(s.LayoutEnd))
+	}
+
+	if s.LeaseError != nil {
+		if left := s.ReservedUntil.Sub(now); s.ReservedUntil.IsZero() || left <= 0 {
+			say(failing, "No time is reserved under a worker number: %v", s.LeaseError)
+		} else {
+			say(warning, "The lease of the worker number is not being renewed. Ids end in %s at the latest: %v", duration(left), s.LeaseError)
+		}
+	}
+
+	// A full ring reaches a small MaxBorrow by itself; then that is no warning.
+	roomy := s.MaxBorrow > ringTime(layout, s)
+	empty := s.Remaining == 0
+	switch {
+	case s.LastError == nil:
+		if roomy && float64(s.Borrowed) >= nearly*float64(s.MaxBorrow) {
+			say(warning, "Ids are stamped %s ahead of the clock. The limit is %s.", duration(s.Borrowed), duration(s.MaxBorrow))
+		}
+	case errors.Is(s.LastError, uid.ErrBorrowLimit):
+		switch {
+		case s.MaxBorrow < layout.Unit && empty:
+			say(warning, "The ids of this tick are used up. The next ones come with the next tick of the clock.")
+		case roomy || empty:
+			say(warning, "Ids are stamped as far ahead of the clock as allowed, %s. New ones come at the pace of the clock.", duration(s.MaxBorrow))
+		}
+	case errors.Is(s.LastError, uid.ErrReservation):
+		if empty && s.LeaseError == nil { // else a note above says why
+			say(warning, "No id is ready. More time is being reserved.")
+		}
+	case empty:
+		say(failing, "No id is ready: %v", s.LastError)
+	default:
+		say(warning, "The ring could not be filled: %v", s.LastError)
+	}
+	return worst, notes
+}

@@ -1,0 +1,71 @@
+package uidstatus
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// started is when this package was initialized: moments after the process began.
+var started = time.Now().UTC()
+
+// process says which process answers. It does not change.
+type process struct {
+	Host    string    `json:"host"`
+	PID     int       `json:"pid"`
+	Program string    `json:"program"`
+	Version *string   `json:"version"` // of the program
+	Uidring *string   `json:"uidring"` // version of this module
+	Started time.Time `json:"started"`
+}
+
+const module = "github.com/uidring/uidring"
+
+func thisProcess() process {
+	p := process{PID: os.Getpid(), Program: filepath.Base(os.Args[0]), Started: started}
+	p.Host, _ = os.Hostname() // without one, the page shows none
+	if info, ok := debug.ReadBuildInfo(); ok {
+		p.built(info)
+	}
+	return p
+}
+
+// built adds what the build of the program tells.
+func (p *process) built(info *debug.BuildInfo) {
+	if info.Path != "" {
+		p.Program = path.Base(info.Path)
+	}
+	p.Version = release(info.Main.Version)
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == module {
+			p.Uidring = release(m.Version)
+		}
+	}
+}
+
+// release returns nil for a build from a working tree.
+func release(version string) *string {
+	if version == "" || version == "(devel)" {
+		return nil
+	}
+	return &version
+}
+
+// describe returns which process answers, as a sentence.
+func (p process) describe(now time.Time) string {
+	var b strings.Builder
+	b.WriteString(p.Program)
+	if p.Version != nil {
+		b.WriteString(" " + *p.Version)
+	}
+	fmt.Fprintf(&b, " on %s, process %d, running for %s", cmp.Or(p.Host, "an unnamed host"), p.PID, duration(now.Sub(p.Started)))
+	if p.Uidring != nil {
+		b.WriteString(", uidring " + *p.Uidring)
+	}
+	return b.String()
+}

@@ -1,0 +1,94 @@
+package uidstatus
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"os"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+)
+
+// drawn are the attributes that pictures and the script are made from.
+var drawn = regexp.MustCompile(`(data-(issued|state|refills|millis)|stroke-dasharray|part" width|transform)="[^"]*"`)
+
+// TestPageText holds what the page says, every label with its value, and draws.
+func TestPageText(t *testing.T) {
+	h := at(t, several())
+	var got bytes.Buffer
+	for _, target := range []string{"/", "/?name=orders&id=5313046343901185", "/?name=sessions", "/?name=troubled&id=x", "/?name=lost"} {
+		body := get(t, h, target).Body.String()
+		fmt.Fprintf(&got, "== %s\n%s\n%s\n", target, words(body), strings.Join(drawn.FindAllString(body, -1), "\n"))
+	}
+	golden(t, "testdata/page.txt", got.Bytes())
+}
+
+// words returns the texts of a page, one figure a line.
+func words(page string) string {
+	_, page, _ = strings.Cut(page, "<body>")
+	page = strings.ReplaceAll(page, "\n", " ")
+	page = regexp.MustCompile(`</(h\d|p|div|li|tr|dt|dd|ul|dl|title|figure|svg|text)>`).ReplaceAllString(page, "$0\n")
+	page = strings.NewReplacer("</dt>\n", ": ", "</dd>\n<dd class=\"why\">", " | ").Replace(page)
+	page = regexp.MustCompile(`</t[hd]>`).ReplaceAllString(page, " | ")
+	page = html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, ""))
+	var lines []string
+	for _, line := range strings.Split(page, "\n") {
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// A ring of more slots than can be seen is drawn without them.
+func TestSlots(t *testing.T) {
+	for n, want := range map[int64]int{1: 0, 2: 2, 64: 64, 65: 0} {
+		if got := len(slots(n)); got != want {
+			t.Errorf("a ring of %d slots is drawn with %d", n, got)
+		}
+	}
+}
+
+func TestThisProcess(t *testing.T) {
+	p := thisProcess()
+	host, _ := os.Hostname()
+	if p.Host != host || p.PID != os.Getpid() || p.Program == "" || time.Since(p.Started) > time.Hour {
+		t.Errorf("%+v, want this host and process", p)
+	}
+	p.built(&debug.BuildInfo{
+		Path: "example.com/shop/cmd/shop",
+		Main: debug.Module{Path: "example.com/shop", Version: "v1.2.3"},
+		Deps: []*debug.Module{{Path: "example.com/other", Version: "v9.0.0"}, {Path: module, Version: "v0.4.0"}, {Path: "gorm.io/gorm", Version: "v1.0.0"}},
+	})
+	if p.Program != "shop" || *p.Version != "v1.2.3" || *p.Uidring != "v0.4.0" {
+		t.Errorf("%s %s with uidring %s, want shop v1.2.3 with v0.4.0", p.Program, *p.Version, *p.Uidring)
+	}
+	p.built(&debug.BuildInfo{Main: debug.Module{Path: module, Version: "(devel)"}})
+	if p.Program != "shop" || p.Version != nil || p.Uidring != nil {
+		t.Errorf("%+v, want no version of a working tree", p)
+	}
+	text := process{Program: "shop", PID: 1, Started: noon}.describe(noon.Add(time.Minute))
+	if want := "shop on an unnamed host, process 1, running for 1 min"; text != want {
+		t.Errorf("%q, want %q", text, want)
+	}
+}
+
+// golden compares with a file, or writes it anew with UIDRING_UPDATE=1.
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if os.Getenv("UIDRING_UPDATE") != "" {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("got\n%s\nwant that of %s, to be written anew with UIDRING_UPDATE=1", got, path)
+	}
+}

@@ -1,0 +1,47 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrLost is matched when the row of a number that was held is someone
+	// else's, or gone.
+	ErrLost = errors.New("lease: the number is lost")
+
+	// ErrRewound is matched, beside ErrLost, when the row says less than its
+	// holder had committed, or is gone. No holder does that: the store was
+	// restored from a copy, or edited.
+	ErrRewound = errors.New("lease: the store has gone back in time")
+
+	// ErrHeld is matched when the only number that may be taken has a live holder.
+	ErrHeld = errors.New("lease: the number is held")
+
+	// ErrExhausted is matched when every number has a live holder.
+	ErrExhausted = errors.New("lease: numbers exhausted")
+
+	// ErrNotDone is matched when a write was not done, and the row is unchanged:
+	// another holder was faster and the row is gone by now, or the store does not
+	// write.
+	ErrNotDone = errors.New("lease: the store did not write")
+)
+
+// ExhaustedError says that there is no number left. It matches ErrExhausted.
+type ExhaustedError struct {
+	Next  int64  // the number that the next new row would have
+	Max   int64  // the largest number that may be given
+	Held  int64  // how many numbers have a live holder; 0 where numbers are never free again
+	Store string // what counts
+}
+
+func (e *ExhaustedError) Error() string {
+	what := fmt.Sprintf("%s gave %d", e.Store, e.Next)
+	if e.Held > 0 {
+		what = fmt.Sprintf("%d are held in %s, the next new one would be %d", e.Held, e.Store, e.Next)
+	}
+	return fmt.Sprintf("%v: %s, the largest that may be given is %d", ErrExhausted, what, e.Max)
+}
+
+// Unwrap returns ErrExhausted.
+func (e *ExhaustedError) Unwrap() error { return ErrExhausted }

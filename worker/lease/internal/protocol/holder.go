@@ -1,0 +1,278 @@
+// Package protocol decides what the holder of a worker number asks of a store, and
+// what the store's answers mean. It is the protocol that package lease documents,
+// as a state machine without a store, a clock or a goroutine: package lease drives
+// it against a store, the tests of this package drive it against an adversary.
+//
+// A [Holder] says by [Holder.Next] what to ask, and is told by [Holder.Take] what
+// came back, or that nobody knows. What it owns is its [Grant].
+package protocol
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Config configures a Holder. Instants and durations are in milliseconds.
+type Config struct {
+	Limit  int64               // the greatest number that it may hold, from 0
+	Exact  int64               // the one number to hold; negative is any
+	Window int64               // how far ahead it reserves
+	Token  func() string       // makes a token that nobody else makes
+	Pick   func(n int64) int64 // picks one of n free numbers, from 0 to n-1
+}
+
+// Grant is what a holder owns: the ticks of Number that begin at From or later
+// and end at Until or earlier. No other holder ever stamps them, even after the
+// lease is lost. The zero Grant is none.
+type Grant struct{ Number, From, Until int64 }
+
+// Holder is one holder of at most one number. It is a value: a copy of it is a
+// clone of the process. Make one with [New].
+type Holder struct {
+	config Config
+	number int64 // the number held or tried for; negative is none
+	held   bool
+	grant  Grant   // while held
+	token  string  // while held: of the row, as last known
+	doubts []doubt // writes to the row that are not known to have been done
+	tried  *try    // the last of them, until the row has been read
+
+	read bool  // row and now are what the store showed, and no write was tried since
+	row  *Row  // nil is no row
+	now  int64 // the store's clock
+
+	used    int64 // Until is to lie Window beyond this
+	ahead   int64 // and not below this
+	leaving bool
+	next    int64 // first instant that was not stamped, when leaving
+}
+
+// doubt is a write that may have been done: if the row has its token, it was, and
+// the holder's ticks begin at from.
+type doubt struct {
+	token string
+	from  int64
+}
+
+// try is a write that had no good answer: the token that it was to replace, which
+// is empty for no row, and what the store said.
+type try struct {
+	old string
+	err error
+}
+
+// New returns a holder of nothing.
+func New(config Config) Holder {
+	return Holder{config: config, number: max(config.Exact, -1)}
+}
+
+// Grant returns what the holder owns, and whether it owns anything.
+func (h *Holder) Grant() (Grant, bool) { return h.grant, h.held }
+
+// Use says that instants up to used are needed, and that reserving up to ahead
+// saves further writes.
+func (h *Holder) Use(used, ahead int64) {
+	h.used, h.ahead = max(h.used, used), max(h.ahead, ahead)
+}
+
+// Leave makes the holder give its number back. next is the first instant that
+// it has not stamped: stamp nothing after calling Leave. It reports whether
+// there is anything to give back.
+func (h *Holder) Leave(next int64) bool {
+	h.leaving, h.next = true, next
+	return h.held || len(h.doubts) > 0
+}
+
+// Next returns what to ask of the store.
+func (h *Holder) Next() Request {
+	switch {
+	case h.number < 0:
+		return Request{Op: Look}
+	case !h.read:
+		return Request{Op: Read, Number: h.number}
+	case h.row == nil:
+		return Request{Op: Insert, Number: h.number, Token: h.config.Token(), Until: h.target(0), Acquire: true, Fresh: h.config.Exact < 0}
+	case h.held && h.leaving:
+		until := max(h.grant.From, min(h.next, h.row.Until))
+		return Request{Op: Swap, Number: h.number, Old: h.row.Token, Token: h.config.Token(), Until: until, Release: true}
+	default:
+		return Request{Op: Swap, Number: h.number, Old: h.row.Token, Token: h.config.Token(), Until: h.target(h.row.Until), Acquire: !h.held}
+	}
+}
+
+// MaxInstant bounds instants, so that sums of them stay in range.
+const MaxInstant = 1 << 60
+
+// target is where to reserve to: never less than what is reserved already.
+func (h *Holder) target(reserved int64) int64 {
+	return max(reserved, min(MaxInstant, max(h.now, h.used)+h.config.Window), min(MaxInstant, h.ahead))
+}
+
+// Take tells the holder what the store replied to a request of Next. It reports
+// whether the round is complete: the number is held, and renewed if it was held
+// before, or the number is given back. After an error, call Next again later.
+func (h *Holder) Take(request Request, answer Answer) (done bool, err error) {
+	switch request.Op {
+	case Look:
+		return h.choose(answer)
+	case Read:
+		return h.compare(answer)
+	default:
+		return h.settle(request, answer), nil
+	}
+}
+
+// choose picks a number. Prefer a free number with Until ≤ now; else take a
+// new one, so that a start need not wait for time that a crashed holder had
+// reserved; else the free one with the least Until.
+func (h *Holder) choose(answer Answer) (bool, error) {
+	if answer.Err != nil {
+		return false, answer.Err
+	}
+	if h.leaving {
+		return true, nil
+	}
+	free := answer.Rows
+	rested := int64(0)
+	for rested < int64(len(free)) && free[rested].Until <= answer.Now {
+		rested++
+	}
+	h.read, h.now = true, answer.Now
+	switch {
+	case rested > 0:
+		row := free[h.config.Pick(rested)]
+		h.number, h.row = row.Number, &row
+	case answer.Next <= h.config.Limit:
+		h.number, h.row = answer.Next, nil
+	case len(free) > 0:
+		row := free[0]
+		h.number, h.row = row.Number, &row
+	default:
+		h.read = false
+		return false, &ExhaustedError{Next: answer.Next, Max: h.config.Limit, Held: answer.Held}
+	}
+	return false, nil
+}
+
+// compare checks the row against what the holder knows. Its token shows who
+// wrote it last.
+func (h *Holder) compare(answer Answer) (bool, error) {
+	if answer.Err != nil {
+		return false, answer.Err
+	}
+	h.read, h.now, h.row = true, answer.Now, nil
+	if len(answer.Rows) > 0 {
+		row := answer.Rows[0]
+		h.row = &row
+	}
+	tried := h.tried
+	h.tried = nil
+	if i := h.ours(); i >= 0 { // that write was done after all
+		acquired := !h.held
+		h.confirm(h.row.Token, h.doubts[i].from, h.row.Until)
+		done := acquired && !h.leaving
+		h.read = !done // the next round is later, and reads anew
+		return done, nil
+	}
+	if h.held && (h.row == nil || h.row.Token != h.token) {
+		return h.lost()
+	}
+	if tried != nil && h.readToken() == tried.old {
+		// Nobody else has written: retrying at once would not help.
+		h.read = false
+		return false, tried.err
+	}
+	if h.held {
+		return false, nil
+	}
+	return h.tryAnother()
+}
+
+// readToken is the token of the row that was read, empty for no row.
+func (h *Holder) readToken() string {
+	if h.row == nil {
+		return ""
+	}
+	return h.row.Token
+}
+
+// ours returns which write in doubt the row's token is of, or -1.
+func (h *Holder) ours() int {
+	if h.row == nil {
+		return -1
+	}
+	return slices.IndexFunc(h.doubts, func(d doubt) bool { return d.token == h.row.Token })
+}
+
+// lost drops the number. Granted ticks remain this holder's, but the holder
+// cannot extend a row that belongs to another.
+func (h *Holder) lost() (bool, error) {
+	err := fmt.Errorf("%w: number %d has a new holder", ErrLost, h.number)
+	switch {
+	case h.row == nil:
+		err = backInTime(fmt.Sprintf("the row of number %d is gone", h.number))
+	case h.row.Until < h.grant.Until:
+		err = backInTime(fmt.Sprintf("number %d is reserved until %s, and was until %s", h.number, instant(h.row.Until), instant(h.grant.Until)))
+	}
+	leaving := h.leaving
+	*h = Holder{config: h.config, number: max(h.config.Exact, -1), used: h.used, ahead: h.ahead, leaving: leaving, next: h.next}
+	if leaving {
+		return true, nil
+	}
+	return false, err
+}
+
+// backInTime says how the store shows that it has gone back. It matches ErrLost and
+// ErrRewound.
+type backInTime string
+
+func (b backInTime) Error() string { return ErrRewound.Error() + ": " + string(b) }
+
+func (b backInTime) Is(target error) bool { return target == ErrLost || target == ErrRewound }
+
+func instant(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
+
+// tryAnother goes on when the wanted number is not held: another holder was
+// faster, or this holder has not tried yet.
+func (h *Holder) tryAnother() (bool, error) {
+	switch {
+	case h.leaving:
+		return true, nil
+	case h.config.Exact < 0:
+		h.number, h.read, h.doubts = -1, false, nil
+	case h.row != nil && h.row.Live:
+		h.read = false
+		return false, fmt.Errorf("%w: number %d, by %s", ErrHeld, h.number, h.row.Holder)
+	}
+	return false, nil
+}
+
+// settle processes the outcome of a write. A write without an answer is in doubt
+// until the row has been read again: the write or its answer may still be under
+// way.
+func (h *Holder) settle(request Request, answer Answer) (done bool) {
+	from := h.grant.From
+	if !h.held && h.row != nil {
+		from = h.row.Until
+	}
+	h.read = false
+	if answer.Err != nil || !answer.Done {
+		h.doubts = append(slices.Clone(h.doubts), doubt{request.Token, from})
+		h.tried = &try{request.Old, cmp.Or(answer.Err, ErrNotDone)}
+		return false
+	}
+	if request.Release {
+		h.held, h.grant, h.number, h.doubts = false, Grant{}, -1, nil
+		return true
+	}
+	h.confirm(request.Token, from, request.Until)
+	return !h.leaving
+}
+
+// confirm makes a write known to have been done the holder's own.
+func (h *Holder) confirm(token string, from, until int64) {
+	h.held, h.token, h.doubts = true, token, nil
+	h.grant = Grant{Number: h.number, From: from, Until: max(h.grant.Until, until)}
+}

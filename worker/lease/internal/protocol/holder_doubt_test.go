@@ -1,0 +1,222 @@
+package protocol
+
+import (
+	"fmt"
+	"testing"
+)
+
+var failed = Answer{Err: errStore}
+
+func TestDoubtsOfAcquiring(t *testing.T) {
+	look := Request{Op: Look}
+	insert := Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true, Fresh: true}
+	take := Request{Op: Swap, Number: 7, Old: "old", Token: "t1", Until: 1100, Acquire: true}
+	rested := Answer{Now: 1000, Rows: []Row{{Number: 7, Token: "old", Until: 500}}, Next: 8}
+	for _, answer := range []struct {
+		name string
+		Answer
+		err error
+	}{{"error", failed, errStore}, {"not done", Answer{}, ErrNotDone}} {
+		t.Run(answer.name, func(t *testing.T) {
+			t.Run("insert was done", func(t *testing.T) {
+				d := drive(t, 9, -1)
+				d.goes(look, Answer{Now: 1000, Next: 7})
+				d.goes(insert, answer.Answer)
+				d.owns(Grant{})
+				d.ends(read7, row7(1010, "t1", 1100))
+				d.owns(Grant{7, 0, 1100})
+			})
+			t.Run("take was done", func(t *testing.T) {
+				d := drive(t, 9, -1)
+				d.goes(look, rested)
+				d.goes(take, answer.Answer)
+				d.fails(read7, failed, errStore)
+				d.ends(read7, row7(1010, "t1", 1100))
+				d.owns(Grant{7, 500, 1100})
+			})
+			t.Run("insert was not done", func(t *testing.T) {
+				d := drive(t, 9, -1)
+				d.goes(look, Answer{Now: 1000, Next: 7})
+				d.goes(insert, answer.Answer)
+				d.fails(read7, Answer{Now: 1010}, answer.err)
+				d.goes(read7, Answer{Now: 1020})
+				d.owns(Grant{})
+				d.goes(look, Answer{Now: 1030, Next: 8})
+				d.leaves(0, false) // that insert is nobody's any more
+			})
+			t.Run("take was not done", func(t *testing.T) {
+				d := drive(t, 9, -1)
+				d.goes(look, rested)
+				d.goes(take, answer.Answer)
+				d.fails(read7, row7(1010, "old", 500), answer.err)
+				d.goes(read7, row7(1020, "old", 500))
+				d.owns(Grant{})
+				d.expect(look)
+			})
+			t.Run("somebody was faster", func(t *testing.T) {
+				d := drive(t, 9, -1)
+				d.goes(look, rested)
+				d.goes(take, answer.Answer)
+				d.goes(read7, row7(1010, "other", 1105))
+				d.owns(Grant{})
+				d.goes(look, Answer{Now: 1010, Next: 8})
+				d.ends(Request{Op: Insert, Number: 8, Token: "t2", Until: 1110, Acquire: true, Fresh: true}, Answer{Done: true})
+				d.owns(Grant{8, 0, 1110})
+			})
+			t.Run("an exact number was not taken, and is by the second try", func(t *testing.T) {
+				d := drive(t, 9, 7)
+				free := Answer{Now: 1000, Rows: []Row{{Number: 7, Token: "old", Until: 500}}}
+				d.goes(read7, free)
+				d.goes(take, answer.Answer)
+				d.fails(read7, free, answer.err)
+				d.goes(read7, free)
+				second := take
+				second.Token = "t2"
+				d.goes(second, answer.Answer)
+				// The first came late, before the second.
+				d.ends(read7, row7(1010, "t1", 1100))
+				d.owns(Grant{7, 500, 1100})
+			})
+		})
+	}
+}
+
+func TestDoubtsOfExtending(t *testing.T) {
+	begin := func(t *testing.T, answer Answer) *driver {
+		t.Helper()
+		d := hold(t, -1)
+		d.goes(read7, row7(1050, "t1", 1100))
+		d.goes(extend7("t1", "t2", 1150), answer)
+		d.owns(Grant{7, 500, 1100})
+		return d
+	}
+	t.Run("done", func(t *testing.T) {
+		d := begin(t, failed)
+		d.fails(read7, failed, errStore)
+		d.goes(read7, row7(1060, "t2", 1150))
+		d.owns(Grant{7, 500, 1150})
+		d.ends(extend7("t2", "t3", 1160), Answer{Done: true})
+		d.owns(Grant{7, 500, 1160})
+	})
+	t.Run("done, and said not to be", func(t *testing.T) {
+		d := begin(t, Answer{})
+		d.goes(read7, row7(1060, "t2", 1150))
+		d.owns(Grant{7, 500, 1150})
+	})
+	t.Run("not done", func(t *testing.T) {
+		d := begin(t, failed)
+		d.fails(read7, failed, errStore)
+		d.fails(read7, row7(1060, "t1", 1100), errStore)
+		d.owns(Grant{7, 500, 1100})
+		d.goes(read7, row7(1070, "t1", 1100))
+		d.ends(extend7("t1", "t3", 1170), Answer{Done: true})
+		d.owns(Grant{7, 500, 1170})
+	})
+	t.Run("not done, for no reason", func(t *testing.T) {
+		d := begin(t, Answer{})
+		d.fails(read7, row7(1060, "t1", 1100), ErrNotDone)
+	})
+	t.Run("each of several", func(t *testing.T) {
+		for late := range 5 {
+			d := hold(t, -1)
+			for i := range 5 {
+				d.goes(read7, row7(1050, "t1", 1100))
+				d.goes(extend7("t1", fmt.Sprint("t", i+2), 1150), failed)
+				d.fails(read7, row7(1050, "t1", 1100), errStore)
+			}
+			d.goes(read7, row7(1050, fmt.Sprint("t", late+2), 1150))
+			d.owns(Grant{7, 500, 1150})
+			d.goes(extend7(fmt.Sprint("t", late+2), "t7", 1150), failed)
+			// The others are past: each was to replace t1.
+			d.fails(read7, row7(1050, fmt.Sprint("t", (late+1)%5+2), 1150), ErrLost)
+		}
+	})
+	t.Run("lost", func(t *testing.T) {
+		d := begin(t, failed)
+		d.fails(read7, row7(1060, "other", 1300), ErrLost)
+		d.owns(Grant{})
+		// Nothing of that number matters for the next.
+		d.goes(Request{Op: Look}, Answer{Now: 1060, Next: 7})
+		d.goes(Request{Op: Insert, Number: 7, Token: "t3", Until: 1160, Acquire: true, Fresh: true}, failed)
+		d.goes(read7, row7(1060, "t2", 1150))
+		d.owns(Grant{})
+		d.expect(Request{Op: Look})
+	})
+}
+
+func TestLost(t *testing.T) {
+	gone := Answer{Now: 1050}
+	for _, c := range []struct {
+		name   string
+		answer Answer
+		errs   []error
+		says   string
+	}{
+		{"a new holder", row7(1050, "other", 1200), []error{ErrLost}, "lease: the number is lost: number 7 has a new holder"},
+		{"a new holder that has given it back", row7(1050, "other", 1100), []error{ErrLost}, "lease: the number is lost: number 7 has a new holder"},
+		{"less than was committed", row7(1050, "other", 1099), []error{ErrLost, ErrRewound},
+			ErrRewound.Error() + ": number 7 is reserved until 1970-01-01T00:00:01.099Z, and was until 1970-01-01T00:00:01.1Z"},
+		{"gone", gone, []error{ErrLost, ErrRewound}, ErrRewound.Error() + ": the row of number 7 is gone"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := hold(t, -1)
+			d.Use(3000, 0)
+			if err := d.fails(read7, c.answer, c.errs...); err.Error() != c.says {
+				t.Errorf("says %q, want %q", err, c.says)
+			}
+			d.owns(Grant{})
+			// It takes another, for the instants that it needs.
+			d.goes(Request{Op: Look}, Answer{Now: 1050, Next: 8})
+			d.ends(Request{Op: Insert, Number: 8, Token: "t2", Until: 3100, Acquire: true, Fresh: true}, Answer{Done: true})
+			d.owns(Grant{8, 0, 3100})
+		})
+	}
+	t.Run("what is needed ahead stays", func(t *testing.T) {
+		d := hold(t, -1)
+		d.Use(3000, 4000)
+		d.fails(read7, gone, ErrLost, ErrRewound)
+		d.goes(Request{Op: Look}, Answer{Now: 1050, Next: 8})
+		d.expect(Request{Op: Insert, Number: 8, Token: "t2", Until: 4000, Acquire: true, Fresh: true})
+	})
+}
+
+// TestRoundReads has a number acquired by a write that was in doubt. The next round
+// is a beat later, and reserves by what the store's clock shows then.
+func TestRoundReads(t *testing.T) {
+	d := drive(t, 9, -1)
+	d.goes(Request{Op: Look}, Answer{Now: 1000, Next: 7})
+	d.goes(Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true, Fresh: true}, failed)
+	d.ends(read7, row7(1010, "t1", 1100))
+	d.goes(read7, row7(1050, "t1", 1100))
+	d.ends(extend7("t1", "t2", 1150), Answer{Done: true})
+	d.owns(Grant{7, 0, 1150})
+}
+
+// TestClones has holders with up to six writes in doubt cloned: each twin's later
+// doubts are its own.
+func TestClones(t *testing.T) {
+	for n := range 6 {
+		d := hold(t, -1)
+		try := func(h *Holder, token string) {
+			t.Helper()
+			d := driver{t: t, Holder: *h}
+			d.config.Token = func() string { return token }
+			d.goes(read7, row7(1050, "t1", 1100))
+			d.goes(extend7("t1", token, 1150), failed)
+			d.fails(read7, row7(1050, "t1", 1100), errStore)
+			*h = d.Holder
+		}
+		for i := range n {
+			try(&d.Holder, fmt.Sprint("before", i))
+		}
+		twin := d.Holder
+		try(&d.Holder, "first's")
+		try(&twin, "second's")
+		first, second := driver{t: t, Holder: d.Holder}, driver{t: t, Holder: twin}
+		first.goes(read7, row7(1060, "first's", 1150))
+		first.owns(Grant{7, 500, 1150})
+		second.fails(read7, row7(1060, "first's", 1150), ErrLost)
+		second.owns(Grant{})
+		first.owns(Grant{7, 500, 1150})
+	}
+}

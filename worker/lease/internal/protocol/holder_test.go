@@ -1,0 +1,237 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+)
+
+const window = 100
+
+var errStore = errors.New("the store is gone")
+
+// driver asks a holder what it asks for, and tells it what the test says.
+type driver struct {
+	t *testing.T
+	Holder
+	picked []int64 // of how many it was asked to pick
+	pick   int64   // what it picks
+}
+
+func drive(t *testing.T, limit, exact int64) *driver {
+	d := &driver{t: t}
+	tokens := 0
+	d.Holder = New(Config{
+		Limit:  limit,
+		Exact:  exact,
+		Window: window,
+		Token:  func() string { tokens++; return fmt.Sprint("t", tokens) },
+		Pick:   func(n int64) int64 { d.picked = append(d.picked, n); return d.pick },
+	})
+	return d
+}
+
+// expect requires the next request to be want.
+func (d *driver) expect(want Request) Request {
+	d.t.Helper()
+	got := d.Next()
+	if got != want {
+		d.t.Fatalf("asks for %+v, want %+v", got, want)
+	}
+	return got
+}
+
+// goes requires the next request to be want, answers it, and requires that nothing
+// is at its end.
+func (d *driver) goes(want Request, answer Answer) {
+	d.t.Helper()
+	if done, err := d.Take(d.expect(want), answer); done || err != nil {
+		d.t.Fatalf("after %+v: done %v, error %v, want to go on", want, done, err)
+	}
+}
+
+// ends is as goes, and requires the round to be at its end.
+func (d *driver) ends(want Request, answer Answer) {
+	d.t.Helper()
+	if done, err := d.Take(d.expect(want), answer); !done || err != nil {
+		d.t.Fatalf("after %+v: done %v, error %v, want it to be done", want, done, err)
+	}
+}
+
+// fails is as goes, and requires an error that matches all of errs, and no other
+// of the package's.
+func (d *driver) fails(want Request, answer Answer, errs ...error) error {
+	d.t.Helper()
+	done, err := d.Take(d.expect(want), answer)
+	if done {
+		d.t.Fatalf("after %+v: done, and error %v", want, err)
+	}
+	for _, known := range []error{ErrLost, ErrRewound, ErrHeld, ErrExhausted, ErrNotDone, errStore} {
+		if errors.Is(err, known) != slices.Contains(errs, known) {
+			d.t.Fatalf("after %+v: error %q matches %q: %v", want, err, known, errors.Is(err, known))
+		}
+	}
+	return err
+}
+
+// owns requires the grant to be want; the zero one is none.
+func (d *driver) owns(want Grant) {
+	d.t.Helper()
+	if got, held := d.Grant(); got != want || held != (want != Grant{}) {
+		d.t.Fatalf("owns %+v, held %v, want %+v", got, held, want)
+	}
+}
+
+// hold has it hold number 7 with token t1, and own what lies in [500, 1100).
+func hold(t *testing.T, exact int64) *driver {
+	t.Helper()
+	d := drive(t, 9, exact)
+	old := Row{Number: 7, Token: "old", Until: 500}
+	if exact < 0 {
+		d.goes(Request{Op: Look}, Answer{Now: 1000, Rows: []Row{old}, Next: 8})
+	} else {
+		d.goes(read7, Answer{Now: 1000, Rows: []Row{old}})
+	}
+	d.ends(Request{Op: Swap, Number: 7, Old: "old", Token: "t1", Until: 1100, Acquire: true}, Answer{Done: true})
+	d.owns(Grant{7, 500, 1100})
+	return d
+}
+
+var read7 = Request{Op: Read, Number: 7}
+
+// row7 is what a read of number 7 shows.
+func row7(now int64, token string, until int64) Answer {
+	return Answer{Now: now, Rows: []Row{{Number: 7, Token: token, Until: until, Live: true}}}
+}
+
+func extend7(old, token string, until int64) Request {
+	return Request{Op: Swap, Number: 7, Old: old, Token: token, Until: until}
+}
+
+func release7(old, token string, until int64) Request {
+	return Request{Op: Swap, Number: 7, Old: old, Token: token, Until: until, Release: true}
+}
+
+func TestChoice(t *testing.T) {
+	insert := func(number, until int64) Request {
+		return Request{Op: Insert, Number: number, Token: "t1", Until: until, Acquire: true, Fresh: true}
+	}
+	take := func(number int64, old string, until int64) Request {
+		return Request{Op: Swap, Number: number, Old: old, Token: "t1", Until: until, Acquire: true}
+	}
+	a, b, c := Row{Number: 4, Token: "a", Until: 900}, Row{Number: 2, Token: "b", Until: 1000}, Row{Number: 3, Token: "c", Until: 1001}
+	far, farther := Row{Number: 8, Token: "d", Until: 5000}, Row{Number: 1, Token: "e", Until: 6000}
+	for _, c := range []struct {
+		name   string
+		free   []Row
+		next   int64
+		pick   int64
+		picked []int64
+		want   Request
+		grant  Grant
+	}{
+		{"the first of all", nil, 0, 0, nil, insert(0, 1100), Grant{0, 0, 1100}},
+		{"new, the last", nil, 9, 0, nil, insert(9, 1100), Grant{9, 0, 1100}},
+		{"rested before new", []Row{a}, 5, 0, []int64{1}, take(4, "a", 1100), Grant{4, 900, 1100}},
+		{"any of the rested, the first", []Row{a, b, c, far}, 10, 0, []int64{2}, take(4, "a", 1100), Grant{4, 900, 1100}},
+		{"any of the rested, the last", []Row{a, b, c, far}, 10, 1, []int64{2}, take(2, "b", 1100), Grant{2, 1000, 1100}},
+		{"new before one that is reserved ahead", []Row{c, far}, 9, 0, nil, insert(9, 1100), Grant{9, 0, 1100}},
+		{"one that is reserved ahead", []Row{c, far}, 10, 0, nil, take(3, "c", 1100), Grant{3, 1001, 1100}},
+		{"one that is reserved far ahead", []Row{far, farther}, 10, 0, nil, take(8, "d", 5000), Grant{8, 5000, 5000}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := drive(t, 9, -1)
+			d.pick = c.pick
+			d.owns(Grant{})
+			d.goes(Request{Op: Look}, Answer{Now: 1000, Rows: c.free, Next: c.next})
+			d.owns(Grant{})
+			d.ends(c.want, Answer{Done: true})
+			d.owns(c.grant)
+			if !slices.Equal(d.picked, c.picked) {
+				t.Errorf("picked of %v, want %v", d.picked, c.picked)
+			}
+			// And goes on with it.
+			d.expect(Request{Op: Read, Number: c.grant.Number})
+		})
+	}
+}
+
+func TestExhausted(t *testing.T) {
+	d := drive(t, 9, -1)
+	err := d.fails(Request{Op: Look}, Answer{Now: 1000, Next: 10, Held: 6}, ErrExhausted)
+	var e *ExhaustedError
+	if !errors.As(err, &e) || *e != (ExhaustedError{Held: 6, Next: 10, Max: 9}) {
+		t.Errorf("error %#v", err)
+	}
+	if want := "lease: numbers exhausted: 6 are held in , the next new one would be 10, the largest that may be given is 9"; err.Error() != want {
+		t.Errorf("says %q, want %q", err, want)
+	}
+	d.fails(Request{Op: Look}, Answer{Err: errStore}, errStore)
+	d.goes(Request{Op: Look}, Answer{Now: 1000, Next: 9})
+}
+
+func TestExact(t *testing.T) {
+	t.Run("no row", func(t *testing.T) {
+		d := drive(t, 9, 7)
+		d.fails(read7, Answer{Err: errStore}, errStore)
+		d.goes(read7, Answer{Now: 1000})
+		d.ends(Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true}, Answer{Done: true})
+		d.owns(Grant{7, 0, 1100})
+	})
+	t.Run("free", func(t *testing.T) { hold(t, 7) })
+	t.Run("held, then free", func(t *testing.T) {
+		d := drive(t, 9, 7)
+		held := row7(1000, "other", 1200)
+		held.Rows[0].Holder = "host a"
+		err := d.fails(read7, held, ErrHeld)
+		if want := "lease: the number is held: number 7, by host a"; err.Error() != want {
+			t.Errorf("says %q, want %q", err, want)
+		}
+		d.goes(read7, Answer{Now: 2000, Rows: []Row{{Number: 7, Token: "other", Until: 2300}}})
+		d.ends(Request{Op: Swap, Number: 7, Old: "other", Token: "t1", Until: 2300, Acquire: true}, Answer{Done: true})
+		d.owns(Grant{7, 2300, 2300})
+	})
+	t.Run("somebody is faster", func(t *testing.T) {
+		d := drive(t, 9, 7)
+		d.goes(read7, Answer{Now: 1000})
+		d.goes(Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true}, Answer{})
+		d.fails(read7, row7(1000, "other", 1100), ErrHeld)
+		d.owns(Grant{})
+	})
+	t.Run("lost", func(t *testing.T) {
+		d := hold(t, 7)
+		d.fails(read7, row7(1050, "other", 1200), ErrLost)
+		d.fails(read7, row7(1060, "other", 1200), ErrHeld)
+	})
+	t.Run("number 0", func(t *testing.T) { drive(t, 9, 0).expect(Request{Op: Read}) })
+	t.Run("below 0 is any", func(t *testing.T) { drive(t, 9, -5).expect(Request{Op: Look}) })
+}
+
+func TestReserve(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		used, ahead, now int64
+		want             int64
+	}{
+		{"the clock", 0, 0, 1030, 1130},
+		{"what is used is beyond the clock", 1090, 0, 1030, 1190},
+		{"ahead", 1040, 1700, 1030, 1700},
+		{"ahead is less than the window", 1040, 1100, 1030, 1140},
+		{"a clock that went back", 0, 0, 10, 1100},
+		{"used beyond all instants", MaxInstant + 5, 0, 1030, MaxInstant},
+		{"ahead beyond all instants", 1040, MaxInstant + 5, 1030, MaxInstant},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := hold(t, -1)
+			d.Use(c.used, c.ahead)
+			d.Use(0, 0) // what was said stands
+			d.goes(read7, row7(c.now, "t1", 1100))
+			d.owns(Grant{7, 500, 1100})
+			d.ends(extend7("t1", "t2", c.want), Answer{Done: true})
+			d.owns(Grant{7, 500, c.want})
+			d.goes(read7, row7(c.now, "t2", c.want))
+			d.ends(extend7("t2", "t3", c.want), Answer{Done: true})
+		})
+	}
+}

@@ -1,0 +1,45 @@
+package protocol
+
+// An Op is what a [Request] asks for.
+type Op int
+
+// The requests. Look and Read change nothing; Insert and Swap are each one
+// atomic write.
+const (
+	Look   Op = iota + 1 // which numbers are free
+	Read                 // the row of Number
+	Insert               // make the row of Number, if there is none
+	Swap                 // write the row of Number, if its token is Old
+)
+
+// Request is asked of the store. Instants are milliseconds since 1970.
+type Request struct {
+	Op      Op
+	Number  int64
+	Old     string // Swap: what the token must be
+	Token   string // Insert, Swap: what it becomes
+	Until   int64  // Insert, Swap: what reserved_until becomes
+	Acquire bool   // Insert, Swap: by a new holder
+	Release bool   // Swap: the row is free from now on
+	Fresh   bool   // Insert: only if the number was never given, though its row be gone
+}
+
+// Answer is what the store says. With Err, a write may have been done, may yet
+// be done, or may not.
+type Answer struct {
+	Err  error
+	Now  int64 // Look, Read: the store's clock
+	Rows []Row // Look: free rows, those with the least Until first; Read: the row, if there is one
+	Next int64 // Look: the least number above all that were ever given
+	Held int64 // Look: how many rows are live
+	Done bool  // Insert, Swap: it was done
+}
+
+// Row is what the store has about a number.
+type Row struct {
+	Number int64
+	Token  string // of the last write; each write has a token of its own
+	Until  int64  // ticks that begin before it may have been stamped
+	Live   bool   // it was written within the expiry, and not released
+	Holder string // Read, of a live row: who holds it, and when that was heard of; for messages only
+}

@@ -1,0 +1,289 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/uidring/uidring/worker/lease/internal/protocol"
+)
+
+// keeper keeps one number. Its goroutine renews before the reserved time is
+// used up, retries while the store is away, and takes another number after a
+// loss. It drives a protocol.Holder, which decides; start, run and Release use
+// the holder one after the other.
+type keeper struct {
+	leaser  *Leaser
+	node    Node
+	within  Bounds
+	clock   func() time.Time
+	granted func(Grant)
+	holder  protocol.Holder
+	journal journal
+
+	used atomic.Int64  // in milliseconds since 1970; written by Use, read by plan
+	most atomic.Int64  // as used
+	mark atomic.Int64  // beyond which Use asks for more; written by plan, read by Use
+	ask  chan struct{} // holds at most one wish
+
+	pace  pace
+	bound bound
+
+	prepared   bool // the store is ready
+	started    bool // a number was taken
+	skewed     bool // the clock was wrong when the store was last read
+	unanswered bool // a write of this round was not answered
+
+	stop     context.CancelFunc
+	done     chan struct{}
+	release  sync.Once
+	released error
+}
+
+// start takes a number and starts the goroutine.
+func (k *keeper) start(ctx context.Context) error {
+	err := k.acquire(ctx)
+	k.started = true
+	if err != nil && !k.prepared {
+		return err
+	}
+	if err != nil {
+		// What was written without an answer is given back, if it can be.
+		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = k.giveBack(cleanup, 0)
+		return k.leaser.fail(ctx, "take a number from", err)
+	}
+	k.bound.most = max(k.bound.most, k.leaser.window/4)
+	k.publish(nil)
+	running, stop := context.WithCancel(context.Background())
+	k.stop = stop
+	go k.run(running)
+	return nil
+}
+
+// acquire takes a number. It retries for acquireFor when requests collide or
+// have no answer in time, and returns every other error.
+func (k *keeper) acquire(ctx context.Context) error {
+	return k.retry(ctx, acquireFor, transient, func() error {
+		if err := k.prepare(ctx); err != nil {
+			return err
+		}
+		return k.round(ctx)
+	})
+}
+
+// retry calls f until it succeeds, again refuses its error, ctx ends, or limit has
+// passed; 0 is no limit. It returns the error of the last call.
+func (k *keeper) retry(ctx context.Context, limit time.Duration, again func(error) bool, f func() error) (last error) {
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+		if last = f(); last != nil && !again(last) {
+			return struct{}{}, backoff.Permanent(last)
+		}
+		return struct{}{}, last
+	}, backoff.WithBackOff(k.retries()), backoff.WithMaxElapsedTime(limit))
+	return last
+}
+
+// prepare makes the store ready, once.
+func (k *keeper) prepare(ctx context.Context) (err error) {
+	if p, ok := k.leaser.store.(Preparer); ok && !k.prepared {
+		err = k.bound.within(ctx, func(ctx context.Context) error { return p.Prepare(ctx, k.leaser.log()) })
+	}
+	k.prepared = err == nil
+	return err
+}
+
+// acquireFor is how long a start retries.
+const acquireFor = 30 * time.Second
+
+// transient reports whether a request is to be made again.
+func transient(err error) bool { return isTransient(err) || errors.Is(err, protocol.ErrNotDone) }
+
+// retries is the time between attempts.
+func (k *keeper) retries() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.InitialInterval = min(50*time.Millisecond, k.beat())
+	b.MaxInterval = min(5*time.Second, k.beat())
+	return b
+}
+
+// beat is the time between two signs of life.
+func (k *keeper) beat() time.Duration { return k.leaser.expiry / 4 }
+
+func (k *keeper) run(ctx context.Context) {
+	defer close(k.done)
+	retry := k.retries()
+	timer := time.NewTimer(k.beat())
+	defer timer.Stop()
+	var failed error
+	for {
+		wishes := k.ask
+		if failed != nil {
+			wishes = nil // the pace is the retries'
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-wishes:
+			if k.used.Load() <= k.mark.Load() {
+				continue // fulfilled by the last round, during which it was made
+			}
+		}
+		err := k.round(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			err = k.leaser.fail(ctx, "renew a number in", err)
+		}
+		k.publish(err)
+		k.report(failed, err)
+		if failed = err; failed == nil {
+			retry.Reset()
+			timer.Reset(k.beat())
+		} else {
+			timer.Reset(retry.NextBackOff())
+		}
+	}
+}
+
+// round asks the store until the number is held, or held for longer. A number that
+// turns out to be lost is followed by another in the same round.
+func (k *keeper) round(ctx context.Context) error {
+	k.plan()
+	k.unanswered = false
+	_, before := k.holder.Grant()
+	for {
+		done, err := k.step(ctx)
+		switch {
+		case errors.Is(err, protocol.ErrLost):
+			k.publish(err)
+			k.log(slog.LevelWarn, "lease: the number is lost; taking another", "error", err)
+			before = false
+		case done && !before && k.started:
+			k.pace = pace{}
+			k.log(slog.LevelInfo, "lease: another number is taken")
+			return nil
+		case done || err != nil:
+			return err
+		}
+	}
+}
+
+// step asks the store one thing.
+func (k *keeper) step(ctx context.Context) (done bool, err error) {
+	request := k.holder.Next()
+	var answer protocol.Answer
+	answer.Err = k.bound.within(ctx, func(ctx context.Context) error {
+		answer = k.carry(ctx, request)
+		return answer.Err
+	})
+	done, err = k.holder.Take(request, answer)
+	if err == nil && answer.Err != nil && !transient(answer.Err) {
+		// A write has no answer: read the row to learn its outcome. If the read has
+		// no answer either, publish what is known and do not hurry the next write.
+		if k.unanswered {
+			err = answer.Err
+		}
+		k.unanswered = true
+	}
+	return done, err
+}
+
+// plan tells the holder how far to reserve.
+func (k *keeper) plan() {
+	used := k.used.Load()
+	grant, held := k.holder.Grant()
+	ahead := int64(0)
+	if held {
+		ahead = min(k.pace.ahead(time.Now(), used, max(grant.From, millis(k.clock())), k.beat()), k.most.Load())
+	}
+	k.holder.Use(used, ahead)
+}
+
+// publish says what the holder owns.
+func (k *keeper) publish(err error) {
+	grant, held := k.holder.Grant()
+	if !held {
+		k.granted(Grant{Err: err})
+		return
+	}
+	// More is asked for when half of what is left is used.
+	from := max(grant.From, k.used.Load(), millis(k.clock()))
+	k.mark.Store(min(grant.Until, from+(grant.Until-from)/2))
+	k.granted(Grant{
+		Held: true, Number: grant.Number, From: time.UnixMilli(grant.From), Until: time.UnixMilli(grant.Until), Err: err,
+	})
+}
+
+// report logs when renewing begins to fail, and when it works again.
+func (k *keeper) report(before, after error) {
+	_, held := k.holder.Grant()
+	switch {
+	case before == nil && after != nil && held:
+		k.log(slog.LevelWarn, "lease: the number is not renewed; ids go on as far as time is reserved", "error", after)
+	case before == nil && after != nil:
+		k.log(slog.LevelWarn, "lease: no number is held, and no ids are made", "error", after)
+	case before != nil && after == nil:
+		k.log(slog.LevelInfo, "lease: the number is renewed again")
+	}
+}
+
+func (k *keeper) log(level slog.Level, message string, args ...any) {
+	grant, held := k.holder.Grant()
+	if held {
+		args = append(args, "number", grant.Number, "reserved_until", time.UnixMilli(grant.Until).UTC())
+	}
+	args = append(args, "store", k.leaser.store.Name())
+	k.journal.add(func() { k.leaser.log().Log(context.Background(), level, message, args...) })
+}
+
+// Use implements Lease.
+func (k *keeper) Use(used, most time.Time) {
+	u := millis(used)
+	k.most.Store(millis(most))
+	for before := k.used.Load(); u > before && !k.used.CompareAndSwap(before, u); {
+		before = k.used.Load()
+	}
+	if u > k.mark.Load() {
+		select {
+		case k.ask <- struct{}{}:
+		default: // a wish that has not been read yet says the same
+		}
+	}
+}
+
+// Release implements Lease.
+func (k *keeper) Release(ctx context.Context, next time.Time) error {
+	k.release.Do(func() {
+		k.stop()
+		<-k.done
+		if err := k.giveBack(ctx, millis(next)); err != nil {
+			k.released = k.leaser.fail(ctx, "give a number back to", err)
+		}
+		k.journal.flush(ctx)
+	})
+	return k.released
+}
+
+// giveBack releases what is held. It tries again until ctx ends.
+func (k *keeper) giveBack(ctx context.Context, next int64) error {
+	if !k.holder.Leave(next) {
+		return nil
+	}
+	return k.retry(ctx, 0, func(error) bool { return true }, func() error {
+		k.unanswered = false
+		for {
+			if done, err := k.step(ctx); done || err != nil {
+				return err
+			}
+		}
+	})
+}

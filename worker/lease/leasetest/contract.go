@@ -1,0 +1,331 @@
+package leasetest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+var (
+	node  = lease.Node{Host: "billing-ä-7", Port: "8080", Type: lease.NodeActual}
+	other = lease.Node{Host: "orders-1", Port: "80", Type: lease.NodeContainer}
+)
+
+// bench is a store with what a test says often.
+type bench struct {
+	*testing.T
+	lease.Store
+}
+
+// acquire is the write of a new holder.
+func acquire(number int64, token string, until int64) lease.Write {
+	return lease.Write{Number: number, Token: token, Until: until, Change: lease.Acquire, Node: node, Expiry: time.Hour, Within: within}
+}
+
+// change returns w with another change.
+func change(w lease.Write, to lease.Change) lease.Write {
+	w.Change = to
+	return w
+}
+
+func (b bench) inserts(w lease.Write, want bool) {
+	b.Helper()
+	b.expect(fmt.Sprintf("insert %+v", w), want, func(ctx context.Context) (bool, error) { return b.Insert(ctx, w) })
+}
+
+func (b bench) swaps(old string, w lease.Write, want bool) {
+	b.Helper()
+	b.expect(fmt.Sprintf("swap %s for %+v", old, w), want, func(ctx context.Context) (bool, error) { return b.Swap(ctx, old, w) })
+}
+
+func (b bench) expect(what string, want bool, write func(context.Context) (bool, error)) {
+	b.Helper()
+	if done, err := write(context.Background()); done != want || err != nil {
+		b.Fatalf("%s: %t, %v; want %t", what, done, err, want)
+	}
+}
+
+// row returns a row that must be there, and checks what the protocol knows of it.
+func (b bench) row(number int64, token string, until int64, state lease.State) lease.Row {
+	b.Helper()
+	row, now, err := b.Read(context.Background(), number, time.Hour)
+	if err != nil || row == nil {
+		b.Fatalf("read %d: %v, %v", number, row, err)
+	}
+	if row.Number != number || row.Token != token || row.Until != until || row.State != state {
+		b.Fatalf("read %d: %+v; want token %s, until %d, %s", number, *row, token, until, state)
+	}
+	if state == lease.StateFree && row.Heartbeat != 0 || row.Heartbeat > now {
+		b.Fatalf("read %d: %+v at %d", number, *row, now)
+	}
+	return *row
+}
+
+func (b bench) view(within lease.Bounds) lease.View {
+	b.Helper()
+	view, err := b.Look(context.Background(), within, time.Hour)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return view
+}
+
+// empty: a store without rows says so.
+func (s Suite) empty(t *testing.T, open Opener) {
+	b := bench{t, open(t)}
+	if b.Name() == "" {
+		t.Error("the store has no name")
+	}
+	row, now, err := b.Read(context.Background(), 7, time.Hour)
+	if row != nil || err != nil {
+		t.Errorf("read: %v, %v", row, err)
+	}
+	view := b.view(lease.Bounds{From: 3, To: 9})
+	if view.Next != 3 || len(view.Free) != 0 || view.Held != 0 || (view.Now == 0) != (now == 0) {
+		t.Errorf("look: %+v at %d; want 3 to be the next number", view, now)
+	}
+	if now != 0 && time.Since(time.UnixMilli(now)).Abs() > time.Hour {
+		t.Errorf("the store's clock shows %d", now)
+	}
+	rows, err := b.List(context.Background(), 0, time.Hour)
+	if len(rows) != 0 || err != nil {
+		t.Errorf("list: %v, %v", rows, err)
+	}
+	b.swaps("", acquire(7, "a", 1), false)
+}
+
+// insert: a row is made once, and says all that was written.
+func (s Suite) insert(t *testing.T, open Opener) {
+	b := bench{t, open(t)}
+	long := "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	b.inserts(acquire(7, long, 1<<60), true)
+	row := b.row(7, long, 1<<60, lease.StateHeld)
+	if row.Node != node {
+		t.Errorf("%+v; want %+v", row.Node, node)
+	}
+	b.inserts(acquire(7, "b", 1), false)
+	b.inserts(acquire(within.To, "c", 0), true)
+	b.row(7, long, 1<<60, lease.StateHeld)
+	bench{t, open(t)}.row(within.To, "c", 0, lease.StateHeld)
+}
+
+// swap: only who names the token writes, and what is written replaces all that the
+// protocol knows.
+func (s Suite) swap(t *testing.T, open Opener) {
+	a, b := bench{t, open(t)}, bench{t, open(t)}
+	a.inserts(acquire(7, "a", 100), true)
+	b.swaps("x", acquire(7, "b", 200), false)
+	b.swaps("", acquire(7, "b", 200), false)
+	b.swaps("A", acquire(7, "b", 200), false) // case matters
+	a.row(7, "a", 100, lease.StateHeld)
+	taken := acquire(7, "b", 200)
+	taken.Node = other
+	b.swaps("a", taken, true)
+	if row := a.row(7, "b", 200, lease.StateHeld); row.Node != other {
+		t.Errorf("%+v; want %+v", row.Node, other)
+	}
+	a.swaps("a", acquire(7, "c", 300), false)
+	b.swaps("b", change(acquire(7, "d", 400), lease.Extend), true)
+	if row := a.row(7, "d", 400, lease.StateHeld); row.Node != other {
+		t.Errorf("%+v; want %+v", row.Node, other)
+	}
+	b.swaps("d", change(acquire(7, "e", 350), lease.Release), true)
+	a.row(7, "e", 350, lease.StateFree)
+	b.swaps("d", change(acquire(7, "f", 500), lease.Extend), false)
+	a.swaps("e", acquire(7, "g", 600), true)
+	b.row(7, "g", 600, lease.StateHeld)
+	b.swaps("g", change(acquire(8, "h", 1), lease.Extend), false) // another number
+}
+
+// fresh: a number that was passed is not given as new, but to who asks for it.
+func (s Suite) fresh(t *testing.T, open Opener) {
+	b := bench{t, open(t)}
+	fresh := func(number int64, token string) lease.Write {
+		w := acquire(number, token, 1)
+		w.Fresh = true
+		return w
+	}
+	b.inserts(fresh(0, "a"), true)
+	b.inserts(fresh(0, "b"), false)
+	b.inserts(acquire(5, "c", 1), true)
+	if view := b.view(within); view.Next != 6 || view.Held != 2 {
+		t.Errorf("%+v; want 6 to be the next number, and two held", view)
+	}
+	b.inserts(fresh(3, "d"), false)
+	b.inserts(acquire(3, "e", 1), true)
+	b.inserts(fresh(6, "f"), true)
+	if view := b.view(within); view.Next != 7 {
+		t.Errorf("%+v; want 7 to be the next number", view)
+	}
+}
+
+// bounds: ranges know nothing of each other's numbers, and whoever takes from all
+// of them starts above.
+func (s Suite) bounds(t *testing.T, open Opener) {
+	b := bench{t, open(t)}
+	north, south := lease.Bounds{From: 0, To: 99}, lease.Bounds{From: 100, To: 199}
+	put := func(number int64, of lease.Bounds) {
+		t.Helper()
+		w := acquire(number, fmt.Sprint("t", number), number)
+		w.Within, w.Fresh = of, true
+		b.inserts(w, true)
+	}
+	put(100, south)
+	put(0, north)
+	put(101, south)
+	b.swaps("t100", change(acquire(100, "r", 5), lease.Release), true)
+	if view := b.view(south); view.Next != 102 || view.Held != 1 || len(view.Free) != 1 || view.Free[0].Number != 100 {
+		t.Errorf("%+v; want 102, one held, 100 free", view)
+	}
+	if view := b.view(north); view.Next != 1 || view.Held != 1 || len(view.Free) != 0 {
+		t.Errorf("%+v; want 1, one held, none free", view)
+	}
+	if view := b.view(within); view.Next != 102 || view.Held != 2 {
+		t.Errorf("%+v; want 102, and two held", view)
+	}
+	for number, held := range map[int64]int64{0: 1, 100: 0, 101: 1} { // both ends are within
+		if view := b.view(lease.Bounds{From: number, To: number}); view.Held != held || int64(len(view.Free)) != 1-held {
+			t.Errorf("number %d alone: %+v; want %d held", number, view, held)
+		}
+	}
+}
+
+// look: free numbers come with the least reserved first.
+func (s Suite) look(t *testing.T, open Opener) {
+	b := bench{t, open(t)}
+	for number, until := range []int64{500, 100, 400, 200, 300} {
+		b.inserts(acquire(int64(number), "a", 1), true)
+		if number != 2 {
+			b.swaps("a", change(acquire(int64(number), "b", until), lease.Release), true)
+		}
+	}
+	view := b.view(within)
+	var free []int64
+	for _, row := range view.Free {
+		free = append(free, row.Number)
+		if row.Token != "b" || row.State == lease.StateHeld {
+			t.Errorf("%+v", row)
+		}
+	}
+	if fmt.Sprint(free) != "[1 3 4 0]" || view.Held != 1 || view.Next != 5 {
+		t.Errorf("%v are free, %+v; want 1 3 4 0, one held, 5 to be the next number", free, view)
+	}
+	if view := b.view(lease.Bounds{From: 0, To: 2}); len(view.Free) != 2 || view.Free[0].Number != 1 || view.Free[1].Number != 0 {
+		t.Errorf("%+v; want 1 and 0 to be free", view)
+	}
+}
+
+// list: the highest numbers come first.
+func (s Suite) list(t *testing.T, open Opener) {
+	b := bench{t, open(t)}
+	for _, number := range []int64{9, 10, 2} {
+		b.inserts(acquire(number, "a", number), true)
+	}
+	b.swaps("a", change(acquire(10, "b", 10), lease.Release), true)
+	for limit, want := range map[int]string{0: "[10 free 9 held 2 held]", 2: "[10 free 9 held]", 5: "[10 free 9 held 2 held]"} {
+		rows, err := b.List(context.Background(), limit, time.Hour)
+		var got []any
+		for _, row := range rows {
+			got = append(got, row.Number, row.State)
+			if row.Node != node || row.Until != row.Number {
+				t.Errorf("%+v", row)
+			}
+		}
+		if fmt.Sprint(got) != want || err != nil {
+			t.Errorf("limit %d: %v, %v; want %s", limit, got, err, want)
+		}
+	}
+}
+
+// expiry: a holder without signs of life expires, and any other does not.
+func (s Suite) expiry(t *testing.T, open Opener) {
+	dead, b := open(t), bench{t, open(t)}
+	w := acquire(7, "a", 100)
+	w.Expiry = s.Expiry
+	bench{t, dead}.inserts(w, true)
+	b.inserts(acquire(8, "a", 100), true)
+	s.Kill(t, dead)
+	eventually(t, "the holder is found dead", func() bool {
+		view, err := b.Look(context.Background(), within, s.Expiry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range view.Free {
+			if row.Number == 7 {
+				return true
+			}
+		}
+		return false
+	})
+	row, _, err := b.Read(context.Background(), 7, s.Expiry)
+	if err != nil || row == nil || row.State != lease.StateExpired || row.Token != "a" || row.Until != 100 || row.Node != node {
+		t.Errorf("%+v, %v; want the row as it was, expired", row, err)
+	}
+	b.swaps("a", acquire(7, "b", 200), true)
+	b.row(7, "b", 200, lease.StateHeld)
+}
+
+// once: of those who write at once, one succeeds.
+func (s Suite) once(t *testing.T, open Opener) {
+	const writers = 6
+	stores := make([]lease.Store, writers)
+	for i := range stores {
+		stores[i] = open(t)
+	}
+	for round := range 10 {
+		for _, old := range []string{"", fmt.Sprint("first", round)} {
+			var won, unsure atomic.Int64
+			var writing sync.WaitGroup
+			for i, store := range stores {
+				writing.Go(func() {
+					w := acquire(int64(round), fmt.Sprintf("%s-%d-%d", old, round, i), int64(i))
+					write := func(ctx context.Context) (bool, error) { return store.Insert(ctx, w) }
+					if old != "" {
+						write = func(ctx context.Context) (bool, error) { return store.Swap(ctx, old, w) }
+					}
+					done, err := write(context.Background())
+					switch {
+					case err != nil:
+						unsure.Add(1)
+					case done:
+						won.Add(1)
+					}
+				})
+			}
+			writing.Wait()
+			if won.Load() > 1 || won.Load() == 0 && unsure.Load() == 0 {
+				t.Fatalf("round %d: %d writers of %d succeeded, %d failed; want one", round, won.Load(), writers, unsure.Load())
+			}
+			if old == "" { // make the token known for the swaps
+				b := bench{t, stores[0]}
+				row, _, err := b.Read(context.Background(), int64(round), time.Hour)
+				if err != nil || row == nil {
+					t.Fatalf("read: %v, %v", row, err)
+				}
+				b.swaps(row.Token, acquire(int64(round), fmt.Sprint("first", round), 1), true)
+			}
+		}
+	}
+}
+
+// cancelled: a call fails once its context has ended.
+func (s Suite) cancelled(t *testing.T, open Opener) {
+	store := open(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, look := store.Look(ctx, within, time.Hour)
+	_, _, read := store.Read(ctx, 7, time.Hour)
+	_, insert := store.Insert(ctx, acquire(7, "a", 1))
+	_, swap := store.Swap(ctx, "a", acquire(7, "b", 1))
+	_, list := store.List(ctx, 0, time.Hour)
+	for name, err := range map[string]error{"Look": look, "Read": read, "Insert": insert, "Swap": swap, "List": list} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+// Package leasetest tests implementations of lease.Store.
+//
+//	func TestStore(t *testing.T) {
+//		leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
+//			prefix := newPrefix(t) // an empty place of the test's own
+//			return func(t *testing.T) lease.Store { return mystore.New(connect(t), prefix) }
+//		}}.Run(t)
+//	}
+//
+// Run checks the contract of each method, and holders that start, crash, lose
+// their numbers and give them back. It checks that histories of requests are
+// linearizable. An adversary loses requests and answers while other holders
+// take numbers away, also with every number looking free at all times.
+package leasetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// Opener opens one store. Each call returns a handle with a connection of its own,
+// to the same rows. It may be called from several goroutines.
+type Opener func(t *testing.T) lease.Store
+
+// Suite holds the tests that a store has to pass.
+type Suite struct {
+	// Open returns an Opener of a store that is empty.
+	Open func(t *testing.T) Opener
+
+	// Expiry is the shortest by which the store can judge; zero is 100 ms.
+	Expiry time.Duration
+
+	// Kill ends a store that an Opener returned as a crash of its process does.
+	// Set it if a holder is alive as long as its connection. Nil means that a
+	// holder which writes no more is dead after the expiry.
+	Kill func(t *testing.T, s lease.Store)
+}
+
+// Run runs all tests.
+func (s Suite) Run(t *testing.T) {
+	if s.Expiry == 0 {
+		s.Expiry = 100 * time.Millisecond
+	}
+	if s.Kill == nil {
+		s.Kill = func(*testing.T, lease.Store) {}
+	}
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, open Opener)
+	}{
+		{"Empty", s.empty}, {"Insert", s.insert}, {"Swap", s.swap}, {"Fresh", s.fresh}, {"Bounds", s.bounds},
+		{"Look", s.look}, {"List", s.list}, {"Expiry", s.expiry}, {"Once", s.once}, {"Cancelled", s.cancelled},
+		{"ComesBack", s.comesBack}, {"Crash", s.crash}, {"Held", s.held}, {"Loss", s.loss}, {"Starters", s.starters},
+		{"Renews", s.renews}, {"Range", s.inRange},
+		{"Linearizable", Linearizable}, {"Adversary", s.adversary}, {"AlwaysFree", s.alwaysFree},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel() // most of the time is spent waiting
+			test.run(t, s.Open(t))
+		})
+	}
+}
+
+// eventually waits until something is so. How long that takes is the machine's
+// affair.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it never came to this: %s", what)
+		}
+	}
+}

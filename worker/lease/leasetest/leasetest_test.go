@@ -1,0 +1,163 @@
+package leasetest
+
+// Faulty stores are in an internal test, for it needs record.
+
+import (
+	"context"
+	mathrand "math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// faulty is a store with some of its methods replaced.
+type faulty struct {
+	lease.Store
+	read   func(number int64) (*lease.Row, int64, error)
+	insert func(w lease.Write) (bool, error)
+	swap   func(old string, w lease.Write) (bool, error)
+}
+
+func (f *faulty) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+	if f.read != nil {
+		return f.read(number)
+	}
+	return f.Store.Read(ctx, number, expiry)
+}
+
+func (f *faulty) Insert(ctx context.Context, w lease.Write) (bool, error) {
+	if f.insert != nil {
+		return f.insert(w)
+	}
+	return f.Store.Insert(ctx, w)
+}
+
+func (f *faulty) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+	if f.swap != nil {
+		return f.swap(old, w)
+	}
+	return f.Store.Swap(ctx, old, w)
+}
+
+// attempts is how often chance may miss a fault.
+const attempts = 20
+
+// A store that is not linearizable is found out.
+func TestFaultyStoresAreNotLinearizable(t *testing.T) {
+	ctx := context.Background()
+	for name, fault := range map[string]func(s lease.Store) lease.Store{
+		"swaps whatever the token": func(s lease.Store) lease.Store {
+			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+				if row, _, err := s.Read(ctx, w.Number, time.Hour); err == nil && row != nil {
+					old = row.Token
+				}
+				return s.Swap(ctx, old, w)
+			}}
+		},
+		"reads a stale row": func(s lease.Store) lease.Store {
+			stale := map[int64]*lease.Row{}
+			return &faulty{Store: s, read: func(number int64) (*lease.Row, int64, error) {
+				row, now, err := s.Read(ctx, number, time.Hour)
+				before, ok := stale[number]
+				stale[number] = row
+				if ok {
+					row = before
+				}
+				return row, now, err
+			}}
+		},
+		"loses what it said was done": func(s lease.Store) lease.Store {
+			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+				if mathrand.IntN(4) == 0 {
+					return true, nil
+				}
+				return s.Swap(ctx, old, w)
+			}}
+		},
+		"says that it made a row that was there": func(s lease.Store) lease.Store {
+			return &faulty{Store: s, insert: func(w lease.Write) (bool, error) {
+				_, err := s.Insert(ctx, w)
+				return err == nil, err
+			}}
+		},
+		"says that it did nothing": func(s lease.Store) lease.Store {
+			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+				done, err := s.Swap(ctx, old, w)
+				return done && mathrand.IntN(4) > 0, err
+			}}
+		},
+		"does not reserve": func(s lease.Store) lease.Store {
+			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+				w.Until--
+				return s.Swap(ctx, old, w)
+			}}
+		},
+		"does not release": func(s lease.Store) lease.Store {
+			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+				if w.Change == lease.Release {
+					w.Change = lease.Extend
+				}
+				return s.Swap(ctx, old, w)
+			}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for range attempts {
+				s := NewMemory()
+				if !linearizable(t, record(t, func(*testing.T) lease.Store { return s }, fault)) {
+					return
+				}
+			}
+			t.Error("the fault was not found")
+		})
+	}
+}
+
+func TestMemory(t *testing.T) {
+	Suite{Open: func(t *testing.T) Opener {
+		s := NewMemory()
+		return func(*testing.T) lease.Store { return s }
+	}}.Run(t)
+}
+
+// A store that lets two holders stamp the same is found out.
+func TestAdversaryFindsFaults(t *testing.T) {
+	for name, fault := range map[string]func(s lease.Store) lease.Store{
+		"tells less than is reserved, and that all is free": func(s lease.Store) lease.Store { return forgetful{liar{s}} },
+		"tells less than is reserved":                       func(s lease.Store) lease.Store { return forgetful{s} },
+		"swaps whatever the token": func(s lease.Store) lease.Store {
+			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
+				time.Sleep(20 * time.Millisecond) // so that others have swapped meanwhile
+				if row, _, err := s.Read(context.Background(), w.Number, time.Hour); err == nil && row != nil {
+					old = row.Token
+				}
+				return s.Swap(context.Background(), old, w)
+			}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for range attempts {
+				s := fault(NewMemory())
+				if (Suite{Expiry: 100 * time.Millisecond}).contend(t, func(*testing.T) lease.Store { return s }) != nil {
+					return
+				}
+			}
+			t.Error("the fault was not found")
+		})
+	}
+}
+
+// forgetful is a store that tells the last half second that is reserved to nobody
+// but who reserved it.
+type forgetful struct{ lease.Store }
+
+func (f forgetful) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
+	view, err := f.Store.Look(ctx, within, expiry)
+	for i := range view.Free {
+		view.Free[i].Until -= 500
+	}
+	return view, err
+}

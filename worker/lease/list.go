@@ -1,0 +1,96 @@
+package lease
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Info is one row of a store, for people: one number.
+type Info struct {
+	Number        int64     `json:"number"`
+	State         State     `json:"state"`
+	Host          string    `json:"host"` // of its last holder; see Node
+	Port          string    `json:"port"`
+	Type          NodeType  `json:"type"`                  // in JSON the number: 1 container, 2 actual
+	HeartbeatAt   time.Time `json:"heartbeat_at,omitzero"` // last sign of life, by the store's clock; zero if free or not known
+	ReservedUntil time.Time `json:"reserved_until"`        // where its next holder starts, or the present if that is later
+	Created       time.Time `json:"created,omitzero"`      // by the store's clock; zero if not known
+}
+
+// Leases returns the rows with the highest numbers, highest first, at most
+// limit of them; a limit below 1 is no limit. Whether a holder is alive is
+// judged by this Leaser's expiry. It creates nothing: if a table is missing,
+// the store's error says so.
+func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	rows, err := l.store.List(ctx, limit, l.expiry)
+	if err != nil {
+		return nil, l.fail(ctx, "list", err)
+	}
+	infos := make([]Info, len(rows))
+	for i, row := range rows {
+		infos[i] = Info{
+			Number: row.Number, State: row.State, Host: row.Node.Host, Port: row.Node.Port, Type: row.Node.Type,
+			HeartbeatAt: moment(row.Heartbeat), ReservedUntil: time.UnixMilli(row.Until).UTC(), Created: moment(row.Created),
+		}
+	}
+	return infos, nil
+}
+
+// moment returns the time of an instant that may be unknown.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// Free gives back a dead holder's number before it expires. If the holder is
+// alive, by this Leaser's expiry, the error matches ErrHeld. With force, Free
+// gives back that number too; the holder takes another at its next sign of
+// life. No id repeats: the next holder starts where the time reserved for the
+// last one ends. For a number without a row the error matches ErrNoLease; for a
+// free number it is nil.
+func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	doing, before := fmt.Sprintf("free number %d in", number), ""
+	for {
+		row, now, err := l.store.Read(ctx, number, l.expiry)
+		switch {
+		case err != nil:
+			return l.fail(ctx, doing, err)
+		case row == nil || number < 0:
+			return l.fail(ctx, doing, ErrNoLease)
+		case row.State == StateHeld && !force:
+			return l.fail(ctx, doing, fmt.Errorf("%w: by %s, which is within %v", ErrHeld, holderOf(*row, now), l.expiry))
+		case row.Token == before:
+			return l.fail(ctx, doing, errors.New("the row was not changed"))
+		}
+		before = row.Token
+		done, err := l.store.Swap(ctx, row.Token, Write{Number: number, Token: rand.Text(), Until: row.Until, Change: Release})
+		if err != nil {
+			return l.fail(ctx, doing, err)
+		}
+		if done {
+			return nil
+		}
+		// Its holder has written meanwhile: look again whether it is alive.
+	}
+}
+
+// holderOf returns who holds a number, and the time of the holder's last sign
+// of life.
+func holderOf(row Row, now int64) string {
+	text := fmt.Sprintf("host %q, port %q", row.Node.Host, row.Node.Port)
+	if now > 0 && row.Heartbeat > 0 {
+		text += fmt.Sprintf(", heard of %v ago", time.Duration(now-row.Heartbeat)*time.Millisecond)
+	}
+	return text
+}

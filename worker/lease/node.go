@@ -1,0 +1,161 @@
+package lease
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// NodeType says what kind of host a process runs on. The values are
+// uid-generator's WorkerNodeType and are what the column TYPE holds.
+type NodeType int
+
+const (
+	// NodeContainer is a process in a container whose environment names it.
+	NodeContainer NodeType = 1
+	// NodeActual is any other process.
+	NodeActual NodeType = 2
+)
+
+// String returns CONTAINER, ACTUAL, or the number of a type that is neither.
+func (t NodeType) String() string {
+	switch t {
+	case NodeContainer:
+		return "CONTAINER"
+	case NodeActual:
+		return "ACTUAL"
+	}
+	return "NodeType(" + strconv.Itoa(int(t)) + ")"
+}
+
+// Node describes the process that inserted a row, for people who read the
+// table. Numbers do not depend on it.
+type Node struct {
+	Host string   // a name or an address, 1 to 64 characters
+	Port string   // a port, or a value that tells starts on one host apart, 1 to 64 characters
+	Type NodeType // NodeContainer or NodeActual
+}
+
+// maxText is the width, in characters, of the columns HOST_NAME and PORT.
+const maxText = 64
+
+// Validate reports every field that a row cannot have.
+func (n Node) Validate() error {
+	var faults []error
+	for _, field := range []struct{ name, value string }{{"Host", n.Host}, {"Port", n.Port}} {
+		length := utf8.RuneCountInString(field.value)
+		if length < 1 || length > maxText || !utf8.ValidString(field.value) || strings.ContainsRune(field.value, 0) {
+			faults = append(faults, fmt.Errorf("lease: Node.%s %q: want 1 to %d characters of UTF-8, none of them NUL",
+				field.name, field.value, maxText))
+		}
+	}
+	if n.Type != NodeContainer && n.Type != NodeActual {
+		faults = append(faults, fmt.Errorf("lease: Node.Type %d: want %d (NodeContainer) or %d (NodeActual)", n.Type, NodeContainer, NodeActual))
+	}
+	return errors.Join(faults...)
+}
+
+// DetectNode returns what to write about this process. It is the counterpart of
+// uid-generator's DockerUtils and NetUtils. getenv is os.Getenv but for tests;
+// an empty variable counts as unset. The first rule that fits decides:
+//
+//  1. JPAAS_HOST and a port, JPAAS_HTTP_PORT or else JPAAS_HOST_PORT_8080, both
+//     set: a NodeContainer of that host and port, as in uid-generator. One without
+//     the other is an error.
+//  2. POD_IP or KUBERNETES_SERVICE_HOST set: a NodeContainer. Its host is the first
+//     of POD_NAME, HOSTNAME and POD_IP that is set; if none is, the rule does not
+//     fit. Kubernetes sets KUBERNETES_SERVICE_HOST and HOSTNAME in every pod by
+//     itself; POD_NAME and POD_IP are for a manifest to set from the pod's
+//     fields.
+//  3. Otherwise NodeActual. The host is the machine's first address that is
+//     neither loopback nor link-local, or the host name when there is none. A
+//     container outside Kubernetes is NodeActual, with the container's address.
+//
+// Rules 2 and 3 know no port. As in uid-generator, the port is then the time in
+// milliseconds less a random number below 100,000, which distinguishes starts
+// on one host.
+//
+// A host longer than the column's 64 characters keeps its end, which in the
+// name of a pod is the part that differs.
+func DetectNode(getenv func(string) string) (Node, error) {
+	return machine{
+		getenv:   getenv,
+		addrs:    net.InterfaceAddrs,
+		hostname: os.Hostname,
+		stamp:    func() int64 { return time.Now().UnixMilli() - rand.Int64N(100_000) },
+	}.node()
+}
+
+// machine is where DetectNode looks.
+type machine struct {
+	getenv   func(string) string
+	addrs    func() ([]net.Addr, error)
+	hostname func() (string, error)
+	stamp    func() int64
+}
+
+func (m machine) node() (Node, error) {
+	node, err := m.find()
+	if err != nil {
+		return Node{}, fmt.Errorf("lease: detect node: %w", err)
+	}
+	node.Host = lastRunes(node.Host, maxText)
+	return node, node.Validate()
+}
+
+func (m machine) find() (Node, error) {
+	host := m.getenv("JPAAS_HOST")
+	port := cmp.Or(m.getenv("JPAAS_HTTP_PORT"), m.getenv("JPAAS_HOST_PORT_8080"))
+	if host != "" && port != "" {
+		return Node{host, port, NodeContainer}, nil
+	}
+	if host != "" || port != "" {
+		return Node{}, fmt.Errorf("JPAAS_HOST is %q and JPAAS_HTTP_PORT or JPAAS_HOST_PORT_8080 is %q: "+
+			"want both or neither", host, port)
+	}
+
+	stamp := strconv.FormatInt(m.stamp(), 10)
+	if m.getenv("POD_IP") != "" || m.getenv("KUBERNETES_SERVICE_HOST") != "" {
+		if host = cmp.Or(m.getenv("POD_NAME"), m.getenv("HOSTNAME"), m.getenv("POD_IP")); host != "" {
+			return Node{host, stamp, NodeContainer}, nil
+		}
+	}
+
+	if host = m.address(); host == "" {
+		var err error
+		if host, err = m.hostname(); err != nil {
+			return Node{}, fmt.Errorf("no address and no host name: %w", err)
+		}
+	}
+	return Node{host, stamp, NodeActual}, nil
+}
+
+// address returns the first address that others could reach, or "".
+func (m machine) address() string {
+	addrs, err := m.addrs()
+	if err != nil {
+		return "" // the host name will do
+	}
+	for _, addr := range addrs {
+		network, ok := addr.(*net.IPNet)
+		if ok && network.IP.IsGlobalUnicast() { // neither loopback, link-local nor multicast
+			return network.IP.String()
+		}
+	}
+	return ""
+}
+
+func lastRunes(s string, n int) string {
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+	return string(runes[len(runes)-n:])
+}

@@ -1,0 +1,108 @@
+package lease
+
+import (
+	"errors"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestDetectNode(t *testing.T) {
+	const now, stamp = 1463700000123, "1463700000123"
+	long := strings.Repeat("x", 70) + "-abc12"
+	network := []string{"127.0.0.1/8", "::1/128", "169.254.3.4/16", "fe80::1/64", "10.0.0.5/24", "192.168.1.9/16"}
+	for _, tt := range []struct {
+		name  string
+		env   map[string]string
+		addrs []string
+		host  string // the machine's name; empty is an error
+		want  Node
+		err   string
+	}{
+		{name: "jpaas", env: map[string]string{"JPAAS_HOST": "h", "JPAAS_HTTP_PORT": "81", "JPAAS_HOST_PORT_8080": "82", "POD_IP": "1.2.3.4"},
+			want: Node{"h", "81", NodeContainer}},
+		{name: "jpaas, other port", env: map[string]string{"JPAAS_HOST": "h", "JPAAS_HOST_PORT_8080": "82"}, want: Node{"h", "82", NodeContainer}},
+		{name: "jpaas host alone", env: map[string]string{"JPAAS_HOST": "h"}, err: "JPAAS_HOST"},
+		{name: "jpaas port alone", env: map[string]string{"JPAAS_HTTP_PORT": "81"}, err: "JPAAS_HTTP_PORT"},
+		{name: "jpaas other port alone", env: map[string]string{"JPAAS_HOST_PORT_8080": "82"}, err: "JPAAS_HOST_PORT_8080"},
+		{name: "jpaas port too long", env: map[string]string{"JPAAS_HOST": "h", "JPAAS_HTTP_PORT": long}, err: "Node.Port"},
+		{name: "pod name and ip", env: map[string]string{"POD_NAME": "pod-0", "HOSTNAME": "other", "POD_IP": "10.1.1.1"},
+			want: Node{"pod-0", stamp, NodeContainer}},
+		{name: "host name and pod ip", env: map[string]string{"HOSTNAME": "pod-1", "POD_IP": "10.1.1.1"},
+			want: Node{"pod-1", stamp, NodeContainer}},
+		{name: "kubernetes", env: map[string]string{"HOSTNAME": "pod-2", "KUBERNETES_SERVICE_HOST": "10.96.0.1"},
+			want: Node{"pod-2", stamp, NodeContainer}},
+		{name: "pod ip alone", env: map[string]string{"POD_IP": "10.1.1.1"}, want: Node{"10.1.1.1", stamp, NodeContainer}},
+		{name: "long pod name", env: map[string]string{"POD_NAME": long, "POD_IP": "10.1.1.1"},
+			want: Node{long[len(long)-64:], stamp, NodeContainer}},
+		{name: "kubernetes, nameless", env: map[string]string{"KUBERNETES_SERVICE_HOST": "10.96.0.1"}, addrs: network,
+			want: Node{"10.0.0.5", stamp, NodeActual}},
+		{name: "docker", env: map[string]string{"HOSTNAME": "c0ffee"}, addrs: network, want: Node{"10.0.0.5", stamp, NodeActual}},
+		{name: "actual", addrs: network, want: Node{"10.0.0.5", stamp, NodeActual}},
+		{name: "actual, IPv6", addrs: []string{"::1/128", "2001:db8::7/64"}, want: Node{"2001:db8::7", stamp, NodeActual}},
+		{name: "no address", addrs: network[:4], host: "box", want: Node{"box", stamp, NodeActual}},
+		{name: "nothing", err: "no host name"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := machine{
+				getenv: func(name string) string { return tt.env[name] },
+				addrs: func() (addrs []net.Addr, err error) {
+					for _, cidr := range tt.addrs {
+						ip, network, err := net.ParseCIDR(cidr)
+						if err != nil {
+							t.Fatal(err)
+						}
+						addrs = append(addrs, &net.IPNet{IP: ip, Mask: network.Mask})
+					}
+					if addrs == nil {
+						err = errors.New("no addresses")
+					}
+					return addrs, err
+				},
+				hostname: func() (string, error) {
+					if tt.host == "" {
+						return "", errors.New("unknown")
+					}
+					return tt.host, nil
+				},
+				stamp: func() int64 { return now },
+			}.node()
+			if tt.err != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), "lease: ") || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("%+v, %v; want an error about %s", got, err, tt.err)
+				}
+				return
+			}
+			if err != nil || got != tt.want {
+				t.Errorf("%+v, %v; want %+v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestDetectThisMachine(t *testing.T) {
+	before := time.Now().UnixMilli()
+	got, err := DetectNode(func(string) string { return "" })
+	after := time.Now().UnixMilli()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stamp, err := strconv.ParseInt(got.Port, 10, 64)
+	if got.Type != NodeActual || err != nil || stamp <= before-100_000 || stamp > after {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := DetectNode(os.Getenv); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNodeTypeString(t *testing.T) {
+	for typ, want := range map[NodeType]string{NodeContainer: "CONTAINER", NodeActual: "ACTUAL", 0: "NodeType(0)"} {
+		if got := typ.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package lease_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
+)
+
+// The tests of this file are in virtual time.
+
+// unanswering is a store that makes a row, loses the answer, and is away for the
+// next reading.
+type unanswering struct {
+	*leasetest.Memory
+	away bool
+}
+
+var errReset = errors.New("connection reset")
+
+func (s *unanswering) Insert(ctx context.Context, w lease.Write) (bool, error) {
+	_, _ = s.Memory.Insert(ctx, w)
+	s.away = true
+	return false, errReset
+}
+
+func (s *unanswering) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+	if s.away {
+		s.away = false
+		return nil, 0, errReset
+	}
+	return s.Memory.Read(ctx, number, expiry)
+}
+
+// A start that fails gives back what it may have taken.
+func TestFailedStartGivesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &unanswering{Memory: leasetest.NewMemory()}
+		_, err := lease.New(s, quiet).Lease(context.Background(), 9, time.Now, new(grants).granted)
+		if !errors.Is(err, errReset) {
+			t.Fatalf("%v; want that the connection was reset", err)
+		}
+		row, _, err := s.Memory.Read(context.Background(), 0, time.Minute)
+		if err != nil || row == nil || row.State != lease.StateFree {
+			t.Errorf("%+v, %v; want the number free", row, err)
+		}
+	})
+}
+
+// More is reserved at once when half of what was reserved is used, and not before.
+// A call that says less after one that said more changes nothing.
+func TestUseAsksAtHalf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, l := hold(t, leasetest.NewMemory(), lease.WithExpiry(8*time.Minute)) // a beat is two minutes
+		first := g.last().Until
+		l.Use(time.Now().Add(4*time.Minute), time.Time{})
+		time.Sleep(time.Second)
+		if until := g.last().Until; until != first {
+			t.Errorf("reserved until %v when less than half of it was used; want %v", until, first)
+		}
+		l.Use(time.Now().Add(6*time.Minute), time.Time{})
+		l.Use(time.Now(), time.Time{})
+		time.Sleep(time.Second)
+		if until := g.last().Until; !until.After(first.Add(5 * time.Minute)) {
+			t.Errorf("reserved until %v when more than half of it was used; want more", until)
+		}
+	})
+}
+
+// The first attempts after a failure come quickly, also after a failure that took
+// long.
+func TestRetriesQuicklyAfterEachFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, away := newSlow(), errors.New("away")
+		hold(t, s)
+		var mu sync.Mutex
+		var attempts []time.Time
+		fail := func(context.Context, bool) error {
+			mu.Lock()
+			defer mu.Unlock()
+			attempts = append(attempts, time.Now())
+			return away
+		}
+		for range 2 {
+			attempts = nil
+			s.fails(fail)
+			time.Sleep(2 * time.Minute)
+			s.fails(func(context.Context, bool) error { return nil })
+			time.Sleep(time.Minute)
+			mu.Lock()
+			if len(attempts) < 20 || attempts[1].Sub(attempts[0]) > 200*time.Millisecond {
+				t.Errorf("attempts at %v", attempts)
+			}
+			if last := len(attempts) - 1; attempts[last].Sub(attempts[last-1]) < time.Second {
+				t.Errorf("attempts at %v; want them to become rare", attempts)
+			}
+			mu.Unlock()
+		}
+	})
+}
+
+// Instants beyond all reckoning are the last that there is.
+func TestUseBeyondAllInstants(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, l := hold(t, leasetest.NewMemory())
+		far := time.Unix(1<<55, 0)
+		l.Use(far, far)
+		time.Sleep(time.Second)
+		if until := g.last().Until; until.UnixMilli() != 1<<60 {
+			t.Errorf("reserved until %d, want %d", until.UnixMilli(), int64(1)<<60)
+		}
+		l.Use(time.Time{}, time.Time{})
+		l.Use(time.Unix(-1<<55, 0), time.Unix(-1<<55, 0))
+		time.Sleep(time.Minute)
+		if until := g.last().Until; until.UnixMilli() != 1<<60 {
+			t.Errorf("reserved until %d", until.UnixMilli())
+		}
+	})
+}
+
+// A store without a clock: the holder's own decides which numbers have rested, and
+// how far is reserved, and is not called wrong.
+func TestStoreWithoutClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := clockless{leasetest.NewMemory()}
+		ahead := func() time.Time { return time.Now().Add(5 * time.Hour) }
+		g := new(grants)
+		l, err := lease.New(s, quiet).Lease(context.Background(), 9, ahead, g.granted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if until := g.last().Until; !until.Equal(ahead().Add(lease.DefaultWindow)) {
+			t.Errorf("reserved until %v; want %v", until, ahead().Add(lease.DefaultWindow))
+		}
+		time.Sleep(time.Hour)
+		if now := g.last(); now.Err != nil || !now.Until.After(ahead()) {
+			t.Errorf("granted %+v", now)
+		}
+		if err := l.Release(context.Background(), ahead()); err != nil {
+			t.Error(err)
+		}
+		if again, _ := hold(t, s); again.last().Number != 1 {
+			t.Errorf("granted %+v; want number 1, as 0 has not rested", again.last())
+		}
+	})
+}
+
+// clockless is a store that has no clock.
+type clockless struct{ *leasetest.Memory }
+
+func (c clockless) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
+	view, err := c.Memory.Look(ctx, within, expiry)
+	view.Now = 0
+	return view, err
+}
+
+func (c clockless) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+	row, _, err := c.Memory.Read(ctx, number, expiry)
+	return row, 0, err
+}

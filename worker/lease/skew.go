@@ -1,0 +1,31 @@
+package lease
+
+import (
+	"log/slog"
+	"time"
+)
+
+// compareClocks compares the clock that stamps ids, before and after the store was
+// read, with the store's. If they are too far apart, a start fails before anything is
+// written. Later the log has a line when that begins and when it ends; ids follow the
+// clock either way.
+func (k *keeper) compareClocks(before, after time.Time, store int64) error {
+	at, most := time.UnixMilli(store), k.leaser.maxSkew
+	var err error
+	switch {
+	case before.Sub(at) > most:
+		err = &SkewError{Ahead: before.Sub(at), Max: most, Store: at.UTC()}
+	case at.Sub(after) > most:
+		err = &SkewError{Ahead: after.Sub(at), Max: most, Store: at.UTC()}
+	}
+	switch {
+	case !k.started:
+		return err
+	case err != nil && !k.skewed:
+		k.log(slog.LevelWarn, "lease: the clock has gone wrong; ids follow it, and the time that they carry is used up", "error", err)
+	case err == nil && k.skewed:
+		k.log(slog.LevelInfo, "lease: the clock is right again")
+	}
+	k.skewed = err != nil
+	return nil
+}

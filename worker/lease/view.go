@@ -1,0 +1,34 @@
+package lease
+
+import (
+	"cmp"
+	"slices"
+)
+
+// NewView answers [Store.Look] from all rows, for stores that cannot search.
+// now is the store's clock, 0 if it has none. given maps the From of holders'
+// bounds to the number above the greatest that was given there.
+func NewView(now int64, rows []Row, given map[int64]int64, within Bounds) View {
+	view := View{Now: now, Next: within.From}
+	for from, next := range given {
+		if from <= within.To {
+			view.Next = max(view.Next, next)
+		}
+	}
+	for _, row := range rows {
+		if row.Number < within.From || row.Number > within.To {
+			continue
+		}
+		view.Next = max(view.Next, row.Number+1)
+		if row.State == StateHeld {
+			view.Held++
+		} else {
+			view.Free = append(view.Free, row)
+		}
+	}
+	slices.SortFunc(view.Free, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Number, b.Number))
+	})
+	view.Free = view.Free[:min(len(view.Free), 32)]
+	return view
+}

@@ -1,0 +1,50 @@
+package lease_test
+
+import (
+	"testing"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+func TestNewView(t *testing.T) {
+	rows := []lease.Row{
+		{Number: 99, Until: 1, State: lease.StateFree},
+		{Number: 100, Until: 30, State: lease.StateExpired},
+		{Number: 101, Until: 40, State: lease.StateHeld},
+		{Number: 102, Until: 20, State: lease.StateFree},
+		{Number: 200, Until: 2, State: lease.StateFree},
+	}
+	for name, test := range map[string]struct {
+		given  map[int64]int64
+		within lease.Bounds
+		next   int64
+		held   int64
+		free   []int64
+	}{
+		"rows alone":                     {nil, lease.Bounds{From: 100, To: 110}, 103, 1, []int64{102, 100}},
+		"more given than there are rows": {map[int64]int64{100: 105}, lease.Bounds{From: 100, To: 110}, 105, 1, []int64{102, 100}},
+		"given above the bounds":         {map[int64]int64{200: 201}, lease.Bounds{From: 100, To: 110}, 103, 1, []int64{102, 100}},
+		"given in all ranges":            {map[int64]int64{0: 100, 200: 205}, lease.Bounds{From: 0, To: 300}, 205, 1, []int64{99, 200, 102, 100}},
+		"none":                           {nil, lease.Bounds{From: 300, To: 310}, 300, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			view := lease.NewView(7, rows, test.given, test.within)
+			if view.Now != 7 || view.Next != test.next || view.Held != test.held || len(view.Free) != len(test.free) {
+				t.Fatalf("%+v", view)
+			}
+			for i, row := range view.Free {
+				if row.Number != test.free[i] {
+					t.Errorf("free number %d is %d, want %d", i, row.Number, test.free[i])
+				}
+			}
+		})
+	}
+
+	many := make([]lease.Row, 100)
+	for i := range many {
+		many[i] = lease.Row{Number: int64(i), Until: int64(-i), State: lease.StateFree}
+	}
+	if view := lease.NewView(0, many, nil, lease.Bounds{To: 1000}); len(view.Free) != 32 || view.Free[0].Number != 99 {
+		t.Errorf("%d rows are free, the first %+v", len(view.Free), view.Free[0])
+	}
+}

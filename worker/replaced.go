@@ -1,0 +1,120 @@
+package worker
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"runtime"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// errReplaced is why a write does not count: it went to a file that nobody else
+// will open.
+var errReplaced = errors.New("the file of the database was moved, removed or replaced while it was open")
+
+// fileCheck notices that the file of an SQLite database was replaced while it was
+// open: connections then go on with the old file, which nobody else sees, and
+// others get the same numbers from the new one. It reads rows as others see them,
+// through a connection that is opened for each reading.
+type fileCheck struct {
+	path   string
+	driver driver.Driver
+	read   string // selects a row's token
+}
+
+// checkFile returns nil where there is no file to look at.
+func (s *Store) checkFile(ctx context.Context, log *slog.Logger) *fileCheck {
+	if s.db.Name() != "sqlite" || runtime.GOOS == "windows" { // where an open file stays where it is
+		return nil
+	}
+	pool, err := s.db.DB()
+	if err != nil {
+		return nil // connections of the app's own making
+	}
+	var main struct{ File string }
+	err = s.ask(ctx, &main, "SELECT file AS file FROM pragma_database_list WHERE name = 'main'")
+	if err != nil || main.File == "" {
+		return nil // in memory
+	}
+	c := &fileCheck{main.File, pool.Driver(), "SELECT token FROM " + s.quoted() + " WHERE worker_id = ?"}
+	if _, err := c.token(ctx, -1); err != nil {
+		log.WarnContext(ctx, "worker: the file of the database cannot be opened a second time, so its being replaced would go unnoticed",
+			"file", c.path, "error", err)
+		return nil
+	}
+	return c
+}
+
+// Connect implements driver.Connector.
+func (c *fileCheck) Connect(context.Context) (driver.Conn, error) {
+	// mode=rw creates no file. The rest is for the one driver or the other.
+	return c.driver.Open("file:" + (&url.URL{Path: c.path}).EscapedPath() + "?mode=rw&_busy_timeout=1000&_pragma=busy_timeout(1000)")
+}
+
+// Driver implements driver.Connector.
+func (c *fileCheck) Driver() driver.Driver { return c.driver }
+
+// token returns the token of a row as others see it, "" for no row.
+func (c *fileCheck) token(ctx context.Context, number int64) (token string, err error) {
+	if _, err := os.Stat(c.path); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	db := sql.OpenDB(c)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = db.QueryRowContext(ctx, c.read, number).Scan(&token)
+	if errors.Is(err, sql.ErrNoRows) || dialectOf("sqlite").Missing(err) {
+		return "", nil
+	}
+	return token, err
+}
+
+// seen returns an error unless others see the row of number with the token.
+func (s *Store) seen(ctx context.Context, number int64, token string) error {
+	c := s.file.Load()
+	if c == nil {
+		return nil
+	}
+	got, err := c.token(ctx, number)
+	switch {
+	case err != nil:
+		return s.marked(fmt.Errorf("look at %s as others see it: %w", c.path, err))
+	case got == token:
+		return nil
+	}
+	return fmt.Errorf("%w: %s", errReplaced, c.path)
+}
+
+// counts returns an error unless others see what a new holder has written.
+func (s *Store) counts(ctx context.Context, w lease.Write) error {
+	err := s.seen(ctx, w.Number, w.Token)
+	if errors.Is(err, errReplaced) {
+		s.reopen(ctx)
+	}
+	return err
+}
+
+// reopen closes the connections that are idle, so that the next request opens the
+// file that is there.
+func (s *Store) reopen(ctx context.Context) {
+	pool, err := s.db.DB()
+	if err != nil {
+		return
+	}
+	for range pool.Stats().Idle {
+		conn, err := pool.Conn(ctx)
+		if err != nil {
+			return
+		}
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
+		_ = conn.Close()
+	}
+}
+
+var _ driver.Connector = (*fileCheck)(nil)

@@ -1,0 +1,67 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// A file that is replaced under a live holder is noticed at the next beat: the
+// holder drops its number, and goes on with one from the file that is there.
+func TestFileReplaced(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"wal", "delete"} {
+		for name, replace := range map[string]func(path string) error{
+			"moved":    func(path string) error { return os.Rename(path, path+".old") },
+			"removed":  os.Remove,
+			"restored": func(path string) error { return os.Rename(path+".backup", path) },
+		} {
+			t.Run(mode+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				s := &store{dbtest.New(t, "sqlite"), leaser}
+				s.Exec(t, "PRAGMA journal_mode = %s", mode)
+				s.create(t)
+				path, _, _ := strings.Cut(s.URL, "?")
+				s.Exec(t, "VACUUM INTO '%s.backup'", path) // before any number is given
+				var out lines
+				h := mustLease(t, s.leaser(s.DB, beating, logTo(out.logger())), max22)
+				if err := replace(path); err != nil {
+					t.Fatal(err)
+				}
+				for _, suffix := range []string{"-wal", "-shm"} {
+					if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+						t.Fatal(err)
+					}
+				}
+				h.await(t, "the loss is told", func(g grant) bool { return errors.Is(g.err, lease.ErrRewound) })
+
+				// Others start on the new file. What they get is theirs alone.
+				db := s.Open(t, s.URL)
+				other := mustLease(t, s.leaser(db, beating, logTo(out.logger())), max22)
+				lost := false
+				again := h.await(t, "the holder goes on", func(g grant) bool {
+					lost = lost || g.number < 0
+					return lost && g.number >= 0 && g.err == nil
+				})
+				until := again.until
+				h.await(t, "it renews", func(g grant) bool { return g.until.After(until) && g.err == nil })
+				if mine, his := h.now(), other.now(); mine.number == his.number {
+					t.Errorf("%v, and %v", mine, his)
+				}
+				if row, ok := (&store{&dbtest.Store{Kind: s.Kind, URL: s.URL, DB: db, Table: s.Table}, leaser}).row(t, again.number); !ok || row.Token == "" {
+					t.Errorf("%v is not in the new file", again)
+				}
+				if out.count("level=WARN", "the number is lost") == 0 {
+					t.Errorf("logged %s", &out)
+				}
+				_ = h.Release(context.Background(), time.Now())
+			})
+		}
+	}
+}

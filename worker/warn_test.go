@@ -1,0 +1,30 @@
+package worker_test
+
+import "testing"
+
+// Each start warns once of a database that confirms commits before they are on
+// the disk, and of no other.
+func TestWarnsOfFlush(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		start := func(url string) *lines {
+			var out lines
+			assign(t, s.on(s.Open(t, url), logTo(out.logger())))
+			return &out
+		}
+		if out := start(s.URL); out.count("level=WARN") > 0 {
+			t.Errorf("logged %s", out)
+		}
+		var unsafe, setting, value string
+		switch s.Kind {
+		case "postgres":
+			unsafe, setting, value = s.With("synchronous_commit=off"), "synchronous_commit", "off"
+		case "sqlite":
+			unsafe, setting, value = s.URL+"?_journal_mode=wal&_synchronous=1&_pragma=journal_mode(wal)&_pragma=synchronous(1)", "synchronous", `"NORMAL in WAL mode"`
+		case "mysql":
+			return // a setting of the server, not of a session
+		}
+		if out := start(unsafe); out.count("level=WARN", "commits", "setting="+setting, "value="+value) != 1 || out.count("level=WARN") != 1 {
+			t.Errorf("logged %s; want %s", out, setting)
+		}
+	})
+}
