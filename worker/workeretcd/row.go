@@ -1,0 +1,206 @@
+package workeretcd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// The kinds of keys.
+const (
+	number = "/number/"
+	alive  = "/alive/"
+	given  = "/given/"
+)
+
+// key is the key of a number. Digits are as many as an int64 can have, so that keys
+// sort as numbers do.
+func (s *Store) key(kind string, n int64) string { return fmt.Sprintf("%s%s%019d", s.prefix, kind, n) }
+
+// numberOf is the number of a key.
+func numberOf(pair *mvccpb.KeyValue) (int64, error) {
+	key := string(pair.Key)
+	n, err := strconv.ParseInt(key[strings.LastIndexByte(key, '/')+1:], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("workeretcd: key %s: want it to end in a number", key)
+	}
+	return n, nil
+}
+
+// row is the value of a number's key.
+type row struct {
+	Token string         `json:"token"`
+	Until int64          `json:"reserved_until"`
+	Held  bool           `json:"held"` // it was not given back
+	Host  string         `json:"host"`
+	Port  string         `json:"port"`
+	Type  lease.NodeType `json:"type"`
+}
+
+// after is the row after a write.
+func (r row) after(w lease.Write) row {
+	r.Token, r.Until, r.Held = w.Token, w.Until, w.Change != lease.Release
+	if w.Change == lease.Acquire {
+		r.Host, r.Port, r.Type = w.Node.Host, w.Node.Port, w.Node.Type
+	}
+	return r
+}
+
+func (r row) text() string {
+	text, _ := json.Marshal(r) // strings and numbers always can be
+	return string(text)
+}
+
+var errNoToken = errors.New("it has no token")
+
+func parse(pair *mvccpb.KeyValue) (r row, err error) {
+	if err = json.Unmarshal(pair.Value, &r); err == nil && r.Token == "" {
+		err = errNoToken
+	}
+	if err != nil {
+		return row{}, fmt.Errorf("workeretcd: key %s is %q, want a row as JSON: %w", pair.Key, pair.Value, err)
+	}
+	return r, nil
+}
+
+// shown is the row as package lease knows it.
+func (r row) shown(n int64, alive bool) lease.Row {
+	state := lease.StateFree
+	switch {
+	case alive:
+		state = lease.StateHeld
+	case r.Held:
+		state = lease.StateExpired
+	}
+	return lease.Row{
+		Number: n, Token: r.Token, Until: r.Until, State: state,
+		Node: lease.Node{Host: r.Host, Port: r.Port, Type: r.Type},
+	}
+}
+
+func format(n int64) string { return strconv.FormatInt(n, 10) }
+
+func parseGiven(pair *mvccpb.KeyValue) (int64, error) {
+	n, err := strconv.ParseInt(string(pair.Value), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("workeretcd: key %s is %q, want a number", pair.Key, pair.Value)
+	}
+	return n, nil
+}
+
+// seconds is the TTL of an etcd lease.
+func seconds(expiry time.Duration) int64 { return int64((expiry + time.Second - 1) / time.Second) }
+
+// state is what etcd has about one number.
+type state struct {
+	row           row
+	revision      int64 // of the row; 0 is no row
+	lease         clientv3.LeaseID
+	alive         bool
+	given         int64
+	givenRevision int64
+}
+
+// get reads what a write of w depends on.
+func (s *Store) get(ctx context.Context, w lease.Write) (found state, err error) {
+	response, err := s.client.Txn(ctx).Then(
+		clientv3.OpGet(s.key(number, w.Number)),
+		clientv3.OpGet(s.key(alive, w.Number)),
+		clientv3.OpGet(s.key(given, w.Within.From)),
+	).Commit()
+	if err != nil {
+		return state{}, marked(err)
+	}
+	for _, pair := range response.Responses[0].GetResponseRange().Kvs {
+		found.revision = pair.ModRevision
+		if found.row, err = parse(pair); err != nil {
+			return state{}, err
+		}
+	}
+	for _, pair := range response.Responses[1].GetResponseRange().Kvs {
+		found.alive, found.lease = true, clientv3.LeaseID(pair.Lease)
+	}
+	for _, pair := range response.Responses[2].GetResponseRange().Kvs {
+		found.givenRevision = pair.ModRevision
+		if found.given, err = parseGiven(pair); err != nil {
+			return state{}, err
+		}
+	}
+	return found, nil
+}
+
+// Read implements lease.Store.
+func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*lease.Row, int64, error) {
+	found, err := s.get(ctx, lease.Write{Number: n})
+	if err != nil || found.revision == 0 {
+		return nil, 0, err
+	}
+	shown := found.row.shown(n, found.alive)
+	return &shown, 0, nil
+}
+
+// List implements lease.Store.
+func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.Row, error) {
+	rows, _, err := s.search(ctx, lease.Bounds{To: 1<<63 - 1},
+		clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend), clientv3.WithLimit(int64(max(limit, 0))))
+	return rows, err
+}
+
+// Look implements lease.Store.
+func (s *Store) Look(ctx context.Context, within lease.Bounds, _ time.Duration) (lease.View, error) {
+	rows, given, err := s.search(ctx, within)
+	if err != nil {
+		return lease.View{}, err
+	}
+	return lease.NewView(0, rows, given, within), nil
+}
+
+// search returns the rows within bounds, and what was given to holders whose bounds
+// begin at or before within.To.
+func (s *Store) search(ctx context.Context, within lease.Bounds, opts ...clientv3.OpOption) ([]lease.Row, map[int64]int64, error) {
+	over := func(kind string, from int64, opts ...clientv3.OpOption) clientv3.Op {
+		return clientv3.OpGet(s.key(kind, from), append(opts, clientv3.WithRange(s.key(kind, within.To)+"\x00"))...)
+	}
+	response, err := s.client.Txn(ctx).Then(
+		over(alive, within.From, clientv3.WithKeysOnly()), over(number, within.From, opts...), over(given, 0),
+	).Commit()
+	if err != nil {
+		return nil, nil, marked(err)
+	}
+	living := map[int64]bool{}
+	for _, pair := range response.Responses[0].GetResponseRange().Kvs {
+		n, err := numberOf(pair)
+		if err != nil {
+			return nil, nil, err
+		}
+		living[n] = true
+	}
+	var rows []lease.Row
+	for _, pair := range response.Responses[1].GetResponseRange().Kvs {
+		n, err1 := numberOf(pair)
+		r, err2 := parse(pair)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, nil, err
+		}
+		rows = append(rows, r.shown(n, living[n]))
+	}
+	counts := map[int64]int64{}
+	for _, pair := range response.Responses[2].GetResponseRange().Kvs {
+		from, err1 := numberOf(pair)
+		next, err2 := parseGiven(pair)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, nil, err
+		}
+		counts[from] = next
+	}
+	return rows, counts, nil
+}

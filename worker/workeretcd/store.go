@@ -1,0 +1,140 @@
+package workeretcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode/utf8"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// DefaultPrefix is what the keys of New begin with.
+const DefaultPrefix = "/uidring/workers"
+
+// New returns a Leaser of numbers in etcd under DefaultPrefix. It does not call
+// etcd; whatever is wrong with the client or the options is reported by the
+// Leaser's methods, all at once. The caller closes client after the last
+// generator.
+func New(client *clientv3.Client, opts ...lease.Option) *lease.Leaser {
+	return lease.New(NewStore(client, DefaultPrefix), opts...)
+}
+
+// Store keeps worker numbers in etcd. It is a lease.Store. Make one with NewStore. It
+// has no state of its own and is safe for concurrent use.
+type Store struct {
+	client *clientv3.Client
+	prefix string
+}
+
+var (
+	_ lease.Store    = (*Store)(nil)
+	_ lease.Preparer = (*Store)(nil)
+)
+
+// NewStore returns a Store of the keys that begin with prefix, for lease.New.
+// Processes that must not share ids use the same prefix. A prefix is UTF-8
+// without NUL, and ends in anything but a slash.
+func NewStore(client *clientv3.Client, prefix string) *Store { return &Store{client, prefix} }
+
+// Name implements lease.Store.
+func (s *Store) Name() string { return "etcd " + s.prefix }
+
+// Check implements lease.Preparer.
+func (s *Store) Check() error {
+	var faults []error
+	if s.client == nil {
+		faults = append(faults, errors.New("workeretcd: the client is nil"))
+	}
+	if s.prefix == "" || strings.HasSuffix(s.prefix, "/") || strings.ContainsRune(s.prefix, 0) || !utf8.ValidString(s.prefix) {
+		faults = append(faults, fmt.Errorf("workeretcd: prefix %q: want UTF-8 without NUL that does not end in a slash, such as %q",
+			s.prefix, DefaultPrefix))
+	}
+	return errors.Join(faults...)
+}
+
+// Prepare implements lease.Preparer. etcd needs no preparation.
+func (s *Store) Prepare(context.Context, *slog.Logger) error { return nil }
+
+// Swap implements lease.Store.
+func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+	before, err := s.get(ctx, w)
+	if err != nil || before.row.Token != old || before.revision == 0 {
+		return false, err
+	}
+	return s.write(ctx, w, before)
+}
+
+// Insert implements lease.Store. Inserts of several numbers write the same count of
+// numbers given: one that another got ahead of starts again.
+func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
+	for {
+		before, err := s.get(ctx, w)
+		if err != nil || before.revision != 0 || w.Fresh && before.given > w.Number {
+			return false, err
+		}
+		if done, err := s.write(ctx, w, before); done || err != nil {
+			return done, err
+		}
+	}
+}
+
+// write writes the row on condition that it is as it was before.
+func (s *Store) write(ctx context.Context, w lease.Write, before state) (done bool, err error) {
+	row, alive, given := s.key(number, w.Number), s.key(alive, w.Number), s.key(given, w.Within.From)
+	compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(row), "=", before.revision)}
+	ops := []clientv3.Op{clientv3.OpPut(row, before.row.after(w).text())}
+	if before.revision == 0 {
+		compares = append(compares, clientv3.Compare(clientv3.ModRevision(given), "=", before.givenRevision))
+		ops = append(ops, clientv3.OpPut(given, format(max(before.given, w.Number+1))))
+	}
+	if w.Change == lease.Release {
+		ops = append(ops, clientv3.OpDelete(alive))
+	} else {
+		id, err := s.enliven(ctx, w, before)
+		if err != nil {
+			return false, marked(err)
+		}
+		if id != before.lease {
+			ops = append(ops, clientv3.OpPut(alive, "", clientv3.WithLease(id)))
+		}
+	}
+	response, err := s.client.Txn(ctx).If(compares...).Then(ops...).Commit()
+	if err != nil {
+		return false, marked(err)
+	}
+	return response.Succeeded, nil
+}
+
+// enliven returns the etcd lease that says that the holder is alive: the one there is,
+// renewed, or a new one. The etcd lease of a write that is not done ends by itself.
+func (s *Store) enliven(ctx context.Context, w lease.Write, before state) (clientv3.LeaseID, error) {
+	if w.Change == lease.Extend && before.lease != clientv3.NoLease {
+		_, err := s.client.KeepAliveOnce(ctx, before.lease)
+		return before.lease, err
+	}
+	granted, err := s.client.Grant(ctx, seconds(w.Expiry))
+	if err != nil {
+		return clientv3.NoLease, err
+	}
+	return granted.ID, nil
+}
+
+// marked marks errors that pass when etcd has a leader again.
+func marked(err error) error {
+	for _, passing := range []error{
+		rpctypes.ErrNoLeader, rpctypes.ErrLeaderChanged, rpctypes.ErrTimeout, rpctypes.ErrTooManyRequests,
+		rpctypes.ErrTimeoutDueToLeaderFail, rpctypes.ErrTimeoutDueToConnectionLost,
+		rpctypes.ErrLeaseNotFound, // it ended since it was read
+	} {
+		if errors.Is(err, passing) {
+			return lease.Transient(err)
+		}
+	}
+	return err
+}

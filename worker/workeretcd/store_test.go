@@ -1,0 +1,287 @@
+//go:build linux
+
+package workeretcd_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
+	"github.com/uidring/uidring/worker/workeretcd"
+)
+
+// Of the number 0.
+const (
+	rowKey   = workeretcd.DefaultPrefix + "/number/0000000000000000000"
+	aliveKey = workeretcd.DefaultPrefix + "/alive/0000000000000000000"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestSuite(t *testing.T) {
+	members := servertest.StartEtcd(t, 1, "--heartbeat-interval", "20", "--election-timeout", "200") // whose shortest TTL is a second
+	leasetest.Suite{
+		Expiry: time.Second,
+		Open: func(t *testing.T) leasetest.Opener {
+			prefix := "/" + t.Name()
+			return func(t *testing.T) lease.Store { return workeretcd.NewStore(connect(t, members...), prefix) }
+		},
+	}.Run(t)
+}
+
+// A holder whose etcd lease is gone goes on with its number, under another etcd lease.
+func TestLivenessLost(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	h := take(t, client)
+	for range 2 {
+		response, err := client.Get(t.Context(), aliveKey)
+		must(t, err)
+		_, err = client.Revoke(t.Context(), clientv3.LeaseID(response.Kvs[0].Lease))
+		must(t, err)
+		h.renewed(t)
+		servertest.Eventually(t, "it is alive again", func() bool {
+			response, err := client.Get(t.Context(), aliveKey)
+			return err == nil && response.Count == 1 && response.Kvs[0].Lease != 0
+		})
+	}
+	h.kept(t)
+}
+
+// A beat renews the etcd lease, which the expiry rounded up is the TTL of. A new holder
+// has one of its own.
+func TestLivenessKept(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	left := func() (id clientv3.LeaseID, ttl *clientv3.LeaseTimeToLiveResponse) {
+		response, err := client.Get(t.Context(), aliveKey)
+		must(t, err)
+		id = clientv3.LeaseID(response.Kvs[0].Lease)
+		ttl, err = client.TimeToLive(t.Context(), id)
+		must(t, err)
+		return id, ttl
+	}
+	h := take(t, client, lease.WithExpiry(59500*time.Millisecond))
+	first, ttl := left()
+	if ttl.GrantedTTL != 60 {
+		t.Errorf("the etcd lease lasts %d s, want 60", ttl.GrantedTTL)
+	}
+	servertest.Eventually(t, "some of it has passed", func() bool { _, ttl = left(); return ttl.TTL <= 58 })
+	servertest.Eventually(t, "it is renewed", func() bool {
+		h.renewed(t)
+		id, ttl := left()
+		return id == first && ttl.TTL > 58
+	})
+
+	store := workeretcd.NewStore(client, workeretcd.DefaultPrefix)
+	row, _, err := store.Read(t.Context(), 0, time.Minute)
+	must(t, err)
+	done, err := store.Swap(t.Context(), row.Token, lease.Write{Token: "a", Change: lease.Acquire, Expiry: time.Hour})
+	if second, _ := left(); !done || err != nil || second == first {
+		t.Errorf("%t, %v; etcd lease %d after %d", done, err, second, first)
+	}
+}
+
+// A holder whose number was taken while its etcd lease was gone takes another.
+func TestTakenMeanwhile(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	h := take(t, client, lease.WithExpiry(time.Minute))
+	before := h.now()
+	_, err := client.Delete(t.Context(), aliveKey)
+	must(t, err)
+	second := take(t, client, lease.WithNumber(number(0))).now()
+	if second.Number != 0 || second.From.Before(before.Until) {
+		t.Errorf("granted %+v, and %+v to the one before", second, before)
+	}
+	h.Use(before.Until, before.Until)
+	if err := h.lost(t); !errors.Is(err, lease.ErrLost) || errors.Is(err, lease.ErrRewound) {
+		t.Errorf("%v; want ErrLost and no more", err)
+	}
+	servertest.Eventually(t, "there is another number", func() bool { g := h.now(); return g.Held && g.Number == 1 })
+}
+
+type number int64
+
+func (n number) Assign(context.Context, int64) (int64, error) { return int64(n), nil }
+
+// While there is no leader, holders keep what they have; then they go on.
+func TestLeaderKilled(t *testing.T) {
+	members := servertest.StartEtcd(t, 3)
+	client := connect(t, members...)
+	h := take(t, client)
+	for range 2 {
+		var killed *servertest.Etcd
+		for _, m := range members {
+			if status, err := client.Status(t.Context(), m.Endpoint); err == nil && status.Leader == status.Header.MemberId {
+				killed = m
+			}
+		}
+		if killed == nil {
+			t.Fatal("there is no leader")
+		}
+		killed.Kill()
+		h.renewed(t)
+		if n := take(t, client).now().Number; n == h.now().Number {
+			t.Errorf("number %d is held twice", n)
+		}
+		killed.Restart(t)
+	}
+	h.kept(t)
+}
+
+// A member that is killed forgets nothing.
+func TestKilled(t *testing.T) {
+	members := servertest.StartEtcd(t, 1)
+	h := take(t, connect(t, members...))
+	for range 2 {
+		h.renewed(t)
+		members[0].Kill()
+		members[0].Restart(t)
+		h.renewed(t)
+	}
+	h.kept(t)
+}
+
+// What is restored or deleted is missed.
+func TestRewound(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	for name, rewind := range map[string]func(key, before string) error{
+		"deleted": func(key, _ string) error {
+			_, err := client.Delete(t.Context(), key)
+			return err
+		},
+		"restored": func(key, before string) error {
+			_, err := client.Put(t.Context(), key, before)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := workeretcd.NewStore(client, "/"+name)
+			h := new(holding)
+			held, err := lease.New(store, lease.WithExpiry(400*time.Millisecond)).Lease(t.Context(), 1023, time.Now, h.granted)
+			must(t, err)
+			h.Lease = held
+			key := "/" + name + strings.TrimPrefix(rowKey, workeretcd.DefaultPrefix)
+			response, err := client.Get(t.Context(), key)
+			must(t, err)
+			h.renewed(t)
+			must(t, rewind(key, string(response.Kvs[0].Value)))
+			if err := h.lost(t); !errors.Is(err, lease.ErrRewound) || !errors.Is(err, lease.ErrLost) {
+				t.Errorf("%v; want ErrRewound", err)
+			}
+			servertest.Eventually(t, "there is another number", func() bool { g := h.now(); return g.Held && g.Number == 1 })
+			must(t, h.Release(t.Context(), time.Now()))
+		})
+	}
+}
+
+// The count of numbers given is never lowered, so that it outlives rows: not by a smaller
+// number that is asked for, nor by one who inserts at the same time.
+func TestGivenIsKept(t *testing.T) {
+	members := servertest.StartEtcd(t, 1)
+	ctx, within := t.Context(), lease.Bounds{To: 1023}
+	write := func(n int64) lease.Write {
+		return lease.Write{Number: n, Token: fmt.Sprint(n), Change: lease.Acquire, Expiry: time.Hour, Within: within}
+	}
+	client := connect(t, members...)
+	store := workeretcd.NewStore(client, workeretcd.DefaultPrefix)
+	other := workeretcd.NewStore(connect(t, members...), workeretcd.DefaultPrefix)
+	insert := func(s *workeretcd.Store, n int64) {
+		if done, err := s.Insert(ctx, write(n)); !done || err != nil {
+			t.Errorf("insert %d: %t, %v", n, done, err)
+		}
+	}
+	insert(store, 5)
+	insert(store, 2)
+	client.KV = &hooked{client.KV, 2, func() { insert(other, 8) }} // between what it reads and what it writes
+	insert(store, 3)
+	_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
+	must(t, err)
+	if view, err := store.Look(ctx, within, time.Hour); err != nil || view.Next != 9 {
+		t.Errorf("%+v, %v; want 9 to be the next number", view, err)
+	}
+}
+
+// hooked does something before a transaction.
+type hooked struct {
+	clientv3.KV
+	in   int // how many transactions from now
+	hook func()
+}
+
+func (h *hooked) Txn(ctx context.Context) clientv3.Txn {
+	if h.in--; h.in == 0 {
+		h.hook()
+	}
+	return h.KV.Txn(ctx)
+}
+
+// Rows that are no rows are errors that name them.
+func TestForeignRows(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	store, ctx := workeretcd.NewStore(client, workeretcd.DefaultPrefix), t.Context()
+	for _, value := range []string{"", "{}", "7", "nonsense", `{"token":"a","reserved_until":"x"}`} {
+		_, err := client.Put(ctx, rowKey, value)
+		must(t, err)
+		_, _, read := store.Read(ctx, 0, time.Hour)
+		_, look := store.Look(ctx, lease.Bounds{To: 1023}, time.Hour)
+		for _, err := range []error{read, look} {
+			if err == nil || !strings.Contains(err.Error(), rowKey) {
+				t.Errorf("%q: %v; want an error that names %s", value, err, rowKey)
+			}
+		}
+	}
+	_, err := client.Delete(ctx, rowKey)
+	must(t, err)
+	_, err = client.Put(ctx, workeretcd.DefaultPrefix+"/number/seven", "{}")
+	must(t, err)
+	if _, err := store.List(ctx, 0, time.Hour); err != nil {
+		t.Errorf("%v; want that keys above all numbers are left alone", err)
+	}
+	given := workeretcd.DefaultPrefix + "/given/0000000000000000000"
+	_, err = client.Put(ctx, given, "many")
+	must(t, err)
+	if _, err := workeretcd.New(client).Lease(ctx, 1023, time.Now, func(lease.Grant) {}); err == nil || !strings.Contains(err.Error(), given) {
+		t.Errorf("%v; want an error that names %s", err, given)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	client := clientv3.NewCtxClient(t.Context())
+	for name, test := range map[string]struct {
+		client *clientv3.Client
+		prefix string
+		want   string
+	}{
+		"no client":    {nil, "/a", "client is nil"},
+		"empty prefix": {client, "", `prefix ""`},
+		"slash at end": {client, "/a/", `prefix "/a/"`},
+		"NUL":          {client, "/a\x00", `prefix "/a\x00"`},
+		"no UTF-8":     {client, "/a\xff", `prefix "/a\xff"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := lease.New(workeretcd.NewStore(test.client, test.prefix)).Lease(t.Context(), 1023, time.Now, func(lease.Grant) {})
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "workeretcd: ") {
+				t.Errorf("%v; want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// An etcd that is away is an error that names the store, when the context ends.
+func TestAway(t *testing.T) {
+	client := connect(t, &servertest.Etcd{Endpoint: "http://127.0.0.1:1"})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := workeretcd.New(client).Lease(ctx, 1023, time.Now, func(lease.Grant) {})
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "etcd "+workeretcd.DefaultPrefix) {
+		t.Errorf("%v; want DeadlineExceeded and the store", err)
+	}
+}

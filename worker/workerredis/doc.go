@@ -1,0 +1,43 @@
+// Package workerredis leases worker numbers from Redis.
+//
+//	client := redis.NewClient(&redis.Options{Addr: address})
+//	gen, err := uid.NewCached(ctx, workerredis.New(client), uid.Config{})
+//
+// [New] returns a lease.Leaser: options, errors and promises are those of package
+// worker/lease. The page worker/CHOOSING.md compares the stores. Redis 6.2 or later, or
+// Valkey, as a single server, with Sentinel, or as a cluster.
+//
+// # Durability
+//
+// Redis acknowledges writes that a crash or a failover can undo. A
+// forgotten reservation can be made again, and then ids can repeat until the
+// holder's next beat. The holder then reports lease.ErrRewound, and takes another
+// number. To flush every write, set
+//
+//	appendonly yes
+//	appendfsync always
+//	maxmemory-policy noeviction
+//
+// A start logs a warning if the server has other settings, or does not show them.
+// Replication is asynchronous: a failover can undo the last writes whatever the settings
+// are. Choose etcd or an SQL database where no id may ever repeat.
+// worker/lease/RELIABILITY.md says what can repeat and for how long.
+//
+// # Keys
+//
+// Two hashes, under the prefix {uidring}:workers:
+//
+//	{uidring}:workers:numbers   for each number the row, as JSON: token, reserved_until, last holder, times
+//	{uidring}:workers:given     the least number that was never given
+//
+// Neither key expires. The prefix contains a hash tag, the part in braces, so that a
+// cluster keeps both keys on one server. Each operation is one Lua script, which
+// takes the time from the server. A script that reaches a replica fails with
+// ErrReplica.
+//
+// # Permissions
+//
+// The user needs the commands EVALSHA, EVAL, INFO, TIME, HGET, HGETALL and HSET
+// on the two keys; CONFIG GET lets the start check appendfsync. Anyone who may
+// write there can make ids repeat.
+package workerredis

@@ -1,0 +1,51 @@
+package workerredis
+
+import "github.com/redis/go-redis/v9"
+
+// All scripts have the keys of rows and of counts of numbers given, and begin with
+// this. A replica would answer reads with what may be old, and one that is writable
+// would forget what is written. The server's time is in milliseconds.
+const prelude = `
+if not string.find(redis.call('INFO', 'replication'), 'role:master', 1, true) then
+	return redis.error_reply('` + replicaCode + ` the server is a replica')
+end
+local time = redis.call('TIME')
+local now = time[1] .. string.format('%03d', math.floor(time[2] / 1000))
+`
+
+// replicaCode begins the reply of a replica.
+const replicaCode = "UIDRINGREPLICA"
+
+// reading returns the time and the row of one number.
+var reading = redis.NewScript(prelude + `
+return {now, redis.call('HGET', KEYS[1], ARGV[1])}
+`)
+
+// searching returns the time, all rows and all counts.
+var searching = redis.NewScript(prelude + `
+return {now, redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2])}
+`)
+
+// writing makes or swaps a row, and returns 1 if it did, else 0. A client that had no
+// answer sends it again: a row that has the write's own token was written by it. Counts
+// and numbers are compared as text of fixed width, since Lua's numbers have 53 bits.
+var writing = redis.NewScript(prelude + `
+local number, old, token, reserved, change, host, port, type, from, after, fresh = unpack(ARGV)
+local text = redis.call('HGET', KEYS[1], number)
+local row = text and cjson.decode(text)
+if row and row.token == token then return 1 end
+if old ~= '' then
+	if not row or row.token ~= old then return 0 end
+else
+	if row then return 0 end
+	local given = redis.call('HGET', KEYS[2], from) or ''
+	if fresh == '1' and given >= after then return 0 end
+	if given < after then redis.call('HSET', KEYS[2], from, after) end
+	row = {created = now}
+end
+row.token, row.reserved_until, row.heartbeat = token, reserved, now
+if change == 'release' then row.heartbeat = '0' end
+if change == 'acquire' then row.host, row.port, row.type = host, port, type end
+redis.call('HSET', KEYS[1], number, cjson.encode(row))
+return 1
+`)

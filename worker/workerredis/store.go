@@ -1,0 +1,154 @@
+package workerredis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/uidring/uidring/internal/redisstore"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// DefaultPrefix is what the keys of New begin with.
+const DefaultPrefix = "{uidring}:workers"
+
+// ErrReplica is matched when a request reached a replica.
+var ErrReplica = errors.New("workerredis: want the master, not a replica")
+
+// New returns a Leaser of numbers in Redis under DefaultPrefix. It does not
+// call Redis; whatever is wrong with the client or the options is reported by
+// the Leaser's methods, all at once. The caller closes client after the last
+// generator.
+//
+// client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient. A
+// *redis.Ring is refused: it moves keys to another server when one is away.
+func New(client redis.UniversalClient, opts ...lease.Option) *lease.Leaser {
+	return lease.New(NewStore(client, DefaultPrefix), opts...)
+}
+
+// Store keeps worker numbers in Redis. It is a lease.Store. Make one with NewStore. It
+// is safe for concurrent use.
+type Store struct {
+	client redis.UniversalClient
+	prefix string
+	warned atomic.Bool // written and read by Prepare
+}
+
+var (
+	_ lease.Store    = (*Store)(nil)
+	_ lease.Preparer = (*Store)(nil)
+)
+
+// NewStore returns a Store of the keys that begin with prefix, for lease.New.
+// Processes that must not share ids use the same prefix. It is UTF-8 without
+// NUL, and contains a hash tag such as {orders}.
+func NewStore(client redis.UniversalClient, prefix string) *Store {
+	return &Store{client: client, prefix: prefix}
+}
+
+// Name implements lease.Store.
+func (s *Store) Name() string { return "redis " + s.prefix }
+
+// keys are those of rows and of counts of numbers given.
+func (s *Store) keys() []string { return []string{s.prefix + ":numbers", s.prefix + ":given"} }
+
+// Check implements lease.Preparer.
+func (s *Store) Check() error {
+	var faults []error
+	if v := reflect.ValueOf(s.client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		faults = append(faults, errors.New("workerredis: the client is nil"))
+	}
+	if _, ok := s.client.(*redis.Ring); ok {
+		faults = append(faults, errors.New("workerredis: the client is a *redis.Ring, want a *redis.Client or a *redis.ClusterClient"))
+	}
+	if err := redisstore.CheckPrefix(s.prefix, DefaultPrefix); err != nil {
+		faults = append(faults, fmt.Errorf("workerredis: %w", err))
+	}
+	return errors.Join(faults...)
+}
+
+// Read implements lease.Store.
+func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+	reply, err := s.run(ctx, reading, format(number))
+	if err != nil {
+		return nil, 0, err
+	}
+	p := s.parser(expiry)
+	parts := p.list(reply, 2)
+	p.now = p.integer(parts[0])
+	if p.err != nil || parts[1] == nil {
+		return nil, p.now, p.err
+	}
+	row := p.row(format(number), parts[1])
+	return &row, p.now, p.err
+}
+
+// List implements lease.Store.
+func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
+	_, rows, _, err := s.search(ctx, expiry)
+	if limit > 0 {
+		rows = rows[:min(limit, len(rows))]
+	}
+	return rows, err
+}
+
+// Look implements lease.Store.
+func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
+	now, rows, given, err := s.search(ctx, expiry)
+	if err != nil {
+		return lease.View{}, err
+	}
+	return lease.NewView(now, rows, given, within), nil
+}
+
+// Insert implements lease.Store.
+func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
+	return s.write(ctx, "", w)
+}
+
+// Swap implements lease.Store.
+func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+	if old == "" {
+		return false, nil // no row has it
+	}
+	return s.write(ctx, old, w)
+}
+
+func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+	fresh := 0
+	if w.Fresh {
+		fresh = 1
+	}
+	change := map[lease.Change]string{lease.Acquire: "acquire", lease.Extend: "extend", lease.Release: "release"}[w.Change]
+	reply, err := s.run(ctx, writing, format(w.Number), old, w.Token, w.Until, change,
+		w.Node.Host, w.Node.Port, int(w.Node.Type), format(w.Within.From), format(w.Number+1), fresh)
+	return reply == int64(1), err
+}
+
+// run runs a script.
+func (s *Store) run(ctx context.Context, script *redis.Script, args ...any) (reply any, err error) {
+	reply, err = redisstore.Await(ctx, func() (any, error) { return script.Run(ctx, s.client, s.keys(), args...).Result() })
+	return reply, marked(err)
+}
+
+// marked marks errors that pass by themselves, and replaces what a replica says.
+func marked(err error) error {
+	if err == nil {
+		return nil
+	}
+	if strings.HasPrefix(err.Error(), replicaCode) || redis.HasErrorPrefix(err, "READONLY") {
+		return fmt.Errorf("%w: %w", ErrReplica, err)
+	}
+	for _, passing := range []string{"LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "BUSY "} {
+		if redis.HasErrorPrefix(err, passing) {
+			return lease.Transient(err)
+		}
+	}
+	return err
+}

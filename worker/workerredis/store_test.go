@@ -1,0 +1,260 @@
+//go:build linux
+
+package workerredis_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
+	"github.com/uidring/uidring/worker/workerredis"
+)
+
+var within = lease.Bounds{To: 1023}
+
+// write is the first write of a holder.
+func write(number int64, token string) lease.Write {
+	return lease.Write{
+		Number: number, Token: token, Until: 1, Change: lease.Acquire, Expiry: time.Hour, Within: within, Fresh: true,
+		Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual},
+	}
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestSuite(t *testing.T) {
+	s := start(t)
+	suite := func(client func(t *testing.T) redis.UniversalClient) leasetest.Suite {
+		return leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
+			prefix := "{" + t.Name() + "}"
+			return func(t *testing.T) lease.Store { return workerredis.NewStore(client(t), prefix) }
+		}}
+	}
+	t.Run("server", func(t *testing.T) {
+		suite(func(t *testing.T) redis.UniversalClient { return s.client(t) }).Run(t)
+	})
+	t.Run("cluster", func(t *testing.T) {
+		c := startCluster(t)
+		suite(func(t *testing.T) redis.UniversalClient { return c.cluster(t) }).Run(t)
+	})
+}
+
+// startCluster starts a cluster of one server.
+func startCluster(t *testing.T) server {
+	t.Helper()
+	s := start(t, "--cluster-enabled", "yes")
+	client := s.client(t)
+	must(t, client.Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", 0, 16383).Err())
+	servertest.Eventually(t, "the cluster is up", func() bool {
+		info, err := client.ClusterInfo(t.Context()).Result()
+		return err == nil && strings.Contains(info, "cluster_state:ok")
+	})
+	return s
+}
+
+func (s server) cluster(t *testing.T) *redis.ClusterClient {
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{s.Address()}})
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// What the client sends again, for want of an answer, was done all the same.
+func TestSentAgain(t *testing.T) {
+	store, ctx := workerredis.NewStore(start(t).client(t), workerredis.DefaultPrefix), t.Context()
+	for range 2 {
+		if done, err := store.Insert(ctx, write(0, "first")); !done || err != nil {
+			t.Errorf("insert: %t, %v", done, err)
+		}
+	}
+	for range 2 {
+		if done, err := store.Swap(ctx, "first", write(0, "second")); !done || err != nil {
+			t.Errorf("swap: %t, %v", done, err)
+		}
+	}
+	if done, err := store.Swap(ctx, "first", write(0, "third")); done || err != nil {
+		t.Errorf("swap of an old token: %t, %v", done, err)
+	}
+}
+
+// The count of numbers given is never lowered, so that it outlives rows.
+func TestGivenIsKept(t *testing.T) {
+	client := start(t).client(t)
+	store, ctx := workerredis.NewStore(client, workerredis.DefaultPrefix), t.Context()
+	for _, n := range []int64{5, 2} {
+		w := write(n, fmt.Sprint(n))
+		w.Fresh = false
+		if done, err := store.Insert(ctx, w); !done || err != nil {
+			t.Errorf("insert %d: %t, %v", n, done, err)
+		}
+	}
+	must(t, client.Del(ctx, workerredis.DefaultPrefix+":numbers").Err())
+	if view, err := store.Look(ctx, within, time.Hour); err != nil || view.Next != 6 {
+		t.Errorf("%+v, %v; want 6 to be the next number", view, err)
+	}
+}
+
+// A replica is refused, whether or not it can be written to.
+func TestReplica(t *testing.T) {
+	master := start(t, soon...)
+	host, port, _ := strings.Cut(master.Address(), ":")
+	take(t, master.client(t))
+	for _, readOnly := range []string{"yes", "no"} {
+		replica := start(t, "--replicaof", host+" "+port, "--replica-read-only", readOnly)
+		client := replica.client(t)
+		servertest.Eventually(t, "it has the rows", func() bool { return client.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1 })
+		store := workerredis.NewStore(client, workerredis.DefaultPrefix)
+		_, _, read := store.Read(t.Context(), 0, time.Hour)
+		_, look := store.Look(t.Context(), within, time.Hour)
+		_, insert := store.Insert(t.Context(), write(7, "a"))
+		for _, err := range []error{read, look, insert} {
+			if !errors.Is(err, workerredis.ErrReplica) {
+				t.Errorf("read-only %s: %v; want ErrReplica", readOnly, err)
+			}
+		}
+		if _, err := workerredis.New(client).Leases(t.Context(), 0); !errors.Is(err, workerredis.ErrReplica) || !strings.Contains(err.Error(), "redis "+workerredis.DefaultPrefix) {
+			t.Errorf("%v; want ErrReplica, and the store", err)
+		}
+	}
+}
+
+// A server that hangs holds nobody up beyond its context.
+func TestHangs(t *testing.T) {
+	s := start(t)
+	client := s.client(t)
+	store := workerredis.NewStore(client, workerredis.DefaultPrefix)
+	if done, err := store.Insert(t.Context(), write(0, "first")); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	s.Pause()
+	defer s.Continue()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, _, read := store.Read(ctx, 0, time.Hour)
+	_, swap := store.Swap(ctx, "first", write(0, "second"))
+	_, start := workerredis.New(client).Lease(ctx, 1023, time.Now, func(lease.Grant) {})
+	for _, err := range []error{read, swap, start} {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v; want DeadlineExceeded", err)
+		}
+	}
+}
+
+// A start says once which settings make the server forget.
+func TestWarning(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want string // empty is no warning
+	}{
+		"durable":                 {servertest.Durable, ""},
+		"no file":                 {nil, "appendonly no"},
+		"each second":             {[]string{"--appendonly", "yes"}, "appendfsync everysec"},
+		"evicts keys":             {append([]string{"--maxmemory-policy", "allkeys-lru"}, servertest.Durable...), "maxmemory-policy allkeys-lru"},
+		"evicts keys that expire": {append([]string{"--maxmemory-policy", "volatile-lru"}, servertest.Durable...), ""},
+		"does not say":            {append([]string{"--rename-command", "CONFIG", ""}, servertest.Durable...), "not shown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out lines
+			store := workerredis.NewStore(start(t, test.args...).client(t), workerredis.DefaultPrefix)
+			for range 2 {
+				must(t, store.Prepare(t.Context(), out.logger()))
+			}
+			want := 1
+			if test.want == "" {
+				want = 0
+			}
+			if out.count("level=WARN") != want || out.count(test.want) < want || out.count("redis "+workerredis.DefaultPrefix) != want {
+				t.Errorf("logged %s; want %q once", out.buf.String(), test.want)
+			}
+		})
+	}
+}
+
+// The permissions that the package asks for are enough.
+func TestPermissions(t *testing.T) {
+	s := start(t)
+	must(t, s.client(t).Do(t.Context(), "ACL", "SETUSER", "ids", "on", ">secret", "~"+workerredis.DefaultPrefix+":*",
+		"+evalsha", "+eval", "+info", "+time", "+hget", "+hgetall", "+hset", "+config|get").Err())
+	client := s.client(t, func(o *redis.Options) { o.Username, o.Password = "ids", "secret" })
+	var out lines
+	h := take(t, client, lease.WithLogger(out.logger()))
+	h.renewed(t)
+	must(t, h.Release(t.Context(), time.Now()))
+	if out.count("not shown") != 0 {
+		t.Error(out.buf.String())
+	}
+}
+
+// Rows that are no rows are errors that name them.
+func TestForeignRows(t *testing.T) {
+	client := start(t).client(t)
+	store, ctx := workerredis.NewStore(client, workerredis.DefaultPrefix), t.Context()
+	key := workerredis.DefaultPrefix + ":numbers"
+	for _, value := range []string{"", "{}", "7", "nonsense", `{"token":"a","reserved_until":"x"}`} {
+		must(t, client.HSet(ctx, key, fmt.Sprintf("%019d", 7), value).Err())
+		_, _, read := store.Read(ctx, 7, time.Hour)
+		_, look := store.Look(ctx, within, time.Hour)
+		for _, err := range []error{read, look} {
+			if err == nil || !strings.Contains(err.Error(), key) {
+				t.Errorf("%q: %v; want an error that names %s", value, err, key)
+			}
+		}
+	}
+	must(t, client.Del(ctx, key).Err())
+	must(t, client.Set(ctx, key, "x", 0).Err())
+	if _, _, err := store.Read(ctx, 7, time.Hour); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
+		t.Errorf("%v; want WRONGTYPE", err)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	var none *redis.Client
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+	defer client.Close()
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}, HeartbeatFrequency: time.Hour})
+	defer ring.Close()
+	for name, test := range map[string]struct {
+		client redis.UniversalClient
+		prefix string
+		want   string
+	}{
+		"no client":       {nil, "{a}", "client is nil"},
+		"nil client":      {none, "{a}", "client is nil"},
+		"ring":            {ring, "{a}", "*redis.Ring"},
+		"empty prefix":    {client, "", `prefix ""`},
+		"no tag":          {client, "workers", `prefix "workers"`},
+		"empty tag":       {client, "{}workers", `prefix "{}workers"`},
+		"tag after empty": {client, "{}{a}", `prefix "{}{a}"`},
+		"NUL":             {client, "{a}\x00", `prefix "{a}\x00"`},
+		"no UTF-8":        {client, "{a}\xff", `prefix "{a}\xff"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := lease.New(workerredis.NewStore(test.client, test.prefix)).Lease(t.Context(), 1023, time.Now, func(lease.Grant) {})
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "workerredis: ") {
+				t.Errorf("%v; want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// A server that is away is an error that names the store.
+func TestAway(t *testing.T) {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})
+	defer client.Close()
+	var out lines
+	_, err := workerredis.New(client, lease.WithLogger(out.logger())).Lease(t.Context(), 1023, time.Now, func(lease.Grant) {})
+	if out.buf.Len() > 0 {
+		t.Errorf("logged %s", out.buf.String())
+	}
+	if err == nil || !strings.Contains(err.Error(), "redis "+workerredis.DefaultPrefix) || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("%v; want that redis refused the connection", err)
+	}
+}

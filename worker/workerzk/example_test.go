@@ -1,0 +1,48 @@
+package workerzk_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workerzk"
+)
+
+func ExampleNew() {
+	ctx := context.Background()
+	conn, _, err := zk.Connect([]string{"zk-1:2181", "zk-2:2181", "zk-3:2181"}, 10*time.Second)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer conn.Close()
+	gen, err := uid.NewCached(ctx, workerzk.New(conn, lease.WithWindow(5*time.Minute)), uid.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	id, err := gen.Wait(ctx)
+	fmt.Println(id, err)
+}
+
+func ExampleLeaf() {
+	ctx := context.Background()
+	conn, _, err := zk.Connect([]string{"zk-1:2181", "zk-2:2181", "zk-3:2181"}, 10*time.Second)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer conn.Close()
+	leaser := workerzk.Leaf(conn, "orders", 8080, workerzk.LeafConfig{File: "/var/lib/orders/workerID.properties"})
+	gen, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: bits.Snowflake()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	id, err := gen.Wait(ctx)
+	fmt.Println(id, err)
+}

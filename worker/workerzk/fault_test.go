@@ -1,0 +1,185 @@
+//go:build linux
+
+package workerzk_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workerzk"
+)
+
+// TestCutDuringCreate: the connection is cut during a create, before its reply. The
+// token in the node shows that the create was done.
+func TestCutDuringCreate(t *testing.T) {
+	t.Parallel()
+	servers, path := shared(t), path()
+	w := new(wire)
+	conn := connect(t, servers, 20*time.Second, w.dial)
+	store, other := prepared(t, conn, path), prepared(t, connect(t, servers, 20*time.Second, nil), path)
+
+	// Nothing is received once the row's transaction is sent. The connection is cut
+	// when the row is there.
+	w.last.Store("mine")
+	answered := make(chan error, 1)
+	go func() {
+		for {
+			row, _, err := other.Read(background(t), 0, time.Minute)
+			if err != nil || row != nil {
+				w.cut(false)
+				answered <- err
+				return
+			}
+		}
+	}()
+	done, err := store.Insert(background(t), insert(0, "mine"))
+	if err := <-answered; err != nil {
+		t.Fatal(err)
+	}
+	if done || err == nil {
+		t.Fatalf("insert: %t, %v; want its answer to be lost", done, err)
+	}
+	for _, part := range []string{path + "/number/0000000000000000000", servers[0]} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%v; want it to name %s", err, part)
+		}
+	}
+	ready(t, conn)
+	row, _, err := store.Read(background(t), 0, time.Minute)
+	if err != nil || row == nil || row.Token != "mine" || row.Until != 100 {
+		t.Fatalf("read: %+v, %v; want the row of the token", row, err)
+	}
+	if done, err := store.Insert(background(t), insert(0, "again")); done || err != nil {
+		t.Errorf("insert again: %t, %v", done, err)
+	}
+}
+
+// TestMethodsReturn: go-zookeeper's methods have no context; the store's return when
+// theirs ends, with an error that says what was asked of whom.
+func TestMethodsReturn(t *testing.T) {
+	t.Parallel()
+	servers, path := shared(t), path()
+	w := new(wire)
+	conn := connect(t, servers, 20*time.Second, w.dial)
+	store := prepared(t, conn, path)
+	for name, fault := range map[string]func(){
+		"no answer": func() { w.deaf.Store(true) },
+		"no connection": func() {
+			w.cut(true)
+			servertest.Eventually(t, "the connection is gone", func() bool { return conn.State() != zk.StateHasSession })
+		},
+	} {
+		fault()
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		_, _, err := store.Read(ctx, 0, time.Minute)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), servers[0]) ||
+			strings.Count(err.Error(), "workerzk: ") != 1 {
+			t.Errorf("%s: %v; want the end of the context, the node and the server", name, err)
+		}
+		w.cut(false)
+		ready(t, conn)
+	}
+}
+
+// TestRefused: what cannot work is refused before ZooKeeper is called, with all
+// faults at once.
+func TestRefused(t *testing.T) {
+	for _, path := range []string{"", "/", "x", "/x/", "//x", "/x/../y", "/x\x00", "/\xff"} {
+		err := workerzk.NewStore(nil, path).Check()
+		if err == nil || !strings.Contains(err.Error(), "path") || !strings.Contains(err.Error(), "the connection is nil") {
+			t.Errorf("path %q: %v", path, err)
+		}
+	}
+	_, err := workerzk.New(nil).Lease(background(t), 1023, time.Now, func(lease.Grant) {})
+	if err == nil || !strings.Contains(err.Error(), "workerzk: the connection is nil") {
+		t.Errorf("nil connection: %v", err)
+	}
+	if err := workerzk.NewStore(new(zk.Conn), workerzk.DefaultPath).Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestForeignNodes: nodes that are not the store's are named.
+func TestForeignNodes(t *testing.T) {
+	t.Parallel()
+	servers, path := shared(t), path()
+	conn := connect(t, servers, 20*time.Second, nil)
+	store := prepared(t, conn, path)
+	foreign := path + "/number/0000000000000000007"
+	if _, err := conn.Create(foreign, []byte("x"), 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	_, look := store.Look(background(t), lease.Bounds{To: 9}, time.Minute)
+	_, _, read := store.Read(background(t), 7, time.Minute)
+	_, swap := store.Swap(background(t), "x", insert(7, "a"))
+	for name, err := range map[string]error{"Look": look, "Read": read, "Swap": swap} {
+		if err == nil || !strings.Contains(err.Error(), foreign) {
+			t.Errorf("%s: %v; want it to name %s", name, err, foreign)
+		}
+	}
+}
+
+// TestSessionExpiry: go-zookeeper replaces an expired session in silence, and the
+// ephemeral nodes are gone. Whoever takes the number then starts where the holder's
+// reservation ends; the holder takes another.
+func TestSessionExpiry(t *testing.T) {
+	t.Parallel()
+	servers, path := shared(t), path()
+	w := new(wire)
+	conn := connect(t, servers, 400*time.Millisecond, w.dial)
+	h := hold(t, prepared(t, conn, path), 9)
+	before := h.last()
+	session := conn.SessionID()
+	w.cut(true)
+	other := prepared(t, connect(t, servers, 20*time.Second, nil), path)
+	servertest.Eventually(t, "the session expires", func() bool {
+		row, _, err := other.Read(background(t), 0, time.Minute)
+		return err == nil && row != nil && row.State == lease.StateExpired
+	})
+	if g := h.last(); !g.Held || g.Number != 0 || g.Until.Before(before.Until) {
+		t.Errorf("granted %+v; want what was reserved to be kept", g)
+	}
+	successor := hold(t, other, 9, lease.WithNumber(number(0))).last()
+	if successor.Number != 0 || successor.From.Before(before.Until) {
+		t.Errorf("the successor was granted %+v, and the holder %+v", successor, before)
+	}
+	w.cut(false)
+	servertest.Eventually(t, "the holder takes another number", func() bool { g := h.last(); return g.Held && g.Number != 0 })
+	if !h.lost(lease.ErrLost) {
+		t.Error("the loss was not told")
+	}
+	if ready(t, conn).SessionID() == session {
+		t.Error("the session did not expire")
+	}
+}
+
+// TestSessionExpiryWithoutSuccessor: the holder makes the ephemeral node again.
+func TestSessionExpiryWithoutSuccessor(t *testing.T) {
+	t.Parallel()
+	servers, path := shared(t), path()
+	w := new(wire)
+	conn := connect(t, servers, 400*time.Millisecond, w.dial)
+	h := hold(t, prepared(t, conn, path), 9)
+	w.cut(true)
+	other := prepared(t, connect(t, servers, 20*time.Second, nil), path)
+	is := func(state lease.State) func() bool {
+		return func() bool {
+			row, _, err := other.Read(background(t), 0, time.Minute)
+			return err == nil && row != nil && row.State == state
+		}
+	}
+	servertest.Eventually(t, "the session expires", is(lease.StateExpired))
+	w.cut(false)
+	servertest.Eventually(t, "the holder is alive again", is(lease.StateHeld))
+	if g := h.last(); !g.Held || g.Number != 0 || h.lost(lease.ErrLost) {
+		t.Errorf("granted %+v; want number 0 as before", g)
+	}
+}

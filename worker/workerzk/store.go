@@ -1,0 +1,200 @@
+package workerzk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// DefaultPath is the node under which the nodes of New are.
+const DefaultPath = "/uidring/workers"
+
+// New returns a Leaser of numbers in ZooKeeper under DefaultPath. It does not
+// call ZooKeeper; whatever is wrong with the connection or the options is
+// reported by the Leaser's methods, all at once. The caller closes conn after
+// the last generator.
+func New(conn *zk.Conn, opts ...lease.Option) *lease.Leaser {
+	return lease.New(NewStore(conn, DefaultPath), opts...)
+}
+
+// Store keeps worker numbers in ZooKeeper. It is a lease.Store. Make one with
+// NewStore. It has no state of its own and is safe for concurrent use.
+type Store struct {
+	client client
+	path   string
+}
+
+var (
+	_ lease.Store    = (*Store)(nil)
+	_ lease.Preparer = (*Store)(nil)
+)
+
+// NewStore returns a Store of the nodes under path, for lease.New. Processes
+// that must not share ids use the same path. Nodes are created with acl, which
+// is open to the world if none is given.
+func NewStore(conn *zk.Conn, path string, acl ...zk.ACL) *Store {
+	if len(acl) == 0 {
+		acl = zk.WorldACL(zk.PermAll)
+	}
+	return &Store{client{conn, acl}, path}
+}
+
+// Name implements lease.Store.
+func (s *Store) Name() string { return "ZooKeeper " + s.path }
+
+// Check implements lease.Preparer.
+func (s *Store) Check() error {
+	var faults []error
+	if s.client.conn == nil {
+		faults = append(faults, errNoConn)
+	}
+	names := strings.Split(s.path, "/")
+	ok := len(names) > 1 && names[0] == ""
+	for _, name := range names[1:] {
+		ok = ok && nameFault(name) == ""
+	}
+	if !ok {
+		faults = append(faults, fmt.Errorf("workerzk: path %q: want a node's full path such as %q", s.path, DefaultPath))
+	}
+	return errors.Join(faults...)
+}
+
+var errNoConn = errors.New("workerzk: the connection is nil, want one of zk.Connect")
+
+// nameFault says what is wrong with a node's name.
+func nameFault(name string) string {
+	switch {
+	case name == "" || name == "." || name == "..":
+		return "a name that is not empty, . or .."
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }):
+		return "printable characters other than a slash"
+	}
+	return ""
+}
+
+// Prepare implements lease.Preparer: it creates the nodes that are not there.
+func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
+	if err := s.client.prepare(ctx, s.numbers()); err != nil {
+		return err
+	}
+	return s.client.prepare(ctx, s.counts())
+}
+
+// Swap implements lease.Store.
+func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+	path := s.number(w.Number)
+	// What is read without a fence may be old. That is enough for a write that its
+	// condition lets through, but not to say that nothing was done.
+	for fenced := false; ; fenced = true {
+		if fenced {
+			if err := s.client.fence(ctx, path); err != nil {
+				return false, err
+			}
+		}
+		n, err := s.client.get(ctx, path)
+		if err != nil {
+			return false, err
+		}
+		var before row
+		if n != nil {
+			if before, err = parse(path, *n); err != nil {
+				return false, err
+			}
+		}
+		if n == nil || before.Token != old {
+			if fenced {
+				return false, nil
+			}
+			continue
+		}
+		ops, err := s.liveness(ctx, w, *n)
+		if err != nil {
+			return false, err
+		}
+		ops = append(ops, &zk.SetDataRequest{Path: path, Data: before.after(w).data(), Version: n.stat.Version})
+		if err := s.client.multi(ctx, path, ops...); err == nil || !conflict(err) {
+			return err == nil, err
+		}
+	}
+}
+
+// liveness returns what a write does to the ephemeral child of a row. A child of
+// another session is of a holder that this write replaces, or of this holder's
+// session before it expired.
+func (s *Store) liveness(ctx context.Context, w lease.Write, row node) (ops []any, err error) {
+	path := s.alive(w.Number)
+	if row.stat.NumChildren > 0 {
+		child, err := s.client.get(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if child != nil && w.Change == lease.Extend && child.stat.EphemeralOwner == s.client.conn.SessionID() {
+			return nil, nil
+		}
+		if child != nil {
+			ops = append(ops, &zk.DeleteRequest{Path: path, Version: -1})
+		}
+	}
+	if w.Change != lease.Release {
+		ops = append(ops, s.createAlive(w.Number))
+	}
+	return ops, nil
+}
+
+func (s *Store) createAlive(number int64) *zk.CreateRequest {
+	return &zk.CreateRequest{Path: s.alive(number), Acl: s.client.acl, Flags: zk.FlagEphemeral}
+}
+
+// Insert implements lease.Store. Inserts of several numbers write the same count of
+// numbers given: one that another got ahead of starts again.
+func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
+	path, count := s.number(w.Number), s.given(w.Within.From)
+	for fenced := false; ; fenced = true {
+		if fenced {
+			if err := s.client.fence(ctx, path); err != nil {
+				return false, err
+			}
+		}
+		n, err := s.client.get(ctx, path)
+		if n != nil || err != nil {
+			return false, err
+		}
+		counted, err := s.client.get(ctx, count)
+		if err != nil {
+			return false, err
+		}
+		ops := []any{&zk.CreateRequest{Path: path, Data: row{}.after(w).data(), Acl: s.client.acl}}
+		if w.Change != lease.Release {
+			ops = append(ops, s.createAlive(w.Number))
+		}
+		if counted == nil {
+			ops = append(ops, &zk.CreateRequest{Path: count, Data: format(w.Number + 1), Acl: s.client.acl})
+		} else {
+			next, err := parseNumber(count, string(counted.data))
+			if err != nil || w.Fresh && next > w.Number {
+				return false, err
+			}
+			ops = append(ops, &zk.SetDataRequest{Path: count, Data: format(max(next, w.Number+1)), Version: counted.stat.Version})
+		}
+		err = s.client.multi(ctx, path, ops...)
+		switch {
+		case err == nil:
+			return true, nil
+		case errors.Is(err, zk.ErrNoNode): // a parent is gone
+			return false, err
+		case !conflict(err):
+			return false, err
+		}
+	}
+}
+
+func format(n int64) []byte { return strconv.AppendInt(nil, n, 10) }

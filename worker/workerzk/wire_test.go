@@ -1,0 +1,110 @@
+//go:build linux
+
+package workerzk_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// wire is a dialer whose connections a test can cut, stall and have lose answers.
+type wire struct {
+	mu    sync.Mutex
+	conns []net.Conn
+	down  bool // nobody can connect
+
+	deaf atomic.Bool  // nothing is received, although all is sent
+	last atomic.Value // a string: a request that has it makes the wire deaf
+}
+
+func (w *wire) dial(network, address string, timeout time.Duration) (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.down {
+		return nil, &net.OpError{Op: "dial", Net: network, Err: errors.New("cut")}
+	}
+	conn, err := net.DialTimeout(network, address, timeout)
+	if err != nil {
+		return nil, err
+	}
+	w.conns = append(w.conns, conn)
+	return &deafConn{conn, w}, nil
+}
+
+// cut ends all connections. No other is made while down.
+func (w *wire) cut(down bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.down = down
+	for _, c := range w.conns {
+		c.Close()
+	}
+	w.conns = nil
+	w.last.Store("")
+	w.deaf.Store(false)
+}
+
+type deafConn struct {
+	net.Conn
+	wire *wire
+}
+
+func (c *deafConn) Write(p []byte) (int, error) {
+	if last, _ := c.wire.last.Load().(string); last != "" && strings.Contains(string(p), last) {
+		c.wire.deaf.Store(true)
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *deafConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	for c.wire.deaf.Load() && err == nil {
+		n, err = c.Conn.Read(p) // dropped
+	}
+	return n, err
+}
+
+// gate is a way to servers on which answers can be held up.
+type gate struct{ sync.RWMutex }
+
+// detour returns an address from which a gate leads to another.
+func (g *gate) detour(t *testing.T, to string) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			onward, err := net.Dial("tcp", to)
+			if err != nil {
+				from.Close()
+				continue
+			}
+			go func() { _, _ = io.Copy(onward, from); onward.Close() }()
+			go func() {
+				defer from.Close()
+				for p := make([]byte, 4096); ; {
+					n, err := onward.Read(p)
+					g.RLock()
+					_, _ = from.Write(p[:n])
+					g.RUnlock()
+					if err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
