@@ -1,0 +1,119 @@
+// Package api serves ids over HTTP: the routes of /v1, those of Leaf, and their
+// description in OpenAPI.
+//
+// The handler bounds the URI, the body (no route takes one), n, the rate, the
+// requests that draw at once and the time that they wait. A slow client holds no slot
+// and no lock: ids are drawn before the first byte is written. The time of reading and
+// writing and the number of connections are for the [http.Server] to bound, by
+// ReadHeaderTimeout, ReadTimeout, WriteTimeout, IdleTimeout, MaxHeaderBytes and a
+// listener of golang.org/x/net/netutil.
+//
+// After a request, its Pattern names the route, for metrics.
+package api
+
+import (
+	_ "embed"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/uidring/uidring/cmd/uidringd/service"
+)
+
+// MaxURI is how many bytes a request's URI has at most.
+const MaxURI = 2048
+
+//go:embed openapi.yaml
+var description []byte
+
+// api answers requests with what its service draws.
+type api struct{ *service.Service }
+
+// New returns a handler of all routes. It answers 404 to any other path, so mount it
+// at /.
+func New(s *service.Service) http.Handler {
+	a, mux := api{s}, http.NewServeMux()
+	allow := map[string]string{}
+	handle := func(method, path string, f func(http.ResponseWriter, *http.Request, service.Caller) error) {
+		mux.Handle(method+" "+path, handler(func(w http.ResponseWriter, r *http.Request) error {
+			caller, err := s.Admit(r)
+			if err != nil {
+				return err
+			}
+			return f(w, r, caller)
+		}))
+		allow[path] += ", " + method
+		if method == http.MethodGet {
+			allow[path] += ", " + http.MethodHead
+		}
+	}
+	handle("GET", "/v1/{name}", a.ids)
+	handle("POST", "/v1/{name}/runs", a.runs)
+	handle("GET", "/v1/{name}/parse/{id}", a.parse)
+	handle("GET", "/api/segment/get/{name}", a.leafSegment)
+	handle("GET", "/api/snowflake/get/{name}", a.leafSnowflake)
+	handle("GET", "/decodeSnowflakeId", leafDecode)
+	mux.Handle("GET /openapi.yaml", handler(openapi))
+	allow["/openapi.yaml"] = ", GET, HEAD"
+	for path, methods := range allow {
+		methods = strings.TrimPrefix(methods, ", ")
+		mux.Handle(path, handler(func(w http.ResponseWriter, r *http.Request) error {
+			w.Header().Set("Allow", methods)
+			return &service.Error{Kind: service.MethodNotAllowed, Detail: "method " + r.Method + " is not for this path, want " + methods}
+		}))
+	}
+	mux.Handle("/", noRoute)
+	return bounded(mux)
+}
+
+var noRoute = handler(func(_ http.ResponseWriter, r *http.Request) error {
+	return &service.Error{Kind: service.Unknown, Detail: fmt.Sprintf("there is no route %q", r.URL.EscapedPath())}
+})
+
+// handler answers with a problem if its function returns an error, which it does
+// before it writes anything.
+type handler func(http.ResponseWriter, *http.Request) error
+
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header()["Cache-Control"] = noStore
+	if err := h(w, r); err != nil {
+		WriteProblem(w, err)
+	}
+}
+
+// Values of headers. They are shared by all answers and never change.
+var (
+	noStore   = []string{"no-store"}
+	plainText = []string{"text/plain; charset=utf-8"}
+	jsonText  = []string{"application/json"}
+	yamlText  = []string{"application/yaml"}
+)
+
+// bounded refuses what no route takes.
+func bounded(next http.Handler) http.Handler {
+	tooLong := handler(func(_ http.ResponseWriter, r *http.Request) error {
+		return &service.Error{Kind: service.URITooLong, Detail: fmt.Sprintf("the URI has %d bytes, want %d at most", len(r.RequestURI), MaxURI)}
+	})
+	tooLarge := handler(func(http.ResponseWriter, *http.Request) error {
+		return &service.Error{Kind: service.BodyTooLarge, Detail: "the request has a body, want none: parameters stand in the URI"}
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case len(r.RequestURI) > MaxURI:
+			tooLong.ServeHTTP(w, r)
+		case r.ContentLength != 0:
+			tooLarge.ServeHTTP(w, r)
+		case !strings.HasPrefix(r.URL.Path, "/"): // of CONNECT, and *
+			noRoute.ServeHTTP(w, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// openapi tells nothing about the generators, so it is for everyone.
+func openapi(w http.ResponseWriter, _ *http.Request) error {
+	w.Header()["Content-Type"] = yamlText
+	_, _ = w.Write(description) // a client that is gone reads no error
+	return nil
+}

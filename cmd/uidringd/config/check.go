@@ -1,0 +1,236 @@
+package config
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidring/cli"
+	"github.com/uidring/uidring/cmd/uidringd/stores"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/uidstatus"
+)
+
+// check reports what is wrong with values that have the right types.
+func (c *Config) check(d *document, anonymous bool) {
+	c.checkListen(d, anonymous)
+	c.checkTLS(d)
+	d.list("stores", len(c.Stores), func(i int) string { return c.Stores[i].Name })
+	for i := range c.Stores {
+		c.Stores[i].check(d, item("stores", i))
+	}
+	c.checkGenerators(d)
+	for i, store := range c.Stores {
+		if !c.uses(store.Name) {
+			d.fault(item("stores", i), "no generator uses the store %q: use it or remove it", store.Name)
+		}
+	}
+	c.checkTokens(d)
+	c.Limits.check(d)
+	between(d, "shutdown.delay", c.Shutdown.Delay, 0, time.Hour)
+	between(d, "shutdown.drain", c.Shutdown.Drain, time.Millisecond, time.Hour)
+	between(d, "shutdown.release", c.Shutdown.Release, time.Millisecond, time.Hour)
+	d.oneOf("log.format", c.Log.Format, "text", "json")
+	between(d, "log.requests_per_s", c.Log.Requests, 0, 1e6)
+}
+
+func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
+
+// between reports a value outside of least to most.
+func between[T cmp.Ordered](d *document, field string, value, least, most T) {
+	if !(least <= value && value <= most) { // NaN too
+		d.fault(field, "is %v, want %v to %v", value, least, most)
+	}
+}
+
+func (d *document) oneOf(field, value string, words ...string) {
+	if !slices.Contains(words, value) {
+		d.fault(field, "is %q, want %s", value, strings.Join(words, " or "))
+	}
+}
+
+// namePattern is what needs no escape in a URL.
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+
+// list checks the names of a list.
+func (d *document) list(field string, n int, name func(i int) string) {
+	first := map[string]int{}
+	for i := range n {
+		at := item(field, i)
+		if d.broken[at] {
+			continue
+		}
+		at += ".name"
+		if !namePattern.MatchString(name(i)) {
+			d.fault(at, "is %q, want 1 to 128 letters, digits, _, . or -", name(i))
+		} else if other, twice := first[name(i)]; twice {
+			d.fault(at, "is %q, which is %s too: want another name", name(i), item(field, other))
+		}
+		first[name(i)] = i
+	}
+}
+
+func (c *Config) checkListen(d *document, anonymous bool) {
+	host, port, err := net.SplitHostPort(c.Listen)
+	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil {
+		d.fault("listen", "is %q, want a host and a port, such as 127.0.0.1:8080", c.Listen)
+	} else if !loopback(host) && len(c.Tokens) == 0 && (c.TLS == nil || c.TLS.ClientCA == "") && !anonymous {
+		d.fault("listen", "is %q, which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, "+
+			"a loopback address, or --anonymous", c.Listen)
+	}
+	page := uidstatus.Config{Hosts: c.Hosts, Segments: func() map[string]segment.Stats { return nil }}
+	if _, err := uidstatus.New(nil, page); err != nil {
+		d.fault("hosts", "%s", strings.ReplaceAll(err.Error(), uidstatus.ErrConfig.Error()+": ", ""))
+	}
+}
+
+func loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+func (c *Config) checkTLS(d *document) {
+	if c.TLS == nil {
+		return
+	}
+	if c.TLS.Cert == "" || c.TLS.Key == "" {
+		d.fault("tls", "want cert and key, the paths of PEM files")
+		return
+	}
+	if _, err := c.TLS.Load(); err != nil {
+		d.fault("tls", "%v", err)
+	}
+}
+
+// Load reads the files.
+func (t *TLS) Load() (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	if err != nil {
+		return nil, fmt.Errorf("%s and %s: %w", t.Cert, t.Key, err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
+	if t.ClientCA != "" {
+		text, err := os.ReadFile(t.ClientCA)
+		if err != nil {
+			return nil, err
+		}
+		// Probes have no certificate. Each route decides who has to have one.
+		config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, x509.NewCertPool()
+		if !config.ClientCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s: it holds no certificate in PEM", t.ClientCA)
+		}
+	}
+	return config, nil
+}
+
+// passwordPattern finds the password of a URL, or of a DSN as drivers have it.
+var passwordPattern = regexp.MustCompile(`(?i)^([a-z0-9+.-]+://)?[^/@:]*:[^/]+@|(password|passwd|pwd)\s*=`)
+
+func (s *Store) check(d *document, field string) {
+	switch {
+	case d.broken[field]:
+	case s.sources() != 1:
+		d.fault(field, "%v", errSources)
+	case passwordPattern.MatchString(s.URL):
+		d.fault(field+".url", "it has a password: want env or file, so that the config holds no secret")
+	default:
+		if err := s.load(); err != nil {
+			d.fault(field, "%v", err)
+		} else if err := stores.At(s.text, s.Origin()).Check(); err != nil {
+			d.fault(field, "%s", cli.WithoutPrefix(err))
+		}
+	}
+}
+
+// Hash returns the hash of the token.
+func (t *Token) Hash() (hash [sha256.Size]byte, err error) {
+	n, err := hex.Decode(hash[:], []byte(t.SHA256)[:min(len(t.SHA256), 2*len(hash))])
+	if err != nil || n != len(hash) || len(t.SHA256) != 2*len(hash) {
+		return hash, errors.New("want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints")
+	}
+	return hash, nil
+}
+
+// Allows reports whether the token is for the generator of a name.
+func (t *Token) Allows(name string) bool {
+	return slices.ContainsFunc(t.Generators, func(pattern string) bool {
+		match, _ := path.Match(pattern, name)
+		return match
+	})
+}
+
+func (c *Config) checkTokens(d *document) {
+	d.list("tokens", len(c.Tokens), func(i int) string { return c.Tokens[i].Name })
+	first := map[[sha256.Size]byte]int{}
+	for i, token := range c.Tokens {
+		at := item("tokens", i)
+		if d.broken[at] {
+			continue
+		}
+		hash, err := token.Hash()
+		if other, twice := first[hash]; err != nil { // the value can be the token itself, so no message has it
+			d.fault(at+".sha256", "%v", err)
+		} else if twice {
+			d.fault(at+".sha256", "it is that of %s too: want another token", item("tokens", other))
+		}
+		first[hash] = i
+		if len(token.Generators) == 0 && !token.Operations {
+			d.fault(at, "the token is for nothing: want generators, or operations: true")
+		}
+		for j, pattern := range token.Generators {
+			if field := item(at+".generators", j); !validPattern(pattern) {
+				d.fault(field, "is %q, want a name or a pattern such as order-*", pattern)
+			} else if !c.serves(pattern) {
+				d.fault(field, "is %q, which is no generator", pattern)
+			}
+		}
+	}
+}
+
+func validPattern(pattern string) bool {
+	_, err := path.Match(pattern, "")
+	return err == nil && pattern != ""
+}
+
+// serves reports whether there is a generator that a pattern matches, or there may be
+// a tag.
+func (c *Config) serves(pattern string) bool {
+	return slices.ContainsFunc(c.Generators, func(e Entry) bool {
+		if e.Generator == nil {
+			return true // its fault is reported
+		}
+		match, _ := path.Match(pattern, e.Common().Name)
+		_, tags := e.Generator.(*Tags)
+		return match || tags
+	})
+}
+
+// greatestIDs is the most that Limits.IDs may be: an answer of that many has 20 MB.
+const greatestIDs = 1_000_000
+
+func (l *Limits) check(d *document) {
+	between(d, "limits.ids", l.IDs, 1, greatestIDs)
+	between(d, "limits.requests_per_s", l.Requests, 0, 1e9)
+	between(d, "limits.burst", l.Burst, 0, 1e9)
+	between(d, "limits.concurrent", l.Concurrent, 1, 1e6)
+	between(d, "limits.connections", l.Connections, 1, 1e7)
+	between(d, "limits.header_bytes", l.HeaderBytes, 1<<10, 1<<20)
+	between(d, "limits.read_header", l.ReadHeader, time.Millisecond, time.Hour)
+	between(d, "limits.read", l.Read, time.Millisecond, time.Hour)
+	between(d, "limits.write", l.Write, time.Millisecond, time.Hour)
+	between(d, "limits.idle", l.Idle, time.Millisecond, 24*time.Hour)
+	between(d, "limits.wait", l.Wait, time.Millisecond, max(l.Write, time.Millisecond)) // else the answer has no time
+}

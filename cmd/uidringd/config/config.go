@@ -1,0 +1,245 @@
+// Package config reads the server's configuration from YAML.
+//
+// [Read] is strict. It reports all faults at once: unknown keys, wrong types, values
+// out of range, repeated names, secrets that are missing and stores that nothing uses.
+// Each fault has its line, its field, its value and the values that are accepted. A
+// value that can be a secret is never shown.
+//
+// The page uidringd.yaml in testdata shows every key.
+package config
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// Config is what a server serves, and how. Durations are written as Go does: 1m30s.
+type Config struct {
+	Listen     string      `yaml:"listen"`          // host and port; port 0 is a free one
+	Hosts      []string    `yaml:"hosts,omitempty"` // names under which browsers reach the status page
+	TLS        *TLS        `yaml:"tls,omitempty"`   // nil is plain HTTP
+	Stores     list[Store] `yaml:"stores,omitempty"`
+	Generators list[Entry] `yaml:"generators"`
+	Tokens     list[Token] `yaml:"tokens,omitempty"` // without any, requests need none
+	Limits     Limits      `yaml:"limits"`
+	Shutdown   Shutdown    `yaml:"shutdown"`
+	Log        Log         `yaml:"log"`
+}
+
+// TLS names PEM files. They are read again when they change.
+type TLS struct {
+	Cert     string `yaml:"cert"`
+	Key      string `yaml:"key"`
+	ClientCA string `yaml:"client_ca,omitempty"` // certificates of these authorities authenticate clients
+}
+
+// Store is where numbers and counters are kept. Exactly one of URL, Env and File says
+// where: a URL without a password, or the variable or file that has the URL.
+type Store struct {
+	Name   string `yaml:"name"`
+	Secret `yaml:",inline"`
+}
+
+// Token lets the bearer of a secret use generators.
+type Token struct {
+	Name       string   `yaml:"name"`                 // for logs
+	SHA256     string   `yaml:"sha256"`               // of the secret, in hexadecimal
+	Generators []string `yaml:"generators,omitempty"` // names, or patterns such as order-*
+	Operations bool     `yaml:"operations,omitempty"` // metrics and status page too
+}
+
+// Limits bound what clients can cost.
+type Limits struct {
+	IDs         int           `yaml:"ids"`            // of one request, unless a generator has its own
+	Requests    float64       `yaml:"requests_per_s"` // of one caller in the long run; 0 is no limit
+	Burst       int           `yaml:"burst"`          // of one caller at once; 0 is the requests of one second
+	Concurrent  int           `yaml:"concurrent"`     // requests that draw ids at once
+	Connections int           `yaml:"connections"`    // at once; more wait to be accepted
+	HeaderBytes int           `yaml:"header_bytes"`   // of a request
+	ReadHeader  time.Duration `yaml:"read_header"`    // time that a client has to send a header
+	Read        time.Duration `yaml:"read"`           // a whole request
+	Write       time.Duration `yaml:"write"`          // time to answer, and for the client to read the answer
+	Idle        time.Duration `yaml:"idle"`           // time that a connection may stay without a request
+	Wait        time.Duration `yaml:"wait"`           // time that a request waits for an id
+}
+
+// Shutdown says how the server ends after SIGTERM.
+type Shutdown struct {
+	Delay   time.Duration `yaml:"delay"`   // not ready, and requests are still accepted
+	Drain   time.Duration `yaml:"drain"`   // then requests that have begun have this long
+	Release time.Duration `yaml:"release"` // then numbers and ranges are given back within this
+}
+
+// Log says what goes to standard error.
+type Log struct {
+	Format   string  `yaml:"format"`         // text or json
+	Requests float64 `yaml:"requests_per_s"` // lines about requests, of good ones and of failed ones each; 0 is none
+}
+
+// Entry holds a generator of any kind.
+type Entry struct{ Generator }
+
+// Generator is a source of ids: a [*Cached], [*Default], [*Slots], [*Segment] or
+// [*Tags]. Its kind decides which keys it has.
+type Generator interface{ Common() *Base }
+
+// Base is what all generators have.
+type Base struct {
+	Name string `yaml:"name"`
+	Kind string `yaml:"kind"`          // cached, default, slots, segment or tags
+	IDs  int    `yaml:"ids,omitempty"` // of one request; 0 is Limits.IDs
+}
+
+// Common returns b.
+func (b *Base) Common() *Base { return b }
+
+// Clocked is what generators under a worker number share.
+type Clocked struct {
+	Layout  bits.Layout   `yaml:"layout"`
+	Worker  Worker        `yaml:"worker"`
+	Store   string        `yaml:"store,omitempty"`   // of the worker number
+	Numbers Numbers       `yaml:"numbers,omitempty"` // that a lease may have; empty is all
+	Window  time.Duration `yaml:"window,omitempty"`  // of a lease: time reserved ahead
+	Expiry  time.Duration `yaml:"expiry,omitempty"`  // of a lease: after the last sign of life
+}
+
+// Cached is a [uid.Cached].
+type Cached struct {
+	Base          `yaml:",inline"`
+	Clocked       `yaml:",inline"`
+	BoostPower    int           `yaml:"boost_power"`
+	PaddingFactor int           `yaml:"padding_factor"`
+	Schedule      string        `yaml:"schedule,omitempty"`
+	MaxBorrow     time.Duration `yaml:"max_borrow"`
+	MaxAge        time.Duration `yaml:"max_age"`
+}
+
+// Default is a [uid.Default].
+type Default struct {
+	Base        `yaml:",inline"`
+	Clocked     `yaml:",inline"`
+	MaxBackward time.Duration `yaml:"max_backward"`
+}
+
+// Slots is a [uid.Slots].
+type Slots struct {
+	Base    `yaml:",inline"`
+	Clocked `yaml:",inline"`
+	Slots   int `yaml:"slots"`
+}
+
+// Counter is what segments and tags share.
+type Counter struct {
+	Store       string        `yaml:"store"`
+	Table       string        `yaml:"table,omitempty"` // leaf_alloc or sequence, of an SQL store
+	Step        int64         `yaml:"step,omitempty"`  // 0 is the store's own
+	MinStep     int64         `yaml:"min_step,omitempty"`
+	MaxStep     int64         `yaml:"max_step"`
+	Ahead       time.Duration `yaml:"ahead"`
+	LoadAt      int           `yaml:"load_at"`
+	LoadTimeout time.Duration `yaml:"load_timeout"`
+	Limit       int64         `yaml:"limit"`
+}
+
+// Segment is a [segment.Generator].
+type Segment struct {
+	Base    `yaml:",inline"`
+	Counter `yaml:",inline"`
+	Tag     string `yaml:"tag,omitempty"`    // of the counter; empty is the generator's name
+	Create  bool   `yaml:"create,omitempty"` // makes the counter if it is missing, and so starts a lost one at 1 again
+}
+
+// Tags serves every counter of a store whose tag matches, under its tag.
+type Tags struct {
+	Base    `yaml:",inline"`
+	Counter `yaml:",inline"`
+	Match   string        `yaml:"match"` // a pattern such as order-*
+	MaxTags int           `yaml:"max_tags"`
+	Idle    time.Duration `yaml:"idle"`
+}
+
+// Demo is what is served without a configuration: ids, and orders of a counter, both
+// from an SQLite file in the current folder.
+func Demo(flags Flags) (*Config, error) {
+	c := defaults()
+	c.Shutdown.Delay = 0
+	c.Stores = []Store{{Name: "file", Secret: Secret{URL: DemoFile}}}
+	ids, orders := newCached(), newSegment()
+	ids.Base, ids.Store = Base{Name: "ids", Kind: "cached"}, "file"
+	orders.Base, orders.Store, orders.Create = Base{Name: "orders", Kind: "segment"}, "file", true
+	c.Generators = []Entry{{ids}, {orders}}
+	c.Listen = cmp.Or(flags.Listen, c.Listen)
+	d := &document{places: map[string]*yaml.Node{"": {Line: 1}}}
+	c.check(d, flags.Anonymous)
+	if len(d.faults) > 0 { // of the address
+		return nil, errors.New(d.faults[0].Field + ": " + d.faults[0].Text)
+	}
+	return c, nil
+}
+
+// DemoFile is the SQLite file of [Demo].
+const DemoFile = "uidring.db"
+
+func defaults() *Config {
+	return &Config{
+		Listen: "127.0.0.1:8080",
+		Limits: Limits{
+			IDs:         10_000,
+			Concurrent:  1024,
+			Connections: 20_000,
+			HeaderBytes: 16 << 10,
+			ReadHeader:  5 * time.Second,
+			Read:        10 * time.Second,
+			Write:       30 * time.Second,
+			Idle:        2 * time.Minute,
+			Wait:        2 * time.Second,
+		},
+		Shutdown: Shutdown{Delay: 3 * time.Second, Drain: 20 * time.Second, Release: 5 * time.Second},
+		Log:      Log{Format: "text", Requests: 10},
+	}
+}
+
+// kinds makes generators of each kind, with their defaults.
+var kinds = map[string]func() Generator{
+	"cached":  func() Generator { return newCached() },
+	"default": func() Generator { return &Default{Clocked: newClocked(), MaxBackward: uid.DefaultMaxBackward} },
+	"slots":   func() Generator { return &Slots{Clocked: newClocked(), Slots: uid.DefaultSlots} },
+	"segment": func() Generator { return newSegment() },
+	"tags": func() Generator {
+		return &Tags{Counter: newCounter(), Match: "*", MaxTags: segment.DefaultMaxTags, Idle: segment.DefaultIdle}
+	},
+}
+
+func newClocked() Clocked {
+	return Clocked{Layout: bits.Default(), Worker: Worker{Kind: Lease}, Window: lease.DefaultWindow, Expiry: lease.DefaultExpiry}
+}
+
+func newCached() *Cached {
+	return &Cached{
+		Clocked:       newClocked(),
+		BoostPower:    uid.DefaultBoostPower,
+		PaddingFactor: uid.DefaultPaddingFactor,
+		MaxBorrow:     uid.DefaultMaxBorrow,
+		MaxAge:        uid.DefaultMaxAge,
+	}
+}
+
+func newCounter() Counter {
+	return Counter{
+		MaxStep:     segment.DefaultMaxStep,
+		Ahead:       segment.DefaultAhead,
+		LoadAt:      segment.DefaultLoadAt,
+		LoadTimeout: segment.DefaultLoadTimeout,
+		Limit:       1<<63 - 2,
+	}
+}
+
+func newSegment() *Segment { return &Segment{Counter: newCounter()} }

@@ -1,0 +1,197 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/uidring/uidring/cmd/uidringd/config"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// golden compares with a file, or writes it anew with UIDRING_UPDATE=1.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if os.Getenv("UIDRING_UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || string(want) != got {
+		t.Errorf("%s, %v: got\n%s", path, err, got)
+	}
+}
+
+// All faults are reported at once, by line, and none shows a secret.
+func TestFaults(t *testing.T) {
+	c, err := config.Read("testdata/faulty.yaml", config.Flags{})
+	var faults config.Faults
+	if c != nil || !errors.As(err, &faults) {
+		t.Fatalf("%v, %v; want faults", c, err)
+	}
+	golden(t, "testdata/faulty.txt", err.Error()+"\n")
+	if strings.Contains(err.Error(), "secret-") {
+		t.Error("a secret is shown")
+	}
+}
+
+// minimal is a config without faults.
+const minimal = `
+generators:
+  - {name: ids, kind: cached, worker: "static:1"}
+`
+
+// Each fault is found by itself too: no other one hides it or stands in for it.
+func TestFault(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"", "line 1: this is not one YAML document: no documents in stream"},
+		{"a: b\n c: d", "line 2: this is not one YAML document: mapping values are not allowed in this context"},
+		{"listen: a\n---\nlisten: b", "line 1: this is not one YAML document: expected single document, found multiple"},
+		{"- 7", "line 1: want keys and values: listen, hosts, tls, stores, generators, tokens, limits, shutdown, log\n" +
+			"line 1: generators: there is none, want one or more"},
+		{"generators: []", "line 1: generators: there is none, want one or more"},
+		{"generators: ids", "line 1: generators: want a list"},
+		{"listen: :8080" + minimal, `line 1: listen: is ":8080", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
+		{"listen: ids.example.com:80" + minimal, `line 1: listen: is "ids.example.com:80", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
+		{"listen: 8080" + minimal, `line 1: listen: is "8080", want a host and a port, such as 127.0.0.1:8080`},
+		{"listen: [8080]" + minimal, `line 1: listen: want a text`},
+		{"listen: 127.0.0.1:1\nlisten: 127.0.0.1:2" + minimal, `line 2: listen: is there twice, want it once: the other is in line 1`},
+		{"tls: {cert: none.pem, key: none.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory"},
+		{"tls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: testdata/key.pem: it holds no certificate in PEM"},
+		{"stores: [{name: db, url: x.db}]" + minimal, `line 1: stores[0]: no generator uses the store "db": use it or remove it`},
+		{"tokens: [{name: t, generators: [ids], sha256: hunter2}]" + minimal, "line 1: tokens[0].sha256: want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints"},
+		{"tokens: [{name: t, generators: [other], sha256: " + hash + "}]" + minimal, `line 1: tokens[0].generators[0]: is "other", which is no generator`},
+		{"tokens: [{name: t, sha256: " + hash + "}]" + minimal, "line 1: tokens[0]: the token is for nothing: want generators, or operations: true"},
+		{minimal + "    ids: 7000000\n", "line 4: this is not one YAML document: did not find expected '-' indicator"},
+	} {
+		_, err := config.Parse([]byte(tt.text), config.Flags{})
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%q:\n%v\nwant\n%s", tt.text, err, tt.want)
+		}
+	}
+	if _, err := config.Parse([]byte("listen: :8080"+minimal), config.Flags{Anonymous: true}); err != nil {
+		t.Errorf("anonymous: %v", err)
+	}
+	for _, secure := range []string{
+		"tokens: [{name: t, generators: [ids], sha256: " + hash + "}]",
+		"tls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/cert.pem}",
+	} {
+		if _, err := config.Parse([]byte("listen: 0.0.0.0:8080\n"+secure+minimal), config.Flags{}); err != nil {
+			t.Errorf("%s: %v", secure, err)
+		}
+	}
+}
+
+const hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+// Passwords are found in every form of a URL.
+func TestPasswordInURL(t *testing.T) {
+	for _, url := range []string{
+		"postgres://u:secret-1@h/db", "mysql://u:secret-1@h/db", "redis://:secret-1@h", "u:secret-1@tcp(h)/db",
+		"host=h user=u password=secret-1 dbname=d", "host=h PASSWORD = 'secret-1'", "postgres://h/db?password=secret-1",
+		"zk://u:secret-1@h1,h2/p", "rediss://u:secret-1@h", "redis://h?password=secret-1",
+	} {
+		_, err := config.Parse([]byte("stores: [{name: db, url: \""+url+"\"}]\ngenerators: [{name: o, kind: cached, store: db}]"), config.Flags{})
+		if err == nil || !strings.Contains(err.Error(), "it has a password") || strings.Contains(err.Error(), "secret-1") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	for _, url := range []string{"app.db", "postgres://u@h:5432/db", "u@tcp(h:3306)/db", "redis://h:6379/0", "host=h user=u", "etcd://h1:2379,h2:2379"} {
+		if _, err := config.Parse([]byte("stores: [{name: db, url: \""+url+"\"}]\ngenerators: [{name: o, kind: cached, store: db}]"), config.Flags{}); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// What is printed can be read again and prints the same, and has no secret in it.
+func TestPrint(t *testing.T) {
+	t.Setenv("UIDRINGD_TEST_DB", "postgres://ids:secret-8@h/db")
+	full, err := config.Read("testdata/uidringd.yaml", config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := full.Store("coordinator").Text(); got != "etcd://ids:secret-9@127.0.0.1:2379" {
+		t.Errorf("the URL in the file is %q", got)
+	}
+	demo, err := config.Demo(config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, c := range map[string]*config.Config{"testdata/printed.txt": full, "testdata/demo.txt": demo} {
+		text, err := yaml.Dump(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, path, string(text))
+		if strings.Contains(string(text), "secret-") {
+			t.Error("a secret is shown")
+		}
+		again, err := config.Parse(text, config.Flags{})
+		if err != nil || !reflect.DeepEqual(again, c) {
+			t.Errorf("%s: %+v, %v; want what was printed", path, again, err)
+		}
+	}
+}
+
+// The sample has every key that there is.
+func TestSampleHasEveryKey(t *testing.T) {
+	text, err := os.ReadFile("testdata/uidringd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[reflect.Type]bool{}
+	var look func(reflect.Type)
+	look = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] {
+			return
+		}
+		seen[of] = true
+		for i := range of.NumField() {
+			field := of.Field(i)
+			tag, tagged := field.Tag.Lookup("yaml")
+			key, _, _ := strings.Cut(tag, ",")
+			if tagged && key != "" && !strings.Contains(string(text), key+":") {
+				t.Errorf("%s lacks %s", of, key)
+			}
+			if tagged {
+				look(field.Type)
+			}
+		}
+	}
+	for _, v := range []any{config.Config{}, config.Cached{}, config.Default{}, config.Slots{}, config.Segment{}, config.Tags{}} {
+		look(reflect.TypeOf(v))
+	}
+}
+
+// No text makes Parse panic.
+func FuzzParse(f *testing.F) {
+	for _, file := range []string{"testdata/uidringd.yaml", "testdata/faulty.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Add(minimal)
+	f.Add("a: &a [*a]\ngenerators: *a\n")
+	f.Add("x: &x {listen: a}\n<<: *x\ngenerators: [{<<: *x, kind: cached}]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := config.Parse([]byte(text), config.Flags{})
+		if (c == nil) != (err != nil) {
+			t.Errorf("%v, %v", c, err)
+		}
+		if err != nil && err.Error() == "" {
+			t.Error("the error says nothing")
+		}
+	})
+}

@@ -1,0 +1,232 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidring/cli"
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// Longest and shortest durations that are taken.
+const (
+	shortest = 100 * time.Millisecond
+	longest  = 365 * 24 * time.Hour
+)
+
+func (c *Config) checkGenerators(d *document) {
+	if len(c.Generators) == 0 {
+		d.fault("generators", "there is none, want one or more")
+	}
+	d.list("generators", len(c.Generators), func(i int) string {
+		if c.Generators[i].Generator == nil {
+			return fmt.Sprintf("none-%d", i)
+		}
+		return c.Generators[i].Common().Name
+	})
+	holders := map[string]string{} // of numbers that one generator can have
+	for i, entry := range c.Generators {
+		at := item("generators", i)
+		switch g := entry.Generator.(type) {
+		case nil:
+			words := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
+			if kind := d.places[at+".kind"]; kind != nil {
+				d.fault(at+".kind", "is %q, want %s", kind.Value, words)
+			} else {
+				d.fault(at, "want keys and values, and a kind: %s", words)
+			}
+			continue
+		case *Cached:
+			c.checkClocked(d, at, &g.Clocked, holders)
+			g.check(d, at)
+		case *Default:
+			c.checkClocked(d, at, &g.Clocked, holders)
+			between(d, at+".max_backward", g.MaxBackward, -longest, longest)
+		case *Slots:
+			c.checkClocked(d, at, &g.Clocked, holders)
+			if between(d, at+".slots", g.Slots, 1, uid.MaxSlots); g.Slots&(g.Slots-1) != 0 {
+				d.fault(at+".slots", "is %d, want a power of two", g.Slots)
+			}
+		case *Segment:
+			c.checkCounter(d, at, &g.Counter)
+			if g.Tag == "" {
+				g.Tag = g.Name
+			}
+			if err := segment.CheckTag(g.Tag); err != nil && !d.broken[at+".name"] {
+				d.fault(at+".tag", "%s", cli.WithoutPrefix(err))
+			}
+		case *Tags:
+			c.checkCounter(d, at, &g.Counter)
+			if !validPattern(g.Match) {
+				d.fault(at+".match", "is %q, want a pattern such as order-*", g.Match)
+			}
+			between(d, at+".max_tags", g.MaxTags, 1, 1e6)
+			between(d, at+".idle", g.Idle, time.Second, longest)
+		}
+		between(d, at+".ids", entry.Common().IDs, 0, greatestIDs)
+	}
+}
+
+// store returns the URL of a store, nil if there is none of that name.
+func (c *Config) store(name string) *Store {
+	i := slices.IndexFunc(c.Stores, func(s Store) bool { return s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &c.Stores[i]
+}
+
+// Store returns the store of a name that a generator of a checked config has.
+func (c *Config) Store(name string) *Store { return c.store(name) }
+
+// StoreOf returns the name of a generator's store; "" is none.
+func StoreOf(g Generator) string {
+	switch g := g.(type) {
+	case *Cached:
+		return g.Store
+	case *Default:
+		return g.Store
+	case *Slots:
+		return g.Store
+	case *Segment:
+		return g.Store
+	case *Tags:
+		return g.Store
+	}
+	return ""
+}
+
+func (c *Config) uses(store string) bool {
+	return slices.ContainsFunc(c.Generators, func(e Entry) bool { return StoreOf(e.Generator) == store })
+}
+
+// names lists the stores for an error.
+func (c *Config) names() string {
+	var names []string
+	for _, s := range c.Stores {
+		if s.Name != "" && !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	if names == nil {
+		return "one of stores, of which there is none"
+	}
+	return strings.Join(names, " or ")
+}
+
+func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[string]string) {
+	store := c.store(g.Store)
+	leased := g.Worker.Kind != Registry && g.Store != ""
+	switch {
+	case g.Store != "" && store == nil:
+		d.fault(at+".store", "is %q, want %s", g.Store, c.names())
+	case g.Store == "" && (g.Worker.Kind == Lease || g.Worker.Kind == Registry):
+		d.fault(at+".store", "is missing: for worker %s, want %s", g.Worker.Kind, c.names())
+	case g.Worker.Kind == Registry && store != nil && store.Backend() != SQL:
+		d.fault(at+".worker", "is registry, which needs an SQL store, and %s is %s: want lease", g.Store, store.Backend())
+	}
+	if g.Worker.Kind == Static || g.Worker.Kind == StatefulSet {
+		number, _ := g.Worker.MarshalText()
+		if other := holders[string(number)+" "+g.Store]; other != "" {
+			d.fault(at+".worker", "is %s, which %s has already: want another number, or lease", number, other)
+		}
+		holders[string(number)+" "+g.Store] = at
+	}
+	if a, err := bits.NewAllocator(g.Layout); err != nil {
+		d.fault(at+".layout", "%s", cli.WithoutPrefix(err))
+	} else {
+		if g.Worker.Kind == Static && g.Worker.Number > a.MaxWorker() {
+			d.fault(at+".worker", "is static:%d, want a number from 0 to %d, the layout's greatest", g.Worker.Number, a.MaxWorker())
+		}
+		if g.Numbers.To > a.MaxWorker() {
+			d.fault(at+".numbers", "is %d-%d, want numbers from 0 to %d, the layout's greatest", g.Numbers.From, g.Numbers.To, a.MaxWorker())
+		}
+	}
+	if g.Worker.Kind != Lease && g.Numbers.Set {
+		d.fault(at+".numbers", "is for worker lease")
+	}
+	for _, key := range []string{at + ".window", at + ".expiry"} {
+		if !leased && d.places[key] != nil {
+			d.fault(key, "is for a lease, and this generator has none")
+		}
+	}
+	between(d, at+".window", g.Window, g.Expiry, longest)
+	between(d, at+".expiry", g.Expiry, shortest, longest)
+	if !leased {
+		g.Window, g.Expiry = 0, 0
+	}
+}
+
+func (g *Cached) check(d *document, at string) {
+	most := min(uid.MaxBoostPower, 62-int(g.Layout.SequenceBits))
+	between(d, at+".boost_power", g.BoostPower, 1, most)
+	between(d, at+".padding_factor", g.PaddingFactor, 1, 99)
+	if g.MaxAge >= 0 && g.MaxAge < uid.MinMaxAge {
+		d.fault(at+".max_age", "is %v, want %v or more, or a negative duration for no limit", g.MaxAge, uid.MinMaxAge)
+	}
+	if _, err := padding.ParseSchedule(g.Schedule); err != nil {
+		d.fault(at+".schedule", "%s", cli.WithoutPrefix(err))
+	}
+}
+
+func (c *Config) checkCounter(d *document, at string, g *Counter) {
+	switch store := c.store(g.Store); {
+	case g.Store == "":
+		d.fault(at+".store", "is missing: want %s", c.names())
+	case store == nil:
+		d.fault(at+".store", "is %q, want %s", g.Store, c.names())
+	case store.Backend() == SQL:
+		if g.Table == "" {
+			g.Table = LeafAlloc
+		}
+		d.oneOf(at+".table", g.Table, LeafAlloc, Sequence)
+	case store.Backend() != Redis:
+		d.fault(at+".store", "is %q, which is %s: counters need an SQL store or redis", g.Store, store.Backend())
+	case g.Table != "":
+		d.fault(at+".table", "is for SQL stores, and %s is redis", g.Store)
+	}
+	between(d, at+".max_step", g.MaxStep, 1, segment.GreatestStep)
+	between(d, at+".min_step", g.MinStep, 0, g.MaxStep)
+	if g.Step != 0 {
+		between(d, at+".step", g.Step, max(1, g.MinStep), g.MaxStep)
+	}
+	between(d, at+".ahead", g.Ahead, time.Millisecond, longest)
+	between(d, at+".load_at", g.LoadAt, 1, 99)
+	between(d, at+".load_timeout", g.LoadTimeout, time.Millisecond, time.Hour)
+	between(d, at+".limit", g.Limit, 1, math.MaxInt64-1)
+}
+
+// The tables of counters.
+const (
+	LeafAlloc = "leaf_alloc"
+	Sequence  = "sequence"
+)
+
+// The kinds of stores.
+const (
+	SQL   = "sql"
+	Redis = "redis"
+	Etcd  = "etcd"
+	ZK    = "zk"
+)
+
+// Backend returns the kind of a store.
+func (s *Secret) Backend() string {
+	scheme, _, _ := strings.Cut(s.text, "://")
+	switch strings.ToLower(scheme) {
+	case "redis", "rediss":
+		return Redis
+	case "etcd", "etcds":
+		return Etcd
+	case "zk":
+		return ZK
+	}
+	return SQL
+}

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// The kinds of a [Worker].
+const (
+	Lease       = "lease"
+	Registry    = "registry"
+	Static      = "static"
+	StatefulSet = "statefulset"
+)
+
+// Worker says where a worker number comes from: lease, registry, static:N or
+// statefulset. With a store, a lease ensures that a static number or an ordinal has
+// one holder at a time. Without one, the operator promises that.
+type Worker struct {
+	Kind   string
+	Number int64 // of Static
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (w *Worker) UnmarshalText(text []byte) error {
+	kind, digits, numbered := strings.Cut(string(text), ":")
+	switch {
+	case kind == Static && numbered:
+		n, err := strconv.ParseUint(digits, 10, 63)
+		if err == nil {
+			*w = Worker{Static, int64(n)}
+			return nil
+		}
+	case !numbered && (kind == Lease || kind == Registry || kind == StatefulSet):
+		*w = Worker{Kind: kind}
+		return nil
+	}
+	return errors.New("want lease, registry, statefulset, or static:N with a number from 0 on")
+}
+
+// MarshalText writes w as configs have it.
+func (w Worker) MarshalText() ([]byte, error) {
+	if w.Kind == Static {
+		return fmt.Appendf(nil, "%s:%d", Static, w.Number), nil
+	}
+	return []byte(w.Kind), nil
+}
+
+// Numbers is a range of worker numbers, such as 0-99. The zero Numbers is all.
+type Numbers struct {
+	From, To int64
+	Set      bool
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (n *Numbers) UnmarshalText(text []byte) error {
+	from, to, _ := strings.Cut(string(text), "-")
+	first, err1 := strconv.ParseUint(from, 10, 63)
+	last, err2 := strconv.ParseUint(to, 10, 63)
+	if err1 != nil || err2 != nil || first > last {
+		return errors.New("want two numbers, the lower first, such as 0-99")
+	}
+	*n = Numbers{int64(first), int64(last), true}
+	return nil
+}
+
+// MarshalText writes n as configs have it.
+func (n Numbers) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%d-%d", n.From, n.To), nil }
+
+// IsZero reports whether n is all numbers.
+func (n Numbers) IsZero() bool { return !n.Set }

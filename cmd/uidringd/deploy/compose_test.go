@@ -1,0 +1,34 @@
+package deploy
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+)
+
+// Compose reads the file, and the server accepts the config in it.
+func TestCompose(t *testing.T) {
+	options, err := cli.NewProjectOptions([]string{"compose.yaml"}, cli.WithEnv([]string{"POSTGRES_PASSWORD=secret"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := options.LoadProject(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	uidringd := project.Services["uidringd"]
+	if file := filepath.Join(uidringd.Build.Context, uidringd.Build.Dockerfile); read(t, file) != read(t, "Dockerfile") {
+		t.Errorf("the image is built from %s", file)
+	}
+	if want := []string{"--config", uidringd.Configs[0].Target, "--anonymous"}; !slices.Equal(uidringd.Command, want) {
+		t.Errorf("the command is %q, want %q", uidringd.Command, want)
+	}
+	// Nobody has to authenticate, so nobody else may get there.
+	if port := uidringd.Ports[0]; port.HostIP != "127.0.0.1" || port.Target != 8080 {
+		t.Errorf("the port is %+v, want 8080 on 127.0.0.1", port)
+	}
+	t.Setenv("UIDRING_DATABASE", *uidringd.Environment["UIDRING_DATABASE"])
+	ask(t, project.Configs["uidring"].Content, "--check", "--anonymous")
+}

@@ -1,0 +1,140 @@
+// Package deploy tests the files that deploy the server, with the libraries that read
+// them elsewhere. It is a module of its own, so that the server does not require those.
+package deploy
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// folder holds the server that was built.
+var folder string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if folder, err = os.MkdirTemp("", "deploy"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(folder)
+		return m.Run()
+	}())
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// find returns the groups of a pattern that name matches once.
+func find(t *testing.T, name, pattern string) []string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^`+pattern+`$`).FindAllStringSubmatch(read(t, name), -1)
+	if len(found) != 1 {
+		t.Fatalf("%s has %d lines %q, want 1", name, len(found), pattern)
+	}
+	return found[0][1:]
+}
+
+// built builds the server by the command of the Dockerfile.
+var built = sync.OnceValues(func() (string, error) {
+	text, err := os.ReadFile("Dockerfile")
+	if err != nil {
+		return "", err
+	}
+	line := regexp.MustCompile(`(?m)^RUN (.* -o) (/out/uidringd) (.*)$`).FindStringSubmatch(string(text))
+	if line == nil {
+		return "", errors.New("Dockerfile has no RUN with go build -o /out/uidringd")
+	}
+	file := filepath.Join(folder, "uidringd")
+	build := exec.Command("sh", "-c", line[1]+" "+file+" "+line[3])
+	build.Dir = "../../.." // the build's context
+	out, err := build.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%s: %w\n%s", build, err, out)
+	}
+	return file, err
+})
+
+func server(t *testing.T) string {
+	t.Helper()
+	file, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// ask has the server do something with a config, and returns what it prints.
+func ask(t *testing.T, config string, args ...string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "uidring.yaml")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), server(t), append(args, "--config", file)...).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s\n%s", err, out, config)
+	}
+	return string(out)
+}
+
+// The image is one static file, and runs as a user that is not root.
+func TestImage(t *testing.T) {
+	file, err := elf.Open(server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, part := range file.Progs {
+		if part.Type == elf.PT_INTERP || part.Type == elf.PT_DYNAMIC {
+			t.Errorf("the server has a part %v, so it is not static", part.Type)
+		}
+	}
+	const name = "Dockerfile"
+	_, image, scratch := strings.Cut(read(t, name), "\nFROM scratch\n")
+	if !scratch || strings.Contains(image, "\nRUN ") || strings.Contains(image, "\nFROM ") {
+		t.Error("the last image is not made from scratch by copies alone")
+	}
+	copied := find(t, name, `COPY --from=build /out/uidringd (\S+)`)[0]
+	if entry := find(t, name, `ENTRYPOINT \["(\S+)"\]`)[0]; entry != copied {
+		t.Errorf("the entry point is %s, and the server is copied to %s", entry, copied)
+	}
+	if user := find(t, name, `USER (\d+):\d+`)[0]; user == "0" {
+		t.Error("the image runs as root")
+	}
+}
+
+// The server runs where there is nothing but itself, as nobody.
+func TestFromScratch(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root may change its root folder")
+	}
+	root := t.TempDir()
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(root, os.DirFS(filepath.Dir(server(t)))); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), "/uidringd", "--version")
+	command.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+	command.Dir = "/"
+	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "uidringd") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

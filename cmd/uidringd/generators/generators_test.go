@@ -1,0 +1,245 @@
+//go:build linux
+
+package generators_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/cmd/uidringd/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/config"
+	"github.com/uidring/uidring/cmd/uidringd/generators"
+	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/uid"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var silent = slog.New(slog.DiscardHandler)
+
+func parse(t *testing.T, text string) *config.Config {
+	t.Helper()
+	c, err := config.Parse([]byte(text), config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func open(t *testing.T, text string) *generators.Set {
+	t.Helper()
+	s, err := generators.Open(t.Context(), parse(t, text), silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func end(t *testing.T, s *generators.Set) {
+	t.Helper()
+	if err := s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// draw returns n ids of a generator, which must not repeat.
+func draw(t *testing.T, s *generators.Set, name string, n int) []uid.ID {
+	t.Helper()
+	e, err := s.Get(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]uid.ID, n)
+	if n, err := e.WaitN(t.Context(), ids); err != nil {
+		t.Fatalf("%s: %d ids, %v", name, n, err)
+	}
+	seen := map[uid.ID]bool{}
+	for _, id := range ids {
+		if id <= 0 || seen[id] {
+			t.Fatalf("%s: %d, which is none or repeats", name, id)
+		}
+		seen[id] = true
+	}
+	return ids
+}
+
+const everyKind = `
+stores: [{name: file, url: ids.db}]
+limits: {ids: 500}
+generators:
+  - {name: a, kind: cached, store: file, ids: 7}
+  - {name: b, kind: default, worker: registry, store: file}
+  - {name: c, kind: slots, worker: "static:5", layout: snowflake}
+  - {name: d, kind: default, worker: "static:9", store: file, max_backward: 0s}
+  - {name: e, kind: cached, store: file, numbers: 100-199, max_borrow: 0s, max_age: -1s}
+  - {name: orders, kind: segment, store: file, create: true}
+  - {name: other, kind: segment, store: file, create: true, tag: order-1}
+  - {name: tags, kind: tags, store: file, match: order-*}
+`
+
+func TestEveryKind(t *testing.T) {
+	t.Chdir(t.TempDir())
+	instances := map[string]bool{}
+	for start := range 2 {
+		s := open(t, everyKind)
+		for _, name := range []string{"a", "b", "c", "d", "e", "orders", "other", "order-1"} {
+			draw(t, s, name, 10)
+		}
+		var names []string
+		for _, e := range s.List() {
+			names = append(names, e.Name+" "+e.Kind)
+			if (e.Layout == nil) != (e.Kind == "segment") || e.MaxIDs != map[bool]int{true: 7, false: 500}[e.Name == "a"] || instances[e.Instance] {
+				t.Errorf("%+v", e)
+			}
+			instances[e.Instance] = true
+		}
+		if got := strings.Join(names, ", "); got != "a cached, b default, c slots, d default, e cached, orders segment, other segment, order-1 segment" {
+			t.Errorf("open are %s", got)
+		}
+		for name, worker := range map[string]int64{"c": 5, "d": 9} {
+			if got := s.Clocked()[name].Stats().Worker; got != worker {
+				t.Errorf("%s has worker %d, want %d", name, got, worker)
+			}
+		}
+		if got := s.Clocked()["e"].Stats().Worker; got < 100 || got > 199 {
+			t.Errorf("worker %d, want 100 to 199", got)
+		}
+		if counters := s.Counters(); len(counters) != 3 || counters["order-1"].Tag != "order-1" || counters["orders"].Issued != 10 {
+			t.Errorf("counters are %+v", counters)
+		}
+		for _, unknown := range []string{"tags", "order-2", "x", "", "order-\x00"} {
+			if e, err := s.Get(t.Context(), unknown); e != nil || !errors.Is(err, catalog.ErrUnknown) {
+				t.Errorf("Get(%q) = %v, %v; want that there is none", unknown, e, err)
+			}
+		}
+		first, _ := s.Get(t.Context(), "order-1")
+		if again, err := s.Get(t.Context(), "order-1"); again != first || err != nil {
+			t.Errorf("another entry of the same tag, %v", err)
+		}
+		if unready := s.Unready(); len(unready) != 0 {
+			t.Errorf("not ready: %v", unready)
+		}
+		if last := draw(t, s, "orders", 1)[0]; last != uid.ID(11*(start+1)) {
+			t.Errorf("order %d after start %d, want that none was lost", last, start)
+		}
+		a, _ := s.Get(t.Context(), "a")
+		end(t, s)
+		if _, err := a.Next(); !errors.Is(err, uid.ErrClosed) {
+			t.Errorf("Next after Close: %v", err)
+		}
+		if got := len(s.Unready()); got == 0 {
+			t.Error("closed generators are ready")
+		}
+	}
+}
+
+// If one generator cannot be opened, none stays open, and the error names all that
+// failed, with their stores.
+func TestOpenFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	_, err := generators.Open(t.Context(), parse(t, `
+stores: [{name: file, url: ids.db}, {name: away, url: "redis://127.0.0.1:1"}]
+generators:
+  - {name: a, kind: cached, store: file}
+  - {name: b, kind: slots, store: away}
+  - {name: c, kind: segment, store: away}
+  - {name: d, kind: segment, store: file}
+`), silent)
+	for _, want := range []string{
+		`generator "b": redis://127.0.0.1:1 (the config): `, `generator "c": redis://127.0.0.1:1 (the config): `, "connection refused",
+		`generator "d": SQLite file`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	s := open(t, "stores: [{name: file, url: ids.db}]\ngenerators: [{name: a, kind: cached, store: file}]\n")
+	defer end(t, s)
+	if got := s.Clocked()["a"].Stats().Worker; got != 0 {
+		t.Errorf("worker %d, want the number that was given back", got)
+	}
+}
+
+// Numbers and counters come from each kind of server.
+func TestServers(t *testing.T) {
+	for name, dsn := range map[string]func(t *testing.T) string{
+		"redis": func(t *testing.T) string {
+			return "redis://" + servertest.StartRedis(t, servertest.Durable...).Address()
+		},
+		"etcd": func(t *testing.T) string {
+			return "etcd://" + strings.TrimPrefix(servertest.StartEtcd(t, 1)[0].Endpoint, "http://")
+		},
+		"mysql": func(t *testing.T) string {
+			c, err := mysqldriver.ParseDSN(variable(t, "UIDRING_TEST_MYSQL"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return (&url.URL{Scheme: "mysql", User: url.UserPassword(c.User, c.Passwd), Host: c.Addr, Path: "/" + c.DBName}).String()
+		},
+		"postgres": func(t *testing.T) string { return variable(t, "UIDRING_TEST_POSTGRES") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("UIDRINGD_TEST_STORE", dsn(t))
+			text := "stores: [{name: s, env: UIDRINGD_TEST_STORE}]\ngenerators:\n  - {name: ids, kind: cached, store: s}\n"
+			if name != "etcd" { // a counter of each table, and all of them as tags
+				text += "  - {name: uidringd-test-orders, kind: segment, store: s, create: true}\n  - {name: tags, kind: tags, store: s, match: uidringd-*}\n"
+			}
+			if name == "mysql" || name == "postgres" {
+				text += "  - {name: more, kind: segment, store: s, create: true, table: sequence, tag: uidringd-test-more}\n  - {name: stamps, kind: default, store: s, worker: registry}\n"
+			}
+			s := open(t, text)
+			defer end(t, s)
+			for _, g := range parse(t, text).Generators {
+				if g.Common().Kind != "tags" {
+					draw(t, s, g.Common().Name, 2000)
+				}
+			}
+			if unready := s.Unready(); len(unready) != 0 {
+				t.Errorf("not ready: %v", unready)
+			}
+		})
+	}
+}
+
+func variable(t *testing.T, name string) string {
+	dsn := os.Getenv(name)
+	if dsn == "" {
+		t.Skip(name + " is not set")
+	}
+	return dsn
+}
+
+// Without its store, a generator is ready to the end of what is reserved, and ready
+// again when the store is back.
+func TestUnready(t *testing.T) {
+	server := servertest.StartRedis(t, servertest.Durable...)
+	s := open(t, `
+stores: [{name: redis, url: "redis://`+server.Address()+`"}]
+generators:
+  - {name: ids, kind: cached, store: redis, window: 2s, expiry: 1s, max_age: 1s}
+  - {name: fixed, kind: slots, worker: "static:1"}
+  - {name: orders, kind: segment, store: redis, create: true, max_step: 10, step: 10, load_timeout: 200ms}
+`)
+	defer end(t, s)
+	draw(t, s, "orders", 1)
+	if unready := s.Unready(); len(unready) != 0 {
+		t.Errorf("not ready: %v", unready)
+	}
+	server.Pause()
+	servertest.Eventually(t, "both are not ready", func() bool {
+		e, _ := s.Get(t.Context(), "orders")
+		_, _ = e.Next()
+		unready := s.Unready()
+		return unready["ids"] != nil && unready["orders"] != nil && unready["fixed"] == nil
+	})
+	server.Continue()
+	servertest.Eventually(t, "both are ready again", func() bool { return len(s.Unready()) == 0 })
+}

@@ -1,0 +1,177 @@
+package generators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidringd/config"
+	"github.com/uidring/uidring/cmd/uidringd/stores"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/uidstatus"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+func (m *member) open(ctx context.Context, c *config.Config, g config.Generator, logger *slog.Logger) error {
+	m.entry = newEntry(c, g.Common())
+	switch g := g.(type) {
+	case *config.Cached:
+		return clocked(ctx, m, c, &g.Clocked, logger, func(leaser uid.Leaser) (*uid.Cached, error) {
+			return uid.NewCached(ctx, leaser, uid.Config{
+				Layout:        g.Layout,
+				BoostPower:    g.BoostPower,
+				PaddingFactor: g.PaddingFactor,
+				Schedule:      g.Schedule,
+				MaxBorrow:     nonZero(g.MaxBorrow),
+				MaxAge:        g.MaxAge,
+				Logger:        logger,
+			})
+		})
+	case *config.Default:
+		return clocked(ctx, m, c, &g.Clocked, logger, func(leaser uid.Leaser) (*uid.Default, error) {
+			return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: g.Layout, MaxBackward: nonZero(g.MaxBackward), Logger: logger})
+		})
+	case *config.Slots:
+		return clocked(ctx, m, c, &g.Clocked, logger, func(leaser uid.Leaser) (*uid.Slots, error) {
+			return uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: g.Layout, Slots: g.Slots, Logger: logger})
+		})
+	case *config.Segment:
+		return m.openSegment(ctx, c, g, logger)
+	case *config.Tags:
+		return m.openTags(ctx, c, g, logger)
+	}
+	return fmt.Errorf("unknown kind %T", g)
+}
+
+// nonZero is for options of the library of which zero is the default: it returns a
+// nanosecond for zero, which is less than a tick.
+func nonZero(d time.Duration) time.Duration {
+	if d == 0 {
+		return 1
+	}
+	return d
+}
+
+// generator is one under a worker number.
+type generator interface {
+	uid.Generator
+	uidstatus.Generator
+}
+
+// clocked opens the source of a worker number, and then the generator.
+func clocked[G generator](ctx context.Context, m *member, c *config.Config, g *config.Clocked, logger *slog.Logger, open func(uid.Leaser) (G, error)) error {
+	from, wrap, err := m.numbers(ctx, c.Store(g.Store), g, logger)
+	if err != nil {
+		return err
+	}
+	made, err := open(from)
+	if err != nil {
+		return wrap(err)
+	}
+	m.ends = append([]func(context.Context) error{func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) }}, m.ends...)
+	m.clock, m.entry.Generator, m.entry.Layout = made, made, new(bits.Layout)
+	*m.entry.Layout = g.Layout
+	m.probe.next = made.Next
+	m.probe.busy = func() bool { return made.Stats().LeaseError == nil }
+	return nil
+}
+
+// numbers opens where a worker number comes from. wrap adds the name of the store to an
+// error.
+func (m *member) numbers(ctx context.Context, store *config.Store, g *config.Clocked, logger *slog.Logger) (from uid.Leaser, wrap func(error) error, err error) {
+	var fixed lease.Assigner
+	switch g.Worker.Kind {
+	case config.Static:
+		static := uid.StaticWorker(g.Worker.Number)
+		from, fixed = static, static
+	case config.StatefulSet:
+		ordinal := worker.StatefulSet()
+		from, fixed = ordinal, ordinal
+	}
+	if store == nil {
+		return from, func(err error) error { return err }, nil
+	}
+	place := stores.At(store.Text(), store.Origin())
+	if g.Worker.Kind == config.Registry {
+		db, err := place.Open(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		m.ends = append(m.ends, func(context.Context) error { return db.Close() })
+		registry := worker.NewRegistry(db.DB, worker.WithLogger(logger))
+		_, err = registry.Nodes(ctx, 1)
+		sayNew(logger, err, worker.DefaultTable, db.Name)
+		return registry, db.Wrap, nil
+	}
+	options := []lease.Option{lease.WithLogger(logger), lease.WithWindow(g.Window), lease.WithExpiry(g.Expiry)}
+	if fixed != nil {
+		options = append(options, lease.WithNumber(fixed))
+	}
+	if g.Numbers.Set {
+		options = append(options, lease.Range(g.Numbers.From, g.Numbers.To))
+	}
+	leases, err := place.Leases(ctx, options...)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.ends = append(m.ends, func(context.Context) error { return leases.Close() })
+	if leases.DB != nil {
+		_, err = leases.Leases(ctx, 1)
+		sayNew(logger, err, worker.DefaultLeaseTable, leases.Name)
+	}
+	return leases, leases.Wrap, nil
+}
+
+// sayNew logs that the table is about to be created, if err says that there is none.
+func sayNew(logger *slog.Logger, err error, table, store string) {
+	if errors.Is(err, worker.ErrNoTable) {
+		logger.Info("the table is created: its worker numbers start from the beginning", "table", table, "store", store)
+	}
+}
+
+func counterConfig(g *config.Counter, logger *slog.Logger) segment.Config {
+	return segment.Config{
+		Step:        g.Step,
+		MinStep:     g.MinStep,
+		MaxStep:     g.MaxStep,
+		Ahead:       g.Ahead,
+		LoadAt:      g.LoadAt,
+		LoadTimeout: g.LoadTimeout,
+		Limit:       g.Limit,
+		Logger:      logger,
+	}
+}
+
+func (m *member) openSegment(ctx context.Context, c *config.Config, g *config.Segment, logger *slog.Logger) error {
+	counters, err := m.counters(ctx, c.Store(g.Store), g.Table, g.Create, logger)
+	if err != nil {
+		return err
+	}
+	how := counterConfig(&g.Counter, logger)
+	how.Create = g.Create
+	made, err := segment.New(ctx, counters.Store, g.Tag, how)
+	switch {
+	case errors.Is(err, segment.ErrUnknownTag):
+		return counters.Wrap(fmt.Errorf("%w: uidring segments create %s makes it, and create: true for trials", err, g.Tag))
+	case err != nil:
+		return counters.Wrap(err)
+	}
+	m.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, m.ends...)
+	m.entry.Generator = made
+	m.stats = func() map[string]segment.Stats { return map[string]segment.Stats{m.name: made.Stats()} }
+	return nil
+}
+
+func (m *member) counters(ctx context.Context, store *config.Store, table string, create bool, logger *slog.Logger) (*stores.Counters, error) {
+	counters, err := stores.OpenCounters(ctx, store.Text(), store.Origin(), table, create, logger)
+	if err != nil {
+		return nil, err
+	}
+	m.ends = append(m.ends, func(context.Context) error { return counters.Close() })
+	return counters, nil
+}

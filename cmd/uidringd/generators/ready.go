@@ -1,0 +1,94 @@
+package generators
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+const (
+	probeEvery = time.Second            // a generator is asked for an id at most once in this time
+	patience   = 500 * time.Millisecond // a probe takes no longer
+)
+
+// probe finds out whether a generator under a worker number issues ids.
+type probe struct {
+	next func() (uid.ID, error)
+	busy func() bool // whether a draw that takes long will succeed
+
+	flight singleflight.Group
+	mu     sync.Mutex
+	at     time.Time // of the last draw; guarded by mu, as err
+	err    error
+}
+
+func (p *probe) ask() error {
+	p.mu.Lock()
+	if time.Since(p.at) < probeEvery {
+		defer p.mu.Unlock()
+		return p.err
+	}
+	p.mu.Unlock()
+	drawn := p.flight.DoChan("", func() (any, error) {
+		_, err := p.next()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.at, p.err = time.Now(), err
+		return nil, err
+	})
+	select {
+	case result := <-drawn:
+		return result.Err
+	case <-time.After(patience):
+		if p.busy() {
+			return nil
+		}
+		return fmt.Errorf("no id within %v", patience)
+	}
+}
+
+// Unready implements [catalog.Catalog].
+func (s *Set) Unready() map[string]error {
+	faults := make([]error, len(s.members))
+	var asking sync.WaitGroup
+	for i, m := range s.members {
+		asking.Go(func() {
+			if m.clock != nil {
+				faults[i] = m.probe.ask()
+			} else {
+				faults[i] = allFail(m.stats())
+			}
+		})
+	}
+	asking.Wait()
+	unready := map[string]error{}
+	for i, err := range faults {
+		if err != nil {
+			unready[s.members[i].name] = err
+		}
+	}
+	return unready
+}
+
+// allFail returns why none of the counters can issue an id, nil if one can or there is
+// none.
+func allFail(counters map[string]segment.Stats) error {
+	var fault error
+	for _, s := range counters {
+		switch {
+		case s.Closed:
+			fault = errors.New("it is closed")
+		case s.LastError != nil && s.Remaining == 0:
+			fault = s.LastError
+		default:
+			return nil
+		}
+	}
+	return fault
+}

@@ -1,0 +1,134 @@
+package generators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"path"
+	"sync"
+
+	"github.com/uidring/uidring/cmd/uidringd/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/config"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// tags serves the counters of a store whose tags match a pattern.
+type tags struct {
+	*segment.Tags
+	match string
+	most  int // entries that are kept
+	entry func(tag string) *catalog.Entry
+
+	mu      sync.RWMutex
+	entries map[string]*catalog.Entry
+}
+
+func (m *member) openTags(ctx context.Context, c *config.Config, g *config.Tags, logger *slog.Logger) error {
+	counters, err := m.counters(ctx, c.Store(g.Store), g.Table, false, logger)
+	if err != nil {
+		return err
+	}
+	made, err := segment.NewTags(counters.Store, segment.TagsConfig{Config: counterConfig(&g.Counter, logger), MaxTags: g.MaxTags, Idle: g.Idle})
+	if err != nil {
+		return counters.Wrap(err)
+	}
+	m.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, m.ends...)
+	t := &tags{Tags: made, match: g.Match, most: g.MaxTags, entries: map[string]*catalog.Entry{}}
+	t.entry = func(tag string) *catalog.Entry {
+		base := g.Base
+		base.Name = tag
+		e := newEntry(c, &base)
+		e.Kind, e.Generator = "segment", tagged{made, tag}
+		return e
+	}
+	m.tags, m.entry = t, nil
+	m.stats = func() map[string]segment.Stats {
+		all := map[string]segment.Stats{}
+		for _, s := range made.Stats() {
+			all[s.Tag] = s
+		}
+		return all
+	}
+	return nil
+}
+
+// get returns the entry of a tag, which it opens if need be. An entry is kept after
+// its tag was closed for being idle: its ids go on ascending.
+func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
+	t.mu.RLock()
+	e := t.entries[tag]
+	t.mu.RUnlock()
+	if e != nil {
+		return e, nil
+	}
+	if match, _ := path.Match(t.match, tag); !match {
+		return nil, catalog.ErrUnknown
+	}
+	_, err := t.NextN(ctx, tag, nil) // opens the tag, and draws nothing
+	switch {
+	case errors.Is(err, segment.ErrUnknownTag), errors.Is(err, segment.ErrTag):
+		return nil, fmt.Errorf("%w: %w", catalog.ErrUnknown, err)
+	case err != nil:
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[tag]; e != nil {
+		return e, nil
+	}
+	if len(t.entries) >= t.most { // those of tags that were closed; a new entry is a new instance
+		clear(t.entries)
+	}
+	e = t.entry(tag)
+	t.entries[tag] = e
+	return e, nil
+}
+
+// list returns the entries of the tags that are open.
+func (t *tags) list() []*catalog.Entry {
+	var open []*catalog.Entry
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, s := range t.Stats() {
+		if e := t.entries[s.Tag]; e != nil {
+			open = append(open, e)
+		}
+	}
+	return open
+}
+
+// tagged is one of the tags, as a generator.
+type tagged struct {
+	tags *segment.Tags
+	tag  string
+}
+
+func (t tagged) Next() (uid.ID, error) { return t.tags.Next(context.Background(), t.tag) }
+func (t tagged) NextN(ids []uid.ID) (int, error) {
+	return t.tags.NextN(context.Background(), t.tag, ids)
+}
+func (t tagged) Wait(ctx context.Context) (uid.ID, error) { return t.tags.Wait(ctx, t.tag) }
+func (t tagged) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
+	return t.tags.WaitN(ctx, t.tag, ids)
+}
+
+// All draws one id at a time.
+func (t tagged) All(ctx context.Context) iter.Seq2[uid.ID, error] {
+	return func(yield func(uid.ID, error) bool) {
+		for {
+			id, err := t.Wait(ctx)
+			if !yield(id, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Close does nothing: the tag is closed when it is idle, and with all others.
+func (tagged) Close() error { return nil }
+
+// Shutdown does nothing, as Close.
+func (tagged) Shutdown(context.Context) error { return nil }

@@ -1,0 +1,85 @@
+//go:build linux
+
+package fleet
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// number reads a variable of the environment.
+func number(t *testing.T, variable string, otherwise uint64) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(cmp.Or(os.Getenv(variable), strconv.FormatUint(otherwise, 10)), 10, 63)
+	if err != nil || n == 0 {
+		t.Fatalf("%s is %q, want 1 or more", variable, os.Getenv(variable))
+	}
+	return n
+}
+
+func urls(servers []*server) (list []string) {
+	for _, s := range servers {
+		list = append(list, s.url())
+	}
+	return list
+}
+
+func addresses(servers []*server) (list []string) {
+	for _, s := range servers {
+		list = append(list, s.address)
+	}
+	return list
+}
+
+// Servers are killed, paused and restarted at random. No id is issued twice.
+func TestFleet(t *testing.T) {
+	for name, database := range databases {
+		t.Run(name, func(t *testing.T) {
+			rounds := number(t, "UIDRING_FLEET_ROUNDS", 9)
+			seed := number(t, "UIDRING_FLEET_SEED", rand.Uint64()>>1)
+			t.Logf("UIDRING_FLEET_SEED=%d, %d rounds", seed, rounds)
+			random := rand.New(rand.NewPCG(seed, 0))
+			servers := newServers(t, database(t, t.TempDir()), "0s")
+			b := newBalancer(t, addresses(servers))
+			crowd := newCrowd(t, b.url(), urls(servers), false)
+			for round := range rounds {
+				s := servers[random.IntN(len(servers))]
+				time.Sleep(time.Duration(random.Int64N(int64(200 * time.Millisecond))))
+				switch round % 3 {
+				case 0:
+					s.Kill()
+					s.start(t)
+				case 1:
+					s.Pause()
+					time.Sleep(time.Duration(random.Int64N(int64(3 * time.Second))))
+					s.Continue()
+				case 2:
+					s.Stop()
+					s.start(t)
+				}
+			}
+			crowd.end(t)
+		})
+	}
+}
+
+// Each server is restarted in order, after the one before is ready again. No call
+// fails.
+func TestRollingRestart(t *testing.T) {
+	for name, database := range databases {
+		t.Run(name, func(t *testing.T) {
+			servers := newServers(t, database(t, t.TempDir()), "1s")
+			b := newBalancer(t, addresses(servers))
+			crowd := newCrowd(t, b.url(), urls(servers), true)
+			for _, s := range servers {
+				s.Stop()
+				s.start(t)
+			}
+			crowd.end(t)
+		})
+	}
+}

@@ -1,0 +1,117 @@
+//go:build linux
+
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/servertest"
+)
+
+// generators are those of the servers: ids of the clock, and ids of a counter.
+var generators = []string{"ids", "orders"}
+
+// config of a server: address, URL of the database, and how long it is not ready
+// before it ends.
+const config = `
+listen: %s
+stores:
+  - name: db
+    url: %s
+generators:
+  - name: ids
+    kind: cached
+    worker: lease
+    store: db
+  - name: orders
+    kind: segment
+    store: db
+    create: true
+    step: 500
+shutdown:
+  delay: %s
+`
+
+// program builds the server once for all tests.
+var program = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(dir, "uidringd")
+	said, err := exec.Command("go", "build", "-o", path, "github.com/uidring/uidring/cmd/uidringd").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, said)
+	}
+	return path, err
+})
+
+var dir string // of the program
+
+func TestMain(m *testing.M) {
+	var err error
+	if dir, err = os.MkdirTemp("", "fleet"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// server is a process that starts again at the same address.
+type server struct {
+	address, file string
+	*servertest.Process
+}
+
+// newServers starts three servers on one database.
+func newServers(t *testing.T, database servertest.Database, delay string) (servers []*server) {
+	t.Helper()
+	db := database.Start(t, func(url string) error {
+		db, err := dbtest.Open(url)
+		return errors.Join(err, dbtest.Close(db))
+	})
+	for i, address := range servertest.Addresses(t, 3) {
+		file := filepath.Join(t.TempDir(), fmt.Sprintf("uidring-%d.yaml", i))
+		text := fmt.Sprintf(config, address, db.URL(db.Address), delay)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := &server{address: address, file: file}
+		s.start(t)
+		servers = append(servers, s)
+	}
+	return servers
+}
+
+func (s *server) url() string { return "http://" + s.address }
+
+// start starts the server, and waits until it is ready.
+func (s *server) start(t *testing.T) {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Process = servertest.Start(t, func() error {
+		response, err := http.Get(s.url() + "/readyz")
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return errors.New(response.Status)
+		}
+		return nil
+	}, path, "--config", s.file)
+}
+
+// databases are what servers share.
+var databases = map[string]func(t *testing.T, dir string) servertest.Database{
+	"mariadb":  servertest.MariaDB,
+	"postgres": servertest.Postgres,
+}

@@ -1,0 +1,68 @@
+// Command uidringd serves ids to services outside the process, and gives and frees
+// worker numbers on every store that uidring knows:
+//
+//	uidringd                      a server on loopback, of an SQLite file in the current folder
+//	uidringd --config FILE        a server of what a YAML file says
+//	uidringd gen -n 5             five ids, one a line
+//	uidringd workers              who has which worker number
+//	uidringd workers release N    free the leased number of a dead holder
+//	uidringd version              the version
+//
+// Package serve tells what the server does, package config what a config says. The
+// others are commands of uidring, with its flags and exit codes. Where uidring takes an
+// SQL database, they also take etcd, Redis and ZooKeeper, for leased numbers:
+//
+//	uidringd gen --dsn etcd://host1:2379,host2:2379
+//	uidringd workers --dsn redis://host:6379/0
+//	uidringd workers release 5 --dsn zk://host1:2181,host2:2181/uidring/workers
+//
+// Package stores tells the parts of a URL. Give a URL with a password by $UIDRING_DSN:
+// others on the machine can see arguments.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/cmd/uidring/cli"
+	"github.com/uidring/uidring/cmd/uidring/gen"
+	"github.com/uidring/uidring/cmd/uidring/workers"
+	"github.com/uidring/uidring/cmd/uidringd/serve"
+	"github.com/uidring/uidring/cmd/uidringd/stores"
+)
+
+func main() {
+	// Otherwise a write to a pipe that nobody reads would kill the process,
+	// where it is to end as if all had been written.
+	signal.Ignore(syscall.SIGPIPE)
+	os.Exit(cli.Run(context.Background(), newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "uidringd",
+		Short: "A server of unique 64-bit ids",
+		Long: `uidringd serves unique 64-bit ids over HTTP, gRPC and Connect. The page at / lists
+the generators, with a line of curl for each.
+
+Without a config it serves ids, and orders of a counter, from the SQLite file
+uidring.db in the current folder, at 127.0.0.1:8080.
+
+SIGTERM or an interrupt ends it after the requests that have begun; it gives back
+worker numbers and unused ids. A second signal ends it at once.`,
+		Example: `  uidringd                                 a server to try
+  uidringd --config uidring.yaml --check   all faults of a config
+  uidringd --config uidring.yaml
+  uidringd gen --dsn etcd://host1:2379,host2:2379 -n 5
+  uidringd workers --dsn redis://host:6379/0
+  uidringd workers release 5 --dsn zk://host1:2181,host2:2181`,
+		Version: cli.Version(),
+	}
+	serve.Add(root)
+	root.AddCommand(gen.New(stores.All), workers.New(stores.All), cli.NewVersion())
+	return root
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/cmd/uidring/clitest"
+)
+
+// beMain has the test's binary be the command, for tests that need a process.
+const beMain = "UIDRING_TEST_BE_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(beMain) != "" {
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// uidringd is the command under test.
+var uidringd = clitest.Command(newRoot)
+
+// The commands that uidring has too go by uidringd's name.
+func TestName(t *testing.T) {
+	if got := uidringd.Succeed(t, "version"); !strings.HasPrefix(got, "uidringd version ") {
+		t.Errorf("%q", got)
+	}
+	for _, args := range []string{"gen --help", "workers --help", "workers release --help", "version --help"} {
+		help := uidringd.Succeed(t, strings.Fields(args)...)
+		if wrong := regexp.MustCompile(`(?m)^ +uidring `).FindString(help); wrong != "" || !strings.Contains(help, "  uidringd ") {
+			t.Errorf("%s: %s", args, help)
+		}
+	}
+	if got := uidringd.Invoke(t, "", "gen", "-n", "-1"); got.Code != 2 || !strings.HasPrefix(got.Stderr, "uidringd: ") || !strings.Contains(got.Stderr, "'uidringd gen --help'") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The server links what the subcommands need, and not what uidring measures with.
+func TestLight(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, heavy := range []string{"gonum.org/", "github.com/uidring/uidring/cmd/uidring/bench"} {
+		if strings.Contains(string(out), heavy) {
+			t.Errorf("uidringd links %s", heavy)
+		}
+	}
+}

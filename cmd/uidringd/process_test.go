@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// process returns the command as a process of its own, in a folder.
+func process(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), beMain+"=1")
+	return cmd
+}
+
+// log is standard error that may be read while a process writes it.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// running is a server in a process of its own.
+type running struct {
+	cmd    *exec.Cmd
+	url    string // without a slash at the end
+	stdout string
+	log    log
+}
+
+var serving = regexp.MustCompile(`^uidringd: serving at (https?://\S+)/\n$`)
+
+// start starts a server at a free port.
+func start(t *testing.T, dir string, args ...string) *running {
+	t.Helper()
+	r := &running{cmd: process(t, dir, append([]string{"--listen", "127.0.0.1:0"}, args...)...)}
+	r.begin(t)
+	return r
+}
+
+func (r *running) begin(t *testing.T) {
+	t.Helper()
+	pipe, err := r.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.cmd.Stderr = &r.log
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = r.cmd.Process.Kill()
+		_ = r.cmd.Wait()
+		http.DefaultClient.CloseIdleConnections()
+	})
+	if r.stdout, err = bufio.NewReader(pipe).ReadString('\n'); err != nil {
+		_ = r.cmd.Wait()
+		t.Fatalf("%v, %s", err, &r.log)
+	}
+	found := serving.FindStringSubmatch(r.stdout)
+	if found == nil {
+		t.Fatalf("standard output is %q", r.stdout)
+	}
+	r.url = found[1]
+}
+
+// end sends a signal and returns the exit code.
+func (r *running) end(t *testing.T, s os.Signal) int {
+	t.Helper()
+	if err := r.cmd.Process.Signal(s); err != nil {
+		t.Error(err)
+	}
+	_ = r.cmd.Wait()
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// get asks a server and returns the answer's status and text.
+func get(t *testing.T, client *http.Client, url string, header ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Set(name, value)
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// write makes a file in a folder and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,119 @@
+package rpc_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidringd/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/rpc"
+	"github.com/uidring/uidring/cmd/uidringd/service"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// entries is a catalog of what is in it.
+type entries map[string]*catalog.Entry
+
+func (e entries) Get(_ context.Context, name string) (*catalog.Entry, error) {
+	if entry := e[name]; entry != nil {
+		return entry, nil
+	}
+	return nil, catalog.ErrUnknown
+}
+
+func (e entries) List() []*catalog.Entry    { return nil }
+func (e entries) Unready() map[string]error { return nil }
+
+// broken is a generator that fails.
+type broken struct {
+	uid.Generator
+	err error
+}
+
+func (b broken) WaitN(context.Context, []uid.ID) (int, error) { return 0, b.err }
+
+// newEntries returns a clocked generator, a counter, and two that fail.
+func newEntries(t *testing.T) entries {
+	t.Helper()
+	layout := bits.Default()
+	clocked, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.Config{Layout: layout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { clocked.Close() })
+	counter, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 100_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { counter.Close() })
+	return entries{
+		"ids":    {Name: "ids", Generator: clocked, Layout: &layout, MaxIDs: 10_000, Instance: "ids-1"},
+		"orders": {Name: "orders", Generator: counter, MaxIDs: 10_000, Instance: "orders-1"},
+		"away":   {Name: "away", Generator: broken{err: context.DeadlineExceeded}, Layout: &layout, MaxIDs: 10},
+		"ended":  {Name: "ended", Generator: broken{err: uid.ErrTimeExhausted}, Layout: &layout, MaxIDs: 10},
+	}
+}
+
+// testServer is one that serves HTTP/1.1 and HTTP/2 without TLS on one port.
+type testServer struct {
+	*httptest.Server
+	ready  atomic.Bool
+	failed atomic.Int64 // the status of the last failure that the observer was told
+}
+
+// observer is the writer of a server that observes failures.
+type observer struct {
+	http.ResponseWriter
+	server *testServer
+}
+
+func (o observer) Failed(status int) { o.server.failed.Store(int64(status)) }
+
+func (o observer) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flush() }
+
+func serve(t *testing.T, config service.Config) *testServer {
+	t.Helper()
+	config.Logger = slog.New(slog.DiscardHandler)
+	s, err := service.New(newEntries(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := new(testServer)
+	server.ready.Store(true)
+	mux := http.NewServeMux()
+	for path, handler := range rpc.New(s, server.ready.Load) {
+		mux.Handle(path, handler)
+	}
+	server.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mux.ServeHTTP(observer{w, server}, r)
+	}))
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
+	t.Cleanup(server.Close)
+	return server
+}
+
+// dial returns a connection of the other implementation of gRPC in Go.
+func dial(t *testing.T, server *testServer) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(server.Listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}

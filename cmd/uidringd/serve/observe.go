@@ -1,0 +1,149 @@
+package serve
+
+import (
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/time/rate"
+
+	"github.com/uidring/uidring/cmd/uidringd/generators"
+	"github.com/uidring/uidring/uid/uidprom"
+)
+
+// metrics are what /metrics has beside the generators' own.
+type metrics struct {
+	registry *prometheus.Registry
+	took     *prometheus.HistogramVec
+	inFlight prometheus.Gauge
+}
+
+func newMetrics(set *generators.Set) (*metrics, error) {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "uidringd_request_duration_seconds",
+			Help:    "Time from a request's header to the end of its answer.",
+			Buckets: []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"route", "code"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "uidringd_requests_in_flight", Help: "Requests that have begun and not ended."}),
+	}
+	all := []prometheus.Collector{
+		m.took, m.inFlight,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
+	}
+	clocked := map[string]uidprom.Generator{}
+	for name, g := range set.Clocked() {
+		clocked[name] = g
+	}
+	if len(clocked) > 0 {
+		c, err := uidprom.New(clocked)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	counters, err := uidprom.NewSegments(set.Counters)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range append(all, counters) {
+		if err := m.registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// recorder remembers what an answer was.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	failed int // of a call by gRPC, whose status is 200; 0 is none
+	bytes  int64
+}
+
+var recorders = sync.Pool{New: func() any { return new(recorder) }}
+
+// Failed implements [rpc.Observer].
+func (r *recorder) Failed(status int) { r.failed = status }
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 && status >= http.StatusOK {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap is for [http.ResponseController].
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// Flush implements [http.Flusher], which gRPC streams need.
+func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
+
+// observed measures and logs requests. While the server stops, answers end their
+// connections.
+func (s *server) observed(next http.Handler, m *metrics) http.Handler {
+	good, failed := newAccessLog(s.logger, s.config.Log.Requests), newAccessLog(s.logger, s.config.Log.Requests)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		m.inFlight.Inc()
+		defer m.inFlight.Dec()
+		if s.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		seen := recorders.Get().(*recorder)
+		*seen = recorder{ResponseWriter: w}
+		next.ServeHTTP(seen, r) // whatever panics ends the connection, and is logged by net/http
+		status, bytes := max(seen.status, seen.failed, http.StatusOK), seen.bytes
+		*seen = recorder{}
+		recorders.Put(seen)
+
+		took := time.Since(began)
+		m.took.WithLabelValues(r.Pattern, strconv.Itoa(status)).Observe(took.Seconds())
+		if status < http.StatusBadRequest {
+			good.add(r, status, bytes, took)
+		} else {
+			failed.add(r, status, bytes, took)
+		}
+	})
+}
+
+// accessLog writes lines about requests, a bounded number a second. A line says how
+// many requests it leaves out.
+type accessLog struct {
+	logger  *slog.Logger
+	limit   *rate.Limiter
+	skipped atomic.Int64 // requests since the last line
+}
+
+func newAccessLog(logger *slog.Logger, perSecond float64) *accessLog {
+	return &accessLog{logger: logger, limit: rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(perSecond)))}
+}
+
+// add logs a request. The query is left out: nothing bounds what clients put there.
+func (a *accessLog) add(r *http.Request, status int, bytes int64, took time.Duration) {
+	if !a.limit.Allow() {
+		a.skipped.Add(1)
+		return
+	}
+	a.logger.LogAttrs(r.Context(), slog.LevelInfo, "request",
+		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("proto", r.Proto),
+		slog.Int("status", status), slog.Int64("bytes", bytes), slog.Duration("took", took),
+		slog.String("remote", r.RemoteAddr), slog.Int64("skipped", a.skipped.Swap(0)))
+}

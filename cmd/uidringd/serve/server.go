@@ -1,0 +1,123 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/netutil"
+	"golang.org/x/time/rate"
+
+	"github.com/uidring/uidring/cmd/uidringd/config"
+	"github.com/uidring/uidring/cmd/uidringd/generators"
+)
+
+// server serves a set of generators.
+type server struct {
+	config   *config.Config
+	set      *generators.Set
+	logger   *slog.Logger
+	draining atomic.Bool // written by stop; read by requests
+	unready  readiness
+}
+
+// serve opens the generators and serves until ctx ends.
+func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io.Writer) (err error) {
+	files, err := watch(c.TLS, logger) // nil without TLS
+	if err != nil {
+		return err
+	}
+	// An address that is taken costs no worker number.
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return because(ctx, err)
+	}
+	defer listener.Close()
+	set, err := generators.Open(ctx, c, logger)
+	if err != nil {
+		return because(ctx, err)
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
+		defer cancel()
+		if failed := set.Close(closing); failed != nil {
+			err = errors.Join(err, fmt.Errorf("not all was given back: %w", failed))
+		}
+	}()
+	s := &server{config: c, set: set, logger: logger}
+	handler, err := s.handler(listener.Addr().String())
+	if err != nil {
+		return err
+	}
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	web := &http.Server{
+		Handler:           handler,
+		TLSConfig:         files.config(),
+		ReadHeaderTimeout: c.Limits.ReadHeader,
+		ReadTimeout:       c.Limits.Read,
+		WriteTimeout:      c.Limits.Write,
+		IdleTimeout:       c.Limits.Idle,
+		MaxHeaderBytes:    c.Limits.HeaderBytes,
+		ErrorLog:          log.New(&seldom{logger, rate.NewLimiter(10, 10)}, "", 0),
+		BaseContext:       func(net.Listener) context.Context { return base },
+		Protocols:         new(http.Protocols),
+	}
+	web.Protocols.SetHTTP1(true)
+	web.Protocols.SetHTTP2(true)
+	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC without TLS
+
+	scheme, start := "http", web.Serve
+	if files != nil {
+		scheme, start = "https", func(l net.Listener) error { return web.ServeTLS(l, "", "") }
+	}
+	if _, err := fmt.Fprintf(stdout, "uidringd: serving at %s://%s/\n", scheme, listener.Addr()); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- start(netutil.LimitListener(listener, c.Limits.Connections)) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	s.stop(web, cut)
+	<-ended
+	return nil
+}
+
+// stop ends the server. Requests that outlast the time to drain are cut off, which is
+// no failure: a slow client can cause it.
+func (s *server) stop(web *http.Server, cut func()) {
+	s.draining.Store(true)
+	s.logger.Info("stopping", "delay", s.config.Shutdown.Delay, "drain", s.config.Shutdown.Drain)
+	time.Sleep(s.config.Shutdown.Delay) // a second signal ends the process
+	draining, cancel := context.WithTimeout(context.Background(), s.config.Shutdown.Drain)
+	defer cancel()
+	if err := web.Shutdown(draining); err != nil {
+		s.logger.Warn("requests were cut off", "after", s.config.Shutdown.Drain)
+		cut()
+		_ = web.Close() // no one is left to tell
+	}
+}
+
+// seldom logs what clients have done wrong, such as a handshake that failed. It drops
+// lines when there are many.
+type seldom struct {
+	logger *slog.Logger
+	limit  *rate.Limiter
+}
+
+func (s *seldom) Write(line []byte) (int, error) {
+	if s.limit.Allow() {
+		s.logger.Warn("http", "error", string(line))
+	}
+	return len(line), nil
+}

@@ -1,0 +1,162 @@
+package service
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func request(remote string, authorization ...string) *http.Request {
+	r := &http.Request{Header: http.Header{}, RemoteAddr: remote}
+	if len(authorization) > 0 {
+		r.Header["Authorization"] = authorization
+	}
+	return r
+}
+
+// certified has a client certificate; it is verified by the listener unless chains is
+// 0.
+func certified(raw string, chains int) *http.Request {
+	r := request("10.0.0.1:1")
+	cert := &x509.Certificate{Raw: []byte(raw)}
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
+	for range chains {
+		r.TLS.VerifiedChains = append(r.TLS.VerifiedChains, []*x509.Certificate{cert})
+	}
+	return r
+}
+
+func token(name string, generators ...string) Token {
+	t := Token{Name: name, Hash: sha256.Sum256([]byte(name + "-token"))}
+	if len(generators) > 0 {
+		t.May = func(generator string) bool { return generator == generators[0] }
+	}
+	return t
+}
+
+func TestAuthentication(t *testing.T) {
+	tokens := []Token{token("any"), token("orders", "orders"), token("last")}
+	for i, test := range []struct {
+		config Config
+		r      *http.Request
+		want   string // the caller's token, or "", or an error
+	}{
+		{Config{}, request("x"), ""},
+		{Config{}, request("x", "Bearer unneeded"), ""},
+		{Config{Tokens: tokens}, request("x", "Bearer any-token"), "any"},
+		{Config{Tokens: tokens}, request("x", "bearer  last-token "), "last"},
+		{Config{Tokens: tokens}, request("x", "BEARER orders-token"), "orders"},
+		{Config{Tokens: tokens}, request("x"), "want a bearer token in the Authorization header"},
+		{Config{Tokens: tokens}, certified("a", 1), "want a bearer token in the Authorization header"},
+		{Config{Tokens: tokens}, request("x", ""), "the Authorization header holds no known bearer token"},
+		{Config{Tokens: tokens}, request("x", "Bearer"), "the Authorization header holds no known bearer token"},
+		{Config{Tokens: tokens}, request("x", "Bearer "), "the Authorization header holds no known bearer token"},
+		{Config{Tokens: tokens}, request("x", "any-token"), "the Authorization header holds no known bearer token"},
+		{Config{Tokens: tokens}, request("x", "Basic any-token"), "the Authorization header holds no known bearer token"},
+		{Config{Tokens: tokens}, request("x", "Bearer any-tokens"), "the Authorization header holds no known bearer token"},
+		{Config{Tokens: tokens}, request("x", "Bearer any-token", "Bearer any-token"), "the Authorization header holds no known bearer token"},
+		{Config{ClientCerts: true}, certified("a", 1), ""},
+		{Config{ClientCerts: true}, certified("a", 0), "want a client certificate"},
+		{Config{ClientCerts: true}, request("x"), "want a client certificate"},
+		{Config{ClientCerts: true, Tokens: tokens}, certified("a", 1), ""},
+		{Config{ClientCerts: true, Tokens: tokens}, request("x", "Bearer any-token"), "any"},
+		{Config{ClientCerts: true, Tokens: tokens}, request("x"), "want a bearer token in the Authorization header, or a client certificate"},
+	} {
+		caller, err := newService(t, &one{}, test.config).Admit(test.r)
+		got := ""
+		switch {
+		case err != nil:
+			got = err.Error()
+			if kindOf(t, err) != Unauthorized {
+				t.Errorf("test %d: %v", i, err)
+			}
+		case caller.token != nil:
+			got = caller.token.Name
+		}
+		if got != test.want {
+			t.Errorf("test %d: %q, want %q", i, got, test.want)
+		}
+	}
+}
+
+// TestAuthorization shows that a token is for its generators alone, and that a caller
+// does not learn which others there are.
+func TestAuthorization(t *testing.T) {
+	c := &one{entry: entry(counting(0))}
+	s := newService(t, c, Config{Tokens: []Token{token("any"), token("orders", "orders")}})
+	caller, err := s.Admit(request("x", "Bearer orders-token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Draw(t.Context(), caller, "orders", 1); err != nil {
+		t.Error(err)
+	}
+	c.gets.Store(0)
+	_, drawn := s.Draw(t.Context(), caller, "users", 1)
+	_, found := s.Find(t.Context(), caller, "users")
+	for _, err := range []error{drawn, found} {
+		if kindOf(t, err) != Forbidden || err.Error() != `the token is not for generator "users"` || c.gets.Load() > 0 {
+			t.Errorf("%v after %d looks into the catalog", err, c.gets.Load())
+		}
+	}
+}
+
+// TestRate shows for whom requests are counted together.
+func TestRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t, &one{}, Config{Rate: 2, Burst: 3, ClientCerts: true, Tokens: []Token{token("a"), token("b")}})
+		callers := map[string][]*http.Request{
+			"token a": {request("10.0.0.1:1", "Bearer a-token"), request("10.0.0.2:1", "Bearer a-token")},
+			"token b": {request("10.0.0.1:1", "Bearer b-token")},
+			"cert x":  {certified("x", 1)},
+			"cert y":  {certified("y", 1)},
+		}
+		checkRate(t, s, callers)
+		s = newService(t, &one{}, Config{Rate: 2, Burst: 3})
+		checkRate(t, s, map[string][]*http.Request{
+			"IPv4":         {request("10.0.0.1:1"), request("10.0.0.1:9"), request("[::ffff:10.0.0.1]:2")},
+			"another":      {request("10.0.0.2:1")},
+			"IPv6":         {request("[2001:db8::1]:1"), request("[2001:db8::ffff:1]:1"), request("[2001:db8::1%eth0]:1")},
+			"another net":  {request("[2001:db8:0:1::1]:1")},
+			"no addresses": {request("@")},
+		})
+	})
+}
+
+// checkRate makes each caller use up its burst, and then a second's requests.
+func checkRate(t *testing.T, s *Service, callers map[string][]*http.Request) {
+	t.Helper()
+	for name, requests := range callers {
+		for _, want := range []int{3, 2, 2} {
+			admitted, e := 0, (*Error)(nil)
+			for i := range 10 {
+				if _, err := s.Admit(requests[i%len(requests)]); err == nil {
+					admitted++
+				} else if !errors.As(err, &e) || e.Kind != TooManyRequests || e.Retry <= 0 || e.Retry > time.Second/2 {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if admitted != want {
+				t.Errorf("%s: %d requests are admitted, want %d", name, admitted, want)
+			}
+			time.Sleep(time.Second)
+		}
+	}
+}
+
+// TestManyCallers shows that the memory for rates is bounded.
+func TestManyCallers(t *testing.T) {
+	s := newService(t, &one{}, Config{Rate: 1})
+	for i := range 2 * mostCallers {
+		s.Admit(request(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)))
+	}
+	if n := s.guard.limiters.Len(); n != mostCallers {
+		t.Errorf("%d callers are remembered, want %d", n, mostCallers)
+	}
+}

@@ -1,0 +1,151 @@
+// Package service is what the server does for a request, whatever its protocol:
+// authenticate the caller, keep to the limits, find the generator and draw ids.
+// Packages api and rpc translate between a protocol and this package.
+//
+// Each failure is an [*Error] with a status of HTTP. It names the value and what was
+// wanted, and holds no secret and no text of a driver. The cause is logged.
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/uidring/uidring/cmd/uidringd/catalog"
+	"github.com/uidring/uidring/uid"
+)
+
+// Config holds who may draw, and the limits. The zero Config admits everyone.
+type Config struct {
+	// Tokens and ClientCerts say who may draw. Without both, everyone may.
+	Tokens []Token
+
+	// ClientCerts has a verified client certificate admit to every generator. The
+	// listener verifies it (tls.VerifyClientCertIfGiven or stricter).
+	ClientCerts bool
+
+	// Rate is how many requests a second a caller may make in the long run, and
+	// Burst how many at once. A Rate of 0 is no limit; a Burst of 0 is one second's
+	// requests. A caller is a token, a client certificate, or the address of an
+	// anonymous client (its /64 in IPv6). Headers of proxies are not believed.
+	Rate  float64
+	Burst int
+
+	// Concurrent is how many requests draw ids at once, at most; 0 is
+	// [DefaultConcurrent]. A request that is being read or written does not count.
+	Concurrent int
+
+	// Wait is how long a request waits for ids, at most; 0 is [DefaultWait].
+	Wait time.Duration
+
+	// Logger gets the causes of failures, one a second at most; nil is
+	// [slog.Default].
+	Logger *slog.Logger
+}
+
+// Defaults of a [Config].
+const (
+	DefaultConcurrent = 1024
+	DefaultWait       = 2 * time.Second
+)
+
+// Service draws ids for callers. Its methods may be called from any number of
+// goroutines.
+type Service struct {
+	catalog catalog.Catalog
+	guard   *guard
+	slots   chan struct{} // one element for each request that draws
+	wait    time.Duration
+	log     *slog.Logger
+	seldom  rate.Sometimes
+}
+
+// New returns a service, or an error that names every fault of the config.
+func New(c catalog.Catalog, config Config) (*Service, error) {
+	var faults []error
+	if config.Concurrent < 0 {
+		faults = append(faults, fmt.Errorf("service: Concurrent is %d, want 1 or more, or 0 for %d", config.Concurrent, DefaultConcurrent))
+	}
+	if config.Wait < 0 {
+		faults = append(faults, fmt.Errorf("service: Wait is %v, want more than 0, or 0 for %v", config.Wait, DefaultWait))
+	}
+	guard, err := newGuard(config)
+	if err := errors.Join(append(faults, err)...); err != nil {
+		return nil, err
+	}
+	s := &Service{catalog: c, guard: guard, wait: config.Wait, log: config.Logger, seldom: rate.Sometimes{Interval: time.Second}}
+	if s.wait == 0 {
+		s.wait = DefaultWait
+	}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	if config.Concurrent == 0 {
+		config.Concurrent = DefaultConcurrent
+	}
+	s.slots = make(chan struct{}, config.Concurrent)
+	return s, nil
+}
+
+// Find returns the generator of a name, for a caller that may draw from it.
+func (s *Service) Find(ctx context.Context, caller Caller, name string) (*catalog.Entry, error) {
+	var entry *catalog.Entry
+	err := s.within(ctx, caller, name, func(_ context.Context, e *catalog.Entry) error {
+		entry = e
+		return nil
+	})
+	return entry, err
+}
+
+// Draw draws n ids of the named generator. The caller of Draw calls [Drawn.Done] in the
+// end. If not all n can be drawn within Config.Wait, the error is an [*Error], and those
+// that were drawn are a gap.
+func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
+	d := pool.Get().(*Drawn)
+	err := s.within(ctx, caller, name, func(ctx context.Context, e *catalog.Entry) error {
+		if n < 1 || n > e.MaxIDs {
+			return Invalid("n is %d, want 1 to %d for %q", n, e.MaxIDs, name)
+		}
+		d.Entry = e
+		return d.draw(ctx, n)
+	})
+	if err != nil {
+		d.Done()
+		return nil, err
+	}
+	return d, nil
+}
+
+// within calls f with the named generator, in a slot and within the time that a
+// request may wait. It calls f again, once, if the generator was closed meanwhile, as
+// the counter of an idle tag is.
+func (s *Service) within(ctx context.Context, caller Caller, name string, f func(context.Context, *catalog.Entry) error) error {
+	if !caller.may(name) {
+		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	default:
+		return &Error{Kind: Unavailable, Detail: fmt.Sprintf("%d requests are being served already", cap(s.slots)), Retry: time.Second}
+	}
+	bounded := &patience{Context: ctx, wait: s.wait}
+	defer bounded.end()
+	entry, err := s.catalog.Get(bounded, name)
+	if err == nil {
+		err = f(bounded, entry)
+	}
+	if errors.Is(err, uid.ErrClosed) {
+		if entry, err = s.catalog.Get(bounded, name); err == nil {
+			err = f(bounded, entry)
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return s.explain(name, err)
+}

@@ -1,0 +1,287 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/cmd/uidringd/catalog"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// one is a catalog that has a single generator, under any name.
+type one struct {
+	entry  *catalog.Entry
+	err    error
+	gets   atomic.Int64
+	opened func() *catalog.Entry // makes entry anew for each Get, if set
+}
+
+func (o *one) Get(context.Context, string) (*catalog.Entry, error) {
+	o.gets.Add(1)
+	if o.opened != nil {
+		return o.opened(), nil
+	}
+	return o.entry, o.err
+}
+func (o *one) List() []*catalog.Entry    { return nil }
+func (o *one) Unready() map[string]error { return nil }
+
+// fill is WaitN of a generator that can nothing else.
+type fill func(context.Context, []uid.ID) (int, error)
+
+type generator struct {
+	uid.Generator
+	fill
+}
+
+func (g generator) WaitN(ctx context.Context, ids []uid.ID) (int, error) { return g.fill(ctx, ids) }
+
+func entry(f fill) *catalog.Entry {
+	return &catalog.Entry{Name: "a", Kind: "cached", Generator: generator{nil, f}, MaxIDs: 5000, Instance: "i"}
+}
+
+// counting issues 1, 2, 3 and so on, and leaves out one id after each multiple of gap.
+func counting(gap uid.ID) fill {
+	var mu sync.Mutex
+	next := uid.ID(1)
+	return func(_ context.Context, ids []uid.ID) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range ids {
+			ids[i] = next
+			if next++; gap > 0 && ids[i]%gap == 0 {
+				next++
+			}
+		}
+		return len(ids), nil
+	}
+}
+
+func hanging(ctx context.Context, _ []uid.ID) (int, error) {
+	<-ctx.Done()
+	return 0, fmt.Errorf("uid: wait for an id: %w", ctx.Err())
+}
+
+func newService(t *testing.T, c catalog.Catalog, config Config) *Service {
+	t.Helper()
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	s, err := New(c, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func kindOf(t *testing.T, err error) Kind {
+	t.Helper()
+	e := (*Error)(nil)
+	if !errors.As(err, &e) {
+		t.Fatalf("error %v is no *Error", err)
+	}
+	return e.Kind
+}
+
+// TestRuns compares runs with the ids that they stand for.
+func TestRuns(t *testing.T) {
+	for gap := range uid.ID(5) {
+		for _, n := range []int{1, 2, 511, 512, 513, 1024, 5000} {
+			s := newService(t, &one{entry: entry(counting(gap))}, Config{})
+			ids := make([]uid.ID, n)
+			if _, err := counting(gap)(t.Context(), ids); err != nil {
+				t.Fatal(err)
+			}
+			d, err := s.Draw(t.Context(), Caller{}, "a", n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var drawn []uid.ID
+			for i, run := range d.Runs {
+				if i > 0 && run.First == d.Runs[i-1].First+uid.ID(d.Runs[i-1].Count) {
+					t.Fatalf("runs %v and %v are one", d.Runs[i-1], run)
+				}
+				for k := range run.Count {
+					drawn = append(drawn, run.First+uid.ID(k))
+				}
+			}
+			if fmt.Sprint(drawn) != fmt.Sprint(ids) {
+				t.Errorf("%d ids with a gap of %d: runs %v", n, gap, d.Runs)
+			}
+			d.Done()
+		}
+	}
+}
+
+// TestReuse shows that an answer is not overwritten by one that is drawn meanwhile.
+func TestReuse(t *testing.T) {
+	s := newService(t, &one{entry: entry(counting(0))}, Config{})
+	var held []*Drawn
+	for range 20 {
+		d, err := s.Draw(t.Context(), Caller{}, "a", 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, d)
+	}
+	for i, d := range held {
+		if want := (Run{uid.ID(3*i + 1), 3}); len(d.Runs) != 1 || d.Runs[0] != want {
+			t.Errorf("answer %d is %v, want %v", i, d.Runs, want)
+		}
+		d.Done()
+	}
+}
+
+func TestLimitOfN(t *testing.T) {
+	s := newService(t, &one{entry: entry(counting(0))}, Config{})
+	for _, n := range []int{-1, 0, 5001} {
+		_, err := s.Draw(t.Context(), Caller{}, "a", n)
+		if want := fmt.Sprintf(`n is %d, want 1 to 5000 for "a"`, n); kindOf(t, err) != BadRequest || err.Error() != want {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+}
+
+// TestWait shows that a request waits no longer than it may, nor than its client does.
+func TestWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t, &one{entry: entry(hanging)}, Config{Wait: 3 * time.Second})
+		began := time.Now()
+		_, err := s.Draw(t.Context(), Caller{}, "a", 1)
+		if took := time.Since(began); kindOf(t, err) != Unavailable || took != 3*time.Second {
+			t.Errorf("after %v: %v", took, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err = s.Draw(ctx, Caller{}, "a", 1); time.Since(began) != 4*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+// TestSlots shows that requests above Concurrent are refused at once, and that the
+// slots of all others are free again afterwards, however these end.
+func TestSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &one{entry: entry(hanging)}
+		s := newService(t, c, Config{Wait: time.Second, Concurrent: 2})
+		for range 3 {
+			var waiting sync.WaitGroup
+			for range 2 {
+				waiting.Go(func() { s.Draw(t.Context(), Caller{}, "a", 1) })
+			}
+			synctest.Wait()
+			began := time.Now()
+			_, err := s.Draw(t.Context(), Caller{}, "a", 1)
+			e := (*Error)(nil)
+			if !errors.As(err, &e) || e.Kind != Unavailable || e.Retry <= 0 || time.Since(began) != 0 {
+				t.Errorf("a third request gets %v after %v", err, time.Since(began))
+			}
+			waiting.Wait()
+		}
+		c.entry = entry(func(context.Context, []uid.ID) (int, error) { panic("a generator's") })
+		for range 3 {
+			func() {
+				defer func() { recover() }()
+				s.Draw(t.Context(), Caller{}, "a", 1)
+			}()
+		}
+		c.entry = entry(counting(0))
+		if _, err := s.Draw(t.Context(), Caller{}, "a", 1); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestClosedMeanwhile shows that a counter that was closed for being idle is opened
+// again, and that a server that stops does not try without end.
+func TestClosedMeanwhile(t *testing.T) {
+	closed := func(context.Context, []uid.ID) (int, error) { return 0, uid.ErrClosed }
+	fills := []fill{closed, counting(0)}
+	c := &one{}
+	c.opened = func() *catalog.Entry { return entry(fills[min(int(c.gets.Load()), len(fills))-1]) }
+	if _, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 1); err != nil || c.gets.Load() != 2 {
+		t.Errorf("after %d openings: %v", c.gets.Load(), err)
+	}
+	c = &one{entry: entry(closed)}
+	if _, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 1); kindOf(t, err) != Unavailable || c.gets.Load() != 2 {
+		t.Errorf("after %d openings: %v", c.gets.Load(), err)
+	}
+}
+
+// TestErrors shows what becomes of the errors of catalogs and generators: what callers
+// see holds no driver's text, and the log has all of it.
+func TestErrors(t *testing.T) {
+	const secret = "postgres://app:hunter2@db"
+	for _, test := range []struct {
+		err    error
+		kind   Kind
+		logged bool
+	}{
+		{fmt.Errorf("%w: %q", catalog.ErrUnknown, "a"), Unknown, false},
+		{fmt.Errorf("%s: %w", secret, uid.ErrTimeExhausted), Exhausted, true},
+		{fmt.Errorf("%s: %w", secret, segment.ErrUsedUp), Exhausted, true},
+		{fmt.Errorf("%s: %w", secret, segment.ErrRewound), Exhausted, true},
+		{fmt.Errorf("%s: %w", secret, segment.ErrTooManyTags), Unavailable, true},
+		{fmt.Errorf("%s: %w", secret, uid.ErrClosed), Unavailable, true},
+		{fmt.Errorf("%s: %w", secret, context.Canceled), Unavailable, false},
+		{&segment.LoadError{Tag: "a", Store: secret, Err: errors.New("refused")}, Unavailable, true},
+		{errors.New(secret), Unavailable, true},
+	} {
+		for _, c := range []*one{{err: test.err}, {entry: entry(func(context.Context, []uid.ID) (int, error) { return 0, test.err })}} {
+			var log bytes.Buffer
+			s := newService(t, c, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			_, err := s.Draw(t.Context(), Caller{}, "a", 1)
+			e := (*Error)(nil)
+			if !errors.As(err, &e) || e.Kind != test.kind || strings.Contains(e.Detail, "hunter2") || e.Detail == "" {
+				t.Errorf("%v becomes %v", test.err, err)
+			}
+			if (e.Retry > 0) != (e.Kind == Unavailable) {
+				t.Errorf("%v: Retry is %v", test.err, e.Retry)
+			}
+			if logged := strings.Contains(log.String(), "hunter2"); logged != test.logged {
+				t.Errorf("%v: log is %q", test.err, log.String())
+			}
+		}
+	}
+}
+
+// TestLogSeldom shows that failures at any rate are logged once a second.
+func TestLogSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s := newService(t, &one{err: errors.New("away")}, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for range 1000 {
+			s.Draw(t.Context(), Caller{}, "a", 1)
+			time.Sleep(10 * time.Millisecond)
+		}
+		if lines := strings.Count(log.String(), "\n"); lines < 9 || lines > 11 {
+			t.Errorf("%d lines in 10 s", lines)
+		}
+	})
+}
+
+func TestConfig(t *testing.T) {
+	_, err := New(&one{}, Config{Concurrent: -1, Wait: -1, Rate: -1, Burst: -1, Tokens: []Token{{Name: "x"}, {Name: "y"}}})
+	for _, want := range []string{
+		"Concurrent is -1, want", "Wait is -1ns, want", "Rate is -1, want", "Burst is -1, want", `tokens "x" and "y" have the same hash`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %q in it", err, want)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+// Package stores opens the stores that give worker numbers, by URL:
+//
+//	etcd://user:pass@host1:2379,host2:2379/uidring/workers
+//	redis://user:pass@host:6379/0                  one server, at the database 0
+//	redis://user:pass@host1:6379,host2:6379        nodes of a cluster
+//	redis://host1:26379,host2:26379?master_name=m  Sentinels
+//	rediss://…                                     the same, with TLS
+//	zk://user:pass@host1:2181,host2:2181/uidring/workers
+//
+// and every DSN of cmd/uidring/database, for SQL databases. [At] is all that callers
+// need:
+//
+//	place := stores.At(dsn, "worker.url")
+//	err := place.Check()                 // what is wrong with the DSN; connects to nothing
+//	open, err := place.Leases(ctx, opts...)
+//	gen, err := uid.NewCached(ctx, open, uid.Config{})
+//	…
+//	err = gen.Close()
+//	err = open.Close()
+//
+// What Leases returns is a lease.Leaser, with Leases and Free beside Lease, and the
+// connection. Errors name the store and who named it ("worker.url"), and have no
+// password in them. [OpenCounters] opens the counters of segments, which SQL databases
+// and Redis have.
+//
+// # Parts of a URL
+//
+// A host without a port has the store's usual port. Special characters of user,
+// password and options are percent-encoded.
+//
+// The path of etcd and zk is what keys begin with, or the node that everything is
+// under, the chroot included. Without it, it is the default of packages workeretcd and
+// workerzk. The path of redis is the number of the database; ?prefix= is what keys
+// begin with.
+//
+// Options, all of them optional:
+//
+//	timeout=10s                  how long connecting may take
+//	tls=true                     etcd, zk: TLS with the system's authorities
+//	ca=FILE cert=FILE key=FILE   PEM files for TLS: authorities to trust, and a client's
+//	                             certificate with its key
+//	session=10s                  zk: how long a session outlives its connection
+//	cluster=true                 redis: the one host is a node of a cluster
+//
+// redis also takes the options of go-redis's ParseURL, ParseClusterURL and
+// ParseFailoverURL. With Sentinels, user and password are theirs; username= and
+// password= are the server's.
+//
+// With user and password, zk authenticates by digest, and nodes that it creates are
+// for that user alone.
+package stores
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidring/database"
+)
+
+// All reads the URLs of every store that is no SQL database.
+var All = database.Stores{"etcd": etcd, "redis": redisServers, "rediss": redisServers, "zk": zooKeeper}
+
+// At is the place that a DSN names, of any store. origin is who named it, for errors: a
+// flag, a variable, a field.
+func At(dsn, origin string) database.Place {
+	return database.Place{DSN: dsn, Origin: origin, Stores: All}
+}
+
+// patience is how long connecting may take, unless the URL says otherwise.
+const patience = 10 * time.Second
+
+// reach returns nil when one of the hosts accepts a connection. Clients try again until
+// their time is up, and then do not say why.
+func reach(ctx context.Context, hosts []string) error {
+	var (
+		faults = make([]error, len(hosts))
+		dials  sync.WaitGroup
+	)
+	for i, host := range hosts {
+		dials.Go(func() {
+			conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
+			if err == nil {
+				err = conn.Close()
+			}
+			faults[i] = err
+		})
+	}
+	dials.Wait()
+	for _, fault := range faults {
+		if fault == nil {
+			return nil
+		}
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,141 @@
+package stores
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// address is a URL that may name several hosts. Its options are taken one by one; those
+// that are left at the end are unknown.
+type address struct {
+	scheme  string
+	user    *url.Userinfo // nil is none
+	hosts   []string      // with ports
+	path    string
+	options url.Values
+	faults  []error
+}
+
+// read takes a URL apart. No error shows what may be a part of a password.
+func read(text, port string) *address {
+	scheme, rest, _ := strings.Cut(text, "://")
+	end := len(rest)
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		end = i
+	}
+	at := strings.LastIndexByte(rest[:end], '@') + 1
+	hosts := strings.Split(rest[at:end], ",")
+	u, err := url.Parse(scheme + "://" + rest[:at] + "host" + rest[end:])
+	a := &address{scheme: strings.ToLower(scheme)}
+	if err != nil || u.Fragment != "" || strings.Contains(rest[end:], "@") {
+		a.fault("the URL does not parse: special characters in a user name, password or option must be percent-encoded")
+		return a
+	}
+	if a.options, err = url.ParseQuery(u.RawQuery); err != nil {
+		a.fault("the options after the ? do not parse")
+	}
+	a.user, a.path = u.User, u.Path
+	for _, host := range hosts {
+		a.host(host, port)
+	}
+	return a
+}
+
+func (a *address) fault(format string, args ...any) {
+	a.faults = append(a.faults, fmt.Errorf(format, args...))
+}
+
+// host adds a host, with the port unless it has one.
+func (a *address) host(text, port string) {
+	u, err := url.Parse("//" + text)
+	if err != nil || u.Hostname() == "" {
+		a.fault("a host does not parse; want %s://host:%s or %[1]s://host1:%s,host2:%[2]s", a.scheme, port, port)
+		return
+	}
+	if given := u.Port(); given != "" {
+		port = given
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		a.fault("host %q: want a port from 1 to 65535", u.Hostname())
+	}
+	a.hosts = append(a.hosts, net.JoinHostPort(u.Hostname(), port))
+}
+
+// name is the URL without user, password and options.
+func (a *address) name() string { return a.scheme + "://" + strings.Join(a.hosts, ",") + a.path }
+
+// take returns an option, "" if it is not there, and removes it.
+func (a *address) take(option string) string {
+	defer a.options.Del(option)
+	return a.options.Get(option)
+}
+
+// duration takes an option that is a span of time.
+func (a *address) duration(option string, usual time.Duration) time.Duration {
+	text := a.take(option)
+	if text == "" {
+		return usual
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 100*time.Millisecond || d > time.Hour {
+		a.fault("option %s=%s: want a duration from 100ms to 1h, such as %v", option, text, usual)
+	}
+	return d
+}
+
+// yes takes an option that is true or false.
+func (a *address) yes(option string) bool {
+	text := a.take(option)
+	if text != "" && text != "true" && text != "false" {
+		a.fault("option %s=%s: want true or false", option, text)
+	}
+	return text == "true"
+}
+
+// tls takes the options of TLS. It returns nil without TLS.
+func (a *address) tls(wanted bool) *tls.Config {
+	ca, cert, key := a.take("ca"), a.take("cert"), a.take("key")
+	if !wanted && ca+cert+key == "" {
+		return nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ca != "" {
+		config.RootCAs = x509.NewCertPool()
+		text, err := os.ReadFile(ca)
+		if err != nil {
+			a.fault("option ca: %w", err)
+		} else if !config.RootCAs.AppendCertsFromPEM(text) {
+			a.fault("option ca: %s has no certificate in PEM", ca)
+		}
+	}
+	switch {
+	case cert == "" && key == "":
+	case cert == "" || key == "":
+		a.fault("options cert and key: want both or neither")
+	default:
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			a.fault("options cert and key: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config
+}
+
+// end returns all that is wrong, options that nobody took included.
+func (a *address) end(known string) error {
+	for option := range a.options {
+		a.fault("unknown option %q, want %s", option, known)
+	}
+	slices.SortFunc(a.faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(a.faults...)
+}

@@ -1,0 +1,92 @@
+package uidclient
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// An answer that comes when it is too old is none.
+func TestSlowAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		server.takes = 700 * time.Millisecond
+		if _, err := tryOpen(t.Context(), Config{MaxAge: time.Second, Ahead: time.Second}, server); !errors.Is(err, ErrAway) {
+			t.Errorf("New() = %v, want ErrAway", err)
+		}
+	})
+}
+
+// The next answer is fetched when half of the last one is used, and not before.
+func TestAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		c := open(t, Config{MaxAge: -1}, server)
+		server.set(func(f *fake) { f.takes = time.Second })
+		take(t, c, 1, 63)
+		time.Sleep(time.Minute)
+		if n := server.requests(); n != 1 {
+			t.Errorf("%d requests with more than half of the ids left, want 1", n)
+		}
+		take(t, c, 64, 2)
+		time.Sleep(time.Minute)
+		began := time.Now()
+		take(t, c, 66, 70)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("ids took %v, want none: they were fetched ahead", took)
+		}
+	})
+}
+
+// Runs that were too many for the ring grow old outside it.
+func TestAgeOfWaitingRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		server.runs = 1 << 20 // of one id each
+		c := open(t, Config{MaxAge: time.Second, Ahead: time.Second}, server)
+		for c.Stats().Step < 4*ringRuns {
+			if _, err := c.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var made uid.ID
+		server.set(func(f *fake) { made = uid.ID(f.next) })
+		time.Sleep(2 * time.Second)
+		if id, err := c.Next(); id < made || err != nil {
+			t.Errorf("Next() = %d, %v, want an id that was made after %d", id, err, made)
+		}
+	})
+}
+
+// No id is older than MaxAge when it is issued, and an idle client asks for little.
+func TestAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		server.runs = 5
+		c := open(t, Config{MaxAge: time.Second, Ahead: time.Second}, server)
+		made := []uid.ID{} // greatest id made by the end of each millisecond
+		began := time.Now()
+		for i := range 20_000 {
+			server.set(func(f *fake) { made = append(made, uid.ID(f.next)) })
+			if i%7000 < 50 || i > 15_000 && i%100 == 0 {
+				id, err := c.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if i > 1000 && id < made[i-1000] {
+					t.Fatalf("id %d at %v is older than a second", id, time.Since(began))
+				}
+			}
+			time.Sleep(time.Millisecond)
+		}
+		before := c.Stats()
+		time.Sleep(time.Hour)
+		after := c.Stats()
+		if drawn := after.Dropped - before.Dropped; drawn > 3600*leastIDs*8/7+1000 || drawn < 3600 {
+			t.Errorf("an idle hour drew %d ids", drawn)
+		}
+	})
+}

@@ -1,0 +1,253 @@
+package uidclient
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/pace"
+	"github.com/uidring/uidring/uid"
+)
+
+const (
+	firstIDs = 128 // of the first request
+	leastIDs = 16  // of later ones
+)
+
+// Client makes ids of a generator of a uidring server. Make one with [New] and share
+// it: all methods may be called from any number of goroutines. The zero value is not
+// usable.
+//
+// Order: if one call ends before another begins, its ids are smaller, as long as one
+// server instance serves.
+type Client struct {
+	dealer   atomic.Pointer[uid.Dealer] // of the first order; written with mu held, read by takers
+	_        cacheline.Pad
+	rejected atomic.Int64 // calls that failed; written by takers, read by Stats
+	failures atomic.Int64 // requests that failed; written by the source, read by Stats
+
+	name    string
+	config  Config
+	http    *http.Client
+	running sync.WaitGroup // orders that are closing
+
+	// Used by the source of the last order.
+	servers *servers
+	judge   judge
+
+	mu     sync.Mutex // never held during I/O, nor by a taker that finds an id
+	orders []*order   // that have ids, or will have; never empty
+	closed bool
+	wake   *time.Timer // nil before a first refusal
+	pace   pace.Pace
+	most   int64 // ids to ask for
+	totals
+}
+
+var _ uid.Generator = (*Client)(nil)
+
+// New returns a generator of the ids of the generator name of the servers at urls,
+// such as https://ids.example.com, and fetches the first ids. ctx bounds the start
+// only. End the client with Close or Shutdown.
+//
+// The errors match [ErrConfig] or [ErrAway], or are those of a server that refuses:
+// a [*StatusError] with status 404 for an unknown name, [ErrAnswer].
+func New(ctx context.Context, urls []string, name string, config Config) (*Client, error) {
+	requests, err := config.prepare(urls, name)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		name:    name,
+		config:  config,
+		http:    newHTTP(&config),
+		servers: newServers(requests),
+		judge:   judge{},
+		most:    config.MaxIDs,
+		pace:    pace.Pace{First: min(firstIDs, config.MaxIDs), Least: min(leastIDs, config.MaxIDs), Most: config.MaxIDs, Ahead: config.Ahead},
+	}
+	first, err := c.newOrder()
+	if err != nil {
+		return nil, err
+	}
+	c.orders = []*order{first}
+	c.dealer.Store(first.Dealer)
+	if err := first.Start(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// newHTTP returns a client that follows no redirect.
+func newHTTP(config *Config) *http.Client {
+	transport := config.transport
+	if transport == nil {
+		transport = &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            (&net.Dialer{Timeout: config.Timeout}).DialContext,
+			TLSClientConfig:        config.TLS.Clone(),
+			TLSHandshakeTimeout:    config.Timeout,
+			ForceAttemptHTTP2:      true,
+			HTTP2:                  &http.HTTP2Config{SendPingTimeout: config.Timeout, PingTimeout: config.Timeout},
+			IdleConnTimeout:        90 * time.Second,
+			MaxResponseHeaderBytes: 64 << 10,
+		}
+	}
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Next returns the next id, from memory. If no id is left, Next waits for the fetch
+// that is under way. If no server answers, Next fails with an [*AwayError], or waits
+// if Config.RejectedTake is [uid.Wait].
+func (c *Client) Next() (uid.ID, error) {
+	id, err := c.dealer.Load().Next()
+	if err != nil {
+		return c.nextAfter(err)
+	}
+	return id, nil
+}
+
+// nextAfter is Next where the first dealer has failed.
+func (c *Client) nextAfter(err error) (id uid.ID, _ error) {
+	if !moved(err) {
+		c.rejected.Add(1)
+		return 0, err
+	}
+	err = c.draw(func(o *order) (err error) { id, err = o.Next(); return err })
+	return id, err
+}
+
+// NextN fills ids and returns how many it filled: all of them, or fewer with the
+// error that Next would have returned for the next. They ascend while one instance
+// serves.
+func (c *Client) NextN(ids []uid.ID) (int, error) {
+	return c.fill(ids, (*order).NextN)
+}
+
+// Wait is Next that also waits while no server answers, until ctx ends.
+func (c *Client) Wait(ctx context.Context) (id uid.ID, err error) {
+	err = c.draw(func(o *order) (err error) { id, err = o.Wait(ctx); return err })
+	return id, err
+}
+
+// WaitN is NextN that waits as Wait does.
+func (c *Client) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
+	return c.fill(ids, func(o *order, ids []uid.ID) (int, error) { return o.WaitN(ctx, ids) })
+}
+
+// All returns ids without end, for a range loop, as [uid.Dealer.All] does. The ids of
+// a loop ascend while one instance serves.
+func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] {
+	return func(yield func(uid.ID, error) bool) {
+		err := c.draw(func(o *order) error {
+			for id, err := range o.All(ctx) {
+				if err != nil {
+					return err
+				}
+				if !yield(id, nil) {
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			yield(0, err)
+		}
+	}
+}
+
+func (c *Client) fill(ids []uid.ID, take func(*order, []uid.ID) (int, error)) (filled int, err error) {
+	err = c.draw(func(o *order) error {
+		n, err := take(o, ids[filled:])
+		filled += n
+		return err
+	})
+	return filled, err
+}
+
+// draw calls f with the first order, and with the next when that has no ids left.
+func (c *Client) draw(f func(*order) error) error {
+	c.mu.Lock()
+	o := c.orders[0]
+	c.mu.Unlock()
+	for {
+		err := f(o)
+		if err == nil {
+			return nil
+		}
+		next := o.next.Load()
+		switch {
+		case next == nil || !moved(err):
+			c.rejected.Add(1)
+			return err
+		case o.Counts().Remaining == 0: // else a run was put meanwhile
+			c.leave()
+			o = next
+		}
+	}
+}
+
+// moved reports that an order gave no id because it has ended, or is closed.
+func moved(err error) bool { return errors.Is(err, errMoved) || errors.Is(err, uid.ErrClosed) }
+
+// add makes an order the last one, unless the client is closed.
+func (c *Client) add(o *order) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.orders = append(c.orders, o)
+	}
+	return !c.closed
+}
+
+// leave closes the first orders, as long as they have ended and have no ids left.
+func (c *Client) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for !c.closed {
+		o := c.orders[0]
+		if o.next.Load() == nil || o.remaining() > 0 {
+			return
+		}
+		c.orders = c.orders[1:]
+		c.dealer.Store(c.orders[0].Dealer)
+		c.totals.add(o)
+		c.totals.ended++
+		c.running.Go(func() { _ = o.Close() })
+	}
+}
+
+// Close is [Client.Shutdown] within [uid.CloseTimeout].
+func (c *Client) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), uid.CloseTimeout)
+	defer cancel()
+	return c.Shutdown(ctx)
+}
+
+// Shutdown ends every wait and every request, and drops the ids that were not
+// issued. Afterwards calls return [uid.ErrClosed].
+func (c *Client) Shutdown(ctx context.Context) error {
+	c.mu.Lock()
+	c.closed = true
+	orders, wake := c.orders, c.wake
+	c.mu.Unlock()
+	if wake != nil {
+		wake.Stop()
+	}
+	var faults []error
+	for _, o := range orders {
+		faults = append(faults, o.Shutdown(ctx))
+	}
+	c.running.Wait() // for orders whose sources do not fetch any more
+	c.http.CloseIdleConnections()
+	return errors.Join(faults...)
+}

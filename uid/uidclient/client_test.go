@@ -1,0 +1,193 @@
+package uidclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// Ids come in order, whichever method draws them, and however many runs answers have.
+func TestIds(t *testing.T) {
+	for _, runs := range []int64{1, 3, 1000} {
+		t.Run(fmt.Sprint(runs), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFake("a", 1)
+				server.runs = runs
+				c, last := open(t, Config{}, server), uid.ID(0)
+				for range 300 {
+					ids := make([]uid.ID, 20)
+					ids[0], _ = c.Next()
+					ids[1], _ = c.Wait(t.Context())
+					if n, err := c.NextN(ids[2:10]); n != 8 || err != nil {
+						t.Fatalf("NextN() = %d, %v", n, err)
+					}
+					if n, err := c.WaitN(t.Context(), ids[10:15]); n != 5 || err != nil {
+						t.Fatalf("WaitN() = %d, %v", n, err)
+					}
+					at := 15
+					for id, err := range c.All(t.Context()) {
+						if err != nil {
+							t.Fatal(err)
+						}
+						ids[at] = id
+						if at++; at == len(ids) {
+							break
+						}
+					}
+					for _, id := range ids {
+						if id <= last {
+							t.Fatalf("id %d after %d", id, last)
+						}
+						last = id
+					}
+				}
+				s := c.Stats()
+				if s.Issued < 6000 || s.RejectedTakes != 0 || s.LastError != nil || s.Instance != "a" || s.Server != "http://ids-1/v1/orders/runs" || s.Fetches != int64(server.requests()) {
+					t.Errorf("Stats() = %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// A balancer sends each request to another instance. Each id is issued once, and the
+// Ids continue to the end of what was fetched. Then calls fail, or wait.
+func TestAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, log := newFake("a", 1), new(strings.Builder)
+		c := open(t, Config{Logger: slog.New(slog.NewTextHandler(log, nil))}, server)
+		server.set(func(f *fake) { f.away = true })
+		last, err := drain(t, c)
+		away := (*AwayError)(nil)
+		if last != 128 || !errors.Is(err, ErrAway) || !errors.Is(err, errRefused) || !errors.As(err, &away) || away.Name != "orders" {
+			t.Fatalf("after %d ids: %v, want ErrAway after 128", last, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait() = %v, want the end of its context", err)
+		}
+		for _, err := range c.All(ctx) {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("All() = %v, want the end of its context", err)
+			}
+		}
+		if n := c.Stats().Failures; n < 10 || n > 40 {
+			t.Errorf("%d requests in a minute, want a few: it backs off", n)
+		}
+		server.set(func(f *fake) { f.away = false })
+		if id, err := c.Wait(t.Context()); id != 129 || err != nil {
+			t.Errorf("Wait() = %d, %v, want 129", id, err)
+		}
+		synctest.Wait()
+		if lines := strings.Count(log.String(), "\n"); lines != 2 || !strings.Contains(log.String(), "connection refused") {
+			t.Errorf("the log is %q, want a line when fetches begin to fail and one when they no longer do", log)
+		}
+		server.set(func(f *fake) { f.away = true })
+		_, err = drain(t, c)
+		if !errors.As(err, &away) || away.Retry > time.Second {
+			t.Errorf("Next() = %+v, want a short pause: the server had answered", err)
+		}
+	})
+}
+
+// A burst of takers finds nothing ready. None fails, and their ids are fetched
+// together.
+func TestBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		server.takes = 50 * time.Millisecond
+		c := open(t, Config{}, server)
+		time.Sleep(time.Hour)
+		before := server.requests()
+		var takers sync.WaitGroup
+		var mu sync.Mutex
+		seen := map[uid.ID]bool{}
+		for range 100 {
+			takers.Go(func() {
+				for range 1000 {
+					id, err := c.Next()
+					mu.Lock()
+					if err != nil || seen[id] {
+						t.Errorf("Next() = %d, %v; issued before: %v", id, err, seen[id])
+					}
+					seen[id] = true
+					mu.Unlock()
+				}
+			})
+		}
+		takers.Wait()
+		if n := server.requests() - before; n > 12 {
+			t.Errorf("%d requests for 100,000 ids, want a few", n)
+		}
+	})
+}
+
+// Close ends requests and waits at once.
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		c := open(t, Config{Timeout: time.Minute}, server)
+		server.set(func(f *fake) { f.hangs = true })
+		take(t, c, 1, 128)
+		failed := make(chan error)
+		go func() { _, err := c.Wait(t.Context()); failed <- err }()
+		go func() { _, err := c.Next(); failed <- err }()
+		synctest.Wait()
+		began := time.Now()
+		if err := c.Close(); err != nil {
+			t.Errorf("Close() = %v", err)
+		}
+		for range 2 {
+			if err := <-failed; !errors.Is(err, uid.ErrClosed) {
+				t.Errorf("a call failed with %v, want ErrClosed", err)
+			}
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("Close took %v", took)
+		}
+		if _, err := c.Next(); !errors.Is(err, uid.ErrClosed) {
+			t.Errorf("Next() = %v, want ErrClosed", err)
+		}
+		if s := c.Stats(); !s.Closed || s.Remaining != 0 {
+			t.Errorf("Stats() = %+v", s)
+		}
+		if err := c.Close(); err != nil {
+			t.Errorf("a second Close() = %v", err)
+		}
+	})
+}
+
+// With Reject, a call that finds nothing fails at once.
+func TestReject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		c := open(t, Config{RejectedTake: uid.Reject}, server)
+		server.set(func(f *fake) { f.takes = time.Second })
+		take(t, c, 1, 128)
+		if _, err := c.Next(); !errors.Is(err, uid.ErrRingEmpty) {
+			t.Errorf("Next() = %v, want ErrRingEmpty", err)
+		}
+	})
+}
+
+// A call allocates nothing.
+func TestAllocations(t *testing.T) {
+	server := newFake("a", 1)
+	c := open(t, Config{MaxAge: -1, MaxIDs: GreatestMaxIDs}, server)
+	var ids [256]uid.ID
+	for range 20_000 { // the steps grow
+		_, _ = c.NextN(ids[:])
+	}
+	if n := testing.AllocsPerRun(1000, func() { _, _ = c.Next() }); n != 0 {
+		t.Errorf("Next allocates %v times", n)
+	}
+}

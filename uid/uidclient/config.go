@@ -1,0 +1,162 @@
+package uidclient
+
+import (
+	"cmp"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// What a [Config] has where a field is zero.
+const (
+	DefaultAhead   = 10 * time.Second
+	DefaultMaxAge  = time.Minute
+	DefaultMaxIDs  = 100_000
+	DefaultTimeout = 5 * time.Second
+	DefaultHedge   = 500 * time.Millisecond
+)
+
+// GreatestMaxIDs is the greatest Config.MaxIDs.
+const GreatestMaxIDs = 1 << 24
+
+// MinMaxAge is the least Config.MaxAge above zero.
+const MinMaxAge = 100 * time.Millisecond
+
+// ErrConfig is matched by every error about a [Config], a URL or a name.
+var ErrConfig = errors.New("uidclient: invalid config")
+
+// Config configures a [Client]. The zero Config is the default, and so is every
+// zero field. One error, which matches [ErrConfig], names every wrong field, its
+// value and the values that are allowed.
+type Config struct {
+	// Token is sent as a bearer token. It is sent over HTTPS, and over HTTP to a
+	// loopback address.
+	Token string
+
+	// TLS configures HTTPS: the authorities that are trusted, and the client's
+	// certificate. Nil is Go's default.
+	TLS *tls.Config
+
+	// Insecure allows to send Token over HTTP to any address.
+	Insecure bool
+
+	// Ahead is how long an answer lasts: its size follows the measured rate. Zero
+	// is 10 seconds. It is at most MaxAge.
+	Ahead time.Duration
+
+	// MaxAge bounds how old an id gets in this process. Older ids are dropped, and
+	// fresh ones are fetched. Zero is a minute; negative is no bound; the least is
+	// 100 milliseconds. Make it negative for ids of a counter: they do not age.
+	MaxAge time.Duration
+
+	// MaxIDs is the most ids to ask for at once, from 1 to 2^24. Zero is 10,000, which servers allow by default.
+	// If a server allows less, the client asks for less.
+	MaxIDs int64
+
+	// Timeout bounds each request, as half of MaxAge does. Zero is 5 seconds.
+	Timeout time.Duration
+
+	// Hedge is how long a server may take until another is asked too. Zero is 500
+	// milliseconds.
+	Hedge time.Duration
+
+	// RejectedTake decides what a call does that finds no id. [uid.Help], the
+	// default, waits for a fetch that is under way, and fails while no server
+	// answers. [uid.Reject] fails at once. [uid.Wait] waits.
+	RejectedTake func(uid.Refusal) error
+
+	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
+	Logger *slog.Logger
+
+	transport http.RoundTripper // of tests; nil is the network
+}
+
+// prepare fills in the defaults and returns the requests' URLs, or all that is
+// wrong.
+func (c *Config) prepare(urls []string, name string) ([]string, error) {
+	var faults []error
+	fault := func(field string, value any, want string) {
+		faults = append(faults, fmt.Errorf("%w: %s is %v, want %s", ErrConfig, field, value, want))
+	}
+	c.Ahead = cmp.Or(c.Ahead, DefaultAhead)
+	c.MaxAge = cmp.Or(c.MaxAge, DefaultMaxAge)
+	c.MaxIDs = cmp.Or(c.MaxIDs, DefaultMaxIDs)
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.Hedge = cmp.Or(c.Hedge, DefaultHedge)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	if c.MaxAge > 0 && c.MaxAge < MinMaxAge {
+		fault("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or a negative one for no bound", MinMaxAge))
+	}
+	switch {
+	case c.Ahead <= 0:
+		fault("Ahead", c.Ahead, "more than 0")
+	case c.MaxAge > 0 && c.Ahead > c.MaxAge:
+		if c.Ahead != DefaultAhead {
+			fault("Ahead", c.Ahead, fmt.Sprintf("at most MaxAge, %v", c.MaxAge))
+		}
+		c.Ahead = c.MaxAge
+	}
+	if c.MaxIDs < 1 || c.MaxIDs > GreatestMaxIDs {
+		fault("MaxIDs", c.MaxIDs, fmt.Sprintf("1 to %d", GreatestMaxIDs))
+	}
+	if c.Timeout <= 0 {
+		fault("Timeout", c.Timeout, "more than 0")
+	}
+	if c.MaxAge > 0 { // an answer must not be old when it comes
+		c.Timeout = min(c.Timeout, c.MaxAge/2)
+	}
+	if c.Hedge <= 0 {
+		fault("Hedge", c.Hedge, "more than 0")
+	}
+	if strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		fault("Token", "not shown", "printable ASCII without blanks") // it is a secret
+	}
+	if err := segment.CheckTag(name); err != nil || name == "." || name == ".." {
+		fault("the generator's name", fmt.Sprintf("%.16q", name), fmt.Sprintf("1 to %d bytes of printable text", segment.MaxTag))
+	}
+	if len(urls) == 0 {
+		fault("the list of servers", "empty", "one URL or more")
+	}
+	requests := make([]string, len(urls))
+	for i, text := range urls {
+		u, err := c.checkURL(text)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%w: URL %d: %w", ErrConfig, i+1, err))
+			continue
+		}
+		requests[i] = u.JoinPath("v1").String() + "/" + url.PathEscape(name) + "/runs"
+	}
+	return requests, errors.Join(faults...)
+}
+
+// checkURL never shows a URL that may hold a password.
+func (c *Config) checkURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.New("it cannot be parsed, want http://HOST:PORT or https://HOST:PORT")
+	case u.User != nil:
+		return nil, errors.New("it contains a user, want Config.Token instead")
+	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return nil, fmt.Errorf("it is %q, want http://HOST:PORT or https://HOST:PORT", text)
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("it is %q, want no query and no fragment", u.Scheme+"://"+u.Host+u.Path)
+	case u.Scheme == "http" && c.Token != "" && !c.Insecure && !loopback(u.Hostname()):
+		return nil, fmt.Errorf("it is %q, want https, since Token would be sent in plain text; Config.Insecure allows that", text)
+	}
+	return u, nil
+}
+
+func loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}

@@ -1,0 +1,297 @@
+package uidclient
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const secret = "s3cret-t0ken"
+
+// A config's faults are all named, with value and range, and without secrets.
+func TestConfig(t *testing.T) {
+	good := []string{"http://127.0.0.1:8080"}
+	for _, c := range []struct {
+		urls   []string
+		name   string
+		config Config
+		want   []string
+	}{
+		{nil, "", Config{}, []string{"the list of servers is empty, want one URL or more", `the generator's name is ""`}},
+		{good, "..", Config{}, []string{`the generator's name is ".."`}},
+		{good, "a", Config{MaxAge: time.Millisecond, Ahead: -1, MaxIDs: -1, Timeout: -1, Hedge: -1}, []string{
+			"MaxAge is 1ms, want 100ms or more", "Ahead is -1ns, want more than 0", "MaxIDs is -1, want 1 to 16777216",
+			"Timeout is -1ns, want more than 0", "Hedge is -1ns, want more than 0"}},
+		{good, "a", Config{Ahead: time.Hour}, []string{"Ahead is 1h0m0s, want at most MaxAge, 1m0s"}},
+		{good, "a", Config{Token: secret + "\n"}, []string{"Token is not shown, want printable ASCII"}},
+		{[]string{"ids:8080", "ftp://ids", "http://", "http://ids?a=b", "http://u:" + secret + "@ids", "http://ids\n" + secret}, "a", Config{}, []string{
+			`URL 1: it is "ids:8080", want http://HOST:PORT`, `URL 2: it is "ftp://ids"`, `URL 3: it is "http://"`,
+			"URL 4: it is \"http://ids\", want no query", "URL 5: it contains a user, want Config.Token", "URL 6: it cannot be parsed"}},
+		{[]string{"http://ids", "http://10.0.0.1"}, "a", Config{Token: secret}, []string{`URL 1: it is "http://ids", want https`, `URL 2: it is "http://10.0.0.1"`}},
+	} {
+		_, err := New(t.Context(), c.urls, c.name, c.config)
+		if !errors.Is(err, ErrConfig) {
+			t.Fatalf("New(%q) = %v, want ErrConfig", c.urls, err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("New(%q) = %v, want %q in it", c.urls, err, want)
+			}
+		}
+		if lines := strings.Count(err.Error(), "\n") + 1; lines != len(c.want) {
+			t.Errorf("New(%q) = %v: %d faults, want %d", c.urls, err, lines, len(c.want))
+		}
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("New(%q) = %v: it has the token", c.urls, err)
+		}
+	}
+	for _, url := range []string{"https://ids", "http://localhost:1", "http://[::1]:80/prefix"} {
+		config := Config{Token: secret}
+		if requests, err := config.prepare([]string{url}, "a/b c"); err != nil || requests[0] != url+"/v1/a%2Fb%20c/runs" {
+			t.Errorf("prepare(%q) = %v, %v", url, requests, err)
+		}
+	}
+	insecure := Config{Token: secret, Insecure: true}
+	if _, err := insecure.prepare([]string{"http://ids"}, "a"); err != nil {
+		t.Errorf("prepare() = %v with Insecure", err)
+	}
+}
+
+// An answer that is no list of runs is refused, with what is wrong about it.
+func TestAnswers(t *testing.T) {
+	run := func(runs string) string { return `{"instance":"a","number":1,"runs":[` + runs + `]}` }
+	for _, c := range []struct{ body, want string }{
+		{`<html>`, "invalid character '<'"},
+		{`{"instance":"a"`, "unexpected EOF"},
+		{run(`{"first":"1","count":1}`) + "{}", "more than one JSON value"},
+		{`{"number":1,"runs":[{"first":"1","count":1}]}`, `instance is "", want 1 to 128 bytes`},
+		{`{"instance":"` + strings.Repeat("x", 200) + `","number":1}`, `instance is "xxxxxxxxxxxxxxxx", want 1 to 128 bytes`},
+		{`{"instance":"a","runs":[{"first":"1","count":1}]}`, "number is 0, want 1 or more"},
+		{`{"instance":"a","number":1}`, "there are no runs, want 100 ids"},
+		{run(``), "there are no runs"},
+		{run(`{"first":1,"count":1}`), "cannot unmarshal number into Go struct field .runs.first of type string"},
+		{run(`{"first":"x","count":1}`), `a run is 1 ids from "x"`},
+		{run(`{"first":"9223372036854775808","count":1}`), "9223372036854775808"},
+		{run(`{"first":"0","count":1}`), "a run is 1 ids from \"0\", want 1 or more from 1 or above"},
+		{run(`{"first":"-5","count":1}`), `a run is 1 ids from "-5"`},
+		{run(`{"first":"5","count":0}`), `a run is 0 ids from "5"`},
+		{run(`{"first":"9223372036854775807","count":2}`), `a run is 2 ids from "9223372036854775807"`},
+		{run(`{"first":"5","count":3},{"first":"7","count":1}`), "a run starts at 7 after one that ends at 7, want it above"},
+		{run(`{"first":"5","count":101}`), "there are more than the 100 ids asked for"},
+		{run(`{"first":"5","count":60},{"first":"500","count":60}`), "there are more than the 100 ids asked for"},
+		{run(`{"first":"5","count":60},{"first":"500","count":9223372036854775}`), "there are more than the 100 ids asked for"},
+		{run(`{"first":"5","count":1}`) + strings.Repeat(" ", 1<<20), "more than 10496 bytes for 100 ids"},
+	} {
+		server := newFake("a", 1)
+		server.body = c.body
+		_, err := tryOpen(t.Context(), Config{MaxIDs: 100}, server)
+		if !errors.Is(err, ErrAnswer) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "http://ids-1/v1/orders/runs") {
+			t.Errorf("%.80s: New() = %v, want %q", c.body, err, c.want)
+		}
+	}
+}
+
+// FuzzAnswer: whatever a server answers, read fails or returns runs of ids above 0, in
+// ascending order, and no more than were asked for.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(`{"instance":"a","number":1,"runs":[{"first":"5","count":3},{"first":"9","count":1}]}`), int64(10))
+	f.Add([]byte(`{"instance":"a","number":1,"runs":[{"first":"9223372036854775807","count":1}]}`), int64(1))
+	f.Fuzz(func(t *testing.T, body []byte, n int64) {
+		var a answer
+		if n < 1 || a.read(body, n) != nil {
+			return
+		}
+		last, count := int64(0), int64(0)
+		for _, run := range a.runs {
+			if run.First <= last || run.N < 1 || run.Last() < run.First {
+				t.Fatalf("%s: run %v after %d", body, run, last)
+			}
+			last, count = run.Last(), count+run.N
+		}
+		if count != a.count || count < 1 || count > n || a.Instance == "" || a.Number < 1 {
+			t.Fatalf("%s: %+v", body, a)
+		}
+	})
+}
+
+// Statuses: a server that refuses fails calls at once, one that is busy is waited for.
+func TestStatuses(t *testing.T) {
+	for _, status := range []int{301, 307, 400, 401, 403, 404, 405, 413, 408, 429, 500, 502, 503} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFake("a", 1)
+				server.status, server.body = status, `{"title":"T","detail":"why it is"}`
+				server.header = http.Header{"Location": {"http://ids-2/"}}
+				_, err := tryOpen(t.Context(), Config{Token: ""}, server)
+				got := (*StatusError)(nil)
+				if !errors.As(err, &got) || got.Status != status || got.Detail != "why it is" {
+					t.Fatalf("New() = %v, want status %d", err, status)
+				}
+				busy := status == 408 || status == 429 || status >= 500
+				if errors.Is(err, ErrAway) != busy {
+					t.Errorf("New() = %v; busy: %v", err, busy)
+				}
+			})
+		})
+	}
+}
+
+// A name that the server comes to know later, or a token that it accepts again, is
+// noticed without a call that fails.
+func TestRefusedForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		c := open(t, Config{MaxAge: -1}, server)
+		server.set(func(f *fake) { f.status = 404 })
+		take(t, c, 1, 128)
+		if _, err := c.Wait(t.Context()); err == nil || errors.Is(err, ErrAway) {
+			t.Errorf("Wait() = %v, want a refusal", err)
+		}
+		server.set(func(f *fake) { f.status = 0 })
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		take(t, c, 129, 10)
+	})
+}
+
+// A server that asks to be left alone is, for as long as it says.
+func TestRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		c := open(t, Config{}, server)
+		server.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {"30"}} })
+		take(t, c, 1, 128)
+		time.Sleep(time.Second)
+		before := server.requests()
+		time.Sleep(28 * time.Second)
+		if n := server.requests() - before; n != 0 {
+			t.Errorf("%d requests, want none for 30 s", n)
+		}
+		server.set(func(f *fake) { f.status = 0 })
+		if id, err := c.Wait(t.Context()); id != 129 || err != nil {
+			t.Errorf("Wait() = %d, %v, want 129", id, err)
+		}
+	})
+}
+
+// A server that allows fewer ids for a request is asked for fewer.
+func TestFewer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		server.limit = 100
+		c := open(t, Config{}, server)
+		take(t, c, 1, 5000)
+		for _, n := range server.asked[10:] {
+			if n > 100 {
+				t.Fatalf("asked for %d ids, again and again", n)
+			}
+		}
+		if s := c.Stats(); s.Failures != 0 || s.RejectedTakes != 0 {
+			t.Errorf("Stats() = %+v", s)
+		}
+	})
+}
+
+// Over a real network: HTTPS with a token, redirects, and errors without the token.
+func TestNetwork(t *testing.T) {
+	ids := newFake("a", 1)
+	authorized := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/away/v1/orders/runs":
+			http.Redirect(w, r, "/v1/orders/runs", http.StatusTemporaryRedirect)
+		case r.Header.Get("Authorization") != "Bearer "+secret || r.URL.User != nil || len(r.TLS.PeerCertificates) != 1:
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			ids.ServeHTTP(w, r)
+		}
+	})
+	server := httptest.NewUnstartedServer(authorized)
+	server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	trusted := x509.NewCertPool()
+	trusted.AddCert(server.Certificate())
+	config := Config{ // on a busy machine nothing is hedged, and no id grows old
+		Token: secret, TLS: &tls.Config{RootCAs: trusted, Certificates: server.TLS.Certificates},
+		Hedge: time.Minute, Timeout: time.Minute, MaxAge: -1,
+	}
+	c, err := New(t.Context(), []string{server.URL}, "orders", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	take(t, c, 1, 1000)
+
+	for name, change := range map[string]func(url *string, config *Config){
+		"status 401":                     func(_ *string, config *Config) { config.Token = "another-" + secret },
+		"status 307":                     func(url *string, _ *Config) { *url += "/away" },
+		"certificate signed by unknown":  func(_ *string, config *Config) { config.TLS = nil },
+		"connect: connection refused":    func(url *string, _ *Config) { *url = "https://127.0.0.1:1" },
+		"server gave HTTP response to H": func(url *string, _ *Config) { *url = plain(t, authorized) },
+	} {
+		url, config := server.URL, config
+		change(&url, &config)
+		_, err := New(t.Context(), []string{url}, "orders", config)
+		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), secret) {
+			t.Errorf("New() = %v, want %q in it, and no token", err, name)
+		}
+	}
+}
+
+// No more of an answer is read than it can have.
+func TestEndlessAnswer(t *testing.T) {
+	written := make(chan int)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		sum := 0
+		for part := make([]byte, 1<<20); sum < 256<<20; {
+			n, err := w.Write(part)
+			sum += n
+			if err != nil {
+				break
+			}
+		}
+		written <- sum
+	}))
+	defer server.Close()
+	if _, err := New(t.Context(), []string{server.URL}, "orders", Config{}); !errors.Is(err, ErrAnswer) {
+		t.Errorf("New() = %v, want ErrAnswer", err)
+	}
+	for range 2 { // the only server is asked twice
+		if sum := <-written; sum >= 256<<20 {
+			t.Error("an answer was read to its end")
+		}
+	}
+}
+
+func plain(t *testing.T, h http.Handler) string {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return strings.Replace(s.URL, "http:", "https:", 1)
+}
+
+// The context of New bounds the start.
+func TestStartEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		server.hangs = true
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := tryOpen(ctx, Config{}, server); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("New() = %v after %v", err, time.Since(began))
+		}
+		began = time.Now()
+		if _, err := tryOpen(t.Context(), Config{}, server); !errors.Is(err, ErrAway) || time.Since(began) > DefaultTimeout+DefaultHedge {
+			t.Errorf("New() = %v after %v, want ErrAway after %v", err, time.Since(began), DefaultTimeout+DefaultHedge)
+		}
+	})
+}

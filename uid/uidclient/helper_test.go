@@ -1,0 +1,199 @@
+package uidclient
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/uid"
+)
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	goleak.VerifyTestMain(m)
+}
+
+var errRefused = errors.New("connection refused")
+
+// fake is a server that answers as uidringd does. Its ids are those of a counter.
+type fake struct {
+	mu       sync.Mutex
+	instance string
+	number   int64         // of the last answer
+	next     int64         // id
+	runs     int64         // that an answer has
+	limit    int64         // of ids an answer has; 0 is none
+	takes    time.Duration // for an answer
+	away     bool          // refuses connections
+	hangs    bool          // does not answer
+	status   int           // it answers with; 0 is 200
+	header   http.Header   // of such an answer
+	body     string        // it answers with, if not empty
+	asked    []int64       // what n the requests had
+}
+
+func newFake(instance string, next int64) *fake {
+	return &fake{instance: instance, next: next, runs: 1}
+}
+
+// set changes the server while requests are served.
+func (f *fake) set(change func(f *fake)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(f)
+}
+
+// requests returns how many there were.
+func (f *fake) requests() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.asked)
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	takes, hangs := f.takes, f.hangs
+	f.mu.Unlock()
+	answers := time.After(takes)
+	if hangs {
+		answers = nil
+	}
+	select {
+	case <-answers:
+	case <-r.Context().Done():
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := strconv.ParseInt(r.URL.Query().Get("n"), 10, 64)
+	f.asked = append(f.asked, n)
+	switch {
+	case r.Method != http.MethodPost || r.URL.EscapedPath() != "/v1/orders/runs" || err != nil || n < 1:
+		http.Error(w, r.Method+" "+r.URL.String(), http.StatusNotFound)
+	case f.status != 0:
+		for key, values := range f.header {
+			w.Header()[key] = values
+		}
+		w.WriteHeader(f.status)
+		_, _ = io.WriteString(w, f.body)
+	case f.body != "":
+		_, _ = io.WriteString(w, f.body)
+	case f.limit > 0 && n > f.limit:
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"title":"Bad Request","detail":"n is %d, want 1 to %d"}`, n, f.limit)
+	default:
+		f.number++
+		var runs []string
+		for left, parts := n, min(f.runs, n); parts > 0; parts-- {
+			count := left / parts
+			runs = append(runs, fmt.Sprintf(`{"first":"%d","count":%d}`, f.next, count))
+			f.next += count
+			if f.runs > 1 {
+				f.next++ // else the runs would be one
+			}
+			left -= count
+		}
+		fmt.Fprintf(w, `{"instance":%q,"number":%d,"runs":[%s]}`, f.instance, f.number, strings.Join(runs, ","))
+	}
+}
+
+// network has the servers by host. It is for virtual time, which a real network
+// does not know.
+type network map[string]*fake
+
+func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
+	f := n[r.URL.Host]
+	f.mu.Lock()
+	away := f.away
+	f.mu.Unlock()
+	if away {
+		return nil, errRefused
+	}
+	answered := make(chan *http.Response, 1)
+	go func() {
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		answered <- w.Result()
+	}()
+	select {
+	case response := <-answered:
+		if r.Context().Err() != nil {
+			return nil, r.Context().Err()
+		}
+		return response, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// hosts returns the network of some servers and its URLs. The client begins with
+// the first.
+func hosts(fakes ...*fake) (network, []string) {
+	n, urls := network{}, []string(nil)
+	for i, f := range fakes {
+		host := fmt.Sprintf("ids-%d", i+1)
+		n[host] = f
+		urls = append(urls, "http://"+host)
+	}
+	return n, urls
+}
+
+// open returns a client of the servers, which begins with the first of them, until
+// the test ends.
+func open(t *testing.T, config Config, fakes ...*fake) *Client {
+	t.Helper()
+	c, err := tryOpen(t.Context(), config, fakes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func tryOpen(ctx context.Context, config Config, fakes ...*fake) (*Client, error) {
+	n, urls := hosts(fakes...)
+	config.transport = n
+	began := randomly
+	defer func() { randomly = began }()
+	randomly = func(int) int { return 0 }
+	return New(ctx, urls, "orders", config)
+}
+
+// take takes n ids, which follow first.
+func take(t *testing.T, g uid.Generator, first uid.ID, n int) {
+	t.Helper()
+	ids := make([]uid.ID, n)
+	if got, err := g.NextN(ids); got != n || err != nil {
+		t.Fatalf("NextN() = %d, %v, want %d ids", got, err, n)
+	}
+	for i, id := range ids {
+		if id != first+uid.ID(i) {
+			t.Fatalf("id %d, want %d", id, first+uid.ID(i))
+		}
+	}
+}
+
+// drain takes ids until a call fails, and returns the last id and the error.
+func drain(t *testing.T, g uid.Generator) (last uid.ID, err error) {
+	t.Helper()
+	for range 1 << 20 {
+		id, err := g.Next()
+		if err != nil {
+			return last, err
+		}
+		last = id
+	}
+	t.Fatal("a million ids, and no call fails")
+	return 0, nil
+}

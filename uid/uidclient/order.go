@@ -1,0 +1,159 @@
+package uidclient
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/ringbuffer"
+	"github.com/uidring/uidring/uid"
+)
+
+// ringRuns is how many runs the ring of an order holds. Further ones wait.
+const ringRuns = 256
+
+// order deals the ids of one instance, which ascend, from a ring. It ends when
+// another instance answers: that one's ids are dealt by the next order.
+type order struct {
+	*uid.Dealer
+	client   *Client
+	instance string                // empty before the first answer; used by the source
+	next     atomic.Pointer[order] // nil until the order ends; written by the source
+
+	mu   sync.Mutex       // never held during I/O, nor by a taker
+	runs []ringbuffer.Run // that are not in the ring yet
+	half int64            // with so many ids left, fetch
+	ages []age            // in ascending order
+	old  int64            // ids up to it are too old
+}
+
+// age says when the ids up to last were fetched that lie above the last of the age
+// before.
+type age struct {
+	last int64
+	at   time.Time
+}
+
+func (c *Client) newOrder() (*order, error) {
+	o := &order{client: c}
+	config := padding.Config{Blocking: true}
+	if c.config.MaxAge > 0 {
+		config.Stale, config.StaleEvery = o.stale, c.config.MaxAge/8
+	}
+	var err error
+	o.Dealer, err = uid.NewDealer(o.source, uid.DealerConfig{
+		Runs:          ringRuns,
+		RunLen:        GreatestMaxIDs,
+		PaddingFactor: 99, // the ring asks whenever it begins to deal a run
+		Padding:       config,
+		RejectedTake:  c.config.RejectedTake,
+		Ended:         func() bool { return o.next.Load() != nil },
+	})
+	return o, err
+}
+
+// source is the [padding.Source].
+func (o *order) source(ctx context.Context) (ringbuffer.Run, error) {
+	if o.next.Load() != nil {
+		return ringbuffer.Run{}, errMoved
+	}
+	run, due := o.cut()
+	if run.N > 0 || !due {
+		return run, nil
+	}
+	answer, err := o.client.refill(ctx)
+	switch {
+	case err != nil:
+		return ringbuffer.Run{}, err
+	case o.instance != "" && o.instance != answer.Instance:
+		return ringbuffer.Run{}, o.end(ctx, answer)
+	}
+	o.accept(answer)
+	run, _ = o.cut()
+	return run, nil
+}
+
+// end has the answer of another instance dealt by the next order. Its error is
+// never nil.
+func (o *order) end(ctx context.Context, a *answer) error {
+	next, err := o.client.newOrder()
+	if err != nil {
+		return err
+	}
+	next.accept(a)
+	if err := next.Start(ctx); err != nil { // it has ids, so it does not fetch
+		return err
+	}
+	if !o.client.add(next) {
+		_ = next.Close()
+		return uid.ErrClosed
+	}
+	o.next.Store(next)
+	o.client.leave()
+	return errMoved
+}
+
+// accept adds the runs of an answer. A run ends where half of the answer is used, so
+// that the ring asks there.
+func (o *order) accept(a *answer) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.instance = a.Instance
+	o.half = a.count / 2
+	left := a.count - o.half // until the ring is to ask
+	for _, run := range a.runs {
+		if 0 < left && left < run.N {
+			o.runs = append(o.runs, ringbuffer.Run{First: run.First, N: left})
+			run = ringbuffer.Run{First: run.First + left, N: run.N - left}
+			left = 0
+		}
+		left -= run.N
+		o.runs = append(o.runs, run)
+	}
+	maxAge := o.client.config.MaxAge
+	switch n := len(o.ages); {
+	case maxAge < 0:
+	case n > 0 && a.sent.Sub(o.ages[n-1].at) < maxAge/64: // keeps the list short
+		o.ages[n-1].last = a.last()
+	default:
+		o.ages = append(o.ages, age{a.last(), a.sent})
+	}
+}
+
+// cut returns the next run for the ring, if there is one. Otherwise it says whether
+// a fetch is due.
+func (o *order) cut() (run ringbuffer.Run, due bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.runs) > 0 {
+		run, o.runs = o.runs[0], o.runs[1:]
+		if run.Last() > o.old {
+			return run, false
+		}
+	}
+	return ringbuffer.Run{}, o.Counts().Remaining <= o.half
+}
+
+// stale returns the greatest id that would be too old at the next check.
+func (o *order) stale() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	oldest := o.client.config.MaxAge - o.client.config.MaxAge/8
+	for len(o.ages) > 0 && time.Since(o.ages[0].at) >= oldest {
+		o.old, o.ages = o.ages[0].last, o.ages[1:]
+	}
+	return o.old
+}
+
+// remaining returns how many ids are left.
+func (o *order) remaining() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	left := o.Counts().Remaining
+	for _, run := range o.runs {
+		left += run.N
+	}
+	return left
+}

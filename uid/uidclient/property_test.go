@@ -1,0 +1,149 @@
+package uidclient
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// event is what happens to a server, or a draw.
+type event struct {
+	what   string
+	server int
+	n      int
+	pause  time.Duration
+}
+
+// Whatever happens to servers, clients issue no id twice, each id was made by a
+// server, and the ids of one instance ascend. In the end ids are issued again.
+func TestNoRepeat(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		config := Config{
+			MaxAge: rapid.SampledFrom([]time.Duration{-1, 100 * time.Millisecond, time.Minute}).Draw(rt, "MaxAge"),
+			MaxIDs: rapid.Int64Range(1, 2000).Draw(rt, "MaxIDs"),
+			Hedge:  rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second}).Draw(rt, "Hedge"),
+		}
+		servers := rapid.IntRange(1, 3).Draw(rt, "servers")
+		clients := rapid.IntRange(1, 3).Draw(rt, "clients")
+		latency := time.Duration(rapid.Int64Range(0, int64(40*time.Millisecond)).Draw(rt, "latency"))
+		runs := rapid.SampledFrom([]int64{1, 7, 1000}).Draw(rt, "runs")
+		events := rapid.SliceOf(rapid.Custom(func(rt *rapid.T) event {
+			return event{
+				rapid.SampledFrom([]string{"draw", "draw", "draw", "pause", "restart", "away", "hang", "heal", "balance"}).Draw(rt, "what"),
+				rapid.IntRange(0, servers-1).Draw(rt, "server"),
+				rapid.IntRange(1, 500).Draw(rt, "n"),
+				time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(rt, "pause")),
+			}
+		})).Draw(rt, "events")
+		var wrong string
+		synctest.Test(t, func(t *testing.T) { wrong = play(t, config, servers, clients, latency, runs, events) })
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
+
+// span is a range of ids that an instance owns. Later instances may lie lower.
+const span = 1_000_000_000_000
+
+// play returns what goes wrong, if anything does.
+func play(t *testing.T, config Config, servers, clients int, latency time.Duration, runs int64, events []event) (wrong string) {
+	var fakes []*fake
+	starts := int64(0)
+	restart := func(f *fake) {
+		starts++
+		lower := 1_000_000 - starts
+		f.instance, f.number, f.next = fmt.Sprint(lower), 0, lower*span+1
+	}
+	for range servers {
+		f := newFake("", 0)
+		f.takes, f.runs = latency, runs
+		restart(f)
+		fakes = append(fakes, f)
+	}
+	var all []*Client
+	for range clients {
+		all = append(all, open(t, config, fakes...))
+	}
+	var mu sync.Mutex
+	seen := map[uid.ID]bool{}
+	last := map[string]int64{} // by client and instance
+	check := func(client int, ids []uid.ID) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, id := range ids {
+			key := fmt.Sprint(client, " ", int64(id)/span)
+			if seen[id] || int64(id) <= last[key] {
+				wrong = fmt.Sprintf("client %d: id %d after %d of its instance; issued before: %v", client, id, last[key], seen[id])
+			}
+			seen[id], last[key] = true, int64(id)
+		}
+	}
+	for _, e := range events {
+		f := fakes[e.server]
+		switch e.what {
+		case "draw": // of all clients at once, each one taker so that order is known
+			var draws sync.WaitGroup
+			for i, c := range all {
+				draws.Go(func() {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					defer cancel()
+					ids := make([]uid.ID, e.n)
+					n, err := c.WaitN(ctx, ids)
+					check(i, ids[:n])
+					if err != nil && ctx.Err() == nil {
+						mu.Lock()
+						wrong = err.Error()
+						mu.Unlock()
+					}
+				})
+			}
+			draws.Wait()
+		case "pause":
+			time.Sleep(e.pause)
+		case "restart":
+			f.set(restart)
+		case "away":
+			f.set(func(f *fake) { f.away = true })
+		case "hang":
+			f.set(func(f *fake) { f.hangs = true })
+		case "heal":
+			f.set(func(f *fake) { f.away, f.hangs = false, false })
+		case "balance": // connections lead to another server
+			other := fakes[(e.server+1)%servers]
+			if other != f {
+				f.set(func(f *fake) {
+					other.set(func(o *fake) {
+						f.instance, f.number, f.next, o.instance, o.number, o.next = o.instance, o.number, o.next, f.instance, f.number, f.next
+					})
+				})
+			}
+		}
+	}
+	for _, f := range fakes {
+		f.set(func(f *fake) { f.away, f.hangs = false, false })
+	}
+	for i, c := range all {
+		ids := make([]uid.ID, 200)
+		if n, err := c.WaitN(t.Context(), ids); n != len(ids) || err != nil {
+			return strings.Join([]string{wrong, fmt.Sprintf("WaitN() = %d, %v once all is well", n, err)}, " ")
+		}
+		check(i, ids)
+		s := c.Stats()
+		if err := c.Close(); err != nil {
+			return err.Error()
+		}
+		if s.LastError != nil && s.Remaining == 0 {
+			return fmt.Sprintf("Stats() = %+v once all is well", s)
+		}
+	}
+	return wrong
+}

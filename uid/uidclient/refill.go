@@ -1,0 +1,89 @@
+package uidclient
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/uidring/uidring/internal/pace"
+)
+
+// refill fetches as many ids as are due.
+func (c *Client) refill(ctx context.Context) (*answer, error) {
+	for {
+		usage, n := c.size()
+		answer, err := c.fetch(ctx, n)
+		if ctx.Err() != nil {
+			return nil, ctx.Err() // no failure of the servers
+		}
+		if tooMany(err, n) {
+			c.fewer(n / 2)
+			continue
+		}
+		c.note(usage, n, answer, err)
+		return answer, err
+	}
+}
+
+// tooMany reports that a server may answer a request for fewer ids.
+func tooMany(err error, n int64) bool {
+	status := (*StatusError)(nil)
+	return n > 1 && errors.As(err, &status) &&
+		(status.Status == http.StatusBadRequest || status.Status == http.StatusRequestEntityTooLarge)
+}
+
+// size returns how many ids to ask for.
+func (c *Client) size() (pace.Usage, int64) {
+	s := c.Stats()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	usage := pace.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
+	return usage, min(c.pace.Next(usage), c.most)
+}
+
+func (c *Client) fewer(most int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.most = most
+}
+
+// note keeps what became of a fetch, and logs that fetches begin to fail, or no
+// longer do. What fails New is in its error.
+func (c *Client) note(usage pace.Usage, asked int64, a *answer, err error) {
+	c.mu.Lock()
+	before, began := c.failure, c.pace.Size > 0
+	c.failure = err
+	if err == nil {
+		c.fetches++
+		c.pace.Fetched(usage, asked, a.count)
+		c.took = time.Since(a.sent)
+		c.server, c.instance = c.servers.all[c.servers.at].url, a.Instance
+	}
+	c.mu.Unlock()
+	switch {
+	case began && before == nil && err != nil:
+		c.config.Logger.Warn("uidclient: no ids are fetched", "name", c.name, "error", err)
+	case began && before != nil && err == nil:
+		c.config.Logger.Info("uidclient: ids are fetched again", "name", c.name)
+	}
+}
+
+// wakeAfter has a refusal's servers asked again after a pause.
+func (c *Client) wakeAfter(pause time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+	case c.wake == nil:
+		c.wake = time.AfterFunc(pause, c.wakeLast)
+	default:
+		c.wake.Reset(pause)
+	}
+}
+
+func (c *Client) wakeLast() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.orders[len(c.orders)-1].Wake()
+}
