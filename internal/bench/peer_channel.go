@@ -1,45 +1,38 @@
-package bench
+package main
+
+import (
+	"context"
+
+	"github.com/uidring/uidring/cmd/uidring/bench/measure"
+)
 
 // channelBuffer is as generous as one would make it by hand.
 const channelBuffer = 1024
 
-var channelFeed = Impl{
-	Name:    "channel",
-	Package: "a goroutine that feeds a buffered channel",
-	Kind:    Handmade,
-	Cap:     "none",
-	GivesUp: "no time, no worker, starts again from 0 with the process; a goroutine to stop",
-	Setup:   "a buffer of 1,024",
-	New: func() (*Instance, error) {
-		var (
-			ids  = make(chan int64, channelBuffer)
-			stop = make(chan struct{})
-			done = make(chan struct{})
-		)
+var channelFeed = impl{
+	Subject: measure.Subject{Name: "channel", Open: func() (*measure.Instance, error) {
+		ctx, stop := context.WithCancel(context.Background())
+		ids := make(chan uint64, channelBuffer)
 		go func() {
-			defer close(done)
-			for id := int64(1); ; id++ {
+			for id := uint64(1); ; id++ {
 				select {
 				case ids <- id:
-				case <-stop:
+				case <-ctx.Done():
 					return
 				}
 			}
 		}()
-		return &Instance{
-			Batch: func(n int) (uint64, error) {
-				var last uint64
-				for range n {
-					last = uint64(<-ids)
-				}
-				return last, nil
+		return &measure.Instance{
+			Loop: func(n int) (uint64, error) {
+				return measure.Repeat(n, func() (uint64, error) { return <-ids, nil })
 			},
-			One: func() (any, error) { return <-ids, nil },
-			Close: func() error {
-				close(stop)
-				<-done
-				return nil
-			},
+			Close: func() error { stop(); return nil },
 		}, nil
-	},
+	}},
+	Package: "a goroutine that feeds a buffered channel",
+	Scales:  true,
+	Kind:    handmade,
+	Cap:     "none",
+	GivesUp: "no time, no worker, starts again from 0 with the process; a goroutine to stop",
+	Setup:   "a buffer of 1,024",
 }

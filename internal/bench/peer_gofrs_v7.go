@@ -1,28 +1,18 @@
-package bench
+package main
 
-import "github.com/gofrs/uuid/v5"
+import (
+	"github.com/gofrs/uuid/v5"
 
-var gofrsV7 = Impl{
-	Name:       "gofrs-uuid-v7",
+	"github.com/uidring/uidring/cmd/uidring/bench/measure"
+)
+
+var gofrsV7 = impl{
+	Subject: loop("gofrs-uuid-v7", func(n int) (uint64, error) {
+		return measure.Repeat(n, func() (uint64, error) { id, err := uuid.NewV7(); return tail(id[:]), err })
+	}),
 	Package:    "github.com/gofrs/uuid/v5, `NewV7`",
-	Kind:       Peer,
+	Kind:       peer,
 	ReadsClock: true,
 	Cap:        "none",
 	GivesUp:    "128 bits, no BIGINT; order only until its 12-bit counter wraps within a millisecond; unique by chance, though a good one",
-	New: func() (*Instance, error) {
-		return &Instance{
-			Batch: func(n int) (uint64, error) {
-				var last uint64
-				for range n {
-					id, err := uuid.NewV7()
-					if err != nil {
-						return last, err
-					}
-					last = uint64(id[len(id)-1])
-				}
-				return last, nil
-			},
-			One: func() (any, error) { return uuid.NewV7() },
-		}, nil
-	},
 }

@@ -1,28 +1,18 @@
-package bench
+package main
 
-import "github.com/google/uuid"
+import (
+	"github.com/google/uuid"
 
-var googleV4 = Impl{
-	Name:    "google-uuid-v4",
+	"github.com/uidring/uidring/cmd/uidring/bench/measure"
+)
+
+var googleV4 = impl{
+	Subject: loop("google-uuid-v4", func(n int) (uint64, error) {
+		return measure.Repeat(n, func() (uint64, error) { id, err := uuid.NewRandom(); return tail(id[:]), err })
+	}),
 	Package: "github.com/google/uuid, `NewRandom`",
-	Kind:    Peer,
+	Kind:    peer,
 	Cap:     "none",
 	GivesUp: "128 bits, no BIGINT; no order and no time: a key that lands anywhere in an index; unique by chance, though a good one",
 	Setup:   "without `EnableRandPool`, as it comes",
-	New: func() (*Instance, error) {
-		return &Instance{
-			Batch: func(n int) (uint64, error) {
-				var last uint64
-				for range n {
-					id, err := uuid.NewRandom()
-					if err != nil {
-						return last, err
-					}
-					last = uint64(id[len(id)-1])
-				}
-				return last, nil
-			},
-			One: func() (any, error) { return uuid.NewRandom() },
-		}, nil
-	},
 }

@@ -1,28 +1,18 @@
-package bench
+package main
 
-import "github.com/segmentio/ksuid"
+import (
+	"github.com/segmentio/ksuid"
 
-var ksuidPeer = Impl{
-	Name:       "ksuid",
+	"github.com/uidring/uidring/cmd/uidring/bench/measure"
+)
+
+var ksuidPeer = impl{
+	Subject: loop("ksuid", func(n int) (uint64, error) {
+		return measure.Repeat(n, func() (uint64, error) { id, err := ksuid.NewRandom(); return tail(id[:]), err })
+	}),
 	Package:    "github.com/segmentio/ksuid",
-	Kind:       Peer,
+	Kind:       peer,
 	ReadsClock: true,
 	Cap:        "none",
 	GivesUp:    "160 bits, no BIGINT; order within a second; unique by chance, though a good one",
-	New: func() (*Instance, error) {
-		return &Instance{
-			Batch: func(n int) (uint64, error) {
-				var last uint64
-				for range n {
-					id, err := ksuid.NewRandom()
-					if err != nil {
-						return last, err
-					}
-					last = uint64(id[len(id)-1])
-				}
-				return last, nil
-			},
-			One: func() (any, error) { return ksuid.NewRandom() },
-		}, nil
-	},
 }

@@ -1,14 +1,18 @@
-package bench
+package main
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/uidring/uidring/cmd/uidring/bench/measure"
+)
 
 // lockedCounter is what most people write first.
 type lockedCounter struct {
 	mu   sync.Mutex
-	last int64
+	last uint64
 }
 
-func (c *lockedCounter) next() int64 {
+func (c *lockedCounter) next() uint64 {
 	c.mu.Lock()
 	c.last++
 	id := c.last
@@ -16,23 +20,16 @@ func (c *lockedCounter) next() int64 {
 	return id
 }
 
-var mutexCounter = Impl{
-	Name:    "mutex",
+var mutexCounter = impl{
+	Subject: measure.Subject{Name: "mutex", Open: func() (*measure.Instance, error) {
+		counter := new(lockedCounter)
+		return &measure.Instance{Loop: func(n int) (uint64, error) {
+			return measure.Repeat(n, func() (uint64, error) { return counter.next(), nil })
+		}}, nil
+	}},
 	Package: "a counter under a `sync.Mutex`",
-	Kind:    Handmade,
+	Scales:  true,
+	Kind:    handmade,
 	Cap:     "none",
 	GivesUp: "no time, no worker, starts again from 0 with the process",
-	New: func() (*Instance, error) {
-		counter := new(lockedCounter)
-		return &Instance{
-			Batch: func(n int) (uint64, error) {
-				var last uint64
-				for range n {
-					last = uint64(counter.next())
-				}
-				return last, nil
-			},
-			One: func() (any, error) { return counter.next(), nil },
-		}, nil
-	},
 }

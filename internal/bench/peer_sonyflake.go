@@ -1,35 +1,24 @@
-package bench
+package main
 
-import "github.com/sony/sonyflake"
+import (
+	"github.com/sony/sonyflake"
 
-var sonyflakePeer = Impl{
-	Name:       "sonyflake",
+	"github.com/uidring/uidring/cmd/uidring/bench/measure"
+)
+
+var sonyflakePeer = impl{
+	Subject: measure.Subject{Name: "sonyflake", Open: func() (*measure.Instance, error) {
+		flake, err := sonyflake.New(sonyflake.Settings{
+			MachineID: func() (uint16, error) { return 1, nil },
+		})
+		return &measure.Instance{Loop: func(n int) (uint64, error) {
+			return measure.Repeat(n, func() (uint64, error) { return flake.NextID() })
+		}}, err
+	}},
 	Package:    "github.com/sony/sonyflake",
-	Kind:       Peer,
+	Kind:       peer,
 	ReadsClock: true,
 	Cap:        "256 / 10 ms, which is 39 µs an id; it sleeps under its mutex for the next",
 	GivesUp:    "rate: 25,600 ids a second, bursts of 256; a clock set back puts it to sleep",
 	Setup:      "a fixed MachineID, as the default looks for a private address",
-	New: func() (*Instance, error) {
-		flake, err := sonyflake.New(sonyflake.Settings{
-			MachineID: func() (uint16, error) { return 1, nil },
-		})
-		if err != nil {
-			return nil, err
-		}
-		return &Instance{
-			Batch: func(n int) (uint64, error) {
-				var last uint64
-				for range n {
-					id, err := flake.NextID()
-					if err != nil {
-						return last, err
-					}
-					last = id
-				}
-				return last, nil
-			},
-			One: func() (any, error) { return flake.NextID() },
-		}, nil
-	},
 }

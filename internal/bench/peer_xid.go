@@ -1,26 +1,20 @@
-package bench
+package main
 
-import "github.com/rs/xid"
+import (
+	"github.com/rs/xid"
 
-var xidPeer = Impl{
-	Name:        "xid",
+	"github.com/uidring/uidring/cmd/uidring/bench/measure"
+)
+
+var xidPeer = impl{
+	Subject: loop("xid", func(n int) (uint64, error) {
+		return measure.Repeat(n, func() (uint64, error) { id := xid.New(); return tail(id[:]), nil })
+	}),
 	Package:     "github.com/rs/xid",
-	Kind:        Peer,
+	Scales:      true,
+	Kind:        peer,
 	ReadsClock:  true,
 	Cap:         "16,777,216 / s; past it, its 24-bit counter repeats ids",
 	GivesUp:     "96 bits, no BIGINT; order among processes within a second; uniqueness rests on 24 bits of a machine's hash and 16 of a pid",
 	RepeatsPast: 1 << 24,
-	New: func() (*Instance, error) {
-		return &Instance{
-			Batch: func(n int) (uint64, error) {
-				var last uint64
-				for range n {
-					id := xid.New()
-					last = uint64(id[len(id)-1])
-				}
-				return last, nil
-			},
-			One: func() (any, error) { return xid.New(), nil },
-		}, nil
-	},
 }

@@ -5,39 +5,32 @@ package torture
 import (
 	"context"
 	"fmt"
-	"net/url"
+	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"gorm.io/gorm"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/lease"
 )
 
-// backend is a database under torture.
+// backend is a store under torture.
 type backend struct {
-	name    string
-	direct  func() string // its URL for the parent
-	server  *server       // nil for SQLite
-	proxies []*proxy      // one for each seat; none for SQLite
-	file    string        // of SQLite
+	name     string
+	url      func(addresses []string) string
+	servers  []*server  // none for SQLite
+	proxies  [][]*proxy // of each seat, one to each server
+	counters bool       // segments have a store there
 }
 
-// url is what the child of a seat opens.
-func (b *backend) url(seat int) string {
-	if b.server == nil {
-		return b.direct()
-	}
-	return b.server.url(b.proxies[seat].address())
-}
-
-// backends are the databases by name. Each function skips the test where there is
-// no such database.
+// backends are the stores by name. Each function skips the test where the store is
+// not installed.
 var backends = []struct {
 	name string
 	open func(ctx context.Context, t *testing.T, dir string) *backend
@@ -45,97 +38,191 @@ var backends = []struct {
 	{"sqlite", openSQLite},
 	{"mariadb", openMariaDB},
 	{"postgres", openPostgres},
+	{"redis", startRedis},
+	{"etcd", startEtcd},
+	{"zookeeper", startZooKeeper},
 }
 
 // openSQLite has processes give up on a locked file sooner than they would by
 // default, so that some are refused and not only held up.
 func openSQLite(_ context.Context, _ *testing.T, dir string) *backend {
-	file := filepath.Join(dir, "torture.db")
-	url := "sqlite:" + (&url.URL{Path: file}).EscapedPath() + "?_busy_timeout=2000&_pragma=busy_timeout(2000)"
-	return &backend{name: "sqlite", file: file, direct: func() string { return url }}
+	url := filepath.Join(dir, "torture.db") + "?_busy_timeout=2000&_pragma=busy_timeout(2000)"
+	return &backend{name: "sqlite", counters: true, url: func([]string) string { return url }}
 }
 
 func openMariaDB(ctx context.Context, t *testing.T, dir string) *backend {
-	install, err1 := find("mariadb-install-db", "mysql_install_db")
-	daemon, err2 := find("mariadbd")
-	skipWithout(t, err1, err2)
-	me, err := user.Current()
-	must(t, err)
-	data := filepath.Join(dir, "data")
-	execute(ctx, t, exec.CommandContext(ctx, install, "--no-defaults", "--datadir="+data, "--user="+me.Username,
-		"--auth-root-authentication-method=normal", "--skip-test-db"))
-	s := &server{
-		end: syscall.SIGKILL,
-		url: func(address string) string { return "mysql://root@" + address + "/torture" },
-		command: func(port string) *exec.Cmd {
-			return held(exec.Command(daemon, "--no-defaults", "--datadir="+data, "--user="+me.Username,
-				"--bind-address=127.0.0.1", "--port="+port, "--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
-				"--skip-name-resolve", "--skip-log-bin", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=1"), nil)
-		},
-	}
-	must(t, os.Mkdir(filepath.Join(data, "torture"), 0o700)) // which makes a database
-	return s.backend(ctx, t, "mariadb")
+	return startSQL(ctx, t, "mariadb", servertest.MariaDB(t, dir))
 }
 
 func openPostgres(ctx context.Context, t *testing.T, dir string) *backend {
-	initdb, err1 := find("initdb")
-	daemon, err2 := find("postgres")
-	skipWithout(t, err1, err2)
-	data := filepath.Join(dir, "data")
-	must(t, os.Mkdir(data, 0o700))
-	credential, err := hand(data)
-	must(t, err)
-	execute(ctx, t, held(exec.CommandContext(ctx, initdb, "--pgdata="+data, "--username=postgres", "--auth=trust", "--encoding=UTF8",
-		"--no-locale", "--no-sync"), credential))
-	s := &server{
-		end: syscall.SIGQUIT,
-		url: func(address string) string { return "postgres://postgres@" + address + "/postgres?sslmode=disable" },
-		command: func(port string) *exec.Cmd {
-			return held(exec.Command(daemon, "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1",
-				"-c", "unix_socket_directories=", "-c", "shared_buffers=16MB", "-c", "max_connections=200"), credential)
-		},
-	}
-	return s.backend(ctx, t, "postgres")
+	return startSQL(ctx, t, "postgres", servertest.Postgres(t, dir))
 }
 
-// backend starts the server, and the proxies to it.
-func (s *server) backend(ctx context.Context, t *testing.T, name string) *backend {
-	t.Cleanup(func() { s.stop(s.end) })
-	must(t, s.start(ctx))
-	b := &backend{name: name, server: s, direct: func() string { return s.url(s.address()) }}
+func startSQL(ctx context.Context, t *testing.T, name string, d servertest.Database) *backend {
+	b := &backend{name: name, counters: true, url: func(a []string) string { return d.URL(a[0]) }}
+	return b.serve(ctx, t, d.End, d.Command)
+}
+
+// startRedis starts a Redis that flushes each write before it answers.
+func startRedis(ctx context.Context, t *testing.T, dir string) *backend {
+	daemon := servertest.Find(t, "redis-server")
+	b := &backend{name: "redis", counters: true, url: func(a []string) string { return "redis://" + a[0] }}
+	return b.serve(ctx, t, syscall.SIGKILL, func(port string) *exec.Cmd {
+		return exec.Command(daemon, "--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "",
+			"--appendonly", "yes", "--appendfsync", "always")
+	})
+}
+
+// members is how many servers of etcd and ZooKeeper there are: one can be away.
+const members = 3
+
+func startEtcd(ctx context.Context, t *testing.T, dir string) *backend {
+	daemon, peers := servertest.Find(t, "etcd"), servertest.Addresses(t, members)
+	var cluster []string
+	for i, peer := range peers {
+		cluster = append(cluster, fmt.Sprintf("m%d=http://%s", i, peer))
+	}
+	var commands []func(string) *exec.Cmd
+	for i, peer := range peers {
+		commands = append(commands, func(port string) *exec.Cmd {
+			client, own := "http://127.0.0.1:"+port, "http://"+peer
+			return exec.Command(daemon, "--name", fmt.Sprintf("m%d", i), "--data-dir", filepath.Join(dir, fmt.Sprint(i)),
+				"--initial-cluster", strings.Join(cluster, ","), "--listen-peer-urls", own, "--initial-advertise-peer-urls", own,
+				"--listen-client-urls", client, "--advertise-client-urls", client)
+		})
+	}
+	b := &backend{name: "etcd", url: func(a []string) string { return "etcd://" + strings.Join(a, ",") }}
+	return b.serve(ctx, t, syscall.SIGKILL, commands...)
+}
+
+func startZooKeeper(ctx context.Context, t *testing.T, dir string) *backend {
+	jars, err := servertest.Classpath()
+	if err != nil {
+		t.Skip(err)
+	}
+	quorums, elections := servertest.Addresses(t, members), servertest.Addresses(t, members)
+	var peers strings.Builder
+	for i := range members {
+		_, election, _ := net.SplitHostPort(elections[i])
+		fmt.Fprintf(&peers, "server.%d=%s:%s\n", i, quorums[i], election)
+	}
+	var commands []func(string) *exec.Cmd
+	for i := range members {
+		folder := filepath.Join(dir, fmt.Sprint(i))
+		must(t, os.Mkdir(folder, 0o700))
+		must(t, os.WriteFile(filepath.Join(folder, "myid"), []byte(fmt.Sprint(i)), 0o600))
+		commands = append(commands, func(port string) *exec.Cmd {
+			config := filepath.Join(folder, "zoo.cfg")
+			_ = os.WriteFile(config, fmt.Appendf(nil, "tickTime=200\ninitLimit=50\nsyncLimit=25\ndataDir=%s\nclientPort=%s\n"+
+				"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n%s", folder, port, &peers), 0o600)
+			return exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
+				"-cp", jars, "org.apache.zookeeper.server.quorum.QuorumPeerMain", config)
+		})
+	}
+	b := &backend{name: "zookeeper", url: func(a []string) string { return "zk://" + strings.Join(a, ",") }}
+	return b.serve(ctx, t, syscall.SIGKILL, commands...)
+}
+
+// serve starts a server with each command, and the proxies to them. end is the
+// signal that ends a server at once.
+func (b *backend) serve(ctx context.Context, t *testing.T, end syscall.Signal, commands ...func(port string) *exec.Cmd) *backend {
+	for _, command := range commands {
+		s := &server{command: command, end: end, url: func(address string) string { return b.url([]string{address}) }}
+		t.Cleanup(func() { s.stop(end) })
+		b.servers = append(b.servers, s)
+	}
+	must(t, startAll(ctx, b.servers))
 	for range seats {
-		p, err := newProxy(s.address)
-		must(t, err)
-		t.Cleanup(p.close)
-		b.proxies = append(b.proxies, p)
+		var own []*proxy
+		for _, s := range b.servers {
+			p, err := newProxy(s.address)
+			must(t, err)
+			t.Cleanup(p.close)
+			own = append(own, p)
+		}
+		b.proxies = append(b.proxies, own)
 	}
 	return b
 }
 
-// held is a command that ends with the parent, and runs as somebody else if
-// credential is not nil.
-func held(cmd *exec.Cmd, credential *syscall.Credential) *exec.Cmd {
-	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: credential}
-	return cmd
-}
-
-// execute runs a command to its end.
-func execute(ctx context.Context, t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	cmd.WaitDelay = time.Second
-	if said, err := cmd.CombinedOutput(); err != nil || ctx.Err() != nil {
-		t.Fatalf("%s: %v, %v: %s", cmd.Path, err, ctx.Err(), said)
+// startAll starts servers together: those of a cluster wait for each other.
+func startAll(ctx context.Context, servers []*server) error {
+	var starting errgroup.Group
+	for _, s := range servers {
+		starting.Go(func() error { return s.start(ctx) })
 	}
+	return starting.Wait()
 }
 
-func skipWithout(t *testing.T, faults ...error) {
-	t.Helper()
-	for _, err := range faults {
-		if err != nil {
-			t.Skip(err)
+// seatURL is what the child of a seat opens.
+func (b *backend) seatURL(seat int) string {
+	if len(b.proxies) == 0 {
+		return b.url(nil)
+	}
+	var addresses []string
+	for _, p := range b.proxies[seat] {
+		addresses = append(addresses, p.address())
+	}
+	return b.url(addresses)
+}
+
+// open opens the backend itself, past the proxies. A file may be locked by somebody
+// else for a while.
+func (b *backend) open(ctx context.Context) (*access, error) {
+	var addresses []string
+	for _, s := range b.servers {
+		addresses = append(addresses, s.address())
+	}
+	for {
+		a, err := open(b.url(addresses))
+		if err == nil || sleep(ctx, 50*time.Millisecond) != nil {
+			return a, err
 		}
 	}
+}
+
+// with calls f with the backend open, until f succeeds.
+func (b *backend) with(ctx context.Context, f func(a *access) error) error {
+	a, err := b.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	for {
+		if err = f(a); err == nil || sleep(ctx, 50*time.Millisecond) != nil {
+			return err
+		}
+	}
+}
+
+// prepare makes what processes need.
+func (b *backend) prepare(ctx context.Context) error {
+	return b.with(ctx, func(a *access) error {
+		if p, ok := a.leases.(lease.Preparer); ok {
+			if err := p.Prepare(ctx, silent); err != nil {
+				return err
+			}
+		}
+		if a.counters == nil {
+			return nil
+		}
+		return a.counters.Create(ctx, tag, 1, firstStep)
+	})
+}
+
+// end returns the rows of all numbers, and what the counter is.
+func (b *backend) end(ctx context.Context) (rows []lease.Row, counter int64, err error) {
+	err = b.with(ctx, func(a *access) error {
+		if rows, err = a.leases.List(ctx, 0, expiry); err != nil || a.counters == nil {
+			return err
+		}
+		all, err := a.counters.List(ctx)
+		if err == nil {
+			counter = all[0].Next
+		}
+		return err
+	})
+	return rows, counter, err
 }
 
 func must(t *testing.T, err error) {
@@ -143,29 +230,4 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// connect connects to the database itself, past the proxies. A file may be locked
-// by somebody else for a while.
-func (b *backend) connect(ctx context.Context) (db *gorm.DB, err error) {
-	for {
-		if db, err = database.Open(b.direct()); err == nil || sleep(ctx, 50*time.Millisecond) != nil {
-			return db, err
-		}
-	}
-}
-
-// statements runs SQL.
-func (b *backend) statements(ctx context.Context, statements ...string) error {
-	db, err := b.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer database.Close(db)
-	for _, statement := range statements {
-		if err := db.WithContext(ctx).Exec(statement).Error; err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
-	}
-	return nil
 }

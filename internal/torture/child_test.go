@@ -17,20 +17,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/database"
 	"github.com/uidring/uidring/uid"
 )
-
-// generator is what both of uid's generators can do.
-type generator interface {
-	Next() (uid.ID, error)
-	NextN([]uid.ID) (int, error)
-	Wait(context.Context) (uid.ID, error)
-	Stats() uid.Stats
-	Close() error
-}
 
 // drawers is how many goroutines draw ids from a generator.
 const drawers = 2
@@ -38,10 +27,10 @@ const drawers = 2
 // child is a process with one generator.
 type child struct {
 	order
-	out   *recorder
-	shift atomic.Int64 // of its clock, in nanoseconds; written by listen, read by now
-	db    *gorm.DB     // nil until the database has been reached
-	lease *witness     // that of the generator
+	out    *recorder
+	shift  atomic.Int64 // of its clock, in nanoseconds; written by listen, read by now
+	access *access      // nil until the backend has been reached
+	lease  *witness     // that of the generator; nil for a counter's
 
 	drawn    atomic.Int64 // ids
 	greatest atomic.Int64 // id of those that were drawn
@@ -83,7 +72,6 @@ func (c *child) listen(in io.Reader) {
 // live opens a generator and draws ids from it until ctx ends. It returns what
 // must not happen.
 func (c *child) live(ctx context.Context) error {
-	defer func() { database.Close(c.db) }()
 	g, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -113,6 +101,9 @@ func (c *child) settled(g generator) error {
 	stats := g.Stats()
 	if drawn := c.drawn.Load(); stats.Issued != drawn {
 		return fmt.Errorf("Stats tells of %d ids issued, and %d were drawn", stats.Issued, drawn)
+	}
+	if c.lease == nil {
+		return nil
 	}
 	if changes := c.lease.changes.Load(); stats.WorkerChanges != changes {
 		return fmt.Errorf("Stats tells of %d changes of the number, and %d were granted", stats.WorkerChanges, changes)

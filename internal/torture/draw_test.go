@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // draw takes ids from g, at about the child's rate, until g is closed. An error
@@ -36,7 +38,7 @@ func (c *child) draw(g generator, drawer int) error {
 			return nil
 		default:
 			reason, lacks := c.none(err)
-			if reason < 0 || errors.Is(err, worker.ErrRewound) {
+			if reason < 0 || errors.Is(err, lease.ErrRewound) {
 				return fmt.Errorf("no id: %w", err)
 			}
 			c.out.say(recordNone, "", int64(reason), lacks.Milliseconds())
@@ -71,12 +73,12 @@ func (c *child) take(g generator, rng *rand.Rand, buffer []uid.ID) (ids []uid.ID
 			err = nil // it has waited in vain
 		}
 		return ids, err
-	case way < 12 && !c.Default:
+	case way < 12 && c.Kind != kindDefault:
 		ids = buffer
 	default:
 		ids = buffer[:1+rng.IntN(800)]
 	}
-	if c.Default { // which waits for as many ticks as it takes
+	if c.Kind == kindDefault { // which waits for as many ticks as it takes
 		ids = ids[:min(len(ids), 100)]
 	}
 	n, err := g.NextN(ids)
@@ -85,16 +87,16 @@ func (c *child) take(g generator, rng *rand.Rand, buffer []uid.ID) (ids []uid.ID
 
 // account counts ids that were drawn. They must lie above those of every call that
 // had ended before theirs began, whichever goroutine made it; before is the
-// greatest of those.
+// greatest of those. Slots promises no order.
 func (c *child) account(before int64, ids []uid.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	if int64(ids[0]) <= before {
+	if c.Kind != kindSlots && int64(ids[0]) <= before {
 		return fmt.Errorf("id %d was drawn after %d", ids[0], before)
 	}
 	c.drawn.Add(int64(len(ids)))
-	last := int64(ids[len(ids)-1])
+	last := int64(slices.Max(ids))
 	for before < last && !c.greatest.CompareAndSwap(before, last) {
 		before = c.greatest.Load()
 	}
@@ -114,24 +116,38 @@ func (c *child) runs(drawer int, ids []uid.ID) (records []record) {
 	return records
 }
 
-// none says why there is no id for now, or -1 for an error that there may not be,
-// and by how much the clock is too slow for its number.
+// none returns why there is no id for now, or -1 for an unexpected error, and
+// by how much the clock is too slow for its number.
 func (c *child) none(err error) (reason int, lacks time.Duration) {
 	var backward *uid.ClockBackwardError
 	var limit *uid.BorrowLimitError
 	var reservation *uid.ReservationError
 	switch {
-	case errors.As(err, &backward) && c.Default:
+	case c.Kind == kindCounter && errors.Is(err, segment.ErrAway):
+		return noneAway, 0
+	case c.Kind == kindCounter && errors.Is(err, segment.ErrRewound):
+		return noneRewound, 0
+	case c.Kind == kindDefault && errors.As(err, &backward):
 		return noneBackward, backward.Amount
-	case errors.As(err, &limit) && !c.Default:
+	case c.Kind == kindCached && errors.As(err, &limit):
 		return noneBorrow, limit.Retry
+	case c.Kind == kindSlots && errors.Is(err, uid.ErrSlotsFull):
+		return noneFull, c.behind()
 	case errors.As(err, &reservation) && reservation.Until.IsZero():
 		return noneLost, 0
 	case errors.As(err, &reservation):
-		if c.Default {
+		if c.Kind == kindDefault {
 			lacks = max(0, reservation.From.Sub(c.now()))
 		}
 		return noneReserved, lacks
 	}
 	return -1, 0
+}
+
+// behind returns how long it takes until the clock reaches the first of the slots'
+// ticks.
+func (c *child) behind() time.Duration {
+	begin, _ := ticks{c.Layout}.span(c.greatest.Load())
+	last := time.UnixMilli(max(begin, c.lease.from.Load()))
+	return max(0, last.Add(-time.Duration(c.slots())*c.Layout.Unit).Sub(c.now()))
 }

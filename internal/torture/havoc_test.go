@@ -4,15 +4,16 @@ package torture
 
 import (
 	"context"
+	"slices"
 	"syscall"
 	"time"
 
-	"github.com/uidring/uidring/internal/database"
+	"github.com/uidring/uidring/internal/dbtest"
 )
 
 // What the nemesis does to the database. One such thing happens at a time.
 
-// havoc has f done in the background, once what is being done is over and the
+// havoc runs f in the background, once the current action has ended and the
 // database was left alone for a while.
 func (n *nemesis) havoc(f func() error) {
 	quiet := n.between(expiry/2, window/2)
@@ -26,14 +27,21 @@ func (n *nemesis) havoc(f func() error) {
 	})
 }
 
-// outage kills the server, and starts it again after d. What it had committed is
-// on the disk.
+// outage kills a server, or all, and starts what it has killed again after d. What
+// was committed is on the disk.
 func (n *nemesis) outage(d time.Duration) {
+	victims := n.backend.servers
+	if n.rng.IntN(3) > 0 {
+		i := n.rng.IntN(len(victims))
+		victims = victims[i : i+1]
+	}
 	n.havoc(func() error {
-		n.backend.server.stop(syscall.SIGKILL)
+		for _, s := range victims {
+			s.stop(syscall.SIGKILL)
+		}
 		_ = sleep(n.ctx, d)
 		n.note(func(t *tally) { t.outages++ })
-		return n.backend.server.start(n.ctx)
+		return startAll(n.ctx, victims)
 	})
 }
 
@@ -44,11 +52,11 @@ func (n *nemesis) lock(d time.Duration) {
 		begin = "BEGIN EXCLUSIVE"
 	}
 	n.havoc(func() error {
-		db, err := n.backend.connect(n.ctx)
+		db, err := dbtest.Open(n.backend.url(nil))
 		if err != nil {
 			return err
 		}
-		defer database.Close(db)
+		defer dbtest.Close(db)
 		pool, err := db.DB()
 		if err != nil {
 			return err
@@ -111,11 +119,10 @@ func (n *nemesis) blackhole(d time.Duration) {
 	})
 }
 
-// some are all proxies, or one.
+// some are all proxies, or those of one seat.
 func (n *nemesis) some() []*proxy {
 	if n.rng.IntN(2) == 0 {
-		i := n.rng.IntN(len(n.backend.proxies))
-		return n.backend.proxies[i : i+1]
+		return n.backend.proxies[n.rng.IntN(len(n.seats))]
 	}
-	return n.backend.proxies
+	return slices.Concat(n.backend.proxies...)
 }

@@ -3,81 +3,63 @@
 package torture
 
 import (
-	"context"
 	"fmt"
-	"strconv"
+	"slices"
 
-	"github.com/uidring/uidring/internal/database"
-	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
-// triggers copy each version of each row of the leases into a table. A row's
-// versions are in order there: whoever writes one holds the row, or the whole
-// file, until it has committed.
-var triggers = map[string][]string{
-	"sqlite": {
-		`CREATE TABLE torture_history (seq INTEGER PRIMARY KEY AUTOINCREMENT, worker_id INTEGER, token TEXT,
-			reserved_until INTEGER, heartbeat_at INTEGER, host TEXT, port TEXT)`,
-		`CREATE TRIGGER torture_insert AFTER INSERT ON WORKER_LEASE BEGIN
-			INSERT INTO torture_history (worker_id, token, reserved_until, heartbeat_at, host, port)
-			VALUES (NEW.worker_id, NEW.token, NEW.reserved_until, NEW.heartbeat_at, NEW.host, NEW.port); END`,
-		`CREATE TRIGGER torture_update AFTER UPDATE ON WORKER_LEASE BEGIN
-			INSERT INTO torture_history (worker_id, token, reserved_until, heartbeat_at, host, port)
-			VALUES (NEW.worker_id, NEW.token, NEW.reserved_until, NEW.heartbeat_at, NEW.host, NEW.port); END`,
-	},
-	"mariadb": {
-		`CREATE TABLE torture_history (seq BIGINT PRIMARY KEY AUTO_INCREMENT, worker_id BIGINT, token VARCHAR(64),
-			reserved_until BIGINT, heartbeat_at BIGINT, host VARCHAR(64), port VARCHAR(64)) ENGINE = InnoDB`,
-		`CREATE TRIGGER torture_insert AFTER INSERT ON WORKER_LEASE FOR EACH ROW
-			INSERT INTO torture_history (worker_id, token, reserved_until, heartbeat_at, host, port)
-			VALUES (NEW.worker_id, NEW.token, NEW.reserved_until, NEW.heartbeat_at, NEW.host, NEW.port)`,
-		`CREATE TRIGGER torture_update AFTER UPDATE ON WORKER_LEASE FOR EACH ROW
-			INSERT INTO torture_history (worker_id, token, reserved_until, heartbeat_at, host, port)
-			VALUES (NEW.worker_id, NEW.token, NEW.reserved_until, NEW.heartbeat_at, NEW.host, NEW.port)`,
-	},
-	"postgres": {
-		`CREATE TABLE torture_history (seq BIGSERIAL PRIMARY KEY, worker_id BIGINT, token TEXT,
-			reserved_until BIGINT, heartbeat_at BIGINT, host TEXT, port TEXT)`,
-		`CREATE FUNCTION torture_copy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
-			INSERT INTO torture_history (worker_id, token, reserved_until, heartbeat_at, host, port)
-			VALUES (NEW.worker_id, NEW.token, NEW.reserved_until, NEW.heartbeat_at, NEW.host, NEW.port);
-			RETURN NULL; END'`,
-		`CREATE TRIGGER torture_write AFTER INSERT OR UPDATE ON worker_lease FOR EACH ROW EXECUTE FUNCTION torture_copy()`,
-	},
-}
-
-// prepare creates the table of leases and what keeps its history.
-func (b *backend) prepare(ctx context.Context) error {
-	db, err := b.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer database.Close(db)
-	if err := worker.NewLeaser(db).EnsureSchema(ctx); err != nil {
-		return err
-	}
-	return b.statements(ctx, triggers[b.name]...)
-}
-
-// version is what a row was once.
+// version is what a row was once, as who wrote it has told before the write.
 type version struct {
-	WorkerID      int64
-	Token         string
-	ReservedUntil int64
-	HeartbeatAt   int64
-	Host, Port    string
+	holder
+	number int64
+	token  string
+	old    string // the token that it replaced; empty is none
+	until  int64
+	change lease.Change
 }
 
-// history returns all versions of all rows, in the order of each row's.
-func (b *backend) history(ctx context.Context) (versions []version, err error) {
-	db, err := b.connect(ctx)
-	if err != nil {
-		return nil, err
+// history returns all versions of all rows, in the order of each row's. Every write
+// names the token that it replaces, so the row that there is in the end leads to
+// all writes that were ever committed. What is not as it must be is returned
+// beside them.
+func history(rows []lease.Row, processes []*process) (versions []version, faults []string) {
+	written := map[string]version{}
+	for _, p := range processes {
+		for _, v := range p.writes {
+			if other, twice := written[v.token]; twice && other != v {
+				faults = append(faults, fmt.Sprintf("token %s was written by %v and by %v", v.token, other.holder, v.holder))
+			}
+			written[v.token] = v
+		}
 	}
-	defer database.Close(db)
-	err = db.WithContext(ctx).Raw(`SELECT worker_id, token, reserved_until, heartbeat_at, host, port
-		FROM torture_history WHERE worker_id >= 0 ORDER BY seq`).Scan(&versions).Error
-	return versions, err
+	committed := map[string]bool{}
+	for _, row := range rows {
+		var chain []version
+		for token := row.Token; token != ""; {
+			v, known := written[token]
+			if !known || v.number != row.Number || committed[token] {
+				faults = append(faults, fmt.Sprintf("number %d: nobody wrote token %s, or it was there before", row.Number, token))
+				break
+			}
+			committed[token] = true
+			chain = append(chain, v)
+			token = v.old
+		}
+		if len(chain) > 0 && chain[0].until != row.Until {
+			faults = append(faults, fmt.Sprintf("number %d is reserved until %d, and %d was written", row.Number, row.Until, chain[0].until))
+		}
+		slices.Reverse(chain)
+		versions = append(versions, chain...)
+	}
+	for _, p := range processes {
+		for _, token := range p.done {
+			if !committed[token] {
+				faults = append(faults, fmt.Sprintf("%s: token %s is lost, though its write was reported done", p.Host, token))
+			}
+		}
+	}
+	return versions, faults
 }
 
 // holder is who holds numbers: an attempt of a process to open a generator.
@@ -111,43 +93,41 @@ func (t *tenure) end() int64 {
 // tenures are found by the history, in its order. What the history says that must
 // not happen is returned beside them.
 func tenures(history []version) (found []*tenure, faults []string) {
-	rows := map[int64]*version{}    // by number, as last seen
-	current := map[int64]*tenure{}  // by number
-	tokens := map[string]*version{} // all that were ever seen
+	rows := map[int64]*version{}   // by number, as last seen
+	current := map[int64]*tenure{} // by number
 	for i := range history {
 		v := &history[i]
 		fault := func(format string, args ...any) {
-			faults = append(faults, fmt.Sprintf("number %d, written by %s/%s: ", v.WorkerID, v.Host, v.Port)+fmt.Sprintf(format, args...))
+			faults = append(faults, fmt.Sprintf("number %d, written by %v: ", v.number, v.holder)+fmt.Sprintf(format, args...))
 		}
-		if tokens[v.Token] != nil {
-			fault("token %s had been written before", v.Token)
-		}
-		tokens[v.Token] = v
-		before, t := rows[v.WorkerID], current[v.WorkerID]
-		rows[v.WorkerID] = v
-		attempt, _ := strconv.ParseInt(v.Port, 10, 64)
-		who := holder{v.Host, attempt}
+		before, t := rows[v.number], current[v.number]
+		rows[v.number] = v
 		switch {
-		case before == nil || before.HeartbeatAt == 0 || t.holder != who:
-			t = &tenure{holder: who, number: v.WorkerID, until: v.ReservedUntil}
+		case before != nil && before.change == lease.Release && v.change == lease.Release && v.until == before.until:
+			// Given back once more, since the first answer was lost.
+		case before == nil || before.change == lease.Release || t.holder != v.holder:
+			t = &tenure{holder: v.holder, number: v.number, until: v.until}
 			if before != nil {
-				t.from, t.takeover = before.ReservedUntil, before.HeartbeatAt != 0
+				t.from, t.takeover = before.until, before.change != lease.Release
 			}
-			if v.ReservedUntil < t.from {
-				fault("acquired until %d, which was %d before", v.ReservedUntil, t.from)
+			if v.until < t.from {
+				fault("acquired until %d, which was %d before", v.until, t.from)
 			}
-			current[v.WorkerID] = t
+			if v.change != lease.Acquire {
+				fault("acquired by a write that is none of a new holder")
+			}
+			current[v.number] = t
 			found = append(found, t)
-		case v.HeartbeatAt == 0:
-			t.released, t.rest = true, v.ReservedUntil
+		case v.change == lease.Release:
+			t.released, t.rest = true, v.until
 			if t.rest < t.from || t.rest > t.until {
 				fault("given back until %d, want %d to %d", t.rest, t.from, t.until)
 			}
 		default:
-			if v.ReservedUntil < before.ReservedUntil {
-				fault("extended until %d, which was %d before", v.ReservedUntil, before.ReservedUntil)
+			if v.until < before.until {
+				fault("extended until %d, which was %d before", v.until, before.until)
 			}
-			t.until = max(t.until, v.ReservedUntil)
+			t.until = max(t.until, v.until)
 		}
 	}
 	return found, faults

@@ -19,7 +19,8 @@ const (
 	cardClose                 // SIGTERM, and start another
 	cardForward               // a clock steps forward by hours
 	cardBack                  // a clock steps back by hours
-	cardOutage                // kill -9 of the server
+	cardOutage                // kill -9 of a server, or of all
+	cardRestore               // the counter is restored from a copy
 	cardLock                  // the file is locked
 	cardLongLock              // the file is locked for twice the window
 	cardQuiet                 // the database is left alone for a while
@@ -28,14 +29,20 @@ const (
 	cardBlackhole             // what is sent does not arrive, or late
 )
 
-var (
-	everybody = []card{
+// deckOf is what is done to a backend.
+func deckOf(b *backend) []card {
+	deck := []card{
 		cardKill, cardKill, cardKill, cardPause, cardPause, cardPause, cardClose, cardClose,
-		cardForward, cardForward, cardBack, cardBack,
+		cardForward, cardForward, cardForward, cardForward, cardBack, cardBack, cardBack,
 	}
-	fileDeck   = append(slices.Clone(everybody), cardLock, cardLock, cardLock)
-	serverDeck = append(slices.Clone(everybody), cardOutage, cardCut, cardBlackhole, cardBlackhole)
-)
+	if b.counters {
+		deck = append(deck, cardRestore)
+	}
+	if len(b.servers) == 0 {
+		return append(deck, cardLock, cardLock, cardLock)
+	}
+	return append(deck, cardOutage, cardOutage, cardCut, cardBlackhole, cardBlackhole)
+}
 
 // nemesis does to processes what its deck says, in an order and for times that are
 // settled by the seed. Several things go on at a time: one to the database, and one
@@ -73,11 +80,12 @@ func (n *nemesis) enough() bool {
 	return n.ids.Load() >= n.plan.ids && (n.fault != "" || n.happened())
 }
 
-// happened reports whether what is not the nemesis's to command has happened.
+// happened reports whether what is not the nemesis's to command has happened: a
+// number was lost, one was given back, and there was a connection to cut.
 func (n *nemesis) happened() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return slices.ContainsFunc(n.processes, func(p *process) bool { return p.losses.Load() > 0 })
+	return n.tally.closed > 0 && (n.tally.cut > 0 || len(n.backend.servers) == 0) && slices.ContainsFunc(n.processes, func(p *process) bool { return p.losses.Load() > 0 })
 }
 
 func (n *nemesis) between(least, most time.Duration) time.Duration {
@@ -99,6 +107,8 @@ func (n *nemesis) play(c card) {
 		n.back(-n.between(time.Hour, 5*time.Hour))
 	case cardOutage:
 		n.outage(n.between(expiry/4, window*3/2))
+	case cardRestore:
+		n.restore()
 	case cardLock:
 		n.lock(n.between(expiry, window*3/2))
 	case cardLongLock:
@@ -114,13 +124,24 @@ func (n *nemesis) play(c card) {
 	}
 }
 
-// take chooses a seat, of those to which nothing is being done, and keeps others
-// from choosing it until give is called. Its process holds a number, unless
-// whoever it is will do. It returns nil when the run ends.
-func (n *nemesis) take(whoever bool) (*seat, *process) {
+// anybody, and (*process).holding and stamping, say which processes will do.
+func anybody(*process) bool { return true }
+
+// holders are those that draw ids, or whoever there is for one in five.
+func (n *nemesis) holders() func(*process) bool {
+	if n.rng.IntN(5) == 0 {
+		return anybody
+	}
+	return (*process).holding
+}
+
+// take chooses a seat whose process will do, of those to which nothing is being
+// done, and keeps others from choosing it until give is called. It returns nil when
+// the run ends.
+func (n *nemesis) take(will func(*process) bool) (*seat, *process) {
 	for n.ctx.Err() == nil {
 		for _, i := range n.rng.Perm(len(n.seats)) {
-			if s := n.seats[i]; n.mine(s, !whoever) {
+			if s := n.seats[i]; n.mine(s, will) {
 				return s, s.now
 			}
 		}
@@ -129,11 +150,11 @@ func (n *nemesis) take(whoever bool) (*seat, *process) {
 	return nil, nil
 }
 
-// mine takes a seat unless it is busy, or holds no number and is to.
-func (n *nemesis) mine(s *seat, holding bool) bool {
+// mine takes a seat unless it is busy, or its process will not do.
+func (n *nemesis) mine(s *seat, will func(*process) bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if s.busy || s.now == nil || holding && !s.now.holding() {
+	if s.busy || s.now == nil || !will(s.now) {
 		return false
 	}
 	s.busy = true
@@ -148,7 +169,7 @@ func (n *nemesis) give(s *seat) {
 
 // kill ends a process in the middle of what it does.
 func (n *nemesis) kill(after time.Duration) {
-	s, p := n.take(n.rng.IntN(5) == 0)
+	s, p := n.take(n.holders())
 	if s == nil {
 		return
 	}
@@ -163,7 +184,7 @@ func (n *nemesis) kill(after time.Duration) {
 
 // pause stops a process for longer than its number is its own for sure.
 func (n *nemesis) pause(d time.Duration) {
-	s, p := n.take(n.rng.IntN(5) == 0)
+	s, p := n.take(n.holders())
 	if s == nil {
 		return
 	}
@@ -178,7 +199,7 @@ func (n *nemesis) pause(d time.Duration) {
 
 // close has a process end in good order.
 func (n *nemesis) close(after time.Duration) {
-	s, p := n.take(false)
+	s, p := n.take((*process).holding)
 	if s == nil {
 		return
 	}
@@ -200,7 +221,7 @@ func (n *nemesis) forward(shift time.Duration) {
 	s := n.late()
 	if s != nil {
 		shift = s.now.shift + time.Duration(s.now.lacks.Load())*time.Millisecond + time.Second
-	} else if s, _ = n.take(false); s == nil { // not one whose clock is still being compared with the database's
+	} else if s, _ = n.take((*process).stamping); s == nil { // not one whose clock is still being compared with the database's
 		return
 	}
 	defer n.give(s)
@@ -210,7 +231,7 @@ func (n *nemesis) forward(shift time.Duration) {
 
 // back moves a clock back to what is wrong by shift.
 func (n *nemesis) back(shift time.Duration) {
-	s, p := n.take(false)
+	s, p := n.take((*process).stamping)
 	if s == nil {
 		return
 	}
@@ -222,7 +243,7 @@ func (n *nemesis) back(shift time.Duration) {
 // late takes a seat whose clock keeps it from making ids.
 func (n *nemesis) late() *seat {
 	for _, s := range n.seats {
-		if n.mine(s, true) {
+		if n.mine(s, (*process).stamping) {
 			if s.now.lacks.Load() > time.Second.Milliseconds() {
 				return s
 			}

@@ -6,25 +6,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"time"
 
-	"github.com/uidring/uidring/internal/database"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
-// hopeless are the errors with which a start must not fail, however the database
+// generator is what all generators on worker numbers are.
+type generator interface {
+	uid.Generator
+	Stats() uid.Stats
+}
+
+// counting has a segment.Generator tell what settled asks for.
+type counting struct{ *segment.Generator }
+
+func (c counting) Stats() uid.Stats { return uid.Stats{Issued: c.Generator.Stats().Issued} }
+
+// hopeless are the errors with which a start must not fail, however the backend
 // does: all of them say that something is set wrongly, or that clocks, of which
 // there is one here, are apart.
 var hopeless = []error{
-	database.ErrURL, uid.ErrConfig, uid.ErrWorkerRange, uid.ErrTimeExhausted, uid.ErrClosed,
-	worker.ErrNotLeased, worker.ErrSkew, worker.ErrDB, worker.ErrDialect, worker.ErrNoTable, worker.ErrKey, worker.ErrRewound,
+	uid.ErrConfig, uid.ErrWorkerRange, uid.ErrTimeExhausted, uid.ErrClosed,
+	lease.ErrSkew, worker.ErrDB, worker.ErrDialect, worker.ErrNoTable, worker.ErrKey, lease.ErrRewound,
+	segment.ErrConfig, segment.ErrUnknownTag, segment.ErrUsedUp, segment.ErrRewound,
 }
 
 // open opens a generator, again and again until it succeeds: numbers may be held
-// by others, and the database may be away. It returns nil when ctx ends.
+// by others, and the backend may be away. It returns nil when ctx ends.
 func (c *child) open(ctx context.Context) (generator, error) {
 	dry := 0 // attempts, one after the other
 	for attempt := int64(1); ; attempt++ {
@@ -51,10 +63,7 @@ func (c *child) open(ctx context.Context) (generator, error) {
 			return nil, fmt.Errorf("a generator does not start for want of time that could be reserved: %w", err)
 		}
 		c.out.say(recordRefused, err.Error(), wanting)
-		select {
-		case <-ctx.Done():
-		case <-time.After(50 * time.Millisecond):
-		}
+		_ = sleep(ctx, 50*time.Millisecond)
 	}
 }
 
@@ -68,34 +77,44 @@ func unreserved(err error) bool {
 // openFor bounds one attempt.
 const openFor = 5 * time.Second
 
-// try opens a generator under a lease of its own, which the history knows by the
-// process and the attempt.
-func (c *child) try(ctx context.Context, attempt int64) (generator, error) {
-	if c.db == nil {
-		db, err := database.Open(c.URL)
-		if err != nil {
+// try opens a generator.
+func (c *child) try(ctx context.Context, attempt int64) (_ generator, err error) {
+	if c.access == nil {
+		if c.access, err = open(c.URL); err != nil {
 			return nil, err
 		}
-		c.db = db
 	}
 	ctx, cancel := context.WithTimeout(ctx, openFor)
 	defer cancel()
-	silent := slog.New(slog.DiscardHandler)
-	options := []worker.Option{
-		worker.WithNode(worker.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: worker.Actual}),
-		worker.WithExpiry(c.Expiry), worker.WithWindow(c.Window), worker.WithLogger(silent),
+	if c.Kind != kindCounter {
+		return c.stamping(ctx, attempt)
+	}
+	g, err := segment.New(ctx, &reserver{c.access.counters, c}, tag, segment.Config{
+		Step: firstStep, MaxStep: mostStep, Ahead: ahead, LoadTimeout: time.Second, Logger: silent,
+	})
+	return nilOr(counting{g}, err)
+}
+
+// stamping opens a generator under a lease of its own, which the history knows by
+// the process and the attempt.
+func (c *child) stamping(ctx context.Context, attempt int64) (generator, error) {
+	options := []lease.Option{
+		lease.WithNode(lease.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: lease.NodeActual}),
+		lease.WithExpiry(expiry), lease.WithWindow(window), lease.WithLogger(silent), lease.Range(0, numbers-1),
 	}
 	if c.Exact >= 0 {
-		options = append(options, worker.WithNumber(uid.StaticWorker(c.Exact)))
+		options = append(options, lease.WithNumber(uid.StaticWorker(c.Exact)))
 	}
-	leaser := &witness{Leaser: worker.NewLeaser(c.db, options...), child: c, attempt: attempt}
+	leaser := &witness{Leaser: lease.New(&ledger{c.access.leases, c, attempt}, options...), child: c, attempt: attempt}
 	leaser.number.Store(-1)
 	c.lease = leaser
-	config := uid.Config{Layout: c.Layout, Now: c.now, Logger: silent}
-	if c.Default {
-		return nilOr(uid.NewDefault(ctx, leaser, config))
+	switch c.Kind {
+	case kindDefault:
+		return nilOr(uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: c.Layout, Now: c.now, Logger: silent}))
+	case kindSlots:
+		return nilOr(uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: c.Layout, Slots: c.slots(), Now: c.now, Logger: silent}))
 	}
-	config.BoostPower = c.Boost
+	config := uid.Config{Layout: c.Layout, Now: c.now, Logger: silent, BoostPower: c.Boost}
 	if c.Wait {
 		config.RejectedTake = uid.Wait
 	}

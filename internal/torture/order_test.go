@@ -5,30 +5,43 @@ package torture
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
 )
 
 // orderVariable has a child's order; it makes the test binary a child.
 const orderVariable = "UIDRING_TORTURE_CHILD"
 
-// order is what a child is told at its start.
+// kind is a kind of generator.
+type kind string
+
+// The kinds. Counter is segment.Generator; the others are of package uid.
+const (
+	kindDefault kind = "Default"
+	kindCached  kind = "Cached"
+	kindSlots   kind = "Slots"
+	kindCounter kind = "segment"
+)
+
+var clocked = []kind{kindDefault, kindCached, kindSlots}
+
+// order is what a child reads at its start.
 type order struct {
 	URL    string
 	Host   string // tells processes apart in the history
+	Kind   kind
 	Seed   uint64
 	Layout bits.Layout
-	Expiry time.Duration
-	Window time.Duration
 	Rate   int    // ids a second, about
 	Fault  string // how it breaks the protocol; empty is not at all
 
-	Default bool  // a uid.Default, else a uid.Cached
-	Exact   int64 // the one number to hold; negative is any
-	Boost   int   // Cached's BoostPower
-	Wait    bool  // Cached's takes block while no id may be issued
-	Modest  bool  // Cached may borrow a second only
+	Exact  int64 // the one number to hold; negative is any
+	Boost  int   // Cached's BoostPower, and by how much Slots has more than its default
+	Wait   bool  // Cached's takes block while no id may be issued
+	Modest bool  // Cached may borrow a second only
 }
 
 func (o order) String() string {
@@ -42,16 +55,23 @@ func (o order) String() string {
 // The short times that make much happen in little time. The window is longer
 // than most outages and pauses, and shorter than some.
 const (
-	expiry = 800 * time.Millisecond
-	window = 2500 * time.Millisecond
+	expiry = time.Second
+	window = 3 * time.Second
+)
+
+// A range of the counter is short too: it lasts ahead, and has mostStep ids at most.
+const (
+	ahead     = 250 * time.Millisecond
+	firstStep = 1000
+	mostStep  = 5000
 )
 
 // epoch is that of all layouts here.
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Numbers are few, so that they are taken over. A number's ids for a second are
-// fewer than a child draws, so that time is borrowed, in ticks that are short or
-// long against the window. Each database gets the next of them.
+// A number's ids for a second are fewer than a child draws, so that time is
+// borrowed, in ticks that are short or long against the window. Each backend gets
+// the next of them.
 var layouts = []bits.Layout{
 	{TimeBits: 34, WorkerBits: 3, SequenceBits: 10, Epoch: epoch, Unit: 100 * time.Millisecond},
 	{TimeBits: 41, WorkerBits: 3, SequenceBits: 5, Epoch: epoch, Unit: time.Millisecond},
@@ -79,7 +99,23 @@ func (t ticks) span(id int64) (begin, end int64) {
 	return begin, begin + unit
 }
 
-func (t ticks) describe(first, n int64) string {
+// slots is how many ticks Slots remembers: from so few that a clock that was set back
+// has to come far before there are ids again, to so many that it need not come at all.
+func (o order) slots() int { return uid.DefaultSlots << (2 * (o.Boost - 1)) }
+
+// rest returns how many ids from id on belong to one span.
+func (o order) rest(id int64) int64 {
+	if o.Kind == kindCounter {
+		return math.MaxInt64
+	}
+	return ticks{o.Layout}.rest(id)
+}
+
+func (o order) describe(first, n int64) string {
+	if o.Kind == kindCounter {
+		return fmt.Sprintf("%d ids from %d of the counter", n, first)
+	}
+	t := ticks{o.Layout}
 	begin, end := t.span(first)
 	return fmt.Sprintf("%d ids from %d, of number %d and the tick from %d to %d", n, first, t.number(first), begin, end)
 }

@@ -9,17 +9,23 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/uidring/uidring/worker/lease"
 )
 
-// span is the n ids from first on, all of one tick and number.
+// span is the n ids from first on, all of one tick and number if they have a time.
 type span struct{ first, n int64 }
 
-// grant is what a process was told that it owns. Instants are milliseconds since
+func (s span) meets(r span) bool { return r.first < s.first+s.n && s.first < r.first+r.n }
+
+// grant is a grant as a process received it. Instants are milliseconds since
 // 1970.
 type grant struct{ attempt, number, from, until int64 }
 
@@ -36,6 +42,11 @@ type process struct {
 	ended  chan struct{}
 
 	attempt  int64           // of the generator that is open; 0 is none
+	writes   []version       // of rows, that it meant to make
+	done     []string        // tokens of those that the store reported done
+	ranges   []span          // of the counter, that it reserved
+	returns  []span          // of those, what it meant to give back
+	returned int64           // ids that the counter took back
 	spans    [drawers][]span // in the order in which they came
 	disorder []string        // ids that did not ascend
 	grants   []grant
@@ -51,6 +62,9 @@ type process struct {
 	losses  atomic.Int64 // of its number
 	changes atomic.Int64 // of its number to another
 	lacks   atomic.Int64 // milliseconds that its clock is too slow for its number
+	reached atomic.Int64 // the first id of its last range
+	rewound atomic.Bool  // it has refused what the counter gave
+	refuses atomic.Bool  // that is what it has to do; written by the nemesis
 }
 
 // start starts a child with its order. heard is called from one goroutine with the
@@ -85,7 +99,6 @@ func start(o order, heard func(ids int64)) (*process, error) {
 // read takes what the child says until it ends. The error is that of an end, or of
 // something said, that was not the parent's wish.
 func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
-	t := ticks{p.Layout}
 	var said error
 	for {
 		rec, err := readRecord(in)
@@ -100,7 +113,7 @@ func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
 		n := rec.numbers
 		switch rec.kind {
 		case recordIDs:
-			p.add(t, n[0], span{n[1], n[2]})
+			p.add(n[0], span{n[1], n[2]})
 			p.lacks.Store(0)
 			heard(n[2])
 		case recordGrant:
@@ -111,6 +124,22 @@ func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
 		case recordNone:
 			p.nones[n[0]]++
 			p.lacks.Store(n[1])
+			if n[0] == noneRewound {
+				p.rewound.Store(true)
+			}
+		case recordWrite:
+			token, old, _ := strings.Cut(rec.text, " ")
+			p.writes = append(p.writes, version{holder{p.Host, n[0]}, n[1], token, old, n[2], lease.Change(n[3])})
+		case recordDone:
+			p.done = append(p.done, rec.text)
+		case recordRange:
+			p.ranges = append(p.ranges, span{n[0], n[1]})
+			p.returns = slices.DeleteFunc(p.returns, span{n[0], n[1]}.meets) // they are its own again
+			p.reached.Store(n[0])
+		case recordReturn:
+			p.returns = append(p.returns, span{n[0], n[1] - n[0]})
+		case recordReturned:
+			p.returned += n[0]
 		case recordRefused:
 			p.refused.Add(1)
 			p.dry.Add(n[0])
@@ -133,18 +162,18 @@ func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
 }
 
 // add takes ids that were drawn, which must lie above those that the same
-// goroutine has drawn before.
-func (p *process) add(t ticks, drawer int64, s span) {
+// goroutine has drawn before, but for Slots.
+func (p *process) add(drawer int64, s span) {
 	spans := &p.spans[drawer]
 	for s.n > 0 {
-		part := span{s.first, min(s.n, t.rest(s.first))}
+		part := span{s.first, min(s.n, p.rest(s.first))}
 		if k := len(*spans); k > 0 {
 			last := &(*spans)[k-1]
 			end := last.first + last.n
-			if part.first < end {
+			if part.first < end && p.Kind != kindSlots {
 				p.disorder = append(p.disorder, fmt.Sprintf("%s: id %d after %d", p.Host, part.first, end-1))
 			}
-			if part.first == end && t.rest(last.first) > last.n {
+			if part.first == end && p.rest(last.first) > last.n {
 				last.n += part.n
 				s = span{s.first + part.n, s.n - part.n}
 				continue
@@ -169,6 +198,14 @@ func (p *process) granted(g grant) {
 	p.number.Store(g.number)
 }
 
+// total returns how many ids came.
+func (p *process) total() (n int64) {
+	for _, s := range slices.Concat(p.spans[:]...) {
+		n += s.n
+	}
+	return n
+}
+
 // lastNumber is the number that a generator last had, or -1.
 func (p *process) lastNumber(attempt int64) int64 {
 	if k := len(p.grants); k > 0 && p.grants[k-1].attempt == attempt {
@@ -178,8 +215,13 @@ func (p *process) lastNumber(attempt int64) int64 {
 }
 
 // holding reports whether the child has a generator and, as far as is known, a
-// number.
-func (p *process) holding() bool { return p.opened.Load() && p.number.Load() >= 0 }
+// number if it needs one.
+func (p *process) holding() bool {
+	return p.opened.Load() && (p.Kind == kindCounter || p.number.Load() >= 0)
+}
+
+// stamping reports whether the child holds a number and its clock matters.
+func (p *process) stamping() bool { return p.Kind != kindCounter && p.holding() }
 
 // move moves the child's clock.
 func (p *process) move(shift time.Duration) {

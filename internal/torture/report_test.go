@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// tally is what was done to processes and the database.
+// tally is what was done to processes and the backend.
 type tally struct {
 	killed, paused, closed, forward, back int
 	outages, locks, cut, blackholes       int
+	restores                              int
 }
 
 // gapFrom is the shortest time without ids that counts as such: below it lie the
@@ -53,6 +54,7 @@ func (p *pulse) end(now time.Time) {
 // report is what a run comes to, a line each.
 type report struct {
 	name  string
+	ids   int64
 	lines [][2]string
 	// missing is what was to happen and did not.
 	missing []string
@@ -75,7 +77,7 @@ func (r *report) counted(name string, n int, can bool) {
 }
 
 // report sums the run up.
-func (r *run) report(v verdict, all []*tenure, writes int) *report {
+func (r *run) report(v verdict, all []*tenure, counter int64) *report {
 	var takeovers, returns, losses, changes, refused, dry int
 	unused := int64(0)
 	for _, one := range all {
@@ -90,7 +92,11 @@ func (r *run) report(v verdict, all []*tenure, writes int) *report {
 		}
 	}
 	var nones [noneKinds]int64
+	var returned int64
+	drawn := map[kind]int64{}
 	for _, p := range r.processes {
+		drawn[p.Kind] += p.total()
+		returned += p.returned
 		losses += int(p.losses.Load())
 		changes += int(p.changes.Load())
 		refused += int(p.refused.Load())
@@ -105,12 +111,15 @@ func (r *run) report(v verdict, all []*tenure, writes int) *report {
 		total += s.pulse.total
 		longest = max(longest, s.pulse.longest)
 	}
-	server := r.backend.server != nil
+	server, counting := len(r.backend.servers) > 0, r.backend.counters && r.only == ""
 	seconds := r.pulse.total.Seconds()
-	out := &report{name: r.backend.name}
+	out := &report{name: r.backend.name, ids: r.ids.Load()}
 	out.line("layout", "%d bits a tick of %v", r.layout.SequenceBits, r.layout.Unit)
 	out.line("seconds", "%.1f", seconds)
-	out.line("ids", "%d", r.ids.Load())
+	out.line("ids", "%d", out.ids)
+	for _, k := range append(clocked, kindCounter) {
+		out.counted("ids of "+string(k), int(drawn[k]), r.only == "" && (k != kindCounter || counting) || r.only == k)
+	}
 	out.line("processes started", "%d", len(r.processes))
 	out.counted("kills (-9)", r.tally.killed, true)
 	out.counted("pauses", r.tally.paused, true)
@@ -128,7 +137,14 @@ func (r *run) report(v verdict, all []*tenure, writes int) *report {
 	out.line("starts refused", "%d", refused)
 	out.line("of them for want of time", "%d", dry)
 	out.line("most time reserved in vain", "%v", (time.Duration(unused) * time.Millisecond).Round(100*time.Millisecond))
-	out.line("writes a second", "%.0f", float64(writes)/seconds)
+	out.counted("counter restored", r.tally.restores, counting)
+	if counting {
+		out.line("ids returned to the counter", "%d", returned)
+		out.line("ids lost in gaps", "%.1f%%", 100*(1-float64(drawn[kindCounter]-v.repeats)/float64(counter-1)))
+	} else {
+		out.line("ids returned to the counter", "-")
+		out.line("ids lost in gaps", "-")
+	}
 	for i, name := range noneNames {
 		out.line("refusals: "+name, "%d", nones[i])
 	}
@@ -150,14 +166,8 @@ func (r *run) who(all []*tenure) string {
 	}
 	var text strings.Builder
 	for _, p := range r.processes {
-		ids := int64(0)
-		for _, spans := range p.spans {
-			for _, s := range spans {
-				ids += s.n
-			}
-		}
-		fmt.Fprintf(&text, "%s: default %v, exact %d, wait %v, modest %v; %d ids, %d starts refused, no ids %v, %d losses, clock %v; had %s\n",
-			p.Host, p.Default, p.Exact, p.Wait, p.Modest, ids, p.refused.Load(), p.nones, p.losses.Load(), p.shift, listed(had[p.Host]))
+		fmt.Fprintf(&text, "%s: %s, exact %d, wait %v, modest %v; %d ids, %d starts refused, no ids %v, %d losses, clock %v; had %s\n",
+			p.Host, p.Kind, p.Exact, p.Wait, p.Modest, p.total(), p.refused.Load(), p.nones, p.losses.Load(), p.shift, listed(had[p.Host]))
 	}
 	return text.String()
 }
@@ -166,7 +176,7 @@ func (r *run) who(all []*tenure) string {
 func table(reports []*report) string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "database")
+	fmt.Fprint(w, "backend")
 	for _, r := range reports {
 		fmt.Fprint(w, "\t", r.name)
 	}
@@ -180,4 +190,13 @@ func table(reports []*report) string {
 	}
 	w.Flush()
 	return text.String()
+}
+
+// summary is how many ids came.
+func summary(reports []*report) string {
+	var parts []string
+	for _, r := range reports {
+		parts = append(parts, fmt.Sprintf("%s %d", r.name, r.ids))
+	}
+	return "ids of each: " + strings.Join(parts, ", ")
 }

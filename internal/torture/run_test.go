@@ -16,9 +16,14 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
-// seats is how many processes there are at a time: one more than numbers, so that
-// one always waits for a number to become free.
-const seats = 9
+// The first seats are those of processes under numbers, one more than there are
+// numbers, so that one always waits for a number to become free. The others' draw
+// from a counter, where the backend has one.
+const (
+	seats   = 9
+	numbers = 5
+	stamps  = numbers + 1
+)
 
 // plan is what a run is to be.
 type plan struct {
@@ -28,6 +33,7 @@ type plan struct {
 	rate   int // of each process, in ids a second
 	deck   []card
 	fault  string
+	only   kind          // of all generators; empty is every kind
 	limit  time.Duration // of the whole run
 }
 
@@ -39,7 +45,7 @@ type seat struct {
 	pulse pulse
 }
 
-// run is one run on one database.
+// run is one run on one backend.
 type run struct {
 	plan
 	backend *backend
@@ -53,6 +59,7 @@ type run struct {
 	closing   bool // no process is started any more
 	processes []*process
 	tally     tally
+	copied    int64 // the counter, as a copy of it has it; used by restore
 }
 
 // torture has a run take place and judges it. Whatever becomes of it, no process
@@ -63,9 +70,12 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *r
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	must(t, b.prepare(ctx))
-	r := &run{plan: p, backend: b, ctx: ctx, fail: fail}
+	r := &run{plan: p, backend: b, ctx: ctx, fail: fail, copied: 1}
 	t.Cleanup(r.sweep)
 	for i := range seats {
+		if i >= stamps && !b.counters {
+			break
+		}
 		s := &seat{index: i}
 		s.pulse.begin()
 		r.seats = append(r.seats, s)
@@ -88,13 +98,13 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *r
 		r.sweep()
 		t.Fatalf("%v\n%s", err, r.who(nil))
 	}
-	history, err := b.history(ctx)
+	rows, counter, err := b.end(ctx)
 	must(t, err)
-	v, all := judge(ticks{p.layout}, r.processes, history)
+	v, all := judge(r.processes, rows)
 	if v.count() > 0 && p.fault == "" {
 		t.Log(r.who(all))
 	}
-	return v, r.report(v, all, len(history))
+	return v, r.report(v, all, counter)
 }
 
 // launch starts a process on a seat, what kind it is being settled by the seed.
@@ -107,14 +117,14 @@ func (r *run) launch(s *seat) {
 	n := len(r.processes) + 1
 	rng := rand.New(rand.NewPCG(r.seed, uint64(n)))
 	o := order{
-		URL: r.backend.url(s.index), Host: fmt.Sprintf("child-%d", n), Seed: rng.Uint64(),
-		Layout: r.layout, Expiry: expiry, Window: window, Rate: r.rate, Fault: r.fault,
-		Default: s.index%4 == 3, Exact: -1, Boost: 1 + rng.IntN(5), Wait: rng.IntN(4) == 0, Modest: rng.IntN(6) == 0,
+		URL: r.backend.seatURL(s.index), Host: fmt.Sprintf("child-%d", n), Kind: r.kind(s), Seed: rng.Uint64(),
+		Layout: r.layout, Rate: r.rate, Fault: r.fault,
+		Exact: -1, Boost: 1 + rng.IntN(5), Wait: rng.IntN(4) == 0, Modest: rng.IntN(6) == 0,
 	}
 	if n > seats && rng.IntN(6) == 0 {
 		// Not among the first: numbers below one that was asked for are given to
 		// nobody who would take any.
-		o.Exact = int64(s.index) % 8
+		o.Exact = int64(s.index) % numbers
 	}
 	p, err := start(o, func(ids int64) {
 		now := time.Now()
@@ -134,6 +144,17 @@ func (r *run) launch(s *seat) {
 			r.fail(p.err)
 		}
 	}()
+}
+
+// kind is the kind of a seat's generators.
+func (r *run) kind(s *seat) kind {
+	switch {
+	case r.only != "":
+		return r.only
+	case s.index >= stamps:
+		return kindCounter
+	}
+	return clocked[s.index%len(clocked)]
 }
 
 // leaveFor is how long a process may take to end when it is asked to: it may wait

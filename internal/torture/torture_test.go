@@ -24,7 +24,7 @@ const (
 )
 
 // shortIDs is how many ids the short form collects.
-const shortIDs = 5_000_000
+const shortIDs = 6_000_000
 
 func TestMain(m *testing.M) {
 	if text := os.Getenv(orderVariable); text != "" {
@@ -33,20 +33,24 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestTorture is the run, on one database after the other.
+// TestTorture is the run, on every backend.
 func TestTorture(t *testing.T) {
+	t.Parallel()
 	ctx := begin(t)
 	ids := number(t, idsVariable, shortIDs) / int64(len(backends))
 	seed := seeded(t)
-	var reports []*report
+	reports := make([]*report, len(backends))
+	t.Cleanup(func() { // -v shows it, and a run that fails
+		if reports = slices.DeleteFunc(reports, func(r *report) bool { return r == nil }); len(reports) > 0 {
+			fmt.Print(table(reports))
+			fmt.Println(summary(reports))
+		}
+	})
 	for i, b := range backends {
 		t.Run(b.name, func(t *testing.T) {
-			deck := serverDeck
-			if b.name == "sqlite" {
-				deck = fileDeck
-			}
-			v, r := on(ctx, t, b.name, plan{
-				ids: ids, seed: seed + uint64(i), deck: slices.Clone(deck), rate: 60_000,
+			t.Parallel()
+			v, r := on(ctx, t, i, plan{
+				ids: ids, seed: seed + uint64(i), rate: 20_000,
 				layout: layouts[(seed+uint64(i))%uint64(len(layouts))], fault: os.Getenv(faultVariable),
 			})
 			if v.count() > 0 {
@@ -56,44 +60,50 @@ func TestTorture(t *testing.T) {
 				t.Errorf("these did not happen: %q", r.missing)
 			}
 			t.Log("\n" + table([]*report{r}))
-			reports = append(reports, r)
+			reports[i] = r
 		})
-	}
-	if len(reports) > 0 {
-		fmt.Print(table(reports)) // which -v shows, and a run that fails
 	}
 }
 
-// Each fault that is seeded is found, by ids that repeat and by the history. What
-// happens is what brings the fault to light, in the order of the deck.
+// Each fault that is seeded is found, by ids that repeat and by ids that are not
+// their process's. What happens is what brings the fault to light, in the order of
+// the deck.
 func TestSeededFaults(t *testing.T) {
+	t.Parallel()
 	ctx := begin(t)
 	seed := seeded(t)
 	for _, test := range []struct {
 		fault string
+		kinds int // of faults that are found
+		only  kind
 		deck  []card
 	}{
-		// The dead had borrowed, and whoever follows starts with the present.
-		{faultFloor, []card{cardPause, cardKill, cardKill, cardKill, cardKill, cardKill, cardQuiet}},
+		// The killed process was ahead of the clock, and its successor starts with the present.
+		{faultFloor, 2, kindSlots, []card{cardPause, cardKill, cardKill, cardKill, cardKill, cardKill, cardQuiet}},
 		// Nothing can be reserved, all go on nevertheless, and then some are followed.
-		{faultWindow, []card{cardKill, cardLongLock, cardRest, cardKill, cardKill, cardKill, cardQuiet}},
+		{faultWindow, 2, kindCached, []card{cardKill, cardLongLock, cardRest, cardKill, cardKill, cardKill, cardQuiet}},
 		// What was borrowed is given back.
-		{faultRelease, []card{cardPause, cardKill, cardClose, cardClose, cardClose, cardClose, cardClose, cardQuiet}},
+		{faultRelease, 2, kindCached, []card{cardPause, cardKill, cardClose, cardClose, cardClose, cardClose, cardClose, cardQuiet}},
+		// The next to reserve gets what others have reserved since.
+		{faultReturn, 1, kindCounter, []card{
+			cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardQuiet,
+		}},
 	} {
 		t.Run(test.fault, func(t *testing.T) {
-			v, r := on(ctx, t, "sqlite", plan{
-				ids: 600_000, seed: seed, rate: 40_000, layout: layouts[0], fault: test.fault, deck: test.deck,
+			t.Parallel()
+			v, r := on(ctx, t, 0, plan{
+				ids: 300_000, seed: seed, rate: 40_000, layout: layouts[0], fault: test.fault, only: test.only, deck: test.deck,
 			})
 			t.Logf("\n%s%s", table([]*report{r}), v.String())
-			if v.repeats == 0 || len(v.faults) < 2 {
+			if v.repeats == 0 || len(v.faults) < test.kinds {
 				t.Errorf("%d repeats, %d faults: the run has not found what is broken", v.repeats, v.count())
 			}
 		})
 	}
 }
 
-// begin skips the test unless it is asked for, and bounds it so that what was
-// started is ended before the test binary runs out of time.
+// begin skips the test unless it is asked for. It bounds the test, so that
+// processes are ended before the test binary runs out of time.
 func begin(t *testing.T) context.Context {
 	if os.Getenv(onVariable) == "" {
 		t.Skip(onVariable + " is not set")
@@ -107,8 +117,8 @@ func begin(t *testing.T) context.Context {
 	return ctx
 }
 
-// on has a run take place on a database of its own.
-func on(ctx context.Context, t *testing.T, name string, p plan) (verdict, *report) {
+// on has a run take place on a backend of its own.
+func on(ctx context.Context, t *testing.T, backend int, p plan) (verdict, *report) {
 	dir, err := os.MkdirTemp("", "uidring-torture-")
 	must(t, err)
 	t.Cleanup(func() {
@@ -116,14 +126,12 @@ func on(ctx context.Context, t *testing.T, name string, p plan) (verdict, *repor
 			t.Error(err)
 		}
 	})
-	p.limit = 2*time.Minute + time.Duration(p.ids/20_000)*time.Second
-	for _, b := range backends {
-		if b.name == name {
-			return torture(ctx, t, b.open(ctx, t, dir), p)
-		}
+	p.limit = 12*time.Minute + time.Duration(p.ids/10_000)*time.Second
+	b := backends[backend].open(ctx, t, dir)
+	if p.deck == nil {
+		p.deck = deckOf(b)
 	}
-	t.Fatalf("there is no database %s", name)
-	return verdict{}, nil
+	return torture(ctx, t, b, p)
 }
 
 // seeded is the seed of the run, which it logs.

@@ -3,9 +3,12 @@
 package torture
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // verdict is what became of a run.
@@ -54,10 +57,12 @@ func (v *verdict) String() string {
 	return text.String()
 }
 
-// judge holds what the processes said against what the database committed.
-func judge(t ticks, processes []*process, history []version) (v verdict, all []*tenure) {
-	all, faults := tenures(history)
-	for _, text := range faults {
+// judge holds what the processes said against each other and against the rows that
+// there are in the end.
+func judge(processes []*process, rows []lease.Row) (v verdict, all []*tenure) {
+	versions, faults := history(rows, processes)
+	all, more := tenures(versions)
+	for _, text := range append(faults, more...) {
 		v.add("the history is broken", text)
 	}
 	byHolder := map[holder][]*tenure{}
@@ -68,25 +73,57 @@ func judge(t ticks, processes []*process, history []version) (v verdict, all []*
 		for _, text := range p.disorder {
 			v.add("ids do not ascend", text)
 		}
-		for _, spans := range p.spans {
-			for _, s := range spans {
-				v.owned(t, p, s, byHolder[holder{p.Host, p.attempt}])
+		if noticed, want := p.rewound.Load(), p.refuses.Load(); noticed != want {
+			v.add("a restored counter is noticed by others than those who had more", fmt.Sprintf("%s: %v, want %v", p.Host, noticed, want))
+		}
+		own := merged(p.ranges)
+		for _, s := range slices.Concat(p.spans[:]...) {
+			if s.first <= 0 || s.first+(s.n-1) < s.first {
+				v.add("an id is not positive", fmt.Sprintf("%s: %d ids from %d", p.Host, s.n, s.first))
+			}
+			if p.Kind == kindCounter {
+				v.reserved(p, s, own)
+			} else {
+				v.owned(p, s, byHolder[holder{p.Host, p.attempt}])
 			}
 		}
 		for _, g := range p.grants {
-			v.reserved(p, g, byHolder[holder{p.Host, g.attempt}])
+			v.granted(p, g, byHolder[holder{p.Host, g.attempt}])
 		}
 	}
-	v.unique(t, processes)
+	v.unique(processes, func(p *process) bool { return p.Kind == kindCounter })
+	v.unique(processes, func(p *process) bool { return p.Kind != kindCounter })
 	return v, all
 }
 
-// owned checks that ids are positive, and that their tick was their process's when
-// it stamped them: reserved for it under their number, and not given back.
-func (v *verdict) owned(t ticks, p *process, s span, tenures []*tenure) {
-	if s.first <= 0 || s.first+(s.n-1) < s.first {
-		v.add("an id is not positive", fmt.Sprintf("%s: %d ids from %d", p.Host, s.n, s.first))
+// merged is ranges in ascending order, those that touch as one.
+func merged(ranges []span) (all []span) {
+	ranges = slices.SortedFunc(slices.Values(ranges), func(a, b span) int { return cmp.Compare(a.first, b.first) })
+	for _, r := range ranges {
+		if k := len(all); k > 0 && r.first <= all[k-1].first+all[k-1].n {
+			all[k-1].n = max(all[k-1].n, r.first+r.n-all[k-1].first)
+			continue
+		}
+		all = append(all, r)
 	}
+	return all
+}
+
+// reserved checks that ids of the counter lie in a range that their process had
+// reserved, and were not given back.
+func (v *verdict) reserved(p *process, s span, own []span) {
+	if !slices.ContainsFunc(own, func(r span) bool { return r.first <= s.first && s.first+s.n <= r.first+r.n }) {
+		v.add("an id is of no range of its process", fmt.Sprintf("%s: %s; it had %v", p.Host, p.describe(s.first, s.n), own))
+	}
+	if slices.ContainsFunc(p.returns, s.meets) {
+		v.add("an id was given back that is drawn", fmt.Sprintf("%s: %s; it gave back %v", p.Host, p.describe(s.first, s.n), p.returns))
+	}
+}
+
+// owned checks that the ids' tick was their process's when it stamped them: reserved
+// for it under their number, and not given back.
+func (v *verdict) owned(p *process, s span, tenures []*tenure) {
+	t := ticks{p.Layout}
 	begin, end := t.span(s.first)
 	kind := "a tick is another's, or nobody's"
 	for _, one := range tenures {
@@ -99,12 +136,11 @@ func (v *verdict) owned(t ticks, p *process, s span, tenures []*tenure) {
 		}
 		kind = "a tick was given back that is stamped"
 	}
-	v.add(kind, fmt.Sprintf("%s: %s; it had %s", p.Host, t.describe(s.first, s.n), listed(tenures)))
+	v.add(kind, fmt.Sprintf("%s: %s; it had %s", p.Host, p.describe(s.first, s.n), listed(tenures)))
 }
 
-// reserved checks that what a process was told that it owns is what the database
-// had reserved for it.
-func (v *verdict) reserved(p *process, g grant, tenures []*tenure) {
+// granted checks that every grant that a process received was reserved.
+func (v *verdict) granted(p *process, g grant, tenures []*tenure) {
 	if !slices.ContainsFunc(tenures, func(one *tenure) bool {
 		return one.number == g.number && one.from <= g.from && g.until <= one.until
 	}) {
@@ -120,34 +156,27 @@ func listed(tenures []*tenure) string {
 	return strings.Join(texts, ", ")
 }
 
-// unique counts the ids that came more than once.
-func (v *verdict) unique(t ticks, processes []*process) {
+// unique counts the ids that came more than once, of those processes that are asked
+// about.
+func (v *verdict) unique(processes []*process, about func(*process) bool) {
 	type owned struct {
 		span
 		by *process
 	}
 	var all []owned
 	for _, p := range processes {
-		for _, spans := range p.spans {
-			for _, s := range spans {
+		if about(p) {
+			for _, s := range slices.Concat(p.spans[:]...) {
 				all = append(all, owned{s, p})
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b owned) int {
-		switch {
-		case a.first < b.first:
-			return -1
-		case a.first > b.first:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(all, func(a, b owned) int { return cmp.Compare(a.first, b.first) })
 	var reach owned // of those so far the one with the greatest id
 	for _, s := range all {
 		if twice := min(reach.first+reach.n, s.first+s.n) - s.first; reach.by != nil && twice > 0 {
 			v.repeats += twice
-			v.add("ids come twice", fmt.Sprintf("%s and %s: %s", reach.by.Host, s.by.Host, t.describe(s.first, twice)))
+			v.add("ids come twice", fmt.Sprintf("%s and %s: %s", reach.by.Host, s.by.Host, s.by.describe(s.first, twice)))
 		}
 		if reach.by == nil || s.first+s.n > reach.first+reach.n {
 			reach = s

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// A record is one thing that a child says. On the wire it is the kind, a byte,
-// then the numbers that the kind has, as varints, then the text, after its length,
-// if the kind has one.
+// A record is one thing that a child says. On the wire it is a byte for the
+// kind, the kind's numbers as varints, and, if the kind has a text, its length
+// and the text.
 type record struct {
 	kind    recordKind
 	numbers [4]int64
@@ -24,13 +24,18 @@ type record struct {
 type recordKind byte
 
 const (
-	recordIDs     recordKind = 'i' // goroutine, first id, how many: consecutive ids
-	recordGrant   recordKind = 'g' // attempt, number (-1 is none), from and until in milliseconds
-	recordOpen    recordKind = 'o' // attempt: its generator is open
-	recordNone    recordKind = 'n' // reason, milliseconds that the clock lacks: no id for now
-	recordRefused recordKind = 'r' // 1 for want of reserved time; text: a generator could not be opened
-	recordClosed  recordKind = 'c' // text: what Close said, empty for nothing
-	recordFatal   recordKind = 'f' // text: what must not happen
+	recordIDs      recordKind = 'i' // goroutine, first id, how many: consecutive ids
+	recordGrant    recordKind = 'g' // attempt, number (-1 is none), from and until in milliseconds
+	recordOpen     recordKind = 'o' // attempt: its generator is open
+	recordNone     recordKind = 'n' // reason, milliseconds that the clock lacks: no id for now
+	recordRefused  recordKind = 'r' // 1 for want of reserved time; text: a generator could not be opened
+	recordClosed   recordKind = 'c' // text: what Close said, empty for nothing
+	recordFatal    recordKind = 'f' // text: what must not happen
+	recordWrite    recordKind = 'w' // attempt, number, until, change; text: token, blank, the token to replace: a write begins
+	recordDone     recordKind = 'd' // text: token of a write that the store has reported done
+	recordRange    recordKind = 's' // first id, how many: a range was reserved
+	recordReturn   recordKind = 'b' // first id, end: ids are to be given back
+	recordReturned recordKind = 'k' // how many: the store has taken them
 )
 
 // shapes says how many numbers a kind has, and whether it has a text.
@@ -38,13 +43,18 @@ var shapes = map[recordKind]struct {
 	numbers int
 	text    bool
 }{
-	recordIDs:     {3, false},
-	recordGrant:   {4, false},
-	recordOpen:    {1, false},
-	recordNone:    {2, false},
-	recordRefused: {1, true},
-	recordClosed:  {0, true},
-	recordFatal:   {0, true},
+	recordIDs:      {3, false},
+	recordGrant:    {4, false},
+	recordOpen:     {1, false},
+	recordNone:     {2, false},
+	recordRefused:  {1, true},
+	recordClosed:   {0, true},
+	recordFatal:    {0, true},
+	recordWrite:    {4, true},
+	recordDone:     {0, true},
+	recordRange:    {2, false},
+	recordReturn:   {2, false},
+	recordReturned: {1, false},
 }
 
 // maxText bounds a text on the wire.
@@ -140,10 +150,13 @@ const (
 	noneLost            // the number is lost, and no other is held
 	noneBorrow          // the limit of borrowed time
 	noneBackward        // the clock has stepped back
+	noneFull            // all slots are full
+	noneAway            // the counter's store is away
+	noneRewound         // the counter's store has gone back
 	noneKinds
 )
 
-var noneNames = [noneKinds]string{"time not reserved", "number lost", "borrow limit", "clock back"}
+var noneNames = [noneKinds]string{"time not reserved", "number lost", "borrow limit", "clock back", "slots full", "store away", "store rewound"}
 
 // millis is t in milliseconds since 1970; nothing reserved is 0.
 func millis(t time.Time) int64 {

@@ -5,21 +5,63 @@ package torture
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
-// witness is a worker.Leaser whose grants are recorded as they are passed on, and
+// ledger is a store. The parent is told of each write before the store is.
+type ledger struct {
+	lease.Store
+	child   *child
+	attempt int64
+}
+
+func (l *ledger) Insert(ctx context.Context, w lease.Write) (bool, error) {
+	return l.write("", w, func() (bool, error) { return l.Store.Insert(ctx, w) })
+}
+
+func (l *ledger) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+	return l.write(old, w, func() (bool, error) { return l.Store.Swap(ctx, old, w) })
+}
+
+func (l *ledger) write(old string, w lease.Write, do func() (bool, error)) (bool, error) {
+	l.child.out.say(recordWrite, w.Token+" "+old, l.attempt, w.Number, w.Until, int64(w.Change))
+	done, err := do()
+	if done && err == nil {
+		l.child.out.say(recordDone, w.Token)
+	}
+	return done, err
+}
+
+// Check implements lease.Preparer.
+func (l *ledger) Check() error {
+	if p, ok := l.Store.(lease.Preparer); ok {
+		return p.Check()
+	}
+	return nil
+}
+
+// Prepare implements lease.Preparer.
+func (l *ledger) Prepare(ctx context.Context, log *slog.Logger) error {
+	if p, ok := l.Store.(lease.Preparer); ok {
+		return p.Prepare(ctx, log)
+	}
+	return nil
+}
+
+// witness is a lease.Leaser whose grants are recorded as they are passed on, and
 // which breaks the protocol if the child's order says so.
 type witness struct {
-	*worker.Leaser
+	*lease.Leaser
 	child   *child
 	attempt int64
 	number  atomic.Int64 // that was granted last; -1 is none so far
-	changes atomic.Int64 // of it
+	from    atomic.Int64 // of the last grant, in milliseconds since 1970
+	changes atomic.Int64 // of the number
 }
 
 var _ uid.Leaser = (*witness)(nil)
@@ -29,38 +71,69 @@ const (
 	faultFloor   = "floor"   // a new holder does not start where the last one's time ends
 	faultWindow  = "window"  // a holder stamps beyond the time that is reserved
 	faultRelease = "release" // a number is given back with too little of its time
+	faultReturn  = "return"  // ids of the counter are given back though others have reserved since
 )
 
 // Lease is that of the Leaser.
-func (w *witness) Lease(ctx context.Context, limit int64, now func() time.Time,
-	granted func(number int64, from, until time.Time, err error)) (uid.Lease, error) {
-	lease, err := w.Leaser.Lease(ctx, limit, now, func(number int64, from, until time.Time, err error) {
-		if errors.Is(err, worker.ErrRewound) { // nobody does that here
-			w.child.out.say(recordFatal, err.Error())
+func (w *witness) Lease(ctx context.Context, limit int64, now func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
+	held, err := w.Leaser.Lease(ctx, limit, now, func(g lease.Grant) {
+		number := g.Number
+		if !g.Held {
+			number = -1
 		}
-		w.child.out.say(recordGrant, "", w.attempt, number, millis(from), millis(until))
+		if errors.Is(g.Err, lease.ErrRewound) { // nobody does that here
+			w.child.out.say(recordFatal, g.Err.Error())
+		}
+		w.from.Store(millis(g.From))
+		w.child.out.say(recordGrant, "", w.attempt, number, millis(g.From), millis(g.Until))
 		if number >= 0 {
 			if before := w.number.Swap(number); before >= 0 && before != number {
 				w.changes.Add(1)
 			}
 			switch w.child.Fault {
 			case faultFloor:
-				from = time.Time{}
+				g.From = time.Time{}
 			case faultWindow:
-				until = until.Add(time.Hour)
+				g.Until = g.Until.Add(time.Hour)
 			}
 		}
-		granted(number, from, until, err)
+		granted(g)
 	})
 	if err == nil && w.child.Fault == faultRelease {
-		lease = &hasty{lease}
+		held = &hasty{held}
 	}
-	return lease, err
+	return held, err
 }
 
 // hasty is a lease that gives time back which was stamped.
-type hasty struct{ uid.Lease }
+type hasty struct{ lease.Lease }
 
 func (h *hasty) Release(ctx context.Context, next time.Time) error {
 	return h.Lease.Release(ctx, next.Add(-time.Hour))
+}
+
+// reserver is a store of counters. The parent is told of a range before its ids are
+// issued, and of ids that are to be given back before they are.
+type reserver struct {
+	counters
+	child *child
+}
+
+func (r *reserver) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
+	first, count, err = r.counters.Reserve(ctx, tag, n)
+	if err == nil {
+		r.child.out.say(recordRange, "", first, count)
+	}
+	return first, count, err
+}
+
+func (r *reserver) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {
+	r.child.out.say(recordReturn, "", first, next)
+	if r.child.Fault == faultReturn {
+		return true, r.child.access.rewind(ctx, first)
+	}
+	if done, err = r.counters.Return(ctx, tag, first, next); done {
+		r.child.out.say(recordReturned, "", next-first)
+	}
+	return done, err
 }

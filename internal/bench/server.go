@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"text/template"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/uidring/uidring/cmd/uidring/bench/measure"
+)
+
+//go:embed server.md
+var serverText string
+
+// Requests of uidringd, and the empty handler's.
+const (
+	oneID    = "GET /v1/ids HTTP/1.1\r\nHost: uidringd\r\n\r\n"
+	thousand = "GET /v1/ids?n=1000 HTTP/1.1\r\nHost: uidringd\r\n\r\n"
+	inRuns   = "POST /v1/ids/runs?n=1000 HTTP/1.1\r\nHost: uidringd\r\nContent-Length: 0\r\n\r\n"
+)
+
+// servers are the results about uidringd.
+type servers struct {
+	results
+	empty, constant, one, text, runs *load
+	others                           []*load
+	half                             *latency
+	idle                             *idle
+}
+
+// benchServers measures uidringd, and writes its page.
+func benchServers(ctx context.Context, r results, command, output string, check bool) (err error) {
+	dir, err := os.MkdirTemp("", "uidring-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	binary, err := buildUidringd(dir)
+	if err != nil {
+		return err
+	}
+	s := &servers{results: r}
+	ends, err := s.plan(binary)
+	defer func() {
+		for _, end := range ends {
+			err = errors.Join(err, end())
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	tasks := []measure.Task{s.empty, s.constant, s.one, s.half, s.text, s.runs}
+	for _, l := range s.others {
+		tasks = append(tasks, l)
+	}
+	tasks = append(tasks, s.idle)
+	done, began := 0, time.Now()
+	err = measure.Rounds(ctx, s.Count, tasks, &s.Calm, func() {
+		done++
+		fmt.Fprintf(os.Stderr, "%d of %d samples\n", done, s.Count*len(tasks))
+	})
+	if err != nil {
+		return err
+	}
+	s.Started, s.Took = began, time.Since(began)
+	page, err := s.page(command)
+	if err != nil {
+		return err
+	}
+	return publish(page, missed(s.bars()), output, check)
+}
+
+// plan starts the servers. ends stop them, even after an error.
+func (s *servers) plan(binary string) (ends []func() error, err error) {
+	empty, err := startEmpty()
+	if err != nil {
+		return nil, err
+	}
+	ends = append(ends, empty.stop)
+	ours, err := startUidringd(binary)
+	if err != nil {
+		return ends, err
+	}
+	ends = append(ends, ours.stop)
+	http := func(name, request string, p *process, body func([]byte) (int, error)) *load {
+		return &load{Name: name, Time: s.Time, Process: p, Open: func() (caller, error) { return wire(p.address, request, answerOf(body)) }}
+	}
+	s.empty = http("an empty net/http handler", "GET /empty HTTP/1.1\r\nHost: empty\r\n\r\n", empty, nothing)
+	s.constant = http("a net/http handler that answers a constant of 19 digits", "GET /constant HTTP/1.1\r\nHost: empty\r\n\r\n", empty, lines)
+	s.one = http("uidringd, `GET /v1/{name}`", oneID, ours, lines)
+	s.text = http("uidringd, `GET /v1/{name}?n=1000`", thousand, ours, lines)
+	s.runs = http("uidringd, `POST /v1/{name}/runs?n=1000`", inRuns, ours, runs)
+	s.half = &latency{load: s.one, Time: s.Paced}
+	s.idle = &idle{Start: func() (*process, error) { return startUidringd(binary) }}
+
+	client, end, err := openRedis()
+	if err != nil {
+		return ends, err
+	}
+	ends = append(ends, end)
+	redis := func(name, command string, ids int) *load {
+		return &load{Name: name, Time: s.Time, Open: func() (caller, error) { return wire(client.Options().Addr, command, integer(ids)) }}
+	}
+	s.others = []*load{redis("Redis, `INCR`", "INCR orders\r\n", 1), redis("Redis, `INCRBY 1000`", "INCRBY orders 1000\r\n", 1000)}
+	dsn := os.Getenv("UIDRING_TEST_POSTGRES")
+	if dsn == "" {
+		return ends, errors.New("UIDRING_TEST_POSTGRES is empty, want the URL of a PostgreSQL")
+	}
+	_, table, end, err := openPostgres(dsn)
+	if err != nil {
+		return ends, err
+	}
+	ends = append(ends, end)
+	s.others = append(s.others, &load{Name: "PostgreSQL, `UPDATE … RETURNING`", Time: s.Time, Open: func() (caller, error) {
+		conn, err := pgx.Connect(context.Background(), dsn)
+		if err != nil {
+			return caller{}, err
+		}
+		statement := "UPDATE " + table + " SET next_id = next_id + 1 WHERE table_name = 'orders' RETURNING next_id"
+		var id int64
+		return caller{
+			call:  func() (int, error) { return 1, conn.QueryRow(context.Background(), statement).Scan(&id) },
+			close: func() error { return conn.Close(context.Background()) },
+		}, nil
+	}})
+	return ends, nil
+}
+
+// bars are what the project promises about the server.
+func (s *servers) bars() []bar {
+	ratio := s.one.Calls.Median() / s.empty.Calls.Median()
+	p99 := s.half.Took[1].Median()
+	return []bar{
+		{What: "one id a request", Want: "≥ 0.85 × an empty handler", Measured: fmt.Sprintf("%.2f ×", ratio), Pass: ratio >= 0.85},
+		{What: "1,000 ids a request, as text", Want: "≥ 10 million ids/s", Measured: measure.Figure(s.text.IDs.Median()/1e6) + " million", Pass: s.text.IDs.Median() >= 1e7},
+		{What: "1,000 ids a request, as runs", Want: "≥ 10 million ids/s", Measured: measure.Figure(s.runs.IDs.Median()/1e6) + " million", Pass: s.runs.IDs.Median() >= 1e7},
+		{What: "p99 at half of the capacity", Want: "≤ 1 ms", Measured: measure.Figure(p99) + " ms", Pass: p99 <= 1},
+	}
+}
+
+func (s *servers) page(command string) (string, error) {
+	t, err := template.New("server").Parse(serverText)
+	if err != nil {
+		return "", err
+	}
+	var text bytes.Buffer
+	err = t.Execute(&text, map[string]any{
+		"S": s, "Command": command, "Setting": s.setting(), "Bars": barTable(s.bars()), "Connections": connections, "Idlers": number(idlers),
+		"Loads": s.loadTable(), "Latency": s.latencyTable(),
+		"Memory": bold(s.idle.Memory), "Goroutines": bold(s.idle.Goroutines),
+		"Requests": number(int(s.one.Calls.Median())), "P999": measure.Figure(s.half.Took[2].Median()),
+	})
+	return text.String(), err
+}
+
+func (s *servers) loadTable() string {
+	rows := [][]string{{"server and call", ">calls/s", ">ids/s", ">× the empty handler's calls", ">µs of the server's processors a call"}}
+	for _, l := range append([]*load{s.empty, s.constant, s.one, s.text, s.runs}, s.others...) {
+		cpu := "-"
+		if l.Process != nil {
+			cpu = bold(l.CPU)
+		}
+		ids := "-"
+		if l != s.empty && l != s.constant {
+			ids = bold(l.IDs)
+		}
+		rows = append(rows, []string{l.Name, bold(l.Calls), ids, fmt.Sprintf("%.2f", l.Calls.Median()/s.empty.Calls.Median()), cpu})
+	}
+	return table(rows...)
+}
+
+func (s *servers) latencyTable() string {
+	rows := [][]string{{">calls/s"}, {bold(s.half.Rate)}}
+	for i, q := range quantiles {
+		rows[0] = append(rows[0], fmt.Sprintf(">p%g, ms", q))
+		rows[1] = append(rows[1], bold(s.half.Took[i]))
+	}
+	return table(rows...)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidring/bench/measure"
+)
+
+// What a client reads of an answer: how many ids it has, and whether they are ids.
+func TestAnswers(t *testing.T) {
+	http200 := func(body string) string {
+		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	}
+	for _, test := range []struct {
+		answer string
+		read   func(*bufio.Reader) (int, error)
+		ids    int
+		failed string
+	}{
+		{http200("17\n18\n4\n"), answerOf(lines), 3, ""},
+		{http200(""), answerOf(nothing), 0, ""},
+		{http200("17\n\n"), answerOf(lines), 0, "is no id"},
+		{http200("1x\n"), answerOf(lines), 0, "is no id"},
+		{http200(`{"runs":[{"first":"5","count":600},{"first":"700","count":400}]}`), answerOf(runs), 1000, ""},
+		{http200(`{"runs":[{"first":5,"count":"x"}]}`), answerOf(runs), 0, "cannot unmarshal"},
+		{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy", answerOf(lines), 0, "HTTP/1.1 503: busy"},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1\n", answerOf(lines), 0, "unexpected EOF"},
+		{":41\r\n", integer(1000), 1000, ""},
+		{"-ERR no\r\n", integer(1), 1, "redis answers"},
+	} {
+		ids, err := test.read(bufio.NewReader(strings.NewReader(test.answer)))
+		if failed := fmt.Sprint(err); test.failed == "" && (err != nil || ids != test.ids) || !strings.Contains(failed, test.failed) {
+			t.Errorf("%q: %d ids, %v; want %d, %s", test.answer, ids, err, test.ids, test.failed)
+		}
+	}
+}
+
+// A load counts what the server answers, at full speed and at a fixed rate.
+func TestLoad(t *testing.T) {
+	var answered atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		answered.Add(1)
+		fmt.Fprint(w, "7\n8\n")
+	}))
+	defer server.Close()
+	l := &load{Time: 20 * time.Millisecond, Open: func() (caller, error) {
+		return wire(server.Listener.Addr().String(), oneID, answerOf(lines))
+	}}
+	keep, err := l.Sample(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep()
+	if calls := l.Calls.Median(); !(calls > 0) || l.IDs.Median() != 2*calls {
+		t.Errorf("%v calls, %v ids", l.Calls, l.IDs)
+	}
+	half := &latency{load: l, Time: l.Time}
+	before := answered.Load()
+	keep, err = half.Sample(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep()
+	due := l.Calls.Median() / 2 * l.Time.Seconds()
+	if made := float64(answered.Load() - before); made < due-connections || made > due+connections {
+		t.Errorf("%v calls were made, want %v", made, due)
+	}
+	if p50, most := half.Took[0].Median(), half.Took[3].Median(); !(p50 > 0 && most >= p50) {
+		t.Errorf("latencies are %v", half.Took)
+	}
+	server.CloseClientConnections()
+	l.Open = func() (caller, error) { return wire("127.0.0.1:1", oneID, answerOf(lines)) }
+	if _, err := l.Sample(t.Context()); err == nil {
+		t.Error("a server that is away is no error")
+	}
+}
+
+// The page shows which bars are missed.
+func TestServerPage(t *testing.T) {
+	series := func(v float64) measure.Series { return measure.Series{v} }
+	of := func(calls, ids float64) *load {
+		return &load{Name: "x", Calls: series(calls), IDs: series(ids), CPU: series(9)}
+	}
+	s := &servers{empty: of(100, 0), constant: of(90, 0), one: of(84, 84), text: of(1, 9e6), runs: of(1, 11e6),
+		idle: &idle{Memory: series(9000), Goroutines: series(1)}}
+	s.half = &latency{load: s.one, Rate: series(42)}
+	for i := range s.half.Took {
+		s.half.Took[i] = series(float64(i))
+	}
+	text, err := s.page("a command")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| 0.84 × | **MISSED** |", "| 9.00 million | **MISSED** |", "| 11.0 million | pass |", "| 1.00 ms | pass |", "9,000"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %q:\n%s", want, text)
+		}
+	}
+}

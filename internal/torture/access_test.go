@@ -1,0 +1,134 @@
+//go:build linux
+
+package torture
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentredis"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workeretcd"
+	"github.com/uidring/uidring/worker/workerredis"
+	"github.com/uidring/uidring/worker/workerzk"
+)
+
+// tag is the counter of all that draw from a counter.
+const tag = "torture"
+
+// access is a backend as one process has it open.
+type access struct {
+	leases   lease.Store
+	counters counters                                  // nil where segments have no store
+	rewind   func(ctx context.Context, to int64) error // sets the counter as a restored copy has it
+	ping     func(ctx context.Context) error           // nil if opening it has called the server
+	close    func()
+}
+
+type counters interface {
+	segment.Store
+	segment.Returner
+	segment.Creator
+	segment.Raiser
+	segment.Lister
+}
+
+var silent = slog.New(slog.DiscardHandler)
+
+// open opens a backend by its URL.
+func open(url string) (*access, error) {
+	scheme, addresses, _ := strings.Cut(url, "://")
+	switch scheme {
+	case "etcd":
+		return openEtcd(strings.Split(addresses, ","))
+	case "redis":
+		return openRedis(addresses), nil
+	case "zk":
+		return openZooKeeper(strings.Split(addresses, ","))
+	}
+	return openSQL(url)
+}
+
+func openSQL(url string) (*access, error) {
+	db, err := dbtest.Open(url)
+	if err != nil {
+		return nil, err
+	}
+	return &access{
+		leases:   worker.NewStore(db),
+		counters: segmentsql.LeafAlloc(db),
+		rewind: func(ctx context.Context, to int64) error {
+			return db.WithContext(ctx).Exec("UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?", to, tag).Error
+		},
+		close: func() { _ = dbtest.Close(db) },
+	}, nil
+}
+
+func openEtcd(addresses []string) (*access, error) {
+	client, err := clientv3.New(clientv3.Config{Endpoints: addresses, Logger: zap.NewNop()})
+	if err != nil {
+		return nil, err
+	}
+	return &access{
+		leases: workeretcd.NewStore(client, workeretcd.DefaultPrefix),
+		ping: func(ctx context.Context) error {
+			_, err := client.Get(ctx, "x")
+			return err
+		},
+		close: func() { _ = client.Close() },
+	}, nil
+}
+
+func openRedis(address string) *access {
+	logging.Disable()
+	client := redis.NewClient(&redis.Options{Addr: address})
+	return &access{
+		leases:   workerredis.NewStore(client, workerredis.DefaultPrefix),
+		counters: segmentredis.New(client, segmentredis.WithLogger(silent)),
+		rewind: func(ctx context.Context, to int64) error {
+			known := fmt.Sprintf("%d %d 1", to, firstStep)
+			return client.Eval(ctx, "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]); return redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])",
+				[]string{segmentredis.DefaultPrefix + ":next", segmentredis.DefaultPrefix + ":tags"}, tag, to, known).Err()
+		},
+		ping:  func(ctx context.Context) error { return client.Ping(ctx).Err() },
+		close: func() { _ = client.Close() },
+	}
+}
+
+func openZooKeeper(addresses []string) (*access, error) {
+	conn, events, err := zk.Connect(addresses, expiry, zk.WithLogger(mute{}))
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		for range events {
+		}
+	}()
+	return &access{
+		leases: workerzk.NewStore(conn, workerzk.DefaultPath),
+		ping: func(ctx context.Context) error {
+			if state := conn.State(); state != zk.StateHasSession {
+				return fmt.Errorf("zookeeper: %v", state)
+			}
+			return nil
+		},
+		close: conn.Close,
+	}, nil
+}
+
+// mute drops what a client logs.
+type mute struct{}
+
+func (mute) Printf(string, ...any) {}
