@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -39,6 +40,33 @@ func TestFaults(t *testing.T) {
 	golden(t, "testdata/faulty.txt", err.Error()+"\n")
 	if strings.Contains(err.Error(), "secret-") {
 		t.Error("a secret is shown")
+	}
+}
+
+// A fixed number is refused if a lease beside it may take that number first.
+func TestPools(t *testing.T) {
+	for _, tt := range []struct{ fixed, pool, want string }{
+		{`worker: "static:9", store: db`, "store: db", "static:9"},
+		{`worker: "static:9", store: db`, "store: db, numbers: 0-9", "static:9"},
+		{`worker: "static:9", store: db`, "store: db, numbers: 9-20", "static:9"},
+		{`worker: "static:9", store: db`, "store: db, numbers: 0-8", ""},
+		{`worker: "static:9", store: db`, "store: db, numbers: 10-20", ""},
+		{`worker: "static:9", store: db`, "store: db, worker: registry", ""},
+		{`worker: "static:9", store: other`, "store: db", ""},
+		{`worker: "static:9"`, "store: db", ""},
+		{"worker: statefulset, store: db", "store: db", "statefulset"},
+		{"worker: statefulset, store: db", "store: db, numbers: 100-200", ""},
+	} {
+		text := "stores: [{name: db, url: x.db}, {name: other, url: y.db}]\ngenerators:\n  - {name: f, kind: slots, " + tt.fixed +
+			"}\n  - {name: p, kind: cached, " + tt.pool + "}\n  - {name: o, kind: segment, store: other}\n  - {name: d, kind: segment, store: db}\n"
+		_, err := config.Parse([]byte(text), config.Flags{})
+		want := ""
+		if tt.want != "" {
+			want = "line 3: generators[0].worker: is " + tt.want + ", a number that p may take first from db: want numbers without it there, or another store"
+		}
+		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && got != want {
+			t.Errorf("%s beside %s: %v, want %q", tt.fixed, tt.pool, err, want)
+		}
 	}
 }
 

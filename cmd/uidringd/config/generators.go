@@ -72,6 +72,47 @@ func (c *Config) checkGenerators(d *document) {
 		}
 		between(d, at+".ids", entry.Common().IDs, 0, greatestIDs)
 	}
+	c.checkPools(d)
+}
+
+// checkPools refuses a fixed number that another generator's lease may take first from
+// the same store.
+func (c *Config) checkPools(d *document) {
+	for i, fixed := range c.Generators {
+		f := clockedOf(fixed.Generator)
+		if f == nil || f.Store == "" || f.Worker.Kind != Static && f.Worker.Kind != StatefulSet {
+			continue
+		}
+		for _, pool := range c.Generators {
+			p := clockedOf(pool.Generator)
+			if p == nil || p.Worker.Kind != Lease || p.Store != f.Store {
+				continue
+			}
+			taken := !p.Numbers.Set
+			if f.Worker.Kind == Static {
+				taken = taken || p.Numbers.From <= f.Worker.Number && f.Worker.Number <= p.Numbers.To
+			}
+			if taken {
+				number, _ := f.Worker.MarshalText()
+				d.fault(item("generators", i)+".worker", "is %s, a number that %s may take first from %s: want numbers without it there, or another store",
+					number, pool.Common().Name, f.Store)
+				break
+			}
+		}
+	}
+}
+
+// clockedOf returns what a generator under a worker number has; nil for others.
+func clockedOf(g Generator) *Clocked {
+	switch g := g.(type) {
+	case *Cached:
+		return &g.Clocked
+	case *Default:
+		return &g.Clocked
+	case *Slots:
+		return &g.Clocked
+	}
+	return nil
 }
 
 // store returns the URL of a store, nil if there is none of that name.
@@ -88,13 +129,10 @@ func (c *Config) Store(name string) *Store { return c.store(name) }
 
 // StoreOf returns the name of a generator's store; "" is none.
 func StoreOf(g Generator) string {
+	if clocked := clockedOf(g); clocked != nil {
+		return clocked.Store
+	}
 	switch g := g.(type) {
-	case *Cached:
-		return g.Store
-	case *Default:
-		return g.Store
-	case *Slots:
-		return g.Store
 	case *Segment:
 		return g.Store
 	case *Tags:

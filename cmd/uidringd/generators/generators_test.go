@@ -75,7 +75,7 @@ const everyKind = `
 stores: [{name: file, url: ids.db}]
 limits: {ids: 500}
 generators:
-  - {name: a, kind: cached, store: file, ids: 7}
+  - {name: a, kind: cached, store: file, numbers: 0-8, ids: 7}
   - {name: b, kind: default, worker: registry, store: file}
   - {name: c, kind: slots, worker: "static:5", layout: snowflake}
   - {name: d, kind: default, worker: "static:9", store: file, max_backward: 0s}
