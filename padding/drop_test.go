@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -49,6 +50,26 @@ func TestDropWaitsForTheRun(t *testing.T) {
 	e.Close() // RejectedPut is told by then
 	if left != 0 || len(told) != 1 || told[0] != (ringbuffer.Run{First: 40, N: runLen}) {
 		t.Errorf("%d ids after Drop, which told %+v", left, told)
+	}
+}
+
+// Each id that is made and not dealt is told once, though Drop and Close meet.
+func TestDropMeetsClose(t *testing.T) {
+	for range 20_000 {
+		var told atomic.Int64
+		r := newRing(t)
+		e := padding.New(r, new(counter).source, padding.Config{RejectedPut: func(run ringbuffer.Run, _ error) { told.Add(run.N) }})
+		if err := e.Fill(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		e.Start()
+		var dropping sync.WaitGroup
+		dropping.Go(func() { e.Drop(errors.New("lost")) })
+		e.Close()
+		dropping.Wait()
+		if put := r.Counts().Put; told.Load() != put {
+			t.Fatalf("%d ids were put, and %d told", put, told.Load())
+		}
 	}
 }
 

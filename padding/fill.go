@@ -135,13 +135,18 @@ func (e *Executor) rejectAll(runs []ringbuffer.Run, why error) {
 
 // Drop drops all ids in the ring. If a source that does not block is making a
 // run, that run is put first and dropped too. The executor's goroutine calls
-// RejectedPut, so the caller does not wait for the handler.
+// RejectedPut, so the caller does not wait for the handler, except after Close.
 func (e *Executor) Drop(why error) {
 	runs := e.dropAll()
 	e.waiting.Lock()
 	e.untold = append(e.untold, func() { e.rejectAll(runs, why) })
 	e.waiting.Unlock()
 	e.Wake()
+	select {
+	case <-e.quit: // Shutdown may have told what there was before
+		e.tellDropped()
+	default:
+	}
 }
 
 // tellDropped calls RejectedPut with what Drop has dropped.
