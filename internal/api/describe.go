@@ -34,15 +34,17 @@ func describe(p *types.Package) []byte {
 	return b.Bytes()
 }
 
+// describeType describes an alias by what it stands for, which may be a type of a
+// package that others cannot import.
 func describeType(b *bytes.Buffer, object *types.TypeName, names types.Qualifier) {
-	name := types.TypeString(object.Type(), names)
+	of := types.Unalias(object.Type())
+	name, equals := types.TypeString(object.Type(), names), ""
 	if object.IsAlias() {
-		fmt.Fprintf(b, "type %s = %s\n", object.Name(), name)
-		return
+		equals = "= " + types.TypeString(of, names) + " "
 	}
-	switch underlying := object.Type().Underlying().(type) {
+	switch underlying := of.Underlying().(type) {
 	case *types.Struct:
-		fmt.Fprintf(b, "type %s struct\n", name)
+		fmt.Fprintf(b, "type %s %sstruct\n", name, equals)
 		hidden := false
 		for field := range underlying.Fields() {
 			if !field.Exported() {
@@ -55,16 +57,16 @@ func describeType(b *bytes.Buffer, object *types.TypeName, names types.Qualifier
 			fmt.Fprintln(b, "\tand unexported fields")
 		}
 	case *types.Interface:
-		fmt.Fprintf(b, "type %s interface\n", name)
+		fmt.Fprintf(b, "type %s %sinterface\n", name, equals)
 		for method := range underlying.Methods() {
 			fmt.Fprintf(b, "\t%s%s\n", method.Name(), types.TypeString(method.Type(), names)[len("func"):])
 		}
 		return
 	default:
-		fmt.Fprintf(b, "type %s %s\n", name, types.TypeString(underlying, names))
+		fmt.Fprintf(b, "type %s %s%s\n", name, equals, types.TypeString(underlying, names))
 	}
-	values := types.NewMethodSet(object.Type())
-	for method := range types.NewMethodSet(types.NewPointer(object.Type())).Methods() {
+	values := types.NewMethodSet(of)
+	for method := range types.NewMethodSet(types.NewPointer(of)).Methods() {
 		if !method.Obj().Exported() {
 			continue
 		}
