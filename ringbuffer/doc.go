@@ -5,24 +5,24 @@
 // time puts runs of consecutive ids with [Ring.Put], any number of goroutines
 // take ids. [Ring.Take] takes one id, and calls Config.RejectedTake when the
 // ring is empty. [Ring.TakeRun] takes many ids at the price of one, and returns
-// an empty run when the ring is empty. Methods block only on a mutex that is
-// held for nanoseconds. [Ring.Low] signals when the ring needs filling.
+// an empty run when the ring is empty. No method waits for ids or for room.
+// [Ring.Low] signals when the ring needs filling.
 //
 // The ring promises, whatever its callers do:
 //
 //   - No id is dealt twice.
-//   - If one call ends before another begins, its ids are smaller.
+//   - A call that ends before another call begins returns smaller ids.
 //   - Each id that was put is dealt, dropped, or still in the ring.
-//   - Once [Ring.Close] has returned, neither the first id that it returned nor
-//     any greater one was or will be dealt.
+//   - The first id that [Ring.Close] returns, and every greater id, was never dealt
+//     and never will be.
 //
 // The ring stores a run as its last id and a count, so a ring of 65,536 ids takes
 // a kilobyte. It is the counterpart of RingBuffer of uid-generator.
 //
 // # How it works
 //
-// Runs wait in a ring of slots, under a mutex. One of them, the current span, is
-// being dealt, and dealing needs no mutex. A span gives the ids
+// Runs wait in a ring of slots, which a mutex guards. The run that is being dealt
+// is the current span; dealing needs no mutex. A span gives the ids
 //
 //	last-n+1, …, last-1, last
 //
@@ -31,9 +31,9 @@
 //	end-n, …, end-2, end-1
 //
 // A position is a number that grows with every claim. A taker loads the current
-// span, adds 1 to the position, and compares the position with the span's end. If
-// the position lies before the end, the id lies as far before the span's last id.
-// Most calls do no more than that:
+// span, adds 1 to the ring's position, and compares the position that it claimed
+// with the span's end. A position k before the end deals the id last-(k-1). Most
+// calls do no more than that:
 //
 //	position          … 41  42  43  44  45  46  47  48  49 …
 //	spans              [ n=4    end=45 ]        [ n=…
@@ -42,30 +42,29 @@
 // When the span is used up, the taker that finds out takes the mutex and claims
 // again. It publishes the next run as a span that starts at its own claim.
 // Claims between the end of one span and the start of the next are void: they
-// cost a position and nothing else. At a position each nanosecond, positions
-// last 292 years. Polling an empty ring costs one position a call at most:
-// TakeRun, and every claim under the mutex, first checks whether there are ids.
-// Positions wrap around, and are compared by their difference. That is right as
-// long as fewer than 2^63 positions go by while one span is current or one call
-// is paused.
+// cost a position and nothing else. Polling an empty ring costs at most one
+// position a call: TakeRun, and every claim under the mutex, first checks whether
+// there are ids. Positions wrap around, and are compared by their difference. That
+// is correct as long as fewer than 2^63 positions, 292 years at one a nanosecond,
+// go by while one span is current or one call is paused.
 //
 // # Why no id is dealt twice
 //
-//  1. A position is claimed by one call: Add hands out each number once, and
-//     nothing sets the position back. [Ring.Drop] moves it forward, by
+//  1. One call claims a position: Add hands out each number once, and nothing sets
+//     the position back. [Ring.Drop] moves the position forward by
 //     compare-and-swap, and so owns the positions that it skips.
-//  2. Spans do not overlap. The next one is published under the mutex, after a
+//  2. Spans do not overlap. The next span is published under the mutex, after a
 //     claim at or behind the current span's end, and starts at that claim.
-//  3. So a position lies in one span at most. The span that a taker loads was
-//     published before the taker's claim, and its start was claimed before that.
-//     So the claim is not below its start, and comparing it with the end is
-//     enough. A taker that is held up between the two steps deals the id of its
+//  3. So a position lies in one span at most. A taker loads a span that was
+//     published before the taker's claim, and the span's start was claimed before
+//     that. So the claim is not below the span's start, and a comparison with the
+//     end is enough. A taker that pauses between load and claim deals the id of its
 //     position or none. The order of the two steps is essential: with the claim
-//     first, the span could be a later one, and the claim below its start. The end
-//     and the last id may be read at any time, because a published span does not
-//     change. Take reads them before the claim, because that is faster.
-//  4. No id lies in two runs. [Ring.Put] refuses a run that does not lie above
-//     all that came before, so this holds whatever the padder does.
+//     first, the loaded span could be a later one that starts above the claim. The
+//     end and the last id may be read at any time, because a published span does
+//     not change. Take reads them before the claim, because that is faster.
+//  4. No id lies in two runs: [Ring.Put] refuses a run that does not lie above all
+//     earlier runs, whatever the padder does.
 //
 // So a position stands for one id at most, an id for one position at most, and
 // a position is claimed once.
@@ -79,47 +78,46 @@
 //
 // # Why none is lost
 //
-// A claim that the loaded span does not cover may lie in a span that was published
-// since. Spans are linked in order of publication, and the taker holds one that was
-// current before its claim. The claim cannot lie in an older span. So the taker
-// follows the links under the mutex, and finds the span that covers the claim if
-// there is one. A claim of many positions touches one span only: a second span
-// would have to start inside the claim, but a span starts at a position that its
-// own publisher claimed.
+// A claim past the loaded span may lie in a span that was published since. Spans
+// are linked in order of publication, and the loaded span was current before the
+// claim. So the claim cannot lie in an older span. The taker follows the links
+// under the mutex, and finds the span that covers the claim if there is one. A
+// claim of many positions touches one span only: a second span would have to start
+// inside the claim, but a span starts at a position that its own publisher claimed.
 //
-// So every id that was put has been taken or dropped, or is there, and
-// [Ring.Counts] is exact without counting each id.
+// So every id that was put was taken, was dropped, or is in the ring. That makes
+// [Ring.Counts] exact without a count for each id.
 //
 // # Where dealing ended
 //
 // [Ring.Close] claims all positions that are left of the current span by one
-// compare-and-swap. Every claim before that is below and stands for its id. Every
-// claim after that is past the span's end, and no span follows. So all ids dealt
-// lie below the first id that Close returns, whatever takers are under way. That id
-// and all above it may be given to somebody else.
+// compare-and-swap. Every earlier claim lies below these positions, and deals its
+// id. Every later claim lies past the span's end, and no span follows. So all ids
+// dealt lie below the first id that Close returns, even those of calls that are
+// under way. That first id and all above it may be given to another process.
 //
 // # How it is checked
 //
-// ring.pml, beside the code, is a model of the ring in Promela. It covers
-// takers of one and of several ids, runs that continue each other and a jump to
-// a later tick. It covers an empty ring, and runs dropped whole and in part.
-// The model checker tries every interleaving against the promises above. Its
-// comment lists nine faults that can be seeded, such as a claim before the load
-// of the span. The check counts only if it finds each of them.
+// ring.pml, beside the code, is a model of the ring in Promela. The model has
+// takers of one id and of several, consecutive runs and a jump to a later tick, an
+// empty ring, and runs dropped whole and in part. The model checker tries every
+// interleaving against the promises above. The model's comment lists nine faults,
+// such as a claim before the load of the span. make model seeds each, and fails
+// unless the checker finds it.
 //
 // The model leaves out, and tests check:
 //
 //   - [Ring.Put] refuses runs out of order, and every run after Close.
 //   - One goroutine at a time puts.
 //   - The signal that the ring is low. It is sent after the mutex is released.
-//   - Take tries again after RejectedTake. For the ring that is a new call.
+//   - Take tries again after RejectedTake: in the model that is a new call.
 //   - Claims of more than two ids, and the bound of 2^20 ids a claim.
 //   - The width of positions, and that they wrap.
 //
 // The tests compare the ring with a mutex and a slice, by random calls and by
 // fuzzing, and check the promises under stress.
 //
-// # What it was chosen from
+// # Alternatives
 //
 // Nanoseconds per id, filling included, for one goroutine and for two on two
 // cores of an AMD EPYC. Each is the least of 8 counts of
@@ -136,7 +134,7 @@
 //
 // Slots of one id read and write memory for every id. Claiming before loading
 // the span is no faster, and needs a comparison with the span's start as well.
-// It also loses the ids of takers that are paused in between. Shorter runs
-// change spans more often. A run of a whole tick is the simplest, takes the
-// fewest slots, and is the fastest for one goroutine.
+// It also loses the ids of takers that pause in between. Shorter runs change spans
+// more often. A run of a whole tick is the simplest, takes the fewest slots, and is
+// the fastest for one goroutine.
 package ringbuffer

@@ -12,17 +12,16 @@ import (
 )
 
 var (
-	// ErrFull is returned by Put when the run does not fit whole. The caller may
-	// put the run later.
+	// ErrFull is returned by Put when the ring has no room for the whole run. The
+	// caller may put the run later.
 	ErrFull = errors.New("ringbuffer: full")
 
 	// ErrOrder is matched when a run does not lie above all ids put before, has no
-	// ids, or is longer than the ring's run length. Refusing it makes a repeat
-	// impossible whatever the source of the runs does.
+	// ids, or is longer than Config.RunLen.
 	ErrOrder = errors.New("ringbuffer: run out of order")
 
-	// ErrEmpty is returned by Take when the ring is empty and no handler says
-	// otherwise.
+	// ErrEmpty is returned by Take when the ring is empty and Config.RejectedTake is
+	// nil.
 	ErrEmpty = errors.New("ringbuffer: empty")
 
 	// ErrClosed is returned by Put on a closed ring.
@@ -32,27 +31,26 @@ var (
 // A Run is the N ids First, First+1, …, First+N-1.
 type Run struct {
 	First int64 // 0 or more
-	N     int64 // 0 where there is none
+	N     int64 // 0 for an empty run
 }
 
 // Last returns the greatest id of a run that is not empty.
 func (r Run) Last() int64 { return r.First + (r.N - 1) }
 
-// A span is a run with the positions that deal it: the n positions before end
-// deal the n ids up to last. Both are kept by their end, since a taker compares
-// with that. Once published, a span does not change, except for next.
+// A span is a run that is dealt: the n positions before end deal the n ids up to
+// last. Once published, only next changes.
 type span struct {
-	end  int64 // written before the span is published, under mu
+	end  int64 // written under mu, before the span is published
 	last int64
 	n    int64
-	next *span // the span published after this one; guarded by mu
+	next *span // published after this one; guarded by mu
 }
 
-// first returns the least id of the span, which has one.
+// first returns the least id of a span that has ids.
 func (s *span) first() int64 { return s.last - (s.n - 1) }
 
-// from returns at most n ids of the span, those from position at on. It is called
-// for positions that do not lie before the span.
+// from returns at most n ids of the span, from position at on. at does not lie
+// before the span.
 func (s *span) from(at, n int64) Run {
 	left := s.end - at
 	if left <= 0 {
@@ -65,11 +63,11 @@ func (s *span) from(at, n int64) Run {
 // number of takers. Make one with [New]. All methods may be called from any
 // goroutine.
 type Ring struct {
-	// position is the number that the next claim gets. Takers add to it; Drop
-	// moves it forward. It never goes back.
+	// position is what the next claim gets. Takers add to it, Drop moves it
+	// forward, nothing moves it back.
 	position cacheline.Int64
 
-	// current is the span being dealt. Takers read it; it is written under mu,
+	// current is the span being dealt. Takers read it; advance writes it, under mu,
 	// once a run.
 	current atomic.Pointer[span]
 
@@ -89,35 +87,34 @@ type Ring struct {
 	last    int64 // greatest id ever put, -1 before the first
 	put     int64 // ids ever put
 	dropped int64 // ids ever dropped
-	rest    []Run // once closed: what that dropped
+	rest    []Run // what Close dropped
 	closed  bool
 }
 
-// MaxCapacity is the most ids that a ring may hold. The limit keeps sums in
-// range; memory grows with the number of runs only.
+// MaxCapacity is the most ids that a ring may hold, so that sums stay in range.
 const MaxCapacity = 1 << 62
-
-// maxClaim bounds how many positions one claim may use up in vain.
-const maxClaim = 1 << 20
 
 // MaxRuns is the most runs that a ring may hold. A slot is a pointer, and a run
 // waiting in it takes 32 bytes.
 const MaxRuns = 1 << 20
 
-// Config is how a ring is made.
+// maxClaim bounds how many positions one claim may use up in vain.
+const maxClaim = 1 << 20
+
+// Config configures a [Ring]. Runs and RunLen are required.
 type Config struct {
 	// Runs is how many runs the ring holds, and RunLen how many ids a run has at
 	// most. Both are powers of two; the capacity is their product.
 	Runs, RunLen int64
 
 	// Threshold is the number of ids below which the ring signals on the channel
-	// that [Ring.Low] returns.
+	// of [Ring.Low].
 	Threshold int64
 
-	// RejectedTake is called by Take, in its goroutine and with nothing locked,
-	// when the ring is empty. Take fails with the error that it returns, and
-	// tries again if it returns nil. attempt counts the calls for one Take,
-	// from 1. Nil has Take fail with ErrEmpty.
+	// RejectedTake decides what Take does when the ring is empty. Take calls
+	// RejectedTake in its own goroutine with nothing locked, and fails with the
+	// error. After nil, Take tries again. attempt counts the calls for one Take,
+	// from 1. If RejectedTake is nil, Take fails with ErrEmpty.
 	RejectedTake func(attempt int) error
 }
 
@@ -152,14 +149,14 @@ func New(config Config) (*Ring, error) {
 		threshold:    config.Threshold,
 		last:         -1,
 	}
-	r.current.Store(&span{}) // an exhausted one: it has no ids
+	r.current.Store(&span{}) // without ids
 	return r, nil
 }
 
 func powerOfTwo(n int64) bool { return n > 0 && n&(n-1) == 0 }
 
-// Take returns the least id in the ring. When the ring is empty it does as
-// Config.RejectedTake says.
+// Take returns the least id in the ring. When the ring is empty,
+// Config.RejectedTake decides.
 func (r *Ring) Take() (id int64, err error) {
 	s := r.current.Load()
 	// Load before Add: later loads would stall behind it.
@@ -172,7 +169,7 @@ func (r *Ring) Take() (id int64, err error) {
 	return r.takeOne(s, end+past-1)
 }
 
-// takeOne goes on where Take's claim was not covered by s.
+// takeOne finishes a Take whose claim lies past the end of s.
 func (r *Ring) takeOne(s *span, at int64) (id int64, err error) {
 	run := r.takeClaimed(s, at, 1)
 	for attempt := 1; run.N == 0; attempt++ {
@@ -184,10 +181,10 @@ func (r *Ring) takeOne(s *span, at int64) (id int64, err error) {
 	return run.First, nil
 }
 
-// TakeRun claims at most limit ids at once and returns them as a run. The run
-// may be shorter than limit: no claim goes beyond the run that is being dealt,
-// nor beyond 2^20 ids. It is empty only when the ring is, or when limit is not
-// positive. TakeRun does not call RejectedTake.
+// TakeRun claims at most limit ids at once and returns them as a run. A claim
+// ends with the run that is being dealt, and has at most 2^20 ids. The result is
+// empty only if the ring is empty or limit is below 1. TakeRun does not call
+// RejectedTake.
 func (r *Ring) TakeRun(limit int64) Run {
 	if limit <= 0 {
 		return Run{}
@@ -206,8 +203,8 @@ func (r *Ring) TakeRun(limit int64) Run {
 	return r.takeClaimed(s, at, n)
 }
 
-// takeClaimed settles the claim of n positions from at, made while s or a later
-// span was current and not covered by s.
+// takeClaimed returns what a claim of n positions from at covers, or takes anew.
+// s was current before the claim, and ends before at.
 func (r *Ring) takeClaimed(s *span, at, n int64) Run {
 	r.mu.Lock()
 	run, low := r.find(s, at, n), false
@@ -221,8 +218,7 @@ func (r *Ring) takeClaimed(s *span, at, n int64) Run {
 	return run
 }
 
-// takeNext takes from the run that is being dealt or, when that is used up, from
-// the next.
+// takeNext takes from the run that is being dealt, or else from the next run.
 func (r *Ring) takeNext(n int64) Run {
 	r.mu.Lock()
 	run, low := r.advance(n)
@@ -233,9 +229,9 @@ func (r *Ring) takeNext(n int64) Run {
 	return run
 }
 
-// find returns what the claim covers of the spans published after s, if
-// anything. It touches one of them at most: see the package documentation. It is
-// called with mu held, so that none is published meanwhile.
+// find returns the ids of the claim in the spans published after s. At most one
+// span has any: see "Why none is lost". Call find with mu held, so that no span is
+// published meanwhile.
 func (r *Ring) find(s *span, at, n int64) Run {
 	for s = s.next; s != nil && at-(s.end-s.n) >= 0; s = s.next {
 		if run := s.from(at, n); run.N > 0 {
@@ -245,10 +241,9 @@ func (r *Ring) find(s *span, at, n int64) Run {
 	return Run{}
 }
 
-// advance claims n positions and, if the current span does not cover them,
-// publishes the next run as a span that starts with them. It returns what it
-// took, which is nothing if the ring is empty, and whether the ring is low. It is
-// called with mu held.
+// advance claims n positions. If they lie past the current span, advance publishes
+// the next run as a span that starts there. It returns the ids of the claim, none
+// if the ring is empty, and whether the ring is low. Call it with mu held.
 func (r *Ring) advance(n int64) (run Run, low bool) {
 	s := r.current.Load()
 	if r.head == r.tail && r.position.Load()-s.end >= 0 {
@@ -261,8 +256,7 @@ func (r *Ring) advance(n int64) (run Run, low bool) {
 	if r.head == r.tail {
 		return Run{}, true // another taker claimed the last ids
 	}
-	// Every position below at is claimed, and this goroutine owns at: the next
-	// run is dealt from there on.
+	// Every position below at is claimed, and this goroutine owns at.
 	slot := &r.slots[r.head&uint64(len(r.slots)-1)]
 	next := *slot
 	*slot = nil
@@ -278,19 +272,18 @@ func (r *Ring) advance(n int64) (run Run, low bool) {
 func (r *Ring) signalLow() {
 	select {
 	case r.low <- struct{}{}:
-	default: // there is a signal that has not been read
+	default: // the last signal has not been read
 	}
 }
 
 // Low returns the channel on which the ring signals that it needs filling. The
 // ring signals when it begins to deal a run and fewer than Threshold ids
-// follow, and when a taker finds the ring empty. It holds at most one signal,
-// is never closed, and is meant for one reader.
+// follow, and when a taker finds the ring empty. The channel holds one signal, is
+// never closed, and is meant for one reader.
 func (r *Ring) Low() <-chan struct{} { return r.low }
 
-// Put appends a run, whose ids must lie above all that were put before. The
-// error is [ErrFull], [ErrClosed], or one that matches [ErrOrder]; the ring is
-// then as it was.
+// Put appends a run, whose ids must lie above all ids put before. The error is
+// [ErrFull] or [ErrClosed], or matches [ErrOrder]; the ring is then unchanged.
 func (r *Ring) Put(run Run) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

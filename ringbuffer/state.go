@@ -6,11 +6,11 @@ import "math"
 // before and after the first take.
 func (r *Ring) Capacity() int64 { return r.capacity }
 
-// Threshold returns the number of ids below which the ring asks to be filled.
+// Threshold returns the number of ids below which the ring signals on [Ring.Low].
 func (r *Ring) Threshold() int64 { return r.threshold }
 
-// Remaining returns how many ids can be taken before the ring is empty. With
-// takers under way the answer is about a moment that has passed.
+// Remaining returns how many ids are in the ring. Takers may have changed the
+// number before Remaining returns.
 func (r *Ring) Remaining() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,8 +46,8 @@ type Counts struct {
 	Remaining int64 // ids in the ring
 }
 
-// Counts returns the totals of the ring. Nothing is counted for each id: what
-// was taken is what was put and is neither dropped nor there.
+// Counts returns the totals of the ring. Takers do not count: Taken is Put less
+// Dropped and Remaining.
 func (r *Ring) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,8 +75,8 @@ func (r *Ring) Oldest() (id int64, ok bool) {
 	return r.slots[r.head&uint64(len(r.slots)-1)].first(), true
 }
 
-// Drop removes all ids up to and including last that are in the ring, and returns
-// them. They are never dealt. What is put later is not affected.
+// Drop removes all ids up to and including last from the ring, and returns them.
+// They are never dealt. Drop does not affect runs that are put later.
 func (r *Ring) Drop(last int64) []Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,9 +116,8 @@ func (r *Ring) drop(last int64) []Run {
 	return dropped
 }
 
-// dropCurrent claims what is left of the current span up to last, as a taker
-// would, unless takers are faster. It compares and swaps, because an add might
-// go past the span's end.
+// dropCurrent claims the rest of the current span up to last, as a taker would.
+// It compares and swaps, because an add might go past the span's end.
 func (r *Ring) dropCurrent(last int64) Run {
 	s := r.current.Load()
 	if s.n == 0 || last < s.first() {
@@ -136,11 +135,10 @@ func (r *Ring) dropCurrent(last int64) Run {
 	}
 }
 
-// Close drops all ids, refuses further ones and returns those that it dropped.
-// Takers then find the ring empty. Let first be the least id returned. Neither
-// first nor an id above it has been dealt or ever will be. Every id below first
-// that was put has been dealt or dropped before. Close may be called more than
-// once, and returns the same every time.
+// Close drops all ids and returns them. Afterwards Put returns [ErrClosed], and
+// takers find the ring empty. Let first be the least id returned. No id from first
+// on was dealt or ever will be. Every id below first that was put was dealt or
+// dropped before. Close may be called more than once, and returns the same runs.
 func (r *Ring) Close() []Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
