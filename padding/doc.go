@@ -3,40 +3,40 @@
 // An [Executor] puts runs from a [Source] into a [ringbuffer.Ring]. Make one
 // with [New], fill the ring with [Executor.Fill], and call [Executor.Start].
 // From then on one goroutine fills the ring whenever the ring signals that it
-// is low. A second goroutine, if Config asks for one, fills it by a schedule
-// and drops ids that are too old. All methods may be called from any goroutine.
-// The zero value is not usable.
+// is low. A second goroutine runs if Config has a schedule or a limit of age: it
+// has the ring filled by the schedule, and drops ids that are too old. All methods
+// may be called from any goroutine. The zero value is not usable.
 //
 // A taker that finds the ring empty calls [Executor.Help]. If the source does not
-// block, Help makes one run in the taker's goroutine, which takes nanoseconds. A
-// source that may block runs in the executor's goroutine alone; Help then waits for
-// it until its context ends.
+// block, Help makes one run in the taker's goroutine. If the source may block, it
+// runs in the executor's goroutine alone, and Help waits for the run until Help's
+// context ends.
 //
 // # What it promises
 //
 //   - At most one goroutine at a time calls the source and puts. So runs reach the
 //     ring in the order in which the source made them.
-//   - While a source blocks, no lock is held that a taker, Stats or Close needs.
+//   - While a source blocks, the executor holds no lock that a taker, Stats or
+//     Close needs.
 //   - A thousand takers below the threshold cause one refill.
-//   - The source is called only when its longest run fits. No run is made and then
-//     discarded because the ring is full.
+//   - The executor calls the source only when the longest run fits. So it discards
+//     no run because the ring is full.
 //   - An error of the source ends the current refill and nothing else. If the
-//     error names a delay, the source is called again after it. After any other
-//     error, the source is called when the ring next signals or the schedule is
-//     due.
+//     error names a delay, the executor calls the source again after that delay.
+//     After any other error, it calls the source when the ring next signals or the
+//     schedule is due.
 //   - A panic in the source or in a handler becomes a [*PanicError], and the
 //     executor goes on.
-//   - Every run that was made and will not be dealt reaches Config.RejectedPut.
+//   - Config.RejectedPut gets every run that was made and will not be dealt.
 //   - [Executor.Shutdown] cancels the source's context, closes the ring and waits
 //     for the goroutines, until its own context ends.
 //
 // # The schedule
 //
-// A schedule is a specification of [github.com/robfig/cron/v3], which reads it and
-// computes when it is next due. A timer of the executor waits for that. Timers run
-// on the monotonic clock, so a step of the wall clock delays the schedule by one
-// interval at most. The threshold keeps the ring full; the schedule tops the ring
-// up and drops stale ids.
+// A schedule is a specification of [github.com/robfig/cron/v3]. A timer of the
+// executor waits until the schedule is next due. The timer runs on the monotonic
+// clock, so a step of the wall clock delays the schedule by one interval at most.
+// The threshold keeps the ring full; the schedule fills it up and drops stale ids.
 //
 // The package is the counterpart of BufferPaddingExecutor of uid-generator.
 package padding

@@ -12,32 +12,33 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// ErrStale is what Config.RejectedPut gets with ids that were older than
-// Config.Stale allows.
+// ErrStale is the error of Config.RejectedPut for ids that are too old by
+// Config.Stale.
 var ErrStale = errors.New("padding: ids are too old")
 
 // PanicError is what a panic in a source or a handler becomes. Its fields are In,
-// what panicked, such as "source"; Value, what it panicked with; and Stack.
+// the function that panicked, such as "source"; Value, the value of the panic; and
+// Stack.
 type PanicError = guard.PanicError
 
-// A Source makes the next run of ids, all of them above those that it made
-// before and no more than the ring's run length. One goroutine at a time calls
-// it.
+// A Source returns the next run of ids. All of them are greater than the ids that
+// it returned before, and there are at most as many as the ring's run length. One
+// goroutine at a time calls a Source.
 //
-// A source may block, on a database or a network, if Config.Blocking says so.
-// ctx then ends when the executor is closed, and the source returns soon after.
-// If it returns an empty run and no error, no run is due: the executor calls it
-// again when the ring next runs low, and whenever a taker finds the ring empty.
+// A source may block, on a database or a network, if Config.Blocking is set. Close
+// ends ctx, and the source must return soon after. If such a source returns an
+// empty run and no error, no run is due: the executor calls it again when the ring
+// next runs low, and whenever a taker finds the ring empty.
 //
-// An error says that no run can be made now. If the error has a method
-// RetryAfter() time.Duration, the executor does not log the error, and calls
-// the source again after that time. Any other error is logged, and the source
-// is called again when the ring next runs low.
+// An error means that the source can make no run now. If the error has a method
+// RetryAfter() time.Duration, the executor does not log the error, and calls the
+// source again after that time. The executor logs any other error, and calls the
+// source again when the ring next runs low.
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
-// RetryAfter reports whether err is a delay, and how long it lasts. Zero or less
-// is a delay of unknown length: a source that may block is asked again after a
-// second, and any other when a taker asks.
+// RetryAfter reports whether err names a delay, and how long it lasts. Zero or less
+// is a delay of unknown length: the executor calls a source that may block again
+// after a second, and any other source when a taker finds the ring empty.
 func RetryAfter(err error) (after time.Duration, delay bool) {
 	var d interface{ RetryAfter() time.Duration }
 	if errors.As(err, &d) {
@@ -48,26 +49,26 @@ func RetryAfter(err error) (after time.Duration, delay bool) {
 
 // Config holds the options of an [Executor]. The zero Config is valid.
 type Config struct {
-	// Blocking says that the source may block. Only the executor's goroutine
-	// calls such a source, with no lock held that a taker needs, and
-	// [Executor.Help] waits for it.
+	// Blocking says that the source may block. Then only the executor's goroutine
+	// calls the source, with no lock held that a taker needs, and [Executor.Help]
+	// waits for the run.
 	Blocking bool
 
 	// Schedule is when the executor fills the ring whether or not it is low. The
 	// zero Schedule is never.
 	Schedule Schedule
 
-	// Stale returns the greatest id that is too old to be dealt. Every
-	// StaleEvery, ids up to it are dropped, and the ring is filled again. A run
-	// of such ids is refused. Nil keeps all ids.
+	// Stale returns the greatest id that is too old to be dealt. Every StaleEvery,
+	// the executor drops the ids up to that one, and fills the ring again. It puts
+	// no run of such ids. Nil keeps all ids.
 	Stale      func() int64
 	StaleEvery time.Duration
 
-	// RejectedPut is called with ids that were made and will not be dealt, and
-	// why. The error matches [ringbuffer.ErrOrder] for a run that does not lie
-	// above those before, [ErrStale], or [ringbuffer.ErrClosed] for ids left at
-	// Close. The handler must not call Close, which waits for it. Nil does
-	// nothing.
+	// RejectedPut is called with ids that were made and will not be dealt, and the
+	// reason. The reason is [ErrStale], [ringbuffer.ErrClosed] for ids left at
+	// Close, the error given to Drop, or an error that matches
+	// [ringbuffer.ErrOrder] for a run that does not lie above earlier runs. The
+	// handler must not call Close, which waits for the handler. Nil does nothing.
 	RejectedPut func(ringbuffer.Run, error)
 
 	// Logger receives a warning when the source begins to fail and when a
@@ -88,15 +89,15 @@ type Executor struct {
 	refills  atomic.Int64
 	helps    atomic.Int64
 	rejected atomic.Int64
-	asked    atomic.Pointer[time.Time] // since when a blocking source has been making a run; nil is not
+	asked    atomic.Pointer[time.Time] // when the call of a blocking source began; nil while there is none
 	failure  atomic.Pointer[error]     // why the last run could not be made; never nil
 
 	waiting sync.Mutex
 	changed chan struct{} // nil while nobody waits; guarded by waiting
-	untold  []func()      // what Drop has yet to tell RejectedPut; guarded by waiting
+	untold  []func()      // calls of RejectedPut for Drop, not made yet; guarded by waiting
 
 	start, stop sync.Once
-	wake        chan struct{} // holds at most one wish to fill the ring
+	wake        chan struct{} // holds at most one request to fill the ring
 	cancel      func()        // ends the source's context; written by start
 	running     sync.WaitGroup
 	quit        chan struct{} // closed by Shutdown
@@ -121,9 +122,9 @@ func New(ring *ringbuffer.Ring, source Source, config Config) *Executor {
 	return e
 }
 
-// Start starts the executor's goroutine, which begins by filling the ring, and a
-// second one if there is a schedule or a limit of age. Further calls, and calls
-// after Close, do nothing.
+// Start starts the executor's goroutine, which first fills the ring. Start starts
+// a second goroutine if Config has a schedule or a limit of age. Further calls, and
+// calls after Close, do nothing.
 func (e *Executor) Start() {
 	e.start.Do(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -135,14 +136,14 @@ func (e *Executor) Start() {
 	})
 }
 
-// Close is [Executor.Shutdown] without a limit.
+// Close is [Executor.Shutdown] without a deadline.
 func (e *Executor) Close() { _ = e.Shutdown(context.Background()) }
 
 // Shutdown closes the ring, cancels the source's context and waits for the
-// executor's goroutines. If ctx ends before that, Shutdown returns its error: the
-// source still blocks, and the goroutine ends when the source returns. Whatever
-// the source then returns is refused. Shutdown may be called more than once,
-// before Start, and from several goroutines.
+// executor's goroutines. If ctx ends first, Shutdown returns ctx's error: the source
+// still blocks. The goroutine then ends when the source returns, and RejectedPut
+// gets the run. Shutdown may be called more than once, before Start, and from
+// several goroutines.
 func (e *Executor) Shutdown(ctx context.Context) error {
 	e.start.Do(func() { e.cancel = func() {} }) // from here on, Start does nothing
 	e.stop.Do(func() {
@@ -161,12 +162,12 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	}
 }
 
-// unknown is how long a source that may block is left alone after a delay of
-// unknown length.
+// unknown is how long the executor waits after a delay of unknown length, before it
+// calls a source that may block again.
 const unknown = time.Second
 
-// keepFull fills the ring when it is low, when Wake asks for it, and when a delay
-// has passed. During a delay, a low ring alone is no reason to ask the source.
+// keepFull fills the ring when it is low, after Wake, and when a delay has passed.
+// During a delay, it ignores that the ring is low.
 func (e *Executor) keepFull(ctx context.Context) {
 	delay := time.NewTimer(0)
 	defer delay.Stop()
@@ -224,13 +225,13 @@ func (e *Executor) keepTime() {
 func (e *Executor) Wake() {
 	select {
 	case e.wake <- struct{}{}:
-	default: // a wish that has not been read yet says the same
+	default: // the last request has not been read
 	}
 	e.notify()
 }
 
-// Changed returns a channel that is closed at the next put, at the next failure of
-// a source that may block, by Wake and by Close.
+// Changed returns a channel that closes at the next put, at the next failure of a
+// source that may block, at Wake, and at Close.
 func (e *Executor) Changed() <-chan struct{} {
 	e.waiting.Lock()
 	defer e.waiting.Unlock()

@@ -11,8 +11,8 @@ import (
 )
 
 // Fill puts runs until the ring is full, the executor is closed, or the source
-// fails; Fill returns the source's error. It blocks if the source does. If the
-// source may block, call Fill before Start only.
+// fails. It returns the source's error, or [ringbuffer.ErrClosed]. It blocks if the
+// source does. If the source may block, call Fill before Start only.
 func (e *Executor) Fill(ctx context.Context) error {
 	filled := false
 	for {
@@ -32,11 +32,11 @@ func (e *Executor) Fill(ctx context.Context) error {
 }
 
 // Help is for a taker that found the ring empty. It returns nil when the ring has
-// ids again, or the source's error.
+// ids again, or else the source's error.
 //
-// Help calls a source that does not block itself, and puts one run. Help waits
-// for a source that may block, until a run is put or ctx ends. It does not wait
-// if the last run could not be made.
+// If the source does not block, Help calls the source and puts one run. If the
+// source may block, Help waits until the executor puts a run or ctx ends, and
+// returns at once if the last call of the source failed.
 func (e *Executor) Help(ctx context.Context) error {
 	if e.config.Blocking {
 		return e.await(ctx)
@@ -72,8 +72,8 @@ func (e *Executor) await(ctx context.Context) error {
 	}
 }
 
-// put asks the source for one run, if it is wanted, and puts it. It reports
-// whether it did.
+// put asks the source for one run, if wanted returns true, and reports whether it
+// put the run.
 func (e *Executor) put(ctx context.Context, wanted func() bool) (bool, error) {
 	run, refused, err := e.putNext(ctx, wanted)
 	if refused != nil {
@@ -87,7 +87,7 @@ func (e *Executor) put(ctx context.Context, wanted func() bool) (bool, error) {
 	if put && e.config.Blocking {
 		e.note(nil)
 	}
-	// A taker's own failure is no change for others.
+	// A failure in a taker's goroutine is no change for other takers.
 	if put || err != nil && e.config.Blocking {
 		e.notify()
 	}
@@ -134,8 +134,9 @@ func (e *Executor) rejectAll(runs []ringbuffer.Run, why error) {
 }
 
 // Drop drops all ids in the ring. If a source that does not block is making a
-// run, that run is put first and dropped too. The executor's goroutine calls
-// RejectedPut, so the caller does not wait for the handler, except after Close.
+// run, Drop waits for that run and drops it too. The executor's goroutine calls
+// RejectedPut with why, so the caller does not wait for the handler. After Shutdown,
+// Drop itself calls RejectedPut.
 func (e *Executor) Drop(why error) {
 	runs := e.dropAll()
 	e.waiting.Lock()
@@ -143,13 +144,13 @@ func (e *Executor) Drop(why error) {
 	e.waiting.Unlock()
 	e.Wake()
 	select {
-	case <-e.quit: // Shutdown may have told what there was before
+	case <-e.quit: // Shutdown may have emptied untold before
 		e.tellDropped()
 	default:
 	}
 }
 
-// tellDropped calls RejectedPut with what Drop has dropped.
+// tellDropped calls RejectedPut with the runs that Drop dropped.
 func (e *Executor) tellDropped() {
 	e.waiting.Lock()
 	untold := e.untold
@@ -168,7 +169,7 @@ func (e *Executor) dropAll() []ringbuffer.Run {
 	return e.ring.Drop(math.MaxInt64)
 }
 
-// dropStale reports whether there was anything to drop.
+// dropStale drops stale ids and reports whether there were any.
 func (e *Executor) dropStale() bool {
 	last, ok := e.stale()
 	if !ok {
@@ -179,7 +180,7 @@ func (e *Executor) dropStale() bool {
 	return len(runs) > 0
 }
 
-// stale returns what Config.Stale does, or false if there is no such limit.
+// stale returns the result of Config.Stale, or false if there is no limit.
 func (e *Executor) stale() (last int64, ok bool) {
 	if e.config.Stale == nil {
 		return 0, false

@@ -38,8 +38,8 @@ func (s Schedule) arm(timer *time.Timer) {
 // month, day of week), a descriptor such as @hourly, or an interval of a second
 // or more, such as "@every 1m". Empty text is no schedule, the zero Schedule.
 //
-// Times are the process's local ones. A zone within the text is refused:
-// refills need none, and the parser panics on some.
+// Times are the process's local ones. The error matches [ErrSchedule], and quotes
+// the text. A time zone in the text is an error: the parser panics on some.
 func ParseSchedule(text string) (Schedule, error) {
 	spec := strings.TrimSpace(text)
 	if spec == "" {

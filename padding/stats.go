@@ -2,16 +2,16 @@ package padding
 
 import "time"
 
-// Stats says what an executor has done so far.
+// Stats are the counts and the state of an executor.
 type Stats struct {
 	Refills      int64         // times that Fill put one run or more
 	Helps        int64         // runs that takers put because the ring was empty
-	RejectedPuts int64         // runs told to RejectedPut
-	Making       time.Duration // how long a blocking source has been making the next run; 0 if it is not
+	RejectedPuts int64         // runs given to Config.RejectedPut
+	Making       time.Duration // how long the current call of a blocking source has taken; 0 without one
 	LastError    error         // why the ring could not be filled; nil once it is full
 }
 
-// Stats returns what the executor has done so far. It never waits for the source.
+// Stats returns the executor's counts and state. It never waits for the source.
 func (e *Executor) Stats() Stats {
 	s := Stats{
 		Refills:      e.refills.Load(),
@@ -27,9 +27,9 @@ func (e *Executor) Stats() Stats {
 
 func (e *Executor) lastError() error { return *e.failure.Load() }
 
-// note keeps an error, or nil when the ring is full, for Stats, and logs a change
-// of cause. A source that fails now and then, without the ring ever getting full,
-// is one line in the log.
+// note keeps an error, or nil when the ring is full, for Stats, and logs when the
+// error changes. So a source that fails with one error until the ring is full again
+// causes one line in the log.
 func (e *Executor) note(err error) {
 	if err == nil && e.lastError() == nil {
 		return
