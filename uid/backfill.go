@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	// ErrTickFull is matched when all ids of a tick are issued.
+	// ErrTickFull is matched when Backfill has issued all ids of a tick.
 	ErrTickFull = errors.New("uid: all ids of the tick are issued")
 
 	// ErrPast is matched when Backfill is asked for a time that it cannot stamp.
@@ -25,7 +25,7 @@ var (
 	ErrUsedNumber = errors.New("uid: worker number may have been used before")
 )
 
-// DefaultMaxTicks is BackfillConfig.MaxTicks where that is zero.
+// DefaultMaxTicks is the default of BackfillConfig.MaxTicks.
 const DefaultMaxTicks = 1 << 20
 
 // BackfillConfig configures a [Backfill]. The zero BackfillConfig is the default,
@@ -36,9 +36,9 @@ type BackfillConfig struct {
 	Layout bits.Layout
 
 	// MaxTicks is how many ticks Backfill remembers, from 1; zero is 1,048,576.
-	// With more, Backfill forgets the earliest tick, and from then on refuses that
-	// tick and all before it. Rows sorted by ascending time need few. Rows sorted
-	// by descending time need as many as they have ticks.
+	// When there are more, Backfill forgets the earliest tick, and then refuses that
+	// tick and all before it. For rows sorted by ascending time, 1 is enough. Rows
+	// sorted by descending time need as many as they have ticks.
 	MaxTicks int
 
 	// Now is the clock; nil is [time.Now].
@@ -59,14 +59,14 @@ func (c *BackfillConfig) prepare() error {
 	return errors.Join(f...)
 }
 
-// Backfill makes unique ids that carry a past time, for rows that are migrated
-// from elsewhere. Make one with [NewBackfill]. All methods may be called from any
-// number of goroutines.
+// Backfill makes unique ids that carry a past time, for rows that are migrated.
+// Make one with [NewBackfill]. All methods may be called from any number of
+// goroutines.
 //
-// It needs a worker number that was never used before, because a past tick may
-// have been stamped under any other. Only a Registry of package worker gives
-// such numbers. Live generators must take their numbers from the same Registry,
-// or from a range that the Registry does not give.
+// Backfill needs a worker number that was never used before, because a generator
+// may have stamped the past tick under any other number. Only worker.Registry gives
+// such numbers. Live generators must take their numbers from the same Registry, or
+// from a range that the Registry does not give.
 type Backfill struct {
 	stamp
 	began    int64 // the tick in which it started: only earlier ones are stamped
@@ -79,10 +79,10 @@ type Backfill struct {
 	closed    bool
 }
 
-// NewBackfill returns a Backfill under a fresh number of leaser. ctx bounds the
-// start only. The errors match [ErrConfig], [ErrTimeExhausted],
-// [ErrWorkerRange], or come from the leaser. For any leaser but a Registry, the
-// error matches [ErrUsedNumber].
+// NewBackfill returns a Backfill under a number of leaser that was never used. ctx
+// bounds the start only. Errors match [ErrConfig], [ErrTimeExhausted] or
+// [ErrWorkerRange], or come from the leaser. For a leaser other than a
+// worker.Registry, the error matches [ErrUsedNumber].
 func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Backfill, error) {
 	if err := config.prepare(); err != nil {
 		return nil, err
@@ -109,11 +109,12 @@ func (b *Backfill) At(t time.Time) (ID, error) {
 	return ids[0], err
 }
 
-// AtN fills ids with ascending ids of the tick of t, after those of the tick
-// that were issued before, and returns how many it filled. If it fills fewer,
-// the error matches [ErrTickFull]. The error matches [ErrPast] for a time
-// before the layout's epoch, at or after the tick in which the Backfill
-// started, or in a forgotten tick.
+// AtN fills ids with ascending ids of the tick of t, above the ids of that tick
+// that were issued before, and returns how many it filled. If it fills fewer than
+// all, the error matches [ErrTickFull]. The error matches [ErrPast] for a time
+// before the layout's epoch, at or after the tick in which the Backfill started, or
+// in a forgotten tick. After Close, it is [ErrClosed]. It matches [ErrReservation]
+// if the leaser has withdrawn the number.
 func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
 	tick := b.bits.Tick(t)
 	b.mu.Lock()
@@ -123,7 +124,7 @@ func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
 	}
 	used, known := b.used[tick]
 	first := ID(b.first(tick, b.Worker()) + used)
-	if first == 0 { // the id that stands for none
+	if first == 0 { // 0 stands for no id
 		first, used = 1, 1
 	}
 	n := min(int64(len(ids)), b.bits.MaxSequence()+1-used)
@@ -167,8 +168,8 @@ func (b *Backfill) remember(tick int64) {
 	}
 }
 
-// Close ends the Backfill. Afterwards calls return [ErrClosed]. It may be called
-// more than once.
+// Close ends the Backfill: later calls return [ErrClosed]. Close may be called more
+// than once.
 func (b *Backfill) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,30 +9,28 @@ import (
 )
 
 // Cached deals ids that were made ahead of demand, at little more than the cost
-// of an atomic add. Make one with [NewCached] and share it: all methods may be
-// called from any number of goroutines. The zero value is not usable.
+// of an atomic add. It is the generator for most services. Make one with
+// [NewCached] and share it: all methods may be called from any number of
+// goroutines. The zero value is not usable.
 //
-// It is the generator for most services. An id's time lies at most
-// Config.MaxAge behind the clock, and at most the ring's ticks ahead of the
-// clock; under load, at most Config.MaxBorrow ahead.
+// An id's time lies at most Config.MaxAge behind the clock, and at most the ring's
+// ticks ahead of the clock; under load, at most Config.MaxBorrow ahead.
 //
-// Order: if one call ends before another begins, its ids are smaller.
+// Order: a call that ends before another call begins returns smaller ids.
 //
-// Counterpart of CachedUidGenerator of uid-generator.
+// Cached is the counterpart of CachedUidGenerator of uid-generator.
 type Cached struct {
 	dealer
 	stamp
 	ticks *ticks
 }
 
-// NewCached returns a generator with a filled ring, under the number that
-// leaser gives. ctx bounds the start only. End the generator with Close or
-// Shutdown.
+// NewCached takes a worker number from leaser, fills the ring and returns the
+// generator. ctx bounds the start only. End the generator with Close or Shutdown.
 //
-// The errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange], or come
-// from the leaser. [ErrBorrowLimit] means that the number's earlier holder
-// reserved time beyond Config.MaxBorrow, [ErrReservation] that no time can be
-// reserved.
+// Errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange], or come from
+// the leaser. [ErrBorrowLimit] means that an earlier holder of the number reserved
+// time beyond Config.MaxBorrow, [ErrReservation] that no time can be reserved.
 func NewCached(ctx context.Context, leaser Leaser, config Config) (*Cached, error) {
 	schedule, err := config.prepare()
 	if err != nil {
@@ -84,8 +82,8 @@ func (g *Cached) dealerConfig(config Config, schedule padding.Schedule) DealerCo
 	}
 }
 
-// releaseFrom gives the number back, with the time that the ids left in the ring
-// would have carried.
+// releaseFrom gives the number back, together with the time of the ids that are left
+// in the ring.
 func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 	next := g.ticks.last.Load() + 1
 	if len(rest) > 0 {

@@ -7,9 +7,9 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
-// clock returns the present tick. It reads the system's monotonic clock alone,
-// which costs half of [time.Now], and compares it with an anchor. The anchor is
-// renewed ten times a second, so that ids follow a wall clock that steps.
+// clock returns the present tick. It compares the system's monotonic clock, whose
+// reading costs about half of [time.Now], with an anchor. It renews the anchor ten
+// times a second, so that ids follow a wall clock that steps.
 type clock struct {
 	bits   *bits.Allocator
 	now    func() time.Time
@@ -17,9 +17,8 @@ type clock struct {
 	anchor atomic.Pointer[anchor] // nil before the first reading
 }
 
-// anchor is a tick, and how long after at the tick ends. It does not change. at
-// is read after the tick, so that a goroutine held up in between shows a tick
-// late and not early.
+// anchor is a tick that ends at at+left. It does not change. The clock reads at
+// after the tick, so that a pause in between shows a tick late and not early.
 type anchor struct {
 	at   time.Time
 	tick int64

@@ -20,8 +20,7 @@ const (
 	DefaultMaxBackward   = 5 * time.Millisecond
 )
 
-// MaxBoostPower is the greatest Config.BoostPower: the ring then has the most
-// slots that a ring may have.
+// MaxBoostPower is the greatest Config.BoostPower.
 const MaxBoostPower = 20
 
 // MinMaxAge is the least Config.MaxAge above zero.
@@ -39,19 +38,19 @@ type Config struct {
 	// to 20; zero is 3. Counterpart of boostPower.
 	BoostPower int
 
-	// PaddingFactor is the fill, in per cent of the ring, below which the ring is
-	// filled again. The ring compares once a tick: when it begins to deal a tick's
+	// PaddingFactor is the fill, in per cent of the ring, below which the executor
+	// fills the ring. The ring compares once a tick: when it begins to deal a tick's
 	// ids, without counting those. From 1 to 99; zero is 50. Counterpart of
 	// paddingFactor.
 	PaddingFactor int
 
-	// Schedule is when the ring is filled whether or not it is low: a cron
+	// Schedule is when the executor fills the ring whether or not it is low: a cron
 	// specification, or an interval of a second or more, such as "@every 1m".
 	// Empty is never. Counterpart of scheduleInterval.
 	Schedule string
 
 	// MaxBorrow bounds how far ahead of the clock ids are stamped. Zero is 24
-	// hours; negative is without bound; less than a tick is not at all. At the
+	// hours; negative is no bound; less than a tick stamps nothing ahead. At the
 	// bound, ids come at the pace of the clock, and RejectedTake decides whether
 	// calls wait or fail. The bound counts from the latest time that the clock has
 	// shown: a clock that steps back does not lower the bound. If a crashed holder
@@ -59,22 +58,21 @@ type Config struct {
 	// clock catches up: keep MaxBorrow above the Leaser's window.
 	MaxBorrow time.Duration
 
-	// MaxAge bounds how old an id in the ring gets. Ticks that ended longer ago
-	// are dropped, and the ring is filled again with the present. The executor
-	// checks eight times in MaxAge, and drops ids that would be too old at the
-	// next check. Zero is a minute; negative keeps ids for ever; the least is 10
-	// milliseconds.
+	// MaxAge bounds how old an id in the ring gets. The executor drops ticks that
+	// ended longer ago, and fills the ring with the present. It checks eight times
+	// in MaxAge, and drops ids that would be too old at the next check. Zero is a
+	// minute; negative keeps ids for ever; the least is 10 milliseconds.
 	MaxAge time.Duration
 
-	// RejectedPut is called with ids that were made and that this generator will
-	// not issue, and why: [padding.ErrStale] for their age, [ErrWorkerLost] with
-	// the number they were made under, or [ringbuffer.ErrClosed] for the rest at
-	// Close. Under a leased number, the number's next holder may issue ids that
-	// Close left. The function must not call Close. Nil does nothing. Counterpart
-	// of RejectedPutBufferHandler.
+	// RejectedPut is called with n ids from first on, which were made and which this
+	// generator will not issue. err is [padding.ErrStale] for ids that are too old,
+	// [ErrWorkerLost] for ids of a worker number that was lost, or
+	// [ringbuffer.ErrClosed] for ids left at Close. The next holder of a leased
+	// number may issue ids that Close left. RejectedPut must not call Close. Nil does
+	// nothing. Counterpart of RejectedPutBufferHandler.
 	RejectedPut func(first ID, n int64, err error)
 
-	// RejectedTake decides what a call does that finds no id ready: [Help], the
+	// RejectedTake decides what a call does when no id is ready: [Help], the
 	// default, [Reject], [Wait], or a function of your own. Counterpart of
 	// RejectedTakeBufferHandler.
 	RejectedTake func(Refusal) error
@@ -88,27 +86,27 @@ type Config struct {
 }
 
 // DefaultConfig configures a [Default] generator. The zero DefaultConfig is the
-// default, and so is every zero field. Faults are reported as those of a [Config]
-// are.
+// default, and so is every zero field. Errors are as for [Config].
 type DefaultConfig struct {
 	// Layout is how ids are laid out; zero is [bits.Default].
 	Layout bits.Layout
 
-	// MaxBackward is how far the clock may be behind the last id: up to that,
+	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward,
 	// Default waits; beyond, it fails with [ErrClockBackward]. Zero is 5
 	// milliseconds; negative never waits.
 	MaxBackward time.Duration
 
-	// Now is the clock; nil is the system's: its monotonic time is read for each
-	// id, its wall time ten times a second. A clock of your own is read for each
-	// id. It must not block, and may be called from several goroutines.
+	// Now is the clock; nil is the system's. Default reads a clock of your own for
+	// each id. Of the system's clock, it reads the monotonic time for each id and the
+	// wall time ten times a second. Now must not block, and may be called from
+	// several goroutines at once.
 	Now func() time.Time
 
 	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
 	Logger *slog.Logger
 }
 
-// faults collects what is wrong with a config.
+// faults collects the faults of a config.
 type faults []error
 
 func (f *faults) add(field string, value any, want string) {
@@ -121,7 +119,7 @@ func (f *faults) wrap(field string, err error) {
 	}
 }
 
-// layout checks a layout, the default one for zero.
+// layout checks a layout, and replaces the zero layout by the default one.
 func (f *faults) layout(layout *bits.Layout) {
 	if *layout == (bits.Layout{}) {
 		*layout = bits.Default()
@@ -129,7 +127,7 @@ func (f *faults) layout(layout *bits.Layout) {
 	f.wrap("Layout", layout.Validate())
 }
 
-// prepare fills in the defaults and returns what is wrong.
+// prepare fills in the defaults and returns all faults.
 func (c *DefaultConfig) prepare() error {
 	var f faults
 	f.layout(&c.Layout)
@@ -138,7 +136,7 @@ func (c *DefaultConfig) prepare() error {
 	return errors.Join(f...)
 }
 
-// prepare fills in the defaults and returns the schedule and what is wrong.
+// prepare fills in the defaults and returns the schedule and all faults.
 func (c *Config) prepare() (padding.Schedule, error) {
 	var f faults
 	f.layout(&c.Layout)

@@ -13,12 +13,12 @@ import (
 )
 
 // Dealer is the engine of every generator that deals ids from a ring: [Cached],
-// and those of the packages below uid. It deals the ids of the runs that a
+// segment.Generator and uidclient.Client. It deals the ids of the runs that a
 // [padding.Source] makes. Make one with [NewDealer] to build a generator of
 // your own. All methods may be called from any number of goroutines. The zero
 // value is not usable.
 //
-// Order: if one call ends before another begins, its ids are smaller.
+// Order: a call that ends before another call begins returns smaller ids.
 type Dealer struct{ dealer }
 
 // dealer is what Dealer and Cached have in common.
@@ -26,7 +26,7 @@ type dealer struct {
 	ring     *ringbuffer.Ring
 	executor *padding.Executor
 	policy   func(Refusal) error
-	ended    func() bool // reports that the source makes no further run
+	ended    func() bool // reports whether the source makes no further run
 	release  func(context.Context, []ringbuffer.Run) error
 
 	rejected cacheline.Int64 // calls that failed; written by takers, read by Stats
@@ -43,29 +43,28 @@ type DealerConfig struct {
 	// most. Both are powers of two.
 	Runs, RunLen int64
 
-	// PaddingFactor is the fill, in per cent of the ring, below which the ring is
-	// filled again, from 1 to 99.
+	// PaddingFactor is the fill, in per cent of the ring, below which the executor
+	// fills the ring, from 1 to 99.
 	PaddingFactor int
 
-	// Padding configures what fills the ring.
+	// Padding configures the executor that fills the ring.
 	Padding padding.Config
 
-	// RejectedTake is the policy for a take that finds no id; nil is [Help].
+	// RejectedTake is the policy for a call that finds no id; nil is [Help].
 	RejectedTake func(Refusal) error
 
-	// Ended, if set, reports that the source will never make another run. The
-	// policy is then not called.
+	// Ended, if set, reports whether the source will never make another run. If so,
+	// calls fail without calling the policy.
 	Ended func() bool
 
-	// Release, if set, is called once, when the dealer has been closed, with the
-	// ids that were left in the ring. The first of them and all greater ids were
-	// never dealt and never will be. Close returns the error of Release.
+	// Release, if set, is called once after the dealer was closed. rest are the ids
+	// left in the ring: the first of them and all greater ids were never dealt and
+	// never will be. Close returns the error of Release.
 	Release func(ctx context.Context, rest []ringbuffer.Run) error
 }
 
-// NewDealer returns a dealer of the ids that source makes. Its ring is empty and
-// nothing fills it until [Dealer.Start] is called. The error names every fault of
-// the config.
+// NewDealer returns a dealer of the ids that source makes. Its ring stays empty until
+// [Dealer.Start] is called. The error names every fault of the config.
 func NewDealer(source padding.Source, config DealerConfig) (*Dealer, error) {
 	d := new(Dealer)
 	if err := d.open(source, config); err != nil {
@@ -104,8 +103,8 @@ func threshold(capacity, factor int64) int64 {
 }
 
 // Start fills the ring and starts to keep it full. It waits for a source that
-// blocks, and for a reservation that is under way, until ctx ends. A ring that
-// is filled in part is no error; an empty one is.
+// blocks, and for a reservation that is under way, until ctx ends. It returns an
+// error only if the ring stays empty.
 func (d *Dealer) Start(ctx context.Context) error { return d.start(ctx) }
 
 // Wake fills the ring now. Call it when a source that failed can make ids
@@ -138,17 +137,17 @@ func orLongest(d time.Duration) time.Duration {
 }
 
 // Next returns the next id, from memory. When the ring is empty, the policy
-// RejectedTake decides: [Reject] fails at once, [Help] waits only for a run or
-// a reservation that is being made, [Wait] blocks until there is an id. After
-// Close the error is [ErrClosed].
+// RejectedTake decides: [Reject] fails at once, [Help] waits only for a run or a
+// reservation that is under way, [Wait] blocks until there is an id. After Close
+// the error is [ErrClosed].
 func (d *dealer) Next() (ID, error) {
 	id, err := d.ring.Take()
 	return ID(id), err
 }
 
-// NextN fills ids with ascending ids and returns how many it filled: all of
-// them, or fewer with the error that [Dealer.Next] would have returned for the
-// next. The filled ids are valid even then. For an empty slice it returns 0, nil.
+// NextN fills ids with ascending ids and returns how many it filled. If it fills
+// fewer than all, the error is that of [Dealer.Next], and the filled ids are valid.
+// For an empty slice NextN returns 0, nil.
 //
 // NextN claims up to a run at once, so most of the cost of an id is writing it.
 func (d *dealer) NextN(ids []ID) (int, error) {
@@ -175,9 +174,8 @@ func (d *dealer) WaitN(ctx context.Context, ids []ID) (int, error) {
 // Each loop claims several ids at once: 1, 2, 4, … up to 1,024, but no more
 // than the body has used in a millisecond. So loops on several cores do not
 // slow each other down. Ids ascend within one loop; there is no order between
-// loops. Ids that a loop has claimed when it breaks are lost. A loop yields all
-// claimed ids, even if ctx ends, the generator is closed, or the ids grow older
-// than MaxAge.
+// loops. If a loop breaks, its claimed ids are lost. Otherwise it yields them all,
+// even if ctx ends, the generator is closed, or the ids grow older than MaxAge.
 func (d *dealer) All(ctx context.Context) iter.Seq2[ID, error] {
 	return all(ctx, func(limit int64) (ID, int64, error) { return d.claim(ctx, Wait, limit) })
 }
@@ -235,8 +233,8 @@ func (d *dealer) refill(ctx context.Context, policy func(Refusal) error, attempt
 	return d.sleep(ctx, changed, orLongest(after))
 }
 
-// help gets the ring a run: a source that does not block makes it here, any other
-// is waited for.
+// help puts a run of a source that does not block, or waits for a run of a source
+// that may block.
 func (d *dealer) help(ctx context.Context) error {
 	defer d.count(time.Now())
 	err := d.executor.Help(ctx)
@@ -255,7 +253,7 @@ func (d *dealer) help(ctx context.Context) error {
 // for the release of a worker number. Shutdown takes a context instead.
 const CloseTimeout = 5 * time.Second
 
-// Close is [Dealer.Shutdown] within [CloseTimeout].
+// Close is [Dealer.Shutdown] with a deadline of [CloseTimeout].
 func (d *dealer) Close() error { return closeWith(d.Shutdown) }
 
 func closeWith(shutdown func(context.Context) error) error {
@@ -264,12 +262,11 @@ func closeWith(shutdown func(context.Context) error) error {
 	return shutdown(ctx)
 }
 
-// Shutdown ends every wait, stops what fills the ring, drops the ids that were not
-// dealt and gives back what the generator holds: a leased worker number, or the
-// rest of a range. Afterwards Next returns [ErrClosed]. Shutdown may be called more
-// than once and from several goroutines: later calls wait for the first. ctx bounds
-// the first; the error says what could
-// not be stopped or given back.
+// Shutdown ends every wait, stops the executor, drops the ids that were not dealt
+// and gives back what the generator holds: a leased worker number, or the rest of a
+// range. Afterwards calls return [ErrClosed]. Shutdown may be called more than once
+// and from several goroutines: later calls wait for the first, whose ctx bounds it.
+// The error says what could not be stopped or given back.
 func (d *dealer) Shutdown(ctx context.Context) error {
 	d.shut()
 	stopped := d.executor.Shutdown(ctx)

@@ -7,20 +7,20 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// DealerStats says what a [Dealer] has done so far.
+// DealerStats are the counts and the state of a [Dealer].
 type DealerStats struct {
 	Ring     ringbuffer.Counts
 	Executor padding.Stats
 	Starved  int64         // calls that found the ring empty
 	Rejected int64         // calls that failed
-	Waited   time.Duration // how long calls have waited for an id, all together
+	Waited   time.Duration // sum of the waits of all calls
 	Closed   bool          // no further ids are dealt
 }
 
 // Counts returns the totals of the ring.
 func (d *Dealer) Counts() ringbuffer.Counts { return d.ring.Counts() }
 
-// Stats returns what the dealer has done so far. It never waits for the source.
+// Stats returns the dealer's counts and state. It never waits for the source.
 func (d *Dealer) Stats() DealerStats {
 	return DealerStats{
 		Ring:     d.ring.Counts(),

@@ -14,34 +14,34 @@ import (
 // share it: all methods may be called from any number of goroutines. The zero
 // value is not usable.
 //
-// It reads the clock for each id. With the default layout it makes 8,192 ids a
-// second, or half as many in a second that follows a quiet one. [Cached] is faster.
+// Default reads the clock for each id. With the default layout it makes up to 8,192
+// ids a second, and at least half as many in a second that follows a quiet one.
+// [Cached] is faster.
 //
-// A tick's sequence goes on from that of the tick before, and restarts at 0 when
-// more than half are used. So ids are spread evenly over id % n for a small n, at
-// low rates too.
+// A tick's sequence continues from the tick before, and restarts at 0 when more than
+// half of it is used. So even at low rates, ids spread evenly over id % n for a small
+// n.
 //
-// Order: if one call ends before another begins, its id is smaller.
+// Order: a call that ends before another call begins returns smaller ids.
 //
-// Counterpart of DefaultUidGenerator of uid-generator.
+// Default is the counterpart of DefaultUidGenerator of uid-generator.
 type Default struct {
 	clocked
 	maxBackward time.Duration
 
 	// last is tick<<SequenceBits | sequence of the last id that was issued or
-	// skipped. Calls, and granted by way of skip, move it upwards by
-	// compare-and-swap. Close sets it to the greatest number there is, which fails
-	// every later call.
+	// skipped. Calls and skip move it upwards by compare-and-swap. Shutdown sets it
+	// to MaxInt64, which fails every later call.
 	last cacheline.Int64
 
-	final atomic.Int64 // last as Shutdown found it; unclosed before
+	final atomic.Int64 // last before Shutdown; unclosed until then
 }
 
-// NewDefault returns a generator under the number that leaser gives it. ctx
-// bounds the start only. The errors match [ErrConfig], [ErrTimeExhausted] or
+// NewDefault takes a worker number from leaser and returns the generator. ctx
+// bounds the start only. Errors match [ErrConfig], [ErrTimeExhausted] or
 // [ErrWorkerRange], or come from the leaser. If a crashed holder of a leased
-// number had reserved time ahead of the clock, Next fails with [ErrReservation]
-// until the clock catches up.
+// number reserved time ahead of the clock, Next fails with [ErrReservation] until
+// the clock catches up.
 func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Default, error) {
 	if err := config.prepare(); err != nil {
 		return nil, err
@@ -72,11 +72,17 @@ func (g *Default) before() int64 {
 	return -1 - (sequences-start)%sequences
 }
 
-// Next returns an id stamped with the present tick. It waits in three cases: until
-// the next tick if the tick's ids are used up; until the clock has caught up if it
-// stepped back by no more than DefaultConfig.MaxBackward; and while more time is
-// being reserved under a leased number. The errors are [ErrClosed],
-// [ErrTimeExhausted], [*ClockBackwardError] and [*ReservationError].
+// Next returns an id stamped with the present tick. Next waits
+//
+//   - until the next tick, if the present tick's ids are used up;
+//   - until the clock has caught up, if it stepped back by at most
+//     DefaultConfig.MaxBackward;
+//   - until the time that an earlier holder of the number reserved has passed, if
+//     that takes at most a tick or MaxBackward;
+//   - while more time is being reserved under a leased number.
+//
+// The errors are [ErrClosed], [ErrTimeExhausted], [*ClockBackwardError] and
+// [*ReservationError].
 func (g *Default) Next() (ID, error) {
 	id, _, err := g.claim(context.Background(), 1, false)
 	return id, err
@@ -121,8 +127,8 @@ func (g *Default) claim(ctx context.Context, limit int64, patient bool) (first I
 // used returns how many sequences of last's tick are used.
 func (g *Default) used(last int64) int64 { return last&g.bits.MaxSequence() + 1 }
 
-// following returns the sequence to be issued in tick after last. It is above the
-// greatest if there is none.
+// following returns the next sequence in tick after last, or one above the greatest
+// if tick has none left.
 func (g *Default) following(last, tick int64) int64 {
 	switch lastTick := last >> g.shift; {
 	case lastTick == tick:
@@ -170,7 +176,7 @@ func (g *Default) pause(ctx context.Context, w *window, tick, lastTick int64, pa
 // changes, so the compare-and-swap of a claim under the old number fails.
 func (g *Default) skip(*window) {
 	if g.Worker() < 0 {
-		return // there was no old one
+		return // there is no old number
 	}
 	for !g.closed.Load() {
 		last := g.last.Load()
@@ -179,7 +185,7 @@ func (g *Default) skip(*window) {
 		if rest == 0 || next < 0 { // the layout's first tick may begin with id 0
 			next += g.bits.MaxSequence() + 1
 		}
-		g.earlier.Add(-rest) // before, so that Stats never tells too many
+		g.earlier.Add(-rest) // before the swap, so that Stats never counts too many
 		if g.last.CompareAndSwap(last, next) {
 			return
 		}
@@ -208,7 +214,7 @@ func (g *Default) issued() int64 {
 		earlier, last := g.earlier.Load(), g.last.Load()
 		if last == math.MaxInt64 {
 			if last = g.final.Load(); last == unclosed {
-				return 0 // Shutdown is just about to say
+				return 0 // Shutdown has not stored it yet
 			}
 		}
 		if g.earlier.Load() == earlier {

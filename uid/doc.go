@@ -18,18 +18,17 @@
 // rows that are migrated.
 //
 // All are safe for concurrent use. Generators have the methods of [Generator]:
-// Next for an id now, Wait with a context, All for range loops. Cached and
-// Default keep order: if one call ends before another begins, its ids are
-// smaller.
+// Next for an id now, Wait with a context, All for range loops. Cached and Default
+// keep order: a call that ends before another call begins returns smaller ids.
 //
 // # What is unique
 //
-// An id is a tick, a worker number and a sequence, laid out as [bits.Layout]
-// says. A generator issues each sequence of each tick at most once. A [Leaser]
-// ensures that no two generators stamp the same tick under the same number.
-// Package worker has leasers on SQL databases: a Registry gives each number
-// once; a Leaser gives a number again when its holder has stopped or crashed. A
-// generator stamps only ticks that are granted to it.
+// An id is a tick, a worker number and a sequence, laid out by a [bits.Layout]. A
+// generator issues each sequence of each tick at most once, and stamps only ticks
+// that its [Leaser] grants. A Leaser ensures that no two generators stamp the same
+// tick under the same number. Package worker has two on SQL databases: a Registry
+// gives each number once; a Leaser gives a number again when its holder has stopped
+// or crashed.
 //
 // So all ids of one Layout with worker numbers from one table are unique. Ids
 // of two layouts may be equal, and so may ids with numbers from two tables.
@@ -51,10 +50,10 @@
 //
 // # Low bits
 //
-// Services often shard by id % n. A tick's sequence continues from the tick
-// before, and restarts at 0 when more than half is used: in Default always, in
-// Cached after ids were dropped for their age. So ids are spread evenly over
-// the residues of small powers of two, at low rates too.
+// Services often shard by id % n. In Default, a tick's sequence continues from the
+// tick before, and restarts at 0 when more than half of it is used. In Cached, the
+// sequence continues likewise after ids were dropped for their age. So even at low
+// rates, ids spread evenly over the residues of small powers of two.
 //
 // # How a generator ends
 //
@@ -67,9 +66,9 @@
 // logs a warning when it starts, and Stats reports it.
 //
 // If a lease cannot be renewed, its generator continues to the end of the
-// reserved time, then fails with [ErrReservation]. A generator that has lost
-// its number drops the ids in the ring, and continues with greater ids under
-// another number.
+// reserved time, and then fails with [ErrReservation]. A generator that has lost
+// its number drops the ids in the ring, and continues under another number. Ids of
+// Cached and Default keep ascending.
 //
 // # A generator of your own
 //
@@ -80,9 +79,9 @@
 //
 // # What an id reveals
 //
-// Whoever sees an id can read when it was made and by which worker. Two ids
-// show roughly how many were made in between. Ids are easy to guess: do not use
-// them as secrets. Package opaque turns ids into tokens for the public.
+// An id shows when it was made and by which worker. Two ids show roughly how many
+// were made in between. Ids are easy to guess: do not use them as secrets. Package
+// opaque turns ids into tokens for public use.
 //
 // # Around it
 //

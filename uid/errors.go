@@ -12,8 +12,8 @@ var (
 	// ErrClosed is returned by a generator that was closed.
 	ErrClosed = errors.New("uid: generator is closed")
 
-	// ErrTimeExhausted is matched when the layout's last tick has passed, or all
-	// of its ids are issued. No further id can be made with that layout.
+	// ErrTimeExhausted is matched when the layout's last tick has passed, or all of
+	// that tick's ids are issued. The layout has no further id.
 	ErrTimeExhausted = errors.New("uid: layout has run out of time")
 
 	// ErrRingEmpty is Refusal.Err, and with [Reject] the error of the call, when
@@ -33,7 +33,7 @@ var (
 	// does not fit the layout.
 	ErrWorkerRange = errors.New("uid: worker number out of range")
 
-	// ErrWorkerLost is what Config.RejectedPut gets with ids that were dropped
+	// ErrWorkerLost is the error of Config.RejectedPut for ids that were dropped
 	// because their worker number was lost.
 	ErrWorkerLost = errors.New("uid: worker number is lost")
 
@@ -45,7 +45,7 @@ var (
 // clock than Config.MaxBorrow allows. It matches [ErrBorrowLimit].
 type BorrowLimitError struct {
 	Limit time.Duration // Config.MaxBorrow
-	Retry time.Duration // when the clock will have come far enough
+	Retry time.Duration // until the clock allows the next id
 }
 
 func (e *BorrowLimitError) Error() string {
@@ -58,14 +58,14 @@ func (e *BorrowLimitError) Is(target error) bool { return target == ErrBorrowLim
 // RetryAfter returns Retry.
 func (e *BorrowLimitError) RetryAfter() time.Duration { return e.Retry }
 
-// ReservationError says that the next id would carry a time that is not reserved
-// under the leased worker number, or not yet this generator's. It matches
-// [ErrReservation] and what Err matches.
+// ReservationError says that the next id would carry a time that the leased worker
+// number does not have: it is not reserved, or an earlier holder reserved it. The
+// error matches [ErrReservation] and all that Err matches.
 type ReservationError struct {
 	Worker int64     // the number, or the last one if none is held
 	From   time.Time // before this, an earlier holder of the number may have stamped
-	Until  time.Time // up to this, time is reserved; zero if no number is held
-	Err    error     // why no more is; nil while it is under way
+	Until  time.Time // end of the reserved time; zero if no number is held
+	Err    error     // why no more time is reserved; nil while a reservation is under way
 }
 
 func (e *ReservationError) Error() string {
@@ -93,11 +93,11 @@ func (e *ReservationError) RetryAfter() time.Duration { return 0 }
 // Unwrap returns Err.
 func (e *ReservationError) Unwrap() error { return e.Err }
 
-// ClockBackwardError says that the clock stands before the last id's tick by
-// more than Config.MaxBackward. It matches [ErrClockBackward].
+// ClockBackwardError says that the clock is behind the last id's tick by more than
+// DefaultConfig.MaxBackward. It matches [ErrClockBackward].
 type ClockBackwardError struct {
 	Amount time.Duration // until the clock reaches the last id's tick again
-	Max    time.Duration // Config.MaxBackward
+	Max    time.Duration // DefaultConfig.MaxBackward
 }
 
 func (e *ClockBackwardError) Error() string {
@@ -108,5 +108,5 @@ func (e *ClockBackwardError) Error() string {
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
 // PanicError is what a panic in a function of the [Config] becomes. Its fields are
-// In, what panicked; Value, what it panicked with; and Stack.
+// In, the function that panicked; Value, the value of the panic; and Stack.
 type PanicError = padding.PanicError

@@ -16,7 +16,7 @@ type gate struct {
 
 func newGate() gate { return gate{done: make(chan struct{})} }
 
-// shut ends waits and has calls that begin afterwards fail.
+// shut ends all waits, and makes later calls fail.
 func (g *gate) shut() {
 	if g.closed.CompareAndSwap(false, true) {
 		close(g.done)
@@ -44,7 +44,7 @@ func (g *gate) sleep(ctx context.Context, changed <-chan struct{}, d time.Durati
 	}
 }
 
-// count adds the time since began to what calls have waited.
+// count adds the time since began to the waits of all calls.
 func (g *gate) count(began time.Time) { g.waited.Add(int64(time.Since(began))) }
 
 func waitError(ctx context.Context) error { return fmt.Errorf("uid: wait for an id: %w", ctx.Err()) }

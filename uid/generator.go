@@ -5,34 +5,34 @@ import (
 	"iter"
 )
 
-// Generator makes ids. [Cached], [Default] and [Slots] are generators, and so are those of
-// the packages below this one. Every generator is safe for concurrent use, never
+// Generator makes ids. [Cached], [Default], [Slots], segment.Generator and
+// uidclient.Client implement it. A Generator is safe for concurrent use, never
 // issues 0, and never issues an id twice.
 type Generator interface {
 	// Next returns an id, or an error if none may be issued. Some generators wait
 	// a short time first: see their Next.
 	Next() (ID, error)
 
-	// NextN fills ids and returns how many it filled: all of them, or fewer with
-	// the error that Next would have returned for the next.
+	// NextN fills ids and returns how many it filled. If it fills fewer than all, the
+	// error is that of Next.
 	NextN(ids []ID) (int, error)
 
-	// Wait returns an id, and waits as long as ctx allows until one may be
-	// issued.
+	// Wait returns an id. Where Next would fail because no id is ready, Wait blocks
+	// until an id is ready or ctx ends.
 	Wait(ctx context.Context) (ID, error)
 
-	// WaitN is NextN that waits as Wait does.
+	// WaitN is NextN, but waits as Wait does.
 	WaitN(ctx context.Context, ids []ID) (int, error)
 
 	// All returns ids for a range loop, and waits as Wait does. The error that
 	// ends the loop comes with id 0.
 	All(ctx context.Context) iter.Seq2[ID, error]
 
-	// Close ends every wait, and gives back what the generator holds. Afterwards
-	// calls return [ErrClosed].
+	// Close ends every wait, and gives back the worker number or the ids that the
+	// generator holds. Later calls return [ErrClosed].
 	Close() error
 
-	// Shutdown is Close within ctx.
+	// Shutdown is Close with the deadline of ctx.
 	Shutdown(ctx context.Context) error
 }
 

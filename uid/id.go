@@ -14,7 +14,7 @@ import (
 )
 
 // ErrSyntax is matched by the error for text, JSON or a database value that is
-// no id. The error quotes it.
+// no id. The error quotes the text.
 var ErrSyntax = errors.New("uid: not an id")
 
 // ID is a 64-bit id that fits a BIGINT, sorts by time and is 0 or more:
@@ -24,21 +24,21 @@ var ErrSyntax = errors.New("uid: not an id")
 //	| 0| ticks           | worker    | sequence   |
 //	+--+-----------------+-----------+------------+
 //
-// The widths are those of the generator's [bits.Layout]. The zero ID stands for
-// none: no generator issues it.
+// The widths are those of the generator's [bits.Layout]. The zero ID stands for no
+// id: no generator issues it.
 //
 // As text an ID is a decimal number. As JSON it is a string, since JavaScript
-// rounds numbers above 2^53. Readers accept a string or a number. The handlers
-// of log/slog write the same. As binary it is 8 bytes, the highest first.
-// Shorter texts are [ID.Base32] and [ID.Base62]. All but the decimal text sort
-// as the ids do.
+// rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. The handlers
+// of log/slog write the same. As binary it is 8 bytes, the highest first. Shorter
+// texts are [ID.Base32] and [ID.Base62]. All forms but the decimal text sort as the
+// ids do.
 //
 // # Nil and negative
 //
-// A nil *ID is written as null, NULL or <nil>. NULL is read into a *ID or a
-// [database/sql.Null]. A negative ID is no id: every reader and writer that
-// returns an error fails with [ErrSyntax]. String, Base32 and Base62, which
-// cannot fail, write a text that no reader accepts.
+// A nil *ID is written as null, NULL or <nil>. Read NULL into a *ID or a
+// [database/sql.Null]. A negative ID is no id: every method that returns an error
+// fails with [ErrSyntax]. String, Base32 and Base62, which cannot fail, write a text
+// that no parser of this package accepts.
 //
 // # Types made of ID
 //
@@ -46,19 +46,18 @@ var ErrSyntax = errors.New("uid: not an id")
 //
 //	type OrderID uid.ID // wrong
 //
-// has none of ID's methods: it is a number in JSON, which JavaScript rounds. To
-// have the compiler distinguish ids of orders from others, embed ID in a struct
-// of its own:
+// has none of ID's methods: it is a number in JSON, which JavaScript rounds. For a
+// type that the compiler distinguishes from other ids, embed ID in a struct:
 //
 //	type OrderID struct{ uid.ID }
 //
-// An OrderID has all forms of ID, and package uidgorm fills it. Embed ID in no struct
-// with other fields: ID's methods would be that struct's too, and its JSON would be
-// the id alone. Name the field instead, ID uid.ID.
+// An OrderID has all forms of ID, and package uidgorm fills it. Never embed ID in a
+// struct with other fields: the struct would inherit ID's methods, and its JSON would
+// be the id alone. Name the field instead, ID uid.ID.
 type ID int64
 
-// ParseID reads an id from decimal text. Signs, spaces and numbers above 2^63-1
-// are refused with an error that quotes the text and matches [ErrSyntax].
+// ParseID reads an id from decimal text. For signs, spaces and numbers above 2^63-1,
+// the error quotes the text and matches [ErrSyntax].
 func ParseID(text string) (ID, error) {
 	n, err := strconv.ParseUint(text, 10, 63)
 	switch {
@@ -70,8 +69,7 @@ func ParseID(text string) (ID, error) {
 	return ID(n), nil
 }
 
-// MustParse is ParseID for texts in source code, such as those of tests: it panics
-// where ParseID returns an error.
+// MustParse is ParseID for constant texts: it panics where ParseID returns an error.
 func MustParse(text string) ID {
 	id, err := ParseID(text)
 	if err != nil {
@@ -83,8 +81,8 @@ func MustParse(text string) ID {
 // String returns the id in decimal.
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 
-// Compare returns -1, 0 or 1, for an id made before, the same, or after. It is
-// made for [slices.SortFunc].
+// Compare returns -1 if id is less than other, 0 if they are equal, and 1 otherwise,
+// as [slices.SortFunc] needs it.
 func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
 // IsZero reports whether the id is 0, which stands for none.
@@ -153,8 +151,8 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return append(b, '"'), nil
 }
 
-// UnmarshalJSON reads an id from a string or a number. As is usual, null leaves
-// it as it is.
+// UnmarshalJSON reads an id from a string or a number. As in encoding/json, null
+// changes nothing.
 func (id *ID) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil
@@ -173,7 +171,7 @@ func (id *ID) UnmarshalJSON(data []byte) error {
 }
 
 // Scan reads an id from a database: an integer, or its decimal text. NULL is an
-// error; scan into a *ID or a [database/sql.Null] where it may occur.
+// error; where NULL may occur, scan into a *ID or a [database/sql.Null].
 func (id *ID) Scan(value any) error {
 	switch v := value.(type) {
 	case int64:
@@ -188,7 +186,7 @@ func (id *ID) Scan(value any) error {
 		return id.UnmarshalText(v)
 	case string:
 		return id.UnmarshalText([]byte(v))
-	case *ID: // as ent hands back what it was given
+	case *ID: // from ent
 		if v == nil {
 			return fmt.Errorf("%w: a nil *uid.ID, want an id", ErrSyntax)
 		}
@@ -208,7 +206,6 @@ func (id ID) Value() (driver.Value, error) {
 	return int64(id), nil
 }
 
-// GormDataType has GORM's migrator make the column of an id a BIGINT. GORM does
-// not make such a column count up by itself. The method needs no import of
-// GORM.
+// GormDataType makes the column a BIGINT when GORM migrates. GORM does not make such
+// a column auto-increment.
 func (ID) GormDataType() string { return "bigint" }

@@ -8,32 +8,32 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Leaser gives a generator its worker number, and the time that it may stamp
-// under the number. It ensures that no two generators with the same layout
-// stamp the same time under one number. Uniqueness across a fleet depends on
+// Leaser gives a generator its worker number, and the time that the generator may
+// stamp under the number. A Leaser ensures that no two generators with the same
+// layout stamp the same time under one number. Uniqueness across a fleet depends on
 // that alone.
 //
 // Package worker has leasers that take numbers from a database. [StaticWorker]
-// is a number that the caller knows to be free, and [lease.Forever] makes a
-// Leaser of any Assigner. Counterpart of WorkerIdAssigner of uid-generator.
+// is a number that the caller knows to be free, and [lease.Forever] makes a Leaser
+// of any lease.Assigner. Leaser is the counterpart of WorkerIdAssigner of
+// uid-generator.
 type Leaser interface {
-	// Lease takes a number from 0 to limit and keeps it until Release. clock is
-	// the clock that stamps ids. Lease calls granted with the grant before it
-	// returns, and again whenever the grant changes, from one goroutine at a time.
-	// granted does not block. ctx bounds the start only.
+	// Lease takes a number from 0 to limit and keeps the number until Release. clock
+	// is the clock that stamps ids. Lease calls granted before it returns, and calls
+	// it again whenever the grant changes, from one goroutine at a time. granted does
+	// not block. ctx bounds the start only.
 	Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error)
 }
 
 // StaticWorker is the [Leaser] of a number that the caller has from elsewhere,
 // such as a configuration file.
 //
-// The caller promises that no other generator uses the number with the same
-// layout. The caller also promises that earlier generators under the number
-// have stopped, and that all their ids lie before the present tick. Breaking
-// either promise repeats ids. A service that restarts within a second under the
-// same number breaks it. So does a service that had borrowed time and restarts
-// before the clock has caught up. If you cannot ensure that, take numbers from
-// package worker, or lease this number: worker.NewLeaser(db,
+// The caller promises that no other generator uses the number with the same layout,
+// and that all ids of earlier generators under the number lie before the present
+// tick. Otherwise ids repeat. A service that restarts within a second under the same
+// number breaks the promise. So does a service that borrowed time and restarts before
+// the clock has caught up. If you cannot keep the promise, take numbers from package
+// worker, or lease this number: worker.NewLeaser(db,
 // lease.WithNumber(uid.StaticWorker(7))).
 func StaticWorker(number int64) *lease.Permanent { return lease.Forever(static(number)) }
 

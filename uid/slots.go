@@ -15,7 +15,7 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
-// DefaultSlots is SlotsConfig.Slots where that is zero.
+// DefaultSlots is the default of SlotsConfig.Slots.
 const DefaultSlots = 256
 
 // MaxSlots is the greatest SlotsConfig.Slots.
@@ -27,14 +27,14 @@ const MaxSlots = 1 << 16
 var ErrSlotsFull = errors.New("uid: all slots are full")
 
 // SlotsConfig configures a [Slots] generator. The zero SlotsConfig is the default,
-// and so is every zero field. Faults are reported as those of a [Config] are.
+// and so is every zero field. Errors are as for [Config].
 type SlotsConfig struct {
 	// Layout is how ids are laid out; zero is [bits.Default].
 	Layout bits.Layout
 
 	// Slots is how many ticks the generator remembers: a power of two from 1 to
-	// 65,536; zero is 256. Slots times the layout's ids per tick is how many ids
-	// it can make while the clock stands still or is behind.
+	// 65,536; zero is 256. While the clock stands still or is behind, the generator
+	// makes at most Slots times the layout's ids per tick.
 	Slots int
 
 	// Now is the clock, as in [DefaultConfig].
@@ -60,15 +60,15 @@ func (c *SlotsConfig) prepare() error {
 // but not ordered. Make one with [NewSlots] and share it: all methods may be
 // called from any number of goroutines. The zero value is not usable.
 //
-// Choose it where the clock cannot be trusted and order does not matter. An id's
+// Choose Slots where the clock cannot be trusted and order does not matter. An id's
 // time is that of the clock, or of a slot's tick: up to Slots ticks behind or
 // ahead of the clock, and further off after the clock has stepped.
 //
 // # How it works
 //
-// Slot i owns the ticks t with t mod Slots = i. It remembers one of them, and how
-// many of that tick's sequences are used. An id of the present tick comes from the
-// tick's slot. If the slot remembers an earlier tick, it moves up to the present
+// Slot i owns the ticks t with t mod Slots = i. The slot remembers one of these
+// ticks, and how many of the tick's sequences are used. An id comes from the slot of
+// the present tick. If the slot remembers an earlier tick, it moves up to the present
 // one. If it remembers a later tick, because the clock stepped back, the id gets
 // the slot's tick and its next sequence. If the slot is full, the id comes from
 // the next slot that has room, again with that slot's own tick. A full slot never
@@ -77,15 +77,15 @@ func (c *SlotsConfig) prepare() error {
 // # Why no id repeats
 //
 // A slot changes by compare-and-swap, to a greater sequence of the same tick or
-// to a greater tick. So it issues each sequence of a tick at most once, and no
-// tick again that it has left. Two slots never remember the same tick, since
+// to a greater tick. So it issues each sequence of a tick at most once, and never
+// returns to a tick that it has left. Two slots never remember the same tick, since
 // their ticks differ mod Slots. Slots begin at the present or later, and issue
 // only ticks that the lease grants. After a lost number, the next number has
 // new slots. Close shuts every slot, and then gives the number back from the
 // end of the greatest tick that was issued.
 //
-// With a [StaticWorker], a restart is safe only if the clock is then past every
-// tick that was issued: the caller promises that.
+// With a [StaticWorker], the caller promises that the clock is past every issued
+// tick before a restart.
 type Slots struct {
 	tickShift uint8 // SequenceBits + 1: a slot is tick<<tickShift | used sequences
 	mask      int64 // number of slots - 1
@@ -94,7 +94,7 @@ type Slots struct {
 	slots atomic.Pointer[slots] // of the present number; written under mu
 	mu    sync.Mutex            // held while slots are replaced or shut
 
-	clocked // last: what calls read stands before what they write
+	clocked // last, so that the fields that calls read lie before those that they write
 }
 
 // slots are what one number has issued.
@@ -106,9 +106,9 @@ type slots struct {
 // shutSlot replaces the word of a slot that issues nothing more.
 const shutSlot = math.MaxUint64
 
-// NewSlots returns a generator under the number that leaser gives it. ctx bounds
-// the start only. The errors match [ErrConfig], [ErrTimeExhausted] or
-// [ErrWorkerRange], or come from the leaser.
+// NewSlots takes a worker number from leaser and returns the generator. ctx bounds
+// the start only. Errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange],
+// or come from the leaser.
 func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, error) {
 	if err := config.prepare(); err != nil {
 		return nil, err
@@ -126,8 +126,8 @@ func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, e
 	return g, nil
 }
 
-// renew makes slots for another number. Tick 0 is left out, where worker 0 would
-// have id 0, which stands for none.
+// renew makes slots for another number. It leaves out tick 0, where worker 0 would
+// have id 0, which stands for no id.
 func (g *Slots) renew(w *window) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -176,7 +176,7 @@ func (g *Slots) Next() (ID, error) {
 }
 
 // claim takes at most limit consecutive ids of one slot. While the number changes,
-// the window is empty or another than the slots'.
+// the window is empty, or of another number than the slots.
 func (g *Slots) claim(ctx context.Context, limit int64, patient bool) (ID, int64, error) {
 	for {
 		w, s := g.window.Load(), g.slots.Load()
@@ -221,7 +221,7 @@ func (g *Slots) fromSlots(w *window, s *slots, tick, limit int64) (ID, int64) {
 			}
 			skipped := start - used
 			if skipped > 0 {
-				g.earlier.Add(-skipped) // before, so that Stats never tells too many
+				g.earlier.Add(-skipped) // before the swap, so that Stats never counts too many
 			}
 			if !slot.CompareAndSwap(word, g.word(at, start+n)) {
 				if skipped > 0 {
@@ -239,7 +239,7 @@ func (g *Slots) fromSlots(w *window, s *slots, tick, limit int64) (ID, int64) {
 	return 0, 0
 }
 
-// pause waits until a slot may have room, or says why not to wait.
+// pause waits until a slot may have room, or returns why the call fails.
 func (g *Slots) pause(ctx context.Context, w *window, tick int64, patient bool) error {
 	now := g.now()
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// stamp is what a generator of clocked ids may stamp: the ticks of a layout, under
-// a worker number, as far as they are granted.
+// stamp holds what a generator of clocked ids may stamp: a layout, a worker number,
+// and the ticks that are granted under the number.
 type stamp struct {
 	bits  bits.Allocator
 	shift uint8     // SequenceBits
@@ -22,7 +22,7 @@ type stamp struct {
 	now   func() time.Time
 	lease lease.Lease
 
-	numbered func(*window) // called with another number's window before that is installed, while nothing may be stamped
+	numbered func(*window) // called with a new number's window before it is installed, while nothing may be stamped
 	lost     func()        // called when a number was lost, and nothing may be stamped
 	extended func()        // called when the window was replaced
 
@@ -32,14 +32,14 @@ type stamp struct {
 	changes atomic.Int64 // of the number; written by granted, read by Stats
 }
 
-// window is a number and the ticks that may be stamped under it. It does not
-// change; a new one replaces it.
+// window is a number and the ticks that may be stamped under the number. It does not
+// change; a new window replaces it.
 type window struct {
-	worker      int64     // the last one, if none is held
+	worker      int64     // the number, or the last one if none is held
 	first, last int64     // the ticks from first to last; none if last is less
 	until       time.Time // of the grant; zero is no end
 	fresh       bool      // the number was never given before
-	err         error     // why there is no more
+	err         error     // why no further tick is granted
 	replaced    chan struct{}
 }
 
@@ -48,11 +48,11 @@ func empty(worker int64, err error) *window {
 	return &window{worker: worker, last: -1, err: err, replaced: make(chan struct{})}
 }
 
-// covers reports whether a tick of the window is the tick at hand.
+// covers reports whether tick may be stamped.
 func (w *window) covers(tick int64) bool { return w.first <= tick && tick <= w.last }
 
-// prepare does what needs no worker number, so that an unusable layout uses up
-// no number. The layout has been checked.
+// prepare does the part of the start that needs no worker number, so that an unusable
+// layout uses up no number. The layout was checked before.
 func (s *stamp) prepare(layout bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	allocator, err := bits.NewAllocator(layout)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *stamp) take(ctx context.Context, leaser Leaser) error {
 	}
 	held, err := leaser.Lease(ctx, s.bits.MaxWorker(), s.now, s.granted)
 	if err != nil {
-		return err // which says what was being done
+		return err // it names the operation
 	}
 	s.lease = held
 	if w := s.window.Load(); errors.Is(w.err, ErrWorkerRange) {

@@ -4,36 +4,35 @@ import (
 	"time"
 )
 
-// Stats says what a generator has done so far and where it stands. Taking it
-// each second is cheap, and slows no call down. Ids issued meanwhile may be
-// missing.
+// Stats are the counts and the state of a generator. Reading them each second is
+// cheap, and slows no call down. Ids issued meanwhile may be missing.
 type Stats struct {
 	Worker        int64         // number under which ids are stamped
 	WorkerChanges int64         // times that a leased number was lost and another taken
 	Issued        int64         // ids issued
 	RejectedTakes int64         // calls that failed
-	Waited        time.Duration // how long calls have waited for an id, all together
+	Waited        time.Duration // sum of the waits of all calls
 	Closed        bool          // no further ids are made
 
 	LayoutEnd      time.Time // first instant that the layout cannot stamp
-	LayoutEndsSoon bool      // that is less than a year away
+	LayoutEndsSoon bool      // LayoutEnd is less than a year away
 
-	ReservedUntil time.Time // time that may be stamped under a leased number; zero is no end
-	LeaseError    error     // why no more is being reserved; nil while it is
+	ReservedUntil time.Time // end of the time that may be stamped under a leased number; zero is no end
+	LeaseError    error     // why no more time is reserved; nil while reserving works
 
-	// The rest is zero for Default, which has no ring.
+	// The rest is zero for Default and Slots, which have no ring.
 
 	Capacity     int64         // ids that the ring holds when full
-	Threshold    int64         // fewer ids than these, and it is filled again
+	Threshold    int64         // the executor fills a ring with fewer ids
 	Remaining    int64         // ids in the ring
 	OldestAge    time.Duration // since the time that the next id carries; negative if that is yet to come
 	Dropped      int64         // ids dropped for their age, with a lost number, or by Close
 	Refills      int64         // times that the executor filled the ring
 	Helps        int64         // ticks that takers put because the ring was empty
-	RejectedPuts int64         // ticks whose ids were dropped, as told to Config.RejectedPut
+	RejectedPuts int64         // ticks whose ids were dropped; see Config.RejectedPut
 	MaxBorrow    time.Duration // Config.MaxBorrow; negative is no bound
 	MaxAge       time.Duration // Config.MaxAge; negative is no bound
-	Borrowed     time.Duration // how far ahead of the clock the last tick made is
+	Borrowed     time.Duration // how far the last tick in the ring is ahead of the clock
 	LastError    error         // why the ring could not be filled; nil once it is full
 }
 
@@ -52,7 +51,7 @@ func (s *stamp) standing(g *gate) Stats {
 	}
 }
 
-// Stats returns what the generator has done so far and where it stands.
+// Stats returns the generator's counts and state.
 func (g *Cached) Stats() Stats {
 	s := g.standing(&g.gate)
 	counts, padded := g.ring.Counts(), g.executor.Stats()

@@ -36,12 +36,11 @@ func (id ID) AppendBase32(b []byte) []byte {
 }
 
 // ParseBase32 reads an id from 13 characters of Crockford's base32. It reads lower
-// case too and, as Crockford has it, I and L as 1 and O as 0. Hyphens, U, other
-// widths and ids above 2^63-1 are refused with an error that quotes the text, names
-// the character and its place, and matches [ErrSyntax].
+// case too and, by Crockford's rules, I and L as 1 and O as 0. It refuses hyphens, U,
+// other widths and ids above 2^63-1. The error quotes the text, names the wrong
+// character and its place, and matches [ErrSyntax].
 //
-// A text does not tell its form: 13 decimal digits are base32 as well. The reader
-// has to know.
+// A text does not show its form: 13 decimal digits are valid base32 too.
 func ParseBase32(text string) (ID, error) { return base32.parse(text) }
 
 // Base62 returns the id as 11 characters: digits, capitals and small letters,

@@ -30,8 +30,8 @@ func newTicks(s *stamp, maxBorrow, maxAge time.Duration) *ticks {
 
 // next takes the tick max(last+1, now, floor), where the floor is the first
 // tick of the window. So time catches up after an idle night, and never goes
-// back. A refused tick is not taken, and a clock beyond the layout's end is not
-// remembered.
+// back. An error takes no tick. next does not remember a clock beyond the layout's
+// end.
 func (t *ticks) next(ctx context.Context) (ringbuffer.Run, error) {
 	now := t.now()
 	shown := t.bits.Tick(now)
@@ -71,8 +71,8 @@ func (t *ticks) resume(dropped ringbuffer.Run) {
 	}
 }
 
-// resumeAt returns the sequence from which a tick is dealt after one in which
-// sequence was to be the next: the same, or 0 when more than half are used.
+// resumeAt returns the sequence with which a tick begins, where sequence would have
+// been the next in the tick before: the same, or 0 when more than half are used.
 func resumeAt(sequence, greatest int64) int64 {
 	if sequence > (greatest+1)/2 {
 		return 0
@@ -80,7 +80,7 @@ func resumeAt(sequence, greatest int64) int64 {
 	return sequence
 }
 
-// furthest returns the end of the last tick that may be borrowed for now.
+// furthest returns the end of the last tick that may be borrowed at present.
 func (t *ticks) furthest() time.Time {
 	if t.maxBorrow < 0 || t.borrow >= t.bits.MaxTick()-t.latest {
 		return t.end

@@ -18,7 +18,7 @@ const (
 	headBytes   = 4 << 10     // that an answer takes beside its runs, at most
 	runBytes    = 64          // that a run takes, at most
 	maxInstance = 128         // bytes of an instance's name
-	maxRetry    = time.Minute // that a server may ask to be left alone
+	maxRetry    = time.Minute // that Retry-After may ask for
 )
 
 // answer is what a server says to a request for runs.

@@ -24,8 +24,8 @@ const (
 // it: all methods may be called from any number of goroutines. The zero value is not
 // usable.
 //
-// Order: if one call ends before another begins, its ids are smaller, as long as one
-// server instance serves.
+// Order: while one server instance serves, a call that ends before another call
+// begins returns smaller ids.
 type Client struct {
 	dealer   atomic.Pointer[uid.Dealer] // of the first order; written with mu held, read by takers
 	_        cacheline.Pad
@@ -126,9 +126,8 @@ func (c *Client) nextAfter(err error) (id uid.ID, _ error) {
 	return id, err
 }
 
-// NextN fills ids and returns how many it filled: all of them, or fewer with the
-// error that Next would have returned for the next. They ascend while one instance
-// serves.
+// NextN fills ids and returns how many it filled. If it fills fewer than all, the
+// error is that of [Client.Next]. The ids ascend while one instance serves.
 func (c *Client) NextN(ids []uid.ID) (int, error) {
 	return c.fill(ids, (*order).NextN)
 }
@@ -196,7 +195,7 @@ func (c *Client) draw(f func(*order) error) error {
 	}
 }
 
-// moved reports that an order gave no id because it has ended, or is closed.
+// moved reports whether an order gave no id because the order has ended or is closed.
 func moved(err error) bool { return errors.Is(err, errMoved) || errors.Is(err, uid.ErrClosed) }
 
 // add makes an order the last one, unless the client is closed.

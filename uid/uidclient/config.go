@@ -38,38 +38,38 @@ var ErrConfig = errors.New("uidclient: invalid config")
 // zero field. One error, which matches [ErrConfig], names every wrong field, its
 // value and the values that are allowed.
 type Config struct {
-	// Token is sent as a bearer token. It is sent over HTTPS, and over HTTP to a
-	// loopback address.
+	// Token is the bearer token of each request. New refuses to send it over HTTP to
+	// an address other than loopback, unless Insecure is set.
 	Token string
 
 	// TLS configures HTTPS: the authorities that are trusted, and the client's
 	// certificate. Nil is Go's default.
 	TLS *tls.Config
 
-	// Insecure allows to send Token over HTTP to any address.
+	// Insecure permits Token over HTTP to any address.
 	Insecure bool
 
-	// Ahead is how long an answer lasts: its size follows the measured rate. Zero
-	// is 10 seconds. It is at most MaxAge.
+	// Ahead is how long the ids of an answer last: the client asks for as many as the
+	// measured rate needs. At most MaxAge; zero is 10 seconds.
 	Ahead time.Duration
 
-	// MaxAge bounds how old an id gets in this process. Older ids are dropped, and
-	// fresh ones are fetched. Zero is a minute; negative is no bound; the least is
-	// 100 milliseconds. Make it negative for ids of a counter: they do not age.
+	// MaxAge bounds how old an id gets in this process. The client drops older ids and
+	// fetches fresh ones. Zero is a minute; negative is no bound; the least is 100
+	// milliseconds. Set a negative MaxAge for ids of a counter: they carry no time.
 	MaxAge time.Duration
 
-	// MaxIDs is the most ids to ask for at once, from 1 to 2^24. Zero is 10,000, which servers allow by default.
-	// If a server allows less, the client asks for less.
+	// MaxIDs is the most ids to ask for at once, from 1 to 2^24. Zero is 100,000. If a
+	// server allows fewer (by default 10,000), the client asks for fewer.
 	MaxIDs int64
 
-	// Timeout bounds each request, as half of MaxAge does. Zero is 5 seconds.
+	// Timeout bounds each request. Zero is 5 seconds. Half of MaxAge is a bound too.
 	Timeout time.Duration
 
-	// Hedge is how long a server may take until another is asked too. Zero is 500
-	// milliseconds.
+	// Hedge is how long the client waits for a server before it asks another server
+	// too. Zero is 500 milliseconds.
 	Hedge time.Duration
 
-	// RejectedTake decides what a call does that finds no id. [uid.Help], the
+	// RejectedTake decides what a call does when no id is left. [uid.Help], the
 	// default, waits for a fetch that is under way, and fails while no server
 	// answers. [uid.Reject] fails at once. [uid.Wait] waits.
 	RejectedTake func(uid.Refusal) error

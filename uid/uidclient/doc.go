@@ -14,34 +14,34 @@
 //
 // # Order
 //
-// Ids ascend only while one server instance serves: an instance is one start of
-// one server. When another instance answers, its ids may be lower. They are dealt
-// once the ids of the former instance are used up, from a ring of their own. So a
-// single failover or restart of a server starts a new order. Generators of the kind
-// slots have no order and cannot be fetched.
+// An instance is one start of one server. Ids ascend only while one instance serves.
+// The ids of another instance may be lower. A Client deals them, from a ring of their
+// own, once the ids of the former instance are used up. So a failover or a restart of
+// a server starts a new order. Generators of the kind slots have no order, and a
+// Client cannot fetch their ids.
 //
 // # Fetching
 //
-// The next answer is fetched when half of the last one is used. Its size follows
-// the measured rate, so that it lasts Config.Ahead: ids continue for at least half
-// of that while no server answers. Config.MaxAge bounds the age of ids, counted from
-// the request that fetched them. Ids that were fetched and not issued, because of
-// their age or by Close, are a gap.
+// A Client fetches the next answer when half of the last answer is used. Its size
+// follows the measured rate, so that the ids last Config.Ahead: while no server
+// answers, ids continue for at least half of that. Config.MaxAge bounds the age of
+// ids, counted from the request that fetched them. Ids that a Client fetched and
+// dropped, for their age or at Close, are a gap.
 //
 // # Failover
 //
-// A Client begins with a random server and stays with it while it answers. It asks
-// the next server at once when one fails, and also when one has not answered for
-// Config.Hedge. The first answer is used; the ids of the other are a gap. A server
-// that failed is not asked again until a pause is over, which grows from 0.1 to 10
-// seconds. A single URL, of a load balancer, is asked a second time over another
-// connection.
+// A Client begins with a random server, and keeps to a server that answers. When a
+// server fails, or does not answer for Config.Hedge, the Client asks the next
+// server. It uses the first answer; the ids of a second are a gap. After a failure it
+// leaves the server out for 0.1 seconds, and up to 10 seconds if failures go on. If
+// there is one URL, such as a load balancer's, the Client asks it a second time over
+// another connection.
 //
 // # A server that goes back
 //
-// Each answer names its instance and has a number, which ascends. A Client refuses
-// an instance for good, with [ErrRewound], if the number or the ids of an answer do
-// not lie above those before: the server was restored from a snapshot, say, or a
-// proxy repeats answers. Another instance may lie lower. A Client remembers 1,000
-// instances.
+// Each answer names its instance, and has a number that ascends. If the number or the
+// ids of an answer do not lie above the instance's earlier ones, a Client refuses the
+// instance for good, with [ErrRewound]. The server was restored from a snapshot, or a
+// proxy repeats answers. Ids of another instance may be lower. A Client remembers
+// 1,000 instances.
 package uidclient

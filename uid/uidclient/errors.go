@@ -12,21 +12,20 @@ import (
 
 var (
 	// ErrRewound is matched when a server instance answered with ids that are not
-	// above those it answered with before. They are not issued.
+	// above its earlier ids. The client does not issue them.
 	ErrRewound = segment.ErrRewound
 
 	// ErrAway is matched by an [*AwayError]: no server answered.
 	ErrAway = segment.ErrAway
 
-	// ErrAnswer is matched when a server's answer is no list of runs.
+	// ErrAnswer is matched when a server's answer is not a list of runs.
 	ErrAnswer = errors.New("uidclient: invalid answer")
 
 	errMoved = errors.New("uidclient: another instance has answered")
 )
 
-// AwayError says that no server answered, or that those that did refused. Ids are
-// fetched again after Retry, so Wait waits. AwayError matches [ErrAway] and what Err
-// matches.
+// AwayError says that no server answered with ids. The client asks again after
+// Retry, so Wait waits. AwayError matches [ErrAway] and all that Err matches.
 type AwayError struct {
 	Name  string        // of the generator
 	Err   error         // of each server
@@ -46,15 +45,15 @@ func (e *AwayError) Unwrap() error { return e.Err }
 // RetryAfter returns Retry.
 func (e *AwayError) RetryAfter() time.Duration { return e.Retry }
 
-// StatusError says that a server answered a request with another status than 200.
-// Calls wait, as [AwayError] says, if the status is 408, 429 or 500 and above.
-// With any other status calls fail at once.
+// StatusError says that a server answered with a status other than 200. After 408,
+// 429 and 500 or above, the client asks again, as [AwayError] says. After any other
+// status, calls fail at once.
 type StatusError struct {
 	Server string // its URL
 	Status int
-	Detail string // what the server says of it; may be empty
+	Detail string // the server's reason; may be empty
 
-	retry time.Duration // how long the server wants to be left alone
+	retry time.Duration // until the server wants the next request
 }
 
 func (e *StatusError) Error() string {
@@ -78,7 +77,7 @@ func (e serverErrors) Error() string {
 
 func (e serverErrors) Unwrap() []error { return e }
 
-// refuses reports that to ask again soon is of no use.
+// refuses reports whether it is useless to ask again soon.
 func refuses(err error) bool {
 	if status := (*StatusError)(nil); errors.As(err, &status) {
 		return status.Status < 500 && status.Status != http.StatusRequestTimeout && status.Status != http.StatusTooManyRequests

@@ -5,13 +5,13 @@ import "fmt"
 // maxInstances is how many instances a client remembers.
 const maxInstances = 1000
 
-// judge knows where the instances stand that have answered.
+// judge holds the last number and id of each instance that has answered.
 type judge map[string]standing
 
 type standing struct {
 	number  int64 // of the last answer
 	last    int64 // id of that
-	refused bool  // it has gone back, so others may have been given its ids
+	refused bool  // it has gone back, so other clients may have its ids
 }
 
 // accept returns an error for an answer that does not lie above the instance's last.

@@ -14,8 +14,8 @@ import (
 // ringRuns is how many runs the ring of an order holds. Further ones wait.
 const ringRuns = 256
 
-// order deals the ids of one instance, which ascend, from a ring. It ends when
-// another instance answers: that one's ids are dealt by the next order.
+// order deals the ids of one instance, which ascend, from a ring. An order ends when
+// another instance answers; the next order deals that instance's ids.
 type order struct {
 	*uid.Dealer
 	client   *Client
@@ -24,13 +24,12 @@ type order struct {
 
 	mu   sync.Mutex       // never held during I/O, nor by a taker
 	runs []ringbuffer.Run // that are not in the ring yet
-	half int64            // with so many ids left, fetch
+	half int64            // fetch when so many ids are left
 	ages []age            // in ascending order
 	old  int64            // ids up to it are too old
 }
 
-// age says when the ids up to last were fetched that lie above the last of the age
-// before.
+// age says when ids were fetched: those above the last of the age before, up to last.
 type age struct {
 	last int64
 	at   time.Time
@@ -75,7 +74,7 @@ func (o *order) source(ctx context.Context) (ringbuffer.Run, error) {
 	return run, nil
 }
 
-// end has the answer of another instance dealt by the next order. Its error is
+// end starts the next order, which deals the answer of another instance. The error is
 // never nil.
 func (o *order) end(ctx context.Context, a *answer) error {
 	next, err := o.client.newOrder()

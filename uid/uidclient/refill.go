@@ -26,7 +26,7 @@ func (c *Client) refill(ctx context.Context) (*answer, error) {
 	}
 }
 
-// tooMany reports that a server may answer a request for fewer ids.
+// tooMany reports whether a server may answer a request for fewer ids.
 func tooMany(err error, n int64) bool {
 	status := (*StatusError)(nil)
 	return n > 1 && errors.As(err, &status) &&
@@ -48,8 +48,8 @@ func (c *Client) fewer(most int64) {
 	c.most = most
 }
 
-// note keeps what became of a fetch, and logs that fetches begin to fail, or no
-// longer do. What fails New is in its error.
+// note records the result of a fetch, and logs when fetches begin to fail and when
+// they succeed again. It does not log a failure that New returns.
 func (c *Client) note(usage pace.Usage, asked int64, a *answer, err error) {
 	c.mu.Lock()
 	before, began := c.failure, c.pace.Size > 0
@@ -69,7 +69,8 @@ func (c *Client) note(usage pace.Usage, asked int64, a *answer, err error) {
 	}
 }
 
-// wakeAfter has a refusal's servers asked again after a pause.
+// wakeAfter asks the servers again after a pause. Their refusal alone would end
+// fetching.
 func (c *Client) wakeAfter(pause time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

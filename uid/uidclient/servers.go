@@ -12,7 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// server is a URL and why it is not asked.
+// server is a URL, and why the client does not ask it.
 type server struct {
 	url   string // of requests
 	pause *backoff.ExponentialBackOff
@@ -39,7 +39,8 @@ func newServers(urls []string) *servers {
 	return s
 }
 
-// turn returns whom to ask, in turn, beginning with the last that answered.
+// turn returns the servers in the order in which to ask them, beginning with the
+// last that answered.
 func (s *servers) turn() (list []*server) {
 	now := time.Now()
 	for i := range s.all {
@@ -68,7 +69,7 @@ func (s *server) failed(err error) {
 	s.err, s.until = err, time.Now().Add(pause)
 }
 
-// failure returns why no server has answered, and how long none is asked.
+// failure returns why no server has answered, and how long to wait before asking again.
 func (s *servers) failure() (refused bool, pause time.Duration, err error) {
 	var list serverErrors
 	refused = true
@@ -89,8 +90,8 @@ type reply struct {
 	err    error
 }
 
-// fetch asks one server after another for n ids, until one answers. No request is
-// under way when fetch returns.
+// fetch asks one server after another for n ids, until one answers. When fetch
+// returns, no request is under way.
 func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var requests sync.WaitGroup

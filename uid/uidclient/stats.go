@@ -2,8 +2,7 @@ package uidclient
 
 import "time"
 
-// Stats says what a client has done so far and where it stands. Ids issued meanwhile
-// may be missing.
+// Stats are the counts and the state of a client. Ids issued meanwhile may be missing.
 type Stats struct {
 	Name          string        // of the server's generator
 	Issued        int64         // ids issued
@@ -14,7 +13,7 @@ type Stats struct {
 
 	Remaining int64 // ids that were fetched and not issued
 	Dropped   int64 // ids dropped for their age or by Close
-	Orders    int64 // times that another instance has answered than before
+	Orders    int64 // changes of the instance that answers
 
 	Server    string        // that answered last
 	Instance  string        // that it named
@@ -45,8 +44,7 @@ func (t *totals) add(o *order) {
 	t.waited += s.Waited
 }
 
-// Stats returns what the client has done so far and where it stands. It never waits
-// for a server.
+// Stats returns the client's counts and state. It never waits for a server.
 func (c *Client) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
