@@ -9,20 +9,20 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// again is how long an error that is the store's answer lasts: the store is not
-// asked before that.
+// again is how long the loader keeps an error that the store answered, before it
+// asks the store again.
 const again = time.Minute
 
-// failing is the part of a loader that says why loads fail.
+// failing is the part of a loader that records why loads fail.
 type failing struct {
 	pause    *backoff.ExponentialBackOff
-	refused  error // why no load is started before until, or ever if that is zero; nil once one has succeeded
+	refused  error // why no load starts before until, or ever if until is zero; nil after a load that succeeded
 	until    time.Time
 	wake     *time.Timer
 	reported error // refused, as it was logged
 }
 
-// accept takes the store's answer. It is called with mu held.
+// accept takes the store's answer. Call it with mu held.
 func (l *loader) accept(a *load) {
 	l.took = a.took
 	first, end := a.first, a.first+a.count
@@ -33,7 +33,7 @@ func (l *loader) accept(a *load) {
 	case errors.Is(a.err, ErrUnknownTag):
 		l.refuse(a.err, again)
 		return
-	case errors.Is(a.err, ErrRewound): // the store remembers more itself
+	case errors.Is(a.err, ErrRewound): // the store itself noticed
 		l.rewound = true
 		l.refuse(a.err, again)
 		return
@@ -42,7 +42,7 @@ func (l *loader) accept(a *load) {
 		return
 	case first < l.last.End:
 		l.rewound = true
-		l.refuse(fmt.Errorf("%w: %s answered for %q with %d to %d, and with ids up to %d before",
+		l.refuse(fmt.Errorf("%w: %s answered for %q with %d to %d, and earlier with ids up to %d",
 			ErrRewound, l.store, l.tag, first, end-1, l.last.End-1), again)
 		return
 	}
@@ -53,7 +53,7 @@ func (l *loader) accept(a *load) {
 	l.pause.Reset()
 }
 
-// fewer has less asked for next, at once, until a single id is too much.
+// fewer halves what the next load asks for, until a single id is too much.
 func (l *loader) fewer(a *load) {
 	asked := a.asked
 	if asked == 0 {
@@ -71,7 +71,7 @@ func (l *loader) usedUp() {
 	l.refuse(fmt.Errorf("%w: %q in %s has no id up to %d left", ErrUsedUp, l.tag, l.store, l.stripe.id(l.end-1)), 0)
 }
 
-// refuse notes an error that holds for a time, or for ever if that is 0.
+// refuse records an error that prevents loads for wait, or for ever if wait is 0.
 func (l *loader) refuse(err error, wait time.Duration) {
 	l.failures++
 	l.refused, l.until = err, time.Time{}
@@ -81,7 +81,7 @@ func (l *loader) refuse(err error, wait time.Duration) {
 	}
 }
 
-// failed notes that the store did not answer.
+// failed records that the store did not answer.
 func (l *loader) failed(err error) {
 	retry := l.pause.NextBackOff()
 	l.refuse(l.away(err, retry), retry)
@@ -91,7 +91,7 @@ func (l *loader) away(err error, retry time.Duration) error {
 	return &LoadError{l.store.String(), l.tag, err, retry}
 }
 
-// unanswered returns why a load that is still under way is waited for no longer.
+// unanswered returns why the loader no longer waits for a load that is under way.
 // The end of the caller's context is no failure of the store.
 func (l *loader) unanswered(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -104,8 +104,8 @@ func (l *loader) unanswered(ctx context.Context, err error) error {
 	return l.refused
 }
 
-// report logs that loads begin to fail, or no longer do. What fails New is in its
-// error. It is called with nothing locked.
+// report logs when loads begin to fail and when they succeed again. It does not log
+// a failure that New returns. Call it with nothing locked.
 func (l *loader) report() {
 	l.mu.Lock()
 	refused, before := l.refused, l.reported

@@ -11,7 +11,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// What a [Config] has where a field is zero.
+// The defaults of fields of [Config].
 const (
 	DefaultStep        = 1000 // of a counter that Create makes
 	DefaultMaxStep     = 1 << 30
@@ -30,26 +30,26 @@ var ErrConfig = errors.New("segment: invalid config")
 // every zero field. One error, which matches [ErrConfig], names every wrong
 // field, its value and the values that are allowed.
 type Config struct {
-	// Create makes New create the counter, and its table, if they are missing.
-	// Create also restarts a lost counter at 1, and ids repeat. In production,
-	// create counters once: uidring segments create.
+	// Create makes New create the counter and its table if they are missing. Create
+	// cannot tell a new counter from a lost one: it restarts a lost counter at 1, and
+	// ids repeat. In production, create counters once: uidring segments create.
 	Create bool
 
 	// Step is how many ids the first range has. Zero is the store's own step, such
-	// as the column step of a row, which then is MinStep too and may change while
-	// the generator runs.
+	// as the column step of a row. The store's step is then MinStep too, and may
+	// change while the generator runs.
 	Step int64
 
 	// MinStep and MaxStep bound how many ids a range has. The zero MinStep is
 	// Step. The zero MaxStep is 2^30, or Step if that is greater.
 	MinStep, MaxStep int64
 
-	// Ahead is how long a range lasts: ranges follow the measured rate, so an
-	// outage of the store goes unnoticed for nearly that long. Zero is 10 minutes.
+	// Ahead is how long a range lasts at the measured rate. If the store is away,
+	// ids continue for nearly that long. Zero is 10 minutes.
 	Ahead time.Duration
 
-	// LoadAt is how much of a range is used, in per cent, when the next is loaded.
-	// From 1 to 99; zero is 10.
+	// LoadAt is the used part of a range, in per cent, at which the generator loads
+	// the next range. From 1 to 99; zero is 10.
 	LoadAt int
 
 	// LoadTimeout bounds each load. Zero is 5 seconds.
@@ -59,18 +59,18 @@ type Config struct {
 	// 2^63-2. Use 2^53-1 if JavaScript reads the ids as numbers.
 	Limit int64
 
-	// RejectedTake decides what a call does that finds no id. [uid.Help], the
+	// RejectedTake decides what a call does when no id is loaded. [uid.Help], the
 	// default, waits for a load that is under way, and fails while the store is
 	// away. [uid.Reject] fails at once. [uid.Wait] waits.
 	RejectedTake func(uid.Refusal) error
 
 	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
-	// Its handler must not draw ids from this generator: the generator waits for
-	// the handler.
+	// The generator waits for the handler, so the handler must not draw ids from the
+	// generator.
 	Logger *slog.Logger
 }
 
-// prepare fills in the defaults and returns what is wrong.
+// prepare fills in the defaults and returns all faults.
 func (c *Config) prepare() error {
 	var faults []error
 	fault := func(field string, value any, want string) {

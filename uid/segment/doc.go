@@ -1,7 +1,6 @@
 // Package segment makes ids from a counter: small, dense, ascending within a
 // process, and unique among all processes that share a store. Each generator
-// reserves ranges of the counter ahead of demand. An id costs no network call,
-// and as little as one of [uid.Cached].
+// reserves ranges of the counter ahead of demand. An id costs no network call.
 //
 //	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db), "orders", segment.Config{})
 //	...
@@ -10,36 +9,34 @@
 //
 // Use it for order numbers, invoices and keys that should stay short. Such ids
 // carry no time and no worker. The ids of two processes interleave by ranges: a
-// later id of one process may be smaller than an earlier id of the other. Gaps
-// are rare but possible: see below.
+// later id of one process may be smaller than an earlier id of the other. Ids can
+// have gaps: see below.
 //
 // [New] makes ids from one counter, [NewTags] from many, and [Stripe] from one
 // that several stores share.
 //
 // # Ranges
 //
-// The next range is loaded when Config.LoadAt per cent of the current range are
-// used. Its size follows the measured rate, so that a range lasts Config.Ahead:
-// ids continue for about that long while the store is away. Loads run in a
-// goroutine of their own, one at a time. Calls block only while no id is
-// loaded.
+// A generator loads the next range when Config.LoadAt per cent of the current range
+// are used. The size of a range follows the measured rate, so that it lasts
+// Config.Ahead: if the store is away, ids continue for nearly that long. Loads run in
+// a goroutine of their own, one at a time. Calls block only while no id is loaded.
 //
 // # Gaps
 //
-// Close returns unused ids to the store, if no other process has reserved a
-// range since. So restarting the only process leaves no gap. A crash leaves a
-// gap of up to two ranges, which is 2 × Ahead: at a steady rate and the default
-// Ahead, one crash a day loses up to 1.4 % of a process's ids. So does a load or a
-// Close without an answer. Gaps never cause a repeat.
+// Close returns unused ids to the store, unless another process has reserved a
+// range since. So a restart of the only process leaves no gap. A crash leaves a gap
+// of up to two ranges, the ids of 2 × Ahead: at a steady rate and the default Ahead,
+// one crash a day loses up to 1.4 % of a process's ids. A load or a Close that gets
+// no answer from the store can leave such a gap too. No gap causes a repeat.
 //
 // # A store that goes back
 //
-// A counter must never go back. If a store is restored from a backup, or fails
-// over to a replica without the last writes, it hands out ranges again. A
-// generator refuses ranges that are not above its own last range, with
-// [ErrRewound]. A process that has restarted, or that had loaded only lower
-// ranges, cannot notice. The ids from the restored counter up to the highest
-// that was ever reserved can repeat. After a restore, stop the processes, and
-// raise each counter above the highest id in use: uidring segments set TAG
-// --at-least N.
+// A counter must never go back. A store that is restored from a backup, or fails
+// over to a replica without the last writes, hands out ranges again. A generator
+// refuses a range that is not above its own last range, with [ErrRewound]. A process
+// that has restarted, or that had loaded only lower ranges, cannot notice: ids from
+// the restored counter up to the highest reserved id can repeat. After a restore,
+// stop the processes, and raise each counter above the highest id in use: uidring
+// segments set TAG --at-least N.
 package segment

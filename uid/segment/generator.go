@@ -12,14 +12,14 @@ import (
 
 // Generator makes ids from a counter. Make one with [New] and share it: all
 // methods may be called from any number of goroutines. The zero value is not
-// usable. Its methods but Stats are those of [uid.Dealer].
+// usable. All methods except Stats are those of [uid.Dealer].
 //
 // Next returns an id from memory. If the next range is still being loaded, Next
-// waits for it. If the store is away and all ranges that were loaded are used,
-// Next fails with a [*LoadError], or waits if Config.RejectedTake is [uid.Wait].
+// waits for it. If the store is away and all loaded ids are used, Next fails with a
+// [*LoadError], or waits if Config.RejectedTake is [uid.Wait].
 //
-// Order: if one call ends before another begins, its ids are smaller. That holds
-// within one Generator.
+// Order: within one Generator, a call that ends before another call begins returns
+// smaller ids.
 type Generator struct {
 	*uid.Dealer
 	loader *loader
@@ -31,7 +31,7 @@ var _ uid.Generator = (*Generator)(nil)
 // first range. ctx bounds the start only. End the generator with Close or
 // Shutdown, which return unused ids to the store.
 //
-// The errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrUsedUp] or
+// Errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrUsedUp], [ErrRewound] or
 // [ErrAway].
 func New(ctx context.Context, store Store, tag string, config Config) (*Generator, error) {
 	if err := errors.Join(CheckTag(tag), config.prepare()); err != nil {
@@ -51,12 +51,12 @@ func New(ctx context.Context, store Store, tag string, config Config) (*Generato
 	return start(ctx, newLoader(store, tag, stripe{}, config), (*loader).next)
 }
 
-// start returns a generator of the runs that source makes of what l loads.
+// start returns a generator of the runs that source cuts from the ranges of l.
 func start(ctx context.Context, l *loader, source func(*loader, context.Context) (ringbuffer.Run, error)) (*Generator, error) {
 	d, err := uid.NewDealer(func(ctx context.Context) (ringbuffer.Run, error) { return source(l, ctx) }, uid.DealerConfig{
 		Runs:          runs,
 		RunLen:        runLen,
-		PaddingFactor: 99, // the ring asks whenever it begins to deal a run
+		PaddingFactor: 99, // the ring signals whenever it begins to deal a run
 		Padding:       padding.Config{Blocking: true, RejectedPut: l.uncut},
 		RejectedTake:  l.config.RejectedTake,
 		Ended:         l.ended.Load,

@@ -12,8 +12,8 @@ import (
 
 // A load is one request to the store, in a goroutine of its own.
 type load struct {
-	asked int64      // 0 is the store's own step
-	usage pace.Usage // when it was sent
+	asked int64      // ids; 0 is the store's own step
+	usage pace.Usage // when the load was sent
 	done  chan struct{}
 
 	// Written before done is closed.
@@ -60,10 +60,10 @@ func (l *load) finished() bool {
 	}
 }
 
-// grace is how long a load may go on after its time-out until it is said to hang.
+// grace is how long a load may go on after its time-out before it counts as hanging.
 const grace = time.Second
 
-// wait waits for the store's answer, whatever that is.
+// wait waits for the store's answer. It returns an error only if there is none.
 func (l *load) wait(ctx context.Context, timeout time.Duration) error {
 	timer := time.NewTimer(timeout + grace)
 	defer timer.Stop()

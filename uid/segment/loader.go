@@ -26,12 +26,13 @@ type span struct{ next, end int64 }
 func (s span) empty() bool { return s.next >= s.end }
 
 // loader is the source of a generator's runs. It puts each range into the ring in
-// two runs or more. The ring asks for more when it begins to deal a run. So it asks
-// when LoadAt of a range is used: that is where the first run ends.
+// two runs or more. The first run ends where LoadAt of the range is used, and the
+// ring signals whenever it begins to deal a run. So the executor calls the loader at
+// that point.
 //
-// load is nil, or a request that is under way, or an answer that was not looked at.
-// ready is the range that follows, once an answer was. A request is sent only if
-// both are empty. So there is never more than one, and no answer gets lost.
+// load is nil, or a request that is under way, or an answer that is not accepted yet.
+// ready is the accepted range that follows. The loader sends a request only if both
+// are empty. So there is never more than one, and no answer gets lost.
 type loader struct {
 	store  Store
 	tag    string
@@ -40,18 +41,18 @@ type loader struct {
 	end    int64 // all ids of the counter are below it
 	ctx    context.Context
 	cancel func()
-	dealer *uid.Dealer // set before it is started
+	dealer *uid.Dealer // set before the dealer is started
 	ended  atomic.Bool // there will never be another id; written by the source, read by takers
 
 	mu      sync.Mutex // never held during I/O, nor by a taker
 	load    *load
 	ready   span
-	rest    span  // what is not in the ring yet of the range before ready
+	rest    span  // the part of the range before ready that is not in the ring yet
 	turn    int64 // where that range's second run begins
-	last    Range // the last one that was loaded
-	before  Range // the one before
+	last    Range // loaded last
+	before  Range // loaded before last
 	pace    pace.Pace
-	most    int64 // ids to ask for at most, once a load found fewer left
+	most    int64 // ids to ask for at most, after a load found fewer left
 	rewound bool  // the store has gone back
 	closed  bool
 	failing
@@ -93,9 +94,9 @@ func (l *loader) next(ctx context.Context) (ringbuffer.Run, error) {
 	}
 }
 
-// advance returns a run for the ring, or a load to wait for, or why there is
-// neither. Nothing of all that means that no load is due. It starts a load that is
-// due even if there still are runs.
+// advance returns a run for the ring, or a load to wait for, or an error if there is
+// neither. It returns none of them if no load is due. It starts a load that is due
+// even if it returns a run.
 func (l *loader) advance() (ringbuffer.Run, *load, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,8 +120,8 @@ func (l *loader) advance() (ringbuffer.Run, *load, error) {
 	return run, l.load, err
 }
 
-// ask starts a load if one is due. Its error says why a load that is due is not
-// started. cut is how many ids are on their way to the ring.
+// ask starts a load if one is due, or returns why it does not start a load that is
+// due. cut is how many ids are on their way to the ring.
 func (l *loader) ask(cut int64) error {
 	switch {
 	case l.load != nil || !l.ready.empty() || !l.due(cut):
@@ -145,7 +146,8 @@ func (l *loader) begin() {
 	l.turn = l.rest.next + max(1, n/100*at+n%100*at/100)
 }
 
-// cut returns the next run of the range that is begun, if it is not all in the ring.
+// cut returns the next run of the range that is begun, or an empty run if the ring has
+// the whole range.
 func (l *loader) cut() ringbuffer.Run {
 	end := min(l.rest.end, l.end, l.stripe.blockEnd(l.rest.next))
 	if l.rest.next < l.turn {
@@ -160,7 +162,7 @@ func (l *loader) cut() ringbuffer.Run {
 	return run
 }
 
-// uncut takes a run back that the ring was too late for, because it was closed.
+// uncut takes back a run that the ring refused because it was closed.
 func (l *loader) uncut(run ringbuffer.Run, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,13 +9,13 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// settle is how long closing waits for a load that is under way, so that its range
-// can be returned too.
+// settle is how long release waits for a load that is under way, to return its range
+// too.
 const settle = time.Second
 
-// release returns what is left of the last range, and of those before as far as
-// they are adjacent. rest is what was in the ring. The store is asked once: see
-// [Returner].
+// release returns the unused end of the last range to the store, and earlier unused
+// ids that are adjacent. rest are the runs that were in the ring. release calls
+// Return once: see [Returner].
 func (l *loader) release(ctx context.Context, rest []ringbuffer.Run) error {
 	left := l.shut(ctx, rest)
 	store, can := l.store.(Returner)
@@ -34,8 +34,8 @@ func (l *loader) release(ctx context.Context, rest []ringbuffer.Run) error {
 	return nil
 }
 
-// shut has no further run made, and returns which ids at the end of what was loaded
-// were not and will not be issued.
+// shut stops the source, and returns the ids at the end of the loaded ranges that
+// were not issued and will not be.
 func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 	l.mu.Lock()
 	l.closed = true
@@ -70,7 +70,7 @@ func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 		}
 	}
 	if l.rewound {
-		return span{} // others hold what this process was given before
+		return span{} // other processes may hold ids of these ranges
 	}
 	return left
 }
@@ -78,7 +78,7 @@ func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 // after returns s with the ids of earlier before it, if the two are adjacent.
 func (s span) after(earlier span) span {
 	switch {
-	case s.next == s.end: // nothing: what is before it is all there is
+	case s.next == s.end: // s is empty
 		if earlier.end == s.end {
 			return earlier
 		}

@@ -3,34 +3,33 @@ package segment
 import "time"
 
 // A Range is the ids from First up to but not including End. The zero Range is
-// none. In the Stats of [Striped], it is values of the store's counter.
+// empty. In the Stats of [Striped], a Range has values of the store's counter.
 type Range struct{ First, End int64 }
 
-// Stats says what a generator has done so far and where it stands. Ids issued
-// meanwhile may be missing.
+// Stats are the counts and the state of a generator. Ids issued meanwhile may be
+// missing.
 type Stats struct {
 	Store, Tag    string
 	Issued        int64         // ids issued
 	Starved       int64         // calls that found no id ready
 	RejectedTakes int64         // calls that failed
-	Waited        time.Duration // how long calls have waited for an id, all together
+	Waited        time.Duration // sum of the waits of all calls
 	Closed        bool          // no further ids are issued
 
 	Remaining int64         // ids that are loaded and not issued
-	InUse     Range         // the range that ids are issued from
-	Next      Range         // the range after it; zero if it is not loaded
-	Loading   time.Duration // how long the next range has been loading; 0 if it is not
+	InUse     Range         // the range that ids come from
+	Next      Range         // the range after InUse; zero if it is not loaded
+	Loading   time.Duration // how long the load under way has taken; 0 without one
 
 	Step      int64         // ids of the last range
 	Loads     int64         // requests for a range
-	Failures  int64         // those that failed
-	LoadTime  time.Duration // that the last one took
+	Failures  int64         // requests that failed
+	LoadTime  time.Duration // of the last request
 	Returned  int64         // ids that Close gave back to the store
 	LastError error         // why no range can be loaded; nil if one can
 }
 
-// Stats returns what the generator has done so far and where it stands. It never
-// waits for the store.
+// Stats returns the generator's counts and state. It never waits for the store.
 func (g *Generator) Stats() Stats { return g.loader.stats() }
 
 func (l *loader) stats() Stats {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Store keeps counters by name. A counter is the next id that nobody has
+// A Store keeps counters by name, the tag. A counter is the least id that nobody has
 // reserved; it starts at 1 and its end is [math.MaxInt64]. Package segmenttest
 // tests a Store.
 //
@@ -19,13 +19,14 @@ import (
 // the first id of the range, and how many ids were reserved. No two calls, of any
 // processes, ever return ranges that overlap.
 //
-// If the outcome is not known, Reserve returns an error, and no later call
-// returns that range: it is a gap. The error matches [ErrUnknownTag] if tag has
-// no counter; Reserve never makes one. The error matches [ErrUsedUp] if fewer
-// than n ids are left; the counter is then as it was. A store that remembers
-// its highest counter returns an error that matches [ErrRewound] if it has gone
-// back. Any other error means that the store did not answer, and wraps the
-// client's error. Reserve returns soon after ctx ends.
+// If the outcome is not known, Reserve returns an error, and no later call returns
+// that range: it is a gap. Reserve returns soon after ctx ends. Errors match
+//
+//   - [ErrUnknownTag] if tag has no counter: Reserve never makes one;
+//   - [ErrUsedUp] if fewer than n ids are left: the counter is unchanged;
+//   - [ErrRewound] if a store that remembers its highest counter has gone back.
+//
+// Any other error means that the store did not answer, and wraps the client's error.
 //
 // String names the store in errors and logs, without secrets.
 type Store interface {
@@ -35,27 +36,27 @@ type Store interface {
 
 // A Returner is a [Store] that takes back unused ids.
 //
-// Return sets the counter of tag from next back to first if it still is next, and
-// reports whether it did. That is one conditional write, sent at most once: the
-// client must not send it again when the answer is lost, since another process may
-// meanwhile have reserved a range that ends at next.
+// If the counter of tag is next, Return sets it back to first; done reports whether it
+// did. That is one conditional write. The client sends it at most once, even if the
+// answer is lost: meanwhile another process may have reserved a range that ends at
+// next.
 type Returner interface {
 	Return(ctx context.Context, tag string, first, next int64) (bool, error)
 }
 
-// A Creator is a [Store] that makes counters, and whatever table they need.
+// A Creator is a [Store] that makes counters, and the table that they need.
 //
-// Create makes the counter of tag, with next as its value and step as its own step
-// where the store has one. If there is one already, the error matches
-// [ErrTagExists], and nothing changes.
+// Create makes the counter of tag with the value next, and with the step, if the
+// store keeps a step. If tag has a counter, the error matches [ErrTagExists], and
+// nothing changes.
 type Creator interface {
 	Create(ctx context.Context, tag string, next, step int64) error
 }
 
 // A Raiser is a [Store] that can raise counters.
 //
-// Raise sets the counter of tag to next unless it is higher, and returns its value.
-// It never lowers a counter and never makes one.
+// Raise sets the counter of tag to next unless the counter is higher, and returns the
+// counter. It never lowers a counter and never makes one.
 type Raiser interface {
 	Raise(ctx context.Context, tag string, next int64) (int64, error)
 }
@@ -66,7 +67,7 @@ type Lister interface {
 	List(ctx context.Context) ([]Counter, error)
 }
 
-// Counter is what a [Lister] says of a tag.
+// Counter describes a counter to a [Lister]'s callers.
 type Counter struct {
 	Tag     string
 	Next    int64     // the least id that is not reserved
@@ -78,14 +79,14 @@ var (
 	// ErrUnknownTag is matched when the store has no counter for the tag.
 	ErrUnknownTag = errors.New("segment: unknown tag")
 
-	// ErrTagExists is matched when a counter is to be made that is there.
+	// ErrTagExists is matched when Create finds that the tag has a counter.
 	ErrTagExists = errors.New("segment: tag exists")
 
 	// ErrUsedUp is matched when a counter is at its end, or at Config.Limit.
 	ErrUsedUp = errors.New("segment: counter is used up")
 
-	// ErrRewound is matched when the store answered with ids that are not above
-	// those it answered with before. They are not issued.
+	// ErrRewound is matched when the store answered with ids that are not above its
+	// earlier answers. The generator does not issue them.
 	ErrRewound = errors.New("segment: store has gone back")
 
 	// ErrAway is matched by a [*LoadError]: the store did not answer.
@@ -95,12 +96,12 @@ var (
 	ErrTag = errors.New("segment: invalid tag")
 )
 
-// LoadError says that the store did not answer. The range is loaded again after
-// Retry, so Wait waits. LoadError matches [ErrAway] and what Err matches.
+// LoadError says that the store did not answer. The generator asks again after Retry,
+// so Wait waits. LoadError matches [ErrAway] and all that Err matches.
 type LoadError struct {
-	Store string // its name
+	Store string // the store's name
 	Tag   string
-	Err   error         // the store's
+	Err   error         // of the store
 	Retry time.Duration // until the next attempt
 }
 
@@ -117,7 +118,7 @@ func (e *LoadError) Unwrap() error { return e.Err }
 // RetryAfter returns Retry.
 func (e *LoadError) RetryAfter() time.Duration { return e.Retry }
 
-// MaxTag is the most bytes that a tag may have. Every store keeps that many.
+// MaxTag is the most bytes that a tag may have.
 const MaxTag = 128
 
 // CheckTag returns an error that matches [ErrTag] unless tag can name a counter: 1

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// stripe maps a counter to ids. Of the blocks of ids, the counter has those ≡ index
-// mod of. The zero stripe has all ids.
+// stripe maps a counter to ids: the counter has the blocks of ids that are ≡ index mod
+// of. The zero stripe has all ids.
 type stripe struct{ block, index, of int64 }
 
 // id returns the id of a count.
@@ -50,13 +50,13 @@ func (s stripe) end(limit int64) int64 {
 	return full * s.block
 }
 
-// tag is the tag of the counter that a stripe of tag has.
+// tag returns the counter's tag for this stripe of tag.
 func (s stripe) tag(tag string) string {
 	return fmt.Sprintf("%s %d/%d x%d", tag, s.index+1, s.of, s.block)
 }
 
-// stripeOf returns the stripe whose counter has a tag. The zero stripe is that of every
-// other counter.
+// stripeOf returns the stripe of a counter's tag, and the tag without the stripe. A
+// counter that [Stripe] does not use has the zero stripe.
 func stripeOf(striped string) (s stripe, tag string) {
 	at := strings.LastIndexByte(striped, ' ')
 	if at < 0 {
@@ -74,8 +74,8 @@ func stripeOf(striped string) (s stripe, tag string) {
 	return s, tag
 }
 
-// NextID returns the least id that is not reserved. It is Next, but for a counter of
-// [Stripe]. It is [math.MaxInt64] if none is left.
+// NextID returns the least id that is not reserved, or [math.MaxInt64] if none is
+// left. It differs from Next for counters of [Stripe] only.
 func (c Counter) NextID() int64 {
 	s, _ := stripeOf(c.Tag)
 	if c.Next >= s.end(math.MaxInt64-1) {
@@ -85,7 +85,7 @@ func (c Counter) NextID() int64 {
 }
 
 // NextFor returns the least Counter.Next of tag at which all further ids are id or
-// greater. It is id, but for a counter of [Stripe].
+// greater. It differs from id for counters of [Stripe] only.
 func NextFor(tag string, id int64) int64 {
 	s, _ := stripeOf(tag)
 	return max(1, s.end(id-1))

@@ -18,11 +18,11 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// DefaultBlock is StripeConfig.Block where that is zero.
+// DefaultBlock is the default of StripeConfig.Block.
 const DefaultBlock = 1000
 
-// ErrStripe is matched when a store has counters of the tag for another number of
-// stores, another place among them or another block.
+// ErrStripe is matched when a store has a counter of the tag that was made for another
+// number of stores, another order of stores or another Block.
 var ErrStripe = errors.New("segment: stores are striped otherwise")
 
 // StripeConfig configures a [Striped] generator. The zero StripeConfig is the
@@ -30,8 +30,8 @@ var ErrStripe = errors.New("segment: stores are striped otherwise")
 type StripeConfig struct {
 	Config
 
-	// Block is how many consecutive ids come from one store. It cannot change once
-	// ids were issued. Zero is 1,000; it is at most 2^40.
+	// Block is how many consecutive ids come from one store, up to 2^40; zero is
+	// 1,000. Never change it once ids were issued.
 	Block int64
 }
 
@@ -61,11 +61,10 @@ type shard struct {
 
 var _ uid.Generator = (*Striped)(nil)
 
-// Stripe returns a generator of the ids of tag in all stores. Never change the
-// number and the order of stores: the counter of store 2 of 3 is named "orders
-// 2/3 x1000", so that a process with other stores finds no counter. The errors
-// are those of [New], or match [ErrStripe]. They match [ErrAway] only if no
-// store can be reached.
+// Stripe returns a generator of the ids of tag in all stores. Never change the number
+// and the order of stores. Store 2 of 3 keeps its counter under the tag "orders 2/3
+// x1000", so a process with other stores finds no counter. Errors are those of [New],
+// or match [ErrStripe]. They match [ErrAway] only if no store can be reached.
 func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig) (*Striped, error) {
 	if config.Block == 0 {
 		config.Block = DefaultBlock
@@ -99,17 +98,18 @@ func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig
 	return s, nil
 }
 
-// Next returns an id of any store that has one ready. If none has, Next waits for a
-// store that is loading, and fails when all are away. RejectedTake decides otherwise.
+// Next returns an id of any store that has one ready. If no store has, RejectedTake
+// decides: [uid.Help], the default, waits for a store that is loading, and fails when
+// all are away.
 func (s *Striped) Next() (uid.ID, error) {
 	var ids [1]uid.ID
 	_, err := s.fill(context.Background(), s.policy, ids[:])
 	return ids[0], err
 }
 
-// For returns the generator of the store that key is routed to by consistent hash:
-// the same in every process. So the ids of a key ascend within a process. If all
-// counters are made anew for N+1 stores, one key in N+1 moves, to the new store. The
+// For returns the generator of one store, which a consistent hash of key chooses: the
+// same store in every process. So the ids of a key ascend within a process. If you
+// make all counters anew for N+1 stores, one key in N+1 moves, to the new store. The
 // error says why the store was not reached yet.
 func (s *Striped) For(key string) (*Generator, error) {
 	hash := fnv.New64a()
@@ -121,8 +121,8 @@ func (s *Striped) For(key string) (*Generator, error) {
 	return nil, h.failure()
 }
 
-// NextN fills ids, as Next would, and returns how many it filled. They ascend for
-// each store.
+// NextN fills ids and returns how many it filled. If it fills fewer than all, the
+// error is that of Next. The ids of each store ascend.
 func (s *Striped) NextN(ids []uid.ID) (int, error) {
 	return s.fill(context.Background(), s.policy, ids)
 }
@@ -139,8 +139,8 @@ func (s *Striped) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
 	return s.fill(ctx, uid.Wait, ids)
 }
 
-// All returns ids without end, for a range loop. It waits as Wait does. A loop takes
-// up to 64 ids at once; those that it does not yield are a gap.
+// All returns ids without end, for a range loop, and waits as Wait does. A loop takes
+// up to 64 ids at once. The ids that it does not yield are a gap.
 func (s *Striped) All(ctx context.Context) iter.Seq2[uid.ID, error] {
 	return func(yield func(uid.ID, error) bool) {
 		ids := make([]uid.ID, 64)
@@ -159,10 +159,10 @@ func (s *Striped) All(ctx context.Context) iter.Seq2[uid.ID, error] {
 	}
 }
 
-// poll is how long a take waits for one store, until it looks at the others again.
+// poll is how long a call waits for one store before it looks at the others again.
 const poll = 10 * time.Millisecond
 
-// fill takes ids from the stores, from one at random on.
+// fill takes ids from the stores, beginning with a random one.
 func (s *Striped) fill(ctx context.Context, policy func(uid.Refusal) error, ids []uid.ID) (int, error) {
 	filled := 0
 	for attempt := 1; filled < len(ids); attempt++ {
@@ -176,8 +176,8 @@ func (s *Striped) fill(ctx context.Context, policy func(uid.Refusal) error, ids 
 				faults = append(faults, h.failure())
 				continue
 			}
-			// No more than there are, since another store may have ids when this one
-			// has to load.
+			// Take no more than are ready: when this store has to load, another store
+			// may have ids.
 			ready := min(gen.Counts().Remaining, int64(len(ids)-filled))
 			n, _ := gen.NextN(ids[filled : filled+int(ready)])
 			filled += n
@@ -207,7 +207,7 @@ func (s *Striped) fill(ctx context.Context, policy func(uid.Refusal) error, ids 
 	return filled, nil
 }
 
-// pause waits for an id of a store that is loading, if there is one, but not long.
+// pause waits up to poll for an id of a store that is loading, if there is one.
 func (s *Striped) pause(ctx context.Context, loading *Generator, filled *int, ids []uid.ID) error {
 	short, cancel := context.WithTimeout(ctx, poll)
 	defer cancel()
@@ -226,8 +226,8 @@ func (s *Striped) pause(ctx context.Context, loading *Generator, filled *int, id
 	return nil
 }
 
-// Stats returns what the generator of each store says. A store that was not reached
-// yet has its name, its tag and the error.
+// Stats returns the Stats of each store's generator. Of a store that was not reached
+// yet, they have only Store, Tag, Closed and LastError.
 func (s *Striped) Stats() []Stats {
 	var all []Stats
 	for _, h := range s.shards {
@@ -240,7 +240,7 @@ func (s *Striped) Stats() []Stats {
 	return all
 }
 
-// Close is [Striped.Shutdown] within [uid.CloseTimeout].
+// Close is [Striped.Shutdown] with a deadline of [uid.CloseTimeout].
 func (s *Striped) Close() error { return closeWith(s.Shutdown) }
 
 func closeWith(shutdown func(context.Context) error) error {
@@ -249,7 +249,7 @@ func closeWith(shutdown func(context.Context) error) error {
 	return shutdown(ctx)
 }
 
-// Shutdown ends every wait and returns to each store what was not used, at once.
+// Shutdown ends every wait and returns unused ids to all stores at once, within ctx.
 func (s *Striped) Shutdown(ctx context.Context) error {
 	s.cancel()
 	s.opening.Wait()

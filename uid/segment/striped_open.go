@@ -11,8 +11,8 @@ import (
 	"github.com/uidring/uidring/internal/guard"
 )
 
-// start opens all stores at once. It fails if a store refuses, or none can be
-// reached. Those that are away are opened when they are back.
+// start opens all stores at once. It fails if a store refuses, or if none can be
+// reached. It opens stores that are away when they are back.
 func (s *Striped) start(ctx context.Context, tag string, config Config) error {
 	var opening sync.WaitGroup
 	for _, h := range s.shards {
@@ -39,7 +39,7 @@ func (s *Striped) start(ctx context.Context, tag string, config Config) error {
 	return nil
 }
 
-// open makes the generator of a shard, or notes why it cannot.
+// open makes the generator of a shard, or records why it cannot.
 func (h *shard) open(ctx context.Context, tag string, config Config) {
 	err := guard.Call("store", func() error { return h.check(ctx, tag) })
 	if err == nil && config.Create {

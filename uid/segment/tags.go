@@ -12,39 +12,39 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// What a [TagsConfig] has where a field is zero.
+// The defaults of fields of [TagsConfig].
 const (
 	DefaultMaxTags = 10_000
 	DefaultIdle    = time.Hour
 )
 
-// ErrTooManyTags is matched when a tag is not opened because TagsConfig.MaxTags are
-// open.
+// ErrTooManyTags is matched when Tags cannot open a tag, because TagsConfig.MaxTags
+// tags are open.
 var ErrTooManyTags = errors.New("segment: too many tags are open")
 
 // TagsConfig configures [Tags]. The zero TagsConfig is the default, and so is every
 // zero field.
 type TagsConfig struct {
-	// Config is that of each tag's generator. Create makes a counter for every tag
-	// that is asked for: never set it where users choose tags.
+	// Config configures the generator of each tag. With Create, every tag in a call
+	// gets a counter: never set Create where users choose tags.
 	Config
 
-	// MaxTags is how many tags are open at once. Zero is 10,000.
+	// MaxTags is how many tags may be open at once. Zero is 10,000.
 	MaxTags int
 
-	// Idle is how long an unused tag stays open. Its reserved ids are then
-	// returned to the store. Zero is an hour.
+	// Idle is how long an unused tag stays open. Then Tags returns the tag's reserved
+	// ids to the store. Zero is an hour.
 	Idle time.Duration
 }
 
-// Tags makes ids from many counters of one store. Each tag has a [Generator],
-// which is opened when the tag is first used, and closed when the tag was idle.
-// Make one with [NewTags] and share it: all methods may be called from any
-// number of goroutines. The zero value is not usable.
+// Tags makes ids from many counters of one store. It opens a [Generator] when a tag
+// is first used, and closes it when the tag was idle. Make one with [NewTags] and
+// share it: all methods may be called from any number of goroutines. The zero value
+// is not usable.
 //
-// A tag that the store does not know costs one query a minute at most, however many
-// calls ask for it. If the store is a [Lister], that query is one for all such tags,
-// and a tag that was made meanwhile is found within that minute.
+// Calls with an unknown tag cause at most one query a minute for each such tag. If the
+// store is a [Lister], one query a minute serves all of them. Tags finds a tag that is
+// created later within that minute.
 type Tags struct {
 	store   Store
 	config  TagsConfig
@@ -62,23 +62,23 @@ type Tags struct {
 
 // entry is a tag that is open, opening or closing.
 type entry struct {
-	ready chan struct{} // closed when gen or err is there
+	ready chan struct{} // closed when gen or err is set
 	gen   *Generator
 	err   error
-	gone  chan struct{} // closed when the generator is closed, and the entry no longer there
+	gone  chan struct{} // closed when the generator is closed and the entry removed
 
-	issued int64     // when it was last looked at
-	since  time.Time // when that was first so
+	issued int64     // at the last check
+	since  time.Time // the first check with that count
 }
 
-// refusal is why a tag is not opened before a time.
+// refusal is why Tags does not open a tag before a time.
 type refusal struct {
 	err   error
 	until time.Time
 }
 
-// NewTags returns the tags of store. It does not ask the store. End it with Close
-// or Shutdown. The error matches [ErrConfig].
+// NewTags returns the tags of store, without calling the store. End Tags with Close
+// or Shutdown. Errors match [ErrConfig].
 func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	check := config.Config // each generator fills in the defaults again
 	faults := []error{check.prepare()}
@@ -106,15 +106,15 @@ func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	return t, nil
 }
 
-// Next returns the next id of tag. If the tag is not open, Next waits for the store,
-// as long as ctx allows. Otherwise Next is that of [Generator].
+// Next returns the next id of tag. If the tag is not open, Next opens it and waits for
+// the store until ctx ends. Otherwise Next is that of [Generator].
 func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
 	err = t.with(ctx, tag, func(g *Generator) error { id, err = g.Next(); return err })
 	return id, err
 }
 
-// NextN fills ids with ascending ids of tag and returns how many it filled, with an
-// error if not all. It waits as Next does.
+// NextN fills ids with ascending ids of tag and returns how many it filled. If it
+// fills fewer than all, the error is that of Next. It waits as Next does.
 func (t *Tags) NextN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
 	return t.fill(ctx, tag, ids, (*Generator).NextN)
 }
@@ -140,8 +140,8 @@ func (t *Tags) fill(ctx context.Context, tag string, ids []uid.ID, take func(*Ge
 	return filled, err
 }
 
-// with calls f with the generator of tag, again if that was closed because nobody
-// had used it.
+// with calls f with the generator of tag. If the generator was closed as idle, with
+// opens another and calls f again.
 func (t *Tags) with(ctx context.Context, tag string, f func(*Generator) error) error {
 	for {
 		e, err := t.get(ctx, tag)
@@ -215,7 +215,7 @@ func (t *Tags) add(ctx context.Context, tag string) (*entry, error) {
 }
 
 // openTag makes the generator of an entry, in a goroutine of its own, so that each
-// of those who wait for it can give up.
+// waiting call can give up.
 func (t *Tags) openTag(tag string, e *entry) {
 	defer close(e.ready)
 	if e.gen, e.err = New(t.ctx, t.store, tag, t.config.Config); e.err == nil {
@@ -242,7 +242,7 @@ func (t *Tags) remove(tag string, e *entry) {
 	close(e.gone)
 }
 
-// Stats returns what the generators of the tags that are open say, by tag.
+// Stats returns the Stats of the open tags, sorted by tag.
 func (t *Tags) Stats() []Stats {
 	var all []Stats
 	t.each(func(_ string, e *entry) { all = append(all, e.gen.Stats()) })

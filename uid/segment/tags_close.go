@@ -41,7 +41,7 @@ func (t *Tags) log() *slog.Logger { return cmp.Or(t.config.Logger, slog.Default(
 // atOnce is how many tags are closed at once.
 const atOnce = 16
 
-// some calls all functions, not too many at once.
+// some calls all functions, at most atOnce at a time.
 func some(functions []func()) {
 	var running sync.WaitGroup
 	next := make(chan func())
@@ -59,11 +59,11 @@ func some(functions []func()) {
 	running.Wait()
 }
 
-// Close is [Tags.Shutdown] within [uid.CloseTimeout].
+// Close is [Tags.Shutdown] with a deadline of [uid.CloseTimeout].
 func (t *Tags) Close() error { return closeWith(t.Shutdown) }
 
-// Shutdown closes all tags and returns to the store what was not used. ctx bounds
-// it. Afterwards calls return [uid.ErrClosed].
+// Shutdown closes all tags and returns unused ids to the store, within ctx.
+// Afterwards calls return [uid.ErrClosed].
 func (t *Tags) Shutdown(ctx context.Context) error {
 	t.mu.Lock()
 	t.cancel() // with mu held, so that no tag is added afterwards

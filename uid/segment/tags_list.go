@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// relist is how soon a list is read again that could not be read.
+// relist is how soon a list that could not be read is read again.
 const relist = time.Second
 
-// list is which tags the store has, as one query tells.
+// list is the tags that the store has, by one query.
 type list struct {
 	began time.Time
 	done  chan struct{}
@@ -19,8 +19,8 @@ type list struct {
 	err  error
 }
 
-// known returns an error for a tag that the store does not list. It asks the store
-// at most once a minute, and waits for that.
+// known returns an error for a tag that the store does not list. It queries the store
+// at most once a minute, and waits for the query.
 func (t *Tags) known(ctx context.Context, tag string) error {
 	lister, can := t.store.(Lister)
 	if !can || t.config.Create {
@@ -41,8 +41,8 @@ func (t *Tags) known(ctx context.Context, tag string) error {
 	return nil
 }
 
-// lately returns the last list, or begins to read another if that is old and does
-// not have the tag.
+// lately returns the last list, or begins to read another if the last list is old and
+// does not have the tag.
 func (t *Tags) lately(lister Lister, tag string) *list {
 	t.mu.Lock()
 	defer t.mu.Unlock()
