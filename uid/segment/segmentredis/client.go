@@ -15,14 +15,14 @@ var (
 	// ErrReplica is matched when a request reached a replica.
 	ErrReplica = errors.New("segmentredis: the server is a replica, want the master")
 
-	// ErrConfig is matched when the client or the prefix cannot be used.
+	// ErrConfig is matched when the client or the prefix is not usable.
 	ErrConfig = errors.New("segmentredis: unusable")
 )
 
 // once is a command that the client sends at most once.
 type once struct{ *redis.Cmd }
 
-// NoRetry has the client report a lost answer rather than send the command again.
+// NoRetry makes the client report a lost answer instead of sending the command again.
 func (once) NoRetry() bool { return true }
 
 // run runs a script. It returns when ctx ends.
@@ -50,7 +50,7 @@ func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answe
 	return reply, nil
 }
 
-// replica marks what a replica replies to a write.
+// replica makes a replica's reply to a write match ErrReplica.
 func replica(err error) error {
 	if redis.HasErrorPrefix(err, "READONLY") {
 		return fmt.Errorf("%w: %w", ErrReplica, err)
@@ -58,7 +58,7 @@ func replica(err error) error {
 	return err
 }
 
-// keys are those of the counters and of what is known about them.
+// keys are the key of the counters and the key of their records.
 func (s *Store) keys() [2]string { return [2]string{s.prefix + ":next", s.prefix + ":tags"} }
 
 func (s *Store) check() error {
@@ -75,13 +75,13 @@ func (s *Store) check() error {
 	return errors.Join(faults...)
 }
 
-// answer is what a script returned.
+// answer is the list that a script returned.
 type answer []any
 
-// word returns how it went, or "" for what is no script's answer.
+// word returns the result in one word, or "" if the answer is not of a script.
 func (a answer) word() string { return a.text(0) }
 
-// text returns an element, or "" if it is no text.
+// text returns an element, or "" if the element is no text.
 func (a answer) text(i int) string {
 	if i >= len(a) {
 		return ""

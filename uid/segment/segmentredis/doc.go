@@ -11,8 +11,8 @@
 //
 // Two hashes, under the prefix {uidring}:segments:
 //
-//	{uidring}:segments:next   for each tag the counter: the next id that nobody has reserved
-//	{uidring}:segments:tags   for each tag the highest counter so far, its step, and the last change in seconds since 1970
+//	{uidring}:segments:next   for each tag the counter: the least id that nobody has reserved
+//	{uidring}:segments:tags   for each tag its record: the highest counter so far, the step, and the last change in seconds since 1970
 //
 // Neither key expires. The prefix contains a hash tag, the part in braces, so that a
 // cluster keeps both keys on one server. Each operation is one Lua script. A script
@@ -20,23 +20,24 @@
 //
 // # What is refused
 //
-// A script compares the counter with the highest counter so far. If the counter
-// is lower, or if one of the two has vanished, Reserve fails with
+// A script compares the counter with the highest counter in the record. If the
+// counter is lower, or if the counter or the record has vanished, Reserve fails with
 // [segment.ErrRewound]. If both have vanished, Reserve fails with
 // [segment.ErrUnknownTag]. No script starts a counter again. [Store.Raise]
-// repairs a counter: it becomes the highest of the two and the given value.
+// repairs a counter: it sets the counter to the greatest of the two and the given
+// value.
 //
 // # Requests are sent once
 //
-// No request is sent again when its answer is lost, whatever MaxRetries of the
-// client is. A second Return could give away the range of another process. If the reply to
-// Reserve is lost, its range is a gap, and the generator loads again.
+// A Store never sends a request again when the answer is lost, whatever the client's
+// MaxRetries is. A second Return could give away the range of another process. If the
+// answer to Reserve is lost, its range is a gap, and the generator loads again.
 //
 // # Durability
 //
-// Redis acknowledges writes that a crash or a failover can undo. The ranges of
-// those writes are then handed out again, and ids repeat: package segment says
-// which process notices. To flush every write, set
+// Redis acknowledges writes that a crash or a failover can undo. Redis then hands out
+// the ranges of those writes again, and ids repeat: package segment says which process
+// notices. To flush every write, set
 //
 //	appendonly yes
 //	appendfsync always

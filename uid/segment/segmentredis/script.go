@@ -1,10 +1,9 @@
 package segmentredis
 
-// Each script has KEYS of the counters and of what is known about them, the tag
-// in ARGV[1], and begins with this. A script returns a list; its first element
-// is a word. A replica would answer with what may be old, and a writable one
-// would forget what is written. Counters are compared as text without leading
-// zeros, since Lua's numbers have 53 bits.
+// prelude begins each script. KEYS are the counters and their records, ARGV[1] is the
+// tag. A script returns a list; its first element is a word. Scripts refuse to run on
+// a replica, whose data may be old and whose writes are lost. They compare counters as
+// text without leading zeros, since Lua's numbers have 53 bits.
 const prelude = `
 if not string.find(redis.call('INFO', 'replication'), 'role:master', 1, true) then return {'replica'} end
 local tag = ARGV[1]
@@ -32,7 +31,7 @@ know(redis.call('HGET', KEYS[1], tag)) -- HINCRBY's answer is one of Lua's numbe
 return {'done', counter, n}
 `
 
-// returning has the counter to set in ARGV[2], and what it must be in ARGV[3].
+// returning has the counter to set in ARGV[2], and the counter to expect in ARGV[3].
 const returning = prelude + `
 if counter ~= ARGV[3] or most ~= counter then return {'refused'} end
 redis.call('HSET', KEYS[1], tag, ARGV[2])
@@ -49,7 +48,8 @@ know(ARGV[2])
 return {'done'}
 `
 
-// raising has the least counter in ARGV[2], and in ARGV[3] a step where that is lost.
+// raising has the least counter in ARGV[2], and in ARGV[3] the step if the record is
+// lost.
 const raising = prelude + `
 if not counter and not about then return {'unknown'} end
 local high = ARGV[2]

@@ -40,17 +40,17 @@ var (
 // Option changes how a [Store] is made.
 type Option func(*Store)
 
-// WithPrefix sets what the keys begin with: UTF-8 without NUL that contains a hash
-// tag, such as {orders}. All processes that share counters use the same prefix.
+// WithPrefix sets the prefix of the keys: UTF-8 without NUL that contains a hash tag,
+// such as {orders}. All processes that share counters use the same prefix.
 func WithPrefix(prefix string) Option { return func(s *Store) { s.prefix = prefix } }
 
-// WithLogger sets where the warning about a server that can forget goes. The default
-// is [slog.Default].
+// WithLogger sets the logger for the warning about a server that can lose writes. The
+// default is [slog.Default].
 func WithLogger(logger *slog.Logger) Option { return func(s *Store) { s.logger = logger } }
 
-// New returns the store of the counters in a Redis. It does not call Redis. Methods
-// report whatever is wrong with the client or the options. The caller closes client
-// after the last generator.
+// New returns the store of the counters in a Redis, without calling Redis. The methods
+// report all faults of the client and the options. The caller closes client after the
+// last generator.
 //
 // client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient.
 // A *redis.Ring is refused: it moves keys to another server when one is away.
@@ -80,7 +80,7 @@ func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count 
 	case "unknown":
 		return 0, 0, s.unknown(tag)
 	case "rewound":
-		return 0, 0, fmt.Errorf("%w: %q in %s is %s, and what is known about it %s, want a counter and the same or less there",
+		return 0, 0, fmt.Errorf("%w: %q in %s: the counter is %s, its record is %s, want a counter that is not below the record",
 			segment.ErrRewound, tag, s, reply.text(1), reply.text(2))
 	case "used up":
 		return 0, 0, fmt.Errorf("%w: %q in %s is %s, too high for %d more", segment.ErrUsedUp, tag, s, reply.text(1), n)
@@ -120,7 +120,7 @@ func (s *Store) Create(ctx context.Context, tag string, next, step int64) error 
 	return err
 }
 
-// Raise implements [segment.Raiser]. It also mends a counter that Reserve refuses
+// Raise implements [segment.Raiser]. It also repairs a counter that Reserve refuses
 // with [segment.ErrRewound].
 func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error) {
 	reply, err := s.run(ctx, raising, tag, max(next, 1), segment.DefaultStep)
@@ -137,8 +137,7 @@ func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error
 	return now, nil
 }
 
-// List implements [segment.Lister]. Next is the highest counter so far where that is
-// higher than the counter, or where the counter has vanished.
+// List implements [segment.Lister]. Next is the greater of the counter and its record.
 func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
 	reply, err := s.run(ctx, listing, "")
 	if err != nil {

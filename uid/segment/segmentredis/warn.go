@@ -9,14 +9,14 @@ import (
 	"github.com/uidring/uidring/internal/redisstore"
 )
 
-// warn logs, once for each Store, if the server may forget what it acknowledged. A
-// server that is away is asked again by the next Reserve.
+// warn logs, once for each Store, if the server may lose writes that it acknowledged.
+// If the server is away, the next Reserve asks it again.
 func (s *Store) warn(ctx context.Context) {
 	if s.check() != nil || ctx.Err() != nil || !s.warned.CompareAndSwap(false, true) {
 		return
 	}
 	wrong, err := redisstore.Await(ctx, func() (string, error) { return s.forgetful(ctx) })
-	var refused redis.Error // the user may not ask
+	var refused redis.Error // the user may not read the settings
 	if err != nil && (ctx.Err() != nil || !errors.As(err, &refused)) {
 		s.warned.Store(false)
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// Create implements [segment.Creator]. It makes the table too if that is missing.
+// Create implements [segment.Creator]. It also makes a missing table.
 func (s *Store) Create(ctx context.Context, tag string, next, step int64) error {
 	if err := segment.CheckTag(tag); err != nil {
 		return err
@@ -46,9 +46,9 @@ func (s *Store) Create(ctx context.Context, tag string, next, step int64) error 
 	return err
 }
 
-// ensureTable makes the table if it cannot be found. Reading it, rather than a
-// catalogue, finds it by the same rules (search path, case of letters, rights) as
-// later statements will.
+// ensureTable makes the table if it is missing. It reads the table and not a
+// catalogue, because later statements find the table by the same rules: search path,
+// case of letters, rights.
 func (s *Store) ensureTable(ctx context.Context) error {
 	look := func(tx *gorm.DB) error {
 		return tx.Exec("SELECT " + s.tag + " FROM " + s.quoted() + " WHERE 1 = 0").Error

@@ -8,8 +8,8 @@ import (
 )
 
 // RaiseAbove sets the counter of tag above the greatest key in a column of a table
-// in the same database, unless the counter is higher, and returns its value. Names
-// are quoted as GORM does. See AUTO_INCREMENT.md for when to call it.
+// in the same database, unless the counter is higher, and returns the counter. It
+// quotes names as GORM does. AUTO_INCREMENT.md says when to call it.
 func (s *Store) RaiseAbove(ctx context.Context, tag, table, column string) (int64, error) {
 	var greatest struct {
 		Key int64 `gorm:"column:greatest"`

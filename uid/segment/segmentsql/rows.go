@@ -23,11 +23,12 @@ var ErrOverlap = fmt.Errorf("%w: several databases have the counter", segment.Er
 //	gen, err := segment.Stripe(ctx, segmentsql.Rows(10, dbs...), "orders", segment.StripeConfig{})
 //
 // The rows are those of [LeafAlloc], one for each store and tag, in any of the
-// databases. n never changes, while databases do: start with more rows than
-// databases. To move a row, delete it in one transaction of the old database, having
-// read it there, and then insert it into the new one. Processes find it there, and
-// use other rows meanwhile. Never insert first: while two databases have a row, ids
-// can repeat. A start refuses that, with [ErrOverlap].
+// databases. n never changes, but databases may: start with more rows than databases.
+//
+// To move a row, read and delete it in one transaction of the old database, and then
+// insert it into the new one. Meanwhile processes use other rows. Never insert first:
+// while two databases have a row, ids can repeat. A start refuses that, with
+// [ErrOverlap].
 func Rows(n int, dbs ...*gorm.DB) []segment.Store {
 	shared := &databases{home: map[string]*Store{}}
 	for _, db := range dbs {
@@ -45,7 +46,7 @@ type databases struct {
 	stores []*Store
 
 	mu   sync.Mutex
-	home map[string]*Store // where a tag's row was last; guarded by mu
+	home map[string]*Store // where a tag's row was found last; guarded by mu
 }
 
 // rowStore is the i-th store of n.
@@ -67,8 +68,8 @@ func (r *rowStore) Reserve(ctx context.Context, tag string, n int64) (first, cou
 	return first, count, err
 }
 
-// Return implements [segment.Returner]. Where the row has moved since it was last
-// read, nothing is returned.
+// Return implements [segment.Returner]. It returns nothing if the row has moved since
+// it was last read.
 func (r *rowStore) Return(ctx context.Context, tag string, first, next int64) (bool, error) {
 	r.mu.Lock()
 	home := r.home[tag]
@@ -88,8 +89,8 @@ func (r *rowStore) Raise(ctx context.Context, tag string, next int64) (now int64
 	return now, err
 }
 
-// Create implements [segment.Creator]. It makes the row in a database of its own, if
-// there are as many, and nowhere while a database cannot be asked for the row.
+// Create implements [segment.Creator]. The databases get rows in turn. Create fails
+// while a database is away, since that one may have the row.
 func (r *rowStore) Create(ctx context.Context, tag string, next, step int64) error {
 	switch _, err := r.find(ctx, tag, true); {
 	case err == nil:
@@ -100,7 +101,7 @@ func (r *rowStore) Create(ctx context.Context, tag string, next, step int64) err
 	return r.stores[r.i%len(r.stores)].Create(ctx, tag, next, step)
 }
 
-// stripedTag is the name of the counter of a store among several.
+// stripedTag is the end of the tag of a counter of segment.Stripe.
 var stripedTag = regexp.MustCompile(` (\d+)/(\d+) x\d+$`)
 
 // List implements [segment.Lister]. It leaves out the rows of the other stores.
@@ -119,7 +120,8 @@ func (r *rowStore) List(ctx context.Context) ([]segment.Counter, error) {
 	}), nil
 }
 
-// at calls f with the database that has a tag's row, again if the row has moved.
+// at calls f with the database that has a tag's row. If the row has moved, at calls f
+// again.
 func (r *rowStore) at(ctx context.Context, tag string, f func(*Store) error) error {
 	r.mu.Lock()
 	home := r.home[tag]
@@ -139,8 +141,8 @@ func (r *rowStore) at(ctx context.Context, tag string, f func(*Store) error) err
 	return f(home)
 }
 
-// find looks in all databases. One that is away may be without the row, unless all
-// have to answer.
+// find looks for a tag's row in all databases. If all is set, each of them has to
+// answer.
 func (r *rowStore) find(ctx context.Context, tag string, all bool) (*Store, error) {
 	if len(r.stores) == 0 {
 		return nil, fmt.Errorf("%w: want one database or more", ErrDB)
@@ -148,7 +150,7 @@ func (r *rowStore) find(ctx context.Context, tag string, all bool) (*Store, erro
 	var found []*Store
 	var away []error
 	for _, s := range r.stores {
-		_, err := s.Raise(ctx, tag, 0) // which reads
+		_, err := s.Raise(ctx, tag, 0) // only reads
 		switch {
 		case err == nil:
 			found = append(found, s)

@@ -23,7 +23,7 @@ var (
 )
 
 // once runs f in a transaction of its own on the connections that the handle was
-// opened with. A plugin that sends statements to replicas leaves transactions alone.
+// opened with: plugins do not send transactions to replicas.
 func (s *Store) once(ctx context.Context, f func(tx *gorm.DB) error) error {
 	if err := s.check(); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (s *Store) once(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return s.db.Session(&gorm.Session{NewDB: true, SkipHooks: true, Context: ctx}).Transaction(f)
 }
 
-// retry is once, again while other transactions are in the way.
+// retry calls once until no other transaction collides.
 func (s *Store) retry(ctx context.Context, f func(tx *gorm.DB) error) error {
 	if err := s.check(); err != nil {
 		return err
@@ -62,5 +62,5 @@ func (s *Store) check() error {
 	return nil
 }
 
-// quoted is the table's name as it stands in a statement.
+// quoted is the table's name in a statement.
 func (s *Store) quoted() string { return s.db.Statement.Quote(s.dialect().Fold(s.table)) }

@@ -13,8 +13,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// SequenceStep is the step of a [Sequence] unless segment.Config.Step says
-// otherwise.
+// SequenceStep is the step of a [Sequence], unless segment.Config.Step is set.
 const SequenceStep = 1000
 
 // Store is a [segment.Store] in a table. Make one with [LeafAlloc] or [Sequence].
@@ -50,14 +49,14 @@ func WithTable(name string) Option { return func(s *Store) { s.table = name } }
 // LeafAlloc returns the store of Leaf's table leaf_alloc in db. max_id is the
 // counter, step the row's own step. The column description, or desc, is left alone.
 //
-// It uses only the connections that db was opened with, and no hooks. With
-// replicas, those connections must be the primary's.
+// The Store uses only the connections that db was opened with, and no hooks. If there
+// are replicas, those connections must be the primary's.
 func LeafAlloc(db *gorm.DB, options ...Option) *Store {
 	return newStore(db, layout{"leaf_alloc", "biz_tag", "max_id", "step", "update_time"}, options)
 }
 
 // Sequence returns the store of the table SEQUENCE(table_name, next_id) in db.
-// Its rows have no step: a first range has [SequenceStep] ids. See [LeafAlloc] for
+// Its rows have no step: a first range has [SequenceStep] ids. See [LeafAlloc] about
 // db.
 func Sequence(db *gorm.DB, options ...Option) *Store {
 	return newStore(db, layout{"SEQUENCE", "table_name", "next_id", "", ""}, options)
@@ -79,7 +78,7 @@ func (s *Store) String() string {
 	return s.db.Name() + " table " + s.table
 }
 
-// errChanged is why a counter was not written: it was not what had been read.
+// errChanged is why swap did not write a counter: it had changed since it was read.
 var errChanged = errors.New("segmentsql: the row was changed meanwhile")
 
 // Reserve implements [segment.Store].
@@ -161,8 +160,8 @@ func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
 	return counters, err
 }
 
-// row is a row of the table. Columns are named, since GORM would name them as the
-// app has it do.
+// row is a row of the table. Tags name the columns, because the app may have changed
+// GORM's naming.
 type row struct {
 	Tag     string  `gorm:"column:tag"`
 	Next    int64   `gorm:"column:counter"`
@@ -195,7 +194,7 @@ func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 	return rows[0], nil
 }
 
-// swap writes a counter if it is what was read. It reports whether it did.
+// swap writes a counter if it still is old, and reports whether it did.
 func (s *Store) swap(tx *gorm.DB, tag string, old, next int64) (bool, error) {
 	set := s.next + " = ?"
 	if s.updated != "" {

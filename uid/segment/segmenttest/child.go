@@ -21,9 +21,9 @@ const (
 	each     = 3 // requests of each of these
 )
 
-// Child does the work of the processes that the suite starts, if this is one of
-// them, and ends it; elsewhere Child returns. A TestMain calls it first. open
-// connects to a [Backend]'s Address.
+// Child is the first call of a TestMain. The suite starts further processes of the
+// test program: in these, Child does the work and exits; in any other, it returns.
+// open connects to a [Backend]'s Address.
 func Child(open func(address string) (segment.Store, error)) {
 	address := os.Getenv(addressVariable)
 	if address == "" {

@@ -1,7 +1,7 @@
-// Package segmenttest tests stores of counters ([segment.Store]), and what draws
-// from them: [Memory] is a store for tests.
+// Package segmenttest tests stores of counters ([segment.Store]). [Run] is the
+// conformance suite; [Memory] is a store for tests of code that uses a segment.
 //
-// A store proves itself by [Run]. Its test package has
+// The test package of a store has
 //
 //	func TestMain(m *testing.M) {
 //		segmenttest.Child(open) // open connects to an address
@@ -10,5 +10,5 @@
 //
 //	func TestStore(t *testing.T) { segmenttest.Run(t, backend) }
 //
-// where backend returns a [Backend] with no counters, a new one for each test.
+// where backend returns a new [Backend] without counters for each test.
 package segmenttest

@@ -12,9 +12,8 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// Memory is a [segment.Store] that keeps its counters in memory, for tests of what
-// draws from a segment. The zero value is ready for use. All methods may be called
-// from any number of goroutines.
+// Memory is a [segment.Store] that keeps its counters in memory, for tests. The zero
+// value is ready for use. All methods may be called from any number of goroutines.
 type Memory struct {
 	mu       sync.Mutex
 	counters map[string]segment.Counter
@@ -97,7 +96,7 @@ func (m *Memory) List(ctx context.Context) ([]segment.Counter, error) {
 	return counters, ctx.Err()
 }
 
-// Set puts a counter where a test wants it, as no Store does: back, for one.
+// Set sets a counter to any value, even a lower one, for tests.
 func (m *Memory) Set(tag string, next int64) {
 	_ = m.change(context.Background(), tag, func(c *segment.Counter) error { c.Next = next; return nil })
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// Backend is a store under test. A field that is nil leaves out the tests that need
-// it.
+// Backend is a store under test. The suite leaves out the tests that need a nil field.
 type Backend struct {
 	// Store returns a client with connections of its own.
 	Store func(t *testing.T) segment.Store
@@ -23,23 +22,23 @@ type Backend struct {
 	// Address is what another process connects to: see [Child].
 	Address string
 
-	// Set puts a counter where the test wants it, and Delete removes it, by means
-	// of an operator.
+	// Set sets a counter to any value, and Delete removes it, as an operator of the
+	// store does.
 	Set    func(t *testing.T, tag string, next int64)
 	Delete func(t *testing.T, tag string)
 
-	// Faulty returns a client and the means to make its requests fail.
+	// Faulty returns a client and the functions that make its requests fail.
 	Faulty func(t *testing.T) (segment.Store, Faults)
 }
 
-// Faults make the requests of a client fail, until Heal. A field that is nil leaves
-// out the tests that need it.
+// Faults make the requests of a client fail, until Heal. The suite leaves out the
+// tests that need a nil field.
 type Faults struct {
-	// LoseAnswer has writes be done and reported as failed. then is called in
-	// between.
+	// LoseAnswer makes the store do writes, then call then, and report the writes as
+	// failed.
 	LoseAnswer func(then func())
 
-	LoseWrite func() // writes are not done, and reported as failed
+	LoseWrite func() // the store does not do writes, and reports them as failed
 	Slow      func() // each request takes about 50 ms more
 	Cut       func() // connections break, and no new ones are made
 	Hang      func() // requests wait until their context ends
@@ -62,8 +61,8 @@ type bench struct {
 	store
 }
 
-// Run runs the conformance suite as subtests. open returns a backend without
-// counters, which no other test uses.
+// Run runs the conformance suite as subtests. open returns a new backend without
+// counters for each test.
 func Run(t *testing.T, open func(t *testing.T) Backend) { run(t, open, all) }
 
 // RunRaces runs the part of the suite in which clients race, for stores that can be
