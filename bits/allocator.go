@@ -7,12 +7,12 @@ import (
 )
 
 var (
-	// ErrRange is matched if a tick, worker, sequence or instant does not fit a
+	// ErrRange is matched when a tick, worker, sequence or instant does not fit a
 	// layout.
 	ErrRange = errors.New("bits: out of range")
 
-	// ErrForeign is matched if a number is no id of a layout: it is negative, or
-	// uses bits above those of the layout.
+	// ErrForeign is matched when a number is not an id of a layout: it is negative,
+	// or uses bits above those of the layout.
 	ErrForeign = errors.New("bits: not an id of this layout")
 )
 
@@ -36,8 +36,8 @@ type Allocator struct {
 	maxSequence int64
 	parts       []WorkerPart
 
-	// inSeconds is whether a tick is a second and the epoch a whole one, as is
-	// usual. epochSecond is then the epoch in Unix seconds.
+	// inSeconds is whether a tick is a second and the epoch a whole second.
+	// epochSecond is then the epoch in Unix seconds.
 	epochSecond int64
 	inSeconds   bool
 }
@@ -80,7 +80,7 @@ func (a *Allocator) MaxWorker() int64 { return a.maxWorker }
 func (a *Allocator) MaxSequence() int64 { return a.maxSequence }
 
 // Compose returns the id of a tick, worker and sequence, or an error that matches
-// [ErrRange] and names every field out of range. It masks nothing.
+// [ErrRange] and names every field out of range.
 func (a *Allocator) Compose(tick, worker, sequence int64) (int64, error) {
 	err := errors.Join(
 		inRange("tick", tick, a.maxTick),
@@ -105,7 +105,7 @@ func (a *Allocator) first(tick, worker int64) int64 {
 	return tick<<a.timeShift | worker<<a.workerShift
 }
 
-// Parse takes an id apart. For a number that is no id of the layout, the error
+// Parse takes an id apart. If the number is not an id of the layout, the error
 // matches [ErrForeign] and shows the number.
 func (a *Allocator) Parse(id int64) (Parts, error) {
 	if id < 0 || id>>a.timeShift > a.maxTick {
@@ -146,9 +146,8 @@ func (a *Allocator) Time(tick int64) time.Time {
 //	WHERE id BETWEEN firstID(from) AND lastID(to)
 //
 // The time in an id is not the time of the call. To find all rows made in a
-// period, widen it on both sides: begin earlier by uid.Config.MaxAge and end
-// later by uid.Config.MaxBorrow. Add the difference between the machines'
-// clocks on both sides.
+// period, begin uid.Config.MaxAge earlier and end uid.Config.MaxBorrow later. Widen
+// both sides also by the difference between the machines' clocks.
 //
 // For an instant that the layout cannot stamp, the error matches [ErrRange].
 func (a *Allocator) FirstID(t time.Time) (int64, error) {

@@ -9,11 +9,11 @@
 //	| 0| ticks (28)    | worker (22)      | seq (13)   |   the default layout
 //	+--+---------------+------------------+------------+
 //
-// A [Layout] holds the three widths, the epoch and the length of a tick: all that is
-// needed to read an id. [Default] and other presets return one, and [ParseLayout]
-// reads one from the text of a configuration file. [NewAllocator] returns the
-// [Allocator] that composes and parses ids of a layout. [NewSuccession] reports
-// whether ids of one layout can equal those of another.
+// A [Layout] holds the three widths, the epoch and the length of a tick. [Default]
+// and other presets return a Layout, and [ParseLayout] reads one from the text of a
+// configuration file. [NewAllocator] returns the [Allocator] that composes and parses
+// ids of a Layout. [NewSuccession] reports whether ids of one Layout can equal ids of
+// another.
 //
 // The ticks are the highest bits, so ids sort by time. All ids of one tick and one
 // worker are consecutive numbers. Packages ringbuffer and uid rely on both.

@@ -6,31 +6,30 @@ import (
 	"time"
 )
 
-// TotalBits is how many bits a [Layout] may use: 64 less the sign, so that no id is a
-// negative BIGINT.
+// TotalBits is how many bits a [Layout] may use: all of a BIGINT but the sign.
 const TotalBits = 63
 
 // ErrLayout is matched by every error about an invalid [Layout].
 var ErrLayout = errors.New("bits: invalid layout")
 
-// Layout says how an id is laid out. Take one from [Default] or another preset,
-// from text by [ParseLayout], or set every field but WorkerParts. The zero Layout
-// is not valid.
+// Layout defines the fields of an id. Take a Layout from [Default] or another preset,
+// read one by [ParseLayout], or set every field; only WorkerParts is optional. The
+// zero Layout is not valid.
 //
 // Ids of two layouts can be equal: services that share a key space share one
 // Layout, Epoch and Unit included. [NewSuccession] reports when one layout may
 // follow another.
 type Layout struct {
-	// TimeBits is the width of the ticks since Epoch, 1 or more. It decides how
-	// long the layout lasts: 2^TimeBits ticks.
+	// TimeBits is the width of the ticks since Epoch, 1 or more. The layout lasts
+	// 2^TimeBits ticks.
 	TimeBits uint8
 
-	// WorkerBits is the width of the worker number. It decides how many numbers
-	// there are: 2^WorkerBits. With 0 the only worker is number 0.
+	// WorkerBits is the width of the worker number. There are 2^WorkerBits numbers,
+	// from 0.
 	WorkerBits uint8
 
-	// SequenceBits is the width of the sequence within a tick. It decides how
-	// many ids one worker has for each tick: 2^SequenceBits.
+	// SequenceBits is the width of the sequence within a tick. A worker has
+	// 2^SequenceBits ids for each tick.
 	SequenceBits uint8
 
 	// Epoch is the instant at which tick 0 begins. No id can be made before it.
@@ -87,7 +86,7 @@ func (l Layout) Bits() int {
 }
 
 // Validate returns nil, or an error that matches [ErrLayout] and names every fault of
-// the layout, with the value found and the values wanted.
+// the layout, with the value and the values that are allowed.
 func (l Layout) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {

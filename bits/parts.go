@@ -45,7 +45,7 @@ func (a *Allocator) SplitWorker(worker int64) ([]WorkerPart, error) {
 	return parts, nil
 }
 
-// workerParts returns the parts that WorkerParts says, all of them 0.
+// workerParts returns the parts that WorkerParts names, with the value 0.
 func (l Layout) workerParts() ([]WorkerPart, error) {
 	if l.WorkerParts == "" {
 		return []WorkerPart{{Name: "worker", Bits: l.WorkerBits}}, nil
@@ -80,8 +80,8 @@ func parseWorkerParts(text string) ([]WorkerPart, error) {
 	return parts, nil
 }
 
-// isName reports whether text is ASCII letters and digits, a letter first, with _
-// and - between them.
+// isName reports whether text begins with an ASCII letter and has only letters,
+// digits, _ and -.
 func isName(text string) bool {
 	for i, c := range []byte(text) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'

@@ -11,14 +11,14 @@ type Succession struct {
 	// Ordered is whether every new id is greater than every old one.
 	Ordered bool
 
-	// From and Until are when the two can meet: only a new id stamped at From or
-	// later, and before Until, can equal an old one. Both are zero if none can.
-	// From Until on, new ids are greater than every old one. Worker numbers can
-	// keep ids apart between From and Until: see CanMeet and FreshNumbers.
+	// Only a new id stamped at From or later, and before Until, can equal an old id.
+	// Both are zero if none can. From Until on, new ids are greater than every old
+	// id. Worker numbers can keep ids apart between From and Until: see CanMeet and
+	// FreshNumbers.
 	From, Until time.Time
 
-	// Both layouts have their worker numbers in bits low to high of an id. high is
-	// not above low where they have no such bits.
+	// In bits low to high of an id, both layouts have worker numbers. high is not
+	// above low if there are no such bits.
 	low, high uint8
 
 	old, next *Allocator
@@ -26,12 +26,11 @@ type Succession struct {
 
 // NewSuccession compares the ids of old that were stamped from began to before
 // ended with the ids that next stamps from ended on. A zero began means the
-// epoch of old. ended is later than the time of every old id; ids may lie ahead
-// of the clock by uid.Config.MaxBorrow.
+// epoch of old. ended must be later than the time of every old id; ids may lie
+// ahead of the clock by uid.Config.MaxBorrow.
 //
-// The error matches [ErrLayout] for an invalid layout. The error matches
-// [ErrRange] if old has no ids in that time, or next cannot stamp any from
-// ended on.
+// The error matches [ErrLayout] for an invalid layout. It matches [ErrRange] if old
+// has no ids from began to ended, or if next cannot stamp any from ended on.
 func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error) {
 	o, err := NewAllocator(old)
 	if err != nil {
@@ -70,17 +69,17 @@ func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error)
 	return s, nil
 }
 
-// CanMeet reports whether an id that next stamps under its number can equal one
-// that old stamped under its own. False is certain; true means that they may
-// meet, from From to before Until.
+// CanMeet reports whether an id of next with the worker number nextNumber can equal an
+// id of old with the number oldNumber. False is certain; true means that such ids
+// stamped from From to before Until may be equal.
 func (s Succession) CanMeet(oldNumber, nextNumber int64) bool {
 	return !s.From.IsZero() && s.oldBits(oldNumber) == s.nextBits(nextNumber)
 }
 
-// FreshNumbers returns the lowest range of safe numbers, from first to last:
-// under these, next never stamps an id that old stamped under a number from 0
-// to used. If both layouts have the same WorkerBits and SequenceBits, every
-// number above used is safe. ok is false if there is no safe number.
+// FreshNumbers returns the lowest range of safe worker numbers, from first to last.
+// Under a safe number, next never stamps an id that old stamped under a number from
+// 0 to used. If both layouts have the same WorkerBits and SequenceBits, every number
+// above used is safe. ok is false if there is no safe number.
 func (s Succession) FreshNumbers(used int64) (first, last int64, ok bool) {
 	if s.From.IsZero() {
 		return 0, s.next.maxWorker, true
@@ -96,7 +95,7 @@ func (s Succession) FreshNumbers(used int64) (first, last int64, ok bool) {
 	return (taken + 1) << (s.low - s.next.workerShift), 1<<(s.high-s.next.workerShift) - 1, true
 }
 
-// oldBits and nextBits return what of a number lies in the bits that both have.
+// oldBits and nextBits return the part of a number in the bits low to high.
 func (s Succession) oldBits(number int64) int64 {
 	return number << s.old.workerShift >> s.low & s.mask()
 }

@@ -29,8 +29,8 @@ func Names() []string {
 }
 
 // String returns the layout as text, such as 28/22/13,epoch=2026-01-01,unit=1s.
-// [ParseLayout] reads it back to the same layout. The epoch is a date if it is midnight
-// in UTC, else RFC 3339.
+// [ParseLayout] reads this text. The epoch is a date if it is midnight in UTC, else in
+// RFC 3339.
 func (l Layout) String() string {
 	epoch := l.Epoch.UTC()
 	form := time.RFC3339Nano
@@ -47,8 +47,8 @@ func (l Layout) String() string {
 
 // ParseLayout reads a layout from text. The text begins with the name of a preset
 // (see [Names]) or with the widths of ticks, worker and sequence, as in 28/22/13.
-// The worker's width may be given as parts (see Layout.WorkerParts). epoch= and
-// unit= may follow; without them the preset's hold, or 2026-01-01 and 1s:
+// Parts may replace the worker's width (see Layout.WorkerParts). epoch= and unit= may
+// follow. The defaults are the preset's, or 2026-01-01 and 1s:
 //
 //	snowflake
 //	31/23/9
@@ -57,8 +57,8 @@ func (l Layout) String() string {
 //	baidu,epoch=2016-05-20T00:00:00+08:00
 //
 // An epoch is a date, midnight in UTC, or an instant in RFC 3339. A unit is a
-// duration as [time.ParseDuration] takes it. The layout returned is valid. An
-// error quotes the part that is wrong and matches [ErrLayout].
+// duration for [time.ParseDuration]. The error quotes the wrong part and matches
+// [ErrLayout].
 func ParseLayout(text string) (Layout, error) {
 	widths, options, more := strings.Cut(text, ",")
 	layout, err := parseWidths(strings.TrimSpace(widths))

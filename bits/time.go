@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Ticks are computed from whole seconds and the nanoseconds within one, never
-// from a single count of nanoseconds: that would wrap after 292 years, and a
+// This file computes ticks from whole seconds and the nanoseconds within a second,
+// never from one count of nanoseconds. Such a count would wrap after 292 years, and a
 // layout with 34 bits of seconds lasts 544.
 
 // latest is the last instant whose seconds since the Unix epoch fit an int64.
@@ -20,7 +20,7 @@ const unixToInternal = 62135596800
 // instant returns when the given tick begins.
 func (l Layout) instant(tick uint64) time.Time {
 	if l.Unit <= 0 {
-		return l.Epoch // no layout at all; see Validate
+		return l.Epoch // not valid; see Validate
 	}
 	var seconds, nanos uint64
 	if l.Unit >= time.Second {
@@ -40,12 +40,11 @@ func (l Layout) instant(tick uint64) time.Time {
 	return time.Unix(l.Epoch.Unix()+int64(seconds), int64(l.Epoch.Nanosecond())+int64(nanos)).UTC()
 }
 
-// tick returns the number of the tick that t lies in, negative before the
-// epoch. Ticks that do not fit an int64 are returned as its least or greatest
-// value.
+// tick returns the number of the tick that t lies in, negative before the epoch. For
+// a tick that does not fit an int64, it returns the least or greatest int64.
 func (l Layout) tick(t time.Time) int64 {
 	if l.Unit <= 0 {
-		return 0 // no layout at all; see Validate
+		return 0 // not valid; see Validate
 	}
 	seconds := t.Unix() - l.Epoch.Unix()
 	nanos := int64(t.Nanosecond()) - int64(l.Epoch.Nanosecond())
@@ -63,8 +62,7 @@ func (l Layout) tick(t time.Time) int64 {
 		}
 		return seconds*perSecond + nanos/int64(l.Unit)
 	}
-	// A layout of 63 bits uses every tick up to MaxInt64, so only what is truly
-	// beyond it may be cut off.
+	// A layout of 63 bits uses every tick up to MaxInt64.
 	hi, lo := bits.Mul64(uint64(seconds), uint64(perSecond))
 	lo, carry := bits.Add64(lo, uint64(nanos/int64(l.Unit)), 0)
 	if hi+carry != 0 || lo > math.MaxInt64 {

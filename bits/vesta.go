@@ -12,9 +12,9 @@ type VestaParts struct {
 	Method int64 // how the id was made: 0 embedded, 1 by a server, 2 over REST
 }
 
-// Vesta has the machine in its lowest 10 bits, then the sequence, the time, 2 bits
-// for the method, the type and the version. These are the widths of time and
-// sequence, and the unit, by type.
+// An id of Vesta has, from its lowest bit: the machine (10 bits), the sequence, the
+// time, the method (2), the type (1) and the version (1). vestaTypes are the widths of
+// sequence and time, and the unit, by type.
 var vestaTypes = [2]struct {
 	sequence, time uint8
 	unit           time.Duration
@@ -27,9 +27,9 @@ const vestaMachine = 10
 
 var vestaEpoch = time.Date(2014, time.December, 31, 16, 0, 0, 0, time.UTC) // 2015 in China
 
-// ParseVesta takes an id of Vesta apart. A bit of the id says which of Vesta's
-// two layouts it has. For a negative number, whose version is not 0, the error
-// matches [ErrForeign]. Package uid does not make ids of these layouts.
+// ParseVesta takes an id of Vesta apart. A bit of the id shows which of Vesta's two
+// layouts it has. A negative number has a version other than 0, and the error matches
+// [ErrForeign]. Package uid does not make ids of Vesta's layouts.
 func ParseVesta(id int64) (VestaParts, error) {
 	if id < 0 {
 		return VestaParts{}, fmt.Errorf("%w: %d, want 0 or more for Vesta", ErrForeign, id)

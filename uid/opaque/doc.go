@@ -1,7 +1,6 @@
-// Package opaque turns ids into tokens for public use. An id reveals when it was
-// made, by which worker and, beside another id, how many were made between the two.
-// The next id is easy to guess. A token reveals nothing of that, and nobody can make
-// one without the key:
+// Package opaque turns ids into tokens for public use. An id shows when and by which
+// worker it was made. Two ids show how many were made in between, and the next id is
+// easy to guess. A token shows none of that, and nobody can make one without the key:
 //
 //	orders, err := opaque.New("orders", key) // 32 random bytes
 //	...
@@ -23,10 +22,10 @@
 //	chance that a forged one gives some id    2^-65      1
 //	chance that it gives one of M in use      M / 2^128  M / 2^63
 //
-// Neither is an authorization. A token shows that this service once gave out
-// the id, not that its bearer may see the row. It does not expire, and anyone
-// who saw it can send it. Check on each request what the caller may do. Anyone
-// who has the key can open and forge all tokens, past ones included.
+// Neither is an authorization. A token shows that this service once gave out the id,
+// not that its bearer may see the row. A token does not expire, and anyone who saw it
+// can send it. Check on each request what the caller may do. Anyone who has the key
+// can open and forge all tokens, past ones included.
 //
 // # What it costs
 //
@@ -74,11 +73,11 @@
 // HMAC-SHA-256 from a random function. Sealed blocks differ, so their images
 // under a random permutation reveal equality and nothing else.
 //
-// A context has a key of its own, rather than a tag in place of the zeros.
-// Among 2^32 contexts, two would be expected to share a tag of 64 bits and so
-// their tokens, and whoever chooses contexts could search for such a pair. With
-// keys, a context may come from a request, such as a user, and its tokens do
-// not open for another user. Each context costs a Sealer.
+// A context has a key of its own, rather than a tag in place of the zeros. Among 2^32
+// contexts, two would be expected to share a tag of 64 bits, and so their tokens. An
+// attacker who chooses contexts could search for such a pair. With keys, a context may
+// come from a request, such as a user, and its tokens do not open for another user.
+// Each context costs a Sealer.
 //
 // The limits: equal ids give equal tokens, since there is no room for a nonce.
 // Rogaway and Shrimpton ("A Provable-Security Treatment of the Key-Wrap

@@ -3,18 +3,18 @@ package opaque
 import "errors"
 
 var (
-	// ErrToken is what [Sealer.Open] returns for every token that is not
-	// authentic: forged, altered, of another context, or sealed under a key that
-	// New was not given. It does not say which.
+	// ErrToken is the error of [Sealer.Open] for every token that is not authentic:
+	// forged, altered, of another context, or sealed under a key that New did not
+	// get. The error does not say which.
 	ErrToken = errors.New("opaque: token is not authentic")
 
 	// ErrSyntax is matched by the error for a text that is no token. The error
 	// quotes the text.
 	ErrSyntax = errors.New("opaque: not a token")
 
-	// ErrKey is matched by an error about the keys given, which shows their length
-	// and nothing else of them. The methods of a [Sealer] or a [Permutation] that
-	// its constructor did not make return it too.
+	// ErrKey is matched by an error about a key. The error shows the key's length and
+	// nothing else of it. The methods of a zero [Sealer] or [Permutation] return
+	// ErrKey too.
 	ErrKey = errors.New("opaque: no usable key")
 
 	// ErrContext is matched by the error for an empty context.

@@ -13,14 +13,14 @@ import (
 // KeySize is the length of a key in bytes.
 const KeySize = 32
 
-// Purposes that keys are derived for. Their last byte is 0, so no purpose is a
-// prefix of another, whatever the context.
+// The purposes of derived keys. Each ends with a zero byte, so that no purpose with
+// its context equals another purpose with another context.
 const (
 	forTokens       = "token\x00"
 	forPermutations = "permutation\x00"
 )
 
-// salt separates the keys of this package from all else that a program derives from
+// salt separates the keys of this package from other keys that a program derives from
 // the same key.
 const salt = "github.com/uidring/uidring/uid/opaque"
 

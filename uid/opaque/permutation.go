@@ -26,8 +26,8 @@ type Permutation struct {
 // the name of their table. The key is [KeySize] random bytes and may be a Sealer's
 // too. NewPermutation does not keep it.
 //
-// There is one key, since a number does not show its key. To be able to change
-// keys, store the key's name beside each number, in a path or column.
+// There is one key, since a number does not show its key. If you may change the key
+// later, store the key's name beside each number, in a path or column.
 //
 // The error reports every fault, and matches [ErrKey] and [ErrContext].
 func NewPermutation(context string, key []byte) (*Permutation, error) {
@@ -38,8 +38,8 @@ func NewPermutation(context string, key []byte) (*Permutation, error) {
 	return &Permutation{context: context, feistel: feistel{derived[0], 63}}, nil
 }
 
-// Permute returns the number of an id, from 0 to 2^63-1. A negative id is an error
-// that matches [ErrNegative].
+// Permute returns the number of an id, from 0 to 2^63-1. For a negative id, the error
+// matches [ErrNegative].
 func (p *Permutation) Permute(id uid.ID) (int64, error) {
 	if p == nil || p.feistel.cipher == nil {
 		return 0, errUnmade
@@ -50,8 +50,9 @@ func (p *Permutation) Permute(id uid.ID) (int64, error) {
 	return int64(p.feistel.permute(uint64(id))), nil
 }
 
-// Restore returns the id of a number that [Permutation.Permute] made, and some id for
-// any other number. A negative number is an error that matches [ErrNegative].
+// Restore returns the id of a number that [Permutation.Permute] made. For any other
+// number it returns some id without an error. For a negative number, the error matches
+// [ErrNegative].
 func (p *Permutation) Restore(n int64) (uid.ID, error) {
 	if p == nil || p.feistel.cipher == nil {
 		return 0, errUnmade

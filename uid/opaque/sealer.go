@@ -36,7 +36,7 @@ func New(context string, keys ...[]byte) (*Sealer, error) {
 }
 
 // Seal returns the token of an id: the same each time, until the first key changes.
-// A negative id is an error that matches [ErrNegative].
+// For a negative id, the error matches [ErrNegative].
 func (s *Sealer) Seal(id uid.ID) (Token, error) {
 	if s == nil || len(s.ciphers) == 0 {
 		return Token{}, errUnmade
@@ -66,7 +66,7 @@ func (s *Sealer) Open(token Token) (uid.ID, error) {
 		*block = token
 		c.Decrypt(block[:], block[:])
 		low := binary.BigEndian.Uint64(block[8:])
-		// 1 if the 64 bits before the id are 0, and its sign is.
+		// 1 if the 64 bits before the id and its sign are 0.
 		authentic := uint64(subtle.ConstantTimeCompare(block[:8], zero[:])) &^ (low >> 63)
 		id |= low & -(authentic &^ opened)
 		opened |= authentic

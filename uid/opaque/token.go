@@ -10,9 +10,9 @@ const textWidth = 26 // characters of 5 bits, so that the first is at most 7
 
 var base32 = alphabet.NewCrockford()
 
-// Token stands for an id in public. [Sealer.Seal] makes one, [ParseToken] reads
-// one from text, and == compares two. The zero Token does not open, but for a
-// chance of 1 in 2^65.
+// Token stands for an id in public. [Sealer.Seal] makes a Token, [ParseToken] reads
+// one from text, and == compares two. [Sealer.Open] refuses the zero Token, except
+// with a probability of 2^-65.
 //
 // Its text is 26 characters of Crockford's base32, as those of [uid.ID.Base32]:
 // the 16 bytes as one number, the highest bits first. It is safe in URLs, host
@@ -55,10 +55,10 @@ func (t Token) text() (text [textWidth]byte) {
 	return text
 }
 
-// ParseToken reads a token from its text. It reads lower case too and, as Crockford
-// has it, I and L as 1 and O as 0: compare tokens, not their texts. Hyphens, U,
-// other widths and numbers above 2^128-1 are refused with an error that quotes the
-// text, names the character and its place, and matches [ErrSyntax].
+// ParseToken reads a token from its text. It reads lower case too and, by Crockford's
+// rules, I and L as 1 and O as 0: compare tokens, not their texts. It refuses hyphens,
+// U, other widths and numbers above 2^128-1. The error quotes the text, names the
+// wrong character and its place, and matches [ErrSyntax].
 func ParseToken(text string) (Token, error) {
 	if len(text) != textWidth {
 		return Token{}, base32.Fault(ErrSyntax, text, textWidth, "a first character from 0 to 7")

@@ -142,7 +142,7 @@ func TestSelectedAssociations(t *testing.T) {
 		wantAsked(t, s.gen, 1, 2)
 		wantAllOnce(t, s)
 		user = newUser("bob")
-		wantAll(t, s.db.Omit("Addresses.ID").Create(&user).Error, "uidgorm_test.Address.ID is omitted, want it written")
+		wantAll(t, s.db.Omit("Addresses.ID").Create(&user).Error, "Omit names uidgorm_test.Address.ID, want it written")
 		if n := count(t, s, "SELECT count(*) FROM ?", clause.Table{Name: s.table(t, &User{})}); n != 1 {
 			t.Errorf("%d users, want 1", n)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// setting is what GORM's tag parser makes of `gorm:"uid"`.
+// setting is the name that GORM's tag parser gives to `gorm:"uid"`.
 const setting = "UID"
 
 var idType = reflect.TypeFor[uid.ID]()
@@ -96,7 +96,7 @@ func isID(t reflect.Type) bool {
 	return t == idType
 }
 
-// check returns what makes the field unfit to be filled.
+// check returns why the plugin cannot fill the field.
 func (k *key) check() error {
 	f := k.field
 	switch kind := f.IndirectFieldType.Kind(); {
@@ -109,7 +109,7 @@ func (k *key) check() error {
 		return fmt.Errorf("%w: %s is of kind %s, want a 64-bit integer", ErrModel, k, kind)
 	}
 	if f.AutoIncrement || f.HasDefaultValue {
-		return fmt.Errorf("%w: %s is left to the database, want autoIncrement:false and no default in its tag", ErrModel, k)
+		return fmt.Errorf("%w: %s gets its value from the database, want autoIncrement:false and no default in its tag", ErrModel, k)
 	}
 	if !f.Creatable {
 		return fmt.Errorf("%w: %s is never written, want no -> and no <-:update in its tag", ErrModel, k)
@@ -135,7 +135,7 @@ func foreignKeys(s *schema.Schema) map[*schema.Field]bool {
 	return fields
 }
 
-// include adds the key to the columns that are written.
+// include adds the key to the columns that the statement writes.
 func (k *key) include(stmt *gorm.Statement) error {
 	if len(stmt.Selects)+len(stmt.Omits) == 0 {
 		return nil
@@ -143,7 +143,7 @@ func (k *key) include(stmt *gorm.Statement) error {
 	columns, restricted := stmt.SelectAndOmitColumns(true, false)
 	switch written, named := columns[k.field.DBName]; {
 	case named && !written:
-		return fmt.Errorf("%w: %s is omitted, want it written", ErrValue, k)
+		return fmt.Errorf("%w: Omit names %s, want it written", ErrValue, k)
 	case !named && restricted:
 		// The slice may be shared with other statements.
 		stmt.Selects = append(slices.Clip(stmt.Selects), k.field.DBName)

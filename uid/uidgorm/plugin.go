@@ -13,26 +13,26 @@ import (
 )
 
 var (
-	// ErrModel is matched if the plugin cannot fill the key of a model as it is
-	// declared, whatever is created.
+	// ErrModel is matched when a model declares a key that the plugin can never fill.
 	ErrModel = errors.New("uidgorm: bad key")
 
-	// ErrValue is matched if the value to create cannot take a key, or would be
-	// written without one.
+	// ErrValue is matched when the value to create cannot take a key, or GORM would
+	// write it without its key.
 	ErrValue = errors.New("uidgorm: key cannot be filled")
 
-	// ErrGenerator is matched if the generator returned fewer ids than wanted. The
-	// generator's own error is matched too.
+	// ErrGenerator is matched when the generator returned fewer ids than wanted. The
+	// error matches the generator's own error too.
 	ErrGenerator = errors.New("uidgorm: no id")
 )
 
 // Generator makes the keys. Every [uid.Generator] is one.
 type Generator interface {
-	// NextN fills ids with ids above 0 that it never returned before. It returns how
-	// many: all of them, or fewer with an error. Any number of goroutines may call it.
+	// NextN fills ids with ids above 0 that it never returned before, and returns how
+	// many it filled. If it fills fewer than all, it returns an error. Any number of
+	// goroutines may call it.
 	NextN(ids []uid.ID) (int, error)
 
-	// WaitN is NextN that waits for ids until ctx ends.
+	// WaitN is NextN, but waits for ids until ctx ends.
 	WaitN(ctx context.Context, ids []uid.ID) (int, error)
 }
 
@@ -48,18 +48,19 @@ type Plugin struct {
 // use of a handle with the plugin.
 func New(gen Generator) *Plugin { return &Plugin{gen: gen} }
 
-// Name returns "uidgorm", under which GORM knows the plugin.
+// Name returns "uidgorm", the plugin's name for GORM.
 func (*Plugin) Name() string { return "uidgorm" }
 
-// Initialize is called by db.Use, once for a handle and all its sessions.
+// Initialize registers the callbacks. db.Use calls it once for a handle and all its
+// sessions.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.gen == nil {
 		return errors.New("uidgorm: New: gen is nil, want a generator such as *uid.Cached")
 	}
 	create := db.Callback().Create()
 	return errors.Join(
-		// Ahead of the statement's transaction, so that none is held open while the
-		// generator waits, and ahead of hooks, which then find the key.
+		// Before the statement's transaction, so that no transaction stays open while
+		// the generator waits, and before hooks, so that they see the key.
 		create.Before("*").Register("uidgorm:fill", p.fill),
 		// After hooks, which may have taken a key away.
 		create.Before("gorm:create").Register("uidgorm:refill", p.refill),
@@ -104,8 +105,8 @@ func (p *Plugin) refill(db *gorm.DB) {
 	}
 }
 
-// deal takes all keys that a statement wants with one call of the generator. After an
-// error no row has changed.
+// deal takes all keys of a statement with one call of the generator. If deal returns an
+// error, no row has changed.
 func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
 	if err := k.include(stmt); err != nil {
 		return err
@@ -134,8 +135,8 @@ func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
 	return nil
 }
 
-// take fills ids. It waits only in a context that can end: otherwise a statement
-// without one would wait for ever where the generator can fail.
+// take fills ids. It waits only if ctx can end: otherwise a statement could wait for
+// ever.
 func (p *Plugin) take(ctx context.Context, ids []uid.ID) (int, error) {
 	if ctx.Done() == nil {
 		return p.gen.NextN(ids)

@@ -68,9 +68,9 @@ func TestModelsRefused(t *testing.T) {
 			model any
 			parts []string
 		}{
-			{&Counted{}, []string{"uidgorm_test.Counted.ID is left to the database, want autoIncrement:false"}},
-			{&CountedID{}, []string{"uidgorm_test.CountedID.ID is left to the database, want autoIncrement:false"}},
-			{&Defaulted{}, []string{"Defaulted.ID is left to the database", "no default"}},
+			{&Counted{}, []string{"uidgorm_test.Counted.ID gets its value from the database, want autoIncrement:false"}},
+			{&CountedID{}, []string{"uidgorm_test.CountedID.ID gets its value from the database, want autoIncrement:false"}},
+			{&Defaulted{}, []string{"Defaulted.ID gets its value from the database", "no default"}},
 			{&Text{}, []string{"Text.ID is of kind string, want a 64-bit integer"}},
 			{&Narrow{}, []string{"Narrow.ID is of kind int32, want a 64-bit integer"}},
 			{&NarrowColumn{}, []string{"NarrowColumn.ID has 32 bits, want 64"}},
@@ -112,18 +112,18 @@ func TestValuesRefused(t *testing.T) {
 			err   error
 			parts []string
 		}{
-			{"a copy", s.db.Create(items[0]).Error, []string{"uidgorm_test.Item.ID of a copy, want a pointer"}},
-			{"an array", s.db.Create([1]Item(items)).Error, []string{"Item.ID of a copy, want a pointer", "(row 0)"}},
-			{"another struct", model.Create(&Plain{}).Error, []string{"Item.ID is wanted of a uidgorm_test.Plain, want a uidgorm_test.Item"}},
-			{"other structs", model.Create([]Plain{{}, {}}).Error, []string{"is wanted of a uidgorm_test.Plain", "(row 0)"}},
-			{"interfaces", model.Create([]any{&Item{}}).Error, []string{"is wanted of a interface {}"}},
-			{"pointers to maps", model.Create([]*map[string]any{{}}).Error, []string{"is wanted of a map[string]interface {}"}},
-			{"a map of another type", model.Create(namedMap{}).Error, []string{"is wanted of a uidgorm_test.namedMap"}},
-			{"a nil map", model.Create(map[string]any(nil)).Error, []string{"Item.ID in a nil map, want one that can be written to"}},
+			{"a copy", s.db.Create(items[0]).Error, []string{"uidgorm_test.Item.ID: the struct is a copy, want a pointer"}},
+			{"an array", s.db.Create([1]Item(items)).Error, []string{"Item.ID: the struct is a copy, want a pointer", "(row 0)"}},
+			{"another struct", model.Create(&Plain{}).Error, []string{"Item.ID: the value is a uidgorm_test.Plain, want a uidgorm_test.Item"}},
+			{"other structs", model.Create([]Plain{{}, {}}).Error, []string{"the value is a uidgorm_test.Plain", "(row 0)"}},
+			{"interfaces", model.Create([]any{&Item{}}).Error, []string{"the value is a interface {}"}},
+			{"pointers to maps", model.Create([]*map[string]any{{}}).Error, []string{"the value is a map[string]interface {}"}},
+			{"a map of another type", model.Create(namedMap{}).Error, []string{"the value is a uidgorm_test.namedMap"}},
+			{"a nil map", model.Create(map[string]any(nil)).Error, []string{"Item.ID: the map is nil, want a map that can be written"}},
 			{"a key given twice", model.Create(map[string]any{"id": 0, "ID": 7}).Error, []string{`Item.ID is in map 0 as "`, "want one"}},
-			{"a key omitted", s.db.Omit("ID").Create(&items).Error, []string{"Item.ID is omitted, want it written"}},
-			{"a set key omitted", s.db.Omit("id").Create(&Item{ID: 7}).Error, []string{"Item.ID is omitted"}},
-			{"a map's key omitted", model.Omit("ID").Create(map[string]any{"name": "x"}).Error, []string{"Item.ID is omitted"}},
+			{"a key omitted", s.db.Omit("ID").Create(&items).Error, []string{"Omit names uidgorm_test.Item.ID, want it written"}},
+			{"a set key omitted", s.db.Omit("id").Create(&Item{ID: 7}).Error, []string{"Omit names uidgorm_test.Item.ID"}},
+			{"a map's key omitted", model.Omit("ID").Create(map[string]any{"name": "x"}).Error, []string{"Omit names uidgorm_test.Item.ID"}},
 		} {
 			wantAll(t, test.err, append(test.parts, "uidgorm: key cannot be filled")...)
 			if !errors.Is(test.err, uidgorm.ErrValue) {

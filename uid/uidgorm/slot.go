@@ -44,8 +44,8 @@ func (s *slot) undo(ctx context.Context) {
 	}
 }
 
-// set writes an id to an integer. Pointers get a new one to point at, since what
-// they point at may be shared.
+// set writes an id to an integer. A pointer gets a new integer, since the old one may
+// be shared.
 func set(v reflect.Value, id uid.ID) {
 	for v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))
@@ -89,7 +89,7 @@ func (k *key) slots(stmt *gorm.Statement) (slots []slot, err error) {
 	return slots, nil
 }
 
-// addNil makes the maps that are nil, so that a key can be put there.
+// addNil makes the maps that are nil, so that they can take a key.
 func addNil(rows []map[string]any) []map[string]any {
 	for i, row := range rows {
 		if row == nil {
@@ -106,14 +106,14 @@ func (k *key) inStruct(ctx context.Context, slots []slot, row reflect.Value) ([]
 	row = reflect.Indirect(row)
 	// GORM takes other structs too, as long as they have the same fields.
 	if row.Type() != k.schema.ModelType && (row.Kind() != reflect.Struct || !row.CanConvert(k.schema.ModelType)) {
-		return nil, fmt.Errorf("%w: %s is wanted of a %s, want a %s, a pointer to one, or a map", ErrValue, k, row.Type(), k.schema.ModelType)
+		return nil, fmt.Errorf("%w: %s: the value is a %s, want a %s, a pointer to one, or a map", ErrValue, k, row.Type(), k.schema.ModelType)
 	}
 	value, zero := k.field.ValueOf(ctx, row)
 	if !zero && (k.field.FieldType.Kind() != reflect.Pointer || !isZero(value)) {
 		return slots, nil
 	}
 	if !row.CanAddr() {
-		return nil, fmt.Errorf("%w: %s of a copy, want a pointer to the %s", ErrValue, k, row.Type())
+		return nil, fmt.Errorf("%w: %s: the struct is a copy, want a pointer to the %s", ErrValue, k, row.Type())
 	}
 	return append(slots, slot{key: k, row: row}), nil
 }
@@ -122,7 +122,7 @@ func (k *key) inMaps(rows []map[string]any) ([]slot, error) {
 	slots := make([]slot, 0, len(rows))
 	for i, row := range rows {
 		if row == nil {
-			return nil, fmt.Errorf("%w: %s in a nil map, want one that can be written to", ErrValue, k)
+			return nil, fmt.Errorf("%w: %s: the map is nil, want a map that can be written", ErrValue, k)
 		}
 		s := slot{key: k, m: row, name: k.field.DBName}
 		for name, value := range row {
@@ -141,8 +141,8 @@ func (k *key) inMaps(rows []map[string]any) ([]slot, error) {
 	return slots, nil
 }
 
-// isZero reports whether a value stands for no key: NULL or 0, through whatever
-// pointers, or what the database would be given as such.
+// isZero reports whether a value stands for no key: NULL or 0, behind pointers too, or
+// a driver.Valuer that returns one of these.
 func isZero(value any) bool {
 	v := reflect.ValueOf(value)
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {

@@ -8,9 +8,8 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// filled is the key of a statement's settings under which the slots that were filled
-// are kept, from fill until settle. It names the statement, since statements of
-// associations inherit settings.
+// filled is the key of a statement's setting that holds the filled slots, from fill to
+// settle. It names the statement, since statements of associations inherit settings.
 type filled struct{ stmt *gorm.Statement }
 
 func remember(stmt *gorm.Statement, slots []slot) {
@@ -32,7 +31,7 @@ func askForKeys(stmt *gorm.Statement) {
 	conflict, ok := stmt.Clauses["ON CONFLICT"].Expression.(clause.OnConflict)
 	switch {
 	case !ok || conflict.DoNothing || s.m != nil:
-		return // GORM keeps to what it has, or appends maps instead of setting theirs
+		return // no other key can come back, or GORM would append it to the maps
 	case len(conflict.Where.Exprs) > 0 && !single(stmt):
 		return // rows that Where leaves alone are not returned: the others would shift
 	case s.key.decides(conflict.Columns):
@@ -68,8 +67,8 @@ func (k *key) decides(columns []clause.Column) bool {
 	return true
 }
 
-// settle sets keys to zero again that no row has, as far as the count of affected rows
-// shows it.
+// settle sets keys that no row has to zero again, as far as the count of affected rows
+// shows them.
 func (*Plugin) settle(db *gorm.DB) {
 	stmt := db.Statement
 	value, ok := stmt.Settings.LoadAndDelete(filled{stmt})
@@ -85,8 +84,7 @@ func (*Plugin) settle(db *gorm.DB) {
 	}
 }
 
-// mayConflict reports whether the statement may succeed without inserting what it
-// was given.
+// mayConflict reports whether the statement may succeed without inserting its rows.
 func mayConflict(stmt *gorm.Statement) bool {
 	if _, ok := stmt.Clauses["ON CONFLICT"]; ok {
 		return true
