@@ -14,27 +14,25 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Generator is what [New] collects from. [*uid.Cached], [*uid.Default] and
-// [*uid.Slots] implement it. Both methods must be safe for concurrent use, and
-// not block.
+// Generator is a source of metrics. [*uid.Cached], [*uid.Default] and [*uid.Slots]
+// implement it. Both methods must be safe for concurrent use, and not block.
 type Generator interface {
 	Stats() uid.Stats
 	Layout() bits.Layout
 }
 
-// ErrGenerator is matched by every error about what [New] is given.
+// ErrGenerator is matched by every error of [New] and [NewSegments].
 var ErrGenerator = errors.New("uidprom: invalid generator")
 
-// New returns a collector of the generators, under the names that they have in the
-// map. The name becomes the label generator; it is any UTF-8 text but the empty
-// one. New reports all faults at once, in an error that matches [ErrGenerator]; a
-// nil generator is a fault, and so is an empty map.
+// New returns a collector of the generators. Each key of the map becomes the label
+// generator, and is UTF-8 text that is not empty. New reports all faults at once, in an
+// error that matches [ErrGenerator]; a nil generator is a fault, and so is an empty
+// map.
 //
-// New does not keep the map. The caller keeps and closes the generators; the
-// collector shows a closed generator as Close left it, until it is unregistered.
-// The collector is safe for concurrent use and starts no goroutine. A registry
-// takes several collectors, so that each part of an app can register its own, and
-// refuses one that repeats a name.
+// New does not keep the map. The caller closes the generators; the collector shows a
+// closed generator as Close left it, until the collector is unregistered. The collector
+// is safe for concurrent use and starts no goroutine. Each part of an app can register
+// a collector of its own; a registry refuses a collector that repeats a name.
 //
 // For labels that all metrics of a process share, use
 // [prometheus.WrapRegistererWith].
@@ -89,8 +87,7 @@ type source struct {
 func newSource(name string, g Generator, allocator *bits.Allocator) source {
 	s := source{g, allocator, make([]*prometheus.Desc, len(metrics))}
 	for i, m := range metrics {
-		// Constant labels, and not a variable one, tell collectors of different
-		// generators apart when they are registered.
+		// A registry tells collectors apart by constant labels, not by variable ones.
 		labels := prometheus.Labels{"generator": name}
 		if m.name == layoutInfo {
 			labels["layout"] = allocator.Layout().String()

@@ -35,7 +35,7 @@ const layoutInfo = "uidring_layout_info"
 var metrics = []metric{
 	{"uidring_ids_issued_total", "Ids issued.", counter,
 		always(func(r reading) float64 { return float64(r.Issued) })},
-	{"uidring_ids_dropped_total", "Ids discarded: too old, of a lost number, or left at Close.", counter,
+	{"uidring_ids_dropped_total", "Ids dropped: too old, of a lost number, or left at Close.", counter,
 		ofRing(func(r reading) float64 { return float64(r.Dropped) })},
 	{"uidring_takes_rejected_total", "Calls for ids that failed.", counter,
 		always(func(r reading) float64 { return float64(r.RejectedTakes) })},
@@ -57,7 +57,7 @@ var metrics = []metric{
 		ofRing(func(r reading) float64 { return float64(r.Refills) })},
 	{"uidring_ring_helps_total", "Ticks put by calls that found the ring empty.", counter,
 		ofRing(func(r reading) float64 { return float64(r.Helps) })},
-	{"uidring_ring_puts_rejected_total", "Ticks of discarded ids, as Config.RejectedPut is told.", counter,
+	{"uidring_ring_puts_rejected_total", "Ticks whose ids were dropped; see Config.RejectedPut.", counter,
 		ofRing(func(r reading) float64 { return float64(r.RejectedPuts) })},
 	{"uidring_ring_failing", "1 while the ring cannot be filled; 0 while it only waits for the clock or for reserved time.", gauge,
 		ofRing(func(r reading) float64 { return flag(failing(r.LastError)) })},
@@ -96,8 +96,8 @@ func ofRing(read func(reading) float64) func(reading) (float64, bool) {
 
 func hasRing(r reading) bool { return r.Capacity > 0 }
 
-// fullRing returns the seconds that the ids of a full ring cover. A full ring
-// reaches a limit of borrowed time that is no greater: no alert then.
+// fullRing returns the seconds that the ids of a full ring cover. A full ring alone
+// reaches a smaller limit of borrowed time, so alerts leave such limits out.
 func fullRing(r reading) float64 {
 	return float64(r.Capacity) / float64(r.bits.MaxSequence()+1) * r.bits.Layout().Unit.Seconds()
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// NewSegments returns a collector of generators of package segment, for one tag or for
-// thousands: segments returns the statistics of each, by the name that becomes the
-// label generator. It is called for each scrape, by any number of goroutines at once.
-// Names are UTF-8 text; others are left out.
+// NewSegments returns a collector of generators of package segment. segments returns
+// the Stats of each generator, by the name that becomes the label generator. The
+// collector calls segments for each scrape, from any number of goroutines at once. It
+// leaves out names that are not UTF-8.
 //
-// A registry takes one such collector. The collector starts no goroutine.
+// A registry takes one such collector. The collector starts no goroutine. For a nil
+// function, the error matches [ErrGenerator].
 func NewSegments(segments func() map[string]segment.Stats) (prometheus.Collector, error) {
 	if segments == nil {
 		return nil, fmt.Errorf("%w: the function that returns the segments is nil", ErrGenerator)

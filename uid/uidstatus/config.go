@@ -21,30 +21,30 @@ var ErrConfig = errors.New("uidstatus: invalid config")
 
 // Config holds the options of [New]. The zero Config is ready for use.
 type Config struct {
-	// Segments returns the segments to show, under the names that they have on the
-	// page: what [segment.Generator.Stats] returns, for one tag or for thousands. It
-	// is called for each answer, by any number of goroutines at once.
+	// Segments returns the Stats of each [segment.Generator] to show, by its name on
+	// the page. The page calls Segments for each answer, from any number of goroutines
+	// at once. Nil shows no segments.
 	Segments func() map[string]segment.Stats
 
 	// Hosts are the names under which browsers reach the page, such as
 	// ops.example.com. "localhost" and IP addresses need no entry.
 	//
-	// A request under another name is refused with status 403. Otherwise a foreign
-	// web page whose name resolves to this server (DNS rebinding) could read the
-	// page through an operator's browser.
+	// The page answers a request under another name with status 403. Otherwise a
+	// foreign web page whose name resolves to this server (DNS rebinding) could read
+	// the page through an operator's browser.
 	//
-	// The entry "*" allows every name. Use it where the app authenticates each
-	// request itself: browsers send no credentials under a foreign name.
+	// The entry "*" allows every name. Use it only if the app authenticates each
+	// request: browsers send no credentials under a foreign name.
 	Hosts []string
 }
 
-// New returns the status page of the generators, under the names that they have
-// in the map. A name is any UTF-8 text but the empty one. New reports all faults
-// at once, in an error that matches [ErrConfig]; a nil generator is a fault, and
-// so is an empty map without Config.Segments.
+// New returns the status page of the generators. Each key of the map is a name on the
+// page, UTF-8 text that is not empty. New reports all faults at once, in an error that
+// matches [ErrConfig]; a nil generator is a fault, and so is an empty map without
+// Config.Segments.
 //
-// New copies the map. The caller keeps and closes the generators; the page shows
-// a closed generator as Close left it.
+// New copies the map. The caller closes the generators; the page shows a closed
+// generator as Close left it.
 func New(generators map[string]Generator, config Config) (*Page, error) {
 	p := &Page{generators: maps.Clone(generators), hosts: map[string]bool{"localhost": true}, process: thisProcess(), now: time.Now, counters: config.Segments}
 	p.names = slices.Sorted(maps.Keys(p.generators))

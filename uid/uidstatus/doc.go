@@ -1,45 +1,45 @@
-// Package uidstatus is a status page for the generators of a process, to be
-// mounted beside an app's own handlers, as net/http/pprof is:
+// Package uidstatus is a status page for the generators of a process. An app mounts
+// the page beside its own handlers, as with net/http/pprof:
 //
 //	status, err := uidstatus.New(map[string]uidstatus.Generator{"orders": gen}, uidstatus.Config{})
 //	...
 //	mux.Handle("/debug/uid/", status)
 //
 // For each generator the page shows the ring, the times in ids, the worker
-// number and its lease, counts, the layout's end and an error. Sentences say
-// what needs attention. The page decodes an id that is typed in. Several
-// generators are listed in a table, each with a page of its own.
+// number and its lease, counts, the layout's end and the present error. Notes say
+// what needs attention. The page decodes an id that you type in. A table lists
+// several generators, each with a page of its own.
 //
-// The page shows the host, process id and version of the process that answers.
-// If several processes share an address, open the page of each.
+// The page names the host, process id and version of the process that answers. Each
+// process has its own page, even if several share an address.
 //
 // # Protect it
 //
-// The page does not authenticate. It reveals how many ids a service makes, when,
-// and under which worker number; host, process id and versions; and the text of
-// database errors. Put it behind the app's own authentication, or on a port that
-// only operators reach.
+// The page does not authenticate. It shows how many ids a service makes, when, and
+// under which worker number; host, process id and versions; and the text of database
+// errors. Put the page behind the app's own authentication, or on a port that only
+// operators reach.
 //
 // A request must name localhost, an IP address or an entry of [Config.Hosts]:
-// without that check, web pages elsewhere could read the page by DNS rebinding.
+// otherwise a foreign web page could read the page by DNS rebinding.
 //
-// Nothing can be changed through the page. It answers GET and HEAD, escapes what
-// it shows, loads nothing from elsewhere, and has no inline script or style. Its
-// Content-Security-Policy has the browser enforce that.
+// The page changes nothing. It answers GET and HEAD, escapes all text, loads nothing
+// from elsewhere, and has no inline script or style. By the page's
+// Content-Security-Policy, the browser enforces that.
 //
 // # What it costs
 //
-// Nothing while no page is open: it has no goroutine and no counter, and keeps
-// nothing. An open page reloads its figures once a second; a hidden page does
-// not. An answer has 6 KB and takes 0.3 ms of one core (go test -bench Page
-// ./uid/uidstatus). Without JavaScript, reload the page by hand.
+// Nothing while no page is open: no goroutine, no counter, no memory per request. An
+// open page reloads its figures once a second; a hidden page does not. An answer has
+// 6 KB and takes 0.3 ms of one core (go test -bench Page ./uid/uidstatus). Without
+// JavaScript, reload the page by hand.
 //
 // # As JSON
 //
-// stats.json, beside the page, has the same data. [Page.String] returns it for
-// package expvar. Fields are never renamed or removed; new ones may come.
-// Durations are in seconds, instants in RFC 3339 and UTC, and ids are strings.
-// Null means that there is none: no ring, no limit, no end, no error.
+// stats.json, beside the page, has the same data, and [Page.String] returns it for
+// package expvar. Later versions may add fields, but do not rename or remove any.
+// Durations are in seconds, instants in RFC 3339 and UTC, and ids are strings. Null
+// stands for no ring, no limit, no end or no error.
 //
 //	{
 //	  "time": "2026-03-01T12:00:00Z",         of this answer, by the server's clock
@@ -59,7 +59,7 @@
 //	      "closed": false,
 //	      "layout": "28/22/13,epoch=2026-01-01,unit=1s",
 //	      "layout_end": "2034-07-04T21:24:16Z",   null after the year 9999
-//	      "layout_ends_soon": false,          less than a year is left
+//	      "layout_ends_soon": false,          true in the last year
 //	      "worker": 7,
 //	      "worker_max": 4194303,              largest number that the layout can hold
 //	      "worker_changes": 0,                leased numbers that were lost
@@ -70,16 +70,16 @@
 //	      "waited_seconds": 0,                by all calls together
 //	      "ring": {
 //	        "capacity": 65536,
-//	        "threshold": 32768,               below it the ring is filled again
+//	        "threshold": 32768,               the executor fills a ring with fewer ids
 //	        "remaining": 64336,
 //	        "refills": 1,                     ahead of demand
 //	        "helps": 0,                       by callers that found the ring empty
-//	        "rejected_puts": 0,               ticks of discarded ids
-//	        "dropped": 0,                     ids discarded
+//	        "rejected_puts": 0,               ticks whose ids were dropped
+//	        "dropped": 0,                     ids dropped
 //	        "oldest_age_seconds": 0.4,        of the next id; negative if its time is ahead of the clock
-//	        "max_age_seconds": 60,            limit of that; older ids are discarded
+//	        "max_age_seconds": 60,            limit of oldest_age_seconds
 //	        "borrowed_seconds": 7,            by how much the last id is ahead of the clock
-//	        "max_borrow_seconds": 86400,      limit of that
+//	        "max_borrow_seconds": 86400,      limit of borrowed_seconds
 //	        "span_seconds": 8,                what the ids of a full ring cover
 //	        "last_error": null                why the ring cannot be filled
 //	      }
@@ -100,14 +100,14 @@
 //	      "remaining": 1800,                  ids that are loaded and not issued
 //	      "in_use": {
 //	        "first": "1001",
-//	        "end": "2001"                     the first id that is not of the range
+//	        "end": "2001"                     the first id after the range
 //	      },
-//	      "next": null,                       the range after it, unless it is not loaded
-//	      "loading_seconds": 0,               how long that has been loading
+//	      "next": null,                       the range after in_use, once it is loaded
+//	      "loading_seconds": 0,               of the load that is under way
 //	      "step": 1000,                       ids of the last range
 //	      "loads": 3,                         requests for a range
-//	      "failures": 0,                      those that failed
-//	      "load_seconds": 0.002,              that the last one took
+//	      "failures": 0,                      requests that failed
+//	      "load_seconds": 0.002,              of the last request
 //	      "returned": 0,                      ids that Close gave back
 //	      "last_error": null                  why no range can be loaded
 //	    }
@@ -115,9 +115,8 @@
 //	}
 //
 // stats.json?name=orders has that generator only, and stats.json?segment=orders that
-// segment. decode.json?id=5313046343901185
-// decodes an id; where there are several generators, name=orders chooses the
-// layout:
+// segment. decode.json?id=5313046343901185 decodes an id; if there are several
+// generators, name=orders chooses the layout:
 //
 //	{
 //	  "name": "orders",
@@ -128,6 +127,7 @@
 //	  "sequence": 1
 //	}
 //
-// Faults are {"error": "…"}: status 400 for an id, and 404, with "names": […], for
-// an unknown name. A refused host has status 403.
+// An error is {"error": "…"}: with status 400 for a wrong id, and with status 404 and
+// "names": […] for an unknown name. A request under a host name that is not allowed has
+// status 403.
 package uidstatus

@@ -21,7 +21,7 @@ func grouped(n int64) string {
 	return b.String()
 }
 
-// compact is grouped for where there is room for nine characters.
+// compact returns n in at most nine characters.
 func compact(n int64) string {
 	if n < 10_000_000 {
 		return grouped(n)
@@ -40,7 +40,7 @@ const (
 	year = 365*day + day/4
 )
 
-// duration returns a duration to two figures or units, as one would say it.
+// duration returns a duration to two figures or units, in words.
 func duration(d time.Duration) string {
 	if d < 0 {
 		return "−" + duration(max(-d, 0)) // the least duration has no opposite
@@ -90,8 +90,7 @@ func when(t, now time.Time) string {
 // date returns the day of an instant.
 func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// toGo returns how far t is from now, with the word that says in which
-// direction.
+// toGo returns how far t is from now, and in which direction.
 func toGo(t, now time.Time) string {
 	if d := t.Sub(now); d >= 0 {
 		return "in " + duration(d)
@@ -99,7 +98,7 @@ func toGo(t, now time.Time) string {
 	return duration(now.Sub(t)) + " ago"
 }
 
-// short returns text without what is too much to repeat.
+// short returns the beginning of a long text.
 func short(text string) string {
 	const most = 64
 	if len(text) <= most {

@@ -16,8 +16,8 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// Generator is what the page shows. [*uid.Cached], [*uid.Default] and [*uid.Slots] implement it.
-// All methods must be safe for concurrent use.
+// Generator is a generator to show. [*uid.Cached], [*uid.Default] and [*uid.Slots]
+// implement it. All methods must be safe for concurrent use.
 type Generator interface {
 	Stats() uid.Stats
 	Layout() bits.Layout
@@ -27,9 +27,9 @@ type Generator interface {
 // Page is the status page and its JSON documents, as an [http.Handler]. [New]
 // makes one. It is safe for concurrent use.
 //
-// Mount it at a path that ends with a slash. With such a pattern of an
-// [http.ServeMux], as "/debug/uid/", that is all. With other routers remove the
-// path before it, as [http.StripPrefix] does. All links are relative.
+// Mount a Page at a path that ends with a slash. On an [http.ServeMux], a pattern such
+// as "/debug/uid/" is enough. With other routers, remove the path before the page, as
+// [http.StripPrefix] does. All links are relative.
 type Page struct {
 	generators map[string]Generator
 	names      []string        // of generators, sorted
@@ -39,7 +39,7 @@ type Page struct {
 	counters   func() map[string]segment.Stats // nil for none
 }
 
-// String returns what stats.json has, so that a Page is an [expvar.Var].
+// String returns the document stats.json, so that a Page is an [expvar.Var].
 func (p *Page) String() string { return string(encode(p.document(p.all()))) }
 
 // policy allows what this handler serves, and nothing inline.
@@ -83,7 +83,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// below returns the part of the path behind the place where the page is mounted.
+// below returns the part of the path after the page's own path.
 func below(r *http.Request) string {
 	path := r.URL.Path
 	if i := strings.IndexByte(r.Pattern, '/'); i >= 0 { // behind method and host
@@ -92,9 +92,9 @@ func below(r *http.Request) string {
 	return strings.TrimPrefix(path, "/")
 }
 
-// slash returns where to redirect a browser that asked for the page without the
-// slash at its end: relative links would be wrong there. Only RequestURI tells,
-// since routers strip the path.
+// slash returns where to redirect a browser that left out the slash at the end of the
+// page's path: relative links would be wrong there. It reads RequestURI, since routers
+// strip the path.
 func slash(r *http.Request) string {
 	if r.URL.Path != "" {
 		return ""
@@ -127,8 +127,8 @@ func (p *Page) all() selection {
 	return s
 }
 
-// choose keeps the generator or the segment that a query names, or all if it names
-// none. It returns a problem if there is no such.
+// choose keeps the generator or the segment that a query names, or all if the query
+// names none. It returns a problem for an unknown name.
 func (s *selection) choose(query url.Values) *problem {
 	kind, of, chosen, other := "generator", "name", &s.names, &s.tags
 	if query.Has("segment") {
@@ -199,14 +199,13 @@ type decoded struct {
 	Sequence int64   `json:"sequence"`
 }
 
-// problem is what a JSON document has instead when something is wrong.
+// problem is the JSON document of an error.
 type problem struct {
 	Error string   `json:"error"`
 	Names []string `json:"names,omitempty"`
 }
 
-// unknown is the problem of a name that nothing of its kind has. Of many names it
-// lists the first.
+// unknown is the problem of an unknown name. Of many names it lists the first.
 func unknown(kind, name string, names []string) *problem {
 	want := "one of"
 	if len(names) > 20 {

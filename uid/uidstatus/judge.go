@@ -41,7 +41,7 @@ func judge(layout bits.Layout, s uid.Stats, now time.Time) (state, []string) {
 	}
 	switch left := s.LayoutEnd.Sub(now); {
 	case left <= 0:
-		say(failing, "The layout has run out of time. It can make no further id.")
+		say(failing, "The layout has run out of time. No further id can be made.")
 	case s.LayoutEndsSoon:
 		say(warning, "The layout runs out of time in %s, on %s.", duration(left), date(s.LayoutEnd))
 	}
@@ -50,11 +50,11 @@ func judge(layout bits.Layout, s uid.Stats, now time.Time) (state, []string) {
 		if left := s.ReservedUntil.Sub(now); s.ReservedUntil.IsZero() || left <= 0 {
 			say(failing, "No time is reserved under a worker number: %v", s.LeaseError)
 		} else {
-			say(warning, "The lease of the worker number is not being renewed. Ids end in %s at the latest: %v", duration(left), s.LeaseError)
+			say(warning, "The lease of the worker number cannot be renewed. Ids end in %s at the latest: %v", duration(left), s.LeaseError)
 		}
 	}
 
-	// A full ring reaches a small MaxBorrow by itself; then that is no warning.
+	// A full ring alone reaches a small MaxBorrow, which is no reason for a warning.
 	roomy := s.MaxBorrow > ringTime(layout, s)
 	empty := s.Remaining == 0
 	switch {
@@ -65,12 +65,12 @@ func judge(layout bits.Layout, s uid.Stats, now time.Time) (state, []string) {
 	case errors.Is(s.LastError, uid.ErrBorrowLimit):
 		switch {
 		case s.MaxBorrow < layout.Unit && empty:
-			say(warning, "The ids of this tick are used up. The next ones come with the next tick of the clock.")
+			say(warning, "The ids of this tick are used up. New ids come with the next tick of the clock.")
 		case roomy || empty:
-			say(warning, "Ids are stamped as far ahead of the clock as allowed, %s. New ones come at the pace of the clock.", duration(s.MaxBorrow))
+			say(warning, "Ids are stamped %s ahead of the clock, which is the limit. New ids come at the pace of the clock.", duration(s.MaxBorrow))
 		}
 	case errors.Is(s.LastError, uid.ErrReservation):
-		if empty && s.LeaseError == nil { // else a note above says why
+		if empty && s.LeaseError == nil { // with a LeaseError, a note above says why
 			say(warning, "No id is ready. More time is being reserved.")
 		}
 	case empty:

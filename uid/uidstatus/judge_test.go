@@ -12,10 +12,10 @@ import (
 
 func TestJudge(t *testing.T) {
 	const (
-		atLimit   = "Ids are stamped as far ahead of the clock as allowed, 1 h. New ones come at the pace of the clock."
+		atLimit   = "Ids are stamped 1 h ahead of the clock, which is the limit. New ids come at the pace of the clock."
 		noTime    = "No time is reserved under a worker number: gone"
 		reserving = "No id is ready. More time is being reserved."
-		usedUp    = "The ids of this tick are used up. The next ones come with the next tick of the clock."
+		usedUp    = "The ids of this tick are used up. New ids come with the next tick of the clock."
 	)
 	gone := errors.New("gone")
 	borrow := func(limit time.Duration) error { return &uid.BorrowLimitError{Limit: limit} }
@@ -31,14 +31,14 @@ func TestJudge(t *testing.T) {
 			[]string{"The generator is closed.", "The ring could not be filled: gone"}},
 
 		{"layout over", func(s *uid.Stats) { s.LayoutEnd, s.LayoutEndsSoon = noon, true }, failing,
-			[]string{"The layout has run out of time. It can make no further id."}},
+			[]string{"The layout has run out of time. No further id can be made."}},
 		{"layout ends", func(s *uid.Stats) { s.LayoutEnd, s.LayoutEndsSoon = noon.AddDate(0, 0, 40), true }, warning,
 			[]string{"The layout runs out of time in 40 days, on 2026-04-10."}},
 
 		{"leased", func(s *uid.Stats) { s.ReservedUntil = noon.Add(time.Minute) }, fine, nil},
 		{"leased, time used up", func(s *uid.Stats) { s.ReservedUntil = noon }, fine, nil},
 		{"not renewed", func(s *uid.Stats) { s.ReservedUntil, s.LeaseError = noon.Add(time.Minute), gone }, warning,
-			[]string{"The lease of the worker number is not being renewed. Ids end in 1 min at the latest: gone"}},
+			[]string{"The lease of the worker number cannot be renewed. Ids end in 1 min at the latest: gone"}},
 		{"not renewed, time used up", func(s *uid.Stats) { s.ReservedUntil, s.LeaseError = noon, gone }, failing, []string{noTime}},
 		{"number lost", func(s *uid.Stats) { s.LeaseError = gone }, failing, []string{noTime}},
 		{"number lost, said once", func(s *uid.Stats) {
@@ -60,7 +60,7 @@ func TestJudge(t *testing.T) {
 		{"at a limit that a full ring reaches", func(s *uid.Stats) { s.MaxBorrow, s.LastError = 5*time.Second, borrow(5*time.Second) }, fine, nil},
 		{"at a limit that a full ring reaches, empty", func(s *uid.Stats) {
 			s.Remaining, s.MaxBorrow, s.LastError = 0, time.Second, borrow(time.Second)
-		}, warning, []string{"Ids are stamped as far ahead of the clock as allowed, 1 s. New ones come at the pace of the clock."}},
+		}, warning, []string{"Ids are stamped 1 s ahead of the clock, which is the limit. New ids come at the pace of the clock."}},
 		{"nothing may be borrowed", func(s *uid.Stats) { s.MaxBorrow, s.LastError = 1, borrow(1) }, fine, nil},
 		{"nothing may be borrowed, empty", func(s *uid.Stats) { s.Remaining, s.MaxBorrow, s.LastError = 0, 1, borrow(1) }, warning, []string{usedUp}},
 

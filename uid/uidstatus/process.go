@@ -35,7 +35,7 @@ func thisProcess() process {
 	return p
 }
 
-// built adds what the build of the program tells.
+// built adds the program's name and the versions of its build.
 func (p *process) built(info *debug.BuildInfo) {
 	if info.Path != "" {
 		p.Program = path.Base(info.Path)
@@ -56,7 +56,7 @@ func release(version string) *string {
 	return &version
 }
 
-// describe returns which process answers, as a sentence.
+// describe names the process in one sentence.
 func (p process) describe(now time.Time) string {
 	var b strings.Builder
 	b.WriteString(p.Program)

@@ -78,11 +78,11 @@ func judgeSegment(s segment.Stats) (state, []string) {
 	case s.LastError == nil:
 		return fine, []string{}
 	case s.Remaining == 0:
-		return failing, []string{"No id is left of what was loaded: " + s.LastError.Error()}
+		return failing, []string{"All loaded ids are used, and no range can be loaded: " + s.LastError.Error()}
 	case errors.Is(s.LastError, segment.ErrUsedUp):
-		return warning, []string{"The counter is used up. Ids end with what is loaded."}
+		return warning, []string{"The counter is used up. Ids end when the loaded ids are used."}
 	}
-	return warning, []string{"No further range can be loaded. Ids end with what is loaded: " + s.LastError.Error()}
+	return warning, []string{"No further range can be loaded. Ids end when the loaded ids are used: " + s.LastError.Error()}
 }
 
 func newSegmentSummary(name string, s segment.Stats) summary {

@@ -101,8 +101,8 @@ func TestJudgeSegment(t *testing.T) {
 	}{
 		"fine":       {segment.Stats{Remaining: 5}, fine, ""},
 		"between":    {segment.Stats{}, fine, ""},
-		"away":       {segment.Stats{Remaining: 5, LastError: away}, warning, "Ids end with what is loaded: segment: store is away"},
-		"no id left": {segment.Stats{LastError: away}, failing, "No id is left"},
+		"away":       {segment.Stats{Remaining: 5, LastError: away}, warning, "Ids end when the loaded ids are used: segment: store is away"},
+		"no id left": {segment.Stats{LastError: away}, failing, "All loaded ids are used"},
 		"used up":    {segment.Stats{Remaining: 5, LastError: segment.ErrUsedUp}, warning, "The counter is used up."},
 		"closed":     {segment.Stats{Closed: true}, failing, "The generator is closed."},
 	} {

@@ -13,7 +13,7 @@ import (
 // summary is a generator as a row of the table.
 type summary struct {
 	Name   string
-	Place  string // tells what is on the page apart
+	Place  string // unique on the page
 	Link   string // to its own page
 	State  state
 	Notes  []string
@@ -93,9 +93,9 @@ func newCard(name string, g Generator, alone bool, now time.Time) *card {
 	if s.Capacity > 0 {
 		c.Groups = append(c.Groups, group{Title: "Ring", Figures: []figure{
 			{"refills", "Filled ahead of demand", grouped(s.Refills), ""},
-			{"helps", "Filled by a caller", grouped(s.Helps), "A call found the ring empty, and put in one tick’s ids itself."},
-			{"dropped", "Ids discarded", grouped(s.Dropped), "They were too old, their number was lost, or the generator closed."},
-			{"refused", "Ticks discarded", grouped(s.RejectedPuts), "Ticks to which those ids belong, as Config.RejectedPut is told."},
+			{"helps", "Filled by a caller", grouped(s.Helps), "A call found the ring empty, and put the ids of one tick."},
+			{"dropped", "Ids dropped", grouped(s.Dropped), "They were too old, their number was lost, or the generator closed."},
+			{"refused", "Ticks dropped", grouped(s.RejectedPuts), "The ticks of these ids. Config.RejectedPut gets each."},
 		}})
 	}
 	c.Groups = append(c.Groups,
@@ -104,7 +104,7 @@ func newCard(name string, g Generator, alone bool, now time.Time) *card {
 			{"workers", "Possible numbers", "0 to " + grouped(maxWorker(layout)), ""},
 			{"left", "Numbers left", left(layout, s), ""},
 			{"reserved", "Reserved until", reserved(s, now), ""},
-			{"changes", "Numbers lost", grouped(s.WorkerChanges), "The lease of a number was lost, and another number taken."},
+			{"changes", "Numbers lost", grouped(s.WorkerChanges), "The generator lost a leased number, and took another."},
 		}},
 		group{Title: "Layout", Figures: []figure{
 			{"widths", "Bits", fmt.Sprintf("%d time, %d worker, %d sequence", layout.TimeBits, layout.WorkerBits, layout.SequenceBits), ""},
@@ -130,8 +130,8 @@ func timesGroup(layout bits.Layout, s uid.Stats) group {
 	g := group{Title: "Time that ids carry", Class: "wide", Figures: []figure{
 		{"oldest", "The next id", oldest(s), ""},
 		{"borrowed", "The last id in the ring", duration(s.Borrowed) + " ahead of the clock", ""},
-		{"behind", "Limit behind the clock", behind, "Config.MaxAge. Older ids are discarded."},
-		{"ahead", "Limit ahead of the clock", "none", "Config.MaxBorrow. Ids get there when more are wanted than the layout has for the present. A full ring alone is " +
+		{"behind", "Limit behind the clock", behind, "Config.MaxAge. Older ids are dropped."},
+		{"ahead", "Limit ahead of the clock", "none", "Config.MaxBorrow. Ids run ahead when calls take more than the layout has for the present. A full ring alone is " +
 			duration(ringTime(layout, s)) + " ahead."},
 	}}
 	if s.MaxBorrow >= 0 {
