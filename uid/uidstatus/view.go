@@ -109,7 +109,7 @@ func newCard(name string, g Generator, alone bool, now time.Time) *card {
 		group{Title: "Layout", Figures: []figure{
 			{"widths", "Bits", fmt.Sprintf("%d time, %d worker, %d sequence", layout.TimeBits, layout.WorkerBits, layout.SequenceBits), ""},
 			{"epoch", "Time begins", epoch(layout.Epoch), ""},
-			{"tick", "Tick", duration(layout.Unit), "Ids of one tick differ in their sequence only."},
+			{"tick", "Tick", duration(layout.Unit), "A worker’s ids of one tick differ in their sequence only."},
 			{"end", "Time ends", end(s.LayoutEnd, now), ""},
 		}},
 	)
