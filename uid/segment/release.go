@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/uidring/uidring/internal/guard"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -15,14 +16,27 @@ const settle = time.Second
 
 // release returns the unused end of the last range to the store, and earlier unused
 // ids that are adjacent. rest are the runs that were in the ring. release calls
-// Return once: see [Returner].
+// Return once: see [Returner]. It returns when ctx ends, whatever the store does.
 func (l *loader) release(ctx context.Context, rest []ringbuffer.Run) error {
 	left := l.shut(ctx, rest)
 	store, can := l.store.(Returner)
 	if !can || left.next >= left.end {
 		return nil
 	}
-	done, err := store.Return(ctx, l.tag, left.next, left.end)
+	done := false
+	answered := make(chan error, 1)
+	go func() {
+		answered <- guard.Call("store", func() (err error) {
+			done, err = store.Return(ctx, l.tag, left.next, left.end)
+			return err
+		})
+	}()
+	var err error
+	select {
+	case err = <-answered:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
 	if err != nil {
 		return fmt.Errorf("segment: return %d ids of %q to %s: %w", left.end-left.next, l.tag, l.store, err)
 	}

@@ -1,12 +1,15 @@
 package segment_test
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -51,4 +54,34 @@ func TestCloseGivesUpALoad(t *testing.T) {
 			t.Errorf("Shutdown() took %v, want a second and the time of the return", took)
 		}
 	})
+}
+
+// Close ends in time though the store does not answer when it is to take ids back, and
+// does not end with its context either.
+func TestCloseGivesUpAReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
+		store.takes.Store(int64(time.Hour))
+		store.deaf.Store(true)
+		began := time.Now()
+		if err := g.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > uid.CloseTimeout {
+			t.Errorf("Close() = %v after %v, want DeadlineExceeded after %v", err, time.Since(began), uid.CloseTimeout)
+		}
+		time.Sleep(time.Hour) // the store answers
+	})
+}
+
+// panicky is a store that panics when it is to take ids back.
+type panicky struct{ *counter }
+
+func (panicky) Return(context.Context, string, int64, int64) (bool, error) { panic("no") }
+
+// A panic of the store is an error of Close.
+func TestReturnPanics(t *testing.T) {
+	g := open(t, panicky{new(counter)}, segment.Config{})
+	var panicked *uid.PanicError
+	if err := g.Close(); !errors.As(err, &panicked) || !strings.Contains(err.Error(), "return 1000 ids") {
+		t.Errorf("Close() = %v, want a PanicError", err)
+	}
 }
