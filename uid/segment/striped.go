@@ -63,8 +63,9 @@ var _ uid.Generator = (*Striped)(nil)
 
 // Stripe returns a generator of the ids of tag in all stores. Never change the number
 // and the order of stores. Store 2 of 3 keeps its counter under the tag "orders 2/3
-// x1000", so a process with other stores finds no counter. Errors are those of [New],
-// or match [ErrStripe]. They match [ErrAway] only if no store can be reached.
+// x1000", so a process with other stores finds no counter. With Create, each store has
+// to be a [Lister]. Errors are those of [New], or match [ErrStripe]. They match
+// [ErrAway] only if no store can be reached.
 func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig) (*Striped, error) {
 	if config.Block == 0 {
 		config.Block = DefaultBlock

@@ -1,12 +1,14 @@
 package segment_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -131,4 +133,30 @@ func TestStripeCounter(t *testing.T) {
 			t.Errorf("%q is taken for a striped counter: %d", tag, next)
 		}
 	}
+}
+
+// unlisted is a store that hangs when it is asked for its counters.
+type unlisted struct{ *counter }
+
+func (unlisted) List(ctx context.Context) ([]segment.Counter, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A store that hangs holds a start up for the time of a load.
+func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(2)
+		if err := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}}).Close(); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		s := stripe(t, []segment.Store{counters[0], unlisted{counters[1]}}, segment.StripeConfig{})
+		if took := time.Since(began); took != segment.DefaultLoadTimeout {
+			t.Errorf("the start took %v, want %v", took, segment.DefaultLoadTimeout)
+		}
+		if id, err := s.Next(); id != 1 || err != nil || !errors.Is(s.Stats()[1].LastError, segment.ErrAway) {
+			t.Errorf("Next() = %d, %v, and the other store's error is %v", id, err, s.Stats()[1].LastError)
+		}
+	})
 }

@@ -41,7 +41,7 @@ func (s *Striped) start(ctx context.Context, tag string, config Config) error {
 
 // open makes the generator of a shard, or records why it cannot.
 func (h *shard) open(ctx context.Context, tag string, config Config) {
-	err := guard.Call("store", func() error { return h.check(ctx, tag) })
+	err := guard.Call("store", func() error { return h.check(ctx, tag, config) })
 	if err == nil && config.Create {
 		err = create(ctx, h.store, h.tag, config.Step)
 	}
@@ -60,12 +60,18 @@ func (h *shard) open(ctx context.Context, tag string, config Config) {
 	}
 }
 
-// check looks for counters of the tag that belong to other stripes.
-func (h *shard) check(ctx context.Context, tag string) error {
+// check looks for counters of the tag that belong to other stripes. Beside those, none
+// is created.
+func (h *shard) check(ctx context.Context, tag string, config Config) error {
 	lister, can := h.store.(Lister)
-	if !can {
+	switch {
+	case !can && config.Create:
+		return fmt.Errorf("%w: Create is true, and %s cannot list its counters", ErrConfig, h.store)
+	case !can:
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, config.LoadTimeout)
+	defer cancel()
 	counters, err := lister.List(ctx)
 	if errors.Is(err, ErrUnknownTag) { // no table yet
 		return nil

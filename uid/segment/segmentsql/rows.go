@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -24,11 +26,13 @@ var ErrOverlap = fmt.Errorf("%w: several databases have the counter", segment.Er
 //
 // The rows are those of [LeafAlloc], one for each store and tag, in any of the
 // databases. n never changes, but databases may: start with more rows than databases.
+// While a database is away, processes use the rows of the others. A start refuses a row
+// that two databases have, with [ErrOverlap].
 //
-// To move a row, read and delete it in one transaction of the old database, and then
-// insert it into the new one. Meanwhile processes use other rows. Never insert first:
-// while two databases have a row, ids can repeat. A start refuses that, with
-// [ErrOverlap].
+// To move a row, read its max_id in the old database. Delete the row on condition that
+// max_id is unchanged; if that deletes nothing, a process was faster: read again. Then
+// insert the row into the new database, where processes find it within a minute. Never
+// insert first: while two databases have a row, ids can repeat.
 func Rows(n int, dbs ...*gorm.DB) []segment.Store {
 	shared := &databases{home: map[string]*Store{}}
 	for _, db := range dbs {
@@ -104,20 +108,29 @@ func (r *rowStore) Create(ctx context.Context, tag string, next, step int64) err
 // stripedTag is the end of the tag of a counter of segment.Stripe.
 var stripedTag = regexp.MustCompile(` (\d+)/(\d+) x\d+$`)
 
-// List implements [segment.Lister]. It leaves out the rows of the other stores.
+// List implements [segment.Lister]. It leaves out the rows of the other stores, and
+// those in databases that do not answer, unless none does.
 func (r *rowStore) List(ctx context.Context) ([]segment.Counter, error) {
 	var all []segment.Counter
-	for _, s := range r.stores {
-		counters, err := s.List(ctx)
-		if err != nil && !s.dialect().Missing(err) {
-			return nil, err
+	var away []error
+	for _, a := range ask(ctx, r.stores, (*Store).List) {
+		if errors.Is(a.err, segment.ErrUnknownTag) { // no table there
+			continue
 		}
-		all = append(all, counters...)
+		if a.err != nil {
+			away = append(away, a.err)
+		}
+		all = append(all, a.value...)
 	}
-	return slices.DeleteFunc(all, func(c segment.Counter) bool {
+	if len(away) > 0 && len(away) == len(r.stores) {
+		return nil, errors.Join(away...)
+	}
+	all = slices.DeleteFunc(all, func(c segment.Counter) bool {
 		parts := stripedTag.FindStringSubmatch(c.Tag)
 		return parts != nil && parts[2] == strconv.Itoa(r.n) && parts[1] != strconv.Itoa(r.i+1)
-	}), nil
+	})
+	slices.SortFunc(all, func(a, b segment.Counter) int { return strings.Compare(a.Tag, b.Tag) })
+	return all, nil
 }
 
 // at calls f with the database that has a tag's row. If the row has moved, at calls f
@@ -149,13 +162,13 @@ func (r *rowStore) find(ctx context.Context, tag string, all bool) (*Store, erro
 	}
 	var found []*Store
 	var away []error
-	for _, s := range r.stores {
-		_, err := s.Raise(ctx, tag, 0) // only reads
+	read := func(s *Store, ctx context.Context) (int64, error) { return s.Raise(ctx, tag, 0) } // only reads
+	for i, a := range ask(ctx, r.stores, read) {
 		switch {
-		case err == nil:
-			found = append(found, s)
-		case !errors.Is(err, segment.ErrUnknownTag):
-			away = append(away, err)
+		case a.err == nil:
+			found = append(found, r.stores[i])
+		case !errors.Is(a.err, segment.ErrUnknownTag):
+			away = append(away, a.err)
 		}
 	}
 	switch {
@@ -167,4 +180,27 @@ func (r *rowStore) find(ctx context.Context, tag string, all bool) (*Store, erro
 		return nil, fmt.Errorf("%w: %q in %s", segment.ErrUnknownTag, tag, r)
 	}
 	return found[0], nil
+}
+
+// answer is what a database said.
+type answer[T any] struct {
+	value T
+	err   error
+}
+
+// ask calls f for all databases at once, and returns their answers in order. It leaves
+// half of the time until ctx ends, so that a database that hangs does not use it up.
+func ask[T any](ctx context.Context, stores []*Store, f func(*Store, context.Context) (T, error)) []answer[T] {
+	if end, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/2)
+		defer cancel()
+	}
+	answers := make([]answer[T], len(stores))
+	var asking sync.WaitGroup
+	for i, s := range stores {
+		asking.Go(func() { answers[i].value, answers[i].err = f(s, ctx) })
+	}
+	asking.Wait()
+	return answers
 }

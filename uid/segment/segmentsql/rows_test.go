@@ -1,11 +1,15 @@
 package segmentsql_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	mysqldriver "github.com/go-sql-driver/mysql"
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/dbtest"
@@ -34,10 +38,40 @@ func execute(t *testing.T, db *gorm.DB, statement string, args ...any) {
 	}
 }
 
+// databases returns n databases of a kind: on a server, databases or schemas of their
+// own.
+func databases(t *testing.T, kind string, n int) (dbs []*gorm.DB) {
+	if kind == "sqlite" {
+		return files(t, n)
+	}
+	s := dbtest.New(t, kind)
+	for i := range n {
+		name := fmt.Sprintf("%s_%d", strings.ToLower(s.Table), i)
+		create, drop, url := "CREATE SCHEMA %s", "DROP SCHEMA %s CASCADE", s.With("search_path="+name)
+		if kind == "mysql" {
+			dsn, err := mysqldriver.ParseDSN(s.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dsn.DBName = name
+			create, drop, url = "CREATE DATABASE %s", "DROP DATABASE %s", dsn.FormatDSN()
+		}
+		s.Exec(t, create, name)
+		t.Cleanup(func() { s.Exec(t, drop, name) })
+		dbs = append(dbs, s.Open(t, url))
+	}
+	return dbs
+}
+
 // Rows over databases, one of which goes: its rows are moved while a process runs,
 // and no id repeats.
 func TestRowsMove(t *testing.T) {
-	dbs := files(t, 3)
+	for _, kind := range dbtest.Kinds {
+		t.Run(kind, func(t *testing.T) { move(t, databases(t, kind, 3)) })
+	}
+}
+
+func move(t *testing.T, dbs []*gorm.DB) {
 	config := segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Step: 5, MaxStep: 5}}
 	gen, err := segment.Stripe(t.Context(), segmentsql.Rows(5, dbs...), "orders", config)
 	if err != nil {
@@ -66,20 +100,29 @@ func TestRowsMove(t *testing.T) {
 		t.Fatalf("the first database has %q, %v, want 2 rows of 5", tags, err)
 	}
 	for _, tag := range tags {
-		var next int64
-		err := dbs[0].Transaction(func(tx *gorm.DB) error {
-			if err := tx.Raw("SELECT max_id FROM leaf_alloc WHERE biz_tag = ?", tag).Scan(&next).Error; err != nil {
-				return err
+		var next, deleted int64
+		for first := true; deleted == 0; first = false {
+			if err := dbs[0].Raw("SELECT max_id FROM leaf_alloc WHERE biz_tag = ?", tag).Scan(&next).Error; err != nil {
+				t.Fatal(err)
 			}
-			return tx.Exec("DELETE FROM leaf_alloc WHERE biz_tag = ?", tag).Error
-		})
-		if err != nil {
-			t.Fatal(err)
+			if first {
+				draw(200) // which moves the counter on
+			}
+			result := dbs[0].Exec("DELETE FROM leaf_alloc WHERE biz_tag = ? AND max_id = ?", tag, next)
+			if result.Error != nil {
+				t.Fatal(result.Error)
+			}
+			deleted = result.RowsAffected
 		}
 		draw(20)
 		execute(t, dbs[1], "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, 5)", tag, next)
 	}
 	draw(1000)
+	for _, s := range gen.Stats() {
+		if errors.Is(s.LastError, segment.ErrRewound) {
+			t.Errorf("a row went back when it moved: %v", s.LastError)
+		}
+	}
 	if err := gen.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -141,6 +184,49 @@ func TestRowsCreateNeedsAll(t *testing.T) {
 	}
 	if counters, err := segmentsql.LeafAlloc(dbs[0]).List(t.Context()); !errors.Is(err, segment.ErrUnknownTag) {
 		t.Errorf("List() = %v, %v, want no table", counters, err)
+	}
+}
+
+// A process starts while a database is away or hangs, and uses its rows when it is back.
+func TestRowsStartWithADatabaseAway(t *testing.T) {
+	for name, leave := range map[string]func(*dbtest.Pool){
+		"away":  func(p *dbtest.Pool) { p.Cut(errLost) },
+		"hangs": func(p *dbtest.Pool) { p.Hang() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, pool := dbtest.New(t, "sqlite").Pooled(t)
+			dbs := []*gorm.DB{db, files(t, 1)[0]}
+			config := segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Step: 5, MaxStep: 5}}
+			gen, err := segment.Stripe(t.Context(), segmentsql.Rows(4, dbs...), "orders", config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := gen.Close(); err != nil {
+				t.Fatal(err)
+			}
+			leave(pool)
+			config.Create = false
+			if gen, err = segment.Stripe(t.Context(), segmentsql.Rows(4, dbs...), "orders", config); err != nil {
+				t.Fatal(err)
+			}
+			defer gen.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			used := map[uid.ID]bool{}
+			for _, want := range []int{2, 4} {
+				for n := 0; n < 100 || len(used) < want; n++ {
+					id, err := gen.Wait(ctx)
+					if err != nil {
+						t.Fatalf("Wait() = %v, with rows %v", err, used)
+					}
+					used[id/10%4] = true
+				}
+				if len(used) != want {
+					t.Errorf("rows used: %v, want %d", used, want)
+				}
+				pool.Heal()
+			}
+		})
 	}
 }
 
