@@ -7,3 +7,6 @@ func (l *LeafLeaser) Faster(every, lives, held time.Duration) *LeafLeaser {
 	l.every, l.lives, l.held = every, lives, held
 	return l
 }
+
+// Spans are those that Faster changes.
+func (l *LeafLeaser) Spans() (every, lives, held time.Duration) { return l.every, l.lives, l.held }

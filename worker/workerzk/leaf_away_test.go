@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -126,23 +127,35 @@ func TestLeafFileIsWrong(t *testing.T) {
 }
 
 // TestLeafFileIsRewritten: Leaf never writes its file again once the folder is there.
+// Who reads the file meanwhile reads all of the old one or all of the new one.
 func TestLeafFileIsRewritten(t *testing.T) {
 	t.Parallel()
 	l := newLeaf(t)
 	l.writes(900, time.Now().Add(-time.Hour), "10.0.0.1:8080", l.name)
 	l.starts("10.0.0.1", time.Now)
-	read := func() string {
-		text, err := os.ReadFile(l.file)
+	file, err := os.Open(l.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	text := func() string {
+		text, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<20))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(text)
 	}
-	first := read()
-	if !strings.HasPrefix(first, "workerID=0\n") {
-		t.Errorf("%q; want number 0", first)
+	first := text()
+	if !strings.HasPrefix(first, "workerID=0\n") || !strings.HasSuffix(first, "\nname="+l.name+"\n") {
+		t.Errorf("%q; want number 0, and all lines", first)
 	}
-	servertest.Eventually(t, "the timestamp is written again", func() bool { return read() != first })
+	servertest.Eventually(t, "the timestamp is written again", func() bool {
+		now, err := os.ReadFile(l.file)
+		return err == nil && string(now) != first
+	})
+	if now := text(); now != first {
+		t.Errorf("the old file is %q, and was %q; want a new one in its place", now, first)
+	}
 }
 
 // TestLeafSessionExpiry: the ephemeral node is made again, and the number is kept.

@@ -356,6 +356,14 @@ func TestLeafRelease(t *testing.T) {
 	}
 }
 
+// TestLeafSpans: a process reports as often as Leaf does, and counts as alive through two
+// reports that are lost.
+func TestLeafSpans(t *testing.T) {
+	if every, lives, _ := workerzk.Leaf(nil, "orders", 8080, workerzk.LeafConfig{}).Spans(); every != 3*time.Second || lives < 3*every {
+		t.Errorf("a report every %v, and alive for %v", every, lives)
+	}
+}
+
 // TestLeafRefused: bad input is refused, with all faults at once.
 func TestLeafRefused(t *testing.T) {
 	_, err := workerzk.Leaf(nil, "a/b", 0, workerzk.LeafConfig{Address: "host", Threshold: 1, Wait: -1}).Lease(context.Background(), -1, nil, nil)
