@@ -160,3 +160,37 @@ func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
 		}
 	})
 }
+
+// A store that is used up, or has gone back, holds up no start while another has ids. Its
+// error is its own.
+func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
+	for _, want := range []error{segment.ErrUsedUp, segment.ErrRewound} {
+		synctest.Test(t, func(t *testing.T) {
+			first, second := new(remembering), new(counter)
+			first.rewound.Store(want == segment.ErrRewound)
+			for i, store := range []segment.Creator{first, second} {
+				next := []int64{21, 1}[i] // 21 is the end of the first
+				if err := store.Create(t.Context(), fmt.Sprintf("orders %d/2 x10", i+1), next, 5); err != nil {
+					t.Fatal(err)
+				}
+			}
+			config := segment.StripeConfig{Block: 10, Config: segment.Config{Limit: 40}}
+			s := stripe(t, []segment.Store{first, second}, config)
+			ids := make([]uid.ID, 20)
+			if n, err := s.NextN(ids); n != 19 || ids[0] != 11 || ids[18] != 39 || !errors.Is(err, want) {
+				t.Errorf("NextN() = %d, %v: %v, want 11 to 39 of the second, and %v", n, err, ids, want)
+			}
+			if err := s.Stats()[0].LastError; !errors.Is(err, want) || errors.Is(err, segment.ErrAway) {
+				t.Errorf("the first store's error is %v, want %v", err, want)
+			}
+			if got, err := segment.Stripe(t.Context(), []segment.Store{first, second}, "orders", config); !errors.Is(err, want) || errors.Is(err, segment.ErrAway) {
+				t.Errorf("Stripe() = %v, %v without an id, want %v", got, err, want)
+			}
+			asked := first.requests.Load()
+			time.Sleep(10 * time.Minute)
+			if n := first.requests.Load() - asked; n > 11 {
+				t.Errorf("%d requests in ten minutes, want one a minute", n)
+			}
+		})
+	}
+}

@@ -5,31 +5,32 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/uidring/uidring/internal/guard"
 )
 
-// start opens all stores at once. It fails if a store refuses, or if none can be
-// reached. It opens stores that are away when they are back.
+// start opens all stores at once. It fails if a store was not made for this generator,
+// or if no store has ids. It opens the others when they have ids again.
 func (s *Striped) start(ctx context.Context, tag string, config Config) error {
 	var opening sync.WaitGroup
 	for _, h := range s.shards {
 		opening.Go(func() { h.open(ctx, tag, config) })
 	}
 	opening.Wait()
-	var away, refused []error
+	var empty, wrong []error
 	for _, h := range s.shards {
 		switch err := h.failure(); {
-		case errors.Is(err, ErrAway) && !errors.Is(err, ErrStripe):
-			away = append(away, err)
+		case isAny(err, ErrAway, ErrUsedUp, ErrRewound) && !errors.Is(err, ErrStripe):
+			empty = append(empty, err)
 		case err != nil:
-			refused = append(refused, err)
+			wrong = append(wrong, err)
 		}
 	}
-	if len(refused) > 0 || len(away) == len(s.shards) {
-		return errors.Join(append(refused, away...)...)
+	if len(wrong) > 0 || len(empty) == len(s.shards) {
+		return errors.Join(append(wrong, empty...)...)
 	}
 	for _, h := range s.shards {
 		if h.gen.Load() == nil {
@@ -49,10 +50,8 @@ func (h *shard) open(ctx context.Context, tag string, config Config) {
 	if err == nil {
 		gen, err = start(ctx, newLoader(h.store, h.tag, h.stripe, config), (*loader).next)
 	}
-	if err != nil && !errors.Is(err, ErrUnknownTag) && !errors.Is(err, ErrUsedUp) && !errors.Is(err, ErrStripe) && !errors.Is(err, ErrConfig) {
-		if !errors.Is(err, ErrAway) {
-			err = &LoadError{h.store.String(), h.tag, err, 0}
-		}
+	if err != nil && !isAny(err, ErrConfig, ErrStripe, ErrUnknownTag, ErrUsedUp, ErrRewound, ErrAway) {
+		err = &LoadError{h.store.String(), h.tag, err, 0}
 	}
 	h.err.Store(&err)
 	if err == nil {
@@ -84,6 +83,10 @@ func (h *shard) check(ctx context.Context, tag string, config Config) error {
 	return err
 }
 
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+}
+
 func (h *shard) failure() error {
 	if err := h.err.Load(); err != nil {
 		return *err
@@ -91,11 +94,15 @@ func (h *shard) failure() error {
 	return nil
 }
 
-// reopen opens a store that was away at the start.
+// reopen opens a store that had no ids at the start.
 func (s *Striped) reopen(h *shard, tag string, config Config) {
 	for h.gen.Load() == nil {
+		wait := time.Second + rand.N(time.Second)
+		if !errors.Is(h.failure(), ErrAway) { // the store has answered
+			wait = again
+		}
 		select {
-		case <-time.After(time.Second + rand.N(time.Second)):
+		case <-time.After(wait):
 			h.open(s.ctx, tag, config)
 		case <-s.ctx.Done():
 			return
