@@ -84,17 +84,20 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 	return c, nil
 }
 
-// newHTTP returns a client that follows no redirect.
+// newHTTP returns a client that follows no redirect. It speaks HTTP/1.1 alone, so that
+// each request under way has a connection of its own: with HTTP/2, a request that hedges
+// another would wait for the same server.
 func newHTTP(config *Config) *http.Client {
 	transport := config.transport
 	if transport == nil {
+		protocols := new(http.Protocols)
+		protocols.SetHTTP1(true)
 		transport = &http.Transport{
+			Protocols:              protocols,
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            (&net.Dialer{Timeout: config.Timeout}).DialContext,
 			TLSClientConfig:        config.TLS.Clone(),
 			TLSHandshakeTimeout:    config.Timeout,
-			ForceAttemptHTTP2:      true,
-			HTTP2:                  &http.HTTP2Config{SendPingTimeout: config.Timeout, PingTimeout: config.Timeout},
 			IdleConnTimeout:        90 * time.Second,
 			MaxResponseHeaderBytes: 64 << 10,
 		}

@@ -58,7 +58,6 @@ func TestIds(t *testing.T) {
 	}
 }
 
-// A balancer sends each request to another instance. Each id is issued once, and the
 // Ids continue to the end of what was fetched. Then calls fail, or wait.
 func TestAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -105,7 +104,7 @@ func TestBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFake("a", 1)
 		server.takes = 50 * time.Millisecond
-		c := open(t, Config{}, server)
+		c := open(t, Config{MaxIDs: 100_000}, server)
 		time.Sleep(time.Hour)
 		before := server.requests()
 		var takers sync.WaitGroup

@@ -20,7 +20,7 @@ import (
 const (
 	DefaultAhead   = 10 * time.Second
 	DefaultMaxAge  = time.Minute
-	DefaultMaxIDs  = 100_000
+	DefaultMaxIDs  = 10_000 // as servers allow by default
 	DefaultTimeout = 5 * time.Second
 	DefaultHedge   = 500 * time.Millisecond
 )
@@ -58,8 +58,8 @@ type Config struct {
 	// milliseconds. Set a negative MaxAge for ids of a counter: they carry no time.
 	MaxAge time.Duration
 
-	// MaxIDs is the most ids to ask for at once, from 1 to 2^24. Zero is 100,000. If a
-	// server allows fewer (by default 10,000), the client asks for fewer.
+	// MaxIDs is the most ids to ask for at once, from 1 to 2^24. Zero is 10,000, which
+	// servers allow by default. If a server allows fewer, the client asks for fewer.
 	MaxIDs int64
 
 	// Timeout bounds each request. Zero is 5 seconds. Half of MaxAge is a bound too.

@@ -35,7 +35,7 @@
 // server. It uses the first answer; the ids of a second are a gap. After a failure it
 // leaves the server out for 0.1 seconds, and up to 10 seconds if failures go on. If
 // there is one URL, such as a load balancer's, the Client asks it a second time over
-// another connection.
+// another connection. A Client speaks HTTP/1.1, so that no two requests share one.
 //
 // # A server that goes back
 //

@@ -6,12 +6,16 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/uidring/uidring/uid"
 )
 
 const secret = "s3cret-t0ken"
@@ -244,6 +248,41 @@ func TestNetwork(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), secret) {
 			t.Errorf("New() = %v, want %q in it, and no token", err, name)
 		}
+	}
+}
+
+// While the connection of a request hangs, the same URL is asked over another one, even
+// if the server speaks HTTP/2.
+func TestHedgeConnects(t *testing.T) {
+	type number struct{}
+	var connections, hung atomic.Int64
+	ids := newFake("a", 1)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Context().Value(number{}).(int64) <= hung.Load() {
+			<-r.Context().Done()
+			return
+		}
+		ids.ServeHTTP(w, r)
+	}))
+	server.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
+		return context.WithValue(ctx, number{}, connections.Add(1))
+	}
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	trusted := x509.NewCertPool()
+	trusted.AddCert(server.Certificate())
+	config := Config{TLS: &tls.Config{RootCAs: trusted}, Hedge: time.Second, Timeout: 20 * time.Second, MaxAge: -1}
+	c, err := New(t.Context(), []string{server.URL}, "orders", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	hung.Store(connections.Load())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if n, err := c.WaitN(ctx, make([]uid.ID, 200)); n != 200 || err != nil {
+		t.Errorf("WaitN() = %d, %v, want 200 ids over another connection", n, err)
 	}
 }
 

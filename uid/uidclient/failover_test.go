@@ -154,6 +154,7 @@ func TestRewoundBesideAnother(t *testing.T) {
 	})
 }
 
+// A balancer sends each request to another instance. Each id is issued once, and the
 // rings that were used up do not pile up, nor when nobody draws.
 func TestBalancer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
