@@ -183,6 +183,8 @@ func (c *Config) checkTokens(d *document) {
 		hash, err := token.Hash()
 		if other, twice := first[hash]; err != nil { // the value can be the token itself, so no message has it
 			d.fault(at+".sha256", "%v", err)
+		} else if hash == sha256.Sum256(nil) {
+			d.fault(at+".sha256", "it is that of an empty token: want another token")
 		} else if twice {
 			d.fault(at+".sha256", "it is that of %s too: want another token", item("tokens", other))
 		}

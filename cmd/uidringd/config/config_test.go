@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/uidring/uidring/cmd/uidringd/config"
+	"github.com/uidring/uidring/uid/uidclient"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -117,7 +118,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-const hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 // Passwords are found in every form of a URL.
 func TestPasswordInURL(t *testing.T) {
@@ -151,6 +152,9 @@ func TestPrint(t *testing.T) {
 	demo, err := config.Demo(config.Flags{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if demo.Limits.IDs != uidclient.DefaultMaxIDs {
+		t.Errorf("a server allows %d ids a request, and a client asks for %d", demo.Limits.IDs, uidclient.DefaultMaxIDs)
 	}
 	for path, c := range map[string]*config.Config{"testdata/printed.txt": full, "testdata/demo.txt": demo} {
 		text, err := yaml.Dump(c)
