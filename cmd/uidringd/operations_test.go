@@ -54,6 +54,11 @@ shutdown: {delay: 0s, release: 1s}
 	if status, _ := get(t, http.DefaultClient, r.url+"/healthz"); status != http.StatusOK {
 		t.Errorf("healthz: %d, want 200", status)
 	}
+	for _, path := range []string{"/metrics", "/status/stats.json"} {
+		if status, text := get(t, http.DefaultClient, r.url+path); status != http.StatusOK || strings.Contains(text, "secret-1") {
+			t.Errorf("%s: %d, %s", path, status, text)
+		}
+	}
 	if status, _ := get(t, http.DefaultClient, r.url+"/v1/fixed"); status != http.StatusOK {
 		t.Errorf("the other generator: %d, want 200", status)
 	}
@@ -146,6 +151,24 @@ generators: [{name: ids, kind: slots, worker: "static:1"}]
 	is("/metrics", http.StatusUnauthorized, 1, first)
 	is("/readyz", http.StatusOK, 1, first)
 
+	trusted := x509.NewCertPool()
+	trusted.AddCert(first.Leaf)
+	sessions := &tls.Config{RootCAs: trusted, Certificates: []tls.Certificate{first}, ClientSessionCache: tls.NewLRUClientSessionCache(1)}
+	resume := func() (status int, resumed bool) {
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: sessions.Clone()}}
+		defer client.CloseIdleConnections()
+		answer, err := client.Get(r.url + "/v1/ids")
+		if err != nil {
+			return 0, false
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode, answer.TLS.DidResume
+	}
+	servertest.Eventually(t, "a session that is resumed", func() bool {
+		status, resumed := resume()
+		return status == http.StatusOK && resumed
+	})
+
 	second := certify(t, dir, 2)
 	servertest.Eventually(t, "the second certificate", func() bool {
 		status, serial, err := secure(t, r.url+"/v1/ids", second, second)
@@ -153,6 +176,9 @@ generators: [{name: ids, kind: slots, worker: "static:1"}]
 	})
 	if _, _, err := secure(t, r.url+"/v1/ids", second, first); err == nil {
 		t.Error("a client of the first authority is let in")
+	}
+	if status, resumed := resume(); status == http.StatusOK {
+		t.Errorf("a client of the first authority is let in by its session, resumed: %v", resumed)
 	}
 
 	write(t, dir, "cert.pem", "nothing")
@@ -181,15 +207,21 @@ func TestMetrics(t *testing.T) {
 	for _, path := range []string{"/v1/ids", "/v1/orders", "/v1/nosuch", "/status/", "/status/stats.json", "/nosuch"} {
 		get(t, http.DefaultClient, r.url+path)
 	}
+	_, page := get(t, http.DefaultClient, r.url+"/status/")
+	if !strings.Contains(page, "ids") || !strings.Contains(page, "orders") {
+		t.Errorf("the status page lacks a generator: %s", page)
+	}
 	_, text := get(t, http.DefaultClient, r.url+"/metrics")
 	for _, want := range []string{
 		`uidringd_request_duration_seconds_count{code="200",route="/uidring.v1.IdService/Next"} 1`,
 		`uidringd_request_duration_seconds_count{code="200",route="GET /v1/{name}"} 2`,
 		`uidringd_request_duration_seconds_count{code="404",route="GET /v1/{name}"} 1`,
-		`uidringd_request_duration_seconds_count{code="200",route="/status/"} 2`,
+		`uidringd_request_duration_seconds_count{code="200",route="/status/"} 3`,
+		`uidringd_request_duration_seconds_bucket{code="200",route="GET /v1/{name}",le="+Inf"} 2`,
 		`uidringd_request_duration_seconds_count{code="404",route="/"} 1`,
 		`uidring_ids_issued_total{generator="ids"} 4`,
 		`uidring_segment_ids_issued_total{generator="orders"} 1`,
+		`uidring_segment_loads_total{generator="orders"} 1`,
 		`uidringd_requests_in_flight 1`,
 		`go_goroutines `,
 	} {

@@ -45,7 +45,7 @@ type broken struct {
 func (b broken) WaitN(context.Context, []uid.ID) (int, error) { return 0, b.err }
 
 // newEntries returns a clocked generator, a counter, and two that fail.
-func newEntries(t *testing.T) entries {
+func newEntries(t testing.TB) entries {
 	t.Helper()
 	layout := bits.Default()
 	clocked, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.Config{Layout: layout})

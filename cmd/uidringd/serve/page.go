@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"html/template"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 
@@ -20,15 +21,21 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 // hostPattern is what can stand in a line of a shell.
 var hostPattern = regexp.MustCompile(`^[A-Za-z0-9_.:\[\]-]+$`)
 
+// listed is a generator on the page.
+type listed struct {
+	*catalog.Entry
+	Path string // of its name, which can be any text if it is that of a counter
+}
+
 // page lists the generators, those with a clock first, with lines of curl that work.
 func (s *server) page(address string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		data := struct {
 			URL        string
 			Token      bool
-			Generators []*catalog.Entry
+			Generators []listed
 			Tags       []string
-		}{URL: "http://", Token: len(s.config.Tokens) > 0, Generators: s.set.List()}
+		}{URL: "http://", Token: len(s.config.Tokens) > 0}
 		if r.TLS != nil {
 			data.URL = "https://"
 		}
@@ -37,7 +44,10 @@ func (s *server) page(address string) http.Handler {
 		} else {
 			data.URL += address
 		}
-		slices.SortStableFunc(data.Generators, func(a, b *catalog.Entry) int {
+		for _, entry := range s.set.List() {
+			data.Generators = append(data.Generators, listed{entry, "/v1/" + url.PathEscape(entry.Name)})
+		}
+		slices.SortStableFunc(data.Generators, func(a, b listed) int {
 			switch {
 			case (a.Layout == nil) == (b.Layout == nil):
 				return 0
@@ -61,7 +71,6 @@ func (s *server) page(address string) http.Handler {
 		header.Set("Content-Type", "text/html; charset=utf-8")
 		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'")
 		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Cache-Control", "no-store")
 		_, _ = w.Write(page.Bytes()) // a client that has gone reads no error
 	})
 }

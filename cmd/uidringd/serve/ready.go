@@ -88,7 +88,6 @@ func reason(err error) string {
 
 func answer(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(text)) // a client that has gone reads no error
 }
