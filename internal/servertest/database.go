@@ -13,12 +13,10 @@ import (
 	"testing"
 )
 
-// Database is a database server that keeps its data in a directory of its own, and
-// can be started there again and again.
+// Database is a database server.
 type Database struct {
-	Command func(port string) *exec.Cmd // not started yet
-	URL     func(address string) string // of the database, for dbtest.Open
-	End     syscall.Signal              // ends the server and all its processes at once
+	Program
+	URL func(address string) string // of the database, for dbtest.Open
 }
 
 // MariaDB prepares a MariaDB in dir. It skips the test where there is none.
@@ -31,15 +29,12 @@ func MariaDB(t *testing.T, dir string) Database {
 	execute(t, exec.CommandContext(t.Context(), install, "--no-defaults", "--datadir="+data, "--user="+me.Username,
 		"--auth-root-authentication-method=normal", "--skip-test-db"))
 	must(t, os.Mkdir(filepath.Join(data, "uidring"), 0o700)) // which makes a database
-	return Database{
-		End: syscall.SIGKILL,
-		URL: func(address string) string { return "root@tcp(" + address + ")/uidring" },
-		Command: func(port string) *exec.Cmd {
-			return held(exec.Command(daemon, "--no-defaults", "--datadir="+data, "--user="+me.Username,
-				"--bind-address=127.0.0.1", "--port="+port, "--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
-				"--skip-name-resolve", "--skip-log-bin", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=1"), nil)
-		},
+	command := func(port string) *exec.Cmd {
+		return exec.Command(daemon, "--no-defaults", "--datadir="+data, "--user="+me.Username,
+			"--bind-address=127.0.0.1", "--port="+port, "--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
+			"--skip-name-resolve", "--skip-log-bin", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=1")
 	}
+	return Database{Program{command, syscall.SIGKILL}, func(address string) string { return "root@tcp(" + address + ")/uidring" }}
 }
 
 // Postgres prepares a PostgreSQL in dir. It skips the test where there is none.
@@ -50,16 +45,19 @@ func Postgres(t *testing.T, dir string) Database {
 	must(t, os.Mkdir(data, 0o700))
 	credential, err := hand(data)
 	must(t, err)
-	execute(t, held(exec.CommandContext(t.Context(), initdb, "--pgdata="+data, "--username=postgres", "--auth=trust", "--encoding=UTF8",
-		"--no-locale", "--no-sync"), credential))
-	return Database{
-		End: syscall.SIGQUIT,
-		URL: func(address string) string { return "postgres://postgres@" + address + "/postgres?sslmode=disable" },
-		Command: func(port string) *exec.Cmd {
-			return held(exec.Command(daemon, "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1",
-				"-c", "unix_socket_directories=", "-c", "shared_buffers=16MB", "-c", "max_connections=200"), credential)
-		},
+	as := func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: credential}
+		return cmd
 	}
+	execute(t, as(initdb, "--pgdata="+data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync"))
+	command := func(port string) *exec.Cmd {
+		return as(daemon, "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1",
+			"-c", "unix_socket_directories=", "-c", "shared_buffers=16MB", "-c", "max_connections=200")
+	}
+	return Database{Program{command, syscall.SIGQUIT}, func(address string) string {
+		return "postgres://postgres@" + address + "/postgres?sslmode=disable"
+	}}
 }
 
 // Server is a [Database] that runs.
@@ -74,16 +72,8 @@ type Server struct {
 func (d Database) Start(t *testing.T, open func(url string) error) *Server {
 	t.Helper()
 	s := &Server{Database: d, Address: Addresses(t, 1)[0]}
-	s.Process = launch(t, d.Command(port(s.Address)), d.End, func() error { return open(d.URL(s.Address)) })
+	s.Process = d.start(t, s.Address, func() error { return open(d.URL(s.Address)) })
 	return s
-}
-
-// held is a command that ends with this process, and runs as somebody else if
-// credential is not nil.
-func held(cmd *exec.Cmd, credential *syscall.Credential) *exec.Cmd {
-	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: credential}
-	return cmd
 }
 
 // hand gives a directory to a user that is not root, since PostgreSQL refuses to

@@ -1,4 +1,4 @@
 // Package servertest starts servers for tests, on ports of their own on loopback, and
-// ends them with the test. Linux only: elsewhere, a test that dies leaves its servers
-// behind.
+// ends them with the test. Only [Eventually] is there on systems other than Linux: a test
+// that dies would leave its servers behind.
 package servertest

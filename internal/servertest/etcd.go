@@ -6,40 +6,55 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// Etcd is a member of a cluster.
-type Etcd struct {
-	*Process
-	Endpoint string // its URL
-	program  string
-	args     []string
-}
-
-// StartEtcd starts a cluster on new directories. It skips the test where there is no
-// etcd.
-func StartEtcd(t testing.TB, members int, args ...string) []*Etcd {
+// EtcdPrograms are the members of a cluster with their data below dir. It skips the test
+// where there is no etcd.
+func EtcdPrograms(t testing.TB, dir string, members int, args ...string) []Program {
 	t.Helper()
-	program := Find(t, "etcd")
-	clients, peers := Addresses(t, members), Addresses(t, members)
+	program, peers := Find(t, "etcd"), Addresses(t, members)
 	var cluster []string
 	for i, peer := range peers {
 		cluster = append(cluster, fmt.Sprintf("m%d=http://%s", i, peer))
 	}
+	programs := make([]Program, members)
+	for i, peer := range peers {
+		programs[i] = Program{func(port string) *exec.Cmd {
+			client, own := "http://127.0.0.1:"+port, "http://"+peer
+			return exec.Command(program, append([]string{
+				"--name", fmt.Sprintf("m%d", i), "--data-dir", filepath.Join(dir, fmt.Sprint(i)), "--initial-cluster", strings.Join(cluster, ","),
+				"--listen-client-urls", client, "--advertise-client-urls", client,
+				"--listen-peer-urls", own, "--initial-advertise-peer-urls", own,
+			}, args...)...)
+		}, syscall.SIGKILL}
+	}
+	return programs
+}
+
+// Etcd is a member of a cluster that runs.
+type Etcd struct {
+	*Process
+	Endpoint string // its URL
+	program  Program
+}
+
+// StartEtcd starts a cluster on a new directory. It skips the test where there is no
+// etcd.
+func StartEtcd(t testing.TB, members int, args ...string) []*Etcd {
+	t.Helper()
+	addresses := Addresses(t, members)
 	started := make([]*Etcd, members)
 	var starting sync.WaitGroup
-	for i := range started {
-		m := &Etcd{Endpoint: "http://" + clients[i], program: program, args: append([]string{
-			"--name", fmt.Sprintf("m%d", i), "--data-dir", t.TempDir(), "--initial-cluster", strings.Join(cluster, ","),
-			"--listen-client-urls", "http://" + clients[i], "--advertise-client-urls", "http://" + clients[i],
-			"--listen-peer-urls", "http://" + peers[i], "--initial-advertise-peer-urls", "http://" + peers[i],
-		}, args...)}
-		started[i] = m
-		starting.Go(func() { m.Restart(t) })
+	for i, program := range EtcdPrograms(t, t.TempDir(), members, args...) {
+		started[i] = &Etcd{Endpoint: "http://" + addresses[i], program: program}
+		starting.Go(func() { started[i].Restart(t) })
 	}
 	starting.Wait()
 	if t.Failed() {
@@ -51,7 +66,7 @@ func StartEtcd(t testing.TB, members int, args ...string) []*Etcd {
 // Restart starts the member again, after its end, on what it has on disk.
 func (m *Etcd) Restart(t testing.TB) {
 	t.Helper()
-	m.Process = Start(t, m.healthy, m.program, m.args...)
+	m.Process = m.program.start(t, strings.TrimPrefix(m.Endpoint, "http://"), m.healthy)
 }
 
 // healthy returns nil if the member has a leader.

@@ -4,6 +4,8 @@ package servertest
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"fmt"
 	"net"
 	"os/exec"
@@ -58,17 +60,55 @@ func port(address string) string {
 	return port
 }
 
-// Eventually waits until something is so. How long that takes is the machine's affair.
-func Eventually(t testing.TB, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came to this: %s", what)
-		}
-	}
+// Program is a server that keeps its data in a directory of its own, where it can be
+// started again and again.
+type Program struct {
+	Command func(port string) *exec.Cmd // not started yet
+	End     syscall.Signal              // ends the server and all its processes at once
 }
 
-// Process is a server.
+// Launch starts the server and waits until ready returns nil. The caller kills the process.
+func (p Program) Launch(ctx context.Context, address string, ready func() error) (*Process, error) {
+	process := &Process{cmd: p.Command(port(address)), kill: p.End, gone: make(chan struct{})}
+	process.cmd.Dir = cmp.Or(process.cmd.Dir, "/")
+	process.cmd.Stdout, process.cmd.Stderr = process, process
+	if process.cmd.SysProcAttr == nil {
+		process.cmd.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	process.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL // the server ends with this process
+	if err := process.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(process.gone)
+		_ = process.cmd.Wait() // how it ended does not matter
+	}()
+	if err := process.await(ctx, ready); err != nil {
+		process.Kill()
+		return nil, err
+	}
+	return process, nil
+}
+
+// start starts the server, which is killed at the end of the test at the latest.
+func (p Program) start(t testing.TB, address string, ready func() error) *Process {
+	t.Helper()
+	process, err := p.Launch(t.Context(), address, ready)
+	must(t, err)
+	t.Cleanup(process.Kill)
+	return process
+}
+
+// Start starts a server, which is killed at the end of the test at the latest, and
+// waits until ready returns nil.
+func Start(t testing.TB, ready func() error, program string, args ...string) *Process {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Dir = t.TempDir()
+	return Program{func(string) *exec.Cmd { return cmd }, syscall.SIGKILL}.start(t, "", ready)
+}
+
+// Process is a server that runs.
 type Process struct {
 	cmd  *exec.Cmd
 	kill syscall.Signal
@@ -77,41 +117,11 @@ type Process struct {
 	said bytes.Buffer
 }
 
-// Start starts a server, which is killed at the end of the test at the latest, and
-// waits until ready returns nil.
-func Start(t testing.TB, ready func() error, program string, args ...string) *Process {
-	t.Helper()
-	cmd := held(exec.Command(program, args...), nil)
-	cmd.Dir = t.TempDir()
-	return launch(t, cmd, syscall.SIGKILL, ready)
-}
-
-func launch(t testing.TB, cmd *exec.Cmd, kill syscall.Signal, ready func() error) *Process {
-	t.Helper()
-	p, err := begin(cmd, kill)
-	must(t, err)
-	t.Cleanup(p.Kill)
-	must(t, p.await(ready))
-	return p
-}
-
-// begin starts a server, which is for the caller to kill.
-func begin(cmd *exec.Cmd, kill syscall.Signal) (*Process, error) {
-	p := &Process{cmd: cmd, kill: kill, gone: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = p, p
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	go func() {
-		defer close(p.gone)
-		_ = p.cmd.Wait() // how it ended does not matter
-	}()
-	return p, nil
-}
-
 // await waits until ready returns nil.
-func (p *Process) await(ready func() error) error {
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+func (p *Process) await(ctx context.Context, ready func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
 		err := ready()
 		if err == nil {
 			return nil
@@ -119,24 +129,29 @@ func (p *Process) await(ready func() error) error {
 		select {
 		case <-p.gone:
 			return fmt.Errorf("%s has ended: %w; it said: %s", p.cmd.Path, err, p.text())
-		default:
-		}
-		if time.Now().After(deadline) {
+		case <-ctx.Done():
 			return fmt.Errorf("%s does not answer: %w; it said: %s", p.cmd.Path, err, p.text())
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
 // Kill ends the server at once, as kill -9 does, even while it is paused.
-func (p *Process) Kill() { p.end(p.kill) }
+func (p *Process) Kill() { p.End(p.kill) }
 
 // Stop has the server end in order.
-func (p *Process) Stop() { p.end(syscall.SIGTERM) }
+func (p *Process) Stop() { p.End(syscall.SIGTERM) }
 
-func (p *Process) end(signal syscall.Signal) {
+// End sends the server a signal that ends it, and waits for that.
+func (p *Process) End(signal syscall.Signal) {
 	_ = p.cmd.Process.Signal(signal) // unless it has ended
 	p.Continue()
-	<-p.gone
+	select {
+	case <-p.gone:
+	case <-time.After(2 * time.Minute):
+		_ = p.cmd.Process.Kill()
+		<-p.gone
+	}
 }
 
 // Pause stops the server until Continue is called.

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -16,13 +19,27 @@ import (
 // Durable are the settings by which Redis loses nothing that it acknowledged.
 var Durable = []string{"--appendonly", "yes", "--appendfsync", "always"}
 
-// Redis is a server that keeps its data in a directory.
+// RedisProgram is a Redis with its data in dir. It skips the test where there is none.
+func RedisProgram(t testing.TB, dir string, args ...string) Program {
+	t.Helper()
+	return redis(t, dir, nil, args)
+}
+
+// redis is RedisProgram with a file of settings, which comes first.
+func redis(t testing.TB, dir string, file, args []string) Program {
+	t.Helper()
+	program := Find(t, "redis-server")
+	return Program{func(port string) *exec.Cmd {
+		return exec.Command(program, slices.Concat(file, []string{"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", ""}, args)...)
+	}, syscall.SIGKILL}
+}
+
+// Redis is a server that runs.
 type Redis struct {
 	*Process
-	Dir   string
-	first []string // arguments before the rest
-	args  []string
-	at    atomic.Pointer[string] // its address; each start has another
+	Dir     string // of its data
+	program Program
+	at      atomic.Pointer[string] // its address; each start has another
 }
 
 // StartRedis starts a server on a new directory. It skips the test where there is no
@@ -35,7 +52,8 @@ func StartRedis(t testing.TB, args ...string) *Redis {
 // StartRedisOf is StartRedis with a file of settings, which comes first.
 func StartRedisOf(t testing.TB, file []string, args ...string) *Redis {
 	t.Helper()
-	s := &Redis{Dir: t.TempDir(), first: file, args: args}
+	s := &Redis{Dir: t.TempDir()}
+	s.program = redis(t, s.Dir, file, args)
 	s.Restart(t)
 	return s
 }
@@ -44,8 +62,7 @@ func StartRedisOf(t testing.TB, file []string, args ...string) *Redis {
 func (s *Redis) Restart(t testing.TB) {
 	t.Helper()
 	address := Addresses(t, 1)[0]
-	args := append(append(s.first[:len(s.first):len(s.first)], "--bind", "127.0.0.1", "--port", port(address), "--dir", s.Dir, "--save", ""), s.args...)
-	s.Process = Start(t, func() error { return ping(address) }, Find(t, "redis-server"), args...)
+	s.Process = s.program.start(t, address, func() error { return ping(address) })
 	s.at.Store(&address)
 }
 

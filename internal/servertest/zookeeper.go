@@ -3,6 +3,7 @@
 package servertest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,13 +18,6 @@ import (
 	"testing"
 	"time"
 )
-
-// ZooKeeper is a member of an ensemble.
-type ZooKeeper struct {
-	*Process
-	Address string
-	config  string // file
-}
 
 // Classpath is where Java finds the jars of ZooKeeper: the folder that
 // UIDRING_TEST_ZOOKEEPER names, or that .ci/zookeeper makes.
@@ -43,21 +37,19 @@ var Classpath = sync.OnceValues(func() (string, error) {
 	return filepath.Join(folder, "*"), nil
 })
 
-// StartZooKeeper starts an ensemble, and skips the test where there is no ZooKeeper. The
-// first member, which does not lead at first, follows the others by a detour unless that
-// is nil.
-func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []*ZooKeeper {
+// ZooKeeperPrograms are the members of an ensemble with their data below dir. The first
+// member follows the others by a detour unless that is nil.
+func ZooKeeperPrograms(t testing.TB, dir string, members int, detour func(to string) string) []Program {
 	t.Helper()
-	if _, err := Classpath(); err != nil {
+	jars, err := Classpath()
+	if err != nil {
 		t.Skip(err)
 	}
-	clients, quorums, elections := Addresses(t, members), Addresses(t, members), Addresses(t, members)
-	servers := make([]*ZooKeeper, members)
-	var starting sync.WaitGroup
-	for i := range servers {
+	quorums, elections := Addresses(t, members), Addresses(t, members)
+	programs := make([]Program, members)
+	for i := range programs {
 		var peers strings.Builder
-		for j := range members {
-			quorum := quorums[j]
+		for j, quorum := range quorums {
 			if i == 0 && j > 0 && detour != nil {
 				quorum = detour(quorum)
 			}
@@ -65,10 +57,43 @@ func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []
 				fmt.Fprintf(&peers, "server.%d=%s:%s\n", j+1, quorum, port(elections[j]))
 			}
 		}
-		s, err := newZooKeeper(t.TempDir(), clients[i], i+1, peers.String())
-		must(t, err)
-		servers[i] = s
-		starting.Go(func() { s.Restart(t) })
+		folder := filepath.Join(dir, fmt.Sprint(i))
+		must(t, os.Mkdir(folder, 0o700))
+		must(t, os.WriteFile(filepath.Join(folder, "myid"), fmt.Append(nil, i+1), 0o600))
+		programs[i] = zookeeper(jars, folder, peers.String())
+	}
+	return programs
+}
+
+// zookeeper is a server with its data in folder.
+func zookeeper(jars, folder, peers string) Program {
+	return Program{func(port string) *exec.Cmd {
+		config := filepath.Join(folder, "zoo.cfg")
+		_ = os.WriteFile(config, fmt.Appendf(nil, "tickTime=200\ninitLimit=50\nsyncLimit=25\nmaxSessionTimeout=60000\ndataDir=%s\nclientPort=%s\n"+
+			"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=srvr\n%s", folder, port, peers), 0o600) // or the server says that it is missing
+		class := "org.apache.zookeeper.server.quorum.QuorumPeerMain" // of one server too
+		return exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", jars, class, config)
+	}, syscall.SIGKILL}
+}
+
+// ZooKeeper is a member of an ensemble that runs.
+type ZooKeeper struct {
+	*Process
+	Address string
+	program Program
+}
+
+// StartZooKeeper starts an ensemble on a new directory, and skips the test where there is
+// no ZooKeeper. The first member, which does not lead at first, follows the others by a
+// detour unless that is nil.
+func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []*ZooKeeper {
+	t.Helper()
+	addresses := Addresses(t, members)
+	servers := make([]*ZooKeeper, members)
+	var starting sync.WaitGroup
+	for i, program := range ZooKeeperPrograms(t, t.TempDir(), members, detour) {
+		servers[i] = &ZooKeeper{Address: addresses[i], program: program}
+		starting.Go(func() { servers[i].Restart(t) })
 	}
 	starting.Wait()
 	if t.Failed() {
@@ -80,40 +105,21 @@ func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []
 // LaunchZooKeeper starts one server for several tests, which is for the caller to kill.
 // Its data is in folder.
 func LaunchZooKeeper(folder, address string) (*ZooKeeper, error) {
-	s, err := newZooKeeper(folder, address, 1, "")
-	if err != nil {
-		return nil, err
-	}
-	cmd, err := s.command()
-	if err != nil {
-		return nil, err
-	}
-	if s.Process, err = begin(cmd, syscall.SIGKILL); err != nil {
-		return nil, err
-	}
-	return s, s.await(s.serves)
-}
-
-func newZooKeeper(folder, address string, id int, peers string) (*ZooKeeper, error) {
-	s := &ZooKeeper{Address: address, config: filepath.Join(folder, "zoo.cfg")}
-	text := fmt.Sprintf("tickTime=200\ninitLimit=50\nsyncLimit=25\nmaxSessionTimeout=60000\ndataDir=%s\nclientPort=%s\n"+
-		"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=srvr\n%s", folder, port(address), peers)
-	return s, errors.Join(os.WriteFile(s.config, []byte(text), 0o600), os.WriteFile(filepath.Join(folder, "myid"), []byte(fmt.Sprint(id)), 0o600))
-}
-
-// command is what starts the server.
-func (s *ZooKeeper) command() (*exec.Cmd, error) {
 	jars, err := Classpath()
-	class := "org.apache.zookeeper.server.quorum.QuorumPeerMain" // of one server too
-	return held(exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", jars, class, s.config), nil), err
+	if err != nil {
+		return nil, err
+	}
+	s := &ZooKeeper{Address: address, program: zookeeper(jars, folder, "")}
+	if s.Process, err = s.program.Launch(context.Background(), address, s.serves); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Restart starts the server again, after its end, on what it has on disk.
 func (s *ZooKeeper) Restart(t testing.TB) {
 	t.Helper()
-	cmd, err := s.command()
-	must(t, err)
-	s.Process = launch(t, cmd, syscall.SIGKILL, s.serves)
+	s.Process = s.program.start(t, s.Address, s.serves)
 }
 
 // serves returns nil if the server serves.

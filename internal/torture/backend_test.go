@@ -4,13 +4,8 @@ package torture
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -60,75 +55,33 @@ func openPostgres(ctx context.Context, t *testing.T, dir string) *backend {
 
 func startSQL(ctx context.Context, t *testing.T, name string, d servertest.Database) *backend {
 	b := &backend{name: name, counters: true, url: func(a []string) string { return d.URL(a[0]) }}
-	return b.serve(ctx, t, d.End, d.Command)
+	return b.serve(ctx, t, d.Program)
 }
 
 // startRedis starts a Redis that flushes each write before it answers.
 func startRedis(ctx context.Context, t *testing.T, dir string) *backend {
-	daemon := servertest.Find(t, "redis-server")
 	b := &backend{name: "redis", counters: true, url: func(a []string) string { return "redis://" + a[0] }}
-	return b.serve(ctx, t, syscall.SIGKILL, func(port string) *exec.Cmd {
-		return exec.Command(daemon, "--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "",
-			"--appendonly", "yes", "--appendfsync", "always")
-	})
+	return b.serve(ctx, t, servertest.RedisProgram(t, dir, servertest.Durable...))
 }
 
 // members is how many servers of etcd and ZooKeeper there are: one can be away.
 const members = 3
 
 func startEtcd(ctx context.Context, t *testing.T, dir string) *backend {
-	daemon, peers := servertest.Find(t, "etcd"), servertest.Addresses(t, members)
-	var cluster []string
-	for i, peer := range peers {
-		cluster = append(cluster, fmt.Sprintf("m%d=http://%s", i, peer))
-	}
-	var commands []func(string) *exec.Cmd
-	for i, peer := range peers {
-		commands = append(commands, func(port string) *exec.Cmd {
-			client, own := "http://127.0.0.1:"+port, "http://"+peer
-			return exec.Command(daemon, "--name", fmt.Sprintf("m%d", i), "--data-dir", filepath.Join(dir, fmt.Sprint(i)),
-				"--initial-cluster", strings.Join(cluster, ","), "--listen-peer-urls", own, "--initial-advertise-peer-urls", own,
-				"--listen-client-urls", client, "--advertise-client-urls", client)
-		})
-	}
 	b := &backend{name: "etcd", url: func(a []string) string { return "etcd://" + strings.Join(a, ",") }}
-	return b.serve(ctx, t, syscall.SIGKILL, commands...)
+	return b.serve(ctx, t, servertest.EtcdPrograms(t, dir, members)...)
 }
 
 func startZooKeeper(ctx context.Context, t *testing.T, dir string) *backend {
-	jars, err := servertest.Classpath()
-	if err != nil {
-		t.Skip(err)
-	}
-	quorums, elections := servertest.Addresses(t, members), servertest.Addresses(t, members)
-	var peers strings.Builder
-	for i := range members {
-		_, election, _ := net.SplitHostPort(elections[i])
-		fmt.Fprintf(&peers, "server.%d=%s:%s\n", i, quorums[i], election)
-	}
-	var commands []func(string) *exec.Cmd
-	for i := range members {
-		folder := filepath.Join(dir, fmt.Sprint(i))
-		must(t, os.Mkdir(folder, 0o700))
-		must(t, os.WriteFile(filepath.Join(folder, "myid"), []byte(fmt.Sprint(i)), 0o600))
-		commands = append(commands, func(port string) *exec.Cmd {
-			config := filepath.Join(folder, "zoo.cfg")
-			_ = os.WriteFile(config, fmt.Appendf(nil, "tickTime=200\ninitLimit=50\nsyncLimit=25\ndataDir=%s\nclientPort=%s\n"+
-				"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n%s", folder, port, &peers), 0o600)
-			return exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-				"-cp", jars, "org.apache.zookeeper.server.quorum.QuorumPeerMain", config)
-		})
-	}
 	b := &backend{name: "zookeeper", url: func(a []string) string { return "zk://" + strings.Join(a, ",") }}
-	return b.serve(ctx, t, syscall.SIGKILL, commands...)
+	return b.serve(ctx, t, servertest.ZooKeeperPrograms(t, dir, members, nil)...)
 }
 
-// serve starts a server with each command, and the proxies to them. end is the
-// signal that ends a server at once.
-func (b *backend) serve(ctx context.Context, t *testing.T, end syscall.Signal, commands ...func(port string) *exec.Cmd) *backend {
-	for _, command := range commands {
-		s := &server{command: command, end: end, url: func(address string) string { return b.url([]string{address}) }}
-		t.Cleanup(func() { s.stop(end) })
+// serve starts servers, and the proxies to them.
+func (b *backend) serve(ctx context.Context, t *testing.T, programs ...servertest.Program) *backend {
+	for _, program := range programs {
+		s := &server{Program: program, url: func(address string) string { return b.url([]string{address}) }}
+		t.Cleanup(func() { s.stop(s.End) })
 		b.servers = append(b.servers, s)
 	}
 	must(t, startAll(ctx, b.servers))

@@ -6,23 +6,21 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os/exec"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/uidring/uidring/internal/servertest"
 )
 
-// server is a server that the run starts, kills and starts again, in a directory of
-// its own.
+// server is a server that the run starts, kills and starts again.
 type server struct {
-	command func(port string) *exec.Cmd
-	url     func(address string) string // of the backend, if this were its only server
-	end     syscall.Signal              // ends it at once, with all that belongs to it
+	servertest.Program
+	url func(address string) string // of the backend, if this were its only server
 
-	mu   sync.Mutex
-	cmd  *exec.Cmd
-	at   string        // its address
-	gone chan struct{} // closed when cmd has ended
+	mu      sync.Mutex
+	process *servertest.Process
+	at      string // its address
 }
 
 // address is where the server is, or was last. Each start has a port of its own,
@@ -54,43 +52,19 @@ func (s *server) attempt(ctx context.Context) error {
 	}
 	address := listener.Addr().String()
 	listener.Close()
-	_, port, _ := net.SplitHostPort(address)
-	var said excerpt
-	cmd, gone := s.command(port), make(chan struct{})
-	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", &said, &said
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = new(syscall.SysProcAttr)
-	}
-	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
-	if err := cmd.Start(); err != nil {
+	process, err := s.Launch(ctx, address, func() error { return s.answers(ctx, address) })
+	if err != nil {
 		return err
 	}
-	go func() {
-		defer close(gone)
-		_ = cmd.Wait() // how it ended does not matter
-	}()
 	s.mu.Lock()
-	s.cmd, s.at, s.gone = cmd, address, gone
-	s.mu.Unlock()
-	for {
-		err := s.answers(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-gone:
-			return fmt.Errorf("%w; it said: %s", err, &said)
-		case <-ctx.Done():
-			s.stop(s.end)
-			return err
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	defer s.mu.Unlock()
+	s.process, s.at = process, address
+	return nil
 }
 
 // answers returns nil if the server serves. A session may take a while to begin.
-func (s *server) answers(ctx context.Context) error {
-	a, err := open(s.url(s.address()))
+func (s *server) answers(ctx context.Context, address string) error {
+	a, err := open(s.url(address))
 	if err != nil {
 		return err
 	}
@@ -112,16 +86,9 @@ func (s *server) answers(ctx context.Context) error {
 // stop sends the server a signal that ends it, and waits for that.
 func (s *server) stop(signal syscall.Signal) {
 	s.mu.Lock()
-	cmd, gone := s.cmd, s.gone
+	process := s.process
 	s.mu.Unlock()
-	if cmd == nil {
-		return
-	}
-	_ = cmd.Process.Signal(signal) // unless it has ended
-	select {
-	case <-gone:
-	case <-time.After(30 * time.Second):
-		_ = cmd.Process.Kill()
-		<-gone
+	if process != nil {
+		process.End(signal)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// ledger is a store. The parent is told of each write before the store is.
+// ledger is a store that reports each write to the parent before it writes.
 type ledger struct {
 	lease.Store
 	child   *child
@@ -112,8 +112,8 @@ func (h *hasty) Release(ctx context.Context, next time.Time) error {
 	return h.Lease.Release(ctx, next.Add(-time.Hour))
 }
 
-// reserver is a store of counters. The parent is told of a range before its ids are
-// issued, and of ids that are to be given back before they are.
+// reserver is a store of counters. It reports each range to the parent before ids of the
+// range are issued, and each return before it returns ids.
 type reserver struct {
 	counters
 	child *child

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentredis"
@@ -30,7 +30,7 @@ func TestConformance(t *testing.T) {
 		quiet := segmentredis.WithLogger(slog.New(slog.DiscardHandler))
 		operator := s.client(t)
 		return segmenttest.Backend{
-			Address: *s.at.Load() + " " + prefix,
+			Address: s.Address() + " " + prefix,
 			Store:   func(t *testing.T) segment.Store { return segmentredis.New(s.client(t), with, quiet) },
 			Set: func(t *testing.T, tag string, next int64) {
 				must(t, operator.HSet(t.Context(), prefix+":next", tag, next).Err())
@@ -148,22 +148,22 @@ func TestVanishedUnderGenerator(t *testing.T) {
 // A server that is killed forgets nothing with always. (With everysec it can answer
 // before it writes, while a flush is under way.)
 func TestKilled(t *testing.T) {
-	s := start(t, durable...)
+	s := start(t, servertest.Durable...)
 	store := open(t, s.client(t))
 	for first := int64(101); first < 131; first += 10 {
 		want(t, store, 10, first)
-		s.kill()
+		s.Kill()
 		if f, n, err := store.Reserve(t.Context(), "orders", 10); err == nil {
 			t.Fatalf("Reserve() = %d, %d without a server", f, n)
 		}
-		s.restart(t)
+		s.Restart(t)
 	}
 }
 
 func TestReplica(t *testing.T) {
 	master := start(t)
 	open(t, master.client(t))
-	host, port, _ := strings.Cut(*master.at.Load(), ":")
+	host, port, _ := strings.Cut(master.Address(), ":")
 	for _, readOnly := range []string{"yes", "no"} {
 		client := start(t, "--replicaof", host+" "+port, "--replica-read-only", readOnly).client(t)
 		store := segmentredis.New(client)
@@ -180,13 +180,11 @@ func TestReplica(t *testing.T) {
 func TestCluster(t *testing.T) {
 	s := start(t, "--cluster-enabled", "yes")
 	do(t, s.client(t), "CLUSTER ADDSLOTSRANGE 0 16383")
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{*s.at.Load()}})
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{s.Address()}})
 	defer client.Close()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(client.ClusterInfo(t.Context()).Val(), "cluster_state:ok"); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the cluster does not start")
-		}
-	}
+	servertest.Eventually(t, "the cluster is up", func() bool {
+		return strings.Contains(client.ClusterInfo(t.Context()).Val(), "cluster_state:ok")
+	})
 	store := open(t, client)
 	if done, err := store.Return(t.Context(), "orders", 51, 101); !done || err != nil {
 		t.Errorf("Return() = %v, %v", done, err)
@@ -199,11 +197,11 @@ func TestWarning(t *testing.T) {
 		args []string
 		want string
 	}{
-		{durable, ""},
+		{servertest.Durable, ""},
 		{nil, "appendonly no"},
 		{[]string{"--appendonly", "yes"}, "appendfsync everysec"},
-		{append([]string{"--maxmemory-policy", "allkeys-lru"}, durable...), "maxmemory-policy allkeys-lru"},
-		{append([]string{"--rename-command", "CONFIG", "hidden"}, durable...), "not shown"},
+		{append([]string{"--maxmemory-policy", "allkeys-lru"}, servertest.Durable...), "maxmemory-policy allkeys-lru"},
+		{append([]string{"--rename-command", "CONFIG", "hidden"}, servertest.Durable...), "not shown"},
 	} {
 		var log bytes.Buffer
 		store := segmentredis.New(start(t, c.args...).client(t), segmentredis.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))

@@ -34,7 +34,7 @@ type conn struct {
 }
 
 // wired returns a client of the server whose network the test breaks.
-func (s *server) wired(t testing.TB) (*redis.Client, *wire) {
+func (s server) wired(t testing.TB) (*redis.Client, *wire) {
 	w := new(wire)
 	return s.client(t, func(o *redis.Options) {
 		dial := o.Dialer
