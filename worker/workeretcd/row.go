@@ -2,7 +2,6 @@ package workeretcd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -22,9 +22,8 @@ const (
 	given  = "/given/"
 )
 
-// key is the key of a number. Digits are as many as an int64 can have, so that keys
-// sort as numbers do.
-func (s *Store) key(kind string, n int64) string { return fmt.Sprintf("%s%s%019d", s.prefix, kind, n) }
+// key is the key of a number.
+func (s *Store) key(kind string, n int64) string { return s.prefix + kind + leaserow.Digits(n) }
 
 // numberOf is the number of a key.
 func numberOf(pair *mvccpb.KeyValue) (int64, error) {
@@ -36,55 +35,12 @@ func numberOf(pair *mvccpb.KeyValue) (int64, error) {
 	return n, nil
 }
 
-// row is the value of a number's key.
-type row struct {
-	Token string         `json:"token"`
-	Until int64          `json:"reserved_until"`
-	Held  bool           `json:"held"` // it was not given back
-	Host  string         `json:"host"`
-	Port  string         `json:"port"`
-	Type  lease.NodeType `json:"type"`
-}
-
-// after is the row after a write.
-func (r row) after(w lease.Write) row {
-	r.Token, r.Until, r.Held = w.Token, w.Until, w.Change != lease.Release
-	if w.Change == lease.Acquire {
-		r.Host, r.Port, r.Type = w.Node.Host, w.Node.Port, w.Node.Type
-	}
-	return r
-}
-
-func (r row) text() string {
-	text, _ := json.Marshal(r) // strings and numbers always can be
-	return string(text)
-}
-
-var errNoToken = errors.New("it has no token")
-
-func parse(pair *mvccpb.KeyValue) (r row, err error) {
-	if err = json.Unmarshal(pair.Value, &r); err == nil && r.Token == "" {
-		err = errNoToken
-	}
+func parse(pair *mvccpb.KeyValue) (leaserow.Row, error) {
+	r, err := leaserow.Parse(pair.Value)
 	if err != nil {
-		return row{}, fmt.Errorf("workeretcd: key %s is %q, want a row as JSON: %w", pair.Key, pair.Value, err)
+		err = fmt.Errorf("workeretcd: key %s: %w", pair.Key, err)
 	}
-	return r, nil
-}
-
-// shown is the row as package lease knows it.
-func (r row) shown(n int64, alive bool) lease.Row {
-	state := lease.StateFree
-	switch {
-	case alive:
-		state = lease.StateHeld
-	case r.Held:
-		state = lease.StateExpired
-	}
-	return lease.Row{
-		Number: n, Token: r.Token, Until: r.Until, State: state,
-		Node: lease.Node{Host: r.Host, Port: r.Port, Type: r.Type},
-	}
+	return r, err
 }
 
 func format(n int64) string { return strconv.FormatInt(n, 10) }
@@ -102,7 +58,7 @@ func seconds(expiry time.Duration) int64 { return int64((expiry + time.Second - 
 
 // state is what etcd has about one number.
 type state struct {
-	row           row
+	row           leaserow.Row
 	revision      int64 // of the row; 0 is no row
 	lease         clientv3.LeaseID
 	alive         bool
@@ -144,7 +100,7 @@ func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*lease.Row,
 	if err != nil || found.revision == 0 {
 		return nil, 0, err
 	}
-	shown := found.row.shown(n, found.alive)
+	shown := found.row.Lease(n, found.alive)
 	return &shown, 0, nil
 }
 
@@ -191,7 +147,7 @@ func (s *Store) search(ctx context.Context, within lease.Bounds, opts ...clientv
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, nil, err
 		}
-		rows = append(rows, r.shown(n, living[n]))
+		rows = append(rows, r.Lease(n, living[n]))
 	}
 	counts := map[int64]int64{}
 	for _, pair := range response.Responses[2].GetResponseRange().Kvs {

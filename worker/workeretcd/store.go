@@ -88,7 +88,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 func (s *Store) write(ctx context.Context, w lease.Write, before state) (done bool, err error) {
 	row, alive, given := s.key(number, w.Number), s.key(alive, w.Number), s.key(given, w.Within.From)
 	compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(row), "=", before.revision)}
-	ops := []clientv3.Op{clientv3.OpPut(row, before.row.after(w).text())}
+	ops := []clientv3.Op{clientv3.OpPut(row, string(before.row.After(w).JSON()))}
 	if before.revision == 0 {
 		compares = append(compares, clientv3.Compare(clientv3.ModRevision(given), "=", before.givenRevision))
 		ops = append(ops, clientv3.OpPut(given, format(max(before.given, w.Number+1))))

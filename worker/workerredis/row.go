@@ -13,10 +13,6 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// format writes a number with as many digits as an int64 can have, so that text sorts
-// as numbers do.
-func format(n int64) string { return fmt.Sprintf("%019d", n) }
-
 // row is the value of a number. The script writes all of it as text.
 type row struct {
 	Token     string         `json:"token"`

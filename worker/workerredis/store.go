@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/internal/redisstore"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -75,7 +76,7 @@ func (s *Store) Check() error {
 
 // Read implements lease.Store.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
-	reply, err := s.run(ctx, reading, format(number))
+	reply, err := s.run(ctx, reading, leaserow.Digits(number))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -85,7 +86,7 @@ func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*
 	if p.err != nil || parts[1] == nil {
 		return nil, p.now, p.err
 	}
-	row := p.row(format(number), parts[1])
+	row := p.row(leaserow.Digits(number), parts[1])
 	return &row, p.now, p.err
 }
 
@@ -126,8 +127,8 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 		fresh = 1
 	}
 	change := map[lease.Change]string{lease.Acquire: "acquire", lease.Extend: "extend", lease.Release: "release"}[w.Change]
-	reply, err := s.run(ctx, writing, format(w.Number), old, w.Token, w.Until, change,
-		w.Node.Host, w.Node.Port, int(w.Node.Type), format(w.Within.From), format(w.Number+1), fresh)
+	reply, err := s.run(ctx, writing, leaserow.Digits(w.Number), old, w.Token, w.Until, change,
+		w.Node.Host, w.Node.Port, int(w.Node.Type), leaserow.Digits(w.Within.From), leaserow.Digits(w.Number+1), fresh)
 	return reply == int64(1), err
 }
 

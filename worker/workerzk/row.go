@@ -2,76 +2,37 @@ package workerzk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// row is the data of a number's node.
-type row struct {
-	Token string         `json:"token"`
-	Until int64          `json:"reserved_until"`
-	Held  bool           `json:"held"` // it was not given back
-	Host  string         `json:"host"`
-	Port  string         `json:"port"`
-	Type  lease.NodeType `json:"type"`
-}
-
-// after is the row after a write.
-func (r row) after(w lease.Write) row {
-	r.Token, r.Until, r.Held = w.Token, w.Until, w.Change != lease.Release
-	if w.Change == lease.Acquire {
-		r.Host, r.Port, r.Type = w.Node.Host, w.Node.Port, w.Node.Type
-	}
-	return r
-}
-
-func (r row) data() []byte {
-	data, _ := json.Marshal(r) // strings and numbers always can be
-	return data
-}
-
-func parse(path string, n node) (r row, err error) {
-	err = json.Unmarshal(n.data, &r)
-	if err == nil && r.Token == "" {
-		err = errors.New("it has no token")
-	}
+func parse(path string, n node) (leaserow.Row, error) {
+	r, err := leaserow.Parse(n.data)
 	if err != nil {
-		return row{}, fmt.Errorf("workerzk: node %s is %q, want a row as JSON: %w", path, n.data, err)
+		err = fmt.Errorf("workerzk: node %s: %w", path, err)
 	}
-	return r, nil
+	return r, err
 }
 
-// shown is the row as package lease knows it. The ephemeral child says that the holder
-// is alive.
-func (r row) shown(number int64, n node) lease.Row {
-	state := lease.StateFree
-	switch {
-	case n.stat.NumChildren > 0:
-		state = lease.StateHeld
-	case r.Held:
-		state = lease.StateExpired
-	}
-	return lease.Row{
-		Number: number, Token: r.Token, Until: r.Until, State: state,
-		Node: lease.Node{Host: r.Host, Port: r.Port, Type: r.Type}, Created: n.stat.Ctime,
-	}
+// shown is the row as package lease reads it. The ephemeral child says that the holder is
+// alive.
+func shown(number int64, r leaserow.Row, n node) lease.Row {
+	row := r.Lease(number, n.stat.NumChildren > 0)
+	row.Created = n.stat.Ctime
+	return row
 }
-
-// name is the name of a number's node. Digits are as many as an int64 can have, so
-// that names sort as numbers do.
-func name(number int64) string { return fmt.Sprintf("%019d", number) }
 
 func (s *Store) numbers() string            { return s.path + "/number" }
 func (s *Store) counts() string             { return s.path + "/given" }
-func (s *Store) number(number int64) string { return s.numbers() + "/" + name(number) }
+func (s *Store) number(number int64) string { return s.numbers() + "/" + leaserow.Digits(number) }
 func (s *Store) alive(number int64) string  { return s.number(number) + "/alive" }
-func (s *Store) given(from int64) string    { return s.counts() + "/" + name(from) }
+func (s *Store) given(from int64) string    { return s.counts() + "/" + leaserow.Digits(from) }
 
 func parseNumber(path, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -94,8 +55,8 @@ func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease
 	if err != nil {
 		return nil, 0, err
 	}
-	shown := r.shown(number, *n)
-	return &shown, 0, nil
+	row := shown(number, r, *n)
+	return &row, 0, nil
 }
 
 // List implements lease.Store.
@@ -145,7 +106,7 @@ func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) ([]lea
 	}
 	slices.Sort(names)
 	slices.Reverse(names)
-	names = slices.DeleteFunc(names, func(n string) bool { return n > name(within.To) || n < name(within.From) })
+	names = slices.DeleteFunc(names, func(n string) bool { return n > leaserow.Digits(within.To) || n < leaserow.Digits(within.From) })
 	if limit > 0 {
 		names = names[:min(limit, len(names))]
 	}
@@ -165,7 +126,7 @@ func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) ([]lea
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, err
 		}
-		rows = append(rows, r.shown(number, n))
+		rows = append(rows, shown(number, r, n))
 	}
 	return rows, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -104,7 +105,7 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 		if err != nil {
 			return false, err
 		}
-		var before row
+		var before leaserow.Row
 		if n != nil {
 			if before, err = parse(path, *n); err != nil {
 				return false, err
@@ -120,7 +121,7 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 		if err != nil {
 			return false, err
 		}
-		ops = append(ops, &zk.SetDataRequest{Path: path, Data: before.after(w).data(), Version: n.stat.Version})
+		ops = append(ops, &zk.SetDataRequest{Path: path, Data: before.After(w).JSON(), Version: n.stat.Version})
 		if err := s.client.multi(ctx, path, ops...); err == nil || !conflict(err) {
 			return err == nil, err
 		}
@@ -172,7 +173,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 		if err != nil {
 			return false, err
 		}
-		ops := []any{&zk.CreateRequest{Path: path, Data: row{}.after(w).data(), Acl: s.client.acl}}
+		ops := []any{&zk.CreateRequest{Path: path, Data: leaserow.Row{}.After(w).JSON(), Acl: s.client.acl}}
 		if w.Change != lease.Release {
 			ops = append(ops, s.createAlive(w.Number))
 		}

@@ -1,0 +1,69 @@
+// Package leaserow has what stores of worker numbers outside SQL share: how they write a
+// number and its row as text.
+package leaserow
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// Digits writes a number with as many digits as an int64 can have, so that keys sort as
+// numbers do.
+func Digits(number int64) string { return fmt.Sprintf("%019d", number) }
+
+// Row is the row of a number, in a store that knows by other means whether the holder is
+// alive. The zero Row is the one before the first write.
+type Row struct {
+	Token string         `json:"token"`
+	Until int64          `json:"reserved_until"`
+	Held  bool           `json:"held"` // no holder has given the number back
+	Host  string         `json:"host"`
+	Port  string         `json:"port"`
+	Type  lease.NodeType `json:"type"`
+}
+
+var errNoToken = errors.New("it has no token")
+
+// Parse reads what JSON wrote.
+func Parse(text []byte) (r Row, err error) {
+	if err = json.Unmarshal(text, &r); err == nil && r.Token == "" {
+		err = errNoToken
+	}
+	if err != nil {
+		return Row{}, fmt.Errorf("%q, want a row as JSON: %w", text, err)
+	}
+	return r, nil
+}
+
+// JSON writes the row.
+func (r Row) JSON() []byte {
+	text, _ := json.Marshal(r) // strings and numbers always can be
+	return text
+}
+
+// After returns the row after a write.
+func (r Row) After(w lease.Write) Row {
+	r.Token, r.Until, r.Held = w.Token, w.Until, w.Change != lease.Release
+	if w.Change == lease.Acquire {
+		r.Host, r.Port, r.Type = w.Node.Host, w.Node.Port, w.Node.Type
+	}
+	return r
+}
+
+// Lease returns the row as package lease reads it.
+func (r Row) Lease(number int64, alive bool) lease.Row {
+	state := lease.StateFree
+	switch {
+	case alive:
+		state = lease.StateHeld
+	case r.Held:
+		state = lease.StateExpired
+	}
+	return lease.Row{
+		Number: number, Token: r.Token, Until: r.Until, State: state,
+		Node: lease.Node{Host: r.Host, Port: r.Port, Type: r.Type},
+	}
+}

@@ -1,0 +1,47 @@
+package leaserow
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// A row reads as it was written: the holder stays that of the last Acquire.
+func TestRow(t *testing.T) {
+	holder := lease.Node{Host: "billing-ä-7", Port: "8080", Type: lease.NodeActual}
+	var row Row
+	for _, step := range []struct {
+		write       lease.Write
+		alive, dead lease.State
+	}{
+		{lease.Write{Token: "a", Until: 1 << 60, Change: lease.Acquire, Node: holder}, lease.StateHeld, lease.StateExpired},
+		{lease.Write{Token: "b", Until: 1<<60 + 1, Change: lease.Extend}, lease.StateHeld, lease.StateExpired},
+		{lease.Write{Token: "c", Until: 7, Change: lease.Release}, lease.StateHeld, lease.StateFree},
+	} {
+		var err error
+		if row, err = Parse(row.After(step.write).JSON()); err != nil {
+			t.Fatal(err)
+		}
+		for alive, state := range map[bool]lease.State{true: step.alive, false: step.dead} {
+			want := lease.Row{Number: 5, Token: step.write.Token, Until: step.write.Until, State: state, Node: holder}
+			if got := row.Lease(5, alive); got != want {
+				t.Errorf("alive %t: %+v, want %+v", alive, got, want)
+			}
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for _, text := range []string{"", "{}", "7", `{"token":"a","reserved_until":"x"}`} {
+		if row, err := Parse([]byte(text)); err == nil || row != (Row{}) || !strings.Contains(err.Error(), "want a row as JSON") {
+			t.Errorf("%q: %+v, %v; want no row", text, row, err)
+		}
+	}
+}
+
+func TestDigits(t *testing.T) {
+	if Digits(9) >= Digits(10) || len(Digits(1<<63-1)) != len(Digits(0)) {
+		t.Errorf("%s, %s, %s; want them to sort", Digits(9), Digits(10), Digits(1<<63-1))
+	}
+}
