@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
@@ -118,11 +118,11 @@ func (s *store) leaser(db *gorm.DB, opts ...option) leaserOn { return newLeaser(
 // time is not given back.
 func take(t *testing.T, ctx context.Context, a uid.Leaser, limit int64) (int64, error) {
 	t.Helper()
-	h, err := leased(t, ctx, a, limit)
+	h, err := holding.Try(ctx, t, a, limit, time.Now)
 	if err != nil {
 		return 0, err
 	}
-	return h.now().number, nil
+	return h.Last().Number, nil
 }
 
 // assign is take where it must succeed.
@@ -135,104 +135,13 @@ func assign(t *testing.T, a uid.Leaser) int64 {
 	return number
 }
 
-// holding is a number that is held, and all that was granted with it.
-type holding struct {
-	lease.Lease
-	mu     sync.Mutex
-	grants []grant
-	heard  func(grant) // if not nil, called with each
-}
-
-type grant struct {
-	number      int64
-	from, until time.Time
-	err         error
-}
-
-func (g grant) String() string {
-	return fmt.Sprintf("number %d from %v until %v, %v", g.number, g.from.UTC(), g.until.UTC(), g.err)
-}
-
-func (h *holding) granted(given lease.Grant) {
-	g := grant{given.Number, given.From, given.Until, given.Err}
-	if !given.Held {
-		g.number = -1
-	}
-	h.mu.Lock()
-	h.grants = append(h.grants, g)
-	h.mu.Unlock()
-	if h.heard != nil {
-		h.heard(g)
-	}
-}
-
-// now returns what was granted last.
-func (h *holding) now() grant {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.grants[len(h.grants)-1]
-}
-
-// history returns everything that was granted.
-func (h *holding) history() []grant {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return append([]grant(nil), h.grants...)
-}
-
-// await waits until something is granted that is so, and returns it.
-func (h *holding) await(t *testing.T, what string, so func(grant) bool) grant {
-	t.Helper()
-	seen, found := 0, grant{}
-	eventually(t, what, func() bool {
-		for _, g := range h.history()[seen:] {
-			seen++
-			if so(g) {
-				found = g
-				return true
-			}
-		}
-		return false
-	})
-	return found
-}
-
-// leased leases a number. At the end of the test its holder ends as a process does
-// that is killed.
-func leased(t *testing.T, ctx context.Context, a uid.Leaser, limit int64) (*holding, error) {
-	t.Helper()
-	h := new(holding)
-	return h, h.lease(t, ctx, a, limit)
-}
-
-func (h *holding) lease(t *testing.T, ctx context.Context, a uid.Leaser, limit int64) (err error) {
-	t.Helper()
-	h.Lease, err = a.Lease(ctx, limit, time.Now, h.granted)
-	if err == nil {
-		t.Cleanup(h.kill)
-	}
-	return err
-}
-
-// mustLease is leased where it must succeed.
-func mustLease(t *testing.T, a uid.Leaser, limit int64) *holding {
-	t.Helper()
-	h, err := leased(t, context.Background(), a, limit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-// kill ends a holder without a word to the database.
-func (h *holding) kill() {
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = h.Release(ended, time.Time{})
+// try is holding.Take where that may fail.
+func try(t *testing.T, a uid.Leaser, limit int64) (*holding.Holder, error) {
+	return holding.Try(context.Background(), t, a, limit, time.Now)
 }
 
 // release gives a number back, which must succeed.
-func (h *holding) release(t *testing.T, next time.Time) {
+func release(t *testing.T, h *holding.Holder, next time.Time) {
 	t.Helper()
 	if err := h.Release(context.Background(), next); err != nil {
 		t.Error(err)

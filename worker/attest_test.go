@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
@@ -51,7 +53,7 @@ func TestAttest(t *testing.T) {
 			}
 		}
 		pool.Cut(errAway)
-		eventually(t, "it is logged that rows cannot be looked at", func() bool {
+		servertest.Eventually(t, "it is logged that rows cannot be looked at", func() bool {
 			return out.count("level=WARN", "cannot look", errAway.Error(), "table="+s.Table) == len(gens)
 		})
 		for _, g := range gens {
@@ -66,7 +68,7 @@ func TestAttest(t *testing.T) {
 		}
 		for _, g := range gens {
 			number := "number=" + strconv.FormatInt(g.number, 10)
-			eventually(t, "it is logged", func() bool { return out.count("level=ERROR", number+" ", lease.ErrRewound.Error()) > 0 })
+			servertest.Eventually(t, "it is logged", func() bool { return out.count("level=ERROR", number+" ", lease.ErrRewound.Error()) > 0 })
 			switch g.then {
 			case worker.ResponseLogOnly:
 				g.issue(t)
@@ -114,7 +116,7 @@ func (g *attestation) issue(t *testing.T) {
 // refused waits until no id is issued any more, and those in the ring are dropped.
 func (g *attestation) refused(t *testing.T) {
 	t.Helper()
-	eventually(t, "ids stop", func() bool { return errors.Is(g.Stats().LeaseError, lease.ErrRewound) && g.Stats().Remaining == 0 })
+	servertest.Eventually(t, "ids stop", func() bool { return errors.Is(g.Stats().LeaseError, lease.ErrRewound) && g.Stats().Remaining == 0 })
 	if id, err := g.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lease.ErrRewound) {
 		t.Errorf("number %d: Next = %d, %v; want ErrRewound", g.number, id, err)
 	}
@@ -123,7 +125,7 @@ func (g *attestation) refused(t *testing.T) {
 // renumbered waits until ids go on under another number.
 func (g *attestation) renumbered(t *testing.T, s *store) {
 	t.Helper()
-	eventually(t, "another number is in use", func() bool { return g.Stats().WorkerChanges == 1 })
+	servertest.Eventually(t, "another number is in use", func() bool { return g.Stats().WorkerChanges == 1 })
 	g.issue(t)
 	if stats := g.Stats(); stats.Worker == g.number || stats.LeaseError != nil {
 		t.Errorf("%+v; want another number than %d", stats, g.number)
@@ -150,22 +152,22 @@ func TestAttestCannotRegister(t *testing.T) {
 			if full {
 				limit = 1
 			}
-			h := mustLease(t, a, limit)
+			h := holding.Take(t, a, limit)
 			s.Exec(t, "DELETE FROM %s", s.Table)
-			h.await(t, "it is noticed", func(g grant) bool { return g.number == -1 && errors.Is(g.err, lease.ErrRewound) })
+			h.Await(t, "it is noticed", func(g lease.Grant) bool { return !g.Held && errors.Is(g.Err, lease.ErrRewound) })
 			if full {
-				exhausted := func(g grant) bool { return g.number == -1 && errors.Is(g.err, lease.ErrExhausted) }
-				h.await(t, "there is no number left", exhausted)
+				exhausted := func(g lease.Grant) bool { return !g.Held && errors.Is(g.Err, lease.ErrExhausted) }
+				h.Await(t, "there is no number left", exhausted)
 				time.Sleep(1500 * time.Millisecond) // another attempt would come within a second
-				if last, before := h.now(), h.history()[len(h.history())-2]; !exhausted(last) || exhausted(before) {
+				if last, before := h.Last(), h.History()[len(h.History())-2]; !exhausted(last) || exhausted(before) {
 					t.Errorf("%v after %v; want that to be told once", last, before)
 				}
 				return
 			}
 			pool.Cut(errAway)
-			h.await(t, "the database is away", func(g grant) bool { return g.number == -1 && errors.Is(g.err, errAway) })
+			h.Await(t, "the database is away", func(g lease.Grant) bool { return !g.Held && errors.Is(g.Err, errAway) })
 			pool.Heal()
-			h.await(t, "there is another number", func(g grant) bool { return g.number == 2 && g.err == nil })
+			h.Await(t, "there is another number", func(g lease.Grant) bool { return g.Held && g.Number == 2 && g.Err == nil })
 		})
 	}
 }
@@ -173,8 +175,8 @@ func TestAttestCannotRegister(t *testing.T) {
 // Looking ends with the number's release.
 func TestAttestReleased(t *testing.T) {
 	s := newSQLite(t)
-	h := mustLease(t, worker.Attest(s.registry(s.DB), time.Second, worker.ResponseLogOnly), max22)
-	if g := h.now(); g.number != 1 || !g.from.IsZero() || !g.until.IsZero() || g.err != nil {
+	h := holding.Take(t, worker.Attest(s.registry(s.DB), time.Second, worker.ResponseLogOnly), max22)
+	if g := h.Last(); g.Number != 1 || !g.From.IsZero() || !g.Until.IsZero() || g.Err != nil {
 		t.Errorf("%v; want number 1 without a bound", g)
 	}
 	h.Use(time.Now(), time.Now().Add(time.Hour))

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
@@ -31,7 +33,7 @@ func TestDatabaseAway(t *testing.T) {
 		if s.name != "leaser" {
 			return
 		}
-		eventually(t, "the log is complete", func() bool { return out.count("level=INFO", "renewed again") == 1 })
+		servertest.Eventually(t, "the log is complete", func() bool { return out.count("level=INFO", "renewed again") == 1 })
 		if out.count("level=WARN") != 1 || out.count("level=WARN", "not renewed", errAway.Error(), "number=0", "store="+s.Table) != 1 {
 			t.Errorf("logged %s", &out)
 		}
@@ -44,7 +46,7 @@ func TestNetworkCut(t *testing.T) {
 		url, link := s.Linked(t)
 		s.sitOut(t, s.on(s.Open(t, url), quick(s)...), syscall.ECONNREFUSED, func() func() {
 			link.Cut()
-			return func() { eventually(t, "the address is free", func() bool { return link.Mend() == nil }) }
+			return func() { servertest.Eventually(t, "the address is free", func() bool { return link.Mend() == nil }) }
 		})
 	})
 }
@@ -93,7 +95,7 @@ func (s *store) sitOut(t *testing.T, a subject, cause error, begin outage) {
 	if _, err := all.draw(t, gen, 1000); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "all is well", func() bool { return gen.Stats().LeaseError == nil })
+	servertest.Eventually(t, "all is well", func() bool { return gen.Stats().LeaseError == nil })
 	if stats := gen.Stats(); stats.WorkerChanges != 0 {
 		t.Errorf("%+v", stats)
 	}
@@ -113,12 +115,12 @@ func TestSlow(t *testing.T) {
 			}
 		}
 		pool.Set(dbtest.Faults{Statement: slow})
-		h := mustLease(t, s.leaser(db, beating), max22)
-		until := h.now().until
+		h := holding.Take(t, s.leaser(db, beating), max22)
+		until := h.Last().Until
 		for range 3 {
-			until = h.await(t, "more is reserved", func(g grant) bool { return g.until.After(until) && g.err == nil }).until
+			until = h.Await(t, "more is reserved", func(g lease.Grant) bool { return g.Until.After(until) && g.Err == nil }).Until
 		}
-		wantKept(t, h)
+		h.Kept(t)
 	})
 }
 
@@ -145,7 +147,7 @@ func (s *store) hold(t *testing.T, a subject, begin outage) {
 	gen := cached(t, a)
 	var all ids
 	end := begin()
-	eventually(t, "a statement is given up", func() bool {
+	servertest.Eventually(t, "a statement is given up", func() bool {
 		if _, err := all.draw(t, gen, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +157,7 @@ func (s *store) hold(t *testing.T, a subject, begin outage) {
 		t.Error(err)
 	}
 	end()
-	eventually(t, "it is renewed", func() bool { return gen.Stats().LeaseError == nil })
+	servertest.Eventually(t, "it is renewed", func() bool { return gen.Stats().LeaseError == nil })
 	if stats := gen.Stats(); stats.WorkerChanges != 0 || stats.Worker != 0 {
 		t.Errorf("%+v", stats)
 	}
@@ -205,7 +207,7 @@ func TestHangsAtStart(t *testing.T) {
 		}
 		wg.Wait()
 		for point, s := range points {
-			eventually(t, "a number is free", func() bool {
+			servertest.Eventually(t, "a number is free", func() bool {
 				_, err := take(t, context.Background(), s.on(s.DB, quick(s)...), max22)
 				return err == nil
 			})
@@ -236,7 +238,7 @@ func TestTableRenamed(t *testing.T) {
 		gen := cached(t, s.leaser(s.DB, quick(s)...))
 		var all ids
 		rename(s.Table, s.Table+"_old")
-		eventually(t, "it is told", func() bool { return gen.Stats().LeaseError != nil })
+		servertest.Eventually(t, "it is told", func() bool { return gen.Stats().LeaseError != nil })
 		if _, err := all.draw(t, gen, 100); err != nil {
 			t.Error(err)
 		}
@@ -244,7 +246,7 @@ func TestTableRenamed(t *testing.T) {
 			t.Errorf("Leases = %v; want ErrNoTable: no table is made in its place", err)
 		}
 		rename(s.Table+"_old", s.Table)
-		eventually(t, "it is renewed", func() bool { return gen.Stats().LeaseError == nil })
+		servertest.Eventually(t, "it is renewed", func() bool { return gen.Stats().LeaseError == nil })
 		if stats := gen.Stats(); stats.Worker != 1 || stats.WorkerChanges != 0 {
 			t.Errorf("%+v", stats)
 		}

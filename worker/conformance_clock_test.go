@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -75,16 +76,16 @@ func TestClockGoesWrongLater(t *testing.T) {
 		renewed := func() {
 			t.Helper()
 			before := gen.Stats().ReservedUntil
-			eventually(t, "the number is renewed", func() bool { return gen.Stats().ReservedUntil.After(before) })
+			servertest.Eventually(t, "the number is renewed", func() bool { return gen.Stats().ReservedUntil.After(before) })
 		}
 		for _, ahead := range []time.Duration{-time.Hour, time.Hour} {
 			out.reset()
 			clock.set(ahead)
-			eventually(t, "it is said", func() bool { return out.count("level=WARN", "clock has gone wrong", "number=0") == 1 })
+			servertest.Eventually(t, "it is said", func() bool { return out.count("level=WARN", "clock has gone wrong", "number=0") == 1 })
 			renewed()
 			renewed()
 			clock.set(0)
-			eventually(t, "it is taken back", func() bool { return out.count("level=INFO", "clock is right again") == 1 })
+			servertest.Eventually(t, "it is taken back", func() bool { return out.count("level=INFO", "clock is right again") == 1 })
 			renewed()
 			if n := out.count("clock"); n != 2 {
 				t.Errorf("%v ahead: logged %s", ahead, &out)

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -37,14 +40,21 @@ func once(pool *dbtest.Pool, word string, c commit) (happened func() bool) {
 	return done.Load
 }
 
-// covered has every grant looked up in the table: no more is granted than is
-// committed.
-func (s *store) covered(t *testing.T, h *holding) {
-	h.heard = func(g grant) {
-		if r, ok := s.row(t, g.number); g.number >= 0 && (!ok || r.Reserved < g.until.UnixMilli()) {
-			t.Errorf("%v is granted, but the row is %+v, %t", g, r, ok)
+// covered is a Leaser of which every grant is looked up in the table: no more is granted
+// than is committed.
+type covered struct {
+	uid.Leaser
+	t     *testing.T
+	store *store
+}
+
+func (c covered) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
+	return c.Leaser.Lease(ctx, limit, clock, func(g lease.Grant) {
+		if r, ok := c.store.row(c.t, g.Number); g.Held && (!ok || r.Reserved < g.Until.UnixMilli()) {
+			c.t.Errorf("%v is granted, but the row is %+v, %t", g, r, ok)
 		}
-	}
+		granted(g)
+	})
 }
 
 // A commit whose answer was lost leaves a Registry's row, and its number to
@@ -64,10 +74,8 @@ func TestAcquireAnswerLost(t *testing.T) {
 			}
 			return
 		}
-		h := new(holding)
-		s.covered(t, h)
-		if err := h.lease(t, context.Background(), s.on(db), max22); err != nil || h.now().number != 0 {
-			t.Errorf("%v, %v; want number 0", h.now(), err)
+		if h := holding.Take(t, covered{s.on(db), t, s}, max22); h.Last().Number != 0 {
+			t.Errorf("%v; want number 0", h.Last())
 		}
 		if !happened() {
 			t.Error("no commit was disturbed")
@@ -104,10 +112,10 @@ func TestAcquireDidNothing(t *testing.T) {
 			wantNumbers(t, s)
 			return
 		}
-		h := mustLease(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), max22)
-		h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 && errors.Is(g.err, lease.ErrRewound) })
-		g := h.await(t, "there is a number again", func(g grant) bool { return g.number >= 0 && len(s.numbers(t)) == 1 })
-		wantNumbers(t, s, g.number)
+		h := holding.Take(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), max22)
+		h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held && errors.Is(g.Err, lease.ErrRewound) })
+		g := h.Await(t, "there is a number again", func(g lease.Grant) bool { return g.Held && len(s.numbers(t)) == 1 })
+		wantNumbers(t, s, g.Number)
 	})
 }
 
@@ -117,20 +125,18 @@ func TestTakeoverCommit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, leasers, func(t *testing.T, s *store) {
 				floor := time.Now().Add(time.Minute)
-				mustLease(t, s.on(s.DB), 0).release(t, floor)
+				release(t, holding.Take(t, s.on(s.DB), 0), floor)
 				db, pool := s.Pooled(t)
 				happened := once(pool, "UPDATE", c)
-				h := new(holding)
-				s.covered(t, h)
-				err := h.lease(t, context.Background(), s.on(db), 0)
+				h, err := try(t, covered{s.on(db), t, s}, 0)
 				switch {
 				case !happened():
 					t.Error("no commit was disturbed")
-				case name == "lost" && (err != nil || h.now().from.UnixMilli() != millis(floor)):
-					t.Errorf("%v, %v; want it from %v", h.now(), err, floor)
+				case name == "lost" && (err != nil || h.Last().From.UnixMilli() != millis(floor)):
+					t.Errorf("%v, %v; want it from %v", h.Last(), err, floor)
 				case name == "refused":
-					if r, _ := s.row(t, 0); !errors.Is(err, errAnswer) || len(h.history()) != 0 || r.Heartbeat != 0 || r.Reserved != millis(floor) {
-						t.Errorf("granted %v, %v; row %+v; want nothing done", h.history(), err, r)
+					if r, _ := s.row(t, 0); !errors.Is(err, errAnswer) || len(h.History()) != 0 || r.Heartbeat != 0 || r.Reserved != millis(floor) {
+						t.Errorf("granted %v, %v; row %+v; want nothing done", h.History(), err, r)
 					}
 				}
 			})
@@ -140,14 +146,10 @@ func TestTakeoverCommit(t *testing.T) {
 
 // beats returns a holder that beats every few milliseconds, and whose beats are
 // committed as c does it once the number is held.
-func beats(t *testing.T, s *store, c commit) (*holding, *dbtest.Pool) {
+func beats(t *testing.T, s *store, c commit) (*holding.Holder, *dbtest.Pool) {
 	t.Helper()
 	db, pool := s.Pooled(t)
-	h := new(holding)
-	s.covered(t, h)
-	if err := h.lease(t, context.Background(), s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), 0); err != nil {
-		t.Fatal(err)
-	}
+	h := holding.Take(t, covered{s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), t, s}, 0)
 	pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
 		if tx.Wrote("UPDATE") {
 			return c(tx)
@@ -162,24 +164,14 @@ func beats(t *testing.T, s *store, c commit) (*holding, *dbtest.Pool) {
 func TestExtendAnswersLost(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		h, pool := beats(t, s, lost)
-		until := h.now().until
+		until := h.Last().Until
 		for range 3 {
-			until = h.await(t, "more is reserved", func(g grant) bool { return g.until.After(until) }).until
+			until = h.Await(t, "more is reserved", func(g lease.Grant) bool { return g.Until.After(until) }).Until
 		}
-		wantKept(t, h)
+		h.Kept(t)
 		pool.Heal()
-		h.await(t, "all is well", func(g grant) bool { return g.until.After(until) && g.err == nil })
+		h.Await(t, "all is well", func(g lease.Grant) bool { return g.Until.After(until) && g.Err == nil })
 	})
-}
-
-// wantKept checks that a number was never lost.
-func wantKept(t *testing.T, h *holding) {
-	t.Helper()
-	for _, g := range h.history() {
-		if g.number != h.history()[0].number {
-			t.Errorf("%v is granted", g)
-		}
-	}
 }
 
 // A holder whose writes fail keeps what it has and no more, says why, and goes on
@@ -187,15 +179,15 @@ func wantKept(t *testing.T, h *holding) {
 func TestExtendRefused(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		h, pool := beats(t, s, refused)
-		kept := h.await(t, "the failure is told", func(g grant) bool { return errors.Is(g.err, errAnswer) })
-		told := len(h.history())
-		eventually(t, "it is told again", func() bool { return len(h.history()) > told+2 })
-		if g := h.now(); !g.until.Equal(kept.until) || !errors.Is(g.err, errAnswer) {
+		kept := h.Await(t, "the failure is told", func(g lease.Grant) bool { return errors.Is(g.Err, errAnswer) })
+		told := len(h.History())
+		servertest.Eventually(t, "it is told again", func() bool { return len(h.History()) > told+2 })
+		if g := h.Last(); !g.Until.Equal(kept.Until) || !errors.Is(g.Err, errAnswer) {
 			t.Errorf("%v; want what there was, %v", g, kept)
 		}
 		pool.Heal()
-		h.await(t, "it is renewed", func(g grant) bool { return g.until.After(kept.until) && g.err == nil })
-		wantKept(t, h)
+		h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(kept.Until) && g.Err == nil })
+		h.Kept(t)
 	})
 }
 
@@ -204,7 +196,7 @@ func TestExtendRefused(t *testing.T) {
 func TestExtendCommitsLate(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Impatient(t).Pooled(t)
-		h := mustLease(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), 0)
+		h := holding.Take(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), 0)
 		late, done := make(chan struct{}), make(chan error, 1)
 		var first atomic.Bool
 		pool.Set(dbtest.Faults{Outlives: true, Commit: func(tx *dbtest.Tx) error {
@@ -217,16 +209,16 @@ func TestExtendCommitsLate(t *testing.T) {
 			}()
 			return errAnswer
 		}})
-		before := h.now().until
-		h.await(t, "an answer is lost", func(g grant) bool { return g.err != nil })
+		before := h.Last().Until
+		h.Await(t, "an answer is lost", func(g lease.Grant) bool { return g.Err != nil })
 		close(late)
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
 		pool.Heal()
-		h.await(t, "it is renewed", func(g grant) bool { return g.until.After(before) && g.err == nil })
-		wantKept(t, h)
-		h.release(t, time.Now())
+		h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(before) && g.Err == nil })
+		h.Kept(t)
+		release(t, h, time.Now())
 		if r, _ := s.row(t, 0); r.Heartbeat != 0 {
 			t.Errorf("row %+v; want it free", r)
 		}
@@ -239,10 +231,10 @@ func TestReleaseCommit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			each(t, leasers, func(t *testing.T, s *store) {
 				db, pool := s.Pooled(t)
-				h := mustLease(t, s.on(db), 0)
+				h := holding.Take(t, s.on(db), 0)
 				happened := once(pool, "UPDATE", c)
 				next := time.Now().Add(time.Minute)
-				h.release(t, next)
+				release(t, h, next)
 				if r, _ := s.row(t, 0); !happened() || r.Heartbeat != 0 || r.Reserved != millis(next) {
 					t.Errorf("row %+v; want it free and reserved until %d", r, millis(next))
 				}
@@ -256,7 +248,7 @@ func TestReleaseCommit(t *testing.T) {
 func TestReleaseAway(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Pooled(t)
-		h := mustLease(t, s.on(db), 0)
+		h := holding.Take(t, s.on(db), 0)
 		pool.Cut(errAway)
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 		defer cancel()

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -18,18 +20,18 @@ var errAway = errors.New("the database is away")
 // A number is given back once, whoever asks how often, and from wherever.
 func TestReleaseOnce(t *testing.T) {
 	each(t, []assigner{attested, leaser}, func(t *testing.T, s *store) {
-		h := mustLease(t, s.on(s.DB), max22)
+		h := holding.Take(t, s.on(s.DB), max22)
 		next := time.Now().Add(time.Minute)
 		var wg sync.WaitGroup
 		for range 4 {
-			wg.Go(func() { h.release(t, next) })
+			wg.Go(func() { release(t, h, next) })
 		}
 		wg.Wait()
-		granted := len(h.history())
-		h.release(t, next.Add(-time.Hour))
+		granted := len(h.History())
+		release(t, h, next.Add(-time.Hour))
 		h.Use(next.Add(24*time.Hour), next.Add(48*time.Hour))
-		if got := len(h.history()); got != granted {
-			t.Errorf("granted %v after it was given back", h.history()[granted:])
+		if got := len(h.History()); got != granted {
+			t.Errorf("granted %v after it was given back", h.History()[granted:])
 		}
 		wantNumbers(t, s, s.first)
 		if s.name == "leaser" {
@@ -48,19 +50,19 @@ func TestReleaseKeepsTheFloor(t *testing.T) {
 		a := s.leaser(s.DB)
 		now := time.Now()
 		floor := now.Add(5 * time.Minute)
-		mustLease(t, a, 0).release(t, floor)
+		release(t, holding.Take(t, a, 0), floor)
 		for _, tt := range []struct{ next, want time.Time }{
 			{now, floor}, {time.Time{}, floor}, {floor.Add(time.Minute), floor.Add(time.Minute)},
 		} {
-			h := mustLease(t, a, 0)
-			h.release(t, tt.next)
+			h := holding.Take(t, a, 0)
+			release(t, h, tt.next)
 			if r, _ := s.row(t, 0); r.Reserved != millis(tt.want) {
 				t.Errorf("given back at %v: reserved until %d, want %d", tt.next, r.Reserved, millis(tt.want))
 			}
 		}
-		h := mustLease(t, a, 0)
-		until := h.now().until
-		h.release(t, until.Add(time.Hour))
+		h := holding.Take(t, a, 0)
+		until := h.Last().Until
+		release(t, h, until.Add(time.Hour))
 		if r, _ := s.row(t, 0); r.Reserved != until.UnixMilli() {
 			t.Errorf("reserved until %d, want %d, which was granted", r.Reserved, until.UnixMilli())
 		}
@@ -108,12 +110,12 @@ func TestRestart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := mustLease(t, s.leaser(db), max22)
-			if g := h.now(); g.number != 0 || start > 0 && g.from.UnixMilli() != millis(past) || g.err != nil {
+			h := holding.Take(t, s.leaser(db), max22)
+			if g := h.Last(); g.Number != 0 || start > 0 && g.From.UnixMilli() != millis(past) || g.Err != nil {
 				t.Errorf("%v; want number 0 from %v", g, past)
 			}
 			past = past.Add(time.Second)
-			h.release(t, past)
+			release(t, h, past)
 			if err := dbtest.Close(db); err != nil {
 				t.Error(err)
 			}
@@ -168,7 +170,7 @@ func TestTakeover(t *testing.T) {
 		}
 		pool.Cut(errAway)
 		var heir *uid.Cached
-		eventually(t, "the dead holder's number is taken", func() bool {
+		servertest.Eventually(t, "the dead holder's number is taken", func() bool {
 			gen, err := uid.NewCached(context.Background(), s.leaser(s.DB, opts...), uid.Config{Layout: small})
 			if heir = gen; err != nil && !errors.Is(err, lease.ErrHeld) {
 				t.Fatal(err)
@@ -193,7 +195,7 @@ func TestTakeover(t *testing.T) {
 
 		// Back again, the old one finds the number taken and leaves it alone.
 		pool.Heal()
-		eventually(t, "the old holder hears of it", func() bool { return errors.Is(old.Stats().LeaseError, lease.ErrHeld) })
+		servertest.Eventually(t, "the old holder hears of it", func() bool { return errors.Is(old.Stats().LeaseError, lease.ErrHeld) })
 		if id, err := old.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lease.ErrHeld) {
 			t.Errorf("Next = %d, %v", id, err)
 		}
@@ -213,7 +215,7 @@ func TestTakeover(t *testing.T) {
 // cause. It returns the end of what is reserved.
 func runDry(t *testing.T, gen *uid.Cached, all *ids, cause error) time.Time {
 	t.Helper()
-	eventually(t, "Next fails for want of reserved time", func() bool {
+	servertest.Eventually(t, "Next fails for want of reserved time", func() bool {
 		_, err := all.draw(t, gen, 1<<20)
 		if !errors.Is(err, uid.ErrReservation) {
 			t.Fatalf("Next: %v; want ErrReservation", err)
@@ -237,19 +239,19 @@ func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 			}
 			return err
 		}})
-		h, err := leased(t, context.Background(), s.leaser(db, opts...), 0)
-		if !errors.Is(err, errAway) || len(h.history()) != 0 {
-			t.Fatalf("granted %v, %v; want nothing, for %v", h.history(), err, errAway)
+		h, err := try(t, s.leaser(db, opts...), 0)
+		if !errors.Is(err, errAway) || len(h.History()) != 0 {
+			t.Fatalf("granted %v, %v; want nothing, for %v", h.History(), err, errAway)
 		}
 		dead, ok := s.row(t, 0)
 		if !ok || dead.Heartbeat == 0 {
 			t.Fatalf("row %+v, %t; want that the commit was done", dead, ok)
 		}
-		eventually(t, "the number is taken", func() bool {
-			h, err = leased(t, context.Background(), s.leaser(s.DB, opts...), 0)
+		servertest.Eventually(t, "the number is taken", func() bool {
+			h, err = try(t, s.leaser(s.DB, opts...), 0)
 			return err == nil
 		})
-		if g := h.now(); g.number != 0 || g.from.UnixMilli() != dead.Reserved {
+		if g := h.Last(); g.Number != 0 || g.From.UnixMilli() != dead.Reserved {
 			t.Errorf("%v; want it from %d, where the dead had reserved to", g, dead.Reserved)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -57,16 +58,16 @@ func TestLimitZero(t *testing.T) {
 func TestNumbersComeBack(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		a := s.leaser(s.DB)
-		var held []*holding
+		var held []*holding.Holder
 		for range 3 {
-			held = append(held, mustLease(t, a, 2))
+			held = append(held, holding.Take(t, a, 2))
 		}
-		if _, err := leased(t, context.Background(), a, 2); !errors.Is(err, lease.ErrExhausted) {
+		if _, err := try(t, a, 2); !errors.Is(err, lease.ErrExhausted) {
 			t.Fatalf("%v; want ErrExhausted", err)
 		}
-		held[1].release(t, time.Now())
-		h := mustLease(t, a, 2)
-		if got := h.now().number; got != 1 {
+		release(t, held[1], time.Now())
+		h := holding.Take(t, a, 2)
+		if got := h.Last().Number; got != 1 {
 			t.Errorf("number %d, want 1, which was given back", got)
 		}
 		wantNumbers(t, s, 0, 1, 2)
@@ -80,12 +81,12 @@ func TestNumbersBeyondTheLimit(t *testing.T) {
 		a := s.leaser(s.DB)
 		past := time.Now()
 		for _, number := range []int64{0, 7, 8} {
-			h := mustLease(t, s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(number))), max22)
+			h := holding.Take(t, s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(number))), max22)
 			if number == 7 {
-				h.release(t, past)
+				release(t, h, past)
 			}
 		}
-		_, err := leased(t, context.Background(), a, 3)
+		_, err := try(t, a, 3)
 		var exhausted *lease.ExhaustedError
 		if !errors.As(err, &exhausted) {
 			t.Fatalf("%v; want ErrExhausted", err)
@@ -93,8 +94,8 @@ func TestNumbersBeyondTheLimit(t *testing.T) {
 		if want := (lease.ExhaustedError{Next: 9, Max: 3, Held: 1, Store: s.Table}); *exhausted != want {
 			t.Errorf("%+v, want %+v", *exhausted, want)
 		}
-		if h := mustLease(t, a, 8); h.now().number != 7 {
-			t.Errorf("%v; want number 7, which is free", h.now())
+		if h := holding.Take(t, a, 8); h.Last().Number != 7 {
+			t.Errorf("%v; want number 7, which is free", h.Last())
 		}
 	})
 }
@@ -106,20 +107,20 @@ func TestReservedNumbersComeLast(t *testing.T) {
 		a := s.leaser(s.DB, lease.WithWindow(24*time.Hour))
 		now := time.Now()
 		ahead := []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour}
-		var held []*holding
+		var held []*holding.Holder
 		for range ahead {
-			held = append(held, mustLease(t, a, 3))
+			held = append(held, holding.Take(t, a, 3))
 		}
 		for i, h := range held {
-			h.release(t, now.Add(ahead[i]))
+			release(t, h, now.Add(ahead[i]))
 		}
 		for i, want := range []int64{3, 1, 2, 0} {
-			h := mustLease(t, a, 3)
-			g := h.now()
-			if g.number != want {
+			h := holding.Take(t, a, 3)
+			g := h.Last()
+			if g.Number != want {
 				t.Errorf("start %d: %v; want number %d", i, g, want)
 			}
-			if want != 3 && g.from.UnixMilli() != millis(now.Add(ahead[want])) {
+			if want != 3 && g.From.UnixMilli() != millis(now.Add(ahead[want])) {
 				t.Errorf("start %d: %v; want it from %v", i, g, now.Add(ahead[want]))
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -30,7 +32,7 @@ func TestFreedUnderGenerator(t *testing.T) {
 			if err := a.Free(context.Background(), number, true); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the loss is noticed", func() bool {
+			servertest.Eventually(t, "the loss is noticed", func() bool {
 				id, err := all.draw(t, gen, 1)
 				if err != nil && !errors.Is(err, lease.ErrLost) {
 					t.Fatal(err)
@@ -54,7 +56,7 @@ func TestFreedUnderGenerator(t *testing.T) {
 				t.Errorf("number %d was freed, but its row is %+v", number, r)
 			}
 		}
-		eventually(t, "the last taking is logged", func() bool { return out.count("level=INFO", "another number is taken") == 3 })
+		servertest.Eventually(t, "the last taking is logged", func() bool { return out.count("level=INFO", "another number is taken") == 3 })
 		if lost := out.count("level=WARN", "lost", lease.ErrLost.Error(), "store="+s.Table); lost != 3 {
 			t.Errorf("logged %d losses, want 3: %s", lost, &out)
 		}
@@ -70,17 +72,17 @@ func TestFreedUnderGenerator(t *testing.T) {
 func TestFreedAndTakenAgain(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		a := s.leaser(s.DB, beating, logTo(new(lines).logger()))
-		h := mustLease(t, a, 0)
+		h := holding.Take(t, a, 0)
 		if err := a.Free(context.Background(), 0, true); err != nil {
 			t.Fatal(err)
 		}
-		lost := h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 })
-		if !errors.Is(lost.err, lease.ErrLost) || errors.Is(lost.err, lease.ErrRewound) {
+		lost := h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
+		if !errors.Is(lost.Err, lease.ErrLost) || errors.Is(lost.Err, lease.ErrRewound) {
 			t.Errorf("%v; want ErrLost and no more", lost)
 		}
-		again := h.await(t, "it is taken again", func(g grant) bool { return g.number == 0 && !g.from.Before(h.history()[0].until) })
-		for _, g := range h.history() {
-			if g.number == 0 && g.from.Before(again.from) && g.until.After(again.from) {
+		again := h.Await(t, "it is taken again", func(g lease.Grant) bool { return g.Held && g.Number == 0 && !g.From.Before(h.History()[0].Until) })
+		for _, g := range h.History() {
+			if g.Held && g.Number == 0 && g.From.Before(again.From) && g.Until.After(again.From) {
 				t.Errorf("%v is granted, and %v", g, again)
 			}
 		}
@@ -90,14 +92,14 @@ func TestFreedAndTakenAgain(t *testing.T) {
 // A row with another's token is another's.
 func TestOtherOwner(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h := mustLease(t, s.leaser(s.DB, beating, logTo(new(lines).logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(lines).logger())), max22)
 		r := s.usurp(t, 0)
-		lost := h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 })
-		if !errors.Is(lost.err, lease.ErrLost) || errors.Is(lost.err, lease.ErrRewound) {
+		lost := h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
+		if !errors.Is(lost.Err, lease.ErrLost) || errors.Is(lost.Err, lease.ErrRewound) {
 			t.Errorf("%v; want ErrLost and no more", lost)
 		}
-		h.await(t, "there is another number", func(g grant) bool { return g.number == 1 && g.err == nil })
-		h.release(t, time.Now())
+		h.Await(t, "there is another number", func(g lease.Grant) bool { return g.Held && g.Number == 1 && g.Err == nil })
+		release(t, h, time.Now())
 		if after, _ := s.row(t, 0); after != r {
 			t.Errorf("the other's row is %+v, want it left alone as %+v", after, r)
 		}
@@ -117,9 +119,9 @@ func (s *store) usurp(t *testing.T, number int64) record {
 // One who has lost its number and ends before it knows leaves the row alone.
 func TestReleaseOfLost(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h := mustLease(t, s.leaser(s.DB), max22)
+		h := holding.Take(t, s.leaser(s.DB), max22)
 		r := s.usurp(t, 0)
-		h.release(t, time.Now())
+		release(t, h, time.Now())
 		if after, _ := s.row(t, 0); after != r {
 			t.Errorf("the other's row is %+v, want it left alone as %+v", after, r)
 		}
@@ -132,21 +134,21 @@ func TestReleaseOfLost(t *testing.T) {
 func TestRowDeleted(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		var out lines
-		h := mustLease(t, s.leaser(s.DB, beating, logTo(out.logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, beating, logTo(out.logger())), max22)
 		s.Exec(t, "DELETE FROM %s WHERE worker_id = 0", s.Table)
 		others := []int64{assign(t, s.leaser(s.DB)), assign(t, s.leaser(s.DB))}
-		lost := h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 })
-		if !errors.Is(lost.err, lease.ErrLost) || !errors.Is(lost.err, lease.ErrRewound) {
+		lost := h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
+		if !errors.Is(lost.Err, lease.ErrLost) || !errors.Is(lost.Err, lease.ErrRewound) {
 			t.Errorf("%v; want ErrRewound", lost)
 		}
-		next := h.await(t, "there is another number", func(g grant) bool { return g.number > 0 && g.err == nil })
-		others = append(others, next.number, assign(t, s.leaser(s.DB)))
+		next := h.Await(t, "there is another number", func(g lease.Grant) bool { return g.Held && g.Number > 0 && g.Err == nil })
+		others = append(others, next.Number, assign(t, s.leaser(s.DB)))
 		slices.Sort(others)
 		wantNumbers(t, s, others...)
 		if want := []int64{1, 2, 3, 4}; !slices.Equal(others, want) {
 			t.Errorf("numbers %v, want %v", others, want)
 		}
-		eventually(t, "it is logged", func() bool { return out.count("level=INFO", "another number is taken") == 1 })
+		servertest.Eventually(t, "it is logged", func() bool { return out.count("level=INFO", "another number is taken") == 1 })
 		if out.count("level=WARN", "lost", lease.ErrRewound.Error()) != 1 {
 			t.Errorf("logged %s", &out)
 		}
@@ -164,8 +166,8 @@ func TestExactRowDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Exec(t, "DELETE FROM %s WHERE worker_id = 3", s.Table)
-		eventually(t, "the number is claimed anew", func() bool { return len(s.numbers(t)) == 1 && gen.Stats().LeaseError == nil })
-		eventually(t, "ids go on", func() bool {
+		servertest.Eventually(t, "the number is claimed anew", func() bool { return len(s.numbers(t)) == 1 && gen.Stats().LeaseError == nil })
+		servertest.Eventually(t, "ids go on", func() bool {
 			id, err := all.draw(t, gen, 1)
 			if err == nil && id <= before {
 				t.Errorf("id %d after %d", id, before)
@@ -189,10 +191,10 @@ func TestRowRestored(t *testing.T) {
 		}
 		old, _ := s.row(t, 0)
 		began := gen.Stats().ReservedUntil
-		eventually(t, "more is reserved", func() bool { return gen.Stats().ReservedUntil.After(began) })
+		servertest.Eventually(t, "more is reserved", func() bool { return gen.Stats().ReservedUntil.After(began) })
 		s.Exec(t, "UPDATE %s SET token = '%s', reserved_until = %d, heartbeat_at = %d WHERE worker_id = 0",
 			s.Table, old.Token, old.Reserved, old.Heartbeat)
-		eventually(t, "the number is given up", func() bool { return gen.Stats().WorkerChanges == 1 })
+		servertest.Eventually(t, "the number is given up", func() bool { return gen.Stats().WorkerChanges == 1 })
 		id, err := all.draw(t, gen, 100)
 		if err != nil || id <= last || gen.Worker() != 1 {
 			t.Errorf("id %d of worker %d after %d, %v; want worker 1", id, gen.Worker(), last, err)
@@ -206,10 +208,10 @@ func TestRowRestored(t *testing.T) {
 // The error says that the table has gone back.
 func TestRestoredError(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h := mustLease(t, s.leaser(s.DB, beating, logTo(new(lines).logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(lines).logger())), max22)
 		s.Exec(t, "UPDATE %s SET token = 'old', reserved_until = 1 WHERE worker_id = 0", s.Table)
-		lost := h.await(t, "the loss is noticed", func(g grant) bool { return g.number == -1 })
-		if !errors.Is(lost.err, lease.ErrLost) || !errors.Is(lost.err, lease.ErrRewound) {
+		lost := h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
+		if !errors.Is(lost.Err, lease.ErrLost) || !errors.Is(lost.Err, lease.ErrRewound) {
 			t.Errorf("%v; want ErrRewound", lost)
 		}
 	})
@@ -219,12 +221,12 @@ func TestRestoredError(t *testing.T) {
 // holder's still: it is raised again to what was granted.
 func TestReservationLowered(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h := mustLease(t, s.leaser(s.DB, beating, logTo(new(lines).logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(lines).logger())), max22)
 		s.Exec(t, "UPDATE %s SET reserved_until = 1 WHERE worker_id = 0", s.Table)
-		eventually(t, "what is granted is reserved", func() bool {
-			g := h.now()
+		servertest.Eventually(t, "what is granted is reserved", func() bool {
+			g := h.Last()
 			r, _ := s.row(t, 0)
-			return g.number == 0 && r.Reserved > 1 && r.Reserved >= g.until.UnixMilli()
+			return g.Held && g.Number == 0 && r.Reserved > 1 && r.Reserved >= g.Until.UnixMilli()
 		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
@@ -15,21 +16,21 @@ import (
 // The number that a source gives is held by one at a time, and free afterwards.
 func TestWithNumber(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		mustLease(t, s.leaser(s.DB), max22) // number 0, which nobody asks for
+		holding.Take(t, s.leaser(s.DB), max22) // number 0, which nobody asks for
 		node := lease.Node{Host: "pod-7", Port: "8080", Type: lease.NodeContainer}
 		a := s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(7)), node)
 		past := time.Now().Add(-time.Minute)
 		for range 2 {
-			h := mustLease(t, a, 7)
-			if g := h.now(); g.number != 7 {
+			h := holding.Take(t, a, 7)
+			if g := h.Last(); g.Number != 7 {
 				t.Errorf("%v; want number 7", g)
 			}
-			second, err := leased(t, context.Background(), a, 7)
-			if !errors.Is(err, lease.ErrHeld) || len(second.history()) != 0 {
-				t.Errorf("%v, %v; want ErrHeld and no number", second.history(), err)
+			second, err := try(t, a, 7)
+			if !errors.Is(err, lease.ErrHeld) || len(second.History()) != 0 {
+				t.Errorf("%v, %v; want ErrHeld and no number", second.History(), err)
 			}
 			wantAll(t, err, "7", s.Table, `host "pod-7", port "8080", heard of`)
-			h.release(t, past)
+			release(t, h, past)
 		}
 		if got := assign(t, s.leaser(s.DB)); got != 7 {
 			t.Errorf("number %d, want 7, which is free", got)
@@ -49,7 +50,7 @@ func TestWithNumberAtOnce(t *testing.T) {
 		errs := make(chan error)
 		for range starters {
 			go func() {
-				_, err := leased(t, context.Background(), a, 0)
+				_, err := try(t, a, 0)
 				errs <- err
 			}()
 		}
@@ -93,7 +94,7 @@ func TestWithStatefulSet(t *testing.T) {
 	if got := assign(t, a); got != 3 {
 		t.Errorf("number %d, want 3", got)
 	}
-	if _, err := leased(t, context.Background(), a, max22); !errors.Is(err, lease.ErrHeld) {
+	if _, err := try(t, a, max22); !errors.Is(err, lease.ErrHeld) {
 		t.Errorf("%v; want ErrHeld", err)
 	}
 	t.Setenv("POD_NAME", "billing-4")
@@ -116,7 +117,7 @@ func TestWithNumberRefused(t *testing.T) {
 		{uid.StaticWorker(8), "number is 8, want 0 to 7"},
 		{failingSource{unknown}, "who am I?"},
 	} {
-		_, err := leased(t, context.Background(), s.leaser(s.DB, lease.WithNumber(tt.source)), 7)
+		_, err := try(t, s.leaser(s.DB, lease.WithNumber(tt.source)), 7)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v; want %q", err, tt.want)
 		}

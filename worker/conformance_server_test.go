@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -76,12 +78,12 @@ func TestIsolation(t *testing.T) {
 							numbers[i], err = take(t, context.Background(), s.on(db), max22)
 							return err
 						}
-						h, err := leased(t, context.Background(), s.on(db), starters-1)
+						h, err := try(t, s.on(db), starters-1)
 						if err != nil {
 							return err
 						}
-						numbers[i] = h.now().number
-						return h.renew(s, numbers[i])
+						numbers[i] = h.Last().Number
+						return renew(h, numbers[i])
 					})
 				}
 				if err := group.Wait(); err != nil {
@@ -102,32 +104,32 @@ func TestIsolation(t *testing.T) {
 func TestUncommittedChange(t *testing.T) {
 	on(t, []string{"mysql", "postgres"}, leasers, func(t *testing.T, s *store) {
 		db := s.Open(t, s.With(s.isolations(t)["READ UNCOMMITTED"]))
-		h := mustLease(t, s.leaser(db, quick(s)...), 0)
+		h := holding.Take(t, s.leaser(db, quick(s)...), 0)
 		tx := begin(t, s.DB)
 		if err := tx.Exec("UPDATE " + s.Table + " SET token = 'another', reserved_until = 1, heartbeat_at = 0").Error; err != nil {
 			t.Fatal(err)
 		}
-		h.await(t, "the holder waits too long", func(g grant) bool { return g.err != nil })
-		if _, err := leased(t, context.Background(), s.leaser(db), 0); !errors.Is(err, lease.ErrExhausted) {
+		h.Await(t, "the holder waits too long", func(g lease.Grant) bool { return g.Err != nil })
+		if _, err := try(t, s.leaser(db), 0); !errors.Is(err, lease.ErrExhausted) {
 			t.Errorf("%v; want ErrExhausted", err)
 		}
 		if err := tx.Rollback().Error; err != nil {
 			t.Fatal(err)
 		}
-		until := h.now().until
-		h.await(t, "it is renewed", func(g grant) bool { return g.until.After(until) && g.err == nil })
-		wantKept(t, h)
+		until := h.Last().Until
+		h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(until) && g.Err == nil })
+		h.Kept(t)
 	})
 }
 
 // renew has a number renewed a few times, however often that takes.
-func (h *holding) renew(s *store, number int64) error {
+func renew(h *holding.Holder, number int64) error {
 	deadline := time.Now().Add(time.Minute)
 	for range 3 {
-		until := h.now().until
-		for !h.now().until.After(until) {
-			if g := h.now(); g.number != number || time.Now().After(deadline) {
-				return errors.New("not renewed: " + g.String())
+		until := h.Last().Until
+		for !h.Last().Until.After(until) {
+			if g := h.Last(); g.Number != number || time.Now().After(deadline) {
+				return fmt.Errorf("not renewed: %v", g)
 			}
 			h.Use(until, until.Add(time.Hour)) // beyond what was asked for before
 			time.Sleep(2 * time.Millisecond)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -26,11 +28,11 @@ func TestLeases(t *testing.T) {
 		begun := time.Now().Truncate(time.Millisecond)
 		container := lease.Node{Host: "pod-ä-1", Port: "80", Type: lease.NodeContainer}
 		for range 3 {
-			mustLease(t, s.leaser(db), max22)
+			holding.Take(t, s.leaser(db), max22)
 		}
-		freed := mustLease(t, s.leaser(db, container), max22)
-		freed.release(t, begun.Add(-time.Hour))
-		taken := mustLease(t, s.leaser(db), max22).now() // what has been given back
+		freed := holding.Take(t, s.leaser(db, container), max22)
+		release(t, freed, begun.Add(-time.Hour))
+		taken := holding.Take(t, s.leaser(db), max22).Last() // what has been given back
 		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 1", s.Table)
 		if err := s.leaser(db).Free(context.Background(), 0, true); err != nil {
 			t.Fatal(err)
@@ -62,7 +64,7 @@ func TestLeases(t *testing.T) {
 				t.Errorf("row %+v: not reserved for %v", row, lease.DefaultWindow)
 			}
 		}
-		if taken.number != 3 || taken.until.UnixMilli() != rows[0].ReservedUntil.UnixMilli() {
+		if taken.Number != 3 || taken.Until.UnixMilli() != rows[0].ReservedUntil.UnixMilli() {
 			t.Errorf("%v is granted, and listed as %+v", taken, rows[0])
 		}
 		for limit, want := range map[int]int{-1: 4, 1: 1, 3: 3, 9: 4} {
@@ -76,9 +78,9 @@ func TestLeases(t *testing.T) {
 // A holder gives signs of life, by which others tell that it lives.
 func TestHeartbeat(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		mustLease(t, s.leaser(s.DB, beating), max22)
+		holding.Take(t, s.leaser(s.DB, beating), max22)
 		first, _ := s.row(t, 0)
-		eventually(t, "there are more signs of life", func() bool {
+		servertest.Eventually(t, "there are more signs of life", func() bool {
 			r, _ := s.row(t, 0)
 			return r.Heartbeat > first.Heartbeat && r.Token != first.Token
 		})
@@ -89,8 +91,8 @@ func TestHeartbeat(t *testing.T) {
 // judge by.
 func TestStateByExpiry(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		mustLease(t, s.leaser(s.DB), max22).kill()
-		eventually(t, "the number expires", func() bool {
+		holding.Take(t, s.leaser(s.DB), max22).Kill()
+		servertest.Eventually(t, "the number expires", func() bool {
 			rows, err := s.leaser(s.DB, beating).Leases(context.Background(), 1)
 			if err != nil {
 				t.Fatal(err)
@@ -115,7 +117,7 @@ func TestFree(t *testing.T) {
 				t.Errorf("Free(%d) = %v; want ErrNoTable", number, err)
 			}
 		}
-		h := mustLease(t, a, max22)
+		h := holding.Take(t, a, max22)
 		for _, number := range []int64{-1, 1, max22} {
 			if err := a.Free(ctx, number, true); !errors.Is(err, lease.ErrNoLease) {
 				t.Errorf("Free(%d) = %v; want ErrNoLease", number, err)
@@ -130,8 +132,8 @@ func TestFree(t *testing.T) {
 		if after, _ := s.row(t, 0); after != before {
 			t.Errorf("row %+v, want it left alone as %+v", after, before)
 		}
-		h.kill()
-		eventually(t, "the holder is dead", func() bool {
+		h.Kill()
+		servertest.Eventually(t, "the holder is dead", func() bool {
 			err := s.leaser(s.DB, beating).Free(ctx, 0, false)
 			if err != nil && !errors.Is(err, lease.ErrHeld) {
 				t.Fatal(err)
@@ -146,7 +148,7 @@ func TestFree(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if g := mustLease(t, a, 0).now(); g.number != 0 || g.from.UnixMilli() != before.Reserved {
+		if g := holding.Take(t, a, 0).Last(); g.Number != 0 || g.From.UnixMilli() != before.Reserved {
 			t.Errorf("%v; want number 0 from %d", g, before.Reserved)
 		}
 	})

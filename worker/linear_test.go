@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -94,8 +95,8 @@ func TestRanges(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		take := func(want int64, opts ...option) {
 			t.Helper()
-			if h := mustLease(t, s.leaser(s.DB, opts...), max22); h.now().number != want {
-				t.Errorf("%v; want number %d", h.now(), want)
+			if h := holding.Take(t, s.leaser(s.DB, opts...), max22); h.Last().Number != want {
+				t.Errorf("%v; want number %d", h.Last(), want)
 			}
 		}
 		south := lease.Range(100, 102)
@@ -107,10 +108,10 @@ func TestRanges(t *testing.T) {
 		take(102, south) // what was given is remembered
 		take(2, lease.Range(0, 99))
 		take(103)
-		if h, err := leased(t, context.Background(), s.leaser(s.DB, south), max22); err == nil {
-			t.Errorf("%v; want no number left", h.now())
+		if h, err := try(t, s.leaser(s.DB, south), max22); err == nil {
+			t.Errorf("%v; want no number left", h.Last())
 		}
-		if _, err := leased(t, context.Background(), s.leaser(s.DB, lease.Range(8, 9)), 7); err == nil {
+		if _, err := try(t, s.leaser(s.DB, lease.Range(8, 9)), 7); err == nil {
 			t.Error("a range above the limit is accepted")
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -30,7 +31,7 @@ func TestFileReplaced(t *testing.T) {
 				path, _, _ := strings.Cut(s.URL, "?")
 				s.Exec(t, "VACUUM INTO '%s.backup'", path) // before any number is given
 				var out lines
-				h := mustLease(t, s.leaser(s.DB, beating, logTo(out.logger())), max22)
+				h := holding.Take(t, s.leaser(s.DB, beating, logTo(out.logger())), max22)
 				if err := replace(path); err != nil {
 					t.Fatal(err)
 				}
@@ -39,22 +40,22 @@ func TestFileReplaced(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				h.await(t, "the loss is told", func(g grant) bool { return errors.Is(g.err, lease.ErrRewound) })
+				h.Await(t, "the loss is told", func(g lease.Grant) bool { return errors.Is(g.Err, lease.ErrRewound) })
 
 				// Others start on the new file. What they get is theirs alone.
 				db := s.Open(t, s.URL)
-				other := mustLease(t, s.leaser(db, beating, logTo(out.logger())), max22)
+				other := holding.Take(t, s.leaser(db, beating, logTo(out.logger())), max22)
 				lost := false
-				again := h.await(t, "the holder goes on", func(g grant) bool {
-					lost = lost || g.number < 0
-					return lost && g.number >= 0 && g.err == nil
+				again := h.Await(t, "the holder goes on", func(g lease.Grant) bool {
+					lost = lost || !g.Held
+					return lost && g.Held && g.Err == nil
 				})
-				until := again.until
-				h.await(t, "it renews", func(g grant) bool { return g.until.After(until) && g.err == nil })
-				if mine, his := h.now(), other.now(); mine.number == his.number {
+				until := again.Until
+				h.Await(t, "it renews", func(g lease.Grant) bool { return g.Until.After(until) && g.Err == nil })
+				if mine, his := h.Last(), other.Last(); mine.Number == his.Number {
 					t.Errorf("%v, and %v", mine, his)
 				}
-				if row, ok := (&store{&dbtest.Store{Kind: s.Kind, URL: s.URL, DB: db, Table: s.Table}, leaser}).row(t, again.number); !ok || row.Token == "" {
+				if row, ok := (&store{&dbtest.Store{Kind: s.Kind, URL: s.URL, DB: db, Table: s.Table}, leaser}).row(t, again.Number); !ok || row.Token == "" {
 					t.Errorf("%v is not in the new file", again)
 				}
 				if out.count("level=WARN", "the number is lost") == 0 {

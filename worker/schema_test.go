@@ -190,7 +190,7 @@ func TestUnknownDialect(t *testing.T) {
 			s.create(t)
 			if s.name == "leaser" {
 				l := s.leaser(db, worker.WithoutSchema())
-				_, taken := leased(t, context.Background(), l, max22)
+				_, taken := try(t, l, max22)
 				_, listed := l.Leases(context.Background(), 0)
 				for _, err := range []error{taken, listed, l.Free(context.Background(), 0, true)} {
 					if !errors.Is(err, worker.ErrDialect) || !strings.Contains(err.Error(), "oracle") {

@@ -13,6 +13,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -147,13 +148,13 @@ func TestReplica(t *testing.T) {
 			return
 		}
 		a := s.leaser(db, lease.WithExpiry(100*time.Millisecond))
-		h := mustLease(t, a, max22)
-		first := h.now()
-		h.await(t, "it is renewed", func(g grant) bool { return g.until.After(first.until) })
+		h := holding.Take(t, a, max22)
+		first := h.Last()
+		h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(first.Until) })
 		if err := a.Free(context.Background(), 0, true); err != nil {
 			t.Error(err)
 		}
-		h.release(t, time.Now())
+		release(t, h, time.Now())
 		if got := strayed.Load(); got != 0 {
 			t.Errorf("%d statements went to the replica", got)
 		}

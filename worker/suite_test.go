@@ -106,17 +106,6 @@ func (s *store) row(t *testing.T, number int64) (r record, ok bool) {
 	return r, result.RowsAffected == 1
 }
 
-// eventually waits until something is so. How long that takes is the machine's
-// affair.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came to this: %s", what)
-		}
-	}
-}
-
 func wantAll(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {

@@ -6,12 +6,12 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -79,40 +79,12 @@ func (s *slow) Swap(ctx context.Context, old string, w lease.Write) (bool, error
 	return s.Memory.Swap(ctx, old, w)
 }
 
-// grants is what was granted.
-type grants struct {
-	mu  sync.Mutex
-	all []lease.Grant
-}
-
-func (g *grants) granted(to lease.Grant) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.all = append(g.all, to)
-}
-
-func (g *grants) last() lease.Grant {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.all[len(g.all)-1]
-}
-
 var quiet = lease.WithLogger(slog.New(slog.DiscardHandler))
 
-// hold leases a number of s, which is given back at the end.
-func hold(t *testing.T, s lease.Store, opts ...lease.Option) (*grants, lease.Lease) {
+// hold leases a number of s from 0 to 9.
+func hold(t *testing.T, s lease.Store, opts ...lease.Option) *holding.Holder {
 	t.Helper()
-	g := new(grants)
-	l, err := lease.New(s, append([]lease.Option{quiet}, opts...)...).Lease(context.Background(), 9, time.Now, g.granted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		_ = l.Release(ctx, time.Now())
-	})
-	return g, l
+	return holding.Take(t, lease.New(s, append([]lease.Option{quiet}, opts...)...), 9)
 }
 
 // A start retries for half a minute while requests have no answer in time,
@@ -136,9 +108,9 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 					}
 					return ctx.Err()
 				})
-				g, _ := hold(t, s)
-				if !g.last().Held || time.Since(began) < 20*time.Second {
-					t.Errorf("granted %+v after %v", g.last(), time.Since(began))
+				h := hold(t, s)
+				if !h.Last().Held || time.Since(began) < 20*time.Second {
+					t.Errorf("granted %+v after %v", h.Last(), time.Since(began))
 				}
 			})
 		})
@@ -146,11 +118,11 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 	t.Run("while it prepares", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &unready{slow: newSlow()}
-			if g, _ := hold(t, s); !g.last().Held || s.prepared != 4 {
-				t.Errorf("granted %+v after %d preparations", g.last(), s.prepared)
+			if h := hold(t, s); !h.Last().Held || s.prepared != 4 {
+				t.Errorf("granted %+v after %d preparations", h.Last(), s.prepared)
 			}
 			s = &unready{slow: newSlow(), err: errors.New("no rights")}
-			_, err := lease.New(s, quiet).Lease(context.Background(), 9, time.Now, new(grants).granted)
+			_, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, time.Now)
 			if err != s.err || s.prepared != 1 {
 				t.Errorf("%v after %d preparations", err, s.prepared)
 			}
@@ -160,7 +132,7 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, began := newSlow(), time.Now()
 			s.takes(-1)
-			_, err := lease.New(s, quiet).Lease(context.Background(), 9, time.Now, new(grants).granted)
+			_, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, time.Now)
 			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took < 20*time.Second || took > time.Minute {
 				t.Errorf("%v after %v", err, took)
 			}
@@ -172,7 +144,7 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 			s.takes(-1)
 			ctx, cancel := context.WithTimeout(context.Background(), 7*time.Second)
 			defer cancel()
-			_, err := lease.New(s, quiet).Lease(ctx, 9, time.Now, new(grants).granted)
+			_, err := holding.Try(ctx, t, lease.New(s, quiet), 9, time.Now)
 			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 10*time.Second {
 				t.Errorf("%v after %v", err, took)
 			}
@@ -182,7 +154,7 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, began, away := newSlow(), time.Now(), errors.New("no such host")
 			s.fails(func(context.Context, bool) error { return away })
-			_, err := lease.New(s, quiet).Lease(context.Background(), 9, time.Now, new(grants).granted)
+			_, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, time.Now)
 			if took := time.Since(began); !errors.Is(err, away) || took > 10*time.Second {
 				t.Errorf("%v after %v", err, took)
 			}
@@ -194,11 +166,11 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 func TestBoundFollowsWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlow()
-		g, _ := hold(t, s, lease.WithExpiry(5*time.Minute))
+		h := hold(t, s, lease.WithExpiry(5*time.Minute))
 		s.takes(20 * time.Second)
 		for range 20 { // windows
 			time.Sleep(lease.DefaultWindow)
-			if now := g.last(); !now.Held || now.Number != 0 || !now.Until.After(time.Now()) {
+			if now := h.Last(); !now.Held || now.Number != 0 || !now.Until.After(time.Now()) {
 				t.Fatalf("granted %+v at %v", now, time.Now())
 			}
 		}
@@ -259,17 +231,17 @@ func TestLogHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &waiter{handled: make(chan struct{}, 100), may: make(chan struct{})}
 		s := newSlow()
-		g, l := hold(t, s, lease.WithLogger(slog.New(w)))
+		h := hold(t, s, lease.WithLogger(slog.New(w)))
 		if err := lease.New(s).Free(context.Background(), 0, true); err != nil {
 			t.Fatal(err)
 		}
-		taker, _ := hold(t, s, lease.WithNumber(number{n: 0}))
+		taker := hold(t, s, lease.WithNumber(number{n: 0}))
 		time.Sleep(time.Minute)
-		if now := g.last(); !now.Held || now.Number == 0 || taker.last().Number != 0 {
+		if now := h.Last(); !now.Held || now.Number == 0 || taker.Last().Number != 0 {
 			t.Errorf("granted %+v while a handler waits", now)
 		}
 		close(w.may)
-		if err := l.Release(context.Background(), time.Now()); err != nil {
+		if err := h.Release(context.Background(), time.Now()); err != nil {
 			t.Error(err)
 		}
 		if n := len(w.handled); n != 2 {

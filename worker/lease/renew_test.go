@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -41,7 +42,7 @@ func (s *unanswering) Read(ctx context.Context, number int64, expiry time.Durati
 func TestFailedStartGivesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &unanswering{Memory: leasetest.NewMemory()}
-		_, err := lease.New(s, quiet).Lease(context.Background(), 9, time.Now, new(grants).granted)
+		_, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, time.Now)
 		if !errors.Is(err, errReset) {
 			t.Fatalf("%v; want that the connection was reset", err)
 		}
@@ -56,17 +57,17 @@ func TestFailedStartGivesBack(t *testing.T) {
 // A call that says less after one that said more changes nothing.
 func TestUseAsksAtHalf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, l := hold(t, leasetest.NewMemory(), lease.WithExpiry(8*time.Minute)) // a beat is two minutes
-		first := g.last().Until
-		l.Use(time.Now().Add(4*time.Minute), time.Time{})
+		h := hold(t, leasetest.NewMemory(), lease.WithExpiry(8*time.Minute)) // a beat is two minutes
+		first := h.Last().Until
+		h.Use(time.Now().Add(4*time.Minute), time.Time{})
 		time.Sleep(time.Second)
-		if until := g.last().Until; until != first {
+		if until := h.Last().Until; until != first {
 			t.Errorf("reserved until %v when less than half of it was used; want %v", until, first)
 		}
-		l.Use(time.Now().Add(6*time.Minute), time.Time{})
-		l.Use(time.Now(), time.Time{})
+		h.Use(time.Now().Add(6*time.Minute), time.Time{})
+		h.Use(time.Now(), time.Time{})
 		time.Sleep(time.Second)
-		if until := g.last().Until; !until.After(first.Add(5 * time.Minute)) {
+		if until := h.Last().Until; !until.After(first.Add(5 * time.Minute)) {
 			t.Errorf("reserved until %v when more than half of it was used; want more", until)
 		}
 	})
@@ -107,17 +108,17 @@ func TestRetriesQuicklyAfterEachFailure(t *testing.T) {
 // Instants beyond all reckoning are the last that there is.
 func TestUseBeyondAllInstants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, l := hold(t, leasetest.NewMemory())
+		h := hold(t, leasetest.NewMemory())
 		far := time.Unix(1<<55, 0)
-		l.Use(far, far)
+		h.Use(far, far)
 		time.Sleep(time.Second)
-		if until := g.last().Until; until.UnixMilli() != 1<<60 {
+		if until := h.Last().Until; until.UnixMilli() != 1<<60 {
 			t.Errorf("reserved until %d, want %d", until.UnixMilli(), int64(1)<<60)
 		}
-		l.Use(time.Time{}, time.Time{})
-		l.Use(time.Unix(-1<<55, 0), time.Unix(-1<<55, 0))
+		h.Use(time.Time{}, time.Time{})
+		h.Use(time.Unix(-1<<55, 0), time.Unix(-1<<55, 0))
 		time.Sleep(time.Minute)
-		if until := g.last().Until; until.UnixMilli() != 1<<60 {
+		if until := h.Last().Until; until.UnixMilli() != 1<<60 {
 			t.Errorf("reserved until %d", until.UnixMilli())
 		}
 	})
@@ -129,23 +130,22 @@ func TestStoreWithoutClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := clockless{leasetest.NewMemory()}
 		ahead := func() time.Time { return time.Now().Add(5 * time.Hour) }
-		g := new(grants)
-		l, err := lease.New(s, quiet).Lease(context.Background(), 9, ahead, g.granted)
+		h, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, ahead)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if until := g.last().Until; !until.Equal(ahead().Add(lease.DefaultWindow)) {
+		if until := h.Last().Until; !until.Equal(ahead().Add(lease.DefaultWindow)) {
 			t.Errorf("reserved until %v; want %v", until, ahead().Add(lease.DefaultWindow))
 		}
 		time.Sleep(time.Hour)
-		if now := g.last(); now.Err != nil || !now.Until.After(ahead()) {
+		if now := h.Last(); now.Err != nil || !now.Until.After(ahead()) {
 			t.Errorf("granted %+v", now)
 		}
-		if err := l.Release(context.Background(), ahead()); err != nil {
+		if err := h.Release(context.Background(), ahead()); err != nil {
 			t.Error(err)
 		}
-		if again, _ := hold(t, s); again.last().Number != 1 {
-			t.Errorf("granted %+v; want number 1, as 0 has not rested", again.last())
+		if again := hold(t, s); again.Last().Number != 1 {
+			t.Errorf("granted %+v; want number 1, as 0 has not rested", again.Last())
 		}
 	})
 }

@@ -13,7 +13,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workeretcd"
@@ -47,13 +49,13 @@ func TestLivenessLost(t *testing.T) {
 		must(t, err)
 		_, err = client.Revoke(t.Context(), clientv3.LeaseID(response.Kvs[0].Lease))
 		must(t, err)
-		h.renewed(t)
+		h.Renew(t)
 		servertest.Eventually(t, "it is alive again", func() bool {
 			response, err := client.Get(t.Context(), aliveKey)
 			return err == nil && response.Count == 1 && response.Kvs[0].Lease != 0
 		})
 	}
-	h.kept(t)
+	h.Kept(t)
 }
 
 // A beat renews the etcd lease, which the expiry rounded up is the TTL of. A new holder
@@ -75,7 +77,7 @@ func TestLivenessKept(t *testing.T) {
 	}
 	servertest.Eventually(t, "some of it has passed", func() bool { _, ttl = left(); return ttl.TTL <= 58 })
 	servertest.Eventually(t, "it is renewed", func() bool {
-		h.renewed(t)
+		h.Renew(t)
 		id, ttl := left()
 		return id == first && ttl.TTL > 58
 	})
@@ -93,23 +95,19 @@ func TestLivenessKept(t *testing.T) {
 func TestTakenMeanwhile(t *testing.T) {
 	client := connect(t, servertest.StartEtcd(t, 1)...)
 	h := take(t, client, lease.WithExpiry(time.Minute))
-	before := h.now()
+	before := h.Last()
 	_, err := client.Delete(t.Context(), aliveKey)
 	must(t, err)
-	second := take(t, client, lease.WithNumber(number(0))).now()
+	second := take(t, client, lease.WithNumber(uid.StaticWorker(0))).Last()
 	if second.Number != 0 || second.From.Before(before.Until) {
 		t.Errorf("granted %+v, and %+v to the one before", second, before)
 	}
 	h.Use(before.Until, before.Until)
-	if err := h.lost(t); !errors.Is(err, lease.ErrLost) || errors.Is(err, lease.ErrRewound) {
+	if err := h.Loss(t); !errors.Is(err, lease.ErrLost) || errors.Is(err, lease.ErrRewound) {
 		t.Errorf("%v; want ErrLost and no more", err)
 	}
-	servertest.Eventually(t, "there is another number", func() bool { g := h.now(); return g.Held && g.Number == 1 })
+	servertest.Eventually(t, "there is another number", func() bool { g := h.Last(); return g.Held && g.Number == 1 })
 }
-
-type number int64
-
-func (n number) Assign(context.Context, int64) (int64, error) { return int64(n), nil }
 
 // While there is no leader, holders keep what they have; then they go on.
 func TestLeaderKilled(t *testing.T) {
@@ -127,13 +125,13 @@ func TestLeaderKilled(t *testing.T) {
 			t.Fatal("there is no leader")
 		}
 		killed.Kill()
-		h.renewed(t)
-		if n := take(t, client).now().Number; n == h.now().Number {
+		h.Renew(t)
+		if n := take(t, client).Last().Number; n == h.Last().Number {
 			t.Errorf("number %d is held twice", n)
 		}
 		killed.Restart(t)
 	}
-	h.kept(t)
+	h.Kept(t)
 }
 
 // A member that is killed forgets nothing.
@@ -141,12 +139,12 @@ func TestKilled(t *testing.T) {
 	members := servertest.StartEtcd(t, 1)
 	h := take(t, connect(t, members...))
 	for range 2 {
-		h.renewed(t)
+		h.Renew(t)
 		members[0].Kill()
 		members[0].Restart(t)
-		h.renewed(t)
+		h.Renew(t)
 	}
-	h.kept(t)
+	h.Kept(t)
 }
 
 // What is restored or deleted is missed.
@@ -164,19 +162,16 @@ func TestRewound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := workeretcd.NewStore(client, "/"+name)
-			h := new(holding)
-			held, err := lease.New(store, lease.WithExpiry(400*time.Millisecond)).Lease(t.Context(), 1023, time.Now, h.granted)
-			must(t, err)
-			h.Lease = held
+			h := holding.Take(t, lease.New(store, lease.WithExpiry(400*time.Millisecond)), 1023)
 			key := "/" + name + strings.TrimPrefix(rowKey, workeretcd.DefaultPrefix)
 			response, err := client.Get(t.Context(), key)
 			must(t, err)
-			h.renewed(t)
+			h.Renew(t)
 			must(t, rewind(key, string(response.Kvs[0].Value)))
-			if err := h.lost(t); !errors.Is(err, lease.ErrRewound) || !errors.Is(err, lease.ErrLost) {
+			if err := h.Loss(t); !errors.Is(err, lease.ErrRewound) || !errors.Is(err, lease.ErrLost) {
 				t.Errorf("%v; want ErrRewound", err)
 			}
-			servertest.Eventually(t, "there is another number", func() bool { g := h.now(); return g.Held && g.Number == 1 })
+			servertest.Eventually(t, "there is another number", func() bool { g := h.Last(); return g.Held && g.Number == 1 })
 			must(t, h.Release(t.Context(), time.Now()))
 		})
 	}

@@ -9,40 +9,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerredis"
 )
 
 // Whoever holds a number when the server forgets says so, and takes another.
-func rewound(t *testing.T, h *holding) {
+func rewound(t *testing.T, h *holding.Holder) {
 	t.Helper()
-	lost := h.await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
-	if !errors.Is(lost.Err, lease.ErrRewound) || !errors.Is(lost.Err, lease.ErrLost) {
-		t.Errorf("%v; want ErrRewound", lost.Err)
+	if err := h.Loss(t); !errors.Is(err, lease.ErrRewound) || !errors.Is(err, lease.ErrLost) {
+		t.Errorf("%v; want ErrRewound", err)
 	}
-	servertest.Eventually(t, "a number is held again", func() bool { g := h.now(); return g.Held && g.Err == nil })
+	servertest.Eventually(t, "a number is held again", func() bool { g := h.Last(); return g.Held && g.Err == nil })
 }
 
 // onlyRewound fails if the number was lost other than by a server that forgot.
-func (h *holding) onlyRewound(t *testing.T) {
+func onlyRewound(t *testing.T, h *holding.Holder) {
 	t.Helper()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, g := range h.grants {
+	for _, g := range h.History() {
 		if !g.Held && !errors.Is(g.Err, lease.ErrRewound) {
-			t.Errorf("the number was lost: %v", g.Err)
-		}
-	}
-}
-
-// kept fails if the number was ever lost.
-func (h *holding) kept(t *testing.T) {
-	t.Helper()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, g := range h.grants {
-		if !g.Held {
 			t.Errorf("the number was lost: %v", g.Err)
 		}
 	}
@@ -57,16 +43,16 @@ func TestKilled(t *testing.T) {
 			s := start(t, "--appendonly", "yes", "--appendfsync", fsync)
 			h := take(t, s.client(t))
 			for range 3 {
-				h.renewed(t)
+				h.Renew(t)
 				s.Kill()
-				h.await(t, "the server is missed", func(g lease.Grant) bool { return g.Err != nil })
+				servertest.Eventually(t, "the server is missed", func() bool { return h.Last().Err != nil })
 				s.Restart(t)
-				h.renewed(t)
+				h.Renew(t)
 			}
 			if fsync == "always" {
-				h.kept(t)
+				h.Kept(t)
 			}
-			h.onlyRewound(t)
+			onlyRewound(t, h)
 		})
 	}
 }
@@ -75,10 +61,10 @@ func TestKilled(t *testing.T) {
 func TestTruncated(t *testing.T) {
 	s := start(t, servertest.Durable...)
 	h := take(t, s.client(t))
-	h.renewed(t)
+	h.Renew(t)
 	size := s.file(t)
 	for range 3 {
-		h.renewed(t)
+		h.Renew(t)
 	}
 	s.Kill()
 	must(t, os.Truncate(s.log(t), size+20)) // within a command
@@ -115,7 +101,7 @@ func TestFailover(t *testing.T) {
 		return promoted.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1
 	})
 	must(t, promoted.Do(t.Context(), "REPLICAOF", "NO", "ONE").Err())
-	h.renewed(t)
+	h.Renew(t)
 	s.Kill()
 	s.Moves(replica.Redis)
 	rewound(t, h)
@@ -143,7 +129,7 @@ func TestKeysGone(t *testing.T) {
 			}
 			rewound(t, h)
 			if name == "deleted" || name == "expired" { // and the count of numbers given is there
-				if g := h.now(); g.Number != 1 {
+				if g := h.Last(); g.Number != 1 {
 					t.Errorf("granted %+v; want a number that was never given", g)
 				}
 			}

@@ -4,7 +4,6 @@ package workerredis_test
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerredis"
@@ -45,69 +45,13 @@ func (s server) client(t *testing.T, change ...func(*redis.Options)) *redis.Clie
 	return client
 }
 
-// holding is a number that is held, and all that was granted with it.
-type holding struct {
-	lease.Lease
-	mu     sync.Mutex
-	grants []lease.Grant
-}
-
-func (h *holding) granted(g lease.Grant) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.grants = append(h.grants, g)
-}
-
-func (h *holding) now() lease.Grant {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.grants[len(h.grants)-1]
-}
-
-// await waits for a grant that is so, among all that there ever were.
-func (h *holding) await(t *testing.T, what string, so func(lease.Grant) bool) (found lease.Grant) {
-	t.Helper()
-	seen := 0
-	servertest.Eventually(t, what, func() bool {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		for ; seen < len(h.grants); seen++ {
-			if so(h.grants[seen]) {
-				found = h.grants[seen]
-				return true
-			}
-		}
-		return false
-	})
-	return found
-}
-
-// renewed waits until more is reserved.
-func (h *holding) renewed(t *testing.T) {
-	t.Helper()
-	until := h.now().Until
-	h.Use(until, until)
-	servertest.Eventually(t, "more is reserved", func() bool { g := h.now(); return g.Until.After(until) && g.Err == nil })
-}
-
 // take takes a number from client, by a holder that looks at its row often.
-func take(t *testing.T, client redis.UniversalClient, opts ...lease.Option) *holding {
+func take(t *testing.T, client redis.UniversalClient, opts ...lease.Option) *holding.Holder {
 	t.Helper()
-	h := new(holding)
-	var err error
-	h.Lease, err = workerredis.New(client, append([]lease.Option{
+	return holding.Take(t, workerredis.New(client, append([]lease.Option{
 		lease.WithExpiry(200 * time.Millisecond), lease.WithLogger(slog.New(slog.DiscardHandler)),
 		lease.WithNode(lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}),
-	}, opts...)...).Lease(t.Context(), 1023, time.Now, h.granted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ended, cancel := context.WithCancel(context.Background())
-		cancel()
-		_ = h.Release(ended, time.Now())
-	})
-	return h
+	}, opts...)...), 1023)
 }
 
 func must(t *testing.T, err error) {

@@ -186,7 +186,7 @@ func TestPermissions(t *testing.T) {
 	client := s.client(t, func(o *redis.Options) { o.Username, o.Password = "ids", "secret" })
 	var out lines
 	h := take(t, client, lease.WithLogger(out.logger()))
-	h.renewed(t)
+	h.Renew(t)
 	must(t, h.Release(t.Context(), time.Now()))
 	if out.count("not shown") != 0 {
 		t.Error(out.buf.String())

@@ -52,10 +52,10 @@ func TestLeaderKilled(t *testing.T) {
 	if killed.Load() != 1 {
 		t.Fatalf("%d leaders were killed, want 1; %d writes were left", killed.Load(), left.Load())
 	}
-	until := h.last().Until
+	until := h.Last().Until
 	h.Use(until, until)
-	servertest.Eventually(t, "the number is renewed", func() bool { return h.last().Until.After(until) })
-	if g := h.last(); !g.Held || g.Number != 0 || h.lost(lease.ErrLost) {
+	servertest.Eventually(t, "the number is renewed", func() bool { return h.Last().Until.After(until) })
+	if g := h.Last(); !g.Held || g.Number != 0 || h.Lost(lease.ErrLost) {
 		t.Errorf("granted %+v; want number 0 as before", g)
 	}
 }

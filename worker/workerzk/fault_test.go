@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerzk"
 )
@@ -136,7 +137,7 @@ func TestSessionExpiry(t *testing.T) {
 	w := new(wire)
 	conn := connect(t, servers, 400*time.Millisecond, w.dial)
 	h := hold(t, prepared(t, conn, path), 9)
-	before := h.last()
+	before := h.Last()
 	session := conn.SessionID()
 	w.cut(true)
 	other := prepared(t, connect(t, servers, 20*time.Second, nil), path)
@@ -144,16 +145,16 @@ func TestSessionExpiry(t *testing.T) {
 		row, _, err := other.Read(background(t), 0, time.Minute)
 		return err == nil && row != nil && row.State == lease.StateExpired
 	})
-	if g := h.last(); !g.Held || g.Number != 0 || g.Until.Before(before.Until) {
+	if g := h.Last(); !g.Held || g.Number != 0 || g.Until.Before(before.Until) {
 		t.Errorf("granted %+v; want what was reserved to be kept", g)
 	}
-	successor := hold(t, other, 9, lease.WithNumber(number(0))).last()
+	successor := hold(t, other, 9, lease.WithNumber(uid.StaticWorker(0))).Last()
 	if successor.Number != 0 || successor.From.Before(before.Until) {
 		t.Errorf("the successor was granted %+v, and the holder %+v", successor, before)
 	}
 	w.cut(false)
-	servertest.Eventually(t, "the holder takes another number", func() bool { g := h.last(); return g.Held && g.Number != 0 })
-	if !h.lost(lease.ErrLost) {
+	servertest.Eventually(t, "the holder takes another number", func() bool { g := h.Last(); return g.Held && g.Number != 0 })
+	if !h.Lost(lease.ErrLost) {
 		t.Error("the loss was not told")
 	}
 	if ready(t, conn).SessionID() == session {
@@ -179,7 +180,7 @@ func TestSessionExpiryWithoutSuccessor(t *testing.T) {
 	servertest.Eventually(t, "the session expires", is(lease.StateExpired))
 	w.cut(false)
 	servertest.Eventually(t, "the holder is alive again", is(lease.StateHeld))
-	if g := h.last(); !g.Held || g.Number != 0 || h.lost(lease.ErrLost) {
+	if g := h.Last(); !g.Held || g.Number != 0 || h.Lost(lease.ErrLost) {
 		t.Errorf("granted %+v; want number 0 as before", g)
 	}
 }

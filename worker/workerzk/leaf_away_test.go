@@ -56,14 +56,14 @@ func TestLeafWithoutZooKeeper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := h.last(); !g.Held || g.Number != 1 || g.From.UnixMilli() <= before {
+	if g := h.Last(); !g.Held || g.Number != 1 || g.From.UnixMilli() <= before {
 		t.Errorf("granted %+v; want number 1 after %d", g, before)
 	}
 	text, _ := os.ReadFile(l.file)
 	servertest.Eventually(t, "the file is written while ZooKeeper is away", func() bool { now, _ := os.ReadFile(l.file); return string(now) != string(text) })
 	w.cut(false)
 	servertest.Eventually(t, "the clock is reported", func() bool { _, stamp := l.node("10.0.0.1:8080"); return stamp > before })
-	if g := h.last(); !g.Held || g.Number != 1 {
+	if g := h.Last(); !g.Held || g.Number != 1 {
 		t.Errorf("granted %+v; want number 1 as before", g)
 	}
 }
@@ -102,7 +102,7 @@ func TestLeafFileRefused(t *testing.T) {
 		}
 	}
 	ok()
-	if h, err := l.start(background(t), conn, config, 1023, time.Now); err != nil || h.last().Number != 5 {
+	if h, err := l.start(background(t), conn, config, 1023, time.Now); err != nil || h.Last().Number != 5 {
 		t.Fatalf("%+v, %v; want number 5", h, err)
 	}
 }
@@ -123,7 +123,7 @@ func TestLeafFileIsWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.cut(false)
-	servertest.Eventually(t, "the number is taken away", func() bool { return h.lost(lease.ErrRewound) })
+	servertest.Eventually(t, "the number is taken away", func() bool { return h.Lost(lease.ErrRewound) })
 }
 
 // TestLeafFileIsRewritten: Leaf never writes its file again once the folder is there.
@@ -179,7 +179,7 @@ func TestLeafSessionExpiry(t *testing.T) {
 	servertest.Eventually(t, "the session expires", func() bool { return !alive() })
 	w.cut(false)
 	servertest.Eventually(t, "the address is taken again", alive)
-	if g := h.last(); !g.Held || g.Number != 0 {
+	if g := h.Last(); !g.Held || g.Number != 0 {
 		t.Errorf("granted %+v; want number 0 as before", g)
 	}
 }
@@ -201,7 +201,7 @@ func TestLeafCutDuringReport(t *testing.T) {
 		w.cut(false)
 		servertest.Eventually(t, "the clock is reported", func() bool { _, stamp := l.node("10.0.0.1:8080"); return stamp > before+50 })
 	}
-	if g := h.last(); !g.Held || g.Number != 0 {
+	if g := h.Last(); !g.Held || g.Number != 0 {
 		t.Errorf("granted %+v; want number 0 as before", g)
 	}
 }
@@ -228,8 +228,8 @@ func TestLeafCutDuringCreate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name, _ := l.node("10.0.0.1:8080"); name != "10.0.0.1:8080-0000000000" || h.last().Number != 0 {
-		t.Errorf("node %s, granted %+v", name, h.last())
+	if name, _ := l.node("10.0.0.1:8080"); name != "10.0.0.1:8080-0000000000" || h.Last().Number != 0 {
+		t.Errorf("node %s, granted %+v", name, h.Last())
 	}
 }
 

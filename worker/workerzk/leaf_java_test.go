@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerzk"
@@ -96,25 +97,19 @@ func TestLeafBesideJava(t *testing.T) {
 	t.Parallel()
 	classpath, l := compile(t), newLeaf(t)
 	l.name = strings.ReplaceAll(l.name, "-", "_") // Leaf takes what follows a dash for the number
-	start := func(ip string, clock func() time.Time) (*holding, error) {
-		h := new(holding)
+	start := func(ip string, clock func() time.Time) (*holding.Holder, error) {
 		config := l.config(ip)
 		config.Threshold = time.Minute // the machine may be slow
 		leaser := workerzk.Leaf(connect(t, shared(t), 20*time.Second, nil), l.name, 8080, config).Faster(time.Second, time.Hour, time.Minute)
-		held, err := leaser.Lease(background(t), 1023, clock, h.granted)
-		if err == nil {
-			h.Lease = held
-			t.Cleanup(func() { _ = h.Release(background(t), time.Time{}) })
-		}
-		return h, err
+		return holding.Try(background(t), t, leaser, 1023, clock)
 	}
 	first, said := runTwin(l, classpath, "10.0.0.1")
 	if said != "worker 0" {
 		t.Fatalf("the first in Java says %q", said)
 	}
 	second, err := start("10.0.0.2", time.Now)
-	if err != nil || second.last().Number != 1 {
-		t.Fatalf("%+v, %v; want number 1", second.last(), err)
+	if err != nil || second.Last().Number != 1 {
+		t.Fatalf("%+v, %v; want number 1", second.Last(), err)
 	}
 	if _, said := runTwin(l, classpath, "10.0.0.3"); said != "worker 2" {
 		t.Fatalf("the second in Java says %q", said)
@@ -142,8 +137,8 @@ func TestLeafBesideJava(t *testing.T) {
 
 	first.end()
 	_, left := l.node("10.0.0.1:8080")
-	if h, err := start("10.0.0.1", time.Now); err != nil || h.last().Number != 0 || h.last().From.UnixMilli() <= left {
-		t.Errorf("%+v, %v; want Java's number 0 after %d", h.last(), err, left)
+	if h, err := start("10.0.0.1", time.Now); err != nil || h.Last().Number != 0 || h.Last().From.UnixMilli() <= left {
+		t.Errorf("%+v, %v; want Java's number 0 after %d", h.Last(), err, left)
 	}
 	if err := second.Release(background(t), time.Now()); err != nil {
 		t.Fatal(err)

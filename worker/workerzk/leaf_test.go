@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerzk"
@@ -46,21 +47,14 @@ func (l *leaf) config(ip string) workerzk.LeafConfig {
 
 // start starts a process on port 8080 of ip, on a connection of its own unless one is
 // given.
-func (l *leaf) start(ctx context.Context, conn *zk.Conn, config workerzk.LeafConfig, limit int64, clock func() time.Time) (*holding, error) {
+func (l *leaf) start(ctx context.Context, conn *zk.Conn, config workerzk.LeafConfig, limit int64, clock func() time.Time) (*holding.Holder, error) {
 	if conn == nil {
 		conn = connect(l.T, shared(l.T), 20*time.Second, nil)
 	}
-	h := new(holding)
-	held, err := workerzk.Leaf(conn, l.name, 8080, config).Faster(20*time.Millisecond, time.Second, time.Second).Lease(ctx, limit, clock, h.granted)
-	if err != nil {
-		return nil, err
-	}
-	h.Lease = held
-	l.Cleanup(func() { _ = h.Release(background(l.T), time.Time{}) })
-	return h, nil
+	return holding.Try(ctx, l, workerzk.Leaf(conn, l.name, 8080, config).Faster(20*time.Millisecond, time.Second, time.Second), limit, clock)
 }
 
-func (l *leaf) starts(ip string, clock func() time.Time) *holding {
+func (l *leaf) starts(ip string, clock func() time.Time) *holding.Holder {
 	l.Helper()
 	h, err := l.start(background(l.T), nil, l.config(ip), 1023, clock)
 	if err != nil {
@@ -148,10 +142,10 @@ func TestLeafSharesNodes(t *testing.T) {
 	l.java("web-1.example:80", data("web-1.example", time.Now()))
 	before := time.Now()
 	l.java("10.0.0.1:8080", data("10.0.0.1", before))
-	if g := l.starts("10.0.0.1", time.Now).last(); !g.Held || g.Number != 2 || !g.Until.IsZero() || g.Fresh || g.From.Before(before.Truncate(time.Millisecond)) {
+	if g := l.starts("10.0.0.1", time.Now).Last(); !g.Held || g.Number != 2 || !g.Until.IsZero() || g.Fresh || g.From.Before(before.Truncate(time.Millisecond)) {
 		t.Errorf("granted %+v; want number 2 without end, after %v", g, before)
 	}
-	if g := l.starts("10.0.0.2", time.Now).last(); g.Number != 3 || !g.From.IsZero() {
+	if g := l.starts("10.0.0.2", time.Now).Last(); g.Number != 3 || !g.From.IsZero() {
 		t.Errorf("granted %+v; want number 3", g)
 	}
 	if name, stamp := l.node("10.0.0.2:8080"); name != "10.0.0.2:8080-0000000003" || stamp < before.UnixMilli() {
@@ -188,7 +182,7 @@ func TestLeafWaitsForTheClock(t *testing.T) {
 	l := newLeaf(t)
 	ahead := time.Now().Add(time.Second)
 	l.java("10.0.0.1:8080", data("10.0.0.1", ahead))
-	g := l.starts("10.0.0.1", time.Now).last()
+	g := l.starts("10.0.0.1", time.Now).Last()
 	if time.Now().Before(ahead.Truncate(time.Millisecond)) || !g.From.After(ahead.Truncate(time.Millisecond)) {
 		t.Errorf("granted %+v at %v; want it after %v", g, time.Now(), ahead)
 	}
@@ -211,7 +205,7 @@ func TestLeafFirstStart(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			numbers[i] = h.last().Number
+			numbers[i] = h.Last().Number
 		})
 	}
 	starting.Wait()
@@ -234,14 +228,14 @@ func TestLeafSameAddress(t *testing.T) {
 	h := l.starts("172.17.0.1", time.Now)
 	l.fails("172.17.0.1", time.Now, lease.ErrHeld, "172.17.0.1:8080 is alive", "LeafConfig.Address")
 	name, _ := l.node("172.17.0.1:8080")
-	if g := h.last(); !g.Held {
+	if g := h.Last(); !g.Held {
 		t.Fatalf("granted %+v", g)
 	}
 	if _, err := l.conn.Set(l.forever()+"/"+name, []byte(data("172.17.0.1", time.UnixMilli(1))), -1); err != nil {
 		t.Fatal(err)
 	}
-	servertest.Eventually(t, "the number is taken away", func() bool { return h.lost(lease.ErrLost) })
-	if err := h.last().Err; strings.Count(err.Error(), "workerzk") != 1 || !strings.Contains(err.Error(), name) {
+	servertest.Eventually(t, "the number is taken away", func() bool { return h.Lost(lease.ErrLost) })
+	if err := h.Last().Err; strings.Count(err.Error(), "workerzk") != 1 || !strings.Contains(err.Error(), name) {
 		t.Errorf("%v; want it to name the node", err)
 	}
 }
@@ -264,7 +258,7 @@ func TestLeafNodeIsGone(t *testing.T) {
 	if err := l.conn.Delete(l.forever()+"/"+name, -1); err != nil {
 		t.Fatal(err)
 	}
-	servertest.Eventually(t, "the number is taken away", func() bool { return h.lost(lease.ErrRewound) && h.lost(lease.ErrLost) })
+	servertest.Eventually(t, "the number is taken away", func() bool { return h.Lost(lease.ErrRewound) && h.Lost(lease.ErrLost) })
 }
 
 // TestLeafNumberAboveMaximum: Leaf does not start, and does not say what to do.
@@ -351,7 +345,7 @@ func TestLeafRelease(t *testing.T) {
 	if exists, _, err := l.conn.Exists("/snowflake/" + l.name + "/temporary/10.0.0.1:8080"); exists || err != nil {
 		t.Errorf("the ephemeral node: %t, %v", exists, err)
 	}
-	if g := l.starts("10.0.0.1", time.Now).last(); g.Number != 0 || !g.From.After(ahead.Truncate(time.Millisecond)) {
+	if g := l.starts("10.0.0.1", time.Now).Last(); g.Number != 0 || !g.From.After(ahead.Truncate(time.Millisecond)) {
 		t.Errorf("granted %+v; want number 0 after %v", g, ahead)
 	}
 }

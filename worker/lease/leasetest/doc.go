@@ -62,14 +62,3 @@ func (s Suite) Run(t *testing.T) {
 		})
 	}
 }
-
-// eventually waits until something is so. How long that takes is the machine's
-// affair.
-func eventually(t *testing.T, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("it never came to this: %s", what)
-		}
-	}
-}

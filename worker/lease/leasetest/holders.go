@@ -8,28 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker/lease"
 )
-
-// holder is a number that is held, and all that was granted with it.
-type holder struct {
-	lease.Lease
-	mu     sync.Mutex
-	grants []lease.Grant
-}
-
-func (h *holder) granted(g lease.Grant) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.grants = append(h.grants, g)
-}
-
-// now returns what was granted last.
-func (h *holder) now() lease.Grant {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.grants[len(h.grants)-1]
-}
 
 func (s Suite) leaser(store lease.Store, opts ...lease.Option) *lease.Leaser {
 	return lease.New(store, append([]lease.Option{
@@ -37,42 +19,37 @@ func (s Suite) leaser(store lease.Store, opts ...lease.Option) *lease.Leaser {
 	}, opts...)...)
 }
 
-// try leases a number. At the end of the test its holder ends as a process does
-// that is killed.
-func (s Suite) try(t *testing.T, store lease.Store, limit int64, opts ...lease.Option) (*holder, error) {
-	h := new(holder)
+// holder holds a number of a store that can be cut off.
+type holder struct {
+	*holding.Holder
+	store *cutOff
+}
+
+// kill ends the holder without a request to the store.
+func (h holder) kill() {
+	h.store.cut.Store(true)
+	h.Kill()
+}
+
+// try leases a number. At the end of the test its holder is killed.
+func (s Suite) try(t *testing.T, store lease.Store, limit int64, opts ...lease.Option) (holder, error) {
 	cut := &cutOff{Store: store}
-	held, err := s.leaser(cut, opts...).Lease(context.Background(), limit, time.Now, h.granted)
-	if err != nil {
-		return nil, err
+	held, err := holding.Try(context.Background(), t, s.leaser(cut, opts...), limit, time.Now)
+	h := holder{held, cut}
+	if err == nil {
+		t.Cleanup(h.kill)
 	}
-	h.Lease = &killable{held, cut}
-	t.Cleanup(h.kill)
-	return h, nil
+	return h, err
 }
 
 // take is try where it must succeed.
-func (s Suite) take(t *testing.T, store lease.Store, limit int64, opts ...lease.Option) *holder {
+func (s Suite) take(t *testing.T, store lease.Store, limit int64, opts ...lease.Option) holder {
 	t.Helper()
 	h, err := s.try(t, store, limit, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return h
-}
-
-// killable is a lease with a holder that can end without a request to the
-// store.
-type killable struct {
-	lease.Lease
-	store *cutOff
-}
-
-func (h *holder) kill() {
-	h.Lease.(*killable).store.cut.Store(true)
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = h.Release(ended, time.Time{})
 }
 
 // number is a lease.Assigner.
@@ -83,7 +60,7 @@ func (n number) Assign(context.Context, int64) (int64, error) { return int64(n),
 // comesBack: what is given back is given again, from where it ended.
 func (s Suite) comesBack(t *testing.T, open Opener) {
 	h := s.take(t, open(t), 9)
-	first := h.now()
+	first := h.Last()
 	if !first.Held || first.Number != 0 || first.Until.Before(time.Now()) || first.Err != nil {
 		t.Fatalf("granted %+v", first)
 	}
@@ -91,7 +68,7 @@ func (s Suite) comesBack(t *testing.T, open Opener) {
 	if err := h.Release(context.Background(), next); err != nil {
 		t.Fatal(err)
 	}
-	if again := s.take(t, open(t), 9).now(); again.Number != 0 || !again.From.Equal(next) {
+	if again := s.take(t, open(t), 9).Last(); again.Number != 0 || !again.From.Equal(next) {
 		t.Errorf("granted %+v; want number 0 from %v", again, next)
 	}
 }
@@ -103,15 +80,15 @@ func (s Suite) crash(t *testing.T, open Opener) {
 	h.kill()
 	s.Kill(t, store)
 	successor := open(t)
-	var taken *holder
-	eventually(t, "the number expires", func() (ok bool) {
+	var taken holder
+	servertest.Eventually(t, "the number expires", func() (ok bool) {
 		var err error
 		if taken, err = s.try(t, successor, 0); err != nil && !errors.Is(err, lease.ErrExhausted) {
 			t.Fatal(err)
 		}
 		return err == nil
 	})
-	if got, was := taken.now(), h.now(); got.Number != 0 || !got.From.Equal(was.Until) {
+	if got, was := taken.Last(), h.Last(); got.Number != 0 || !got.From.Equal(was.Until) {
 		t.Errorf("granted %+v; want number 0 from %v", got, was.Until)
 	}
 }
@@ -121,14 +98,14 @@ func (s Suite) held(t *testing.T, open Opener) {
 	store, alive := open(t), lease.WithExpiry(time.Minute)
 	s.take(t, store, 1, alive, lease.WithNumber(number(1)))
 	if h, err := s.try(t, open(t), 1, alive, lease.WithNumber(number(1))); !errors.Is(err, lease.ErrHeld) {
-		t.Errorf("%v, %v; want ErrHeld", h, err)
+		t.Errorf("%v, %v; want ErrHeld", h.History(), err)
 	}
-	if g := s.take(t, open(t), 1, alive, lease.WithNumber(number(0))).now(); g.Number != 0 {
+	if g := s.take(t, open(t), 1, alive, lease.WithNumber(number(0))).Last(); g.Number != 0 {
 		t.Errorf("granted %+v; want number 0", g)
 	}
 	var exhausted *lease.ExhaustedError
 	if h, err := s.try(t, open(t), 1, alive); !errors.As(err, &exhausted) || exhausted.Held != 2 || exhausted.Store != store.Name() {
-		t.Errorf("%v, %v; want ErrExhausted", h, err)
+		t.Errorf("%v, %v; want ErrExhausted", h.History(), err)
 	}
 	if err := s.leaser(open(t), alive).Free(context.Background(), 0, false); !errors.Is(err, lease.ErrHeld) {
 		t.Errorf("%v; want ErrHeld", err)
@@ -142,25 +119,19 @@ func (s Suite) held(t *testing.T, open Opener) {
 // holder stamps ticks of either grant.
 func (s Suite) loss(t *testing.T, open Opener) {
 	h := s.take(t, open(t), 9)
-	before := h.now()
+	before := h.Last()
 	if err := s.leaser(open(t)).Free(context.Background(), 0, true); err != nil {
 		t.Fatal(err)
 	}
-	successor := s.take(t, open(t), 9, lease.WithNumber(number(0))).now()
+	successor := s.take(t, open(t), 9, lease.WithNumber(number(0))).Last()
 	if successor.Number != 0 || successor.From.Before(before.Until) {
 		t.Errorf("granted %+v, and %+v to the one before", successor, before)
 	}
-	eventually(t, "the holder finds its number lost, and takes another", func() bool {
-		g := h.now()
+	servertest.Eventually(t, "the holder finds its number lost, and takes another", func() bool {
+		g := h.Last()
 		return g.Held && g.Number != 0
 	})
-	lost := false
-	h.mu.Lock()
-	for _, g := range h.grants {
-		lost = lost || !g.Held && errors.Is(g.Err, lease.ErrLost)
-	}
-	h.mu.Unlock()
-	if !lost {
+	if !h.Lost(lease.ErrLost) {
 		t.Error("the loss was not told")
 	}
 }
@@ -183,7 +154,7 @@ func (s Suite) starters(t *testing.T, open Opener) {
 				t.Error(err)
 				return
 			}
-			if n := h.now().Number; numbers[n] {
+			if n := h.Last().Number; numbers[n] {
 				t.Errorf("number %d is given twice", n)
 			} else {
 				numbers[n] = true
@@ -197,24 +168,24 @@ func (s Suite) starters(t *testing.T, open Opener) {
 func (s Suite) renews(t *testing.T, open Opener) {
 	store := open(t)
 	h := s.take(t, store, 9)
-	first := h.now()
+	first := h.Last()
 	h.Use(first.Until, first.Until)
-	eventually(t, "more is reserved", func() bool { return h.now().Until.After(first.Until) })
+	servertest.Eventually(t, "more is reserved", func() bool { return h.Last().Until.After(first.Until) })
 	h.Use(first.Until.Add(24*time.Hour), first.Until.Add(24*time.Hour))
-	eventually(t, "much more is reserved", func() bool { return h.now().Until.After(first.Until.Add(24 * time.Hour)) })
-	g := h.now()
+	servertest.Eventually(t, "much more is reserved", func() bool { return h.Last().Until.After(first.Until.Add(24 * time.Hour)) })
+	g := h.Last()
 	row, _, err := open(t).Read(context.Background(), 0, s.Expiry)
 	if err != nil || row == nil || row.Until < g.Until.UnixMilli() {
 		t.Errorf("row %+v, %v; want it reserved until %v", row, err, g.Until)
 	}
 	for range 3 { // beats keep it
 		seen := row.Token
-		eventually(t, "there is another sign of life", func() bool {
+		servertest.Eventually(t, "there is another sign of life", func() bool {
 			row, _, err = store.Read(context.Background(), 0, s.Expiry)
 			return err == nil && row != nil && row.Token != seen
 		})
 	}
-	if g := h.now(); !g.Held || g.Number != 0 {
+	if g := h.Last(); !g.Held || g.Number != 0 {
 		t.Errorf("granted %+v", g)
 	}
 }
@@ -222,14 +193,14 @@ func (s Suite) renews(t *testing.T, open Opener) {
 // inRange: numbers of a range stay within it.
 func (s Suite) inRange(t *testing.T, open Opener) {
 	for want := range int64(2) {
-		if g := s.take(t, open(t), 99, lease.Range(50, 51), lease.WithExpiry(time.Minute)).now(); g.Number != 50+want {
+		if g := s.take(t, open(t), 99, lease.Range(50, 51), lease.WithExpiry(time.Minute)).Last(); g.Number != 50+want {
 			t.Errorf("granted %+v; want number %d", g, 50+want)
 		}
 	}
 	if h, err := s.try(t, open(t), 99, lease.Range(50, 51), lease.WithExpiry(time.Minute)); !errors.Is(err, lease.ErrExhausted) {
-		t.Errorf("%v, %v; want ErrExhausted", h, err)
+		t.Errorf("%v, %v; want ErrExhausted", h.History(), err)
 	}
-	if g := s.take(t, open(t), 99, lease.Range(0, 49)).now(); g.Number != 0 {
+	if g := s.take(t, open(t), 99, lease.Range(0, 49)).Last(); g.Number != 0 {
 		t.Errorf("granted %+v; want number 0", g)
 	}
 }
