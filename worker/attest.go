@@ -13,22 +13,21 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Response says what a generator does when its row is no longer what its start
-// wrote.
+// Response says what a generator does when its row is gone or changed.
 type Response int
 
 // The responses.
 const (
-	// ResponseLogOnly logs an error once and goes on.
+	// ResponseLogOnly logs an error once; the generator continues.
 	ResponseLogOnly Response = iota
 
 	// ResponseStopIssuing stops the generator: Next fails with an error that
 	// matches lease.ErrRewound.
 	ResponseStopIssuing
 
-	// ResponseReregister stops, waits for one interval so that other processes
-	// find their rows gone too, then registers again and goes on under the new
-	// number.
+	// ResponseReregister stops the generator, and waits for one interval, so that
+	// other processes find their rows gone too. Then it registers again, and the
+	// generator continues under the new number.
 	ResponseReregister
 )
 
@@ -40,22 +39,21 @@ type Attested struct {
 	then  Response
 }
 
-// Attest makes generators check their row in registry's table at an interval of
-// a second or more. They respond when the row is gone or changed: then the
-// table was restored from an old copy, or edited, and may give numbers that are
-// in use.
+// Attest makes generators check their row in registry's table at the interval every,
+// a second or more, and respond with then when the row is gone or changed. Such a
+// table was restored from an old copy, or edited, and may give numbers that are in use.
 //
-// Attest bounds how long that goes unnoticed, but ids can still repeat. A
-// process that starts after the restore may get a number in use that is not
-// checked yet. It may also get the number of a stopped process that had stamped
-// ids ahead of the clock. If the database does not answer, ids go on. Attest
-// logs to the registry's logger (WithLogger).
+// Attest bounds how long that goes unnoticed, but ids can still repeat. A process that
+// starts after the restore may get a number in use before the next check. It may also
+// get the number of a stopped process that had stamped ids ahead of the clock. While
+// the database does not answer, generators continue. Attest logs to the registry's
+// logger (WithLogger).
 func Attest(registry *Registry, every time.Duration, then Response) *Attested {
 	return &Attested{registry, every, then}
 }
 
-// Lease registers as Assign does and starts checking. The grant has no end
-// until a check fails. ctx bounds the start only.
+// Lease registers as Assign does and starts the checks. The grant has no end until a
+// check finds the row gone or changed. ctx bounds the start only.
 func (a *Attested) Lease(ctx context.Context, limit int64, _ func() time.Time,
 	granted func(lease.Grant)) (lease.Lease, error) {
 	if a.Registry == nil {
@@ -78,7 +76,7 @@ func (a *Attested) Lease(ctx context.Context, limit int64, _ func() time.Time,
 	return w, nil
 }
 
-// witness looks at one row.
+// witness checks one row.
 type witness struct {
 	*Attested
 	limit   int64
@@ -117,14 +115,13 @@ func (w *witness) run(ctx context.Context, e evidence) {
 				return
 			}
 		case err != nil && failed == nil:
-			w.log().Warn("worker: cannot look at the number's row; ids go on", "number", e.number, "table", w.name, "error", err)
+			w.log().Warn("worker: cannot read the number's row; ids continue", "number", e.number, "table", w.name, "error", err)
 		}
 		failed = err
 	}
 }
 
-// look reads the row. An error that matches lease.ErrRewound is evidence; any other is
-// none.
+// look reads the row. The error matches lease.ErrRewound if the row is gone or changed.
 func (w *witness) look(ctx context.Context, e evidence) error {
 	created, err := w.confirm(ctx, e.number, e.node)
 	switch {
@@ -138,8 +135,8 @@ func (w *witness) look(ctx context.Context, e evidence) error {
 	return nil
 }
 
-// respond carries out the Response. It returns the row to check from then on,
-// or an error if there is none.
+// respond carries out the Response. It returns the row to check from then on, or an
+// error if there is no such row.
 func (w *witness) respond(ctx context.Context, e evidence, found error) (evidence, error) {
 	if w.then == ResponseLogOnly {
 		return e, found

@@ -54,7 +54,7 @@ func TestAttest(t *testing.T) {
 		}
 		pool.Cut(errAway)
 		servertest.Eventually(t, "it is logged that rows cannot be looked at", func() bool {
-			return out.count("level=WARN", "cannot look", errAway.Error(), "table="+s.Table) == len(gens)
+			return out.count("level=WARN", "cannot read", errAway.Error(), "table="+s.Table) == len(gens)
 		})
 		for _, g := range gens {
 			g.issue(t)

@@ -29,7 +29,7 @@ func TestWithNumber(t *testing.T) {
 			if !errors.Is(err, lease.ErrHeld) || len(second.History()) != 0 {
 				t.Errorf("%v, %v; want ErrHeld and no number", second.History(), err)
 			}
-			wantAll(t, err, "7", s.Table, `host "pod-7", port "8080", heard of`)
+			wantAll(t, err, "7", s.Table, `host "pod-7", port "8080", last sign of life`)
 			release(t, h, past)
 		}
 		if got := assign(t, s.leaser(s.DB)); got != 7 {

@@ -11,11 +11,11 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// An Option changes a Registry from its defaults. What is wrong with options is
-// reported by the Registry's methods, all at once.
+// An Option changes a default of a Registry. The Registry's methods report all faults
+// of the options at once.
 type Option interface{ apply(*Registry) }
 
-// A TableOption is an Option about the table. A Store takes it too.
+// A TableOption is an Option about the table. NewStore takes it too.
 type TableOption func(*table)
 
 func (o TableOption) apply(r *Registry) { o(&r.table) }
@@ -28,7 +28,7 @@ func (o registryOption) apply(r *Registry) { o(r) }
 func newTable(k kind, db *gorm.DB, opts []TableOption) table {
 	t := table{kind: k, name: k.table, ensure: true}
 	if db != nil && db.Config != nil && db.Statement != nil {
-		// A copy, so that what the app chains to db later is not seen.
+		// A copy, so that later changes of db have no effect.
 		t.db = db.Session(&gorm.Session{SkipHooks: true, Logger: logger.Discard})
 	}
 	for _, opt := range opts {
@@ -37,7 +37,7 @@ func newTable(k kind, db *gorm.DB, opts []TableOption) table {
 	return t
 }
 
-// maxName is the longest name of a table that PostgreSQL does not cut.
+// maxName is the longest name of a table that PostgreSQL does not truncate.
 const maxName = 63
 
 var namePattern = regexp.MustCompile(
@@ -62,13 +62,13 @@ func WithTable(name string) TableOption {
 
 // WithoutSchema makes a start neither look for the table nor create it. Use it
 // if your migrations create the table, or for a Registry on a database that
-// EnsureSchema does not know.
+// EnsureSchema does not support.
 func WithoutSchema() TableOption {
 	return func(t *table) { t.ensure = false }
 }
 
-// WithNode sets what a Registry's row says about this process, instead of what
-// lease.DetectNode finds. Host and Port have 1 to 64 characters, Type is
+// WithNode sets the process's description in a Registry's row; the default is
+// lease.DetectNode's. Host and Port have 1 to 64 characters, Type is
 // lease.NodeContainer or lease.NodeActual.
 func WithNode(node lease.Node) Option {
 	return registryOption(func(r *Registry) {
@@ -80,8 +80,8 @@ func WithNode(node lease.Node) Option {
 	})
 }
 
-// WithLogger sets where a Registry's warnings go; the default, also for nil, is
-// what slog.Default returns when there is something to say.
+// WithLogger sets the logger of a Registry's warnings; nil is what slog.Default returns
+// at the time of a warning.
 func WithLogger(logger *slog.Logger) Option {
 	return registryOption(func(r *Registry) { r.logger = logger })
 }

@@ -11,19 +11,18 @@ import (
 )
 
 // StatefulSet is the number of a pod of a Kubernetes StatefulSet: the ordinal at
-// the end of its name, such as 7 of billing-7. The name is the variable POD_NAME,
-// which a manifest may set from the pod's fields, or else the host name.
+// the end of its name, such as 7 of billing-7. The name is the environment variable
+// POD_NAME, which a manifest may set from the pod's fields, or else the host name.
 //
-// Used alone, it is a promise of the caller's. Nothing else stamps ids under
-// these numbers (no second StatefulSet, no other cluster), and a restarted pod
-// stamps only later times than its predecessor. Kubernetes runs one pod of a
-// name at a time, unless a pod is deleted by force or its node is cut off. A
-// Leaser keeps the promise:
+// Used alone, StatefulSet relies on two promises of the caller. Nothing else stamps
+// ids under these numbers: no second StatefulSet, no other cluster. A restarted pod
+// stamps only later times than its predecessor. Kubernetes runs one pod of a name at a
+// time, unless a pod is deleted by force or its node is cut off. A Leaser ensures both:
 //
 //	worker.NewLeaser(db, lease.WithNumber(worker.StatefulSet()))
 func StatefulSet() *lease.Permanent { return lease.Forever(ordinal{os.Getenv, os.Hostname}) }
 
-// ordinal is where StatefulSet looks.
+// ordinal finds the number of StatefulSet.
 type ordinal struct {
 	getenv   func(string) string
 	hostname func() (string, error)

@@ -26,12 +26,12 @@ type Registry struct {
 	now    func() time.Time
 }
 
-// NewRegistry returns a Registry that registers in the table WORKER_NODE of db.
-// It does not touch the database; the methods report all faults of db and the
-// options at once.
+// NewRegistry returns a Registry that registers in the table WORKER_NODE of db,
+// without using the database. The methods report all faults of db and the options at
+// once.
 //
-// It uses only the connections that db was opened with. With replicas, those
-// must be the primary's.
+// The Registry uses only the connections that db was opened with. If there are
+// replicas, those connections must be the primary's.
 func NewRegistry(db *gorm.DB, opts ...Option) *Registry {
 	r := &Registry{
 		table:  newTable(nodeKind, db, nil),
@@ -56,7 +56,7 @@ type entry struct {
 	Created    sqlExpr `gorm:"column:created"`
 }
 
-// sqlExpr is a value that the database works out, by its own clock.
+// sqlExpr is a value that the database computes by its own clock.
 type sqlExpr string
 
 // GormValue implements gorm.Valuer.
@@ -64,26 +64,24 @@ func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return claus
 
 // Assign inserts one row into the table and returns its key, the worker number
 // of this start: 1 to max, never given before. max is the largest number that
-// the layout allows. Every call that succeeds uses up one number, so call it
-// once for each generator. It waits for the database as long as ctx allows:
-// give ctx a deadline.
+// the layout allows. Every call that succeeds uses up one number, so call Assign
+// once for each generator. Assign waits for the database until ctx ends: give ctx a
+// deadline.
 //
-// Errors: a lease.ExhaustedError (lease.ErrExhausted) for a number above max;
-// ErrDB for a *gorm.DB that is nil, inside a transaction or in dry-run mode;
-// ErrKey if the database's key cannot be trusted; an error about options, max
-// or the environment (see lease.DetectNode); or the driver's error, wrapped
-// with the operation and the table. With an error the number is 0, and no
-// process uses the number that may have been counted.
+// Errors are a lease.ExhaustedError (lease.ErrExhausted) for a number above max, and
+// errors that match ErrDB or ErrKey. Other errors are about the options, max or the
+// environment (see lease.DetectNode), or wrap the driver's error with the operation and
+// the table. The number is then 0, and no process ever uses a number that the database
+// may have counted.
 //
-// When ctx ends, Assign returns with an error that matches ctx.Err(): at once,
-// except that SQLite's drivers, when another process is writing, first wait out
-// their busy timeout.
+// When ctx ends, Assign returns at once with an error that matches ctx.Err(). Only
+// SQLite's drivers first wait for their busy timeout while another process writes.
 func (r *Registry) Assign(ctx context.Context, max int64) (number int64, err error) {
 	e, err := r.register(ctx, max)
 	return e.number, err
 }
 
-// evidence is what one start wrote. No other row has the same.
+// evidence is what one start wrote. No other row has the same values.
 type evidence struct {
 	number  int64
 	node    lease.Node
@@ -92,7 +90,7 @@ type evidence struct {
 
 func (e evidence) grant() lease.Grant { return lease.Grant{Held: true, Number: e.number, Fresh: true} }
 
-// Lease assigns a number and grants all of its time, as no other start gets the
+// Lease assigns a number and grants all of its time, since no other start gets the
 // number. It returns Assign's errors.
 func (r *Registry) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
 	return lease.Forever(r).Lease(ctx, limit, clock, func(g lease.Grant) {
@@ -136,8 +134,8 @@ func (r *Registry) register(ctx context.Context, max int64) (evidence, error) {
 	return evidence{number, node, created}, nil
 }
 
-// insert commits a row and returns its key. Whatever is wrong with the key
-// rolls the row back.
+// insert commits a row and returns its key. It rolls the row back if the key cannot be
+// a number.
 func (r *Registry) insert(ctx context.Context, node lease.Node, max int64) (int64, error) {
 	row := entry{
 		HostName:   node.Host,

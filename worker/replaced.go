@@ -15,21 +15,21 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// errReplaced is why a write does not count: it went to a file that nobody else
+// errReplaced is why a write does not count: it went to a file that no other process
 // will open.
 var errReplaced = errors.New("the file of the database was moved, removed or replaced while it was open")
 
 // fileCheck notices that the file of an SQLite database was replaced while it was
-// open: connections then go on with the old file, which nobody else sees, and
-// others get the same numbers from the new one. It reads rows as others see them,
-// through a connection that is opened for each reading.
+// open: connections then use the old file, which no other process sees, and other
+// processes get the same numbers from the new file. fileCheck opens a connection for
+// each reading, and so reads rows as other processes see them.
 type fileCheck struct {
 	path   string
 	driver driver.Driver
 	read   string // selects a row's token
 }
 
-// checkFile returns nil where there is no file to look at.
+// checkFile returns nil if there is no file to check.
 func (s *Store) checkFile(ctx context.Context, log *slog.Logger) *fileCheck {
 	if s.db.Name() != "sqlite" || runtime.GOOS == "windows" { // where an open file stays where it is
 		return nil
@@ -61,7 +61,7 @@ func (c *fileCheck) Connect(context.Context) (driver.Conn, error) {
 // Driver implements driver.Connector.
 func (c *fileCheck) Driver() driver.Driver { return c.driver }
 
-// token returns the token of a row as others see it, "" for no row.
+// token returns the token of a row as other processes see it, "" for no row.
 func (c *fileCheck) token(ctx context.Context, number int64) (token string, err error) {
 	if _, err := os.Stat(c.path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -75,7 +75,7 @@ func (c *fileCheck) token(ctx context.Context, number int64) (token string, err 
 	return token, err
 }
 
-// seen returns an error unless others see the row of number with the token.
+// seen returns an error unless other processes see the row of number with the token.
 func (s *Store) seen(ctx context.Context, number int64, token string) error {
 	c := s.file.Load()
 	if c == nil {
@@ -84,14 +84,14 @@ func (s *Store) seen(ctx context.Context, number int64, token string) error {
 	got, err := c.token(ctx, number)
 	switch {
 	case err != nil:
-		return s.marked(fmt.Errorf("look at %s as others see it: %w", c.path, err))
+		return s.marked(fmt.Errorf("open %s anew: %w", c.path, err))
 	case got == token:
 		return nil
 	}
 	return fmt.Errorf("%w: %s", errReplaced, c.path)
 }
 
-// counts returns an error unless others see what a new holder has written.
+// counts returns an error unless other processes see what a new holder has written.
 func (s *Store) counts(ctx context.Context, w lease.Write) error {
 	err := s.seen(ctx, w.Number, w.Token)
 	if errors.Is(err, errReplaced) {

@@ -20,8 +20,8 @@ type Row struct {
 	Created    time.Time      `json:"created"`     // by the database's clock, in UTC
 }
 
-// record is a Row as selectRows selects it: times as numbers and text, so that
-// neither the driver's settings nor the session's time zone bend them.
+// record is a Row as selectRows selects it: times are numbers and text, which neither
+// the driver's settings nor the session's time zone change.
 type record struct {
 	ID         int64    `gorm:"column:id"`
 	HostName   string   `gorm:"column:host_name"`
@@ -37,12 +37,12 @@ func (r record) node() lease.Node {
 }
 
 // Nodes returns the rows with the highest numbers, newest first, at most limit
-// of them; a limit below 1 is no limit. A plugin of db may send the query to a
+// rows; a limit below 1 is no limit. A plugin of db may send the query to a
 // replica. Nodes(ctx, 1) returns the highest number given so far, unless its
 // row was deleted.
 //
-// It does not create the table; without one the error matches ErrNoTable. A time
-// that the database does not hold as such (a zero date, a kind of database other
+// Nodes does not create the table; if the table is missing, the error matches
+// ErrNoTable. A time that Nodes cannot read (a zero date, or a kind of database other
 // than the three) is the zero time.
 func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
 	if err := r.check(); err != nil {
@@ -94,8 +94,8 @@ func day(text *string) time.Time {
 	return t
 }
 
-// rowRecord is a row, or a part of it, as statements select it. Columns are named,
-// since GORM would name them as the app has it do.
+// rowRecord is a row, or a part of it, as statements select it. Tags name the columns,
+// because the app may have changed GORM's naming.
 type rowRecord struct {
 	Number    int64   `gorm:"column:number"`
 	Token     *string `gorm:"column:token"`

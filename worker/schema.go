@@ -41,15 +41,15 @@ var (
 	sqliteLeases string
 )
 
-// dialect is what differs between kinds of database. The zero value stands for
-// one that is not known: rows can be written and read there, times cannot.
+// dialect is what differs between kinds of database. The zero value stands for an
+// unknown kind: rows can be written and read there, times cannot.
 type dialect struct {
 	sqldb.Kind
 	nodes  string // creates the table DefaultTable
 	leases string // creates the table DefaultLeaseTable
 	date   string // the date %s as YYYY-MM-DD
 	step   string // selects by how much keys grow
-	now    string // the milliseconds since 1970, as they are when it is evaluated
+	now    string // the milliseconds since 1970, when the expression is evaluated
 
 	// flushes are the settings by which a commit reaches the disk before it is
 	// answered.
@@ -67,7 +67,7 @@ type setting struct {
 	unsafe []string // values with which a crash forgets commits
 }
 
-// dialects has them by the name that GORM's dialector gives.
+// dialects holds each dialect by the name of GORM's dialector.
 var dialects = map[string]dialect{
 	"mysql": {
 		nodes:   mysqlNodes,
@@ -107,8 +107,8 @@ func dialectOf(name string) dialect {
 	return d
 }
 
-// column is an expression that selects a column in the given form under its
-// own name: MySQL and SQLite would else call it as the table's creator wrote it.
+// column is an expression that selects a column in the given form under its own name.
+// MySQL and SQLite would otherwise name the column as the table's creator wrote it.
 func column(form, name string) string {
 	if form == "" {
 		return "NULL AS " + name
@@ -116,16 +116,15 @@ func column(form, name string) string {
 	return fmt.Sprintf(form, name) + " AS " + name
 }
 
-// EnsureSchema creates the table if it is missing. A start calls it unless
-// WithoutSchema was given. It looks for the table first, so that an existing
-// table needs no right to create one. It creates the table only if the database
-// says that there is none: a second table, in another schema of the search
-// path, would count from 1 again. Since several processes may race, it looks
-// again when creating fails. It does not alter an existing table.
+// EnsureSchema creates the table if it is missing, and does not alter an existing
+// table. A start calls it unless WithoutSchema was given. EnsureSchema looks for the
+// table first, so that an existing table needs no right to create one. It creates the
+// table only if the database reports that the table is missing: a second table, in
+// another schema of the search path, would count from 1 again. Several processes may
+// race, so EnsureSchema looks again if it cannot create the table.
 //
-// On a database other than MySQL, PostgreSQL and SQLite it only looks. If the
-// table is missing, the error matches ErrDialect and names the kind of
-// database.
+// On a database other than MySQL, PostgreSQL and SQLite, EnsureSchema only looks. If
+// the table is missing, the error matches ErrDialect and names the kind of database.
 func (t *table) EnsureSchema(ctx context.Context) error {
 	if err := t.check(); err != nil {
 		return err
@@ -150,9 +149,9 @@ func (t *table) EnsureSchema(ctx context.Context) error {
 	return t.fail(ctx, "create", err)
 }
 
-// look returns nil if the table can be read. Reading it, rather than a
-// catalogue, finds it by the same rules (search path, case of letters, rights)
-// as the insert will.
+// look returns nil if the table can be read. It reads the table and not a catalogue,
+// because the insert finds the table by the same rules: search path, case of letters,
+// rights.
 func (t *table) look(ctx context.Context) error {
 	var none []int64 // a query and not Exec, with which MySQL's driver 1.10 waits for ever
 	return t.ask(ctx, &none, "SELECT "+t.kind.key+" FROM "+t.quoted()+" WHERE 1 = 0")
@@ -160,5 +159,5 @@ func (t *table) look(ctx context.Context) error {
 
 func (t *table) dialect() dialect { return dialectOf(t.db.Name()) }
 
-// quoted is the table's name as it stands in a statement.
+// quoted is the table's name in a statement.
 func (t *table) quoted() string { return t.db.Statement.Quote(t.dialect().Fold(t.name)) }

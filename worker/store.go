@@ -30,19 +30,19 @@ var (
 	_ lease.Preparer = (*Store)(nil)
 )
 
-// NewLeaser returns a Leaser with rows in the table WORKER_LEASE of db. It does
-// not touch the database; the methods report all faults of db and the options
-// at once. For another table, or one that your migrations create, pass
-// NewStore(db, opts...) to lease.New.
+// NewLeaser returns a Leaser with rows in the table WORKER_LEASE of db, without using
+// the database. The methods report all faults of db and the options at once. For
+// another table, or a table that your migrations create, pass NewStore(db, opts...) to
+// lease.New.
 //
-// It uses only the connections that db was opened with. With replicas, those
-// must be the primary's.
+// The Leaser uses only the connections that db was opened with. If there are replicas,
+// those connections must be the primary's.
 func NewLeaser(db *gorm.DB, opts ...lease.Option) *lease.Leaser {
 	return lease.New(NewStore(db), opts...)
 }
 
-// NewStore returns a Store with rows in the table WORKER_LEASE of db, as in
-// NewLeaser.
+// NewStore returns a Store with rows in the table WORKER_LEASE of db, or in the table
+// that opts name. See NewLeaser about db.
 func NewStore(db *gorm.DB, opts ...TableOption) *Store {
 	s := &Store{table: newTable(leaseKind, db, opts)}
 	if sqldb.Unfit(s.db) == nil {
@@ -85,11 +85,11 @@ func newStatements(table, now string) statements {
 	}
 }
 
-// counter is the row that counts the numbers given to holders with bounds from
-// from on.
+// counter is the number of the row that counts the numbers given to holders whose
+// bounds begin at from.
 func counter(from int64) int64 { return -1 - from }
 
-// Name implements lease.Store: it is the table's.
+// Name implements lease.Store: it returns the table's name.
 func (s *Store) Name() string { return s.name }
 
 // Check implements lease.Preparer.
@@ -147,7 +147,7 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Durat
 
 var errNoClock = errors.New("the database's clock was not read")
 
-// Read implements lease.Store. A row that nobody else sees is none.
+// Read implements lease.Store. It returns no row that other processes cannot see.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (row *lease.Row, now int64, err error) {
 	before := ""
 	for {
@@ -155,7 +155,7 @@ func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (r
 		if err != nil || row == nil {
 			return row, now, err
 		}
-		if row.Token == before { // and others have seen another since
+		if row.Token == before { // other processes see another token
 			s.reopen(ctx)
 			return nil, now, nil
 		}
@@ -200,7 +200,7 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 	return rows, nil
 }
 
-// Insert implements lease.Store. It raises the count of numbers given: a
+// Insert implements lease.Store. It raises the count of given numbers, so that a
 // deleted row's number is not given again as new.
 func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
 	there := false // the row
@@ -218,13 +218,13 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 			switch {
 			case counted == 0: // the first number
 				if err := tx.Exec(s.sql.count, row, next).Error; err != nil {
-					if s.dialect().Duplicate(err) { // and somebody else's
+					if s.dialect().Duplicate(err) { // another process made it
 						err = lease.Transient(err)
 					}
 					return err
 				}
 			case w.Fresh:
-				return nil // somebody else was faster, whether or not the row is still there
+				return nil // another process was faster, whether or not its row is still there
 			}
 		}
 		result := tx.Exec(s.sql.insert, w.Number, w.Token, w.Until, w.Node.Host, w.Node.Port, int(w.Node.Type))
@@ -262,8 +262,8 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 	return done && err == nil, err
 }
 
-// reads runs f in a transaction that only reads, and that sees no row before it is
-// committed, whatever the session's level of isolation.
+// reads runs f in a read-only transaction that sees committed rows only, whatever the
+// session's level of isolation.
 func (s *Store) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return s.noTable(s.marked(s.session(ctx).Transaction(f, &sql.TxOptions{Isolation: s.dialect().reads})))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// table is a table of a database: what Registry and Store have in common.
+// table is a table of a database, of a Registry or a Store.
 type table struct {
 	kind   kind
 	db     *gorm.DB
@@ -28,9 +28,8 @@ type kind struct {
 	schema func(dialect) string
 }
 
-// primary runs f in a transaction of its own on the connection that the handle
-// was opened with, and commits. A plugin that sends statements to replicas leaves
-// transactions alone.
+// primary runs f in a transaction of its own on the connections that the handle was
+// opened with, and commits: plugins do not send transactions to replicas.
 func (t *table) primary(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return t.session(ctx).Transaction(f)
 }
@@ -40,8 +39,8 @@ func (t *table) ask(ctx context.Context, dest any, query string, vars ...any) er
 	return t.primary(ctx, func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(dest).Error })
 }
 
-// list runs a query for at most limit rows, all for a limit below 1. A plugin may send
-// it to a replica.
+// list runs a query for at most limit rows; a limit below 1 is no limit. A plugin may
+// send the query to a replica.
 func (t *table) list(ctx context.Context, dest any, query string, limit int) error {
 	if limit > 0 {
 		query += " LIMIT " + strconv.Itoa(limit)
@@ -49,12 +48,12 @@ func (t *table) list(ctx context.Context, dest any, query string, limit int) err
 	return t.noTable(t.session(ctx).Raw(query).Scan(dest).Error)
 }
 
-// session is a handle without any state of the app's.
+// session returns a handle without the app's state.
 func (t *table) session(ctx context.Context) *gorm.DB {
 	return t.db.Session(&gorm.Session{NewDB: true, SkipHooks: true, Context: ctx})
 }
 
-// check returns everything that is wrong with the options and the handle.
+// check returns all faults of the options and the handle.
 func (t *table) check() error {
 	faults := t.faults[:len(t.faults):len(t.faults)]
 	if err := sqldb.Unfit(t.db); err != nil {
@@ -63,12 +62,12 @@ func (t *table) check() error {
 	return errors.Join(faults...)
 }
 
-// fail says what was being done, and makes sure that the end of ctx can be
-// matched: some drivers report it in words of their own.
+// fail names the operation, and makes the error match ctx.Err() if ctx has ended: some
+// drivers return an error of their own then.
 func (t *table) fail(ctx context.Context, doing string, err error) error {
 	var exhausted *lease.ExhaustedError
 	if errors.As(err, &exhausted) {
-		return err // says it all
+		return err // complete by itself
 	}
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		err = fmt.Errorf("%w: %w", ended, err)
@@ -76,7 +75,7 @@ func (t *table) fail(ctx context.Context, doing string, err error) error {
 	return fmt.Errorf("worker: %s %s: %w", doing, t.name, err)
 }
 
-// noTable has the error for a table that is missing match ErrNoTable.
+// noTable makes the error for a missing table match ErrNoTable.
 func (t *table) noTable(err error) error {
 	if t.dialect().Missing(err) {
 		return &missingTable{err}

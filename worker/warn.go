@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxSkew is how far the clocks of process and database may be apart before a
-// start says so.
+// maxSkew is how far apart the clocks of process and database may be before a start
+// logs a warning.
 const maxSkew = time.Minute
 
 // warnClock compares the database's time of the insert with the local times
@@ -26,7 +26,7 @@ func (r *Registry) warnClock(ctx context.Context, before, created, after time.Ti
 	default:
 		return
 	}
-	r.log().WarnContext(ctx, "worker: the local clock and the database's disagree; ids carry the local one",
+	r.log().WarnContext(ctx, "worker: the local clock and the database's clock disagree; ids carry the local time",
 		"table", r.name, "local_ahead", ahead.Round(time.Second), "database_time", created)
 }
 
@@ -39,21 +39,20 @@ func (r *Registry) warnUsedUp(ctx context.Context, number, max int64) {
 		"table", r.name, "number", number, "max", max, "left", max-number)
 }
 
-// warnFlush logs when commits are confirmed before they are on the disk: after
-// a crash, the server can then give numbers in use again. It never fails a
-// start.
+// warnFlush logs if the database confirms commits before they are on the disk: after
+// a crash, the server can then give numbers in use again. It never fails a start.
 func (t *table) warnFlush(ctx context.Context, log *slog.Logger) {
 	for _, s := range t.dialect().flushes {
 		var value string
 		if err := t.ask(ctx, &value, s.query); err == nil && slices.Contains(s.unsafe, value) {
-			log.WarnContext(ctx, "worker: the database answers commits before they are on the disk; after a crash of the server numbers, and ids, can repeat",
+			log.WarnContext(ctx, "worker: the database confirms commits before they are on the disk; after a crash of the server, numbers and ids can repeat",
 				"table", t.name, "setting", s.name, "value", value)
 		}
 	}
 }
 
-// warnStep logs when each start uses up more than one number. It never fails a
-// start, even if the server does not answer.
+// warnStep logs if each start uses up more than one number. It never fails a start,
+// even if the server does not answer.
 func (r *Registry) warnStep(ctx context.Context) {
 	query := r.dialect().step
 	if query == "" {
@@ -63,6 +62,6 @@ func (r *Registry) warnStep(ctx context.Context) {
 	if err := r.ask(ctx, &step, query); err != nil || step <= 1 {
 		return
 	}
-	r.log().WarnContext(ctx, "worker: the server's auto_increment_increment uses numbers up that many times as fast",
+	r.log().WarnContext(ctx, "worker: each start uses up several numbers, because of the server's auto_increment_increment",
 		"table", r.name, "step", step)
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// bound is how long one request may take. It follows the store: a request that has
-// no answer in time doubles it, up to most, and answers that come in a quarter of it
-// halve it. While a number is held, most is a quarter of the window.
+// bound is how long one request may take. A request without an answer in time doubles
+// the bound, up to most; an answer within a quarter of the bound halves it. While a
+// number is held, most is a quarter of the window.
 type bound struct{ least, now, most time.Duration }
 
 // firstBound is the longest that the first request waits.
@@ -20,8 +20,8 @@ func newBound(beat, most time.Duration) bound {
 	return bound{least, least, most}
 }
 
-// within makes a request. The error of one without an answer in time is transient
-// and matches context.DeadlineExceeded, as long as ctx has not ended.
+// within makes a request. If the request has no answer in time and ctx has not ended,
+// the error is transient and matches context.DeadlineExceeded.
 func (b *bound) within(ctx context.Context, request func(context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, b.now)
 	defer cancel()
@@ -33,7 +33,7 @@ func (b *bound) within(ctx context.Context, request func(context.Context) error)
 			b.now = max(b.least, b.now/2)
 		}
 	case endOf(ctx) == nil && endOf(bounded) != nil:
-		if !errors.Is(err, context.DeadlineExceeded) { // some clients have words of their own
+		if !errors.Is(err, context.DeadlineExceeded) { // some clients have errors of their own
 			err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
 		}
 		err = Transient(fmt.Errorf("no answer within %v: %w", b.now, err))

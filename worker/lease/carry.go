@@ -7,7 +7,7 @@ import (
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
-// carry carries a holder's request to the store.
+// carry sends a holder's request to the store.
 func (k *keeper) carry(ctx context.Context, r protocol.Request) (answer protocol.Answer) {
 	store, expiry := k.leaser.store, k.leaser.expiry
 	before := k.clock()
@@ -31,7 +31,7 @@ func (k *keeper) carry(ctx context.Context, r protocol.Request) (answer protocol
 		answer.Done, answer.Err = store.Swap(ctx, r.Old, k.write(r))
 	}
 	if answer.Err != nil {
-		return protocol.Answer{Err: answer.Err} // nothing else counts
+		return protocol.Answer{Err: answer.Err} // ignore the rest
 	}
 	if r.Op == protocol.Look || r.Op == protocol.Read {
 		if answer.Now == 0 { // the store has no clock
@@ -43,7 +43,7 @@ func (k *keeper) carry(ctx context.Context, r protocol.Request) (answer protocol
 	return answer
 }
 
-// known is what the protocol needs to know of a row.
+// known is the part of a row that the protocol needs.
 func known(row Row, now int64) protocol.Row {
 	r := protocol.Row{Number: row.Number, Token: row.Token, Until: row.Until, Live: row.State == StateHeld}
 	if r.Live {
@@ -52,7 +52,7 @@ func known(row Row, now int64) protocol.Row {
 	return r
 }
 
-// write is what the row of a request becomes.
+// write returns the Write of a request.
 func (k *keeper) write(r protocol.Request) Write {
 	w := Write{Number: r.Number, Token: r.Token, Until: r.Until, Change: Extend, Expiry: k.leaser.expiry}
 	switch {
@@ -67,8 +67,8 @@ func (k *keeper) write(r protocol.Request) Write {
 	return w
 }
 
-// millis returns t in milliseconds since 1970, rounded up: what is used or free is
-// never less than t.
+// millis returns t in milliseconds since 1970, rounded up, so that a reservation never
+// ends before t.
 func millis(t time.Time) int64 {
 	if t.IsZero() || t.Unix() < 0 {
 		return 0

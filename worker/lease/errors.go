@@ -11,22 +11,21 @@ import (
 )
 
 var (
-	// ErrExhausted is matched when there is no number left: all have a live
-	// holder, or, of numbers that are used once, all are used up. ExhaustedError
-	// has the figures.
+	// ErrExhausted is matched when no number is left: each has a live holder or, for a
+	// Registry, each was used. ExhaustedError has the figures.
 	ErrExhausted = protocol.ErrExhausted
 
-	// ErrHeld is matched when a number has a live holder: one that WithNumber asks
-	// for, or one that Free would take from its holder.
+	// ErrHeld is matched when a number has a live holder: the number of WithNumber, or
+	// of Free without force.
 	ErrHeld = protocol.ErrHeld
 
-	// ErrLost is matched by Grant.Err when the row of a number that was held is
-	// someone else's, or gone.
+	// ErrLost is matched by Grant.Err when the row of a held number is gone, or belongs
+	// to another holder.
 	ErrLost = protocol.ErrLost
 
-	// ErrRewound is matched, beside ErrLost, when the row says less than its
-	// holder had committed, or is gone: the store was restored from a copy, or
-	// edited. Ids that other holders have made since then may repeat.
+	// ErrRewound is matched, beside ErrLost, when the row is gone, or older than the
+	// holder's last committed write: the store was restored from a copy, or edited.
+	// Ids that other holders have made since then may repeat.
 	ErrRewound = protocol.ErrRewound
 
 	// ErrSkew is matched by a SkewError.
@@ -36,19 +35,19 @@ var (
 	ErrNoLease = errors.New("lease: the number has no row")
 )
 
-// ExhaustedError says that there is no number left. It matches ErrExhausted. No
-// row is left behind.
+// ExhaustedError says that no number is left. It matches ErrExhausted. The failed start
+// leaves no row behind.
 type ExhaustedError = protocol.ExhaustedError
 
-// SkewError says that the clock that stamps ids and the store's are too far apart
-// for a start: time reserved by a wrong clock stays reserved. It matches ErrSkew.
+// SkewError says that the clock that stamps ids is too far from the store's clock for a
+// start: time reserved by a wrong clock stays reserved. It matches ErrSkew.
 type SkewError struct {
 	Ahead time.Duration // of the store's clock; negative is behind
 	Max   time.Duration // WithMaxSkew
-	Store time.Time     // what the store's clock showed
+	Store time.Time     // by the store's clock
 }
 
-// Error names the clocks' difference and what is accepted.
+// Error names the difference of the clocks and the limit.
 func (e *SkewError) Error() string {
 	side := "ahead of"
 	if e.Ahead < 0 {
@@ -74,13 +73,13 @@ func (e *opError) Error() string {
 
 func (e *opError) Unwrap() error { return e.err }
 
-// fail names the operation, and ensures that the end of ctx can be matched:
-// some clients report it in words of their own.
+// fail names the operation, and makes the error match ctx.Err() if ctx has ended: some
+// clients return an error of their own then.
 func (l *Leaser) fail(ctx context.Context, doing string, err error) error {
 	var exhausted *ExhaustedError
 	if errors.As(err, &exhausted) {
 		exhausted.Store = l.store.Name()
-		return err // says it all
+		return err // complete by itself
 	}
 	if ended := endOf(ctx); ended != nil && !errors.Is(err, ended) {
 		err = fmt.Errorf("%w: %w", ended, err)
@@ -88,8 +87,8 @@ func (l *Leaser) fail(ctx context.Context, doing string, err error) error {
 	return &opError{doing, l.store.Name(), err}
 }
 
-// endOf returns why ctx has ended, nil if it has not. A client that watches the
-// deadline by itself may notice before ctx does.
+// endOf returns why ctx has ended, or nil. A client that watches the deadline by itself
+// may fail before ctx ends.
 func endOf(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

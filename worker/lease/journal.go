@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// journal writes log lines in order from a goroutine of its own. So a log
-// handler may wait for an id: the keeper that provides it does not wait for the
-// handler. The goroutine ends when no line is left.
+// journal writes log lines in order from a goroutine of its own. The keeper does not
+// wait for the log handler, so a handler may wait for an id. The goroutine ends when no
+// line is left.
 type journal struct {
 	mu      sync.Mutex
 	lines   []func()
 	written chan struct{} // closed by the goroutine when it ends; nil while there is none
 }
 
-// pending is how many lines may wait: beyond it, the oldest is discarded.
+// pending is how many lines may wait. Beyond it, journal discards the oldest line.
 const pending = 64
 
 func (j *journal) add(line func()) {

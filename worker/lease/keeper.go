@@ -28,8 +28,8 @@ type keeper struct {
 
 	used atomic.Int64  // in milliseconds since 1970; written by Use, read by plan
 	most atomic.Int64  // as used
-	mark atomic.Int64  // beyond which Use asks for more; written by plan, read by Use
-	ask  chan struct{} // holds at most one wish
+	mark atomic.Int64  // beyond which Use asks for more; written by publish, read by Use
+	ask  chan struct{} // holds at most one request for more
 
 	pace  pace
 	bound bound
@@ -53,7 +53,7 @@ func (k *keeper) start(ctx context.Context) error {
 		return err
 	}
 	if err != nil {
-		// What was written without an answer is given back, if it can be.
+		// Give back what a write without an answer may have taken.
 		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_ = k.giveBack(cleanup, 0)
@@ -78,8 +78,8 @@ func (k *keeper) acquire(ctx context.Context) error {
 	})
 }
 
-// retry calls f until it succeeds, again refuses its error, ctx ends, or limit has
-// passed; 0 is no limit. It returns the error of the last call.
+// retry calls f until it succeeds, again(err) is false, ctx ends, or limit has passed; 0
+// is no limit. It returns the error of the last call.
 func (k *keeper) retry(ctx context.Context, limit time.Duration, again func(error) bool, f func() error) (last error) {
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
 		if last = f(); last != nil && !again(last) {
@@ -102,7 +102,7 @@ func (k *keeper) prepare(ctx context.Context) (err error) {
 // acquireFor is how long a start retries.
 const acquireFor = 30 * time.Second
 
-// transient reports whether a request is to be made again.
+// transient reports whether to make a request again.
 func transient(err error) bool { return isTransient(err) || errors.Is(err, protocol.ErrNotDone) }
 
 // retries is the time between attempts.
@@ -125,7 +125,7 @@ func (k *keeper) run(ctx context.Context) {
 	for {
 		wishes := k.ask
 		if failed != nil {
-			wishes = nil // the pace is the retries'
+			wishes = nil // the retries set the pace
 		}
 		select {
 		case <-ctx.Done():
@@ -133,7 +133,7 @@ func (k *keeper) run(ctx context.Context) {
 		case <-timer.C:
 		case <-wishes:
 			if k.used.Load() <= k.mark.Load() {
-				continue // fulfilled by the last round, during which it was made
+				continue // the last round has reserved enough
 			}
 		}
 		err := k.round(ctx)
@@ -154,8 +154,8 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// round asks the store until the number is held, or held for longer. A number that
-// turns out to be lost is followed by another in the same round.
+// round makes requests until a number is held, or held for longer. If the number is
+// lost, the same round takes another.
 func (k *keeper) round(ctx context.Context) error {
 	k.plan()
 	k.unanswered = false
@@ -177,7 +177,7 @@ func (k *keeper) round(ctx context.Context) error {
 	}
 }
 
-// step asks the store one thing.
+// step makes one request to the store.
 func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	request := k.holder.Next()
 	var answer protocol.Answer
@@ -187,8 +187,8 @@ func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	})
 	done, err = k.holder.Take(request, answer)
 	if err == nil && answer.Err != nil && !transient(answer.Err) {
-		// A write has no answer: read the row to learn its outcome. If the read has
-		// no answer either, publish what is known and do not hurry the next write.
+		// A write has no answer: read the row to learn the outcome. If the read has
+		// no answer either, publish the grant so far and do not hurry the next write.
 		if k.unanswered {
 			err = answer.Err
 		}
@@ -208,14 +208,14 @@ func (k *keeper) plan() {
 	k.holder.Use(used, ahead)
 }
 
-// publish says what the holder owns.
+// publish grants what the holder owns.
 func (k *keeper) publish(err error) {
 	grant, held := k.holder.Grant()
 	if !held {
 		k.granted(Grant{Err: err})
 		return
 	}
-	// More is asked for when half of what is left is used.
+	// Use asks for more when half of what is left is used.
 	from := max(grant.From, k.used.Load(), millis(k.clock()))
 	k.mark.Store(min(grant.Until, from+(grant.Until-from)/2))
 	k.granted(Grant{
@@ -228,9 +228,9 @@ func (k *keeper) report(before, after error) {
 	_, held := k.holder.Grant()
 	switch {
 	case before == nil && after != nil && held:
-		k.log(slog.LevelWarn, "lease: the number is not renewed; ids go on as far as time is reserved", "error", after)
+		k.log(slog.LevelWarn, "lease: the number is not renewed; ids continue to the end of the reserved time", "error", after)
 	case before == nil && after != nil:
-		k.log(slog.LevelWarn, "lease: no number is held, and no ids are made", "error", after)
+		k.log(slog.LevelWarn, "lease: no number is held; no ids are made", "error", after)
 	case before != nil && after == nil:
 		k.log(slog.LevelInfo, "lease: the number is renewed again")
 	}
@@ -255,7 +255,7 @@ func (k *keeper) Use(used, most time.Time) {
 	if u > k.mark.Load() {
 		select {
 		case k.ask <- struct{}{}:
-		default: // a wish that has not been read yet says the same
+		default: // the last request has not been read
 		}
 	}
 }
@@ -273,7 +273,7 @@ func (k *keeper) Release(ctx context.Context, next time.Time) error {
 	return k.released
 }
 
-// giveBack releases what is held. It tries again until ctx ends.
+// giveBack releases the number. It tries again until ctx ends.
 func (k *keeper) giveBack(ctx context.Context, next int64) error {
 	if !k.holder.Leave(next) {
 		return nil

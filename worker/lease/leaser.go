@@ -15,10 +15,10 @@ import (
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
-// Leaser leases numbers. A number has one holder at a time. After a clean end
-// it is free at once, after a crash when its expiry has passed. Make one with
-// New. It holds no connection of its own and is safe for concurrent use; every
-// Lease is a holder of its own.
+// Leaser leases numbers. A number has one holder at a time. After a clean end the
+// number is free at once, after a crash when the expiry has passed. Make a Leaser with
+// New. It holds no connection of its own and is safe for concurrent use; every call of
+// Lease makes another holder.
 type Leaser struct {
 	store    Store
 	window   time.Duration
@@ -31,8 +31,8 @@ type Leaser struct {
 	faults   []error      // of the options
 }
 
-// New returns a Leaser of the numbers in store. It does not call the store; the
-// methods report all faults of the store and the options at once.
+// New returns a Leaser of the numbers in store, without calling the store. The methods
+// report all faults of the store and the options at once.
 func New(store Store, opts ...Option) *Leaser {
 	l := &Leaser{
 		store:   store,
@@ -51,7 +51,7 @@ func New(store Store, opts ...Option) *Leaser {
 	return l
 }
 
-// check returns all that is wrong with the options and the store.
+// check returns all faults of the options and the store.
 func (l *Leaser) check() error {
 	faults := l.faults[:len(l.faults):len(l.faults)]
 	if l.store == nil {
@@ -63,20 +63,19 @@ func (l *Leaser) check() error {
 	return errors.Join(faults...)
 }
 
-// Lease takes a number from 0 to limit, within Range, and keeps it until
-// Release is called: a free one whose time is not reserved ahead of the
-// present, else a new one, else the free one with the least reserved. clock is
-// the clock that stamps ids.
+// Lease takes a number from 0 to limit, within Range, and keeps the number until
+// Release is called. It prefers a free number without reserved time in the future, then
+// a new number, then the free number with the least reserved time. clock is the clock
+// that stamps ids.
 //
-// granted is called with what the holder owns, before Lease returns and then
-// whenever it changes, from one goroutine at a time. It must not block nor call
-// Release.
+// Lease calls granted before it returns, and then whenever the grant changes, from one
+// goroutine at a time. granted must not block or call Release.
 //
-// ctx bounds the start only. Errors: ExhaustedError (ErrExhausted) when every
-// number has a holder; ErrHeld with WithNumber; ErrSkew when clock is too far
-// from the store's; an error about the options, the store's settings or the
-// environment (see DetectNode); or the store's error, wrapped with the
-// operation and the store's name.
+// ctx bounds the start only. Errors match ErrExhausted (an ExhaustedError) when every
+// number has a holder, ErrHeld with WithNumber, and ErrSkew when clock is too far from
+// the store's clock. Other errors are about the options, the store's settings or the
+// environment (see DetectNode), or wrap the store's error with the operation and the
+// store's name.
 func (l *Leaser) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(Grant)) (Lease, error) {
 	faults := []error{l.check()}
 	if limit < 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Info is one row of a store, for people: one number.
+// Info describes one number of a store to people.
 type Info struct {
 	Number        int64     `json:"number"`
 	State         State     `json:"state"`
@@ -16,14 +16,13 @@ type Info struct {
 	Port          string    `json:"port"`
 	Type          NodeType  `json:"type"`                  // in JSON the number: 1 container, 2 actual
 	HeartbeatAt   time.Time `json:"heartbeat_at,omitzero"` // last sign of life, by the store's clock; zero if free or not known
-	ReservedUntil time.Time `json:"reserved_until"`        // where its next holder starts, or the present if that is later
+	ReservedUntil time.Time `json:"reserved_until"`        // the number's next holder stamps no earlier time
 	Created       time.Time `json:"created,omitzero"`      // by the store's clock; zero if not known
 }
 
-// Leases returns the rows with the highest numbers, highest first, at most
-// limit of them; a limit below 1 is no limit. Whether a holder is alive is
-// judged by this Leaser's expiry. It creates nothing: if a table is missing,
-// the store's error says so.
+// Leases returns the rows with the highest numbers, highest first, at most limit
+// rows; a limit below 1 is no limit. It judges by this Leaser's expiry whether a holder
+// is alive. It creates nothing: if a table is missing, it returns the store's error.
 func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -50,12 +49,11 @@ func moment(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// Free gives back a dead holder's number before it expires. If the holder is
-// alive, by this Leaser's expiry, the error matches ErrHeld. With force, Free
-// gives back that number too; the holder takes another at its next sign of
-// life. No id repeats: the next holder starts where the time reserved for the
-// last one ends. For a number without a row the error matches ErrNoLease; for a
-// free number it is nil.
+// Free gives back a dead holder's number before it expires. If the holder is alive, by
+// this Leaser's expiry, the error matches ErrHeld. With force, Free gives back the
+// number even then; the holder takes another at its next sign of life. No id repeats:
+// the number's next holder starts where the reserved time ends. If the number has no
+// row, the error matches ErrNoLease; if the number is free, Free returns nil.
 func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 	if err := l.check(); err != nil {
 		return err
@@ -69,7 +67,7 @@ func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 		case row == nil || number < 0:
 			return l.fail(ctx, doing, ErrNoLease)
 		case row.State == StateHeld && !force:
-			return l.fail(ctx, doing, fmt.Errorf("%w: by %s, which is within %v", ErrHeld, holderOf(*row, now), l.expiry))
+			return l.fail(ctx, doing, fmt.Errorf("%w: by %s, within the expiry, %v", ErrHeld, holderOf(*row, now), l.expiry))
 		case row.Token == before:
 			return l.fail(ctx, doing, errors.New("the row was not changed"))
 		}
@@ -81,7 +79,7 @@ func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 		if done {
 			return nil
 		}
-		// Its holder has written meanwhile: look again whether it is alive.
+		// The holder has written meanwhile: check again whether it is alive.
 	}
 }
 
@@ -90,7 +88,7 @@ func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 func holderOf(row Row, now int64) string {
 	text := fmt.Sprintf("host %q, port %q", row.Node.Host, row.Node.Port)
 	if now > 0 && row.Heartbeat > 0 {
-		text += fmt.Sprintf(", heard of %v ago", time.Duration(now-row.Heartbeat)*time.Millisecond)
+		text += fmt.Sprintf(", last sign of life %v ago", time.Duration(now-row.Heartbeat)*time.Millisecond)
 	}
 	return text
 }

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// NodeType says what kind of host a process runs on. The values are
-// uid-generator's WorkerNodeType and are what the column TYPE holds.
+// NodeType is the kind of host that a process runs on. The values are those of
+// uid-generator's WorkerNodeType, in the column TYPE.
 type NodeType int
 
 const (
@@ -35,18 +35,18 @@ func (t NodeType) String() string {
 	return "NodeType(" + strconv.Itoa(int(t)) + ")"
 }
 
-// Node describes the process that inserted a row, for people who read the
-// table. Numbers do not depend on it.
+// Node describes the process that inserted a row to people who read the table. Numbers
+// do not depend on a Node.
 type Node struct {
 	Host string   // a name or an address, 1 to 64 characters
-	Port string   // a port, or a value that tells starts on one host apart, 1 to 64 characters
+	Port string   // a port, or a value that differs between starts on one host, 1 to 64 characters
 	Type NodeType // NodeContainer or NodeActual
 }
 
 // maxText is the width, in characters, of the columns HOST_NAME and PORT.
 const maxText = 64
 
-// Validate reports every field that a row cannot have.
+// Validate returns an error that names every field that a row cannot hold.
 func (n Node) Validate() error {
 	var faults []error
 	for _, field := range []struct{ name, value string }{{"Host", n.Host}, {"Port", n.Port}} {
@@ -62,28 +62,27 @@ func (n Node) Validate() error {
 	return errors.Join(faults...)
 }
 
-// DetectNode returns what to write about this process. It is the counterpart of
-// uid-generator's DockerUtils and NetUtils. getenv is os.Getenv but for tests;
-// an empty variable counts as unset. The first rule that fits decides:
+// DetectNode returns the description of this process. It is the counterpart of
+// uid-generator's DockerUtils and NetUtils. getenv is os.Getenv except in tests; an
+// empty variable counts as unset. The first rule that fits decides:
 //
-//  1. JPAAS_HOST and a port, JPAAS_HTTP_PORT or else JPAAS_HOST_PORT_8080, both
-//     set: a NodeContainer of that host and port, as in uid-generator. One without
-//     the other is an error.
-//  2. POD_IP or KUBERNETES_SERVICE_HOST set: a NodeContainer. Its host is the first
-//     of POD_NAME, HOSTNAME and POD_IP that is set; if none is, the rule does not
-//     fit. Kubernetes sets KUBERNETES_SERVICE_HOST and HOSTNAME in every pod by
-//     itself; POD_NAME and POD_IP are for a manifest to set from the pod's
-//     fields.
+//  1. JPAAS_HOST and a port, JPAAS_HTTP_PORT or else JPAAS_HOST_PORT_8080, are set: a
+//     NodeContainer of that host and port, as in uid-generator. If only one of host and
+//     port is set, DetectNode returns an error.
+//  2. POD_IP or KUBERNETES_SERVICE_HOST is set: a NodeContainer. Its host is the first
+//     of POD_NAME, HOSTNAME and POD_IP that is set; if none is set, the rule does not
+//     fit. Kubernetes sets KUBERNETES_SERVICE_HOST and HOSTNAME in every pod; a manifest
+//     can set POD_NAME and POD_IP from the pod's fields.
 //  3. Otherwise NodeActual. The host is the machine's first address that is
-//     neither loopback nor link-local, or the host name when there is none. A
-//     container outside Kubernetes is NodeActual, with the container's address.
+//     neither loopback nor link-local, or else the host name. A container outside
+//     Kubernetes is NodeActual, with the container's address.
 //
-// Rules 2 and 3 know no port. As in uid-generator, the port is then the time in
+// Rules 2 and 3 find no port. As in uid-generator, the port is then the time in
 // milliseconds less a random number below 100,000, which distinguishes starts
 // on one host.
 //
-// A host longer than the column's 64 characters keeps its end, which in the
-// name of a pod is the part that differs.
+// Of a host with more than 64 characters, DetectNode keeps the end: pods of one service
+// differ there.
 func DetectNode(getenv func(string) string) (Node, error) {
 	return machine{
 		getenv:   getenv,
@@ -93,7 +92,7 @@ func DetectNode(getenv func(string) string) (Node, error) {
 	}.node()
 }
 
-// machine is where DetectNode looks.
+// machine is what DetectNode reads.
 type machine struct {
 	getenv   func(string) string
 	addrs    func() ([]net.Addr, error)
@@ -137,7 +136,7 @@ func (m machine) find() (Node, error) {
 	return Node{host, stamp, NodeActual}, nil
 }
 
-// address returns the first address that others could reach, or "".
+// address returns the first address that other hosts could reach, or "".
 func (m machine) address() string {
 	addrs, err := m.addrs()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An Option changes a Leaser from its defaults. What is wrong with options is
-// reported by the Leaser's methods, all at once.
+// An Option changes a default of a Leaser. The Leaser's methods report all faults of
+// the options at once.
 type Option func(*Leaser)
 
 // The defaults of a Leaser's options.
@@ -35,40 +35,40 @@ func (l *Leaser) span(option string, d time.Duration, to *time.Duration) {
 	*to = d
 }
 
-// WithWindow sets how far ahead of the present, and of the last id stamped, a
-// Leaser keeps time reserved. Ids go on for that long while the store is away, at the
-// layout's rate or slower; a service that draws faster uses the window faster. The
-// successor of a crashed holder starts up to a window after its last write.
-// From 100 ms to a year, and no shorter than the expiry; the default is 10 minutes.
+// WithWindow sets how far ahead of the present, and of the last id stamped, a Leaser
+// keeps time reserved. If the store is away, ids continue for that long at the layout's
+// rate or slower; a service that draws faster uses the window faster. The next holder
+// of a crashed holder's number starts up to a window after the last write. From 100 ms
+// to a year, and no shorter than the expiry; the default is 10 minutes.
 func WithWindow(d time.Duration) Option {
 	return func(l *Leaser) { l.span("WithWindow", d, &l.window) }
 }
 
-// WithExpiry sets how long after its last sign of life a number may be taken from
-// its holder. A holder gives four signs of life in that time. Too short an expiry
-// costs a paused holder its number, too long an expiry keeps a dead holder's number
-// from use, and neither repeats an id. Give all processes the same. From 100 ms to a
-// year; the default is a minute.
+// WithExpiry sets the expiry: if a holder gives no sign of life for that long, another
+// may take its number. A holder gives four signs of life per expiry. A short expiry
+// costs a paused holder its number, a long expiry keeps a dead holder's number from use;
+// neither repeats an id. Give all processes the same expiry. From 100 ms to a year; the
+// default is a minute.
 func WithExpiry(d time.Duration) Option {
 	return func(l *Leaser) { l.span("WithExpiry", d, &l.expiry) }
 }
 
-// WithMaxSkew sets how far the clock that stamps ids may be from the store's at the
-// start, where the store has a clock. From 100 ms to a year; the default is a
-// minute.
+// WithMaxSkew sets how far the clock that stamps ids may be from the store's clock at
+// the start. It has no effect if the store has no clock. From 100 ms to a year; the
+// default is a minute.
 func WithMaxSkew(d time.Duration) Option {
 	return func(l *Leaser) { l.span("WithMaxSkew", d, &l.maxSkew) }
 }
 
-// WithNumber makes a Leaser hold the number that assigner gives, and no other.
-// While another process holds the number, the start fails with ErrHeld; after a
-// crash, until the lease has expired. worker.StatefulSet and uid.StaticWorker
-// are assigners.
+// WithNumber makes a Leaser hold the number that assigner gives, and no other. While
+// another process holds the number, the start fails with ErrHeld. After a crash, it
+// fails until the lease has expired. worker.StatefulSet and uid.StaticWorker are
+// assigners.
 //
 // After a crash the next holder starts where the crashed holder's reserved time
-// ends, a window ahead of the clock or more. If uid.Config.MaxBorrow is less,
-// the start fails until the clock has come closer. If some holders of a store
-// use WithNumber, all should: new numbers are given from the greatest one up.
+// ends, a window ahead of the clock or more. If uid.Config.MaxBorrow is less, the start
+// fails until the clock has come closer. If some holders of a store use WithNumber, all
+// should: other holders get new numbers above the greatest number in use.
 func WithNumber(assigner Assigner) Option {
 	return func(l *Leaser) {
 		if assigner == nil {
@@ -80,8 +80,8 @@ func WithNumber(assigner Assigner) Option {
 }
 
 // Range restricts a Leaser to the numbers from from to to, both included, such as
-// those of one site. Leasers that share a store have either the same range or
-// ranges without a number in common.
+// those of one site. Leasers that share a store must have the same range, or ranges
+// without a common number.
 func Range(from, to int64) Option {
 	return func(l *Leaser) {
 		if from < 0 || to < from {
@@ -92,9 +92,8 @@ func Range(from, to int64) Option {
 	}
 }
 
-// WithNode sets what the row says about this process, instead of what
-// DetectNode finds. Host and Port have 1 to 64 characters, Type is NodeContainer
-// or NodeActual.
+// WithNode sets the process's description in the row; the default is DetectNode's. Host
+// and Port have 1 to 64 characters, Type is NodeContainer or NodeActual.
 func WithNode(node Node) Option {
 	return func(l *Leaser) {
 		if err := node.Validate(); err != nil {
@@ -105,11 +104,10 @@ func WithNode(node Node) Option {
 	}
 }
 
-// WithLogger sets where warnings and changes of number are logged; the default,
-// also for nil, is what slog.Default returns at that time. A handler may draw
-// ids from the generator that the Leaser serves: a goroutine of its own writes
-// the lines. Release waits for lines that are being written, as long as its
-// context allows.
+// WithLogger sets the logger for warnings and changes of number; nil is what
+// slog.Default returns at that time. The logger's handler may draw ids from the
+// Leaser's generator: a goroutine of its own writes the lines. Release waits for the
+// lines until its context ends.
 func WithLogger(logger *slog.Logger) Option {
 	return func(l *Leaser) { l.logger = logger }
 }

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// compareClocks compares the clock that stamps ids, before and after the store was
-// read, with the store's. If they are too far apart, a start fails before anything is
-// written. Later the log has a line when that begins and when it ends; ids follow the
-// clock either way.
+// compareClocks compares the clock that stamps ids, before and after a read, with the
+// store's clock. If they are too far apart, a start fails before it writes anything. A
+// later difference costs a line in the log when it begins and when it ends; ids follow
+// the clock.
 func (k *keeper) compareClocks(before, after time.Time, store int64) error {
 	at, most := time.UnixMilli(store), k.leaser.maxSkew
 	var err error

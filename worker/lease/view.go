@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// NewView answers [Store.Look] from all rows, for stores that cannot search.
-// now is the store's clock, 0 if it has none. given maps the From of holders'
-// bounds to the number above the greatest that was given there.
+// NewView returns the View of [Store.Look] from all rows, for stores that cannot search.
+// now is the store's clock, or 0 if it has none. given maps the From of holders' bounds
+// to the number above the greatest given number there.
 func NewView(now int64, rows []Row, given map[int64]int64, within Bounds) View {
 	view := View{Now: now, Next: within.From}
 	for from, next := range given {

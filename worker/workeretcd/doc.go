@@ -4,7 +4,7 @@
 //	gen, err := uid.NewCached(ctx, workeretcd.New(client), uid.Config{})
 //
 // [New] returns a lease.Leaser: options, errors and promises are those of package
-// worker/lease. The page worker/CHOOSING.md compares the stores.
+// worker/lease. worker/CHOOSING.md compares the stores.
 //
 // # Keys
 //
@@ -14,10 +14,10 @@
 //	/uidring/workers/alive/0000000000000000007    exists while the holder is alive
 //	/uidring/workers/given/0000000000000000000    the least number that was never given
 //
-// Row and given are ordinary keys. Only alive is attached to an etcd lease, whose TTL
-// is the expiry in whole seconds, rounded up. etcd raises a TTL below its minimum,
-// which is 2 seconds by default. The holder renews the etcd lease at each beat,
-// four times in the span of an expiry.
+// The keys number and given are ordinary keys. Only alive is attached to an etcd lease.
+// Its TTL is the expiry in whole seconds, rounded up. etcd raises a TTL below its
+// minimum, which is 2 seconds by default. The holder renews the etcd lease at each
+// beat, four times per expiry.
 //
 // Every write is one transaction, on condition that the row's revision is
 // unchanged since the read. Reads are linearizable, so any member may answer
@@ -25,15 +25,15 @@
 //
 // # What etcd adds to the protocol
 //
-//   - Ids never depend on the etcd lease. If the lease ends while its holder lives, the
-//     number may be taken. The holder finds that out at its next beat, takes
-//     another number, and no id repeats. If nobody has taken the number, the holder
-//     starts a new etcd lease.
+//   - Ids never depend on the etcd lease. If it ends while its holder lives, another may
+//     take the number. The holder notices at its next beat, takes another number, and
+//     no id repeats. If nobody has taken the number, the holder starts a new etcd
+//     lease.
 //   - etcd shows no clock: lease.WithMaxSkew has no effect, and rows have no
 //     times of heartbeat and creation.
 //   - A write that etcd acknowledged is on the disks of a majority of its members. It is
-//     lost only with that majority's disks, or when etcd is restored from a snapshot.
-//     Holders then report lease.ErrRewound.
+//     lost only if that majority loses its disks, or if etcd is restored from a
+//     snapshot. Holders then report lease.ErrRewound.
 //   - While etcd elects a leader, requests fail. Ids continue to the end of the
 //     reserved time (lease.WithWindow).
 //

@@ -17,10 +17,9 @@ import (
 // DefaultPrefix is what the keys of New begin with.
 const DefaultPrefix = "/uidring/workers"
 
-// New returns a Leaser of numbers in etcd under DefaultPrefix. It does not call
-// etcd; whatever is wrong with the client or the options is reported by the
-// Leaser's methods, all at once. The caller closes client after the last
-// generator.
+// New returns a Leaser of numbers in etcd under DefaultPrefix, without calling etcd.
+// The Leaser's methods report all faults of the client and the options at once. The
+// caller closes client after the last generator.
 func New(client *clientv3.Client, opts ...lease.Option) *lease.Leaser {
 	return lease.New(NewStore(client, DefaultPrefix), opts...)
 }
@@ -37,9 +36,9 @@ var (
 	_ lease.Preparer = (*Store)(nil)
 )
 
-// NewStore returns a Store of the keys that begin with prefix, for lease.New.
-// Processes that must not share ids use the same prefix. A prefix is UTF-8
-// without NUL, and ends in anything but a slash.
+// NewStore returns a Store of the keys that begin with prefix, for lease.New. All
+// processes whose ids must differ use the same prefix. A prefix is UTF-8 without NUL,
+// and does not end in a slash.
 func NewStore(client *clientv3.Client, prefix string) *Store { return &Store{client, prefix} }
 
 // Name implements lease.Store.
@@ -71,7 +70,7 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 }
 
 // Insert implements lease.Store. Inserts of several numbers write the same count of
-// numbers given: one that another got ahead of starts again.
+// given numbers. If another Insert was faster, this one starts again.
 func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
 	for {
 		before, err := s.get(ctx, w)
@@ -84,7 +83,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 	}
 }
 
-// write writes the row on condition that it is as it was before.
+// write writes the row on condition that it is unchanged since before.
 func (s *Store) write(ctx context.Context, w lease.Write, before state) (done bool, err error) {
 	row, alive, given := s.key(number, w.Number), s.key(alive, w.Number), s.key(given, w.Within.From)
 	compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(row), "=", before.revision)}
@@ -111,8 +110,8 @@ func (s *Store) write(ctx context.Context, w lease.Write, before state) (done bo
 	return response.Succeeded, nil
 }
 
-// enliven returns the etcd lease that says that the holder is alive: the one there is,
-// renewed, or a new one. The etcd lease of a write that is not done ends by itself.
+// enliven returns the holder's etcd lease: it renews the present one, or makes a new
+// one. The etcd lease of a write that is not done ends by itself.
 func (s *Store) enliven(ctx context.Context, w lease.Write, before state) (clientv3.LeaseID, error) {
 	if w.Change == lease.Extend && before.lease != clientv3.NoLease {
 		_, err := s.client.KeepAliveOnce(ctx, before.lease)

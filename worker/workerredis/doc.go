@@ -4,15 +4,15 @@
 //	gen, err := uid.NewCached(ctx, workerredis.New(client), uid.Config{})
 //
 // [New] returns a lease.Leaser: options, errors and promises are those of package
-// worker/lease. The page worker/CHOOSING.md compares the stores. Redis 6.2 or later, or
-// Valkey, as a single server, with Sentinel, or as a cluster.
+// worker/lease. worker/CHOOSING.md compares the stores. The package needs Redis 6.2 or
+// later, or Valkey, as a single server, with Sentinel, or as a cluster.
 //
 // # Durability
 //
-// Redis acknowledges writes that a crash or a failover can undo. A
-// forgotten reservation can be made again, and then ids can repeat until the
-// holder's next beat. The holder then reports lease.ErrRewound, and takes another
-// number. To flush every write, set
+// Redis acknowledges writes that a crash or a failover can undo. Another holder can
+// then make a lost reservation again, and ids can repeat until the first holder's next
+// beat. That holder reports lease.ErrRewound, and takes another number. To flush every
+// write, set
 //
 //	appendonly yes
 //	appendfsync always
@@ -21,7 +21,7 @@
 // A start logs a warning if the server has other settings, or does not show them.
 // Replication is asynchronous: a failover can undo the last writes whatever the settings
 // are. Choose etcd or an SQL database where no id may ever repeat.
-// worker/lease/RELIABILITY.md says what can repeat and for how long.
+// worker/lease/RELIABILITY.md says which ids can repeat, and for how long.
 //
 // # Keys
 //

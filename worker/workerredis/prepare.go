@@ -12,7 +12,7 @@ import (
 )
 
 // Prepare implements lease.Preparer: it logs a warning, once for each Store, if the
-// server may forget what it acknowledged.
+// server may lose writes that it acknowledged.
 func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if s.warned.Load() {
 		return nil

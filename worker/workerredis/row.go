@@ -38,7 +38,7 @@ func (p *parser) fail(format string, args ...any) {
 	p.err = cmp.Or(p.err, fmt.Errorf("workerredis: "+format, args...))
 }
 
-// list is a reply of so many parts; any number if n is negative.
+// list returns a reply of n parts, or of any number of parts if n is negative.
 func (p *parser) list(reply any, n int) []any {
 	parts, ok := reply.([]any)
 	if !ok || n >= 0 && len(parts) != n {
@@ -84,8 +84,8 @@ func (p *parser) row(number, value any) lease.Row {
 	}
 }
 
-// search returns the server's clock, all rows, the highest number first, and what
-// was given to holders by where their bounds begin.
+// search returns the server's clock, all rows, the highest number first, and the counts
+// of given numbers by the From of holders' bounds.
 func (s *Store) search(ctx context.Context, expiry time.Duration) (now int64, rows []lease.Row, given map[int64]int64, err error) {
 	reply, err := s.run(ctx, searching)
 	if err != nil {

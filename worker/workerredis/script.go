@@ -2,9 +2,9 @@ package workerredis
 
 import "github.com/redis/go-redis/v9"
 
-// All scripts have the keys of rows and of counts of numbers given, and begin with
-// this. A replica would answer reads with what may be old, and one that is writable
-// would forget what is written. The server's time is in milliseconds.
+// prelude begins each script. KEYS are the rows and the counts of given numbers. Scripts
+// refuse to run on a replica, whose data may be old and whose writes are lost. now is
+// the server's time in milliseconds.
 const prelude = `
 if not string.find(redis.call('INFO', 'replication'), 'role:master', 1, true) then
 	return redis.error_reply('` + replicaCode + ` the server is a replica')
@@ -26,9 +26,9 @@ var searching = redis.NewScript(prelude + `
 return {now, redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2])}
 `)
 
-// writing makes or swaps a row, and returns 1 if it did, else 0. A client that had no
-// answer sends it again: a row that has the write's own token was written by it. Counts
-// and numbers are compared as text of fixed width, since Lua's numbers have 53 bits.
+// writing makes or swaps a row, and returns 1 if it did, else 0. A client sends it again
+// if it had no answer: a row with the write's own token counts as written. The script
+// compares counts and numbers as text of fixed width, since Lua's numbers have 53 bits.
 var writing = redis.NewScript(prelude + `
 local number, old, token, reserved, change, host, port, type, from, after, fresh = unpack(ARGV)
 local text = redis.call('HGET', KEYS[1], number)

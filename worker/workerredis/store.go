@@ -22,10 +22,9 @@ const DefaultPrefix = "{uidring}:workers"
 // ErrReplica is matched when a request reached a replica.
 var ErrReplica = errors.New("workerredis: want the master, not a replica")
 
-// New returns a Leaser of numbers in Redis under DefaultPrefix. It does not
-// call Redis; whatever is wrong with the client or the options is reported by
-// the Leaser's methods, all at once. The caller closes client after the last
-// generator.
+// New returns a Leaser of numbers in Redis under DefaultPrefix, without calling Redis.
+// The Leaser's methods report all faults of the client and the options at once. The
+// caller closes client after the last generator.
 //
 // client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient. A
 // *redis.Ring is refused: it moves keys to another server when one is away.
@@ -46,9 +45,9 @@ var (
 	_ lease.Preparer = (*Store)(nil)
 )
 
-// NewStore returns a Store of the keys that begin with prefix, for lease.New.
-// Processes that must not share ids use the same prefix. It is UTF-8 without
-// NUL, and contains a hash tag such as {orders}.
+// NewStore returns a Store of the keys that begin with prefix, for lease.New. All
+// processes whose ids must differ use the same prefix. A prefix is UTF-8 without NUL,
+// and contains a hash tag such as {orders}.
 func NewStore(client redis.UniversalClient, prefix string) *Store {
 	return &Store{client: client, prefix: prefix}
 }
@@ -56,7 +55,7 @@ func NewStore(client redis.UniversalClient, prefix string) *Store {
 // Name implements lease.Store.
 func (s *Store) Name() string { return "redis " + s.prefix }
 
-// keys are those of rows and of counts of numbers given.
+// keys are the key of the rows and the key of the counts of given numbers.
 func (s *Store) keys() []string { return []string{s.prefix + ":numbers", s.prefix + ":given"} }
 
 // Check implements lease.Preparer.
@@ -138,7 +137,7 @@ func (s *Store) run(ctx context.Context, script *redis.Script, args ...any) (rep
 	return reply, marked(err)
 }
 
-// marked marks errors that pass by themselves, and replaces what a replica says.
+// marked marks transient errors, and makes a replica's error match ErrReplica.
 func marked(err error) error {
 	if err == nil {
 		return nil

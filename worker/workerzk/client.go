@@ -13,8 +13,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// client makes requests that end when their context does, which those of zk.Conn do
-// not.
+// client makes requests that end when their context ends. Requests of zk.Conn do not.
 type client struct {
 	conn *zk.Conn
 	acl  []zk.ACL // of nodes that are created
@@ -195,9 +194,9 @@ func (c client) multi(ctx context.Context, path string, ops ...any) error {
 	return err
 }
 
-// fence has later reads see all that was written before. A server may lag behind the
-// leader, and a leader that was replaced may not know it yet, which ZooKeeper's sync
-// does not notice. A write without effect passes a majority.
+// fence makes later reads see all earlier writes, by a write without effect that a
+// majority confirms. A server may lag behind the leader, and ZooKeeper's sync does not
+// notice a leader that was replaced and does not know it yet.
 func (c client) fence(ctx context.Context, path string) error {
 	err := c.multi(ctx, path, &zk.CheckVersionRequest{Path: path, Version: -1})
 	if errors.Is(err, zk.ErrNoNode) {

@@ -18,35 +18,35 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// What a LeafConfig has where a field is zero.
+// The defaults of fields of LeafConfig.
 const (
 	DefaultThreshold = 5 * time.Second
 	DefaultWait      = 10 * time.Second
 )
 
 // LeafConfig configures Leaf. The zero LeafConfig is the default, and so is every zero
-// field. All faults are reported at once, by Lease.
+// field. Lease reports all faults at once.
 type LeafConfig struct {
-	// Address is this host's IP address, which tells its processes' nodes apart from
-	// other hosts'. Empty is the address from which this host reaches ZooKeeper.
+	// Address is this host's IP address. It distinguishes this host's nodes from those
+	// of other hosts. Empty is the address from which this host reaches ZooKeeper.
 	Address string
 
-	// File has the number and the last timestamp, for starts while ZooKeeper is away.
-	// Each process has a file of its own. Empty is Leaf's, which is
-	// NAME/leafconf/PORT/workerID.properties in the folder for temporary files;
-	// choose a file that outlives a restart, and that only this service can write.
+	// File holds the number and the last timestamp, for starts while ZooKeeper is away.
+	// Each process has a file of its own. Empty is Leaf's own file,
+	// NAME/leafconf/PORT/workerID.properties in the folder for temporary files. Choose a
+	// file that outlives a restart, and that only this service can write.
 	File string
 
-	// Threshold is how far the clock may be from the mean of the live peers' at the
-	// start. Zero is 5 seconds; it is 100 milliseconds or more.
+	// Threshold is how far the clock may be from the mean of the live peers' clocks at
+	// the start, 100 milliseconds or more. Zero is 5 seconds.
 	Threshold time.Duration
 
-	// Wait is how long a start waits for ZooKeeper before it uses File, at most half of
-	// what is left of its context. Zero is 10 seconds.
+	// Wait is how long a start waits for ZooKeeper before it uses File, 100 milliseconds
+	// or more. Half of the time until ctx ends is a limit too. Zero is 10 seconds.
 	Wait time.Duration
 
-	// ACL is the access list of nodes that are created. Empty is open to the world, as
-	// Leaf's are.
+	// ACL is the access list of the nodes that Leaf creates. Empty is open to the world,
+	// as with Leaf in Java.
 	ACL []zk.ACL
 
 	// Logger receives warnings; nil is slog.Default.
@@ -62,13 +62,13 @@ type LeafLeaser struct {
 	config LeafConfig
 
 	every time.Duration // between reports
-	lives time.Duration // of a process that does not report
+	lives time.Duration // how long a process counts as live after a report
 	held  time.Duration // how long a start waits for the session of its predecessor to end
 }
 
-// Leaf returns a LeafLeaser for the process that serves on port, under leaf.name in
-// Leaf's configuration. Generators use Leaf's layout, 41/10/12 from epoch 1288834974657
-// on, if services in Java share the ids. It does not call ZooKeeper. The caller closes
+// Leaf returns a LeafLeaser for the process that serves on port, without calling
+// ZooKeeper. name is leaf.name of Leaf's configuration. If services in Java make ids of
+// the same key space, generators use their layout, bits.Snowflake(). The caller closes
 // conn after the generator.
 func Leaf(conn *zk.Conn, name string, port int, config LeafConfig) *LeafLeaser {
 	config.Threshold = cmp.Or(config.Threshold, DefaultThreshold)
@@ -118,14 +118,13 @@ func (l *LeafLeaser) check(limit int64, clock func() time.Time, granted func(lea
 }
 
 // Lease takes the number of this process's address, and reports the clock every 3
-// seconds until the lease is released. What is granted has no end. A grant is taken
-// away, with an error that matches lease.ErrLost, when another process uses the
-// address or the node is gone.
+// seconds until Release. The grant has no end. When another process uses the address or
+// the node is gone, Lease withdraws the grant with an error that matches lease.ErrLost.
 //
-// ctx bounds the start only. Errors: lease.ErrHeld when a live process has the address;
-// lease.ErrSkew when the clock is behind the own timestamp, or too far from the
-// peers'; lease.ErrExhausted when the number is above limit; ZooKeeper's, when it is
-// away and the file cannot be used either.
+// ctx bounds the start only. Errors match lease.ErrHeld when a live process has the
+// address; lease.ErrSkew when the clock is behind the process's own timestamp, or too
+// far from the peers' clocks; lease.ErrExhausted when the number is above limit. If
+// ZooKeeper is away and the file cannot be used either, Lease returns both errors.
 func (l *LeafLeaser) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
 	if err := l.check(limit, clock, granted); err != nil {
 		return nil, err

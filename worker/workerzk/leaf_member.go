@@ -153,7 +153,7 @@ func (m *member) run(ctx context.Context) {
 			return
 		}
 		if err != nil && !m.failed {
-			m.log().Warn("workerzk: the clock is not reported; ids go on", "number", m.number, "node", m.path, "error", err)
+			m.log().Warn("workerzk: the clock is not reported; ids continue", "number", m.number, "node", m.path, "error", err)
 		} else if err == nil && m.failed {
 			m.log().Info("workerzk: the clock is reported again", "number", m.number, "node", m.path)
 		}
@@ -246,7 +246,7 @@ func (m *member) rejoin(ctx context.Context) error {
 func (m *member) save() {
 	err := leafFile{m.number, m.last, m.address, m.name}.write(m.config.File)
 	if err != nil && !m.unsaved {
-		m.log().Warn("workerzk: a start without ZooKeeper will not be possible: the file is not written", "file", m.config.File, "error", err)
+		m.log().Warn("workerzk: the file is not written; a start without ZooKeeper will fail", "file", m.config.File, "error", err)
 	}
 	m.unsaved = err != nil
 }

@@ -16,13 +16,12 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// DefaultPath is the node under which the nodes of New are.
+// DefaultPath is the parent of the nodes of New.
 const DefaultPath = "/uidring/workers"
 
-// New returns a Leaser of numbers in ZooKeeper under DefaultPath. It does not
-// call ZooKeeper; whatever is wrong with the connection or the options is
-// reported by the Leaser's methods, all at once. The caller closes conn after
-// the last generator.
+// New returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling
+// ZooKeeper. The Leaser's methods report all faults of the connection and the options
+// at once. The caller closes conn after the last generator.
 func New(conn *zk.Conn, opts ...lease.Option) *lease.Leaser {
 	return lease.New(NewStore(conn, DefaultPath), opts...)
 }
@@ -39,9 +38,9 @@ var (
 	_ lease.Preparer = (*Store)(nil)
 )
 
-// NewStore returns a Store of the nodes under path, for lease.New. Processes
-// that must not share ids use the same path. Nodes are created with acl, which
-// is open to the world if none is given.
+// NewStore returns a Store of the nodes under path, for lease.New. All processes whose
+// ids must differ use the same path. The Store creates nodes with acl; without one, they
+// are open to the world.
 func NewStore(conn *zk.Conn, path string, acl ...zk.ACL) *Store {
 	if len(acl) == 0 {
 		acl = zk.WorldACL(zk.PermAll)
@@ -93,8 +92,8 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
 	path := s.number(w.Number)
-	// What is read without a fence may be old. That is enough for a write that its
-	// condition lets through, but not to say that nothing was done.
+	// A read without a fence may be old. That is enough for a write, which has a
+	// condition, but not to report that nothing was written.
 	for fenced := false; ; fenced = true {
 		if fenced {
 			if err := s.client.fence(ctx, path); err != nil {
@@ -156,7 +155,7 @@ func (s *Store) createAlive(number int64) *zk.CreateRequest {
 }
 
 // Insert implements lease.Store. Inserts of several numbers write the same count of
-// numbers given: one that another got ahead of starts again.
+// given numbers. If another Insert was faster, this one starts again.
 func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
 	path, count := s.number(w.Number), s.given(w.Within.From)
 	for fenced := false; ; fenced = true {

@@ -7,10 +7,10 @@
 //		}}.Run(t)
 //	}
 //
-// Run checks the contract of each method, and holders that start, crash, lose
-// their numbers and give them back. It checks that histories of requests are
-// linearizable. An adversary loses requests and answers while other holders
-// take numbers away, also with every number looking free at all times.
+// Run checks the contract of each method, and holders that start, crash, lose their
+// numbers and give them back. It checks that histories of requests are linearizable.
+// An adversary loses requests and answers while holders take numbers from each other.
+// In a second run of the adversary, every number looks free at all times.
 package leasetest
 
 import (
@@ -29,12 +29,12 @@ type Suite struct {
 	// Open returns an Opener of a store that is empty.
 	Open func(t *testing.T) Opener
 
-	// Expiry is the shortest by which the store can judge; zero is 100 ms.
+	// Expiry is the shortest expiry that the store can judge; zero is 100 ms.
 	Expiry time.Duration
 
-	// Kill ends a store that an Opener returned as a crash of its process does.
-	// Set it if a holder is alive as long as its connection. Nil means that a
-	// holder which writes no more is dead after the expiry.
+	// Kill ends a store that an Opener returned, as a crash of its process would. Set
+	// Kill if a holder is alive as long as its connection. Leave it nil if a holder
+	// that no longer writes is dead after the expiry.
 	Kill func(t *testing.T, s lease.Store)
 }
 

@@ -10,10 +10,9 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Linearizable fails unless the store is linearizable: concurrent requests have
-// an order, each between its call and its answer, in which each gets the answer
-// that it would get alone. Some answers are lost, and some requests are given
-// up.
+// Linearizable fails unless the store is linearizable: concurrent requests have an
+// order, each between its call and its answer, that explains all answers. The test
+// loses some requests and some answers.
 func Linearizable(t *testing.T, open Opener) {
 	t.Helper()
 	history := record(t, open, func(s lease.Store) lease.Store { return lossy{s} })

@@ -10,8 +10,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Memory is a lease.Store in the memory of this process, for tests. It shows all
-// that a store needs. Make one with NewMemory.
+// Memory is a lease.Store in the memory of this process, for tests. It is also an
+// example of a complete Store. Make one with NewMemory.
 type Memory struct {
 	mu   sync.Mutex
 	rows map[int64]*row

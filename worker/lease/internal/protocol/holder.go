@@ -1,10 +1,10 @@
-// Package protocol decides what the holder of a worker number asks of a store, and
-// what the store's answers mean. It is the protocol that package lease documents,
-// as a state machine without a store, a clock or a goroutine: package lease drives
-// it against a store, the tests of this package drive it against an adversary.
+// Package protocol is the protocol that package lease documents, as a state machine
+// without a store, a clock or a goroutine. Package lease drives the state machine
+// against a store, the tests of this package drive it against an adversary.
 //
-// A [Holder] says by [Holder.Next] what to ask, and is told by [Holder.Take] what
-// came back, or that nobody knows. What it owns is its [Grant].
+// [Holder.Next] returns the next request to the store, and [Holder.Take] takes the
+// answer, or the error of a request without an answer. [Holder.Grant] is what the
+// holder owns.
 package protocol
 
 import (

@@ -41,5 +41,5 @@ type Row struct {
 	Token  string // of the last write; each write has a token of its own
 	Until  int64  // ticks that begin before it may have been stamped
 	Live   bool   // it was written within the expiry, and not released
-	Holder string // Read, of a live row: who holds it, and when that was heard of; for messages only
+	Holder string // Read, of a live row: the holder and its last sign of life; for messages only
 }
