@@ -89,7 +89,8 @@ func statusError(s *server, response *http.Response, body []byte) error {
 	return e
 }
 
-// read parses and checks an answer to a request for n ids.
+// read decodes body into a. The error names what is wrong, unless a has 1 to n ids in
+// ascending runs.
 func (a *answer) read(body []byte, n int64) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	if err := decoder.Decode(a); err != nil {

@@ -3,10 +3,9 @@
 //
 // The handler bounds the URI, the body (no route takes one), n, the rate, the
 // requests that draw at once and the time that they wait. A slow client holds no slot
-// and no lock: ids are drawn before the first byte is written. The time of reading and
-// writing and the number of connections are for the [http.Server] to bound, by
-// ReadHeaderTimeout, ReadTimeout, WriteTimeout, IdleTimeout, MaxHeaderBytes and a
-// listener of golang.org/x/net/netutil.
+// and no lock: ids are drawn before the first byte is written. The [http.Server] bounds
+// headers, the time to read and to write, and idle connections. Its listener bounds the
+// number of connections.
 //
 // After a request, its Pattern names the route, for metrics.
 package api
