@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"strconv"
 	"sync"
 
 	"github.com/google/uuid"
@@ -45,11 +46,7 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 			if !only(entry.Common().Kind) {
 				continue
 			}
-			opening.Go(func() {
-				if err := m.open(ctx, c, entry.Generator, logger.With("generator", m.name)); err != nil {
-					faults[i] = fmt.Errorf("generator %q: %w", m.name, err)
-				}
-			})
+			opening.Go(func() { faults[i] = m.open(ctx, c, entry.Generator, logger.With("generator", m.name)) })
 		}
 		opening.Wait()
 	}
@@ -59,7 +56,7 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 	}
 	open(func(kind string) bool { return kind != "tags" })
 	open(func(kind string) bool { return kind == "tags" }) // others may create what they need
-	if err := errors.Join(faults...); err != nil {
+	if err := s.join(faults); err != nil {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
 		defer cancel()
 		return nil, errors.Join(err, s.Close(closing))
@@ -134,14 +131,36 @@ func (s *Set) Close(ctx context.Context) error {
 	for i, m := range s.members {
 		closing.Go(func() {
 			for _, end := range m.ends {
-				if err := end(ctx); err != nil {
-					faults[i] = errors.Join(faults[i], fmt.Errorf("generator %q: %w", m.name, err))
-				}
+				faults[i] = errors.Join(faults[i], end(ctx))
 			}
 		})
 	}
 	closing.Wait()
-	return errors.Join(faults...)
+	return s.join(faults)
+}
+
+// join joins the faults of the members. A fault that several have, such as a store that
+// is away, stands there once, with the names of all.
+func (s *Set) join(faults []error) error {
+	var (
+		all   []error
+		names = map[string]string{} // of generators, by the text of their fault
+	)
+	for i, fault := range faults {
+		if fault == nil {
+			continue
+		}
+		text, name := fault.Error(), strconv.Quote(s.members[i].name)
+		if names[text] == "" {
+			all, names[text] = append(all, fault), "generator "+name
+		} else {
+			names[text] += ", " + name
+		}
+	}
+	for i, fault := range all {
+		all[i] = fmt.Errorf("%s: %w", names[fault.Error()], fault)
+	}
+	return errors.Join(all...)
 }
 
 // newEntry returns an entry without a generator.
