@@ -18,7 +18,7 @@ func (a api) ids(w http.ResponseWriter, r *http.Request, caller service.Caller) 
 		f = asJSON
 	}
 	if r.Method == http.MethodHead {
-		_, err := a.Find(r.Context(), caller, r.PathValue("name"))
+		_, err := a.Find(r.Context(), caller, r.PathValue("name"), q.n)
 		w.Header()["Content-Type"] = f.contentType
 		return err
 	}

@@ -26,7 +26,7 @@ func (a api) leafSnowflake(w http.ResponseWriter, r *http.Request, caller servic
 // leaf answers with the digits of one id and no end of line.
 func (a api) leaf(w http.ResponseWriter, r *http.Request, caller service.Caller, fits func(*catalog.Entry) bool, want string) error {
 	name := r.PathValue("name")
-	entry, err := a.Find(r.Context(), caller, name)
+	entry, err := a.Find(r.Context(), caller, name, 1)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func TestAuthorization(t *testing.T) {
 	}
 	c.gets.Store(0)
 	_, drawn := s.Draw(t.Context(), caller, "users", 1)
-	_, found := s.Find(t.Context(), caller, "users")
+	_, found := s.Find(t.Context(), caller, "users", 1)
 	for _, err := range []error{drawn, found} {
 		if kindOf(t, err) != Forbidden || err.Error() != `the token is not for generator "users"` || c.gets.Load() > 0 {
 			t.Errorf("%v after %d looks into the catalog", err, c.gets.Load())

@@ -22,7 +22,7 @@ func (s *Service) Parse(ctx context.Context, caller Caller, name string, id uid.
 	if id <= 0 {
 		return nil, Invalid("the id is %d, want 1 to 9223372036854775807", int64(id))
 	}
-	entry, err := s.Find(ctx, caller, name)
+	entry, err := s.Find(ctx, caller, name, 1)
 	if err != nil || entry.Layout == nil {
 		return nil, err
 	}

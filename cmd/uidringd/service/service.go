@@ -91,10 +91,10 @@ func New(c catalog.Catalog, config Config) (*Service, error) {
 	return s, nil
 }
 
-// Find returns the generator of a name, for a caller that may draw from it.
-func (s *Service) Find(ctx context.Context, caller Caller, name string) (*catalog.Entry, error) {
+// Find returns the generator of a name, for a caller that may draw n ids from it.
+func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (*catalog.Entry, error) {
 	var entry *catalog.Entry
-	err := s.within(ctx, caller, name, func(_ context.Context, e *catalog.Entry) error {
+	err := s.within(ctx, caller, name, n, func(_ context.Context, e *catalog.Entry) error {
 		entry = e
 		return nil
 	})
@@ -106,10 +106,7 @@ func (s *Service) Find(ctx context.Context, caller Caller, name string) (*catalo
 // that were drawn are a gap.
 func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
 	d := pool.Get().(*Drawn)
-	err := s.within(ctx, caller, name, func(ctx context.Context, e *catalog.Entry) error {
-		if n < 1 || n > e.MaxIDs {
-			return Invalid("n is %d, want 1 to %d for %q", n, e.MaxIDs, name)
-		}
+	err := s.within(ctx, caller, name, n, func(ctx context.Context, e *catalog.Entry) error {
 		d.Entry = e
 		return d.draw(ctx, n)
 	})
@@ -120,10 +117,10 @@ func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (
 	return d, nil
 }
 
-// within calls f with the named generator, in a slot and within the time that a
-// request may wait. It calls f again, once, if the generator was closed meanwhile, as
+// within calls f with the named generator, if a request may have n ids of it, in a slot
+// and within the time that a request may wait. It calls f again, once, if the generator was closed meanwhile, as
 // the counter of an idle tag is.
-func (s *Service) within(ctx context.Context, caller Caller, name string, f func(context.Context, *catalog.Entry) error) error {
+func (s *Service) within(ctx context.Context, caller Caller, name string, n int, f func(context.Context, *catalog.Entry) error) error {
 	if !caller.may(name) {
 		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
 	}
@@ -135,14 +132,19 @@ func (s *Service) within(ctx context.Context, caller Caller, name string, f func
 	}
 	bounded := &patience{Context: ctx, wait: s.wait}
 	defer bounded.end()
-	entry, err := s.catalog.Get(bounded, name)
-	if err == nil {
-		err = f(bounded, entry)
-	}
-	if errors.Is(err, uid.ErrClosed) {
-		if entry, err = s.catalog.Get(bounded, name); err == nil {
-			err = f(bounded, entry)
+	try := func() error {
+		entry, err := s.catalog.Get(bounded, name)
+		switch {
+		case err != nil:
+			return err
+		case n < 1 || n > entry.MaxIDs:
+			return Invalid("n is %d, want 1 to %d for %q", n, entry.MaxIDs, name)
 		}
+		return f(bounded, entry)
+	}
+	err := try()
+	if errors.Is(err, uid.ErrClosed) {
+		err = try()
 	}
 	if err == nil {
 		return nil
