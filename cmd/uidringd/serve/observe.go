@@ -139,14 +139,14 @@ func newAccessLog(logger *slog.Logger, perSecond float64) *accessLog {
 	return &accessLog{logger: logger, limit: rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(perSecond)))}
 }
 
-// add logs a request. The query is left out: nothing bounds what clients put there.
+// add logs a request by its route. The path and the query are left out: a path can hold
+// an id, and clients put anything there.
 func (a *accessLog) add(r *http.Request, status int, bytes int64, took time.Duration) {
 	if !a.limit.Allow() {
 		a.skipped.Add(1)
 		return
 	}
 	a.logger.LogAttrs(r.Context(), slog.LevelInfo, "request",
-		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.String("proto", r.Proto),
-		slog.Int("status", status), slog.Int64("bytes", bytes), slog.Duration("took", took),
+		slog.String("route", r.Pattern), slog.String("proto", r.Proto), slog.Int("status", status), slog.Int64("bytes", bytes), slog.Duration("took", took),
 		slog.String("remote", r.RemoteAddr), slog.Int64("skipped", a.skipped.Swap(0)))
 }

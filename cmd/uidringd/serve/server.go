@@ -69,6 +69,9 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 		ErrorLog:          log.New(&seldom{logger, rate.NewLimiter(10, 10)}, "", 0),
 		BaseContext:       func(net.Listener) context.Context { return base },
 		Protocols:         new(http.Protocols),
+		// WriteTimeout ends a stream. A client that reads nothing from its connection would
+		// keep the connection.
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: c.Limits.Write},
 	}
 	web.Protocols.SetHTTP1(true)
 	web.Protocols.SetHTTP2(true)

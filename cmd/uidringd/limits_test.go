@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// TestConnections has a second client wait while the first one has the only connection.
+func TestConnections(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {connections: 1}\n"))
+	first := &http.Client{Transport: new(http.Transport)} // of one connection, as it asks one after another
+	defer first.CloseIdleConnections()
+	get(t, first, r.url+"/healthz")
+	answered := make(chan error, 1)
+	go func() {
+		status, err := ask(t.Context(), r.url)
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("status %d", status)
+		}
+		answered <- err
+	}()
+	for range 1000 {
+		get(t, first, r.url+"/healthz")
+	}
+	select {
+	case err := <-answered:
+		t.Fatalf("the second client is answered: %v", err)
+	default:
+	}
+	first.CloseIdleConnections()
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestConcurrent has a request wait for ids in the only place. Others are refused until
+// its client gives up.
+func TestConcurrent(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+generators:
+  - {name: ids, kind: slots, worker: "static:1"}
+  - {name: rare, kind: default, worker: "static:2", layout: "31/23/9,unit=1h"}
+limits: {concurrent: 1, wait: 1h, write: 1h}
+`))
+	waits, giveUp := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		request, _ := http.NewRequestWithContext(waits, http.MethodGet, r.url+"/v1/rare?n=2000", nil)
+		if answer, err := http.DefaultClient.Do(request); err == nil {
+			t.Errorf("status %d, want no answer within the hour", answer.StatusCode)
+			answer.Body.Close()
+		}
+	}()
+	for refused := false; !refused; {
+		status, text := get(t, http.DefaultClient, r.url+"/v1/ids")
+		refused = status == http.StatusServiceUnavailable && strings.Contains(text, "1 requests are being served already")
+	}
+	for range 100 {
+		if status, _ := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusServiceUnavailable {
+			t.Fatalf("status %d beside the request that waits, want 503", status)
+		}
+		if status, _ := get(t, http.DefaultClient, r.url+"/healthz"); status != http.StatusOK {
+			t.Fatalf("healthz has status %d, want 200", status)
+		}
+	}
+	giveUp()
+	<-gone
+	for served := false; !served; {
+		status, _ := get(t, http.DefaultClient, r.url+"/v1/ids")
+		served = status == http.StatusOK
+	}
+}
+
+// TestHeaderBytes sends headers of two sizes, by HTTP/1 and HTTP/2. net/http allows 4 KiB
+// above the limit.
+func TestHeaderBytes(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {header_bytes: 8192}\n"))
+	value := strings.Repeat("x", 1000)
+	for n, want := range map[int]string{7: "200", 16: "431"} {
+		conn := reach(t, r)
+		if _, err := io.WriteString(conn, "GET /v1/ids HTTP/1.1\r\nHost: x\r\n"+strings.Repeat("X: "+value+"\r\n", n)+"\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		line := make([]byte, len("HTTP/1.1 200"))
+		if _, err := io.ReadFull(conn, line); string(line) != "HTTP/1.1 "+want {
+			t.Errorf("a header of %d kB: %s, %v; want %s", n, line, err, want)
+		}
+
+		framer := begin(reach(t, r), 1<<16)
+		block := header("GET", "/v1/ids", slices.Repeat([]hpack.HeaderField{{Name: "x", Value: value}}, n)...)
+		_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block, EndHeaders: true, EndStream: true})
+		framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+		for status := ""; status == ""; {
+			frame, err := framer.ReadFrame()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if headers, ok := frame.(*http2.MetaHeadersFrame); ok {
+				if status = headers.PseudoValue("status"); status != want {
+					t.Errorf("HTTP/2, a header of %d kB: %s, want %s", n, status, want)
+				}
+			}
+		}
+	}
+}
+
+// TestHosts asks under names. A page of another site cannot read the status page under
+// that site's name.
+func TestHosts(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"hosts: [ids.example.com]\n"))
+	for host, want := range map[string]int{"ids.example.com": http.StatusOK, "127.0.0.1": http.StatusOK, "evil.example.com": http.StatusForbidden} {
+		for _, path := range []string{"/status/", "/status/stats.json"} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Host = host
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.Body.Close(); answer.StatusCode != want {
+				t.Errorf("%s of %s: %d, want %d", path, host, answer.StatusCode, want)
+			}
+		}
+	}
+}

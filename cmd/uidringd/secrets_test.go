@@ -1,0 +1,130 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// hash returns what a config has of a token.
+func hash(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }
+
+// A token admits to its generators, or to operations; without a token a request is
+// refused. No secret stands in the log, an answer, the metrics or the arguments.
+func TestTokensAndSecrets(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "dsn", "secret-1.db\n")
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+stores: [{name: db, file: dsn}]
+generators:
+  - {name: ids, kind: cached, store: db}
+  - {name: other, kind: slots, worker: "static:1"}
+tokens:
+  - {name: app, sha256: `+hash("secret-2")+`, generators: [i*]}
+  - {name: ops, sha256: `+hash("secret-3")+`, operations: true}
+`))
+	all := ""
+	for _, tt := range []struct {
+		path, token string
+		want        int
+	}{
+		{"/v1/ids", "secret-2", 200},
+		{"/v1/other", "secret-2", 403},
+		{"/v1/ids", "secret-3", 403},
+		{"/v1/ids", "secret-4", 401},
+		{"/v1/ids", "", 401},
+		{"/metrics", "secret-3", 200},
+		{"/status/", "secret-3", 200},
+		{"/", "secret-3", 200},
+		{"/metrics", "secret-2", 401},
+		{"/status/", "", 401},
+		{"/", "", 401},
+		{"/healthz", "", 200},
+		{"/readyz", "", 200},
+		{"/v1/ids?token=secret-2", "", 401},
+	} {
+		var header []string
+		if tt.token != "" {
+			header = []string{"Authorization: Bearer " + tt.token}
+		}
+		status, text := get(t, http.DefaultClient, r.url+tt.path, header...)
+		if status != tt.want {
+			t.Errorf("%s with %q: %d, want %d", tt.path, tt.token, status, tt.want)
+		}
+		all += text
+	}
+	args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", r.cmd.Process.Pid))
+	if err != nil && runtime.GOOS == "linux" {
+		t.Error(err)
+	}
+	_ = r.end(t, os.Interrupt)
+	for _, secret := range []string{"secret-2", "secret-3", "secret-4"} {
+		for place, text := range map[string]string{"the log": r.log.String(), "an answer": all, "the arguments": string(args)} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s shows %s", place, secret)
+			}
+		}
+	}
+	if !slices.ContainsFunc(strings.Split(r.log.String(), "\n"), func(line string) bool {
+		return strings.Contains(line, `route="GET /v1/{name}"`) && strings.Contains(line, "status=401")
+	}) {
+		t.Errorf("no line about a request without a token: %s", &r.log)
+	}
+}
+
+// Text of a client gets neither into the log nor into a label, so that nobody can forge a
+// line or make the metrics grow.
+func TestForeignText(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+stores: [{name: file, url: ids.db}]
+generators:
+  - {name: ids, kind: segment, store: file, create: true}
+  - {name: all, kind: tags, store: file, match: "*"}
+log: {requests_per_s: 1000000}
+`))
+	long := strings.Repeat("forged", 2000)
+	for _, request := range []string{
+		"GET /v1/forged", "GET /v1/forged%0Atime=forged%20level=ERROR%00", "GET /v1/ids/parse/forged", "GET /v1/ids?n=forged",
+		"FORGED /v1/ids", "FORGED /forged", "CONNECT forged:1", "GET forged", "GET http://forged/forged", "GET /v1/" + long,
+		"GET /api/segment/get/forged", "GET /forged", "GET /status/forged", "POST /uidring.v1.IdService/Forged", "GET /v1/ids HTTP/forged",
+		`POST /uidring.v1.IdService/Next HTTP/1.1
+Content-Type: application/json
+Content-Length: 17
+
+{"name":"forged"}`,
+	} {
+		conn := reach(t, r)
+		line, rest, more := strings.Cut(request, "\n")
+		if !strings.Contains(line, " HTTP/") {
+			line += " HTTP/1.1"
+		}
+		if !more {
+			rest = "\n"
+		}
+		request = line + "\nHost: forged\nUser-Agent: forged\nReferer: forged\nConnection: close\n" + rest
+		if _, err := io.WriteString(conn, strings.ReplaceAll(request, "\n", "\r\n")); err != nil {
+			t.Error(err)
+		}
+		answer, err := io.ReadAll(conn)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 4") {
+			t.Errorf("%.60q: %.200q, %v; want a refusal", request, answer, err)
+		}
+	}
+	_, metrics := get(t, http.DefaultClient, r.url+"/metrics")
+	_ = r.end(t, os.Interrupt)
+	for place, text := range map[string]string{"the log": r.log.String(), "the metrics": metrics} {
+		if strings.Contains(strings.ToLower(text), "forged") {
+			t.Errorf("%s have text of a client: %s", place, text)
+		}
+	}
+	if !strings.Contains(r.log.String(), `route="GET /v1/{name}" proto=HTTP/1.1 status=404`) {
+		t.Errorf("no line about an unknown name: %s", &r.log)
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// Requests that are in flight when SIGTERM comes are answered, and end their
+// connections; the server is not ready at once, and gives back its number and its range.
+func TestTerminate(t *testing.T) {
+	needSignals(t)
+	dir := t.TempDir()
+	config := write(t, dir, "uidring.yaml", `
+stores: [{name: file, url: uidring.db}]
+generators:
+  - {name: ids, kind: cached, store: file}
+  - {name: orders, kind: segment, store: file, create: true}
+shutdown: {delay: 1s}
+log: {requests_per_s: 0}
+`)
+	r := start(t, dir, "--config", config)
+	var clients sync.WaitGroup
+	var answered, failed atomic.Int64
+	for range 4 {
+		clients.Go(func() {
+			client := &http.Client{Transport: new(http.Transport)} // a connection of its own
+			defer client.CloseIdleConnections()
+			for {
+				answer, err := client.Get(r.url + "/v1/ids?n=1000")
+				if err != nil || answer.StatusCode != http.StatusOK {
+					failed.Add(1)
+					t.Error(answer, err)
+					return
+				}
+				answer.Body.Close()
+				answered.Add(1)
+				if answer.Close { // the server asks to go elsewhere
+					return
+				}
+			}
+		})
+	}
+	for answered.Load() < 100 {
+		runtime.Gosched()
+	}
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		status, text := get(t, http.DefaultClient, r.url+"/readyz")
+		if status == http.StatusServiceUnavailable && text == "not ready: the server is stopping\n" {
+			break
+		}
+	}
+	if status, _ := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
+		t.Errorf("status %d while the server drains, want 200", status)
+	}
+	clients.Wait()
+	_ = r.cmd.Wait()
+	if code := r.cmd.ProcessState.ExitCode(); code != 0 || failed.Load() > 0 {
+		t.Errorf("exit code %d, %d of %d requests failed: %s", code, failed.Load(), answered.Load(), &r.log)
+	}
+	out, err := process(t, dir, "workers", "--dsn", "uidring.db").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "free") {
+		t.Errorf("%v, %s; want the number to be free", err, out)
+	}
+}
+
+// A client that never ends its request holds the end up no longer than the config
+// allows, and nobody else in the meantime.
+func TestSlowClient(t *testing.T) {
+	needSignals(t)
+	dir := t.TempDir()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+generators: [{name: ids, kind: slots, worker: "static:1"}]
+limits: {read_header: 1h, read: 1h, write: 1h}
+shutdown: {delay: 0s, drain: 100ms}
+`))
+	for range 100 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "GET /v1/ids HTTP/1.1\r\nHost: "); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, _ := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
+		t.Errorf("status %d beside slow clients, want 200", status)
+	}
+	if code := r.end(t, syscall.SIGTERM); code != 0 || !strings.Contains(r.log.String(), `msg="requests were cut off" after=100ms`) {
+		t.Errorf("exit code %d, want 0: %s", code, &r.log)
+	}
+}
+
+// A second signal ends a process that is waiting.
+func TestSecondSignal(t *testing.T) {
+	needSignals(t)
+	dir := t.TempDir()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", "generators: [{name: ids, kind: slots, worker: \"static:1\"}]\nshutdown: {delay: 1h}\n"))
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for !strings.Contains(r.log.String(), "msg=stopping") {
+		runtime.Gosched()
+	}
+	if code := r.end(t, syscall.SIGTERM); code == 0 {
+		t.Errorf("exit code %d, want that of the signal", code)
+	}
+}

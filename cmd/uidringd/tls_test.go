@@ -1,0 +1,244 @@
+//go:build linux
+
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+
+	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
+	"github.com/uidring/uidring/internal/servertest"
+)
+
+// certify writes a new self-signed certificate for servers and clients, and returns it.
+func certify(t *testing.T, dir string, serial int64) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "uidring's test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	private := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
+	for name, text := range map[string][]byte{"key.pem": private, "cert.pem": public} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pair, err := tls.X509KeyPair(public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pair
+}
+
+// secure asks by TLS on a new connection. It returns the status and the serial number
+// of the server's certificate, or an error of the handshake.
+func secure(t *testing.T, url string, trusted tls.Certificate, own ...tls.Certificate) (int, int64, error) {
+	t.Helper()
+	config := trusts(trusted)
+	config.Certificates = own
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}}
+	defer client.CloseIdleConnections()
+	answer, err := client.Get(url)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer answer.Body.Close()
+	if answer.ProtoMajor != 2 {
+		t.Errorf("%s, want HTTP/2", answer.Proto)
+	}
+	return answer.StatusCode, answer.TLS.PeerCertificates[0].SerialNumber.Int64(), nil
+}
+
+// A client's certificate authenticates. Certificates are read again when the files
+// change; those that cannot be read do not replace the ones before.
+func TestCertificates(t *testing.T) {
+	dir := t.TempDir()
+	first := certify(t, dir, 1)
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+tls: {cert: cert.pem, key: key.pem, client_ca: cert.pem}
+generators: [{name: ids, kind: slots, worker: "static:1"}]
+`))
+	if !strings.HasPrefix(r.url, "https://") {
+		t.Fatal(r.url)
+	}
+	is := func(path string, want int, serial int64, trusted tls.Certificate, own ...tls.Certificate) {
+		t.Helper()
+		if status, got, err := secure(t, r.url+path, trusted, own...); status != want || got != serial || err != nil {
+			t.Errorf("%s: %d, certificate %d, %v; want %d, %d", path, status, got, err, want, serial)
+		}
+	}
+	is("/v1/ids", http.StatusOK, 1, first, first)
+	is("/metrics", http.StatusOK, 1, first, first)
+	is("/v1/ids", http.StatusUnauthorized, 1, first)
+	is("/metrics", http.StatusUnauthorized, 1, first)
+	is("/readyz", http.StatusOK, 1, first)
+
+	sessions := trusts(first)
+	sessions.Certificates, sessions.ClientSessionCache = []tls.Certificate{first}, tls.NewLRUClientSessionCache(1)
+	resume := func() (status int, resumed bool) {
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: sessions.Clone()}}
+		defer client.CloseIdleConnections()
+		answer, err := client.Get(r.url + "/v1/ids")
+		if err != nil {
+			return 0, false
+		}
+		defer answer.Body.Close()
+		return answer.StatusCode, answer.TLS.DidResume
+	}
+	servertest.Eventually(t, "a session that is resumed", func() bool {
+		status, resumed := resume()
+		return status == http.StatusOK && resumed
+	})
+
+	second := certify(t, dir, 2)
+	servertest.Eventually(t, "the second certificate", func() bool {
+		status, serial, err := secure(t, r.url+"/v1/ids", second, second)
+		return err == nil && status == http.StatusOK && serial == 2
+	})
+	if _, _, err := secure(t, r.url+"/v1/ids", second, first); err == nil {
+		t.Error("a client of the first authority is let in")
+	}
+	if status, resumed := resume(); status == http.StatusOK {
+		t.Errorf("a client of the first authority is let in by its session, resumed: %v", resumed)
+	}
+
+	write(t, dir, "cert.pem", "nothing")
+	servertest.Eventually(t, "a warning", func() bool {
+		is("/v1/ids", http.StatusOK, 2, second, second)
+		return strings.Contains(r.log.String(), "the new certificates cannot be used")
+	})
+	is("/v1/ids", http.StatusOK, 2, second, second)
+	if code := r.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d: %s", code, &r.log)
+	}
+}
+
+// trusts returns a config that trusts servers with these certificates.
+func trusts(servers ...tls.Certificate) *tls.Config {
+	config := &tls.Config{RootCAs: x509.NewCertPool()}
+	for _, server := range servers {
+		config.RootCAs.AddCert(server.Leaf)
+	}
+	return config
+}
+
+// shows has config show a client's certificate, also one that the server does not ask
+// for.
+func shows(config *tls.Config, own *tls.Certificate) *tls.Config {
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return own, nil }
+	return config
+}
+
+// gRPC authenticates by certificate, or by token. If a call has both, the token decides.
+// A connection that exists outlives a change of the files.
+func TestGRPCByTLS(t *testing.T) {
+	dir := t.TempDir()
+	first, stranger := certify(t, dir, 1), certify(t, t.TempDir(), 9)
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+tls: {cert: cert.pem, key: key.pem, client_ca: cert.pem}
+generators:
+  - {name: ids, kind: slots, worker: "static:1"}
+  - {name: other, kind: slots, worker: "static:2"}
+tokens: [{name: app, sha256: `+hash("secret-1")+`, generators: [ids]}]
+`))
+	dial := func(config *tls.Config) *grpc.ClientConn {
+		conn, err := grpc.NewClient(strings.TrimPrefix(r.url, "https://"), grpc.WithTransportCredentials(credentials.NewTLS(config)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		return conn
+	}
+	is := func(conn *grpc.ClientConn, generator, token string, want codes.Code, serial int64) {
+		t.Helper()
+		ctx := t.Context()
+		if token != "" {
+			ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
+		}
+		var server peer.Peer
+		answer := new(uidringv1.NextResponse)
+		err := conn.Invoke(ctx, "/uidring.v1.IdService/Next", &uidringv1.NextRequest{Name: generator, N: 3}, answer, grpc.Peer(&server))
+		if status.Code(err) != want || want == codes.OK && len(answer.Ids) != 3 {
+			t.Errorf("%s with token %q: %v, %v; want %v", generator, token, answer, err, want)
+		}
+		if want == codes.OK && server.AuthInfo.(credentials.TLSInfo).State.PeerCertificates[0].SerialNumber.Int64() != serial {
+			t.Errorf("another certificate than %d", serial)
+		}
+	}
+	certified, plain := dial(shows(trusts(first), &first)), dial(trusts(first))
+	is(certified, "ids", "", codes.OK, 1)
+	is(certified, "other", "", codes.OK, 1)
+	is(certified, "ids", "secret-1", codes.OK, 1)
+	is(certified, "other", "secret-1", codes.PermissionDenied, 1)
+	is(certified, "ids", "secret-2", codes.Unauthenticated, 1)
+	is(plain, "ids", "", codes.Unauthenticated, 1)
+	is(plain, "ids", "secret-1", codes.OK, 1)
+	is(plain, "other", "secret-1", codes.PermissionDenied, 1)
+	is(dial(shows(trusts(first), &stranger)), "ids", "secret-1", codes.Unavailable, 0) // no handshake
+	is(dial(shows(trusts(stranger), &first)), "ids", "", codes.Unavailable, 0)         // the client refuses the server
+
+	second := certify(t, dir, 2)
+	servertest.Eventually(t, "the second certificate", func() bool {
+		status, serial, err := secure(t, r.url+"/v1/ids", second, second)
+		return err == nil && status == http.StatusOK && serial == 2
+	})
+	is(certified, "ids", "", codes.OK, 1)
+	is(plain, "ids", "secret-1", codes.OK, 1)
+	is(dial(shows(trusts(second), &second)), "ids", "", codes.OK, 2)
+	is(dial(shows(trusts(second), &first)), "ids", "", codes.Unavailable, 0)
+}
+
+// A client that does not end its handshake has its connection no longer than the
+// limits allow.
+func TestSlowHandshake(t *testing.T) {
+	dir := t.TempDir()
+	own := certify(t, dir, 1)
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+tls: {cert: cert.pem, key: key.pem, client_ca: cert.pem}
+generators: [{name: ids, kind: slots, worker: "static:1"}]
+limits: {connections: 1, read_header: 200ms, read: 1h, write: 1h}
+`))
+	for name, sent := range map[string]string{"nothing": "", "a part": "\x16\x03\x01\x02"} {
+		hold(t, r, 1, func(c net.Conn) { io.WriteString(c, sent) })
+		servertest.Eventually(t, "an answer after "+name, func() bool {
+			status, _, err := secure(t, r.url+"/v1/ids", own, own)
+			return err == nil && status == http.StatusOK
+		})
+	}
+}
