@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -98,6 +99,11 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(text, "\n"+want) {
 			t.Errorf("no %s", want)
 		}
+	}
+	_, goal, _ := strings.Cut(text, "\ngo_memstats_next_gc_bytes ")
+	goal, _, _ = strings.Cut(goal, "\n")
+	if bytes, err := strconv.ParseFloat(goal, 64); err != nil || bytes < 32<<20 {
+		t.Errorf("the collector runs at %q bytes, %v; want twice the reserve at least", goal, err)
 	}
 	if t.Failed() {
 		t.Log(text)

@@ -28,9 +28,9 @@ var description []byte
 // api answers requests with what its service draws.
 type api struct{ *service.Service }
 
-// New returns a handler of all routes. It answers 404 to any other path, so mount it
-// at /.
-func New(s *service.Service) http.Handler {
+// New returns a handler of all routes, and of others, by their patterns. It answers 404
+// to any other path, so mount it at /.
+func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	a, mux := api{s}, http.NewServeMux()
 	allow := map[string]string{}
 	handle := func(method, path string, f func(http.ResponseWriter, *http.Request, service.Caller) error) {
@@ -62,7 +62,16 @@ func New(s *service.Service) http.Handler {
 		}))
 	}
 	mux.Handle("/", noRoute)
-	return bounded(mux)
+	for pattern, h := range others {
+		mux.Handle(pattern, h)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/") { // of CONNECT, and *, which mux answers in its own way
+			noRoute.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 var noRoute = handler(func(_ http.ResponseWriter, r *http.Request) error {
@@ -70,12 +79,21 @@ var noRoute = handler(func(_ http.ResponseWriter, r *http.Request) error {
 })
 
 // handler answers with a problem if its function returns an error, which it does
-// before it writes anything.
+// before it writes anything. It refuses what no route takes.
 type handler func(http.ResponseWriter, *http.Request) error
 
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header()["Cache-Control"] = noStore
-	if err := h(w, r); err != nil {
+	var err error
+	switch {
+	case len(r.RequestURI) > MaxURI:
+		err = &service.Error{Kind: service.URITooLong, Detail: fmt.Sprintf("the URI has %d bytes, want %d at most", len(r.RequestURI), MaxURI)}
+	case r.ContentLength != 0:
+		err = &service.Error{Kind: service.BodyTooLarge, Detail: "the request has a body, want none: parameters stand in the URI"}
+	default:
+		err = h(w, r)
+	}
+	if err != nil {
 		WriteProblem(w, err)
 	}
 }
@@ -87,28 +105,6 @@ var (
 	jsonText  = []string{"application/json"}
 	yamlText  = []string{"application/yaml"}
 )
-
-// bounded refuses what no route takes.
-func bounded(next http.Handler) http.Handler {
-	tooLong := handler(func(_ http.ResponseWriter, r *http.Request) error {
-		return &service.Error{Kind: service.URITooLong, Detail: fmt.Sprintf("the URI has %d bytes, want %d at most", len(r.RequestURI), MaxURI)}
-	})
-	tooLarge := handler(func(http.ResponseWriter, *http.Request) error {
-		return &service.Error{Kind: service.BodyTooLarge, Detail: "the request has a body, want none: parameters stand in the URI"}
-	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case len(r.RequestURI) > MaxURI:
-			tooLong.ServeHTTP(w, r)
-		case r.ContentLength != 0:
-			tooLarge.ServeHTTP(w, r)
-		case !strings.HasPrefix(r.URL.Path, "/"): // of CONNECT, and *
-			noRoute.ServeHTTP(w, r)
-		default:
-			next.ServeHTTP(w, r)
-		}
-	})
-}
 
 // openapi tells nothing about the generators, so it is for everyone.
 func openapi(w http.ResponseWriter, _ *http.Request) error {

@@ -102,7 +102,7 @@ func newHandler(t testing.TB, c catalog.Catalog, config service.Config) http.Han
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api.New(s)
+	return api.New(s, nil)
 }
 
 // ask sends a request; header holds lines such as "Accept: text/plain".

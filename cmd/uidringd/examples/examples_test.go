@@ -49,7 +49,7 @@ func serve(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(api.New(s))
+	server := httptest.NewServer(api.New(s, nil))
 	t.Cleanup(server.Close)
 	return server.URL
 }

@@ -117,12 +117,15 @@ func (s *server) observed(next http.Handler, m *metrics) http.Handler {
 		*seen = recorder{}
 		recorders.Put(seen)
 
-		took := time.Since(began)
+		ended := time.Now()
+		took := ended.Sub(began)
 		m.took.WithLabelValues(r.Pattern, strconv.Itoa(status)).Observe(took.Seconds())
-		if status < http.StatusBadRequest {
-			good.add(r, status, bytes, took)
-		} else {
-			failed.add(r, status, bytes, took)
+		log := good
+		if status >= http.StatusBadRequest {
+			log = failed
+		}
+		if log.due(ended) {
+			log.write(r, status, bytes, took)
 		}
 	})
 }
@@ -131,21 +134,36 @@ func (s *server) observed(next http.Handler, m *metrics) http.Handler {
 // many requests it leaves out.
 type accessLog struct {
 	logger  *slog.Logger
+	began   time.Time
 	limit   *rate.Limiter
+	quiet   atomic.Int64 // ns after began to which no line is due; due reads and writes it
 	skipped atomic.Int64 // requests since the last line
 }
 
+// pause is for how long no line is due after the limit has refused one. Most requests
+// of a busy server then do not ask the limit, which has a lock.
+const pause = 10 * time.Millisecond
+
 func newAccessLog(logger *slog.Logger, perSecond float64) *accessLog {
-	return &accessLog{logger: logger, limit: rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(perSecond)))}
+	return &accessLog{logger: logger, began: time.Now(), limit: rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(perSecond)))}
 }
 
-// add logs a request by its route. The path and the query are left out: a path can hold
-// an id, and clients put anything there.
-func (a *accessLog) add(r *http.Request, status int, bytes int64, took time.Duration) {
-	if !a.limit.Allow() {
-		a.skipped.Add(1)
-		return
+// due reports whether there is to be a line about a request that has ended now.
+func (a *accessLog) due(now time.Time) bool {
+	at := now.Sub(a.began)
+	if at.Nanoseconds() >= a.quiet.Load() {
+		if a.limit.AllowN(now, 1) {
+			return true
+		}
+		a.quiet.Store((at + pause).Nanoseconds())
 	}
+	a.skipped.Add(1)
+	return false
+}
+
+// write writes a line by the request's route. The path and the query are left out: a
+// path can hold an id, and clients put anything there.
+func (a *accessLog) write(r *http.Request, status int, bytes int64, took time.Duration) {
 	a.logger.LogAttrs(r.Context(), slog.LevelInfo, "request",
 		slog.String("route", r.Pattern), slog.String("proto", r.Proto), slog.Int("status", status), slog.Int64("bytes", bytes), slog.Duration("took", took),
 		slog.String("remote", r.RemoteAddr), slog.Int64("skipped", a.skipped.Swap(0)))

@@ -6,36 +6,47 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Lines are bounded, say how many requests they leave out, and have neither path nor
 // query.
 func TestAccessLog(t *testing.T) {
-	var text strings.Builder
-	a := newAccessLog(slog.New(slog.NewTextHandler(&text, nil)), 1)
-	request := httptest.NewRequest(http.MethodGet, "/v1/secret-1?n=5&token=secret-1", nil)
-	request.Pattern = "GET /v1/{name}"
-	add := func(n int) {
-		for range n {
-			a.add(request, 200, 19, time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		request := httptest.NewRequest(http.MethodGet, "/v1/secret-1?n=5&token=secret-1", nil)
+		request.Pattern = "GET /v1/{name}"
+		add := func(a *accessLog, n int) {
+			for range n {
+				if a.due(time.Now()) {
+					a.write(request, 200, 19, time.Millisecond)
+				}
+			}
 		}
-	}
-	a.limit = rate.NewLimiter(0, 2)
-	add(50)
-	a.limit = rate.NewLimiter(0, 1)
-	add(3)
-	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
-	if len(lines) != 3 || !strings.Contains(lines[1], "skipped=0") || !strings.Contains(lines[2], "skipped=48") ||
-		!strings.Contains(lines[2], `route="GET /v1/{name}" proto=HTTP/1.1 status=200 bytes=19 took=1ms`) || strings.Contains(text.String(), "secret-1") {
-		t.Errorf("%s", &text)
-	}
-	text.Reset()
-	a = newAccessLog(slog.New(slog.NewTextHandler(&text, nil)), 0)
-	add(10)
-	if text.Len() > 0 {
-		t.Errorf("%s, want no line", &text)
-	}
+		a := newAccessLog(slog.New(slog.NewTextHandler(&text, nil)), 2)
+		add(a, 50)
+		time.Sleep(time.Second / 2)
+		add(a, 3)
+		time.Sleep(time.Hour)
+		add(a, 3)
+		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+		if len(lines) != 5 || !strings.Contains(lines[1], "skipped=0") || !strings.Contains(lines[2], "skipped=48") || !strings.Contains(lines[3], "skipped=2") ||
+			!strings.Contains(lines[2], `route="GET /v1/{name}" proto=HTTP/1.1 status=200 bytes=19 took=1ms`) || strings.Contains(text.String(), "secret-1") {
+			t.Errorf("%s", &text)
+		}
+		text.Reset()
+		add(newAccessLog(slog.New(slog.NewTextHandler(&text, nil)), 0), 10)
+		if text.Len() > 0 {
+			t.Errorf("%s, want no line", &text)
+		}
+		a = newAccessLog(slog.New(slog.NewTextHandler(&text, nil)), 20)
+		for range 10_000 { // a request each millisecond
+			add(a, 1)
+			time.Sleep(time.Millisecond)
+		}
+		if n := strings.Count(text.String(), "\n"); n < 215 || n > 220 {
+			t.Errorf("%d lines in 10 s, want a burst of 20 and 20 a second", n)
+		}
+	})
 }

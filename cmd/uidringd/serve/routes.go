@@ -30,17 +30,13 @@ func (s *server) handler(address string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/", api.New(ids))
-	for path, h := range rpc.New(ids, s.ready) {
-		mux.Handle(path, h)
-	}
-	mux.HandleFunc("GET /healthz", s.healthz)
-	mux.HandleFunc("GET /readyz", s.readyz)
-	mux.Handle("GET /metrics", operators(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})))
-	mux.Handle("/status/", operators(status))
-	mux.Handle("GET /{$}", operators(s.page(address)))
-	return s.observed(mux, m), nil
+	routes := rpc.New(ids, s.ready)
+	routes["GET /healthz"] = http.HandlerFunc(s.healthz)
+	routes["GET /readyz"] = http.HandlerFunc(s.readyz)
+	routes["GET /metrics"] = operators(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	routes["/status/"] = operators(status)
+	routes["GET /{$}"] = operators(s.page(address))
+	return s.observed(api.New(ids, routes), m), nil
 }
 
 // admits returns who may draw ids, of the tokens that are chosen.
