@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -37,9 +38,22 @@ shutdown: {delay: 0s, release: 1s}
 			return status == want && got == text
 		})
 	}
+	health := func(want string) {
+		t.Helper()
+		answer, err := http.Post(r.url+"/grpc.health.v1.Health/Check", "application/json", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), `SERVING_STATUS_`+want+`"`) {
+			t.Errorf("health: %s, %v; want %s", text, err, want)
+		}
+	}
 	is(http.StatusOK, "ready\n")
+	health("SERVING")
 	store.Pause()
 	is(http.StatusServiceUnavailable, "not ready: ids: no time is reserved under its worker number\n")
+	health("NOT_SERVING")
 	if status, _ := get(t, http.DefaultClient, r.url+"/healthz"); status != http.StatusOK {
 		t.Errorf("healthz: %d, want 200", status)
 	}

@@ -119,7 +119,8 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 }
 
 // No answer may be cached, on whatever route. What reads changes nothing: only a request
-// for ids draws, and no request makes a counter. The log is JSON if the config says so.
+// for ids draws, and no request makes a counter. The status page is for the config's host
+// names. The log is JSON if the config says so.
 func TestReads(t *testing.T) {
 	dir := t.TempDir()
 	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
@@ -128,15 +129,18 @@ generators:
   - {name: ids, kind: cached, store: file}
   - {name: orders, kind: segment, store: file, create: true}
   - {name: all, kind: tags, store: file, match: "*"}
+hosts: [ops.example.com]
 log: {format: json, requests_per_s: 1000}
 shutdown: {delay: 0s}
 `))
+	host := ""
 	ask := func(want int, method, path string) string {
 		t.Helper()
 		request, err := http.NewRequestWithContext(t.Context(), method, r.url+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		request.Host = host
 		answer, err := http.DefaultTransport.RoundTrip(request) // follows no redirect
 		if err != nil {
 			t.Fatal(err)
@@ -167,6 +171,10 @@ shutdown: {delay: 0s}
 		ask(want, "GET", path)
 	}
 	ask(200, "HEAD", "/v1/orders")
+	for name, want := range map[string]int{"ops.example.com": 200, "evil.example.com": 403} {
+		host = name
+		ask(want, "GET", "/status/")
+	}
 	if after := loads(); after != before || before == "" {
 		t.Errorf("%s, was %s", after, before)
 	}
@@ -187,8 +195,8 @@ shutdown: {delay: 0s}
 			requests++
 		}
 	}
-	if requests != 21 {
-		t.Errorf("%d lines about requests, want 21: %s", requests, &r.log)
+	if requests != 23 {
+		t.Errorf("%d lines about requests, want 23: %s", requests, &r.log)
 	}
 }
 

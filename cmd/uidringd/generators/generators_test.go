@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"go.uber.org/goleak"
@@ -19,6 +20,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/generators"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -141,6 +143,36 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
+// The config's keys reach the generators.
+func TestKeys(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("POD_NAME", "ids-7")
+	s := open(t, `
+stores: [{name: file, url: ids.db}]
+generators:
+  - {name: ids, kind: cached, worker: statefulset, store: file, window: 20s, expiry: 3s,
+     layout: 29/21/13, boost_power: 4, padding_factor: 25, max_borrow: 90s, max_age: 7s}
+  - {name: orders, kind: segment, store: file, create: true, table: sequence, step: 500, min_step: 400, max_step: 700, limit: 1200}
+`)
+	defer end(t, s)
+	ids := s.Clocked()["ids"]
+	got := ids.Stats()
+	if got.Worker != 7 || got.Capacity != 8192<<4 || got.Threshold != got.Capacity/4 || got.MaxBorrow != 90*time.Second || got.MaxAge != 7*time.Second {
+		t.Errorf("%+v", got)
+	}
+	if until := time.Until(got.ReservedUntil); until > time.Minute || ids.Layout().TimeBits != 29 {
+		t.Errorf("reserved are %v of layout %v, want the window of 20 s", until, ids.Layout())
+	}
+	if step := s.Counters()["orders"].Step; step != 500 {
+		t.Errorf("step %d, want 500", step)
+	}
+	draw(t, s, "orders", 1200)
+	e, _ := s.Get(t.Context(), "orders")
+	if _, err := e.Wait(t.Context()); !errors.Is(err, segment.ErrUsedUp) {
+		t.Errorf("after the limit: %v", err)
+	}
+}
+
 // If one generator cannot be opened, none stays open, and the error names all that
 // failed. A store that is away stands there once.
 func TestOpenFails(t *testing.T) {
@@ -180,6 +212,7 @@ func TestServers(t *testing.T) {
 		"etcd": func(t *testing.T) string {
 			return "etcd://" + strings.TrimPrefix(servertest.StartEtcd(t, 1)[0].Endpoint, "http://")
 		},
+		"zk": func(t *testing.T) string { return "zk://" + servertest.StartZooKeeper(t, 1, nil)[0].Address },
 		"mysql": func(t *testing.T) string {
 			c, err := mysqldriver.ParseDSN(variable(t, "UIDRING_TEST_MYSQL"))
 			if err != nil {
@@ -192,7 +225,7 @@ func TestServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("UIDRINGD_TEST_STORE", dsn(t))
 			text := "stores: [{name: s, env: UIDRINGD_TEST_STORE}]\ngenerators:\n  - {name: ids, kind: cached, store: s}\n"
-			if name != "etcd" { // a counter of each table, and all of them as tags
+			if name != "etcd" && name != "zk" { // a counter of each table, and all of them as tags
 				text += "  - {name: uidringd-test-orders, kind: segment, store: s, create: true}\n  - {name: tags, kind: tags, store: s, match: uidringd-*}\n"
 			}
 			if name == "mysql" || name == "postgres" {
