@@ -22,8 +22,7 @@ import (
 func TestCutDuringCreate(t *testing.T) {
 	t.Parallel()
 	servers, path := shared(t), path()
-	w := new(wire)
-	conn := connect(t, servers, 20*time.Second, w.dial)
+	conn, w := wired(t, servers, 20*time.Second)
 	store, other := prepared(t, conn, path), prepared(t, connect(t, servers, 20*time.Second, nil), path)
 
 	// Nothing is received once the row's transaction is sent. The connection is cut
@@ -67,8 +66,7 @@ func TestCutDuringCreate(t *testing.T) {
 func TestMethodsReturn(t *testing.T) {
 	t.Parallel()
 	servers, path := shared(t), path()
-	w := new(wire)
-	conn := connect(t, servers, 20*time.Second, w.dial)
+	conn, w := wired(t, servers, 20*time.Second)
 	store := prepared(t, conn, path)
 	for name, fault := range map[string]func(){
 		"no answer": func() { w.deaf.Store(true) },
@@ -134,8 +132,7 @@ func TestForeignNodes(t *testing.T) {
 func TestSessionExpiry(t *testing.T) {
 	t.Parallel()
 	servers, path := shared(t), path()
-	w := new(wire)
-	conn := connect(t, servers, 400*time.Millisecond, w.dial)
+	conn, w := wired(t, servers, 400*time.Millisecond)
 	h := hold(t, prepared(t, conn, path), 9)
 	before := h.Last()
 	session := conn.SessionID()
@@ -166,8 +163,7 @@ func TestSessionExpiry(t *testing.T) {
 func TestSessionExpiryWithoutSuccessor(t *testing.T) {
 	t.Parallel()
 	servers, path := shared(t), path()
-	w := new(wire)
-	conn := connect(t, servers, 400*time.Millisecond, w.dial)
+	conn, w := wired(t, servers, 400*time.Millisecond)
 	h := hold(t, prepared(t, conn, path), 9)
 	w.cut(true)
 	other := prepared(t, connect(t, servers, 20*time.Second, nil), path)

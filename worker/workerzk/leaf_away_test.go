@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
@@ -36,6 +38,16 @@ func (l *leaf) writes(number int64, stamp time.Time, address, name string) {
 	write(l.T, l.file, fmt.Sprintf("workerID=%d\ntimestamp=%d\naddress=%s\nname=%s\n", number, stamp.UnixMilli(), address, name))
 }
 
+// away returns a connection to a ZooKeeper that is away, with its wire, and the config of a
+// process that does not wait for ZooKeeper for long.
+func (l *leaf) away() (*zk.Conn, *wire, workerzk.LeafConfig) {
+	conn, w := wired(l.T, shared(l.T), 20*time.Second)
+	w.cut(true)
+	config := l.config("10.0.0.1")
+	config.Wait = 100 * time.Millisecond
+	return conn, w, config
+}
+
 // TestLeafWithoutZooKeeper: a start uses the file while ZooKeeper is away. When it is
 // back, the clock is reported, which Leaf never does then.
 func TestLeafWithoutZooKeeper(t *testing.T) {
@@ -47,15 +59,8 @@ func TestLeafWithoutZooKeeper(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, before := l.node("10.0.0.1:8080")
-	w := new(wire)
-	conn := connect(t, shared(t), 20*time.Second, w.dial)
-	w.cut(true)
-	config := l.config("10.0.0.1")
-	config.Wait = 200 * time.Millisecond
-	h, err := l.start(background(t), conn, config, 1023, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, w, config := l.away()
+	h = l.on(conn, config, time.Now)
 	if g := h.Last(); !g.Held || g.Number != 1 || g.From.UnixMilli() <= before {
 		t.Errorf("granted %+v; want number 1 after %d", g, before)
 	}
@@ -72,11 +77,7 @@ func TestLeafWithoutZooKeeper(t *testing.T) {
 func TestLeafFileRefused(t *testing.T) {
 	t.Parallel()
 	l := newLeaf(t)
-	w := new(wire)
-	conn := connect(t, shared(t), 20*time.Second, w.dial)
-	w.cut(true)
-	config := l.config("10.0.0.1")
-	config.Wait = 100 * time.Millisecond
+	conn, _, config := l.away()
 	ok := func() { l.writes(5, time.Now(), "10.0.0.1:8080", l.name) }
 	for want, prepare := range map[string]func(){
 		"no such file":         func() { _ = os.Remove(l.file) },
@@ -102,8 +103,8 @@ func TestLeafFileRefused(t *testing.T) {
 		}
 	}
 	ok()
-	if h, err := l.start(background(t), conn, config, 1023, time.Now); err != nil || h.Last().Number != 5 {
-		t.Fatalf("%+v, %v; want number 5", h, err)
+	if g := l.on(conn, config, time.Now).Last(); g.Number != 5 {
+		t.Fatalf("granted %+v; want number 5", g)
 	}
 }
 
@@ -113,15 +114,8 @@ func TestLeafFileIsWrong(t *testing.T) {
 	l := newLeaf(t)
 	l.writes(0, time.Now(), "10.0.0.1:8080", l.name)
 	l.java("10.0.1.1:8080", data("10.0.1.1", time.Now()))
-	w := new(wire)
-	conn := connect(t, shared(t), 20*time.Second, w.dial)
-	w.cut(true)
-	config := l.config("10.0.0.1")
-	config.Wait = 100 * time.Millisecond
-	h, err := l.start(background(t), conn, config, 1023, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, w, config := l.away()
+	h := l.on(conn, config, time.Now)
 	w.cut(false)
 	servertest.Eventually(t, "the number is taken away", func() bool { return h.Lost(lease.ErrRewound) })
 }
@@ -162,12 +156,8 @@ func TestLeafFileIsRewritten(t *testing.T) {
 func TestLeafSessionExpiry(t *testing.T) {
 	t.Parallel()
 	l := newLeaf(t)
-	w := new(wire)
-	conn := connect(t, shared(t), 400*time.Millisecond, w.dial)
-	h, err := l.start(background(t), conn, l.config("10.0.0.1"), 1023, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, w := wired(t, shared(t), 400*time.Millisecond)
+	h := l.on(conn, l.config("10.0.0.1"), time.Now)
 	alive := func() bool {
 		exists, _, err := l.conn.Exists("/snowflake/" + l.name + "/temporary/10.0.0.1:8080")
 		if err != nil {
@@ -188,12 +178,8 @@ func TestLeafSessionExpiry(t *testing.T) {
 func TestLeafCutDuringReport(t *testing.T) {
 	t.Parallel()
 	l := newLeaf(t)
-	w := new(wire)
-	conn := connect(t, shared(t), 20*time.Second, w.dial)
-	h, err := l.start(background(t), conn, l.config("10.0.0.1"), 1023, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, w := wired(t, shared(t), 20*time.Second)
+	h := l.on(conn, l.config("10.0.0.1"), time.Now)
 	for range 3 {
 		_, before := l.node("10.0.0.1:8080")
 		w.last.Store(`"timestamp"`) // nothing is received once a report is sent
@@ -210,8 +196,7 @@ func TestLeafCutDuringReport(t *testing.T) {
 func TestLeafCutDuringCreate(t *testing.T) {
 	t.Parallel()
 	l := newLeaf(t)
-	w := new(wire)
-	conn := connect(t, shared(t), 20*time.Second, w.dial)
+	conn, w := wired(t, shared(t), 20*time.Second)
 	w.last.Store(`"timestamp"`)
 	go func() {
 		for !w.deaf.Load() {
@@ -224,10 +209,7 @@ func TestLeafCutDuringCreate(t *testing.T) {
 			}
 		}
 	}()
-	h, err := l.start(background(t), conn, l.config("10.0.0.1"), 1023, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := l.on(conn, l.config("10.0.0.1"), time.Now)
 	if name, _ := l.node("10.0.0.1:8080"); name != "10.0.0.1:8080-0000000000" || h.Last().Number != 0 {
 		t.Errorf("node %s, granted %+v", name, h.Last())
 	}

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 )
 
 // wire is a dialer whose connections a test can cut, stall and have lose answers.
@@ -21,6 +23,13 @@ type wire struct {
 
 	deaf atomic.Bool  // nothing is received, although all is sent
 	last atomic.Value // a string: a request that has it makes the wire deaf
+}
+
+// wired opens a connection that a test breaks.
+func wired(t *testing.T, servers []string, session time.Duration) (*zk.Conn, *wire) {
+	t.Helper()
+	w := new(wire)
+	return connect(t, servers, session, w.dial), w
 }
 
 func (w *wire) dial(network, address string, timeout time.Duration) (net.Conn, error) {

@@ -1,8 +1,11 @@
 package segmenttest
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/uidring/uidring/uid/segment"
@@ -128,4 +131,16 @@ func away(b *bench) {
 	if first, _, err := s.Reserve(b.Context(), tag, 10); first < 11 || err != nil {
 		b.Errorf("Reserve() = %d, %v once the store is back", first, err)
 	}
+}
+
+// disjoint returns an error if two ranges share an id.
+func disjoint(all []segment.Range) error {
+	all = slices.DeleteFunc(all, func(r segment.Range) bool { return r.First == r.End })
+	slices.SortFunc(all, func(a, b segment.Range) int { return cmp.Compare(a.First, b.First) })
+	for i := 1; i < len(all); i++ {
+		if all[i].First < all[i-1].End {
+			return fmt.Errorf("%v and %v share ids", all[i-1], all[i])
+		}
+	}
+	return nil
 }

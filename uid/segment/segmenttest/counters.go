@@ -1,0 +1,165 @@
+package segmenttest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/uidring/uidring/uid/segment"
+)
+
+func ranges(b *bench) {
+	b.create(tag, 1, 1000)
+	next := int64(1)
+	for _, n := range []int64{1, 1, 2, 3, 7, 1000, 12345, 1 << 20, 1 << 40, 1} {
+		b.want(b, tag, n, next, n)
+		next += n
+	}
+	b.want(b.Backend.Store(b.T), tag, 5, next, 5)
+	if b.String() == "" {
+		b.Error("String() is empty")
+	}
+}
+
+func ownStep(b *bench) {
+	b.create(tag, 500, 70)
+	first, count, err := b.Reserve(b.Context(), tag, 0)
+	if first != 500 || count < 1 || err != nil {
+		b.Fatalf("Reserve(0) = %d, %d, %v, want ids from 500", first, count, err)
+	}
+	counters, err := b.List(b.Context())
+	if err != nil || len(counters) != 1 {
+		b.Fatalf("List() = %v, %v, want one", counters, err)
+	}
+	if step := counters[0].Step; step != 0 && step != count {
+		b.Errorf("the step is %d, and %d ids were reserved", step, count)
+	}
+}
+
+func tags(b *bench) {
+	names := []string{"a", "b", "with blank", `"quoted" 'twice' \ %s ? $1 {x}`, "名前/é", strings.Repeat("x", segment.MaxTag)}
+	for _, name := range names {
+		b.create(name, 1, 10)
+	}
+	for round := range int64(3) {
+		for _, name := range names {
+			b.want(b, name, 10, 1+10*round, 10)
+		}
+	}
+}
+
+func unknownTag(b *bench) {
+	for _, there := range []bool{false, true} { // without and with a table
+		if there {
+			b.create("another", 1, 10)
+		}
+		for range 2 {
+			if f, c, err := b.Reserve(b.Context(), tag, 10); !errors.Is(err, segment.ErrUnknownTag) {
+				b.Fatalf("Reserve() = %d, %d, %v, want ErrUnknownTag", f, c, err)
+			}
+		}
+		if _, err := b.Raise(b.Context(), tag, 10); !errors.Is(err, segment.ErrUnknownTag) {
+			b.Errorf("Raise() = %v, want ErrUnknownTag", err)
+		}
+		if done, _ := b.Return(b.Context(), tag, 1, 10); done {
+			b.Error("Return() of an unknown tag is done")
+		}
+	}
+	if counters, err := b.List(b.Context()); len(counters) != 1 || err != nil {
+		b.Errorf("List() = %v, %v: a request made a counter", counters, err)
+	}
+	_, err := segment.New(b.Context(), b, tag, segment.Config{})
+	if !errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrAway) {
+		b.Errorf("New() = %v, want ErrUnknownTag", err)
+	}
+}
+
+func createOnce(b *bench) {
+	errs := make(chan error)
+	for range 8 {
+		s := b.Backend.Store(b.T).(store)
+		go func() { errs <- s.Create(b.Context(), tag, 7, 10) }()
+	}
+	made := 0
+	for range 8 {
+		if err := <-errs; err == nil {
+			made++
+		} else if !errors.Is(err, segment.ErrTagExists) {
+			b.Errorf("Create() = %v, want ErrTagExists", err)
+		}
+	}
+	if made != 1 {
+		b.Errorf("%d of 8 made the counter, want 1", made)
+	}
+	b.want(b, tag, 3, 7, 3)
+	if err := b.Create(b.Context(), tag, 1, 10); !errors.Is(err, segment.ErrTagExists) || b.next(tag) != 10 {
+		b.Errorf("Create() = %v of a counter in use, now at %d", err, b.next(tag))
+	}
+}
+
+func list(b *bench) {
+	for _, name := range []string{"b", "c", "a"} {
+		b.create(name, 5, 20)
+	}
+	b.want(b, "b", 100, 5, 100)
+	counters, err := b.List(b.Context())
+	if err != nil || len(counters) != 3 {
+		b.Fatalf("List() = %v, %v", counters, err)
+	}
+	for i, want := range []segment.Counter{{Tag: "a", Next: 5}, {Tag: "b", Next: 105}, {Tag: "c", Next: 5}} {
+		c := counters[i]
+		if c.Tag != want.Tag || c.Next != want.Next {
+			b.Errorf("List()[%d] = %+v, want %+v", i, c, want)
+		}
+		if old := time.Since(c.Updated); !c.Updated.IsZero() && (old < -time.Hour || old > time.Hour) {
+			b.Errorf("%q was updated at %v, want about now", c.Tag, c.Updated)
+		}
+	}
+}
+
+func raise(b *bench) {
+	b.create(tag, 100, 10)
+	for _, c := range []struct{ next, want int64 }{{50, 100}, {100, 100}, {101, 101}, {5000, 5000}, {1, 5000}} {
+		if now, err := b.Raise(b.Context(), tag, c.next); now != c.want || err != nil {
+			b.Errorf("Raise(%d) = %d, %v, want %d", c.next, now, err, c.want)
+		}
+	}
+	b.want(b, tag, 1, 5000, 1)
+}
+
+func overflow(b *bench) {
+	b.create(tag, math.MaxInt64-10, 10)
+	for _, n := range []int64{11, 1000, math.MaxInt64} {
+		if f, c, err := b.Reserve(b.Context(), tag, n); !errors.Is(err, segment.ErrUsedUp) {
+			b.Fatalf("Reserve(%d) = %d, %d, %v, want ErrUsedUp", n, f, c, err)
+		}
+	}
+	b.want(b, tag, 4, math.MaxInt64-10, 4)
+	gen, err := segment.New(b.Context(), b, tag, segment.Config{Step: 100})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer gen.Close()
+	for want := int64(math.MaxInt64 - 6); want < math.MaxInt64; want++ {
+		if id, err := gen.Next(); int64(id) != want || err != nil {
+			b.Fatalf("Next() = %d, %v, want %d", id, err, want)
+		}
+	}
+	if id, err := gen.Next(); !errors.Is(err, segment.ErrUsedUp) {
+		b.Errorf("Next() = %d, %v, want ErrUsedUp", id, err)
+	}
+}
+
+func contextEnded(b *bench) {
+	b.create(tag, 1, 10)
+	ctx, cancel := context.WithCancel(b.Context())
+	cancel()
+	if _, _, err := b.Reserve(ctx, tag, 5); !errors.Is(err, context.Canceled) {
+		b.Errorf("Reserve() = %v, want context.Canceled", err)
+	}
+	if _, err := b.Return(ctx, tag, 0, 1); !errors.Is(err, context.Canceled) {
+		b.Errorf("Return() = %v, want context.Canceled", err)
+	}
+}
