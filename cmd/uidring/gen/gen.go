@@ -124,6 +124,12 @@ An interrupt ends gen after a whole line, with exit code 130.`,
 			return f.generate(cmd, write)
 		},
 	}
+	f.add(cmd)
+	return cmd
+}
+
+// add gives a command the flags.
+func (f *flags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.VarP(cli.Number{Value: &f.count, Max: math.MaxInt64}, "count", "n", "how many ids; 0 takes no worker number")
 	set.Var(cli.Choice{Value: &f.generator, Words: []string{cachedName, defaultName}}, "generator", "cached or default")
@@ -139,14 +145,13 @@ An interrupt ends gen after a whole line, with exit code 130.`,
 	set.BoolVar(&f.json, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
 	f.text.Add(cmd)
 	set.StringVar(&f.http, "http", "", "show a status page at this `address`, such as 127.0.0.1:8080; port 0 is a free one")
-	database.Flag(cmd, stores)
+	database.Flag(cmd, f.stores)
 	cmd.MarkFlagsMutuallyExclusive("json", "form")
 	cli.Complete(cmd, "generator", cachedName, defaultName)
 	cli.Complete(cmd, "worker", leaseSource, registrySource, staticSource)
 	for flag, example := range map[string]string{"count": "5", "boost-power": "3", "padding-factor": "50", "max-borrow": "1m0s", "max-age": "10s", "rate": "5000", "segment": "orders", "http": exampleAddress} {
 		cli.Example(cmd, flag, example)
 	}
-	return cmd
 }
 
 // check finds flags that contradict each other.
