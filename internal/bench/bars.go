@@ -49,7 +49,7 @@ func (r *results) bars() (list []bar) {
 			list = append(list, r.flat(row.Name))
 		}
 	}
-	return append(append(list, r.pacedBars()...), r.writeBar(), r.allocations())
+	return append(append(list, r.pacedBars()...), r.writeBar(), r.startup.bar(), r.allocations())
 }
 
 // flat compares the medians from 2 goroutines to 64.

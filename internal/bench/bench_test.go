@@ -116,6 +116,7 @@ func measured() *results {
 	for _, w := range r.writes {
 		w.Made, w.First, w.Second, w.Step = measure.Series{float64(w.Rate)}, measure.Series{3}, measure.Series{2}, measure.Series{1000}
 	}
+	r.startup.Took = measure.Series{15}
 	for i, p := range r.paces {
 		for q := range p.Latency {
 			p.Latency[q] = measure.Series{float64(i + q)}
@@ -191,6 +192,11 @@ func TestMissedBars(t *testing.T) {
 	r.writes[1].Second = measure.Series{601}
 	if missed := r.missed(); len(missed) != 1 || !strings.HasPrefix(missed[0].What, "store writes") {
 		t.Errorf("601 writes in ten minutes: %+v", missed)
+	}
+	r = measured()
+	r.startup.Took = measure.Series{15.1}
+	if missed := r.missed(); len(missed) != 1 || !strings.HasPrefix(missed[0].What, "`uidring gen`") {
+		t.Errorf("a start of 15.1 ms: %+v", missed)
 	}
 	r = measured()
 	r.cell(measure.DefaultNextN, one).Allocs = 1000

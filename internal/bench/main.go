@@ -63,6 +63,14 @@ func run(ctx context.Context, args []string) error {
 		return benchServers(ctx, r, "go run . "+strings.Join(args, " "), *output, *check)
 	}
 	r.plan()
+	dir, err := os.MkdirTemp("", "uidring-bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := r.startup.build(ctx, dir); err != nil {
+		return err
+	}
 	if err := r.run(ctx, func(line string) { fmt.Fprintln(os.Stderr, line) }); err != nil {
 		return err
 	}

@@ -69,6 +69,7 @@ type results struct {
 	memory   []*footprint
 	writes   []*writes
 	paces    []*measure.Pace
+	startup  *startup
 	tasks    []measure.Task // a round; the floors are in it often
 }
 
@@ -127,6 +128,8 @@ func (r *results) plan() {
 		r.writes = append(r.writes, w)
 		r.tasks = append(r.tasks, w)
 	}
+	r.startup = new(startup)
+	r.tasks = append(r.tasks, r.startup)
 	small := measure.Ours(bits.LongLived(), boost)[0]
 	small.Name += ", layout 31/23/9, 4,096 ids"
 	subjects := []measure.Subject{measure.Nothing(), now.Subject, cachedNext.Subject, small, defaultNext.Subject}

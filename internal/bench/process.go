@@ -58,13 +58,21 @@ generators:
 shutdown: {delay: 0s}
 `
 
-// buildUidringd builds the server that is measured, as users run it.
+// buildUidringd builds the server that is measured.
 func buildUidringd(dir string) (binary string, err error) {
-	binary = filepath.Join(dir, "uidringd")
-	if text, err := exec.Command("go", "build", "-o", binary, "github.com/uidring/uidring/cmd/uidringd").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build uidringd: %w: %s", err, text)
+	if binary, err = build(dir, "uidringd"); err != nil {
+		return "", err
 	}
 	return binary, os.WriteFile(binary+".yaml", []byte(uidringdConfig), 0o600)
+}
+
+// build builds a command of ours into dir, as users run it.
+func build(dir, name string) (binary string, err error) {
+	binary = filepath.Join(dir, name)
+	if text, err := exec.Command("go", "build", "-o", binary, "github.com/uidring/uidring/cmd/"+name).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w: %s", name, err, text)
+	}
+	return binary, nil
 }
 
 func startUidringd(binary string) (*process, error) {

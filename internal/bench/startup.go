@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidring/bench/measure"
+)
+
+// startup is how long the command takes from its start to its first id. The SQLite
+// file is there, as it is from the second start on.
+type startup struct {
+	binary string
+	Took   measure.Series // milliseconds
+}
+
+// build builds the command into dir as users do, and has it make the file there.
+func (s *startup) build(ctx context.Context, dir string) (err error) {
+	if s.binary, err = build(dir, "uidring"); err == nil {
+		_, err = s.Sample(ctx)
+	}
+	return err
+}
+
+// Sample implements measure.Task.
+func (s *startup) Sample(ctx context.Context) (keep func(), err error) {
+	cmd := exec.CommandContext(ctx, s.binary, "gen")
+	cmd.Dir = filepath.Dir(s.binary)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	took := time.Since(began)
+	if _, wrong := strconv.ParseInt(strings.TrimSpace(line), 10, 64); wrong != nil {
+		err = errors.Join(err, fmt.Errorf("%s says %q, want an id", cmd, line))
+	}
+	return func() { s.Took = append(s.Took, float64(took)/float64(time.Millisecond)) }, errors.Join(err, cmd.Wait())
+}
+
+// mostStartup is the promise, in milliseconds.
+const mostStartup = 15
+
+func (s *startup) bar() bar {
+	return bar{
+		What:     "`uidring gen`, from its start to its first id",
+		Want:     fmt.Sprintf("≤ %d ms", mostStartup),
+		Measured: s.Took.String() + " ms",
+		Pass:     s.Took.Median() <= mostStartup, // false of NaN
+	}
+}
