@@ -123,6 +123,21 @@ func TestUsedUp(t *testing.T) {
 	}
 }
 
+// A store is not asked for more when a range has ended at the limit.
+func TestLimitReached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		g := open(t, store, segment.Config{Step: 10, Limit: 10})
+		take(t, g, 1, 10)
+		if id, err := g.Next(); !errors.Is(err, segment.ErrUsedUp) {
+			t.Errorf("Next() = %d, %v, want ErrUsedUp", id, err)
+		}
+		if n := store.requests.Load(); n != 1 {
+			t.Errorf("the store was asked %d times, want once", n)
+		}
+	})
+}
+
 // A tag that is deleted is unknown, costs a request a minute, and is never made
 // again. When somebody makes it, ids go on.
 func TestDeletedTag(t *testing.T) {
