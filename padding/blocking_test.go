@@ -154,6 +154,28 @@ func TestRetriesAfterADelay(t *testing.T) {
 	})
 }
 
+// After a delay of unknown length, a source that may block is asked again once a
+// second, though a taker signals after each failure.
+func TestDelayOfUnknownLength(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		r := newRing(t)
+		e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) {
+			asked.Add(1)
+			return ringbuffer.Run{}, delay(0)
+		}, padding.Config{Blocking: true})
+		e.Start()
+		for begun := time.Now(); time.Since(begun) < 10*time.Second && asked.Load() < 100; {
+			failed := e.Changed()
+			r.Take() // empty: signals
+			<-failed
+		}
+		if n := asked.Load(); n != 11 {
+			t.Errorf("the source was asked %d times in 10 s, want 11", n)
+		}
+	})
+}
+
 // Wake does not wait for the delay.
 func TestWake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

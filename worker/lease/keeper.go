@@ -187,8 +187,9 @@ func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	})
 	done, err = k.holder.Take(request, answer)
 	if err == nil && answer.Err != nil && !transient(answer.Err) {
-		// A write has no answer: read the row to learn the outcome. If the read has
-		// no answer either, publish the grant so far and do not hurry the next write.
+		// The write may have been done: the round reads the row, and if it was done,
+		// writes again. If that write fails too, publish the grant so far and end the
+		// round: otherwise a store that answers no write would be asked without a pause.
 		if k.unanswered {
 			err = answer.Err
 		}

@@ -162,6 +162,46 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 	})
 }
 
+// liar is a store that does what it is asked, and reports that writes fail.
+type liar struct {
+	*leasetest.Memory
+	lies   atomic.Bool
+	writes atomic.Int64
+}
+
+func (l *liar) report(done bool, err error) (bool, error) {
+	if l.writes.Add(1); l.lies.Load() && l.writes.Load() < 1000 {
+		return false, errors.New("connection reset")
+	}
+	return done, err
+}
+
+func (l *liar) Insert(ctx context.Context, w lease.Write) (bool, error) {
+	return l.report(l.Memory.Insert(ctx, w))
+}
+
+func (l *liar) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+	return l.report(l.Memory.Swap(ctx, old, w))
+}
+
+// A number is kept though no write has an answer, at the pace of the retries.
+func TestWritesWithoutAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &liar{Memory: leasetest.NewMemory()}
+		h := hold(t, s)
+		first := h.Last()
+		s.lies.Store(true)
+		time.Sleep(10 * time.Minute)
+		if now := h.Last(); !now.Held || now.Number != first.Number || now.Until.Sub(first.Until) < 9*time.Minute {
+			t.Errorf("granted %+v after ten minutes, and %+v before", now, first)
+		}
+		if n := s.writes.Load(); n > 500 {
+			t.Errorf("%d writes in ten minutes", n)
+		}
+		s.lies.Store(false)
+	})
+}
+
 // A store that takes long to answer is waited for, as far as the window allows.
 func TestBoundFollowsWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
