@@ -273,6 +273,7 @@ func TestNoPasswordInErrors(t *testing.T) {
 		"mysql://root:sec%27ret@h/a/b@tcp(c/d",
 		"postgres://root:sec%27ret%20word@127.0.0.1:1/test",
 		"postgres://root:sec/ret@127.0.0.1:1/test",
+		"postgres://root:sec@ret@127.0.0.1:1/test",
 		"postgres://root:sec%zzret@127.0.0.1:1/test",
 		"postgres://root:sec%27ret%20word@h/test?sslmode=perhaps",
 		"postgres://root:sec%27ret%20word@h/test?connect_timeout=perhaps",

@@ -91,6 +91,9 @@ func postgresDSN(dsn, _ string) (*target, error) {
 		cause = cause[strings.LastIndex(cause, "`: ")+1:]
 		return nil, fmt.Errorf("PostgreSQL DSN%s", quoted.ReplaceAllString(cause, `"…"`))
 	}
+	if strings.LastIndexByte(config.Host, '@') > 0 { // the driver takes the rest of such a password for the host
+		return nil, errors.New("PostgreSQL DSN: an @ in a password must be percent-encoded")
+	}
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, patience)
 	timeout := config.ConnectTimeout
 	for _, other := range config.Fallbacks {

@@ -136,8 +136,9 @@ func (t *TLS) Load() (*tls.Config, error) {
 	return config, nil
 }
 
-// passwordPattern finds the password of a URL, or of a DSN as drivers have it.
-var passwordPattern = regexp.MustCompile(`(?i)^([a-z0-9+.-]+://)?[^/@:]*:[^/]+@|(password|passwd|pwd)\s*=`)
+// passwordPattern finds the password of a URL, or of a DSN as drivers have it. A slash
+// can stand in that of u:p@tcp(h)/db.
+var passwordPattern = regexp.MustCompile(`(?i)^([a-z0-9+.-]+://)?[^/@:]*:[^/]+@|^[^/@:]*:.+@(\w*\(|/)|(password|passwd|pwd)\s*=`)
 
 func (s *Store) check(d *document, field string) {
 	switch {

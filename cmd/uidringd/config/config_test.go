@@ -125,14 +125,14 @@ func TestPasswordInURL(t *testing.T) {
 	for _, url := range []string{
 		"postgres://u:secret-1@h/db", "mysql://u:secret-1@h/db", "redis://:secret-1@h", "u:secret-1@tcp(h)/db",
 		"host=h user=u password=secret-1 dbname=d", "host=h PASSWORD = 'secret-1'", "postgres://h/db?password=secret-1",
-		"zk://u:secret-1@h1,h2/p", "rediss://u:secret-1@h", "redis://h?password=secret-1",
+		"zk://u:secret-1@h1,h2/p", "rediss://u:secret-1@h", "u:secret-1/x@tcp(h)/db", "u:secret-1/x@/db", "redis://h?password=secret-1",
 	} {
 		_, err := config.Parse([]byte("stores: [{name: db, url: \""+url+"\"}]\ngenerators: [{name: o, kind: cached, store: db}]"), config.Flags{})
 		if err == nil || !strings.Contains(err.Error(), "it has a password") || strings.Contains(err.Error(), "secret-1") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	for _, url := range []string{"app.db", "postgres://u@h:5432/db", "u@tcp(h:3306)/db", "redis://h:6379/0", "host=h user=u", "etcd://h1:2379,h2:2379"} {
+	for _, url := range []string{"app.db", "postgres://u@h:5432/db", "u@tcp(h:3306)/db", "redis://h:6379/0", "host=h user=u", "etcd://h1:2379,h2:2379", "sqlite:/srv/a@b/x.db"} {
 		if _, err := config.Parse([]byte("stores: [{name: db, url: \""+url+"\"}]\ngenerators: [{name: o, kind: cached, store: db}]"), config.Flags{}); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}
