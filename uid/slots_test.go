@@ -151,7 +151,22 @@ func TestSlotsNeverSpill(t *testing.T) {
 				break
 			}
 		}
+		ended := make(chan error)
+		go func() { _, err := gen.Wait(context.Background()); ended <- err }()
+		go func() {
+			for _, err := range gen.All(context.Background()) {
+				if err != nil {
+					ended <- err
+				}
+			}
+		}()
+		synctest.Wait()
 		gen.Close()
+		for range 2 {
+			if err := <-ended; err != uid.ErrClosed {
+				t.Errorf("a wait ended with %v, want ErrClosed", err)
+			}
+		}
 		if _, err := gen.Next(); err != uid.ErrClosed {
 			t.Errorf("Next() = %v, want ErrClosed", err)
 		}

@@ -32,57 +32,63 @@ func stripe(t *testing.T, stores []segment.Store, config segment.StripeConfig) *
 	return s
 }
 
-// The ids of all stores are one set without repeats. Each store has its own blocks,
-// and its ids ascend.
+// The ids of all stores are one set without repeats. Each store has its own blocks, or
+// ids in blocks of 1, and its ids ascend.
 func TestStripe(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		counters, stores := stripes(3)
-		for _, c := range counters {
-			c.takes.Store(int64(5 * time.Millisecond))
-		}
-		config := segment.StripeConfig{Block: 7, Config: segment.Config{Create: true, Step: 10}}
-		var mu sync.Mutex
-		seen := map[uid.ID]bool{}
-		for range 3 { // starts of two processes
-			var takers sync.WaitGroup
-			for range 2 {
-				s := stripe(t, stores, config)
-				takers.Go(func() {
-					last := map[uid.ID]uid.ID{}
-					ids := make([]uid.ID, 13)
-					for range 500 {
-						if n, err := s.NextN(ids); n != len(ids) || err != nil {
-							t.Errorf("NextN() = %d, %v", n, err)
-							return
+	for _, block := range []uid.ID{1, 7} {
+		t.Run(fmt.Sprint(block), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { drawStriped(t, block) })
+		})
+	}
+}
+
+func drawStriped(t *testing.T, block uid.ID) {
+	counters, stores := stripes(3)
+	for _, c := range counters {
+		c.takes.Store(int64(5 * time.Millisecond))
+	}
+	config := segment.StripeConfig{Block: int64(block), Config: segment.Config{Create: true, Step: 10}}
+	var mu sync.Mutex
+	seen := map[uid.ID]bool{}
+	for range 3 { // starts of two processes
+		var takers sync.WaitGroup
+		for range 2 {
+			s := stripe(t, stores, config)
+			takers.Go(func() {
+				last := map[uid.ID]uid.ID{}
+				ids := make([]uid.ID, 13)
+				for range 500 {
+					if n, err := s.NextN(ids); n != len(ids) || err != nil {
+						t.Errorf("NextN() = %d, %v", n, err)
+						return
+					}
+					mu.Lock()
+					for _, id := range ids {
+						store := id / block % 3
+						if seen[id] || id <= last[store] {
+							t.Errorf("id %d of store %d after %d; issued before: %v", id, store, last[store], seen[id])
 						}
-						mu.Lock()
-						for _, id := range ids {
-							store := id / 7 % 3
-							if seen[id] || id <= last[store] {
-								t.Errorf("id %d of store %d after %d; issued before: %v", id, store, last[store], seen[id])
-							}
-							seen[id], last[store] = true, id
-						}
-						mu.Unlock()
-						time.Sleep(time.Millisecond)
+						seen[id], last[store] = true, id
 					}
-					if err := s.Close(); err != nil {
-						t.Errorf("Close() = %v", err)
-					}
-					if _, err := s.Next(); !errors.Is(err, uid.ErrClosed) {
-						t.Errorf("Next() = %v after Close, want ErrClosed", err)
-					}
-				})
-			}
-			takers.Wait()
+					mu.Unlock()
+					time.Sleep(time.Millisecond)
+				}
+				if err := s.Close(); err != nil {
+					t.Errorf("Close() = %v", err)
+				}
+				if _, err := s.Next(); !errors.Is(err, uid.ErrClosed) {
+					t.Errorf("Next() = %v after Close, want ErrClosed", err)
+				}
+			})
 		}
-		for i, c := range counters {
-			next, err := c.Raise(t.Context(), fmt.Sprintf("orders %d/3 x7", i+1), 0)
-			if err != nil || next < 5000 {
-				t.Errorf("store %d is at %d, %v: want a third of the ids", i, next, err)
-			}
+		takers.Wait()
+	}
+	for i, c := range counters {
+		next, err := c.Raise(t.Context(), fmt.Sprintf("orders %d/3 x%d", i+1, block), 0)
+		if err != nil || next < 5000 {
+			t.Errorf("store %d is at %d, %v: want a third of the ids", i, next, err)
 		}
-	})
+	}
 }
 
 // A store may be away, at the start too. Ids come from the others, and from it when
@@ -236,6 +242,39 @@ func TestStripeSlowStore(t *testing.T) {
 		}
 		if took := time.Since(began); took > 500*11*time.Millisecond { // each call looks for the slow store once
 			t.Errorf("500 calls took %v", took)
+		}
+	})
+}
+
+// Close ends every wait, of calls that wait for a load and of those that wait for a store.
+func TestStripeCloseEndsWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, away := range []bool{false, true} {
+			counters, stores := stripes(2)
+			s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true, Step: 5, MaxStep: 5}})
+			synctest.Wait()
+			for _, c := range counters {
+				if c.away.Store(away); !away {
+					c.takes.Store(int64(time.Hour))
+				}
+			}
+			ended := make(chan error)
+			go func() {
+				for _, err := range s.All(context.Background()) {
+					if err != nil {
+						ended <- err
+					}
+				}
+			}()
+			go func() { _, err := s.WaitN(context.Background(), make([]uid.ID, 100)); ended <- err }()
+			time.Sleep(time.Minute)
+			began := time.Now()
+			go s.Close()
+			for range 2 {
+				if err := <-ended; err != uid.ErrClosed || time.Since(began) > 20*time.Millisecond {
+					t.Errorf("a wait ended with %v after %v, want ErrClosed", err, time.Since(began))
+				}
+			}
 		}
 	})
 }

@@ -101,6 +101,10 @@ func TestVanished(t *testing.T) {
 			if !errors.Is(err, c.refusal) {
 				t.Fatalf("Reserve() = %d, %d, %v, want %v", f, n, err, c.refusal)
 			}
+			counters, err := store.List(t.Context())
+			if c.mended != 0 && (err != nil || len(counters) != 1 || counters[0].Next != c.mended) {
+				t.Errorf("List() = %+v, %v, want what Raise will begin with, %d", counters, err, c.mended)
+			}
 			now, err := store.Raise(t.Context(), "orders", 20)
 			if c.mended == 0 {
 				if !errors.Is(err, segment.ErrUnknownTag) {
