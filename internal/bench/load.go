@@ -77,10 +77,20 @@ func (l *load) run(ctx context.Context, callers []caller, d time.Duration) (call
 	return calls, ids, err
 }
 
-// latency is how long calls take at half of a load's capacity, which that load has
-// measured in the same round.
+// over is how many calls l makes for each of floor's, in each round.
+func (l *load) over(floor *load) measure.Series {
+	var s measure.Series
+	for i, calls := range l.Calls {
+		s = append(s, calls/floor.Calls[i])
+	}
+	return s
+}
+
+// latency is how long calls of a load take at half of a load's capacity, which that one
+// has measured in the same round.
 type latency struct {
 	*load
+	Half *load
 	Time time.Duration // for a sample
 
 	Took [len(quantiles)]measure.Series // ms, of each of quantiles
@@ -91,14 +101,14 @@ var quantiles = [...]float64{50, 99, 99.9, 99.99}
 
 // Sample implements measure.Task. Calls are due at fixed times, whatever the server
 // does. A call that is due while its connection waits for an answer counts from when it
-// was due. Any other counts from when it is sent: that the client woke up late is not
-// the server's doing.
+// was due. That the client wakes up late is not the server's doing: a call counts from
+// when it is sent if it is due before the client wakes up.
 func (l *latency) Sample(ctx context.Context) (keep func(), err error) {
 	callers, err := openAll(l.Open, connections)
 	if err != nil {
 		return nil, err
 	}
-	rate := l.Calls[len(l.Calls)-1] / 2
+	rate := l.Half.Calls[len(l.Half.Calls)-1] / 2
 	interval := time.Duration(float64(time.Second) * connections / rate)
 	total := hdrhistogram.New(1, time.Minute.Nanoseconds(), 3)
 	var (
@@ -111,15 +121,18 @@ func (l *latency) Sample(ctx context.Context) (keep func(), err error) {
 			own := hdrhistogram.New(1, time.Minute.Nanoseconds(), 3)
 			due := began.Add(interval * time.Duration(i) / connections)
 			var failed error
-			for last := began; failed == nil && ctx.Err() == nil && due.Before(began.Add(l.Time)); due = due.Add(interval) {
+			for woke, answered := began, began; failed == nil && ctx.Err() == nil && due.Before(began.Add(l.Time)); due = due.Add(interval) {
 				from := due
-				if last.Before(due) {
+				if answered.Before(due) {
 					time.Sleep(time.Until(due))
-					from = time.Now()
+					woke = time.Now()
+					from = woke
+				} else if due.Before(woke) {
+					from = answered
 				}
 				if _, failed = c.call(); failed == nil {
-					last = time.Now()
-					failed = own.RecordValue(last.Sub(from).Nanoseconds())
+					answered = time.Now()
+					failed = own.RecordValue(answered.Sub(from).Nanoseconds())
 				}
 			}
 			mu.Lock()

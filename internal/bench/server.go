@@ -30,7 +30,7 @@ type servers struct {
 	results
 	empty, constant, one, text, runs *load
 	others                           []*load
-	half                             *latency
+	half, floor                      *latency // at the same rate
 	idle                             *idle
 }
 
@@ -55,7 +55,7 @@ func benchServers(ctx context.Context, r results, command, output string, check 
 	if err != nil {
 		return err
 	}
-	tasks := []measure.Task{s.empty, s.constant, s.one, s.half, s.text, s.runs}
+	tasks := []measure.Task{s.empty, s.constant, s.one, s.half, s.floor, s.text, s.runs}
 	for _, l := range s.others {
 		tasks = append(tasks, l)
 	}
@@ -96,7 +96,8 @@ func (s *servers) plan(binary string) (ends []func() error, err error) {
 	s.one = http("uidringd, `GET /v1/{name}`", oneID, ours, lines)
 	s.text = http("uidringd, `GET /v1/{name}?n=1000`", thousand, ours, lines)
 	s.runs = http("uidringd, `POST /v1/{name}/runs?n=1000`", inRuns, ours, runs)
-	s.half = &latency{load: s.one, Time: s.Paced}
+	s.half = &latency{load: s.one, Half: s.one, Time: s.Paced}
+	s.floor = &latency{load: s.empty, Half: s.one, Time: s.Paced}
 	s.idle = &idle{Start: func() (*process, error) { return startUidringd(binary) }}
 
 	client, end, err := openRedis()
@@ -134,13 +135,13 @@ func (s *servers) plan(binary string) (ends []func() error, err error) {
 
 // bars are what the project promises about the server.
 func (s *servers) bars() []bar {
-	ratio := s.one.Calls.Median() / s.empty.Calls.Median()
-	p99 := s.half.Took[1].Median()
+	ratio := s.one.over(s.empty).Median()
+	p99, floor := s.half.Took[1].Median(), s.floor.Took[1].Median()
 	return []bar{
 		{What: "one id a request", Want: "≥ 0.85 × an empty handler", Measured: fmt.Sprintf("%.2f ×", ratio), Pass: ratio >= 0.85},
 		{What: "1,000 ids a request, as text", Want: "≥ 10 million ids/s", Measured: measure.Figure(s.text.IDs.Median()/1e6) + " million", Pass: s.text.IDs.Median() >= 1e7},
 		{What: "1,000 ids a request, as runs", Want: "≥ 10 million ids/s", Measured: measure.Figure(s.runs.IDs.Median()/1e6) + " million", Pass: s.runs.IDs.Median() >= 1e7},
-		{What: "p99 at half of the capacity", Want: "≤ 1 ms", Measured: measure.Figure(p99) + " ms", Pass: p99 <= 1},
+		{What: "p99 at half of the capacity", Want: "≤ 1 ms", Measured: measure.Figure(p99) + " ms; of the empty handler " + measure.Figure(floor) + " ms", Pass: p99 <= 1},
 	}
 }
 
@@ -170,16 +171,23 @@ func (s *servers) loadTable() string {
 		if l != s.empty && l != s.constant {
 			ids = bold(l.IDs)
 		}
-		rows = append(rows, []string{l.Name, bold(l.Calls), ids, fmt.Sprintf("%.2f", l.Calls.Median()/s.empty.Calls.Median()), cpu})
+		rows = append(rows, []string{l.Name, bold(l.Calls), ids, fmt.Sprintf("%.2f", l.over(s.empty).Median()), cpu})
 	}
 	return table(rows...)
 }
 
 func (s *servers) latencyTable() string {
-	rows := [][]string{{">calls/s"}, {bold(s.half.Rate)}}
-	for i, q := range quantiles {
-		rows[0] = append(rows[0], fmt.Sprintf(">p%g, ms", q))
-		rows[1] = append(rows[1], bold(s.half.Took[i]))
+	head := []string{"server and call", ">calls/s"}
+	for _, q := range quantiles {
+		head = append(head, fmt.Sprintf(">p%g, ms", q))
+	}
+	rows := [][]string{head}
+	for _, l := range []*latency{s.floor, s.half} {
+		row := []string{l.Name, bold(l.Rate)}
+		for _, took := range l.Took {
+			row = append(row, bold(took))
+		}
+		rows = append(rows, row)
 	}
 	return table(rows...)
 }

@@ -3,11 +3,13 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/cmd/uidring/bench/measure"
@@ -61,7 +63,7 @@ func TestLoad(t *testing.T) {
 	if calls := l.Calls.Median(); !(calls > 0) || l.IDs.Median() != 2*calls {
 		t.Errorf("%v calls, %v ids", l.Calls, l.IDs)
 	}
-	half := &latency{load: l, Time: l.Time}
+	half := &latency{load: l, Half: l, Time: l.Time}
 	before := answered.Load()
 	keep, err = half.Sample(t.Context())
 	if err != nil {
@@ -82,6 +84,32 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// The calls that are due while a server hangs count from when they were due.
+func TestLatency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		open := func() (caller, error) {
+			took := 50 * time.Millisecond // of the first call
+			return caller{close: func() error { return nil }, call: func() (int, error) {
+				time.Sleep(took)
+				took = time.Millisecond
+				return 1, nil
+			}}, nil
+		}
+		l := &latency{load: &load{Open: open}, Half: &load{Calls: measure.Series{2 * connections * 100}}, Time: 2 * time.Second}
+		keep, err := l.Sample(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		keep()
+		// A connection has 200 calls, of which the first six take 50, 41, 32, 23, 14 and 5 ms.
+		for i, want := range []float64{1, 32, 50, 50} {
+			if got := l.Took[i].Median(); math.Abs(got/want-1) > 0.01 {
+				t.Errorf("p%g is %v ms, want %v", quantiles[i], got, want)
+			}
+		}
+	})
+}
+
 // The page shows which bars are missed.
 func TestServerPage(t *testing.T) {
 	series := func(v float64) measure.Series { return measure.Series{v} }
@@ -90,15 +118,15 @@ func TestServerPage(t *testing.T) {
 	}
 	s := &servers{empty: of(100, 0), constant: of(90, 0), one: of(84, 84), text: of(1, 9e6), runs: of(1, 11e6),
 		idle: &idle{Memory: series(9000), Goroutines: series(1)}}
-	s.half = &latency{load: s.one, Rate: series(42)}
+	s.half, s.floor = &latency{load: s.one, Rate: series(42)}, &latency{load: s.empty, Rate: series(42)}
 	for i := range s.half.Took {
-		s.half.Took[i] = series(float64(i))
+		s.half.Took[i], s.floor.Took[i] = series(float64(i)), series(float64(i)/4)
 	}
 	text, err := s.page("a command")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| 0.84 × | **MISSED** |", "| 9.00 million | **MISSED** |", "| 11.0 million | pass |", "| 1.00 ms | pass |", "9,000"} {
+	for _, want := range []string{"| 0.84 × | **MISSED** |", "| 9.00 million | **MISSED** |", "| 11.0 million | pass |", "| 1.00 ms; of the empty handler 0.250 ms | pass |", "9,000"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %q:\n%s", want, text)
 		}
