@@ -13,7 +13,8 @@ import (
 )
 
 // Requests that are in flight when SIGTERM comes are answered, and end their
-// connections; the server is not ready at once, and gives back its number and its range.
+// connections; the server is not ready at once, and gives back its number. TestFirstStart
+// shows that it gives back the rest of its range.
 func TestTerminate(t *testing.T) {
 	needSignals(t)
 	dir := t.TempDir()
@@ -22,7 +23,7 @@ stores: [{name: file, url: uidring.db}]
 generators:
   - {name: ids, kind: cached, store: file}
   - {name: orders, kind: segment, store: file, create: true}
-shutdown: {delay: 1s}
+shutdown: {delay: 5s}
 log: {requests_per_s: 0}
 `)
 	r := start(t, dir, "--config", config)

@@ -72,7 +72,7 @@ func TestFleet(t *testing.T) {
 func TestRollingRestart(t *testing.T) {
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
-			servers := newServers(t, database(t, t.TempDir()), "1s")
+			servers := newServers(t, database(t, t.TempDir()), "3s")
 			b := newBalancer(t, addresses(servers))
 			crowd := newCrowd(t, b.url(), urls(servers), true)
 			for _, s := range servers {
