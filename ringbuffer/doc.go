@@ -110,7 +110,8 @@
 //   - [Ring.Put] refuses runs out of order, and every run after Close.
 //   - One goroutine at a time puts.
 //   - The signal that the ring is low. It is sent after the mutex is released.
-//   - Take tries again after RejectedTake: in the model that is a new call.
+//   - Take returns what RejectedTake returns: in the model, a take there is a new
+//     call.
 //   - Claims of more than two ids, and the bound of 2^20 ids a claim.
 //   - The width of positions, and that they wrap.
 //

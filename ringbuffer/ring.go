@@ -72,7 +72,7 @@ type Ring struct {
 	current atomic.Pointer[span]
 
 	// Constant from here to the pad, so that takers may share their line.
-	rejectedTake func(attempt int) error
+	rejectedTake func() (id int64, err error)
 	low          chan struct{}
 	capacity     int64 // in ids
 	runLen       int64 // of the longest run
@@ -111,11 +111,11 @@ type Config struct {
 	// of [Ring.Low].
 	Threshold int64
 
-	// RejectedTake decides what Take does when the ring is empty. Take calls
-	// RejectedTake in its own goroutine with nothing locked, and fails with the
-	// error. After nil, Take tries again. attempt counts the calls for one Take,
-	// from 1. If RejectedTake is nil, Take fails with ErrEmpty.
-	RejectedTake func(attempt int) error
+	// RejectedTake decides what Take returns when the ring is empty. Take calls
+	// RejectedTake in its own goroutine with nothing locked. RejectedTake may put a
+	// run and take from it with TakeRun, or return an id from elsewhere. If
+	// RejectedTake is nil, Take fails with ErrEmpty.
+	RejectedTake func() (id int64, err error)
 }
 
 // New returns an empty ring, or an error that names every fault of the config.
@@ -138,7 +138,7 @@ func New(config Config) (*Ring, error) {
 		return nil, err
 	}
 	if config.RejectedTake == nil {
-		config.RejectedTake = func(int) error { return ErrEmpty }
+		config.RejectedTake = func() (int64, error) { return 0, ErrEmpty }
 	}
 	r := &Ring{
 		rejectedTake: config.RejectedTake,
@@ -155,8 +155,8 @@ func New(config Config) (*Ring, error) {
 
 func powerOfTwo(n int64) bool { return n > 0 && n&(n-1) == 0 }
 
-// Take returns the least id in the ring. When the ring is empty,
-// Config.RejectedTake decides.
+// Take returns the least id in the ring. When the ring is empty, Take returns
+// what Config.RejectedTake returns.
 func (r *Ring) Take() (id int64, err error) {
 	s := r.current.Load()
 	// Load before Add: later loads would stall behind it.
@@ -171,14 +171,10 @@ func (r *Ring) Take() (id int64, err error) {
 
 // takeOne finishes a Take whose claim lies past the end of s.
 func (r *Ring) takeOne(s *span, at int64) (id int64, err error) {
-	run := r.takeClaimed(s, at, 1)
-	for attempt := 1; run.N == 0; attempt++ {
-		if err := r.rejectedTake(attempt); err != nil {
-			return 0, err
-		}
-		run = r.TakeRun(1)
+	if run := r.takeClaimed(s, at, 1); run.N > 0 {
+		return run.First, nil
 	}
-	return run.First, nil
+	return r.rejectedTake()
 }
 
 // TakeRun claims at most limit ids at once and returns them as a run. A claim

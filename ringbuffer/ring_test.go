@@ -169,17 +169,12 @@ func TestLowSignalsDoNotAddUp(t *testing.T) {
 }
 
 func TestRejectedTake(t *testing.T) {
-	gone := errors.New("gone")
 	var r *ringbuffer.Ring
-	r = mustNew(t, ringbuffer.Config{Runs: 1, RunLen: 1, RejectedTake: func(attempt int) error {
-		switch attempt {
-		case 1:
-			return nil // returning without having done anything must work
-		case 2:
-			return r.Put(ringbuffer.Run{First: 7, N: 1})
-		default:
-			return gone
+	r = mustNew(t, ringbuffer.Config{Runs: 1, RunLen: 1, RejectedTake: func() (int64, error) {
+		if err := r.Put(ringbuffer.Run{First: 7, N: 1}); err != nil {
+			return 0, err
 		}
+		return r.Take()
 	}})
 	if id, err := r.Take(); id != 7 || err != nil {
 		t.Errorf("Take() = %d, %v, want 7: the handler put it", id, err)
@@ -187,6 +182,10 @@ func TestRejectedTake(t *testing.T) {
 	r.Close()
 	if _, err := r.Take(); err != ringbuffer.ErrClosed {
 		t.Errorf("Take() after the handler failed: %v, want that of the handler", err)
+	}
+	r = mustNew(t, ringbuffer.Config{Runs: 1, RunLen: 1, RejectedTake: func() (int64, error) { return 9, nil }})
+	if id, err := r.Take(); id != 9 || err != nil {
+		t.Errorf("Take() = %d, %v, want the handler's 9", id, err)
 	}
 	if _, err := mustNew(t, ringbuffer.Config{Runs: 1, RunLen: 1}).Take(); err != ringbuffer.ErrEmpty {
 		t.Errorf("Take() without a handler: %v, want %v", err, ringbuffer.ErrEmpty)

@@ -216,16 +216,20 @@ func ringOfRuns(b *testing.B, capacity, runLen int64) *ringbuffer.Ring {
 	var mu sync.Mutex
 	var next int64
 	var r *ringbuffer.Ring
-	r = mustNew(b, ringbuffer.Config{Runs: capacity / runLen, RunLen: runLen, RejectedTake: func(int) error {
+	r = mustNew(b, ringbuffer.Config{Runs: capacity / runLen, RunLen: runLen, RejectedTake: func() (int64, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		for r.HasRoom() {
-			if err := r.Put(ringbuffer.Run{First: next, N: runLen}); err != nil {
-				return err
+		for {
+			for r.HasRoom() {
+				if err := r.Put(ringbuffer.Run{First: next, N: runLen}); err != nil {
+					return 0, err
+				}
+				next += runLen
 			}
-			next += runLen
+			if run := r.TakeRun(1); run.N > 0 {
+				return run.First, nil
+			}
 		}
-		return nil
 	}})
 	return r
 }

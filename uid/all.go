@@ -11,9 +11,9 @@ const (
 	aheadFor  = time.Millisecond // for how long a loop's claim is meant to last
 )
 
-// all yields ids that claim returns. The faster the loop, the more ids it
-// claims at once; a loop that takes more than a millisecond per id claims one.
-func all(ctx context.Context, claim func(limit int64) (first ID, n int64, err error)) iter.Seq2[ID, error] {
+// all yields the ids of claims. The faster the loop, the more ids it claims at
+// once; a loop that takes more than a millisecond per id claims one.
+func all(ctx context.Context, claim claims) iter.Seq2[ID, error] {
 	return func(yield func(ID, error) bool) {
 		limit := int64(1)
 		for {

@@ -62,19 +62,23 @@ func (c *clocked) Wait(ctx context.Context) (ID, error) {
 // NextN fills ids and returns how many it filled. If it fills fewer than all, the
 // error is that of Next, and the filled ids are valid. For an empty slice NextN
 // returns 0, nil. It waits as Next does, for as many ticks as the ids need.
-func (c *clocked) NextN(ids []ID) (int, error) { return c.fill(context.Background(), ids, false) }
+func (c *clocked) NextN(ids []ID) (int, error) {
+	return fillFrom(ids, c.claims(context.Background(), false))
+}
 
 // WaitN is NextN, but waits as Wait does.
-func (c *clocked) WaitN(ctx context.Context, ids []ID) (int, error) { return c.fill(ctx, ids, true) }
+func (c *clocked) WaitN(ctx context.Context, ids []ID) (int, error) {
+	return fillFrom(ids, c.claims(ctx, true))
+}
 
 // All returns ids without end, for a range loop, as [Dealer.All] does. For a loop
 // that takes more than a millisecond per id, All stamps each id when it yields the id.
 func (c *clocked) All(ctx context.Context) iter.Seq2[ID, error] {
-	return all(ctx, func(limit int64) (ID, int64, error) { return c.issuer.claim(ctx, limit, true) })
+	return all(ctx, c.claims(ctx, true))
 }
 
-func (c *clocked) fill(ctx context.Context, ids []ID, patient bool) (int, error) {
-	return fillFrom(ids, func(limit int64) (ID, int64, error) { return c.issuer.claim(ctx, limit, patient) })
+func (c *clocked) claims(ctx context.Context, patient bool) claims {
+	return func(limit int64) (ID, int64, error) { return c.issuer.claim(ctx, limit, patient) }
 }
 
 // use reports to the lease that the time of tick is used or wanted.

@@ -26,7 +26,8 @@ type dealer struct {
 	ring     *ringbuffer.Ring
 	executor *padding.Executor
 	policy   func(Refusal) error
-	ended    func() bool // reports whether the source makes no further run
+	ended    func() bool         // reports whether the source makes no further run
+	follow   func(error) *Dealer // returns the successor for a call that failed, or nil
 	release  func(context.Context, []ringbuffer.Run) error
 
 	rejected cacheline.Int64 // calls that failed; written by takers, read by Stats
@@ -57,6 +58,10 @@ type DealerConfig struct {
 	// calls fail without calling the policy.
 	Ended func() bool
 
+	// Successor, if set, returns the dealer that goes on with a call which failed
+	// with err. If Successor returns nil, the call returns err.
+	Successor func(err error) *Dealer
+
 	// Release, if set, is called once after the dealer was closed. rest are the ids
 	// left in the ring: the first of them and all greater ids were never dealt and
 	// never will be. Close returns the error of Release.
@@ -74,19 +79,23 @@ func NewDealer(source padding.Source, config DealerConfig) (*Dealer, error) {
 }
 
 func (d *dealer) open(source padding.Source, config DealerConfig) (err error) {
-	d.policy, d.ended, d.release, d.gate = config.RejectedTake, config.Ended, config.Release, newGate()
+	d.policy, d.ended, d.follow, d.release, d.gate = config.RejectedTake, config.Ended, config.Successor, config.Release, newGate()
 	if d.policy == nil {
 		d.policy = Help
 	}
 	if d.ended == nil {
 		d.ended = func() bool { return false }
 	}
+	if d.follow == nil {
+		d.follow = func(error) *Dealer { return nil }
+	}
 	d.ring, err = ringbuffer.New(ringbuffer.Config{
 		Runs:      config.Runs,
 		RunLen:    config.RunLen,
 		Threshold: threshold(config.Runs*config.RunLen, int64(config.PaddingFactor)),
-		RejectedTake: func(attempt int) error {
-			return d.refused(context.Background(), d.policy, attempt)
+		RejectedTake: func() (int64, error) {
+			id, _, err := d.claims(context.Background(), d.policy)(1)
+			return int64(id), err
 		},
 	})
 	if err != nil {
@@ -151,19 +160,19 @@ func (d *dealer) Next() (ID, error) {
 //
 // NextN claims up to a run at once, so most of the cost of an id is writing it.
 func (d *dealer) NextN(ids []ID) (int, error) {
-	return d.fill(context.Background(), d.policy, ids)
+	return fillFrom(ids, d.claims(context.Background(), d.policy))
 }
 
 // Wait is Next with the policy [Wait], until ctx ends. An id that is ready is
 // returned even if ctx has ended.
 func (d *dealer) Wait(ctx context.Context) (ID, error) {
-	id, _, err := d.claim(ctx, Wait, 1)
+	id, _, err := d.claims(ctx, Wait)(1)
 	return id, err
 }
 
 // WaitN is NextN with the policy [Wait], until ctx ends.
 func (d *dealer) WaitN(ctx context.Context, ids []ID) (int, error) {
-	return d.fill(ctx, Wait, ids)
+	return fillFrom(ids, d.claims(ctx, Wait))
 }
 
 // All returns ids without end, for a range loop. It waits as [Dealer.Wait] does;
@@ -177,7 +186,25 @@ func (d *dealer) WaitN(ctx context.Context, ids []ID) (int, error) {
 // loops. If a loop breaks, its claimed ids are lost. Otherwise it yields them all,
 // even if ctx ends, the generator is closed, or the ids grow older than MaxAge.
 func (d *dealer) All(ctx context.Context) iter.Seq2[ID, error] {
-	return all(ctx, func(limit int64) (ID, int64, error) { return d.claim(ctx, Wait, limit) })
+	return func(yield func(ID, error) bool) { all(ctx, d.claims(ctx, Wait))(yield) }
+}
+
+// claims returns the claims of one call: from d, and from the dealers that succeed d.
+func (d *dealer) claims(ctx context.Context, policy func(Refusal) error) claims {
+	return func(limit int64) (ID, int64, error) {
+		for {
+			first, n, err := d.claim(ctx, policy, limit)
+			if err == nil {
+				return first, n, nil
+			}
+			next := d.follow(err)
+			if next == nil {
+				d.rejected.Add(1)
+				return 0, 0, err
+			}
+			d = &next.dealer
+		}
+	}
 }
 
 // claim takes at most limit consecutive ids.
@@ -192,24 +219,12 @@ func (d *dealer) claim(ctx context.Context, policy func(Refusal) error, limit in
 	return ID(run.First), run.N, nil
 }
 
-func (d *dealer) fill(ctx context.Context, policy func(Refusal) error, ids []ID) (int, error) {
-	return fillFrom(ids, func(limit int64) (ID, int64, error) { return d.claim(ctx, policy, limit) })
-}
-
 // refused calls the policy for a call that found the ring empty. It returns nil
 // if the call is to try again.
 func (d *dealer) refused(ctx context.Context, policy func(Refusal) error, attempt int) error {
 	if attempt == 1 {
 		d.starved.Add(1)
 	}
-	err := d.refill(ctx, policy, attempt)
-	if err != nil {
-		d.rejected.Add(1)
-	}
-	return err
-}
-
-func (d *dealer) refill(ctx context.Context, policy func(Refusal) error, attempt int) error {
 	if d.closed.Load() {
 		return ErrClosed
 	}
@@ -220,9 +235,6 @@ func (d *dealer) refill(ctx context.Context, policy func(Refusal) error, attempt
 	}
 	changed := d.executor.Changed() // before the attempt, so that no change after it is missed
 	err := d.help(ctx)
-	if err == nil {
-		return nil
-	}
 	after, delay := padding.RetryAfter(err)
 	if !delay {
 		return err

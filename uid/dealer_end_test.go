@@ -30,6 +30,57 @@ func TestSourceThatEnded(t *testing.T) {
 	}
 }
 
+// A call that fails goes on with the successor, and stays there.
+func TestSuccessor(t *testing.T) {
+	spent, followed := errors.New("spent"), 0
+	next := newDealer(t, (&counting{next: 100}).source, uid.DealerConfig{})
+	dealer := func() *uid.Dealer {
+		c := new(counting)
+		d := newDealer(t, c.source, uid.DealerConfig{Successor: func(err error) *uid.Dealer {
+			if followed++; err != spent {
+				t.Errorf("the successor of %v is asked for, want that of %v", err, spent)
+			}
+			return next
+		}})
+		if err := d.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.fail(spent)
+		return d
+	}
+	all := make([]uid.ID, 40)
+	for name, fill := range map[string]func(*uid.Dealer) (int, error){
+		"NextN": func(d *uid.Dealer) (int, error) { return d.NextN(all) },
+		"WaitN": func(d *uid.Dealer) (int, error) { return d.WaitN(t.Context(), all) },
+		"All": func(d *uid.Dealer) (n int, err error) {
+			for all[n], err = range d.All(t.Context()) {
+				if n++; err != nil || n == len(all) {
+					break
+				}
+			}
+			return n, err
+		},
+	} {
+		followed = 0
+		if n, err := fill(dealer()); n != 40 || err != nil || all[15] != 16 || all[16] <= 400 || !slices.IsSorted(all) || followed != 1 {
+			t.Errorf("%s: %d ids, %v, %v, after %d steps to the successor, want 16 ids, then the successor's after one step", name, n, err, all, followed)
+		}
+	}
+	d := dealer()
+	_, _ = d.NextN(all[:16])
+	for name, take := range map[string]func() (uid.ID, error){
+		"Next": d.Next,
+		"Wait": func() (uid.ID, error) { return d.Wait(t.Context()) },
+	} {
+		if id, err := take(); id <= 400 || err != nil {
+			t.Errorf("%s() = %d, %v, want an id of the successor", name, id, err)
+		}
+	}
+	if s := d.Stats(); s.Rejected != 0 || s.Starved != 2 {
+		t.Errorf("Stats() = %+v, want 2 calls that found nothing, and none that failed", s)
+	}
+}
+
 // Release is called once, with all that was not dealt, and its error is Close's.
 func TestReleaseGetsTheRest(t *testing.T) {
 	for taken, want := range map[int][]ringbuffer.Run{

@@ -17,8 +17,10 @@ type DealerStats struct {
 	Closed   bool          // no further ids are dealt
 }
 
-// Counts returns the totals of the ring.
-func (d *Dealer) Counts() ringbuffer.Counts { return d.ring.Counts() }
+// Ring returns the dealer's ring. Next of the dealer is Take of the ring: a generator
+// that changes dealers calls Take, and saves a call. Only the dealer may put runs,
+// drop them or close the ring.
+func (d *Dealer) Ring() *ringbuffer.Ring { return d.ring }
 
 // Stats returns the dealer's counts and state. It never waits for the source.
 func (d *Dealer) Stats() DealerStats {

@@ -125,7 +125,7 @@ func TestSlowSource(t *testing.T) {
 					}
 					began := time.Now()
 					s := d.Stats()
-					if s.Starved != 1 || (s.Rejected == 0) != (err == nil) || s.Waited != took || s.Ring.Taken != d.Counts().Taken {
+					if s.Starved != 1 || (s.Rejected == 0) != (err == nil) || s.Waited != took || s.Ring.Taken != d.Ring().Counts().Taken {
 						t.Errorf("%v, %s: %s: Stats() = %+v", each, name, call, s)
 					}
 					if err := d.Close(); err != nil || time.Since(began) != 0 {
@@ -161,8 +161,8 @@ func TestSourceThatHangs(t *testing.T) {
 		if err := <-started; !errors.Is(err, ringbuffer.ErrClosed) {
 			t.Errorf("Start() = %v of a dealer that was closed, want ErrClosed", err)
 		}
-		if got := refused.Load(); got != 4 || d.Counts().Taken != 0 {
-			t.Errorf("%d ids refused, and counts %+v", got, d.Counts())
+		if got := refused.Load(); got != 4 || d.Ring().Counts().Taken != 0 {
+			t.Errorf("%d ids refused, and counts %+v", got, d.Ring().Counts())
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -190,8 +190,8 @@ func TestSourceThatHangs(t *testing.T) {
 		}
 		close(goOn)
 		synctest.Wait()
-		if err := d.Close(); err != nil || d.Counts().Remaining != 0 {
-			t.Errorf("Close() = %v once the source has returned, with %+v", err, d.Counts())
+		if err := d.Close(); err != nil || d.Ring().Remaining() != 0 {
+			t.Errorf("Close() = %v once the source has returned, with %+v", err, d.Ring().Counts())
 		}
 	})
 }
@@ -222,7 +222,7 @@ func TestSourceThatDelays(t *testing.T) {
 				t.Errorf("Wait() = %d, %v after %v, want 17 at the wake-up", id, err, time.Since(begun))
 			}
 			synctest.Wait()
-			if got := d.Counts().Remaining; got < 12 {
+			if got := d.Ring().Remaining(); got < 12 {
 				t.Errorf("%d ids after Wake, want the ring full", got)
 			}
 			d.Close()
@@ -242,8 +242,8 @@ func TestSourceThatFails(t *testing.T) {
 				t.Errorf("Start() = %v, want %v", err, away)
 			}
 			c.fails.Store(nil)
-			if err := d.Start(t.Context()); err != nil || d.Counts().Remaining != 16 {
-				t.Errorf("Start() = %v with %+v, want a full ring", err, d.Counts())
+			if err := d.Start(t.Context()); err != nil || d.Ring().Remaining() != 16 {
+				t.Errorf("Start() = %v with %+v, want a full ring", err, d.Ring().Counts())
 			}
 			c.fail(away)
 			if n, err := d.NextN(make([]uid.ID, 20)); n != 16 || err != away {

@@ -43,8 +43,11 @@ var (
 	_ Generator = (*Slots)(nil)
 )
 
-// fillFrom fills ids from claims of at most limit consecutive ones.
-func fillFrom(ids []ID, claim func(limit int64) (first ID, n int64, err error)) (int, error) {
+// claims takes at most limit consecutive ids, 1 or more unless it fails.
+type claims func(limit int64) (first ID, n int64, err error)
+
+// fillFrom fills ids from claims.
+func fillFrom(ids []ID, claim claims) (int, error) {
 	n := 0
 	for n < len(ids) {
 		first, count, err := claim(int64(len(ids) - n))

@@ -173,7 +173,7 @@ func (l *loader) uncut(run ringbuffer.Run, why error) {
 
 // due reports whether the range that is begun is used as far as LoadAt.
 func (l *loader) due(cut int64) bool {
-	left := l.dealer.Counts().Remaining + cut + l.left(l.rest)
+	left := l.dealer.Ring().Remaining() + cut + l.left(l.rest)
 	return left <= l.left(span{l.turn, l.rest.end})
 }
 

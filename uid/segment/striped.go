@@ -179,7 +179,7 @@ func (s *Striped) fill(ctx context.Context, policy func(uid.Refusal) error, ids 
 			}
 			// Take no more than are ready: when this store has to load, another store
 			// may have ids.
-			ready := min(gen.Counts().Remaining, int64(len(ids)-filled))
+			ready := min(gen.Ring().Remaining(), int64(len(ids)-filled))
 			n, _ := gen.NextN(ids[filled : filled+int(ready)])
 			filled += n
 			if err := gen.loader.why(); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uidring/uidring/internal/cacheline"
 	"github.com/uidring/uidring/internal/pace"
+	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -27,7 +28,12 @@ const (
 // Order: while one server instance serves, a call that ends before another call
 // begins returns smaller ids.
 type Client struct {
-	dealer   atomic.Pointer[uid.Dealer] // of the first order; written with mu held, read by takers
+	_ cacheline.Pad
+
+	// Of the first order; written with mu held, read by takers.
+	ring   atomic.Pointer[ringbuffer.Ring]
+	dealer atomic.Pointer[uid.Dealer]
+
 	_        cacheline.Pad
 	rejected atomic.Int64 // calls that failed; written by takers, read by Stats
 	failures atomic.Int64 // requests that failed; written by the source, read by Stats
@@ -77,7 +83,7 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		return nil, err
 	}
 	c.orders = []*order{first}
-	c.dealer.Store(first.Dealer)
+	c.draw(first)
 	if err := first.Start(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -112,94 +118,26 @@ func newHTTP(config *Config) *http.Client {
 // that is under way. If no server answers, Next fails with an [*AwayError], or waits
 // if Config.RejectedTake is [uid.Wait].
 func (c *Client) Next() (uid.ID, error) {
-	id, err := c.dealer.Load().Next()
-	if err != nil {
-		return c.nextAfter(err)
-	}
-	return id, nil
-}
-
-// nextAfter is Next where the first dealer has failed.
-func (c *Client) nextAfter(err error) (id uid.ID, _ error) {
-	if !moved(err) {
-		c.rejected.Add(1)
-		return 0, err
-	}
-	err = c.draw(func(o *order) (err error) { id, err = o.Next(); return err })
-	return id, err
+	// The dealer's Next would be a second call for each id.
+	id, err := c.ring.Load().Take()
+	return uid.ID(id), err
 }
 
 // NextN fills ids and returns how many it filled. If it fills fewer than all, the
 // error is that of [Client.Next]. The ids ascend while one instance serves.
-func (c *Client) NextN(ids []uid.ID) (int, error) {
-	return c.fill(ids, (*order).NextN)
-}
+func (c *Client) NextN(ids []uid.ID) (int, error) { return c.dealer.Load().NextN(ids) }
 
 // Wait is Next that also waits while no server answers, until ctx ends.
-func (c *Client) Wait(ctx context.Context) (id uid.ID, err error) {
-	err = c.draw(func(o *order) (err error) { id, err = o.Wait(ctx); return err })
-	return id, err
-}
+func (c *Client) Wait(ctx context.Context) (uid.ID, error) { return c.dealer.Load().Wait(ctx) }
 
 // WaitN is NextN that waits as Wait does.
 func (c *Client) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
-	return c.fill(ids, func(o *order, ids []uid.ID) (int, error) { return o.WaitN(ctx, ids) })
+	return c.dealer.Load().WaitN(ctx, ids)
 }
 
 // All returns ids without end, for a range loop, as [uid.Dealer.All] does. The ids of
 // a loop ascend while one instance serves.
-func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] {
-	return func(yield func(uid.ID, error) bool) {
-		err := c.draw(func(o *order) error {
-			for id, err := range o.All(ctx) {
-				if err != nil {
-					return err
-				}
-				if !yield(id, nil) {
-					return nil
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			yield(0, err)
-		}
-	}
-}
-
-func (c *Client) fill(ids []uid.ID, take func(*order, []uid.ID) (int, error)) (filled int, err error) {
-	err = c.draw(func(o *order) error {
-		n, err := take(o, ids[filled:])
-		filled += n
-		return err
-	})
-	return filled, err
-}
-
-// draw calls f with the first order, and with the next when that has no ids left.
-func (c *Client) draw(f func(*order) error) error {
-	c.mu.Lock()
-	o := c.orders[0]
-	c.mu.Unlock()
-	for {
-		err := f(o)
-		if err == nil {
-			return nil
-		}
-		next := o.next.Load()
-		switch {
-		case next == nil || !moved(err):
-			c.rejected.Add(1)
-			return err
-		case o.Counts().Remaining == 0: // else a run was put meanwhile
-			c.leave()
-			o = next
-		}
-	}
-}
-
-// moved reports whether an order gave no id because the order has ended or is closed.
-func moved(err error) bool { return errors.Is(err, errMoved) || errors.Is(err, uid.ErrClosed) }
+func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.dealer.Load().All(ctx) }
 
 // add makes an order the last one, unless the client is closed.
 func (c *Client) add(o *order) bool {
@@ -209,6 +147,12 @@ func (c *Client) add(o *order) bool {
 		c.orders = append(c.orders, o)
 	}
 	return !c.closed
+}
+
+// draw has calls take the ids of an order.
+func (c *Client) draw(o *order) {
+	c.ring.Store(o.Ring())
+	c.dealer.Store(o.Dealer)
 }
 
 // leave closes the first orders, as long as they have ended and have no ids left.
@@ -221,7 +165,7 @@ func (c *Client) leave() {
 			return
 		}
 		c.orders = c.orders[1:]
-		c.dealer.Store(c.orders[0].Dealer)
+		c.draw(c.orders[0])
 		c.totals.add(o)
 		c.totals.ended++
 		c.running.Go(func() { _ = o.Close() })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -174,6 +175,37 @@ func TestReject(t *testing.T) {
 		take(t, c, 1, 128)
 		if _, err := c.Next(); !errors.Is(err, uid.ErrRingEmpty) {
 			t.Errorf("Next() = %v, want ErrRingEmpty", err)
+		}
+	})
+}
+
+// Next is inlined, so that an id costs one call: Take of the ring.
+func TestNextIsInlined(t *testing.T) {
+	out, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "can inline (*Client).Next") {
+		t.Errorf("the compiler does not inline Next: %v: %s", err, out)
+	}
+}
+
+// A loop goes on from one instance to the next.
+func TestAllGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 5000)
+		c := open(t, Config{}, server)
+		n := 0
+		for id, err := range c.All(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch n++; {
+			case n == 1:
+				server.set(func(f *fake) { f.instance, f.number, f.next = "b", 0, 100 })
+			case n <= 128 && id != uid.ID(4999+n), n > 128 && id != uid.ID(100+n-129):
+				t.Fatalf("id %d is the loop's number %d", id, n)
+			}
+			if n == 5000 {
+				break
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package uidclient
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,8 +50,24 @@ func (c *Client) newOrder() (*order, error) {
 		Padding:       config,
 		RejectedTake:  c.config.RejectedTake,
 		Ended:         func() bool { return o.next.Load() != nil },
+		Successor:     o.successor,
 	})
 	return o, err
+}
+
+// successor returns the dealer that goes on with a call which failed here, unless
+// the failure is the call's.
+func (o *order) successor(err error) *uid.Dealer {
+	next := o.next.Load()
+	switch {
+	case next == nil || !errors.Is(err, errMoved) && !errors.Is(err, uid.ErrClosed):
+		o.client.rejected.Add(1)
+		return nil
+	case o.Ring().Remaining() > 0: // a run was put meanwhile
+		return o.Dealer
+	}
+	o.client.leave()
+	return next.Dealer
 }
 
 // source is the [padding.Source].
@@ -132,7 +149,7 @@ func (o *order) cut() (run ringbuffer.Run, due bool) {
 			return run, false
 		}
 	}
-	return ringbuffer.Run{}, o.Counts().Remaining <= o.half
+	return ringbuffer.Run{}, o.Ring().Remaining() <= o.half
 }
 
 // stale returns the greatest id that would be too old at the next check.
@@ -150,7 +167,7 @@ func (o *order) stale() int64 {
 func (o *order) remaining() int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	left := o.Counts().Remaining
+	left := o.Ring().Remaining()
 	for _, run := range o.runs {
 		left += run.N
 	}
