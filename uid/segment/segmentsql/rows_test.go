@@ -194,9 +194,10 @@ func TestRowsStartWithADatabaseAway(t *testing.T) {
 		"hangs": func(p *dbtest.Pool) { p.Hang() },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // half of a load's time is spent waiting
 			db, pool := dbtest.New(t, "sqlite").Pooled(t)
 			dbs := []*gorm.DB{db, files(t, 1)[0]}
-			config := segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Step: 5, MaxStep: 5}}
+			config := segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Step: 5, MaxStep: 5, LoadTimeout: 10 * time.Second}}
 			gen, err := segment.Stripe(t.Context(), segmentsql.Rows(4, dbs...), "orders", config)
 			if err != nil {
 				t.Fatal(err)
