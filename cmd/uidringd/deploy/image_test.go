@@ -3,9 +3,11 @@
 package deploy
 
 import (
+	"bufio"
 	"debug/elf"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,7 +121,8 @@ func TestImage(t *testing.T) {
 	}
 }
 
-// The server runs where there is nothing but itself, as nobody.
+// The server serves where there is nothing but itself and its config, as nobody. There it
+// may write no file.
 func TestFromScratch(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may change its root folder")
@@ -131,10 +134,30 @@ func TestFromScratch(t *testing.T) {
 	if err := os.CopyFS(root, os.DirFS(filepath.Dir(server(t)))); err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "/uidringd", "--version")
+	config := "generators: [{name: ids, kind: cached, worker: \"static:1\"}]\nshutdown: {delay: 0s}\n"
+	if err := os.WriteFile(filepath.Join(root, "uidring.yaml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), "/uidringd", "--listen", "127.0.0.1:0", "--config", "/uidring.yaml")
 	command.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
-	command.Dir = "/"
-	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "uidringd") {
-		t.Errorf("%v\n%s", err, out)
+	command.Dir, command.Env = "/", []string{}
+	var log strings.Builder
+	command.Stderr = &log
+	stdout, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(stdout).ReadString('\n')
+	if found := regexp.MustCompile(`http://\S+/`).FindString(line); found == "" {
+		t.Errorf("standard output is %q", line)
+	} else if answer, err := http.Get(found + "v1/ids?n=3"); err != nil || answer.StatusCode != http.StatusOK {
+		t.Errorf("%v, %v", answer, err)
+	}
+	_ = command.Process.Signal(syscall.SIGTERM)
+	if err := command.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, &log)
 	}
 }
