@@ -116,25 +116,16 @@ func TestHeaderBytes(t *testing.T) {
 	}
 }
 
-// TestHosts asks under names. A page of another site cannot read the status page under
-// that site's name.
-func TestHosts(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"hosts: [ids.example.com]\n"))
-	for host, want := range map[string]int{"ids.example.com": http.StatusOK, "127.0.0.1": http.StatusOK, "evil.example.com": http.StatusForbidden} {
-		for _, path := range []string{"/status/", "/status/stats.json"} {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			request.Host = host
-			answer, err := http.DefaultClient.Do(request)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if answer.Body.Close(); answer.StatusCode != want {
-				t.Errorf("%s of %s: %d, want %d", path, host, answer.StatusCode, want)
-			}
-		}
+// TestStreams has the server tell how many requests a connection of HTTP/2 may have at
+// once. net/http refuses more.
+func TestStreams(t *testing.T) {
+	r := start(t, t.TempDir())
+	frame, err := begin(reach(t, r), 1<<16).ReadFrame()
+	if err != nil {
+		t.Fatal(err)
+	}
+	most, ok := frame.(*http2.SettingsFrame).Value(http2.SettingMaxConcurrentStreams)
+	if most != 100 || !ok {
+		t.Errorf("%d streams, %v; want 100", most, ok)
 	}
 }

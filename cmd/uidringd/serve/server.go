@@ -36,6 +36,10 @@ type server struct {
 // reserve adds at most twice its size to a server with many connections.
 const heapReserve = 16 << 20
 
+// mostStreams is how many requests a connection of HTTP/2 may have at once. An answer that
+// its client does not read holds a buffer.
+const mostStreams = 100
+
 // serve opens the generators and serves until ctx ends.
 func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io.Writer) (err error) {
 	files, err := watch(c.TLS, logger) // nil without TLS
@@ -81,7 +85,7 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 		Protocols:         new(http.Protocols),
 		// WriteTimeout ends a stream. A client that reads nothing from its connection would
 		// keep the connection.
-		HTTP2: &http.HTTP2Config{WriteByteTimeout: c.Limits.Write},
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: c.Limits.Write, MaxConcurrentStreams: mostStreams},
 	}
 	web.Protocols.SetHTTP1(true)
 	web.Protocols.SetHTTP2(true)
