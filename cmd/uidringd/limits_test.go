@@ -129,3 +129,24 @@ func TestStreams(t *testing.T) {
 		t.Errorf("%d streams, %v; want 100", most, ok)
 	}
 }
+
+// TestMethods sends a method that is not for the path.
+func TestMethods(t *testing.T) {
+	r := start(t, t.TempDir())
+	for path, want := range map[string]string{
+		"/": "GET, HEAD", "/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/metrics": "GET, HEAD", "/openapi.yaml": "GET, HEAD",
+		"/v1/ids": "GET, HEAD", "/v1/ids/runs": "POST", "/status/": "GET, HEAD", "/uidring.v1.IdService/Next": "POST",
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, r.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Body.Close(); answer.StatusCode != http.StatusMethodNotAllowed || answer.Header.Get("Allow") != want {
+			t.Errorf("PUT %s: %d, Allow %q; want 405, %q", path, answer.StatusCode, answer.Header.Get("Allow"), want)
+		}
+	}
+}

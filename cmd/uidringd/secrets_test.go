@@ -92,7 +92,7 @@ log: {requests_per_s: 1000000}
 	long := strings.Repeat("forged", 2000)
 	for _, request := range []string{
 		"GET /v1/forged", "GET /v1/forged%0Atime=forged%20level=ERROR%00", "GET /v1/ids/parse/forged", "GET /v1/ids?n=forged",
-		"FORGED /v1/ids", "FORGED /forged", "CONNECT forged:1", "GET forged", "GET http://forged/forged", "GET /v1/" + long,
+		"FORGED /v1/ids", "FORGED /forged", "CONNECT forged:1", "GET forged", "GET http://forged/forged", "GET //forged", "GET /v1/../forged", "GET /v1/" + long,
 		"GET /api/segment/get/forged", "GET /forged", "GET /status/forged", "POST /uidring.v1.IdService/Forged", "GET /v1/ids HTTP/forged",
 		`POST /uidring.v1.IdService/Next HTTP/1.1
 Content-Type: application/json

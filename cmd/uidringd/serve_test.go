@@ -146,7 +146,7 @@ shutdown: {delay: 0s}
 			t.Fatal(err)
 		}
 		defer answer.Body.Close()
-		if cache := answer.Header.Get("Cache-Control"); want != 0 && answer.StatusCode != want || cache != "no-store" {
+		if cache := answer.Header.Get("Cache-Control"); answer.StatusCode != want || cache != "no-store" {
 			t.Errorf("%s %s: %d, Cache-Control %q; want %d, no-store", method, path, answer.StatusCode, cache, want)
 		}
 		text, err := io.ReadAll(answer.Body)
@@ -166,7 +166,7 @@ shutdown: {delay: 0s}
 		"/": 200, "/healthz": 200, "/readyz": 200, "/status/": 200, "/status/stats.json": 200, "/openapi.yaml": 200,
 		"/v1/orders/parse/7": 200, "/v1/ids/parse/7": 200, "/decodeSnowflakeId?snowflakeId=7": 200,
 		"/v1/order": 404, "/api/segment/get/order": 404, "/nowhere": 404, "/v1/orders/runs": 405, "/v1/orders?n=0": 400,
-		"/v1//orders": 0 /* a redirect, by Go's version */, "/uidring.v1.IdService/Next": 405,
+		"/v1//orders": 404, "/uidring.v1.IdService/Next": 405,
 	} {
 		ask(want, "GET", path)
 	}

@@ -179,6 +179,10 @@ func TestDetails(t *testing.T) {
 		"/v1/used-up":                `generator "used-up" has no ids left`,
 		"/nowhere":                   `there is no route "/nowhere"`,
 		"/v1/":                       `there is no route "/v1/"`,
+		"//v1/cached":                `there is no route "//v1/cached"`,
+		"/v1/x/../cached":            `there is no route "/v1/x/../cached"`,
+		"/v1/a%2Fb":                  `there is no generator "a/b"`,
+		"/v1/a%2F%2Fb":               `there is no generator "a//b"`,
 	} {
 		if got := decode[struct {
 			Type, Title, Detail string

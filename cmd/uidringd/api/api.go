@@ -14,6 +14,7 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
+	"path"
 	"strings"
 
 	"github.com/uidring/uidring/cmd/uidringd/service"
@@ -29,44 +30,53 @@ var description []byte
 type api struct{ *service.Service }
 
 // New returns a handler of all routes, and of others, by their patterns. It answers 404
-// to any other path, so mount it at /.
+// to any other path, so mount it at /, and 405 to any other method.
 func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	a, mux := api{s}, http.NewServeMux()
 	allow := map[string]string{}
-	handle := func(method, path string, f func(http.ResponseWriter, *http.Request, service.Caller) error) {
-		mux.Handle(method+" "+path, handler(func(w http.ResponseWriter, r *http.Request) error {
+	add := func(pattern string, h http.Handler) {
+		mux.Handle(pattern, h)
+		method, path, found := strings.Cut(pattern, " ")
+		if !found {
+			return
+		}
+		allow[path] += ", " + method
+		if method == http.MethodGet {
+			allow[path] += ", " + http.MethodHead
+		}
+	}
+	handle := func(pattern string, f func(http.ResponseWriter, *http.Request, service.Caller) error) {
+		add(pattern, handler(func(w http.ResponseWriter, r *http.Request) error {
 			caller, err := s.Admit(r)
 			if err != nil {
 				return err
 			}
 			return f(w, r, caller)
 		}))
-		allow[path] += ", " + method
-		if method == http.MethodGet {
-			allow[path] += ", " + http.MethodHead
-		}
 	}
-	handle("GET", "/v1/{name}", a.ids)
-	handle("POST", "/v1/{name}/runs", a.runs)
-	handle("GET", "/v1/{name}/parse/{id}", a.parse)
-	handle("GET", "/api/segment/get/{name}", a.leafSegment)
-	handle("GET", "/api/snowflake/get/{name}", a.leafSnowflake)
-	handle("GET", "/decodeSnowflakeId", leafDecode)
-	mux.Handle("GET /openapi.yaml", handler(openapi))
-	allow["/openapi.yaml"] = ", GET, HEAD"
+	handle("GET /v1/{name}", a.ids)
+	handle("POST /v1/{name}/runs", a.runs)
+	handle("GET /v1/{name}/parse/{id}", a.parse)
+	handle("GET /api/segment/get/{name}", a.leafSegment)
+	handle("GET /api/snowflake/get/{name}", a.leafSnowflake)
+	handle("GET /decodeSnowflakeId", leafDecode)
+	add("GET /openapi.yaml", handler(openapi))
+	for pattern, h := range others {
+		add(pattern, h)
+	}
 	for path, methods := range allow {
 		methods = strings.TrimPrefix(methods, ", ")
 		mux.Handle(path, handler(func(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Allow", methods)
-			return &service.Error{Kind: service.MethodNotAllowed, Detail: "method " + r.Method + " is not for this path, want " + methods}
+			return &service.Error{Kind: service.MethodNotAllowed, Detail: fmt.Sprintf("method %.20q is not for this path, want %s", r.Method, methods)}
 		}))
 	}
 	mux.Handle("/", noRoute)
-	for pattern, h := range others {
-		mux.Handle(pattern, h)
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasPrefix(r.URL.Path, "/") { // of CONNECT, and *, which mux answers in its own way
+		// Mux would redirect a path that is not clean, and has no problem for CONNECT and *.
+		at := r.URL.EscapedPath()
+		if clean := path.Clean(at); at != clean && at != clean+"/" || at[0] != '/' {
+			r.Pattern = "/"
 			noRoute.ServeHTTP(w, r)
 			return
 		}
@@ -75,7 +85,7 @@ func New(s *service.Service, others map[string]http.Handler) http.Handler {
 }
 
 var noRoute = handler(func(_ http.ResponseWriter, r *http.Request) error {
-	return &service.Error{Kind: service.Unknown, Detail: fmt.Sprintf("there is no route %q", r.URL.EscapedPath())}
+	return &service.Error{Kind: service.Unknown, Detail: fmt.Sprintf("there is no route %.200q", r.URL.EscapedPath())}
 })
 
 // handler answers with a problem if its function returns an error, which it does
