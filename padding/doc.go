@@ -3,9 +3,9 @@
 // An [Executor] puts runs from a [Source] into a [ringbuffer.Ring]. Make one
 // with [New], fill the ring with [Executor.Fill], and call [Executor.Start].
 // From then on one goroutine fills the ring whenever the ring signals that it
-// is low. A second goroutine runs if Config has a schedule or a limit of age: it
-// has the ring filled by the schedule, and drops ids that are too old. All methods
-// may be called from any goroutine. The zero value is not usable.
+// is low. If Config has a schedule or a limit of age, a second goroutine follows the
+// schedule and drops ids that are too old. All methods may be called from any
+// goroutine. The zero value is not usable.
 //
 // A taker that finds the ring empty calls [Executor.Help]. If the source does not
 // block, Help makes one run in the taker's goroutine. If the source may block, it

@@ -26,9 +26,9 @@ type PanicError = guard.PanicError
 // goroutine at a time calls a Source.
 //
 // A source may block, on a database or a network, if Config.Blocking is set. Close
-// ends ctx, and the source must return soon after. If such a source returns an
-// empty run and no error, no run is due: the executor calls it again when the ring
-// next runs low, and whenever a taker finds the ring empty.
+// ends ctx, and the source must return soon after. Such a source may return an empty
+// run and no error: no run is due. The executor then calls it again when the ring next
+// runs low, and whenever a taker finds the ring empty.
 //
 // An error means that the source can make no run now. If the error has a method
 // RetryAfter() time.Duration, the executor does not log the error, and calls the
@@ -37,8 +37,8 @@ type PanicError = guard.PanicError
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
 // RetryAfter reports whether err names a delay, and how long it lasts. Zero or less
-// is a delay of unknown length: the executor calls a source that may block again
-// after a second, and any other source when a taker finds the ring empty.
+// is a delay of unknown length. After it, the executor calls a source that may block
+// in a second, and any other source when a taker finds the ring empty.
 func RetryAfter(err error) (after time.Duration, delay bool) {
 	var d interface{ RetryAfter() time.Duration }
 	if errors.As(err, &d) {
@@ -65,10 +65,10 @@ type Config struct {
 	StaleEvery time.Duration
 
 	// RejectedPut is called with ids that were made and will not be dealt, and the
-	// reason. The reason is [ErrStale], [ringbuffer.ErrClosed] for ids left at
-	// Close, the error given to Drop, or an error that matches
-	// [ringbuffer.ErrOrder] for a run that does not lie above earlier runs. The
-	// handler must not call Close, which waits for the handler. Nil does nothing.
+	// reason: [ErrStale], the error given to Drop, or [ringbuffer.ErrClosed] for ids
+	// left at Close. For a run that does not lie above earlier runs, the reason
+	// matches [ringbuffer.ErrOrder]. The handler must not call Close, which waits for
+	// the handler. Nil does nothing.
 	RejectedPut func(ringbuffer.Run, error)
 
 	// Logger receives a warning when the source begins to fail and when a

@@ -36,8 +36,8 @@ func (e *Executor) Fill(ctx context.Context) error {
 // ids again, or else the source's error.
 //
 // If the source does not block, Help calls the source and puts one run. If the
-// source may block, Help waits until the executor puts a run or ctx ends, and
-// returns at once if the last call of the source failed.
+// source may block, Help waits until the executor puts a run or ctx ends. If the
+// last call of such a source failed, Help does not wait.
 func (e *Executor) Help(ctx context.Context) error {
 	if e.config.Blocking {
 		return e.await(ctx)

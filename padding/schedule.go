@@ -34,9 +34,9 @@ func (s Schedule) arm(timer *time.Timer) {
 	}
 }
 
-// ParseSchedule reads a schedule: five cron fields (minute, hour, day of month,
-// month, day of week), a descriptor such as @hourly, or an interval of a second
-// or more, such as "@every 1m". Empty text is no schedule, the zero Schedule.
+// ParseSchedule reads a schedule: five cron fields, a descriptor such as @hourly, or an
+// interval of a second or more, such as "@every 1m". The fields are minute, hour, day of
+// month, month and day of week. Empty text is the zero Schedule.
 //
 // Times are the process's local ones. The error matches [ErrSchedule], and quotes
 // the text. A time zone in the text is an error: the parser panics on some.

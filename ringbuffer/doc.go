@@ -45,8 +45,8 @@
 // cost a position and nothing else. Polling an empty ring costs at most one
 // position a call: TakeRun, and every claim under the mutex, first checks whether
 // there are ids. Positions wrap around, and are compared by their difference. That
-// is correct as long as fewer than 2^63 positions, 292 years at one a nanosecond,
-// go by while one span is current or one call is paused.
+// is correct if fewer than 2^63 positions go by while one span is current or one call
+// pauses. At a position each nanosecond, these are 292 years.
 //
 // # Why no id is dealt twice
 //
@@ -82,7 +82,7 @@
 // are linked in order of publication, and the loaded span was current before the
 // claim. So the claim cannot lie in an older span. The taker follows the links
 // under the mutex, and finds the span that covers the claim if there is one. A
-// claim of many positions touches one span only: a second span would have to start
+// claim of many positions touches one span only. A second span would have to start
 // inside the claim, but a span starts at a position that its own publisher claimed.
 //
 // So every id that was put was taken, was dropped, or is in the ring. That makes
@@ -98,8 +98,8 @@
 //
 // # How it is checked
 //
-// ring.pml, beside the code, is a model of the ring in Promela. The model has
-// takers of one id and of several, consecutive runs and a jump to a later tick, an
+// ring.pml, beside the code, is a model of the ring in Promela. The model has takers
+// of one id and of several, consecutive runs and a jump to a later tick. It has an
 // empty ring, and runs dropped whole and in part. The model checker tries every
 // interleaving against the promises above. The model's comment lists nine faults,
 // such as a claim before the load of the span. make model seeds each, and fails

@@ -109,12 +109,12 @@ func (b *Backfill) At(t time.Time) (ID, error) {
 	return ids[0], err
 }
 
-// AtN fills ids with ascending ids of the tick of t, above the ids of that tick
-// that were issued before, and returns how many it filled. If it fills fewer than
-// all, the error matches [ErrTickFull]. The error matches [ErrPast] for a time
-// before the layout's epoch, at or after the tick in which the Backfill started, or
-// in a forgotten tick. After Close, it is [ErrClosed]. It matches [ErrReservation]
-// if the leaser has withdrawn the number.
+// AtN fills ids with ascending ids of the tick of t, above earlier ids of that tick,
+// and returns how many it filled. If it fills fewer than all, the error matches
+// [ErrTickFull]. The error matches [ErrPast] if the tick lies before the layout's
+// epoch, is not earlier than the start of the Backfill, or is forgotten. After Close,
+// the error is [ErrClosed]. If the leaser has withdrawn the number, the error matches
+// [ErrReservation].
 func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
 	tick := b.bits.Tick(t)
 	b.mu.Lock()

@@ -146,9 +146,9 @@ func orLongest(d time.Duration) time.Duration {
 }
 
 // Next returns the next id, from memory. When the ring is empty, the policy
-// RejectedTake decides: [Reject] fails at once, [Help] waits only for a run or a
-// reservation that is under way, [Wait] blocks until there is an id. After Close
-// the error is [ErrClosed].
+// RejectedTake decides. [Reject] fails at once. [Help] waits only for a run or a
+// reservation that is under way. [Wait] blocks until there is an id. After Close the
+// error is [ErrClosed].
 func (d *dealer) Next() (ID, error) {
 	id, err := d.ring.Take()
 	return ID(id), err
@@ -274,11 +274,11 @@ func closeWith(shutdown func(context.Context) error) error {
 	return shutdown(ctx)
 }
 
-// Shutdown ends every wait, stops the executor, drops the ids that were not dealt
-// and gives back what the generator holds: a leased worker number, or the rest of a
-// range. Afterwards calls return [ErrClosed]. Shutdown may be called more than once
-// and from several goroutines: later calls wait for the first, whose ctx bounds it.
-// The error says what could not be stopped or given back.
+// Shutdown ends every wait, stops the executor and drops the ids that were not dealt.
+// It gives back a leased worker number, or the rest of a range. Afterwards calls return
+// [ErrClosed]. Shutdown may be called more than once and from several goroutines: later
+// calls wait for the first, whose ctx bounds it. The error says what could not be
+// stopped or given back.
 func (d *dealer) Shutdown(ctx context.Context) error {
 	d.shut()
 	stopped := d.executor.Shutdown(ctx)

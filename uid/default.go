@@ -15,7 +15,7 @@ import (
 // value is not usable.
 //
 // Default reads the clock for each id. With the default layout it makes up to 8,192
-// ids a second, and at least half as many in a second that follows a quiet one.
+// ids a second; in a second that follows a quiet one, it has at least half of them.
 // [Cached] is faster.
 //
 // A tick's sequence continues from the tick before, and restarts at 0 when more than

@@ -1,5 +1,5 @@
-// Package uid makes 64-bit ids that are unique across a fleet, sort by time, fit
-// a BIGINT and cost little: no network and no disk for an id.
+// Package uid makes 64-bit ids that are unique across a fleet, sort by time and fit
+// a BIGINT. An id costs no network call and no disk access.
 //
 //	gen, err := uid.NewCached(ctx, worker.NewLeaser(db), uid.Config{})
 //	...
@@ -72,10 +72,10 @@
 //
 // # A generator of your own
 //
-// [Dealer] is the engine of Cached, of segments, and of any source of runs that
-// you write: a ring, the executor that fills it, policies for an empty ring,
-// waiting, statistics and closing. A source may block on a network. Package
-// ringbuffer shows why a ring deals no id twice.
+// [Dealer] is the engine of Cached, of segments, and of any source of runs that you
+// write. It has a ring, the executor that fills the ring, policies for an empty ring,
+// waiting, statistics and closing. A source may block on a network. Package ringbuffer
+// shows why a ring deals no id twice.
 //
 // # What an id reveals
 //

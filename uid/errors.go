@@ -58,8 +58,8 @@ func (e *BorrowLimitError) Is(target error) bool { return target == ErrBorrowLim
 // RetryAfter returns Retry.
 func (e *BorrowLimitError) RetryAfter() time.Duration { return e.Retry }
 
-// ReservationError says that the next id would carry a time that the leased worker
-// number does not have: it is not reserved, or an earlier holder reserved it. The
+// ReservationError says that the generator may not stamp the time of the next id under
+// its leased number: the time is not reserved, or an earlier holder reserved it. The
 // error matches [ErrReservation] and all that Err matches.
 type ReservationError struct {
 	Worker int64     // the number, or the last one if none is held

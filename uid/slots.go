@@ -60,9 +60,9 @@ func (c *SlotsConfig) prepare() error {
 // but not ordered. Make one with [NewSlots] and share it: all methods may be
 // called from any number of goroutines. The zero value is not usable.
 //
-// Choose Slots where the clock cannot be trusted and order does not matter. An id's
-// time is that of the clock, or of a slot's tick: up to Slots ticks behind or
-// ahead of the clock, and further off after the clock has stepped.
+// Choose Slots where the clock cannot be trusted and order does not matter. An id has
+// the time of the clock, or of a slot's tick. A slot's tick lies up to Slots ticks behind
+// or ahead of the clock, and further after the clock has stepped.
 //
 // # How it works
 //

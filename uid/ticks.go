@@ -71,8 +71,8 @@ func (t *ticks) resume(dropped ringbuffer.Run) {
 	}
 }
 
-// resumeAt returns the sequence with which a tick begins, where sequence would have
-// been the next in the tick before: the same, or 0 when more than half are used.
+// resumeAt returns the first sequence of a tick, given the next unused sequence of the
+// tick before: the same, or 0 if more than half are used.
 func resumeAt(sequence, greatest int64) int64 {
 	if sequence > (greatest+1)/2 {
 		return 0

@@ -40,8 +40,8 @@ type Attested struct {
 }
 
 // Attest makes generators check their row in registry's table at the interval every,
-// a second or more, and respond with then when the row is gone or changed. Such a
-// table was restored from an old copy, or edited, and may give numbers that are in use.
+// a second or more. If the row is gone or changed, they carry out then: the table was
+// restored from an old copy, or edited, and may give numbers that are in use.
 //
 // Attest bounds how long that goes unnoticed, but ids can still repeat. A process that
 // starts after the restore may get a number in use before the next check. It may also

@@ -19,10 +19,10 @@ import (
 // will open.
 var errReplaced = errors.New("the file of the database was moved, removed or replaced while it was open")
 
-// fileCheck notices that the file of an SQLite database was replaced while it was
-// open: connections then use the old file, which no other process sees, and other
-// processes get the same numbers from the new file. fileCheck opens a connection for
-// each reading, and so reads rows as other processes see them.
+// fileCheck notices that the file of an SQLite database was replaced while it was open.
+// Connections then use the old file, which no other process sees, and other processes
+// get the same numbers from the new file. fileCheck opens a connection for each reading,
+// and so reads rows as other processes see them.
 type fileCheck struct {
 	path   string
 	driver driver.Driver

@@ -118,10 +118,10 @@ func column(form, name string) string {
 
 // EnsureSchema creates the table if it is missing, and does not alter an existing
 // table. A start calls it unless WithoutSchema was given. EnsureSchema looks for the
-// table first, so that an existing table needs no right to create one. It creates the
-// table only if the database reports that the table is missing: a second table, in
-// another schema of the search path, would count from 1 again. Several processes may
-// race, so EnsureSchema looks again if it cannot create the table.
+// table first, so that an existing table needs no right to create one. It creates a
+// table only if the database reports that none is there. A second table, in another
+// schema of the search path, would count from 1 again. Several processes may race, so
+// EnsureSchema looks again if it cannot create the table.
 //
 // On a database other than MySQL, PostgreSQL and SQLite, EnsureSchema only looks. If
 // the table is missing, the error matches ErrDialect and names the kind of database.

@@ -113,7 +113,7 @@ func TestLeaseMixed(t *testing.T) {
 		{"lease", worker.DefaultTable},
 	} {
 		got := uidring.Invoke(t, "", "gen", "--worker", tt.source)
-		if got.Code != 0 || strings.Count(got.Stderr, "level=WARN") != 1 || !strings.Contains(got.Stderr, `"ids may repeat: `+tt.other+" of this") {
+		if got.Code != 0 || strings.Count(got.Stderr, "level=WARN") != 1 || !strings.Contains(got.Stderr, `"ids can repeat: `+tt.other+" of this") {
 			t.Errorf("%s: %+v; want a warning about %s", tt.source, got, tt.other)
 		}
 		clitest.ReadIDs(t, got.Stdout)
@@ -294,7 +294,7 @@ func TestLeaseNotGivenBack(t *testing.T) {
 			if ids := clitest.ReadIDs(t, stdout.String()); code != 1 || len(ids) != 5 {
 				t.Errorf("exit code %d, ids %v; want 1 and five", code, ids)
 			}
-			if got := clitest.WithoutCreated(stderr.String()); !strings.HasPrefix(got, "uidring: the ids are good, but their number was not given back") || strings.Count(got, "\n") != 1 {
+			if got := clitest.WithoutCreated(stderr.String()); !strings.HasPrefix(got, "uidring: the ids are good, but their worker number was not given back") || strings.Count(got, "\n") != 1 {
 				t.Errorf("%q", got)
 			}
 		})

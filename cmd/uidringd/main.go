@@ -1,23 +1,23 @@
-// Command uidringd serves ids to services outside the process, and gives and frees
-// worker numbers on every store that uidring knows:
+// Command uidringd serves ids to other services, and takes, lists and frees worker
+// numbers of every store:
 //
 //	uidringd                      a server on loopback, of an SQLite file in the current folder
 //	uidringd --config FILE        a server of what a YAML file says
 //	uidringd gen -n 5             five ids, one a line
-//	uidringd workers              who has which worker number
+//	uidringd workers              worker numbers and their holders
 //	uidringd workers release N    free the leased number of a dead holder
 //	uidringd version              the version
 //
-// Package serve tells what the server does, package config what a config says. The
-// others are commands of uidring, with its flags and exit codes. Where uidring takes an
-// SQL database, they also take etcd, Redis and ZooKeeper, for leased numbers:
+// Package serve documents the server, package config the config. The other commands are
+// those of uidring, with the same flags and exit codes. For leased numbers they take
+// etcd, Redis and ZooKeeper too:
 //
 //	uidringd gen --dsn etcd://host1:2379,host2:2379
 //	uidringd workers --dsn redis://host:6379/0
 //	uidringd workers release 5 --dsn zk://host1:2181,host2:2181/uidring/workers
 //
-// Package stores tells the parts of a URL. Give a URL with a password by $UIDRING_DSN:
-// others on the machine can see arguments.
+// Package stores documents the parts of a URL. Give a URL with a password by
+// $UIDRING_DSN: other users of the machine can see arguments.
 package main
 
 import (
@@ -36,8 +36,7 @@ import (
 )
 
 func main() {
-	// Otherwise a write to a pipe that nobody reads would kill the process,
-	// where it is to end as if all had been written.
+	// A write to a pipe that nobody reads is no failure, and must not kill the process.
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(cli.Run(context.Background(), newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
@@ -47,12 +46,13 @@ func newRoot() *cobra.Command {
 		Use:   "uidringd",
 		Short: "A server of unique 64-bit ids",
 		Long: `uidringd serves unique 64-bit ids over HTTP, gRPC and Connect. The page at / lists
-the generators, with a line of curl for each.
+the generators, with a curl command for each.
 
-Without a config it serves ids, and orders of a counter, from the SQLite file
-uidring.db in the current folder, at 127.0.0.1:8080.
+Without a config it serves two generators at 127.0.0.1:8080: ids, which carry their
+time, and orders, the ids of a counter. Both come from the SQLite file uidring.db in
+the current folder.
 
-SIGTERM or an interrupt ends it after the requests that have begun; it gives back
+On SIGTERM or an interrupt it finishes the requests that have begun, and gives back
 worker numbers and unused ids. A second signal ends it at once.`,
 		Example: `  uidringd                                 a server to try
   uidringd --config uidring.yaml --check   all faults of a config

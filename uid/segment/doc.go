@@ -26,7 +26,7 @@
 //
 // Close returns unused ids to the store, unless another process has reserved a
 // range since. So a restart of the only process leaves no gap. A crash leaves a gap
-// of up to two ranges, the ids of 2 × Ahead: at a steady rate and the default Ahead,
+// of up to two ranges, the ids of 2 × Ahead. At a steady rate and the default Ahead,
 // one crash a day loses up to 1.4 % of a process's ids. A load or a Close that gets
 // no answer from the store can leave such a gap too. No gap causes a repeat.
 //

@@ -8,9 +8,8 @@
 //	defer gen.Close()
 //	id, err := gen.Next()
 //
-// A Client is a [uid.Generator]. Its ids are as unique as those of the servers:
-// servers that share a store, or that have worker numbers from one table, never
-// issue an id twice.
+// A Client is a [uid.Generator]. Its ids are as unique as those of its servers. Servers
+// that share a store, or take worker numbers from one table, never issue an id twice.
 //
 // # Order
 //

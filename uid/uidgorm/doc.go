@@ -27,11 +27,10 @@
 //		ID int64 `gorm:"primaryKey;autoIncrement:false;uid"`
 //	}
 //
-// The plugin fills at most one field of a primary key of several fields: the field
-// with the tag, or else a field of type uid.ID that is named ID. It never fills the
-// foreign key of a belongs-to, which has the other row's value. Some models do not
-// declare that, such as a has-one that shares its owner's key: the tag uid:false opts
-// out.
+// If a primary key has several fields, the plugin fills at most one: the field with the
+// tag, or else a field of type uid.ID that is named ID. It never fills the foreign key
+// of a belongs-to, which has the other row's value. Some models do not declare that,
+// such as a has-one that shares its owner's key: the tag uid:false opts out.
 //
 // # What is covered
 //
@@ -51,9 +50,9 @@
 //
 // # What fails
 //
-// If a model opted in and the plugin cannot fill its key, the create fails before GORM
-// sends the statement, with an error that names model and field. GORM's transaction
-// then rolls back what associations have inserted. The error matches
+// If the plugin cannot fill the key of a model that opted in, the create fails before
+// GORM sends the statement. The error names model and field. GORM's transaction then
+// rolls back what associations have inserted. The error matches
 //
 //   - [ErrModel] if the field is not an integer of 64 bits, is not a primary key, is
 //     read-only, or gets its value from the database by autoIncrement or a default.
@@ -77,9 +76,9 @@
 //
 // With DO NOTHING, and without RETURNING, a struct can be left with a new key that no
 // row has. The plugin sets such a key to zero again if the count of affected rows shows
-// it: for a single row, and if nothing was inserted. Otherwise the key stays, but is
-// never the key of another row: in a batch that was inserted in part, in a DO UPDATE
-// with a WHERE or of maps, and on MySQL with clientFoundRows.
+// it: for a single row, and if nothing was inserted. Otherwise the new key stays, but is
+// never the key of another row. That happens in a batch that was inserted in part, in a
+// DO UPDATE with a WHERE or of maps, and on MySQL with clientFoundRows.
 //
 // # Migration
 //

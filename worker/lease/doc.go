@@ -30,8 +30,8 @@
 //     reserved time. Then Next fails with an error that wraps the client's error and
 //     matches uid.ErrReservation. When the store is back, Next succeeds again.
 //   - The process is killed: its number expires after [WithExpiry], a minute. The
-//     number's next holder starts where the reservation of the dead holder ends. If
-//     [WithNumber] fixes the number, or no other is left, that can lie in the future:
+//     number's next holder starts where the reservation of the dead holder ends. That
+//     can lie in the future if [WithNumber] fixes the number, or no other is left.
 //     uid.Cached then stamps ahead of the clock, if MaxBorrow allows that, and
 //     uid.Default waits.
 //   - The process is stopped for longer than the expiry: another may take its number.
@@ -51,10 +51,9 @@
 //     protocol, and nobody edits rows. A deleted row no longer shows which ticks were
 //     stamped: the number is not given as new again, but WithNumber takes it from the
 //     present on.
-//   - A write that the store reported done stays done. Three things break that: a
-//     store restored from a copy, a failover to a replica without the last writes, and
-//     the crash of a server that answers before it flushes. Then ids can repeat until
-//     holders notice.
+//   - A write that the store reported done stays done. A restore from a copy breaks
+//     that, and so do a failover to a replica without the last writes and the crash of
+//     a server that answers before it flushes. Then ids can repeat until holders notice.
 //   - A process is not cloned while it holds a number (a virtual machine's snapshot,
 //     a fork). Both clones own what was reserved. One of them loses the number at
 //     its next request, so no later time repeats.

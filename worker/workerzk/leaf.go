@@ -121,10 +121,14 @@ func (l *LeafLeaser) check(limit int64, clock func() time.Time, granted func(lea
 // seconds until Release. The grant has no end. When another process uses the address or
 // the node is gone, Lease withdraws the grant with an error that matches lease.ErrLost.
 //
-// ctx bounds the start only. Errors match lease.ErrHeld when a live process has the
-// address; lease.ErrSkew when the clock is behind the process's own timestamp, or too
-// far from the peers' clocks; lease.ErrExhausted when the number is above limit. If
-// ZooKeeper is away and the file cannot be used either, Lease returns both errors.
+// ctx bounds the start only. Errors match
+//
+//   - lease.ErrHeld when a live process has the address;
+//   - lease.ErrSkew when the clock is behind the process's own timestamp, or too far
+//     from the peers' clocks;
+//   - lease.ErrExhausted when the number is above limit.
+//
+// If ZooKeeper is away and the file cannot be used either, Lease returns both errors.
 func (l *LeafLeaser) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
 	if err := l.check(limit, clock, granted); err != nil {
 		return nil, err

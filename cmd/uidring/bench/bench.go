@@ -37,26 +37,26 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the generators on this machine, beside a bare atomic add",
-		Long: `bench measures what an id costs, from the generators Cached, Default and Slots, with
-1, 2, 4, ... goroutines up to the number of cores. Beside them stand the floors: a
-bare atomic add to a number that all goroutines share, the same behind a call, and a
-reading of the clock. It needs no database.
+		Long: `bench measures the cost of an id from the generators Cached, Default and Slots, with
+1, 2, 4, ... goroutines up to the number of cores. Beside them it measures the
+floors: an atomic add to a number that all goroutines share, the same add behind a
+call, and a reading of the clock. bench needs no database.
 
-Each is measured in --count rounds, in turn, so that other work of the machine meets
-all of them. The median is shown, with the distance of the rounds from it. A sample
-that other programs disturbed is taken again, as long as that does not double the
-time of the whole. Threads start on cores of their own.
+bench measures each of them in turn, in --count rounds, so that other work of the
+machine disturbs all alike. It shows the median and the distance of the rounds from
+the median. It takes a disturbed sample again, as long as that does not double the
+whole time. Threads start on cores of their own.
 
-Cached borrows without bound here; how far is shown too. Default and Slots are
-measured with a layout of 2^31 ids a second, so that they never wait for the next
-tick. What --layout allows in the long run is printed: it limits all of them.
+Cached borrows time without bound here; bench shows how much. Default and Slots have
+a layout of 2^31 ids a second, so that they never wait for the next tick. bench
+prints the rate that --layout allows in the long run, which limits all generators.
 
-Latencies are those of one goroutine that makes a million calls a second. A latency
-counts from when the call was meant to start.
+Latencies are of one goroutine that makes a million calls a second. A latency counts
+from the intended start of the call.
 
---report writes a page with charts: one file that needs nothing else. --compare
-shows what has changed since an earlier bench --json, by a Mann-Whitney U test. An
-interrupt ends bench with the figures measured so far.`,
+--report writes a page with charts, in one file. --compare shows what has changed
+since an earlier bench --json, by a Mann-Whitney U test. An interrupt ends bench with
+the figures measured so far.`,
 		Example: `  uidring bench
   uidring bench --duration 2s --layout snowflake
   uidring bench --report bench.html

@@ -10,9 +10,9 @@
 //	postgres://user:pass@host/name     PostgreSQL; handed to its driver as it is
 //	host=db user=me dbname=name        PostgreSQL, the same
 //
-// A path without an ending of SQLite must be an existing SQLite file, so that a
-// mistyped DSN of a server does not become a file. Options after a question
-// mark are the driver's own.
+// A path without one of SQLite's endings must be an existing SQLite file, so that a
+// mistyped DSN of a server does not become a file. Options after a question mark are
+// the driver's own.
 package database
 
 import (
@@ -90,7 +90,7 @@ func parse(dsn string) (*target, error) {
 	case isSQLitePath(dsn):
 		return sqliteFile(dsn, url.Values{}), nil
 	case plainPattern.MatchString(dsn):
-		return nil, fmt.Errorf("%q is neither an SQLite file nor does it end in .db; want %s", dsn, accepted)
+		return nil, fmt.Errorf("%q is neither an SQLite file nor ends in .db; want %s", dsn, accepted)
 	}
 	return nil, errors.New("it is neither an SQLite file nor the URL of a database; want " + accepted)
 }

@@ -32,7 +32,7 @@ var elsewhere = []string{"etcd", "redis", "rediss", "zk"}
 
 // errElsewhere is the error where an SQL database is wanted.
 func errElsewhere(scheme string) error {
-	return fmt.Errorf("%s:// is a store of leased worker numbers, for uidringd gen --worker lease and uidringd workers "+
+	return fmt.Errorf("%s:// names a store of leased worker numbers, for uidringd gen --worker lease and uidringd workers "+
 		"(go install github.com/uidring/uidring/cmd/uidringd@latest); here want %s", scheme, accepted)
 }
 

@@ -114,7 +114,7 @@ func (p Place) usage(err error) error {
 func (p Place) target() (*target, error) {
 	target, err := parse(p.DSN)
 	if err == nil && target.memory {
-		return nil, errors.New("a database in memory numbers the workers of this process alone; want a file such as app.db, or a server")
+		return nil, errors.New("a database in memory is of this process alone; want a file such as app.db, or a server")
 	}
 	return target, err
 }
@@ -177,8 +177,8 @@ func (noFile) Error() string {
 }
 func (noFile) Unwrap() error { return os.ErrNotExist }
 
-// checkFile tells what is wrong with an SQLite file, in words that SQLite itself
-// does not have: it says "out of memory" for many a file that it cannot open.
+// checkFile returns what is wrong with an SQLite file. SQLite itself reports "out of
+// memory" for many files that it cannot open.
 func checkFile(path string, create bool) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {

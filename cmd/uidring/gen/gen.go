@@ -69,37 +69,37 @@ func New(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gen",
 		Short: "Make ids",
-		Long: `gen takes a worker number and prints ids, one a line. --worker says where the
-number comes from:
+		Long: `gen takes a worker number and prints ids, one a line. --worker chooses the source
+of the number:
 
   registry   a row of the table WORKER_NODE: no other start ever has the number
   lease      a row of the table WORKER_LEASE: gen gives the number back when it
              ends; after a crash the number is free in a minute
   static:N   the number N, without a database
 
---segment TAG makes small, dense ids of a counter instead, without time or worker:
-uidring segments create TAG makes the counter. What gen reserved and did not print,
-it returns when it ends.
+--segment TAG makes small, dense ids of a counter instead, without time or worker.
+uidring segments create TAG makes the counter. When gen ends, it returns the ids
+that it reserved and did not print.
 
-gen creates a table or an SQLite file that is missing, and says so on standard
-error. Use one table for all ids of a layout: the two tables do not know of each
-other's numbers. Others on the machine can see arguments, so give a DSN with a
-password by $UIDRING_DSN.
+If a table or an SQLite file is missing, gen creates it and reports that on standard
+error. Use one of the two tables for all ids of a layout: both can give the same
+number. Other users of the machine can see arguments, so give a DSN with a password
+by $UIDRING_DSN.
 
-The cached generator stamps ids ahead of the clock when you ask for more ids than
-the time has room for, by --max-borrow at most. Then it waits. The default
+If you ask for more ids than the layout has for the present, the cached generator
+stamps ids ahead of the clock, by --max-borrow at most, and then waits. The default
 generator stamps the present, and waits for the next tick when a tick is full.
 --rate paces either of them, in ten batches a second.
 
-With a leased number, ids carry time that was reserved in the database. When the
-database is away, ids go on to the end of that time and then wait. Standard error
-says so. A number that cannot be given back is an error, though the ids are good.
+A leased number has reserved time in the database. While the database is away, gen
+makes ids to the end of that time, and then waits and reports that on standard
+error. If gen cannot give the number back, it fails, though the ids are good.
 
 With --worker static:N you promise that nothing else makes ids with N and that
 layout. That includes an earlier gen in the same second: both make the same ids.
 
---http shows a status page while gen runs. The page has no authentication: choose
-an address that only you can reach.
+--http shows a status page while gen makes ids. The page has no authentication:
+choose an address that only you can reach.
 
 An interrupt ends gen after a whole line, with exit code 130.`,
 		Example: `  uidring gen -n 5
@@ -133,14 +133,14 @@ func (f *flags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.VarP(cli.Number{Value: &f.count, Max: math.MaxInt64}, "count", "n", "how many ids; 0 takes no worker number")
 	set.Var(cli.Choice{Value: &f.generator, Words: []string{cachedName, defaultName}}, "generator", "cached or default")
-	set.Var(&f.worker, "worker", "where the worker number comes from: lease, registry or static:N")
+	set.Var(&f.worker, "worker", "source of the worker number: lease, registry or static:N")
 	set.StringVar(&f.segment, "segment", "", "make ids of the counter with this `tag`")
 	database.TableFlag(cmd)
 	cli.LayoutFlag(cmd, &f.layout, "layout of the ids")
-	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("the cached generator's ring holds the ids of 2^this ticks; 1 to %d", uid.MaxBoostPower))
+	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("the ring of the cached generator holds 2^this ticks; 1 to %d", uid.MaxBoostPower))
 	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "fill the ring when it holds less than this, in per cent; 1 to 99")
 	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative is no limit")
-	set.DurationVar(&f.maxAge, "max-age", uid.DefaultMaxAge, "skip ids that are older than this; negative is no limit")
+	set.DurationVar(&f.maxAge, "max-age", uid.DefaultMaxAge, "drop ids that are older than this; negative is no limit")
 	set.Var(cli.Number{Value: &f.rate, Max: maxRate}, "rate", "make at most this many ids a second; 0 is no limit")
 	set.BoolVar(&f.json, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
 	f.text.Add(cmd)
@@ -200,7 +200,7 @@ func (f *flags) checkPlace(cmd *cobra.Command, counts bool) error {
 		f.worker.kind = leaseSource
 	}
 	if f.worker.kind != leaseSource {
-		return cli.Usagef("--worker %s: %s is a store of leased numbers; want --worker %s, or the DSN of an SQL database", &f.worker, place.Origin, leaseSource)
+		return cli.Usagef("--worker %s: %s names a store of leased numbers only; want --worker %s, or the DSN of an SQL database", &f.worker, place.Origin, leaseSource)
 	}
 	return place.Check()
 }
@@ -271,15 +271,15 @@ func badConfig(err error) error {
 	return cli.AtStart(err)
 }
 
-// closed reports that the generator was not closed well: its number, or the rest of
-// its range, was not given back. The ids are good, so the exit code of err stands unless it is 0.
+// closed reports a generator that could not give back its number or the rest of its
+// range. The ids are good: closed changes the exit code only if err's is 0.
 func (f *flags) closed(cmd *cobra.Command, failed, err error) error {
 	if failed == nil {
 		return err
 	}
-	lost := fmt.Sprintf("their number was not given back, and is held for up to %v", lease.DefaultExpiry)
+	lost := fmt.Sprintf("their worker number was not given back, and stays held for up to %v", lease.DefaultExpiry)
 	if f.segment != "" {
-		lost = "the rest of their range may not have been returned, and is then a gap"
+		lost = "the rest of their range may not be returned, and is then a gap"
 	}
 	told(cmd)("the ids are good, but %s: %s", lost, cli.WithoutPrefix(failed))
 	if err == nil || errors.Is(err, cli.ErrNoReader) {

@@ -63,8 +63,8 @@ func (n *numbers) beside(ctx context.Context, open *database.Leases) take {
 			n.told("created the table %s in %s: its worker numbers start from the beginning", table, open.Name)
 		}
 		if err == nil && mixed {
-			n.logger.Warn("ids may repeat: " + other + " of this database has given numbers too, and they may be the same; " +
-				"use one of the tables for all ids of a layout")
+			n.logger.Warn("ids can repeat: " + other + " of this database has given numbers too, and the numbers can be equal; " +
+				"use one of the two tables for all ids of a layout")
 		}
 		return taken, err
 	}

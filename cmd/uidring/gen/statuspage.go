@@ -16,8 +16,8 @@ import (
 
 const exampleAddress = "127.0.0.1:8080"
 
-// checkAddress refuses what is no host and port. A host is asked for, since none
-// would be every address that the machine has.
+// checkAddress refuses a text that is no host and port. It wants a host, because
+// without one the page would listen on every address of the machine.
 func checkAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" {
@@ -69,7 +69,7 @@ func (p *statusPage) show(address string, made opened, logger *slog.Logger, told
 	told("status page at http://%s/", p.listener.Addr())
 	p.served.Go(func() {
 		if err := p.server.Serve(p.listener); err != http.ErrServerClosed {
-			logger.Warn("the status page has ended; ids go on", "error", err)
+			logger.Warn("the status page has ended; gen continues", "error", err)
 		}
 	})
 	return nil

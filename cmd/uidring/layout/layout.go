@@ -29,10 +29,9 @@ func New() *cobra.Command {
 		Long: `layout describes a layout: its bits, its worker numbers, its ids for each tick and
 its end. Without an argument it lists the layouts that have names.
 
-With --next it compares the ids of two layouts that share one column: whether new
-ids can equal old ones, when, and under which worker numbers they never do. Old
-ids are those stamped before --from, which has to be later than the time of every
-old id; new ids are those stamped from then on.`,
+With --next it compares the ids of two layouts in one column. It shows whether new
+ids can equal old ids, when, and under which worker numbers they never do. New ids
+are stamped from --from on. --from must be later than the time of every old id.`,
 		Example: `  uidring layout
   uidring layout 41/datacenter:5+machine:5/12,unit=1ms
   uidring layout baidu --next default --from 2026-01-01 --used 5000`,

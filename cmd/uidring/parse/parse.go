@@ -36,20 +36,20 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "parse [ID...]",
 		Short: "Show what is in an id: time, worker, sequence",
-		Long: `parse shows the time, the worker and the sequence of ids. It reads them from its
-arguments or, without arguments or for the argument -, one a line from standard
-input. Times are in UTC.
+		Long: `parse shows the time, the worker and the sequence of ids. It reads ids from its
+arguments. Without arguments, or for the argument -, it reads ids from standard
+input, one a line. Times are in UTC.
 
 parse needs the layout of the ids, epoch included, and cannot detect a wrong one.
 uid-generator's epoch is midnight in the time zone of its JVM, and midnight in
-China where epochStr is not set: for such ids add --epoch 2016-05-20T00:00:00+08:00.
+China if epochStr is not set: for such ids add --epoch 2016-05-20T00:00:00+08:00.
 
-Ids of a segment, as gen --segment makes them, are numbers of a counter: they have
-no time, worker or sequence. parse cannot tell them from other ids. Where all times
-are implausible, standard error says so.
+Ids of a segment, such as those of gen --segment, are numbers of a counter: they have
+no time, worker or sequence. parse cannot distinguish them from other ids. If all
+times are implausible, parse reports that on standard error.
 
-A text that is not an id is reported on standard error, and parse goes on. The exit
-code is then 1.`,
+If a text is not an id, parse reports the text on standard error and continues. The
+exit code is then 1.`,
 		Example: `  uidring parse 896950744028951464 --layout baidu
   uidring parse --layout 31/23/9 --epoch 2020-01-01 --json < ids.txt
   uidring parse --form base32 0RP2HQ0DP0000
@@ -90,13 +90,13 @@ code is then 1.`,
 	}
 	flags := cmd.Flags()
 	cli.LayoutFlag(cmd, &layout, "layout of the ids")
-	flags.Func("epoch", "`date` or RFC 3339 time at which the layout's first tick begins, in place of its own", func(text string) (err error) {
+	flags.Func("epoch", "`date` or RFC 3339 time of the layout's first tick, in place of the layout's own", func(text string) (err error) {
 		epoch, err = bits.ParseEpoch(text)
 		return err
 	})
 	flags.BoolVar(&json, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
 	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
-	flags.BoolVar(&vesta, "vesta", false, "read ids of Vesta, which tell their layout themselves, and print an object a line:\nid, time, machine, sequence, type and method")
+	flags.BoolVar(&vesta, "vesta", false, "read ids of Vesta, whose layout is a bit of the id, and print an object a line:\nid, time, machine, sequence, type and method")
 	text.Add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "uid-generator", "vesta")
 	for _, flag := range []string{"layout", "epoch"} {

@@ -18,12 +18,12 @@ func newCreate() *cobra.Command {
 		Use:   "create TAG",
 		Short: "Make a counter",
 		Long: `create makes a counter, and the table or the SQLite file if they are missing. It
-refuses a tag that has a counter.
+fails if the tag has a counter.
 
-If a table has ids already, start above the highest one with --next. If a counter
-was lost, start above the highest id that was ever reserved: ids repeat otherwise.
+If a table has ids already, start above the highest id with --next. If a counter
+was lost, start above the highest id that was ever reserved: otherwise ids repeat.
 
-The counter of the first of three stores of segment.Stripe is "orders 1/3 x1000".`,
+For segment.Stripe with three stores, the first store's tag is "orders 1/3 x1000".`,
 		Example: `  uidring segments create orders
   uidring segments create orders --next 1000001 --step 5000
   uidring segments create orders --table sequence --dsn mysql://user@localhost:3306/app`,

@@ -22,14 +22,14 @@ func New() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "segments",
-		Short: "List the counters that segments of ids are reserved from",
+		Short: "List the counters of segments",
 		Long: `segments lists counters: a tag, the least id that nobody has reserved, how many ids
 a process reserves at first, and when the counter last moved. It changes nothing,
 and creates neither file nor table.
 
-Processes reserve ranges ahead, so the next id is not the last one in use. Only
-the command create makes a counter. The ids have no time in them: uidring parse
-cannot read them.`,
+Processes reserve ranges ahead, so ids below the counter may not be in use yet.
+Only the command create makes a counter. Ids of a counter have no time: uidring
+parse cannot read them.`,
 		Example: `  uidring segments
   uidring segments create orders
   uidring segments set orders --at-least 1000000
@@ -81,7 +81,7 @@ func with(cmd *cobra.Command, create bool, f func(store *segmentsql.Store, name 
 	return db.Wrap(f(db.Counters(cmd), db.Name))
 }
 
-// commandOrFlags is what segments has for Args. Whoever misspells a command gets here.
+// commandOrFlags are the Args of segments. A misspelt command is an argument here.
 func commandOrFlags(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("unknown argument %q: segments takes flags, or one of the commands create and set", args[0])
@@ -89,7 +89,8 @@ func commandOrFlags(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// write prints a table for people. What is not kept is a dash.
+// write prints a table for people. A dash stands for a value that the store does not
+// keep.
 func write(w io.Writer, counters []segment.Counter) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TAG\tNEXT\tSTEP\tUPDATED")

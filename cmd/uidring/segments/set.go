@@ -19,8 +19,8 @@ func newSet() *cobra.Command {
 		Short: "Raise a counter",
 		Long: `set raises a counter to N. It never lowers one, and never makes one.
 
-Use it after the database was restored or failed over, with the services stopped:
-raise each counter above the highest id that is in use anywhere.`,
+Use set after the database was restored or failed over. Stop the services, and raise
+each counter above the highest id that is in use anywhere.`,
 		Example: `  uidring segments set orders --at-least 1000001
   uidring segments set orders --at-least 1000001 --dsn postgres://user@localhost/app`,
 		Args:              oneTag,
@@ -49,7 +49,7 @@ raise each counter above the highest id that is in use anywhere.`,
 			return err
 		},
 	}
-	cmd.Flags().Var(cli.Number{Value: &least, Min: 1, Max: math.MaxInt64}, "at-least", "what the next id must be at least")
+	cmd.Flags().Var(cli.Number{Value: &least, Min: 1, Max: math.MaxInt64}, "at-least", "the least value of the next id")
 	cli.Example(cmd, "at-least", "1000001")
 	flags(cmd)
 	return cmd

@@ -18,13 +18,14 @@ func newRelease(stores database.Stores) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release NUMBER",
 		Short: "Free a leased number whose holder is dead",
-		Long: `release frees a leased number that its holder has not given back. It refuses if the holder has given a sign of life within the last minute.
+		Long: `release frees a leased number that its holder has not given back. It fails if the
+holder has given a sign of life within the last minute.
 
---force frees the number of a live holder too. The holder then takes another number,
-and until then makes ids from time that stays its own. The next holder of the number
-starts where that time ends. So no id repeats.
+--force frees the number of a live holder too. The holder then takes another number;
+until then it makes ids of the time that it has reserved. The number's next holder
+starts where that time ends, so no id repeats.
 
-Numbers of the table WORKER_NODE are used up, and cannot be freed.`,
+Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
 		Example: `  uidring workers release 5
   uidring workers release 5 --force
   uidring workers release 5 --dsn postgres://user@localhost/app`,
@@ -47,8 +48,8 @@ Numbers of the table WORKER_NODE are used up, and cannot be freed.`,
 			case errors.Is(err, lease.ErrNoLease):
 				err = fmt.Errorf("number %d has no lease: nobody has leased it yet", number)
 			case errors.Is(err, lease.ErrHeld):
-				err = fmt.Errorf("number %d is held: its holder has given a sign of life within the last %v; --force frees it all the same: "+
-					"the holder then takes another number, and no id repeats", number, lease.DefaultExpiry)
+				err = fmt.Errorf("number %d is held: its holder has given a sign of life within the last %v; --force frees the number even so: "+
+					"the holder then takes another, and no id repeats", number, lease.DefaultExpiry)
 			}
 			if err != nil {
 				return open.Wrap(err)
@@ -57,12 +58,12 @@ Numbers of the table WORKER_NODE are used up, and cannot be freed.`,
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "free the number of a live holder too; it then takes another")
+	cmd.Flags().BoolVar(&force, "force", false, "free the number of a live holder too; the holder then takes another")
 	database.Flag(cmd, stores)
 	return cmd
 }
 
-// oneNumber is what release has for Args.
+// oneNumber are the Args of release.
 func oneNumber(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%d arguments: want the number of one lease, as workers lists it", len(args))

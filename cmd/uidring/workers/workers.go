@@ -23,17 +23,16 @@ func New(stores database.Stores) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "workers",
-		Short: "List worker numbers: who registered, and who holds a lease",
+		Short: "List worker numbers and their holders",
 		Long: `workers lists the rows of two tables, the highest number first. It changes nothing,
 and creates neither file nor table.
 
 Each row of WORKER_NODE is a start of a generator. Its number is never used again.
 The numbers above the newest row are left.
 
-Each row of WORKER_LEASE is a number with its last holder. The number is held, free,
-or expired: an expired one has a holder that has given no sign of life for a minute.
-The next starts take free and expired numbers. All numbers that are not held are
-left.`,
+Each row of WORKER_LEASE is a number with its last holder. The number is held, free
+or expired. It is expired if its holder has given no sign of life for a minute. The
+next starts take free and expired numbers: all numbers that are not held are left.`,
 		Example: `  uidring workers
   uidring workers --limit 0 --json
   uidring workers --dsn postgres://user@localhost/app --layout long-lived
@@ -73,7 +72,7 @@ left.`,
 	return cmd
 }
 
-// releaseOrFlags is what workers has for Args. Whoever misspells release gets here.
+// releaseOrFlags are the Args of workers. A misspelt release is an argument here.
 func releaseOrFlags(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("unknown argument %q: workers takes flags, or the command release", args[0])

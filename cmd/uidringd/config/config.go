@@ -5,7 +5,7 @@
 // Each fault has its line, its field, its value and the values that are accepted. A
 // value that can be a secret is never shown.
 //
-// The page uidringd.yaml in testdata shows every key.
+// testdata/uidringd.yaml shows every key.
 package config
 
 import (
@@ -53,10 +53,10 @@ type Token struct {
 	Name       string   `yaml:"name"`                 // for logs
 	SHA256     string   `yaml:"sha256"`               // of the secret, in hexadecimal
 	Generators []string `yaml:"generators,omitempty"` // names, or patterns such as order-*
-	Operations bool     `yaml:"operations,omitempty"` // metrics and status page too
+	Operations bool     `yaml:"operations,omitempty"` // the token is for metrics and the status page too
 }
 
-// Limits bound what clients can cost.
+// Limits bound the work and the memory that clients can cause.
 type Limits struct {
 	IDs         int           `yaml:"ids"`            // of one request, unless a generator has its own
 	Requests    float64       `yaml:"requests_per_s"` // of one caller in the long run; 0 is no limit
@@ -75,10 +75,10 @@ type Limits struct {
 type Shutdown struct {
 	Delay   time.Duration `yaml:"delay"`   // not ready, and requests are still accepted
 	Drain   time.Duration `yaml:"drain"`   // then requests that have begun have this long
-	Release time.Duration `yaml:"release"` // then numbers and ranges are given back within this
+	Release time.Duration `yaml:"release"` // then the server gives back numbers and ranges within this time
 }
 
-// Log says what goes to standard error.
+// Log configures the log on standard error.
 type Log struct {
 	Format   string  `yaml:"format"`         // text or json
 	Requests float64 `yaml:"requests_per_s"` // lines about requests, of good ones and of failed ones each; 0 is none

@@ -16,7 +16,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/cli"
 )
 
-// Faults is all that is wrong with a config, in the order of its lines.
+// Faults are all faults of a config, in the order of its lines.
 type Faults []Fault
 
 // Fault is one thing that is wrong.
@@ -43,9 +43,9 @@ func (f Fault) String() string {
 	return fmt.Sprintf("line %d: %s: %s", f.Line, f.Field, f.Text)
 }
 
-// Flags are what the command line says about a config.
+// Flags are the flags that change a config.
 type Flags struct {
-	Listen    string // instead of Config.Listen; "" is that one
+	Listen    string // replaces Config.Listen, unless it is ""
 	Anonymous bool   // permits an address other than loopback without authentication
 }
 

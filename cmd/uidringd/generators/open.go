@@ -127,7 +127,7 @@ func (m *member) numbers(ctx context.Context, store *config.Store, g *config.Clo
 	return leases, leases.Wrap, nil
 }
 
-// sayNew logs that the table is about to be created, if err says that there is none.
+// sayNew logs that a start creates the table, if err says that the table is missing.
 func sayNew(logger *slog.Logger, err error, table, store string) {
 	if errors.Is(err, worker.ErrNoTable) {
 		logger.Info("the table is created: its worker numbers start from the beginning", "table", table, "store", store)

@@ -1,9 +1,9 @@
-// Package service is what the server does for a request, whatever its protocol:
-// authenticate the caller, keep to the limits, find the generator and draw ids.
-// Packages api and rpc translate between a protocol and this package.
+// Package service serves a request of any protocol: it authenticates the caller,
+// applies the limits, finds the generator and draws ids. Packages api and rpc translate
+// between a protocol and this package.
 //
-// Each failure is an [*Error] with a status of HTTP. It names the value and what was
-// wanted, and holds no secret and no text of a driver. The cause is logged.
+// Each failure is an [*Error] with an HTTP status. It names the value and the accepted
+// values, and has no secret and no text of a driver. The log has the cause.
 package service
 
 import (
@@ -24,7 +24,7 @@ type Config struct {
 	// Tokens and ClientCerts say who may draw. Without both, everyone may.
 	Tokens []Token
 
-	// ClientCerts has a verified client certificate admit to every generator. The
+	// ClientCerts makes a verified client certificate valid for every generator. The
 	// listener verifies it (tls.VerifyClientCertIfGiven or stricter).
 	ClientCerts bool
 
@@ -101,9 +101,8 @@ func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (
 	return entry, err
 }
 
-// Draw draws n ids of the named generator. The caller of Draw calls [Drawn.Done] in the
-// end. If not all n can be drawn within Config.Wait, the error is an [*Error], and those
-// that were drawn are a gap.
+// Draw draws n ids of the named generator. Call [Drawn.Done] at the end. If Draw cannot
+// draw all n within Config.Wait, the error is an [*Error], and the drawn ids are a gap.
 func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
 	d := pool.Get().(*Drawn)
 	err := s.within(ctx, caller, name, n, func(ctx context.Context, e *catalog.Entry) error {

@@ -24,8 +24,8 @@ type Counters struct {
 	close func() error
 }
 
-// OpenCounters connects to an SQL database or Redis. table is of an SQL database. With
-// create, an SQLite file that is not there is made.
+// OpenCounters connects to an SQL database or Redis. table is for SQL databases only.
+// With create, OpenCounters makes a missing SQLite file.
 func OpenCounters(ctx context.Context, dsn, origin, table string, create bool, logger *slog.Logger) (*Counters, error) {
 	place := At(dsn, origin)
 	if scheme, _, _ := strings.Cut(strings.ToLower(dsn), "://"); scheme == "redis" || scheme == "rediss" {

@@ -18,20 +18,18 @@
 //	err = gen.Close()
 //	err = open.Close()
 //
-// What Leases returns is a lease.Leaser, with Leases and Free beside Lease, and the
-// connection. Errors name the store and who named it ("worker.url"), and have no
-// password in them. [OpenCounters] opens the counters of segments, which SQL databases
-// and Redis have.
+// Leases returns a lease.Leaser together with its connection. Errors name the store and
+// the origin ("worker.url"), and never have a password. [OpenCounters] opens counters of
+// segments in SQL databases and Redis.
 //
 // # Parts of a URL
 //
 // A host without a port has the store's usual port. Special characters of user,
 // password and options are percent-encoded.
 //
-// The path of etcd and zk is what keys begin with, or the node that everything is
-// under, the chroot included. Without it, it is the default of packages workeretcd and
-// workerzk. The path of redis is the number of the database; ?prefix= is what keys
-// begin with.
+// The path of etcd is the prefix of the keys; the path of zk is the parent node, chroot
+// included. The defaults are those of packages workeretcd and workerzk. The path of redis
+// is the number of the database; ?prefix= is the prefix of the keys.
 //
 // Options, all of them optional:
 //
@@ -63,8 +61,8 @@ import (
 // All reads the URLs of every store that is no SQL database.
 var All = database.Stores{"etcd": etcd, "redis": redisServers, "rediss": redisServers, "zk": zooKeeper}
 
-// At is the place that a DSN names, of any store. origin is who named it, for errors: a
-// flag, a variable, a field.
+// At is the place that a DSN of any store names. origin is the flag, variable or field
+// that has the DSN, for errors.
 func At(dsn, origin string) database.Place {
 	return database.Place{DSN: dsn, Origin: origin, Stores: All}
 }
@@ -72,8 +70,8 @@ func At(dsn, origin string) database.Place {
 // patience is how long connecting may take, unless the URL says otherwise.
 const patience = 10 * time.Second
 
-// reach returns nil when one of the hosts accepts a connection. Clients try again until
-// their time is up, and then do not say why.
+// reach returns nil when one of the hosts accepts a connection, or else the reason.
+// Clients try again until their time is up, and then give no reason.
 func reach(ctx context.Context, hosts []string) error {
 	var (
 		faults = make([]error, len(hosts))

@@ -7,8 +7,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// RaiseAbove sets the counter of tag above the greatest key in a column of a table
-// in the same database, unless the counter is higher, and returns the counter. It
+// RaiseAbove raises the counter of tag above the greatest key in a column of a table
+// in the same database, and returns the counter. It never lowers the counter. It
 // quotes names as GORM does. AUTO_INCREMENT.md says when to call it.
 func (s *Store) RaiseAbove(ctx context.Context, tag, table, column string) (int64, error) {
 	var greatest struct {
