@@ -78,13 +78,13 @@ func (r *results) latencyTable() string {
 		head = append(head, fmt.Sprintf(">p%g, ns", q))
 	}
 	head[len(head)-1] = ">max, ns"
-	rows := [][]string{append(head, ">million calls/s", ">refills", ">helps", ">borrowed, s")}
+	rows := [][]string{append(head, ">p99.99 inside, ns", ">max inside, ns", ">million calls/s", ">refills", ">helps", ">borrowed, s")}
 	for _, p := range r.paces {
 		line := []string{"`" + p.Name + "`"}
 		for _, latency := range p.Latency {
 			line = append(line, bold(latency))
 		}
-		line = append(line, measure.Figure(p.Rate.Median()/1e6))
+		line = append(line, bold(p.Inside[2]), bold(p.Inside[3]), measure.Figure(p.Rate.Median()/1e6))
 		for _, figure := range []func(uid.Stats) float64{refills, helps, func(s uid.Stats) float64 { return s.Borrowed.Seconds() }} {
 			line = append(line, measure.Figure(measure.Each(p.Ring, figure).Median()))
 		}

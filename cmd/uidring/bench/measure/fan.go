@@ -37,8 +37,9 @@ const lookAfter = 100 * time.Microsecond
 const maxChunk = 1 << 24
 
 // fan calls loop from goroutines for about d. It returns how many calls they made,
-// and the time from their start to the end of the last one. More goroutines than
-// cores yield at each reading of the clock, so that all of them have turns.
+// and the time from their start to the end of the last one. Each goroutine makes one
+// call at least, even if it starts after d. More goroutines than cores yield at each
+// reading of the clock, so that all of them have turns.
 func fan(ctx context.Context, loop func(int) (uint64, error), goroutines int, p Placement, d time.Duration) (calls int64, took time.Duration, err error) {
 	var (
 		total  atomic.Int64 // each goroutine adds to it once, in the end
@@ -47,7 +48,7 @@ func fan(ctx context.Context, loop func(int) (uint64, error), goroutines int, p 
 	yields := goroutines > runtime.GOMAXPROCS(0)
 	took = release(goroutines, p, func(begin time.Time) {
 		made, now := int64(0), time.Since(begin)
-		for chunk := 1; now < d && ctx.Err() == nil; {
+		for chunk := 1; (made == 0 || now < d) && ctx.Err() == nil; {
 			last, err := loop(chunk)
 			runtime.KeepAlive(last)
 			if err != nil {

@@ -91,6 +91,9 @@ func TestPaceOfStall(t *testing.T) {
 	if p.Latency[1].Median() < 1e6 || p.Latency[3].Median() < 10e6 {
 		t.Errorf("a stall of 10 ms in 20: latencies %v", p.Latency)
 	}
+	if p.Inside[0].Median() > p.Latency[1].Median() || p.Inside[3].Median() < 10e6 {
+		t.Errorf("a stall of 10 ms in 20: inside the calls %v, want one of 10 ms", p.Inside)
+	}
 	if long.Latency[0].Median() < 50e6 || long.Rate.Median() > 1e9/50e6 {
 		t.Errorf("a stall of 50 ms in 1: latencies %v, %s calls a second", long.Latency, long.Rate)
 	}
@@ -123,6 +126,9 @@ func TestRounds(t *testing.T) {
 			for i, s := range task.Latency {
 				if len(s) != 2 || i > 0 && s.Median() < task.Latency[i-1].Median() {
 					t.Errorf("%s: latencies %v", task.Name, task.Latency)
+				}
+				if len(task.Inside[i]) != 2 || task.Inside[i].Median() > s.Median() {
+					t.Errorf("%s: inside the calls %v of %v", task.Name, task.Inside, task.Latency)
 				}
 			}
 		}
