@@ -43,9 +43,9 @@ floors: an atomic add to a number that all goroutines share, the same add behind
 call, and a reading of the clock. bench needs no database.
 
 bench measures each of them in turn, in --count rounds, so that other work of the
-machine disturbs all alike. It shows the median and the distance of the rounds from
-the median. It takes a disturbed sample again, as long as that does not double the
-whole time. Threads start on cores of their own.
+machine disturbs all alike. It shows the median, the least and the greatest round. It
+takes a disturbed sample again, as long as that does not double the whole time.
+Threads start on cores of their own.
 
 Cached borrows time without bound here; bench shows how much. Default and Slots have
 a layout of 2^31 ids a second, so that they never wait for the next tick. bench

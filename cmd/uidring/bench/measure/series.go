@@ -50,14 +50,6 @@ func (s Series) String() string {
 	return fmt.Sprintf("%s (%s–%s)", Figure(s.Median()), Figure(slices.Min(s)), Figure(slices.Max(s)))
 }
 
-// Spread is how far the samples are from their median, at most, as in "±4%".
-func (s Series) Spread() string {
-	if len(s) < 2 || s.Median() == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("±%.0f%%", 100*max(slices.Max(s)/s.Median()-1, 1-slices.Min(s)/s.Median()))
-}
-
 // Figure prints v with three digits at least, so that 0.4 and 38,000 fit one column.
 func Figure(v float64) string {
 	switch {
