@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
@@ -42,9 +43,9 @@ type attestation struct {
 // database that is away is no evidence.
 func TestAttest(t *testing.T) {
 	each(t, []assigner{attested}, func(t *testing.T, s *store) {
-		var out lines
+		var out logged.Text
 		db, pool := s.Pooled(t)
-		r := s.registry(db, logTo(out.logger()))
+		r := s.registry(db, logTo(out.Logger()))
 		var gens []*attestation
 		for _, tamper := range s.tampers() {
 			for _, then := range []worker.Response{worker.ResponseLogOnly, worker.ResponseStopIssuing, worker.ResponseReregister} {
@@ -54,7 +55,7 @@ func TestAttest(t *testing.T) {
 		}
 		pool.Cut(errAway)
 		servertest.Eventually(t, "it is logged that rows cannot be looked at", func() bool {
-			return out.count("level=WARN", "cannot read", errAway.Error(), "table="+s.Table) == len(gens)
+			return out.Count("level=WARN", "cannot read", errAway.Error(), "table="+s.Table) == len(gens)
 		})
 		for _, g := range gens {
 			g.issue(t)
@@ -68,7 +69,7 @@ func TestAttest(t *testing.T) {
 		}
 		for _, g := range gens {
 			number := "number=" + strconv.FormatInt(g.number, 10)
-			servertest.Eventually(t, "it is logged", func() bool { return out.count("level=ERROR", number+" ", lease.ErrRewound.Error()) > 0 })
+			servertest.Eventually(t, "it is logged", func() bool { return out.Count("level=ERROR", number+" ", lease.ErrRewound.Error()) > 0 })
 			switch g.then {
 			case worker.ResponseLogOnly:
 				g.issue(t)
@@ -81,7 +82,7 @@ func TestAttest(t *testing.T) {
 		// More than an interval later: the others have waited for one.
 		for _, g := range gens {
 			number := "number=" + strconv.FormatInt(g.number, 10)
-			if n := out.count("level=ERROR", number+" "); n != 1 {
+			if n := out.Count("level=ERROR", number+" "); n != 1 {
 				t.Errorf("number %d: logged %d times, want once", g.number, n)
 			}
 			switch g.then {
@@ -97,7 +98,7 @@ func TestAttest(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := out.count("level=INFO", "registered anew"); n != len(gens)/3 {
+		if n := out.Count("level=INFO", "registered anew"); n != len(gens)/3 {
 			t.Errorf("logged %d registrations, want %d", n, len(gens)/3)
 		}
 	})
@@ -147,7 +148,7 @@ func TestAttestCannotRegister(t *testing.T) {
 			t.Parallel()
 			s := newSQLite(t)
 			db, pool := s.Pooled(t)
-			a := worker.Attest(s.registry(db, logTo(new(lines).logger())), time.Second, worker.ResponseReregister)
+			a := worker.Attest(s.registry(db, logTo(new(logged.Text).Logger())), time.Second, worker.ResponseReregister)
 			limit := int64(2)
 			if full {
 				limit = 1

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
@@ -24,17 +25,17 @@ type outage func() (end func())
 // the window with a Leaser. They go on when it is back, with nothing started anew.
 func TestDatabaseAway(t *testing.T) {
 	each(t, all, func(t *testing.T, s *store) {
-		var out lines
+		var out logged.Text
 		db, pool := s.Pooled(t)
-		s.sitOut(t, s.on(db, append(quick(s), logTo(out.logger()))...), errAway, func() func() {
+		s.sitOut(t, s.on(db, append(quick(s), logTo(out.Logger()))...), errAway, func() func() {
 			pool.Cut(errAway)
 			return pool.Heal
 		})
 		if s.name != "leaser" {
 			return
 		}
-		servertest.Eventually(t, "the log is complete", func() bool { return out.count("level=INFO", "renewed again") == 1 })
-		if out.count("level=WARN") != 1 || out.count("level=WARN", "not renewed", errAway.Error(), "number=0", "store="+s.Table) != 1 {
+		servertest.Eventually(t, "the log is complete", func() bool { return out.Count("level=INFO", "renewed again") == 1 })
+		if out.Count("level=WARN") != 1 || out.Count("level=WARN", "not renewed", errAway.Error(), "number=0", "store="+s.Table) != 1 {
 			t.Errorf("logged %s", &out)
 		}
 	})
@@ -53,7 +54,7 @@ func TestNetworkCut(t *testing.T) {
 
 // quick are options with which a Leaser notices soon.
 func quick(s *store) []option {
-	opts := []option{logTo(new(lines).logger())}
+	opts := []option{logTo(new(logged.Text).Logger())}
 	if s.name == "leaser" {
 		opts = append(opts, beating, lease.WithWindow(5*time.Minute))
 	}

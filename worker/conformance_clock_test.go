@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
@@ -65,9 +66,9 @@ func TestWrongClock(t *testing.T) {
 // are stamped has more reserved. It is said once, and again when it is right.
 func TestClockGoesWrongLater(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		var out lines
+		var out logged.Text
 		clock := new(offset)
-		a := s.leaser(s.DB, lease.WithExpiry(100*time.Millisecond), logTo(out.logger()))
+		a := s.leaser(s.DB, lease.WithExpiry(100*time.Millisecond), logTo(out.Logger()))
 		gen, err := uid.NewDefault(context.Background(), a, uid.DefaultConfig{Layout: small, Now: clock.now})
 		if err != nil {
 			t.Fatal(err)
@@ -79,15 +80,15 @@ func TestClockGoesWrongLater(t *testing.T) {
 			servertest.Eventually(t, "the number is renewed", func() bool { return gen.Stats().ReservedUntil.After(before) })
 		}
 		for _, ahead := range []time.Duration{-time.Hour, time.Hour} {
-			out.reset()
+			out.Reset()
 			clock.set(ahead)
-			servertest.Eventually(t, "it is said", func() bool { return out.count("level=WARN", "clock has gone wrong", "number=0") == 1 })
+			servertest.Eventually(t, "it is said", func() bool { return out.Count("level=WARN", "clock has gone wrong", "number=0") == 1 })
 			renewed()
 			renewed()
 			clock.set(0)
-			servertest.Eventually(t, "it is taken back", func() bool { return out.count("level=INFO", "clock is right again") == 1 })
+			servertest.Eventually(t, "it is taken back", func() bool { return out.Count("level=INFO", "clock is right again") == 1 })
 			renewed()
-			if n := out.count("clock"); n != 2 {
+			if n := out.Count("clock"); n != 2 {
 				t.Errorf("%v ahead: logged %s", ahead, &out)
 			}
 			if stats := gen.Stats(); stats.LeaseError != nil || stats.WorkerChanges != 0 ||

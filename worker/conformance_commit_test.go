@@ -9,6 +9,7 @@ import (
 
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
@@ -112,7 +113,7 @@ func TestAcquireDidNothing(t *testing.T) {
 			wantNumbers(t, s)
 			return
 		}
-		h := holding.Take(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), max22)
+		h := holding.Take(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(logged.Text).Logger())), max22)
 		h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held && errors.Is(g.Err, lease.ErrRewound) })
 		g := h.Await(t, "there is a number again", func(g lease.Grant) bool { return g.Held && len(s.numbers(t)) == 1 })
 		wantNumbers(t, s, g.Number)
@@ -149,7 +150,7 @@ func TestTakeoverCommit(t *testing.T) {
 func beats(t *testing.T, s *store, c commit) (*holding.Holder, *dbtest.Pool) {
 	t.Helper()
 	db, pool := s.Pooled(t)
-	h := holding.Take(t, covered{s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), t, s}, 0)
+	h := holding.Take(t, covered{s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(logged.Text).Logger())), t, s}, 0)
 	pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
 		if tx.Wrote("UPDATE") {
 			return c(tx)
@@ -196,7 +197,7 @@ func TestExtendRefused(t *testing.T) {
 func TestExtendCommitsLate(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Impatient(t).Pooled(t)
-		h := holding.Take(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(lines).logger())), 0)
+		h := holding.Take(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(logged.Text).Logger())), 0)
 		late, done := make(chan struct{}), make(chan error, 1)
 		var first atomic.Bool
 		pool.Set(dbtest.Faults{Outlives: true, Commit: func(tx *dbtest.Tx) error {

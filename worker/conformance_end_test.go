@@ -9,6 +9,7 @@ import (
 
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
@@ -161,7 +162,7 @@ func TestTakeover(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Pooled(t)
 		opts := []option{lease.WithExpiry(100 * time.Millisecond), lease.WithWindow(time.Hour),
-			lease.WithNumber(uid.StaticWorker(3)), logTo(new(lines).logger())}
+			lease.WithNumber(uid.StaticWorker(3)), logTo(new(logged.Text).Logger())}
 		var all ids
 		// The old one is not to take a late beat of the heir's for its death.
 		old := cached(t, s.leaser(db, append(opts, lease.WithExpiry(10*time.Second))...))
@@ -230,7 +231,7 @@ func runDry(t *testing.T, gen *uid.Cached, all *ids, cause error) time.Time {
 func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Pooled(t)
-		opts := []option{lease.WithExpiry(100 * time.Millisecond), logTo(new(lines).logger())}
+		opts := []option{lease.WithExpiry(100 * time.Millisecond), logTo(new(logged.Text).Logger())}
 		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
 			err := tx.Tx.Commit()
 			if tx.Wrote("INSERT") {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -15,7 +16,7 @@ import (
 // back to a number that others have.
 func TestExhausted(t *testing.T) {
 	each(t, all, func(t *testing.T, s *store) {
-		a := s.on(s.DB, logTo(new(lines).logger()))
+		a := s.on(s.DB, logTo(new(logged.Text).Logger()))
 		limit := s.first + 2
 		var want []int64
 		for n := s.first; n <= limit; n++ {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
@@ -22,8 +23,8 @@ var beating = lease.WithExpiry(100 * time.Millisecond)
 // last, and says so.
 func TestFreedUnderGenerator(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		var out lines
-		a := s.leaser(s.DB, beating, logTo(out.logger()))
+		var out logged.Text
+		a := s.leaser(s.DB, beating, logTo(out.Logger()))
 		gen := cached(t, a)
 		var all ids
 		var last uid.ID
@@ -56,8 +57,8 @@ func TestFreedUnderGenerator(t *testing.T) {
 				t.Errorf("number %d was freed, but its row is %+v", number, r)
 			}
 		}
-		servertest.Eventually(t, "the last taking is logged", func() bool { return out.count("level=INFO", "another number is taken") == 3 })
-		if lost := out.count("level=WARN", "lost", lease.ErrLost.Error(), "store="+s.Table); lost != 3 {
+		servertest.Eventually(t, "the last taking is logged", func() bool { return out.Count("level=INFO", "another number is taken") == 3 })
+		if lost := out.Count("level=WARN", "lost", lease.ErrLost.Error(), "store="+s.Table); lost != 3 {
 			t.Errorf("logged %d losses, want 3: %s", lost, &out)
 		}
 		if err := gen.Close(); err != nil {
@@ -71,7 +72,7 @@ func TestFreedUnderGenerator(t *testing.T) {
 // reserved to.
 func TestFreedAndTakenAgain(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		a := s.leaser(s.DB, beating, logTo(new(lines).logger()))
+		a := s.leaser(s.DB, beating, logTo(new(logged.Text).Logger()))
 		h := holding.Take(t, a, 0)
 		if err := a.Free(context.Background(), 0, true); err != nil {
 			t.Fatal(err)
@@ -92,7 +93,7 @@ func TestFreedAndTakenAgain(t *testing.T) {
 // A row with another's token is another's.
 func TestOtherOwner(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(lines).logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(logged.Text).Logger())), max22)
 		r := s.usurp(t, 0)
 		lost := h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
 		if !errors.Is(lost.Err, lease.ErrLost) || errors.Is(lost.Err, lease.ErrRewound) {
@@ -133,8 +134,8 @@ func TestReleaseOfLost(t *testing.T) {
 // noticed nor afterwards.
 func TestRowDeleted(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		var out lines
-		h := holding.Take(t, s.leaser(s.DB, beating, logTo(out.logger())), max22)
+		var out logged.Text
+		h := holding.Take(t, s.leaser(s.DB, beating, logTo(out.Logger())), max22)
 		s.Exec(t, "DELETE FROM %s WHERE worker_id = 0", s.Table)
 		others := []int64{assign(t, s.leaser(s.DB)), assign(t, s.leaser(s.DB))}
 		lost := h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
@@ -148,8 +149,8 @@ func TestRowDeleted(t *testing.T) {
 		if want := []int64{1, 2, 3, 4}; !slices.Equal(others, want) {
 			t.Errorf("numbers %v, want %v", others, want)
 		}
-		servertest.Eventually(t, "it is logged", func() bool { return out.count("level=INFO", "another number is taken") == 1 })
-		if out.count("level=WARN", "lost", lease.ErrRewound.Error()) != 1 {
+		servertest.Eventually(t, "it is logged", func() bool { return out.Count("level=INFO", "another number is taken") == 1 })
+		if out.Count("level=WARN", "lost", lease.ErrRewound.Error()) != 1 {
 			t.Errorf("logged %s", &out)
 		}
 	})
@@ -159,7 +160,7 @@ func TestRowDeleted(t *testing.T) {
 // this generator go on upwards.
 func TestExactRowDeleted(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		gen := cached(t, s.leaser(s.DB, beating, lease.WithNumber(uid.StaticWorker(3)), logTo(new(lines).logger())))
+		gen := cached(t, s.leaser(s.DB, beating, lease.WithNumber(uid.StaticWorker(3)), logTo(new(logged.Text).Logger())))
 		var all ids
 		before, err := all.draw(t, gen, 100)
 		if err != nil {
@@ -184,7 +185,7 @@ func TestExactRowDeleted(t *testing.T) {
 func TestRowRestored(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		var all ids
-		gen := cached(t, s.leaser(s.DB, beating, logTo(new(lines).logger())))
+		gen := cached(t, s.leaser(s.DB, beating, logTo(new(logged.Text).Logger())))
 		last, err := all.draw(t, gen, 100)
 		if err != nil {
 			t.Fatal(err)
@@ -208,7 +209,7 @@ func TestRowRestored(t *testing.T) {
 // The error says that the table has gone back.
 func TestRestoredError(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(lines).logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(logged.Text).Logger())), max22)
 		s.Exec(t, "UPDATE %s SET token = 'old', reserved_until = 1 WHERE worker_id = 0", s.Table)
 		lost := h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
 		if !errors.Is(lost.Err, lease.ErrLost) || !errors.Is(lost.Err, lease.ErrRewound) {
@@ -221,7 +222,7 @@ func TestRestoredError(t *testing.T) {
 // holder's still: it is raised again to what was granted.
 func TestReservationLowered(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(lines).logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(logged.Text).Logger())), max22)
 		s.Exec(t, "UPDATE %s SET reserved_until = 1 WHERE worker_id = 0", s.Table)
 		servertest.Eventually(t, "what is granted is reserved", func() bool {
 			g := h.Last()

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -142,8 +143,8 @@ func renew(h *holding.Holder, number int64) error {
 // warning, and a Leaser none.
 func TestSteps(t *testing.T) {
 	on(t, []string{"mysql"}, all, func(t *testing.T, s *store) {
-		var out lines
-		a := s.on(s.Open(t, s.With("auto_increment_increment=3&auto_increment_offset=2")), logTo(out.logger()))
+		var out logged.Text
+		a := s.on(s.Open(t, s.With("auto_increment_increment=3&auto_increment_offset=2")), logTo(out.Logger()))
 		first, second, third := assign(t, a), assign(t, a), assign(t, a)
 		if s.name == "leaser" {
 			if first != 0 || second != 1 || third != 2 || out.String() != "" {
@@ -151,7 +152,7 @@ func TestSteps(t *testing.T) {
 			}
 			return
 		}
-		if second-first != 3 || third-second != 3 || out.count("level=WARN", "step=3") != 3 {
+		if second-first != 3 || third-second != 3 || out.Count("level=WARN", "step=3") != 3 {
 			t.Errorf("numbers %d, %d, %d, and logged %s", first, second, third, &out)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -122,19 +123,19 @@ func TestDeletedNumberNotReused(t *testing.T) {
 func TestWarnsFrom80Percent(t *testing.T) {
 	each(t, registries, func(t *testing.T, s *store) {
 		s.create(t)
-		var out lines
-		r := s.registry(s.DB, logTo(out.logger()))
+		var out logged.Text
+		r := s.registry(s.DB, logTo(out.Logger()))
 		for _, want := range []int64{79, 80, 100} {
 			warned := want >= 80
 			s.setNext(t, want)
-			out.reset()
+			out.Reset()
 			if number, err := r.Assign(context.Background(), 100); number != want || err != nil {
 				t.Fatalf("Assign = %d, %v", number, err)
 			}
-			if got := out.count("level=WARN"); (got == 1) != warned || got > 1 {
+			if got := out.Count("level=WARN"); (got == 1) != warned || got > 1 {
 				t.Errorf("number %d: warned %t, want %t: %s", want, got == 1, warned, &out)
 			}
-			if want == 80 && out.count("number=80", "max=100", "left=20", "table="+s.Table) != 1 {
+			if want == 80 && out.Count("number=80", "max=100", "left=20", "table="+s.Table) != 1 {
 				t.Errorf("logged %s", &out)
 			}
 		}
@@ -150,11 +151,11 @@ func TestWarnsOfClock(t *testing.T) {
 			{0, false}, {50 * time.Second, false}, {-50 * time.Second, false},
 			{2 * time.Minute, true}, {-2 * time.Minute, true}, {9 * time.Hour, true},
 		} {
-			var out lines
-			r := s.registry(s.DB, logTo(out.logger()),
+			var out logged.Text
+			r := s.registry(s.DB, logTo(out.Logger()),
 				worker.WithNow(func() time.Time { return time.Now().Add(tt.ahead) }))
 			assign(t, r)
-			if got := out.count("local_ahead") > 0; got != tt.warned {
+			if got := out.Count("local_ahead") > 0; got != tt.warned {
 				t.Errorf("clock %v ahead: warned %t, want %t: %s", tt.ahead, got, tt.warned, &out)
 			}
 		}

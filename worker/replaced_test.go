@@ -10,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -30,8 +31,8 @@ func TestFileReplaced(t *testing.T) {
 				s.create(t)
 				path, _, _ := strings.Cut(s.URL, "?")
 				s.Exec(t, "VACUUM INTO '%s.backup'", path) // before any number is given
-				var out lines
-				h := holding.Take(t, s.leaser(s.DB, beating, logTo(out.logger())), max22)
+				var out logged.Text
+				h := holding.Take(t, s.leaser(s.DB, beating, logTo(out.Logger())), max22)
 				if err := replace(path); err != nil {
 					t.Fatal(err)
 				}
@@ -44,7 +45,7 @@ func TestFileReplaced(t *testing.T) {
 
 				// Others start on the new file. What they get is theirs alone.
 				db := s.Open(t, s.URL)
-				other := holding.Take(t, s.leaser(db, beating, logTo(out.logger())), max22)
+				other := holding.Take(t, s.leaser(db, beating, logTo(out.Logger())), max22)
 				lost := false
 				again := h.Await(t, "the holder goes on", func(g lease.Grant) bool {
 					lost = lost || !g.Held
@@ -58,7 +59,7 @@ func TestFileReplaced(t *testing.T) {
 				if row, ok := (&store{&dbtest.Store{Kind: s.Kind, URL: s.URL, DB: db, Table: s.Table}, leaser}).row(t, again.Number); !ok || row.Token == "" {
 					t.Errorf("%v is not in the new file", again)
 				}
-				if out.count("level=WARN", "the number is lost") == 0 {
+				if out.Count("level=WARN", "the number is lost") == 0 {
 					t.Errorf("logged %s", &out)
 				}
 				_ = h.Release(context.Background(), time.Now())

@@ -1,13 +1,10 @@
 package worker_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -116,48 +113,6 @@ func wantAll(t *testing.T, err error, parts ...string) {
 			t.Errorf("%q\nis not in %v", part, err)
 		}
 	}
-}
-
-// lines is what was logged. The zero value is ready for use.
-type lines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-// logger returns a logger to it.
-func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
-// count returns how many lines have all the parts in them.
-func (l *lines) count(parts ...string) int {
-	n := 0
-next:
-	for line := range strings.Lines(l.String()) {
-		for _, part := range parts {
-			if !strings.Contains(line, part) {
-				continue next
-			}
-		}
-		n++
-	}
-	return n
-}
-
-func (l *lines) reset() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.buf.Reset()
 }
 
 // offset is a clock that a test sets.

@@ -1,17 +1,21 @@
 package worker_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/uidring/uidring/internal/logged"
+)
 
 // Each start warns once of a database that confirms commits before they are on
 // the disk, and of no other.
 func TestWarnsOfFlush(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
-		start := func(url string) *lines {
-			var out lines
-			assign(t, s.on(s.Open(t, url), logTo(out.logger())))
+		start := func(url string) *logged.Text {
+			var out logged.Text
+			assign(t, s.on(s.Open(t, url), logTo(out.Logger())))
 			return &out
 		}
-		if out := start(s.URL); out.count("level=WARN") > 0 {
+		if out := start(s.URL); out.Count("level=WARN") > 0 {
 			t.Errorf("logged %s", out)
 		}
 		var unsafe, setting, value string
@@ -23,7 +27,7 @@ func TestWarnsOfFlush(t *testing.T) {
 		case "mysql":
 			return // a setting of the server, not of a session
 		}
-		if out := start(unsafe); out.count("level=WARN", "commits", "setting="+setting, "value="+value) != 1 || out.count("level=WARN") != 1 {
+		if out := start(unsafe); out.Count("level=WARN", "commits", "setting="+setting, "value="+value) != 1 || out.Count("level=WARN") != 1 {
 			t.Errorf("logged %s; want %s", out, setting)
 		}
 	})

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidring/clitest"
 	"github.com/uidring/uidring/cmd/uidring/database"
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -125,27 +125,9 @@ type flight struct {
 	t      *testing.T
 	cancel func()
 	code   chan int
-	stderr safeBuffer
+	stderr logged.Text
 	bits   *bits.Allocator
 	last   atomic.Int64 // id; 0 is none
-}
-
-// safeBuffer may be read while it is written.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // coarse has so few ids a tick that a stream without a limit to borrowing uses up

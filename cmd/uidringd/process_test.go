@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"io"
 	"net/http"
 	"os"
@@ -10,8 +9,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/uidring/uidring/internal/logged"
 )
 
 // process returns the command as a process of its own, in a folder.
@@ -27,30 +27,12 @@ func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// log is standard error that may be read while a process writes it.
-type log struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *log) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // running is a server in a process of its own.
 type running struct {
 	cmd    *exec.Cmd
 	url    string // without a slash at the end
 	stdout string
-	log    log
+	log    logged.Text // standard error
 }
 
 var serving = regexp.MustCompile(`^uidringd: serving at (https?://\S+)/\n$`)

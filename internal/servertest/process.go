@@ -3,17 +3,17 @@
 package servertest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/logged"
 )
 
 // Find looks for a program on PATH and in the usual places, of several versions for the
@@ -71,7 +71,7 @@ type Program struct {
 func (p Program) Launch(ctx context.Context, address string, ready func() error) (*Process, error) {
 	process := &Process{cmd: p.Command(port(address)), kill: p.End, gone: make(chan struct{})}
 	process.cmd.Dir = cmp.Or(process.cmd.Dir, "/")
-	process.cmd.Stdout, process.cmd.Stderr = process, process
+	process.cmd.Stdout, process.cmd.Stderr = &process.said, &process.said
 	if process.cmd.SysProcAttr == nil {
 		process.cmd.SysProcAttr = new(syscall.SysProcAttr)
 	}
@@ -113,8 +113,7 @@ type Process struct {
 	cmd  *exec.Cmd
 	kill syscall.Signal
 	gone chan struct{} // closed when it has ended
-	mu   sync.Mutex
-	said bytes.Buffer
+	said logged.Text
 }
 
 // await waits until ready returns nil.
@@ -128,9 +127,9 @@ func (p *Process) await(ctx context.Context, ready func() error) error {
 		}
 		select {
 		case <-p.gone:
-			return fmt.Errorf("%s has ended: %w; it said: %s", p.cmd.Path, err, p.text())
+			return fmt.Errorf("%s has ended: %w; it said: %s", p.cmd.Path, err, &p.said)
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not answer: %w; it said: %s", p.cmd.Path, err, p.text())
+			return fmt.Errorf("%s does not answer: %w; it said: %s", p.cmd.Path, err, &p.said)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -159,16 +158,3 @@ func (p *Process) Pause() { _ = p.cmd.Process.Signal(syscall.SIGSTOP) }
 
 // Continue has the server go on.
 func (p *Process) Continue() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }
-
-// Write implements io.Writer: it keeps what the server says.
-func (p *Process) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.said.Write(b)
-}
-
-func (p *Process) text() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.said.String()
-}

@@ -3,10 +3,7 @@
 package workerredis_test
 
 import (
-	"bytes"
 	"log/slog"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -59,25 +56,4 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// lines is what was logged.
-type lines struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
-
-// count returns how many lines have the part in them.
-func (l *lines) count(part string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.buf.String(), part)
 }

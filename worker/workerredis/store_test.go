@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -162,17 +163,17 @@ func TestWarning(t *testing.T) {
 		"does not say":            {append([]string{"--rename-command", "CONFIG", ""}, servertest.Durable...), "not shown"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var out lines
+			var out logged.Text
 			store := workerredis.NewStore(start(t, test.args...).client(t), workerredis.DefaultPrefix)
 			for range 2 {
-				must(t, store.Prepare(t.Context(), out.logger()))
+				must(t, store.Prepare(t.Context(), out.Logger()))
 			}
 			want := 1
 			if test.want == "" {
 				want = 0
 			}
-			if out.count("level=WARN") != want || out.count(test.want) < want || out.count("redis "+workerredis.DefaultPrefix) != want {
-				t.Errorf("logged %s; want %q once", out.buf.String(), test.want)
+			if out.Count("level=WARN") != want || out.Count(test.want) < want || out.Count("redis "+workerredis.DefaultPrefix) != want {
+				t.Errorf("logged %s; want %q once", &out, test.want)
 			}
 		})
 	}
@@ -184,12 +185,12 @@ func TestPermissions(t *testing.T) {
 	must(t, s.client(t).Do(t.Context(), "ACL", "SETUSER", "ids", "on", ">secret", "~"+workerredis.DefaultPrefix+":*",
 		"+evalsha", "+eval", "+info", "+time", "+hget", "+hgetall", "+hset", "+config|get").Err())
 	client := s.client(t, func(o *redis.Options) { o.Username, o.Password = "ids", "secret" })
-	var out lines
-	h := take(t, client, lease.WithLogger(out.logger()))
+	var out logged.Text
+	h := take(t, client, lease.WithLogger(out.Logger()))
 	h.Renew(t)
 	must(t, h.Release(t.Context(), time.Now()))
-	if out.count("not shown") != 0 {
-		t.Error(out.buf.String())
+	if out.Count("not shown") != 0 {
+		t.Error(&out)
 	}
 }
 
@@ -249,10 +250,10 @@ func TestBadInput(t *testing.T) {
 func TestAway(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})
 	defer client.Close()
-	var out lines
-	_, err := workerredis.New(client, lease.WithLogger(out.logger())).Lease(t.Context(), 1023, time.Now, func(lease.Grant) {})
-	if out.buf.Len() > 0 {
-		t.Errorf("logged %s", out.buf.String())
+	var out logged.Text
+	_, err := workerredis.New(client, lease.WithLogger(out.Logger())).Lease(t.Context(), 1023, time.Now, func(lease.Grant) {})
+	if out.String() != "" {
+		t.Errorf("logged %s", &out)
 	}
 	if err == nil || !strings.Contains(err.Error(), "redis "+workerredis.DefaultPrefix) || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("%v; want that redis refused the connection", err)
