@@ -74,14 +74,18 @@ func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	mux.Handle("/", noRoute)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Mux would redirect a path that is not clean, and has no problem for CONNECT and *.
-		at := r.URL.EscapedPath()
-		if clean := path.Clean(at); at != clean && at != clean+"/" || at[0] != '/' {
+		if at := r.URL.EscapedPath(); !clean(at) || at[0] != '/' {
 			r.Pattern = "/"
 			noRoute.ServeHTTP(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+func clean(at string) bool {
+	short := path.Clean(at)
+	return at == short || at == short+"/" && short != "/"
 }
 
 var noRoute = handler(func(_ http.ResponseWriter, r *http.Request) error {

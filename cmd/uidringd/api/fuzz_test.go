@@ -22,7 +22,7 @@ func FuzzRoutes(f *testing.F) {
 	for _, target := range []string{
 		"GET /v1/orders", "GET /v1/orders?n=3&format=json", "HEAD /v1/orders", "POST /v1/orders/runs?n=7", "GET /v1/cached/parse/117093590311632896",
 		"GET /api/segment/get/orders", "GET /api/snowflake/get/cached", "GET /decodeSnowflakeId?snowflakeId=1", "GET /openapi.yaml", "PUT /v1/orders",
-		"GET /v1//orders", "GET /v1/%2e%2e/x", "GET /v1/a%2fb?n=%zz", "OPTIONS *", "CONNECT x:1", "GET http://x/v1/orders?n=;", "GET /v1/hangs", "GET /v1/\xff",
+		"GET /v1//orders", "GET //", "GET /v1/%2e%2e/x", "GET /v1/a%2fb?n=%zz", "OPTIONS *", "CONNECT x:1", "GET http://x/v1/orders?n=;", "GET /v1/hangs", "GET /v1/\xff",
 	} {
 		f.Add([]byte(target + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer token\r\n\r\n"))
 		f.Add([]byte(target + " HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nContent-Length: 2\r\n\r\nab"))
