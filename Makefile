@@ -1,4 +1,4 @@
-# What there is to do here. `make` lists it.
+# `make` lists the targets.
 
 .DEFAULT_GOAL := help
 FUZZ_INPUTS ?= 500000
@@ -9,7 +9,7 @@ TEST = go list -m -f '{{.Dir}}/...' | xargs go test
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
 
-test: ## run the tests of every module; those of MariaDB and PostgreSQL need UIDRING_TEST_MYSQL and UIDRING_TEST_POSTGRES
+test: ## run the tests of every module; those on MariaDB and PostgreSQL need UIDRING_TEST_MYSQL and UIDRING_TEST_POSTGRES
 	$(TEST)
 
 race: ## run the tests of every module under the race detector
@@ -21,25 +21,25 @@ busy: ## run the tests of every module five times in a row beside two busy loops
 lint: ## check formatting, modules, vet, the import rules and the exported API
 	.ci/run lint
 
-api: ## write down the exported API of every package, in testdata/api
+api: ## write the exported API of every package to testdata/api
 	go run ./internal/api -w
 
 proto: ## generate the code of the server's .proto
 	.ci/buf generate
 
-outdated: ## list the direct requirements of every module that are behind
+outdated: ## list the direct requirements of every module that have a newer version
 	@go list -m -f '{{if not (or .Indirect .Main)}}{{.Path}}{{end}}' all | xargs go list -e -m -u -f '{{if .Update}}{{.}}{{end}}'
 
-model: ## check the models, and that they find the faults seeded in them (needs spin and gcc)
+model: ## check the models, and find the faults that are seeded in them (needs spin and gcc)
 	.ci/model $$(git ls-files '*.pml')
 
-torture: ## torment processes, and servers of its own of every backend, until TORTURE_IDS ids are collected
+torture: ## kill and disturb processes and servers of every backend, until TORTURE_IDS ids are collected
 	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/torture -run TestTorture -count=1 -parallel 6 -v -timeout 60m
 
-fleet: ## torment servers behind a balancer FLEET_ROUNDS times, while clients of every kind draw (needs mariadbd and postgres)
+fleet: ## kill and disturb servers behind a balancer FLEET_ROUNDS times, while clients of every kind draw ids (needs mariadbd and postgres)
 	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run TestFleet -count=1 -v -timeout 60m
 
-faults: ## put each fault of testdata/faults.txt into a scratch clone, and see a test fail
+faults: ## put each fault of testdata/faults.txt into a scratch clone, and expect a test to fail
 	.ci/faults testdata/faults.txt
 
 fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
@@ -51,10 +51,10 @@ bench: ## measure against the floors and the peers, write internal/bench/BENCHMA
 serverbench: ## measure uidringd, write cmd/uidringd/BENCHMARKS.md and print it (needs redis-server and UIDRING_TEST_POSTGRES)
 	cd internal/bench && go run . -server -time 1s -latency 5s -o ../../cmd/uidringd/BENCHMARKS.md && cat ../../cmd/uidringd/BENCHMARKS.md
 
-release: ## make a release of the commit at hand, as VERSION=v1.2.3 says; nothing is pushed
+release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
 	@.ci/release $(VERSION)
 
-ci: ## run all that CI runs
+ci: ## run every step of CI
 	.ci/run
 
 .PHONY: help test race busy lint api proto outdated model torture fleet faults fuzz bench serverbench release ci
