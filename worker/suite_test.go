@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/worker/lease"
@@ -65,6 +66,18 @@ func (s *store) create(t *testing.T) {
 	if err := s.on(s.DB).EnsureSchema(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// elsewhere opens sessions in a time zone far away, on which no time depends.
+func (s *store) elsewhere(t *testing.T) *gorm.DB {
+	url := s.URL
+	switch s.Kind {
+	case "mysql":
+		url = s.With("time_zone=%27-11%3A30%27")
+	case "postgres":
+		url = s.With("timezone=Pacific/Kiritimati")
+	}
+	return s.Open(t, url)
 }
 
 // numbers returns the numbers that have a row, in ascending order.

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
 func openTags(t *testing.T, store segment.Store, config segment.TagsConfig) *segment.Tags {
@@ -66,128 +64,6 @@ func TestTags(t *testing.T) {
 		}
 		if _, err := tags.Next(t.Context(), "tag 1"); !errors.Is(err, uid.ErrClosed) {
 			t.Errorf("Next() = %v after Close, want ErrClosed", err)
-		}
-	})
-}
-
-// lookups counts the queries for tags.
-type lookups struct {
-	*segmenttest.Memory
-	lists, reserves atomic.Int64
-	away            atomic.Bool
-}
-
-func (l *lookups) List(ctx context.Context) ([]segment.Counter, error) {
-	l.lists.Add(1)
-	time.Sleep(10 * time.Millisecond)
-	if l.away.Load() {
-		return nil, errAway
-	}
-	return l.Memory.List(ctx)
-}
-
-func (l *lookups) Reserve(ctx context.Context, tag string, n int64) (int64, int64, error) {
-	l.reserves.Add(1)
-	if l.away.Load() {
-		return 0, 0, errAway
-	}
-	return l.Memory.Reserve(ctx, tag, n)
-}
-
-// plain is a store that cannot list.
-type plain struct{ segment.Store }
-
-// Unknown tags cost one query a minute, and no row.
-func TestUnknownTagsCostLittle(t *testing.T) {
-	for _, lists := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			l := &lookups{Memory: new(segmenttest.Memory)}
-			store := segment.Store(l)
-			if !lists {
-				store = plain{l}
-			}
-			tags := openTags(t, store, segment.TagsConfig{})
-			var users sync.WaitGroup
-			for user := range 20 {
-				users.Go(func() {
-					for i := range 600 {
-						tag := "none"
-						if lists {
-							tag = fmt.Sprint("none ", user*600+i)
-						}
-						if _, err := tags.Wait(t.Context(), tag); !errors.Is(err, segment.ErrUnknownTag) {
-							t.Errorf("Wait() = %v, want ErrUnknownTag", err)
-							return
-						}
-						time.Sleep(time.Second)
-					}
-				})
-			}
-			users.Wait()
-			if n := l.lists.Load() + l.reserves.Load(); n < 9 || n > 12 {
-				t.Errorf("lists %v: %d queries in ten minutes, want one a minute", lists, n)
-			}
-			if counters, _ := l.Memory.List(t.Context()); len(counters) != 0 || len(tags.Stats()) != 0 {
-				t.Errorf("counters %v, and %d tags are open", counters, len(tags.Stats()))
-			}
-			if err := l.Create(t.Context(), "none", 1, 10); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Minute)
-			if id, err := tags.Wait(t.Context(), "none"); id != 1 || err != nil {
-				t.Errorf("Wait() = %d, %v a minute after the tag was made", id, err)
-			}
-		})
-	}
-}
-
-// A store that is away is not a tag that is unknown, and is asked again soon.
-func TestTagsOfAStoreThatIsAway(t *testing.T) {
-	for _, lists := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			l := &lookups{Memory: new(segmenttest.Memory)}
-			store := segment.Store(l)
-			if !lists {
-				store = plain{l}
-			}
-			if err := l.Create(t.Context(), "orders", 1, 10); err != nil {
-				t.Fatal(err)
-			}
-			l.away.Store(true)
-			tags := openTags(t, store, segment.TagsConfig{})
-			for range 100 {
-				if _, err := tags.Next(t.Context(), "orders"); !errors.Is(err, segment.ErrAway) || errors.Is(err, segment.ErrUnknownTag) {
-					t.Errorf("Next() = %v, want ErrAway", err)
-				}
-				time.Sleep(100 * time.Millisecond)
-			}
-			if n := l.lists.Load(); n > 11 {
-				t.Errorf("%d queries in 10 s, want one a second", n)
-			}
-			l.away.Store(false)
-			time.Sleep(time.Second)
-			if id, err := tags.Next(t.Context(), "orders"); id != 1 || err != nil {
-				t.Errorf("lists %v: Next() = %d, %v a second after the store is back", lists, id, err)
-			}
-		})
-	}
-}
-
-// Of tags that are refused, no more are remembered than may be open.
-func TestRefusedTagsAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &lookups{Memory: new(segmenttest.Memory)}
-		tags := openTags(t, plain{l}, segment.TagsConfig{MaxTags: 3})
-		for _, c := range []struct {
-			tag     string
-			queries int64
-		}{{"a", 1}, {"b", 2}, {"c", 3}, {"a", 3}, {"d", 4}, {"a", 5}} {
-			if _, err := tags.Next(t.Context(), c.tag); !errors.Is(err, segment.ErrUnknownTag) {
-				t.Errorf("Next() = %v, want ErrUnknownTag", err)
-			}
-			if n := l.reserves.Load(); n != c.queries {
-				t.Errorf("%d queries up to %q, want %d", n, c.tag, c.queries)
-			}
 		}
 	})
 }

@@ -1,0 +1,227 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/ringbuffer"
+	"github.com/uidring/uidring/uid"
+)
+
+// world is several processes and an adversary for a store, in virtual time. The
+// store takes its time, loses requests and answers, and hangs, sometimes beyond the
+// context of a request. Processes draw ids in bursts, end cleanly or are killed, and
+// start again.
+type world struct {
+	random *rand.Rand
+	seams  seams
+	calm   bool // nothing is lost, and nobody is killed
+	stripe stripe
+
+	mu     sync.Mutex
+	next   int64          // the counter
+	issued map[uid.ID]int // the start that issued an id
+	open   map[int]int    // loads that a start has under way
+	starts int
+	faults int // requests and answers lost, and kills
+	wrong  []string
+}
+
+// seams are where the tests put faults in.
+type seams struct {
+	returns func(w *world, first, next int64) bool // in place of the conditional write
+	reserve func(w *world, p *client, n int64) (first, count int64, err error)
+	source  func(l *loader, ctx context.Context) (ringbuffer.Run, error)
+}
+
+// breach is a kind of wrong.
+type breach string
+
+const (
+	repeated  breach = "an id is issued twice"
+	disorder  breach = "an id is not above the one before"
+	twice     breach = "two loads at once"
+	lostWake  breach = "a wait did not end with the store well"
+	gap       breach = "ids are lost without a reason"
+	notIssued breach = "the counter is below an id that was issued"
+)
+
+func (w *world) report(b breach, format string, args ...any) {
+	w.wrong = append(w.wrong, string(b)+": "+fmt.Sprintf(format, args...))
+}
+
+// client is a start's view of the store.
+type client struct {
+	w     *world
+	start int
+	dead  bool  // killed: what it sends is not done
+	last  int64 // the end of the last range
+}
+
+func (c *client) String() string { return "world" }
+
+var errLost = errors.New("lost")
+
+// request is what the adversary does with a request: it calls do or not, and answers
+// or not.
+func (c *client) request(ctx context.Context, do func()) error {
+	w := c.w
+	w.mu.Lock()
+	fate, latency := w.random.IntN(20), time.Duration(w.random.Int64N(int64(300*time.Millisecond)))
+	if w.calm {
+		fate = 19
+	}
+	deaf := fate == 0
+	if fate < 2 {
+		latency = time.Duration(w.random.Int64N(int64(20 * time.Second)))
+		w.faults++ // Close does not wait that long
+	}
+	w.mu.Unlock()
+	ended := ctx.Done()
+	if deaf {
+		ended = nil
+	}
+	timer := time.NewTimer(latency)
+	defer timer.Stop()
+	err := error(nil)
+	select {
+	case <-timer.C:
+	case <-ended:
+		err = ctx.Err()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c.dead {
+		return errLost
+	}
+	if err != nil || fate == 2 || fate == 3 {
+		w.faults++
+		if fate != 2 && w.random.IntN(2) == 0 {
+			do() // done, and nobody hears of it
+		}
+		return errors.Join(err, errLost)
+	}
+	do()
+	return nil
+}
+
+func (c *client) Reserve(ctx context.Context, _ string, n int64) (first, count int64, err error) {
+	c.loading(1)
+	defer c.loading(-1)
+	err = c.request(ctx, func() {
+		first, count = c.w.next, n
+		c.w.next += n
+	})
+	if seam := c.w.seams.reserve; seam != nil {
+		if err != nil {
+			first, count, err = seam(c.w, c, n)
+		}
+		c.last = first + count
+	}
+	return first, count, err
+}
+
+// loading counts the loads that are under way.
+func (c *client) loading(change int) {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	if c.w.open[c.start] += change; c.w.open[c.start] > 1 {
+		c.w.report(twice, "by start %d", c.start)
+	}
+}
+
+func (c *client) Return(ctx context.Context, _ string, first, next int64) (done bool, err error) {
+	err = c.request(ctx, func() {
+		if seam := c.w.seams.returns; seam != nil {
+			done = seam(c.w, first, next)
+		} else if done = c.w.next == next; done {
+			c.w.next = first
+		}
+	})
+	return done && err == nil, err
+}
+
+// live is the life of a process: some starts, one after the other.
+func (w *world) live(t *testing.T) {
+	for range 3 {
+		w.mu.Lock()
+		w.starts++
+		c := &client{w: w, start: w.starts}
+		config := Config{
+			Step: 1 + w.random.Int64N(40), LoadAt: 1 + w.random.IntN(99), Ahead: time.Minute, LoadTimeout: 3 * time.Second,
+			Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), MaxStep: 1000,
+		}
+		kill := !w.calm && w.random.IntN(3) == 0
+		bursts := make([]int, w.random.IntN(6))
+		for i := range bursts {
+			bursts[i] = w.random.IntN(150)
+		}
+		pause := time.Duration(w.random.Int64N(int64(time.Second)))
+		w.mu.Unlock()
+		if err := config.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		source := w.seams.source
+		if source == nil {
+			source = (*loader).next
+		}
+		l := newLoader(c, "orders", w.stripe, config)
+		g, err := start(t.Context(), l, source)
+		if err != nil {
+			continue // the store did not answer: nothing was issued
+		}
+		w.draw(t, g, c.start, bursts, pause)
+		w.mu.Lock()
+		c.dead = kill
+		if kill {
+			w.faults++
+		}
+		w.mu.Unlock()
+		if kill {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			_ = g.Shutdown(ctx)
+			continue
+		}
+		_ = g.Close()
+	}
+}
+
+func (w *world) draw(t *testing.T, g *Generator, start int, bursts []int, pause time.Duration) {
+	var takers sync.WaitGroup
+	for range 2 {
+		takers.Go(func() {
+			last := uid.ID(0)
+			for _, n := range bursts {
+				for range n {
+					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+					id, err := g.Wait(ctx)
+					cancel()
+					w.mu.Lock()
+					if err != nil {
+						w.report(lostWake, "start %d: %v", start, err)
+						w.mu.Unlock()
+						return
+					}
+					if id <= last {
+						w.report(disorder, "%d after %d", id, last)
+					}
+					if other, again := w.issued[id]; again {
+						w.report(repeated, "%d by starts %d and %d", id, other, start)
+					}
+					w.issued[id], last = start, id
+					w.mu.Unlock()
+				}
+				time.Sleep(pause)
+			}
+		})
+	}
+	takers.Wait()
+}
