@@ -26,7 +26,7 @@
 //     After any other error, it calls the source when the ring next signals or the
 //     schedule is due.
 //   - A panic in the source or in a handler becomes a [*PanicError], and the
-//     executor goes on.
+//     executor continues.
 //   - Config.RejectedPut gets every run that was made and will not be dealt.
 //   - [Executor.Shutdown] cancels the source's context, closes the ring and waits
 //     for the goroutines, until its own context ends.

@@ -85,7 +85,7 @@ type Executor struct {
 
 	filling sync.Mutex // held while the source makes a run and the ring takes it
 
-	// Written by whoever fills, read by Stats.
+	// Written by calls that fill the ring, read by Stats.
 	refills  atomic.Int64
 	helps    atomic.Int64
 	rejected atomic.Int64

@@ -58,8 +58,8 @@ type DealerConfig struct {
 	// calls fail without calling the policy.
 	Ended func() bool
 
-	// Successor, if set, returns the dealer that goes on with a call which failed
-	// with err. If Successor returns nil, the call returns err.
+	// Successor, if set, returns the dealer that takes over a call that failed with
+	// err. If Successor returns nil, the call returns err.
 	Successor func(err error) *Dealer
 
 	// Release, if set, is called once after the dealer was closed. rest are the ids

@@ -54,7 +54,7 @@ func (s *Store) checkFile(ctx context.Context, log *slog.Logger) *fileCheck {
 
 // Connect implements driver.Connector.
 func (c *fileCheck) Connect(context.Context) (driver.Conn, error) {
-	// mode=rw creates no file. The rest is for the one driver or the other.
+	// mode=rw creates no file. Each of the two drivers reads one of the other options.
 	return c.driver.Open("file:" + (&url.URL{Path: c.path}).EscapedPath() + "?mode=rw&_busy_timeout=1000&_pragma=busy_timeout(1000)")
 }
 

@@ -1,5 +1,5 @@
 // Command uidring makes and reads ids, lists and frees worker numbers, and
-// measures what an id costs on the machine at hand:
+// measures the cost of an id on this machine:
 //
 //	uidring gen -n 5             five ids, one a line
 //	uidring parse ID...          time, worker and sequence of ids

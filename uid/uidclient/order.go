@@ -55,8 +55,8 @@ func (c *Client) newOrder() (*order, error) {
 	return o, err
 }
 
-// successor returns the dealer that goes on with a call which failed here, unless
-// the failure is the call's.
+// successor returns the dealer that takes over a call that failed here, or nil if the
+// failure ends the call.
 func (o *order) successor(err error) *uid.Dealer {
 	next := o.next.Load()
 	switch {

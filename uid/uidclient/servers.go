@@ -20,7 +20,7 @@ type server struct {
 	until time.Time
 }
 
-// servers decides which servers are asked. One goroutine at a time uses it.
+// servers chooses the server of each request. One goroutine at a time uses it.
 type servers struct {
 	all []*server
 	at  int // the last that answered
@@ -83,7 +83,7 @@ func (s *servers) failure() (refused bool, pause time.Duration, err error) {
 	return refused, max(pause, time.Millisecond), list
 }
 
-// reply is what became of a request.
+// reply is the result of a request.
 type reply struct {
 	from   *server
 	answer *answer

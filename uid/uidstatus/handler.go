@@ -179,7 +179,7 @@ func (p *Page) decode(w http.ResponseWriter, r *http.Request) {
 		Name: name, ID: id, Time: instant(parts.Time), Tick: parts.Tick, Worker: parts.Worker, Sequence: parts.Sequence})
 }
 
-// parse reads an id that somebody typed or pasted.
+// parse reads an id that a reader of the page typed.
 func parse(g Generator, text string) (bits.Parts, uid.ID, error) {
 	id, err := uid.ParseID(strings.TrimSpace(text))
 	if err != nil {

@@ -69,7 +69,7 @@
 // leasetest.Suite tests your store. A store must ensure four things:
 //
 //  1. Insert makes a row only if there is none, and Swap writes only if the row has the
-//     named token. Each is one atomic step, whoever else writes.
+//     named token. Each is one atomic step, even if other processes write.
 //  2. Every later call of every process sees a write that was reported done. The write
 //     survives a crash of the store.
 //  3. A read returns what the last write wrote. Tokens and instants come back exactly.

@@ -90,7 +90,7 @@ func do[T any](ctx context.Context, c client, doing, path string, request func()
 	}
 }
 
-// server is the one that the connection has, or had last.
+// server is the present or the last server of the connection.
 func (c client) server() string {
 	if server := c.conn.Server(); server != "" {
 		return server

@@ -19,9 +19,9 @@ var ErrNoReader = errors.New("nobody reads standard output")
 // errWrite is matched by the error of any other write that fails.
 var errWrite = errors.New("write to standard output")
 
-// output is standard output. Its errors say so. So a broken pipe of standard
-// output is not confused with a broken database connection. It keeps the first
-// of them, since cobra drops those of help.
+// output is standard output. Its errors match ErrNoReader or errWrite, so that nobody
+// takes a broken pipe of standard output for a broken database connection. It keeps
+// the first error, since cobra drops errors of help.
 type output struct {
 	w      io.Writer
 	failed error

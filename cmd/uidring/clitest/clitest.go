@@ -50,7 +50,7 @@ func (c Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wri
 	return cli.Run(ctx, c(), args, stdin, stdout, stderr)
 }
 
-// Invoke runs the command and returns what came of it.
+// Invoke runs the command and returns its result.
 func (c Command) Invoke(t *testing.T, stdin string, args ...string) Outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

@@ -31,7 +31,7 @@ func sqliteURL(_, rest string) (*target, error) {
 	return sqliteFile(path, options), nil
 }
 
-// sqliteFile is the file at a path, taken as it stands. SQLite waits up to ten
+// sqliteFile is the file at a path, taken literally. SQLite waits up to ten
 // seconds for another writer, and takes the write lock when a transaction
 // begins. So several processes can start on one file at once. Options win over
 // that.

@@ -288,16 +288,14 @@ func (f *flags) closed(cmd *cobra.Command, failed, err error) error {
 	return err
 }
 
-// told returns a function that writes a line to standard error, after the command's
-// name.
+// told returns a function that writes the command's name and a line to standard error.
 func told(cmd *cobra.Command) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		fmt.Fprintf(cmd.ErrOrStderr(), cmd.Root().Name()+": "+format+"\n", args...)
 	}
 }
 
-// because returns the reason why ctx has ended, if it has, in place of an error
-// that came of it.
+// because replaces an error by the reason why ctx has ended, if ctx has ended.
 func because(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil && !errors.Is(err, cli.ErrNoReader) {
 		return context.Cause(ctx)

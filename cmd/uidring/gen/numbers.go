@@ -12,8 +12,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// numbers gives worker numbers from a database. It connects when it is asked for a
-// number, so that a config which is refused costs no connection and leaves no file.
+// numbers gives worker numbers from a database. It connects when a start takes a number,
+// so that a wrong config costs no connection and leaves no file.
 type numbers struct {
 	place  database.Place
 	kind   string // leaseSource or registrySource

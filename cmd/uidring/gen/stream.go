@@ -106,9 +106,8 @@ func refused(err error) bool {
 		errors.Is(err, uid.ErrRingEmpty) || errors.Is(err, segment.ErrAway)
 }
 
-// wait flushes, and waits for an id for a tenth of a second. If there is none for
-// want of reserved time, it says so on the third time in a row: a change of number
-// takes less.
+// wait flushes, and waits for an id for a tenth of a second. If no time is reserved, it
+// logs a warning on the third wait in a row: a change of number takes less.
 func (s *stream) wait(ctx context.Context, cause error) (int, error) {
 	if err := s.out.Flush(); err != nil {
 		return 0, err

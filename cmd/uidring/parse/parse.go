@@ -202,8 +202,8 @@ func (p *parser) parse(text string, line int) error {
 	return err
 }
 
-// implausible reports whether an id is hardly one of the layout: its time is the
-// layout's first day, as with the small ids of a counter, or later than tomorrow.
+// implausible reports whether an id is probably not of the layout: its time is later than
+// tomorrow, or on the layout's first day, as with small ids of a counter.
 func (p *parser) implausible(id uid.ID) bool {
 	parts, err := p.bits.Parse(int64(id))
 	return err == nil && (parts.Time.Sub(p.bits.Layout().Epoch) < day || time.Until(parts.Time) > day)

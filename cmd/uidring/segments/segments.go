@@ -67,7 +67,7 @@ func flags(cmd *cobra.Command) {
 }
 
 // with calls f with the counters of the command's database, and with its name. A
-// file that is missing is made if create says so.
+// missing file is made if create is set.
 func with(cmd *cobra.Command, create bool, f func(store *segmentsql.Store, name string) error) (err error) {
 	open := database.Place.OpenExisting
 	if create {

@@ -91,7 +91,7 @@ func TestFault(t *testing.T) {
 		{"listen: ids.example.com:80" + minimal, `line 1: listen: is "ids.example.com:80", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
 		{"listen: 8080" + minimal, `line 1: listen: is "8080", want a host and a port, such as 127.0.0.1:8080`},
 		{"listen: [8080]" + minimal, `line 1: listen: want a text`},
-		{"listen: 127.0.0.1:1\nlisten: 127.0.0.1:2" + minimal, `line 2: listen: is there twice, want it once: the other is in line 1`},
+		{"listen: 127.0.0.1:1\nlisten: 127.0.0.1:2" + minimal, `line 2: listen: is given twice, want it once: the other is in line 1`},
 		{"tls: {cert: none.pem, key: none.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory"},
 		{"tls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: testdata/key.pem: it holds no certificate in PEM"},
 		{"stores: [{name: db, url: x.db}]" + minimal, `line 1: stores[0]: no generator uses the store "db": use it or remove it`},

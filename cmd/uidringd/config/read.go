@@ -123,15 +123,14 @@ func (d *document) index(node *yaml.Node, field string) {
 			other := d.places[below]
 			d.index(node.Content[i+1], below)
 			if other != nil {
-				d.fault(below, "is there twice, want it once: the other is in line %d", other.Line)
+				d.fault(below, "is given twice, want it once: the other is in line %d", other.Line)
 			}
 			d.fields[[2]int{key.Line, key.Column}] = below
 		}
 	}
 }
 
-// fault adds a fault of a field. A field that is not there has the place of what it
-// belongs to.
+// fault adds a fault of a field. A missing field has the place of its parent.
 func (d *document) fault(field, format string, args ...any) {
 	if d.broken[field] {
 		return
@@ -156,15 +155,15 @@ var (
 	wrongType  = regexp.MustCompile("^cannot construct (?:!!\\w+ )?(?:`.*` )?into (.*)$")
 )
 
-// wanted says in words what a Go type wants.
+// wanted describes the values of a Go type in words.
 var wanted = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false",
 	"time.Duration": "a duration such as 1m30s", "string": "a text", "[]string": "a list of texts",
 }
 
-// explain adds the library's errors in words of this package. A value is shown only
-// where a number, a duration or a truth value is wanted: another one can be a secret
-// in the wrong place.
+// explain adds the library's errors in words of this package. It shows a value only if
+// the field is a number, a duration or a truth value: any other can be a secret in the
+// wrong place.
 func (d *document) explain(err error) {
 	var all *yaml.LoadErrors
 	if !errors.As(err, &all) {

@@ -55,8 +55,8 @@ func (m *member) openTags(ctx context.Context, c *config.Config, g *config.Tags,
 	return nil
 }
 
-// get returns the entry of a tag, which it opens if need be. An entry is kept after
-// its tag was closed for being idle: its ids go on ascending.
+// get returns the entry of a tag, and opens the tag if it is closed. It keeps the entry
+// of a tag that was closed as idle: the entry's ids continue to ascend.
 func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
 	t.mu.RLock()
 	e := t.entries[tag]

@@ -106,8 +106,7 @@ func newLogger(c *config.Config, stderr io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(stderr, nil))
 }
 
-// because returns the reason why ctx has ended, if it has, in place of an error that
-// came of it.
+// because replaces an error by the reason why ctx has ended, if ctx has ended.
 func because(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

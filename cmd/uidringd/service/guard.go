@@ -15,7 +15,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Token admits whoever presents it.
+// Token is a bearer token.
 type Token struct {
 	Name string            // for messages; never the token itself
 	Hash [sha256.Size]byte // SHA-256 of the token
@@ -24,7 +24,7 @@ type Token struct {
 	May func(generator string) bool
 }
 
-// Caller is whom a request comes from. The zero Caller is anonymous.
+// Caller is the sender of a request. The zero Caller is anonymous.
 type Caller struct {
 	token *Token // nil for all others
 }
@@ -33,8 +33,8 @@ func (c Caller) may(generator string) bool {
 	return c.token == nil || c.token.May == nil || c.token.May(generator)
 }
 
-// mostCallers is of how many callers the rate is remembered. Whoever is forgotten, the
-// one who called least recently, starts with a full burst again.
+// mostCallers is how many callers have a limiter. Beyond it, the guard forgets the caller
+// that called least recently, which then starts with a full burst again.
 const mostCallers = 10_000
 
 // guard admits callers, and limits the rate of each.

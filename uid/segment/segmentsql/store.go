@@ -47,7 +47,8 @@ type Option func(*Store)
 func WithTable(name string) Option { return func(s *Store) { s.table = name } }
 
 // LeafAlloc returns the store of Leaf's table leaf_alloc in db. max_id is the
-// counter, step the row's own step. The column description, or desc, is left alone.
+// counter, step the row's own step. The Store never writes the column
+// description, or desc.
 //
 // The Store uses only the connections that db was opened with, and no hooks. If there
 // are replicas, those connections must be the primary's.

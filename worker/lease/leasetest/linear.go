@@ -35,7 +35,7 @@ func linearizable(t *testing.T, history []operation) bool {
 	return result == porcupine.Ok
 }
 
-// register is the row of one number, as the model has it.
+// register is the row of one number in the model.
 type register struct {
 	exists bool
 	token  string

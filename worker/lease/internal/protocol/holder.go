@@ -56,8 +56,8 @@ type doubt struct {
 	from  int64
 }
 
-// try is a write that had no good answer: the token that it was to replace, which
-// is empty for no row, and what the store said.
+// try is a write without a good answer: the token that it would replace, empty for no
+// row, and the store's error.
 type try struct {
 	old string
 	err error
@@ -234,7 +234,7 @@ func (b backInTime) Is(target error) bool { return target == ErrLost || target =
 
 func instant(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
 
-// tryAnother goes on when the wanted number is not held: another holder was
+// tryAnother chooses the next step if the wanted number is not held: another holder was
 // faster, or this holder has not tried yet.
 func (h *Holder) tryAnother() (bool, error) {
 	switch {

@@ -12,7 +12,7 @@ const (
 	Swap                 // write the row of Number, if its token is Old
 )
 
-// Request is asked of the store. Instants are milliseconds since 1970.
+// Request is a request to the store. Instants are milliseconds since 1970.
 type Request struct {
 	Op      Op
 	Number  int64
