@@ -69,21 +69,30 @@ func TestDefaultIsEven(t *testing.T) {
 
 // Processes that issue an id or two are even too: they begin at a random place
 // below half.
-func TestDefaultBeginsAtRandom(t *testing.T) {
+func TestBeginsAtRandom(t *testing.T) {
 	clock := clockAt(start)
 	layout := bits.Default()
 	layout.SequenceBits = 6
-	sequences := newTally(1 << 6)
-	for range 20_000 {
-		gen := newDefault(t, uid.DefaultConfig{Layout: layout, Now: clock.now})
-		parts, err := gen.Parse(mustNext(t, gen))
-		if err != nil || parts.Sequence >= 1<<5 {
-			t.Fatalf("the first id is %+v (%v), want a sequence below half", parts, err)
-		}
-		sequences.add(parts.Sequence, 1)
-		gen.Close()
+	for name, open := range map[string]func() generator{
+		"Default": func() generator { return newDefault(t, uid.DefaultConfig{Layout: layout, Now: clock.now}) },
+		"Slots": func() generator {
+			return newSlots(t, uid.StaticWorker(1), uid.SlotsConfig{Layout: layout, Slots: 1, Now: clock.now})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sequences := newTally(1 << 6)
+			for range 20_000 {
+				gen := open()
+				parts, err := gen.Parse(mustNext(t, gen))
+				if err != nil || parts.Sequence >= 1<<5 {
+					t.Fatalf("the first id is %+v (%v), want a sequence below half", parts, err)
+				}
+				sequences.add(parts.Sequence, 1)
+				gen.Close()
+			}
+			sequences.even(t)
+		})
 	}
-	sequences.even(t)
 }
 
 // A tick that follows a full one offers all its sequences, and any other at least

@@ -223,6 +223,9 @@ func TestSlotsGiveBack(t *testing.T) {
 	clock.step(-time.Hour)
 	clock.step(max(0, tiny.Epoch.Sub(clock.now())))
 	greatest = max(greatest, tick(t, gen))
+	if used, _ := leaser.told(); !used.Equal(at(greatest + 1)) {
+		t.Errorf("the lease was told of ticks to %v, want %v", used, at(greatest+1))
+	}
 	gen.Close()
 	gen.Close()
 	if len(leaser.released) != 1 || !leaser.released[0].Equal(at(greatest+1)) {
