@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -72,8 +73,20 @@ func (t *table) fail(ctx context.Context, doing string, err error) error {
 	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
 		err = fmt.Errorf("%w: %w", ended, err)
 	}
-	return fmt.Errorf("worker: %s %s: %w", doing, t.name, err)
+	return &opError{doing + " " + t.name, err}
 }
+
+// opError says what was being done. Its text has the package's name once.
+type opError struct {
+	doing string
+	err   error
+}
+
+func (e *opError) Error() string {
+	return "worker: " + e.doing + ": " + strings.TrimPrefix(e.err.Error(), "worker: ")
+}
+
+func (e *opError) Unwrap() error { return e.err }
 
 // noTable makes the error for a missing table match ErrNoTable.
 func (t *table) noTable(err error) error {

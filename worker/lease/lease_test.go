@@ -68,6 +68,28 @@ func TestWithNumberOutOfRange(t *testing.T) {
 	}
 }
 
+// Each method reports all faults of the options and the store at once.
+func TestFaultsAtOnce(t *testing.T) {
+	leaser := lease.New(nil, lease.WithWindow(time.Second), lease.WithExpiry(time.Minute), lease.WithMaxSkew(time.Millisecond),
+		lease.Range(5, 3), lease.WithNumber(nil), lease.WithNode(lease.Node{Port: "1", Type: lease.NodeActual}))
+	_, err := leaser.Lease(t.Context(), -1, nil, nil)
+	_, listed := leaser.Leases(t.Context(), 1)
+	freed := leaser.Free(t.Context(), 1, true)
+	for method, err := range map[string]error{"Lease": err, "Leases": listed, "Free": freed} {
+		for _, want := range []string{"the store is nil", "WithWindow: 1s is shorter than the expiry, 1m0s", "WithMaxSkew: 1ms, want 100ms to ",
+			"Range: 5 to 3", "WithNumber: the assigner is nil", `Node.Host ""`} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v; want %q in it", method, err, want)
+			}
+		}
+	}
+	for _, want := range []string{"limit -1: want 0 or more", "want a clock and a function"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("Lease: %v; want %q in it", err, want)
+		}
+	}
+}
+
 // own is a store whose client reports the end of a context in words of its own.
 type own struct{ *leasetest.Memory }
 
