@@ -32,7 +32,7 @@ func (o *output) Write(p []byte) (int, error) {
 	switch {
 	case err == nil:
 		return n, nil
-	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
+	case errors.Is(err, syscall.EPIPE):
 		err = ErrNoReader
 	default:
 		err = fmt.Errorf("%w: %w", errWrite, err)
