@@ -43,12 +43,14 @@ func runEmpty() error {
 	return http.Serve(listener, mux)
 }
 
-func startEmpty() (*process, error) {
+func startEmpty(env ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return start(exec.Command(self, serveEmpty))
+	cmd := exec.Command(self, serveEmpty)
+	cmd.Env = append(os.Environ(), env...)
+	return start(cmd)
 }
 
 // The generators have room for what a run draws: no layout's rate is measured.

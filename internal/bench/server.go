@@ -20,6 +20,7 @@ var serverText string
 
 // Requests of uidringd, and the empty handler's.
 const (
+	noID     = "GET /empty HTTP/1.1\r\nHost: empty\r\n\r\n"
 	oneID    = "GET /v1/ids HTTP/1.1\r\nHost: uidringd\r\n\r\n"
 	thousand = "GET /v1/ids?n=1000 HTTP/1.1\r\nHost: uidringd\r\n\r\n"
 	inRuns   = "POST /v1/ids/runs?n=1000 HTTP/1.1\r\nHost: uidringd\r\nContent-Length: 0\r\n\r\n"
@@ -28,10 +29,11 @@ const (
 // servers are the results about uidringd.
 type servers struct {
 	results
-	empty, constant, one, text, runs *load
-	others                           []*load
-	half, floor                      *latency // at the same rate
-	idle                             *idle
+	empty, reserve, constant *load // floors
+	one, text, runs          *load
+	others                   []*load
+	half, floor              *latency // at the same rate
+	idle                     *idle
 }
 
 // benchServers measures uidringd, and writes its page.
@@ -55,7 +57,7 @@ func benchServers(ctx context.Context, r results, command, output string, check 
 	if err != nil {
 		return err
 	}
-	tasks := []measure.Task{s.empty, s.constant, s.one, s.half, s.floor, s.text, s.runs}
+	tasks := []measure.Task{s.empty, s.reserve, s.constant, s.one, s.half, s.floor, s.text, s.runs}
 	for _, l := range s.others {
 		tasks = append(tasks, l)
 	}
@@ -83,6 +85,11 @@ func (s *servers) plan(binary string) (ends []func() error, err error) {
 		return nil, err
 	}
 	ends = append(ends, empty.stop)
+	reserve, err := startEmpty("GOGC=800") // the heap grows to 32 MB, as uidringd's does
+	if err != nil {
+		return ends, err
+	}
+	ends = append(ends, reserve.stop)
 	ours, err := startUidringd(binary)
 	if err != nil {
 		return ends, err
@@ -91,7 +98,8 @@ func (s *servers) plan(binary string) (ends []func() error, err error) {
 	http := func(name, request string, p *process, body func([]byte) (int, error)) *load {
 		return &load{Name: name, Time: s.Time, Process: p, Open: func() (caller, error) { return wire(p.address, request, answerOf(body)) }}
 	}
-	s.empty = http("an empty net/http handler", "GET /empty HTTP/1.1\r\nHost: empty\r\n\r\n", empty, nothing)
+	s.empty = http("an empty net/http handler", noID, empty, nothing)
+	s.reserve = http("the same, with garbage collected as rarely as uidringd's", noID, reserve, nothing)
 	s.constant = http("a net/http handler that answers a constant of 19 digits", "GET /constant HTTP/1.1\r\nHost: empty\r\n\r\n", empty, lines)
 	s.one = http("uidringd, `GET /v1/{name}`", oneID, ours, lines)
 	s.text = http("uidringd, `GET /v1/{name}?n=1000`", thousand, ours, lines)
@@ -162,13 +170,13 @@ func (s *servers) page(command string) (string, error) {
 
 func (s *servers) loadTable() string {
 	rows := [][]string{{"server and call", ">calls/s", ">ids/s", ">× the empty handler's calls", ">µs of the server's processors a call"}}
-	for _, l := range append([]*load{s.empty, s.constant, s.one, s.text, s.runs}, s.others...) {
+	for _, l := range append([]*load{s.empty, s.reserve, s.constant, s.one, s.text, s.runs}, s.others...) {
 		cpu := "-"
 		if l.Process != nil {
 			cpu = bold(l.CPU)
 		}
 		ids := "-"
-		if l != s.empty && l != s.constant {
+		if l != s.empty && l != s.reserve && l != s.constant {
 			ids = bold(l.IDs)
 		}
 		rows = append(rows, []string{l.Name, bold(l.Calls), ids, fmt.Sprintf("%.2f", l.over(s.empty).Median()), cpu})

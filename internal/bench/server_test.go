@@ -116,7 +116,7 @@ func TestServerPage(t *testing.T) {
 	of := func(calls, ids float64) *load {
 		return &load{Name: "x", Calls: series(calls), IDs: series(ids), CPU: series(9)}
 	}
-	s := &servers{empty: of(100, 0), constant: of(90, 0), one: of(84, 84), text: of(1, 9e6), runs: of(1, 11e6),
+	s := &servers{empty: of(100, 0), reserve: of(110, 0), constant: of(90, 0), one: of(84, 84), text: of(1, 9e6), runs: of(1, 11e6),
 		idle: &idle{Memory: series(9000), Goroutines: series(1)}}
 	s.half, s.floor = &latency{load: s.one, Rate: series(42)}, &latency{load: s.empty, Rate: series(42)}
 	for i := range s.half.Took {
