@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"time"
 
 	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/spin"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -96,7 +96,7 @@ func (e *Executor) put(ctx context.Context, wanted func() bool) (bool, error) {
 }
 
 func (e *Executor) putNext(ctx context.Context, wanted func() bool) (run ringbuffer.Run, refused, err error) {
-	e.lock()
+	spin.Lock(&e.filling)
 	defer e.filling.Unlock()
 	select {
 	case <-e.quit:
@@ -119,18 +119,6 @@ func (e *Executor) putNext(ctx context.Context, wanted func() bool) (run ringbuf
 		return run, ErrStale, nil
 	}
 	return run, e.ring.Put(run), nil
-}
-
-// lock locks filling. It lets other goroutines run before it blocks: most runs are made
-// within a microsecond, and a taker that blocks leaves its core idle for longer.
-func (e *Executor) lock() {
-	for range 10 {
-		if e.filling.TryLock() {
-			return
-		}
-		runtime.Gosched()
-	}
-	e.filling.Lock()
 }
 
 // rejectAll calls RejectedPut with ids that were made and will not be dealt.

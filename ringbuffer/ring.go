@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/spin"
 )
 
 var (
@@ -199,21 +200,10 @@ func (r *Ring) TakeRun(limit int64) Run {
 	return r.takeClaimed(s, at, n)
 }
 
-// lock locks mu for a taker. lock tries for a while before it blocks: mu is held for
-// nanoseconds, and a taker that blocks leaves its core idle for microseconds.
-func (r *Ring) lock() {
-	for range 1000 {
-		if r.mu.TryLock() {
-			return
-		}
-	}
-	r.mu.Lock()
-}
-
 // takeClaimed returns what a claim of n positions from at covers, or takes anew.
 // s was current before the claim, and ends before at.
 func (r *Ring) takeClaimed(s *span, at, n int64) Run {
-	r.lock()
+	spin.Lock(&r.mu)
 	run, low := r.find(s, at, n), false
 	if run.N == 0 {
 		run, low = r.advance(n)
@@ -227,7 +217,7 @@ func (r *Ring) takeClaimed(s *span, at, n int64) Run {
 
 // takeNext takes from the run that is being dealt, or else from the next run.
 func (r *Ring) takeNext(n int64) Run {
-	r.lock()
+	spin.Lock(&r.mu)
 	run, low := r.advance(n)
 	r.mu.Unlock()
 	if low {
