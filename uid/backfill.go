@@ -81,8 +81,8 @@ type Backfill struct {
 
 // NewBackfill returns a Backfill under a number of leaser that was never used. ctx
 // bounds the start only. Errors match [ErrConfig], [ErrTimeExhausted] or
-// [ErrWorkerRange], or come from the leaser. For a leaser other than a
-// worker.Registry, the error matches [ErrUsedNumber].
+// [ErrWorkerRange], or come from the leaser. If the number may have been used before,
+// the error matches [ErrUsedNumber].
 func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Backfill, error) {
 	if err := config.prepare(); err != nil {
 		return nil, err

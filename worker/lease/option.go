@@ -68,7 +68,7 @@ func WithMaxSkew(d time.Duration) Option {
 // After a crash the next holder starts where the crashed holder's reserved time
 // ends, a window ahead of the clock or more. If uid.Config.MaxBorrow is less, the start
 // fails until the clock has come closer. If some holders of a store use WithNumber, all
-// should: other holders get new numbers above the greatest number in use.
+// should: other holders get new numbers above the greatest number that was given.
 func WithNumber(assigner Assigner) Option {
 	return func(l *Leaser) {
 		if assigner == nil {
