@@ -94,7 +94,7 @@
 // compare-and-swap. Every earlier claim lies below these positions, and deals its
 // id. Every later claim lies past the span's end, and no span follows. So all ids
 // dealt lie below the first id that Close returns, even those of calls that are
-// under way. That first id and all above it may be given to another process.
+// under way. Another process may issue that first id and all above it.
 //
 // # How it is checked
 //
@@ -110,8 +110,8 @@
 //   - [Ring.Put] refuses runs out of order, and every run after Close.
 //   - One goroutine at a time puts.
 //   - The signal that the ring is low. It is sent after the mutex is released.
-//   - Take returns what RejectedTake returns: in the model, a take there is a new
-//     call.
+//   - Take returns the result of RejectedTake. A take within RejectedTake is a call of
+//     its own in the model.
 //   - Claims of more than two ids, and the bound of 2^20 ids a claim.
 //   - The width of positions, and that they wrap.
 //

@@ -13,8 +13,7 @@ import (
 )
 
 var (
-	// ErrFull is returned by Put when the ring has no room for the whole run. The
-	// caller may put the run later.
+	// ErrFull is returned by Put when the ring has no room for the run: put it later.
 	ErrFull = errors.New("ringbuffer: full")
 
 	// ErrOrder is matched when a run does not lie above all ids put before, has no
@@ -108,8 +107,7 @@ type Config struct {
 	// most. Both are powers of two; the capacity is their product.
 	Runs, RunLen int64
 
-	// Threshold is the number of ids below which the ring signals on the channel
-	// of [Ring.Low].
+	// Threshold is the number of ids below which the ring signals: see [Ring.Low].
 	Threshold int64
 
 	// RejectedTake decides what Take returns when the ring is empty. Take calls
@@ -178,10 +176,9 @@ func (r *Ring) takeOne(s *span, at int64) (id int64, err error) {
 	return r.rejectedTake()
 }
 
-// TakeRun claims at most limit ids at once and returns them as a run. A claim
-// ends with the run that is being dealt, and has at most 2^20 ids. The result is
-// empty only if the ring is empty or limit is below 1. TakeRun does not call
-// RejectedTake.
+// TakeRun claims at most limit ids at once: at most 2^20, all of the run that is being
+// dealt. The result is empty only if the ring is empty or limit is below 1. TakeRun does
+// not call RejectedTake.
 func (r *Ring) TakeRun(limit int64) Run {
 	if limit <= 0 {
 		return Run{}
@@ -273,10 +270,9 @@ func (r *Ring) signalLow() {
 	}
 }
 
-// Low returns the channel on which the ring signals that it needs filling. The
-// ring signals when it begins to deal a run and fewer than Threshold ids
-// follow, and when a taker finds the ring empty. The channel holds one signal, is
-// never closed, and is meant for one reader.
+// Low returns the channel on which the ring signals when it begins to deal a run and
+// fewer than Threshold ids follow, and when a taker finds the ring empty. The channel
+// holds one signal, is never closed, and is meant for one reader.
 func (r *Ring) Low() <-chan struct{} { return r.low }
 
 // Put appends a run, whose ids must lie above all ids put before. The error is

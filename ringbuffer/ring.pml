@@ -15,8 +15,8 @@
  * run that is dropped whole and one that is dropped in part, waiting or while it
  * is dealt; takers find the ring empty at the start, and whenever the padder is
  * late. The last drop is of everything, as Close does it. Takers call Take, which
- * claims at once, and TakeRun of one and of two, which look first. A Take that tries
- * again is here a call of its own: it begins later, which asks more of the order.
+ * claims at once, and TakeRun of one and of two, which look first. A take within
+ * RejectedTake is here a call of its own: it begins later, which asks more of the order.
  *
  * .ci/model checks the sizes below, and also TAKERS=3 TAKES=1.
  * Each of these defines seeds a fault. The check has to find it by the assertion of
