@@ -17,17 +17,23 @@ const (
 	clientCap  = "none; the server sees a request for each answer"
 	clientLess = "order between servers; needs a server"
 	clientAs   = "server of a counter on loopback, in this process; answers grow with the rate, to 2^24 ids"
+	clientFew  = "the same server; at most 10,000 ids an answer, the default, so that fetches count"
 )
 
 var (
-	clientNext = impl{Subject: clients("Client.Next", 1, func(gen *uidclient.Client, n int) (uint64, error) {
-		return measure.Repeat(n, func() (uint64, error) { id, err := gen.Next(); return uint64(id), err })
-	}), Package: "uidring `uidclient.Client`, `Next`", Kind: ours, Cap: clientCap, GivesUp: clientLess, Setup: clientAs, Bars: nextBars}
-	clientNextN = impl{Subject: clients("Client.NextN(256)", measure.Batch, nextNLoop[*uidclient.Client]),
+	clientNext = impl{Subject: clients("Client.Next", 1, uidclient.GreatestMaxIDs, clientNextLoop),
+		Package: "uidring `uidclient.Client`, `Next`", Kind: ours, Cap: clientCap, GivesUp: clientLess, Setup: clientAs, Bars: nextBars}
+	clientFetch = impl{Subject: clients("Client.Next, small answers", 1, uidclient.DefaultMaxIDs, clientNextLoop),
+		Package: "uidring `uidclient.Client`, `Next`, small answers", Kind: ours, Cap: clientCap, GivesUp: clientLess, Setup: clientFew}
+	clientNextN = impl{Subject: clients("Client.NextN(256)", measure.Batch, uidclient.GreatestMaxIDs, nextNLoop[*uidclient.Client]),
 		Package: "uidring `uidclient.Client`, `NextN` of 256", Kind: ours, Cap: clientCap, GivesUp: clientLess, Setup: clientAs, Bars: nextNBars}
-	clientAll = impl{Subject: clients("Client.All", 1, clientAllLoop),
+	clientAll = impl{Subject: clients("Client.All", 1, uidclient.GreatestMaxIDs, clientAllLoop),
 		Package: "uidring `uidclient.Client`, a loop over `All`", Kind: ours, Cap: clientCap, GivesUp: "order between loops; " + clientLess, Setup: clientAs, Bars: allBars}
 )
+
+func clientNextLoop(gen *uidclient.Client, n int) (uint64, error) {
+	return measure.Repeat(n, func() (uint64, error) { id, err := gen.Next(); return uint64(id), err })
+}
 
 // clientAllLoop is allLoop of a client: a generic function would keep the compiler from
 // inlining the loop.
@@ -41,10 +47,10 @@ func clientAllLoop(gen *uidclient.Client, n int) (uint64, error) {
 }
 
 // clients returns a client of a server on loopback. Its refills are the answers.
-func clients(name string, perCall int, loop func(*uidclient.Client, int) (uint64, error)) measure.Subject {
+func clients(name string, perCall int, maxIDs int64, loop func(*uidclient.Client, int) (uint64, error)) measure.Subject {
 	return measure.Subject{Name: name, Open: func() (*measure.Instance, error) {
 		server := httptest.NewServer(new(counter))
-		config := uidclient.Config{MaxIDs: uidclient.GreatestMaxIDs, MaxAge: -1, Logger: silent}
+		config := uidclient.Config{MaxIDs: maxIDs, MaxAge: -1, Logger: silent}
 		gen, err := uidclient.New(context.Background(), []string{server.URL}, "orders", config)
 		if err != nil {
 			server.Close()
