@@ -121,7 +121,7 @@ Content-Length: 17
 	_ = r.end(t, os.Interrupt)
 	for place, text := range map[string]string{"the log": r.log.String(), "the metrics": metrics} {
 		if strings.Contains(strings.ToLower(text), "forged") {
-			t.Errorf("%s have text of a client: %s", place, text)
+			t.Errorf("text of a client is in %s: %s", place, text)
 		}
 	}
 	if !strings.Contains(r.log.String(), `route="GET /v1/{name}" proto=HTTP/1.1 status=404`) {

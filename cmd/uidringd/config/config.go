@@ -38,7 +38,7 @@ type Config struct {
 type TLS struct {
 	Cert     string `yaml:"cert"`
 	Key      string `yaml:"key"`
-	ClientCA string `yaml:"client_ca,omitempty"` // certificates of these authorities authenticate clients
+	ClientCA string `yaml:"client_ca,omitempty"` // a certificate of these authorities admits to all generators and to operations
 }
 
 // Store is where numbers and counters are kept. Exactly one of URL, Env and File says

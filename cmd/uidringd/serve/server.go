@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -134,7 +135,7 @@ type seldom struct {
 
 func (s *seldom) Write(line []byte) (int, error) {
 	if s.limit.Allow() {
-		s.logger.Warn("http", "error", string(line))
+		s.logger.Warn("http", "error", string(bytes.TrimSpace(line)))
 	}
 	return len(line), nil
 }
