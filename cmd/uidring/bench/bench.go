@@ -69,10 +69,10 @@ the figures measured so far.`,
 	flags := cmd.Flags()
 	cli.LayoutFlag(cmd, &o.layout, "layout of Cached's ids")
 	flags.DurationVar(&o.duration, "duration", 500*time.Millisecond, "how long a sample lasts, such as 2s")
-	flags.Var(cli.Number{Value: &o.rounds, Min: 1, Max: 1000}, "count", "how many rounds; of fewer than 4, --compare finds no change")
+	flags.Var(cli.Number{Value: &o.rounds, Min: 1, Max: 1000}, "count", "how many rounds; with fewer than 4, --compare finds no change")
 	flags.BoolVar(&o.json, "json", false, "print one object: the machine and all samples")
 	flags.StringVar(&o.report, "report", "", "write a page with charts to this `file`, which is replaced if it exists")
-	flags.StringVar(&o.compare, "compare", "", "show what has changed since this `file`, which bench --json has printed")
+	flags.StringVar(&o.compare, "compare", "", "show changes since the bench of this `file`, which bench --json has printed")
 	cli.Complete(cmd, "duration")
 	cli.Complete(cmd, "count")
 	return cmd

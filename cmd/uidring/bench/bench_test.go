@@ -99,8 +99,8 @@ func TestCompare(t *testing.T) {
 	}
 	out := uidring.Succeed(t, "bench", "--duration", "2ms", "--count", "2", "--layout", "snowflake", "--compare", "old.json")
 	for _, want := range []string{
-		"\nChange since the bench of 20", "\nNot the same: layout: 28/22/13,", "\nNot the same: rounds: 1, now 2.",
-		"\nNot the same: seconds of a sample: 0.001, now 0.002.", string(measure.TooFew), "p99 ns",
+		"\nChange since the bench of 20", "\nDifferent: layout: 28/22/13,", "\nDifferent: rounds: 1, now 2.",
+		"\nDifferent: seconds of a sample: 0.001, now 0.002.", string(measure.TooFew), "p99 ns",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

@@ -34,17 +34,17 @@ func (r *result) sections() []section {
 	}
 	figures := []section{
 		{ID: "cost", Title: "Nanoseconds an id", of: of(cost),
-			Lead: "Wall time over the ids of all goroutines: the median, with the fastest and the slowest\n" +
-				"round. × is the cost over that of the atomic add with as many goroutines."},
+			Lead: "Wall time divided by the ids of all goroutines: the median, with the fastest and the\n" +
+				"slowest round. × is the cost divided by that of the atomic add with as many goroutines."},
 		{ID: "throughput", Title: "Ids a second", Lead: "Of all goroutines together.",
 			of: func(name string, n int) measure.Series {
 				return measure.Each(r.samples(name, n, cost), func(ns float64) float64 { return 1e9 / ns })
 			}},
 		{ID: "borrowed", Title: "Borrowed seconds", of: of(borrowed),
-			Lead: "How far ahead of the clock the last ids are stamped, after a sample that does nothing but\n" +
-				"take ids. The layout allows " + r.Limits + ". Past that rate Cached borrows from the\n" +
-				"future, and Default and Slots wait; here they have a layout that they never wait for."},
-		{ID: "allocs", Title: "Allocations an id", Lead: "Those of the harness are in it.", of: of(allocs), plain: true},
+			Lead: "How far ahead of the clock the last ids are stamped, after a sample that only takes ids.\n" +
+				"The layout allows " + r.Limits + ". Beyond that rate Cached borrows from the future.\n" +
+				"Default and Slots would wait; here they have a layout with more ids than they take."},
+		{ID: "allocs", Title: "Allocations an id", Lead: "Allocations of the harness are included.", of: of(allocs), plain: true},
 	}
 	for i := range figures {
 		s := &figures[i]
@@ -80,7 +80,7 @@ func (r *result) sections() []section {
 
 func (r *result) latencySection() section {
 	s := section{ID: "latency", Title: "Latency at a million calls a second", Head: []string{"", "p50", "p99", "p99.99", "max"},
-		Lead: "Of one goroutine's calls, each from its intended start, reading the clock included.\nNextN(256) makes 256 ids a call."}
+		Lead: "Of calls of one goroutine, each from its intended start to its end, with a reading of the\nclock. NextN(256) makes 256 ids a call."}
 	for _, name := range r.names() {
 		if r.samples(name, 1, latencies[0]) == nil {
 			continue
@@ -96,10 +96,10 @@ func (r *result) latencySection() section {
 
 func (r *result) changeSection() section {
 	s := section{ID: "changes", Title: "Change since the bench of " + r.Since.UTC().Format("2006-01-02 15:04 MST"), Head: []string{"", "Change", "Now", "Was"},
-		Lead: "p is how likely chance alone makes such a difference. A change has less than 0.05, and 2 %\n" +
-			"or more. Where the atomic add has changed as well, the machine has changed."}
+		Lead: "p is the probability that chance alone makes such a difference. A change has p below 0.05,\n" +
+			"and is 2 % or more. If the atomic add has changed too, the machine has changed."}
 	for _, text := range r.Differences {
-		s.Lead += "\nNot the same: " + text + "."
+		s.Lead += "\nDifferent: " + text + "."
 	}
 	for _, c := range r.Changes {
 		s.Rows = append(s.Rows, []cell{

@@ -69,9 +69,9 @@ func (c Choice) Set(text string) error {
 
 // LayoutFlag adds --layout, which reads text as bits.ParseLayout does.
 func LayoutFlag(cmd *cobra.Command, layout *bits.Layout, usage string) {
-	cmd.Flags().TextVar(layout, "layout", bits.Default(), usage+": `name` of one ("+strings.Join(bits.Names(), ", ")+")\n"+
-		"or widths of ticks, worker and sequence, such as 31/23/9, either of them with\n"+
-		",epoch=DATE and ,unit=DURATION after it where need be")
+	cmd.Flags().TextVar(layout, "layout", bits.Default(), usage+": a `name` ("+strings.Join(bits.Names(), ", ")+")\n"+
+		"or the widths of ticks, worker and sequence, such as 31/23/9;\n"+
+		",epoch=DATE and ,unit=DURATION may follow")
 	Complete(cmd, "layout", bits.Names()...)
 }
 

@@ -16,7 +16,7 @@ const (
 func TableFlag(cmd *cobra.Command) {
 	kind := leafAlloc
 	words := []string{leafAlloc, sequence}
-	cmd.Flags().Var(cli.Choice{Value: &kind, Words: words}, "table", "where the counters are: leaf_alloc is Leaf's table, sequence is\nSEQUENCE(table_name, next_id)")
+	cmd.Flags().Var(cli.Choice{Value: &kind, Words: words}, "table", "table of the counters: leaf_alloc is Leaf's, sequence is\nSEQUENCE(table_name, next_id)")
 	cli.Complete(cmd, "table", words...)
 }
 

@@ -38,10 +38,10 @@ func (f *TextFlags) Add(cmd *cobra.Command) {
 	f.form = "decimal"
 	words := []string{"decimal", "base32", "base62", tokenForm}
 	flags := cmd.Flags()
-	flags.Var(cli.Choice{Value: &f.form, Words: words}, "form", "how ids are written: decimal, base32, base62 or token")
+	flags.Var(cli.Choice{Value: &f.form, Words: words}, "form", "form of the ids: decimal, base32, base62 or token")
 	cli.Complete(cmd, "form", words...)
 	flags.StringVar(&f.keyFile, "token-key", "", "`file` with the key of tokens: 64 hexadecimal digits, as openssl rand -hex 32 makes them")
-	flags.StringVar(&f.context, "token-context", "", "what the tokens are of, such as the name of a table; see package uid/opaque")
+	flags.StringVar(&f.context, "token-context", "", "`context` of the tokens, such as the name of a table; see package uid/opaque")
 	cli.Complete(cmd, "token-context")
 }
 
