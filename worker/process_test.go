@@ -4,22 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 )
 
-// The arguments of a child process.
-const (
-	childURL      = "UIDRING_TEST_CHILD_URL"
-	childTable    = "UIDRING_TEST_CHILD_TABLE"
-	childAssigner = "UIDRING_TEST_CHILD_ASSIGNER"
-)
+// childVariable has an assigner, a table and a URL, a line each.
+const childVariable = "UIDRING_TEST_CHILD"
 
 // Of each child.
 const (
@@ -29,14 +26,15 @@ const (
 
 // child is one of several processes that start at once. It prints the numbers
 // that it gets, each followed by ids, and ends without giving them back.
-func child(start func()) (err error) {
-	db, err := dbtest.Open(os.Getenv(childURL))
+func child(value string, start func()) (err error) {
+	lines := strings.Split(value, "\n")
+	db, err := dbtest.Open(lines[2])
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, dbtest.Close(db)) }()
-	kind := slices.IndexFunc(all, func(a assigner) bool { return a.name == os.Getenv(childAssigner) })
-	a := all[kind].open(db, []option{worker.WithTable(os.Getenv(childTable))})
+	kind := slices.IndexFunc(all, func(a assigner) bool { return a.name == lines[0] })
+	a := all[kind].open(db, []option{worker.WithTable(lines[1])})
 	start()
 	for range childNumbers {
 		gen, err := uid.NewCached(context.Background(), a, uid.Config{})
@@ -60,7 +58,7 @@ func child(start func()) (err error) {
 func TestProcesses(t *testing.T) {
 	each(t, all, func(t *testing.T, s *store) {
 		const processes = 6
-		printed := dbtest.Processes(t, processes, childURL+"="+s.URL, childTable+"="+s.Table, childAssigner+"="+s.name)
+		printed := atonce.Run(t, atonce.Self(t, processes, childVariable, s.name+"\n"+s.Table+"\n"+s.URL)...)
 		var numbers []int64
 		ids := map[int64]bool{}
 		for _, words := range printed {

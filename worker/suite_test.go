@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -21,7 +22,7 @@ const max22 = 1<<22 - 1 // the default layout's largest worker number
 var node = lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}
 
 func TestMain(m *testing.M) {
-	dbtest.Child(child)
+	atonce.Child(childVariable, child)
 	dbtest.Parallel(8)
 	// GORM never ends the goroutine that it starts for PrepareStmt.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))

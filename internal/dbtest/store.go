@@ -1,7 +1,6 @@
 // Package dbtest has what the tests of several packages need of databases: each
-// kind of database with a table of the test's own ([Each]), connections that fail
-// as a test wants ([Pool], [Link]), and processes that start at once
-// ([Processes]). Only tests import it.
+// kind of database with a table of the test's own ([Each]), and connections that fail
+// as a test wants ([Pool], [Link]). Only tests import it.
 package dbtest
 
 import (

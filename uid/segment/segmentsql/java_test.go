@@ -14,6 +14,7 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
+	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -28,8 +29,8 @@ const (
 
 // drawBesideLeaf is a process in Go. It closes its generators, so that returns race with
 // Leaf's loads.
-func drawBesideLeaf(start func()) error {
-	url, table, _ := strings.Cut(os.Getenv(leafVariable), "\n")
+func drawBesideLeaf(value string, start func()) error {
+	url, table, _ := strings.Cut(value, "\n")
 	db, err := dbtest.Open(url)
 	if err != nil {
 		return err
@@ -74,14 +75,13 @@ func TestBesideJava(t *testing.T) {
 		t.Fatal(err)
 	}
 	jdbc := fmt.Sprintf("jdbc:mariadb://%s/%s?user=%s&password=%s", dsn.Addr, dsn.DBName, dsn.User, dsn.Passwd)
-	var commands []*exec.Cmd
+	commands := atonce.Self(t, 2, leafVariable, s.URL+"\n"+s.Table)
 	for range 2 {
 		commands = append(commands,
-			exec.CommandContext(t.Context(), "java", "-cp", driver, "testdata/LeafTwin.java", jdbc, s.Table, "orders", strconv.Itoa(leafDraws)),
-			dbtest.Self(t, leafVariable+"="+s.URL+"\n"+s.Table))
+			exec.CommandContext(t.Context(), "java", "-cp", driver, "testdata/LeafTwin.java", jdbc, s.Table, "orders", strconv.Itoa(leafDraws)))
 	}
 	seen := map[uid.ID]bool{}
-	for i, words := range dbtest.AtOnce(t, commands...) {
+	for i, words := range atonce.Run(t, commands...) {
 		if len(words) != leafDraws {
 			t.Errorf("process %d drew %d ids, want %d", i, len(words), leafDraws)
 		}

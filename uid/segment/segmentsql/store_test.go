@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 		}
 		return kinds[parts[0]].open(db, segmentsql.WithTable(parts[1])), nil
 	})
-	dbtest.Child(drawBesideLeaf)
+	atonce.Child(leafVariable, drawBesideLeaf)
 	dbtest.Parallel(4)
 	// GORM never ends the goroutine that it starts for PrepareStmt.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))

@@ -1,14 +1,12 @@
 package segmenttest
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
+	"slices"
 	"strings"
 
+	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -25,25 +23,18 @@ const (
 // test program: in these, Child does the work and exits; in any other, it returns.
 // open connects to a [Backend]'s Address.
 func Child(open func(address string) (segment.Store, error)) {
-	address := os.Getenv(addressVariable)
-	if address == "" {
-		return
-	}
-	store, err := open(address)
-	if err == nil {
-		err = reserve(store)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
+	atonce.Child(addressVariable, func(address string, start func()) error {
+		store, err := open(address)
+		if err != nil {
+			return err
+		}
+		start()
+		return reserve(store)
+	})
 }
 
-// reserve prints the ranges that it reserves when standard input ends.
+// reserve prints the ranges that it reserves.
 func reserve(store segment.Store) error {
-	fmt.Println("ready")
-	_, _ = io.Copy(io.Discard, os.Stdin) // which ends for all at once
 	type answer struct {
 		segment.Range
 		err error
@@ -71,49 +62,12 @@ func reserve(store segment.Store) error {
 // ranges are disjoint and leave nothing out.
 func processes(b *bench) {
 	b.create(tag, 1, 10)
-	self, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
 	var all []segment.Range
-	var stdins []io.Closer
-	var outputs []*bufio.Scanner
-	for range children {
-		cmd := exec.CommandContext(b.Context(), self)
-		cmd.Env = append(os.Environ(), addressVariable+"="+b.Address)
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
-		stdout, err := cmd.StdoutPipe()
-		if err != nil {
-			b.Fatal(err)
-		}
-		stdin, err := cmd.StdinPipe()
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			b.Fatal(err)
-		}
-		defer func() {
-			if err := cmd.Wait(); err != nil {
-				b.Errorf("%v: %s", err, &stderr)
-			}
-		}()
-		stdins, outputs = append(stdins, stdin), append(outputs, bufio.NewScanner(stdout))
-	}
-	for _, output := range outputs {
-		if !output.Scan() || output.Text() != "ready" {
-			b.Errorf("a process began with %q", output.Text())
-		}
-	}
-	for _, stdin := range stdins {
-		_ = stdin.Close()
-	}
-	for _, output := range outputs {
-		for output.Scan() {
+	for _, words := range atonce.Run(b, atonce.Self(b, children, addressVariable, b.Address)...) {
+		for pair := range slices.Chunk(words, 2) {
 			var r segment.Range
-			if _, err := fmt.Sscan(output.Text(), &r.First, &r.End); err != nil {
-				b.Errorf("a process printed %q", output.Text())
+			if _, err := fmt.Sscan(strings.Join(pair, " "), &r.First, &r.End); err != nil {
+				b.Fatalf("a process printed %q", words)
 			}
 			all = append(all, r)
 		}

@@ -1,4 +1,5 @@
-package dbtest
+// Package atonce has tests run processes that start their work at once.
+package atonce
 
 import (
 	"bufio"
@@ -10,20 +11,18 @@ import (
 	"testing"
 )
 
-// childVariable is set in the processes that Processes starts.
-const childVariable = "UIDRING_TEST_CHILD"
-
-// ready is what a child says when it waits for the start.
+// ready is what a process prints when it waits for the start.
 const ready = "ready"
 
-// Child does what the processes of [Processes] do, if this is one of them, and
-// ends the process; elsewhere it returns. A TestMain calls it first. run gets ready,
-// calls start, which returns when all have got ready, and prints its results.
-func Child(run func(start func()) error) {
-	if os.Getenv(childVariable) == "" {
+// Child calls run and ends the process, if [Self] started the process with this variable.
+// Elsewhere Child returns. A TestMain calls it first. run gets ready, calls start, which
+// returns when all processes are ready, and prints its results.
+func Child(variable string, run func(value string, start func()) error) {
+	value, ok := os.LookupEnv(variable)
+	if !ok {
 		return
 	}
-	err := run(func() {
+	err := run(value, func() {
 		fmt.Println(ready)
 		_, _ = io.Copy(io.Discard, os.Stdin) // which ends for all at once
 	})
@@ -34,32 +33,24 @@ func Child(run func(start func()) error) {
 	os.Exit(0)
 }
 
-// Self is a process of the test's own program, for its [Child]. env is added to the
-// environment.
-func Self(t *testing.T, env ...string) *exec.Cmd {
+// Self is n processes of the test's own program, for its [Child].
+func Self(t testing.TB, n int, variable, value string) []*exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(append(os.Environ(), childVariable+"=1"), env...)
-	return cmd
-}
-
-// Processes runs n times [Self] at once, and returns what each printed, in words.
-func Processes(t *testing.T, n int, env ...string) [][]string {
-	t.Helper()
 	commands := make([]*exec.Cmd, n)
 	for i := range commands {
-		commands[i] = Self(t, env...)
+		commands[i] = exec.CommandContext(t.Context(), self)
+		commands[i].Env = append(os.Environ(), variable+"="+value)
 	}
-	return AtOnce(t, commands...)
+	return commands
 }
 
-// AtOnce runs commands that print ready, work when standard input ends, and print their
+// Run runs commands that print ready, work when standard input ends, and print their
 // results. It returns what each printed, in words.
-func AtOnce(t *testing.T, commands ...*exec.Cmd) [][]string {
+func Run(t testing.TB, commands ...*exec.Cmd) [][]string {
 	t.Helper()
 	type process struct {
 		cmd    *exec.Cmd
