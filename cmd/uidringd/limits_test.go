@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -62,10 +63,18 @@ limits: {concurrent: 1, wait: 1h, write: 1h}
 			answer.Body.Close()
 		}
 	}()
-	for refused := false; !refused; {
-		status, text := get(t, http.DefaultClient, r.url+"/v1/ids")
-		refused = status == http.StatusServiceUnavailable && strings.Contains(text, "1 requests are being served already")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	until := func(want int) {
+		t.Helper()
+		for status := 0; status != want; {
+			var err error
+			if status, err = ask(ctx, r.url); err != nil {
+				t.Fatalf("no answer has status %d: %v", want, err)
+			}
+		}
 	}
+	until(http.StatusServiceUnavailable)
 	for range 100 {
 		if status, _ := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusServiceUnavailable {
 			t.Fatalf("status %d beside the request that waits, want 503", status)
@@ -76,10 +85,7 @@ limits: {concurrent: 1, wait: 1h, write: 1h}
 	}
 	giveUp()
 	<-gone
-	for served := false; !served; {
-		status, _ := get(t, http.DefaultClient, r.url+"/v1/ids")
-		served = status == http.StatusOK
-	}
+	until(http.StatusOK)
 }
 
 // TestHeaderBytes sends headers of two sizes, by HTTP/1 and HTTP/2. net/http allows 4 KiB

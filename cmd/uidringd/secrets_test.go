@@ -88,6 +88,7 @@ generators:
   - {name: ids, kind: segment, store: file, create: true}
   - {name: all, kind: tags, store: file, match: "*"}
 log: {requests_per_s: 1000000}
+shutdown: {delay: 0s}
 `))
 	long := strings.Repeat("forged", 2000)
 	for _, request := range []string{
