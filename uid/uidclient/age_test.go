@@ -61,6 +61,21 @@ func TestAgeOfWaitingRuns(t *testing.T) {
 	})
 }
 
+// The ids of each answer have an age of their own: those of the second remain when those
+// of the first are dropped.
+func TestAgeOfEachAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		c := open(t, Config{MaxAge: time.Second, Ahead: time.Second}, server)
+		time.Sleep(700 * time.Millisecond)
+		take(t, c, 1, 66) // more than half, so that the second is fetched
+		time.Sleep(500 * time.Millisecond)
+		if id, err := c.Next(); id != 129 || err != nil {
+			t.Errorf("Next() = %d, %v, want 129, the first id of the second answer", id, err)
+		}
+	})
+}
+
 // No id is older than MaxAge when it is issued, and an idle client asks for little.
 func TestAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
