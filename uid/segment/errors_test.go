@@ -211,8 +211,8 @@ func TestAnswersOfAnySize(t *testing.T) {
 		defer g.Close()
 		take(t, g, 1, 100_000)
 		time.Sleep(time.Hour)
-		if s := g.Stats(); s.Loads != 1 || s.Remaining != math.MaxInt64-1-100_000 {
-			t.Errorf("Stats() = %+v, want one load", s)
+		if s := g.Stats(); s.Loads != 1 || s.Remaining != math.MaxInt64-1-100_000 || s.LastError != nil {
+			t.Errorf("Stats() = %+v, want one load, and no other to be due", s)
 		}
 	})
 }

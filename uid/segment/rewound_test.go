@@ -46,6 +46,24 @@ func TestRewound(t *testing.T) {
 	})
 }
 
+// A counter that is lowered by an id has gone back too: that id is in the last range.
+func TestLoweredByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
+		take(t, g, 1, 1005)
+		synctest.Wait()
+		store.Set("orders", 1100)
+		take(t, g, 1006, 95)
+		if id, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrRewound) {
+			t.Errorf("Wait() = %d, %v, want ErrRewound", id, err)
+		}
+		if err := g.Close(); err != nil || store.next(t) != 1200 {
+			t.Errorf("Close() = %v, and the counter is %d, want 1200: nothing is returned", err, store.next(t))
+		}
+	})
+}
+
 // remembering is a store that knows that it has gone back.
 type remembering struct {
 	counter

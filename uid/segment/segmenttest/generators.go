@@ -95,11 +95,17 @@ func twoGenerators(b *bench) {
 }
 
 // setBack: the generator that held more notices, and returns nothing.
-func setBack(b *bench) {
+func setBack(b *bench) { rewind(b, func(int64) int64 { return 1 }) }
+
+// lowered is setBack by an id, to within the last range.
+func lowered(b *bench) { rewind(b, func(next int64) int64 { return next - 1 }) }
+
+// rewind sets the counter back under a generator.
+func rewind(b *bench, to func(next int64) int64) {
 	b.create(tag, 1, 10)
 	b.want(b, tag, 5000, 1, 5000)
 	gen := b.generator(b, segment.Config{Step: 10})
-	b.Set(b.T, tag, 1)
+	b.Set(b.T, tag, to(b.next(tag)))
 	last := uid.ID(5000)
 	for {
 		id, err := gen.Next()

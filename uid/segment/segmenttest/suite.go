@@ -104,6 +104,7 @@ var (
 		{"Restarts", restarts, nil},
 		{"TwoGenerators", twoGenerators, nil},
 		{"SetBack", setBack, func(b Backend) bool { return b.Set != nil }},
+		{"Lowered", lowered, func(b Backend) bool { return b.Set != nil }},
 		{"Deleted", deleted, func(b Backend) bool { return b.Delete != nil }},
 	}, races, outages)
 )
