@@ -163,7 +163,7 @@ func (s *servers) page(command string) (string, error) {
 		"S": s, "Command": command, "Setting": s.setting(), "Bars": barTable(s.bars()), "Connections": connections, "Idlers": number(idlers),
 		"Loads": s.loadTable(), "Latency": s.latencyTable(),
 		"Memory": bold(s.idle.Memory), "Goroutines": bold(s.idle.Goroutines),
-		"Requests": number(int(s.one.Calls.Median())), "P999": measure.Figure(s.half.Took[2].Median()),
+		"Requests": measure.Figure(s.one.Calls.Median()), "P999": measure.Figure(s.half.Took[2].Median()),
 	})
 	return text.String(), err
 }
