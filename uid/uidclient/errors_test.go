@@ -186,6 +186,24 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
+// Nor is it asked as the hedge of another server that is slow.
+func TestRetryAfterIsNoHedge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := newFake("a", 1), newFake("b", 1_000_000)
+		c := open(t, Config{MaxIDs: 100}, one, two)
+		one.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {"30"}} })
+		two.set(func(f *fake) { f.takes = DefaultHedge + 100*time.Millisecond })
+		for began := time.Now(); time.Since(began) < 20*time.Second; {
+			if _, err := c.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, others := one.requests(), two.requests(); n != 2 || others < 10 {
+			t.Errorf("%d requests, and %d to the other server; want 2, of which one was answered by 503", n, others)
+		}
+	})
+}
+
 // A server that allows fewer ids for a request is asked for fewer.
 func TestFewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
