@@ -84,6 +84,7 @@ generators:
   - {name: e, kind: cached, store: file, numbers: 100-199, max_borrow: 0s, max_age: -1s}
   - {name: orders, kind: segment, store: file, create: true}
   - {name: other, kind: segment, store: file, create: true, tag: order-1}
+  - {name: hidden, kind: segment, store: file, create: true, tag: hidden-1}
   - {name: tags, kind: tags, store: file, match: order-*}
 `
 
@@ -103,7 +104,7 @@ func TestEveryKind(t *testing.T) {
 			}
 			instances[e.Instance] = true
 		}
-		if got := strings.Join(names, ", "); got != "a cached, b default, c slots, d default, e cached, orders segment, other segment, order-1 segment" {
+		if got := strings.Join(names, ", "); got != "a cached, b default, c slots, d default, e cached, orders segment, other segment, hidden segment, order-1 segment" {
 			t.Errorf("open are %s", got)
 		}
 		for name, worker := range map[string]int64{"c": 5, "d": 9} {
@@ -114,10 +115,10 @@ func TestEveryKind(t *testing.T) {
 		if got := s.Clocked()["e"].Stats().Worker; got < 100 || got > 199 {
 			t.Errorf("worker %d, want 100 to 199", got)
 		}
-		if counters := s.Counters(); len(counters) != 3 || counters["order-1"].Tag != "order-1" || counters["orders"].Issued != 10 {
+		if counters := s.Counters(); len(counters) != 4 || counters["order-1"].Tag != "order-1" || counters["orders"].Issued != 10 {
 			t.Errorf("counters are %+v", counters)
 		}
-		for _, unknown := range []string{"tags", "order-2", "x", "", "order-\x00"} {
+		for _, unknown := range []string{"tags", "hidden-1", "order-2", "x", "", "order-\x00"} {
 			if e, err := s.Get(t.Context(), unknown); e != nil || !errors.Is(err, catalog.ErrUnknown) {
 				t.Errorf("Get(%q) = %v, %v; want that there is none", unknown, e, err)
 			}
