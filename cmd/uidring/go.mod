@@ -11,7 +11,7 @@ require (
 	github.com/mattn/go-isatty v0.0.24
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
-	github.com/spf13/pflag v1.0.9
+	github.com/spf13/pflag v1.0.10
 	github.com/uidring/uidring v0.0.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/perf v0.0.0-20260112171951-5abaabe9f1bd

@@ -4,8 +4,8 @@ go 1.25.0
 
 require (
 	github.com/compose-spec/compose-go/v2 v2.16.2
-	k8s.io/api v0.35.0
-	k8s.io/apimachinery v0.35.0
+	k8s.io/api v0.35.4
+	k8s.io/apimachinery v0.35.4
 	sigs.k8s.io/yaml v1.6.0
 )
 
