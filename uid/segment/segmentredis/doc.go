@@ -29,9 +29,9 @@
 //
 // # Requests are sent once
 //
-// A Store never sends a request again when the answer is lost, whatever the client's
-// MaxRetries is. A second Return could give away the range of another process. If the
-// answer to Reserve is lost, its range is a gap, and the generator loads again.
+// A Store sends each request once, whatever the client's MaxRetries is. A second
+// Return could give away the range of another process. If Redis's answer to Reserve
+// is lost, nobody issues the reserved range. The generator then reserves another one.
 //
 // # Durability
 //
