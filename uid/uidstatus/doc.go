@@ -31,8 +31,8 @@
 //
 // Nothing while no page is open: no goroutine, no counter, no memory per request. An
 // open page reloads its figures once a second; a hidden page does not. An answer has
-// 6 KB and takes 0.3 ms of one core (go test -bench Page ./uid/uidstatus). Without
-// JavaScript, reload the page by hand.
+// 6 KB and takes less than a millisecond of one core (go test -bench Page
+// ./uid/uidstatus). Without JavaScript, reload the page by hand.
 //
 // # As JSON
 //
