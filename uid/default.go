@@ -94,12 +94,16 @@ const unread = math.MinInt64
 // claim takes at most limit consecutive ids of the present tick. A patient call
 // waits for a reservation as long as ctx allows.
 //
-// Read last before the clock: otherwise an id issued in between would make the
-// clock look as if it had stepped back. Read last before the window, too. A
-// change of number empties the window, moves last, and then installs the new
-// window. So if the swap succeeds, last and window belong to the same number.
+// claim reads the clock before last, so that little time passes between the load of
+// last and the swap: on several cores, few swaps then fail. If last is of a later tick
+// than the reading, another call may have issued it in between, so claim reads the
+// clock anew before it waits.
+//
+// Read last before the window. A change of number empties the window, moves last, and
+// then installs the new window. So if the swap succeeds, last and window belong to the
+// same number.
 func (g *Default) claim(ctx context.Context, limit int64, patient bool) (first ID, n int64, err error) {
-	for tick := int64(unread); ; {
+	for tick := g.clock.tick(); ; {
 		last, w := g.last.Load(), g.window.Load()
 		if last>>g.shift > tick { // or the tick is unread
 			tick = g.clock.tick()
