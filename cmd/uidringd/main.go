@@ -21,11 +21,6 @@
 package main
 
 import (
-	"context"
-	"os"
-	"os/signal"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
 	"github.com/uidring/uidring/cmd/uidring/cli"
@@ -35,11 +30,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/stores"
 )
 
-func main() {
-	// A write to a pipe that nobody reads is no failure, and must not kill the process.
-	signal.Ignore(syscall.SIGPIPE)
-	os.Exit(cli.Run(context.Background(), newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
+func main() { cli.Main(newRoot()) }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +22,13 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 )
+
+// Main runs root as the process's command, and ends the process with the exit code.
+func Main(root *cobra.Command) {
+	// A write to a pipe that nobody reads is no failure, and must not kill the process.
+	signal.Ignore(syscall.SIGPIPE)
+	os.Exit(Run(context.Background(), root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // Run does what args say and returns the exit code. Root has commands with a RunE;
 // Run adds help and completion.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"syscall"
@@ -30,4 +31,13 @@ func UntilSignal(parent context.Context) (ctx context.Context, stop func()) {
 		}
 	}()
 	return ctx, func() { cancel(nil) }
+}
+
+// CauseOf returns the signal that ended ctx in place of an error, unless the reader of
+// standard output has gone away.
+func CauseOf(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && !errors.Is(err, ErrNoReader) {
+		return context.Cause(ctx)
+	}
+	return err
 }

@@ -128,13 +128,13 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 	var page *statusPage
 	if f.http != "" { // before a worker number is used up
 		if page, err = listen(ctx, f.http); err != nil {
-			return because(ctx, err)
+			return cli.CauseOf(ctx, err)
 		}
 		defer page.end()
 	}
 	made, err := f.open(ctx, cmd, s.logger)
 	if err != nil {
-		return because(ctx, badConfig(err))
+		return cli.CauseOf(ctx, badConfig(err))
 	}
 	defer func() { err = f.closed(cmd, made.Close(), err) }()
 	if page != nil {
@@ -145,7 +145,7 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 	// A generator that waits for the clock is woken up by closing it.
 	defer context.AfterFunc(ctx, func() { _ = made.Close() })()
 	s.made = made
-	return because(ctx, cli.Finish(s.out, s.run(ctx, f.count)))
+	return cli.CauseOf(ctx, cli.Finish(s.out, s.run(ctx, f.count)))
 }
 
 // badConfig marks errors that the flags caused, and removes the prefixes of
@@ -186,14 +186,6 @@ func told(cmd *cobra.Command) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		fmt.Fprintf(cmd.ErrOrStderr(), cmd.Root().Name()+": "+format+"\n", args...)
 	}
-}
-
-// because replaces an error by the reason why ctx has ended, if ctx has ended.
-func because(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil && !errors.Is(err, cli.ErrNoReader) {
-		return context.Cause(ctx)
-	}
-	return err
 }
 
 // opened is a generator that a status page can show.

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -73,22 +72,6 @@ func TestStreamPaced(t *testing.T) {
 			t.Errorf("%v after %v, want 400 ms", err, time.Since(start))
 		}
 	})
-}
-
-// A reader that has gone ends gen without a fault, also when an interrupt comes at the
-// same time.
-func TestBecause(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	failed, interrupt := errors.New("failed"), errors.New("interrupt")
-	if err := because(ctx, failed); err != failed {
-		t.Error(err)
-	}
-	cancel(interrupt)
-	for _, tt := range []struct{ err, want error }{{failed, interrupt}, {nil, nil}, {cli.ErrNoReader, cli.ErrNoReader}} {
-		if err := because(ctx, tt.err); err != tt.want {
-			t.Errorf("%v: %v, want %v", tt.err, err, tt.want)
-		}
-	}
 }
 
 // Each flag reaches the field of its own.

@@ -28,7 +28,6 @@ package serve
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -104,12 +103,4 @@ func newLogger(c *config.Config, stderr io.Writer) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(stderr, nil))
 	}
 	return slog.New(slog.NewTextHandler(stderr, nil))
-}
-
-// because replaces an error by the reason why ctx has ended, if ctx has ended.
-func because(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/netutil"
 	"golang.org/x/time/rate"
 
+	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/cmd/uidringd/generators"
 )
@@ -50,12 +51,12 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 	// An address that is taken costs no worker number.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return because(ctx, err)
+		return cli.CauseOf(ctx, err)
 	}
 	defer listener.Close()
 	set, err := generators.Open(ctx, c, logger)
 	if err != nil {
-		return because(ctx, err)
+		return cli.CauseOf(ctx, err)
 	}
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
