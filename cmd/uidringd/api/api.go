@@ -30,7 +30,8 @@ var description []byte
 type api struct{ *service.Service }
 
 // New returns a handler of all routes, and of others, by their patterns. It answers 404
-// to any other path, so mount it at /, and 405 to any other method.
+// to any other path, so mount it at /, and 405 to any other method. No answer may be
+// cached.
 func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	a, mux := api{s}, http.NewServeMux()
 	allow := map[string]string{}
@@ -73,6 +74,7 @@ func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	}
 	mux.Handle("/", noRoute)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Cache-Control"] = noStore
 		// Mux would redirect a path that is not clean, and has no problem for CONNECT and *.
 		if at := r.URL.EscapedPath(); !clean(at) || at[0] != '/' {
 			r.Pattern = "/"
@@ -97,7 +99,6 @@ var noRoute = handler(func(_ http.ResponseWriter, r *http.Request) error {
 type handler func(http.ResponseWriter, *http.Request) error
 
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header()["Cache-Control"] = noStore
 	var err error
 	switch {
 	case len(r.RequestURI) > MaxURI:

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/uidring/uidring/cmd/uidringd/api"
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
 	"github.com/uidring/uidring/cmd/uidringd/rpc"
 	"github.com/uidring/uidring/cmd/uidringd/service"
@@ -41,10 +42,7 @@ func FuzzCalls(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	mux := http.NewServeMux()
-	for path, handler := range rpc.New(s, func() bool { return true }) {
-		mux.Handle(path, handler)
-	}
+	handler := api.New(s, rpc.New(s, func() bool { return true }))
 	f.Fuzz(func(t *testing.T, method, contentType, encoding string, body []byte) {
 		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
 		r.URL.Path = "/uidring.v1.IdService/" + method
@@ -54,8 +52,8 @@ func FuzzCalls(f *testing.F) {
 			r.Header.Set(name, encoding)
 		}
 		w := httptest.NewRecorder()
-		mux.ServeHTTP(w, r)
-		if cache := w.Header().Get("Cache-Control"); cache != "no-store" && w.Code/100 != 3 {
+		handler.ServeHTTP(w, r)
+		if cache := w.Header().Get("Cache-Control"); cache != "no-store" {
 			t.Fatalf("%s %s: %d, Cache-Control %q", method, contentType, w.Code, cache)
 		}
 		if contentType != "application/proto" || w.Code != http.StatusOK {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidringd/api"
 	"github.com/uidring/uidring/cmd/uidringd/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/rpc"
 	"github.com/uidring/uidring/cmd/uidringd/service"
@@ -92,12 +93,9 @@ func serve(t *testing.T, config service.Config) *testServer {
 	}
 	server := new(testServer)
 	server.ready.Store(true)
-	mux := http.NewServeMux()
-	for path, handler := range rpc.New(s, server.ready.Load) {
-		mux.Handle(path, handler)
-	}
+	handler := api.New(s, rpc.New(s, server.ready.Load))
 	server.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mux.ServeHTTP(observer{w, server}, r)
+		handler.ServeHTTP(observer{w, server}, r)
 	}))
 	server.Config.Protocols = new(http.Protocols)
 	server.Config.Protocols.SetHTTP1(true)

@@ -30,7 +30,7 @@ func New(s *service.Service, ready func() bool) map[string]http.Handler {
 		connect.WithCompressMinBytes(math.MaxInt), // compressing ids takes longer than making them
 	}
 	handlers := map[string]http.Handler{}
-	add := func(path string, h http.Handler) { handlers[path] = uncached(h) }
+	add := func(path string, h http.Handler) { handlers[path] = h }
 
 	path, h := uidringv1connect.NewIdServiceHandler(ids{s}, append(options, connect.WithInterceptors(connect.UnaryInterceptorFunc(failures)))...)
 	h = admitted(s, connect.NewErrorWriter(options...), h)
@@ -47,13 +47,6 @@ func New(s *service.Service, ready func() bool) map[string]http.Handler {
 	add(grpcreflect.NewHandlerV1(reflector, options...))
 	add(grpcreflect.NewHandlerV1Alpha(reflector, options...))
 	return handlers
-}
-
-func uncached(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		h.ServeHTTP(w, r)
-	})
 }
 
 // An Observer is an [http.ResponseWriter] that learns which status HTTP has for the

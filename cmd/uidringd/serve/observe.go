@@ -96,17 +96,14 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 // Flush implements [http.Flusher], which gRPC streams need.
 func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
-var noStore = []string{"no-store"} // shared by all answers, and never changed
-
-// observed measures and logs requests. No answer may be cached. While the server stops,
-// answers end their connections.
+// observed measures and logs requests. While the server stops, answers end their
+// connections.
 func (s *server) observed(next http.Handler, m *metrics) http.Handler {
 	good, failed := newAccessLog(s.logger, s.config.Log.Requests), newAccessLog(s.logger, s.config.Log.Requests)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		m.inFlight.Inc()
 		defer m.inFlight.Dec()
-		w.Header()["Cache-Control"] = noStore
 		if s.draining.Load() {
 			w.Header().Set("Connection", "close")
 		}
