@@ -138,7 +138,7 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 	}
 	defer func() { err = f.closed(cmd, made.Close(), err) }()
 	if page != nil {
-		if err := page.show(f.http, made, s.logger, told(cmd)); err != nil {
+		if err := page.show(f.http, made, s.logger, notifier(cmd)); err != nil {
 			return err
 		}
 	}
@@ -174,15 +174,15 @@ func (f *flags) closed(cmd *cobra.Command, failed, err error) error {
 	if f.segment != "" {
 		lost = "the rest of their range may not be returned, and is then a gap"
 	}
-	told(cmd)("the ids are good, but %s: %s", lost, cli.WithoutPrefix(failed))
+	notifier(cmd)("the ids are good, but %s: %s", lost, cli.WithoutPrefix(failed))
 	if err == nil || errors.Is(err, cli.ErrNoReader) {
 		return cli.ErrReported
 	}
 	return err
 }
 
-// told returns a function that writes the command's name and a line to standard error.
-func told(cmd *cobra.Command) func(format string, args ...any) {
+// notifier returns a function that writes the command's name and a line to standard error.
+func notifier(cmd *cobra.Command) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		fmt.Fprintf(cmd.ErrOrStderr(), cmd.Root().Name()+": "+format+"\n", args...)
 	}
@@ -211,7 +211,7 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	if f.segment != "" {
 		return openSegment(ctx, cmd, f.segment, logger)
 	}
-	from := &numbers{place: database.Of(cmd, f.stores), kind: f.worker.kind, logger: logger, told: told(cmd)}
+	from := &numbers{place: database.Of(cmd, f.stores), kind: f.worker.kind, logger: logger, notify: notifier(cmd)}
 	var leaser uid.Leaser = from
 	if f.worker.kind == staticSource {
 		leaser = uid.StaticWorker(f.worker.number)

@@ -18,7 +18,7 @@ type numbers struct {
 	place  database.Place
 	kind   string // leaseSource or registrySource
 	logger *slog.Logger
-	told   func(format string, args ...any)
+	notify func(format string, args ...any)
 }
 
 // Lease implements uid.Leaser. A leased number keeps the connection until it is given
@@ -30,7 +30,7 @@ func (n *numbers) Lease(ctx context.Context, limit int64, clock func() time.Time
 	}
 	take := open.Lease
 	if open.DB != nil {
-		take = n.beside(ctx, open)
+		take = n.fromSQL(ctx, open)
 	}
 	taken, err := take(ctx, limit, clock, granted)
 	if err != nil {
@@ -45,9 +45,9 @@ func (n *numbers) Lease(ctx context.Context, limit int64, clock func() time.Time
 // take is uid.Leaser's method.
 type take func(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error)
 
-// beside takes a number from one of an SQL database's two tables, and tells what is
-// to be known about them.
-func (n *numbers) beside(ctx context.Context, open *database.Leases) take {
+// fromSQL takes a number from one of an SQL database's two tables. It reports a table
+// that it created, and warns if the other table has given numbers too.
+func (n *numbers) fromSQL(ctx context.Context, open *database.Leases) take {
 	registry := worker.NewRegistry(open.DB.DB, worker.WithLogger(n.logger))
 	nodes, noRegistry := registry.Nodes(ctx, 1)
 	leases, noLeases := open.Leases(ctx, 1)
@@ -60,7 +60,7 @@ func (n *numbers) beside(ctx context.Context, open *database.Leases) take {
 	return func(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
 		taken, err := from(ctx, limit, clock, granted)
 		if err == nil && errors.Is(missing, worker.ErrNoTable) {
-			n.told("created the table %s in %s: its worker numbers start from the beginning", table, open.Name)
+			n.notify("created the table %s in %s: its worker numbers start from the beginning", table, open.Name)
 		}
 		if err == nil && mixed {
 			n.logger.Warn("ids can repeat: " + other + " of this database has given numbers too, and the numbers can be equal; " +

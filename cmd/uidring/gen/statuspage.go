@@ -36,7 +36,7 @@ type statusPage struct {
 	served   sync.WaitGroup
 }
 
-// listen takes the address. Who calls now waits until show.
+// listen takes the address. Clients that connect wait until show.
 func listen(ctx context.Context, address string) (*statusPage, error) {
 	var how net.ListenConfig
 	listener, err := how.Listen(ctx, "tcp", address)
@@ -46,9 +46,9 @@ func listen(ctx context.Context, address string) (*statusPage, error) {
 	return &statusPage{listener: listener}, nil
 }
 
-// show answers from now on, and tells where. Browsers may name the host of
-// address, which is what --http has.
-func (p *statusPage) show(address string, made opened, logger *slog.Logger, told func(string, ...any)) error {
+// show serves the page from now on, and writes its URL. Browsers may use the host name in
+// address, the value of --http.
+func (p *statusPage) show(address string, made opened, logger *slog.Logger, notify func(string, ...any)) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (p *statusPage) show(address string, made opened, logger *slog.Logger, told
 		MaxHeaderBytes:    1 << 14,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
-	told("status page at http://%s/", p.listener.Addr())
+	notify("status page at http://%s/", p.listener.Addr())
 	p.served.Go(func() {
 		if err := p.server.Serve(p.listener); err != http.ErrServerClosed {
 			logger.Warn("the status page has ended; gen continues", "error", err)
