@@ -13,9 +13,10 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
-	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
+
+	"github.com/uidring/uidring/internal/sqlitefile"
 )
 
 // Open opens a database by its driver's own DSN: PostgreSQL by postgres://…, MySQL
@@ -122,19 +123,12 @@ func openSQLite(dsn string) (*sql.DB, gorm.Dialector, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if !options.Has("_txlock") {
-		options.Set("_txlock", "immediate")
-	}
-	if !options.Has(busyOption) {
-		options.Set(busyOption, busyValue)
-	}
-	file := url.URL{Path: path}
-	pool, err := sql.Open(sqliteDriver, "file:"+file.EscapedPath()+"?"+options.Encode())
+	pool, dialector, err := sqlitefile.Open(path, options)
 	if err != nil {
 		return nil, nil, err
 	}
 	if path == ":memory:" { // each connection would have an empty database of its own
 		pool.SetMaxOpenConns(1)
 	}
-	return pool, sqlite.New(sqlite.Config{DriverName: sqliteDriver, Conn: pool}), nil
+	return pool, dialector, nil
 }

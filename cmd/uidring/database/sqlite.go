@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/sqlitefile"
 )
 
 // sqliteURL reads what follows sqlite: or file:.
@@ -31,35 +32,17 @@ func sqliteURL(_, rest string) (*target, error) {
 	return sqliteFile(path, options), nil
 }
 
-// sqliteFile is the file at a path, taken literally. SQLite waits up to ten
-// seconds for another writer, and takes the write lock when a transaction
-// begins. So several processes can start on one file at once. Options win over
-// that.
+// sqliteFile is the file at a path, taken literally.
 func sqliteFile(path string, options url.Values) *target {
-	if !options.Has("_txlock") {
-		options.Set("_txlock", "immediate")
-	}
-	if !options.Has("_busy_timeout") && !strings.Contains(strings.Join(options["_pragma"], " "), "busy_timeout") {
-		options.Add(busyOption, busyValue)
-	}
 	shown, err := filepath.Abs(path)
 	if err != nil {
 		shown = path
 	}
-	t := &target{
+	return &target{
 		name:    "SQLite file " + strconv.Quote(shown),
 		file:    path,
 		memory:  path == ":memory:" || options.Get("mode") == "memory",
 		timeout: 2 * patience, // more than SQLite waits by itself
+		open:    func() (*sql.DB, gorm.Dialector, error) { return sqlitefile.Open(path, options) },
 	}
-	t.open = func() (*sql.DB, gorm.Dialector, error) {
-		// The driver gets a URI, the only form in which a path may hold a question mark.
-		uri := url.URL{Path: path}
-		if strings.HasPrefix(path, "//") { // else SQLite takes the first name for a host
-			uri.Path = "/" + strings.TrimLeft(path, "/")
-		}
-		pool, err := sql.Open(driverName, "file:"+uri.EscapedPath()+"?"+options.Encode())
-		return pool, sqlite.New(sqlite.Config{DriverName: driverName, Conn: pool}), err
-	}
-	return t
 }

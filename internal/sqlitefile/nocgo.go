@@ -1,12 +1,12 @@
 //go:build !cgo
 
-package database
+package sqlitefile
 
 import _ "modernc.org/sqlite" // registers "sqlite"
 
 // Without cgo, SQLite is modernc.org/sqlite, the same library in Go.
 const (
-	driverName = "sqlite"
+	driver     = "sqlite"
 	busyOption = "_pragma"
 	busyValue  = "busy_timeout(10000)" // milliseconds
 )

@@ -1,10 +1,10 @@
 //go:build cgo
 
-package database
+package sqlitefile
 
 // With cgo, SQLite is github.com/mattn/go-sqlite3, which GORM's driver links.
 const (
-	driverName = "sqlite3"
+	driver     = "sqlite3"
 	busyOption = "_busy_timeout"
 	busyValue  = "10000" // milliseconds
 )
