@@ -64,7 +64,7 @@ func (r *results) flat(name string) bar {
 	return bar{
 		What:     fmt.Sprintf("`%s`, from 2 to 64 goroutines", name),
 		Want:     "the dearest ≤ 1.25 × the cheapest",
-		Measured: fmt.Sprintf("%.2f ×: %s / %s ns", most/least, measure.Figure(most), measure.Figure(least)),
+		Measured: fmt.Sprintf("%.3f ×: %s / %s ns", most/least, measure.Figure(most), measure.Figure(least)),
 		Pass:     most/least <= 1.25,
 	}
 }
@@ -77,11 +77,10 @@ func (r *results) ratio(name string, l limit, s setting) bar {
 	one, under := r.cell(name, s), r.cell(base, s)
 	ratio := one.Over(under)
 	return bar{
-		What: fmt.Sprintf("`%s`, %s", name, s),
-		Want: fmt.Sprintf("≤ %.2f × %s", l.Most, l.Base),
-		Measured: fmt.Sprintf("%.2f × `%s`: %s / %s ns", ratio,
-			base, one.NsPerID, under.NsPerID),
-		Pass: ratio <= l.Most, // false of NaN
+		What:     fmt.Sprintf("`%s`, %s", name, s),
+		Want:     fmt.Sprintf("≤ %.2f × %s", l.Most, l.Base),
+		Measured: fmt.Sprintf("%.3f × `%s`: %s / %s ns", ratio, base, one.NsPerID, under.NsPerID),
+		Pass:     ratio <= l.Most, // false of NaN
 	}
 }
 

@@ -163,7 +163,7 @@ func TestMissedBars(t *testing.T) {
 	for _, c := range []struct {
 		ns     float64
 		missed int
-	}{{149, 0}, {151, 1}, {math.NaN(), 1}} {
+	}{{150, 0}, {150.4, 1}, {math.NaN(), 1}} {
 		r := measured()
 		r.cell(measure.CachedNext, one).NsPerID = measure.Series{c.ns}
 		text, err := r.page("a command")
@@ -175,6 +175,11 @@ func TestMissedBars(t *testing.T) {
 		}
 	}
 	r := measured()
+	r.cell(measure.CachedNext, one).NsPerID = measure.Series{150.4}
+	if text := r.missed()[0].Measured; !strings.HasPrefix(text, "1.504 × ") {
+		t.Errorf("150.4 against 100 ns: %q reads as the bar of 1.50", text)
+	}
+	r = measured()
 	r.cell(measure.CachedAll, setting{Goroutines: 64}).NsPerID = measure.Series{1.3}
 	if missed := r.missed(); len(missed) != 1 || missed[0].What != "`Cached.All`, from 2 to 64 goroutines" {
 		t.Errorf("64 loops cost 1.3 times what 2 cost: %+v", missed)
