@@ -103,6 +103,12 @@
 // found, which is c. The two own no tick in common. This argument uses no clock, and no
 // bound on how long anything takes.
 //
+// Nor does it use ranges, which only decide which number is new. [WithNumber] and a
+// Leaser whose range contains that number may both insert its row. One of them makes the
+// row. The other finds it: WithNumber fails with ErrHeld, the Leaser looks again. A look
+// counts the rows and the numbers given in every range that begins at or before
+// Bounds.To, so it does not offer that number as new again.
+//
 // A holder takes a free or expired number whose Until has passed; else a new number;
 // else the number with the least Until. To renew, a holder reads the row and then
 // writes: four times per expiry, and at once when half of the reserved time is used.

@@ -95,6 +95,9 @@ func (l *Leaser) Lease(ctx context.Context, limit int64, clock func() time.Time,
 	if err != nil {
 		return nil, err
 	}
+	if exact >= 0 {
+		within = Bounds{exact, exact}
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, l.fail(ctx, "take a number from", err)
 	}

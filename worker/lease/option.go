@@ -67,8 +67,11 @@ func WithMaxSkew(d time.Duration) Option {
 //
 // After a crash the next holder starts where the crashed holder's reserved time
 // ends, a window ahead of the clock or more. If uid.Config.MaxBorrow is less, the start
-// fails until the clock has come closer. If some holders of a store use WithNumber, all
-// should: other holders get new numbers above the greatest number that was given.
+// fails until the clock has come closer.
+//
+// The number n counts as a range of its own, like Range(n, n). It changes nothing for
+// Leasers whose range lacks n. A Leaser whose range contains n may take n first, and gets
+// no new numbers below n afterwards. If Range is given too and lacks n, the start fails.
 func WithNumber(assigner Assigner) Option {
 	return func(l *Leaser) {
 		if assigner == nil {

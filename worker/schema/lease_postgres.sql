@@ -1,9 +1,9 @@
--- One row a worker number; row -1 counts them. Instants are milliseconds since
+-- One row a worker number; rows below 0 count them. Instants are milliseconds since
 -- 1970 UTC, those of heartbeat_at and created by this database's clock.
 CREATE TABLE IF NOT EXISTS worker_lease (
   worker_id      BIGINT      NOT NULL PRIMARY KEY,
   token          VARCHAR(64) NOT NULL, -- of the last write
-  reserved_until BIGINT      NOT NULL, -- ticks that begin before it may be stamped (in row -1, the next new number)
+  reserved_until BIGINT      NOT NULL, -- ticks that begin before it may be stamped (in rows below 0, the next new number)
   heartbeat_at   BIGINT      NOT NULL, -- 0 when given back
   host           VARCHAR(64) NOT NULL,
   port           VARCHAR(64) NOT NULL,

@@ -177,14 +177,19 @@ generators:
 // A lease gets a number below a fixed one that was taken before, as generators open in
 // any order.
 func TestFixedBeforeLease(t *testing.T) {
-	t.Chdir(t.TempDir())
+	t.Setenv("POD_NAME", "ids-9")
 	const store = "stores: [{name: file, url: ids.db}]\ngenerators:\n"
-	fixed := open(t, store+`  - {name: fixed, kind: slots, worker: "static:9", store: file}`)
-	defer end(t, fixed)
-	leased := open(t, store+"  - {name: leased, kind: slots, numbers: 0-8, store: file}")
-	defer end(t, leased)
-	if got := leased.Clocked()["leased"].Stats().Worker; got != 0 {
-		t.Errorf("worker %d, want 0", got)
+	for _, worker := range []string{"static:9", "statefulset"} {
+		t.Run(worker, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			fixed := open(t, store+`  - {name: fixed, kind: slots, worker: "`+worker+`", store: file}`)
+			defer end(t, fixed)
+			leased := open(t, store+"  - {name: leased, kind: slots, numbers: 0-8, store: file}")
+			defer end(t, leased)
+			if got := leased.Clocked()["leased"].Stats().Worker; got != 0 {
+				t.Errorf("worker %d, want 0", got)
+			}
+		})
 	}
 }
 

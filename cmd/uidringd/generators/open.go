@@ -112,11 +112,6 @@ func (m *member) numbers(ctx context.Context, store *config.Store, g *config.Clo
 	if fixed != nil {
 		options = append(options, lease.WithNumber(fixed))
 	}
-	if g.Worker.Kind == config.Static {
-		// Without a range of its own, static:9 counts as if 0 to 9 were given: a lease with
-		// numbers 0-8 would get no new number.
-		options = append(options, lease.Range(g.Worker.Number, g.Worker.Number))
-	}
 	if g.Numbers.Set {
 		options = append(options, lease.Range(g.Numbers.From, g.Numbers.To))
 	}

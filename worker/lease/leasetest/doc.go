@@ -53,7 +53,7 @@ func (s Suite) Run(t *testing.T) {
 		{"Empty", s.empty}, {"Insert", s.insert}, {"Swap", s.swap}, {"Fresh", s.fresh}, {"Bounds", s.bounds},
 		{"Look", s.look}, {"List", s.list}, {"Expiry", s.expiry}, {"Once", s.once}, {"Cancelled", s.cancelled},
 		{"ComesBack", s.comesBack}, {"Crash", s.crash}, {"Held", s.held}, {"Loss", s.loss}, {"Starters", s.starters},
-		{"Renews", s.renews}, {"Range", s.inRange},
+		{"Renews", s.renews}, {"Range", s.inRange}, {"Fixed", s.fixed}, {"Overtaken", s.overtaken}, {"Counted", s.counted},
 		{"Linearizable", Linearizable}, {"Adversary", s.adversary}, {"AlwaysFree", s.alwaysFree},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -83,5 +83,5 @@ func (w *world) crowded(p *process, err error) bool {
 			return false
 		}
 	}
-	return errors.Is(err, ErrExhausted) && w.store.head > w.limit
+	return errors.Is(err, ErrExhausted) && w.store.look().Next > w.limit
 }

@@ -12,7 +12,8 @@ import (
 // memory is a store of leases: all that the protocol asks of a database.
 type memory struct {
 	rows   map[int64]record
-	head   int64 // above every number that was ever inserted
+	head   int64 // above every number that was inserted as new
+	fixed  int64 // above every other number that was inserted: each is a range of its own
 	now    int64
 	expiry int64
 }
@@ -61,7 +62,11 @@ func (m *memory) do(request Request) Answer {
 		if exists || request.Fresh && request.Number < m.head {
 			return Answer{}
 		}
-		m.head = max(m.head, request.Number+1)
+		if request.Fresh {
+			m.head = max(m.head, request.Number+1)
+		} else {
+			m.fixed = max(m.fixed, request.Number+1)
+		}
 	case Swap:
 		if !exists || old.token != request.Old {
 			return Answer{}
@@ -76,7 +81,7 @@ func (m *memory) do(request Request) Answer {
 }
 
 func (m *memory) look() Answer {
-	answer := Answer{Now: m.now, Next: m.head}
+	answer := Answer{Now: m.now, Next: max(m.head, m.fixed)}
 	for number, r := range m.rows {
 		answer.Next = max(answer.Next, number+1)
 		if m.live(r) {
