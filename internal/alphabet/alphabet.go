@@ -1,5 +1,5 @@
-// Package alphabet reads numbers that are written with a fixed number of
-// characters, and says what is wrong with a text that is no such number.
+// Package alphabet has the alphabets in which ids are written with a fixed number of
+// characters, and the errors for texts that are no such ids.
 package alphabet
 
 import (
@@ -25,8 +25,7 @@ type Alphabet struct {
 	Values [256]uint8
 }
 
-// New returns the alphabet of characters; the value of a character is its
-// place.
+// New returns the alphabet of characters; the value of a character is its index.
 func New(name, characters string) *Alphabet {
 	a := &Alphabet{name: name}
 	for i := range a.Values {
@@ -51,8 +50,8 @@ func NewCrockford() *Alphabet {
 	return a
 }
 
-// Fault returns an error that wraps sentinel, quotes text and says why it is not
-// width characters of the alphabet; or one that asks for what want says, if it is.
+// Fault returns an error that wraps sentinel, quotes text and says why text is not width
+// characters of the alphabet. If text is that, the error asks for want.
 func (a *Alphabet) Fault(sentinel error, text string, width int, want string) error {
 	for i := range min(len(text), width) {
 		if a.Values[text[i]] != None {
@@ -69,8 +68,7 @@ func (a *Alphabet) Fault(sentinel error, text string, width int, want string) er
 	return fmt.Errorf("%w: %s, want %s", sentinel, Quote(text), want)
 }
 
-// Quote shortens what is far too long, so that an error never repeats a whole
-// wrong file.
+// Quote quotes 64 bytes of text at most, so that no error repeats a whole wrong file.
 func Quote(text string) string {
 	const most = 64
 	if len(text) > most {

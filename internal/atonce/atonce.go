@@ -1,4 +1,4 @@
-// Package atonce has tests run processes that start their work at once.
+// Package atonce runs processes of a test that start their work at the same time.
 package atonce
 
 import (
@@ -14,9 +14,9 @@ import (
 // ready is what a process prints when it waits for the start.
 const ready = "ready"
 
-// Child calls run and ends the process, if [Self] started the process with this variable.
-// Elsewhere Child returns. A TestMain calls it first. run gets ready, calls start, which
-// returns when all processes are ready, and prints its results.
+// Child calls run and exits, if [Self] started this process with the variable. Otherwise
+// it returns. Call it first in TestMain. run prepares its work, calls start and prints its
+// results. start returns when all processes are ready.
 func Child(variable string, run func(value string, start func()) error) {
 	value, ok := os.LookupEnv(variable)
 	if !ok {
@@ -24,7 +24,7 @@ func Child(variable string, run func(value string, start func()) error) {
 	}
 	err := run(value, func() {
 		fmt.Println(ready)
-		_, _ = io.Copy(io.Discard, os.Stdin) // which ends for all at once
+		_, _ = io.Copy(io.Discard, os.Stdin) // until Run closes it for all processes
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -33,7 +33,7 @@ func Child(variable string, run func(value string, start func()) error) {
 	os.Exit(0)
 }
 
-// Self is n processes of the test's own program, for its [Child].
+// Self returns n commands that start the test's own program for its [Child].
 func Self(t testing.TB, n int, variable, value string) []*exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -48,8 +48,8 @@ func Self(t testing.TB, n int, variable, value string) []*exec.Cmd {
 	return commands
 }
 
-// Run runs commands that print ready, work when standard input ends, and print their
-// results. It returns what each printed, in words.
+// Run starts commands that print ready, begin their work when standard input ends, and
+// print their results. It returns the words that each printed.
 func Run(t testing.TB, commands ...*exec.Cmd) [][]string {
 	t.Helper()
 	type process struct {
@@ -85,7 +85,7 @@ func Run(t testing.TB, commands ...*exec.Cmd) [][]string {
 	}
 	printed := make([][]string, len(processes))
 	for i, p := range processes {
-		text, _ := io.ReadAll(p.stdout) // which ends with the process
+		text, _ := io.ReadAll(p.stdout) // until the process ends
 		if err := p.cmd.Wait(); err != nil {
 			t.Errorf("%v: %s", err, &p.stderr)
 		}

@@ -8,11 +8,11 @@ import (
 )
 
 // Size is how many bytes to keep between two words that different cores write.
-// It is two lines of 64 bytes, because the prefetchers of common processors
-// fetch lines in pairs, and one line of those that have 128.
+// That is two lines of 64 bytes, because the prefetchers of common processors
+// fetch lines in pairs. Other processors have lines of 128 bytes.
 const Size = 128
 
-// Pad fills one Size. Place it before and after what is to stand alone.
+// Pad fills Size bytes. Place one before and one after a field that shares no line.
 type Pad [Size]byte
 
 // Int64 is an atomic integer that shares no cache line with anything else,
@@ -23,5 +23,5 @@ type Int64 struct {
 	_ [Size - 8]byte
 }
 
-// On every platform the word stands 120 bytes from either end.
+// The compiler checks that the word stands 120 bytes from either end on every platform.
 var _ [2*Size - 8]byte = [unsafe.Sizeof(Int64{})]byte{}

@@ -11,13 +11,13 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 )
 
-// A Link is the network between a test and a server. It can be cut, and hang.
+// A Link is the network between a test and a server. A test can cut it, and make it hang.
 type Link struct {
-	here string // address
+	here string // the link's address
 
 	mu       sync.Mutex
-	healed   *sync.Cond // by mu: hangs was true and is no longer
-	server   string     // address
+	healed   *sync.Cond // of mu: hangs has become false
+	server   string     // the server's address
 	cut      bool
 	hangs    bool
 	listener net.Listener
@@ -25,7 +25,8 @@ type Link struct {
 	running  sync.WaitGroup
 }
 
-// Linked returns the URL of s by way of a Link. SQLite has no network.
+// Linked returns a Link to the server of s, and the URL of the database through the Link.
+// It is not for SQLite, which has no server.
 func (s *Store) Linked(t *testing.T) (string, *Link) {
 	t.Helper()
 	server, at := s.server(t)
@@ -80,28 +81,28 @@ func (l *Link) Cut() {
 	}
 }
 
-// Hang carries nothing any more, and takes connections that lead nowhere.
+// Hang stops carrying bytes. New connections are accepted, and get no answer.
 func (l *Link) Hang() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hangs = true
 }
 
-// release has what hangs go on. It is called with mu held.
+// release ends a hang. The caller holds mu.
 func (l *Link) release() {
 	l.hangs = false
 	l.healed.Broadcast()
 }
 
-// Move has connections from now on lead to a server elsewhere.
+// Move makes connections from now on lead to another server.
 func (l *Link) Move(server string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.server = server
 }
 
-// Mend takes connections again, at the address that it had before, and carries what
-// was sent meanwhile.
+// Mend accepts connections again, at the same address as before, and carries the bytes
+// that were sent during a hang.
 func (l *Link) Mend() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

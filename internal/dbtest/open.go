@@ -20,14 +20,14 @@ import (
 )
 
 // Open opens a database by its driver's own DSN: PostgreSQL by postgres://…, MySQL
-// by user@tcp(host:port)/name, and SQLite by the path of a file, with options after
-// a question mark if need be. GORM's logger is silent, and times are in UTC.
+// by user@tcp(host:port)/name, and SQLite by the path of a file, with or without
+// options after a question mark. GORM's logger is silent, and times are in UTC.
 //
 // SQLite waits up to ten seconds for another writer and takes the write lock at the
 // start of a transaction, unless the options say otherwise.
 //
-// A handle has at most four connections: a server has only so many for all tests
-// that run at once.
+// A handle has at most four connections, so that all tests that run at the same time
+// find enough.
 func Open(dsn string) (*gorm.DB, error) {
 	pool, dialector, err := connect(dsn)
 	if err != nil {
@@ -44,7 +44,7 @@ func Open(dsn string) (*gorm.DB, error) {
 	return db, nil
 }
 
-// Close closes the connections of a handle from Open. A nil handle is left alone.
+// Close closes the connections of a handle from Open. For nil it does nothing.
 func Close(db *gorm.DB) error {
 	if db == nil {
 		return nil
@@ -76,8 +76,8 @@ func connect(dsn string) (*sql.DB, gorm.Dialector, error) {
 	}
 }
 
-// patient waits, as long as its context allows, while a server has no connection left:
-// tests of other packages hold them.
+// patient retries, for a minute or until its context ends, while the server has no
+// connection left because tests of other packages hold them.
 type patient struct{ driver.Connector }
 
 func (p patient) Connect(ctx context.Context) (driver.Conn, error) {
@@ -90,7 +90,7 @@ func (p patient) Connect(ctx context.Context) (driver.Conn, error) {
 	}, backoff.WithMaxElapsedTime(time.Minute))
 }
 
-// full reports that a server has as many connections as it allows.
+// full reports whether a connection failed because the server has no connection left.
 func full(err error) bool {
 	var pg interface{ SQLState() string }
 	var my *mysqldriver.MySQLError

@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,16 +12,15 @@ import (
 	"gorm.io/gorm"
 )
 
-// A Pool stands between GORM and the connections of a database, and has
-// transactions go as a test wants. What goes around transactions goes around it
-// too. Its methods may be called while others use it; a transaction keeps to what
-// was set when it began.
+// A Pool stands between GORM and the connections of a database, and makes transactions
+// fail as a test wants. It does not see statements outside transactions. It is safe for
+// concurrent use. A transaction keeps the faults that were set when it began.
 type Pool struct {
 	*sql.DB
 	faults atomic.Pointer[Faults]
 }
 
-// Faults say how transactions go. The zero value lets them be.
+// Faults say how transactions fail. With the zero value they do not.
 type Faults struct {
 	// Statement, if set, is called before each statement, and before a transaction
 	// begins with the query BEGIN. Its error is the statement's, which is then not
@@ -49,18 +49,18 @@ func (s *Store) Pooled(t *testing.T) (*gorm.DB, *Pool) {
 	return db, pool
 }
 
-// Set says how transactions go from now on.
+// Set sets the faults of transactions that begin from now on.
 func (p *Pool) Set(f Faults) { p.faults.Store(&f) }
 
-// Heal has all go well again.
+// Heal removes the faults.
 func (p *Pool) Heal() { p.Set(Faults{}) }
 
-// Cut has everything fail with err: the database is away.
+// Cut makes all statements fail with err, as if the database were away.
 func (p *Pool) Cut(err error) {
 	p.Set(Faults{Statement: func(context.Context, string) error { return err }})
 }
 
-// Slow has transactions begin 50 ms late.
+// Slow makes transactions begin 50 ms late.
 func (p *Pool) Slow() {
 	p.Set(Faults{Statement: func(_ context.Context, query string) error {
 		if query == "BEGIN" {
@@ -70,7 +70,7 @@ func (p *Pool) Slow() {
 	}})
 }
 
-// Hang has everything wait for the end of its context: the database does not
+// Hang makes all statements wait until their context ends, as if the database did not
 // answer.
 func (p *Pool) Hang() {
 	p.Set(Faults{Statement: func(ctx context.Context, _ string) error {
@@ -102,18 +102,13 @@ type Tx struct {
 	*sql.Tx
 	Queries []string // sent so far
 	faults  *Faults
-	ended   bool // by Commit, whatever came of it
+	ended   bool // Commit was called, and succeeded or failed
 }
 
 // Wrote reports whether the transaction has sent a statement that begins with
 // word, such as INSERT.
 func (tx *Tx) Wrote(word string) bool {
-	for _, query := range tx.Queries {
-		if strings.HasPrefix(query, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(tx.Queries, func(query string) bool { return strings.HasPrefix(query, word) })
 }
 
 func (tx *Tx) before(ctx context.Context, query string) error {
@@ -149,7 +144,7 @@ func (tx *Tx) Commit() error {
 	return tx.faults.Commit(tx)
 }
 
-// Rollback implements gorm.TxCommitter. After Commit it does nothing, as ever.
+// Rollback implements gorm.TxCommitter. After Commit it does nothing, as in database/sql.
 func (tx *Tx) Rollback() error {
 	if tx.ended {
 		return sql.ErrTxDone

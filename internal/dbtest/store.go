@@ -19,11 +19,11 @@ import (
 // Kinds are the kinds of database, as GORM's dialectors name them.
 var Kinds = []string{"sqlite", "mysql", "postgres"}
 
-// variables say where the servers are.
+// variables are the environment variables that have the servers' URLs.
 var variables = map[string]string{"mysql": "UIDRING_TEST_MYSQL", "postgres": "UIDRING_TEST_POSTGRES"}
 
-// Store is a database under test, and the name of a table in it that is the
-// test's own. The table is not there yet, and is dropped at the end if it is.
+// Store is a database under test, and the name of a table for one test. The table does
+// not exist at first. At the end of the test it is dropped.
 type Store struct {
 	Kind  string
 	URL   string // for [Open]
@@ -36,8 +36,8 @@ func Each(t *testing.T, test func(t *testing.T, s *Store)) {
 	On(t, Kinds, test)
 }
 
-// On runs test on the kinds of database for which it has a meaning: SQLite always,
-// the servers where their variable is set.
+// On runs test on some kinds of database: on SQLite always, on a server if its variable
+// is set.
 func On(t *testing.T, kinds []string, test func(t *testing.T, s *Store)) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) { test(t, New(t, kind)) })
@@ -63,16 +63,16 @@ func At(t *testing.T, kind, url string) *Store {
 	s.DB = s.Open(t, url)
 	t.Cleanup(func() { // before the handle is closed
 		s.Exec(t, "DROP TABLE IF EXISTS %s", s.Table)
-		if kind == "postgres" { // what a trigger of the table called
+		if kind == "postgres" { // which a trigger of the table called
 			s.Exec(t, "DROP FUNCTION IF EXISTS %s_no", s.Table)
 		}
 	})
 	return s
 }
 
-// Parallel has n parallel tests run at once, unless the command line says how many.
-// By itself go test has as many as there are processors, which is few for tests
-// that wait for servers most of the time. A TestMain calls it.
+// Parallel lets n parallel tests run at the same time, unless the command line has
+// -parallel. By default go test runs one per processor, which is few for tests that mostly
+// wait for servers. Call it in TestMain.
 func Parallel(n int) {
 	flag.Parse()
 	given := false
@@ -82,7 +82,7 @@ func Parallel(n int) {
 	}
 }
 
-// Another returns a table more in the same database.
+// Another returns another table in the same database.
 func (s *Store) Another(t *testing.T) *Store {
 	t.Helper()
 	another := *s
@@ -114,7 +114,7 @@ func (s *Store) Reopen(t *testing.T, change func(gorm.Dialector) gorm.Dialector,
 	if change != nil {
 		dialector = change(dialector)
 	}
-	config.DisableAutomaticPing = true // which a transaction does not answer
+	config.DisableAutomaticPing = true // a transaction cannot be pinged
 	if config.Logger == nil {
 		config.Logger = s.DB.Logger
 	}
@@ -125,7 +125,7 @@ func (s *Store) Reopen(t *testing.T, change func(gorm.Dialector) gorm.Dialector,
 	return db
 }
 
-// With returns the URL with an option of the driver's added.
+// With returns the URL with one more option of the driver.
 func (s *Store) With(option string) string {
 	if strings.Contains(s.URL, "?") {
 		return s.URL + "&" + option
@@ -133,16 +133,15 @@ func (s *Store) With(option string) string {
 	return s.URL + "?" + option
 }
 
-// Impatient returns s on connections that do not wait for long where another's
-// transaction is in the way. Those of SQLite wait ten seconds by themselves, deaf
-// to the end of a context.
+// Impatient returns s on connections that do not wait for long for another transaction.
+// Those of SQLite otherwise wait ten seconds, even if their context ends before.
 func (s *Store) Impatient(t *testing.T) *Store {
 	t.Helper()
 	if s.Kind != "sqlite" {
 		return s
 	}
-	impatient := *s // an option for each driver
-	impatient.URL = s.URL + "?_busy_timeout=100&_pragma=busy_timeout(100)"
+	impatient := *s
+	impatient.URL = s.URL + "?_busy_timeout=100&_pragma=busy_timeout(100)" // each driver reads one
 	impatient.DB = s.Open(t, impatient.URL)
 	return &impatient
 }
@@ -155,11 +154,11 @@ func (s *Store) Exec(t *testing.T, format string, args ...any) {
 	}
 }
 
-// Dialector lets a test change what GORM's own does.
+// Dialector is a dialector of GORM with another name or pool.
 type Dialector struct {
 	gorm.Dialector
-	As   string                            // the name, if not empty
-	Pool func(gorm.ConnPool) gorm.ConnPool // stands between GORM and its connections, if not nil
+	As   string                            // if not empty, the name
+	Pool func(gorm.ConnPool) gorm.ConnPool // if not nil, returns the pool that GORM uses in place of its own
 }
 
 // Name implements gorm.Dialector.

@@ -8,9 +8,9 @@ import (
 
 // PanicError is what a panic in a source, a handler or a clock becomes.
 type PanicError struct {
-	In    string // what panicked, such as "source"
-	Value any    // what it panicked with
-	Stack []byte // where
+	In    string // the function's role, such as "source"
+	Value any    // the argument of panic
+	Stack []byte // of the goroutine that panicked
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("padding: panic in %s: %v", e.In, e.Value) }
@@ -21,11 +21,11 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Call calls f and returns its error, or a [*PanicError] if it panics.
-func Call(what string, f func() error) (err error) {
+// Call calls f and returns its error, or a [*PanicError] if f panics.
+func Call(role string, f func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &PanicError{In: what, Value: value, Stack: debug.Stack()}
+			err = &PanicError{In: role, Value: value, Stack: debug.Stack()}
 		}
 	}()
 	return f()

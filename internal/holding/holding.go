@@ -1,4 +1,4 @@
-// Package holding holds worker numbers in tests, and keeps all that was granted.
+// Package holding leases worker numbers in tests, and records the grants.
 package holding
 
 import (
@@ -13,20 +13,19 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Leaser is what leases numbers: a lease.Leaser, a lease.Permanent, a workerzk.LeafLeaser.
+// Leaser leases numbers, as lease.Leaser, lease.Permanent and workerzk.LeafLeaser do.
 type Leaser interface {
 	Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error)
 }
 
-// Holder is a number that is held, and all that was granted with it. It is safe for
-// concurrent use.
+// Holder is a lease and the history of its grants. It is safe for concurrent use.
 type Holder struct {
 	lease.Lease
 	mu     sync.Mutex
 	grants []lease.Grant
 }
 
-// Take leases a number from 0 to limit. Kill ends the holder with the test.
+// Take leases a number from 0 to limit. At the end of the test it kills the holder.
 func Take(t testing.TB, from Leaser, limit int64) *Holder {
 	t.Helper()
 	h, err := Try(context.Background(), t, from, limit, time.Now)
@@ -36,8 +35,8 @@ func Take(t testing.TB, from Leaser, limit int64) *Holder {
 	return h
 }
 
-// Try is Take where that may fail, with a context and a clock. A Holder that comes with
-// an error has no number, only the history.
+// Try is Take with a context and a clock, where the lease may fail. With an error, the
+// Holder has no number, only the history.
 func Try(ctx context.Context, t testing.TB, from Leaser, limit int64, clock func() time.Time) (*Holder, error) {
 	h := new(Holder)
 	held, err := from.Lease(ctx, limit, clock, h.granted)
@@ -54,7 +53,7 @@ func (h *Holder) granted(g lease.Grant) {
 	h.grants = append(h.grants, g)
 }
 
-// Kill ends the holder as the end of its process does: the number is not given back.
+// Kill ends the holder as a crash of its process does, without giving the number back.
 func (h *Holder) Kill() {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -94,14 +93,14 @@ func (h *Holder) Kept(t testing.TB) {
 	}
 }
 
-// Await waits until something is granted that is so, and returns it. Earlier grants count.
-func (h *Holder) Await(t testing.TB, what string, so func(lease.Grant) bool) (found lease.Grant) {
+// Await waits for a grant that matches, and returns it. Earlier grants count.
+func (h *Holder) Await(t testing.TB, what string, matches func(lease.Grant) bool) (found lease.Grant) {
 	t.Helper()
 	seen := 0
 	servertest.Eventually(t, what, func() bool {
 		for _, g := range h.History()[seen:] {
 			seen++
-			if so(g) {
+			if matches(g) {
 				found = g
 				return true
 			}
@@ -117,7 +116,7 @@ func (h *Holder) Loss(t testing.TB) error {
 	return h.Await(t, "a number is lost", func(g lease.Grant) bool { return !g.Held }).Err
 }
 
-// Renew uses all that is reserved, and waits until more is.
+// Renew uses all reserved time, and waits until more is reserved.
 func (h *Holder) Renew(t testing.TB) {
 	t.Helper()
 	until := h.Last().Until

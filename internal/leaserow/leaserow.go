@@ -10,16 +10,16 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Digits writes a number with as many digits as an int64 can have, so that keys sort as
-// numbers do.
+// Digits writes a number with 19 digits, as many as an int64 can have, so that keys sort
+// as numbers do.
 func Digits(number int64) string { return fmt.Sprintf("%019d", number) }
 
-// Row is the row of a number, in a store that knows by other means whether the holder is
-// alive. The zero Row is the one before the first write.
+// Row is the row of a number. Whether the holder is alive, the store knows by other means.
+// The zero Row is that of a number before its first write.
 type Row struct {
 	Token string         `json:"token"`
 	Until int64          `json:"reserved_until"`
-	Held  bool           `json:"held"` // no holder has given the number back
+	Held  bool           `json:"held"` // false once the holder has given the number back
 	Host  string         `json:"host"`
 	Port  string         `json:"port"`
 	Type  lease.NodeType `json:"type"`
@@ -40,7 +40,7 @@ func Parse(text []byte) (r Row, err error) {
 
 // JSON writes the row.
 func (r Row) JSON() []byte {
-	text, _ := json.Marshal(r) // strings and numbers always can be
+	text, _ := json.Marshal(r) // strings and numbers cannot fail
 	return text
 }
 

@@ -8,13 +8,14 @@ import (
 	"sync"
 )
 
-// Text is what was written to it. It can be read meanwhile. The zero Text is empty.
+// Text is a writer that keeps what is written. It is safe for concurrent use. The zero
+// Text is empty.
 type Text struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-// Logger returns a logger to it.
+// Logger returns a logger that writes to t.
 func (t *Text) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(t, nil)) }
 
 // Write implements io.Writer.
@@ -24,14 +25,14 @@ func (t *Text) Write(p []byte) (int, error) {
 	return t.buf.Write(p)
 }
 
-// String returns all of it.
+// String returns all that was written.
 func (t *Text) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.buf.String()
 }
 
-// Reset empties it.
+// Reset discards all that was written.
 func (t *Text) Reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -4,25 +4,25 @@ package pace
 
 import "time"
 
-// growth is how many times more ids may be fetched than the time before.
+// growth is the greatest ratio of a fetch to the fetch before it.
 const growth = 16
 
-// greatest is the greatest number of ids that is multiplied.
+// greatest is what times multiplies at most, so that no product overflows.
 const greatest = 1 << 40
 
-// Pace decides how many ids are fetched. The decision is a function of what was
-// used since the last fetch, so a fetch that fails changes nothing. The exported
-// fields before Own are set once; Pace keeps the others.
+// Pace decides how many ids are fetched. The decision is a function of the usage since
+// the last fetch, so a fetch that fails changes nothing. The caller sets First, Least,
+// Most and Ahead once. Fetched writes the other fields.
 type Pace struct {
-	First       int64 // how many the first time; 0 is the store's own step
-	Least, Most int64 // later; Least 0 is the store's own step
-	Ahead       time.Duration
+	First       int64         // ids of the first fetch; 0 is the store's own step
+	Least, Most int64         // ids of a later fetch; Least 0 is the store's own step
+	Ahead       time.Duration // how long a fetch should last
 
-	Own     int64     // the store's step, as it last was; 0 is not known
-	Size    int64     // how many the last time; 0 before the first
-	at      time.Time // when those were asked for
-	issued  int64     // ids issued until then
-	starved int64     // takes that had found nothing until then
+	Own     int64     // the store's own step, when it was last used; 0 is unknown
+	Size    int64     // ids of the last fetch; 0 before the first
+	at      time.Time // of the last fetch
+	issued  int64     // ids issued before the last fetch
+	starved int64     // takes that found nothing before the last fetch
 }
 
 // Usage is what the decision depends on.
@@ -32,11 +32,15 @@ type Usage struct {
 	Starved int64 // takes that found nothing
 }
 
-// Next returns how many ids to ask for; 0 is the store's own step. They last as
-// long as Ahead at the rate at which the last ones were used. There are at most 16
-// times more of them, so that a burst of a thousand ids does not fetch millions. There
-// are at least twice as many if takes found nothing, so that missing fetches become
-// one. There are half as many if that is still too much.
+// Next returns how many ids to fetch; 0 is the store's own step. They last for Ahead at
+// the rate since the last fetch, within these bounds:
+//
+//   - at most 16 times the last fetch, so that a burst of a thousand ids does not fetch
+//     millions
+//   - at least twice the last fetch if takes found nothing, so that missing fetches
+//     become one
+//   - half of the last fetch if the rate asks for less than half; otherwise at least as
+//     many as the last fetch
 func (p *Pace) Next(u Usage) int64 {
 	if p.Size == 0 {
 		return p.First
@@ -63,8 +67,7 @@ func (p *Pace) Next(u Usage) int64 {
 	return min(least, p.Most)
 }
 
-// target returns how many ids last as long as Ahead at the present rate, Most at
-// most.
+// target returns how many ids last for Ahead at the present rate, but at most Most.
 func (p *Pace) target(u Usage) int64 {
 	elapsed := max(u.Now.Sub(p.at), time.Nanosecond)
 	target := float64(u.Issued-p.issued) / float64(elapsed) * float64(p.Ahead)
@@ -74,7 +77,7 @@ func (p *Pace) target(u Usage) int64 {
 	return int64(target)
 }
 
-// Fetched notes that count ids were fetched for those asked.
+// Fetched notes that count ids were fetched where Next had returned asked.
 func (p *Pace) Fetched(u Usage, asked, count int64) {
 	if asked == 0 {
 		p.Own = count
@@ -82,5 +85,5 @@ func (p *Pace) Fetched(u Usage, asked, count int64) {
 	p.Size, p.at, p.issued, p.starved = count, u.Now, u.Issued, u.Starved
 }
 
-// times returns n times factor, or a great number that factor can still multiply.
+// times returns n times factor. If n is greater than greatest, it multiplies greatest.
 func times(n, factor int64) int64 { return min(n, greatest) * factor }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// tagged matches a key with text in its first braces, which decide on the slot.
+// tagged matches a key with a hash tag: text in its first braces, which decides on the slot.
 var tagged = regexp.MustCompile(`^[^{]*\{[^}]+\}`)
 
 // CheckPrefix returns what is wrong with the text that a store's keys begin with.
@@ -20,9 +20,9 @@ func CheckPrefix(prefix, example string) error {
 	return fmt.Errorf("prefix %q: want UTF-8 without NUL, with a hash tag that keeps all keys on one server of a cluster, such as %q", prefix, example)
 }
 
-// Await calls a function of the client's. It returns when ctx ends, though a client
-// without ContextTimeoutEnabled goes on waiting for the answer. What reaches the
-// server after that is as good as a lost answer.
+// Await returns what call returns, or ctx's error once ctx ends. A client without
+// ContextTimeoutEnabled waits for the answer even then. The server may still execute the
+// request after Await has returned, as when an answer is lost.
 func Await[T any](ctx context.Context, call func() (T, error)) (value T, err error) {
 	if err := ctx.Err(); err != nil {
 		return value, err
@@ -57,8 +57,8 @@ func Forgetful(get func(setting string) (map[string]string, error)) (string, err
 		keeps func(value string) bool
 	}{
 		{"appendonly", func(value string) bool { return value == "yes" }},
-		{"appendfsync", func(value string) bool { return value == "always" || len(wrong) > 0 }},        // without appendonly, of no effect
-		{"maxmemory-policy", func(value string) bool { return !strings.HasPrefix(value, "allkeys-") }}, // the others spare keys that do not expire
+		{"appendfsync", func(value string) bool { return value == "always" || len(wrong) > 0 }},        // has no effect without appendonly
+		{"maxmemory-policy", func(value string) bool { return !strings.HasPrefix(value, "allkeys-") }}, // the others evict only keys with an expiry
 	} {
 		reply, err := get(s.name)
 		if err != nil {

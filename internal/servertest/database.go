@@ -28,7 +28,7 @@ func MariaDB(t *testing.T, dir string) Database {
 	data := filepath.Join(dir, "data")
 	execute(t, exec.CommandContext(t.Context(), install, "--no-defaults", "--datadir="+data, "--user="+me.Username,
 		"--auth-root-authentication-method=normal", "--skip-test-db"))
-	must(t, os.Mkdir(filepath.Join(data, "uidring"), 0o700)) // which makes a database
+	must(t, os.Mkdir(filepath.Join(data, "uidring"), 0o700)) // the folder is the database uidring
 	command := func(port string) *exec.Cmd {
 		return exec.Command(daemon, "--no-defaults", "--datadir="+data, "--user="+me.Username,
 			"--bind-address=127.0.0.1", "--port="+port, "--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
@@ -43,7 +43,7 @@ func Postgres(t *testing.T, dir string) Database {
 	initdb, daemon := Find(t, "initdb"), Find(t, "postgres")
 	data := filepath.Join(dir, "data")
 	must(t, os.Mkdir(data, 0o700))
-	credential, err := hand(data)
+	credential, err := giveAway(data)
 	must(t, err)
 	as := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(name, args...)
@@ -67,8 +67,8 @@ type Server struct {
 	Address string // each start has another, so that nobody else can have taken the port
 }
 
-// Start starts the server, and again after Kill. open connects to a URL, or says why it
-// cannot.
+// Start starts the server, also again after Kill. open returns nil if it can connect to a
+// URL.
 func (d Database) Start(t *testing.T, open func(url string) error) *Server {
 	t.Helper()
 	s := &Server{Database: d, Address: Addresses(t, 1)[0]}
@@ -76,9 +76,9 @@ func (d Database) Start(t *testing.T, open func(url string) error) *Server {
 	return s
 }
 
-// hand gives a directory to a user that is not root, since PostgreSQL refuses to
-// run as root. It returns nil where it need not be done.
-func hand(dir string) (*syscall.Credential, error) {
+// giveAway makes a user other than root the owner of dir, since PostgreSQL refuses to run
+// as root. It returns nil if this process is not root's.
+func giveAway(dir string) (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
@@ -92,7 +92,7 @@ func hand(dir string) (*syscall.Credential, error) {
 		if err1 != nil || err2 != nil || uid == 0 {
 			continue
 		}
-		// The directory above is the test's own: to be passed through is enough.
+		// The user has to pass through the folders above, which are the test's own.
 		for above := filepath.Dir(dir); above != filepath.Clean(os.TempDir()) && above != "/"; above = filepath.Dir(above) {
 			if err := os.Chmod(above, 0o711); err != nil {
 				return nil, err
@@ -105,8 +105,8 @@ func hand(dir string) (*syscall.Credential, error) {
 
 func execute(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v: %s", cmd.Path, err, said)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", cmd.Path, err, output)
 	}
 }
 

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// Eventually waits until something is so. How long that takes is the machine's affair.
-func Eventually(t testing.TB, what string, so func() bool) {
+// Eventually waits until holds returns true. It fails the test after two minutes, which
+// are enough on any machine.
+func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("it never came to this: %s", what)
+			t.Fatalf("this did not come true: %s", what)
 		}
 	}
 }

@@ -16,17 +16,17 @@ import (
 	"github.com/uidring/uidring/internal/logged"
 )
 
-// Find looks for a program on PATH and in the usual places, of several versions for the
-// last. It skips the test where there is none.
+// Find returns the path of a program, from PATH or the usual folders. Of several versions
+// it takes the last. It skips the test if there is none.
 func Find(t testing.TB, names ...string) string {
 	t.Helper()
 	for _, name := range names {
 		if path, err := exec.LookPath(name); err == nil {
 			real, err := filepath.EvalSymlinks(path)
 			if err == nil && filepath.Base(real) == name {
-				return real // which finds files beside itself
+				return real // such a program finds files beside itself
 			}
-			return path // a program that goes by its name, such as redis-server
+			return path // such a program acts by its name: redis-server is a link
 		}
 		for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"} {
 			paths, _ := filepath.Glob(filepath.Join(pattern, name))
@@ -54,14 +54,14 @@ func Addresses(t testing.TB, n int) []string {
 	return addresses
 }
 
-// port is an address's.
+// port returns the port of an address.
 func port(address string) string {
 	_, port, _ := net.SplitHostPort(address)
 	return port
 }
 
-// Program is a server that keeps its data in a directory of its own, where it can be
-// started again and again.
+// Program is a server with a directory for its data. It can be started again on the same
+// data.
 type Program struct {
 	Command func(port string) *exec.Cmd // not started yet
 	End     syscall.Signal              // ends the server and all its processes at once
@@ -71,7 +71,7 @@ type Program struct {
 func (p Program) Launch(ctx context.Context, address string, ready func() error) (*Process, error) {
 	process := &Process{cmd: p.Command(port(address)), kill: p.End, gone: make(chan struct{})}
 	process.cmd.Dir = cmp.Or(process.cmd.Dir, "/")
-	process.cmd.Stdout, process.cmd.Stderr = &process.said, &process.said
+	process.cmd.Stdout, process.cmd.Stderr = &process.output, &process.output
 	if process.cmd.SysProcAttr == nil {
 		process.cmd.SysProcAttr = new(syscall.SysProcAttr)
 	}
@@ -90,7 +90,7 @@ func (p Program) Launch(ctx context.Context, address string, ready func() error)
 	return process, nil
 }
 
-// start starts the server, which is killed at the end of the test at the latest.
+// start starts the server, and kills it at the end of the test.
 func (p Program) start(t testing.TB, address string, ready func() error) *Process {
 	t.Helper()
 	process, err := p.Launch(t.Context(), address, ready)
@@ -99,8 +99,8 @@ func (p Program) start(t testing.TB, address string, ready func() error) *Proces
 	return process
 }
 
-// Start starts a server, which is killed at the end of the test at the latest, and
-// waits until ready returns nil.
+// Start starts a server, and waits until ready returns nil. At the end of the test it
+// kills the server.
 func Start(t testing.TB, ready func() error, program string, args ...string) *Process {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -112,8 +112,9 @@ func Start(t testing.TB, ready func() error, program string, args ...string) *Pr
 type Process struct {
 	cmd  *exec.Cmd
 	kill syscall.Signal
-	gone chan struct{} // closed when it has ended
-	said logged.Text
+	gone chan struct{} // closed when the server has ended
+
+	output logged.Text
 }
 
 // await waits until ready returns nil.
@@ -127,9 +128,9 @@ func (p *Process) await(ctx context.Context, ready func() error) error {
 		}
 		select {
 		case <-p.gone:
-			return fmt.Errorf("%s has ended: %w; it said: %s", p.cmd.Path, err, &p.said)
+			return fmt.Errorf("%s has ended: %w; its output: %s", p.cmd.Path, err, &p.output)
 		case <-ctx.Done():
-			return fmt.Errorf("%s does not answer: %w; it said: %s", p.cmd.Path, err, &p.said)
+			return fmt.Errorf("%s does not answer: %w; its output: %s", p.cmd.Path, err, &p.output)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -138,12 +139,12 @@ func (p *Process) await(ctx context.Context, ready func() error) error {
 // Kill ends the server at once, as kill -9 does, even while it is paused.
 func (p *Process) Kill() { p.End(p.kill) }
 
-// Stop has the server end in order.
+// Stop shuts the server down by SIGTERM, and waits until it has ended.
 func (p *Process) Stop() { p.End(syscall.SIGTERM) }
 
-// End sends the server a signal that ends it, and waits for that.
+// End sends the server a signal, and waits until the server has ended.
 func (p *Process) End(signal syscall.Signal) {
-	_ = p.cmd.Process.Signal(signal) // unless it has ended
+	_ = p.cmd.Process.Signal(signal) // fails if the server has ended
 	p.Continue()
 	select {
 	case <-p.gone:
@@ -156,5 +157,5 @@ func (p *Process) End(signal syscall.Signal) {
 // Pause stops the server until Continue is called.
 func (p *Process) Pause() { _ = p.cmd.Process.Signal(syscall.SIGSTOP) }
 
-// Continue has the server go on.
+// Continue ends a pause.
 func (p *Process) Continue() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }

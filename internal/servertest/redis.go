@@ -25,7 +25,7 @@ func RedisProgram(t testing.TB, dir string, args ...string) Program {
 	return redis(t, dir, nil, args)
 }
 
-// redis is RedisProgram with a file of settings, which comes first.
+// redis is RedisProgram with a file of settings, which Redis takes as its first argument.
 func redis(t testing.TB, dir string, file, args []string) Program {
 	t.Helper()
 	program := Find(t, "redis-server")
@@ -49,7 +49,7 @@ func StartRedis(t testing.TB, args ...string) *Redis {
 	return StartRedisOf(t, nil, args...)
 }
 
-// StartRedisOf is StartRedis with a file of settings, which comes first.
+// StartRedisOf is StartRedis with a file of settings.
 func StartRedisOf(t testing.TB, file []string, args ...string) *Redis {
 	t.Helper()
 	s := &Redis{Dir: t.TempDir()}
@@ -66,8 +66,7 @@ func (s *Redis) Restart(t testing.TB) {
 	s.at.Store(&address)
 }
 
-// ping returns nil if a server has its data and would answer, if only to the right
-// password.
+// ping returns nil if a server has loaded its data, even if it demands a password.
 func ping(address string) error {
 	answer, err := ask(address, "PING")
 	if err == nil && !strings.HasPrefix(answer, "+PONG") && !strings.HasPrefix(answer, "-NOAUTH") {
@@ -90,7 +89,7 @@ func ask(address, command string) (answer string, err error) {
 	return string(text[:n]), err
 }
 
-// Command has the server do what a command says, and returns the beginning of its answer.
+// Command sends a command that must succeed, and returns the beginning of its answer.
 func (s *Redis) Command(t testing.TB, command string) string {
 	t.Helper()
 	answer, err := ask(s.Address(), command)
@@ -101,13 +100,13 @@ func (s *Redis) Command(t testing.TB, command string) string {
 	return answer
 }
 
-// Address is the server's for now.
+// Address returns the server's present address.
 func (s *Redis) Address() string { return *s.at.Load() }
 
-// Moves has Address and Dial lead to another server.
+// Moves makes Address and Dial lead to another server.
 func (s *Redis) Moves(to *Redis) { s.at.Store(to.at.Load()) }
 
-// Dial connects to the server, wherever it is.
+// Dial connects to the server's present address, whatever address it is called with.
 func (s *Redis) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", s.Address())
 }

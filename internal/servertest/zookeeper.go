@@ -37,8 +37,8 @@ var Classpath = sync.OnceValues(func() (string, error) {
 	return filepath.Join(folder, "*"), nil
 })
 
-// ZooKeeperPrograms are the members of an ensemble with their data below dir. The first
-// member follows the others by a detour unless that is nil.
+// ZooKeeperPrograms are the members of an ensemble with their data below dir. If detour is
+// not nil, the first member connects to the others at the addresses that detour returns.
 func ZooKeeperPrograms(t testing.TB, dir string, members int, detour func(to string) string) []Program {
 	t.Helper()
 	jars, err := Classpath()
@@ -70,8 +70,8 @@ func zookeeper(jars, folder, peers string) Program {
 	return Program{func(port string) *exec.Cmd {
 		config := filepath.Join(folder, "zoo.cfg")
 		_ = os.WriteFile(config, fmt.Appendf(nil, "tickTime=200\ninitLimit=50\nsyncLimit=25\nmaxSessionTimeout=60000\ndataDir=%s\nclientPort=%s\n"+
-			"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=srvr\n%s", folder, port, peers), 0o600) // or the server says that it is missing
-		class := "org.apache.zookeeper.server.quorum.QuorumPeerMain" // of one server too
+			"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=srvr\n%s", folder, port, peers), 0o600) // without the file the server ends with an error
+		class := "org.apache.zookeeper.server.quorum.QuorumPeerMain" // also for a single server
 		return exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", jars, class, config)
 	}, syscall.SIGKILL}
 }
@@ -84,8 +84,8 @@ type ZooKeeper struct {
 }
 
 // StartZooKeeper starts an ensemble on a new directory, and skips the test where there is
-// no ZooKeeper. The first member, which does not lead at first, follows the others by a
-// detour unless that is nil.
+// no ZooKeeper. If detour is not nil, the first member, which does not lead at first,
+// connects to the others at the addresses that detour returns.
 func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []*ZooKeeper {
 	t.Helper()
 	addresses := Addresses(t, members)
@@ -102,8 +102,8 @@ func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []
 	return servers
 }
 
-// LaunchZooKeeper starts one server for several tests, which is for the caller to kill.
-// Its data is in folder.
+// LaunchZooKeeper starts one server for several tests, with its data in folder. The caller
+// kills it.
 func LaunchZooKeeper(folder, address string) (*ZooKeeper, error) {
 	jars, err := Classpath()
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *ZooKeeper) Restart(t testing.TB) {
 
 // serves returns nil if the server serves.
 func (s *ZooKeeper) serves() error {
-	if s.mode(time.Second) == "" { // one that starts can leave the question without an answer
+	if s.mode(time.Second) == "" { // a server that is starting may not answer
 		return errors.New("it has no mode")
 	}
 	return nil

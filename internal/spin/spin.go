@@ -3,7 +3,7 @@ package spin
 
 import "sync"
 
-// tries take longer than such a mutex is held.
+// tries take about a microsecond, longer than such a mutex is held.
 const tries = 1000
 
 // Lock locks mu. Lock tries for about a microsecond before it blocks, because a

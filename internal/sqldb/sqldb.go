@@ -1,5 +1,5 @@
 // Package sqldb has what stores in SQL databases share: which *gorm.DB they refuse,
-// and in what kinds of database differ.
+// and how the kinds of database differ.
 package sqldb
 
 import (
@@ -44,7 +44,7 @@ func inTransaction(pool gorm.ConnPool) bool {
 
 // Kind is a kind of database. The zero Kind is one that is not known.
 type Kind struct {
-	folds                        bool   // names without quotes are lower case
+	folds                        bool   // turns names without quotes into lower case
 	Seconds                      string // the seconds since 1970 of the timestamp %s
 	missing, conflict, duplicate recognizer
 }
@@ -87,7 +87,7 @@ func (k Kind) Conflict(err error) bool { return k.conflict.matches(err) }
 // Duplicate recognizes the error for a key that exists.
 func (k Kind) Duplicate(err error) bool { return k.duplicate.matches(err) }
 
-// Fold writes a name as the database does.
+// Fold returns a name as the database stores it if it is written without quotes.
 func (k Kind) Fold(name string) string {
 	if k.folds {
 		return strings.ToLower(name)
