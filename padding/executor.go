@@ -86,15 +86,15 @@ type Executor struct {
 	filling sync.Mutex // held while the source makes a run and the ring takes it
 
 	// Written by calls that fill the ring, read by Stats.
-	refills  atomic.Int64
-	helps    atomic.Int64
-	rejected atomic.Int64
-	asked    atomic.Pointer[time.Time] // when the call of a blocking source began; nil while there is none
-	failure  atomic.Pointer[error]     // why the last run could not be made; never nil
+	refills   atomic.Int64
+	helps     atomic.Int64
+	rejected  atomic.Int64
+	callBegan atomic.Pointer[time.Time] // when the call of a blocking source began; nil while there is none
+	failure   atomic.Pointer[error]     // why the last run could not be made; never nil
 
-	waiting sync.Mutex
-	changed chan struct{} // nil while nobody waits; guarded by waiting
-	untold  []func()      // calls of RejectedPut for Drop, not made yet; guarded by waiting
+	waiting     sync.Mutex
+	changed     chan struct{} // nil while nobody waits; guarded by waiting
+	undelivered []func()      // calls of RejectedPut for Drop, not made yet; guarded by waiting
 
 	start, stop sync.Once
 	wake        chan struct{} // holds at most one request to fill the ring
@@ -150,7 +150,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		close(e.quit)
 		e.cancel()
 		go func() { e.running.Wait(); close(e.idle) }()
-		e.tellDropped()
+		e.rejectDropped()
 		e.rejectAll(e.ring.Close(), ringbuffer.ErrClosed)
 		e.notify()
 	})
@@ -173,7 +173,7 @@ func (e *Executor) keepFull(ctx context.Context) {
 	defer delay.Stop()
 	for {
 		delay.Stop()
-		e.tellDropped()
+		e.rejectDropped()
 		low := e.ring.Low()
 		after, delayed := RetryAfter(e.Fill(ctx))
 		if delayed && after <= 0 && e.config.Blocking {

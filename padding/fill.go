@@ -108,8 +108,8 @@ func (e *Executor) putNext(ctx context.Context, wanted func() bool) (run ringbuf
 	}
 	if e.config.Blocking {
 		began := time.Now()
-		e.asked.Store(&began)
-		defer e.asked.Store(nil)
+		e.callBegan.Store(&began)
+		defer e.callBegan.Store(nil)
 	}
 	err = guard.Call("source", func() (err error) { run, err = e.source(ctx); return err })
 	if err != nil || run.N == 0 && e.config.Blocking {
@@ -141,24 +141,24 @@ func (e *Executor) rejectAll(runs []ringbuffer.Run, why error) {
 func (e *Executor) Drop(why error) {
 	runs := e.dropAll()
 	e.waiting.Lock()
-	e.untold = append(e.untold, func() { e.rejectAll(runs, why) })
+	e.undelivered = append(e.undelivered, func() { e.rejectAll(runs, why) })
 	e.waiting.Unlock()
 	e.Wake()
 	select {
-	case <-e.quit: // Shutdown may have emptied untold before
-		e.tellDropped()
+	case <-e.quit: // Shutdown may have emptied undelivered before
+		e.rejectDropped()
 	default:
 	}
 }
 
-// tellDropped calls RejectedPut with the runs that Drop dropped.
-func (e *Executor) tellDropped() {
+// rejectDropped calls RejectedPut with the runs that Drop dropped.
+func (e *Executor) rejectDropped() {
 	e.waiting.Lock()
-	untold := e.untold
-	e.untold = nil
+	undelivered := e.undelivered
+	e.undelivered = nil
 	e.waiting.Unlock()
-	for _, tell := range untold {
-		tell()
+	for _, reject := range undelivered {
+		reject()
 	}
 }
 

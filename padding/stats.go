@@ -19,7 +19,7 @@ func (e *Executor) Stats() Stats {
 		RejectedPuts: e.rejected.Load(),
 		LastError:    e.lastError(),
 	}
-	if began := e.asked.Load(); began != nil {
+	if began := e.callBegan.Load(); began != nil {
 		s.Making = time.Since(*began)
 	}
 	return s

@@ -105,8 +105,8 @@ func (c *clocked) Stats() Stats {
 	s := c.standing(&c.gate)
 	s.RejectedTakes = c.rejected.Load()
 	s.Issued = c.issuer.issued()
-	for told := c.most.Load(); told < s.Issued && !c.most.CompareAndSwap(told, s.Issued); {
-		told = c.most.Load()
+	for shown := c.most.Load(); shown < s.Issued && !c.most.CompareAndSwap(shown, s.Issued); {
+		shown = c.most.Load()
 	}
 	s.Issued = c.most.Load()
 	return s
