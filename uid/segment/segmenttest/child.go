@@ -15,13 +15,13 @@ const addressVariable = "UIDRING_SEGMENTTEST_ADDRESS"
 
 const (
 	children = 6
-	atOnce   = 9 // requests that a process has under way
-	each     = 3 // requests of each of these
+	atOnce   = 9 // goroutines of a process that reserve at the same time
+	each     = 3 // requests of a goroutine, one after the other
 )
 
-// Child is the first call of a TestMain. The suite starts further processes of the
-// test program: in these, Child does the work and exits; in any other, it returns.
-// open connects to a [Backend]'s Address.
+// Child reserves ranges and exits, in the processes of the test program that the suite
+// starts. In any other process it returns. Call it first in TestMain. open connects to a
+// [Backend]'s Address.
 func Child(open func(address string) (segment.Store, error)) {
 	atonce.Child(addressVariable, func(address string, start func()) error {
 		store, err := open(address)
@@ -33,7 +33,7 @@ func Child(open func(address string) (segment.Store, error)) {
 	})
 }
 
-// reserve prints the ranges that it reserves.
+// reserve reserves ranges and prints them.
 func reserve(store segment.Store) error {
 	type answer struct {
 		segment.Range
@@ -58,8 +58,8 @@ func reserve(store segment.Store) error {
 	return nil
 }
 
-// processes has six processes reserve with 54 requests under way at once. Their
-// ranges are disjoint and leave nothing out.
+// processes: six processes reserve, with 54 requests at the same time. Their ranges are
+// disjoint and leave nothing out.
 func processes(b *bench) {
 	b.create(tag, 1, 10)
 	var all []segment.Range

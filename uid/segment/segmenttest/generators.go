@@ -38,7 +38,7 @@ func hanging(b *bench) {
 	}
 }
 
-// restarts: a generator after the other goes on where the one before ended.
+// restarts: each generator continues where the generator before it ended.
 func restarts(b *bench) {
 	b.create(tag, 1, 10)
 	want := uid.ID(1)
@@ -60,7 +60,7 @@ func restarts(b *bench) {
 	}
 }
 
-// twoGenerators close in either order, and neither returns what is the other's.
+// twoGenerators: generators close in either order, and neither returns ids of the other.
 func twoGenerators(b *bench) {
 	b.create(tag, 1, 10)
 	seen := map[uid.ID]bool{}
@@ -94,10 +94,10 @@ func twoGenerators(b *bench) {
 	}
 }
 
-// setBack: the generator that held more notices, and returns nothing.
+// setBack: a generator notices that its counter was set back, and returns nothing to it.
 func setBack(b *bench) { rewind(b, func(int64) int64 { return 1 }) }
 
-// lowered is setBack by an id, to within the last range.
+// lowered: the same for a counter that was set back by one id, to within the last range.
 func lowered(b *bench) { rewind(b, func(next int64) int64 { return next - 1 }) }
 
 // rewind sets the counter back under a generator.
@@ -119,7 +119,7 @@ func rewind(b *bench, to func(next int64) int64) {
 			b.Fatalf("id %d after %d", id, last)
 		}
 		if last = id; last > 100000 {
-			b.Fatal("nobody notices that the counter was set back")
+			b.Fatal("the generator does not notice that the counter was set back")
 		}
 	}
 	now := b.next(tag)
@@ -132,11 +132,7 @@ func deleted(b *bench) {
 	b.create(tag, 1, 10)
 	gen := b.generator(b, segment.Config{Step: 10})
 	b.Delete(b.T, tag)
-	var err error
-	for err == nil {
-		_, err = gen.Next()
-	}
-	if !errors.Is(err, segment.ErrUnknownTag) {
+	if _, err := drain(gen); !errors.Is(err, segment.ErrUnknownTag) {
 		b.Errorf("Next() = %v, want ErrUnknownTag", err)
 	}
 	if err := gen.Close(); err != nil {
@@ -171,23 +167,27 @@ func slow(b *bench) {
 	}
 }
 
-// outage: ids go on to the end of what is loaded. Then calls fail with the store's
-// error, or wait. Afterwards ids go on upwards.
+// drain draws ids until a call fails. It returns the last id and the error.
+func drain(gen *segment.Generator) (last uid.ID, err error) {
+	for {
+		id, err := gen.Next()
+		if err != nil {
+			return last, err
+		}
+		last = id
+	}
+}
+
+// outage: while the store is away, ids continue to the end of the loaded ranges. Then
+// calls fail with the store's error, or wait. When the store is back, higher ids follow.
 func outage(b *bench) {
 	b.create(tag, 1, 10)
 	s, faults := b.Faulty(b.T)
 	gen := b.generator(s, segment.Config{Step: 10, MaxStep: 10})
 	faults.Cut()
-	var last uid.ID
-	for {
-		id, err := gen.Next()
-		if err != nil {
-			if !errors.Is(err, segment.ErrAway) {
-				b.Errorf("Next() = %v, want ErrAway", err)
-			}
-			break
-		}
-		last = id
+	last, err := drain(gen)
+	if !errors.Is(err, segment.ErrAway) {
+		b.Errorf("Next() = %v, want ErrAway", err)
 	}
 	if last < 10 || last > 30 {
 		b.Errorf("ids ended at %d, want the end of what was loaded", last)
@@ -209,20 +209,13 @@ func hangs(b *bench) {
 	s, faults := b.Faulty(b.T)
 	gen := b.generator(s, segment.Config{Step: 10, MaxStep: 10, LoadTimeout: 100 * time.Millisecond})
 	faults.Hang()
-	var last uid.ID
-	for {
-		id, err := gen.Next()
-		if err != nil {
-			if !errors.Is(err, segment.ErrAway) || !errors.Is(err, context.DeadlineExceeded) {
-				b.Errorf("Next() = %v, want ErrAway and DeadlineExceeded", err)
-			}
-			break
-		}
-		last = id
+	last, err := drain(gen)
+	if !errors.Is(err, segment.ErrAway) || !errors.Is(err, context.DeadlineExceeded) {
+		b.Errorf("Next() = %v, want ErrAway and DeadlineExceeded", err)
 	}
 	ctx, cancel := context.WithTimeout(b.Context(), 200*time.Millisecond)
 	defer cancel()
-	_ = gen.Shutdown(ctx) // which may have something to return
+	_ = gen.Shutdown(ctx) // fails if it has ids to return
 	if _, err := gen.Next(); !errors.Is(err, uid.ErrClosed) {
 		b.Errorf("Next() = %v, want ErrClosed", err)
 	}

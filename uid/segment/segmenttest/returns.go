@@ -67,8 +67,8 @@ func returnRaces(b *bench) {
 	}
 }
 
-// lostAnswer: the write was done. Its range is nobody's, and the client neither
-// tries again nor takes the range after all.
+// lostAnswer: the write was done and its answer is lost. The client neither repeats the
+// write nor uses its range, which is a gap.
 func lostAnswer(b *bench) {
 	b.create(tag, 1, 10)
 	s, faults := b.Faulty(b.T)
@@ -98,9 +98,9 @@ func lostWrite(b *bench) {
 	b.want(s, tag, 10, 1, 10)
 }
 
-// lostReturn: the counter is given back and the answer lost. Another client
-// reserves the same range again, so the counter is where it was. A second attempt
-// would give that client's range away.
+// lostReturn: the range is given back and the answer is lost. Another client reserves the
+// same range, so the counter is where it was. A second attempt would return that client's
+// range.
 func lostReturn(b *bench) {
 	b.create(tag, 1, 10)
 	s, faults := b.Faulty(b.T)

@@ -35,10 +35,10 @@ type Faults struct {
 	Slow      func() // each request takes about 50 ms more
 	Cut       func() // connections break, and no new ones are made
 	Hang      func() // requests wait until their context ends
-	Heal      func() // all is well again
+	Heal      func() // requests succeed again
 }
 
-// store is all that a store can do that makes counters.
+// store has all methods of a store that makes counters.
 type store interface {
 	segment.Store
 	segment.Returner
@@ -66,8 +66,8 @@ func RunRaces(t *testing.T, open func(t *testing.T) Backend) { run(t, open, race
 // are killed and started again. Of [Faults] it needs Cut, Hang and Heal.
 func RunOutages(t *testing.T, open func(t *testing.T) Backend) { run(t, open, outages) }
 
-// test is a test of a suite. It is left out if uses says that the backend cannot do
-// what it needs.
+// test is a test of a suite. It is skipped if uses returns false for the backend. A nil
+// uses is true for every backend.
 type test struct {
 	name string
 	run  func(b *bench)
@@ -114,7 +114,7 @@ func run(t *testing.T, open func(t *testing.T) Backend, tests []test) {
 		t.Run(test.name, func(t *testing.T) {
 			b := open(t)
 			if test.uses != nil && !test.uses(b) {
-				t.Skip("the backend has no means for it")
+				t.Skip("the backend lacks the fields that the test needs")
 			}
 			all, ok := b.Store(t).(store)
 			if !ok {

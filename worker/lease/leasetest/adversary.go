@@ -15,7 +15,7 @@ import (
 
 var errCut = errors.New("leasetest: the store is cut off")
 
-// cutOff is a store that can be cut off forever, like that of a killed process.
+// cutOff is a store that can be cut off forever, as a killed process is from its store.
 type cutOff struct {
 	lease.Store
 	cut atomic.Bool
@@ -49,24 +49,24 @@ func (s *cutOff) Swap(ctx context.Context, old string, w lease.Write) (bool, err
 	return s.Store.Swap(ctx, old, w)
 }
 
-// Of the adversary.
+// How much the adversary does.
 const (
 	contenders = 6
-	lives      = 12 // of each
+	lives      = 12 // of each contender
 	stamps     = 6  // in each life
 	contested  = 3  // numbers
 )
 
-// ledger has every instant that was stamped, by number and by whom.
+// ledger has every instant that was stamped, by number and by life.
 type ledger struct {
 	mu     sync.Mutex
 	stamps map[int64][]stamp
-	twice  []string // what was stamped twice
+	twice  []string // instants that were stamped twice
 }
 
 type stamp struct{ from, until, life int64 }
 
-// note writes down what a life has stamped.
+// note records what a life has stamped.
 func (l *ledger) note(number int64, s stamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,16 +79,16 @@ func (l *ledger) note(number int64, s stamp) {
 	l.stamps[number] = append(l.stamps[number], s)
 }
 
-// adversary: holders contend for too few numbers. Answers and requests are lost,
-// holders are killed, numbers are freed under their holders, who stamp on meanwhile.
-// No instant of a number is stamped twice.
+// adversary: holders contend for too few numbers. Answers and requests are lost, holders
+// are killed, and numbers are freed while their holders stamp. No instant of a number is
+// stamped twice.
 func (s Suite) adversary(t *testing.T, open Opener) {
 	for _, twice := range s.contend(t, open) {
 		t.Error(twice)
 	}
 }
 
-// contend returns what was stamped twice.
+// contend returns the instants that were stamped twice.
 func (s Suite) contend(t *testing.T, open Opener) (twice []string) {
 	book := &ledger{stamps: map[int64][]stamp{}}
 	var life, taken atomic.Int64
@@ -111,16 +111,16 @@ func (s Suite) contend(t *testing.T, open Opener) (twice []string) {
 	return book.twice
 }
 
-// live takes a number, stamps instants, and ends in one way or another.
+// live takes a number and stamps instants. Then it releases the number or is cut off.
 func (s Suite) live(store lease.Store, book *ledger, life int64) (held bool) {
 	cut := &cutOff{Store: lossy{store}}
 	leaser := s.leaser(cut, lease.WithWindow(max(s.Expiry, time.Second)))
-	// A grant counts from when it is granted until the next is, and stamping is
-	// done under the same lock: nothing is stamped after a grant reports a loss.
+	// A grant is valid until the next one. Stamping holds the same lock, so that nothing
+	// is stamped after a grant has reported a loss.
 	var (
 		mu    sync.Mutex
 		grant lease.Grant
-		last  int64 // up to where this life has stamped grant's number
+		last  int64 // the end of what this life has stamped of grant's number
 	)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*s.Expiry+time.Second)
 	defer cancel()

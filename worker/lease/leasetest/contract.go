@@ -16,7 +16,7 @@ var (
 	other = lease.Node{Host: "orders-1", Port: "80", Type: lease.NodeContainer}
 )
 
-// bench is a store with what a test says often.
+// bench is a store with helpers for its tests.
 type bench struct {
 	*testing.T
 	lease.Store
@@ -50,7 +50,7 @@ func (b bench) expect(what string, want bool, write func(context.Context) (bool,
 	}
 }
 
-// row returns a row that must be there, and checks what the protocol knows of it.
+// row returns a row that must exist, and checks the fields that the protocol reads.
 func (b bench) row(number int64, token string, until int64, state lease.State) lease.Row {
 	b.Helper()
 	row, now, err := b.Read(context.Background(), number, time.Hour)
@@ -75,7 +75,7 @@ func (b bench) view(within lease.Bounds) lease.View {
 	return view
 }
 
-// empty: a store without rows says so.
+// empty: the answers of a store without rows.
 func (s Suite) empty(t *testing.T, open Opener) {
 	b := bench{t, open(t)}
 	if b.Name() == "" {
@@ -99,7 +99,7 @@ func (s Suite) empty(t *testing.T, open Opener) {
 	b.swaps("", acquire(7, "a", 1), false)
 }
 
-// insert: a row is made once, and says all that was written.
+// insert: a row is made once, and has all that was written.
 func (s Suite) insert(t *testing.T, open Opener) {
 	b := bench{t, open(t)}
 	long := "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -114,8 +114,8 @@ func (s Suite) insert(t *testing.T, open Opener) {
 	bench{t, open(t)}.row(within.To, "c", 0, lease.StateHeld)
 }
 
-// swap: only who names the token writes, and what is written replaces all that the
-// protocol knows.
+// swap: a write is done only if it names the row's token. It replaces the row, except
+// that Extend keeps the node.
 func (s Suite) swap(t *testing.T, open Opener) {
 	a, b := bench{t, open(t)}, bench{t, open(t)}
 	a.inserts(acquire(7, "a", 100), true)
@@ -142,7 +142,7 @@ func (s Suite) swap(t *testing.T, open Opener) {
 	b.swaps("g", change(acquire(8, "h", 1), lease.Extend), false) // another number
 }
 
-// fresh: a number that was passed is not given as new, but to who asks for it.
+// fresh: a number below the next one is not given as a fresh number, only if it is chosen.
 func (s Suite) fresh(t *testing.T, open Opener) {
 	b := bench{t, open(t)}
 	fresh := func(number int64, token string) lease.Write {
@@ -164,7 +164,7 @@ func (s Suite) fresh(t *testing.T, open Opener) {
 	}
 }
 
-// once: of those who write at once, one succeeds.
+// once: of several writes at the same time, one succeeds.
 func (s Suite) once(t *testing.T, open Opener) {
 	const writers = 6
 	stores := make([]lease.Store, writers)
@@ -173,7 +173,7 @@ func (s Suite) once(t *testing.T, open Opener) {
 	}
 	for round := range 10 {
 		for _, old := range []string{"", fmt.Sprint("first", round)} {
-			var won, unsure atomic.Int64
+			var won, failed atomic.Int64
 			var writing sync.WaitGroup
 			for i, store := range stores {
 				writing.Go(func() {
@@ -185,15 +185,15 @@ func (s Suite) once(t *testing.T, open Opener) {
 					done, err := write(context.Background())
 					switch {
 					case err != nil:
-						unsure.Add(1)
+						failed.Add(1)
 					case done:
 						won.Add(1)
 					}
 				})
 			}
 			writing.Wait()
-			if won.Load() > 1 || won.Load() == 0 && unsure.Load() == 0 {
-				t.Fatalf("round %d: %d writers of %d succeeded, %d failed; want one", round, won.Load(), writers, unsure.Load())
+			if won.Load() > 1 || won.Load() == 0 && failed.Load() == 0 {
+				t.Fatalf("round %d: %d writers of %d succeeded, %d failed; want one", round, won.Load(), writers, failed.Load())
 			}
 			if old == "" { // make the token known for the swaps
 				b := bench{t, stores[0]}

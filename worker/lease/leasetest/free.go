@@ -8,7 +8,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// alwaysFree: no id depends on how the store judges liveness. Every number looks
+// alwaysFree: safety does not depend on how the store judges liveness. Every number looks
 // free, so that the adversary's holders take numbers from each other all the time.
 func (s Suite) alwaysFree(t *testing.T, open Opener) {
 	s.adversary(t, func(t *testing.T) lease.Store { return liar{open(t)} })

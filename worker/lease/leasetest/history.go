@@ -30,14 +30,14 @@ type request struct {
 	write  *lease.Write
 }
 
-// answer is what the store returned.
+// answer is the store's answer to a request.
 type answer struct {
 	row  *lease.Row
 	done bool
 	err  error
 }
 
-// Of a history.
+// The size of a history.
 const (
 	clients = 5
 	numbers = 3
@@ -47,8 +47,8 @@ const (
 // within are the bounds of all numbers that a history inserts.
 var within = lease.Bounds{From: 0, To: 1 << 20}
 
-// record has several clients ask for all kinds of things at once, and returns what
-// came of it. Last, all numbers are read.
+// record has several clients make random requests at the same time, and returns the
+// history. It ends with a read of each number.
 func record(t *testing.T, open Opener, fault func(lease.Store) lease.Store) []operation {
 	t.Helper()
 	var (
@@ -80,7 +80,7 @@ func record(t *testing.T, open Opener, fault func(lease.Store) lease.Store) []op
 	return history
 }
 
-// client asks for one thing after the other.
+// client makes one request after the other.
 type client struct {
 	id      int
 	store   lease.Store
@@ -89,8 +89,7 @@ type client struct {
 	known   map[int64][]string // tokens seen, the latest last
 }
 
-// request asks for one thing, as likely as not with a token that is out of date by
-// now.
+// request makes a random request. The token of a swap is often out of date.
 func (c *client) request() {
 	number := mathrand.Int64N(numbers)
 	known := c.known[number]
@@ -138,12 +137,15 @@ func (c *client) ask(ctx context.Context, r request) (a answer) {
 	return a
 }
 
-// settled is a history, which ends with a read of each number, without doubts. A
-// write that failed may have been done at any time after its call, or not at all.
-// Each has a token of its own, so that it was done if the token was ever seen: then
-// its return is the end of time. If it was not seen, it was not done before the last
-// read, for nobody can have overwritten it who had not seen it. A read that failed
-// says nothing.
+// settled decides which failed writes of a history were done. The history ends with a read
+// of each number. A failed write may have been done at any time after its call, or never.
+// Each write has a token of its own:
+//
+//   - If an answer has the token, the write was done. Its return is then the end of time.
+//   - If none has it, the write was not done before the last read, since only a client that
+//     had seen the token could have overwritten it. The write is then left out.
+//
+// Failed reads are left out too.
 func settled(history []operation) []operation {
 	seen := map[string]bool{}
 	for _, op := range history {

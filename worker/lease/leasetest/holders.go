@@ -42,7 +42,7 @@ func (s Suite) try(t *testing.T, store lease.Store, limit int64, opts ...lease.O
 	return h, err
 }
 
-// take is try where it must succeed.
+// take is try for a lease that must succeed.
 func (s Suite) take(t *testing.T, store lease.Store, limit int64, opts ...lease.Option) holder {
 	t.Helper()
 	h, err := s.try(t, store, limit, opts...)
@@ -57,7 +57,7 @@ type number int64
 
 func (n number) Assign(context.Context, int64) (int64, error) { return int64(n), nil }
 
-// comesBack: what is given back is given again, from where it ended.
+// comesBack: a number that was given back is given again, from the instant of its release.
 func (s Suite) comesBack(t *testing.T, open Opener) {
 	h := s.take(t, open(t), 9)
 	first := h.Last()
@@ -73,7 +73,7 @@ func (s Suite) comesBack(t *testing.T, open Opener) {
 	}
 }
 
-// crash: whoever takes the number of a dead holder starts where that had reserved.
+// crash: the successor of a dead holder starts where the dead holder's reservation ends.
 func (s Suite) crash(t *testing.T, open Opener) {
 	store := open(t)
 	h := s.take(t, store, 0)
@@ -132,11 +132,11 @@ func (s Suite) loss(t *testing.T, open Opener) {
 		return g.Held && g.Number != 0
 	})
 	if !h.Lost(lease.ErrLost) {
-		t.Error("the loss was not told")
+		t.Error("no grant reports the loss")
 	}
 }
 
-// starters: all who start at once get numbers of their own.
+// starters: holders that start at the same time get different numbers.
 func (s Suite) starters(t *testing.T, open Opener) {
 	const starters = 8
 	var (
@@ -164,7 +164,7 @@ func (s Suite) starters(t *testing.T, open Opener) {
 	starting.Wait()
 }
 
-// renews: a holder's time is extended, and the row says so.
+// renews: a holder's time is extended, in the grant and in the row.
 func (s Suite) renews(t *testing.T, open Opener) {
 	store := open(t)
 	h := s.take(t, store, 9)
@@ -178,7 +178,7 @@ func (s Suite) renews(t *testing.T, open Opener) {
 	if err != nil || row == nil || row.Until < g.Until.UnixMilli() {
 		t.Errorf("row %+v, %v; want it reserved until %v", row, err, g.Until)
 	}
-	for range 3 { // beats keep it
+	for range 3 { // beats renew the lease
 		seen := row.Token
 		servertest.Eventually(t, "there is another sign of life", func() bool {
 			row, _, err = store.Read(context.Background(), 0, s.Expiry)

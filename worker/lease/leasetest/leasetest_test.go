@@ -67,7 +67,7 @@ func TestFaultyStoresAreNotLinearizable(t *testing.T) {
 				return row, now, err
 			}}
 		},
-		"loses what it said was done": func(s lease.Store) lease.Store {
+		"reports a write as done that it loses": func(s lease.Store) lease.Store {
 			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
 				if mathrand.IntN(4) == 0 {
 					return true, nil
@@ -75,13 +75,13 @@ func TestFaultyStoresAreNotLinearizable(t *testing.T) {
 				return s.Swap(ctx, old, w)
 			}}
 		},
-		"says that it made a row that was there": func(s lease.Store) lease.Store {
+		"reports a row as made that existed": func(s lease.Store) lease.Store {
 			return &faulty{Store: s, insert: func(w lease.Write) (bool, error) {
 				_, err := s.Insert(ctx, w)
 				return err == nil, err
 			}}
 		},
-		"says that it did nothing": func(s lease.Store) lease.Store {
+		"reports a write as not done that it did": func(s lease.Store) lease.Store {
 			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
 				done, err := s.Swap(ctx, old, w)
 				return done && mathrand.IntN(4) > 0, err
@@ -122,11 +122,11 @@ func TestMemory(t *testing.T) {
 	}}.Run(t)
 }
 
-// A store that lets two holders stamp the same is found out.
+// The adversary finds a store that lets two holders stamp the same instant.
 func TestAdversaryFindsFaults(t *testing.T) {
 	for name, fault := range map[string]func(s lease.Store) lease.Store{
-		"tells less than is reserved, and that all is free": func(s lease.Store) lease.Store { return forgetful{liar{s}} },
-		"tells less than is reserved":                       func(s lease.Store) lease.Store { return forgetful{s} },
+		"shows less than is reserved, and that all is free": func(s lease.Store) lease.Store { return forgetful{liar{s}} },
+		"shows less than is reserved":                       func(s lease.Store) lease.Store { return forgetful{s} },
 		"swaps whatever the token": func(s lease.Store) lease.Store {
 			return &faulty{Store: s, swap: func(old string, w lease.Write) (bool, error) {
 				time.Sleep(20 * time.Millisecond) // so that others have swapped meanwhile
@@ -150,8 +150,7 @@ func TestAdversaryFindsFaults(t *testing.T) {
 	}
 }
 
-// forgetful is a store that tells the last half second that is reserved to nobody
-// but who reserved it.
+// forgetful is a store that leaves the last half second of each reservation out of views.
 type forgetful struct{ lease.Store }
 
 func (f forgetful) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {

@@ -30,7 +30,7 @@ func linearizable(t *testing.T, history []operation) bool {
 	t.Logf("%d requests, %d of them without an answer", len(history), len(history)-len(sure))
 	result := porcupine.CheckOperationsTimeout(model, sure, time.Minute)
 	if result == porcupine.Unknown {
-		t.Fatal("it takes too long to tell")
+		t.Fatal("the check takes longer than a minute")
 	}
 	return result == porcupine.Ok
 }
@@ -43,13 +43,13 @@ type register struct {
 	held   bool
 }
 
-// written is what a write leaves.
+// written returns the register after a write.
 func written(w *lease.Write) register {
 	return register{true, w.Token, w.Until, w.Change != lease.Release}
 }
 
-// model is what a store claims to be: for each number a register that is made once,
-// read, and written by compare-and-swap on its token.
+// model is a store as it should be: for each number a register that is made once, read,
+// and written by compare-and-swap on its token.
 var model = porcupine.Model{
 	Partition: func(history []operation) [][]operation {
 		byNumber := map[int64][]operation{}

@@ -15,7 +15,7 @@ import (
 type Memory struct {
 	mu   sync.Mutex
 	rows map[int64]*row
-	next map[int64]int64 // the least number that was never given, by where bounds begin
+	next map[int64]int64 // the least number that was never given, by the From of bounds
 	now  func() time.Time
 }
 
@@ -120,7 +120,7 @@ func (m *Memory) List(ctx context.Context, limit int, _ time.Duration) (rows []l
 	return rows, nil
 }
 
-// shown is a row with its state.
+// shown returns a row with its state.
 func (m *Memory) shown(r *row) lease.Row {
 	shown := r.Row
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// bounds: ranges know nothing of each other's numbers, and whoever takes from all
-// of them starts above.
+// bounds: a view has nothing of the numbers outside its bounds. The next number of bounds
+// around two ranges lies above both.
 func (s Suite) bounds(t *testing.T, open Opener) {
 	b := bench{t, open(t)}
 	north, south := lease.Bounds{From: 0, To: 99}, lease.Bounds{From: 100, To: 199}
@@ -41,7 +41,7 @@ func (s Suite) bounds(t *testing.T, open Opener) {
 	}
 }
 
-// look: free numbers come with the least reserved first.
+// look: free numbers come in the order of Until, the least first.
 func (s Suite) look(t *testing.T, open Opener) {
 	b := bench{t, open(t)}
 	for number, until := range []int64{500, 100, 400, 200, 300} {
