@@ -1,32 +1,32 @@
 /*
  * A model of the lease: holders that compete for one worker number, and a network
- * that delays writes and loses answers. What a holder owns is a grant, ticks of the
- * id space: it may stamp tick k iff from <= k < until. Names follow worker/lease/internal/protocol:
- * Holder is its Holder, read and swap are its requests Read and Swap (a Look comes
- * to the same as a Read), and target, confirm, leaving and doubts are what they are
- * there. Checked over every interleaving, at each stamp:
+ * that delays writes and loses answers. A holder owns a grant, a range of ticks: it may
+ * stamp tick k iff from <= k < until. Names follow worker/lease/internal/protocol:
+ * Holder, target, confirm, leaving and doubts mean the same there, and read and swap
+ * are the requests Read and Swap. A Look has the effect of a Read. Checked over every
+ * interleaving, at each stamp:
  *
- *   unique    no tick is stamped twice under the number, by whomever
+ *   unique    no tick is stamped twice under the number, by any holders
  *   covered   the tick lies below a reserved_until that this holder has committed
  *             since it last lost or released the number
- *   monotone  the ticks of a holder, and of whoever goes on after its release, increase
+ *   monotone  the ticks of a holder, and of the process that follows its release, increase
  *
- * Between any two steps a holder may be stopped for as long as it takes to be judged
- * expired and to see the number taken, used and given back by others; then it goes
- * on with what it remembers. To that end whoever reads a row that is not its own
- * finds it expired, at any time: the heartbeat decides who may write and is no part
- * of what makes it safe. A clock is behind or ahead, anew each time that it is read.
- * A crash is a holder that never goes on. After a release, another process goes on.
+ * Between any two steps a holder may pause for any time. Meanwhile it may expire, and
+ * others may take, use and release the number. Then it continues with what it remembers.
+ * So a holder that reads a row of another finds the row expired, at any time: heartbeats
+ * decide who may write, and safety does not depend on them. Each reading of a clock may
+ * be behind or ahead. A crash is a holder that never continues. After a release, another
+ * process continues in its place.
  *
- * A statement is one step. A write is answered at once, or given up: it is then in
- * flight, and is executed at any time later, if its token still fits, or never. So
- * a lost answer is a write in flight that is executed next. The answer that nothing
- * was done leaves a write in doubt as no answer does: a driver that repeats a
- * statement may say so of a swap that was done.
+ * A statement is one step. A write is answered at once, or the holder gives it up. A
+ * write that was given up is in flight: it is executed at any later time, if its token
+ * still fits, or never. So a lost answer is a write in flight that is executed next. The
+ * answer that nothing was done leaves a write in doubt, just as a missing answer: a
+ * driver that repeats a statement may give that answer for a swap that was done.
  *
- * What a holder stamps between two statements of its own, it stamps right before
- * the second: nobody else reads what that changes, and of two equal ticks the one
- * that comes second is found, whosever it is.
+ * The ticks that a holder stamps between two of its statements, it stamps right before
+ * the second. That loses no fault: nobody else reads what stamping changes, and the
+ * second of two equal ticks is found, whichever holder stamps it.
  *
  * .ci/model checks the sizes below, and also WRITES=6 FLIGHTS=1 HORIZON=6.
  * Each of these defines seeds a fault. The check has to find it by the assertion of
@@ -43,13 +43,20 @@
  *   RELEASE_LAST   (unique) a release lowers reserved_until to the last tick + 1 even if
  *                  that was stamped under an earlier grant
  *
- * Not in the model: a release while it is in doubt whether the number was acquired,
- * and that a grant keeps the later of two ends, both of which the simulator of
- * internal/protocol has; Insert, and rows that are deleted; other numbers, so a holder
- * that lost this one tries for it again; clones of a process, which the simulator
- * has; sequences within a tick; a database that forgets a commit;
- * skew, and bounds to borrowing; and that anything is ever granted, since only
- * safety is checked.
+ * Not in the model, but in the simulator of internal/protocol:
+ *
+ *   - a release while the acquisition is in doubt
+ *   - that a grant keeps the later of two ends
+ *   - clones of a process
+ *
+ * Not in the model:
+ *
+ *   - Insert, and rows that are deleted
+ *   - other numbers: a holder that lost this one tries for it again
+ *   - sequences within a tick
+ *   - a database that forgets a commit
+ *   - skew, and bounds to borrowing
+ *   - that anything is ever granted: only safety is checked
  */
 
 #ifndef HOLDERS
@@ -76,10 +83,10 @@ Row row;
 byte tokens;             /* the last token made: counting makes a fresh one */
 Write flight[FLIGHTS];   /* token 0 is none */
 
-/* What is checked, no part of the lease. */
-byte watched = NONE;     /* a tick that was stamped: each is tried */
-byte last[HOLDERS];      /* greatest tick that each has stamped, + 1 */
-byte committed[HOLDERS]; /* greatest reserved_until that each has committed */
+/* For the checks: no part of the lease. */
+byte watched = NONE;     /* a tick that was stamped: the search tries each */
+byte last[HOLDERS];      /* greatest tick that each holder has stamped, + 1 */
+byte committed[HOLDERS]; /* greatest reserved_until that each holder has committed */
 
 #define max(a, b) (((a) > (b)) -> (a) : (b))
 #define ahead(t)  (((t) + WINDOW < HORIZON) -> (t) + WINDOW : HORIZON)
@@ -107,7 +114,7 @@ byte committed[HOLDERS]; /* greatest reserved_until that each has committed */
 #define unused max(next, from)
 #endif
 
-/* clock reads the holder's clock, which is behind or ahead of what it stamps next */
+/* clock reads the holder's clock, which is behind or ahead of the next tick to stamp */
 inline clock() {
 	if
 	:: now = 0
@@ -115,8 +122,8 @@ inline clock() {
 	fi
 }
 
-/* execute is what the database does with a write. A token never comes back, so what
-   is in flight and compares one that is gone will not be done: it is taken out. */
+/* execute is what the database does with a write. A token never returns, so a write in
+   flight with an old token will not be done: it is removed. */
 inline execute(who, was, fresh, upTo) {
 	done = fits(was);
 	if
@@ -139,7 +146,7 @@ inline execute(who, was, fresh, upTo) {
 	fi
 }
 
-/* swap sends a write; done: it was answered that the row was written */
+/* swap sends a write; done means that the answer was that the row is written */
 inline swap(upTo) {
 	tokens++;
 	old = token;
@@ -162,8 +169,8 @@ inline swap(upTo) {
 	old = 0
 }
 
-/* confirm makes a write known to have been done the holder's own. Nothing else is in
-   doubt then: that compares a token which is gone. */
+/* confirm takes over the result of a write that was done. No other write is in doubt
+   then: the others compare a token that is gone. */
 inline confirm(written, upTo) {
 #ifdef NO_FLOOR
 	if
@@ -187,8 +194,8 @@ inline settle() {
 	od
 }
 
-/* give drops what was held: it is lost or released */
-inline give() {
+/* drop forgets the grant: the number is lost or released */
+inline drop() {
 	held = false;
 	leaving = false;
 	token = 0;
@@ -198,10 +205,10 @@ inline give() {
 	settle()
 }
 
-/* read reads the row, and tells by its token who wrote it last */
+/* read reads the row; the token shows who wrote it last */
 inline read() {
 	if
-	:: row.token == token /* nobody, since */
+	:: row.token == token /* nobody has written since */
 	:: else ->
 		do
 		:: i < doubts && !isDoubt(i) -> i++
@@ -211,7 +218,7 @@ inline read() {
 		:: i < doubts ->
 			confirm(row.token, settledTo)
 		:: else -> /* somebody else: the number is lost, or free */
-			give();
+			drop();
 			token = row.token;
 			from = row.reserved
 		fi;
@@ -219,7 +226,7 @@ inline read() {
 	fi
 }
 
-/* stamp stamps as many ticks as the holder likes; it may borrow ahead */
+/* stamp stamps any number of ticks, also ahead of the clock */
 inline stamp() {
 	do
 	:: max(next, from) < until ->
@@ -271,11 +278,11 @@ inline write() {
 	swap(reserved);
 	if
 	:: done && !leaving -> confirm(tokens, reserved)
-	:: done && leaving -> /* what goes on from here is another process */
+	:: done && leaving -> /* another process continues here */
 #ifdef RELEASE_LATE
 		stamp();
 #endif
-		give();
+		drop();
 		next = 0
 	:: !done -> doubt[doubts] = tokens; doubts++
 	fi;
@@ -283,8 +290,8 @@ inline write() {
 	done = false
 }
 
-/* Holders are alike: whichever is the first to send a write is called 0, the next one
-   1. Hence tokens >= me. */
+/* Holders are alike: the first to send a write is called 0, the next one 1. Hence
+   tokens >= me. */
 proctype Holder(byte me) {
 	byte token;            /* of the row, as last known */
 	byte from, until;      /* the grant */
@@ -304,7 +311,7 @@ end:	do
 	od
 }
 
-/* Network executes what was given up; it may be late, or never come to it */
+/* Network executes a write that was given up, at any time or never */
 proctype Network(byte w) {
 	byte i;
 	bool done;
