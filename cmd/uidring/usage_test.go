@@ -144,7 +144,7 @@ func TestRefused(t *testing.T) {
 		{"layout default --next baidu --from 2027-01-01", 2, []string{"epoch=2016-05-20", "stamps nothing", "2027-01-01"}},
 
 		{"workers x", 2, []string{`"x"`}},
-		{"workers relase 5", 2, []string{`"relase"`, "release"}},
+		{"workers relase 5", 2, []string{`"relase"`, "command: release"}},
 		{"workers --limit -1", 2, []string{`"-1"`, "from 0"}},
 		{"workers --layout nosuch", 2, []string{`"nosuch"`}},
 		{"workers", 1, []string{"uidring.db", "no such file"}},
@@ -176,8 +176,8 @@ func TestRefused(t *testing.T) {
 		{"workers release 1 --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
 		{"help workers nosuch", 2, []string{`"workers nosuch"`}},
 
-		{"segments x", 2, []string{`"x"`, "create and set"}},
-		{"segments crate orders", 2, []string{`"crate"`, "create and set"}},
+		{"segments x", 2, []string{`"x"`, "command: create, set"}},
+		{"segments crate orders", 2, []string{`"crate"`, "command: create, set"}},
 		{"segments", 1, []string{"uidring.db", "no such file"}},
 		{"segments --table nosuch", 2, []string{`"nosuch"`, "leaf_alloc or sequence"}},
 		{"segments --dsn sqlite:file", 1, []string{"no sqlite table leaf_alloc", "segments create"}},

@@ -43,8 +43,6 @@ func parse(pair *mvccpb.KeyValue) (leaserow.Row, error) {
 	return r, err
 }
 
-func format(n int64) string { return strconv.FormatInt(n, 10) }
-
 func parseGiven(pair *mvccpb.KeyValue) (int64, error) {
 	n, err := strconv.ParseInt(string(pair.Value), 10, 64)
 	if err != nil {

@@ -90,7 +90,7 @@ func (s *Store) write(ctx context.Context, w lease.Write, before state) (done bo
 	ops := []clientv3.Op{clientv3.OpPut(row, string(before.row.After(w).JSON()))}
 	if before.revision == 0 {
 		compares = append(compares, clientv3.Compare(clientv3.ModRevision(given), "=", before.givenRevision))
-		ops = append(ops, clientv3.OpPut(given, format(max(before.given, w.Number+1))))
+		ops = append(ops, clientv3.OpPut(given, fmt.Sprint(max(before.given, w.Number+1))))
 	}
 	if w.Change == lease.Release {
 		ops = append(ops, clientv3.OpDelete(alive))

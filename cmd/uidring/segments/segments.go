@@ -35,7 +35,7 @@ parse cannot read them.`,
   uidring segments set orders --at-least 1000000
   uidring segments --json --dsn postgres://user@localhost/app
   uidring gen --segment orders -n 5`,
-		Args:              commandOrFlags,
+		Args:              cli.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var counters []segment.Counter
@@ -79,14 +79,6 @@ func with(cmd *cobra.Command, create bool, f func(store *segmentsql.Store, name 
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	return db.Wrap(f(db.Counters(cmd), db.Name))
-}
-
-// commandOrFlags are the Args of segments. A misspelt command is an argument here.
-func commandOrFlags(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("unknown argument %q: segments takes flags, or one of the commands create and set", args[0])
-	}
-	return nil
 }
 
 // write prints a table for people. A dash stands for a value that the store does not

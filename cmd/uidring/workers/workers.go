@@ -37,7 +37,7 @@ next starts take free and expired numbers: all numbers that are not held are lef
   uidring workers --limit 0 --json
   uidring workers --dsn postgres://user@localhost/app --layout long-lived
   uidring workers release 5`,
-		Args:              releaseOrFlags,
+		Args:              cli.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			allocator, err := bits.NewAllocator(layout)
@@ -70,12 +70,4 @@ next starts take free and expired numbers: all numbers that are not held are lef
 	database.Flag(cmd, stores)
 	cmd.AddCommand(newRelease(stores))
 	return cmd
-}
-
-// releaseOrFlags are the Args of workers. A misspelt release is an argument here.
-func releaseOrFlags(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return fmt.Errorf("unknown argument %q: workers takes flags, or the command release", args[0])
-	}
-	return nil
 }
