@@ -39,7 +39,7 @@ const accepted = "an SQLite file such as app.db, sqlite:PATH, mysql://user@host:
 // says otherwise.
 const patience = 10 * time.Second
 
-// target is a DSN that was understood.
+// target is what parse read from a DSN.
 type target struct {
 	name    string // as messages show it: without password and options
 	file    string // path of an SQLite file
@@ -51,14 +51,14 @@ type target struct {
 var (
 	// A scheme has two letters or more, so that C:\app.db is a path.
 	schemePattern = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]+)://`)
-	// The drivers' own forms. They are looked for first: a password can be part of them.
+	// The drivers' own forms. parse tries them before paths, since they can have a password.
 	mysqlPattern    = regexp.MustCompile(`(^|@)(tcp|unix)\(.*\)/|^[^/]*@/`)
 	postgresPattern = regexp.MustCompile(`(?i)(^|\s)(host|hostaddr|port|user|dbname|password|service|sslmode)\s*=`)
 	// A plain word can be shown. Anything else may hold a password.
 	plainPattern = regexp.MustCompile(`^[\w./\\-]*(:\d*)?$`)
 )
 
-// parse understands a DSN. Its errors never show a part that may be a password.
+// parse reads a DSN. Its errors never show a part that may be a password.
 func parse(dsn string) (*target, error) {
 	lower := strings.ToLower(dsn)
 	for _, known := range []struct {

@@ -39,7 +39,8 @@ func errElsewhere(scheme string) error {
 // schemes are the schemes of the stores, in order.
 func (s Stores) schemes() []string { return slices.Sorted(maps.Keys(s)) }
 
-// store returns what reads the place's DSN, nil if that is of an SQL database.
+// store returns the function that reads the place's DSN, or nil if that names an SQL
+// database.
 func (p Place) store() func(string) (*Store, error) {
 	scheme, _, found := strings.Cut(p.DSN, "://")
 	if !found {
@@ -48,8 +49,8 @@ func (p Place) store() func(string) (*Store, error) {
 	return p.Stores[strings.ToLower(scheme)]
 }
 
-// SQL reports whether the place is an SQL database: of the others, none has
-// registered numbers, or segments.
+// SQL reports whether the place is an SQL database. Only those have registered numbers and
+// segments.
 func (p Place) SQL() bool { return p.store() == nil }
 
 // Check returns what is wrong with the DSN, as a [cli.UsageError], without connecting.
@@ -73,12 +74,7 @@ type Leases struct {
 }
 
 // Wrap returns err with the name of the store. It returns nil for nil.
-func (l *Leases) Wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return l.at.Fault(l.Name, err)
-}
+func (l *Leases) Wrap(err error) error { return l.at.Fault(l.Name, err) }
 
 // Close closes the connection. Close generators first.
 func (l *Leases) Close() error { return l.Wrap(l.close()) }

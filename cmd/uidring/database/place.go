@@ -24,9 +24,8 @@ const (
 	Default = "uidring.db"
 )
 
-// Flag adds --dsn. Its default is not the variable's value, since help would
-// show that, and with it a password.
-// stores are the other stores that the command takes.
+// Flag adds --dsn. stores are the other stores that the command takes. The flag's default
+// is not the variable's value, since help would show that, and with it a password.
 func Flag(cmd *cobra.Command, stores Stores) {
 	others := ""
 	if len(stores) > 0 {
@@ -55,8 +54,8 @@ func Of(cmd *cobra.Command, stores Stores) Place {
 	return Place{Default, "the default", stores}
 }
 
-// Error is a fault of a database that was named well. It says which database, and
-// who named it.
+// Error is a fault of a database whose DSN is good. It has the database's name, and who
+// named the database.
 type Error struct {
 	name, origin string
 	Err          error
@@ -70,8 +69,14 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Fault returns err as an [*Error]. name is the database's, for messages.
-func (p Place) Fault(name string, err error) error { return &Error{name, p.Origin, err} }
+// Fault returns err as an [*Error]. name is the database's, for messages. Fault returns
+// nil for nil.
+func (p Place) Fault(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{name, p.Origin, err}
+}
 
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
@@ -82,12 +87,7 @@ type DB struct {
 }
 
 // Wrap returns err with the name of the database. It returns nil for nil.
-func (db *DB) Wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return db.at.Fault(db.Name, err)
-}
+func (db *DB) Wrap(err error) error { return db.at.Fault(db.Name, err) }
 
 // Close closes the connections. Calls after the first do nothing.
 func (db *DB) Close() error { return db.pool.Close() }
@@ -110,7 +110,7 @@ func (p Place) usage(err error) error {
 	return cli.Usagef("%s: %w", p.Origin, err)
 }
 
-// target is the place's DSN as [parse] understands it.
+// target returns what [parse] reads from the place's DSN.
 func (p Place) target() (*target, error) {
 	target, err := parse(p.DSN)
 	if err == nil && target.memory {

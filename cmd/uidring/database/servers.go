@@ -30,20 +30,13 @@ func mysqlURL(dsn, _ string) (*target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("MySQL URL: %w", err)
 	}
-	config.User, config.DBName = u.User.Username(), trimSlash(u.Path)
+	config.User, config.DBName = u.User.Username(), strings.TrimPrefix(u.Path, "/")
 	config.Passwd, _ = u.User.Password()
 	config.Addr = net.JoinHostPort(cmp.Or(u.Hostname(), "127.0.0.1"), cmp.Or(u.Port(), "3306"))
 	return mysqlServer(config)
 }
 
-func trimSlash(path string) string {
-	if path == "" {
-		return ""
-	}
-	return path[1:]
-}
-
-// mysqlDSN reads the form of the driver's own.
+// mysqlDSN reads the driver's own form.
 func mysqlDSN(dsn string) (*target, error) {
 	config, err := mysqldriver.ParseDSN(dsn)
 	if err != nil {

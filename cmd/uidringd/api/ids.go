@@ -79,8 +79,8 @@ func (f form) write(w http.ResponseWriter, d *service.Drawn) {
 	_, _ = w.Write(buf)
 }
 
-// increment adds 1 to a decimal number in place, which is far cheaper than to write
-// the next one. It returns false if that one has a digit more.
+// increment adds 1 to a decimal number in place, which costs far less than AppendInt. It
+// returns false if the sum has a digit more.
 func increment(digits []byte) bool {
 	for i := len(digits) - 1; i >= 0; i-- {
 		if digits[i] < '9' {

@@ -9,7 +9,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/service"
 )
 
-// query is what the part of a URI behind ? may say.
+// query has the parameters of a request.
 type query struct {
 	n    int  // 1 without n=
 	json bool // format=json, or an Accept header that names application/json

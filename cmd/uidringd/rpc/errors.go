@@ -22,8 +22,8 @@ var codes = map[service.Kind]connect.Code{
 	service.Unavailable:     connect.CodeUnavailable,
 }
 
-// translate returns what a client gets for an error of package service, and tells the
-// observer, if w is one.
+// translate returns what a client gets for an error of package service. If w is an
+// Observer, translate reports the failure's status to it.
 func translate(w http.ResponseWriter, err error) *connect.Error {
 	failure := (*service.Error)(nil)
 	if !errors.As(err, &failure) || codes[failure.Kind] == 0 {

@@ -23,7 +23,7 @@ const maxMessage = 4 << 10
 
 // New returns the handlers of the id service, of the standard health service and of
 // server reflection, by the path that each serves. Health and reflection need no token.
-// ready says whether the server is, for the health service. gRPC needs HTTP/2.
+// ready reports whether the server is ready, for the health service. gRPC needs HTTP/2.
 func New(s *service.Service, ready func() bool) map[string]http.Handler {
 	options := []connect.HandlerOption{
 		connect.WithReadMaxBytes(maxMessage),

@@ -18,13 +18,13 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
-// hostPattern is what can stand in a line of a shell.
+// hostPattern matches hosts that need no quotes in a shell.
 var hostPattern = regexp.MustCompile(`^[A-Za-z0-9_.:\[\]-]+$`)
 
 // listed is a generator on the page.
 type listed struct {
 	*catalog.Entry
-	Path string // of its name, which can be any text if it is that of a counter
+	Path string // of its ids; a counter's name can be any text, so Path is escaped
 }
 
 // page lists the generators, those with a clock first, with lines of curl that work.

@@ -21,8 +21,8 @@ type readiness struct {
 
 func (s *server) healthz(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok\n") }
 
-// readyz names the generators that are not ready, and why in words without the text of
-// a store. The log has that text.
+// readyz names the generators that are not ready, with reasons that have no text of a
+// store. The log has that text.
 func (s *server) readyz(w http.ResponseWriter, _ *http.Request) {
 	if s.draining.Load() {
 		answer(w, http.StatusServiceUnavailable, "not ready: the server is stopping\n")

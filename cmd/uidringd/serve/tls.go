@@ -10,11 +10,11 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/config"
 )
 
-// lookEvery is how often certificates are looked at, at most. Handshakes ask.
+// lookEvery is the least time between two looks at the files. Handshakes look.
 const lookEvery = time.Second
 
-// certificates are files that are read again when they change. A change that cannot be
-// read is logged, and what was read before stays in use.
+// certificates are files that are read again when they change. If that fails, the failure
+// is logged and the earlier certificates stay in use.
 type certificates struct {
 	files  *config.TLS
 	logger *slog.Logger
@@ -25,7 +25,7 @@ type certificates struct {
 	now    *tls.Config
 }
 
-// stamp tells one content of a file from another.
+// stamp is what changes with a file's content.
 type stamp struct {
 	changed time.Time
 	size    int64
@@ -43,7 +43,7 @@ func watch(files *config.TLS, logger *slog.Logger) (*certificates, error) {
 	return c, err
 }
 
-// config returns what a server needs. It returns nil without files.
+// config returns a server's config, or nil without files.
 func (c *certificates) config() *tls.Config {
 	if c == nil {
 		return nil
@@ -55,6 +55,7 @@ func (c *certificates) config() *tls.Config {
 	}
 }
 
+// present returns the config of a handshake.
 func (c *certificates) present() *tls.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// patience is a context that ends a time after it is first asked for its end. Most
-// requests find their ids ready and never ask: they pay for no timer.
+// patience is a context that ends when wait has passed since the first call of Done,
+// Deadline or Err. Most requests find their ids ready, call none, and cost no timer.
 type patience struct {
 	context.Context
 	wait time.Duration
@@ -26,12 +26,12 @@ func (p *patience) Done() <-chan struct{}       { return p.begin().Done() }
 func (p *patience) Deadline() (time.Time, bool) { return p.begin().Deadline() }
 func (p *patience) Err() error                  { return p.begin().Err() }
 
-// end ends p, for whoever still holds it.
+// end ends p, in case somebody still holds it.
 func (p *patience) end() {
 	p.once.Do(func() { p.limited, p.cancel = over, endOver })
 	p.cancel()
 }
 
-// over is the end of each context that nobody asked for its end: the first call of
-// endOver ends it.
+// over takes the place of limited where nobody called Done, Deadline or Err. The first
+// call of endOver ends it.
 var over, endOver = context.WithCancel(context.Background())

@@ -116,9 +116,9 @@ func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (
 	return d, nil
 }
 
-// within calls f with the named generator, if a request may have n ids of it, in a slot
-// and within the time that a request may wait. It calls f again, once, if the generator was closed meanwhile, as
-// the counter of an idle tag is.
+// within calls f with the named generator, if a request may have n ids of it. f has a slot
+// and a context that ends after Config.Wait. within calls f once more if the generator was
+// closed meanwhile, as the counter of an idle tag is.
 func (s *Service) within(ctx context.Context, caller Caller, name string, n int, f func(context.Context, *catalog.Entry) error) error {
 	if !caller.may(name) {
 		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}

@@ -62,12 +62,7 @@ func redisCounters(ctx context.Context, place database.Place, logger *slog.Logge
 }
 
 // Wrap returns err with the name of the store. It returns nil for nil.
-func (c *Counters) Wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return c.place.Fault(c.Name, err)
-}
+func (c *Counters) Wrap(err error) error { return c.place.Fault(c.Name, err) }
 
 // Close closes the connection. Close generators first.
 func (c *Counters) Close() error { return c.Wrap(c.close()) }

@@ -79,7 +79,7 @@ func (a *address) take(option string) string {
 	return a.options.Get(option)
 }
 
-// duration takes an option that is a span of time.
+// duration takes an option that is a duration.
 func (a *address) duration(option string, usual time.Duration) time.Duration {
 	text := a.take(option)
 	if text == "" {
@@ -131,7 +131,7 @@ func (a *address) tls(wanted bool) *tls.Config {
 	return config
 }
 
-// end returns all that is wrong, options that nobody took included.
+// end returns all faults. An option that is left is a fault too.
 func (a *address) end(known string) error {
 	for option := range a.options {
 		a.fault("unknown option %q, want %s", option, known)

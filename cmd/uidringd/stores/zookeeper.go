@@ -48,14 +48,14 @@ func zooKeeper(text string) (*database.Store, error) {
 	}}, nil
 }
 
-// connection is a connection to ZooKeeper whose end can be waited for.
+// connection is a connection to ZooKeeper. Its end waits for the client's goroutines.
 type connection struct {
 	*zk.Conn
 	events <-chan zk.Event
-	ready  chan struct{} // has an element once there was a session
+	ready  chan struct{} // has an element once there is a session
 	secure *tls.Config   // nil is none
 	mu     sync.Mutex
-	last   net.Conn // that was dialled; nil is none
+	last   net.Conn // the last one dialled; nil is none
 }
 
 // dial is a zk.Dialer.
@@ -75,7 +75,7 @@ func (c *connection) dial(network, host string, timeout time.Duration) (conn net
 	return conn, nil
 }
 
-// saw is called by the connection.
+// saw is a zk.EventCallback.
 func (c *connection) saw(event zk.Event) {
 	if event.State == zk.StateHasSession {
 		select {
@@ -120,17 +120,17 @@ func (c *connection) end() error {
 			if !more {
 				return nil
 			}
-		case <-time.After(100 * time.Millisecond): // it may have dialled meanwhile
+		case <-time.After(100 * time.Millisecond): // the client may have dialled meanwhile
 		}
 	}
 }
 
 // names are the hosts that the client tries in turn. Unlike the client's own provider, it
-// leaves names as they are: certificates have them, and addresses behind them change.
+// keeps the names: certificates have names, and the addresses of names change.
 type names struct {
 	mu         sync.Mutex
 	hosts      []string
-	next, last int // last is the one before which a round without success is over
+	next, last int // a round without success is over when last comes next again
 }
 
 // Init implements zk.HostProvider.

@@ -7,12 +7,11 @@ import (
 )
 
 const (
-	// probeTime is so long that the ends of the goroutines, which lookAfter sets apart,
-	// hardly count.
+	// probeTime is much longer than lookAfter, by which the ends of the goroutines differ.
 	probeTime = 4 * time.Millisecond
 	// enough of the cores is free when the probe runs at this share of its best.
 	enough = 0.85
-	// pause is how long to leave a busy machine alone.
+	// pause is how long take waits between two probes of a busy machine.
 	pause = 50 * time.Millisecond
 )
 
@@ -21,12 +20,12 @@ const (
 // example, a contended counter looks as fast on two cores as on one if its two
 // goroutines share the single core that is left.
 type Calm struct {
-	Patience  time.Duration // how long in all to wait, or measure again; it is used up
+	Patience  time.Duration // time left for waiting and for samples that are taken again
 	Samples   int           // that were kept
-	Disturbed int           // of these, with patience used up
+	Disturbed int           // of these, taken when no patience was left
 
 	best  float64                                 // ns a step of one core that nothing disturbs
-	probe func(context.Context, int) (ns float64) // of a step, with goroutines; nil is arithmetic's
+	probe func(context.Context, int) (ns float64) // of a step, by the number of goroutines; nil is step
 }
 
 // arithmetic needs a core and nothing else: no memory, no clock, no lock. Four chains
@@ -43,7 +42,7 @@ func arithmetic(n int) (uint64, error) {
 	return a ^ b ^ c ^ d, nil
 }
 
-// learn finds out how fast one core is.
+// learn measures how fast one core is.
 func (c *Calm) learn(ctx context.Context) {
 	if c.probe == nil {
 		c.probe = step
@@ -54,13 +53,13 @@ func (c *Calm) learn(ctx context.Context) {
 	}
 }
 
-// step returns the ns of one goroutine's step while all of them make theirs.
+// step returns the ns of a step of arithmetic while all goroutines make steps.
 func step(ctx context.Context, goroutines int) float64 {
 	calls, took, _ := fan(ctx, arithmetic, goroutines, Apart, probeTime)
 	return float64(took.Nanoseconds()) * float64(goroutines) / float64(max(calls, 1))
 }
 
-// free tells that all cores are free: what a sample leaves idle, refills use.
+// free reports whether all cores are free. Refills use the cores that a sample leaves idle.
 func (c *Calm) free(ctx context.Context) bool {
 	return c.best/c.probe(ctx, runtime.GOMAXPROCS(0)) >= enough
 }

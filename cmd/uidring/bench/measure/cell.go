@@ -8,12 +8,12 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Cell is the cost of an id, of a subject that some goroutines share.
+// Cell measures what an id costs, of a subject that some goroutines share.
 type Cell struct {
 	Subject
 	Goroutines int
 	Placement  Placement
-	Time       time.Duration // for a sample
+	Time       time.Duration // of a sample
 
 	NsPerID Series
 	Ring    []uid.Stats // at the end of each sample; empty for what has no ring
@@ -22,7 +22,7 @@ type Cell struct {
 	Allocs  uint64      // of all samples, those of other goroutines included
 }
 
-// Sample implements Task. A tenth of the time beforehand warms the instance up.
+// Sample implements Task. It first warms the instance up for a tenth of the time.
 func (c *Cell) Sample(ctx context.Context) (keep func(), err error) {
 	var (
 		before, after  runtime.MemStats

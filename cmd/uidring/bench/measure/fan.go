@@ -33,7 +33,7 @@ func (p Placement) String() string {
 // long that the reading costs nothing, and far shorter than a sample.
 const lookAfter = 100 * time.Microsecond
 
-// maxChunk is for calls that cost nothing.
+// maxChunk bounds the calls between two readings, for calls that cost nothing.
 const maxChunk = 1 << 24
 
 // fan calls loop from goroutines for about d. It returns how many calls they made,
@@ -73,8 +73,8 @@ func fan(ctx context.Context, loop func(int) (uint64, error), goroutines int, p 
 	return total.Load(), took, context.Cause(ctx)
 }
 
-// release runs work in goroutines that it lets go at once, and returns how long
-// they took. work is told when that was.
+// release runs work in goroutines that start at the same time, and returns how long they
+// took. It calls work with the time of the start.
 func release(goroutines int, p Placement, work func(begin time.Time)) time.Duration {
 	var (
 		leaders = 0 // goroutines that begin on threads of their own
@@ -105,7 +105,7 @@ func release(goroutines int, p Placement, work func(begin time.Time)) time.Durat
 	there, placed := newBarrier(leaders, func() {}), newBarrier(leaders, open)
 	for i := range leaders {
 		done.Go(func() {
-			runtime.LockOSThread() // until all are there: each has a thread of its own
+			runtime.LockOSThread() // until placed: each has a thread of its own
 			there.pass()
 			place(i)
 			placed.pass()
@@ -117,9 +117,9 @@ func release(goroutines int, p Placement, work func(begin time.Time)) time.Durat
 	return time.Since(start)
 }
 
-// barrier lets goroutines pass once all have come, and calls last before. They spin,
-// for one that is parked may wake up on another core. Now and then they yield to
-// those that are missing.
+// barrier lets goroutines pass once all have arrived, after a call of last. They spin,
+// because a parked goroutine may wake up on another core. Now and then they yield to the
+// goroutines that are missing.
 type barrier struct {
 	missing atomic.Int64
 	open    atomic.Bool

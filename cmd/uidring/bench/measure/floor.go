@@ -37,12 +37,12 @@ func Floors() []Subject {
 	}
 }
 
-// called has the results of Next, whose caller is to be compared.
+// called has the results of Next, so that a call of it costs as much as a call of Next.
 //
 //go:noinline
 func called(counter *cacheline.Int64) (uint64, error) { return uint64(counter.Add(1)), nil }
 
-// Nothing returns what makes no id: the harness alone.
+// Nothing returns a subject that makes no id, for the cost of the harness.
 func Nothing() Subject {
 	return Subject{"nothing", func() (*Instance, error) {
 		return &Instance{Loop: func(n int) (uint64, error) { return uint64(n), nil }}, nil

@@ -17,8 +17,8 @@
 // # Time per id
 //
 // Time per id is wall time over the ids of all goroutines, as testing's RunParallel
-// has it. What scales perfectly halves it on two cores. What one contended cache
-// line limits does not.
+// has it. If a subject scales perfectly, two cores halve it. If one contended cache
+// line limits the subject, they do not.
 package measure
 
 import (
@@ -36,8 +36,8 @@ type Subject struct {
 	Open func() (*Instance, error) // starts it; its time is not measured
 }
 
-// Instance is a subject that was started. Open makes one for each sample: what
-// another sample borrowed or filled is not this one's.
+// Instance is a subject that was started. Open makes one for each sample, so that no
+// sample has what another one borrowed or filled.
 type Instance struct {
 	// Loop makes n calls and returns the last id, or a part of it. Many goroutines
 	// call it at once.
@@ -46,8 +46,8 @@ type Instance struct {
 	// PerCall is how many ids a call makes; 0 means 1.
 	PerCall int
 
-	// Stats says how far the instance has borrowed and how it was refilled; nil for
-	// what has no ring.
+	// Stats returns how far the instance has borrowed and how it was refilled; nil
+	// without a ring.
 	Stats func() uid.Stats
 
 	// Close ends the instance; nil means that there is nothing to end.
@@ -79,8 +79,8 @@ func (in *Instance) ring() []uid.Stats {
 }
 
 // Repeat calls next n times and returns the last id. The compiler inlines Repeat
-// and then next, provided that next is a literal at the call of Repeat; the test
-// TestRepeatIsInlined watches over that.
+// and then next, provided that next is a literal at the call of Repeat; TestRepeatIsInlined
+// checks that.
 //
 // Repeat keeps the last id only. A sum of all ids would live in memory across a
 // call, and cost a third of the fastest generator.

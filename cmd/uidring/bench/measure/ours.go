@@ -9,7 +9,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Batch is how many ids a call of NextN is asked for.
+// Batch is how many ids a call of NextN makes.
 const Batch = 256
 
 // Names of the generators' methods, as subjects.
@@ -25,8 +25,8 @@ const (
 )
 
 // Roomy is the layout that Default and Slots are measured with. It has so many ids in a
-// tick that they never wait for the next tick: with the default layout's 8,192 ids a
-// second, the wait would be what is measured.
+// tick that they never wait for the next tick. With the default layout's 8,192 ids a
+// second, a sample would measure the wait.
 var Roomy = bits.Layout{
 	TimeBits:     31,
 	WorkerBits:   1,
