@@ -1,49 +1,41 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"go/importer"
-	"go/token"
+	"errors"
 	"go/types"
-	"io"
 	"os"
-	"os/exec"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
-// load returns the packages of a module that others can import. Their types come from
-// what the compiler exports.
-func load(module string) ([]*types.Package, error) {
-	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}\t{{.Name}}\t{{.DepOnly}}", "./...")
-	list.Dir = module
-	list.Env = append(os.Environ(), "CGO_ENABLED=0") // so that no C compiler is needed
-	var stderr bytes.Buffer
-	list.Stderr = &stderr
-	out, err := list.Output()
+// load returns the packages of the modules that others can import, as they are on a
+// system. It reads all sources: nothing is compiled.
+func load(system string, modules []string) ([]*types.Package, error) {
+	goos, goarch, _ := strings.Cut(system, "/")
+	var patterns []string
+	for _, module := range modules {
+		patterns = append(patterns, "./"+module+"/...")
+	}
+	list, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps |
+			packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesSizes,
+		Env:   append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch),
+		Tests: true,
+	}, patterns...)
 	if err != nil {
-		return nil, fmt.Errorf("go list in %s: %w\n%s", module, err, &stderr)
+		return nil, err
 	}
-	exports := make(map[string]string)
-	var paths []string
-	for line := range strings.Lines(string(out)) {
-		fields := strings.Split(strings.TrimSpace(line), "\t")
-		path, file, name, dependency := fields[0], fields[1], fields[2], fields[3] == "true"
-		exports[path] = file
-		if !dependency && file != "" && name != "main" && !private(path) {
-			paths = append(paths, path)
+	if packages.PrintErrors(list) > 0 {
+		return nil, errors.New("the packages do not compile")
+	}
+	var public []*types.Package
+	for _, p := range list {
+		if p.Name != "main" && p.ID == p.PkgPath && !private(p.PkgPath) { // the IDs of tests differ from their paths
+			public = append(public, p.Types)
 		}
 	}
-	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exports[path])
-	})
-	packages := make([]*types.Package, len(paths))
-	for i, path := range paths {
-		if packages[i], err = imports.Import(path); err != nil {
-			return nil, err
-		}
-	}
-	return packages, nil
+	return public, nil
 }
 
 // private reports whether a package is for this repository alone.
