@@ -25,15 +25,15 @@ import (
 	"github.com/uidring/uidring/worker/workerzk"
 )
 
-// tag is the counter of all that draw from a counter.
+// tag is the counter that all processes with a counter use.
 const tag = "torture"
 
-// access is a backend as one process has it open.
+// access is a process's open connection to a backend.
 type access struct {
 	leases   lease.Store
 	counters counters                                  // nil where segments have no store
 	rewind   func(ctx context.Context, to int64) error // sets the counter as a restored copy has it
-	ping     func(ctx context.Context) error           // nil if opening it has called the server
+	ping     func(ctx context.Context) error           // nil if opening the backend has called the server
 	close    func()
 }
 

@@ -38,8 +38,8 @@ var backends = []struct {
 	{"zookeeper", startZooKeeper},
 }
 
-// openSQLite has processes give up on a locked file sooner than they would by
-// default, so that some are refused and not only held up.
+// openSQLite makes processes wait two seconds for a locked file, less than by default, so
+// that some requests fail and others are delayed.
 func openSQLite(_ context.Context, _ *testing.T, dir string) *backend {
 	url := filepath.Join(dir, "torture.db") + "?_busy_timeout=2000&_pragma=busy_timeout(2000)"
 	return &backend{name: "sqlite", counters: true, url: func([]string) string { return url }}
@@ -64,7 +64,7 @@ func startRedis(ctx context.Context, t *testing.T, dir string) *backend {
 	return b.serve(ctx, t, servertest.RedisProgram(t, dir, servertest.Durable...))
 }
 
-// members is how many servers of etcd and ZooKeeper there are: one can be away.
+// members is how many servers etcd and ZooKeeper have: one can be away.
 const members = 3
 
 func startEtcd(ctx context.Context, t *testing.T, dir string) *backend {
@@ -98,7 +98,7 @@ func (b *backend) serve(ctx context.Context, t *testing.T, programs ...servertes
 	return b
 }
 
-// startAll starts servers together: those of a cluster wait for each other.
+// startAll starts servers at the same time: those of a cluster wait for each other.
 func startAll(ctx context.Context, servers []*server) error {
 	var starting errgroup.Group
 	for _, s := range servers {
@@ -107,7 +107,7 @@ func startAll(ctx context.Context, servers []*server) error {
 	return starting.Wait()
 }
 
-// seatURL is what the child of a seat opens.
+// seatURL returns the URL that the child of a seat opens.
 func (b *backend) seatURL(seat int) string {
 	if len(b.proxies) == 0 {
 		return b.url(nil)
@@ -119,8 +119,7 @@ func (b *backend) seatURL(seat int) string {
 	return b.url(addresses)
 }
 
-// open opens the backend itself, past the proxies. A file may be locked by somebody
-// else for a while.
+// open opens the backend without its proxies. It retries while a file is locked.
 func (b *backend) open(ctx context.Context) (*access, error) {
 	var addresses []string
 	for _, s := range b.servers {
@@ -148,7 +147,7 @@ func (b *backend) with(ctx context.Context, f func(a *access) error) error {
 	}
 }
 
-// prepare makes what processes need.
+// prepare makes the tables and the counter that processes need.
 func (b *backend) prepare(ctx context.Context) error {
 	return b.with(ctx, func(a *access) error {
 		if p, ok := a.leases.(lease.Preparer); ok {
@@ -163,7 +162,7 @@ func (b *backend) prepare(ctx context.Context) error {
 	})
 }
 
-// end returns the rows of all numbers, and what the counter is.
+// end returns the rows of all numbers, and the counter.
 func (b *backend) end(ctx context.Context) (rows []lease.Row, counter int64, err error) {
 	err = b.with(ctx, func(a *access) error {
 		if rows, err = a.leases.List(ctx, 0, expiry); err != nil || a.counters == nil {

@@ -30,14 +30,14 @@ type child struct {
 	out    *recorder
 	shift  atomic.Int64 // of its clock, in nanoseconds; written by listen, read by now
 	access *access      // nil until the backend has been reached
-	lease  *witness     // that of the generator; nil for a counter's
+	lease  *witness     // the generator's lease; nil for a counter
 
 	drawn    atomic.Int64 // ids
-	greatest atomic.Int64 // id of those that were drawn
+	greatest atomic.Int64 // of the ids that were drawn
 }
 
-// childMain is the life of a child, from its order to its exit code. It ends when
-// it gets SIGTERM, or when standard input ends since the parent is gone.
+// childMain is the main function of a child. It ends at SIGTERM, or when standard input
+// ends because the parent has died.
 func childMain(text string) int {
 	c := &child{out: newRecorder(os.Stdout)}
 	if err := json.Unmarshal([]byte(text), &c.order); err != nil {
@@ -54,11 +54,10 @@ func childMain(text string) int {
 	return 0
 }
 
-// now is the clock that the child stamps by.
+// now returns the time by the child's clock.
 func (c *child) now() time.Time { return time.Now().Add(time.Duration(c.shift.Load())) }
 
-// listen takes the parent's word for how wrong the clock is: a line each, in
-// nanoseconds.
+// listen sets the clock's error, which the parent writes in nanoseconds, one a line.
 func (c *child) listen(in io.Reader) {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
@@ -69,8 +68,7 @@ func (c *child) listen(in io.Reader) {
 	os.Exit(3)
 }
 
-// live opens a generator and draws ids from it until ctx ends. It returns what
-// must not happen.
+// live opens a generator and draws ids from it until ctx ends. It returns faults.
 func (c *child) live(ctx context.Context) error {
 	g, err := c.open(ctx)
 	if err != nil {
@@ -84,7 +82,7 @@ func (c *child) live(ctx context.Context) error {
 	for i := range drawers {
 		drawing.Go(func() error { return c.draw(g, i) })
 	}
-	<-ctx.Done() // or one of them has failed
+	<-ctx.Done() // or a goroutine has failed
 	closed := g.Close()
 	if err := drawing.Wait(); err != nil {
 		return err
@@ -93,7 +91,7 @@ func (c *child) live(ctx context.Context) error {
 	return c.settled(g)
 }
 
-// settled checks a closed generator's own account against the child's.
+// settled compares a closed generator's Stats with what the child has drawn.
 func (c *child) settled(g generator) error {
 	if _, err := g.Next(); !errors.Is(err, uid.ErrClosed) {
 		return fmt.Errorf("after Close, Next returned %v", err)

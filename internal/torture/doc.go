@@ -1,9 +1,8 @@
-// Package torture has no code, only a test that torments generators: several
-// processes on each real store there is. The processes are killed, stopped, closed
-// and restarted, and their clocks moved by hours. Servers are killed, locked and cut
-// off, packets are dropped, and counters restored from a copy. All ids are
-// collected, and in the end every id is held against all others and against what its
-// process had reserved.
+// Package torture has no code, only a test that disturbs generators in several
+// processes on each real store. The test kills, stops, closes and restarts the
+// processes, and moves their clocks by hours. It kills, locks and cuts off servers,
+// drops packets, and restores counters from a copy. It collects all ids. In the end it
+// compares every id with all others, and with what its process had reserved.
 //
 // # Who takes part
 //
@@ -18,8 +17,8 @@
 // A child writes to its standard output which ids it drew. It also writes what it
 // reserved: each write to a row before the store gets it, each grant and each range
 // before ids of it are drawn. What a killed child had drawn and not written yet is
-// lost, and not checked; but nobody else has seen those ids either. Batches are small
-// and written at once.
+// lost, and not checked. Nobody else has seen those ids either. Batches are small, and
+// children write them at once.
 //
 // # What is checked
 //
@@ -32,8 +31,8 @@
 //     it replaced. So a row leads to all writes that were ever committed to it.
 //   - No write that a store reported done is missing there.
 //   - No process was granted time that is not reserved for it there.
-//   - Who gives a number back leaves no time below its end in which it has not stamped
-//     its last: the next holder begins there.
+//   - A process that gives a number back ends its time above its last id: the next
+//     holder begins there.
 //   - No write to a row takes time back from it, but for a release, and none repeats
 //     a token.
 //   - Each id of a counter lies in a range that its process reserved, and was not given
@@ -42,8 +41,8 @@
 //     (segment.ErrRewound), and by nobody else. After the recovery that package
 //     segment asks for, no id repeats.
 //
-// A run in which something did not happen that it is meant to survive (a takeover,
-// a loss, an outage, ids of some kind of generator, ...) fails too.
+// A run fails too if an event did not happen that it is meant to survive: a takeover, a
+// loss, an outage, ids of each kind of generator, and others.
 //
 // # How to run it
 //
@@ -51,8 +50,8 @@
 // many ids to collect over all backends. UIDRING_TORTURE_SEED repeats the actions of
 // a run in the same order, though not at the same instants. UIDRING_TORTURE_FAULT
 // (floor, window, release or return) makes children break the protocol, which has to
-// fail the run. TestSeededFaults holds the checks to that.
+// fail the run. TestSeededFaults checks that.
 //
-// Without a server's programs its part is skipped. Linux only: elsewhere, parents
-// that die leave their children behind.
+// If a server's programs are missing, its part is skipped. The test runs on Linux only:
+// elsewhere, a parent that dies would leave its children behind.
 package torture

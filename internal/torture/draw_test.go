@@ -48,7 +48,7 @@ func (c *child) draw(g generator, drawer int) error {
 	}
 }
 
-// take takes some ids in one of the ways that there are.
+// take takes some ids by one of the generator's methods.
 func (c *child) take(g generator, rng *rand.Rand, buffer []uid.ID) (ids []uid.ID, err error) {
 	var one uid.ID
 	switch way := rng.IntN(100); {
@@ -70,7 +70,7 @@ func (c *child) take(g generator, rng *rand.Rand, buffer []uid.ID) (ids []uid.ID
 			ids = append(ids, one)
 		}
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = nil // it has waited in vain
+			err = nil // the wait has ended without an id
 		}
 		return ids, err
 	case way < 12 && c.Kind != kindDefault:
@@ -78,16 +78,16 @@ func (c *child) take(g generator, rng *rand.Rand, buffer []uid.ID) (ids []uid.ID
 	default:
 		ids = buffer[:1+rng.IntN(800)]
 	}
-	if c.Kind == kindDefault { // which waits for as many ticks as it takes
+	if c.Kind == kindDefault { // which may wait for several ticks
 		ids = ids[:min(len(ids), 100)]
 	}
 	n, err := g.NextN(ids)
 	return ids[:n], err
 }
 
-// account counts ids that were drawn. They must lie above those of every call that
-// had ended before theirs began, whichever goroutine made it; before is the
-// greatest of those. Slots promises no order.
+// account counts ids that were drawn. before is the greatest id of all calls, of any
+// goroutine, that ended before this call began. The ids must lie above before, except
+// those of Slots, which promises no order.
 func (c *child) account(before int64, ids []uid.ID) error {
 	if len(ids) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (c *child) account(before int64, ids []uid.ID) error {
 	return nil
 }
 
-// runs are ids as records: consecutive ids are one.
+// runs turns ids into records, one for each run of consecutive ids.
 func (c *child) runs(drawer int, ids []uid.ID) (records []record) {
 	for i := 0; i < len(ids); {
 		n := 1
@@ -116,8 +116,8 @@ func (c *child) runs(drawer int, ids []uid.ID) (records []record) {
 	return records
 }
 
-// none returns why there is no id for now, or -1 for an unexpected error, and
-// by how much the clock is too slow for its number.
+// none returns why there is no id now, or -1 for an unexpected error, and how far the
+// clock is behind the time of its number.
 func (c *child) none(err error) (reason int, lacks time.Duration) {
 	var backward *uid.ClockBackwardError
 	var limit *uid.BorrowLimitError

@@ -11,10 +11,9 @@ import (
 	"github.com/uidring/uidring/internal/dbtest"
 )
 
-// What the nemesis does to the database. One such thing happens at a time.
+// What the nemesis does to the database, one action at a time.
 
-// havoc runs f in the background, once the current action has ended and the
-// database was left alone for a while.
+// havoc runs f in the background, after the present action and a pause.
 func (n *nemesis) havoc(f func() error) {
 	quiet := n.between(expiry/2, window/2)
 	n.database.Lock()
@@ -27,8 +26,8 @@ func (n *nemesis) havoc(f func() error) {
 	})
 }
 
-// outage kills a server, or all, and starts what it has killed again after d. What
-// was committed is on the disk.
+// outage kills a server, or all, and restarts them after d. Committed writes are on the
+// disk.
 func (n *nemesis) outage(d time.Duration) {
 	victims := n.backend.servers
 	if n.rng.IntN(3) > 0 {
@@ -45,7 +44,7 @@ func (n *nemesis) outage(d time.Duration) {
 	})
 }
 
-// lock keeps everybody else from writing the file, or even from reading it.
+// lock locks the file, so that nobody else can write it, or even read it.
 func (n *nemesis) lock(d time.Duration) {
 	begin := "BEGIN IMMEDIATE"
 	if n.rng.IntN(2) == 0 {
@@ -66,7 +65,7 @@ func (n *nemesis) lock(d time.Duration) {
 			return err
 		}
 		defer conn.Close()
-		for n.ctx.Err() == nil { // until it is this one's turn
+		for n.ctx.Err() == nil { // until the lock is free
 			if _, err = conn.ExecContext(n.ctx, begin); err == nil {
 				break
 			}
@@ -93,10 +92,10 @@ func (n *nemesis) cut() {
 	})
 }
 
-// blackhole holds back what is sent to the server, from it, or both, and then lets
-// it through or cuts the connections. With answers held back, writes are done of
-// which nobody hears; with what is held back let through, some are done long after
-// they were given up.
+// blackhole holds back what is sent to the server, from the server, or both. Then it lets
+// the bytes through or cuts the connections. While it holds back answers, writes are done
+// without an answer. When it lets requests through, some writes are done long after their
+// process gave them up.
 func (n *nemesis) blackhole(d time.Duration) {
 	proxies := n.some()
 	ways := [][]int{{toServer}, {fromServer}, {toServer, fromServer}}[n.rng.IntN(3)]
@@ -119,7 +118,7 @@ func (n *nemesis) blackhole(d time.Duration) {
 	})
 }
 
-// some are all proxies, or those of one seat.
+// some returns all proxies, or those of one seat.
 func (n *nemesis) some() []*proxy {
 	if n.rng.IntN(2) == 0 {
 		return n.backend.proxies[n.rng.IntN(len(n.seats))]

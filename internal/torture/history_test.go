@@ -9,7 +9,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// version is what a row was once, as who wrote it has told before the write.
+// version is the content of a row at some time, as its writer reported before the write.
 type version struct {
 	holder
 	number int64
@@ -19,10 +19,9 @@ type version struct {
 	change lease.Change
 }
 
-// history returns all versions of all rows, in the order of each row's. Every write
-// names the token that it replaces, so the row that there is in the end leads to
-// all writes that were ever committed. What is not as it must be is returned
-// beside them.
+// history returns all versions of each row, in order, and the faults in them. Every write
+// names the token that it replaces, so the last version of a row leads to all writes that
+// were ever committed.
 func history(rows []lease.Row, processes []*process) (versions []version, faults []string) {
 	written := map[string]version{}
 	for _, p := range processes {
@@ -62,14 +61,14 @@ func history(rows []lease.Row, processes []*process) (versions []version, faults
 	return versions, faults
 }
 
-// holder is who holds numbers: an attempt of a process to open a generator.
+// holder is one attempt of a process to open a generator, which then holds numbers.
 type holder struct {
 	host    string
 	attempt int64
 }
 
-// tenure is the time from which a holder acquired a number until somebody else
-// did, and what the database had reserved for it. Instants are milliseconds since
+// tenure lasts from a holder's acquisition of a number to the next acquisition. It has the
+// time that the database had reserved for the holder. Instants are milliseconds since
 // 1970.
 type tenure struct {
 	holder
@@ -78,8 +77,8 @@ type tenure struct {
 	until    int64 // ticks that end after it were never reserved for the holder
 	released bool
 	rest     int64 // if released: where the next holder begins
-	takeover bool  // the holder before had not given the number back
-	used     int64 // the last tick known to have been stamped ends there; 0 is none
+	takeover bool  // the earlier holder had not given the number back
+	used     int64 // where the last tick that was stamped, as far as known, ends; 0 is none
 }
 
 // end is the instant after which nothing may be stamped.
@@ -90,8 +89,7 @@ func (t *tenure) end() int64 {
 	return t.until
 }
 
-// tenures are found by the history, in its order. What the history says that must
-// not happen is returned beside them.
+// tenures returns the tenures of a history, in its order, and the faults in it.
 func tenures(history []version) (found []*tenure, faults []string) {
 	rows := map[int64]*version{}   // by number, as last seen
 	current := map[int64]*tenure{} // by number

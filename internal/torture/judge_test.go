@@ -14,7 +14,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// The tests of this file need no processes: they hold the judge to what it says.
+// The tests of this file test the judge, without processes.
 
 // at is the first id of the tick that begins ms after the epoch, under a number, in
 // the first of the layouts.
@@ -31,7 +31,7 @@ func drew(kind kind, host string, attempt int64, spans ...span) *process {
 	return p
 }
 
-// stamped is a process under numbers, and what it wrote.
+// stamped is a process under numbers, with what it wrote.
 func stamped(host string, attempt int64, spans ...span) *process {
 	p := drew(kindCached, host, attempt, spans...)
 	for _, v := range someHistory() {
@@ -62,7 +62,7 @@ func someHistory() []version {
 	}
 }
 
-// someRows is what someHistory ends with.
+// someRows returns the rows at the end of someHistory.
 var someRows = []lease.Row{{Number: 1, Token: "t6", Until: since(8000)}}
 
 func TestJudge(t *testing.T) {
@@ -156,7 +156,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// good are processes without a fault: they had someHistory, and ranges of a counter.
+// good returns processes without a fault, with someHistory and ranges of a counter.
 func good() []*process {
 	return []*process{
 		stamped("a", 1, span{at(0, 1), 1024}, span{at(2900, 1), 1024}),

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// card is one thing that can be done to processes.
+// card is an action of the nemesis.
 type card int
 
 const (
@@ -23,13 +23,13 @@ const (
 	cardRestore               // the counter is restored from a copy
 	cardLock                  // the file is locked
 	cardLongLock              // the file is locked for twice the window
-	cardQuiet                 // the database is left alone for a while
-	cardRest                  // nothing is done for a while
+	cardQuiet                 // a pause for the database
+	cardRest                  // a pause for everything
 	cardCut                   // connections are cut
-	cardBlackhole             // what is sent does not arrive, or late
+	cardBlackhole             // bytes are held back
 )
 
-// deckOf is what is done to a backend.
+// deckOf returns the actions for a backend.
 func deckOf(b *backend) []card {
 	deck := []card{
 		cardKill, cardKill, cardKill, cardPause, cardPause, cardPause, cardClose, cardClose,
@@ -44,18 +44,18 @@ func deckOf(b *backend) []card {
 	return append(deck, cardOutage, cardOutage, cardCut, cardBlackhole, cardBlackhole)
 }
 
-// nemesis does to processes what its deck says, in an order and for times that are
-// settled by the seed. Several things go on at a time: one to the database, and one
-// to each of some seats.
+// nemesis carries out the cards of its deck, in an order and for times that follow from
+// the seed. Several actions run at a time: one on the database, and one on each of some
+// seats.
 type nemesis struct {
 	*run
 	rng      *rand.Rand // of the card being dealt, so that a seed always has the same cards dealt
 	going    sync.WaitGroup
-	database sync.Mutex // held while something is done to the database
+	database sync.Mutex // held during an action on the database
 }
 
-// rage deals the deck, over and over, until it has been dealt once, enough ids have
-// come and all has happened that is to happen.
+// rage deals the deck again and again, at least once, until there are enough ids and each
+// event that the run needs has happened.
 func (n *nemesis) rage() {
 	defer n.going.Wait()
 	shuffler := rand.New(rand.NewPCG(n.seed, 0))
@@ -80,7 +80,7 @@ func (n *nemesis) enough() bool {
 	return n.ids.Load() >= n.plan.ids && (n.fault != "" || n.happened())
 }
 
-// happened reports whether what is not the nemesis's to command has happened: a
+// happened reports whether the events have happened that the nemesis cannot force: a
 // number was lost, one was given back, and there was a connection to cut.
 func (n *nemesis) happened() bool {
 	n.mu.Lock()
@@ -92,7 +92,7 @@ func (n *nemesis) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(n.rng.Int64N(int64(most-least)))
 }
 
-// play does what a card says, or has it done in the background.
+// play carries out a card, or starts to do so in the background.
 func (n *nemesis) play(c card) {
 	switch c {
 	case cardKill:
@@ -124,10 +124,11 @@ func (n *nemesis) play(c card) {
 	}
 }
 
-// anybody, and (*process).holding and stamping, say which processes will do.
+// anybody, (*process).holding and (*process).stamping are conditions for take.
 func anybody(*process) bool { return true }
 
-// holders are those that draw ids, or whoever there is for one in five.
+// holders returns the condition for processes that draw ids, or, once in five times, for
+// any.
 func (n *nemesis) holders() func(*process) bool {
 	if n.rng.IntN(5) == 0 {
 		return anybody
@@ -135,9 +136,8 @@ func (n *nemesis) holders() func(*process) bool {
 	return (*process).holding
 }
 
-// take chooses a seat whose process will do, of those to which nothing is being
-// done, and keeps others from choosing it until give is called. It returns nil when
-// the run ends.
+// take chooses a seat that is not busy and whose process fulfils a condition. The seat is
+// busy until give is called. take returns nil when the run ends.
 func (n *nemesis) take(will func(*process) bool) (*seat, *process) {
 	for n.ctx.Err() == nil {
 		for _, i := range n.rng.Perm(len(n.seats)) {
@@ -150,7 +150,7 @@ func (n *nemesis) take(will func(*process) bool) (*seat, *process) {
 	return nil, nil
 }
 
-// mine takes a seat unless it is busy, or its process will not do.
+// mine takes a seat unless it is busy or its process does not fulfil the condition.
 func (n *nemesis) mine(s *seat, will func(*process) bool) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -167,7 +167,7 @@ func (n *nemesis) give(s *seat) {
 	s.busy = false
 }
 
-// kill ends a process in the middle of what it does.
+// kill kills a process.
 func (n *nemesis) kill(after time.Duration) {
 	s, p := n.take(n.holders())
 	if s == nil {
@@ -182,7 +182,7 @@ func (n *nemesis) kill(after time.Duration) {
 	})
 }
 
-// pause stops a process for longer than its number is its own for sure.
+// pause stops a process for longer than its number's expiry.
 func (n *nemesis) pause(d time.Duration) {
 	s, p := n.take(n.holders())
 	if s == nil {
@@ -197,7 +197,7 @@ func (n *nemesis) pause(d time.Duration) {
 	})
 }
 
-// close has a process end in good order.
+// close asks a process to end.
 func (n *nemesis) close(after time.Duration) {
 	s, p := n.take((*process).holding)
 	if s == nil {
@@ -213,10 +213,10 @@ func (n *nemesis) close(after time.Duration) {
 	})
 }
 
-// forward moves a clock to what is wrong by shift, or a little more than it was. One
-// that somebody waits for to reach the time at which the number begins, or that of
-// the last id, comes first, and is moved there: else uid.Default, and a uid.Cached
-// that may borrow little, would be out of the game after some steps.
+// forward moves a clock to an error of shift, or a little further than it was. If a clock
+// lies behind the time of its number, or of the last id, forward moves that clock there
+// first. Otherwise uid.Default, and a uid.Cached that may borrow little, would make no
+// more ids after some steps.
 func (n *nemesis) forward(shift time.Duration) {
 	s := n.late()
 	if s != nil {
@@ -229,7 +229,7 @@ func (n *nemesis) forward(shift time.Duration) {
 	n.note(func(t *tally) { t.forward++ })
 }
 
-// back moves a clock back to what is wrong by shift.
+// back moves a clock back to an error of shift.
 func (n *nemesis) back(shift time.Duration) {
 	s, p := n.take((*process).stamping)
 	if s == nil {

@@ -15,28 +15,27 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// generator is what all generators on worker numbers are.
+// generator has the methods of all generators on worker numbers.
 type generator interface {
 	uid.Generator
 	Stats() uid.Stats
 }
 
-// counting has a segment.Generator tell what settled asks for.
+// counting gives a segment.Generator the methods that settled calls.
 type counting struct{ *segment.Generator }
 
 func (c counting) Stats() uid.Stats { return uid.Stats{Issued: c.Generator.Stats().Issued} }
 
-// hopeless are the errors with which a start must not fail, however the backend
-// does: all of them say that something is set wrongly, or that clocks, of which
-// there is one here, are apart.
+// hopeless are the errors with which no start may fail, in any state of the backend: all
+// of them mean a wrong setting, or clocks that differ, and the test has one clock.
 var hopeless = []error{
 	uid.ErrConfig, uid.ErrWorkerRange, uid.ErrTimeExhausted, uid.ErrClosed,
 	lease.ErrSkew, worker.ErrDB, worker.ErrDialect, worker.ErrNoTable, worker.ErrKey, lease.ErrRewound,
 	segment.ErrConfig, segment.ErrUnknownTag, segment.ErrUsedUp, segment.ErrRewound,
 }
 
-// open opens a generator, again and again until it succeeds: numbers may be held
-// by others, and the backend may be away. It returns nil when ctx ends.
+// open tries to open a generator until that succeeds: others may hold all numbers, and the
+// backend may be away. open returns nil when ctx ends.
 func (c *child) open(ctx context.Context) (generator, error) {
 	dry := 0 // attempts, one after the other
 	for attempt := int64(1); ; attempt++ {
@@ -67,8 +66,8 @@ func (c *child) open(ctx context.Context) (generator, error) {
 	}
 }
 
-// unreserved reports whether a start failed for want of reserved time, though
-// nothing is said to keep more from being reserved and there was time to do it.
+// unreserved reports whether a start failed because no time was reserved, though the
+// error names nothing that prevents a reservation and there was time for one.
 func unreserved(err error) bool {
 	var reservation *uid.ReservationError
 	return errors.As(err, &reservation) && reservation.Err == nil && !errors.Is(err, context.DeadlineExceeded)
@@ -118,7 +117,7 @@ func (c *child) stamping(ctx context.Context, attempt int64) (generator, error) 
 	if c.Wait {
 		config.RejectedTake = uid.Wait
 	}
-	if c.Modest && attempt <= 3 { // numbers with much reserved are beyond its means; it does not try for ever
+	if c.Modest && attempt <= 3 { // a number with much reserved time is out of its reach; it does not try for ever
 		config.MaxBorrow = time.Second
 	}
 	return nilOr(uid.NewCached(ctx, leaser, config))

@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// orderVariable has a child's order; it makes the test binary a child.
+// orderVariable has a child's order. If it is set, the test binary is a child.
 const orderVariable = "UIDRING_TORTURE_CHILD"
 
 // kind is a kind of generator.
@@ -36,7 +36,7 @@ type order struct {
 	Seed   uint64
 	Layout bits.Layout
 	Rate   int    // ids a second, about
-	Fault  string // how it breaks the protocol; empty is not at all
+	Fault  string // how the child breaks the protocol; empty is none
 
 	Exact  int64 // the one number to hold; negative is any
 	Boost  int   // Cached's BoostPower, and by how much Slots has more than its default
@@ -52,33 +52,32 @@ func (o order) String() string {
 	return string(text)
 }
 
-// The short times that make much happen in little time. The window is longer
-// than most outages and pauses, and shorter than some.
+// Short times, so that many events fit into a short run. The window is longer than most
+// outages and pauses, and shorter than some.
 const (
 	expiry = time.Second
 	window = 3 * time.Second
 )
 
-// A range of the counter is short too: it lasts ahead, and has mostStep ids at most.
+// Ranges of the counter are short too: a range lasts ahead, and has mostStep ids at most.
 const (
 	ahead     = 250 * time.Millisecond
 	firstStep = 1000
 	mostStep  = 5000
 )
 
-// epoch is that of all layouts here.
+// epoch is the epoch of all layouts here.
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// A number's ids for a second are fewer than a child draws, so that time is
-// borrowed, in ticks that are short or long against the window. Each backend gets
-// the next of them.
+// The layouts have fewer ids in a second than a child draws, so that children borrow time.
+// Their ticks are short or long against the window. Each backend gets the next layout.
 var layouts = []bits.Layout{
 	{TimeBits: 34, WorkerBits: 3, SequenceBits: 10, Epoch: epoch, Unit: 100 * time.Millisecond},
 	{TimeBits: 41, WorkerBits: 3, SequenceBits: 5, Epoch: epoch, Unit: time.Millisecond},
 	{TimeBits: 31, WorkerBits: 3, SequenceBits: 13, Epoch: epoch, Unit: time.Second},
 }
 
-// ticks takes ids of a layout apart into what the history speaks of.
+// ticks reads the number and the time of ids of a layout.
 type ticks struct{ layout bits.Layout }
 
 // number returns the worker number of an id.
@@ -86,7 +85,7 @@ func (t ticks) number(id int64) int64 {
 	return id >> t.layout.SequenceBits & (1<<t.layout.WorkerBits - 1)
 }
 
-// rest returns how many ids of id's tick and number there are from it on.
+// rest returns how many ids of id's tick and number there are from id on.
 func (t ticks) rest(id int64) int64 {
 	return 1<<t.layout.SequenceBits - id&(1<<t.layout.SequenceBits-1)
 }
@@ -99,8 +98,8 @@ func (t ticks) span(id int64) (begin, end int64) {
 	return begin, begin + unit
 }
 
-// slots is how many ticks Slots remembers: from so few that a clock that was set back
-// has to come far before there are ids again, to so many that it need not come at all.
+// slots is how many ticks Slots remembers. With few, a clock that was set back has to
+// advance far before there are ids again. With many, it need not advance at all.
 func (o order) slots() int { return uid.DefaultSlots << (2 * (o.Boost - 1)) }
 
 // rest returns how many ids from id on belong to one span.

@@ -29,8 +29,8 @@ func (s span) meets(r span) bool { return r.first < s.first+s.n && s.first < r.f
 // 1970.
 type grant struct{ attempt, number, from, until int64 }
 
-// process is a child as its parent knows it. What it said is written by read, and
-// may be read by others once ended is closed; atomics may be read at any time.
+// process is a child as its parent knows it. read writes the child's records; others may
+// read them once ended is closed, and the atomics at any time.
 type process struct {
 	order
 	cmd    *exec.Cmd
@@ -41,11 +41,11 @@ type process struct {
 	asked  atomic.Bool   // by the parent, to end; set before it is
 	ended  chan struct{}
 
-	attempt  int64           // of the generator that is open; 0 is none
-	writes   []version       // of rows, that it meant to make
+	attempt  int64           // that opened its generator; 0 is none
+	writes   []version       // of rows, before they are made
 	done     []string        // tokens of those that the store reported done
-	ranges   []span          // of the counter, that it reserved
-	returns  []span          // of those, what it meant to give back
+	ranges   []span          // that it reserved of the counter
+	returns  []span          // of those, before they are given back
 	returned int64           // ids that the counter took back
 	spans    [drawers][]span // in the order in which they came
 	disorder []string        // ids that did not ascend
@@ -67,8 +67,8 @@ type process struct {
 	refuses atomic.Bool  // that is what it has to do; written by the nemesis
 }
 
-// start starts a child with its order. heard is called from one goroutine with the
-// number of ids that have come.
+// start starts a child with its order. One goroutine calls heard with the number of ids
+// that the child has reported.
 func start(o order, heard func(ids int64)) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -96,8 +96,8 @@ func start(o order, heard func(ids int64)) (*process, error) {
 	return p, nil
 }
 
-// read takes what the child says until it ends. The error is that of an end, or of
-// something said, that was not the parent's wish.
+// read takes the child's records until the child ends. It returns an error for an end that
+// the parent did not want, and for a record of a fault.
 func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
 	var said error
 	for {
@@ -134,7 +134,7 @@ func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
 			p.done = append(p.done, rec.text)
 		case recordRange:
 			p.ranges = append(p.ranges, span{n[0], n[1]})
-			p.returns = slices.DeleteFunc(p.returns, span{n[0], n[1]}.meets) // they are its own again
+			p.returns = slices.DeleteFunc(p.returns, span{n[0], n[1]}.meets) // the child owns them again
 			p.reached.Store(n[0])
 		case recordReturn:
 			p.returns = append(p.returns, span{n[0], n[1] - n[0]})
@@ -156,13 +156,13 @@ func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
 	case p.killed.Load() || err == nil && p.closed:
 		return nil
 	case p.asked.Load() && !p.opened.Load() && p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGTERM:
-		return nil // it had not come to listen to signals
+		return nil // it did not listen to signals yet
 	}
 	return fmt.Errorf("%s ended by itself: %v, said: %s", p.Host, err, &p.stderr)
 }
 
-// add takes ids that were drawn, which must lie above those that the same
-// goroutine has drawn before, but for Slots.
+// add takes ids that a goroutine has drawn. They must lie above its earlier ids, except
+// for Slots.
 func (p *process) add(drawer int64, s span) {
 	spans := &p.spans[drawer]
 	for s.n > 0 {
@@ -186,7 +186,7 @@ func (p *process) add(drawer int64, s span) {
 
 func (p *process) granted(g grant) {
 	if g.number < 0 {
-		if p.number.Load() >= 0 { // it is told again and again until another is held
+		if p.number.Load() >= 0 { // the loss is reported again and again until another number is held
 			p.losses.Add(1)
 		}
 	} else {
@@ -198,7 +198,7 @@ func (p *process) granted(g grant) {
 	p.number.Store(g.number)
 }
 
-// total returns how many ids came.
+// total returns how many ids the child has reported.
 func (p *process) total() (n int64) {
 	for _, s := range slices.Concat(p.spans[:]...) {
 		n += s.n
@@ -206,7 +206,7 @@ func (p *process) total() (n int64) {
 	return n
 }
 
-// lastNumber is the number that a generator last had, or -1.
+// lastNumber returns the last number of the child's generators, or -1.
 func (p *process) lastNumber(attempt int64) int64 {
 	if k := len(p.grants); k > 0 && p.grants[k-1].attempt == attempt {
 		return p.grants[k-1].number
@@ -229,7 +229,7 @@ func (p *process) move(shift time.Duration) {
 	_, _ = io.WriteString(p.stdin, strconv.FormatInt(int64(shift), 10)+"\n") // it may have been killed meanwhile
 }
 
-// signal sends the child a signal. One that has ended takes none.
+// signal sends the child a signal, unless it has ended.
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 
 // kill ends the child at once.

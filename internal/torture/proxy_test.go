@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// proxy stands between a child and a server. It can hold back what goes either
-// way, as a network that swallows packets does, and cut what is connected.
+// proxy stands between a child and a server. It can hold back bytes of either direction,
+// as a network that drops packets does, and cut connections.
 type proxy struct {
 	listener net.Listener
 	target   func() string // where the server is
@@ -21,7 +21,7 @@ type proxy struct {
 	done   sync.WaitGroup
 }
 
-// The ways through a proxy.
+// The directions through a proxy.
 const (
 	toServer = iota
 	fromServer
@@ -83,9 +83,8 @@ func (p *proxy) serve() {
 	}
 }
 
-// pump carries bytes one way. What was read when a gate shuts goes on when it
-// opens, even if who sent it has given up meanwhile: a statement that arrives
-// late.
+// pump carries bytes in one direction. Bytes that were read when the gate shut go on when
+// it opens, even if the sender has given up: a statement then arrives late.
 func (p *proxy) pump(l *link, to, from net.Conn, way int) {
 	defer p.done.Done()
 	defer func() {
@@ -119,8 +118,8 @@ func (p *proxy) gate(way int) <-chan struct{} {
 	return p.gates[way]
 }
 
-// hold holds back what goes the given ways, until the function that it returns is
-// called.
+// hold holds back bytes of the given directions until the caller calls the function that
+// hold returns.
 func (p *proxy) hold(ways ...int) (resume func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

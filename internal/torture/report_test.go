@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// tally is what was done to processes and the backend.
+// tally counts the actions on processes and the backend.
 type tally struct {
 	killed, paused, closed, forward, back int
 	outages, locks, cut, blackholes       int
 	restores                              int
 }
 
-// gapFrom is the shortest time without ids that counts as such: below it lie the
-// pauses that children make between draws.
+// gapFrom is the shortest time without ids that counts as a gap. Shorter times are the
+// children's pauses between draws.
 const gapFrom = 200 * time.Millisecond
 
-// pulse tells for how long no ids came. It is safe for concurrent use.
+// pulse measures how long no ids came. It is safe for concurrent use.
 type pulse struct {
 	mu      sync.Mutex
 	began   time.Time
@@ -51,12 +51,12 @@ func (p *pulse) end(now time.Time) {
 	p.total = now.Sub(p.began)
 }
 
-// report is what a run comes to, a line each.
+// report has the lines about the result of a run.
 type report struct {
 	name  string
 	ids   int64
 	lines [][2]string
-	// missing is what was to happen and did not.
+	// missing has the events that did not happen, though the run needs them.
 	missing []string
 }
 
@@ -64,7 +64,7 @@ func (r *report) line(name, format string, args ...any) {
 	r.lines = append(r.lines, [2]string{name, fmt.Sprintf(format, args...)})
 }
 
-// counted is a line about something that is to happen at least once, where it can.
+// counted is a line about an event that has to happen at least once, where it can.
 func (r *report) counted(name string, n int, can bool) {
 	if !can {
 		r.line(name, "-")
@@ -76,7 +76,7 @@ func (r *report) counted(name string, n int, can bool) {
 	r.line(name, "%d", n)
 }
 
-// report sums the run up.
+// report returns the report of a run.
 func (r *run) report(v verdict, all []*tenure, counter int64) *report {
 	var takeovers, returns, losses, changes, refused, dry int
 	unused := int64(0)
@@ -157,8 +157,8 @@ func (r *run) report(v verdict, all []*tenure, counter int64) *report {
 	return out
 }
 
-// who tells what each process was and came to, and which numbers it had, for whoever
-// looks for the reason of a fault. All of them have ended.
+// who describes each process, its end and its numbers, to help find the reason of a fault.
+// All processes have ended.
 func (r *run) who(all []*tenure) string {
 	had := map[string][]*tenure{}
 	for _, one := range all {
@@ -172,7 +172,7 @@ func (r *run) who(all []*tenure) string {
 	return text.String()
 }
 
-// table is reports side by side.
+// table returns reports side by side.
 func table(reports []*report) string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
@@ -192,7 +192,7 @@ func table(reports []*report) string {
 	return text.String()
 }
 
-// summary is how many ids came.
+// summary returns a line about how many ids came.
 func summary(reports []*report) string {
 	var parts []string
 	for _, r := range reports {

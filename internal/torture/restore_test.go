@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// enough is how far below all processes the counter is set, so that each refuses
-// what it gives however often they ask: see segment.ErrRewound.
+// enough is how far below all processes the counter is set, so that each refuses its
+// ranges, however often they reserve: see segment.ErrRewound.
 const enough = 10 * mostStep
 
-// restore restores the counter from a copy, under processes all of which hold more:
-// each refuses what the counter gives. Then, as package segment asks for, they end,
-// the counter is raised above the greatest id in use, and others start.
+// restore restores the counter from a copy, while all processes hold higher ids. Each
+// process refuses the counter's ranges. Then, as package segment asks for, the processes
+// end, the counter is raised above the greatest id in use, and others start.
 func (n *nemesis) restore() {
 	n.database.Lock()
 	defer n.database.Unlock()
@@ -64,8 +64,8 @@ func (n *nemesis) restore() {
 	}
 }
 
-// recover raises the counter above the greatest id that was ever drawn. All that
-// drew have ended.
+// recover raises the counter above the greatest id that was ever drawn. All processes that
+// drew ids have ended.
 func (n *nemesis) recover(a *access) error {
 	n.mu.Lock()
 	processes := slices.Clone(n.processes)

@@ -16,16 +16,16 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
-// The first seats are those of processes under numbers, one more than there are
-// numbers, so that one always waits for a number to become free. The others' draw
-// from a counter, where the backend has one.
+// The first seats are for processes under numbers, one more than there are numbers, so
+// that one always waits for a number. The processes of the others draw from a counter, if
+// the backend has one.
 const (
 	seats   = 9
 	numbers = 5
 	stamps  = numbers + 1
 )
 
-// plan is what a run is to be.
+// plan configures a run.
 type plan struct {
 	ids    int64 // to collect
 	seed   uint64
@@ -37,10 +37,10 @@ type plan struct {
 	limit  time.Duration // of the whole run
 }
 
-// seat is the place of one process after the other.
+// seat has one process at a time. When a process has ended, another takes its seat.
 type seat struct {
 	index int
-	busy  bool     // somebody is doing something to it; guarded by run.mu
+	busy  bool     // an action on it is under way; guarded by run.mu
 	now   *process // the present one; guarded by run.mu
 	pulse pulse
 }
@@ -62,8 +62,7 @@ type run struct {
 	copied    int64 // the counter, as a copy of it has it; used by restore
 }
 
-// torture has a run take place and judges it. Whatever becomes of it, no process
-// is left.
+// torture does a run and judges it. It leaves no process behind, even if the run fails.
 func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *report) {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.limit, fmt.Errorf("the run has not ended within %v", p.limit))
 	defer cancel()
@@ -107,7 +106,7 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *r
 	return v, r.report(v, all, counter)
 }
 
-// launch starts a process on a seat, what kind it is being settled by the seed.
+// launch starts a process on a seat. Its kind follows from the seed.
 func (r *run) launch(s *seat) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,7 +145,7 @@ func (r *run) launch(s *seat) {
 	}()
 }
 
-// kind is the kind of a seat's generators.
+// kind returns the kind of a seat's generators.
 func (r *run) kind(s *seat) kind {
 	switch {
 	case r.only != "":
@@ -157,8 +156,8 @@ func (r *run) kind(s *seat) kind {
 	return clocked[s.index%len(clocked)]
 }
 
-// leaveFor is how long a process may take to end when it is asked to: it may wait
-// for a locked file, and then try for five seconds to give its number back.
+// leaveFor is how long a process may take to end. It may wait for a locked file, and then
+// try for five seconds to give its number back.
 const leaveFor = time.Minute
 
 // leave asks a process to end and waits for it. It reports whether it gave its
@@ -177,7 +176,7 @@ func (r *run) leave(p *process) bool {
 	}
 }
 
-// finish has all processes end in good order.
+// finish asks all processes to end.
 func (r *run) finish() {
 	r.mu.Lock()
 	r.closing = true
@@ -201,7 +200,7 @@ func (r *run) finish() {
 	}
 }
 
-// sweep ends every process that there still is.
+// sweep kills every process that is left.
 func (r *run) sweep() {
 	r.fail(errors.New("the run is over"))
 	r.mu.Lock()
@@ -212,7 +211,7 @@ func (r *run) sweep() {
 	}
 }
 
-// note counts something that happened.
+// note counts an event.
 func (r *run) note(f func(*tally)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,23 +16,23 @@ import (
 // server is a server that the run starts, kills and starts again.
 type server struct {
 	servertest.Program
-	url func(address string) string // of the backend, if this were its only server
+	url func(address string) string // of a backend with this server only
 
 	mu      sync.Mutex
 	process *servertest.Process
 	at      string // its address
 }
 
-// address is where the server is, or was last. Each start has a port of its own,
-// so that nobody else can have taken it.
+// address returns the address of the last start. Each start has a new port, so that nobody
+// else can have taken it.
 func (s *server) address() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.at
 }
 
-// start starts the server and waits until it answers. What the last one left (a
-// lock, a process on its way out) can stand in the way of the first attempts.
+// start starts the server and waits until it answers. The first attempts can fail because
+// of a lock, or of a process that has not ended yet.
 func (s *server) start(ctx context.Context) (err error) {
 	for range 100 {
 		if err = s.attempt(ctx); err == nil {
@@ -83,7 +83,7 @@ func (s *server) answers(ctx context.Context, address string) error {
 	return err
 }
 
-// stop sends the server a signal that ends it, and waits for that.
+// stop sends the server a signal, and waits until the server has ended.
 func (s *server) stop(signal syscall.Signal) {
 	s.mu.Lock()
 	process := s.process

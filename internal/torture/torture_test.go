@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// What a run takes from the environment; the package comment tells what for.
+// The environment variables of a run. The package comment describes them.
 const (
 	onVariable    = "UIDRING_TORTURE"
 	idsVariable   = "UIDRING_TORTURE_IDS"
@@ -65,9 +65,8 @@ func TestTorture(t *testing.T) {
 	}
 }
 
-// Each fault that is seeded is found, by ids that repeat and by ids that are not
-// their process's. What happens is what brings the fault to light, in the order of
-// the deck.
+// The judge finds each seeded fault, by ids that repeat and by ids that their process did
+// not own. The deck has the actions that bring the fault to light, in order.
 func TestSeededFaults(t *testing.T) {
 	t.Parallel()
 	ctx := begin(t)
@@ -80,11 +79,11 @@ func TestSeededFaults(t *testing.T) {
 	}{
 		// The killed process was ahead of the clock, and its successor starts with the present.
 		{faultFloor, 2, kindSlots, []card{cardPause, cardKill, cardKill, cardKill, cardKill, cardKill, cardQuiet}},
-		// Nothing can be reserved, all go on nevertheless, and then some are followed.
+		// Nothing can be reserved, all processes continue, and then some have successors.
 		{faultWindow, 2, kindCached, []card{cardKill, cardLongLock, cardRest, cardKill, cardKill, cardKill, cardQuiet}},
 		// What was borrowed is given back.
 		{faultRelease, 2, kindCached, []card{cardPause, cardKill, cardClose, cardClose, cardClose, cardClose, cardClose, cardQuiet}},
-		// The next to reserve gets what others have reserved since.
+		// The next reservation gets ids that others have reserved since.
 		{faultReturn, 1, kindCounter, []card{
 			cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardQuiet,
 		}},
@@ -117,7 +116,7 @@ func begin(t *testing.T) context.Context {
 	return ctx
 }
 
-// on has a run take place on a backend of its own.
+// on does a run on a backend of its own.
 func on(ctx context.Context, t *testing.T, backend int, p plan) (verdict, *report) {
 	dir, err := os.MkdirTemp("", "uidring-torture-")
 	must(t, err)
@@ -134,14 +133,14 @@ func on(ctx context.Context, t *testing.T, backend int, p plan) (verdict, *repor
 	return torture(ctx, t, b, p)
 }
 
-// seeded is the seed of the run, which it logs.
+// seeded returns the seed of the run, and logs it.
 func seeded(t *testing.T) uint64 {
 	seed := uint64(number(t, seedVariable, rand.Int64N(1_000_000)))
 	t.Logf("%s=%d", seedVariable, seed)
 	return seed
 }
 
-// number is a number from the environment.
+// number returns a number from the environment.
 func number(t *testing.T, variable string, otherwise int64) int64 {
 	text := os.Getenv(variable)
 	if text == "" {

@@ -11,13 +11,13 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// verdict is what became of a run.
+// verdict has the result of a run's checks.
 type verdict struct {
 	repeats int64 // ids that came more than once
 	faults  map[string]*fault
 }
 
-// fault is one kind of what must not be, with some examples.
+// fault is a kind of fault, with some examples.
 type fault struct {
 	count    int64
 	examples []string
@@ -57,8 +57,8 @@ func (v *verdict) String() string {
 	return text.String()
 }
 
-// judge holds what the processes said against each other and against the rows that
-// there are in the end.
+// judge compares what the processes reported with each other, and with the rows at the
+// end.
 func judge(processes []*process, rows []lease.Row) (v verdict, all []*tenure) {
 	versions, faults := history(rows, processes)
 	all, more := tenures(versions)
@@ -96,7 +96,7 @@ func judge(processes []*process, rows []lease.Row) (v verdict, all []*tenure) {
 	return v, all
 }
 
-// merged is ranges in ascending order, those that touch as one.
+// merged returns ranges in ascending order, and joins ranges that touch.
 func merged(ranges []span) (all []span) {
 	ranges = slices.SortedFunc(slices.Values(ranges), func(a, b span) int { return cmp.Compare(a.first, b.first) })
 	for _, r := range ranges {
@@ -109,8 +109,8 @@ func merged(ranges []span) (all []span) {
 	return all
 }
 
-// reserved checks that ids of the counter lie in a range that their process had
-// reserved, and were not given back.
+// reserved checks that each id of the counter lies in a range that its process had
+// reserved and not given back.
 func (v *verdict) reserved(p *process, s span, own []span) {
 	if !slices.ContainsFunc(own, func(r span) bool { return r.first <= s.first && s.first+s.n <= r.first+r.n }) {
 		v.add("an id is of no range of its process", fmt.Sprintf("%s: %s; it had %v", p.Host, p.describe(s.first, s.n), own))
@@ -120,8 +120,8 @@ func (v *verdict) reserved(p *process, s span, own []span) {
 	}
 }
 
-// owned checks that the ids' tick was their process's when it stamped them: reserved
-// for it under their number, and not given back.
+// owned checks that a process had reserved the tick of its ids, under their number, and
+// had not given the tick back.
 func (v *verdict) owned(p *process, s span, tenures []*tenure) {
 	t := ticks{p.Layout}
 	begin, end := t.span(s.first)
@@ -156,8 +156,7 @@ func listed(tenures []*tenure) string {
 	return strings.Join(texts, ", ")
 }
 
-// unique counts the ids that came more than once, of those processes that are asked
-// about.
+// unique counts the ids that came more than once, of the processes that about selects.
 func (v *verdict) unique(processes []*process, about func(*process) bool) {
 	type owned struct {
 		span

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// A record is one thing that a child says. On the wire it is a byte for the
-// kind, the kind's numbers as varints, and, if the kind has a text, its length
-// and the text.
+// A record is a message of a child. On the wire it is a byte for the kind, the kind's
+// numbers as varints, and, if the kind has a text, its length and the text.
 type record struct {
 	kind    recordKind
 	numbers [4]int64
@@ -38,7 +37,7 @@ const (
 	recordReturned recordKind = 'k' // how many: the store has taken them
 )
 
-// shapes says how many numbers a kind has, and whether it has a text.
+// shapes has the count of a kind's numbers, and whether the kind has a text.
 var shapes = map[recordKind]struct {
 	numbers int
 	text    bool
@@ -60,8 +59,8 @@ var shapes = map[recordKind]struct {
 // maxText bounds a text on the wire.
 const maxText = 4096
 
-// recorder writes records. It may be used from several goroutines; what one
-// call of write has is written before it returns, so that a kill loses little.
+// recorder writes records. It is safe for concurrent use. write returns after its records
+// are written, so that a kill loses little.
 type recorder struct {
 	mu  sync.Mutex
 	out *bufio.Writer
@@ -85,7 +84,7 @@ func (r *recorder) write(records ...record) {
 			r.out.WriteString(text)
 		}
 	}
-	r.out.Flush() // an error means that the parent is gone, and standard input tells that
+	r.out.Flush() // an error means that the parent has died, and then standard input ends
 }
 
 func (r *recorder) say(kind recordKind, text string, numbers ...int64) {
@@ -158,7 +157,7 @@ const (
 
 var noneNames = [noneKinds]string{"time not reserved", "number lost", "borrow limit", "clock back", "slots full", "store away", "store rewound"}
 
-// millis is t in milliseconds since 1970; nothing reserved is 0.
+// millis returns t in milliseconds since 1970, and 0 for the zero time.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

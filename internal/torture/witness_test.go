@@ -53,8 +53,8 @@ func (l *ledger) Prepare(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// witness is a lease.Leaser whose grants are recorded as they are passed on, and
-// which breaks the protocol if the child's order says so.
+// witness is a lease.Leaser that records its grants, and breaks the protocol if the
+// child's order says so.
 type witness struct {
 	*lease.Leaser
 	child   *child
@@ -70,11 +70,11 @@ var _ uid.Leaser = (*witness)(nil)
 const (
 	faultFloor   = "floor"   // a new holder does not start where the last one's time ends
 	faultWindow  = "window"  // a holder stamps beyond the time that is reserved
-	faultRelease = "release" // a number is given back with too little of its time
+	faultRelease = "release" // a number is given back with an end below its last tick
 	faultReturn  = "return"  // ids of the counter are given back though others have reserved since
 )
 
-// Lease is that of the Leaser.
+// Lease implements lease.Leaser.
 func (w *witness) Lease(ctx context.Context, limit int64, now func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
 	held, err := w.Leaser.Lease(ctx, limit, now, func(g lease.Grant) {
 		number := g.Number
@@ -105,7 +105,7 @@ func (w *witness) Lease(ctx context.Context, limit int64, now func() time.Time, 
 	return held, err
 }
 
-// hasty is a lease that gives time back which was stamped.
+// hasty is a lease that gives back time whose ticks were stamped.
 type hasty struct{ lease.Lease }
 
 func (h *hasty) Release(ctx context.Context, next time.Time) error {
