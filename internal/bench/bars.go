@@ -11,7 +11,7 @@ import (
 
 // limit is a promise: an id costs at most so many times what base costs.
 type limit struct {
-	AllCores bool // in both placements of the threads; otherwise by one goroutine
+	AllCores bool // on all cores, in both placements of the threads; otherwise by one goroutine
 	Most     float64
 	Base     string // name of a row, or fastestPeer
 }
@@ -19,8 +19,7 @@ type limit struct {
 // fastestPeer stands for the fastest of the peers that read a clock.
 const fastestPeer = "the fastest peer that reads a clock"
 
-// The promises by what a row does. A generator that deals ids from a ring has those
-// of Cached.
+// The promises of rows. Each generator that deals ids from a ring has those of Cached.
 var (
 	nextBars  = []limit{{false, 1.5, measure.Add}, {true, 1.1, measure.Called}}
 	nextNBars = []limit{{false, 0.15, measure.Add}, {true, 0.15, measure.Add}}
@@ -29,7 +28,7 @@ var (
 	clockBars = []limit{{false, 0.9, measure.Now}, {true, 1.2, fastestPeer}}
 )
 
-// bar is a promise about speed with what became of it.
+// bar is a promise about speed, with the figure that was measured.
 type bar struct {
 	What, Want, Measured string
 	Pass                 bool
@@ -92,8 +91,8 @@ func (r *results) fastest(s setting) string {
 	}).Name
 }
 
-// allocations counts as go test does, in whole allocations a call. It tells the
-// fraction too: one in a thousand is another measure.
+// allocations counts whole allocations a call, as go test does. The page shows the
+// fraction too, as allocations per million ids.
 func (r *results) allocations() bar {
 	worst, whole := 0.0, 0.0
 	for _, row := range all() {

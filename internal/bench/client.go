@@ -46,7 +46,7 @@ func clientAllLoop(gen *uidclient.Client, n int) (uint64, error) {
 	return 0, nil
 }
 
-// clients returns a client of a server on loopback. Its refills are the answers.
+// clients returns a client of a server on loopback. Each answer is a refill.
 func clients(name string, perCall int, maxIDs int64, loop func(*uidclient.Client, int) (uint64, error)) measure.Subject {
 	return measure.Subject{Name: name, Open: func() (*measure.Instance, error) {
 		server := httptest.NewServer(new(counter))

@@ -6,32 +6,32 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/bench/measure"
 )
 
-// impl is a row of the page: what is measured, and what to know of it besides its
-// speed. A peer has a file of its own; all lists them.
+// impl is a row of the page: a subject, and facts about it besides its speed. Each peer
+// has a file of its own; all lists the rows.
 type impl struct {
 	measure.Subject // Name is in the tables of figures
 
-	Package string // import path and call, or a phrase for what has none
+	Package string // import path and call, or a phrase if there is no package
 	Kind    kind
 	Cap     string // the greatest rate that the design allows, whatever the machine
-	GivesUp string // what a user does without, or accepts, when choosing it over ours; for ours, the other way round
-	Setup   string // how it was configured, if not as it comes
+	GivesUp string // what a user of a peer does without, compared with ours; for ours, compared with peers
+	Setup   string // how it was configured, if not by default
 
 	ReadsClock  bool    // each id costs a reading of the clock
 	RepeatsPast float64 // ids a second past which ids repeat; 0 if there is no such rate
 	Bars        []limit // promises about its speed; of ours only
-	Flat        bool    // it is promised to cost the same from 2 goroutines to 64
-	Scales      bool    // it is in the table of goroutines
+	Flat        bool    // a promise: it costs the same from 2 goroutines to 64
+	Scales      bool    // it has a row in the table of goroutines
 }
 
-// kind says what a row does on the page.
+// kind is the kind of a row.
 type kind int
 
 const (
 	floor    kind = iota // the least that an id can cost
 	ours                 // a generator of this project
-	peer                 // a library that makes ids too
-	handmade             // what one would write without a library
+	peer                 // a library of others that makes ids
+	handmade             // what a user would write without a library
 )
 
 // all returns the rows in the order of the page.

@@ -85,7 +85,7 @@ func (r *results) publish(command, output string, check bool) error {
 	return publish(text, r.missed(), output, check)
 }
 
-// publish writes a page, and then fails for a missed bar if it is to check them.
+// publish writes a page. If check is set, it then fails if a bar is missed.
 func publish(text string, missed []bar, output string, check bool) (err error) {
 	if output == "" {
 		_, err = os.Stdout.WriteString(text)

@@ -20,8 +20,8 @@ type footprint struct {
 // slots is how many ids the ring holds.
 func (f *footprint) slots() int { return 8192 << f.Boost }
 
-// generators are measured together, so that what the runtime itself allocates
-// meanwhile hardly counts.
+// generators is how many are measured together, so that the runtime's own allocations
+// hardly count.
 const generators = 16
 
 // Sample implements measure.Task. It uses a ring for two laps first: a ring may keep
@@ -45,8 +45,8 @@ func (f *footprint) Sample(context.Context) (keep func(), err error) {
 	return func() { f.Heap = append(f.Heap, max(heap, 0)/generators) }, nil
 }
 
-// live returns the bytes of the heap in use. It collects twice: what a first cycle
-// finalizes or takes out of a pool, a second one frees.
+// live returns the bytes of the heap in use. It collects twice: the second cycle frees what
+// the first one finalizes or takes out of a pool.
 func live() float64 {
 	var stats runtime.MemStats
 	runtime.GC()

@@ -10,7 +10,7 @@ import (
 // boost is BoostPower's default, which gives a ring of 65,536 ids.
 const boost = 3
 
-// find returns the subject of a name, which is one of measure's.
+// find returns the subject of package measure with a name.
 func find(name string) measure.Subject {
 	subjects := append(measure.Floors(), measure.Ours(bits.Default(), boost)...)
 	return subjects[slices.IndexFunc(subjects, func(s measure.Subject) bool { return s.Name == name })]

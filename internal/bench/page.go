@@ -16,7 +16,7 @@ import (
 //go:embed page.md
 var pageText string
 
-// page is all of BENCHMARKS.md.
+// page returns the text of BENCHMARKS.md.
 func (r *results) page(command string) (string, error) {
 	t, err := template.New("page").Parse(pageText)
 	if err != nil {
@@ -55,7 +55,7 @@ func table(rows ...[]string) string {
 
 func list(items []string) string { return "- " + strings.Join(items, "\n- ") }
 
-// bold sets the median of a series off from the spread.
+// bold returns a series with its median in bold.
 func bold(s measure.Series) string {
 	median, rest, ok := strings.Cut(s.String(), " ")
 	if !ok {
@@ -89,7 +89,7 @@ func barTable(bars []bar) string {
 	return table(rows...)
 }
 
-// label is what the page calls a row: its package, with the version that is linked.
+// label returns a row's name on the page: its package, with the version that is linked.
 func label(row impl) string {
 	path, call, _ := strings.Cut(row.Package, ", ")
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -105,7 +105,7 @@ func label(row impl) string {
 	return row.Package
 }
 
-// peerTable has every row. The columns of figures are those of the settings.
+// peerTable has every row, with a column of figures for each setting.
 func (r *results) peerTable() string {
 	head := []string{"generator"}
 	for _, s := range r.settings {
@@ -127,8 +127,8 @@ func (r *results) peerTable() string {
 	return table(rows...)
 }
 
-// notes say how rows were configured, and which peers were measured past the rate at
-// which their ids are unique.
+// notes lists how rows were configured, and which peers were measured at a rate at which
+// their ids repeat.
 func (r *results) notes() string {
 	var items []string
 	for _, row := range all() {
@@ -147,7 +147,7 @@ func (r *results) notes() string {
 	return list(items)
 }
 
-// losses names what costs less than ours, where one id a call is compared.
+// losses lists the rivals that cost less than ours for one id a call.
 func (r *results) losses() string {
 	var items []string
 	for _, mine := range all() {

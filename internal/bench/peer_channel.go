@@ -6,7 +6,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/bench/measure"
 )
 
-// channelBuffer is as generous as one would make it by hand.
+// channelBuffer is a generous size for a channel of ids.
 const channelBuffer = 1024
 
 var channelFeed = impl{

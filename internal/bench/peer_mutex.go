@@ -6,7 +6,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/bench/measure"
 )
 
-// lockedCounter is what most people write first.
+// lockedCounter is the generator that most people write first.
 type lockedCounter struct {
 	mu   sync.Mutex
 	last uint64

@@ -17,7 +17,7 @@ type setting struct {
 	Placement  measure.Placement
 }
 
-// many tells that cores compete.
+// many reports whether several goroutines compete.
 func (s setting) many() bool { return s.Goroutines > 1 }
 
 func (s setting) String() string {
@@ -29,7 +29,7 @@ func (s setting) String() string {
 
 var one = setting{Goroutines: 1}
 
-// settings returns one goroutine, and as many as there are cores in both placements.
+// settings returns one goroutine, and one for each core in both placements.
 func settings() []setting {
 	cores := runtime.GOMAXPROCS(0)
 	if cores == 1 {
@@ -38,7 +38,7 @@ func settings() []setting {
 	return []setting{one, {cores, measure.Apart}, {cores, measure.System}}
 }
 
-// crowds are the rows of the table of goroutines.
+// crowds returns the settings of the table of goroutines.
 func crowds() []setting {
 	sizes := []int{1, 2, 4, 8, 64, 1024, runtime.GOMAXPROCS(0)}
 	slices.Sort(sizes)
@@ -49,7 +49,7 @@ func crowds() []setting {
 	return list
 }
 
-// boosts of the table of ring sizes.
+// boosts are the rows of the table of ring sizes.
 var boosts = []int{1, 3, 6, 10}
 
 func boostName(power int) string { return fmt.Sprintf("boost %d", power) }
@@ -70,7 +70,7 @@ type results struct {
 	writes   []*writes
 	paces    []*measure.Pace
 	startup  *startup
-	tasks    []measure.Task // a round; the floors are in it often
+	tasks    []measure.Task // a round; the floors are in it several times
 }
 
 func (r *results) cell(name string, s setting) *measure.Cell { return r.cells[name+", "+s.String()] }
@@ -86,8 +86,8 @@ func (r *results) add(subject measure.Subject, settings ...setting) {
 	}
 }
 
-// plan lays a round out: the floors, ours, the floors, the others, the floors, then
-// the rest of the tables. So the floors are measured in the same minute as what is
+// plan makes a round: the floors, ours, the floors, the others, the floors, then the rest
+// of the tables. So the floors are measured in the same minute as the rows that are
 // compared with them.
 func (r *results) plan() {
 	r.settings = settings()
@@ -140,7 +140,7 @@ func (r *results) plan() {
 	}
 }
 
-// run measures all rounds and tells progress of each.
+// run measures all rounds and writes progress.
 func (r *results) run(ctx context.Context, progress func(string)) error {
 	r.Started = time.Now()
 	samples := 0

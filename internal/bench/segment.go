@@ -49,14 +49,14 @@ func allLoop(gen *segment.Generator, n int) (uint64, error) {
 	return 0, nil
 }
 
-// segments returns a generator on a store in memory whose loads take a time.
+// segments returns a generator on a store in memory whose loads take a given time.
 func segments(name string, perCall int, config segment.Config, took time.Duration, loop func(*segment.Generator, int) (uint64, error)) measure.Subject {
 	return measure.Subject{Name: name, Open: func() (*measure.Instance, error) {
 		return segmentOn(&slow{took: took}, perCall, config, loop)
 	}}
 }
 
-// segmentOn returns a generator on a store. Its refills are the loads.
+// segmentOn returns a generator on a store. Each load is a refill.
 func segmentOn(store segment.Store, perCall int, config segment.Config, loop func(*segment.Generator, int) (uint64, error)) (*measure.Instance, error) {
 	config.Create, config.Logger = true, silent
 	gen, err := segment.New(context.Background(), store, "orders", config)
@@ -74,7 +74,7 @@ func segmentOn(store segment.Store, perCall int, config segment.Config, loop fun
 	}, nil
 }
 
-// slow is a store in memory that takes its time.
+// slow is a store in memory whose requests take a given time.
 type slow struct {
 	segmenttest.Memory
 	took time.Duration

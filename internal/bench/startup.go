@@ -14,14 +14,14 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/bench/measure"
 )
 
-// startup is how long the command takes from its start to its first id. The SQLite
-// file is there, as it is from the second start on.
+// startup measures the time from the command's start to its first id. The SQLite file
+// exists, as from the second start on.
 type startup struct {
 	binary string
 	Took   measure.Series // milliseconds
 }
 
-// build builds the command into dir as users do, and has it make the file there.
+// build builds the command into dir as users do, and runs it once to make the file.
 func (s *startup) build(ctx context.Context, dir string) (err error) {
 	if s.binary, err = build(dir, "uidring"); err == nil {
 		_, err = s.Sample(ctx)

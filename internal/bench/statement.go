@@ -22,9 +22,8 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
-// stores are a segment beside what asks the same store for each id, as far as there are
-// stores: UIDRING_TEST_POSTGRES names a PostgreSQL, and a Redis is started if it is
-// installed.
+// stores are rows for each store that is there: a segment, and a statement for each id. A
+// PostgreSQL is there if UIDRING_TEST_POSTGRES names one, a Redis if it is installed.
 var stores = sync.OnceValue(func() (rows []impl) {
 	const less = "speed, and ids while the store is away"
 	if dsn := os.Getenv("UIDRING_TEST_POSTGRES"); dsn != "" {
@@ -119,7 +118,7 @@ func commands() (*measure.Instance, error) {
 	}}, nil
 }
 
-// ending has an instance's Close call end too.
+// ending makes an instance's Close call end too.
 func ending(end func() error) func(*measure.Instance, error) (*measure.Instance, error) {
 	return func(in *measure.Instance, err error) (*measure.Instance, error) {
 		if err != nil {
@@ -148,7 +147,7 @@ func openRedis() (client *redis.Client, end func() error, err error) {
 	client = redis.NewClient(&redis.Options{Addr: address})
 	end = func() error {
 		err := errors.Join(client.Close(), server.Process.Kill())
-		_ = server.Wait() // which says that it was killed
+		_ = server.Wait() // the error is that the server was killed
 		return err
 	}
 	ctx := context.Background()

@@ -11,12 +11,12 @@ func refills(s uid.Stats) float64 { return float64(s.Refills) }
 func helps(s uid.Stats) float64   { return float64(s.Helps) }
 func failed(s uid.Stats) float64  { return float64(s.RejectedTakes) }
 
-// perMillion returns a figure of the ring by million ids that it has issued.
+// perMillion returns a count of the ring per million issued ids.
 func perMillion(figure func(uid.Stats) float64) func(uid.Stats) float64 {
 	return func(s uid.Stats) float64 { return figure(s) / float64(s.Issued) * 1e6 }
 }
 
-// borrowedTable has ours only: nothing else runs ahead of the clock on purpose.
+// borrowedTable has only ours: no peer stamps ids ahead of the clock on purpose.
 func (r *results) borrowedTable() string {
 	rows := [][]string{{"call", "goroutines", ">ns/id", ">million ids/s", ">borrowed at the end of a sample, s",
 		">refills per million ids", ">helps per million ids", ">failed"}}

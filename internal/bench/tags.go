@@ -62,7 +62,7 @@ func (r *results) tagTable() string {
 	return table(rows...)
 }
 
-// apart are the settings of tags. 10,000 take longer to open than a sample lasts.
+// apart returns the settings of the table of tags: a core for each thread. To open 10,000 tags takes longer than a sample.
 func (r *results) apart() []setting {
 	return slices.DeleteFunc(slices.Clone(r.settings), func(s setting) bool { return s.Placement != measure.Apart })
 }

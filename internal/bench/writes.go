@@ -14,19 +14,19 @@ import (
 
 const (
 	writesAhead = 50 * time.Millisecond // Config.Ahead in the table of writes
-	writesFor   = 10                    // times that long a sample lasts, from a cold start
+	writesFor   = 10                    // a sample lasts so many times writesAhead, from a cold start
 	writesPause = time.Millisecond      // between two batches
 )
 
 // writeRates are ids a second in the table of writes.
 var writeRates = []int{10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
 
-// writes is how often a store is written to at a rate of ids.
+// writes measures how often a generator writes to its store at a rate of ids.
 type writes struct {
 	Rate int
 
 	Made          measure.Series // ids a second
-	First, Second measure.Series // writes in the halves of a sample, for each Ahead that they last
+	First, Second measure.Series // writes per Ahead, in the halves of a sample
 	Step          measure.Series // ids of the last range
 }
 
@@ -72,7 +72,7 @@ func (r *results) writeTable() string {
 func (r *results) writeBar() bar {
 	most := 0.0
 	for _, w := range r.writes {
-		most = max(most, w.Second.Median()) // NaN if any is
+		most = max(most, w.Second.Median()) // NaN if one is NaN
 	}
 	aSecond := most / segment.DefaultAhead.Seconds()
 	return bar{
