@@ -22,7 +22,12 @@ func TestCompose(t *testing.T) {
 	if file := filepath.Join(uidringd.Build.Context, uidringd.Build.Dockerfile); read(t, file) != read(t, "Dockerfile") {
 		t.Errorf("the image is built from %s", file)
 	}
-	if want := []string{"--config", uidringd.Configs[0].Target, "--anonymous"}; !slices.Equal(uidringd.Command, want) {
+	// Into a root folder that is read-only, Compose mounts files and writes no content.
+	if len(uidringd.Volumes) != 1 || len(uidringd.Configs) > 0 || !uidringd.ReadOnly {
+		t.Fatalf("the root folder is read-only: %t; want so, and the config as the only volume: %+v, %+v", uidringd.ReadOnly, uidringd.Volumes, uidringd.Configs)
+	}
+	config := uidringd.Volumes[0]
+	if want := []string{"--config", config.Target, "--anonymous"}; !slices.Equal(uidringd.Command, want) {
 		t.Errorf("the command is %q, want %q", uidringd.Command, want)
 	}
 	// Nobody has to authenticate, so nobody else may get there.
@@ -30,5 +35,5 @@ func TestCompose(t *testing.T) {
 		t.Errorf("the port is %+v, want 8080 on 127.0.0.1", port)
 	}
 	t.Setenv("UIDRING_DATABASE", *uidringd.Environment["UIDRING_DATABASE"])
-	ask(t, project.Configs["uidring"].Content, "--check", "--anonymous")
+	ask(t, read(t, config.Source), "--check", "--anonymous")
 }
