@@ -34,6 +34,10 @@ func TestCompose(t *testing.T) {
 	if port := uidringd.Ports[0]; port.HostIP != "127.0.0.1" || port.Target != 8080 {
 		t.Errorf("the port is %+v, want 8080 on 127.0.0.1", port)
 	}
+	postgres := project.Services["postgres"]
+	if test := postgres.HealthCheck.Test; !slices.Contains(test, "-h") {
+		t.Errorf("%q asks by the socket, which answers too early", test)
+	}
 	t.Setenv("UIDRING_DATABASE", *uidringd.Environment["UIDRING_DATABASE"])
 	ask(t, read(t, config.Source), "--check", "--anonymous")
 }
