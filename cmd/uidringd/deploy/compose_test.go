@@ -3,6 +3,7 @@ package deploy
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/compose-spec/compose-go/v2/cli"
@@ -35,6 +36,9 @@ func TestCompose(t *testing.T) {
 		t.Errorf("the port is %+v, want 8080 on 127.0.0.1", port)
 	}
 	postgres := project.Services["postgres"]
+	if !strings.HasPrefix(postgres.Image, "docker.io/") {
+		t.Errorf("the image %s has no registry, and podman knows none for it", postgres.Image)
+	}
 	if test := postgres.HealthCheck.Test; !slices.Contains(test, "-h") {
 		t.Errorf("%q asks by the socket, which answers too early", test)
 	}
