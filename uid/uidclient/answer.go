@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	headBytes   = 4 << 10     // that an answer takes beside its runs, at most
-	runBytes    = 64          // that a run takes, at most
-	maxInstance = 128         // bytes of an instance's name
-	maxRetry    = time.Minute // that Retry-After may ask for
+	headBytes   = 4 << 10     // most bytes of an answer besides its runs
+	runBytes    = 64          // most bytes of a run
+	maxInstance = 128         // most bytes of an instance's name
+	maxRetry    = time.Minute // longest Retry-After that the client follows
 )
 
 // answer is what a server says to a request for runs.
@@ -32,7 +32,7 @@ type answer struct {
 
 	runs  []ringbuffer.Run // in ascending order
 	count int64            // of ids
-	sent  time.Time        // when the request was
+	sent  time.Time        // when the request was sent
 }
 
 // first and last are the least id and the greatest.
@@ -54,7 +54,7 @@ func (c *Client) request(ctx context.Context, s *server, n int64) (*answer, erro
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("uidclient: %w", err) // it names the URL
+		return nil, fmt.Errorf("uidclient: %w", err) // the error names the URL
 	}
 	defer response.Body.Close()
 	most := headBytes + n*runBytes

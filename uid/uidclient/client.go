@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	firstIDs = 128 // of the first request
-	leastIDs = 16  // of later ones
+	firstIDs = 128 // ids of the first request
+	leastIDs = 16  // least ids of a later request
 )
 
 // Client makes ids of a generator of a uidring server. Make one with [New] and share
@@ -48,7 +48,7 @@ type Client struct {
 	judge   judge
 
 	mu     sync.Mutex // never held during I/O, nor by a taker that finds an id
-	orders []*order   // that have ids, or will have; never empty
+	orders []*order   // orders that have ids, or will have; never empty
 	closed bool
 	wake   *time.Timer // nil before a first refusal
 	pace   pace.Pace
@@ -149,7 +149,7 @@ func (c *Client) add(o *order) bool {
 	return !c.closed
 }
 
-// draw has calls take the ids of an order.
+// draw makes calls take the ids of an order.
 func (c *Client) draw(o *order) {
 	c.ring.Store(o.Ring())
 	c.dealer.Store(o.Dealer)

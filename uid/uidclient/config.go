@@ -16,7 +16,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// What a [Config] has where a field is zero.
+// The defaults of a [Config].
 const (
 	DefaultAhead   = 10 * time.Second
 	DefaultMaxAge  = time.Minute

@@ -10,8 +10,8 @@ type judge map[string]standing
 
 type standing struct {
 	number  int64 // of the last answer
-	last    int64 // id of that
-	refused bool  // it has gone back, so other clients may have its ids
+	last    int64 // last id of that answer
+	refused bool  // the instance has gone back, so other clients may have its ids
 }
 
 // accept returns an error for an answer that does not lie above the instance's last.

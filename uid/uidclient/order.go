@@ -24,13 +24,13 @@ type order struct {
 	next     atomic.Pointer[order] // nil until the order ends; written by the source
 
 	mu   sync.Mutex       // never held during I/O, nor by a taker
-	runs []ringbuffer.Run // that are not in the ring yet
+	runs []ringbuffer.Run // runs that are not in the ring yet
 	half int64            // fetch when so many ids are left
 	ages []age            // in ascending order
 	old  int64            // ids up to it are too old
 }
 
-// age says when ids were fetched: those above the last of the age before, up to last.
+// age says when ids were fetched: the ids up to last that lie above the earlier age's last.
 type age struct {
 	last int64
 	at   time.Time
@@ -118,7 +118,7 @@ func (o *order) accept(a *answer) {
 	defer o.mu.Unlock()
 	o.instance = a.Instance
 	o.half = a.count / 2
-	left := a.count - o.half // until the ring is to ask
+	left := a.count - o.half // ids until the ring has to ask
 	for _, run := range a.runs {
 		if 0 < left && left < run.N {
 			o.runs = append(o.runs, ringbuffer.Run{First: run.First, N: left})
@@ -138,8 +138,8 @@ func (o *order) accept(a *answer) {
 	}
 }
 
-// cut returns the next run for the ring, if there is one. Otherwise it says whether
-// a fetch is due.
+// cut returns the next run for the ring. If there is none, it reports whether a fetch is
+// due.
 func (o *order) cut() (run ringbuffer.Run, due bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

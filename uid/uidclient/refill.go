@@ -69,8 +69,8 @@ func (c *Client) note(usage pace.Usage, asked int64, a *answer, err error) {
 	}
 }
 
-// wakeAfter asks the servers again after a pause. Their refusal alone would end
-// fetching.
+// wakeAfter asks the servers again after a pause. Without it, a refusal would end fetching
+// for good.
 func (c *Client) wakeAfter(pause time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,14 +16,14 @@ import (
 type server struct {
 	url   string // of requests
 	pause *backoff.ExponentialBackOff
-	err   error // why it is not asked before until; nil once it has answered
+	err   error // why the client does not ask before until; nil once the server has answered
 	until time.Time
 }
 
 // servers chooses the server of each request. One goroutine at a time uses it.
 type servers struct {
 	all []*server
-	at  int // the last that answered
+	at  int // index of the server that answered last
 }
 
 // randomly chooses the server to begin with. Tests replace it.
@@ -48,7 +48,7 @@ func (s *servers) turn() (list []*server) {
 			list = append(list, next)
 		}
 	}
-	if len(s.all) == 1 { // over another connection, which may lead elsewhere
+	if len(s.all) == 1 { // ask it twice: another connection may lead to another server
 		list = append(list, list...)
 	}
 	return list

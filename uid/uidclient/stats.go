@@ -15,8 +15,8 @@ type Stats struct {
 	Dropped   int64 // ids dropped for their age or by Close
 	Orders    int64 // changes of the instance that answers
 
-	Server    string        // that answered last
-	Instance  string        // that it named
+	Server    string        // the server that answered last
+	Instance  string        // the instance in its answer
 	Step      int64         // ids of the last answer
 	Fetches   int64         // answers with ids
 	Failures  int64         // requests that failed
