@@ -30,8 +30,9 @@
 // # Requests are sent once
 //
 // A Store sends each request once, whatever the client's MaxRetries is. A second
-// Return could give away the range of another process. If Redis's answer to Reserve
-// is lost, nobody issues the reserved range. The generator then reserves another one.
+// Return could give away the range of another process. Redis may reserve a range while
+// its answer gets lost. No process issues ids of that range, and the generator reserves
+// another one.
 //
 // # Durability
 //

@@ -30,7 +30,7 @@ type request struct {
 	write  *lease.Write
 }
 
-// answer is the store's answer to a request.
+// answer is what the store returned for a request.
 type answer struct {
 	row  *lease.Row
 	done bool

@@ -73,7 +73,8 @@ func (s Suite) comesBack(t *testing.T, open Opener) {
 	}
 }
 
-// crash: the successor of a dead holder starts where the dead holder's reservation ends.
+// crash: after a holder dies, the next holder of its number starts at the end of the
+// reserved time.
 func (s Suite) crash(t *testing.T, open Opener) {
 	store := open(t)
 	h := s.take(t, store, 0)
