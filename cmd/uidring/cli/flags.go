@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -96,6 +98,10 @@ const exampleKey = "example"
 
 // negative finds the error about what looks like a flag and may be meant for a number.
 var negative = regexp.MustCompile(`in (-[0-9]+)$`)
+
+// NonZero returns the value of a duration for the library, whose options have their
+// default at zero. For zero it is a nanosecond, which is less than a tick.
+func NonZero(d time.Duration) time.Duration { return cmp.Or(d, 1) }
 
 // explain adds an example to an error about a flag.
 func explain(_ *cobra.Command, err error) error {

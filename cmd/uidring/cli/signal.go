@@ -33,8 +33,8 @@ func UntilSignal(parent context.Context) (ctx context.Context, stop func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// CauseOf returns the signal that ended ctx in place of an error, unless the reader of
-// standard output has gone away.
+// CauseOf returns err, or the cause of ctx in its place if ctx has ended: an interrupted
+// command fails by the signal. [ErrNoReader] stays.
 func CauseOf(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil && !errors.Is(err, ErrNoReader) {
 		return context.Cause(ctx)

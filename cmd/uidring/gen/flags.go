@@ -125,18 +125,9 @@ func (f *flags) config(logger *slog.Logger) uid.Config {
 		Layout:        f.layout,
 		BoostPower:    int(f.boost),
 		PaddingFactor: int(f.padding),
-		MaxBorrow:     nonZero(f.maxBorrow),
-		MaxAge:        nonZero(f.maxAge),
+		MaxBorrow:     cli.NonZero(f.maxBorrow),
+		MaxAge:        cli.NonZero(f.maxAge),
 		RejectedTake:  helpOnly,
 		Logger:        logger,
 	}
-}
-
-// nonZero is for options of which zero is the default: it returns a nanosecond for
-// zero, which is less than a tick.
-func nonZero(d time.Duration) time.Duration {
-	if d == 0 {
-		return 1
-	}
-	return d
 }

@@ -37,9 +37,6 @@ func (e entries) Get(_ context.Context, name string) (*catalog.Entry, error) {
 	return nil, catalog.ErrUnknown
 }
 
-func (e entries) List() []*catalog.Entry    { return nil }
-func (e entries) Unready() map[string]error { return nil }
-
 // broken is a generator that fails.
 type broken struct {
 	uid.Generator

@@ -13,18 +13,11 @@ import (
 // ErrUnknown is the error for a name that no generator has.
 var ErrUnknown = errors.New("no such generator")
 
-// Catalog finds generators. Its methods may be called from any number of goroutines.
+// Catalog finds generators. Get may be called from any number of goroutines.
 type Catalog interface {
 	// Get returns the generator of a name, or an error that matches [ErrUnknown]. It
 	// may open the counter of a tag, and waits as long as ctx allows.
 	Get(ctx context.Context, name string) (*Entry, error)
-
-	// List returns the entries that are open, in the order of the config.
-	List() []*Entry
-
-	// Unready returns the names of the generators that cannot issue an id now, and
-	// why.
-	Unready() map[string]error
 }
 
 // Entry is a generator and what requests may ask of it.

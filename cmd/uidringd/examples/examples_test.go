@@ -31,8 +31,6 @@ func (o one) Get(_ context.Context, name string) (*catalog.Entry, error) {
 	}
 	return o.Entry, nil
 }
-func (o one) List() []*catalog.Entry    { return []*catalog.Entry{o.Entry} }
-func (o one) Unready() map[string]error { return nil }
 
 // serve starts the server's HTTP and returns its URL.
 func serve(t *testing.T) string {

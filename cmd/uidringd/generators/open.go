@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/cmd/uidringd/stores"
 	"github.com/uidring/uidring/uid"
@@ -27,14 +27,14 @@ func (m *member) open(ctx context.Context, c *config.Config, g config.Generator,
 				BoostPower:    g.BoostPower,
 				PaddingFactor: g.PaddingFactor,
 				Schedule:      g.Schedule,
-				MaxBorrow:     nonZero(g.MaxBorrow),
+				MaxBorrow:     cli.NonZero(g.MaxBorrow),
 				MaxAge:        g.MaxAge,
 				Logger:        logger,
 			})
 		})
 	case *config.Default:
 		return clocked(ctx, m, c, &g.Clocked, logger, func(leaser uid.Leaser) (*uid.Default, error) {
-			return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: g.Layout, MaxBackward: nonZero(g.MaxBackward), Logger: logger})
+			return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: g.Layout, MaxBackward: cli.NonZero(g.MaxBackward), Logger: logger})
 		})
 	case *config.Slots:
 		return clocked(ctx, m, c, &g.Clocked, logger, func(leaser uid.Leaser) (*uid.Slots, error) {
@@ -46,15 +46,6 @@ func (m *member) open(ctx context.Context, c *config.Config, g config.Generator,
 		return m.openTags(ctx, c, g, logger)
 	}
 	return fmt.Errorf("unknown kind %T", g)
-}
-
-// nonZero is for options of the library of which zero is the default: it returns a
-// nanosecond for zero, which is less than a tick.
-func nonZero(d time.Duration) time.Duration {
-	if d == 0 {
-		return 1
-	}
-	return d
 }
 
 // generator is one under a worker number.

@@ -53,7 +53,7 @@ func (p *probe) ask() error {
 	}
 }
 
-// Unready implements [catalog.Catalog].
+// Unready returns the names of the generators that cannot issue an id now, and why.
 func (s *Set) Unready() map[string]error {
 	faults := make([]error, len(s.members))
 	var asking sync.WaitGroup

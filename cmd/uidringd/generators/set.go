@@ -81,7 +81,7 @@ func (s *Set) Get(ctx context.Context, name string) (*catalog.Entry, error) {
 	return nil, fmt.Errorf("%w: %q", catalog.ErrUnknown, name)
 }
 
-// List implements [catalog.Catalog].
+// List returns the entries that are open, in the order of the config.
 func (s *Set) List() []*catalog.Entry {
 	var all []*catalog.Entry
 	for _, m := range s.members {

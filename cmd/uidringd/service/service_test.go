@@ -37,8 +37,6 @@ func (o *one) Get(context.Context, string) (*catalog.Entry, error) {
 	}
 	return o.entry, o.err
 }
-func (o *one) List() []*catalog.Entry    { return nil }
-func (o *one) Unready() map[string]error { return nil }
 
 // fill is WaitN of a generator that can nothing else.
 type fill func(context.Context, []uid.ID) (int, error)
