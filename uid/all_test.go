@@ -180,7 +180,8 @@ func TestAllWaits(t *testing.T) {
 	}
 }
 
-// A loop costs no allocation per id.
+// A loop allocates neither for each id nor for each claim: 10 ids are 4 claims, 20,000
+// are 29 or more. What refills the ring meanwhile counts too, and may allocate.
 func TestAllDoesNotAllocate(t *testing.T) {
 	forBoth(t, uid.Config{Layout: roomy}, func(t *testing.T, gen generator) {
 		loop := func(n int) float64 {
@@ -193,8 +194,8 @@ func TestAllDoesNotAllocate(t *testing.T) {
 				}
 			})
 		}
-		if few, many := loop(10), loop(20_000); many > few || few > 8 {
-			t.Errorf("a loop allocates %v times for 10 ids and %v times for 20,000, want as often and seldom", few, many)
+		if few, many := loop(10), loop(20_000); few > 12 || many > few+12 {
+			t.Errorf("a loop allocates %v times for 10 ids and %v times for 20,000, want at most 12, and 12 more", few, many)
 		}
 	})
 }
