@@ -152,7 +152,7 @@ shutdown: {delay: 0s, drain: 1ms}
 // Others are served meanwhile: a slow client holds no place of limits.concurrent.
 func TestSlowClients(t *testing.T) {
 	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {ids: 1000000, concurrent: 3, read_header: 1h, read: 1h, write: 1h, idle: 1h, wait: 1h}\n"))
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {ids: 1000000, concurrent: 3, read: 1h, write: 1h, idle: 1h, wait: 1h}\n"))
 	for _, be := range slow {
 		hold(t, r, 5, be)
 	}
@@ -171,7 +171,7 @@ func TestSlowClients(t *testing.T) {
 // TestSlowClientsEnd has a slow client take the only connection there is. The server
 // ends it when the limits say so, and the next client is served.
 func TestSlowClientsEnd(t *testing.T) {
-	const limits = "limits: {ids: 1000000, connections: 1, read_header: 200ms, read: 200ms, write: 200ms, idle: 200ms, wait: 200ms}\n"
+	const limits = "limits: {ids: 1000000, connections: 1, read: 200ms, write: 200ms, idle: 200ms, wait: 200ms}\n"
 	for name, be := range slow {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

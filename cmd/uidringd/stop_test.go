@@ -81,7 +81,7 @@ func TestSlowClient(t *testing.T) {
 	dir := t.TempDir()
 	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
 generators: [{name: ids, kind: slots, worker: "static:1"}]
-limits: {read_header: 1h, read: 1h, write: 1h}
+limits: {read: 1h, write: 1h}
 shutdown: {delay: 0s, drain: 100ms}
 `))
 	for range 100 {

@@ -232,7 +232,7 @@ func TestSlowHandshake(t *testing.T) {
 	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
 tls: {cert: cert.pem, key: key.pem, client_ca: cert.pem}
 generators: [{name: ids, kind: slots, worker: "static:1"}]
-limits: {connections: 1, read_header: 200ms, read: 1h, write: 1h}
+limits: {connections: 1, read: 200ms, write: 1h}
 `))
 	for name, sent := range map[string]string{"nothing": "", "a part": "\x16\x03\x01\x02"} {
 		hold(t, r, 1, func(c net.Conn) { io.WriteString(c, sent) })

@@ -231,7 +231,6 @@ func (l *Limits) check(d *document) {
 	between(d, "limits.concurrent", l.Concurrent, 1, 1e6)
 	between(d, "limits.connections", l.Connections, 1, 1e7)
 	between(d, "limits.header_bytes", l.HeaderBytes, 1<<10, 1<<20)
-	between(d, "limits.read_header", l.ReadHeader, time.Millisecond, time.Hour)
 	between(d, "limits.read", l.Read, time.Millisecond, time.Hour)
 	between(d, "limits.write", l.Write, time.Millisecond, time.Hour)
 	between(d, "limits.idle", l.Idle, time.Millisecond, 24*time.Hour)

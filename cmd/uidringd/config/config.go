@@ -64,8 +64,7 @@ type Limits struct {
 	Concurrent  int           `yaml:"concurrent"`     // requests that draw ids at once
 	Connections int           `yaml:"connections"`    // at once; more wait to be accepted
 	HeaderBytes int           `yaml:"header_bytes"`   // of a request
-	ReadHeader  time.Duration `yaml:"read_header"`    // time that a client has to send a header
-	Read        time.Duration `yaml:"read"`           // a whole request
+	Read        time.Duration `yaml:"read"`           // time that a client has to send a request
 	Write       time.Duration `yaml:"write"`          // time to answer, and for the client to read the answer
 	Idle        time.Duration `yaml:"idle"`           // time that a connection may stay without a request
 	Wait        time.Duration `yaml:"wait"`           // time that a request waits for an id
@@ -196,8 +195,7 @@ func defaults() *Config {
 			Concurrent:  1024,
 			Connections: 20_000,
 			HeaderBytes: 16 << 10,
-			ReadHeader:  5 * time.Second,
-			Read:        10 * time.Second,
+			Read:        5 * time.Second,
 			Write:       30 * time.Second,
 			Idle:        2 * time.Minute,
 			Wait:        2 * time.Second,

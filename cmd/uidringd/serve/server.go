@@ -20,6 +20,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/cmd/uidringd/generators"
+	"github.com/uidring/uidring/cmd/uidringd/internal/deadline"
 )
 
 // server serves a set of generators.
@@ -34,9 +35,10 @@ type server struct {
 // heapReserve is how many bytes serve allocates and never touches. Untouched, they take
 // no memory; the collector counts them as memory in use, and lets garbage grow as large
 // before it runs. The server keeps few objects, so it would run for every 2 MB of
-// garbage otherwise, which is for every thousandth request. Unlike a greater GOGC, the
-// reserve adds at most twice its size to a server with many connections.
-const heapReserve = 16 << 20
+// garbage otherwise, which is for every thousandth request, and requests wait while it
+// runs. Unlike a greater GOGC, the reserve adds at most twice its size to a server with
+// many connections.
+const heapReserve = 32 << 20
 
 // mostStreams is how many requests a connection of HTTP/2 may have at once. An answer that
 // its client does not read holds a buffer.
@@ -75,16 +77,15 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	web := &http.Server{
-		Handler:           handler,
-		TLSConfig:         files.config(),
-		ReadHeaderTimeout: c.Limits.ReadHeader,
-		ReadTimeout:       c.Limits.Read,
-		WriteTimeout:      c.Limits.Write,
-		IdleTimeout:       c.Limits.Idle,
-		MaxHeaderBytes:    c.Limits.HeaderBytes,
-		ErrorLog:          log.New(&seldom{logger, rate.NewLimiter(10, 10)}, "", 0),
-		BaseContext:       func(net.Listener) context.Context { return base },
-		Protocols:         new(http.Protocols),
+		Handler:        handler,
+		TLSConfig:      files.config(),
+		ReadTimeout:    c.Limits.Read,
+		WriteTimeout:   c.Limits.Write,
+		IdleTimeout:    c.Limits.Idle,
+		MaxHeaderBytes: c.Limits.HeaderBytes,
+		ErrorLog:       log.New(&seldom{logger, rate.NewLimiter(10, 10)}, "", 0),
+		BaseContext:    func(net.Listener) context.Context { return base },
+		Protocols:      new(http.Protocols),
 		// WriteTimeout ends a stream. A client that reads nothing from its connection would
 		// keep the connection.
 		HTTP2: &http.HTTP2Config{WriteByteTimeout: c.Limits.Write, MaxConcurrentStreams: mostStreams},
@@ -101,7 +102,9 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- start(netutil.LimitListener(listener, c.Limits.Connections)) }()
+	timed, stop := deadline.New(listener, late(c.Limits))
+	defer stop()
+	go func() { ended <- start(netutil.LimitListener(timed, c.Limits.Connections)) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)
@@ -110,6 +113,11 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 	s.stop(web, cut)
 	<-ended
 	return nil
+}
+
+// late returns by how much a client may exceed the limits of time.
+func late(l config.Limits) time.Duration {
+	return max(10*time.Millisecond, min(time.Second, min(l.Read, l.Write, l.Idle)/8))
 }
 
 // stop ends the server. Requests that outlast the time to drain are cut off, which is
