@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -58,7 +59,8 @@ const (
 type Service struct {
 	catalog catalog.Catalog
 	guard   *guard
-	slots   chan struct{} // one element for each request that draws
+	most    int64        // requests that draw at once
+	drawing atomic.Int64 // requests that draw, or are refused just now
 	wait    time.Duration
 	log     *slog.Logger
 	seldom  rate.Sometimes
@@ -87,7 +89,7 @@ func New(c catalog.Catalog, config Config) (*Service, error) {
 	if config.Concurrent == 0 {
 		config.Concurrent = DefaultConcurrent
 	}
-	s.slots = make(chan struct{}, config.Concurrent)
+	s.most = int64(config.Concurrent)
 	return s, nil
 }
 
@@ -116,18 +118,16 @@ func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (
 	return d, nil
 }
 
-// within calls f with the named generator, if a request may have n ids of it. f has a slot
-// and a context that ends after Config.Wait. within calls f once more if the generator was
-// closed meanwhile, as the counter of an idle tag is.
+// within calls f with the named generator, if a request may have n ids of it and not too
+// many draw already. The context of f ends after Config.Wait. within calls f once more if
+// the generator was closed meanwhile, as the counter of an idle tag is.
 func (s *Service) within(ctx context.Context, caller Caller, name string, n int, f func(context.Context, *catalog.Entry) error) error {
 	if !caller.may(name) {
 		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
 	}
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	default:
-		return &Error{Kind: Unavailable, Detail: fmt.Sprintf("%d requests are being served already", cap(s.slots)), Retry: time.Second}
+	defer s.drawing.Add(-1)
+	if s.drawing.Add(1) > s.most {
+		return &Error{Kind: Unavailable, Detail: fmt.Sprintf("%d requests are being served already", s.most), Retry: time.Second}
 	}
 	bounded := &patience{Context: ctx, wait: s.wait}
 	defer bounded.end()
