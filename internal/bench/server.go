@@ -85,7 +85,7 @@ func (s *servers) plan(binary string) (ends []func() error, err error) {
 		return nil, err
 	}
 	ends = append(ends, empty.stop)
-	reserve, err := startEmpty("GOGC=800") // the heap grows to 32 MB, as uidringd's does
+	reserve, err := startEmpty("GOGC=800") // garbage grows to 32 MB, as in uidringd
 	if err != nil {
 		return ends, err
 	}
@@ -146,7 +146,7 @@ func (s *servers) bars() []bar {
 	ratio := s.one.over(s.empty).Median()
 	p99, floor := s.half.Took[1].Median(), s.floor.Took[1].Median()
 	return []bar{
-		{What: "one id a request", Want: "≥ 0.85 × an empty handler", Measured: fmt.Sprintf("%.2f ×", ratio), Pass: ratio >= 0.85},
+		{What: "one id a request", Want: "≥ 0.85 × an empty handler", Measured: fmt.Sprintf("%.3f ×", ratio), Pass: ratio >= 0.85},
 		{What: "1,000 ids a request, as text", Want: "≥ 10 million ids/s", Measured: measure.Figure(s.text.IDs.Median()/1e6) + " million", Pass: s.text.IDs.Median() >= 1e7},
 		{What: "1,000 ids a request, as runs", Want: "≥ 10 million ids/s", Measured: measure.Figure(s.runs.IDs.Median()/1e6) + " million", Pass: s.runs.IDs.Median() >= 1e7},
 		{What: "p99 at half of the capacity", Want: "≤ 1 ms", Measured: measure.Figure(p99) + " ms; of the empty handler " + measure.Figure(floor) + " ms", Pass: p99 <= 1},

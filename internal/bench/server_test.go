@@ -126,7 +126,7 @@ func TestServerPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| 0.84 × | **MISSED** |", "| 9.00 million | **MISSED** |", "| 11.0 million | pass |", "| 1.00 ms; of the empty handler 0.250 ms | pass |", "9,000"} {
+	for _, want := range []string{"| 0.840 × | **MISSED** |", "| 9.00 million | **MISSED** |", "| 11.0 million | pass |", "| 1.00 ms; of the empty handler 0.250 ms | pass |", "9,000"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %q:\n%s", want, text)
 		}
