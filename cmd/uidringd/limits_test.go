@@ -43,49 +43,62 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestConcurrent has a request wait for ids in the only place. Others are refused until
-// its client gives up.
-func TestConcurrent(t *testing.T) {
+// TestWaiting has a request wait for ids in the only place. Another that would have to wait
+// is refused until the first gives up. Generators that have ids answer all the time.
+func TestWaiting(t *testing.T) {
 	dir := t.TempDir()
 	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+stores: [{name: file, url: ids.db}]
 generators:
-  - {name: ids, kind: slots, worker: "static:1"}
-  - {name: rare, kind: default, worker: "static:2", layout: "31/23/9,unit=1h"}
-limits: {concurrent: 1, wait: 1h, write: 1h}
+  - {name: a, kind: cached, worker: "static:1"}
+  - {name: b, kind: default, worker: "static:2"}
+  - {name: c, kind: slots, worker: "static:3"}
+  - {name: d, kind: segment, store: file, create: true, min_step: 10000000}
+  - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h"}
+limits: {waiting: 1, wait: 1h, write: 1h}
 `))
-	waits, giveUp := context.WithCancel(t.Context())
 	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		request, _ := http.NewRequestWithContext(waits, http.MethodGet, r.url+"/v1/rare?n=2000", nil)
+	wait := func(ctx context.Context) (status int) {
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, r.url+"/v1/rare?n=2000", nil)
 		if answer, err := http.DefaultClient.Do(request); err == nil {
-			t.Errorf("status %d, want no answer within the hour", answer.StatusCode)
+			status = answer.StatusCode
 			answer.Body.Close()
 		}
+		return status
+	}
+	first, giveUp := context.WithCancel(t.Context())
+	go func() {
+		defer close(gone)
+		for first.Err() == nil { // the second may be there before it
+			wait(first)
+		}
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	until := func(want int) {
+	until := func(what string, reached func(ctx context.Context) bool) {
 		t.Helper()
-		for status := 0; status != want; {
-			var err error
-			if status, err = ask(ctx, r.url); err != nil {
-				t.Fatalf("no answer has status %d: %v", want, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for !reached(ctx) {
+			if ctx.Err() != nil {
+				t.Fatal(what)
 			}
 		}
 	}
-	until(http.StatusServiceUnavailable)
+	refused := func(ctx context.Context) bool {
+		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer cancel()
+		return wait(short) == http.StatusServiceUnavailable
+	}
+	until("a second request may wait", refused)
 	for range 100 {
-		if status, _ := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusServiceUnavailable {
-			t.Fatalf("status %d beside the request that waits, want 503", status)
-		}
-		if status, _ := get(t, http.DefaultClient, r.url+"/healthz"); status != http.StatusOK {
-			t.Fatalf("healthz has status %d, want 200", status)
+		for _, path := range []string{"/v1/a", "/v1/b", "/v1/c", "/v1/d", "/healthz"} {
+			if status, text := get(t, http.DefaultClient, r.url+path); status != http.StatusOK {
+				t.Fatalf("%s beside the request that waits: %d %s", path, status, text)
+			}
 		}
 	}
 	giveUp()
 	<-gone
-	until(http.StatusOK)
+	until("no request may wait after the first", func(ctx context.Context) bool { return !refused(ctx) })
 }
 
 // TestHeaderBytes sends headers of two sizes, by HTTP/1 and HTTP/2. net/http allows 4 KiB

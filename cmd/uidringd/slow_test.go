@@ -148,11 +148,11 @@ log: {requests_per_s: 0}
 shutdown: {delay: 0s, drain: 1ms}
 `
 
-// TestSlowClients has more slow clients of each way than requests may draw at once.
-// Others are served meanwhile: a slow client holds no place of limits.concurrent.
+// TestSlowClients has more slow clients of each way than requests may wait at once.
+// Others are served meanwhile: a slow client holds no place of limits.waiting.
 func TestSlowClients(t *testing.T) {
 	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {ids: 1000000, concurrent: 3, read: 1h, write: 1h, idle: 1h, wait: 1h}\n"))
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {ids: 1000000, waiting: 3, read: 1h, write: 1h, idle: 1h, wait: 1h}\n"))
 	for _, be := range slow {
 		hold(t, r, 5, be)
 	}
@@ -162,7 +162,7 @@ func TestSlowClients(t *testing.T) {
 		switch status, err := ask(ctx, r.url); {
 		case err != nil:
 			t.Fatalf("after %d answers: %v", served, err)
-		case status != http.StatusOK: // a slow client draws just now
+		case status != http.StatusOK: // a slow client waits just now
 			served = -1
 		}
 	}

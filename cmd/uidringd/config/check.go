@@ -228,7 +228,7 @@ func (l *Limits) check(d *document) {
 	between(d, "limits.ids", l.IDs, 1, greatestIDs)
 	between(d, "limits.requests_per_s", l.Requests, 0, 1e9)
 	between(d, "limits.burst", l.Burst, 0, 1e9)
-	between(d, "limits.concurrent", l.Concurrent, 1, 1e6)
+	between(d, "limits.waiting", l.Waiting, 1, 1e6)
 	between(d, "limits.connections", l.Connections, 1, 1e7)
 	between(d, "limits.header_bytes", l.HeaderBytes, 1<<10, 1<<20)
 	between(d, "limits.read", l.Read, time.Millisecond, time.Hour)

@@ -61,7 +61,7 @@ type Limits struct {
 	IDs         int           `yaml:"ids"`            // of one request, unless a generator has its own
 	Requests    float64       `yaml:"requests_per_s"` // of one caller in the long run; 0 is no limit
 	Burst       int           `yaml:"burst"`          // of one caller at once; 0 is the requests of one second
-	Concurrent  int           `yaml:"concurrent"`     // requests that draw ids at once
+	Waiting     int           `yaml:"waiting"`        // requests that wait for ids at once
 	Connections int           `yaml:"connections"`    // at once; more wait to be accepted
 	HeaderBytes int           `yaml:"header_bytes"`   // of a request
 	Read        time.Duration `yaml:"read"`           // time that a client has to send a request
@@ -192,7 +192,7 @@ func defaults() *Config {
 		Listen: "127.0.0.1:8080",
 		Limits: Limits{
 			IDs:         10_000,
-			Concurrent:  1024,
+			Waiting:     1024,
 			Connections: 20_000,
 			HeaderBytes: 16 << 10,
 			Read:        5 * time.Second,

@@ -46,7 +46,7 @@ func (s *server) admits(chosen func(*config.Token) bool) service.Config {
 		ClientCerts: c.TLS != nil && c.TLS.ClientCA != "",
 		Rate:        c.Limits.Requests,
 		Burst:       c.Limits.Burst,
-		Concurrent:  c.Limits.Concurrent,
+		Waiting:     c.Limits.Waiting,
 		Wait:        c.Limits.Wait,
 		Logger:      s.logger,
 	}

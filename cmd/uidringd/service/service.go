@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -36,9 +35,10 @@ type Config struct {
 	Rate  float64
 	Burst int
 
-	// Concurrent is how many requests draw ids at once, at most; 0 is
-	// [DefaultConcurrent]. A request that is being read or written does not count.
-	Concurrent int
+	// Waiting is how many requests wait for ids at once, at most; 0 is
+	// [DefaultWaiting]. A request that finds its ids ready does not wait: a generator
+	// whose store hangs keeps no ids of another from their callers.
+	Waiting int
 
 	// Wait is how long a request waits for ids, at most; 0 is [DefaultWait].
 	Wait time.Duration
@@ -50,8 +50,8 @@ type Config struct {
 
 // Defaults of a [Config].
 const (
-	DefaultConcurrent = 1024
-	DefaultWait       = 2 * time.Second
+	DefaultWaiting = 1024
+	DefaultWait    = 2 * time.Second
 )
 
 // Service draws ids for callers. Its methods may be called from any number of
@@ -59,8 +59,7 @@ const (
 type Service struct {
 	catalog catalog.Catalog
 	guard   *guard
-	most    int64        // requests that draw at once
-	drawing atomic.Int64 // requests that draw, or are refused just now
+	waiting places
 	wait    time.Duration
 	log     *slog.Logger
 	seldom  rate.Sometimes
@@ -69,8 +68,8 @@ type Service struct {
 // New returns a service, or an error that names every fault of the config.
 func New(c catalog.Catalog, config Config) (*Service, error) {
 	var faults []error
-	if config.Concurrent < 0 {
-		faults = append(faults, fmt.Errorf("service: Concurrent is %d, want 1 or more, or 0 for %d", config.Concurrent, DefaultConcurrent))
+	if config.Waiting < 0 {
+		faults = append(faults, fmt.Errorf("service: Waiting is %d, want 1 or more, or 0 for %d", config.Waiting, DefaultWaiting))
 	}
 	if config.Wait < 0 {
 		faults = append(faults, fmt.Errorf("service: Wait is %v, want more than 0, or 0 for %v", config.Wait, DefaultWait))
@@ -86,10 +85,10 @@ func New(c catalog.Catalog, config Config) (*Service, error) {
 	if s.log == nil {
 		s.log = slog.Default()
 	}
-	if config.Concurrent == 0 {
-		config.Concurrent = DefaultConcurrent
+	if config.Waiting == 0 {
+		config.Waiting = DefaultWaiting
 	}
-	s.most = int64(config.Concurrent)
+	s.waiting.most = int64(config.Waiting)
 	return s, nil
 }
 
@@ -118,18 +117,14 @@ func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (
 	return d, nil
 }
 
-// within calls f with the named generator, if a request may have n ids of it and not too
-// many draw already. The context of f ends after Config.Wait. within calls f once more if
-// the generator was closed meanwhile, as the counter of an idle tag is.
+// within calls f with the named generator, if a request may have n ids of it. f may wait
+// on its context, as long as the limits allow. within calls f once more if the generator
+// was closed meanwhile, as the counter of an idle tag is.
 func (s *Service) within(ctx context.Context, caller Caller, name string, n int, f func(context.Context, *catalog.Entry) error) error {
 	if !caller.may(name) {
 		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
 	}
-	defer s.drawing.Add(-1)
-	if s.drawing.Add(1) > s.most {
-		return &Error{Kind: Unavailable, Detail: fmt.Sprintf("%d requests are being served already", s.most), Retry: time.Second}
-	}
-	bounded := &patience{Context: ctx, wait: s.wait}
+	bounded := &patience{Context: ctx, limit: s.wait, places: &s.waiting}
 	defer bounded.end()
 	try := func() error {
 		entry, err := s.catalog.Get(bounded, name)
@@ -145,8 +140,11 @@ func (s *Service) within(ctx context.Context, caller Caller, name string, n int,
 	if errors.Is(err, uid.ErrClosed) {
 		err = try()
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case bounded.full.Load() && errors.Is(err, context.Canceled):
+		return &Error{Kind: Unavailable, Detail: fmt.Sprintf("%d requests wait for ids already", s.waiting.most), Retry: time.Second}
 	}
 	return s.explain(name, err)
 }

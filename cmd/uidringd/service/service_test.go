@@ -171,36 +171,46 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestSlots shows that requests above Concurrent are refused at once, and that the
-// slots of all others are free again afterwards, however these end.
-func TestSlots(t *testing.T) {
+// TestWaiting shows that requests above Waiting are refused at once, that ids which are
+// ready need no place, and that the places of all others are free again afterwards,
+// however these end.
+func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &one{entry: entry(hanging)}
-		s := newService(t, c, Config{Wait: time.Second, Concurrent: 2})
+		c := &one{}
+		s := newService(t, c, Config{Wait: time.Second, Waiting: 2})
+		draw := func(f fill) error {
+			c.entry = entry(f)
+			_, err := s.Draw(t.Context(), Caller{}, "a", 1)
+			return err
+		}
 		for range 3 {
+			c.entry = entry(hanging)
 			var waiting sync.WaitGroup
 			for range 2 {
 				waiting.Go(func() { s.Draw(t.Context(), Caller{}, "a", 1) })
 			}
 			synctest.Wait()
 			began := time.Now()
-			_, err := s.Draw(t.Context(), Caller{}, "a", 1)
-			e := (*Error)(nil)
-			if !errors.As(err, &e) || e.Kind != Unavailable || e.Retry <= 0 || time.Since(began) != 0 {
-				t.Errorf("a third request gets %v after %v", err, time.Since(began))
+			if err := draw(counting(0)); err != nil {
+				t.Errorf("ids that are ready: %v", err)
+			}
+			for range 2 {
+				err, e := draw(hanging), (*Error)(nil)
+				if !errors.As(err, &e) || e.Kind != Unavailable || e.Retry <= 0 || e.Detail != "2 requests wait for ids already" || time.Since(began) != 0 {
+					t.Errorf("a third request gets %v after %v", err, time.Since(began))
+				}
 			}
 			waiting.Wait()
 		}
-		c.entry = entry(func(context.Context, []uid.ID) (int, error) { panic("a generator's") })
 		for range 3 {
 			func() {
 				defer func() { recover() }()
-				s.Draw(t.Context(), Caller{}, "a", 1)
+				_ = draw(func(ctx context.Context, _ []uid.ID) (int, error) { panic(ctx.Err()) })
 			}()
 		}
-		c.entry = entry(counting(0))
-		if _, err := s.Draw(t.Context(), Caller{}, "a", 1); err != nil {
-			t.Error(err)
+		began := time.Now()
+		if err := draw(hanging); time.Since(began) != time.Second {
+			t.Errorf("a request alone gets %v after %v", err, time.Since(began))
 		}
 	})
 }
@@ -274,9 +284,9 @@ func TestLogSeldom(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	_, err := New(&one{}, Config{Concurrent: -1, Wait: -1, Rate: -1, Burst: -1, Tokens: []Token{{Name: "x"}, {Name: "y"}}})
+	_, err := New(&one{}, Config{Waiting: -1, Wait: -1, Rate: -1, Burst: -1, Tokens: []Token{{Name: "x"}, {Name: "y"}}})
 	for _, want := range []string{
-		"Concurrent is -1, want", "Wait is -1ns, want", "Rate is -1, want", "Burst is -1, want", `tokens "x" and "y" have the same hash`,
+		"Waiting is -1, want", "Wait is -1ns, want", "Rate is -1, want", "Burst is -1, want", `tokens "x" and "y" have the same hash`,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %v, want %q in it", err, want)
