@@ -171,10 +171,11 @@ func (l *loader) uncut(run ringbuffer.Run, why error) {
 	}
 }
 
-// due reports whether the range that is begun is used as far as LoadAt.
+// due reports whether the range that is begun is used as far as LoadAt. A ring that was
+// closed has no ids either, and needs none.
 func (l *loader) due(cut int64) bool {
 	left := l.dealer.Ring().Remaining() + cut + l.left(l.rest)
-	return left <= l.left(span{l.turn, l.rest.end})
+	return left <= l.left(span{l.turn, l.rest.end}) && !l.dealer.Stats().Closed
 }
 
 func (l *loader) usage() pace.Usage {
