@@ -2,7 +2,7 @@
 // description in OpenAPI.
 //
 // The handler bounds the URI, the body (no route takes one), n, the rate, the
-// requests that draw at once and the time that they wait. A slow client holds no slot
+// requests that wait for ids and the time that they wait. A slow client holds no place
 // and no lock: ids are drawn before the first byte is written. The [http.Server] bounds
 // headers, the time to read and to write, and idle connections. Its listener bounds the
 // number of connections.
