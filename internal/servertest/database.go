@@ -26,13 +26,14 @@ func MariaDB(t *testing.T, dir string) Database {
 	me, err := user.Current()
 	must(t, err)
 	data := filepath.Join(dir, "data")
-	execute(t, exec.CommandContext(t.Context(), install, "--no-defaults", "--datadir="+data, "--user="+me.Username,
-		"--auth-root-authentication-method=normal", "--skip-test-db"))
+	// A MariaDB that starts deletes the temporary tables of all others in its tmpdir.
+	common := []string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + dir, "--user=" + me.Username}
+	execute(t, exec.CommandContext(t.Context(), install, append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...))
 	must(t, os.Mkdir(filepath.Join(data, "uidring"), 0o700)) // the folder is the database uidring
 	command := func(port string) *exec.Cmd {
-		return exec.Command(daemon, "--no-defaults", "--datadir="+data, "--user="+me.Username,
-			"--bind-address=127.0.0.1", "--port="+port, "--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
-			"--skip-name-resolve", "--skip-log-bin", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=1")
+		return exec.Command(daemon, append(common, "--bind-address=127.0.0.1", "--port="+port,
+			"--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
+			"--skip-name-resolve", "--skip-log-bin", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=1")...)
 	}
 	return Database{Program{command, syscall.SIGKILL}, func(address string) string { return "root@tcp(" + address + ")/uidring" }}
 }
