@@ -39,21 +39,6 @@ func Find(t testing.TB, names ...string) string {
 	return ""
 }
 
-// Addresses returns addresses on loopback that nobody listens on.
-func Addresses(t testing.TB, n int) []string {
-	t.Helper()
-	addresses := make([]string, n)
-	for i := range addresses {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer listener.Close() // together, so that they differ
-		addresses[i] = listener.Addr().String()
-	}
-	return addresses
-}
-
 // port returns the port of an address.
 func port(address string) string {
 	_, port, _ := net.SplitHostPort(address)

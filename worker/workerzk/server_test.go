@@ -26,12 +26,11 @@ func TestMain(m *testing.M) {
 // single starts a server that the tests share, each with nodes of its own.
 var single = sync.OnceValues(func() (*servertest.ZooKeeper, error) {
 	folder, err1 := os.MkdirTemp("", "uidring-zk")
-	listener, err2 := net.Listen("tcp", "127.0.0.1:0")
+	address, err2 := servertest.Address()
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	listener.Close()
-	s, err := servertest.LaunchZooKeeper(folder, listener.Addr().String())
+	s, err := servertest.LaunchZooKeeper(folder, address)
 	end = func() {
 		if s != nil {
 			s.Kill()
