@@ -65,14 +65,15 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	takes, hangs := f.takes, f.hangs
 	f.mu.Unlock()
-	answers := time.After(takes)
 	if hangs {
-		answers = nil
+		takes = 1000 * time.Hour
 	}
-	select {
-	case <-answers:
-	case <-r.Context().Done():
-		return
+	if takes > 0 { // time.After(0) in several goroutines of a bubble crashes the race detector
+		select {
+		case <-time.After(takes):
+		case <-r.Context().Done():
+			return
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
