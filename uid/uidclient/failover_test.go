@@ -158,7 +158,7 @@ func TestBalancer(t *testing.T) {
 			server.set(func(f *fake) {
 				turn = (turn + 1) % 3
 				numbers[turn]++
-				f.instance, f.number, f.next = string(rune('a'+turn)), 1000*numbers[turn], int64(turn)*1_000_000_000+numbers[turn]*1_000_000
+				f.instance, f.number, f.next = string(rune('a'+turn)), 1000*numbers[turn], int64(turn)*1_000_000_000_000+numbers[turn]*1_000_000
 			})
 		}
 		seen := map[uid.ID]bool{}

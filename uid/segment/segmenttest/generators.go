@@ -15,6 +15,9 @@ func (b *bench) generator(s segment.Store, config segment.Config) *segment.Gener
 	b.Helper()
 	config.Logger = slog.New(slog.DiscardHandler)
 	gen, err := segment.New(b.Context(), s, tag, config)
+	for try := 1; errors.Is(err, segment.ErrAway) && try < 20; try++ { // a busy store is slow
+		gen, err = segment.New(b.Context(), s, tag, config)
+	}
 	if err != nil {
 		b.Fatalf("New() = %v", err)
 	}
