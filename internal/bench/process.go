@@ -109,6 +109,27 @@ func (p *process) stop() error {
 	return err
 }
 
+// renewal is a task that starts servers anew: where a process happens to lie in memory
+// changes its speed by some per cent, for as long as it runs.
+type renewal []*process
+
+// Sample implements measure.Task.
+func (r renewal) Sample(context.Context) (keep func(), err error) {
+	for _, p := range r {
+		if err := p.stop(); err != nil {
+			return nil, err
+		}
+		cmd := exec.Command(p.cmd.Path, p.cmd.Args[1:]...)
+		cmd.Env = p.cmd.Env
+		again, err := start(cmd)
+		if err != nil {
+			return nil, err
+		}
+		*p = *again
+	}
+	return func() {}, nil
+}
+
 // cpu returns the time of processors that the process has used, or 0 where the
 // system has no /proc.
 func (p *process) cpu() time.Duration {

@@ -33,6 +33,7 @@ type servers struct {
 	one, text, runs          *load
 	others                   []*load
 	half, floor              *latency // at the same rate
+	anew                     renewal
 	idle                     *idle
 }
 
@@ -57,7 +58,7 @@ func benchServers(ctx context.Context, r results, command, output string, check 
 	if err != nil {
 		return err
 	}
-	tasks := []measure.Task{s.empty, s.reserve, s.constant, s.one, s.half, s.floor, s.text, s.runs}
+	tasks := []measure.Task{s.anew, s.empty, s.reserve, s.constant, s.one, s.half, s.floor, s.text, s.runs}
 	for _, l := range s.others {
 		tasks = append(tasks, l)
 	}
@@ -95,6 +96,7 @@ func (s *servers) plan(binary string) (ends []func() error, err error) {
 		return ends, err
 	}
 	ends = append(ends, ours.stop)
+	s.anew = renewal{empty, reserve, ours}
 	http := func(name, request string, p *process, body func([]byte) (int, error)) *load {
 		return &load{Name: name, Time: s.Time, Process: p, Open: func() (caller, error) { return wire(p.address, request, answerOf(body)) }}
 	}
