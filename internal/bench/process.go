@@ -109,8 +109,8 @@ func (p *process) stop() error {
 	return err
 }
 
-// renewal is a task that starts servers anew: where a process happens to lie in memory
-// changes its speed by some per cent, for as long as it runs.
+// renewal is a task that starts servers anew, so that no figure hangs on where one process
+// lies in memory.
 type renewal []*process
 
 // Sample implements measure.Task.

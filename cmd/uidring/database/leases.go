@@ -111,7 +111,7 @@ func (p Place) leases(ctx context.Context, create bool, opts []lease.Option) (*L
 		return &Leases{lease.New(opened, opts...), store.Name, nil, end, p}, nil
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case errors.Is(err, context.DeadlineExceeded): // limited's, or that of a client which keeps time itself
+	case errors.Is(err, context.DeadlineExceeded): // limited's, or the client's own
 		err = noAnswer(store.Timeout, err)
 	}
 	return nil, p.Fault(store.Name, err)

@@ -171,9 +171,8 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestWaiting shows that requests above Waiting are refused at once, that ids which are
-// ready need no place, and that the places of all others are free again afterwards,
-// however these end.
+// TestWaiting shows that requests above Waiting are refused at once. Ids that are ready
+// need no place. A request frees its place, however it ends.
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &one{}
