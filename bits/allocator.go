@@ -145,9 +145,8 @@ func (a *Allocator) Time(tick int64) time.Time {
 //
 //	WHERE id BETWEEN firstID(from) AND lastID(to)
 //
-// The time in an id is not the time of the call. To find all rows made in a
-// period, begin uid.Config.MaxAge earlier and end uid.Config.MaxBorrow later. Widen
-// both sides also by the difference between the machines' clocks.
+// The time in an id of uid.Cached is not the time of the call. uid.Cached.Range returns
+// the ids of all calls of a period, and uid.Default.Range.
 //
 // For an instant that the layout cannot stamp, the error matches [ErrRange].
 func (a *Allocator) FirstID(t time.Time) (int64, error) {

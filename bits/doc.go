@@ -18,8 +18,11 @@
 // The ticks are the highest bits, so ids sort by time. All ids of one tick and one
 // worker are consecutive numbers. Packages ringbuffer and uid rely on both.
 //
-// LAYOUTS.md, beside this file, helps to choose a layout; SUCCESSION.md shows
-// what to do when a layout ends.
+// [LAYOUTS.md] helps to choose a layout. [SUCCESSION.md] shows what to do when a
+// layout ends.
 //
 // The package is the counterpart of uid-generator's BitsAllocator.
+//
+// [LAYOUTS.md]: https://github.com/uidring/uidring/blob/main/bits/LAYOUTS.md
+// [SUCCESSION.md]: https://github.com/uidring/uidring/blob/main/bits/SUCCESSION.md
 package bits

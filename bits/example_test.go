@@ -24,29 +24,28 @@ func ExampleParseLayout() {
 	// bits: invalid layout: TimeBits + WorkerBits + SequenceBits is 28 + 22 + 14 = 64, want at most 63
 }
 
-// All rows made on a day, without a column for the time. A time in an id is behind the
-// clock by uid.Config.MaxAge at most, and ahead of it by MaxBorrow at most. So the query
-// begins MaxAge before the day and ends MaxBorrow after it.
+// The ids whose own time lies in a day. Ids of uid.Cached may have been made up to MaxAge
+// later or MaxBorrow earlier: its method Range returns a range that has all ids made on
+// the day, and others.
 func ExampleAllocator_FirstID() {
-	const maxAge, maxBorrow = time.Minute, time.Hour
 	ids, err := bits.NewAllocator(bits.Default())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	day := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
-	first, err := ids.FirstID(day.Add(-maxAge))
+	first, err := ids.FirstID(day)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	last, err := ids.LastID(day.AddDate(0, 0, 1).Add(maxBorrow))
+	last, err := ids.LastID(day.AddDate(0, 0, 1).Add(-1))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("SELECT * FROM orders WHERE id BETWEEN %d AND %d\n", first, last)
-	// Output: SELECT * FROM orders WHERE id BETWEEN 958882028999147520 AND 961976501396307967
+	// Output: SELECT * FROM orders WHERE id BETWEEN 958884090583449600 AND 961852771978444799
 }
 
 func ExampleNewAllocator() {

@@ -90,6 +90,22 @@ func TestWorkerPartsRefused(t *testing.T) {
 	}
 }
 
+// The name of a part begins with an ASCII letter, and goes on with letters, digits, _
+// and -.
+func TestWorkerPartNames(t *testing.T) {
+	for c := range rune(256) {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		other := c >= '0' && c <= '9' || c == '_' || c == '-'
+		for name, want := range map[string]bool{string(c): letter, "a" + string(c): letter || other, "a" + string(c) + "b": letter || other} {
+			layout := bits.Snowflake()
+			layout.WorkerParts = name + ":10"
+			if err := layout.Validate(); (err == nil) != want {
+				t.Errorf("part %q: %v, want it valid: %v", name, err, want)
+			}
+		}
+	}
+}
+
 // Parts change no id, and what is joined is split again.
 func TestWorkerPartsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

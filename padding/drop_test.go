@@ -182,7 +182,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// Refills counts those that put something, Helps the runs of takers.
+// Refills counts those that put something, Helps the runs that takers put.
 func TestCountsWhatWasDone(t *testing.T) {
 	r, c := newRing(t), new(counter)
 	e := newExecutor(t, r, c.source, padding.Config{})
@@ -195,8 +195,18 @@ func TestCountsWhatWasDone(t *testing.T) {
 	if err := e.Fill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.Stats(); got != (padding.Stats{Refills: 2}) {
-		t.Errorf("Stats() = %+v, want 2 refills: the others found the ring full", got)
+	for range 2 {
+		for r.Remaining() > 0 {
+			r.TakeRun(runLen)
+		}
+		for range 3 { // the first puts a run, the others find it
+			if err := e.Help(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got := e.Stats(); got != (padding.Stats{Refills: 2, Helps: 2}) {
+		t.Errorf("Stats() = %+v, want 2 refills and 2 helps: the others found the ring full, or not empty", got)
 	}
 }
 
@@ -223,13 +233,82 @@ func TestNoRunIsDue(t *testing.T) {
 	})
 }
 
-// A run is refused for its age when its last id is too old, and not before.
+// A run is replaced when its last id is too old, and not before. After four such runs
+// in a row, the call fails.
 func TestStaleRuns(t *testing.T) {
-	for limit, want := range map[int64]error{-1: nil, runLen - 2: nil, runLen - 1: padding.ErrStale} {
+	for _, test := range []struct {
+		limit, calls int64
+		want         error
+	}{{-1, 1, nil}, {runLen - 2, 1, nil}, {runLen - 1, 2, nil}, {3*runLen - 1, 4, nil}, {4*runLen - 1, 4, padding.ErrStale}} {
 		r, c := newRing(t), new(counter)
-		e := newExecutor(t, r, c.source, padding.Config{Stale: func() int64 { return limit }, StaleEvery: time.Hour})
-		if err := e.Help(t.Context()); err != want || (r.Remaining() == runLen) != (want == nil) {
-			t.Errorf("ids up to %d are too old: Help() = %v with %d ids, want %v", limit, err, r.Remaining(), want)
+		var told int64
+		e := newExecutor(t, r, c.source, padding.Config{
+			Stale: func() int64 { return test.limit }, StaleEvery: time.Hour,
+			RejectedPut: func(run ringbuffer.Run, _ error) { told += run.N },
+		})
+		if err := e.Help(t.Context()); err != test.want || (r.Remaining() == runLen) != (test.want == nil) {
+			t.Errorf("ids up to %d are too old: Help() = %v with %d ids, want %v", test.limit, err, r.Remaining(), test.want)
 		}
+		if calls := c.calls.Load(); calls != test.calls || told != calls*runLen-r.Remaining() {
+			t.Errorf("ids up to %d are too old: %d calls, and RejectedPut got %d ids, want %d calls", test.limit, calls, told, test.calls)
+		}
+	}
+}
+
+// A pause between the source and the ring, here as long as ids may get old, makes no
+// run of a source that does not block too old. A source that blocks may take long
+// itself.
+func TestPauseAfterTheSource(t *testing.T) {
+	for _, blocking := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			begun, calls := time.Now(), 0
+			age := func() int64 { return int64(time.Since(begun) / time.Millisecond) }
+			r := newRing(t)
+			e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) {
+				calls++
+				run := ringbuffer.Run{First: age() + int64(calls), N: 1}
+				if calls == 1 || !blocking {
+					time.Sleep(10 * time.Millisecond)
+				}
+				return run, nil
+			}, padding.Config{Blocking: blocking, Stale: func() int64 { return age() - 8 }, StaleEvery: time.Hour})
+			if err := e.Fill(t.Context()); err != nil {
+				t.Errorf("blocking %v: Fill() = %v", blocking, err)
+			}
+			want := int64(1)
+			if blocking {
+				want = 12 // the second run
+			}
+			if id, err := r.Take(); id != want || err != nil {
+				t.Errorf("blocking %v: Take() = %d, %v, want %d", blocking, id, err, want)
+			}
+		})
+	}
+}
+
+// RejectedPut gets what was dropped at once, not at the next fill or at Close. If it
+// panics, that is logged.
+func TestRejectedPutAfterDrop(t *testing.T) {
+	for _, panics := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var log strings.Builder
+			told := int64(0)
+			r, c := newRing(t), new(counter)
+			e := newExecutor(t, r, c.source, padding.Config{Logger: slog.New(slog.NewTextHandler(&log, nil)), RejectedPut: func(run ringbuffer.Run, _ error) {
+				if told += run.N; panics {
+					panic("handler")
+				}
+			}})
+			e.Start()
+			synctest.Wait()
+			e.Drop(errors.New("lost"))
+			synctest.Wait()
+			if told != 4*runLen {
+				t.Errorf("RejectedPut got %d ids after Drop, want %d", told, 4*runLen)
+			}
+			if got := strings.Count(log.String(), "RejectedPut failed"); got != 1 && panics || got != 0 && !panics {
+				t.Errorf("the handler panics: %v, and %d lines are logged:\n%s", panics, got, log.String())
+			}
+		})
 	}
 }

@@ -16,9 +16,9 @@ import (
 // Config.Stale.
 var ErrStale = errors.New("padding: ids are too old")
 
-// PanicError is what a panic in a source or a handler becomes. Its fields are In,
-// the function that panicked, such as "source"; Value, the value of the panic; and
-// Stack.
+// PanicError is what a panic in a source or a handler becomes. Its fields are
+// Package, which called the function; In, the function that panicked, such as
+// "source"; Value, the value of the panic; and Stack.
 type PanicError = guard.PanicError
 
 // A Source returns the next run of ids. All of them are greater than the ids that
@@ -37,8 +37,8 @@ type PanicError = guard.PanicError
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
 // RetryAfter reports whether err names a delay, and how long it lasts. Zero or less
-// is a delay of unknown length. After it, the executor calls a source that may block
-// in a second, and any other source when a taker finds the ring empty.
+// is a delay of unknown length. One second later, the executor calls a blocking source.
+// It calls any other source when a taker finds the ring empty.
 func RetryAfter(err error) (after time.Duration, delay bool) {
 	var d interface{ RetryAfter() time.Duration }
 	if errors.As(err, &d) {
@@ -60,7 +60,9 @@ type Config struct {
 
 	// Stale returns the greatest id that is too old to be dealt. Every StaleEvery,
 	// the executor drops the ids up to that one, and fills the ring again. It puts
-	// no run of such ids. Nil keeps all ids.
+	// no run of such ids: it calls the source again, up to four times. The limit is
+	// read before the call of a source that does not block, and after the call of
+	// one that may block. Nil keeps all ids.
 	Stale      func() int64
 	StaleEvery time.Duration
 

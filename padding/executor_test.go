@@ -261,6 +261,22 @@ func TestSchedule(t *testing.T) {
 	})
 }
 
+// The schedule needs no limit of age.
+func TestScheduleAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@every 1m")})
+		e.Start()
+		synctest.Wait()
+		take(t, r, runLen) // above the threshold
+		time.Sleep(61 * time.Second)
+		synctest.Wait()
+		if got := r.Remaining(); got != 4*runLen {
+			t.Errorf("%d ids when the schedule is due, want %d", got, 4*runLen)
+		}
+	})
+}
+
 // A throwing run cancels the schedule of the original.
 func TestScheduleSurvivesPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -350,4 +366,44 @@ func TestCloseTellsOfTheRest(t *testing.T) {
 			t.Errorf("told was %v, want the %d ids that were left", told, rest)
 		}
 	})
+}
+
+// A schedule that is not due within the parser's five years, as on 29 February before
+// 2100, which is no leap year, is due no more.
+func TestScheduleEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "0 0 29 2 *")})
+		e.Start()
+		time.Sleep(time.Until(time.Date(2097, time.January, 1, 0, 0, 0, 0, time.Local)))
+		take(t, r, runLen)
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if got := r.Counts().Put; got != 4*runLen {
+			t.Errorf("%d ids were put, want %d: the schedule is not due", got, 4*runLen)
+		}
+	})
+}
+
+// A taker's run does not end the failure of a source that does not block: the ring is
+// not full.
+func TestHelpKeepsTheFailure(t *testing.T) {
+	away := errors.New("away")
+	r, c := newRing(t), new(counter)
+	fails := true
+	e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
+		if fails {
+			return ringbuffer.Run{}, away
+		}
+		return c.source(ctx)
+	}, padding.Config{})
+	for _, want := range []error{away, nil} {
+		fails = want != nil
+		if err := e.Help(t.Context()); err != want || e.Stats().LastError != away {
+			t.Errorf("Help() = %v, and LastError is %v, want %v and %v", err, e.Stats().LastError, want, away)
+		}
+	}
+	if err := e.Fill(t.Context()); err != nil || e.Stats().LastError != nil {
+		t.Errorf("Fill() = %v, and LastError is %v once the ring is full", err, e.Stats().LastError)
+	}
 }

@@ -73,13 +73,20 @@ func (e *Executor) await(ctx context.Context) error {
 	}
 }
 
+// staleTries is how many runs in a row may be too old before put fails.
+const staleTries = 4
+
 // put asks the source for one run, if wanted returns true, and reports whether it
-// put the run.
+// put the run. It replaces a run that is too old.
 func (e *Executor) put(ctx context.Context, wanted func() bool) (bool, error) {
 	run, refused, err := e.putNext(ctx, wanted)
-	if refused != nil {
+	for tries := 1; refused != nil; tries++ {
 		e.rejectAll([]ringbuffer.Run{run}, refused)
-		err = refused
+		if !errors.Is(refused, ErrStale) || tries == staleTries {
+			err = refused
+			break
+		}
+		run, refused, err = e.putNext(ctx, wanted)
 	}
 	if err != nil && !errors.Is(err, ringbuffer.ErrClosed) {
 		e.note(err)
@@ -106,16 +113,21 @@ func (e *Executor) putNext(ctx context.Context, wanted func() bool) (run ringbuf
 	if !wanted() {
 		return ringbuffer.Run{}, nil, nil
 	}
+	// Before a source that does not block: a pause after it makes no run too old.
+	last, limited := e.stale()
 	if e.config.Blocking {
 		began := time.Now()
 		e.callBegan.Store(&began)
 		defer e.callBegan.Store(nil)
 	}
-	err = guard.Call("source", func() (err error) { run, err = e.source(ctx); return err })
+	err = guard.Call("padding", "source", func() (err error) { run, err = e.source(ctx); return err })
 	if err != nil || run.N == 0 && e.config.Blocking {
 		return ringbuffer.Run{}, nil, err
 	}
-	if last, ok := e.stale(); ok && run.N > 0 && run.Last() <= last {
+	if e.config.Blocking {
+		last, limited = e.stale()
+	}
+	if limited && run.N > 0 && run.Last() <= last {
 		return run, ErrStale, nil
 	}
 	return run, e.ring.Put(run), nil
@@ -127,7 +139,7 @@ func (e *Executor) rejectAll(runs []ringbuffer.Run, why error) {
 	for _, run := range runs {
 		e.rejected.Add(1)
 		if handler := e.config.RejectedPut; handler != nil {
-			if failed := guard.Call("RejectedPut", func() error { handler(run, why); return nil }); failed != nil {
+			if failed := guard.Call("padding", "RejectedPut", func() error { handler(run, why); return nil }); failed != nil {
 				e.config.Logger.Warn("padding: RejectedPut failed", "error", failed)
 			}
 		}
@@ -186,7 +198,7 @@ func (e *Executor) stale() (last int64, ok bool) {
 	if e.config.Stale == nil {
 		return 0, false
 	}
-	if err := guard.Call("staleness check", func() error { last = e.config.Stale(); return nil }); err != nil {
+	if err := guard.Call("padding", "staleness check", func() error { last = e.config.Stale(); return nil }); err != nil {
 		e.config.Logger.Warn("padding: stale ids are not dropped", "error", err)
 		return 0, false
 	}

@@ -55,7 +55,7 @@ func ParseSchedule(text string) (Schedule, error) {
 		}
 	}
 	var schedule cron.Schedule
-	err := guard.Call("cron parser", func() (err error) {
+	err := guard.Call("padding", "cron parser", func() (err error) {
 		schedule, err = cron.ParseStandard(spec)
 		return err
 	})

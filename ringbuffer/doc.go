@@ -82,8 +82,7 @@
 // are linked in order of publication, and the loaded span was current before the
 // claim. So the claim cannot lie in an older span. The taker follows the links
 // under the mutex, and finds the span that covers the claim if there is one. A
-// claim of many positions touches one span only. A second span would have to start
-// inside the claim, but a span starts at a position that its own publisher claimed.
+// claim never covers two spans: every span starts at its publisher's own claim.
 //
 // So every id that was put was taken, was dropped, or is in the ring. That makes
 // [Ring.Counts] exact without a count for each id.

@@ -35,6 +35,9 @@ type BackfillConfig struct {
 	// the live generators.
 	Layout bits.Layout
 
+	// Succeeds is an earlier layout of the store: see [Config].
+	Succeeds bits.Layout
+
 	// MaxTicks is how many ticks Backfill remembers, from 1; zero is 1,048,576.
 	// When there are more, Backfill forgets the earliest tick, and then refuses that
 	// tick and all before it. For rows sorted by ascending time, 1 is enough. Rows
@@ -50,7 +53,7 @@ type BackfillConfig struct {
 
 func (c *BackfillConfig) prepare() error {
 	var f faults
-	f.layout(&c.Layout)
+	f.layouts(&c.Layout, c.Succeeds)
 	c.MaxTicks = cmp.Or(c.MaxTicks, DefaultMaxTicks)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.MaxTicks < 1 {
@@ -66,9 +69,12 @@ func (c *BackfillConfig) prepare() error {
 // Backfill needs a worker number that was never used before, because a generator
 // may have stamped the past tick under any other number. Only worker.Registry gives
 // such numbers. Live generators must take their numbers from the same Registry, or
-// from a range that the Registry does not give.
+// from a range that the Registry does not give. [BACKFILL.md] shows a whole migration.
+//
+// [BACKFILL.md]: https://github.com/uidring/uidring/blob/main/uid/BACKFILL.md
 type Backfill struct {
 	stamp
+	gate
 	began    int64 // the tick in which it started: only earlier ones are stamped
 	maxTicks int
 
@@ -76,7 +82,11 @@ type Backfill struct {
 	used      map[int64]int64 // ids issued of a tick
 	ticks     tickHeap        // the keys of used, the least first
 	forgotten int64           // the greatest tick forgotten, -1 for none
-	closed    bool
+	issued    int64
+	rejected  int64 // calls that failed
+
+	finish   sync.Once
+	finished error // of giving back the number; written by finish
 }
 
 // NewBackfill returns a Backfill under a number of leaser that was never used. ctx
@@ -87,8 +97,8 @@ func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Ba
 	if err := config.prepare(); err != nil {
 		return nil, err
 	}
-	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1}
-	if err := b.prepare(config.Layout, config.Now, config.Logger); err != nil {
+	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, gate: newGate()}
+	if err := b.prepare(config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	b.began = b.bits.Tick(b.now())
@@ -99,6 +109,7 @@ func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Ba
 		err := fmt.Errorf("%w: number %d, want one of a worker.Registry", ErrUsedNumber, b.Worker())
 		return nil, errors.Join(err, closeWith(func(ctx context.Context) error { return b.giveBack(ctx, 0) }))
 	}
+	b.started("Backfill")
 	return b, nil
 }
 
@@ -116,9 +127,19 @@ func (b *Backfill) At(t time.Time) (ID, error) {
 // the error is [ErrClosed]. If the leaser has withdrawn the number, the error matches
 // [ErrReservation].
 func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
-	tick := b.bits.Tick(t)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	n, err := b.fill(t, ids)
+	b.issued += int64(n)
+	if err != nil {
+		b.rejected++
+	}
+	return n, err
+}
+
+// fill is AtN, with mu held.
+func (b *Backfill) fill(t time.Time, ids []ID) (int, error) {
+	tick := b.bits.Tick(t)
 	if err := b.check(t, tick); err != nil {
 		return 0, err
 	}
@@ -144,12 +165,13 @@ func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
 func (b *Backfill) check(t time.Time, tick int64) error {
 	text := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 	switch {
-	case b.closed:
+	case b.closed.Load():
 		return ErrClosed
 	case !b.window.Load().covers(max(tick, 0)):
 		return b.uncovered(b.window.Load())
 	case tick < 0:
-		return fmt.Errorf("%w: %s, want the layout's epoch, %s, or later", ErrPast, text(t), text(b.bits.Layout().Epoch))
+		return fmt.Errorf("%w: %s lies before the layout's epoch, %s: choose a layout with an earlier Epoch before the first id, or keep the keys of older rows",
+			ErrPast, text(t), text(b.bits.Layout().Epoch))
 	case tick >= b.began:
 		return fmt.Errorf("%w: %s, want a time before the start, %s", ErrPast, text(t), text(b.bits.Time(b.began)))
 	case tick <= b.forgotten:
@@ -168,16 +190,34 @@ func (b *Backfill) remember(tick int64) {
 	}
 }
 
-// Close ends the Backfill: later calls return [ErrClosed]. Close may be called more
-// than once.
-func (b *Backfill) Close() error {
+// Range returns the least and the greatest id of rows whose time is from or later and
+// before to, as [Default.Range] does.
+func (b *Backfill) Range(from, to time.Time) (first, last ID, err error) {
+	return b.span(from, to, 0, 0)
+}
+
+// Stats returns the counts and the state.
+func (b *Backfill) Stats() Stats {
+	s := b.standing(&b.gate)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return nil
-	}
-	b.closed = true
-	return closeWith(func(ctx context.Context) error { return b.giveBack(ctx, b.began) })
+	s.Issued, s.RejectedTakes = b.issued, b.rejected
+	return s
+}
+
+// Close is Shutdown with a deadline of [CloseTimeout].
+func (b *Backfill) Close() error { return closeWith(b.Shutdown) }
+
+// Shutdown ends the Backfill, and gives its number back within ctx. Meanwhile and
+// afterwards, calls of At and AtN return [ErrClosed] at once. Shutdown may be called more
+// than once and from several goroutines: later calls wait for the first, and return its
+// error.
+func (b *Backfill) Shutdown(ctx context.Context) error {
+	b.mu.Lock() // afterwards no call of AtN is under way
+	b.shut()
+	b.mu.Unlock()
+	b.finish.Do(func() { b.finished = b.giveBack(ctx, b.began) })
+	return b.finished
 }
 
 // tickHeap is a heap of ticks, the least first.

@@ -3,7 +3,9 @@ package uid_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -15,11 +17,13 @@ import (
 // unused grants a number that was never given before, as a Registry does.
 type unused int64
 
-func (n unused) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
-	return uid.StaticWorker(int64(n)).Lease(ctx, limit, clock, func(g lease.Grant) {
+func (n unused) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
+	granted := r.Granted
+	r.Granted = func(g lease.Grant) {
 		g.Fresh = true
 		granted(g)
-	})
+	}
+	return uid.StaticWorker(int64(n)).Lease(ctx, r)
 }
 
 func newBackfill(t *testing.T, leaser uid.Leaser, config uid.BackfillConfig) *uid.Backfill {
@@ -106,4 +110,52 @@ func TestBackfillWantsFreshNumbers(t *testing.T) {
 			t.Errorf("%v, want ErrConfig", err)
 		}
 	}
+}
+
+// Close waits for a lease that hangs for CloseTimeout, and meanwhile calls fail at once.
+// A second Close returns the first one's error. Stats counts.
+func TestBackfillEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Hour)
+		b := newBackfill(t, unusedHanging{new(hanging)}, uid.BackfillConfig{Layout: bubble})
+		if n, err := b.AtN(bubble.Epoch, make([]uid.ID, 3)); n != 2 || !errors.Is(err, uid.ErrTickFull) {
+			t.Errorf("AtN() = %d, %v", n, err)
+		}
+		if _, err := b.At(bubble.Epoch.Add(-1)); !errors.Is(err, uid.ErrPast) || !strings.Contains(err.Error(), "layout's epoch, 2000-01-01T00:00:00Z: choose") {
+			t.Errorf("At() = %v before the epoch", err)
+		}
+		if s := b.Stats(); s.Issued != 2 || s.RejectedTakes != 2 || s.Worker != 5 || s.Closed || !s.LayoutEnd.Equal(bubble.End()) {
+			t.Errorf("Stats() = %+v", s)
+		}
+		begun := time.Now()
+		ended := make(chan error)
+		go func() { ended <- b.Close() }()
+		synctest.Wait()
+		if _, err := b.At(bubble.Epoch); err != uid.ErrClosed || time.Since(begun) != 0 || !b.Stats().Closed {
+			t.Errorf("At() = %v after %v, while Close waits", err, time.Since(begun))
+		}
+		if err := <-ended; !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != uid.CloseTimeout {
+			t.Errorf("Close() = %v after %v, want DeadlineExceeded after 5s", err, time.Since(begun))
+		}
+		if err := b.Close(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a later Close() = %v, want the first one's error", err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := newBackfill(t, unusedHanging{new(hanging)}, uid.BackfillConfig{Layout: bubble})
+		ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
+		defer cancel()
+		begun := time.Now()
+		if err := b.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != 700*time.Millisecond {
+			t.Errorf("Shutdown() = %v after %v, want the end of its context", err, time.Since(begun))
+		}
+	})
+}
+
+// unusedHanging grants number 5, never given before, whose release hangs.
+type unusedHanging struct{ *hanging }
+
+func (u unusedHanging) Lease(_ context.Context, r lease.Request) (lease.Lease, error) {
+	r.Granted(lease.Grant{Held: true, Number: 5, Fresh: true})
+	return u, nil
 }

@@ -89,8 +89,8 @@ func TestDefaultInTheLastTick(t *testing.T) {
 // hanging is a lease whose release takes until its context ends.
 type hanging struct{ fakeLeaser }
 
-func (h *hanging) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
-	_, err := h.fakeLeaser.Lease(ctx, limit, clock, granted)
+func (h *hanging) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
+	_, err := h.fakeLeaser.Lease(ctx, r)
 	return h, err
 }
 

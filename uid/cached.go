@@ -3,6 +3,7 @@ package uid
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
@@ -37,7 +38,7 @@ func NewCached(ctx context.Context, leaser Leaser, config Config) (*Cached, erro
 		return nil, err
 	}
 	g := new(Cached)
-	if err := g.prepare(config.Layout, config.Now, config.Logger); err != nil {
+	if err := g.prepare(config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.ticks = newTicks(&g.stamp, config.MaxBorrow, config.MaxAge)
@@ -52,7 +53,33 @@ func NewCached(ctx context.Context, leaser Leaser, config Config) (*Cached, erro
 	if err := g.start(ctx); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
+	g.started("Cached")
 	return g, nil
+}
+
+// Range returns the least and the greatest id that calls at from or later and before to
+// can have returned. Both ids belong to the range:
+//
+//	WHERE id BETWEEN first AND last
+//
+// The range is a superset: it also has ids of calls up to MaxBorrow before from, and of
+// calls up to MaxAge after to. A column of the time tells them apart; [Default.Range] is
+// exact. A negative MaxAge begins the range at the layout's first id, and a negative
+// MaxBorrow ends it at the last.
+//
+// The range holds for all generators of the layout, of any worker, whose MaxAge and
+// MaxBorrow are not greater, except Slots. Widen the span of time by the difference
+// between the machines' clocks. A loop over All that holds ids back for longer than
+// MaxAge yields ids from before the range.
+//
+// What lies outside the layout's time is left out. If nothing is left, or to is not
+// after from, the error matches [bits.ErrRange].
+func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
+	ahead := g.ticks.borrow
+	if g.ticks.maxBorrow < 0 {
+		ahead = -1
+	}
+	return g.span(from, to, g.ticks.maxAge, ahead)
 }
 
 func (g *Cached) dealerConfig(config Config, schedule padding.Schedule) DealerConfig {

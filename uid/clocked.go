@@ -39,14 +39,15 @@ type issuer interface {
 	// issued returns how many ids were issued, or fewer while calls are under way.
 	issued() int64
 
-	// stop ends issuing, and returns the first tick that was not stamped, nor any after.
+	// stop ends issuing, and returns a tick. That tick and all later ticks were never
+	// stamped.
 	stop() int64
 }
 
 // open does the part of the start that needs no worker number.
-func (c *clocked) open(of issuer, layout bits.Layout, now func() time.Time, logger *slog.Logger) error {
+func (c *clocked) open(of issuer, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	c.issuer, c.gate = of, newGate()
-	err := c.prepare(layout, now, logger)
+	err := c.prepare(layout, succeeds, now, logger)
 	c.clock.bits, c.clock.now, c.clock.system = &c.bits, c.now, now == nil
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	bitlen "math/bits"
 	"time"
 
 	"github.com/uidring/uidring/bits"
@@ -30,18 +31,26 @@ const MinMaxAge = 10 * time.Millisecond
 // so is every zero field. One error, which matches [ErrConfig], names every
 // wrong field, its value and the values that are allowed.
 type Config struct {
-	// Layout is how ids are laid out; zero is [bits.Default]. Counterpart of
-	// timeBits, workerBits, seqBits and epochStr of uid-generator.
+	// Layout is how ids are laid out; zero is [bits.Default]. [Backfill] makes no ids
+	// for rows from before its Epoch. Counterpart of timeBits, workerBits, seqBits and
+	// epochStr of uid-generator.
 	Layout bits.Layout
 
+	// Succeeds is an earlier layout of the store that gives worker numbers; zero is
+	// none. A store remembers the layout of its ids, and a start with another Layout
+	// fails, unless Succeeds names the layout that the store remembers. Set it only
+	// if [bits.NewSuccession] shows that ids of the two cannot be equal.
+	Succeeds bits.Layout
+
 	// BoostPower sizes the ring: it holds the ids of 2^BoostPower ticks. From 1
-	// to 20; zero is 3. Counterpart of boostPower.
+	// to 20; zero is 3. The ring has to fill: its ticks are at most those of MaxBorrow
+	// and of 7/8 of MaxAge, and one. If they are more, a BoostPower above 3 is an
+	// error, and the ring of a lower one is smaller. Counterpart of boostPower.
 	BoostPower int
 
 	// PaddingFactor is the fill, in per cent of the ring, below which the executor
-	// fills the ring. The ring compares once a tick: when it begins to deal a tick's
-	// ids, without counting those. From 1 to 99; zero is 50. Counterpart of
-	// paddingFactor.
+	// fills the ring. Checked once a tick, when dealing of that tick starts; its ids
+	// no longer count. From 1 to 99; zero is 50. Counterpart of paddingFactor.
 	PaddingFactor int
 
 	// Schedule is when the executor fills the ring whether or not it is low: a cron
@@ -59,8 +68,8 @@ type Config struct {
 	MaxBorrow time.Duration
 
 	// MaxAge bounds how old an id in the ring gets. The executor drops ticks that
-	// ended longer ago, and fills the ring with the present. It checks eight times
-	// in MaxAge, and drops ids that would be too old at the next check. Zero is a
+	// ended longer ago, and fills the ring with the present. It checks every
+	// MaxAge/8, and drops ids that would be too old at the next check. Zero is a
 	// minute; negative keeps ids for ever; the least is 10 milliseconds.
 	MaxAge time.Duration
 
@@ -91,6 +100,9 @@ type DefaultConfig struct {
 	// Layout is how ids are laid out; zero is [bits.Default].
 	Layout bits.Layout
 
+	// Succeeds is an earlier layout of the store: see [Config].
+	Succeeds bits.Layout
+
 	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward,
 	// Default waits; beyond, it fails with [ErrClockBackward]. Zero is 5
 	// milliseconds; negative never waits.
@@ -119,18 +131,21 @@ func (f *faults) wrap(field string, err error) {
 	}
 }
 
-// layout checks a layout, and replaces the zero layout by the default one.
-func (f *faults) layout(layout *bits.Layout) {
+// layouts checks the layouts, and replaces a zero layout by the default one.
+func (f *faults) layouts(layout *bits.Layout, succeeds bits.Layout) {
 	if *layout == (bits.Layout{}) {
 		*layout = bits.Default()
 	}
 	f.wrap("Layout", layout.Validate())
+	if succeeds != (bits.Layout{}) {
+		f.wrap("Succeeds", succeeds.Validate())
+	}
 }
 
 // prepare fills in the defaults and returns all faults.
 func (c *DefaultConfig) prepare() error {
 	var f faults
-	f.layout(&c.Layout)
+	f.layouts(&c.Layout, c.Succeeds)
 	c.MaxBackward = max(0, cmp.Or(c.MaxBackward, DefaultMaxBackward))
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return errors.Join(f...)
@@ -139,16 +154,22 @@ func (c *DefaultConfig) prepare() error {
 // prepare fills in the defaults and returns the schedule and all faults.
 func (c *Config) prepare() (padding.Schedule, error) {
 	var f faults
-	f.layout(&c.Layout)
+	f.layouts(&c.Layout, c.Succeeds)
 	c.BoostPower = cmp.Or(c.BoostPower, DefaultBoostPower)
 	c.PaddingFactor = cmp.Or(c.PaddingFactor, DefaultPaddingFactor)
 	c.MaxBorrow = cmp.Or(c.MaxBorrow, DefaultMaxBorrow)
 	c.MaxAge = cmp.Or(c.MaxAge, DefaultMaxAge)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	if c.BoostPower < 1 || c.BoostPower > MaxBoostPower {
+	switch most := c.mostPower(); {
+	case c.BoostPower < 1 || c.BoostPower > MaxBoostPower:
 		f.add("BoostPower", c.BoostPower, fmt.Sprintf("1 to %d", MaxBoostPower))
-	} else if int(c.Layout.SequenceBits)+c.BoostPower > 62 {
+	case int(c.Layout.SequenceBits)+c.BoostPower > 62:
 		f.add("BoostPower", c.BoostPower, fmt.Sprintf("at most 62 together with SequenceBits, %d", c.Layout.SequenceBits))
+	case c.BoostPower > max(most, DefaultBoostPower):
+		f.add("BoostPower", c.BoostPower, fmt.Sprintf("at most %d: a ring of 2^%d ticks of %v never fills with MaxBorrow %v and MaxAge %v",
+			max(most, DefaultBoostPower), c.BoostPower, c.Layout.Unit, c.MaxBorrow, c.MaxAge))
+	default:
+		c.BoostPower = min(c.BoostPower, most)
 	}
 	if c.PaddingFactor < 1 || c.PaddingFactor > 99 {
 		f.add("PaddingFactor", c.PaddingFactor, "1 to 99 per cent")
@@ -159,4 +180,14 @@ func (c *Config) prepare() (padding.Schedule, error) {
 	schedule, err := padding.ParseSchedule(c.Schedule)
 	f.wrap("Schedule", err)
 	return schedule, errors.Join(f...)
+}
+
+// mostPower returns the greatest power of two ticks that the ring can hold at once:
+// the present tick, those that may be borrowed, and those that are not too old yet.
+func (c *Config) mostPower() int {
+	if c.MaxBorrow < 0 || c.MaxAge < 0 || c.Layout.Unit <= 0 {
+		return MaxBoostPower
+	}
+	ticks := uint64(1 + c.MaxBorrow/c.Layout.Unit + (c.MaxAge-c.MaxAge/8)/c.Layout.Unit)
+	return min(bitlen.Len64(ticks)-1, MaxBoostPower)
 }

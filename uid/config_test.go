@@ -3,8 +3,10 @@ package uid_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/bits"
@@ -16,7 +18,7 @@ import (
 // cost a worker number.
 type never struct{ t *testing.T }
 
-func (n never) Lease(context.Context, int64, func() time.Time, func(lease.Grant)) (lease.Lease, error) {
+func (n never) Lease(context.Context, lease.Request) (lease.Lease, error) {
 	n.t.Error("a worker number was leased")
 	return nil, errors.New("leased")
 }
@@ -49,6 +51,9 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		}, []string{
 			"BoostPower is 12, want at most 62 together with SequenceBits, 51",
 		}},
+		{"cached", makeCached, uid.Config{BoostPower: 17}, []string{
+			"BoostPower is 17, want at most 16: a ring of 2^17 ticks of 1s never fills with MaxBorrow 24h0m0s and MaxAge 1m0s",
+		}},
 	} {
 		err := test.make(never{t}, test.config)
 		if !errors.Is(err, uid.ErrConfig) {
@@ -62,6 +67,53 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 		}
 		if got := strings.Count(err.Error(), "\n") + 1; got != len(test.wants) {
 			t.Errorf("%s: %d faults, want %d:\n%v", test.name, got, len(test.wants), err)
+		}
+	}
+}
+
+// The greatest BoostPower that is accepted makes a ring that fills, and so does the
+// default of every layout and MaxBorrow, given or not. A greater one would never fill.
+func TestRingFills(t *testing.T) {
+	for _, test := range []struct {
+		unit, maxBorrow, maxAge time.Duration
+		most                    int // 0 if 1 is too great
+	}{
+		{time.Second, 0, 0, 16},
+		{time.Second, 63 * time.Second, uid.MinMaxAge, 6},
+		{time.Second, 62 * time.Second, uid.MinMaxAge, 5},
+		{time.Second, time.Nanosecond, 8 * time.Second, 3},
+		{time.Second, time.Nanosecond, 7 * time.Second, 2},
+		{time.Millisecond, 0, 0, 20},
+		{6 * time.Hour, 0, 0, 2},
+		{24 * time.Hour, 0, 0, 1},
+		{30 * 24 * time.Hour, 0, 0, 0},
+		{time.Second, -1, 0, 20},
+		{time.Second, time.Nanosecond, -1, 20},
+	} {
+		layout := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 1, Epoch: bubble.Epoch, Unit: test.unit}
+		config := uid.Config{Layout: layout, MaxBorrow: test.maxBorrow, MaxAge: test.maxAge}
+		refused := max(test.most, uid.DefaultBoostPower) + 1
+		for _, boost := range []int{0, test.most, uid.DefaultBoostPower, refused} {
+			synctest.Test(t, func(t *testing.T) {
+				config := config
+				config.BoostPower = boost
+				gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), config)
+				if boost == refused {
+					if !errors.Is(err, uid.ErrConfig) || boost <= uid.MaxBoostPower && !strings.Contains(err.Error(), "never fills") {
+						t.Errorf("%+v, BoostPower %d: %v, want ErrConfig", test, boost, err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if s := gen.Stats(); s.LastError != nil && config.MaxAge >= 0 {
+					t.Errorf("%+v, BoostPower %d: the ring has %d of %d ids: %v", test, boost, s.Remaining, s.Capacity, s.LastError)
+				}
+				gen.Close()
+			})
 		}
 	}
 }
@@ -161,8 +213,8 @@ func TestLogIsQuiet(t *testing.T) {
 		_, err = gen.Next()
 	}
 	gen.Close()
-	if len(log.messages) != 0 {
-		t.Errorf("normal work was logged: %q", log.messages)
+	if !slices.Equal(log.messages, []string{"INFO uid: started", "INFO uid: started"}) {
+		t.Errorf("two starts and normal work were logged as %q, want a line for each start", log.messages)
 	}
 }
 
@@ -172,7 +224,7 @@ func TestWarnsWhenTheLayoutEndsSoon(t *testing.T) {
 		for _, test := range []struct {
 			now  time.Time
 			want int
-		}{{end.AddDate(-1, 0, -1), 0}, {end.AddDate(-1, 0, 1), 1}} {
+		}{{end.AddDate(-1, 0, -1), 1}, {end.AddDate(-1, 0, 1), 2}} { // a start is a line
 			log, logger := recorder()
 			if err := make(uid.StaticWorker(1), uid.Config{Logger: logger, Now: clockAt(test.now).now}); err != nil {
 				t.Fatal(err)

@@ -16,15 +16,19 @@ import (
 //
 // Default reads the clock for each id. With the default layout it makes up to 8,192
 // ids a second; in a second that follows a quiet one, it has at least half of them.
-// [Cached] is faster.
+// [Cached] is faster. A benchmark that draws more measures waits for the next tick: an id
+// then takes 1/8,192 s.
 //
 // A tick's sequence continues from the tick before, and restarts at 0 when more than
 // half of it is used. So even at low rates, ids spread evenly over id % n for a small
-// n.
+// n. The first sequence is random, below half, also under a fake clock: see
+// [TESTING.md].
 //
 // Order: a call that ends before another call begins returns smaller ids.
 //
 // Default is the counterpart of DefaultUidGenerator of uid-generator.
+//
+// [TESTING.md]: https://github.com/uidring/uidring/blob/main/uid/TESTING.md
 type Default struct {
 	clocked
 	maxBackward time.Duration
@@ -35,6 +39,10 @@ type Default struct {
 	last cacheline.Int64
 
 	final atomic.Int64 // last before Shutdown; unclosed until then
+
+	// Written by skip, read by pause. While last is skipped, no id is issued of ticks
+	// after stamped.
+	skipped, stamped atomic.Int64
 }
 
 // NewDefault takes a worker number from leaser and returns the generator. ctx
@@ -48,7 +56,8 @@ func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Defa
 	}
 	g := &Default{maxBackward: config.MaxBackward}
 	g.final.Store(unclosed)
-	if err := g.open(g, config.Layout, config.Now, config.Logger); err != nil {
+	g.skipped.Store(unclosed)
+	if err := g.open(g, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.numbered = g.skip
@@ -60,7 +69,24 @@ func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Defa
 	if g.Worker() == 0 && g.last.CompareAndSwap(-1, 0) { // id 0, which stands for none, counts as issued
 		g.earlier.Add(g.bits.MaxSequence())
 	}
+	g.started("Default")
 	return g, nil
+}
+
+// Range returns the least and the greatest id that calls at from or later and before to
+// can have returned. Both ids belong to the range:
+//
+//	WHERE id BETWEEN first AND last
+//
+// If from and to are whole ticks, such as midnights, the range is exact: no call at
+// another time returned an id of the range. Otherwise the range has all ids of the ticks
+// in which from and to lie. It holds for every Default of the layout, of any worker, by
+// the clock of its machine.
+//
+// What lies outside the layout's time is left out. If nothing is left, or to is not
+// after from, the error matches [bits.ErrRange].
+func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
+	return g.span(from, to, 0, 0)
 }
 
 // before returns last for a generator that has issued nothing: a random
@@ -110,7 +136,7 @@ func (g *Default) claim(ctx context.Context, limit int64, patient bool) (first I
 		}
 		sequence := g.following(last, tick)
 		if sequence > g.bits.MaxSequence() || !w.covers(tick) {
-			if err := g.pause(ctx, w, tick, last>>g.shift, patient); err != nil {
+			if err := g.pause(ctx, w, tick, last, patient); err != nil {
 				g.rejected.Add(1)
 				return 0, 0, err
 			}
@@ -145,8 +171,11 @@ func (g *Default) following(last, tick int64) int64 {
 
 // pause waits, with nothing locked, until an id can be stamped again, or
 // returns why none can.
-func (g *Default) pause(ctx context.Context, w *window, tick, lastTick int64, patient bool) error {
-	now := g.now()
+func (g *Default) pause(ctx context.Context, w *window, tick, last int64, patient bool) error {
+	now, lastTick := g.now(), last>>g.shift
+	if last == g.skipped.Load() {
+		lastTick = g.stamped.Load()
+	}
 	switch {
 	case g.closed.Load():
 		return ErrClosed
@@ -176,28 +205,35 @@ func (g *Default) pause(ctx context.Context, w *window, tick, lastTick int64, pa
 
 // skip keeps ids in order when the number changes: the new number does not
 // stamp a tick in which the old number stamped. So skip discards the rest of
-// the last tick, or the whole next tick if nothing is left. Either way last
-// changes, so the compare-and-swap of a claim under the old number fails.
+// the last tick, or one id more if nothing is left. Either way last changes, so the
+// compare-and-swap of a claim under the old number fails.
 func (g *Default) skip(*window) {
 	if g.Worker() < 0 {
 		return // there is no old number
 	}
 	for !g.closed.Load() {
 		last := g.last.Load()
-		rest := g.bits.MaxSequence() + 1 - g.used(last)
-		next := last + rest
-		if rest == 0 || next < 0 { // the layout's first tick may begin with id 0
-			next += g.bits.MaxSequence() + 1
+		next, again := last|g.bits.MaxSequence(), last == g.skipped.Load()
+		switch {
+		case again:
+			next = last + 1
+			g.skipped.Store(next)
+		case next == last || next < 0: // the layout's first tick may begin with id 0
+			next++
+			g.stamped.Store(last >> g.shift)
+			g.skipped.Store(next)
 		}
-		g.earlier.Add(-rest) // before the swap, so that Stats never counts too many
+		discarded := g.used(next) - g.used(last)
+		g.earlier.Add(min(-discarded, 0)) // before the swap, so that Stats never counts too many
 		if g.last.CompareAndSwap(last, next) {
+			g.earlier.Add(max(-discarded, 0))
 			return
 		}
-		g.earlier.Add(rest)
+		g.earlier.Add(max(discarded, 0))
 	}
 }
 
-// unclosed is what final is before Shutdown.
+// unclosed is what final is before Shutdown, and skipped before skip.
 const unclosed = math.MinInt64
 
 func (g *Default) stop() int64 {

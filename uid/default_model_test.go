@@ -25,6 +25,7 @@ type modelled struct {
 	started bool // an id was issued, or a number skipped: used is known
 	tick    int64
 	used    int64
+	stamped int64 // the last tick of which ids were issued or skipped
 	worker  int64
 	held    bool
 	issued  int64
@@ -44,8 +45,8 @@ func (m *modelled) draw(t *rapid.T, n int64) {
 		if got != 0 || err == nil {
 			t.Fatalf("WaitN() = %d, %v at tick %d, after tick %d, with a number held: %v", got, err, now, m.tick, m.held)
 		}
-		if back := errors.Is(err, uid.ErrClockBackward); m.held && !back {
-			t.Fatalf("error %v, want ErrClockBackward", err)
+		if back := errors.Is(err, uid.ErrClockBackward); m.held && back != (now < m.stamped) {
+			t.Fatalf("error %v at tick %d after tick %d", err, now, m.stamped)
 		}
 		return
 	case !m.started: // at a random place below half
@@ -68,22 +69,28 @@ func (m *modelled) draw(t *rapid.T, n int64) {
 		m.last = id
 	}
 	if got > 0 {
-		m.started, m.tick, m.used = true, now, from+want
+		m.started, m.tick, m.used, m.stamped = true, now, from+want, now
 	}
 	m.issued += want
 }
 
-// grant changes the number: the rest of the last tick is skipped, or the next tick.
+// grant changes the number: the rest of the last tick is skipped, or else one id.
 func (m *modelled) grant(number int64) {
 	m.lease.granted(number, time.Time{}, small.End(), nil)
 	if m.held = true; number == m.worker {
 		return
 	}
 	m.worker = number
-	if m.started && m.used == m.sequences() {
-		m.tick++
+	switch {
+	case !m.started:
+		m.started, m.tick, m.used, m.stamped = true, 0, 1, -1
+	case m.used == m.sequences():
+		m.tick, m.used = m.tick+1, 1
+	case m.stamped < m.tick:
+		m.used++
+	default:
+		m.used = m.sequences()
 	}
-	m.started, m.used = true, m.sequences()
 }
 
 // Sequences go on from tick to tick and restart when more than half are used;

@@ -30,8 +30,9 @@
 // gives each number once; a Leaser gives a number again when its holder has stopped
 // or crashed.
 //
-// So all ids of one Layout with worker numbers from one table are unique. Ids
-// of two layouts may be equal, and so may ids with numbers from two tables.
+// So all ids of one Layout with worker numbers from one database are unique. Ids of
+// two layouts may be equal: a store remembers its layout, and refuses another. Ids with
+// numbers from two databases may be equal too.
 //
 // # What time an id carries
 //
@@ -57,9 +58,9 @@
 //
 // # How a generator ends
 //
-// Close ends every wait, drops the ids in the ring, and gives a leased number back
-// with the time that those ids would have carried. It waits for [CloseTimeout] at
-// most; Shutdown takes a context instead.
+// Close ends every wait, drops the ids in the ring, and gives a leased number back.
+// The next holder may use the time of the dropped ids. Close waits for [CloseTimeout]
+// at most; Shutdown takes a context instead.
 //
 // When a layout has no ticks left, generators fail with [ErrTimeExhausted] and
 // do not start. No id is ever negative. In the layout's last year, a generator
@@ -87,6 +88,8 @@
 //
 // Package uidgorm fills primary keys. [ID.Base32] and [ID.Base62] are shorter
 // texts that sort as the ids do. Package uidstatus is a status page of
-// generators, and uidprom exports the same as metrics. MIGRATING.md, beside
-// this file, is for users of uid-generator.
+// generators, and uidprom exports the same as metrics. [MIGRATING.md] is for
+// users of uid-generator.
+//
+// [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 package uid

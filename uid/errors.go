@@ -108,5 +108,6 @@ func (e *ClockBackwardError) Error() string {
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
 // PanicError is what a panic in a function of the [Config] becomes. Its fields are
-// In, the function that panicked; Value, the value of the panic; and Stack.
+// Package, which called the function; In, the function that panicked; Value, the value
+// of the panic; and Stack.
 type PanicError = padding.PanicError

@@ -17,6 +17,27 @@ func virtual() bits.Layout {
 	return layout
 }
 
+// A machine may pause for longer than MaxAge between any two readings of the clock:
+// each call gets an id anyway.
+func TestPausesMakeNoIdTooOld(t *testing.T) {
+	clock := clockAt(start)
+	layout := small
+	layout.Unit, layout.TimeBits = time.Millisecond, 41
+	gen := newCached(t, uid.Config{Layout: layout, BoostPower: 1, MaxAge: uid.MinMaxAge, Now: func() time.Time {
+		clock.step(uid.MinMaxAge + time.Millisecond)
+		return clock.now()
+	}})
+	for n := range 1000 {
+		call, name := func() (uid.ID, error) { return gen.Wait(t.Context()) }, "Wait"
+		if n%2 == 0 {
+			call, name = gen.Next, "Next"
+		}
+		if id, err := call(); err != nil || id == 0 {
+			t.Fatalf("call %d: %s() = %d, %v", n, name, id, err)
+		}
+	}
+}
+
 // However slowly ids are drawn, no id's tick ended more than MaxAge ago, nor does it
 // begin further ahead than the ring's ticks.
 func TestIdsAreFresh(t *testing.T) {

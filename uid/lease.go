@@ -3,7 +3,6 @@ package uid
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -18,11 +17,12 @@ import (
 // of any lease.Assigner. Leaser is the counterpart of WorkerIdAssigner of
 // uid-generator.
 type Leaser interface {
-	// Lease takes a number from 0 to limit and keeps the number until Release. clock
-	// is the clock that stamps ids. Lease calls granted before it returns, and calls
-	// it again whenever the grant changes, from one goroutine at a time. granted does
-	// not block. ctx bounds the start only.
-	Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error)
+	// Lease takes the number that request asks for, and keeps the number until Release.
+	// Lease calls request.Granted before it returns, and calls it again whenever the
+	// grant changes, from one goroutine at a time. ctx bounds the start only.
+	//
+	// If the Leaser has a method String, the log of a start names it so.
+	Lease(ctx context.Context, request lease.Request) (lease.Lease, error)
 }
 
 // StaticWorker is the [Leaser] of a number that the caller has from elsewhere,
@@ -38,6 +38,8 @@ type Leaser interface {
 func StaticWorker(number int64) *lease.Permanent { return lease.Forever(static(number)) }
 
 type static int64
+
+func (static) String() string { return "uid.StaticWorker" }
 
 func (n static) Assign(context.Context, int64) (int64, error) { return int64(n), nil }
 

@@ -28,8 +28,8 @@ type fakeLeaser struct {
 	released []time.Time
 }
 
-func (f *fakeLeaser) Lease(_ context.Context, limit int64, _ func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
-	f.limit, f.grant = limit, granted
+func (f *fakeLeaser) Lease(_ context.Context, r lease.Request) (lease.Lease, error) {
+	f.limit, f.grant = r.Limit, r.Granted
 	if f.err != nil {
 		return nil, f.err
 	}

@@ -131,6 +131,54 @@ func TestDefaultChangesNumber(t *testing.T) {
 	}
 }
 
+// If the number changes, even several times, in a tick whose ids are all issued, Next
+// waits for the next tick, of which each change costs one id.
+func TestDefaultChangesNumberInAFullTick(t *testing.T) {
+	for changes := int64(1); changes <= 3; changes++ {
+		synctest.Test(t, func(t *testing.T) {
+			layout := bubble
+			layout.SequenceBits = 2
+			f := &fakeLeaser{number: 7, until: layout.End()}
+			gen := defaultUnder(t, f, uid.Config{Layout: layout})
+			defer gen.Close()
+			last, parts := uid.ID(0), bits.Parts{}
+			for parts.Sequence < 3 {
+				last = mustNext(t, gen)
+				parts, _ = gen.Parse(last)
+			}
+			time.Sleep(2 * time.Millisecond)
+			for n := range changes {
+				f.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
+				f.granted(n+1, time.Time{}, layout.End(), nil)
+			}
+			id := mustNext(t, gen)
+			next, _ := gen.Parse(id)
+			if next.Tick != parts.Tick+1 || next.Worker != changes || next.Sequence > changes || id <= last {
+				t.Errorf("%d changes: %+v follows %+v, want an id of the next tick", changes, next, parts)
+			}
+			if got := time.Since(bubble.Epoch); got != time.Second*time.Duration(next.Tick) {
+				t.Errorf("%d changes: Next() returned %v after the epoch, in tick %d", changes, got, next.Tick)
+			}
+		})
+	}
+}
+
+// The layout's first id belongs to the old number as any other does: the rest of its
+// tick is not stamped under another.
+func TestDefaultChangesNumberAfterTheFirstID(t *testing.T) {
+	layout := bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 2, Epoch: start, Unit: time.Second}
+	for range 50 { // the first sequence is random
+		clock := clockAt(start)
+		f := &fakeLeaser{number: 7, until: layout.End()}
+		gen := defaultUnder(t, f, uid.Config{Layout: layout, Now: clock.now})
+		last := mustNext(t, gen)
+		f.granted(3, time.Time{}, layout.End(), nil)
+		if id, err := gen.Wait(ended()); !errors.Is(err, context.Canceled) {
+			t.Fatalf("Wait() = %d, %v after id %d of the same tick, want to wait for the next", id, err, last)
+		}
+	}
+}
+
 // Default stamps the present, so it waits until that is its own.
 func TestDefaultUnderAGrant(t *testing.T) {
 	config, c := leased()

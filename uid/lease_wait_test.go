@@ -3,20 +3,25 @@ package uid_test
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 )
 
-// underBubble opens both kinds of generator under a lease in virtual time.
+// underBubble opens each kind of generator under a lease in virtual time.
 var underBubble = map[string]func(*fakeLeaser) (generator, error){
 	"cached": func(f *fakeLeaser) (generator, error) {
 		return uid.NewCached(context.Background(), f, uid.Config{Layout: bubble})
 	},
 	"default": func(f *fakeLeaser) (generator, error) {
 		return uid.NewDefault(context.Background(), f, uid.DefaultConfig{Layout: bubble})
+	},
+	"slots": func(f *fakeLeaser) (generator, error) {
+		return uid.NewSlots(context.Background(), f, uid.SlotsConfig{Layout: bubble})
 	},
 }
 
@@ -70,5 +75,39 @@ func TestAnotherNumberBeginsATick(t *testing.T) {
 			t.Errorf("the first id is %+v (%v), want sequence 0 of worker 3", parts, err)
 		}
 		gen.Close()
+	})
+}
+
+// Near the layout's end, Use reports no time beyond that end, whatever MaxBorrow allows.
+func TestBorrowsNothingBeyondTheEnd(t *testing.T) {
+	for _, borrow := range []time.Duration{time.Hour, math.MaxInt64} {
+		_, logger := recorder()
+		f := &fakeLeaser{number: 7}
+		cachedUnder(t, f, uid.Config{Layout: small, MaxBorrow: borrow, Logger: logger, Now: clockAt(small.End().Add(-time.Minute)).now})
+		if _, most := f.told(); !most.Equal(small.End()) {
+			t.Errorf("MaxBorrow %v: Use was told %v, want the layout's end, %v", borrow, most, small.End())
+		}
+	}
+}
+
+// A call waits as long as the source's error says, with nothing to wake it: the executor
+// does not run yet.
+func TestWaitsForTheDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		d, err := uid.NewDealer(func(context.Context) (ringbuffer.Run, error) {
+			if asked++; asked == 1 {
+				return ringbuffer.Run{}, later(70 * time.Millisecond)
+			}
+			return ringbuffer.Run{First: 5, N: 1}, nil
+		}, uid.DealerConfig{Runs: 2, RunLen: 4, PaddingFactor: 50})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if id, err := d.Wait(t.Context()); id != 5 || err != nil || time.Since(begun) != 70*time.Millisecond {
+			t.Errorf("Wait() = %d, %v after %v, want 5 after 70ms", id, err, time.Since(begun))
+		}
+		d.Close()
 	})
 }

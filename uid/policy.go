@@ -48,5 +48,5 @@ func Reject(r Refusal) error { return r.Err }
 func Wait(Refusal) error { return nil }
 
 func ask(policy func(Refusal) error, r Refusal) error {
-	return guard.Call("RejectedTake", func() error { return policy(r) })
+	return guard.Call("uid", "RejectedTake", func() error { return policy(r) })
 }

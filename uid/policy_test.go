@@ -55,7 +55,7 @@ func TestPolicies(t *testing.T) {
 	t.Run("panic", func(t *testing.T) {
 		err := next3(t, func(uid.Refusal) error { panic("mine") })
 		var panicked *uid.PanicError
-		if !errors.As(err, &panicked) || panicked.Value != "mine" || panicked.In != "RejectedTake" {
+		if !errors.As(err, &panicked) || panicked.Value != "mine" || panicked.In != "RejectedTake" || err.Error() != "uid: panic in RejectedTake: mine" {
 			t.Errorf("error %v, want a PanicError", err)
 		}
 	})

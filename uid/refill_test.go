@@ -132,7 +132,7 @@ func TestThreshold(t *testing.T) {
 		{1, 1, 99, 3},
 		{13, 3, 50, 1 << 15},
 		{5, 2, 99, 126},
-		{42, 20, 50, 1 << 61},
+		{42, 16, 50, 1 << 57},
 	} {
 		layout := bits.Layout{TimeBits: 20, SequenceBits: test.sequenceBits, Epoch: start, Unit: time.Second}
 		gen := newCachedOf(t, 0, uid.Config{Layout: layout, Now: clockAt(start).now, BoostPower: test.boost, PaddingFactor: test.factor})

@@ -32,6 +32,9 @@ type SlotsConfig struct {
 	// Layout is how ids are laid out; zero is [bits.Default].
 	Layout bits.Layout
 
+	// Succeeds is an earlier layout of the store: see [Config].
+	Succeeds bits.Layout
+
 	// Slots is how many ticks the generator remembers: a power of two from 1 to
 	// 65,536; zero is 256. While the clock stands still or is behind, the generator
 	// makes at most Slots times the layout's ids per tick.
@@ -46,7 +49,7 @@ type SlotsConfig struct {
 
 func (c *SlotsConfig) prepare() error {
 	var f faults
-	f.layout(&c.Layout)
+	f.layouts(&c.Layout, c.Succeeds)
 	c.Slots = cmp.Or(c.Slots, DefaultSlots)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.Slots < 1 || c.Slots > MaxSlots || c.Slots&(c.Slots-1) != 0 {
@@ -61,8 +64,9 @@ func (c *SlotsConfig) prepare() error {
 // called from any number of goroutines. The zero value is not usable.
 //
 // Choose Slots where the clock cannot be trusted and order does not matter. An id has
-// the time of the clock, or of a slot's tick. A slot's tick lies up to Slots ticks behind
-// or ahead of the clock, and further after the clock has stepped.
+// the time of the clock, or of a slot's tick. If each tick has calls, a slot's tick lies
+// up to Slots ticks behind or ahead of the clock. It lies further away after ticks without
+// calls or a step of the clock, so Slots has no Range.
 //
 // # How it works
 //
@@ -114,7 +118,7 @@ func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, e
 		return nil, err
 	}
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1}
-	if err := g.open(g, config.Layout, config.Now, config.Logger); err != nil {
+	if err := g.open(g, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.start = rand.Int64N(max((g.bits.MaxSequence()+1)/2, 1)) // so that short-lived processes are even too
@@ -123,6 +127,7 @@ func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, e
 	if err := g.take(ctx, leaser); err != nil {
 		return nil, err
 	}
+	g.started("Slots")
 	return g, nil
 }
 

@@ -173,6 +173,43 @@ func TestSlotsNeverSpill(t *testing.T) {
 	})
 }
 
+// Id 0 stands for none, so worker 0 does not issue it in the layout's first tick.
+func TestSlotsNeverIssueZero(t *testing.T) {
+	for sequenceBits := range uint8(4) {
+		layout := bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: sequenceBits, Epoch: start, Unit: time.Second}
+		for range 50 { // the first sequence is random
+			gen := newSlots(t, uid.StaticWorker(0), uid.SlotsConfig{Layout: layout, Slots: 4, Now: clockAt(start).now})
+			for id, err := gen.Next(); err == nil; id, err = gen.Next() {
+				if id <= 0 {
+					t.Fatalf("%d sequence bits: id %d", sequenceBits, id)
+				}
+			}
+			gen.Close()
+		}
+	}
+}
+
+// A wait for room lasts until the next tick, and reads the clock a few times.
+func TestSlotsWaitForTheNextTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		readings := 0
+		gen := newSlots(t, &fakeLeaser{number: 1}, uid.SlotsConfig{Layout: bubble, Slots: 1, Now: func() time.Time {
+			readings++
+			return time.Now()
+		}})
+		time.Sleep(10 * time.Second)
+		for _, err := gen.Next(); err == nil; _, err = gen.Next() {
+		}
+		time.Sleep(300 * time.Millisecond)
+		readings = 0
+		begun := time.Now()
+		if _, err := gen.Wait(t.Context()); err != nil || time.Since(begun) != 700*time.Millisecond || readings > 10 {
+			t.Errorf("Wait() = %v after %v and %d readings of the clock, want an id after 700ms", err, time.Since(begun), readings)
+		}
+		gen.Close()
+	})
+}
+
 // A restart under a leased number goes on behind every tick that was issued. The
 // published idea forgets its slots, and repeats ids.
 func TestSlotsRestart(t *testing.T) {

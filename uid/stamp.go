@@ -15,12 +15,15 @@ import (
 // stamp holds what a generator of clocked ids may stamp: a layout, a worker number,
 // and the ticks that are granted under the number.
 type stamp struct {
-	bits  bits.Allocator
-	shift uint8     // SequenceBits
-	width uint8     // SequenceBits and WorkerBits
-	end   time.Time // of the layout
-	now   func() time.Time
-	lease lease.Lease
+	bits     bits.Allocator
+	shift    uint8     // SequenceBits
+	width    uint8     // SequenceBits and WorkerBits
+	end      time.Time // of the layout
+	succeeds string    // the text of an earlier layout; empty is none
+	now      func() time.Time
+	lease    lease.Lease
+	log      *slog.Logger
+	store    string // of the worker number, for the log
 
 	numbered func(*window) // called with a new number's window before it is installed, while nothing may be stamped
 	lost     func()        // called when a number was lost, and nothing may be stamped
@@ -53,7 +56,7 @@ func (w *window) covers(tick int64) bool { return w.first <= tick && tick <= w.l
 
 // prepare does the part of the start that needs no worker number, so that an unusable
 // layout uses up no number. The layout was checked before.
-func (s *stamp) prepare(layout bits.Layout, now func() time.Time, logger *slog.Logger) error {
+func (s *stamp) prepare(layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	allocator, err := bits.NewAllocator(layout)
 	if err != nil {
 		return fmt.Errorf("%w: Layout: %w", ErrConfig, err)
@@ -61,7 +64,10 @@ func (s *stamp) prepare(layout bits.Layout, now func() time.Time, logger *slog.L
 	s.bits = *allocator // a copy, one load nearer to the hot paths
 	s.shift, s.width = layout.SequenceBits, layout.WorkerBits+layout.SequenceBits
 	s.end = layout.End()
-	s.now = now
+	if succeeds != (bits.Layout{}) {
+		s.succeeds = layoutText(succeeds)
+	}
+	s.now, s.log = now, logger
 	if now == nil {
 		s.now = time.Now
 	}
@@ -111,15 +117,36 @@ func (s *stamp) take(ctx context.Context, leaser Leaser) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("uid: take a worker number: %w", err)
 	}
-	held, err := leaser.Lease(ctx, s.bits.MaxWorker(), s.now, s.granted)
+	held, err := leaser.Lease(ctx, lease.Request{
+		Limit: s.bits.MaxWorker(), Clock: s.now, Granted: s.granted, Layout: layoutText(s.bits.Layout()), Succeeds: s.succeeds,
+	})
 	if err != nil {
 		return err // it names the operation
 	}
-	s.lease = held
+	s.lease, s.store = held, fmt.Sprintf("%T", leaser)
+	if named, ok := leaser.(fmt.Stringer); ok {
+		s.store = named.String()
+	}
 	if w := s.window.Load(); errors.Is(w.err, ErrWorkerRange) {
 		return errors.Join(w.err, closeWith(func(ctx context.Context) error { return s.giveBack(ctx, 0) }))
 	}
 	return nil
+}
+
+// layoutText is what a store remembers of a layout. The names of parts do not change ids.
+func layoutText(layout bits.Layout) string {
+	layout.WorkerParts = ""
+	return layout.String()
+}
+
+// started logs what the generator stamps.
+func (s *stamp) started(kind string) {
+	w := s.window.Load()
+	until := "no end"
+	if !w.until.IsZero() {
+		until = w.until.UTC().Format(time.RFC3339Nano)
+	}
+	s.log.Info("uid: started", "kind", kind, "layout", s.bits.Layout().String(), "worker", w.worker, "store", s.store, "reserved_until", until)
 }
 
 // granted replaces the window. It is called from one goroutine at a time.
@@ -178,6 +205,26 @@ func (s *stamp) uncovered(w *window) error {
 	}
 	e.From, e.Until = s.bits.Time(w.first), w.until
 	return e
+}
+
+// span returns the least and the greatest id that calls can have issued from from to
+// before to. An id's time lies at most age behind the clock, and at most ahead ticks ahead
+// of it. A negative age or ahead is no bound.
+func (s *stamp) span(from, to time.Time, age time.Duration, ahead int64) (first, last ID, err error) {
+	epoch := s.bits.Layout().Epoch
+	if !from.Before(to) || !to.After(epoch) || !from.Before(s.end) {
+		text := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+		return 0, 0, fmt.Errorf("uid: Range: %w: from %s to before %s, want a span of time within %s to before %s",
+			bits.ErrRange, text(from), text(to), text(epoch), text(s.end))
+	}
+	low, high := int64(0), s.bits.MaxTick()
+	if age >= 0 {
+		low = max(low, s.bits.Tick(from.Add(-age)))
+	}
+	if tick := s.bits.Tick(to.Add(-1)); ahead >= 0 && tick < high-ahead {
+		high = tick + ahead
+	}
+	return ID(max(1, s.first(low, 0))), ID(s.first(high, s.bits.MaxWorker()) | s.bits.MaxSequence()), nil
 }
 
 // giveBack releases the number. Ticks from next on were never stamped and never

@@ -13,7 +13,7 @@ import (
 // number to another without saying that the first is lost.
 func TestNothingIsStampedWhileTheNumberChanges(t *testing.T) {
 	var s stamp
-	if err := s.prepare(bits.Default(), nil, slog.Default()); err != nil {
+	if err := s.prepare(bits.Default(), bits.Layout{}, nil, slog.Default()); err != nil {
 		t.Fatal(err)
 	}
 	var numbers []int64

@@ -20,7 +20,7 @@ type Stats struct {
 	ReservedUntil time.Time // end of the time that may be stamped under a leased number; zero is no end
 	LeaseError    error     // why no more time is reserved; nil while reserving works
 
-	// The rest is zero for Default and Slots, which have no ring.
+	// The rest is zero for Default, Slots and Backfill, which have no ring.
 
 	Capacity     int64         // ids that the ring holds when full
 	Threshold    int64         // the executor fills a ring with fewer ids

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -54,8 +53,7 @@ func Attest(registry *Registry, every time.Duration, then Response) *Attested {
 
 // Lease registers as Assign does and starts the checks. The grant has no end until a
 // check finds the row gone or changed. ctx bounds the start only.
-func (a *Attested) Lease(ctx context.Context, limit int64, _ func() time.Time,
-	granted func(lease.Grant)) (lease.Lease, error) {
+func (a *Attested) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
 	if a.Registry == nil {
 		return nil, errors.New("worker: Attest: the registry is nil")
 	}
@@ -65,37 +63,48 @@ func (a *Attested) Lease(ctx context.Context, limit int64, _ func() time.Time,
 	if a.then < ResponseLogOnly || a.then > ResponseReregister {
 		return nil, fmt.Errorf("worker: Attest: response is %d, want ResponseLogOnly, ResponseStopIssuing or ResponseReregister", a.then)
 	}
-	e, err := a.register(ctx, limit)
+	e, err := a.register(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	granted(e.grant())
+	request.Granted(e.grant())
 	running, stop := context.WithCancel(context.Background())
-	w := &witness{Attested: a, limit: limit, granted: granted, stop: stop}
-	w.done.Go(func() { w.run(running, e) })
+	w := &witness{Attested: a, request: request, stop: stop, done: make(chan struct{})}
+	go w.run(running, e)
 	return w, nil
 }
 
 // witness checks one row.
 type witness struct {
 	*Attested
-	limit   int64
-	granted func(lease.Grant)
+	request lease.Request
 	stop    context.CancelFunc
-	done    sync.WaitGroup
+	done    chan struct{} // closed when run has ended
 }
 
 // Use implements lease.Lease: there is nothing to reserve.
 func (w *witness) Use(_, _ time.Time) {}
 
-// Release implements lease.Lease: it ends the checks. The number is used up.
-func (w *witness) Release(context.Context, time.Time) error {
+// Release implements lease.Lease: it ends the checks. The number is used up. If ctx ends
+// first, a check goes on until the database's client returns, and grants nothing.
+func (w *witness) Release(ctx context.Context, _ time.Time) error {
 	w.stop()
-	w.done.Wait()
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+	}
 	return nil
 }
 
+// grant grants g, unless Release was called.
+func (w *witness) grant(ctx context.Context, g lease.Grant) {
+	if ctx.Err() == nil {
+		w.request.Granted(g)
+	}
+}
+
 func (w *witness) run(ctx context.Context, e evidence) {
+	defer close(w.done)
 	ticker := time.NewTicker(w.every)
 	defer ticker.Stop()
 	var failed error
@@ -141,7 +150,7 @@ func (w *witness) respond(ctx context.Context, e evidence, found error) (evidenc
 	if w.then == ResponseLogOnly {
 		return e, found
 	}
-	w.granted(lease.Grant{Err: found})
+	w.grant(ctx, lease.Grant{Err: found})
 	if w.then == ResponseStopIssuing {
 		return e, found
 	}
@@ -151,19 +160,19 @@ func (w *witness) respond(ctx context.Context, e evidence, found error) (evidenc
 	case <-time.After(w.every):
 	}
 	e, err := backoff.Retry(ctx, func() (evidence, error) {
-		e, err := w.register(ctx, w.limit)
+		e, err := w.register(ctx, w.request)
 		if errors.Is(err, lease.ErrExhausted) {
 			err = backoff.Permanent(err)
 		}
 		return e, err
 	}, backoff.WithMaxElapsedTime(0), backoff.WithNotify(func(err error, _ time.Duration) {
-		w.granted(lease.Grant{Err: err})
+		w.grant(ctx, lease.Grant{Err: err})
 	}))
 	if err != nil {
-		w.granted(lease.Grant{Err: err})
+		w.grant(ctx, lease.Grant{Err: err})
 		return e, err
 	}
-	w.granted(e.grant())
+	w.grant(ctx, e.grant())
 	w.log().Log(ctx, slog.LevelInfo, "worker: registered anew", "number", e.number, "table", w.name)
 	return e, nil
 }

@@ -17,6 +17,7 @@ func TestBackfillNumbers(t *testing.T) {
 	t.Setenv("POD_NAME", "billing-7")
 	db := dbtest.New(t, "sqlite").DB
 	registry, leaser := worker.NewRegistry(db), worker.NewLeaser(db)
+	alone := worker.NewStore(db, worker.Beside(""))
 	for name, c := range map[string]struct {
 		leaser uid.Leaser
 		fresh  bool
@@ -24,8 +25,8 @@ func TestBackfillNumbers(t *testing.T) {
 		"Registry":                  {registry, true},
 		"attested Registry":         {worker.Attest(registry, time.Minute, worker.ResponseStopIssuing), true},
 		"Leaser":                    {leaser, false},
-		"Leaser that asks for one":  {worker.NewLeaser(db, lease.WithNumber(uid.StaticWorker(9))), false},
-		"Leaser of what is given":   {worker.NewLeaser(db, lease.WithNumber(registry)), false},
+		"Leaser that asks for one":  {lease.New(alone, lease.WithNumber(uid.StaticWorker(9))), false},
+		"Leaser of what is given":   {lease.New(alone, lease.WithNumber(registry)), false},
 		"StatefulSet":               {worker.StatefulSet(), false},
 		"StaticWorker":              {uid.StaticWorker(11), false},
 		"an Assigner of the user's": {lease.Forever(uid.StaticWorker(12)), false},

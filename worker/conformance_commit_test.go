@@ -54,13 +54,15 @@ type covered struct {
 	store *store
 }
 
-func (c covered) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
-	return c.Leaser.Lease(ctx, limit, clock, func(g lease.Grant) {
+func (c covered) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
+	granted := r.Granted
+	r.Granted = func(g lease.Grant) {
 		if r, ok := c.store.row(c.t, g.Number); g.Held && (!ok || r.Reserved < g.Until.UnixMilli()) {
 			c.t.Errorf("%v is granted, but the row is %+v, %t", g, r, ok)
 		}
 		granted(g)
-	})
+	}
+	return c.Leaser.Lease(ctx, r)
 }
 
 // A commit whose answer was lost leaves a Registry's row, and its number to

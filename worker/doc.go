@@ -18,14 +18,15 @@
 // stores.
 //
 // Packages workeretcd, workerredis and workerzk have leasers for etcd, Redis and
-// ZooKeeper. CHOOSING.md, beside this file, compares the stores.
+// ZooKeeper. [CHOOSING.md] compares the stores.
 //
 // [StatefulSet] is the ordinal of a Kubernetes pod. By itself it does not prevent two
 // holders of one number; with lease.WithNumber, a leaser does. [Attest] checks a
 // Registry's rows while their numbers are in use.
 //
-// All processes whose ids must differ use one table and one layout. Two tables can
-// give the same number, and ids of two layouts may be equal.
+// All processes whose ids must differ use one database and one layout. Each table
+// remembers its layout. A start with another layout fails with lease.ErrLayout, unless
+// Succeeds in the generator's config allows the change.
 //
 // The package uses the database through GORM and links no SQL driver. It supports
 // MySQL, MariaDB, PostgreSQL and SQLite. Each start logs a warning if the database
@@ -39,7 +40,8 @@
 //
 // # What the Registry assumes
 //
-//   - All processes whose ids must differ use one database and one table.
+//   - All processes whose ids must differ use one database, and WORKER_NODE, WORKER_LEASE
+//     or both. With other names, they use one table, or tables that [Beside] connects.
 //   - The table's name means one table to all of them. On some servers, names that
 //     differ only in case are two tables. A search path may find a table in another
 //     schema; WithTable takes a qualified name.
@@ -75,7 +77,7 @@
 //     Numbers do not depend on clocks; the times in ids do.
 //   - Numbers run out: from 80 % of the layout's largest number on, each start logs a
 //     warning. After the largest, each start fails with a lease.ExhaustedError, and
-//     running processes continue. Before that, change to a leaser or to a layout with
+//     running processes continue. Before that, change to a Leaser, or to a layout with
 //     more worker bits.
 //
 // # How the Registry works
@@ -96,6 +98,29 @@
 // *gorm.DB run; step 4 finds a row that a callback changed. Other settings of the
 // *gorm.DB do not change the row.
 //
+// # Beside a Registry: from a Registry to a Leaser
+//
+// Change a service from NewRegistry(db) to NewLeaser(db) process by process, as any
+// rolling change. Old and new processes get different numbers in every order of starts,
+// also after a step back, and beside Java services and older versions. A Leaser's new
+// number is a key of WORKER_NODE: the Leaser inserts a row there, as a Registry's start
+// does, with WORKER_LEASE as the port. So one counter gives all new numbers. The keys
+// that a Registry got are not given to Leasers. The database user needs the right to
+// read WORKER_NODE and to insert into it.
+//
+// What could give a number twice fails with [ErrMixed], and names the ways out:
+//
+//   - lease.Range or lease.WithNumber, if the Registry's keys have reached the range;
+//   - a Registry's start whose key a Leaser has: by such a range, or from before there was
+//     a table WORKER_NODE. Each further start tries the next key.
+//
+// Each of the two commits its row first, then looks for the other's, and only then uses
+// the number. So if both take one number, at least one of them is refused.
+//
+// If the Registry's numbers are used up, Leasers can use them again after a pause: stop
+// every process that takes numbers from WORKER_NODE, wait until the clock is past their
+// last id, rename WORKER_NODE, and start the Leasers.
+//
 // # Servers that skip numbers
 //
 // Some servers leave gaps. With auto_increment_increment above 1 (multi-primary MySQL,
@@ -104,4 +129,6 @@
 // restarts: create the table there with AUTO_ID_CACHE 1. InnoDB and PostgreSQL do not
 // take a number back when an insert is rolled back. A leaser does not take its numbers
 // from keys.
+//
+// [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
 package worker

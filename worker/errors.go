@@ -12,6 +12,10 @@ var (
 	// below 1, cannot be read back, or belongs to another row.
 	ErrKey = errors.New("worker: no usable key")
 
+	// ErrMixed is matched when a Registry and Leasers of one database could give one
+	// number to two processes.
+	ErrMixed = errors.New("worker: numbers of two tables can be equal")
+
 	// ErrNoTable is matched when Nodes, Leases or Free finds no table: no worker has
 	// taken a number yet.
 	ErrNoTable = errors.New("worker: no such table")

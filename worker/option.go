@@ -31,6 +31,7 @@ func newTable(k kind, db *gorm.DB, opts []TableOption) table {
 		// A copy, so that later changes of db have no effect.
 		t.db = db.Session(&gorm.Session{SkipHooks: true, Logger: logger.Discard})
 	}
+	t.beside = k.others(t.name)
 	for _, opt := range opts {
 		opt(&t)
 	}
@@ -56,7 +57,22 @@ func WithTable(name string) TableOption {
 				name, maxName))
 			return
 		}
-		t.name = name
+		t.name, t.beside = name, t.kind.others(name)
+	}
+}
+
+// Beside names the table of the other kind in the same database: for a Store the
+// Registry's, for a Registry the Leasers'. Their numbers then differ. The default for
+// WORKER_LEASE is WORKER_NODE, and the reverse, in the same schema. After WithTable with
+// another name it is "", which is none. Give "" if ids of the two tables' numbers
+// never meet.
+func Beside(name string) TableOption {
+	return func(t *table) {
+		if name != "" && !namePattern.MatchString(name) {
+			t.faults = append(t.faults, fmt.Errorf("worker: Beside: %q is not a table name; see WithTable, or give \"\" for none", name))
+			return
+		}
+		t.beside = name
 	}
 }
 

@@ -28,6 +28,8 @@ type ordinal struct {
 	hostname func() (string, error)
 }
 
+func (ordinal) String() string { return "worker.StatefulSet" }
+
 func (o ordinal) Assign(_ context.Context, limit int64) (int64, error) {
 	name, from := o.getenv("POD_NAME"), "POD_NAME"
 	if name == "" {

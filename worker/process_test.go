@@ -15,7 +15,7 @@ import (
 	"github.com/uidring/uidring/worker"
 )
 
-// childVariable has an assigner, a table and a URL, a line each.
+// childVariable has an assigner, a table, a URL and perhaps the table beside it, a line each.
 const childVariable = "UIDRING_TEST_CHILD"
 
 // Of each child.
@@ -34,7 +34,11 @@ func child(value string, start func()) (err error) {
 	}
 	defer func() { err = errors.Join(err, dbtest.Close(db)) }()
 	kind := slices.IndexFunc(all, func(a assigner) bool { return a.name == lines[0] })
-	a := all[kind].open(db, []option{worker.WithTable(lines[1])})
+	opts := []option{worker.WithTable(lines[1])}
+	if len(lines) > 3 {
+		opts = append(opts, worker.Beside(lines[3]))
+	}
+	a := all[kind].open(db, opts)
 	start()
 	for range childNumbers {
 		gen, err := uid.NewCached(context.Background(), a, uid.Config{})

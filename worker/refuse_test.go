@@ -155,8 +155,8 @@ func TestRefusesSpans(t *testing.T) {
 }
 
 func TestLeaserRefusesCall(t *testing.T) {
-	_, err := newSQLite(t).leaser(nil).Lease(context.Background(), -1, nil, nil)
-	wantAll(t, err, "it is nil", "limit -1", "want a clock and a function to grant to")
+	_, err := newSQLite(t).leaser(nil).Lease(context.Background(), lease.Request{Limit: -1})
+	wantAll(t, err, "it is nil", "Limit -1", "want Clock and Granted")
 }
 
 func TestAttestRefuses(t *testing.T) {

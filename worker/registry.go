@@ -12,6 +12,7 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -43,6 +44,9 @@ func NewRegistry(db *gorm.DB, opts ...Option) *Registry {
 	}
 	return r
 }
+
+// String names the table, for logs.
+func (r *Registry) String() string { return r.name }
 
 // entry is a row to insert. Column names are lower case for PostgreSQL; the
 // other databases do not care.
@@ -77,7 +81,7 @@ func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return claus
 // When ctx ends, Assign returns at once with an error that matches ctx.Err(). Only
 // SQLite's drivers first wait for their busy timeout while another process writes.
 func (r *Registry) Assign(ctx context.Context, max int64) (number int64, err error) {
-	e, err := r.register(ctx, max)
+	e, err := r.register(ctx, lease.Request{Limit: max})
 	return e.number, err
 }
 
@@ -92,15 +96,24 @@ func (e evidence) grant() lease.Grant { return lease.Grant{Held: true, Number: e
 
 // Lease assigns a number and grants all of its time, since no other start gets the
 // number. It returns Assign's errors.
-func (r *Registry) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
-	return lease.Forever(r).Lease(ctx, limit, clock, func(g lease.Grant) {
-		g.Fresh = true
-		granted(g)
-	})
+func (r *Registry) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
+	e, err := r.register(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	request.Granted(e.grant())
+	return registered{}, nil
 }
 
-func (r *Registry) register(ctx context.Context, max int64) (evidence, error) {
-	faults := []error{r.check()}
+// registered is the lease of a number that no other start gets.
+type registered struct{}
+
+func (registered) Use(_, _ time.Time) {}
+
+func (registered) Release(context.Context, time.Time) error { return nil }
+
+func (r *Registry) register(ctx context.Context, request lease.Request) (evidence, error) {
+	max, faults := request.Limit, []error{r.check()}
 	if max < 0 {
 		faults = append(faults, fmt.Errorf("worker: max %d: want 0 or more", max))
 	}
@@ -117,6 +130,12 @@ func (r *Registry) register(ctx context.Context, max int64) (evidence, error) {
 		}
 	}
 
+	switch err := request.Agree(ctx, r.swapLayout); {
+	case errors.Is(err, errForgets):
+		r.log().WarnContext(ctx, "worker: the table cannot remember the layout, so a start with another layout is not refused", "table", r.name, "error", err)
+	case err != nil:
+		return evidence{}, r.fail(ctx, "compare the layout with that of", err)
+	}
 	before := r.now()
 	number, err := r.insert(ctx, node, max)
 	if err != nil {
@@ -127,31 +146,24 @@ func (r *Registry) register(ctx context.Context, max int64) (evidence, error) {
 		return evidence{}, r.fail(ctx, fmt.Sprintf("read back number %d from", number), err)
 	}
 
+	if err := r.unmixed(ctx, number); err != nil {
+		return evidence{}, r.fail(ctx, "register in", err)
+	}
 	r.warnClock(ctx, before, created, r.now())
 	r.warnUsedUp(ctx, number, max)
 	r.warnStep(ctx)
-	r.warnFlush(ctx, r.log())
+	sqldb.WarnFlush(ctx, r.db, r.log(), "worker", r.name)
 	return evidence{number, node, created}, nil
 }
 
 // insert commits a row and returns its key. It rolls the row back if the key cannot be
 // a number.
 func (r *Registry) insert(ctx context.Context, node lease.Node, max int64) (int64, error) {
-	row := entry{
-		HostName:   node.Host,
-		Port:       node.Port,
-		Type:       int(node.Type),
-		LaunchDate: "CURRENT_DATE",
-		Modified:   "CURRENT_TIMESTAMP",
-		Created:    "CURRENT_TIMESTAMP",
-	}
+	row := newEntry(0, node)
 	err := r.primary(ctx, func(tx *gorm.DB) error {
-		result := tx.Clauses(clause.Insert{Table: clause.Table{Name: r.dialect().Fold(r.name)}}).Create(&row)
-		switch {
-		case result.Error != nil:
-			return result.Error
-		case result.RowsAffected != 1:
-			return fmt.Errorf("%w: %d rows were inserted, want 1", ErrKey, result.RowsAffected)
+		switch err := r.create(tx, &row); {
+		case err != nil:
+			return err
 		case row.ID <= 0:
 			return fmt.Errorf("%w: the key is %d, want 1 or more; is the table's key auto-increment?", ErrKey, row.ID)
 		case row.ID > max:
@@ -161,6 +173,50 @@ func (r *Registry) insert(ctx context.Context, node lease.Node, max int64) (int6
 	})
 	return row.ID, err
 }
+
+// newEntry is a row that is created now. A key of 0 is the database's next.
+func newEntry(key int64, node lease.Node) entry {
+	return entry{
+		ID:         key,
+		HostName:   node.Host,
+		Port:       node.Port,
+		Type:       int(node.Type),
+		LaunchDate: "CURRENT_DATE",
+		Modified:   "CURRENT_TIMESTAMP",
+		Created:    "CURRENT_TIMESTAMP",
+	}
+}
+
+// create inserts a row, and reads its key back.
+func (t *table) create(tx *gorm.DB, row *entry) error {
+	result := tx.Clauses(clause.Insert{Table: clause.Table{Name: t.dialect().Fold(t.name)}}).Create(row)
+	if result.Error == nil && result.RowsAffected != 1 {
+		return fmt.Errorf("%w: %d rows were inserted, want 1", ErrKey, result.RowsAffected)
+	}
+	return result.Error
+}
+
+// swapLayout is lease.Store's SwapLayout.
+func (r *Registry) swapLayout(ctx context.Context, old, layout string) (string, error) {
+	return r.table.swapLayout(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
+		row := newEntry(nodeLayout, lease.Node{Host: text.Host, Port: text.Port})
+		err := r.create(tx, &row)
+		if err == nil { // MySQL may have written another key
+			var rows int64
+			err = tx.Raw("SELECT COUNT(*) FROM "+r.quoted()+" WHERE id = ?", nodeLayout).Scan(&rows).Error
+			if err == nil && rows == 0 {
+				err = fmt.Errorf("%w: want an ID that can be %d", ErrKey, nodeLayout)
+			}
+		}
+		if err != nil && !r.dialect().Duplicate(err) {
+			err = fmt.Errorf("%w: %w", errForgets, err)
+		}
+		return err
+	})
+}
+
+// errForgets is why a Registry's table does not remember a layout: its key admits no -1.
+var errForgets = errors.New("the row of the layout cannot be made")
 
 // confirm reads the committed row by its key and checks that this call wrote
 // it. It returns the database's time of creation.

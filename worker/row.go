@@ -49,7 +49,7 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
 		return nil, err
 	}
 	var records []record
-	if err := r.list(ctx, &records, r.selectRows()+" ORDER BY id DESC", limit); err != nil {
+	if err := r.list(ctx, &records, r.selectRows()+" WHERE id > 0 ORDER BY id DESC", limit); err != nil {
 		return nil, r.fail(ctx, "list", err)
 	}
 	rows := make([]Row, len(records))

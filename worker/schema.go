@@ -22,8 +22,8 @@ const DefaultLeaseTable = "WORKER_LEASE"
 
 // The two kinds of table.
 var (
-	nodeKind  = kind{DefaultTable, "id", func(d dialect) string { return d.nodes }}
-	leaseKind = kind{DefaultLeaseTable, "worker_id", func(d dialect) string { return d.leases }}
+	nodeKind  = kind{DefaultTable, DefaultLeaseTable, "id", "host_name", nodeLayout, func(d dialect) string { return d.nodes }}
+	leaseKind = kind{DefaultLeaseTable, DefaultTable, "worker_id", "host", leaseLayout, func(d dialect) string { return d.leases }}
 )
 
 var (
@@ -51,31 +51,19 @@ type dialect struct {
 	step   string // selects by how much keys grow
 	now    string // the milliseconds since 1970, when the expression is evaluated
 
-	// flushes are the settings by which a commit reaches the disk before it is
-	// answered.
-	flushes []setting
-
 	// reads is the least isolation at which nothing uncommitted is seen: the
 	// default where there is no lower one.
 	reads sql.IsolationLevel
 }
 
-// setting is a setting of the server or the session.
-type setting struct {
-	name   string
-	query  string   // selects its value
-	unsafe []string // values with which a crash forgets commits
-}
-
 // dialects holds each dialect by the name of GORM's dialector.
 var dialects = map[string]dialect{
 	"mysql": {
-		nodes:   mysqlNodes,
-		leases:  mysqlLeases,
-		date:    "DATE_FORMAT(%s, '%%Y-%%m-%%d')",
-		step:    "SELECT @@auto_increment_increment",
-		flushes: []setting{{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit", []string{"0", "2"}}},
-		reads:   sql.LevelReadCommitted,
+		nodes:  mysqlNodes,
+		leases: mysqlLeases,
+		date:   "DATE_FORMAT(%s, '%%Y-%%m-%%d')",
+		step:   "SELECT @@auto_increment_increment",
+		reads:  sql.LevelReadCommitted,
 		// Not UNIX_TIMESTAMP(NOW()): where clocks are put back in autumn, that
 		// jumps an hour.
 		now: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
@@ -83,21 +71,14 @@ var dialects = map[string]dialect{
 	"postgres": {
 		nodes:  postgresNodes,
 		leases: postgresLeases,
-		flushes: []setting{
-			{"synchronous_commit", "SELECT current_setting('synchronous_commit')", []string{"off"}},
-			{"fsync", "SELECT current_setting('fsync')", []string{"off"}},
-		},
-		date: "TO_CHAR(%s, 'YYYY-MM-DD')",
-		now:  "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
+		date:   "TO_CHAR(%s, 'YYYY-MM-DD')",
+		now:    "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
 	},
 	"sqlite": {
 		nodes:  sqliteNodes,
 		leases: sqliteLeases,
-		// In WAL mode NORMAL, which is 1, does not flush either.
-		flushes: []setting{{"synchronous", "SELECT CASE WHEN journal_mode = 'wal' AND synchronous = 1 THEN 'NORMAL in WAL mode' ELSE synchronous END " +
-			"FROM pragma_synchronous, pragma_journal_mode", []string{"0", "NORMAL in WAL mode"}}},
-		date: "STRFTIME('%%Y-%%m-%%d', %s)",
-		now:  "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)",
+		date:   "STRFTIME('%%Y-%%m-%%d', %s)",
+		now:    "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)",
 	},
 }
 

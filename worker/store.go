@@ -21,8 +21,9 @@ import (
 // NewStore. It holds no connection of its own and is safe for concurrent use.
 type Store struct {
 	table
-	sql  statements
-	file atomic.Pointer[fileCheck] // nil is none; written by Prepare, read by all
+	sql   statements
+	file  atomic.Pointer[fileCheck] // nil is none; written by Prepare, read by all
+	drawn atomic.Int64              // a key of the Registry's table for the next new number; 0 is none
 }
 
 var (
@@ -54,6 +55,7 @@ func NewStore(db *gorm.DB, opts ...TableOption) *Store {
 // statements are SQL for one dialect and table.
 type statements struct {
 	free, counts, read, list      string // of free rows, of all rows, of one row, of the highest rows
+	least                         string // of free rows
 	insert, take, extend, release string // a row
 	raise, counted, count         string // a count of numbers given
 }
@@ -62,7 +64,8 @@ func newStatements(table, now string) statements {
 	fill := strings.NewReplacer("{table}", table, "{now}", now).Replace
 	return statements{
 		free: fill(`SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM {table}
-			WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ? ORDER BY reserved_until, worker_id LIMIT 32`),
+			WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?`),
+		least: ` ORDER BY reserved_until, worker_id LIMIT 32`,
 		counts: fill(`SELECT {now} AS clock,
 			COALESCE(MAX(CASE WHEN worker_id BETWEEN ? AND -1 THEN reserved_until WHEN worker_id BETWEEN ? AND ? THEN worker_id + 1 END), 0) AS fresh,
 			COUNT(CASE WHEN worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ? THEN 1 END) AS held FROM {table}`),
@@ -81,7 +84,7 @@ func newStatements(table, now string) statements {
 		raise:   fill(`UPDATE {table} SET reserved_until = ? WHERE worker_id = ? AND reserved_until < ?`),
 		counted: fill(`SELECT COUNT(*) FROM {table} WHERE worker_id = ?`),
 		count: fill(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
-			VALUES (?, '-', ?, 0, '-', '-', 0, {now})`),
+			VALUES (?, '-', ?, 0, ?, ?, 0, {now})`),
 	}
 }
 
@@ -111,18 +114,27 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 			return s.marked(err)
 		}
 	}
-	s.warnFlush(ctx, log)
+	sqldb.WarnFlush(ctx, s.db, log, "worker", s.name)
 	s.file.Store(s.checkFile(ctx, log))
 	return nil
 }
 
 // Look implements lease.Store.
 func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (view lease.View, err error) {
+	registry, err := s.mixed(ctx)
+	if err != nil {
+		return view, err
+	}
 	err = s.reads(ctx, func(tx *gorm.DB) error {
 		view = lease.View{}
 		var rows []rowRecord
 		from, to, span := within.From, within.To, expiry.Milliseconds()
-		if err := tx.Raw(s.sql.free, from, to, span).Scan(&rows).Error; err != nil {
+		free := tx.Raw(s.sql.free+s.sql.least, from, to, span)
+		if registry != nil {
+			free = tx.Raw(s.sql.free+" AND NOT EXISTS (SELECT 1 FROM "+registry.quoted()+" WHERE id = worker_id AND "+registry.quoted()+".port <> ?)"+s.sql.least,
+				from, to, span, drawnPort)
+		}
+		if err := free.Scan(&rows).Error; err != nil {
 			return err
 		}
 		for _, row := range rows {
@@ -140,7 +152,10 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Durat
 			return errNoClock
 		}
 		view.Now, view.Next, view.Held = counts.Clock, max(from, counts.Fresh), counts.Held
-		return nil
+		if registry != nil {
+			view.Next, err = s.next(tx, registry, view, within)
+		}
+		return err
 	})
 	return view, err
 }
@@ -203,8 +218,30 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 // Insert implements lease.Store. It raises the count of given numbers, so that a
 // deleted row's number is not given again as new.
 func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
+	registry, err := s.mixed(ctx)
+	if err != nil {
+		return false, err
+	}
 	there := false // the row
+	drawn := int64(0)
 	err = s.writes(ctx, func(tx *gorm.DB) error {
+		switch {
+		case registry == nil:
+		case draws(w):
+			key, err := s.draw(tx, registry, w)
+			if err != nil || key != w.Number {
+				drawn = key
+				return err
+			}
+		default:
+			greatest, err := registry.greatest(tx)
+			if err == nil {
+				err = s.clear(registry, greatest, lease.Bounds{From: w.Number, To: w.Number})
+			}
+			if err != nil {
+				return err
+			}
+		}
 		row, next := counter(w.Within.From), w.Number+1
 		raised := tx.Exec(s.sql.raise, next, row, next)
 		if raised.Error != nil {
@@ -217,7 +254,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 			}
 			switch {
 			case counted == 0: // the first number
-				if err := tx.Exec(s.sql.count, row, next).Error; err != nil {
+				if err := tx.Exec(s.sql.count, row, next, "-", "-").Error; err != nil {
 					if s.dialect().Duplicate(err) { // another process made it
 						err = lease.Transient(err)
 					}
@@ -227,13 +264,20 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 				return nil // another process was faster, whether or not its row is still there
 			}
 		}
-		result := tx.Exec(s.sql.insert, w.Number, w.Token, w.Until, w.Node.Host, w.Node.Port, int(w.Node.Type))
+		result := tx.Exec(s.sql.insert, w.Number, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type)
 		done = result.RowsAffected == 1
 		there = s.dialect().Duplicate(result.Error)
 		return result.Error
 	})
 	if there && err != nil {
 		return false, nil
+	}
+	if drawn > 0 && err == nil {
+		s.drawn.Store(drawn) // for the next Look
+		return false, nil
+	}
+	if done && err == nil && registry != nil && !draws(w) {
+		err = s.settle(ctx, registry, w)
 	}
 	if done && err == nil {
 		err = s.counts(ctx, w)
@@ -243,11 +287,22 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+	var registry *table
+	if w.Change == lease.Acquire {
+		if registry, err = s.mixed(ctx); err != nil {
+			return false, err
+		}
+	}
 	err = s.writes(ctx, func(tx *gorm.DB) error {
+		if registry != nil {
+			if err := s.admits(tx, registry, w); err != nil {
+				return err
+			}
+		}
 		var result *gorm.DB
 		switch w.Change {
 		case lease.Acquire:
-			result = tx.Exec(s.sql.take, w.Token, w.Until, w.Node.Host, w.Node.Port, int(w.Node.Type), w.Number, old)
+			result = tx.Exec(s.sql.take, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, w.Number, old)
 		case lease.Release:
 			result = tx.Exec(s.sql.release, w.Token, w.Until, w.Number, old)
 		default:
@@ -265,7 +320,7 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 // reads runs f in a read-only transaction that sees committed rows only, whatever the
 // session's level of isolation.
 func (s *Store) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return s.noTable(s.marked(s.session(ctx).Transaction(f, &sql.TxOptions{Isolation: s.dialect().reads})))
+	return s.noTable(s.marked(sqldb.Transaction(ctx, s.db, f, &sql.TxOptions{Isolation: s.dialect().reads})))
 }
 
 // writes runs f in a transaction.

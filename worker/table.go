@@ -19,20 +19,23 @@ type table struct {
 	db     *gorm.DB
 	name   string
 	ensure bool    // create it if it is missing
+	beside string  // the table of the other kind; "" is none
 	faults []error // of the options
 }
 
 // kind is what differs between the two tables.
 type kind struct {
 	table  string // its name unless WithTable says otherwise
+	other  string // the other kind's table
 	key    string // its primary key
+	host   string // the column of a holder's host
+	layout int64  // the key of the row that remembers the layout
 	schema func(dialect) string
 }
 
-// primary runs f in a transaction of its own on the connections that the handle was
-// opened with, and commits: plugins do not send transactions to replicas.
+// primary runs f in a transaction of its own, and commits.
 func (t *table) primary(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return t.session(ctx).Transaction(f)
+	return sqldb.Transaction(ctx, t.db, f)
 }
 
 // ask runs a query in such a transaction, and scans the rows into dest.
@@ -46,12 +49,7 @@ func (t *table) list(ctx context.Context, dest any, query string, limit int) err
 	if limit > 0 {
 		query += " LIMIT " + strconv.Itoa(limit)
 	}
-	return t.noTable(t.session(ctx).Raw(query).Scan(dest).Error)
-}
-
-// session returns a handle without the app's state.
-func (t *table) session(ctx context.Context) *gorm.DB {
-	return t.db.Session(&gorm.Session{NewDB: true, SkipHooks: true, Context: ctx})
+	return t.noTable(sqldb.Session(ctx, t.db).Raw(query).Scan(dest).Error)
 }
 
 // check returns all faults of the options and the handle.

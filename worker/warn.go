@@ -2,8 +2,6 @@ package worker
 
 import (
 	"context"
-	"log/slog"
-	"slices"
 	"time"
 )
 
@@ -37,18 +35,6 @@ func (r *Registry) warnUsedUp(ctx context.Context, number, max int64) {
 	}
 	r.log().WarnContext(ctx, "worker: numbers are running out; starts will fail when none is left",
 		"table", r.name, "number", number, "max", max, "left", max-number)
-}
-
-// warnFlush logs if the database confirms commits before they are on the disk: after
-// a crash, the server can then give numbers in use again. It never fails a start.
-func (t *table) warnFlush(ctx context.Context, log *slog.Logger) {
-	for _, s := range t.dialect().flushes {
-		var value string
-		if err := t.ask(ctx, &value, s.query); err == nil && slices.Contains(s.unsafe, value) {
-			log.WarnContext(ctx, "worker: the database confirms commits before they are on the disk; after a crash of the server, numbers and ids can repeat",
-				"table", t.name, "setting", s.name, "value", value)
-		}
-	}
 }
 
 // warnStep logs if each start uses up more than one number. It never fails a start,

@@ -1,7 +1,11 @@
 package worker_test
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/uidring/uidring/internal/logged"
 )
@@ -29,6 +33,27 @@ func TestWarnsOfFlush(t *testing.T) {
 		}
 		if out := start(unsafe); out.Count("level=WARN", "commits", "setting="+setting, "value="+value) != 1 || out.Count("level=WARN") != 1 {
 			t.Errorf("logged %s; want %s", out, setting)
+		}
+	})
+}
+
+// A start that finds the pool of connections full says so.
+func TestPoolIsFull(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		a := s.on(s.DB)
+		assign(t, a) // which makes the table
+		pool, err := s.DB.DB()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool.SetMaxOpenConns(1)
+		tx := s.DB.Begin()
+		defer tx.Rollback()
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		if number, err := take(t, ctx, s.on(s.DB), max22); !errors.Is(err, context.DeadlineExceeded) ||
+			!strings.Contains(err.Error(), "the pool of connections is full, 1 of 1 are in use") {
+			t.Errorf("got %d, %v, want that the pool is full", number, err)
 		}
 	})
 }

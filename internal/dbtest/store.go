@@ -45,7 +45,7 @@ func On(t *testing.T, kinds []string, test func(t *testing.T, s *Store)) {
 }
 
 // New returns a store of one kind, or skips the test where there is no such server.
-func New(t *testing.T, kind string) *Store {
+func New(t testing.TB, kind string) *Store {
 	t.Helper()
 	url := filepath.Join(t.TempDir(), "worker.db")
 	if kind != "sqlite" {
@@ -57,7 +57,7 @@ func New(t *testing.T, kind string) *Store {
 }
 
 // At returns a store of one kind at a URL.
-func At(t *testing.T, kind, url string) *Store {
+func At(t testing.TB, kind, url string) *Store {
 	t.Helper()
 	s := &Store{Kind: kind, URL: url, Table: "Uidring_Test_" + rand.Text()[:12]}
 	s.DB = s.Open(t, url)
@@ -92,7 +92,7 @@ func (s *Store) Another(t *testing.T) *Store {
 }
 
 // Open opens a handle with connections of its own, until the test ends.
-func (s *Store) Open(t *testing.T, url string) *gorm.DB {
+func (s *Store) Open(t testing.TB, url string) *gorm.DB {
 	t.Helper()
 	db, err := Open(url)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Store) Impatient(t *testing.T) *Store {
 }
 
 // Exec executes a statement that must succeed.
-func (s *Store) Exec(t *testing.T, format string, args ...any) {
+func (s *Store) Exec(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if err := s.DB.Exec(fmt.Sprintf(format, args...)).Error; err != nil {
 		t.Fatalf("%s: %v", fmt.Sprintf(format, args...), err)

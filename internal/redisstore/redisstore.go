@@ -46,7 +46,7 @@ func Await[T any](ctx context.Context, call func() (T, error)) (value T, err err
 
 // Forgets is what a store logs about a server for which Forgetful returns settings.
 const Forgets = "the server can forget what it acknowledged, and ids can repeat after that; " +
-	"want appendonly yes, appendfsync always and maxmemory-policy noeviction"
+	"want appendonly yes, appendfsync always, no-appendfsync-on-rewrite no and maxmemory-policy noeviction"
 
 // Forgetful returns the settings with which the server can forget what it
 // acknowledged; "" is none. get returns what CONFIG GET replies.
@@ -57,8 +57,9 @@ func Forgetful(get func(setting string) (map[string]string, error)) (string, err
 		keeps func(value string) bool
 	}{
 		{"appendonly", func(value string) bool { return value == "yes" }},
-		{"appendfsync", func(value string) bool { return value == "always" || len(wrong) > 0 }},        // has no effect without appendonly
-		{"maxmemory-policy", func(value string) bool { return !strings.HasPrefix(value, "allkeys-") }}, // the others evict only keys with an expiry
+		{"appendfsync", func(value string) bool { return value == "always" || len(wrong) > 0 }},           // has no effect without appendonly
+		{"no-appendfsync-on-rewrite", func(value string) bool { return value == "no" || len(wrong) > 0 }}, // yes flushes nothing while the file is rewritten
+		{"maxmemory-policy", func(value string) bool { return !strings.HasPrefix(value, "allkeys-") }},    // the others evict only keys with an expiry
 	} {
 		reply, err := get(s.name)
 		if err != nil {

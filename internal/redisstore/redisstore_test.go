@@ -7,14 +7,16 @@ import (
 )
 
 func TestForgetful(t *testing.T) {
-	for _, tt := range []struct{ appendonly, appendfsync, policy, want string }{
-		{"yes", "always", "noeviction", ""},
-		{"yes", "always", "volatile-lru", ""},
-		{"yes", "everysec", "noeviction", "appendfsync everysec"},
-		{"no", "everysec", "noeviction", "appendonly no"},
-		{"no", "always", "allkeys-lru", "appendonly no, maxmemory-policy allkeys-lru"},
+	for _, tt := range []struct{ appendonly, appendfsync, rewrite, policy, want string }{
+		{"yes", "always", "no", "noeviction", ""},
+		{"yes", "always", "no", "volatile-lru", ""},
+		{"yes", "everysec", "yes", "noeviction", "appendfsync everysec"},
+		{"yes", "always", "yes", "noeviction", "no-appendfsync-on-rewrite yes"},
+		{"no", "everysec", "yes", "noeviction", "appendonly no"},
+		{"no", "always", "no", "allkeys-lru", "appendonly no, maxmemory-policy allkeys-lru"},
 	} {
-		settings := map[string]string{"appendonly": tt.appendonly, "appendfsync": tt.appendfsync, "maxmemory-policy": tt.policy}
+		settings := map[string]string{"appendonly": tt.appendonly, "appendfsync": tt.appendfsync,
+			"no-appendfsync-on-rewrite": tt.rewrite, "maxmemory-policy": tt.policy}
 		got, err := Forgetful(func(string) (map[string]string, error) { return settings, nil })
 		if got != tt.want || err != nil {
 			t.Errorf("%+v: %q, %v", tt, got, err)

@@ -13,6 +13,15 @@ import (
 
 // Unfit returns why a store cannot use db, or nil if it can.
 func Unfit(db *gorm.DB) error {
+	err := Dead(db)
+	if err == nil && InTransaction(db) {
+		err = errors.New("it is inside a transaction, whose rollback would repeat ids")
+	}
+	return err
+}
+
+// Dead returns why nothing can be written with db, or nil.
+func Dead(db *gorm.DB) error {
 	switch {
 	case db == nil:
 		return errors.New("it is nil")
@@ -22,13 +31,13 @@ func Unfit(db *gorm.DB) error {
 		return fmt.Errorf("it carries an error: %w", db.Error)
 	case db.DryRun:
 		return errors.New("it is in dry-run mode, where nothing is written")
-	case inTransaction(db.Statement.ConnPool):
-		return errors.New("it is inside a transaction, whose rollback would repeat ids")
 	}
 	return nil
 }
 
-func inTransaction(pool gorm.ConnPool) bool {
+// InTransaction reports whether db, which is not dead, is inside a transaction.
+func InTransaction(db *gorm.DB) bool {
+	pool := db.Statement.ConnPool
 	// GORM's prepared statements may be wrapped around a transaction that GORM
 	// did not begin.
 	for {

@@ -9,24 +9,28 @@ import (
 
 // bound is how long one request may take. A request without an answer in time doubles
 // the bound, up to most; an answer within a quarter of the bound halves it. While a
-// number is held, most is a quarter of the window.
-type bound struct{ least, now, most time.Duration }
+// number is held, most is half of the expiry, at most a quarter of the window, and 10
+// seconds or more: a request on a dead connection is given up by then.
+type bound struct {
+	least, now, most time.Duration
+	busy             chan struct{} // holds one element while a call of the store runs
+}
 
 // firstBound is the longest that the first request waits.
 const firstBound = 5 * time.Second
 
 func newBound(beat, most time.Duration) bound {
 	least := min(max(beat, time.Second), firstBound)
-	return bound{least, least, most}
+	return bound{least, least, most, make(chan struct{}, 1)}
 }
 
 // within makes a request. If the request has no answer in time and ctx has not ended,
 // the error is transient and matches context.DeadlineExceeded.
-func (b *bound) within(ctx context.Context, request func(context.Context) error) error {
+func within[T any](ctx context.Context, b *bound, request func(context.Context) (T, error)) (T, error) {
 	bounded, cancel := context.WithTimeout(ctx, b.now)
 	defer cancel()
 	began := time.Now()
-	err := request(bounded)
+	answer, err := call(bounded, b.busy, request)
 	switch {
 	case err == nil:
 		if time.Since(began) < b.now/4 {
@@ -39,5 +43,40 @@ func (b *bound) within(ctx context.Context, request func(context.Context) error)
 		err = Transient(fmt.Errorf("no answer within %v: %w", b.now, err))
 		b.now = min(b.most, 2*b.now)
 	}
-	return err
+	return answer, err
+}
+
+// grace is how long a client may take to return after its context has ended.
+const grace = 100 * time.Millisecond
+
+// call returns what request returns. It stops waiting a grace after ctx ends: some
+// clients wait for an answer even then. The request goes on, as if its answer were lost,
+// and the next call waits for its end.
+func call[T any](ctx context.Context, busy chan struct{}, request func(context.Context) (T, error)) (answer T, err error) {
+	select {
+	case busy <- struct{}{}:
+	case <-ctx.Done():
+		return answer, ctx.Err()
+	}
+	type result struct {
+		answer T
+		err    error
+	}
+	results := make(chan result, 1)
+	go func() {
+		answer, err := request(ctx)
+		results <- result{answer, err}
+		<-busy
+	}()
+	select {
+	case r := <-results:
+		return r.answer, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-results:
+		return r.answer, r.err
+	case <-time.After(grace):
+		return answer, ctx.Err()
+	}
 }

@@ -7,40 +7,30 @@ import (
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
-// carry sends a holder's request to the store.
-func (k *keeper) carry(ctx context.Context, r protocol.Request) (answer protocol.Answer) {
+// carry sends a holder's request to the store. It changes nothing of the keeper, which
+// may have given up the request.
+func (k *keeper) carry(ctx context.Context, r protocol.Request) (answer protocol.Answer, err error) {
 	store, expiry := k.leaser.store, k.leaser.expiry
-	before := k.clock()
 	switch r.Op {
 	case protocol.Look:
 		var view View
-		view, answer.Err = store.Look(ctx, k.within, expiry)
-		answer.Now, answer.Next, answer.Held = view.Now, max(view.Next, k.within.From), view.Held
+		view, err = store.Look(ctx, k.within, expiry)
+		answer = protocol.Answer{Now: view.Now, Next: max(view.Next, k.within.From), Held: view.Held}
 		for _, row := range view.Free {
 			answer.Rows = append(answer.Rows, known(row, view.Now))
 		}
 	case protocol.Read:
 		var row *Row
-		row, answer.Now, answer.Err = store.Read(ctx, r.Number, expiry)
+		row, answer.Now, err = store.Read(ctx, r.Number, expiry)
 		if row != nil {
 			answer.Rows = []protocol.Row{known(*row, answer.Now)}
 		}
 	case protocol.Insert:
-		answer.Done, answer.Err = store.Insert(ctx, k.write(r))
+		answer.Done, err = store.Insert(ctx, k.write(r))
 	default:
-		answer.Done, answer.Err = store.Swap(ctx, r.Old, k.write(r))
+		answer.Done, err = store.Swap(ctx, r.Old, k.write(r))
 	}
-	if answer.Err != nil {
-		return protocol.Answer{Err: answer.Err} // ignore the rest
-	}
-	if r.Op == protocol.Look || r.Op == protocol.Read {
-		if answer.Now == 0 { // the store has no clock
-			answer.Now = millis(k.clock())
-		} else {
-			answer.Err = k.compareClocks(before, k.clock(), answer.Now)
-		}
-	}
-	return answer
+	return answer, err
 }
 
 // known is the part of a row that the protocol needs.

@@ -24,20 +24,22 @@
 //
 // # How each failure ends
 //
-//   - The store is away at the start: the client's error, at once. If requests have no
-//     answer in time, or collide with others, the start retries for half a minute.
+//   - The store is away at the start: the client's error, once the client has tried its
+//     servers. That takes two seconds or less with the defaults of the clients. If requests
+//     have no answer in time, or collide with others, the start retries for half a minute.
 //   - The store is away later: one line in the log, and ids continue to the end of the
 //     reserved time. Then Next fails with an error that wraps the client's error and
 //     matches uid.ErrReservation. When the store is back, Next succeeds again.
 //   - The process is killed: its number expires after [WithExpiry], a minute. The
-//     number's next holder starts where the reservation of the dead holder ends. That
-//     can lie in the future if [WithNumber] fixes the number, or no other is left.
+//     number's next holder starts where the reservation of the dead holder ends. This
+//     start lies in the future if [WithNumber] fixes the number, or no other is left.
 //     uid.Cached then stamps ahead of the clock, if MaxBorrow allows that, and
 //     uid.Default waits.
 //   - The process is stopped for longer than the expiry: another may take its number.
 //     When the process resumes, it uses the time that it owns, notices at its next
 //     request that it lost the number, and takes another.
 //   - Close cannot reach the store: an error after 5 seconds. The number expires.
+//   - The store's ids have another layout: [LayoutError], and no row is written.
 //   - All numbers are held: [ExhaustedError], with the count.
 //   - Another process holds the number of WithNumber: [ErrHeld], which names the holder.
 //     A pod that was killed can start again when its lease has expired.
@@ -64,7 +66,7 @@
 //
 // # Writing a store
 //
-// Implement [Store]: a name and five methods over rows with a number, a token, an
+// Implement [Store]: a name and six methods over rows with a number, a token, an
 // instant and a holder. leasetest.Memory is an example of about 100 lines, and
 // leasetest.Suite tests your store. A store must ensure four things:
 //
@@ -78,7 +80,8 @@
 // No other fault of a store repeats an id. The store judges by its own means whether a
 // holder is alive: by its clock, by keys that expire, by a connection. A store without
 // a clock returns 0 as the time. Then the holder's clock decides whether the Until of a
-// number has passed, and a start finds no skew.
+// number has passed, and a start finds no skew. A later step of that clock shows in the
+// time that passed since the start.
 //
 // # The protocol
 //
@@ -103,7 +106,7 @@
 // found, which is c. The two own no tick in common. This argument uses no clock, and no
 // bound on how long anything takes.
 //
-// Nor does it use ranges, which only decide which number is new. [WithNumber] and a
+// The proof does not need ranges; they only decide which number is new. [WithNumber] and a
 // Leaser whose range contains that number may both insert its row. One of them makes the
 // row. The other finds it: WithNumber fails with ErrHeld, the Leaser looks again. A look
 // counts the rows and the numbers given in every range that begins at or before
@@ -113,12 +116,19 @@
 // else the number with the least Until. To renew, a holder reads the row and then
 // writes: four times per expiry, and at once when half of the reserved time is used.
 //
-// A write is in doubt if its answer is lost, or if the answer is that nothing was
-// written. The holder then reads the row. If the row has the write's own token, the
+// After a lost or negative answer, the write may still be executed later: it is in
+// doubt. The holder then reads the row. If the row has the write's own token, the
 // write was done. If the row has the token from before, the write was not done so far,
 // and stays in doubt. With any other token the number is lost: the generator drops the
 // ids in its ring, and the holder takes another number.
 //
+// A holder remembers its last 64 writes in doubt, so that a store that reads and does not
+// write costs no memory. If an older write is done after all, its token counts as any
+// other: the holder takes another number. No id repeats, by the same argument: the
+// forgotten write granted nothing, and is a link of the chain like every write.
+//
 // internal/protocol has the protocol as a state machine. lease.pml, beside this file,
-// is a model of the protocol. RELIABILITY.md has the tests and their results.
+// is a model of the protocol. [RELIABILITY.md] has the tests and their results.
+//
+// [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md
 package lease

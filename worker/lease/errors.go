@@ -44,7 +44,7 @@ type ExhaustedError = protocol.ExhaustedError
 type SkewError struct {
 	Ahead time.Duration // of the store's clock; negative is behind
 	Max   time.Duration // WithMaxSkew
-	Store time.Time     // by the store's clock
+	Store time.Time     // by the store's clock; zero if the store has none, only in the log
 }
 
 // Error names the difference of the clocks and the limit.
@@ -52,6 +52,10 @@ func (e *SkewError) Error() string {
 	side := "ahead of"
 	if e.Ahead < 0 {
 		side = "behind"
+	}
+	if e.Store.IsZero() {
+		return fmt.Sprintf("%v: it is %v %s the time that passed since the start (it was set, or the machine was suspended); want at most %v either way",
+			ErrSkew, e.Ahead.Abs().Round(time.Millisecond), side, e.Max)
 	}
 	return fmt.Sprintf("%v: it is %v %s the store's, which shows %s; want at most %v either way", ErrSkew,
 		e.Ahead.Abs().Round(time.Millisecond), side, e.Store.Format(time.RFC3339Nano), e.Max)

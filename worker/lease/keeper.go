@@ -10,6 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/uidring/uidring/internal/journal"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
@@ -21,10 +22,9 @@ type keeper struct {
 	leaser  *Leaser
 	node    Node
 	within  Bounds
-	clock   func() time.Time
-	granted func(Grant)
+	request Request
 	holder  protocol.Holder
-	journal journal
+	journal journal.Journal
 
 	used atomic.Int64  // in milliseconds since 1970; written by Use, read by plan
 	most atomic.Int64  // as used
@@ -34,7 +34,10 @@ type keeper struct {
 	pace  pace
 	bound bound
 
-	prepared   bool // the store is ready
+	origin time.Time // what the clock showed at the last read of the start
+	began  time.Time // when that was
+
+	prepared   bool // the store is ready, and has the request's layout
 	started    bool // a number was taken
 	skewed     bool // the clock was wrong when the store was last read
 	unanswered bool // a write of this round was not answered
@@ -44,66 +47,6 @@ type keeper struct {
 	release  sync.Once
 	released error
 }
-
-// start takes a number and starts the goroutine.
-func (k *keeper) start(ctx context.Context) error {
-	err := k.acquire(ctx)
-	k.started = true
-	if err != nil && !k.prepared {
-		return err
-	}
-	if err != nil {
-		// Give back what a write without an answer may have taken.
-		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		_ = k.giveBack(cleanup, 0)
-		return k.leaser.fail(ctx, "take a number from", err)
-	}
-	k.bound.most = max(k.bound.most, k.leaser.window/4)
-	k.publish(nil)
-	running, stop := context.WithCancel(context.Background())
-	k.stop = stop
-	go k.run(running)
-	return nil
-}
-
-// acquire takes a number. It retries for acquireFor when requests collide or
-// have no answer in time, and returns every other error.
-func (k *keeper) acquire(ctx context.Context) error {
-	return k.retry(ctx, acquireFor, transient, func() error {
-		if err := k.prepare(ctx); err != nil {
-			return err
-		}
-		return k.round(ctx)
-	})
-}
-
-// retry calls f until it succeeds, again(err) is false, ctx ends, or limit has passed; 0
-// is no limit. It returns the error of the last call.
-func (k *keeper) retry(ctx context.Context, limit time.Duration, again func(error) bool, f func() error) (last error) {
-	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
-		if last = f(); last != nil && !again(last) {
-			return struct{}{}, backoff.Permanent(last)
-		}
-		return struct{}{}, last
-	}, backoff.WithBackOff(k.retries()), backoff.WithMaxElapsedTime(limit))
-	return last
-}
-
-// prepare makes the store ready, once.
-func (k *keeper) prepare(ctx context.Context) (err error) {
-	if p, ok := k.leaser.store.(Preparer); ok && !k.prepared {
-		err = k.bound.within(ctx, func(ctx context.Context) error { return p.Prepare(ctx, k.leaser.log()) })
-	}
-	k.prepared = err == nil
-	return err
-}
-
-// acquireFor is how long a start retries.
-const acquireFor = 30 * time.Second
-
-// transient reports whether to make a request again.
-func transient(err error) bool { return isTransient(err) || errors.Is(err, protocol.ErrNotDone) }
 
 // retries is the time between attempts.
 func (k *keeper) retries() *backoff.ExponentialBackOff {
@@ -168,7 +111,6 @@ func (k *keeper) round(ctx context.Context) error {
 			k.log(slog.LevelWarn, "lease: the number is lost; taking another", "error", err)
 			before = false
 		case done && !before && k.started:
-			k.pace = pace{}
 			k.log(slog.LevelInfo, "lease: another number is taken")
 			return nil
 		case done || err != nil:
@@ -180,13 +122,14 @@ func (k *keeper) round(ctx context.Context) error {
 // step makes one request to the store.
 func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	request := k.holder.Next()
-	var answer protocol.Answer
-	answer.Err = k.bound.within(ctx, func(ctx context.Context) error {
-		answer = k.carry(ctx, request)
-		return answer.Err
-	})
+	before := k.request.Clock()
+	answer, err := within(ctx, &k.bound, func(ctx context.Context) (protocol.Answer, error) { return k.carry(ctx, request) })
+	if err == nil && (request.Op == protocol.Look || request.Op == protocol.Read) {
+		err = k.readClock(before, &answer)
+	}
+	answer.Err = err
 	done, err = k.holder.Take(request, answer)
-	if err == nil && answer.Err != nil && !transient(answer.Err) {
+	if err == nil && answer.Err != nil {
 		// The write may have been done: the round reads the row, and if it was done,
 		// writes again. If that write fails too, publish the grant so far and end the
 		// round: otherwise a store that answers no write would be asked without a pause.
@@ -204,7 +147,7 @@ func (k *keeper) plan() {
 	grant, held := k.holder.Grant()
 	ahead := int64(0)
 	if held {
-		ahead = min(k.pace.ahead(time.Now(), used, max(grant.From, millis(k.clock())), k.beat()), k.most.Load())
+		ahead = min(k.pace.ahead(time.Now(), used, max(grant.From, millis(k.request.Clock())), k.beat()), k.most.Load())
 	}
 	k.holder.Use(used, ahead)
 }
@@ -213,13 +156,13 @@ func (k *keeper) plan() {
 func (k *keeper) publish(err error) {
 	grant, held := k.holder.Grant()
 	if !held {
-		k.granted(Grant{Err: err})
+		k.request.Granted(Grant{Err: err})
 		return
 	}
 	// Use asks for more when half of what is left is used.
-	from := max(grant.From, k.used.Load(), millis(k.clock()))
+	from := max(grant.From, k.used.Load(), millis(k.request.Clock()))
 	k.mark.Store(min(grant.Until, from+(grant.Until-from)/2))
-	k.granted(Grant{
+	k.request.Granted(Grant{
 		Held: true, Number: grant.Number, From: time.UnixMilli(grant.From), Until: time.UnixMilli(grant.Until), Err: err,
 	})
 }
@@ -229,7 +172,7 @@ func (k *keeper) report(before, after error) {
 	_, held := k.holder.Grant()
 	switch {
 	case before == nil && after != nil && held:
-		k.log(slog.LevelWarn, "lease: the number is not renewed; ids continue to the end of the reserved time", "error", after)
+		k.log(slog.LevelWarn, "lease: the number is not renewed; ids end when the reserved time is used up", "error", after)
 	case before == nil && after != nil:
 		k.log(slog.LevelWarn, "lease: no number is held; no ids are made", "error", after)
 	case before != nil && after == nil:
@@ -243,7 +186,7 @@ func (k *keeper) log(level slog.Level, message string, args ...any) {
 		args = append(args, "number", grant.Number, "reserved_until", time.UnixMilli(grant.Until).UTC())
 	}
 	args = append(args, "store", k.leaser.store.Name())
-	k.journal.add(func() { k.leaser.log().Log(context.Background(), level, message, args...) })
+	k.journal.Add(func() { k.leaser.log().Log(context.Background(), level, message, args...) })
 }
 
 // Use implements Lease.
@@ -269,7 +212,7 @@ func (k *keeper) Release(ctx context.Context, next time.Time) error {
 		if err := k.giveBack(ctx, millis(next)); err != nil {
 			k.released = k.leaser.fail(ctx, "give a number back to", err)
 		}
-		k.journal.flush(ctx)
+		k.journal.Flush(ctx)
 	})
 	return k.released
 }

@@ -26,7 +26,7 @@ type slow struct {
 	calls atomic.Int64
 }
 
-func newSlow() *slow { return &slow{Memory: leasetest.NewMemory()} }
+func newSlow() *slow { return &slow{Memory: new(leasetest.Memory)} }
 
 func (s *slow) takes(d time.Duration) { s.delay.Store(int64(d)) }
 
@@ -123,7 +123,7 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 			}
 			s = &unready{slow: newSlow(), err: errors.New("no rights")}
 			_, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, time.Now)
-			if err != s.err || s.prepared != 1 {
+			if !errors.Is(err, s.err) || s.prepared != 1 {
 				t.Errorf("%v after %d preparations", err, s.prepared)
 			}
 		})
@@ -187,7 +187,7 @@ func (l *liar) Swap(ctx context.Context, old string, w lease.Write) (bool, error
 // A number is kept though no write has an answer, at the pace of the retries.
 func TestWritesWithoutAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &liar{Memory: leasetest.NewMemory()}
+		s := &liar{Memory: new(leasetest.Memory)}
 		h := hold(t, s)
 		first := h.Last()
 		s.lies.Store(true)

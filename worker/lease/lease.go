@@ -3,8 +3,32 @@ package lease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
+
+// Request is what a generator asks of a Leaser.
+type Request struct {
+	// Limit is the largest number that the layout can hold: the number is from 0 to
+	// Limit.
+	Limit int64
+
+	// Clock is the clock that stamps ids. It may be called from any goroutine.
+	Clock func() time.Time
+
+	// Granted receives each Grant, from one goroutine at a time. It must not block or
+	// call Release.
+	Granted func(Grant)
+
+	// Layout is the text of the ids' layout. A store remembers the layout of its first
+	// holder. A start with another layout fails with a [LayoutError], because ids of two
+	// layouts can be equal. Empty compares nothing.
+	Layout string
+
+	// Succeeds is the text of an earlier layout, which Layout may replace in the store.
+	// Set it only if ids of the two layouts cannot be equal: see bits.NewSuccession.
+	Succeeds string
+}
 
 // Grant is what a generator may stamp: the ticks of Number that begin at From or
 // later and end at Until or earlier. A Grant replaces the Grant before it; ids that were
@@ -43,6 +67,14 @@ func Forever(a Assigner) *Permanent { return &Permanent{a} }
 // Permanent grants a number without end. Make one with [Forever].
 type Permanent struct{ assigner Assigner }
 
+// String names where the number comes from, for logs.
+func (p *Permanent) String() string {
+	if named, ok := p.assigner.(fmt.Stringer); ok {
+		return named.String()
+	}
+	return fmt.Sprintf("%T", p.assigner)
+}
+
 var errNoAssigner = errors.New("lease: Forever: the Assigner is nil")
 
 // Assign implements [Assigner].
@@ -53,13 +85,14 @@ func (p *Permanent) Assign(ctx context.Context, limit int64) (int64, error) {
 	return p.assigner.Assign(ctx, limit)
 }
 
-// Lease assigns a number and grants all of its time. It does not read the clock.
-func (p *Permanent) Lease(ctx context.Context, limit int64, _ func() time.Time, granted func(Grant)) (Lease, error) {
-	number, err := p.Assign(ctx, limit)
+// Lease assigns a number and grants all of its time. It reads neither the clock nor the
+// layout.
+func (p *Permanent) Lease(ctx context.Context, r Request) (Lease, error) {
+	number, err := p.Assign(ctx, r.Limit)
 	if err != nil {
 		return nil, err
 	}
-	granted(Grant{Held: true, Number: number})
+	r.Granted(Grant{Held: true, Number: number})
 	return kept{}, nil
 }
 

@@ -22,7 +22,8 @@
  * write that was given up is in flight: it is executed at any later time, if its token
  * still fits, or never. So a lost answer is a write in flight that is executed next. The
  * answer that nothing was done leaves a write in doubt, just as a missing answer: a
- * driver that repeats a statement may give that answer for a swap that was done.
+ * driver that repeats a statement may give that answer for a swap that was done. A holder
+ * may forget a write in doubt, here at once: it remembers its last ones only.
  *
  * The ticks that a holder stamps between two of its statements, it stamps right before
  * the second. That loses no fault: nobody else reads what stamping changes, and the
@@ -285,6 +286,7 @@ inline write() {
 		drop();
 		next = 0
 	:: !done -> doubt[doubts] = tokens; doubts++
+	:: !done -> skip /* forgotten: the holder remembers its last writes in doubt only */
 	fi;
 	reserved = 0;
 	done = false

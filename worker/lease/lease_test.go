@@ -22,7 +22,7 @@ func (n number) Assign(context.Context, int64) (int64, error) { return n.n, n.er
 func TestForever(t *testing.T) {
 	var grants []lease.Grant
 	granted := func(g lease.Grant) { grants = append(grants, g) }
-	held, err := lease.Forever(number{n: 7}).Lease(context.Background(), 1023, time.Now, granted)
+	held, err := lease.Forever(number{n: 7}).Lease(context.Background(), lease.Request{Limit: 1023, Clock: time.Now, Granted: granted})
 	if err != nil || len(grants) != 1 || grants[0] != (lease.Grant{Held: true, Number: 7}) {
 		t.Fatalf("granted %+v, %v", grants, err)
 	}
@@ -33,10 +33,10 @@ func TestForever(t *testing.T) {
 
 	grants = nil
 	away := errors.New("away")
-	if held, err := lease.Forever(number{err: away}).Lease(context.Background(), 1023, time.Now, granted); held != nil || !errors.Is(err, away) {
+	if held, err := lease.Forever(number{err: away}).Lease(context.Background(), lease.Request{Limit: 1023, Clock: time.Now, Granted: granted}); held != nil || !errors.Is(err, away) {
 		t.Errorf("Lease = %v, %v", held, err)
 	}
-	if held, err := lease.Forever(nil).Lease(context.Background(), 1023, time.Now, granted); held != nil || err == nil {
+	if held, err := lease.Forever(nil).Lease(context.Background(), lease.Request{Limit: 1023, Clock: time.Now, Granted: granted}); held != nil || err == nil {
 		t.Errorf("Lease of no assigner = %v, %v", held, err)
 	}
 	if grants != nil {
@@ -48,8 +48,8 @@ func TestForever(t *testing.T) {
 // included. Nothing is written for any other.
 func TestWithNumberOutOfRange(t *testing.T) {
 	for n, refused := range map[int64]bool{-1: true, 2: true, 3: false, 5: false, 7: false, 8: true} {
-		store := leasetest.NewMemory()
-		held, err := lease.New(store, lease.Range(3, 9), lease.WithNumber(number{n: n})).Lease(t.Context(), 7, time.Now, func(lease.Grant) {})
+		store := new(leasetest.Memory)
+		held, err := lease.New(store, lease.Range(3, 9), lease.WithNumber(number{n: n})).Lease(t.Context(), lease.Request{Limit: 7, Clock: time.Now, Granted: func(lease.Grant) {}})
 		if (err != nil) != refused {
 			t.Errorf("number %d: %v", n, err)
 		}
@@ -72,7 +72,7 @@ func TestWithNumberOutOfRange(t *testing.T) {
 func TestFaultsAtOnce(t *testing.T) {
 	leaser := lease.New(nil, lease.WithWindow(time.Second), lease.WithExpiry(time.Minute), lease.WithMaxSkew(time.Millisecond),
 		lease.Range(5, 3), lease.WithNumber(nil), lease.WithNode(lease.Node{Port: "1", Type: lease.NodeActual}))
-	_, err := leaser.Lease(t.Context(), -1, nil, nil)
+	_, err := leaser.Lease(t.Context(), lease.Request{Limit: -1})
 	_, listed := leaser.Leases(t.Context(), 1)
 	freed := leaser.Free(t.Context(), 1, true)
 	for method, err := range map[string]error{"Lease": err, "Leases": listed, "Free": freed} {
@@ -83,7 +83,7 @@ func TestFaultsAtOnce(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"limit -1: want 0 or more", "want a clock and a function"} {
+	for _, want := range []string{"Limit -1: want 0 or more", "want Clock and Granted"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("Lease: %v; want %q in it", err, want)
 		}
@@ -100,11 +100,11 @@ func (own) List(context.Context, int, time.Duration) ([]lease.Row, error) {
 func TestEndOfContextIsMatched(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := lease.New(own{leasetest.NewMemory()}).Leases(ended, 0)
+	_, err := lease.New(own{new(leasetest.Memory)}).Leases(ended, 0)
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "operation aborted") {
 		t.Errorf("%v; want both the end of the context and what the client says", err)
 	}
-	if _, err := lease.New(own{leasetest.NewMemory()}).Leases(t.Context(), 0); err == nil || errors.Is(err, context.Canceled) {
+	if _, err := lease.New(own{new(leasetest.Memory)}).Leases(t.Context(), 0); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("%v; want what the client says alone", err)
 	}
 }

@@ -51,6 +51,14 @@ func New(store Store, opts ...Option) *Leaser {
 	return l
 }
 
+// String names the store, for logs.
+func (l *Leaser) String() string {
+	if l.store == nil {
+		return "no store"
+	}
+	return l.store.Name()
+}
+
 // check returns all faults of the options and the store.
 func (l *Leaser) check() error {
 	faults := l.faults[:len(l.faults):len(l.faults)]
@@ -63,34 +71,36 @@ func (l *Leaser) check() error {
 	return errors.Join(faults...)
 }
 
-// Lease takes a number from 0 to limit, within Range, and keeps the number until
+// Lease takes a number from 0 to r.Limit, within Range, and keeps the number until
 // Release is called. It prefers a free number without reserved time in the future, then
-// a new number, then the free number with the least reserved time. clock is the clock
-// that stamps ids.
+// a new number, then the free number with the least reserved time.
 //
-// Lease calls granted before it returns, and then whenever the grant changes, from one
-// goroutine at a time. granted must not block or call Release.
+// Lease calls r.Granted before it returns, and then whenever the grant changes.
 //
-// ctx bounds the start only. Errors match ErrExhausted (an ExhaustedError) when every
-// number has a holder, ErrHeld with WithNumber, and ErrSkew when clock is too far from
-// the store's clock. Other errors are about the options, the store's settings or the
-// environment (see DetectNode), or wrap the store's error with the operation and the
-// store's name.
-func (l *Leaser) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(Grant)) (Lease, error) {
+// ctx bounds the start only. Errors match
+//
+//   - ErrExhausted (an ExhaustedError) when every number has a holder;
+//   - ErrHeld when the number of WithNumber has a holder;
+//   - ErrLayout (a LayoutError) when the store remembers another layout;
+//   - ErrSkew when r.Clock is too far from the store's clock.
+//
+// Other errors are about the options, the store's settings or the environment (see
+// DetectNode). Or they wrap the store's error, with the operation and the store's name.
+func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 	faults := []error{l.check()}
-	if limit < 0 {
-		faults = append(faults, fmt.Errorf("lease: limit %d: want 0 or more", limit))
-	} else if l.within.From > limit {
-		faults = append(faults, fmt.Errorf("lease: Range: it begins at %d, want %d at most, the largest that the layout allows", l.within.From, limit))
+	if r.Limit < 0 {
+		faults = append(faults, fmt.Errorf("lease: Limit %d: want 0 or more", r.Limit))
+	} else if l.within.From > r.Limit {
+		faults = append(faults, fmt.Errorf("lease: Range: it begins at %d, want %d at most, the largest that the layout allows", l.within.From, r.Limit))
 	}
-	if clock == nil || granted == nil {
-		faults = append(faults, errors.New("lease: Lease: want a clock and a function to grant to, not nil"))
+	if r.Clock == nil || r.Granted == nil {
+		faults = append(faults, errors.New("lease: Lease: want Clock and Granted, not nil"))
 	}
 	node, err := l.detect()
 	if err := errors.Join(append(faults, err)...); err != nil {
 		return nil, err
 	}
-	within := Bounds{l.within.From, min(l.within.To, limit)}
+	within := Bounds{l.within.From, min(l.within.To, r.Limit)}
 	exact, err := l.exact(ctx, within)
 	if err != nil {
 		return nil, err
@@ -104,9 +114,8 @@ func (l *Leaser) Lease(ctx context.Context, limit int64, clock func() time.Time,
 	k := &keeper{
 		leaser:  l,
 		node:    node,
+		request: r,
 		within:  within,
-		clock:   clock,
-		granted: granted,
 		holder: protocol.New(protocol.Config{
 			Limit:  within.To,
 			Exact:  exact,

@@ -54,8 +54,9 @@ func WithExpiry(d time.Duration) Option {
 }
 
 // WithMaxSkew sets how far the clock that stamps ids may be from the store's clock at
-// the start. It has no effect if the store has no clock. From 100 ms to a year; the
-// default is a minute.
+// the start. Later, a greater difference is logged. If the store has no clock, a start
+// finds no difference, and later the clock is compared with the time that passed since
+// the start. From 100 ms to a year; the default is a minute.
 func WithMaxSkew(d time.Duration) Option {
 	return func(l *Leaser) { l.span("WithMaxSkew", d, &l.maxSkew) }
 }

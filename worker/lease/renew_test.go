@@ -41,7 +41,7 @@ func (s *unanswering) Read(ctx context.Context, number int64, expiry time.Durati
 // A start that fails gives back what it may have taken.
 func TestFailedStartGivesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &unanswering{Memory: leasetest.NewMemory()}
+		s := &unanswering{Memory: new(leasetest.Memory)}
 		_, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, time.Now)
 		if !errors.Is(err, errReset) {
 			t.Fatalf("%v; want that the connection was reset", err)
@@ -57,7 +57,7 @@ func TestFailedStartGivesBack(t *testing.T) {
 // A call that says less after one that said more changes nothing.
 func TestUseAsksAtHalf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := hold(t, leasetest.NewMemory(), lease.WithExpiry(8*time.Minute)) // a beat is two minutes
+		h := hold(t, new(leasetest.Memory), lease.WithExpiry(8*time.Minute)) // a beat is two minutes
 		first := h.Last().Until
 		h.Use(time.Now().Add(4*time.Minute), time.Time{})
 		time.Sleep(time.Second)
@@ -108,7 +108,7 @@ func TestRetriesQuicklyAfterEachFailure(t *testing.T) {
 // Instants beyond all reckoning are the last that there is.
 func TestUseBeyondAllInstants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := hold(t, leasetest.NewMemory())
+		h := hold(t, new(leasetest.Memory))
 		far := time.Unix(1<<55, 0)
 		h.Use(far, far)
 		time.Sleep(time.Second)
@@ -128,7 +128,7 @@ func TestUseBeyondAllInstants(t *testing.T) {
 // how far is reserved, and is not called wrong.
 func TestStoreWithoutClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := clockless{leasetest.NewMemory()}
+		s := clockless{new(leasetest.Memory)}
 		ahead := func() time.Time { return time.Now().Add(5 * time.Hour) }
 		h, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, ahead)
 		if err != nil {

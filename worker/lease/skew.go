@@ -3,29 +3,55 @@ package lease
 import (
 	"log/slog"
 	"time"
+
+	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
-// compareClocks compares the clock that stamps ids, before and after a read, with the
-// store's clock. If they are too far apart, a start fails before it writes anything. A
-// later difference costs a line in the log when it begins and when it ends; ids follow
-// the clock.
-func (k *keeper) compareClocks(before, after time.Time, store int64) error {
-	at, most := time.UnixMilli(store), k.leaser.maxSkew
-	var err error
-	switch {
-	case before.Sub(at) > most:
-		err = &SkewError{Ahead: before.Sub(at), Max: most, Store: at.UTC()}
-	case at.Sub(after) > most:
-		err = &SkewError{Ahead: after.Sub(at), Max: most, Store: at.UTC()}
+// readClock judges the clock that stamps ids after a read of the store, which began when
+// that clock showed before. If the store has no clock, the answer gets the time of the
+// clock that stamps ids. That clock is then compared with the time that has passed since
+// the start, which shows a later step.
+func (k *keeper) readClock(before time.Time, answer *protocol.Answer) error {
+	after, most := k.request.Clock(), k.leaser.maxSkew
+	if answer.Now > 0 {
+		store := time.UnixMilli(answer.Now)
+		err := compareClocks(before, after, store, most)
+		if err != nil {
+			err.Store = store.UTC()
+		}
+		return k.judge(err)
 	}
+	answer.Now = millis(after)
+	if !k.started {
+		k.origin, k.began = after.Round(0), time.Now() // Round: a step shows in the wall time alone
+		return nil
+	}
+	return k.judge(compareClocks(after, after, k.origin.Add(time.Since(k.began)), most))
+}
+
+// compareClocks returns how far a clock that showed before and after is from right, if
+// that is more than most, or else nil.
+func compareClocks(before, after, right time.Time, most time.Duration) *SkewError {
+	if ahead := before.Sub(right); ahead > most {
+		return &SkewError{Ahead: ahead, Max: most}
+	}
+	if ahead := after.Sub(right); ahead < -most {
+		return &SkewError{Ahead: ahead, Max: most}
+	}
+	return nil
+}
+
+// judge fails a start whose clock is wrong before it writes anything. Later, it logs when
+// the clock goes wrong and when the clock is right again; ids follow the clock.
+func (k *keeper) judge(skew *SkewError) error {
 	switch {
-	case !k.started:
-		return err
-	case err != nil && !k.skewed:
-		k.log(slog.LevelWarn, "lease: the clock has gone wrong; ids follow it, and the time that they carry is used up", "error", err)
-	case err == nil && k.skewed:
+	case skew != nil && !k.started:
+		return skew
+	case skew != nil && !k.skewed:
+		k.log(slog.LevelWarn, "lease: the clock has gone wrong; ids follow it, and the time that they carry is used up", "error", skew)
+	case skew == nil && k.skewed:
 		k.log(slog.LevelInfo, "lease: the clock is right again")
 	}
-	k.skewed = err != nil
+	k.skewed = skew != nil
 	return nil
 }

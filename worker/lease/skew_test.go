@@ -2,10 +2,10 @@ package lease
 
 import (
 	"bytes"
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
@@ -14,7 +14,6 @@ import (
 // The bound is the same on either side of the store's clock, and allows for the time
 // that the reading took.
 func TestSkewBounds(t *testing.T) {
-	k := &keeper{leaser: &Leaser{maxSkew: time.Minute}}
 	store := time.UnixMilli(1_000_000_000)
 	took := 100 * time.Millisecond
 	for _, tt := range []struct {
@@ -27,10 +26,9 @@ func TestSkewBounds(t *testing.T) {
 		{"behind, at the bound", store.Add(-time.Minute - took), 0},
 		{"behind", store.Add(-time.Minute - took - 1), -time.Minute - 1},
 	} {
-		err := k.compareClocks(tt.before, tt.before.Add(took), store.UnixMilli())
-		var skew *SkewError
-		if tt.ahead == 0 && err != nil || tt.ahead != 0 && (!errors.As(err, &skew) || skew.Ahead != tt.ahead) {
-			t.Errorf("%s: %v, want %v", tt.name, err, tt.ahead)
+		skew := compareClocks(tt.before, tt.before.Add(took), store, time.Minute)
+		if tt.ahead == 0 && skew != nil || tt.ahead != 0 && (skew == nil || skew.Ahead != tt.ahead) {
+			t.Errorf("%s: %v, want %v", tt.name, skew, tt.ahead)
 		}
 	}
 }
@@ -58,19 +56,43 @@ type named struct{ Store }
 
 func (named) Name() string { return "memory" }
 
-// Once a number is held, a wrong clock is logged when that begins and when it ends.
+// Once a number is held, a wrong clock is logged when that begins and when it ends. A
+// store without a clock shows steps of the clock all the same.
 func TestSkewIsLoggedOnce(t *testing.T) {
-	var log bytes.Buffer
-	k := &keeper{started: true, leaser: &Leaser{store: named{}, maxSkew: time.Minute, logger: slog.New(slog.NewTextHandler(&log, nil))}}
-	now := time.Now()
-	for _, ahead := range []time.Duration{0, time.Hour, time.Hour, -time.Hour, 0, time.Second} {
-		if err := k.compareClocks(now, now, now.Add(-ahead).UnixMilli()); err != nil {
-			t.Errorf("%v ahead: %v", ahead, err)
-		}
-	}
-	k.journal.flush(t.Context())
-	text := log.String()
-	if strings.Count(text, "\n") != 2 || strings.Count(text, "has gone wrong") != 1 || strings.Count(text, "is right again") != 1 {
-		t.Errorf("log: %s", text)
+	for name, hasClock := range map[string]bool{"of a store with a clock": true, "of a store without": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log bytes.Buffer
+				step := time.Duration(0)
+				k := &keeper{
+					leaser:  &Leaser{store: named{}, maxSkew: time.Minute, logger: slog.New(slog.NewTextHandler(&log, nil))},
+					request: Request{Clock: func() time.Time { return time.Now().Add(step) }},
+				}
+				read := func() {
+					t.Helper()
+					answer := protocol.Answer{}
+					if hasClock {
+						answer.Now = time.Now().UnixMilli()
+					}
+					if err := k.readClock(k.request.Clock(), &answer); err != nil || answer.Now == 0 {
+						t.Errorf("%v ahead: %+v, %v", step, answer, err)
+					}
+				}
+				read()
+				k.started = true
+				for _, step = range []time.Duration{0, time.Hour, time.Hour, -time.Hour, 0, time.Minute, -time.Minute} {
+					time.Sleep(15 * time.Second)
+					read()
+				}
+				k.journal.Flush(t.Context())
+				text := log.String()
+				if strings.Count(text, "\n") != 2 || strings.Count(text, "has gone wrong") != 1 || strings.Count(text, "is right again") != 1 {
+					t.Errorf("log: %s", text)
+				}
+				if want := map[bool]string{true: "ahead of the store's", false: "ahead of the time that passed since the start"}[hasClock]; !strings.Contains(text, want) {
+					t.Errorf("log: %s; want %q in it", text, want)
+				}
+			})
+		})
 	}
 }

@@ -19,7 +19,8 @@ import (
 // live holder its number but never repeats an id.
 //
 // A method that fails may still change the store, now or later; the caller reads the
-// row to find out. When ctx ends, a method returns an error.
+// row to find out. When ctx ends, a method returns an error. A holder waits for that for
+// 100 ms, and makes no other request until the method has returned.
 type Store interface {
 	// Name names the store in errors and logs, such as "WORKER_LEASE" or
 	// "etcd /uidring/workers".
@@ -42,6 +43,11 @@ type Store interface {
 	// Swap writes the row of w.Number if its token is old, as one atomic step. done
 	// reports whether this call wrote the row.
 	Swap(ctx context.Context, old string, w Write) (done bool, err error)
+
+	// SwapLayout remembers layout if the store remembers old, as one atomic step. A store
+	// that remembers none has "". It returns the layout that the store remembers then. A
+	// layout is at most 128 ASCII characters, and no [Row].
+	SwapLayout(ctx context.Context, old, layout string) (remembered string, err error)
 
 	// List returns the rows with the highest numbers, highest first, at most limit
 	// rows; a limit below 1 is no limit.

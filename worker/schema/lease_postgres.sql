@@ -1,4 +1,4 @@
--- One row a worker number; rows below 0 count them. Instants are milliseconds since
+-- One row a worker number; rows below 0 count them, and the lowest has the layout. Instants are milliseconds since
 -- 1970 UTC, those of heartbeat_at and created by this database's clock.
 CREATE TABLE IF NOT EXISTS worker_lease (
   worker_id      BIGINT      NOT NULL PRIMARY KEY,

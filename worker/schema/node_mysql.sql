@@ -1,4 +1,4 @@
--- uid-generator's table. One row a start; the key is the worker number.
+-- uid-generator's table. One row a start; the key is the worker number. Row -1 has the layout.
 CREATE TABLE IF NOT EXISTS WORKER_NODE (
   ID          BIGINT      NOT NULL AUTO_INCREMENT,
   HOST_NAME   VARCHAR(64) NOT NULL,

@@ -1,4 +1,4 @@
--- uid-generator's table. One row a start; the key is the worker number.
+-- uid-generator's table. One row a start; the key is the worker number. Row -1 has the layout.
 -- SQLite numbers only an INTEGER key, which has 64 bits as BIGINT has, and
 -- only AUTOINCREMENT keeps it from giving a deleted row's number again.
 CREATE TABLE IF NOT EXISTS WORKER_NODE (

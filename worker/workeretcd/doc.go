@@ -1,10 +1,24 @@
 // Package workeretcd leases worker numbers from etcd.
 //
-//	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints})
+//	client, err := clientv3.New(clientv3.Config{
+//		Endpoints:            endpoints,
+//		DialKeepAliveTime:    10 * time.Second,
+//		DialKeepAliveTimeout: 5 * time.Second,
+//		DialOptions:          []grpc.DialOption{grpc.WithConnectParams(params)},
+//	})
 //	gen, err := uid.NewCached(ctx, workeretcd.New(client), uid.Config{})
 //
 // [New] returns a lease.Leaser: options, errors and promises are those of package
-// worker/lease. worker/CHOOSING.md compares the stores.
+// worker/lease. [CHOOSING.md] compares the stores.
+//
+// Set DialKeepAliveTime and DialKeepAliveTimeout. Without them, the client keeps a
+// connection that a network dropped silently. After such a partition it can take minutes
+// until requests reach etcd again, and ids may stop meanwhile. etcd closes connections
+// that ask more often than every 5 seconds.
+//
+// Set grpc.WithConnectParams too, as the example does. By default, gRPC waits up to
+// 20 seconds for a connection, and pauses up to 2 minutes between attempts. After a long
+// partition, a holder then renews that much later.
 //
 // # Keys
 //
@@ -29,7 +43,7 @@
 //     take the number. The holder notices at its next beat, takes another number, and
 //     no id repeats. If nobody has taken the number, the holder starts a new etcd
 //     lease.
-//   - etcd shows no clock: lease.WithMaxSkew has no effect, and rows have no
+//   - etcd shows no clock: a start does not find that the clock is wrong, and rows have no
 //     times of heartbeat and creation.
 //   - A write that etcd acknowledged is on the disks of a majority of its members. It is
 //     lost only if that majority loses its disks, or if etcd is restored from a
@@ -41,4 +55,6 @@
 //
 // With authentication, the user needs read and write permission on the prefix.
 // Anyone who may write there can make ids repeat.
+//
+// [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
 package workeretcd

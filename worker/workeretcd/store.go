@@ -8,8 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -57,8 +59,13 @@ func (s *Store) Check() error {
 	return errors.Join(faults...)
 }
 
-// Prepare implements lease.Preparer. etcd needs no preparation.
-func (s *Store) Prepare(context.Context, *slog.Logger) error { return nil }
+// Prepare implements lease.Preparer. It makes a request that fails at once if no member
+// accepts a connection: other requests of the client wait for one.
+func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
+	_, err := etcdserverpb.NewKVClient(s.client.ActiveConnection()).Range(ctx,
+		&etcdserverpb.RangeRequest{Key: []byte(s.prefix + number), Limit: 1, KeysOnly: true}, grpc.WaitForReady(false))
+	return marked(err)
+}
 
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
@@ -79,6 +86,33 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 		}
 		if done, err := s.write(ctx, w, before); done || err != nil {
 			return done, err
+		}
+	}
+}
+
+// SwapLayout implements lease.Store.
+func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+	key := s.prefix + "/layout"
+	for {
+		response, err := s.client.Get(ctx, key)
+		if err != nil {
+			return "", marked(err)
+		}
+		remembered, revision := "", int64(0)
+		for _, pair := range response.Kvs {
+			remembered, revision = string(pair.Value), pair.ModRevision
+		}
+		if remembered != old || remembered == layout {
+			return remembered, nil
+		}
+		written, err := s.client.Txn(ctx).
+			If(clientv3.Compare(clientv3.ModRevision(key), "=", revision)).
+			Then(clientv3.OpPut(key, layout)).Commit()
+		if err != nil {
+			return "", marked(err)
+		}
+		if written.Succeeded {
+			return layout, nil
 		}
 	}
 }

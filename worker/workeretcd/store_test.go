@@ -218,6 +218,45 @@ func (h *hooked) Txn(ctx context.Context) clientv3.Txn {
 	return h.KV.Txn(ctx)
 }
 
+// A start whose etcd lease ends before it is used begins again.
+func TestLeaseEndsEarly(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	short := &shortLived{Lease: client.Lease}
+	client.Lease = short
+	if g := take(t, client).Last(); !g.Held || short.granted < 2 {
+		t.Errorf("granted %+v, with %d etcd leases", g, short.granted)
+	}
+}
+
+// shortLived ends the first etcd lease at once.
+type shortLived struct {
+	clientv3.Lease
+	granted int
+}
+
+func (s *shortLived) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrantResponse, error) {
+	granted, err := s.Lease.Grant(ctx, ttl)
+	if s.granted++; s.granted == 1 && err == nil {
+		_, err = s.Revoke(ctx, granted.ID)
+	}
+	return granted, err
+}
+
+// A range that lies within another knows what was given in the other, even without rows.
+func TestGivenInOtherRanges(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	store := workeretcd.NewStore(client, workeretcd.DefaultPrefix)
+	w := lease.Write{Number: 600, Token: "a", Change: lease.Acquire, Expiry: time.Hour, Within: lease.Bounds{To: 1023}}
+	if done, err := store.Insert(t.Context(), w); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	_, err := client.Delete(t.Context(), workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
+	must(t, err)
+	if view, err := store.Look(t.Context(), lease.Bounds{From: 512, To: 1023}, time.Hour); err != nil || view.Next != 601 {
+		t.Errorf("%+v, %v; want 601 to be the next number", view, err)
+	}
+}
+
 // Rows that are no rows are errors that name them.
 func TestForeignRows(t *testing.T) {
 	client := connect(t, servertest.StartEtcd(t, 1)...)
@@ -243,7 +282,7 @@ func TestForeignRows(t *testing.T) {
 	given := workeretcd.DefaultPrefix + "/given/0000000000000000000"
 	_, err = client.Put(ctx, given, "many")
 	must(t, err)
-	if _, err := workeretcd.New(client).Lease(ctx, 1023, time.Now, func(lease.Grant) {}); err == nil || !strings.Contains(err.Error(), given) {
+	if _, err := workeretcd.New(client).Lease(ctx, lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}}); err == nil || !strings.Contains(err.Error(), given) {
 		t.Errorf("%v; want an error that names %s", err, given)
 	}
 }
@@ -262,7 +301,7 @@ func TestBadInput(t *testing.T) {
 		"no UTF-8":     {client, "/a\xff", `prefix "/a\xff"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := lease.New(workeretcd.NewStore(test.client, test.prefix)).Lease(t.Context(), 1023, time.Now, func(lease.Grant) {})
+			_, err := lease.New(workeretcd.NewStore(test.client, test.prefix)).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "workeretcd: ") {
 				t.Errorf("%v; want %s", err, test.want)
 			}
@@ -270,13 +309,12 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// An etcd that is away is an error that names the store, when the context ends.
+// An etcd that refuses connections is the client's error at once, with the store.
 func TestAway(t *testing.T) {
 	client := connect(t, &servertest.Etcd{Endpoint: "http://127.0.0.1:1"})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	_, err := workeretcd.New(client).Lease(ctx, 1023, time.Now, func(lease.Grant) {})
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "etcd "+workeretcd.DefaultPrefix) {
-		t.Errorf("%v; want DeadlineExceeded and the store", err)
+	_, err := workeretcd.New(client).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+	if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "lease: prepare etcd "+workeretcd.DefaultPrefix) ||
+		!strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("%v; want that the connection was refused, the operation and the store", err)
 	}
 }

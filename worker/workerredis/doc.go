@@ -4,8 +4,15 @@
 //	gen, err := uid.NewCached(ctx, workerredis.New(client), uid.Config{})
 //
 // [New] returns a lease.Leaser: options, errors and promises are those of package
-// worker/lease. worker/CHOOSING.md compares the stores. The package needs Redis 6.2 or
+// worker/lease. [CHOOSING.md] compares the stores. The package needs Redis 6.2 or
 // later, or Valkey, as a single server, with Sentinel, or as a cluster.
+//
+// A start with Sentinels that refuse connections takes half a minute by default, and its
+// error has no cause: attempts of go-redis multiply. Set DialerRetries to 1 in
+// redis.FailoverOptions.
+//
+// go-redis closes a connection without an answer after ReadTimeout, 5 seconds by default.
+// With -1, connections that a network dropped silently fill the pool.
 //
 // # Durability
 //
@@ -16,12 +23,13 @@
 //
 //	appendonly yes
 //	appendfsync always
+//	no-appendfsync-on-rewrite no
 //	maxmemory-policy noeviction
 //
 // A start logs a warning if the server has other settings, or does not show them.
 // Replication is asynchronous: a failover can undo the last writes whatever the settings
 // are. Choose etcd or an SQL database where no id may ever repeat.
-// worker/lease/RELIABILITY.md says which ids can repeat, and for how long.
+// [RELIABILITY.md] says which ids can repeat, and for how long.
 //
 // # Keys
 //
@@ -40,4 +48,7 @@
 // The user needs the commands EVALSHA, EVAL, INFO, TIME, HGET, HGETALL and HSET
 // on the two keys; CONFIG GET lets the start check appendfsync. Anyone who may
 // write there can make ids repeat.
+//
+// [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
+// [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md
 package workerredis

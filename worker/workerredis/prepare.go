@@ -23,7 +23,7 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	}
 	var refused redis.Error // the user may not ask
 	if err != nil && !errors.As(err, &refused) {
-		return nil // the server is away, which the first request reports
+		return err
 	}
 	if wrong != "" && s.warned.CompareAndSwap(false, true) {
 		log.WarnContext(ctx, "workerredis: "+redisstore.Forgets, "settings", wrong, "error", err, "store", s.Name())

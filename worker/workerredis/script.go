@@ -2,7 +2,7 @@ package workerredis
 
 import "github.com/redis/go-redis/v9"
 
-// prelude begins each script. KEYS are the rows and the counts of given numbers. Scripts
+// prelude begins each script. KEYS are the rows, the counts of given numbers and the layout. Scripts
 // refuse to run on a replica, whose data may be old and whose writes are lost. now is
 // the server's time in milliseconds.
 const prelude = `
@@ -24,6 +24,13 @@ return {now, redis.call('HGET', KEYS[1], ARGV[1])}
 // searching returns the time, all rows and all counts.
 var searching = redis.NewScript(prelude + `
 return {now, redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2])}
+`)
+
+// agreeing makes the layout the new one if it is the old one, and returns the layout then.
+var agreeing = redis.NewScript(prelude + `
+local old, layout = unpack(ARGV)
+if (redis.call('GET', KEYS[3]) or '') == old then redis.call('SET', KEYS[3], layout) end
+return {redis.call('GET', KEYS[3])}
 `)
 
 // writing makes or swaps a row, and returns 1 if it did, else 0. A client sends it again

@@ -55,8 +55,10 @@ func NewStore(client redis.UniversalClient, prefix string) *Store {
 // Name implements lease.Store.
 func (s *Store) Name() string { return "redis " + s.prefix }
 
-// keys are the key of the rows and the key of the counts of given numbers.
-func (s *Store) keys() []string { return []string{s.prefix + ":numbers", s.prefix + ":given"} }
+// keys are the keys of the rows, of the counts of given numbers, and of the layout.
+func (s *Store) keys() []string {
+	return []string{s.prefix + ":numbers", s.prefix + ":given", s.prefix + ":layout"}
+}
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error {
@@ -131,6 +133,17 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 	return reply == int64(1), err
 }
 
+// SwapLayout implements lease.Store.
+func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+	reply, err := s.run(ctx, agreeing, old, layout)
+	if err != nil {
+		return "", err
+	}
+	p := s.parser(0)
+	remembered, _ := p.list(reply, 1)[0].(string)
+	return remembered, p.err
+}
+
 // run runs a script.
 func (s *Store) run(ctx context.Context, script *redis.Script, args ...any) (reply any, err error) {
 	reply, err = redisstore.Await(ctx, func() (any, error) { return script.Run(ctx, s.client, s.keys(), args...).Result() })
@@ -142,7 +155,7 @@ func marked(err error) error {
 	if err == nil {
 		return nil
 	}
-	if strings.HasPrefix(err.Error(), replicaCode) || redis.HasErrorPrefix(err, "READONLY") {
+	if strings.HasPrefix(err.Error(), replicaCode) {
 		return fmt.Errorf("%w: %w", ErrReplica, err)
 	}
 	for _, passing := range []string{"LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "BUSY "} {

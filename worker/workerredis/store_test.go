@@ -68,6 +68,51 @@ func (s server) cluster(t *testing.T) *redis.ClusterClient {
 	return client
 }
 
+// In a cluster, the settings of the server with the keys count.
+func TestWarningOfCluster(t *testing.T) {
+	args := append([]string{"--cluster-enabled", "yes"}, servertest.Durable...)
+	keys, others := start(t, args...), start(t, args...)
+	client, other := keys.client(t), others.client(t)
+	slot, err := client.ClusterKeySlot(t.Context(), workerredis.DefaultPrefix).Result()
+	must(t, err)
+	must(t, client.ClusterAddSlots(t.Context(), int(slot)).Err())
+	must(t, other.Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", 0, slot-1, slot+1, 16383).Err())
+	must(t, other.Do(t.Context(), "CONFIG", "SET", "appendfsync", "no").Err())
+	host, port, _ := strings.Cut(others.Address(), ":")
+	must(t, client.ClusterMeet(t.Context(), host, port).Err())
+	for _, c := range []*redis.Client{client, other} {
+		servertest.Eventually(t, "the cluster is up", func() bool {
+			info, err := c.ClusterInfo(t.Context()).Result()
+			return err == nil && strings.Contains(info, "cluster_state:ok")
+		})
+	}
+	warnings := func() int {
+		var out logged.Text
+		must(t, workerredis.NewStore(keys.cluster(t), workerredis.DefaultPrefix).Prepare(t.Context(), out.Logger()))
+		return out.Count("level=WARN")
+	}
+	if n := warnings(); n != 0 {
+		t.Errorf("%d warnings of a server that has no key", n)
+	}
+	must(t, client.ConfigSet(t.Context(), "appendfsync", "no").Err())
+	if n := warnings(); n != 1 {
+		t.Errorf("%d warnings of the server with the keys", n)
+	}
+}
+
+// A holder without a sign of life for the expiry is dead.
+func TestExpiry(t *testing.T) {
+	client := start(t).client(t)
+	store, ctx := workerredis.NewStore(client, workerredis.DefaultPrefix), t.Context()
+	for ago, want := range map[time.Duration]lease.State{50 * time.Minute: lease.StateHeld, 70 * time.Minute: lease.StateExpired} {
+		value := fmt.Sprintf(`{"token":"a","reserved_until":"1","heartbeat":"%d","created":"1","type":"1"}`, time.Now().Add(-ago).UnixMilli())
+		must(t, client.HSet(ctx, workerredis.DefaultPrefix+":numbers", fmt.Sprintf("%019d", 7), value).Err())
+		if row, _, err := store.Read(ctx, 7, time.Hour); err != nil || row.State != want {
+			t.Errorf("%v ago: %+v, %v; want the state %v", ago, row, err, want)
+		}
+	}
+}
+
 // What the client sends again, for want of an answer, was done all the same.
 func TestSentAgain(t *testing.T) {
 	store, ctx := workerredis.NewStore(start(t).client(t), workerredis.DefaultPrefix), t.Context()
@@ -100,6 +145,9 @@ func TestGivenIsKept(t *testing.T) {
 	must(t, client.Del(ctx, workerredis.DefaultPrefix+":numbers").Err())
 	if view, err := store.Look(ctx, within, time.Hour); err != nil || view.Next != 6 {
 		t.Errorf("%+v, %v; want 6 to be the next number", view, err)
+	}
+	if done, err := store.Insert(ctx, write(5, "fresh")); done || err != nil {
+		t.Errorf("insert of the last number as new: %t, %v", done, err)
 	}
 }
 
@@ -141,7 +189,7 @@ func TestHangs(t *testing.T) {
 	defer cancel()
 	_, _, read := store.Read(ctx, 0, time.Hour)
 	_, swap := store.Swap(ctx, "first", write(0, "second"))
-	_, start := workerredis.New(client).Lease(ctx, 1023, time.Now, func(lease.Grant) {})
+	_, start := workerredis.New(client).Lease(ctx, lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
 	for _, err := range []error{read, swap, start} {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v; want DeadlineExceeded", err)
@@ -158,6 +206,7 @@ func TestWarning(t *testing.T) {
 		"durable":                 {servertest.Durable, ""},
 		"no file":                 {nil, "appendonly no"},
 		"each second":             {[]string{"--appendonly", "yes"}, "appendfsync everysec"},
+		"rewrites unflushed":      {append([]string{"--no-appendfsync-on-rewrite", "yes"}, servertest.Durable...), "no-appendfsync-on-rewrite yes"},
 		"evicts keys":             {append([]string{"--maxmemory-policy", "allkeys-lru"}, servertest.Durable...), "maxmemory-policy allkeys-lru"},
 		"evicts keys that expire": {append([]string{"--maxmemory-policy", "volatile-lru"}, servertest.Durable...), ""},
 		"does not say":            {append([]string{"--rename-command", "CONFIG", ""}, servertest.Durable...), "not shown"},
@@ -238,7 +287,7 @@ func TestBadInput(t *testing.T) {
 		"no UTF-8":        {client, "{a}\xff", `prefix "{a}\xff"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := lease.New(workerredis.NewStore(test.client, test.prefix)).Lease(t.Context(), 1023, time.Now, func(lease.Grant) {})
+			_, err := lease.New(workerredis.NewStore(test.client, test.prefix)).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "workerredis: ") {
 				t.Errorf("%v; want %s", err, test.want)
 			}
@@ -246,16 +295,27 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A server that is away is an error that names the store.
+// Servers that refuse connections are an error with the store and the cause. The start
+// does not retry for half a minute.
 func TestAway(t *testing.T) {
-	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})
-	defer client.Close()
-	var out logged.Text
-	_, err := workerredis.New(client, lease.WithLogger(out.Logger())).Lease(t.Context(), 1023, time.Now, func(lease.Grant) {})
-	if out.String() != "" {
-		t.Errorf("logged %s", &out)
-	}
-	if err == nil || !strings.Contains(err.Error(), "redis "+workerredis.DefaultPrefix) || !strings.Contains(err.Error(), "refused") {
-		t.Errorf("%v; want that redis refused the connection", err)
+	addresses := []string{"127.0.0.1:1", "127.0.0.1:2"}
+	for name, client := range map[string]redis.UniversalClient{
+		"server":    redis.NewClient(&redis.Options{Addr: addresses[0]}),
+		"cluster":   redis.NewClusterClient(&redis.ClusterOptions{Addrs: addresses}),
+		"Sentinels": redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "m", SentinelAddrs: addresses, DialerRetries: 1}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer client.Close()
+			var out logged.Text
+			began := time.Now()
+			_, err := workerredis.New(client, lease.WithLogger(out.Logger())).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+			t.Logf("refused after %v", time.Since(began))
+			if out.String() != "" {
+				t.Errorf("logged %s", &out)
+			}
+			if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "redis "+workerredis.DefaultPrefix) || !strings.Contains(err.Error(), "refused") {
+				t.Errorf("%v; want that redis refused the connection", err)
+			}
+		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -19,38 +18,37 @@ type client struct {
 	acl  []zk.ACL // of nodes that are created
 }
 
-// awayError says that ZooKeeper did not answer. A write that was sent may have been
-// made, now or later.
-type awayError struct {
-	error
-	sent bool
-}
-
-func (e *awayError) Unwrap() error { return e.error }
-
-// away reports whether err says that ZooKeeper did not answer.
-func away(err error) bool {
-	var a *awayError
-	return errors.As(err, &a)
-}
-
-// unsure reports whether err says that a write was sent and not answered.
-func unsure(err error) bool {
-	var a *awayError
-	return errors.As(err, &a) && a.sent
-}
-
 // conflict reports whether err says that a write's condition did not hold.
 func conflict(err error) bool {
 	return errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNodeExists) || errors.Is(err, zk.ErrNoNode)
 }
 
-// poll is the time between two looks at the connection's state. Its channel of events
-// has one reader, which is the caller's.
-const poll = 5 * time.Millisecond
+// await waits for a session, and fails if the client has no server twice: after a lost
+// connection it says so once before it tries any. A read shows both. It may be queued
+// without a session; a write would be sent long after its caller has gone.
+func (c client) await(ctx context.Context) (err error) {
+	for range 2 {
+		if c.conn.State() == zk.StateHasSession {
+			return nil
+		}
+		answered := make(chan error, 1)
+		go func() {
+			_, _, err := c.conn.Exists("/")
+			answered <- err
+		}()
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: the connection is in state %v", ctx.Err(), c.conn.State())
+		case err = <-answered:
+		}
+	}
+	if c.conn.State() == zk.StateHasSession {
+		return nil
+	}
+	return err
+}
 
-// do makes a request. It waits for a session first: requests that are queued without
-// one may be sent long after their caller has gone.
+// do makes a request. If no server can be reached, do fails when all were tried.
 func do[T any](ctx context.Context, c client, doing, path string, request func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -60,14 +58,11 @@ func do[T any](ctx context.Context, c client, doing, path string, request func()
 	fail := func(err error) error {
 		return fmt.Errorf("workerzk: %s %s at %s: %w", doing, path, c.server(), err)
 	}
-	for ctx.Err() == nil && c.conn.State() != zk.StateHasSession {
-		select {
-		case <-ctx.Done():
-		case <-time.After(poll):
-		}
-	}
 	if err := ctx.Err(); err != nil {
-		return none, lease.Transient(&awayError{fail(fmt.Errorf("%w: the connection is in state %v", err, c.conn.State())), false})
+		return none, fail(err)
+	}
+	if err := c.await(ctx); err != nil {
+		return none, fail(err)
 	}
 	answered := make(chan answer, 1)
 	go func() {
@@ -76,7 +71,7 @@ func do[T any](ctx context.Context, c client, doing, path string, request func()
 	}()
 	select {
 	case <-ctx.Done():
-		return none, lease.Transient(&awayError{fail(ctx.Err()), true})
+		return none, fail(ctx.Err())
 	case a := <-answered:
 		var network *net.OpError
 		switch {
@@ -84,7 +79,7 @@ func do[T any](ctx context.Context, c client, doing, path string, request func()
 			return a.value, nil
 		case errors.Is(a.err, zk.ErrConnectionClosed), errors.Is(a.err, zk.ErrSessionExpired), errors.Is(a.err, zk.ErrSessionMoved),
 			errors.Is(a.err, zk.ErrNoServer), errors.As(a.err, &network):
-			return none, lease.Transient(&awayError{fail(a.err), true})
+			return none, lease.Transient(fail(a.err))
 		}
 		return none, fail(a.err)
 	}

@@ -6,7 +6,7 @@
 //
 // [New] returns a lease.Leaser: options, errors and promises are those of package
 // worker/lease. [Leaf] shares numbers with services of Meituan's Leaf, which is written
-// in Java. Leaf's protocol trusts clocks: use New once no service of Leaf is left.
+// in Java and trusts clocks: use New once no service of Leaf is left.
 //
 // # Nodes of New
 //
@@ -15,6 +15,7 @@
 //	/uidring/workers/number/0000000000000000007         the row, as JSON: token, reserved_until, last holder
 //	/uidring/workers/number/0000000000000000007/alive   ephemeral: exists while the holder's session lives
 //	/uidring/workers/given/0000000000000000000          the least number that was never given
+//	/uidring/workers/layout                             the layout of the ids
 //
 // Each write is one transaction, on condition that the row's version is
 // unchanged since the read. Before a read, the Store makes a transaction without effect,
@@ -35,46 +36,48 @@
 //   - A write that ZooKeeper acknowledged is on the disks of a majority. It is lost only if
 //     that majority loses its disks, if servers with forceSync=no lose power, or if the
 //     servers are restored from a copy. Holders then report lease.ErrRewound.
-//   - ZooKeeper shows no clock: lease.WithMaxSkew has no effect, and rows have no
-//     heartbeat.
-//   - A start waits half a minute for a session, and then fails. While the servers elect
-//     a leader, ids continue to the end of the reserved time (lease.WithWindow).
+//   - ZooKeeper shows no clock: a start does not find that the clock is wrong, and rows
+//     have no heartbeat. Later steps of the clock beyond lease.WithMaxSkew are logged.
+//   - A start fails with zk.ErrNoServer when each server was tried twice. Two seconds pass
+//     if they refuse connections. A server that does not answer takes a second each time.
+//     While the servers elect a leader, starts fail, and ids
+//     continue to the end of the reserved time (lease.WithWindow).
+//   - go-zookeeper gives up a connection without an answer after two thirds of the
+//     session's time-out. Requests fail then, and the next ones use another connection.
 //   - The server returns the names of all numbers in one answer. Its limit
 //     jute.maxbuffer (1 MB) holds about 40,000 names.
 //
 // # Leaf
 //
-// Services of Leaf with the same leaf.name share these nodes:
+// Services of Leaf with the same leaf.name share the nodes below forever. Leaf in Java
+// does not read the other nodes:
 //
-//	/snowflake/NAME/forever/10.0.0.1:8080-0000000007   {"ip":"10.0.0.1","port":"8080","timestamp":1763755200000}
-//	/snowflake/NAME/temporary/10.0.0.1:8080            ephemeral; only this package has it
+//	/snowflake/NAME/forever/10.0.0.1:8080-0000000007     {"ip":"10.0.0.1","port":"8080","timestamp":1763755200000}
+//	/snowflake/NAME/uidring/number/0000000000000000007   the row, as New has it, and its child alive
 //
-// The number is the sequence number that ZooKeeper appended to the address; a process
-// finds its node again by ip:port. Every 3 seconds the process writes a timestamp to the
-// node: the clock, or the last id's time if that is later. A local file has the number
-// and the timestamp too (LeafConfig.File). A start
+// The number is the sequence number that ZooKeeper appended to the address. A process
+// finds its node again by ip:port. The row belongs to the protocol of package lease, as
+// with lease.WithNumber. So processes of this package never repeat an id, and the second
+// process with an address fails with lease.ErrHeld.
 //
-//   - fails with lease.ErrHeld if a live process of this package has the same address. If
-//     a process in Java has the address, the next report notices, and the generator stops
-//     (lease.ErrLost);
-//   - fails with lease.ErrSkew if the clock is behind the timestamp of the process's own
-//     node or file, after it has waited for up to 5 seconds;
-//   - fails with lease.ErrSkew if the clock is further from the mean of the live peers'
-//     clocks than LeafConfig.Threshold. A peer is live if it reported within 10 seconds by
-//     ZooKeeper's clock; its clock is read from that report;
-//   - uses the file if ZooKeeper does not answer for LeafConfig.Wait. When ZooKeeper is
-//     back, the process makes all checks. If one fails, the generator stops
-//     (lease.ErrLost).
+// A transaction that writes the row also writes Leaf's node, on condition that both are
+// unchanged. The timestamp becomes the end of the reserved time. Leaf in Java does not
+// start while the timestamp of its node lies ahead of its clock. So it refuses an address
+// that a generator uses. After a crash it refuses the address until the reserved time has
+// passed, a window or more.
 //
-// Leaf's protocol cannot notice three faults, after which ids can repeat:
+// If Leaf's node was written after the row, another process wrote it, which reserves
+// nothing: Leaf in Java. A generator that holds the number loses it. The next holder starts
+// above two instants: the row's reserved_until, and the last timestamp plus the time since
+// then by ZooKeeper's clock. A process that makes no more ids has stamped no later time.
+// Leaf lists the cases in which the process in Java still makes ids.
 //
-//   - a clock that is set back by less than the time since the last report (3 seconds)
-//     before a process starts again;
-//   - a process in Java with the same address, until the next report;
-//   - another process with the same address that starts from its own file while
-//     ZooKeeper is away.
+// If the node /snowflake/NAME/temporary exists, the next holder starts 10 minutes later.
+// Earlier versions of this package made the node, and stamped time that they had not
+// reserved. Delete the node when none of them runs.
 //
-// Give each process an address and a file of its own.
+// The process in Java that finds no node at its start takes number 0, whatever number its
+// own node gets. Leaf leaves number 0 to that process.
 //
 // # The connection
 //

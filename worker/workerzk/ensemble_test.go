@@ -32,7 +32,7 @@ func (c counted) Swap(ctx context.Context, old string, w lease.Write) (bool, err
 func TestLeaderKilled(t *testing.T) {
 	t.Parallel()
 	servers := servertest.StartZooKeeper(t, 3, nil)
-	path := path()
+	path := newPath()
 	h := hold(t, prepared(t, connect(t, servertest.Hosts(servers), 20*time.Second, nil), path), 1, lease.WithExpiry(time.Second))
 	var killed atomic.Int64
 	var left atomic.Int64
@@ -65,7 +65,7 @@ func TestFollowerLags(t *testing.T) {
 	t.Parallel()
 	var g gate
 	servers := servertest.StartZooKeeper(t, 3, func(to string) string { return g.detour(t, to) })
-	path := path()
+	path := newPath()
 	ahead := prepared(t, connect(t, servertest.Hosts(servers[1:]), 20*time.Second, nil), path)
 	lagging := prepared(t, connect(t, servertest.Hosts(servers[:1]), 20*time.Second, nil), path)
 	if done, err := ahead.Insert(background(t), insert(0, "first")); !done || err != nil {
@@ -83,6 +83,13 @@ func TestFollowerLags(t *testing.T) {
 	second := insert(0, "second")
 	second.Change = lease.Extend
 	done, err := ahead.Swap(background(t), "first", second)
+	third := second
+	third.Token = "third"
+	ctx2, cancel2 := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel2()
+	if done, err := lagging.Swap(ctx2, "second", third); err == nil {
+		t.Errorf("swap on a server that lags: %t; want no answer from the past", done)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	seen := token(ctx)
@@ -90,5 +97,5 @@ func TestFollowerLags(t *testing.T) {
 	if !done || err != nil || seen == "first" {
 		t.Errorf("swap: %t, %v; then %q was read, want no answer from the past", done, err, seen)
 	}
-	servertest.Eventually(t, "the second write is seen", func() bool { return token(background(t)) == "second" })
+	servertest.Eventually(t, "a later write is seen", func() bool { return token(background(t)) != "first" })
 }

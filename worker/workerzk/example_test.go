@@ -37,7 +37,7 @@ func ExampleLeaf() {
 		log.Fatal(err)
 	}
 	defer conn.Close()
-	leaser := workerzk.Leaf(conn, "orders", 8080, workerzk.LeafConfig{File: "/var/lib/orders/workerID.properties"})
+	leaser := workerzk.Leaf(conn, "orders", 8080, workerzk.LeafConfig{})
 	gen, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: bits.Snowflake()})
 	if err != nil {
 		log.Fatal(err)

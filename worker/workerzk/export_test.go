@@ -1,12 +1,16 @@
 package workerzk
 
-import "time"
+import (
+	"github.com/go-zookeeper/zk"
 
-// Faster has reports and spans of time that suit a test.
-func (l *LeafLeaser) Faster(every, lives, held time.Duration) *LeafLeaser {
-	l.every, l.lives, l.held = every, lives, held
-	return l
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// LeafStore is the store of a Leaser of Leaf, which assigns its number too.
+func LeafStore(conn *zk.Conn, name string, port int, config LeafConfig) interface {
+	lease.Store
+	lease.Assigner
+	lease.Preparer
+} {
+	return newLeaf(conn, name, port, config)
 }
-
-// Spans are those that Faster changes.
-func (l *LeafLeaser) Spans() (every, lives, held time.Duration) { return l.every, l.lives, l.held }

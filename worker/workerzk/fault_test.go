@@ -5,6 +5,7 @@ package workerzk_test
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ import (
 // token in the node shows that the create was done.
 func TestCutDuringCreate(t *testing.T) {
 	t.Parallel()
-	servers, path := shared(t), path()
+	servers, path := shared(t), newPath()
 	conn, w := wired(t, servers, 20*time.Second)
 	store, other := prepared(t, conn, path), prepared(t, connect(t, servers, 20*time.Second, nil), path)
 
@@ -65,7 +66,7 @@ func TestCutDuringCreate(t *testing.T) {
 // theirs ends, with an error that says what was asked of whom.
 func TestMethodsReturn(t *testing.T) {
 	t.Parallel()
-	servers, path := shared(t), path()
+	servers, path := shared(t), newPath()
 	conn, w := wired(t, servers, 20*time.Second)
 	store := prepared(t, conn, path)
 	for name, fault := range map[string]func(){
@@ -79,13 +80,67 @@ func TestMethodsReturn(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		_, _, err := store.Read(ctx, 0, time.Minute)
 		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), servers[0]) ||
+		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, zk.ErrNoServer) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), servers[0]) ||
 			strings.Count(err.Error(), "workerzk: ") != 1 {
 			t.Errorf("%s: %v; want the end of the context, the node and the server", name, err)
 		}
 		w.cut(false)
 		ready(t, conn)
 	}
+}
+
+// TestNoServer: if no server can be reached, a start fails when all were tried. It does
+// not retry for half a minute.
+func TestNoServer(t *testing.T) {
+	t.Parallel()
+	conn, w := wired(t, []string{"127.0.0.1:1", "127.0.0.1:2"}, 20*time.Second)
+	w.cut(true)
+	for name, leaser := range map[string]*lease.Leaser{
+		"/uidring/workers": workerzk.New(conn), "/": workerzk.Leaf(conn, "orders", 8080, workerzk.LeafConfig{}),
+	} {
+		began := time.Now()
+		_, err := leaser.Lease(background(t), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+		took := time.Since(began)
+		t.Logf("refused after %v", took)
+		if !errors.Is(err, zk.ErrNoServer) || !strings.Contains(err.Error(), "workerzk: get "+name) ||
+			!strings.Contains(err.Error(), "127.0.0.1:") || took > 20*time.Second {
+			t.Errorf("%v after %v; want ErrNoServer at once, with the node and a server", err, took)
+		}
+	}
+}
+
+// TestSilentServer: a request ends with its context while a server does not answer.
+func TestSilentServer(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	store := workerzk.NewStore(connect(t, []string{listener.Addr().String()}, 20*time.Second, nil), newPath())
+	if _, _, err := store.Read(ctx, 0, time.Minute); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "in state") {
+		t.Errorf("%v; want DeadlineExceeded, and the state", err)
+	}
+}
+
+// TestDeadConnection: a request without an answer ends when the client gives the
+// connection up, and the next one has another connection.
+func TestDeadConnection(t *testing.T) {
+	t.Parallel()
+	servers, path := shared(t), newPath()
+	conn, w := wired(t, servers, 400*time.Millisecond)
+	store := prepared(t, conn, path)
+	w.deaf.Store(true)
+	if _, _, err := store.Read(background(t), 0, time.Minute); !errors.Is(err, zk.ErrConnectionClosed) {
+		t.Errorf("%v; want ErrConnectionClosed", err)
+	}
+	w.cut(false)
+	servertest.Eventually(t, "the store answers", func() bool {
+		_, _, err := store.Read(background(t), 0, time.Minute)
+		return err == nil
+	})
 }
 
 // TestRefused: what cannot work is refused before ZooKeeper is called, with all
@@ -97,7 +152,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("path %q: %v", path, err)
 		}
 	}
-	_, err := workerzk.New(nil).Lease(background(t), 1023, time.Now, func(lease.Grant) {})
+	_, err := workerzk.New(nil).Lease(background(t), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
 	if err == nil || !strings.Contains(err.Error(), "workerzk: the connection is nil") {
 		t.Errorf("nil connection: %v", err)
 	}
@@ -109,7 +164,7 @@ func TestRefused(t *testing.T) {
 // TestForeignNodes: nodes that are not the store's are named.
 func TestForeignNodes(t *testing.T) {
 	t.Parallel()
-	servers, path := shared(t), path()
+	servers, path := shared(t), newPath()
 	conn := connect(t, servers, 20*time.Second, nil)
 	store := prepared(t, conn, path)
 	foreign := path + "/number/0000000000000000007"
@@ -131,7 +186,7 @@ func TestForeignNodes(t *testing.T) {
 // reservation ends; the holder takes another.
 func TestSessionExpiry(t *testing.T) {
 	t.Parallel()
-	servers, path := shared(t), path()
+	servers, path := shared(t), newPath()
 	conn, w := wired(t, servers, 400*time.Millisecond)
 	h := hold(t, prepared(t, conn, path), 9)
 	before := h.Last()
@@ -162,7 +217,7 @@ func TestSessionExpiry(t *testing.T) {
 // TestSessionExpiryWithoutSuccessor: the holder makes the ephemeral node again.
 func TestSessionExpiryWithoutSuccessor(t *testing.T) {
 	t.Parallel()
-	servers, path := shared(t), path()
+	servers, path := shared(t), newPath()
 	conn, w := wired(t, servers, 400*time.Millisecond)
 	h := hold(t, prepared(t, conn, path), 9)
 	w.cut(true)

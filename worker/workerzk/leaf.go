@@ -1,16 +1,13 @@
 package workerzk
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
-	"os"
-	"path/filepath"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -18,143 +15,131 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// The defaults of fields of LeafConfig.
-const (
-	DefaultThreshold = 5 * time.Second
-	DefaultWait      = 10 * time.Second
-)
-
-// LeafConfig configures Leaf. The zero LeafConfig is the default, and so is every zero
-// field. Lease reports all faults at once.
+// LeafConfig configures Leaf. The zero LeafConfig is the default.
 type LeafConfig struct {
-	// Address is this host's IP address. It distinguishes this host's nodes from those
-	// of other hosts. Empty is the address from which this host reaches ZooKeeper.
+	// Address is this host's IP address. Address and port name the process's node. Empty
+	// is the address from which this host reaches ZooKeeper.
 	Address string
-
-	// File holds the number and the last timestamp, for starts while ZooKeeper is away.
-	// Each process has a file of its own. Empty is Leaf's own file,
-	// NAME/leafconf/PORT/workerID.properties in the folder for temporary files. Choose a
-	// file that outlives a restart, and that only this service can write.
-	File string
-
-	// Threshold is how far the clock may be from the mean of the live peers' clocks at
-	// the start, 100 milliseconds or more. Zero is 5 seconds.
-	Threshold time.Duration
-
-	// Wait is how long a start waits for ZooKeeper before it uses File, 100 milliseconds
-	// or more. Half of the time until ctx ends is a limit too. Zero is 10 seconds.
-	Wait time.Duration
 
 	// ACL is the access list of the nodes that Leaf creates. Empty is open to the world,
 	// as with Leaf in Java.
 	ACL []zk.ACL
-
-	// Logger receives warnings; nil is slog.Default.
-	Logger *slog.Logger
 }
 
-// LeafLeaser gives the worker numbers of Leaf-snowflake. Make one with Leaf. It is
-// safe for concurrent use.
-type LeafLeaser struct {
-	client client
-	name   string
-	port   int
-	config LeafConfig
-
-	every time.Duration // between reports
-	lives time.Duration // how long a process counts as live after a report
-	held  time.Duration // how long a start waits for the session of its predecessor to end
+// Leaf returns a Leaser of the worker number that Leaf-snowflake has for an address. It
+// does not call ZooKeeper. No id repeats if no process in Java ever had the address, for
+// example because the port is new. With an address of Java's, ids can repeat if
+//
+//   - the process in Java starts from its local file. It does so while ZooKeeper is
+//     away, and when ZooKeeper refuses its clock. Delete the file: it is
+//     NAME/leafconf/PORT/workerID.properties in the folder for temporary files;
+//   - the process in Java makes ids, but has not reported to ZooKeeper for 10 seconds,
+//     when a generator takes the number;
+//   - the process in Java and a generator start within 3 seconds, or the clock of the
+//     process in Java is ahead of the generator's by the window (lease.WithWindow).
+//
+// After the last two, the generator notices the next report of Java, and stops
+// (lease.ErrLost). It starts again when Java has been silent for 10 seconds.
+//
+// name is leaf.name of Leaf's configuration. Generators use the layout of Leaf,
+// bits.Snowflake(). A start with another layout fails with lease.ErrLayout, unless
+// the config's Succeeds has Leaf's. The caller closes conn after the generator.
+//
+// Options are those of package lease, without WithNumber. The default of WithExpiry is
+// 12 seconds: the holder reports every 3 seconds, as Leaf does. Starts fail with
+//
+//   - lease.ErrHeld if a live process has the address. The session of a killed process
+//     lives until its time-out. A process in Java counts as alive for 10 seconds after
+//     its last report, by ZooKeeper's clock;
+//   - lease.ErrExhausted if the number is above the layout's greatest.
+//
+// After a crash, and if the clock is behind the time that the node's timestamp tells,
+// the generator starts where the reserved time ends, as lease.WithNumber says.
+func Leaf(conn *zk.Conn, name string, port int, config LeafConfig, opts ...lease.Option) *lease.Leaser {
+	l := newLeaf(conn, name, port, config)
+	options := append([]lease.Option{lease.WithExpiry(12 * time.Second)}, opts...)
+	return lease.New(l, append(options, lease.WithNumber(l))...)
 }
 
-// Leaf returns a LeafLeaser for the process that serves on port, without calling
-// ZooKeeper. name is leaf.name of Leaf's configuration. If services in Java make ids of
-// the same key space, generators use their layout, bits.Snowflake(). The caller closes
-// conn after the generator.
-func Leaf(conn *zk.Conn, name string, port int, config LeafConfig) *LeafLeaser {
-	config.Threshold = cmp.Or(config.Threshold, DefaultThreshold)
-	config.Wait = cmp.Or(config.Wait, DefaultWait)
-	if config.File == "" {
-		config.File = filepath.Join(os.TempDir(), name, "leafconf", strconv.Itoa(port), "workerID.properties")
-	}
-	if len(config.ACL) == 0 {
-		config.ACL = zk.WorldACL(zk.PermAll)
-	}
-	return &LeafLeaser{
-		client: client{conn, config.ACL}, name: name, port: port, config: config,
-		every: 3 * time.Second, lives: 10 * time.Second, held: 30 * time.Second,
-	}
+// leaf is a Store whose rows have a node of Leaf beside them. It gives the number that
+// ZooKeeper put behind the address in the node's name.
+type leaf struct {
+	*Store
+	name  string
+	port  int
+	ip    string   // empty until it is known by the connection
+	paths sync.Map // of Leaf's nodes, by number; a path does not change
 }
 
-func (l *LeafLeaser) check(limit int64, clock func() time.Time, granted func(lease.Grant)) error {
+func newLeaf(conn *zk.Conn, name string, port int, config LeafConfig) *leaf {
+	return &leaf{Store: NewStore(conn, "/snowflake/"+name+"/uidring", config.ACL...), name: name, port: port, ip: config.Address}
+}
+
+// Check implements lease.Preparer.
+func (l *leaf) Check() error {
 	var faults []error
-	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Errorf("workerzk: Leaf: "+format, args...))
-	}
 	if l.client.conn == nil {
 		faults = append(faults, errNoConn)
 	}
 	if want := nameFault(l.name); want != "" {
-		fault("name %q: want %s", l.name, want)
+		faults = append(faults, fmt.Errorf("workerzk: Leaf: name %q: want %s", l.name, want))
 	}
 	if l.port < 1 || l.port > 65535 {
-		fault("port %d: want 1 to 65535", l.port)
+		faults = append(faults, fmt.Errorf("workerzk: Leaf: port %d: want 1 to 65535", l.port))
 	}
-	if l.config.Address != "" && net.ParseIP(l.config.Address) == nil {
-		fault("Address %q: want an IP address, or none", l.config.Address)
-	}
-	if l.config.Threshold < 100*time.Millisecond {
-		fault("Threshold %v: want 100ms or more", l.config.Threshold)
-	}
-	if l.config.Wait < 100*time.Millisecond {
-		fault("Wait %v: want 100ms or more", l.config.Wait)
-	}
-	if limit < 0 {
-		fault("limit %d: want 0 or more", limit)
-	}
-	if clock == nil || granted == nil {
-		fault("want a clock and a function to grant to, not nil")
+	if l.ip != "" && net.ParseIP(l.ip) == nil {
+		faults = append(faults, fmt.Errorf("workerzk: Leaf: Address %q: want an IP address, or none", l.ip))
 	}
 	return errors.Join(faults...)
 }
 
-// Lease takes the number of this process's address, and reports the clock every 3
-// seconds until Release. The grant has no end. When another process uses the address or
-// the node is gone, Lease withdraws the grant with an error that matches lease.ErrLost.
-//
-// ctx bounds the start only. Errors match
-//
-//   - lease.ErrHeld when a live process has the address;
-//   - lease.ErrSkew when the clock is behind the process's own timestamp, or too far
-//     from the peers' clocks;
-//   - lease.ErrExhausted when the number is above limit.
-//
-// If ZooKeeper is away and the file cannot be used either, Lease returns both errors.
-func (l *LeafLeaser) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
-	if err := l.check(limit, clock, granted); err != nil {
-		return nil, err
-	}
+func (l *leaf) root() string    { return "/snowflake/" + l.name }
+func (l *leaf) forever() string { return l.root() + "/forever" }
+
+// patience is how long a start waits for ZooKeeper before the number is known.
+const patience = 30 * time.Second
+
+// Assign implements lease.Assigner: it finds the node of this process's address, or makes
+// one. An answer that was lost can leave two nodes: the lower number counts.
+func (l *leaf) Assign(ctx context.Context, limit int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	address, err := l.address(ctx)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	m := &member{LeafLeaser: l, address: address, token: rand.Text(), limit: limit, clock: clock, granted: granted}
-	if err := m.start(ctx); err != nil {
-		return nil, err
+	for _, path := range []string{l.forever(), l.path} {
+		if err := l.client.prepare(ctx, path); err != nil {
+			return 0, err
+		}
 	}
-	granted(m.grant())
-	running, stop := context.WithCancel(context.Background())
-	m.stop = stop
-	m.done.Go(func() { m.run(running) })
-	return m, nil
+	path, number, err := l.find(ctx, func(a string, _ int64) bool { return a == address })
+	if err == nil && path == "" {
+		path, number, err = l.create(ctx, address)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if number > limit {
+		return 0, fmt.Errorf("workerzk: Leaf: node %s has number %d, above %d, the greatest that the layout allows: use a layout with more bits for "+
+			"the worker number; or stop all processes of the name %q, those in Java too, wait until all times that nodes below %s and %s reserve have passed, "+
+			"and start all with another name, whose numbers begin at 0: %w", path, number, limit, l.name, l.forever(), l.numbers(), lease.ErrExhausted)
+	}
+	row, _, err := l.Read(ctx, number, 0)
+	if err == nil && row != nil && row.State == lease.StateHeld {
+		err = fmt.Errorf("workerzk: Leaf: node %s: %s, port %s, has the address %s and is alive, or its session has not timed out: "+
+			"want LeafConfig.Address or a port that no other process has: %w", path, row.Node.Host, row.Node.Port, address, lease.ErrHeld)
+	}
+	return number, err
 }
 
 // address is ip:port. The first address of the machine, which Leaf takes, may be one
 // that every host has, such as a bridge's.
-func (l *LeafLeaser) address(ctx context.Context) (string, error) {
-	ip := l.config.Address
+func (l *leaf) address(ctx context.Context) (string, error) {
+	ip := l.ip
 	if ip == "" {
-		for l.client.conn.Server() == "" && ctx.Err() == nil { // the connection is new
-			time.Sleep(poll)
+		if _, err := l.client.get(ctx, "/"); err != nil { // the server is known after it
+			return "", err
 		}
 		conn, err := new(net.Dialer).DialContext(ctx, "udp", l.client.conn.Server()) // which sends nothing
 		if err != nil {
@@ -166,14 +151,59 @@ func (l *LeafLeaser) address(ctx context.Context) (string, error) {
 	return ip + ":" + strconv.Itoa(l.port), nil
 }
 
-// root is /snowflake/NAME.
-func (l *LeafLeaser) root() string      { return "/snowflake/" + l.name }
-func (l *LeafLeaser) forever() string   { return l.root() + "/forever" }
-func (l *LeafLeaser) temporary() string { return l.root() + "/temporary" }
-
-func (l *LeafLeaser) log() *slog.Logger {
-	if l.config.Logger != nil {
-		return l.config.Logger
+// find returns Leaf's node with the least number that matches, or no path.
+func (l *leaf) find(ctx context.Context, matches func(address string, number int64) bool) (path string, number int64, err error) {
+	if err := l.client.fence(ctx, l.forever()); err != nil {
+		return "", 0, err
 	}
-	return slog.Default()
+	names, err := l.client.names(ctx, l.forever())
+	if err != nil {
+		return "", 0, err
+	}
+	for _, name := range names {
+		address, n, ok := parseEntry(name)
+		if ok && matches(address, n) && (path == "" || n < number) {
+			path, number = l.forever()+"/"+name, n
+		}
+	}
+	return path, number, nil
+}
+
+// parseEntry splits the name of a node of Leaf: the address, which may have dashes, and
+// the number that ZooKeeper put behind it.
+func parseEntry(name string) (address string, number int64, ok bool) {
+	at := strings.LastIndexByte(name, '-')
+	if at < 1 {
+		return "", 0, false
+	}
+	n, err := strconv.ParseUint(name[at+1:], 10, 31)
+	return name[:at], int64(n), err == nil
+}
+
+// create makes Leaf's node of an address. The timestamp 0 says that nobody has stamped
+// under the number, so a process in Java with the address may start there.
+//
+// The process in Java that finds no node at all takes number 0, whatever number its
+// own node has. So number 0 goes to a node that no process has.
+func (l *leaf) create(ctx context.Context, address string) (path string, number int64, err error) {
+	names, err := l.client.names(ctx, l.forever())
+	if err == nil && len(names) == 0 {
+		_, err = l.append(ctx, "uidring:0")
+	}
+	if err == nil {
+		path, err = l.append(ctx, address)
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	_, number, ok := parseEntry(path[strings.LastIndexByte(path, '/')+1:])
+	if !ok {
+		err = fmt.Errorf("workerzk: Leaf: node %s has no number: want one from 0 to %d behind the address", path, 1<<31-1)
+	}
+	return path, number, err
+}
+
+// append makes a node of an address with the next number.
+func (l *leaf) append(ctx context.Context, address string) (path string, err error) {
+	return l.client.create(ctx, l.forever()+"/"+address+"-", stamped(address, 0), zk.FlagSequence)
 }

@@ -3,250 +3,368 @@
 package workerzk_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"log/slog"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerzk"
 )
 
-// TestLeafSharesNodes: a process finds the node that Leaf in Java made for its address,
-// and makes one as Leaf does if there is none.
-func TestLeafSharesNodes(t *testing.T) {
-	t.Parallel()
-	l := newLeaf(t)
-	l.java("10.0.0.9:8080", data("10.0.0.9", time.Now()))
-	l.java("web-1.example:80", data("web-1.example", time.Now()))
-	before := time.Now()
-	l.java("10.0.0.1:8080", data("10.0.0.1", before))
-	if g := l.starts("10.0.0.1", time.Now).Last(); !g.Held || g.Number != 2 || !g.Until.IsZero() || g.Fresh || g.From.Before(before.Truncate(time.Millisecond)) {
-		t.Errorf("granted %+v; want number 2 without end, after %v", g, before)
-	}
-	if g := l.starts("10.0.0.2", time.Now).Last(); g.Number != 3 || !g.From.IsZero() {
-		t.Errorf("granted %+v; want number 3", g)
-	}
-	if name, stamp := l.node("10.0.0.2:8080"); name != "10.0.0.2:8080-0000000003" || stamp < before.UnixMilli() {
-		t.Errorf("node %s with timestamp %d", name, stamp)
-	}
-	_, first := l.node("10.0.0.1:8080")
-	servertest.Eventually(t, "the clock is reported", func() bool { _, stamp := l.node("10.0.0.1:8080"); return stamp > first })
+// leaf is a service of Leaf: its name, and a connection to look at its nodes.
+type leaf struct {
+	*testing.T
+	name string
+	conn *zk.Conn
 }
 
-// TestLeafClockIsChecked: Leaf throws the fault of its clock where it catches all, and
-// starts from the file.
-func TestLeafClockIsChecked(t *testing.T) {
+var leaves atomic.Int64
+
+// newLeaf returns a service that never ran.
+func newLeaf(t *testing.T) *leaf {
 	t.Parallel()
-	l := newLeaf(t)
-	h := l.starts("10.0.0.1", time.Now)
-	if err := h.Release(background(t), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(l.file); err != nil {
-		t.Fatal(err)
-	}
-	l.fails("10.0.0.1", shifted(-time.Hour), lease.ErrSkew, l.forever()+"/10.0.0.1:8080-0000000000", "ahead of the clock")
-	// The file may know more than the node.
-	if err := os.WriteFile(l.file, fmt.Appendf(nil, "workerID=0\ntimestamp=%d\naddress=10.0.0.1:8080\nname=%s\n",
-		time.Now().Add(time.Hour).UnixMilli(), l.name), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l.fails("10.0.0.1", time.Now, lease.ErrSkew, l.file, "ahead of the clock")
+	return &leaf{t, fmt.Sprintf("or_ders_%d", leaves.Add(1)), ready(t, connect(t, shared(t), 20*time.Second, nil))}
 }
 
-// TestLeafWaitsForTheClock: a timestamp that lies a little ahead is waited for.
-func TestLeafWaitsForTheClock(t *testing.T) {
-	t.Parallel()
-	l := newLeaf(t)
-	ahead := time.Now().Add(time.Second)
-	l.java("10.0.0.1:8080", data("10.0.0.1", ahead))
-	g := l.starts("10.0.0.1", time.Now).Last()
-	if time.Now().Before(ahead.Truncate(time.Millisecond)) || !g.From.After(ahead.Truncate(time.Millisecond)) {
-		t.Errorf("granted %+v at %v; want it after %v", g, time.Now(), ahead)
+// start starts a process on port 8080 of ip, on a connection of its own if conn is nil.
+func (l *leaf) start(conn *zk.Conn, ip string) (*holding.Holder, error) {
+	if conn == nil {
+		conn = connect(l.T, shared(l.T), 20*time.Second, nil)
+	}
+	leaser := workerzk.Leaf(conn, l.name, 8080, workerzk.LeafConfig{Address: ip}, lease.WithNode(here), lease.WithExpiry(200*time.Millisecond),
+		lease.WithLogger(slog.New(slog.DiscardHandler)))
+	return holding.Try(background(l.T), l, leaser, 1023, time.Now)
+}
+
+// starts starts a process as soon as no other has its address.
+func (l *leaf) starts(conn *zk.Conn, ip string) (h *holding.Holder) {
+	l.Helper()
+	servertest.Eventually(l, "a process starts", func() (ok bool) {
+		var err error
+		if h, err = l.start(conn, ip); err != nil && !errors.Is(err, lease.ErrHeld) {
+			l.Fatal(err)
+		}
+		return err == nil
+	})
+	return h
+}
+
+// held checks that a process does not start, and says why.
+func (l *leaf) held(ip string, parts ...string) {
+	l.Helper()
+	_, err := l.start(nil, ip)
+	for _, part := range append(parts, "workerzk: Leaf: ", ip+":8080", "LeafConfig.Address") {
+		if !errors.Is(err, lease.ErrHeld) || !strings.Contains(err.Error(), part) {
+			l.Errorf("%v; want ErrHeld, and %q", err, part)
+		}
 	}
 }
 
-// TestLeafFirstStart: who starts first takes number 0 in Leaf, whatever its node's
-// number is, and two may be first.
-func TestLeafFirstStart(t *testing.T) {
-	t.Parallel()
-	const processes = 6
-	l := newLeaf(t)
-	numbers := make([]int64, processes)
-	var starting sync.WaitGroup
-	for i := range processes {
-		config := l.config(fmt.Sprintf("10.0.0.%d", i))
-		config.File = filepath.Join(t.TempDir(), "file")
-		starting.Go(func() {
-			h, err := l.start(background(t), nil, config, 1023, time.Now)
-			if err != nil {
-				t.Error(err)
-				return
+func (l *leaf) forever() string { return "/snowflake/" + l.name + "/forever" }
+
+// java makes the node of a process that Leaf in Java has started, as its code does.
+func (l *leaf) java(ip string, at time.Time) (path string) {
+	l.Helper()
+	l.makes(l.forever())
+	path, err := l.conn.Create(l.forever()+"/"+ip+":8080-", data(ip, at), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	if err != nil {
+		l.Fatal(err)
+	}
+	return path
+}
+
+// makes makes a node, and those on the way to it.
+func (l *leaf) makes(path string) {
+	for i := 1; i <= len(path); i++ {
+		if i == len(path) || path[i] == '/' {
+			if _, err := l.conn.Create(path[:i], nil, 0, zk.WorldACL(zk.PermAll)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+				l.Fatal(err)
 			}
-			numbers[i] = h.Last().Number
+		}
+	}
+}
+
+func data(ip string, at time.Time) []byte {
+	return fmt.Appendf(nil, `{"ip":%q,"port":"8080","timestamp":%d}`, ip, at.UnixMilli())
+}
+
+// node returns the path of the node of an address, and its timestamp.
+func (l *leaf) node(ip string) (path string, stamp time.Time) {
+	l.Helper()
+	names, _, err := l.conn.Children(l.forever())
+	at := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, ip+":8080-") })
+	if err != nil || at < 0 {
+		l.Fatalf("%q, %v; want a node of %s", names, err, ip)
+	}
+	path = l.forever() + "/" + names[at]
+	text, _, err := l.conn.Get(path)
+	var ms int64
+	if _, err2 := fmt.Sscanf(string(text), `{"ip":"`+ip+`","port":"8080","timestamp":%d}`, &ms); err != nil || err2 != nil {
+		l.Fatalf("node %s is %s, %v, %v", path, text, err, err2)
+	}
+	return path, time.UnixMilli(ms)
+}
+
+// sets writes a node as Java does.
+func (l *leaf) sets(path string, data []byte) {
+	if _, err := l.conn.Set(path, data, -1); err != nil {
+		l.Error(err)
+	}
+}
+
+// covered checks that a process in Java would not start while ids of a grant may be made.
+func (l *leaf) covered(ip string, h *holding.Holder) {
+	l.Helper()
+	g := h.Last()
+	if path, stamp := l.node(ip); !g.Held || stamp.Before(g.Until) || !strings.HasSuffix(path, fmt.Sprintf("-%010d", g.Number)) {
+		l.Errorf("node %s has the timestamp %v; granted %+v", path, stamp, g)
+	}
+}
+
+// TestLeafNumbers: the number is that of the node's name. The number 0 is left to a
+// process in Java that found no node when it started.
+func TestLeafNumbers(t *testing.T) {
+	l := newLeaf(t)
+	var starting sync.WaitGroup
+	holders := make([]*holding.Holder, 6)
+	for i := range holders {
+		starting.Go(func() {
+			var err error
+			if holders[i], err = l.start(nil, fmt.Sprintf("10.0.0.%d", i)); err != nil {
+				t.Error(err)
+			}
 		})
 	}
 	starting.Wait()
-	given := map[int64]bool{}
-	for i, n := range numbers {
-		name, _ := l.node(fmt.Sprintf("10.0.0.%d:8080", i))
-		if given[n] || !strings.HasSuffix(name, fmt.Sprintf("-%010d", n)) {
-			t.Errorf("numbers %v, node %s", numbers, name)
+	given := map[int64]bool{0: true}
+	for i, h := range holders {
+		l.covered(fmt.Sprintf("10.0.0.%d", i), h)
+		if n := h.Last().Number; given[n] {
+			t.Errorf("number %d is given twice, or 0", n)
+		} else {
+			given[n] = true
 		}
-		given[n] = true
+	}
+	for range 3 {
+		holders[0].Renew(t)
+		l.covered("10.0.0.0", holders[0])
 	}
 }
 
-// TestLeafSameAddress: hosts whose first address is the same, such as a bridge's, have
-// one number in Leaf. Here the second does not start. If a Leaf process in Java takes
-// the same address, the first reports it.
+// TestLeafRestart: after a clean end a process starts at once, where the one before
+// ended. So does a process in Java.
+func TestLeafRestart(t *testing.T) {
+	l := newLeaf(t)
+	conn := connect(t, shared(t), 20*time.Second, nil)
+	for range 3 {
+		h := l.starts(conn, "10.0.0.1")
+		next := h.Last().From.Add(time.Second)
+		if err := h.Release(background(t), next); err != nil {
+			t.Fatal(err)
+		}
+		if _, stamp := l.node("10.0.0.1"); !stamp.Equal(next) {
+			t.Errorf("timestamp %v, want %v", stamp, next)
+		}
+		if g := l.starts(conn, "10.0.0.1"); !g.Last().From.Equal(next) || g.Last().Number != h.Last().Number {
+			t.Errorf("granted %+v; want %+v from %v", g.Last(), h.Last(), next)
+		} else if err := g.Release(background(t), next); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestLeafSameAddress: of two processes with one address, the second does not start
+// while the first lives. When the first is cut off and its session has expired, the second
+// starts where the first one's time ends.
 func TestLeafSameAddress(t *testing.T) {
-	t.Parallel()
 	l := newLeaf(t)
-	h := l.starts("172.17.0.1", time.Now)
-	l.fails("172.17.0.1", time.Now, lease.ErrHeld, "172.17.0.1:8080 is alive", "LeafConfig.Address")
-	name, _ := l.node("172.17.0.1:8080")
-	if g := h.Last(); !g.Held {
-		t.Fatalf("granted %+v", g)
+	conn, w := wired(t, shared(t), 4*time.Second)
+	first := l.starts(conn, "172.17.0.1")
+	for range 2 { // the first start that fails leaves the living holder's node
+		l.held("172.17.0.1", here.Host)
 	}
-	if _, err := l.conn.Set(l.forever()+"/"+name, []byte(data("172.17.0.1", time.UnixMilli(1))), -1); err != nil {
-		t.Fatal(err)
+	first.Renew(t)
+	first.Kept(t)
+	w.cut(true)
+	second := l.starts(nil, "172.17.0.1")
+	if a, b := first.Last(), second.Last(); b.Number != a.Number || b.From.Before(a.Until) {
+		t.Errorf("granted %+v, and then %+v", a, b)
 	}
-	servertest.Eventually(t, "the number is taken away", func() bool { return h.Lost(lease.ErrLost) })
-	if err := h.Last().Err; strings.Count(err.Error(), "workerzk") != 1 || !strings.Contains(err.Error(), name) {
-		t.Errorf("%v; want it to name the node", err)
+	w.cut(false)
+	if err := first.Loss(t); !errors.Is(err, lease.ErrLost) {
+		t.Errorf("%v; want ErrLost", err)
 	}
+	second.Renew(t)
+	second.Kept(t)
 }
 
-// TestLeafAddress: the address is the one from which ZooKeeper is reached, not the first
-// of the machine.
-func TestLeafAddress(t *testing.T) {
-	t.Parallel()
+// TestLeafReset: whoever deletes Leaf's nodes gets numbers from 0 on. Holders of the old
+// numbers stop, and the next ones begin where the reserved time ends.
+func TestLeafReset(t *testing.T) {
 	l := newLeaf(t)
-	l.starts("", time.Now)
-	l.node("127.0.0.1:8080")
-}
-
-// TestLeafNodeIsGone: a node that is deleted says that the number may be given again.
-func TestLeafNodeIsGone(t *testing.T) {
-	t.Parallel()
-	l := newLeaf(t)
-	h := l.starts("10.0.0.1", time.Now)
-	name, _ := l.node("10.0.0.1:8080")
-	if err := l.conn.Delete(l.forever()+"/"+name, -1); err != nil {
-		t.Fatal(err)
-	}
-	servertest.Eventually(t, "the number is taken away", func() bool { return h.Lost(lease.ErrRewound) && h.Lost(lease.ErrLost) })
-}
-
-// TestLeafNumberAboveMaximum: Leaf does not start, and does not say what to do.
-func TestLeafNumberAboveMaximum(t *testing.T) {
-	t.Parallel()
-	l := newLeaf(t)
-	for i := range 3 {
-		l.java(fmt.Sprintf("10.0.1.%d:8080", i), data("10.0.1.1", time.Now()))
-	}
-	for range 2 { // the node is found again
-		_, err := l.start(background(t), nil, l.config("10.0.0.1"), 2, time.Now)
-		for _, part := range []string{"10.0.0.1:8080-0000000003 has number 3, above 2", "more bits", "delete " + l.forever()} {
-			if !errors.Is(err, lease.ErrExhausted) || !strings.Contains(err.Error(), part) {
-				t.Errorf("%v; want it to say %q", err, part)
-			}
+	first := l.starts(nil, "10.0.0.1")
+	path, _ := l.node("10.0.0.1")
+	names, _, _ := l.conn.Children(l.forever())
+	for _, name := range names {
+		if err := l.conn.Delete(l.forever()+"/"+name, -1); err != nil {
+			t.Fatal(err)
 		}
 	}
-	l.node("10.0.0.1:8080")
-}
-
-// TestLeafPeers: the clock is compared with the live peers' mean. Leaf does not; where
-// others do, dead peers lower the mean, and one that cannot be read is always right.
-func TestLeafPeers(t *testing.T) {
-	t.Parallel()
-	l := newLeaf(t)
-	dead := l.java("10.0.1.1:8080", data("10.0.1.1", time.Now().Add(-24*time.Hour)))
-	l.java("10.0.1.2:8080", "x") // cannot be read
-	_, stat, err := l.conn.Get(dead)
-	if err != nil {
-		t.Fatal(err)
+	if err := first.Loss(t); !errors.Is(err, lease.ErrRewound) || !errors.Is(err, lease.ErrLost) {
+		t.Errorf("%v; want ErrRewound and ErrLost", err)
 	}
-	live := l.java("10.0.1.3:8080", data("10.0.1.3", time.Now()))
-	servertest.Eventually(t, "the first peer has not reported for a while", func() bool {
-		now, err := l.conn.Set(live, []byte(data("10.0.1.3", time.Now())), -1)
-		return err == nil && now.Mtime-stat.Mtime > 1200
+	first.Await(t, "the holder says what to do", func(g lease.Grant) bool {
+		return !g.Held && g.Err != nil && strings.Contains(g.Err.Error(), "number 1") && strings.Contains(g.Err.Error(), "restart")
 	})
-	stop := make(chan struct{})
-	var reporting sync.WaitGroup
-	report := func(path, ip string, clock func() time.Time) {
-		reporting.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				case <-time.After(20 * time.Millisecond):
-				}
-				if _, err := l.conn.Set(path, []byte(data(ip, clock())), -1); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	defer reporting.Wait()
-	defer close(stop)
-	report(live, "10.0.1.3", shifted(time.Minute))
-	report(l.java("web-1.example:8080", data("web-1.example", time.Now().Add(time.Hour))), "web-1.example", shifted(3*time.Minute))
-	const mean = 2 * time.Minute
-	l.fails("10.0.0.1", time.Now, lease.ErrSkew, "behind the mean of 2 peers")
-	l.fails("10.0.0.1", shifted(time.Hour), lease.ErrSkew, "ahead of the mean of 2 peers")
-	if names, _, _ := l.conn.Children(l.forever()); len(names) != 4 {
-		t.Errorf("nodes %v; want none of the process that did not start", names)
-	}
-	config := l.config("10.0.0.1")
-	config.Threshold = 30 * time.Second // the machine may be slow
-	if _, err := l.start(background(t), nil, config, 1023, shifted(mean)); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestLeafRelease: what was stamped ahead of the clock is reported, and the address is
-// free at once.
-func TestLeafRelease(t *testing.T) {
-	t.Parallel()
-	l := newLeaf(t)
-	h := l.starts("10.0.0.1", time.Now)
-	ahead := time.Now().Add(time.Second)
-	if err := h.Release(background(t), ahead); err != nil {
+	if err := l.conn.Delete(l.forever(), -1); err != nil {
 		t.Fatal(err)
 	}
-	if _, stamp := l.node("10.0.0.1:8080"); stamp < ahead.UnixMilli() {
-		t.Errorf("timestamp %d, want %d", stamp, ahead.UnixMilli())
-	}
-	if exists, _, err := l.conn.Exists("/snowflake/" + l.name + "/temporary/10.0.0.1:8080"); exists || err != nil {
-		t.Errorf("the ephemeral node: %t, %v", exists, err)
-	}
-	if g := l.starts("10.0.0.1", time.Now).Last(); g.Number != 0 || !g.From.After(ahead.Truncate(time.Millisecond)) {
-		t.Errorf("granted %+v; want number 0 after %v", g, ahead)
+	second := l.starts(nil, "10.0.0.2")
+	if a, b := first.History()[0], second.Last(); b.Number != a.Number || b.From.Before(a.Until) {
+		t.Errorf("granted %+v, and after %s was deleted %+v", a, path, b)
 	}
 }
 
-// TestLeafSpans: a process reports as often as Leaf does, and counts as alive through two
-// reports that are lost.
-func TestLeafSpans(t *testing.T) {
-	if every, lives, _ := workerzk.Leaf(nil, "orders", 8080, workerzk.LeafConfig{}).Spans(); every != 3*time.Second || lives < 3*every {
-		t.Errorf("a report every %v, and alive for %v", every, lives)
+// TestLeafAfterJava: a number of a process in Java is held while the process reports. The
+// next holder begins above all that it can have stamped.
+func TestLeafAfterJava(t *testing.T) {
+	l := newLeaf(t)
+	ahead, behind, earlier := time.Now().Add(time.Hour), time.Now().Add(-time.Hour), *l
+	earlier.name += "_earlier"
+	path, _ := l.java("10.0.0.1", ahead), l.java("10.0.0.2", behind)
+	earlier.java("10.0.0.3", ahead)
+	l.makes("/snowflake/" + earlier.name + "/temporary")
+	l.held("10.0.0.1", path, "a process of Leaf at 10.0.0.1, port 8080")
+	began := time.Now()
+	first, second := l.starts(nil, "10.0.0.1"), l.starts(nil, "10.0.0.2")
+	if a, b := first.Last(), second.Last(); a.Number != 0 || a.From.Sub(ahead) < 9*time.Second || b.Number != 1 || b.From.Before(began) {
+		t.Errorf("granted %+v and %+v; want 0 from 10s after %v, and 1 from %v", a, b, ahead, began)
 	}
+	l.covered("10.0.0.1", first)
+	if g := earlier.starts(nil, "10.0.0.3").Last(); g.From.Sub(ahead) < 10*time.Minute {
+		t.Errorf("granted %+v; want it to begin 10m after %v", g, ahead)
+	}
+	l.sets(path, data("10.0.0.1", ahead.Add(time.Minute))) // the process in Java goes on
+	if err := first.Loss(t); !errors.Is(err, lease.ErrLost) || errors.Is(err, lease.ErrRewound) {
+		t.Errorf("%v; want ErrLost alone", err)
+	}
+	l.held("10.0.0.1", "a process of Leaf")
+	before := first.History()[0]
+	first.Await(t, "it takes the number again", func(g lease.Grant) bool { return g.From.After(before.Until) })
+	l.covered("10.0.0.1", first)
+	second.Kept(t)
+}
+
+// TestLeafStore: a report of another process is a write of the row, whenever it comes. A
+// number above the greatest is refused. Of two nodes of one address, the lesser number counts.
+func TestLeafStore(t *testing.T) {
+	l := newLeaf(t)
+	conn, w := wired(t, shared(t), 20*time.Second)
+	path, _ := l.java("10.0.0.1", time.UnixMilli(0)), l.java("10.0.0.1", time.UnixMilli(0))
+	s := workerzk.LeafStore(conn, l.name, 8080, workerzk.LeafConfig{Address: "10.0.0.1"})
+	number, err := s.Assign(background(t), 0)
+	if err := errors.Join(err, s.Prepare(background(t), slog.Default())); number != 0 || err != nil {
+		t.Fatalf("number %d, %v; want the least", number, err)
+	}
+	_, err = workerzk.LeafStore(conn, l.name, 8080, workerzk.LeafConfig{Address: "10.0.0.2"}).Assign(background(t), 1)
+	for _, part := range []string{"10.0.0.2:8080-0000000002 has number 2, above 1", "more bits", "another name", l.forever()} {
+		if !errors.Is(err, lease.ErrExhausted) || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v; want it to say %q", err, part)
+		}
+	}
+	l.java("web-1", time.Now())
+	if row, _, err := s.Read(background(t), 3, time.Minute); err != nil || row == nil {
+		t.Errorf("%+v, %v; want the row of an address with a dash", row, err)
+	}
+	read := func(state lease.State) string {
+		t.Helper()
+		row, _, err := s.Read(background(t), 0, time.Minute)
+		if err != nil || row == nil || row.State != state {
+			t.Fatalf("%+v, %v; want it %s", row, err, state)
+		}
+		return row.Token
+	}
+	swap := func(s lease.Store, old, token string, change lease.Change, want bool) {
+		t.Helper()
+		write := insert(0, token)
+		write.Change = change
+		if done, err := s.Swap(background(t), old, write); done != want || err != nil {
+			t.Fatalf("swap %s for %s: %t, %v; want %t", old, token, done, err, want)
+		}
+	}
+	report := func() { l.sets(path, data("10.0.0.1", time.Now())) }
+	free := read(lease.StateFree)
+	report()
+	swap(s, free, "a", lease.Acquire, false)
+	swap(s, read(lease.StateHeld), "b", lease.Acquire, true)
+	w.between.Store(&between{`"token":"c"`, report})
+	swap(s, "b", "c", lease.Extend, false)
+	swap(s, read(lease.StateHeld), "d", lease.Acquire, true)
+	rows := workerzk.NewStore(l.conn, "/snowflake/"+l.name+"/uidring")
+	swap(rows, "d", "e", lease.Release, true) // as by hand
+	if token := read(lease.StateFree); token != "e" {
+		t.Errorf("token %s, want the last write of the row", token)
+	}
+	w.between.Store(&between{`"token":"f"`, func() { swap(rows, "e", "g", lease.Acquire, true) }})
+	swap(s, "e", "f", lease.Release, false)
+	for _, text := range []string{"x", `{"timestamp":-1}`, `{"timestamp":9000000000000000000}`} {
+		l.sets(path, []byte(text))
+		if _, err := s.Assign(background(t), 9); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "timestamp from 0") {
+			t.Errorf("%s: %v; want it to name %s", text, err, path)
+		}
+	}
+}
+
+// TestLeafOptions: the address is the one from which ZooKeeper is reached. Reports come as
+// often as Java's. The number and the layout are Leaf's, and the nodes have the access list.
+func TestLeafOptions(t *testing.T) {
+	l := newLeaf(t)
+	acl := zk.WorldACL(zk.PermAll &^ zk.PermAdmin)
+	leaser := workerzk.Leaf(l.conn, l.name, 8080, workerzk.LeafConfig{ACL: acl}, lease.WithNumber(uid.StaticWorker(7)))
+	if g := holding.Take(t, leaser, 9).Last(); g.Number != 1 {
+		t.Errorf("granted %+v; want number 1", g)
+	}
+	path, _ := l.node("127.0.0.1")
+	row := "/snowflake/" + l.name + "/uidring/number/0000000000000000001"
+	for _, path := range []string{path, row, row + "/alive"} {
+		if got, _, err := l.conn.GetACL(path); err != nil || !slices.Equal(got, acl) {
+			t.Errorf("%s: %v, %v; want %v", path, got, err, acl)
+		}
+	}
+	s := workerzk.LeafStore(l.conn, l.name, 8080, workerzk.LeafConfig{})
+	for i, layout := range []bits.Layout{bits.Default(), bits.Snowflake()} {
+		err := lease.Request{Layout: layout.String()}.Agree(background(t), s.SwapLayout)
+		if errors.Is(err, lease.ErrLayout) != (i == 0) || i > 0 && err != nil {
+			t.Errorf("layout %v: %v; want Java's alone", layout, err)
+		}
+	}
+	var last *zk.Stat
+	servertest.Eventually(t, "two reports have less than 10s between them", func() bool {
+		_, stat, err := l.conn.Get(path)
+		before := last
+		if last = stat; err != nil {
+			t.Fatal(err)
+		}
+		return before != nil && stat.Version > before.Version && stat.Mtime-before.Mtime < 10_000
+	})
 }
 
 // TestLeafRefused: bad input is refused, with all faults at once.
 func TestLeafRefused(t *testing.T) {
-	_, err := workerzk.Leaf(nil, "a/b", 0, workerzk.LeafConfig{Address: "host", Threshold: 1, Wait: -1}).Lease(context.Background(), -1, nil, nil)
-	for _, part := range []string{"connection is nil", `name "a/b"`, "port 0", `Address "host"`, "Threshold 1ns", "Wait -1ns", "limit -1", "clock"} {
+	_, err := workerzk.Leaf(nil, "a/b", 0, workerzk.LeafConfig{Address: "host"}, lease.WithWindow(-1)).Lease(t.Context(), lease.Request{Limit: -1})
+	for _, part := range []string{"connection is nil", `name "a/b"`, "port 0", `Address "host"`, "WithWindow", "Limit -1", "Clock"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v; want it to say %q", err, part)
 		}

@@ -5,6 +5,7 @@ package workerzk_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"sync"
@@ -18,6 +19,10 @@ import (
 
 // TestMain runs the tests and ends the shared server.
 func TestMain(m *testing.M) {
+	if order := os.Getenv(burstEnv); order != "" {
+		fmt.Fprintln(os.Stderr, burst(order))
+		os.Exit(1)
+	}
 	code := m.Run()
 	end()
 	os.Exit(code)

@@ -186,13 +186,34 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 			ops = append(ops, &zk.SetDataRequest{Path: count, Data: format(max(next, w.Number+1)), Version: counted.stat.Version})
 		}
 		err = s.client.multi(ctx, path, ops...)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, zk.ErrNoNode): // a parent is gone
-			return false, err
-		case !conflict(err):
-			return false, err
+		if err == nil || !conflict(err) || errors.Is(err, zk.ErrNoNode) { // a parent is gone
+			return err == nil, err
+		}
+	}
+}
+
+// SwapLayout implements lease.Store.
+func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+	path := s.path + "/layout"
+	for {
+		if err := s.client.fence(ctx, path); err != nil {
+			return "", err
+		}
+		n, err := s.client.get(ctx, path)
+		if err != nil {
+			return "", err
+		}
+		remembered := ""
+		var op any = &zk.CreateRequest{Path: path, Data: []byte(layout), Acl: s.client.acl}
+		if n != nil {
+			remembered = string(n.data)
+			op = &zk.SetDataRequest{Path: path, Data: []byte(layout), Version: n.stat.Version}
+		}
+		if remembered != old || remembered == layout {
+			return remembered, nil
+		}
+		if err := s.client.multi(ctx, path, op); err == nil || !conflict(err) || errors.Is(err, zk.ErrNoNode) { // a parent is gone
+			return layout, err
 		}
 	}
 }

@@ -19,8 +19,8 @@ import (
 
 var paths atomic.Int64
 
-// path returns a node of the test's own, which is not there.
-func path() string { return fmt.Sprintf("/uidring-test/ä-%d/workers", paths.Add(1)) }
+// newPath returns a node of the test's own, which is not there.
+func newPath() string { return fmt.Sprintf("/uidring-test/ä-%d/workers", paths.Add(1)) }
 
 // TestStore: the store does what package lease needs. Holders are alive as long as
 // their session.
@@ -30,7 +30,7 @@ func TestStore(t *testing.T) {
 	leasetest.Suite{
 		Expiry: 200 * time.Millisecond,
 		Open: func(*testing.T) leasetest.Opener {
-			path := path()
+			path := newPath()
 			return func(t *testing.T) lease.Store {
 				conn := ready(t, connect(t, servers, 20*time.Second, nil))
 				store := workerzk.NewStore(conn, path)

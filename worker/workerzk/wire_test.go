@@ -23,6 +23,14 @@ type wire struct {
 
 	deaf atomic.Bool  // nothing is received, although all is sent
 	last atomic.Value // a string: a request that has it makes the wire deaf
+
+	between atomic.Pointer[between]
+}
+
+// between is what happens before a request that has the text is sent.
+type between struct {
+	text string
+	do   func()
 }
 
 // wired opens a connection that a test breaks.
@@ -65,6 +73,9 @@ type deafConn struct {
 }
 
 func (c *deafConn) Write(p []byte) (int, error) {
+	if b := c.wire.between.Load(); b != nil && strings.Contains(string(p), b.text) && c.wire.between.CompareAndSwap(b, nil) {
+		b.do()
+	}
 	if last, _ := c.wire.last.Load().(string); last != "" && strings.Contains(string(p), last) {
 		c.wire.deaf.Store(true)
 	}

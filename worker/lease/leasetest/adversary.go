@@ -124,14 +124,14 @@ func (s Suite) live(store lease.Store, book *ledger, life int64) (held bool) {
 	)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*s.Expiry+time.Second)
 	defer cancel()
-	l, err := leaser.Lease(ctx, contested-1, time.Now, func(g lease.Grant) {
+	l, err := leaser.Lease(ctx, lease.Request{Limit: contested - 1, Clock: time.Now, Granted: func(g lease.Grant) {
 		mu.Lock()
 		defer mu.Unlock()
 		if g.Held && (!grant.Held || g.Number != grant.Number) {
 			last = 0
 		}
 		grant = g
-	})
+	}})
 	if err != nil {
 		return false
 	}

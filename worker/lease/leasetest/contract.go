@@ -223,3 +223,46 @@ func (s Suite) cancelled(t *testing.T, open Opener) {
 		}
 	}
 }
+
+// layout: the store remembers one layout, and replaces it only if the caller names it.
+func (s Suite) layout(t *testing.T, open Opener) {
+	a, b := open(t), open(t)
+	long := "1/1/61,epoch=2010-11-04T01:42:54.657123456Z,unit=2562047h47m16.854775807s"
+	for _, step := range []struct{ old, layout, want string }{
+		{"first", "second", ""}, {"", "first", "first"}, {"", "second", "first"}, {"second", "third", "first"},
+		{"first", "first", "first"}, {"first", long, long}, {long[:64], "third", long}, {"", "first", long}, {long, "second", "second"},
+	} {
+		remembered, err := a.SwapLayout(context.Background(), step.old, step.layout)
+		if err != nil || remembered != step.want {
+			t.Fatalf("SwapLayout(%q, %q) = %q, %v; want %q", step.old, step.layout, remembered, err, step.want)
+		}
+		a, b = b, a
+	}
+	if view := (bench{t, a}).view(within); view.Next != within.From || len(view.Free) != 0 {
+		t.Errorf("look: %+v; want no row", view)
+	}
+	if rows, err := a.List(context.Background(), 0, time.Hour); len(rows) != 0 || err != nil {
+		t.Errorf("list: %v, %v; want no row", rows, err)
+	}
+	bench{t, a}.inserts(acquire(within.From, "a", 1), true)
+
+	// Of several at once, one is the first, and all learn which.
+	open = s.Open(t)
+	var starts sync.WaitGroup
+	var remembered [6]string
+	for i := range remembered {
+		store := open(t)
+		starts.Go(func() {
+			var err error
+			if remembered[i], err = store.SwapLayout(context.Background(), "", fmt.Sprint("layout ", i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	starts.Wait()
+	for _, text := range remembered {
+		if text == "" || text != remembered[0] {
+			t.Fatalf("starts at once: %q, want one layout for all", remembered)
+		}
+	}
+}

@@ -51,7 +51,7 @@ func (s Suite) Run(t *testing.T) {
 		run  func(t *testing.T, open Opener)
 	}{
 		{"Empty", s.empty}, {"Insert", s.insert}, {"Swap", s.swap}, {"Fresh", s.fresh}, {"Bounds", s.bounds},
-		{"Look", s.look}, {"List", s.list}, {"Expiry", s.expiry}, {"Once", s.once}, {"Cancelled", s.cancelled},
+		{"Look", s.look}, {"Layout", s.layout}, {"List", s.list}, {"Expiry", s.expiry}, {"Once", s.once}, {"Cancelled", s.cancelled},
 		{"ComesBack", s.comesBack}, {"Crash", s.crash}, {"Held", s.held}, {"Loss", s.loss}, {"Starters", s.starters},
 		{"Renews", s.renews}, {"Range", s.inRange}, {"Fixed", s.fixed}, {"Overtaken", s.overtaken}, {"Counted", s.counted},
 		{"Linearizable", Linearizable}, {"Adversary", s.adversary}, {"AlwaysFree", s.alwaysFree},

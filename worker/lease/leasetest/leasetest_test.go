@@ -105,7 +105,7 @@ func TestFaultyStoresAreNotLinearizable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for range attempts {
-				s := NewMemory()
+				s := new(Memory)
 				if !linearizable(t, record(t, func(*testing.T) lease.Store { return s }, fault)) {
 					return
 				}
@@ -117,7 +117,7 @@ func TestFaultyStoresAreNotLinearizable(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	Suite{Open: func(t *testing.T) Opener {
-		s := NewMemory()
+		s := new(Memory)
 		return func(*testing.T) lease.Store { return s }
 	}}.Run(t)
 }
@@ -140,7 +140,7 @@ func TestAdversaryFindsFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for range attempts {
-				s := fault(NewMemory())
+				s := fault(new(Memory))
 				if (Suite{Expiry: 100 * time.Millisecond}).contend(t, func(*testing.T) lease.Store { return s }) != nil {
 					return
 				}

@@ -11,22 +11,17 @@ import (
 )
 
 // Memory is a lease.Store in the memory of this process, for tests. It is also an
-// example of a complete Store. Make one with NewMemory.
+// example of a complete Store. The zero value is ready for use.
 type Memory struct {
-	mu   sync.Mutex
-	rows map[int64]*row
-	next map[int64]int64 // the least number that was never given, by the From of bounds
-	now  func() time.Time
+	mu     sync.Mutex
+	rows   map[int64]*row
+	next   map[int64]int64 // the least number that was never given, by the From of bounds
+	layout string
 }
 
 type row struct {
 	lease.Row
 	until time.Time // the holder is alive until then; zero if nobody holds it
-}
-
-// NewMemory returns a store without rows.
-func NewMemory() *Memory {
-	return &Memory{rows: map[int64]*row{}, next: map[int64]int64{}, now: time.Now}
 }
 
 // Name implements lease.Store.
@@ -41,9 +36,9 @@ func (m *Memory) Look(ctx context.Context, within lease.Bounds, _ time.Duration)
 	defer m.mu.Unlock()
 	var rows []lease.Row
 	for _, r := range m.rows {
-		rows = append(rows, m.shown(r))
+		rows = append(rows, shown(r))
 	}
-	return lease.NewView(m.clock(), rows, m.next, within), nil
+	return lease.NewView(clock(), rows, m.next, within), nil
 }
 
 // Read implements lease.Store.
@@ -55,10 +50,10 @@ func (m *Memory) Read(ctx context.Context, number int64, _ time.Duration) (*leas
 	defer m.mu.Unlock()
 	r, ok := m.rows[number]
 	if !ok {
-		return nil, m.clock(), nil
+		return nil, clock(), nil
 	}
-	shown := m.shown(r)
-	return &shown, m.clock(), nil
+	s := shown(r)
+	return &s, clock(), nil
 }
 
 // Insert implements lease.Store.
@@ -71,8 +66,11 @@ func (m *Memory) Insert(ctx context.Context, w lease.Write) (done bool, err erro
 	if _, ok := m.rows[w.Number]; ok || w.Fresh && w.Number < m.next[w.Within.From] {
 		return false, nil
 	}
+	if m.rows == nil {
+		m.rows, m.next = map[int64]*row{}, map[int64]int64{}
+	}
 	m.next[w.Within.From] = max(m.next[w.Within.From], w.Number+1)
-	r := &row{Row: lease.Row{Number: w.Number, Created: m.clock()}}
+	r := &row{Row: lease.Row{Number: w.Number, Created: clock()}}
 	m.rows[w.Number] = r
 	m.write(r, w)
 	return true, nil
@@ -94,13 +92,26 @@ func (m *Memory) Swap(ctx context.Context, old string, w lease.Write) (done bool
 }
 
 func (m *Memory) write(r *row, w lease.Write) {
-	r.Token, r.Until, r.Heartbeat, r.until = w.Token, w.Until, m.clock(), m.now().Add(w.Expiry)
+	r.Token, r.Until, r.Heartbeat, r.until = w.Token, w.Until, clock(), time.Now().Add(w.Expiry)
 	switch w.Change {
 	case lease.Acquire:
 		r.Node = w.Node
 	case lease.Release:
 		r.Heartbeat, r.until = 0, time.Time{}
 	}
+}
+
+// SwapLayout implements lease.Store.
+func (m *Memory) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.layout == old {
+		m.layout = layout
+	}
+	return m.layout, nil
 }
 
 // List implements lease.Store.
@@ -111,7 +122,7 @@ func (m *Memory) List(ctx context.Context, limit int, _ time.Duration) (rows []l
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.rows {
-		rows = append(rows, m.shown(r))
+		rows = append(rows, shown(r))
 	}
 	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
 	if limit > 0 {
@@ -121,17 +132,17 @@ func (m *Memory) List(ctx context.Context, limit int, _ time.Duration) (rows []l
 }
 
 // shown returns a row with its state.
-func (m *Memory) shown(r *row) lease.Row {
-	shown := r.Row
+func shown(r *row) lease.Row {
+	s := r.Row
 	switch {
 	case r.until.IsZero():
-		shown.State = lease.StateFree
-	case m.now().Before(r.until):
-		shown.State = lease.StateHeld
+		s.State = lease.StateFree
+	case time.Now().Before(r.until):
+		s.State = lease.StateHeld
 	default:
-		shown.State = lease.StateExpired
+		s.State = lease.StateExpired
 	}
-	return shown
+	return s
 }
 
-func (m *Memory) clock() int64 { return m.now().UnixMilli() }
+func clock() int64 { return time.Now().UnixMilli() }

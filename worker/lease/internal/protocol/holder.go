@@ -36,7 +36,7 @@ type Holder struct {
 	held   bool
 	grant  Grant   // while held
 	token  string  // while held: of the row, as last known
-	doubts []doubt // writes to the row that are not known to have been done
+	doubts []doubt // the last writes to the row that are not known to have been done
 	tried  *try    // the last of them, until the row has been read
 
 	read bool  // row and now are what the store showed, and no write was tried since
@@ -55,6 +55,12 @@ type doubt struct {
 	token string
 	from  int64
 }
+
+// maxDoubts is how many writes in doubt a holder remembers. If an older one is done after
+// all, the row has a token that the holder does not know, and the number counts as lost.
+// That costs a number and repeats no tick: a write grants nothing until its holder knows
+// that it was done, and whoever takes the row begins at the row's Until.
+const maxDoubts = 64
 
 // try is a write without a good answer: the token that it would replace, empty for no
 // row, and the store's error.
@@ -259,7 +265,8 @@ func (h *Holder) settle(request Request, answer Answer) (done bool) {
 	}
 	h.read = false
 	if answer.Err != nil || !answer.Done {
-		h.doubts = append(slices.Clone(h.doubts), doubt{request.Token, from})
+		remembered := h.doubts[max(0, len(h.doubts)+1-maxDoubts):]
+		h.doubts = append(slices.Clone(remembered), doubt{request.Token, from})
 		h.tried = &try{request.Old, cmp.Or(answer.Err, ErrNotDone)}
 		return false
 	}

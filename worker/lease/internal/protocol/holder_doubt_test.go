@@ -131,6 +131,28 @@ func TestDoubtsOfExtending(t *testing.T) {
 			d.fails(read7, row7(1050, fmt.Sprint("t", (late+1)%5+2), 1150), ErrLost)
 		}
 	})
+	t.Run("one too many", func(t *testing.T) {
+		for _, remembered := range []bool{true, false} {
+			d, tries := hold(t, -1), 10*maxDoubts
+			for i := range tries {
+				d.goes(read7, row7(1050, "t1", 1100))
+				d.goes(extend7("t1", fmt.Sprint("t", i+2), 1150), failed)
+				d.fails(read7, row7(1050, "t1", 1100), errStore)
+			}
+			if n := len(d.doubts); n != maxDoubts {
+				t.Fatalf("%d doubts, want %d", n, maxDoubts)
+			}
+			oldest := tries + 2 - maxDoubts
+			if remembered {
+				d.goes(read7, row7(1050, fmt.Sprint("t", oldest), 1150))
+				d.owns(Grant{7, 500, 1150})
+				continue
+			}
+			d.fails(read7, row7(1050, fmt.Sprint("t", oldest-1), 1150), ErrLost)
+			d.owns(Grant{})
+			d.expect(Request{Op: Look})
+		}
+	})
 	t.Run("lost", func(t *testing.T) {
 		d := begin(t, failed)
 		d.fails(read7, row7(1060, "other", 1300), ErrLost)

@@ -115,6 +115,28 @@ func variable(t *testing.T, name string) (value uint64, set bool) {
 	return value, true
 }
 
+// TestForgottenDoubts has holders remember the last of their writes in doubt alone. They
+// may lose numbers that they could have kept, and no tick is stamped or owned twice.
+func TestForgottenDoubts(t *testing.T) {
+	safety := []breach{repeated, uncovered, unowned, overlap, disorder, lowered, regrant, silent, endless}
+	forgotten := 0
+	forget := func(p *process) {
+		if d := p.holder.doubts; len(d) > 1 {
+			forgotten++
+			p.holder.doubts = d[len(d)-1:]
+		}
+	}
+	for seed := range uint64(1000) {
+		if w := play(seed, promise, seams{taken: forget}, safety, false); w.broken != nil {
+			t.Fatal(account(play(seed, promise, seams{taken: forget}, safety, true)))
+		}
+	}
+	if forgotten == 0 {
+		t.Error("no doubt was forgotten")
+	}
+	t.Logf("%d doubts forgotten", forgotten)
+}
+
 // TestReplay holds the simulator to its word: a seed always tells one story.
 func TestReplay(t *testing.T) {
 	for seed := range uint64(20) {

@@ -1,0 +1,72 @@
+package sqldb
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+)
+
+// setting is a setting of the server, the session or a table.
+type setting struct {
+	name   string
+	query  string   // selects its value; each ? stands for the table
+	unsafe []string // values with which a crash forgets commits
+}
+
+// engine selects the engine of a table, which may be qualified. MySQL takes a name as it
+// is written.
+const engine = "SELECT engine AS value FROM information_schema.tables WHERE table_name = SUBSTRING_INDEX(?, '.', -1) " +
+	"AND table_schema = IF(LOCATE('.', ?) > 0, SUBSTRING_INDEX(?, '.', 1), DATABASE())"
+
+// flushes are the settings by which a commit reaches the disk before it is answered.
+var flushes = map[string][]setting{
+	"mysql": {
+		{"innodb_flush_log_at_trx_commit", "SELECT @@innodb_flush_log_at_trx_commit AS value", []string{"0", "2"}},
+		{"engine", engine, []string{"MyISAM", "MEMORY"}},
+	},
+	"postgres": {
+		{"synchronous_commit", "SELECT current_setting('synchronous_commit') AS value", []string{"off"}},
+		{"fsync", "SELECT current_setting('fsync') AS value", []string{"off"}},
+		// to_regclass folds a name without quotes, as statements do.
+		{"table", "SELECT CASE relpersistence WHEN 'u' THEN 'UNLOGGED' ELSE '' END AS value FROM pg_class WHERE oid = to_regclass(?)", []string{"UNLOGGED"}},
+	},
+	"sqlite": {
+		// In WAL mode NORMAL, which is 1, does not flush either.
+		{"synchronous", "SELECT CASE WHEN journal_mode = 'wal' AND synchronous = 1 THEN 'NORMAL in WAL mode' ELSE synchronous END AS value " +
+			"FROM pragma_synchronous, pragma_journal_mode", []string{"0", "NORMAL in WAL mode"}},
+	},
+}
+
+// WarnFlush logs if the database confirms commits to table before they are on the disk:
+// after a crash, the server can then give again what it gave before. pkg begins the
+// message. WarnFlush returns no error, so that it never fails a start.
+func WarnFlush(ctx context.Context, db *gorm.DB, log *slog.Logger, pkg, table string) {
+	for _, s := range flushes[db.Name()] {
+		var value string
+		err := Transaction(ctx, db, func(tx *gorm.DB) (err error) { value, err = ask(tx, s.query, table); return err })
+		if err == nil && slices.Contains(s.unsafe, value) {
+			log.WarnContext(ctx, pkg+": the database confirms commits before they are on the disk; after a crash of the server, numbers and ids can repeat",
+				"table", table, "setting", s.name, "value", value)
+		}
+	}
+}
+
+// Engine returns the engine of a table of MySQL or MariaDB, or "" if it is not known.
+func Engine(db *gorm.DB, table string) (string, error) {
+	if db.Name() != "mysql" {
+		return "", nil
+	}
+	return ask(db, engine, table)
+}
+
+func ask(db *gorm.DB, query, table string) (value string, err error) {
+	names := make([]any, strings.Count(query, "?"))
+	for i := range names {
+		names[i] = table
+	}
+	err = db.Raw(query, names...).Scan(&value).Error
+	return value, err
+}

@@ -1,0 +1,116 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// Rows from 2019 on get ids of their own time, in batches, beside live traffic. The text
+// is in uid/BACKFILL.md.
+func ExampleRegistry_migration() {
+	type Order struct {
+		OldID   int64 `gorm:"primaryKey"`
+		Created time.Time
+		UID     uid.ID `gorm:"index"` // 0 until the row is migrated
+	}
+	db, err := dbtest.Open(":memory:")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dbtest.Close(db)
+	if err := db.AutoMigrate(&Order{}); err != nil {
+		log.Fatal(err)
+	}
+	oldest := time.Date(2019, time.May, 1, 12, 0, 0, 0, time.UTC)
+	for i := range 10 {
+		if err := db.Create(&Order{Created: oldest.Add(time.Duration(i/3) * time.Hour)}).Error; err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	// The layout begins before the oldest row. All generators have it.
+	layout, err := bits.ParseLayout("31/20/12,epoch=2019-01-01")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, registry := context.Background(), worker.NewRegistry(db)
+	live, err := uid.NewCached(ctx, registry, uid.Config{Layout: layout})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer live.Close()
+	made, err := live.Next() // new rows get ids meanwhile
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// migrate gives ids to the rows that have none, the oldest first, in batches. Each
+	// batch is a transaction, so after a crash migrate continues with the next row.
+	migrate := func(batches int) error {
+		old, err := uid.NewBackfill(ctx, registry, uid.BackfillConfig{Layout: layout, MaxTicks: 1})
+		if err != nil {
+			return err
+		}
+		defer old.Close()
+		for range batches {
+			err := db.Transaction(func(tx *gorm.DB) error {
+				var rows []Order
+				if err := tx.Where("uid = 0").Order("created, old_id").Limit(4).Find(&rows).Error; err != nil {
+					return err
+				}
+				for _, row := range rows {
+					id, err := old.At(row.Created)
+					if err != nil {
+						return err
+					}
+					if err := tx.Model(&row).Update("uid", id).Error; err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		_, err = old.At(oldest.AddDate(-1, 0, 0))
+		fmt.Println("2018 has no ids:", errors.Is(err, uid.ErrPast))
+		return nil
+	}
+	for range 2 { // the second run is after a crash
+		if err := migrate(2); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	var rows []Order
+	if err := db.Order("uid").Find(&rows).Error; err != nil {
+		log.Fatal(err)
+	}
+	ordered, unique := true, map[uid.ID]bool{made: true}
+	for i, row := range rows {
+		parts, err := live.Parse(row.UID)
+		if err != nil {
+			log.Fatal(err)
+		}
+		ordered = ordered && parts.Time.Equal(row.Created) && (i == 0 || !row.Created.Before(rows[i-1].Created)) && row.UID < made
+		unique[row.UID] = true
+	}
+	fmt.Println("ids are in order of time:", ordered)
+	fmt.Println("different ids:", len(unique))
+	// Output:
+	// 2018 has no ids: true
+	// 2018 has no ids: true
+	// ids are in order of time: true
+	// different ids: 11
+}

@@ -1,0 +1,86 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// A table belongs to one layout. A table that was made before layouts were remembered
+// belongs to the layout of the next start.
+func TestLayoutIsRemembered(t *testing.T) {
+	each(t, all, func(t *testing.T, s *store) {
+		before := assign(t, s.on(s.DB)) // which names no layout
+		old, next := bits.Default(), bits.LongLived()
+		start := func(layout, succeeds bits.Layout) (*uid.Cached, error) {
+			t.Helper()
+			gen, err := uid.NewCached(t.Context(), s.on(s.DB), uid.Config{Layout: layout, Succeeds: succeeds})
+			if err == nil {
+				t.Cleanup(func() { gen.Close() })
+			}
+			return gen, err
+		}
+		refused := func(layout, succeeds, remembered bits.Layout) {
+			t.Helper()
+			rows := s.numbers(t)
+			_, err := start(layout, succeeds)
+			if !errors.Is(err, lease.ErrLayout) {
+				t.Fatalf("a start with %s: %v, want ErrLayout", layout, err)
+			}
+			wantAll(t, err, layout.String(), remembered.String(), s.Table, "Succeeds")
+			wantNumbers(t, s, rows...)
+		}
+		allowed := func(layout, succeeds bits.Layout) *uid.Cached {
+			t.Helper()
+			gen, err := start(layout, succeeds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return gen
+		}
+		if gen := allowed(old, bits.Layout{}); gen.Worker() == before && s.name != "leaser" {
+			t.Errorf("number %d is given twice", before)
+		}
+		allowed(old, next)
+		named := old
+		named.WorkerParts = "rack:11+host:11" // which changes no id
+		allowed(named, bits.Layout{})
+		refused(next, bits.Layout{}, old)
+		refused(next, bits.Snowflake(), old)
+		allowed(next, old)
+		allowed(next, old)
+		refused(old, bits.Layout{}, next)
+		for _, number := range s.numbers(t) {
+			if number < 0 {
+				t.Errorf("%d is listed as a number", number)
+			}
+		}
+	})
+}
+
+// A store that cannot be asked for its layout fails the start, and the error says what was
+// being done.
+func TestLayoutCannotBeRead(t *testing.T) {
+	each(t, all, func(t *testing.T, s *store) {
+		s.create(t)
+		db, pool := s.Pooled(t)
+		broken := errors.New("broken")
+		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
+			if strings.Contains(query, "host AS host, port AS port FROM") || strings.Contains(query, "host_name AS host, port AS port FROM") {
+				return broken
+			}
+			return nil
+		}})
+		_, err := uid.NewCached(t.Context(), s.on(db), uid.Config{})
+		if !errors.Is(err, broken) {
+			t.Fatalf("%v, want %v", err, broken)
+		}
+		wantAll(t, err, "compare the layout with that of "+s.Table)
+	})
+}

@@ -1,0 +1,53 @@
+package lease_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
+)
+
+// A store remembers the layout of its first holder. A start with another layout takes no
+// number, unless it names the remembered one; then the store remembers the new layout.
+func TestLayout(t *testing.T) {
+	store := new(leasetest.Memory)
+	for _, start := range []struct {
+		layout, succeeds string
+		remembered       string // in the error; empty is no error
+	}{
+		{"", "", ""}, // the caller has no layout
+		{"A", "", ""},
+		{"A", "B", ""},
+		{"", "", ""},
+		{"B", "", "A"},
+		{"B", "C", "A"},
+		{"B", "A", ""},
+		{"B", "A", ""},
+		{"A", "", "B"},
+		{"C", "A", "B"},
+	} {
+		rows, err := store.List(t.Context(), 0, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: start.layout, Succeeds: start.succeeds}
+		held, err := lease.New(store).Lease(t.Context(), request)
+		if start.remembered == "" {
+			if err != nil {
+				t.Fatalf("%+v: %v", start, err)
+			}
+			t.Cleanup(func() { _ = held.Release(context.Background(), time.Now()) })
+			continue
+		}
+		var refused *lease.LayoutError
+		if !errors.As(err, &refused) || !errors.Is(err, lease.ErrLayout) || *refused != (lease.LayoutError{Layout: start.layout, Remembered: start.remembered}) {
+			t.Errorf("%+v: %v, want a LayoutError", start, err)
+		}
+		if after, err := store.List(t.Context(), 0, time.Minute); err != nil || len(after) != len(rows) {
+			t.Errorf("%+v: %d rows and %v, want %d: a refused start takes no number", start, len(after), err, len(rows))
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package lease_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// The tests of this file are in virtual time.
+
+// closing is a context as uid's Close uses it.
+func closing(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// Release ends with its context even if the store never answers, to a renewal or to the
+// release.
+func TestReleaseEndsInTime(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"while it is renewed": time.Minute, "at once": time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := new(hooked)
+				h := hold(t, s)
+				locked := make(chan struct{})
+				s.change(func() { s.before = func(context.Context, call) error { <-locked; return nil } })
+				time.Sleep(wait)
+				known, began := len(h.History()), time.Now()
+				err := h.Release(closing(t), time.Now())
+				if took := time.Since(began); took > 5500*time.Millisecond {
+					t.Errorf("Release took %v", took)
+				}
+				if !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "lease: give a number back to memory: ") {
+					t.Errorf("%v; want DeadlineExceeded, the operation and the store", err)
+				}
+				if again := h.Release(t.Context(), time.Now()); again != err {
+					t.Errorf("%v, then %v of the second call", err, again)
+				}
+				if n := len(s.since(began)); n > 1 {
+					t.Errorf("%d requests beside the one that hangs", n)
+				}
+				close(locked) // the store does what it was asked for, and nobody is told
+				synctest.Wait()
+				if n := len(h.History()); n > known {
+					t.Errorf("granted %+v after Release", h.History()[known:])
+				}
+			})
+		})
+	}
+}
+
+// A start ends with its context in the same way, and another start is not in its way.
+func TestStartEndsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, locked := new(hooked), make(chan struct{})
+		s.prepare = func(context.Context, int) error { <-locked; return nil }
+		began := time.Now()
+		_, err := lease.New(s, quiet).Lease(closing(t), lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}})
+		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 7*time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+		if s.prepared() != 1 {
+			t.Errorf("%d preparations at a time", s.prepared())
+		}
+		close(locked)
+	})
+}
+
+// Release tries again until its context ends, gives back up to exactly the instant that it
+// is told, and grants nothing.
+func TestReleaseTriesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(hooked)
+		h := hold(t, s)
+		s.change(func() {
+			s.before = func(ctx context.Context, c call) error { // a renewal hangs until it is given up
+				if c.Change != lease.Release {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return nil
+			}
+		})
+		time.Sleep(16 * time.Second)
+		known, began, next := len(h.History()), time.Now(), time.UnixMilli(time.Now().UnixMilli()+7)
+		s.change(func() {
+			s.before = func(_ context.Context, c call) error {
+				if time.Since(began) < time.Second {
+					return errAway
+				}
+				return nil
+			}
+		})
+		if err := h.Release(closing(t), next); err != nil {
+			t.Errorf("%v; want that it tries again", err)
+		}
+		if fresh := h.History()[known:]; len(fresh) > 0 {
+			t.Errorf("granted %+v by Release", fresh)
+		}
+		row, _, err := s.Read(t.Context(), 0, time.Minute)
+		if err != nil || row == nil || row.State != lease.StateFree || row.Until != next.UnixMilli() {
+			t.Errorf("%+v, %v; want the number free, and reserved until %d", row, err, next.UnixMilli())
+		}
+		calls := len(s.since(began))
+		if err := h.Release(t.Context(), next.Add(time.Hour)); err != nil || len(s.since(began)) != calls {
+			t.Errorf("%v, and a request of the second call", err)
+		}
+	})
+}
+
+// A holder of nothing has nothing to give back.
+func TestReleaseOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(hooked)
+		h := hold(t, s)
+		if err := lease.New(s, quiet).Free(t.Context(), 0, true); err != nil {
+			t.Fatal(err)
+		}
+		s.change(func() {
+			s.before = func(_ context.Context, c call) error {
+				if c.op == "Look" {
+					return errAway
+				}
+				return nil
+			}
+		})
+		time.Sleep(time.Minute)
+		began := time.Now()
+		if err := h.Release(closing(t), time.Now()); err != nil || len(s.since(began)) > 0 {
+			t.Errorf("%v after %d requests; want none", err, len(s.since(began)))
+		}
+	})
+}

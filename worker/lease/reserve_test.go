@@ -1,0 +1,208 @@
+package lease_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// The tests of this file are in virtual time.
+
+// A holder that borrows time reserves what its pace uses in two seconds, but never beyond
+// what it says that it may need, unless the window reaches further.
+func TestReservesAsFarAsNeeded(t *testing.T) {
+	for _, most := range []time.Duration{90 * time.Minute, 1000 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			h, began := hold(t, new(hooked)), time.Now()
+			var used time.Time
+			for i := range 10 { // an hour of time in each second
+				used = began.Add(time.Duration(i+1) * time.Hour)
+				h.Use(used, used.Add(most))
+				time.Sleep(time.Second)
+			}
+			until, furthest := h.Last().Until, used.Add(used.Sub(began))
+			if most == 90*time.Minute && !until.Equal(used.Add(most)) {
+				t.Errorf("reserved until %v; want %v", until, used.Add(most))
+			}
+			if most > 90*time.Minute && (until.Before(used.Add(30*time.Minute)) || until.After(furthest)) {
+				t.Errorf("reserved until %v; want half an hour or more beyond %v, and %v at most", until, used, furthest)
+			}
+		})
+	}
+}
+
+// A clock that steps ahead is no haste: no more is reserved than the window.
+func TestStepOfClockIsNoPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var step atomic.Int64
+		clock := func() time.Time { return time.Now().Add(time.Duration(step.Load())) }
+		h, err := holding.Try(t.Context(), t, lease.New(new(hooked), quiet), 9, clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(16 * time.Second)
+		h.Use(clock(), clock().Add(time.Hour*1000))
+		step.Store(int64(5 * time.Hour))
+		h.Use(clock(), clock().Add(time.Hour*1000))
+		time.Sleep(time.Second)
+		if until, want := h.Last().Until, clock().Add(lease.DefaultWindow); until.After(want) || until.Before(want.Add(-5*time.Second)) {
+			t.Errorf("reserved until %v; want %v", until, want)
+		}
+	})
+}
+
+// A holder that is ahead of the clock asks for more when half of what is left is used, and
+// not at each call before that. Calls during a round need no round of their own.
+func TestUseAsksOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(hooked)
+		h, began := hold(t, s, lease.WithExpiry(10*time.Minute)), time.Now()
+		h.Use(began.Add(6*time.Hour), time.Time{})
+		time.Sleep(time.Second)
+		if until := h.Last().Until; !until.After(began.Add(6 * time.Hour)) {
+			t.Fatalf("reserved until %v", until)
+		}
+		asked := time.Now()
+		for i := range 100 {
+			h.Use(began.Add(6*time.Hour+time.Duration(i)*time.Second), time.Time{})
+			time.Sleep(time.Millisecond)
+		}
+		if n := len(s.since(asked)); n > 0 {
+			t.Errorf("%d requests while less than half is used", n)
+		}
+		s.change(func() {
+			s.before = func(context.Context, call) error { time.Sleep(time.Second); return nil }
+		})
+		asked = time.Now()
+		for i := range 10 { // the round takes two seconds
+			h.Use(began.Add(6*time.Hour+6*time.Minute+time.Duration(i)*time.Second), time.Time{})
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(10 * time.Second)
+		if n := len(s.since(asked)); n != 2 {
+			t.Errorf("%d requests; want a read and a write", n)
+		}
+		s.heal()
+	})
+}
+
+// Each write has a token of its own, and says what the store needs to know.
+func TestWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, node := new(hooked), lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}
+		opts := []lease.Option{lease.Range(3, 20), lease.WithNode(node), lease.WithExpiry(30 * time.Second)}
+		began := time.Now()
+		first := hold(t, s, opts...)
+		hold(t, s, append(opts, lease.WithNumber(number{n: 5}))...)
+		time.Sleep(time.Minute)
+		if err := first.Release(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		hold(t, s, opts...) // takes number 3 again: it has rested
+		tokens := map[string]int{}
+		var inserts []lease.Write
+		for _, c := range s.since(began) {
+			if !c.writes() {
+				continue
+			}
+			tokens[c.Token]++
+			if len(c.Token) < 20 || tokens[c.Token] > 1 {
+				t.Errorf("%+v: want a token of its own", c)
+			}
+			if c.Expiry != 30*time.Second || (c.Change == lease.Acquire) != (c.Node == node) {
+				t.Errorf("%+v: want the expiry, and the node of a new holder", c)
+			}
+			if c.op == "Insert" {
+				inserts = append(inserts, c.Write)
+			} else if c.Within != (lease.Bounds{}) || c.Fresh {
+				t.Errorf("%+v: want no bounds", c)
+			}
+		}
+		if len(inserts) != 2 || !inserts[0].Fresh || inserts[0].Within != (lease.Bounds{From: 3, To: 9}) ||
+			inserts[1].Fresh || inserts[1].Within != (lease.Bounds{From: 5, To: 5}) {
+			t.Errorf("inserted %+v; want a fresh number from 3 to 9, and the number 5", inserts)
+		}
+	})
+}
+
+// A holder does not take a number below its range, whatever the store offers.
+func TestOfferBelowRange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &hooked{view: func(v lease.View) lease.View { v.Next = 0; return v }}
+		if g := hold(t, s, lease.Range(3, 9)).Last(); g.Number != 3 {
+			t.Errorf("granted %+v; want number 3", g)
+		}
+	})
+}
+
+// A number of WithNumber is held while its holder lives, which the error names, and can be
+// taken when that has expired.
+func TestHeldUntilExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, exact := new(hooked), lease.WithNumber(number{n: 7})
+		dead := hold(t, s, exact, lease.WithNode(lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}))
+		dead.Kill()
+		time.Sleep(20 * time.Second)
+		_, err := holding.Try(t.Context(), t, lease.New(s, quiet, exact), 9, time.Now)
+		if want := `number 7, by host "billing-7", port "8080", last sign of life 20s ago`; !errors.Is(err, lease.ErrHeld) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%v; want %q in it", err, want)
+		}
+		time.Sleep(41 * time.Second)
+		if g := hold(t, s, exact).Last(); !g.Held || !g.From.Equal(dead.Last().Until) {
+			t.Errorf("granted %+v; want it from %v", g, dead.Last().Until)
+		}
+	})
+}
+
+// Faults of a call of Lease are told before the store is called.
+func TestFaultsOfCall(t *testing.T) {
+	for _, tt := range []struct {
+		opts    []lease.Option
+		limit   int64
+		clock   func() time.Time
+		granted func(lease.Grant)
+		want    string
+	}{
+		{[]lease.Option{lease.Range(5, 20)}, 4, time.Now, func(lease.Grant) {}, "it begins at 5, want 4 at most"},
+		{nil, 9, nil, func(lease.Grant) {}, "want Clock and Granted"},
+		{nil, 9, time.Now, nil, "want Clock and Granted"},
+	} {
+		s := new(hooked)
+		if _, err := lease.New(s, tt.opts...).Lease(t.Context(), lease.Request{Limit: tt.limit, Clock: tt.clock, Granted: tt.granted}); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v; want %q in it", err, tt.want)
+		}
+		if s.prepared()+len(s.calls) > 0 {
+			t.Errorf("%q: %d calls", tt.want, s.prepared()+len(s.calls))
+		}
+	}
+	if g := hold(t, new(hooked), lease.Range(9, 20)).Last(); g.Number != 9 { // the last number that the limit allows
+		t.Errorf("granted %+v", g)
+	}
+}
+
+// Each change of a number is logged, also when the handler had nothing to write meanwhile.
+func TestLogsEachChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logged.Text
+		s := new(hooked)
+		h := hold(t, s, lease.WithLogger(log.Logger()))
+		for i := range 3 {
+			if err := lease.New(s, quiet).Free(t.Context(), h.Last().Number, true); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			if lost, taken := log.Count("is lost"), log.Count("another number is taken", fmt.Sprintf("number=%d", h.Last().Number)); lost != i+1 || taken != 1 {
+				t.Errorf("log: %s", &log)
+			}
+		}
+	})
+}

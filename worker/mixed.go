@@ -1,0 +1,155 @@
+package worker
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// A Registry and Leasers that share a database give different numbers. If there is a
+// Registry's table, a Leaser's new number is a key of that table: inserting a row draws
+// the key, as a Registry's start does. So both take new numbers from one counter, and a
+// Registry need not know of Leasers. See "Beside a Registry" in the package comment.
+
+// drawnPort is the port in rows of the Registry's table whose keys Leasers drew.
+const drawnPort = DefaultLeaseTable
+
+// others is the name of the table of the other kind that belongs to a table's name; ""
+// if the name does not say.
+func (k kind) others(name string) string {
+	schema, base := name[:strings.LastIndexByte(name, '.')+1], name[strings.LastIndexByte(name, '.')+1:]
+	switch base {
+	case k.table:
+		return schema + k.other
+	case strings.ToLower(k.table):
+		return schema + strings.ToLower(k.other)
+	}
+	return ""
+}
+
+// mixed returns the table of the other kind, or nil if there is none.
+func (t *table) mixed(ctx context.Context) (*table, error) {
+	if t.beside == "" {
+		return nil, nil
+	}
+	other := &table{kind: nodeKind, db: t.db, name: t.beside}
+	if t.kind.table == nodeKind.table {
+		other.kind = leaseKind
+	}
+	err := other.look(ctx)
+	if err == nil {
+		return other, nil
+	}
+	if ctx.Err() == nil && t.dialect().Missing(err) {
+		return nil, nil
+	}
+	return nil, t.fail(ctx, "look at "+other.name+" beside", fmt.Errorf("%w (Beside names another table, or none)", err))
+}
+
+// greatest returns the greatest key of the Registry's table, 0 for none.
+func (t *table) greatest(tx *gorm.DB) (key int64, err error) {
+	err = tx.Raw("SELECT COALESCE(MAX(id), 0) FROM " + t.quoted()).Scan(&key).Error
+	return key, err
+}
+
+// next returns the number to offer as new: the key that was drawn before, or the key that
+// a draw is expected to return.
+func (s *Store) next(tx *gorm.DB, registry *table, view lease.View, within lease.Bounds) (int64, error) {
+	greatest, err := registry.greatest(tx)
+	if err != nil {
+		return 0, err
+	}
+	if within.From > 0 {
+		return view.Next, s.clear(registry, greatest, within)
+	}
+	if drawn := s.drawn.Load(); drawn > 0 {
+		return drawn, nil
+	}
+	next := max(view.Next, greatest+1)
+	if len(view.Free) == 0 && next > within.To && greatest >= within.To {
+		return 0, fmt.Errorf("%w; %s has used the numbers up to %d. To use them again, stop every process that takes numbers from %[2]s, "+
+			"wait until the clock is past their last id, and rename %[2]s",
+			&lease.ExhaustedError{Next: next, Max: within.To, Held: view.Held, Store: s.name}, registry.name, greatest)
+	}
+	return next, nil
+}
+
+// clear refuses a range that the Registry's keys have reached.
+func (s *Store) clear(registry *table, greatest int64, within lease.Bounds) error {
+	if greatest < within.From {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has given numbers up to %d, and this start takes %d to %d; want a range or number above %d, or neither; "+
+		"or, if the ids of the two never meet, Beside(\"\")", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
+}
+
+// draws reports whether a new number is a key of the Registry's table. A number of a
+// range, or of lease.WithNumber, cannot be.
+func draws(w lease.Write) bool { return w.Fresh && w.Within.From == 0 }
+
+// draw makes w.Number a key of the Registry's table, so that no Registry gives it. If the
+// next key is another, draw returns that key, which is this Store's once tx is committed.
+func (s *Store) draw(tx *gorm.DB, registry *table, w lease.Write) (key int64, err error) {
+	if s.drawn.CompareAndSwap(w.Number, 0) { // 0 is no Registry's
+		return w.Number, nil
+	}
+	for key < w.Number { // the Registry's table may be younger than this one
+		row := newEntry(0, lease.Node{Host: w.Node.Host, Port: drawnPort, Type: w.Node.Type})
+		if err := registry.create(tx, &row); err != nil {
+			return 0, err
+		}
+		if row.ID <= key {
+			return 0, fmt.Errorf("%w: the key in %s is %d, want more than %d; is the table's key auto-increment?", ErrKey, registry.name, row.ID, key)
+		}
+		key = row.ID
+	}
+	return key, nil
+}
+
+// admits refuses a number that the Registry has given, before a holder gets it.
+func (s *Store) admits(tx *gorm.DB, registry *table, w lease.Write) error {
+	var rows int64
+	err := tx.Raw("SELECT COUNT(*) FROM "+registry.quoted()+" WHERE id = ? AND port <> ?", w.Number, drawnPort).Scan(&rows).Error
+	if err == nil && rows > 0 {
+		err = fmt.Errorf("%w: %s has given number %d; want a number that it has not given, or, if the ids of the two never meet, Beside(\"\")",
+			ErrMixed, registry.name, w.Number)
+	}
+	return err
+}
+
+// settle is called when the row of a number that was not drawn is committed. If a Registry
+// has committed the same number, settle makes the row free again and refuses the number.
+// The Registry looks for the row after its own commit. So at least one of the two sees
+// the other.
+func (s *Store) settle(ctx context.Context, registry *table, w lease.Write) error {
+	err := s.reads(ctx, func(tx *gorm.DB) error { return s.admits(tx, registry, w) })
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, s.writes(ctx, func(tx *gorm.DB) error {
+		return tx.Exec(s.sql.release, rand.Text(), w.Until, w.Number, w.Token).Error
+	}))
+}
+
+// unmixed refuses a Registry's new number if Leasers of the same database have it, or
+// have a range with it.
+func (r *Registry) unmixed(ctx context.Context, number int64) error {
+	leases, err := r.mixed(ctx)
+	if leases == nil || err != nil {
+		return err
+	}
+	var rows int64
+	err = r.ask(ctx, &rows, "SELECT COUNT(*) FROM "+leases.quoted()+" WHERE worker_id = ? OR "+
+		"worker_id BETWEEN ? AND -2 AND reserved_until > ?", number, counter(number), number)
+	if err == nil && rows > 0 {
+		err = fmt.Errorf("%w: Leasers have number %d, in %s; want worker.NewLeaser for this process too, or, if the ids of the two never meet, Beside(\"\")",
+			ErrMixed, number, leases.name)
+	}
+	return err
+}

@@ -1,0 +1,336 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/atonce"
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// pair is a Registry's table and a Leasers' table of one database.
+type pair struct{ nodes, leases *store }
+
+func eachPair(t *testing.T, test func(t *testing.T, p pair)) {
+	t.Helper()
+	each(t, registries, func(t *testing.T, s *store) {
+		test(t, pair{s, &store{s.Another(t), leaser}})
+	})
+}
+
+func (p pair) registry(t *testing.T) *worker.Registry {
+	return p.nodes.registry(p.nodes.Open(t, p.nodes.URL), worker.Beside(p.leases.Table))
+}
+
+func (p pair) leaser(t *testing.T, opts ...option) leaserOn {
+	return p.leases.leaser(p.leases.Open(t, p.leases.URL), append(opts, worker.Beside(p.nodes.Table))...)
+}
+
+// insert registers as a Registry does that knows of no Leasers: another language's, or an
+// older version's. It returns the number.
+func (p pair) insert(t *testing.T) int64 {
+	t.Helper()
+	return assign(t, p.nodes.registry(p.nodes.DB, worker.Beside("")))
+}
+
+// In whatever order Registries and Leasers start, also Registries that know of no Leasers,
+// and whether or not those before them still run, no number is given twice.
+func TestRegistryBesideLeaser(t *testing.T) {
+	eachPair(t, func(t *testing.T, p pair) {
+		p.nodes.create(t)
+		random := rand.New(rand.NewPCG(1, 2))
+		seen := map[int64]string{}
+		live := 0
+		take := func(kind string, number int64) {
+			t.Helper()
+			if before, ok := seen[number]; ok {
+				t.Fatalf("number %d: given to %s and to %s", number, before, kind)
+			}
+			seen[number] = kind
+		}
+		leases, registry := p.leaser(t), p.registry(t)
+		for range 40 {
+			switch random.IntN(4) {
+			case 0:
+				take("a Registry", assign(t, registry))
+			case 1:
+				take("an old Registry", p.insert(t))
+			case 2:
+				take("a Leaser", assign(t, leases))
+				live++
+			case 3: // a start that is rolled back leaves a gap in the keys
+				err := p.nodes.DB.Transaction(func(tx *gorm.DB) error {
+					return errors.Join(tx.Exec("INSERT INTO "+p.nodes.Table+" (host_name, port, type, launch_date, modified, created) "+
+						"VALUES ('h', 'p', 1, CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)").Error, errAnswer)
+				})
+				if err.Error() != errAnswer.Error() {
+					t.Fatal(err)
+				}
+			}
+		}
+		if live == 0 || live == len(seen) {
+			t.Fatalf("%d of %d starts were Leasers': the test shows nothing", live, len(seen))
+		}
+		// A number that is given back is taken again, though the Registry's table has it.
+		h, err := try(t, leases, max22)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release(t, h, time.Now().Add(-time.Hour))
+		if again := assign(t, leases); again != h.Last().Number {
+			t.Errorf("number %d was given back, and the next Leaser got %d", h.Last().Number, again)
+		}
+	})
+}
+
+// A service goes from a Registry to a Leaser, process by process, and halfway back: ids of
+// all its processes differ.
+func TestRollingChange(t *testing.T) {
+	eachPair(t, func(t *testing.T, p pair) {
+		p.nodes.create(t)
+		for range 3 {
+			p.insert(t)
+		}
+		of := func(kind string, s, beside *store) string {
+			return kind + "\n" + s.Table + "\n" + s.URL + "\n" + beside.Table
+		}
+		registries := atonce.Self(t, 3, childVariable, of("registry", p.nodes, p.leases))
+		leasers := atonce.Self(t, 3, childVariable, of("leaser", p.leases, p.nodes))
+		ids, numbers := map[string]int{}, map[string]int{}
+		for process, words := range atonce.Run(t, slices.Concat(registries, leasers)...) {
+			for i, word := range words {
+				of := ids
+				if i%(1+childIDs) == 0 {
+					of = numbers
+				}
+				if before, ok := of[word]; ok {
+					t.Fatalf("%s of process %d: process %d had it too", word, process, before)
+				}
+				of[word] = process
+			}
+		}
+		if len(numbers) != 6*childNumbers || len(ids) != 6*childNumbers*childIDs {
+			t.Errorf("%d numbers and %d ids", len(numbers), len(ids))
+		}
+		for number := range 3 {
+			if _, ok := numbers[strconv.Itoa(number+1)]; ok {
+				t.Errorf("number %d of a process that had started before is given again", number+1)
+			}
+		}
+	})
+}
+
+// Leasers of several stores draw keys at once, each from a connection of its own, where
+// the server skips keys.
+func TestDrawnAtOnce(t *testing.T) {
+	eachPair(t, func(t *testing.T, p pair) {
+		p.nodes.create(t)
+		url := p.leases.URL
+		if p.leases.Kind == "mysql" {
+			url = p.leases.With("auto_increment_increment=7")
+		}
+		var mu sync.Mutex
+		var numbers []int64
+		var starts sync.WaitGroup
+		for range 4 {
+			leases := p.leases.leaser(p.leases.Open(t, url), worker.Beside(p.nodes.Table))
+			starts.Go(func() {
+				for range 3 {
+					number, err := take(t, context.Background(), leases, max22)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					numbers = append(numbers, number)
+					mu.Unlock()
+				}
+			})
+		}
+		starts.Wait()
+		slices.Sort(numbers)
+		if n := len(slices.Compact(slices.Clone(numbers))); n != 12 {
+			t.Errorf("numbers %v: want 12 different ones", numbers)
+		}
+		for _, number := range numbers {
+			var rows int64
+			if err := p.nodes.DB.Raw("SELECT COUNT(*) FROM "+p.nodes.Table+" WHERE id = ?", number).Scan(&rows).Error; err != nil || rows != 1 {
+				t.Errorf("number %d has %d rows in the Registry's table, %v", number, rows, err)
+			}
+		}
+	})
+}
+
+// Tables that filled without knowing of each other: a Leaser takes none of the numbers
+// that a Registry gave, and a Registry none that Leasers have.
+func TestMixedBefore(t *testing.T) {
+	eachPair(t, func(t *testing.T, p pair) {
+		alone := p.leases.leaser(p.leases.DB, worker.Beside(""))
+		for range 4 { // 0 to 3
+			h, err := try(t, alone, max22)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer release(t, h, time.Now().Add(-time.Hour))
+		}
+		p.nodes.create(t)
+		registry := p.registry(t)
+		if _, err := take(t, t.Context(), registry, max22); !errors.Is(err, worker.ErrMixed) {
+			t.Fatalf("a Registry whose number a Leaser holds: %v, want ErrMixed", err)
+		} else {
+			wantAll(t, err, "number 1", p.leases.Table, p.nodes.Table, "NewLeaser", "Beside")
+		}
+		p.insert(t) // 2
+		leases := p.leaser(t)
+		if number := assign(t, leases); number != 4 {
+			t.Errorf("a new number is %d, want 4, above both tables", number)
+		}
+		if number := assign(t, registry); number != 5 {
+			t.Errorf("a Registry got %d, want 5", number)
+		}
+	})
+}
+
+// A free number that a Registry gave is not offered to a Leaser, and refused to one that
+// can have no other.
+func TestGivenToRegistry(t *testing.T) {
+	eachPair(t, func(t *testing.T, p pair) {
+		alone := p.leases.leaser(p.leases.DB, worker.Beside(""))
+		for range 3 {
+			h, err := try(t, alone, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			release(t, h, time.Now().Add(-time.Hour))
+		}
+		h, err := try(t, p.leases.leaser(p.leases.DB, worker.Beside(""), lease.WithNumber(uid.StaticWorker(1))), max22)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release(t, h, time.Now().Add(-time.Hour))
+		p.nodes.create(t)
+		p.insert(t) // 1
+		if got := assign(t, p.leaser(t)); got != 0 {
+			t.Errorf("a Leaser got %d, want 0", got)
+		}
+		if got := assign(t, p.leaser(t)); got != 2 {
+			t.Errorf("a Leaser got %d, want 2: a Registry gave 1", got)
+		}
+		p.insert(t)                       // 3
+		for _, n := range []int64{1, 3} { // which has a row, which has none
+			_, err = try(t, p.leaser(t, lease.WithNumber(uid.StaticWorker(n))), max22)
+			if !errors.Is(err, worker.ErrMixed) {
+				t.Fatalf("number %d: %v, want ErrMixed", n, err)
+			}
+			wantAll(t, err, p.nodes.Table, p.leases.Table, fmt.Sprint(n), "Beside")
+		}
+		if _, err := try(t, p.leaser(t, lease.Range(3, 600)), max22); !errors.Is(err, worker.ErrMixed) {
+			t.Errorf("a range near the Registry's keys: %v, want ErrMixed", err)
+		}
+		high := p.leaser(t, lease.Range(4, 600))
+		if got := assign(t, high); got != 4 {
+			t.Errorf("a range above the Registry's keys gave %d, want 4", got)
+		}
+		p.nodes.setNext(t, 4)
+		if _, err := take(t, t.Context(), p.registry(t), max22); !errors.Is(err, worker.ErrMixed) {
+			t.Errorf("a Registry whose key a range gave: %v, want ErrMixed", err)
+		}
+	})
+}
+
+// A Registry commits a number while a Leaser that can have no other takes it: the Leaser's
+// start is refused, and leaves the number free.
+func TestGivenMeanwhile(t *testing.T) {
+	on(t, []string{"mysql", "postgres"}, registries, func(t *testing.T, s *store) {
+		p := pair{s, &store{s.Another(t), leaser}}
+		p.nodes.create(t)
+		db, pool := p.leases.Pooled(t)
+		happened := once(pool, "INSERT", func(tx *dbtest.Tx) error {
+			p.nodes.Exec(t, "INSERT INTO %s (id, host_name, port, type, launch_date, modified, created) "+
+				"VALUES (9, 'h', '80', 1, CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)", p.nodes.Table)
+			return tx.Tx.Commit()
+		})
+		_, err := try(t, p.leases.leaser(db, worker.Beside(p.nodes.Table), lease.WithNumber(uid.StaticWorker(9))), max22)
+		if !happened() || !errors.Is(err, worker.ErrMixed) {
+			t.Fatalf("%t, %v; want ErrMixed", happened(), err)
+		}
+		if row, ok := p.leases.row(t, 9); !ok || row.Heartbeat != 0 {
+			t.Errorf("row %+v, %t; want the number to be free", row, ok)
+		}
+	})
+}
+
+// A Registry used all numbers. The error has the steps by which Leasers use them again.
+func TestMixedExhausted(t *testing.T) {
+	eachPair(t, func(t *testing.T, p pair) {
+		p.nodes.create(t)
+		p.nodes.setNext(t, 7)
+		p.insert(t) // the last of 3 bits
+		_, err := try(t, p.leaser(t), 7)
+		if !errors.Is(err, lease.ErrExhausted) {
+			t.Fatalf("%v, want ErrExhausted", err)
+		}
+		wantAll(t, err, p.nodes.Table, "up to 7", "stop every process", "rename")
+		p.nodes.Exec(t, "DROP TABLE %s", p.nodes.Table)
+		if got := assign(t, p.leases.leaser(p.leases.DB, worker.Beside(p.nodes.Table))); got != 0 {
+			t.Errorf("number %d after the steps, want 0", got)
+		}
+	})
+}
+
+// Only tables with the default names belong to each other by themselves.
+func TestBesideNames(t *testing.T) {
+	s := newSQLite(t)
+	if err := worker.NewRegistry(s.DB).EnsureSchema(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	assign(t, worker.NewRegistry(s.DB))
+	for _, test := range []struct {
+		opts []worker.TableOption
+		want int64
+	}{
+		{nil, 2},
+		{[]worker.TableOption{worker.WithTable("other")}, 0},
+		{[]worker.TableOption{worker.WithTable("main.WORKER_LEASE"), worker.Beside("")}, 3},
+		{[]worker.TableOption{worker.WithTable("main.WORKER_LEASE")}, 4},
+		{[]worker.TableOption{worker.WithTable("third"), worker.Beside("WORKER_NODE")}, 5},
+	} {
+		if got := assign(t, lease.New(worker.NewStore(s.DB, test.opts...))); got != test.want {
+			t.Errorf("%d options: number %d, want %d", len(test.opts), got, test.want)
+		}
+	}
+	wantAll(t, worker.NewStore(s.DB, worker.Beside("a b")).Check(), `"a b"`, "Beside")
+}
+
+// A Registry's table whose key admits no row below 1 is used all the same, with a warning.
+func TestLayoutWithoutRow(t *testing.T) {
+	on(t, []string{"mysql", "postgres"}, registries, func(t *testing.T, s *store) {
+		key := "BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY"
+		if s.Kind == "postgres" {
+			key = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+		}
+		s.createLike(t, key)
+		out := new(logged.Text)
+		request := lease.Request{Limit: max22, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "L"}
+		for range 2 {
+			if _, err := s.on(s.DB, logTo(out.Logger())).Lease(t.Context(), request); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantAll(t, errors.New(out.String()), "cannot remember the layout", s.Table)
+		wantNumbers(t, s, 1, 2)
+	})
+}

@@ -1,0 +1,134 @@
+//go:build linux
+
+package workerzk_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workerzk"
+)
+
+// raced returns a store whose requests something comes between, and another store of the
+// same nodes.
+func raced(t *testing.T) (s, other *workerzk.Store, conn *zk.Conn, w *wire, path string) {
+	t.Parallel()
+	path = newPath()
+	conn = connect(t, shared(t), 20*time.Second, nil)
+	wired, w := wired(t, shared(t), 20*time.Second)
+	return prepared(t, wired, path), prepared(t, conn, path), conn, w, path
+}
+
+// TestGivenIsKept: a number that was given is not new again when its row is deleted, even
+// if two rows are made at once, or a lower number after it.
+func TestGivenIsKept(t *testing.T) {
+	s, other, conn, w, path := raced(t)
+	make := func(s lease.Store, number int64, token string) {
+		w := insert(number, token)
+		w.Fresh = false
+		if done, err := s.Insert(background(t), w); !done || err != nil {
+			t.Errorf("insert %d: %t, %v", number, done, err)
+		}
+	}
+	make(s, 2, "two")
+	w.between.Store(&between{`"token":"five"`, func() { make(other, 7, "seven") }})
+	make(s, 5, "five")
+	for _, row := range []string{"0000000000000000005", "0000000000000000007"} {
+		for _, node := range []string{row + "/alive", row} {
+			if err := conn.Delete(path+"/number/"+node, -1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if view, err := s.Look(background(t), lease.Bounds{To: 99}, time.Minute); err != nil || view.Next != 8 {
+		t.Errorf("look: %+v, %v; want 8 to be the next number", view, err)
+	}
+}
+
+// TestRowIsDeleted: a row that is deleted during a Swap was not written.
+func TestRowIsDeleted(t *testing.T) {
+	s, other, conn, w, path := raced(t)
+	if done, err := other.Insert(background(t), insert(0, "first")); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	w.between.Store(&between{`"token":"second"`, func() {
+		row := path + "/number/0000000000000000000"
+		if err := errors.Join(conn.Delete(row+"/alive", -1), conn.Delete(row, -1)); err != nil {
+			t.Error(err)
+		}
+	}})
+	second := insert(0, "second")
+	second.Change = lease.Extend
+	if done, err := s.Swap(background(t), "first", second); done || err != nil {
+		t.Errorf("swap: %t, %v; want nothing written", done, err)
+	}
+}
+
+// TestLayoutsAtOnce: of two that replace a layout at once, the second learns of the first.
+func TestLayoutsAtOnce(t *testing.T) {
+	s, other, _, w, _ := raced(t)
+	swap := func(s lease.Store, old, layout, want string) {
+		if remembered, err := s.SwapLayout(background(t), old, layout); remembered != want || err != nil {
+			t.Errorf("%q, %v; want %q", remembered, err, want)
+		}
+	}
+	swap(s, "", "first", "first")
+	w.between.Store(&between{"second", func() { swap(other, "first", "third", "third") }})
+	swap(s, "first", "second", "third")
+}
+
+// TestListIsCut: a list without all of its rows is an error. A start makes it again.
+func TestListIsCut(t *testing.T) {
+	s, other, _, w, path := raced(t)
+	for number, token := range []string{"a", "b", "c"} {
+		if done, err := other.Insert(background(t), insert(int64(number), token)); !done || err != nil {
+			t.Fatal(done, err)
+		}
+	}
+	cut := &between{path + "/number/0000000000000000001", func() { w.cut(false) }}
+	w.between.Store(cut)
+	if rows, err := s.List(background(t), 0, time.Minute); err == nil {
+		t.Errorf("list: %+v; want an error", rows)
+	}
+	w.between.Store(cut)
+	if g := hold(t, s, 9).Last(); g.Number != 3 || w.between.Load() != nil {
+		t.Errorf("granted %+v; want number 3 after a list that was cut", g)
+	}
+}
+
+// TestNoParent: writes fail where the parent nodes are gone.
+func TestNoParent(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s := workerzk.NewStore(connect(t, shared(t), 20*time.Second, nil), newPath())
+	_, insert := s.Insert(ctx, insert(0, "a"))
+	_, layout := s.SwapLayout(ctx, "", "a")
+	for name, err := range map[string]error{"Insert": insert, "SwapLayout": layout} {
+		if !errors.Is(err, zk.ErrNoNode) {
+			t.Errorf("%s: %v; want ErrNoNode", name, err)
+		}
+	}
+}
+
+// TestAliveIsOwn: a holder is alive as long as its last session, not the one before.
+func TestAliveIsOwn(t *testing.T) {
+	s, other, conn, _, _ := raced(t)
+	if done, err := other.Insert(background(t), insert(0, "first")); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	second := insert(0, "second")
+	second.Change = lease.Extend
+	if done, err := s.Swap(background(t), "first", second); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	conn.Close()
+	if row, _, err := s.Read(background(t), 0, time.Minute); err != nil || row == nil || row.State != lease.StateHeld {
+		t.Errorf("%+v, %v; want it held", row, err)
+	}
+}
