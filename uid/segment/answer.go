@@ -30,7 +30,7 @@ func (l *loader) accept(a *load) {
 	case errors.Is(a.err, ErrUsedUp):
 		l.fewer(a)
 		return
-	case errors.Is(a.err, ErrUnknownTag):
+	case isAny(a.err, ErrUnknownTag, ErrUnusable, ErrStripe, ErrConfig):
 		l.refuse(a.err, again)
 		return
 	case errors.Is(a.err, ErrRewound): // the store itself noticed
@@ -114,11 +114,14 @@ func (l *loader) report() {
 	}
 	l.reported = refused
 	l.mu.Unlock()
+	log := l.config.Logger
 	switch {
 	case before == nil && refused != nil:
-		l.config.Logger.Warn("segment: no ids are reserved", "store", l.store.String(), "tag", l.tag, "error", refused)
+		l.journal.Add(func() {
+			log.Warn("segment: no ids are reserved", "store", l.store.String(), "tag", l.tag, "error", refused)
+		})
 	case before != nil && refused == nil:
-		l.config.Logger.Info("segment: ids are reserved again", "store", l.store.String(), "tag", l.tag)
+		l.journal.Add(func() { log.Info("segment: ids are reserved again", "store", l.store.String(), "tag", l.tag) })
 	}
 }
 

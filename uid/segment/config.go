@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/uidring/uidring/internal/guard"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -64,9 +65,8 @@ type Config struct {
 	// away. [uid.Reject] fails at once. [uid.Wait] waits.
 	RejectedTake func(uid.Refusal) error
 
-	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
-	// The generator waits for the handler, so the handler must not draw ids from the
-	// generator.
+	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id. No call
+	// waits for the handler, which may draw ids from the generator; Close waits for it.
 	Logger *slog.Logger
 }
 
@@ -108,4 +108,15 @@ func (c *Config) prepare() error {
 		fault("Limit", c.Limit, "1 or more")
 	}
 	return errors.Join(faults...)
+}
+
+// policy returns RejectedTake so that a panic becomes an error.
+func (c *Config) policy() func(uid.Refusal) error {
+	policy := c.RejectedTake
+	if policy == nil {
+		return uid.Help
+	}
+	return func(r uid.Refusal) error {
+		return guard.Call("segment", "RejectedTake", func() error { return policy(r) })
+	}
 }

@@ -7,13 +7,15 @@
 //	defer gen.Close()
 //	id, err := gen.Next()
 //
-// Use it for order numbers, invoices and keys that should stay short. Such ids
-// carry no time and no worker. The ids of two processes interleave by ranges: a
-// later id of one process may be smaller than an earlier id of the other. Ids can
-// have gaps: see below.
+// Use it for order numbers and keys that should stay short. Such ids carry no time
+// and no worker. The ids of two processes interleave by ranges: a later id of one
+// process may be smaller than an earlier id of the other. Ids can have gaps: see
+// below. For numbers without a gap, such as those of invoices, package segmentsql has
+// NextGapless.
 //
 // [New] makes ids from one counter, [NewTags] from many, and [Stripe] from one
-// that several stores share.
+// that several stores share. An id is a [uid.ID], which JSON has as a string: "1". For
+// a number, give the field the type int64 and set it to int64(id).
 //
 // # Ranges
 //
@@ -30,13 +32,33 @@
 // one crash a day loses up to 1.4 % of a process's ids. A load or a Close that gets
 // no answer from the store can leave such a gap too. No gap causes a repeat.
 //
+// # New beside Stripe
+//
+// New and Tags use the counter "orders"; Stripe uses others, such as "orders 1/2
+// x1000". Both count from 1, so their ids would repeat. New, Tags and Stripe list the
+// store's counters at the start, and fail with [ErrStripe] if they find one of the other
+// kind. With Create, Stripe also makes "orders", at its end. A database makes a counter
+// once, so of New and Stripe that start together at most one gets "orders", and
+// processes that do not list find no id there. What a start cannot see are other stores,
+// and counters of a [Store] that is no [Lister].
+//
+// [Split] leads from New to Stripe:
+//
+//  1. Call Split once with the stores of Stripe. Processes with New may run.
+//  2. Start processes with Stripe.
+//  3. Stop the processes with New. Those that used up their ranges fail with
+//     [ErrUsedUp] from step 1 on, and a restart fails.
+//
+// No id repeats: Stripe's counters begin above the counter of New before Split spends
+// it, and Split spends it on condition that it did not pass that value.
+//
 // # A store that goes back
 //
 // A counter must never go back. A store that is restored from a backup, or fails
 // over to a replica without the last writes, hands out ranges again. A generator
 // refuses a range that is not above its own last range, with [ErrRewound]. A process
-// that has restarted, or that had loaded only lower ranges, cannot notice: ids from
-// the restored counter up to the highest reserved id can repeat. After a restore,
+// cannot detect this after a restart, or if its last range lies below the restored
+// counter: ids from that counter up to the highest reserved id can repeat. After a restore,
 // stop the processes, and raise each counter above the highest id in use: uidring
 // segments set TAG --at-least N.
 package segment

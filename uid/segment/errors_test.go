@@ -3,8 +3,10 @@ package segment_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,6 +28,7 @@ func TestConfigFaults(t *testing.T) {
 		{segment.Config{MinStep: 10, MaxStep: 5}, []string{"MinStep is 10, want 1 to MaxStep, 5"}},
 		{segment.Config{Step: 3, MinStep: 10}, []string{"Step is 3, want MinStep to MaxStep, 10 to"}},
 		{segment.Config{Step: 30, MaxStep: 10}, []string{"Step is 30"}},
+		{segment.Config{Step: 30, MinStep: 1, MaxStep: 10}, []string{"Step is 30, want MinStep to MaxStep, 1 to 10"}},
 		{segment.Config{Ahead: -1, LoadAt: 100, LoadTimeout: -time.Second, Limit: -7},
 			[]string{"Ahead is -1ns", "LoadAt is 100", "LoadTimeout is -1s", "Limit is -7"}},
 		{segment.Config{LoadAt: -1}, []string{"LoadAt is -1, want 1 to 99 per cent"}},
@@ -182,6 +185,12 @@ func TestAbsurdAnswers(t *testing.T) {
 		"below 0":      func() (int64, int64, error) { return -5, 10, nil },
 		"beyond int64": func() (int64, int64, error) { return math.MaxInt64 - 5, 10, nil },
 		"panic":        func() (int64, int64, error) { panic("no") },
+		"not a number": func() (int64, int64, error) {
+			return 0, 0, fmt.Errorf(`%w: "orders" in answers is text`, segment.ErrUnusable)
+		},
+		"elsewhere": func() (int64, int64, error) {
+			return 0, 0, fmt.Errorf(`%w: "orders" in answers`, errors.Join(segment.ErrUnusable, segment.ErrStripe))
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			g, err := segment.New(t.Context(), answer, "orders", segment.Config{})
@@ -189,15 +198,10 @@ func TestAbsurdAnswers(t *testing.T) {
 				id, err := g.Next()
 				t.Fatalf("%s: Next() = %d, %v", name, id, err)
 			}
-			if !errors.Is(err, segment.ErrAway) || !strings.Contains(err.Error(), "answers") {
-				t.Errorf("%s: New() = %v, want ErrAway with the store's name", name, err)
+			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrAway) || !strings.Contains(err.Error(), `"orders" in answers`) {
+				t.Errorf("%s: New() = %v, want ErrUnusable with the tag and the store's name", name, err)
 			}
 		})
-	}
-	var panicked *uid.PanicError
-	_, err := segment.New(t.Context(), answers(func() (int64, int64, error) { panic("no") }), "orders", segment.Config{})
-	if !errors.As(err, &panicked) {
-		t.Errorf("New() = %v, want a PanicError", err)
 	}
 }
 
@@ -298,4 +302,50 @@ func TestCloseEndsWaits(t *testing.T) {
 		}
 		<-closed
 	})
+}
+
+// A store that answers that it is unusable is not away. It is asked again after a minute.
+func TestUnusable(t *testing.T) {
+	for _, why := range []error{segment.ErrUnusable, segment.ErrStripe} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &unusable{Memory: new(segmenttest.Memory), why: why}
+			store.broken.Store(true)
+			if g, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, why) || errors.Is(err, segment.ErrAway) {
+				t.Errorf("New() = %v, %v, want %v and not ErrAway", g, err, why)
+			}
+			store.broken.Store(false)
+			g := open(t, store, segment.Config{Step: 10, MaxStep: 10})
+			store.broken.Store(true)
+			for id, err := g.Next(); err == nil; id, err = g.Next() {
+				if id > 20 {
+					t.Fatalf("id %d of a store that reserves none", id)
+				}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if _, err := g.Wait(ctx); !errors.Is(err, why) || errors.Is(err, segment.ErrAway) {
+				t.Errorf("Wait() = %v, want %v and not ErrAway", err, why)
+			}
+			store.broken.Store(false)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if _, err := g.Next(); err != nil {
+				t.Errorf("Next() = %v a minute later", err)
+			}
+		})
+	}
+}
+
+// unusable answers with why while it is broken.
+type unusable struct {
+	*segmenttest.Memory
+	why    error
+	broken atomic.Bool
+}
+
+func (u *unusable) Reserve(ctx context.Context, tag string, n int64) (int64, int64, error) {
+	if u.broken.Load() {
+		return 0, 0, u.why
+	}
+	return u.Memory.Reserve(ctx, tag, n)
 }

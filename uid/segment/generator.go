@@ -31,20 +31,36 @@ var _ uid.Generator = (*Generator)(nil)
 // first range. ctx bounds the start only. End the generator with Close or
 // Shutdown, which return unused ids to the store.
 //
-// Errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrUsedUp], [ErrRewound] or
-// [ErrAway].
+// New fails if the store has counters that [Stripe] uses for tag: their ids would
+// repeat. It looks for them if the store is a [Lister].
+//
+// Errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrUsedUp], [ErrRewound],
+// [ErrUnusable], [ErrStripe] or [ErrAway].
 func New(ctx context.Context, store Store, tag string, config Config) (*Generator, error) {
-	if err := errors.Join(CheckTag(tag), config.prepare()); err != nil {
+	if err := errors.Join(checkPlain(tag), config.prepare()); err != nil {
 		return nil, err
 	}
 	if store == nil {
 		return nil, fmt.Errorf("%w: store is nil", ErrConfig)
 	}
-	if _, of := stripeOf(tag); of != tag {
-		return nil, fmt.Errorf("%w: %q is a counter that Stripe has for %q", ErrTag, tag, of)
+	counters, err := listed(ctx, store, tag, config.LoadTimeout)
+	if err == nil {
+		err = unstriped(counters, store, tag)
 	}
+	if err != nil {
+		return nil, err
+	}
+	g, err := open(ctx, store, tag, config)
+	if err == nil {
+		g.loader.started("Generator")
+	}
+	return g, err
+}
+
+// open is New for a tag that no store has striped.
+func open(ctx context.Context, store Store, tag string, config Config) (*Generator, error) {
 	if config.Create {
-		if err := create(ctx, store, tag, config.Step); err != nil {
+		if err := create(ctx, store, tag, 1, config); err != nil {
 			return nil, err
 		}
 	}
@@ -58,7 +74,7 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		RunLen:        runLen,
 		PaddingFactor: 99, // the ring signals whenever it begins to deal a run
 		Padding:       padding.Config{Blocking: true, RejectedPut: l.uncut},
-		RejectedTake:  l.config.RejectedTake,
+		RejectedTake:  l.config.policy(),
 		Ended:         l.ended.Load,
 		Release:       l.release,
 	})
@@ -71,18 +87,4 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		return nil, errors.Join(err, d.Close())
 	}
 	return &Generator{d, l}, nil
-}
-
-func create(ctx context.Context, store Store, tag string, step int64) error {
-	creator, can := store.(Creator)
-	if !can {
-		return fmt.Errorf("%w: Create is true, and %s cannot create a counter", ErrConfig, store)
-	}
-	if step == 0 {
-		step = DefaultStep
-	}
-	if err := creator.Create(ctx, tag, 1, step); err != nil && !errors.Is(err, ErrTagExists) {
-		return fmt.Errorf("segment: create %q in %s: %w", tag, store, err)
-	}
-	return nil
 }

@@ -28,13 +28,17 @@ func startLoad(ctx context.Context, store Store, tag string, timeout time.Durati
 		defer close(l.done)
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		l.err = guard.Call("store", func() (err error) {
+		l.err = guard.Call("segment", "Store.Reserve", func() (err error) {
 			l.first, l.count, err = store.Reserve(ctx, tag, asked)
 			return err
 		})
-		if l.err == nil {
-			l.err = l.check()
-		} else if ended := ctx.Err(); ended != nil && !errors.Is(l.err, ended) {
+		panicked := (*guard.PanicError)(nil)
+		switch ended := ctx.Err(); {
+		case l.err == nil:
+			l.err = l.check(store, tag)
+		case errors.As(l.err, &panicked):
+			l.err = fmt.Errorf("%w: %q in %s: %w", ErrUnusable, tag, store, l.err)
+		case ended != nil && !errors.Is(l.err, ended):
 			l.err = fmt.Errorf("%w: %w", ended, l.err)
 		}
 		l.took = time.Since(u.Now)
@@ -43,9 +47,10 @@ func startLoad(ctx context.Context, store Store, tag string, timeout time.Durati
 }
 
 // check returns an error for an answer that is no range.
-func (l *load) check() error {
+func (l *load) check(store Store, tag string) error {
 	if l.first < 0 || l.count < 1 || l.first+l.count < 0 {
-		return fmt.Errorf("its answer is %d ids from %d, want 1 or more from 0 or above", l.count, l.first)
+		return fmt.Errorf("%w: %q in %s: Reserve returned %d ids from %d, want 1 or more from 0 or above",
+			ErrUnusable, tag, store, l.count, l.first)
 	}
 	return nil
 }

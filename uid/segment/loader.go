@@ -10,6 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/uidring/uidring/internal/journal"
 	"github.com/uidring/uidring/internal/pace"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
@@ -34,15 +35,16 @@ func (s span) empty() bool { return s.next >= s.end }
 // ready is the accepted range that follows. The loader sends a request only if both
 // are empty. So there is never more than one, and no answer gets lost.
 type loader struct {
-	store  Store
-	tag    string
-	config Config
-	stripe stripe
-	end    int64 // all ids of the counter are below it
-	ctx    context.Context
-	cancel func()
-	dealer *uid.Dealer // set before the dealer is started
-	ended  atomic.Bool // there will never be another id; written by the source, read by takers
+	store   Store
+	tag     string
+	config  Config
+	stripe  stripe
+	end     int64 // all ids of the counter are below it
+	ctx     context.Context
+	cancel  func()
+	dealer  *uid.Dealer // set before the dealer is started
+	journal journal.Journal
+	ended   atomic.Bool // there will never be another id; written by the source, read by takers
 
 	mu      sync.Mutex // never held during I/O, nor by a taker
 	load    *load
@@ -78,6 +80,19 @@ func newLoader(store Store, tag string, stripe stripe, config Config) *loader {
 	l.pause.InitialInterval, l.pause.MaxInterval = 100*time.Millisecond, 10*time.Second
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
+}
+
+// started logs the first range.
+func (l *loader) started(kind string) {
+	l.mu.Lock()
+	first := l.last
+	if l.before != (Range{}) {
+		first = l.before
+	}
+	l.mu.Unlock()
+	l.journal.Add(func() {
+		l.config.Logger.Info("segment: started", "kind", kind, "tag", l.tag, "store", l.store.String(), "first", first.First, "end", first.End)
+	})
 }
 
 // next is the [padding.Source].

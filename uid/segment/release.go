@@ -18,25 +18,15 @@ const settle = time.Second
 // ids that are adjacent. rest are the runs that were in the ring. release calls
 // Return once: see [Returner]. It returns when ctx ends, whatever the store does.
 func (l *loader) release(ctx context.Context, rest []ringbuffer.Run) error {
+	defer l.journal.Flush(ctx)
 	left := l.shut(ctx, rest)
 	store, can := l.store.(Returner)
 	if !can || left.next >= left.end {
 		return nil
 	}
-	done := false
-	answered := make(chan error, 1)
-	go func() {
-		answered <- guard.Call("store", func() (err error) {
-			done, err = store.Return(ctx, l.tag, left.next, left.end)
-			return err
-		})
-	}()
-	var err error
-	select {
-	case err = <-answered:
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	done, err := guard.Await(ctx, "segment", "Store.Return", func() (bool, error) {
+		return store.Return(ctx, l.tag, left.next, left.end)
+	})
 	if err != nil {
 		return fmt.Errorf("segment: return %d ids of %q to %s: %w", left.end-left.next, l.tag, l.store, err)
 	}

@@ -83,17 +83,3 @@ func TestCloseGivesUpAReturn(t *testing.T) {
 		time.Sleep(time.Hour) // the store answers
 	})
 }
-
-// panicky is a store that panics when it is to take ids back.
-type panicky struct{ *counter }
-
-func (panicky) Return(context.Context, string, int64, int64) (bool, error) { panic("no") }
-
-// A panic of the store is an error of Close.
-func TestReturnPanics(t *testing.T) {
-	g := open(t, panicky{new(counter)}, segment.Config{})
-	var panicked *uid.PanicError
-	if err := g.Close(); !errors.As(err, &panicked) || !strings.Contains(err.Error(), "return 1000 ids") {
-		t.Errorf("Close() = %v, want a PanicError", err)
-	}
-}

@@ -55,7 +55,7 @@ func (l *loader) stats() Stats {
 	}
 	if s.Closed {
 		s.Remaining = 0
-	} else if s.Remaining > l.left(span{l.last.First, l.last.End}) && l.before != (Range{}) {
+	} else if s.Remaining > l.left(span{l.last.First, l.last.End}) {
 		s.InUse, s.Next = l.before, l.last
 	}
 	if l.load != nil && !l.load.finished() {

@@ -24,7 +24,8 @@ import (
 //
 //   - [ErrUnknownTag] if tag has no counter: Reserve never makes one;
 //   - [ErrUsedUp] if fewer than n ids are left: the counter is unchanged;
-//   - [ErrRewound] if a store that remembers its highest counter has gone back.
+//   - [ErrRewound] if a store that remembers its highest counter has gone back;
+//   - [ErrUnusable] if the counter or the store must be repaired first.
 //
 // Any other error means that the store did not answer, and wraps the client's error.
 //
@@ -88,6 +89,11 @@ var (
 	// ErrRewound is matched when the store answered with ids that are not above its
 	// earlier answers. The generator does not issue them.
 	ErrRewound = errors.New("segment: store has gone back")
+
+	// ErrUnusable is matched when the store answered that it cannot reserve ids of the
+	// counter as it is: its step is below 1, for example, or its column too narrow. Or
+	// the store panicked or returned no range. The generator asks again after a minute.
+	ErrUnusable = errors.New("segment: unusable counter")
 
 	// ErrAway is matched by a [*LoadError]: the store did not answer.
 	ErrAway = errors.New("segment: store is away")

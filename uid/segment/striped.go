@@ -14,16 +14,11 @@ import (
 
 	"github.com/dgryski/go-jump"
 
-	"github.com/uidring/uidring/internal/guard"
 	"github.com/uidring/uidring/uid"
 )
 
 // DefaultBlock is the default of StripeConfig.Block.
 const DefaultBlock = 1000
-
-// ErrStripe is matched when a store has a counter of the tag that was made for another
-// number of stores, another order of stores or another Block.
-var ErrStripe = errors.New("segment: stores are striped otherwise")
 
 // StripeConfig configures a [Striped] generator. The zero StripeConfig is the
 // default.
@@ -63,10 +58,29 @@ var _ uid.Generator = (*Striped)(nil)
 
 // Stripe returns a generator of the ids of tag in all stores. Never change the number
 // and the order of stores. Store 2 of 3 keeps its counter under the tag "orders 2/3
-// x1000", so a process with other stores finds no counter. With Create, each store has
-// to be a [Lister]. Errors are those of [New], or match [ErrStripe]. They match
-// [ErrAway] only if no store can be reached.
+// x1000", so a process with other stores finds no counter. A tag that [New] or [Tags]
+// used is refused: change it with [Split].
+//
+// With Create, each store has to be a [Lister], and gets a counter "orders" without
+// ids: so New and Tags cannot use the tag in any of the stores.
+//
+// Errors are those of [New]. They match [ErrAway] only if no store can be reached.
 func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig) (*Striped, error) {
+	shards, err := shardsOf(stores, tag, &config)
+	if err != nil {
+		return nil, err
+	}
+	s := &Striped{shards: shards, policy: config.policy()}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	if err := s.start(ctx, tag, config.Config); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// shardsOf returns the shards of stores and fills in the defaults of config, or returns
+// all faults.
+func shardsOf(stores []Store, tag string, config *StripeConfig) (shards []*shard, err error) {
 	if config.Block == 0 {
 		config.Block = DefaultBlock
 	}
@@ -80,23 +94,15 @@ func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig
 	} else if config.Limit/config.Block < n {
 		faults = append(faults, fmt.Errorf("%w: Limit is %d, want a block of %d for each of %d stores", ErrConfig, config.Limit, config.Block, n))
 	}
-	faults = append(faults, CheckTag(stripe{config.Block, n - 1, n}.tag(tag)))
+	faults = append(faults, checkPlain(tag), CheckTag(stripe{config.Block, n - 1, n}.tag(tag)))
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	s := &Striped{policy: config.RejectedTake}
-	if s.policy == nil {
-		s.policy = uid.Help
-	}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
 	for i, store := range stores {
 		stripe := stripe{config.Block, int64(i), n}
-		s.shards = append(s.shards, &shard{store: store, tag: stripe.tag(tag), stripe: stripe})
+		shards = append(shards, &shard{store: store, tag: stripe.tag(tag), stripe: stripe})
 	}
-	if err := s.start(ctx, tag, config.Config); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return shards, nil
 }
 
 // Next returns an id of any store that has one ready. If no store has, RejectedTake
@@ -194,9 +200,9 @@ func (s *Striped) fill(ctx context.Context, policy func(uid.Refusal) error, ids 
 		if s.ctx.Err() != nil {
 			return filled, uid.ErrClosed
 		}
-		err := guard.Call("RejectedTake", func() error { return policy(uid.Refusal{Err: uid.ErrRingEmpty, Attempt: attempt}) })
+		err := policy(uid.Refusal{Err: uid.ErrRingEmpty, Attempt: attempt})
 		if err == nil && loading == nil {
-			err = guard.Call("RejectedTake", func() error { return policy(uid.Refusal{Err: errors.Join(faults...), Attempt: attempt}) })
+			err = policy(uid.Refusal{Err: errors.Join(faults...), Attempt: attempt})
 		}
 		if err != nil {
 			return filled, err

@@ -5,32 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
-
-	"github.com/uidring/uidring/internal/guard"
 )
 
 // start opens all stores at once. It fails if a store was not made for this generator,
-// or if no store has ids. It opens the others when they have ids again.
+// or if no store has ids. It opens the others when they have ids again. It looks into
+// each store before it creates the first counter.
 func (s *Striped) start(ctx context.Context, tag string, config Config) error {
-	var opening sync.WaitGroup
-	for _, h := range s.shards {
-		opening.Go(func() { h.open(ctx, tag, config) })
+	s.each(func(h *shard) error { return h.check(ctx, tag, config) })
+	if err := s.refused(); err != nil {
+		return err
 	}
-	opening.Wait()
-	var empty, wrong []error
-	for _, h := range s.shards {
-		switch err := h.failure(); {
-		case isAny(err, ErrAway, ErrUsedUp, ErrRewound) && !errors.Is(err, ErrStripe):
-			empty = append(empty, err)
-		case err != nil:
-			wrong = append(wrong, err)
+	if config.Create {
+		s.each(func(h *shard) error { return create(ctx, h.store, h.tag, 1, config) })
+		for _, h := range s.shards { // one after the other, since stores may have a table in common
+			h.do(func(h *shard) error { return h.reserve(ctx, tag, config) })
 		}
 	}
-	if len(wrong) > 0 || len(empty) == len(s.shards) {
-		return errors.Join(append(wrong, empty...)...)
+	s.each(func(h *shard) error { return h.open(ctx, config) })
+	if err := s.refused(); err != nil {
+		return err
 	}
 	for _, h := range s.shards {
 		if h.gen.Load() == nil {
@@ -40,51 +35,74 @@ func (s *Striped) start(ctx context.Context, tag string, config Config) error {
 	return nil
 }
 
-// open makes the generator of a shard, or records why it cannot.
-func (h *shard) open(ctx context.Context, tag string, config Config) {
-	err := guard.Call("store", func() error { return h.check(ctx, tag, config) })
-	if err == nil && config.Create {
-		err = create(ctx, h.store, h.tag, config.Step)
+// each calls f for all stores at once, except for those that have failed.
+func (s *Striped) each(f func(h *shard) error) {
+	var calls sync.WaitGroup
+	for _, h := range s.shards {
+		calls.Go(func() { h.do(f) })
 	}
-	var gen *Generator
-	if err == nil {
-		gen, err = start(ctx, newLoader(h.store, h.tag, h.stripe, config), (*loader).next)
-	}
-	if err != nil && !isAny(err, ErrConfig, ErrStripe, ErrUnknownTag, ErrUsedUp, ErrRewound, ErrAway) {
-		err = &LoadError{h.store.String(), h.tag, err, 0}
-	}
-	h.err.Store(&err)
-	if err == nil {
-		h.gen.Store(gen)
+	calls.Wait()
+}
+
+// do calls f and records why the shard has no generator, unless it has failed before.
+func (h *shard) do(f func(h *shard) error) {
+	if h.failure() == nil {
+		h.note(f(h))
 	}
 }
 
-// check looks for counters of the tag that belong to other stripes. Beside those, none
-// is created.
-func (h *shard) check(ctx context.Context, tag string, config Config) error {
-	lister, can := h.store.(Lister)
-	switch {
-	case !can && config.Create:
-		return fmt.Errorf("%w: Create is true, and %s cannot list its counters", ErrConfig, h.store)
-	case !can:
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, config.LoadTimeout)
-	defer cancel()
-	counters, err := lister.List(ctx)
-	if errors.Is(err, ErrUnknownTag) { // no table yet
-		return nil
-	}
-	for _, c := range counters {
-		if _, of := stripeOf(c.Tag); of == tag && c.Tag != h.tag && c.Tag != tag {
-			return fmt.Errorf("%w: %s has %q, want %q", ErrStripe, h.store, c.Tag, h.tag)
+// note records why the shard has no generator, or nil.
+func (h *shard) note(err error) {
+	err = unanswered(h.store, h.tag, err, 0)
+	h.err.Store(&err)
+}
+
+// refused returns why the stores cannot be used together, or why none of them has ids.
+func (s *Striped) refused() error {
+	var empty, wrong []error
+	for _, h := range s.shards {
+		switch err := h.failure(); {
+		case isAny(err, ErrAway, ErrUsedUp, ErrRewound, ErrUnusable) && !errors.Is(err, ErrStripe):
+			empty = append(empty, err)
+		case err != nil:
+			wrong = append(wrong, err)
 		}
 	}
-	return err
+	if len(wrong) == 0 && len(empty) < len(s.shards) {
+		return nil
+	}
+	return errors.Join(append(wrong, empty...)...)
 }
 
-func isAny(err error, targets ...error) bool {
-	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+// check looks for counters whose ids would repeat those of the shard.
+func (h *shard) check(ctx context.Context, tag string, config Config) error {
+	if _, can := h.store.(Lister); !can && config.Create {
+		return fmt.Errorf("%w: Create is true, and %s cannot list its counters", ErrConfig, h.store)
+	}
+	counters, err := listed(ctx, h.store, h.tag, config.LoadTimeout)
+	if err != nil {
+		return err
+	}
+	return h.alone(counters, tag, config.Create)
+}
+
+// reserve makes a counter of tag that is spent, beside the shard's. Whoever makes that
+// counter first, New or Stripe, has the tag.
+func (h *shard) reserve(ctx context.Context, tag string, config Config) error {
+	if err := create(ctx, h.store, tag, spent, config); err != nil {
+		return err
+	}
+	return h.check(ctx, tag, config)
+}
+
+// open makes the generator of a shard that was checked.
+func (h *shard) open(ctx context.Context, config Config) error {
+	gen, err := start(ctx, newLoader(h.store, h.tag, h.stripe, config), (*loader).next)
+	if err == nil {
+		gen.loader.started("Striped")
+		h.gen.Store(gen)
+	}
+	return err
 }
 
 func (h *shard) failure() error {
@@ -103,7 +121,17 @@ func (s *Striped) reopen(h *shard, tag string, config Config) {
 		}
 		select {
 		case <-time.After(wait):
-			h.open(s.ctx, tag, config)
+			err := h.check(s.ctx, tag, config)
+			if err == nil && config.Create {
+				err = create(s.ctx, h.store, h.tag, 1, config)
+			}
+			if err == nil && config.Create {
+				err = h.reserve(s.ctx, tag, config)
+			}
+			if err == nil {
+				err = h.open(s.ctx, config)
+			}
+			h.note(err)
 		case <-s.ctx.Done():
 			return
 		}

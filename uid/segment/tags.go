@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/uidring/uidring/internal/journal"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -50,7 +51,10 @@ type Tags struct {
 	config  TagsConfig
 	ctx     context.Context // ends at Shutdown
 	cancel  func()
+	closing context.Context // bounds the closing of idle tags; ends when Shutdown has to
+	giveUp  func()
 	running sync.WaitGroup
+	journal journal.Journal
 
 	open sync.Map // of *entry by tag; written with mu held
 
@@ -80,8 +84,7 @@ type refusal struct {
 // NewTags returns the tags of store, without calling the store. End Tags with Close
 // or Shutdown. Errors match [ErrConfig].
 func NewTags(store Store, config TagsConfig) (*Tags, error) {
-	check := config.Config // each generator fills in the defaults again
-	faults := []error{check.prepare()}
+	faults := []error{config.prepare()}
 	if store == nil {
 		faults = append(faults, fmt.Errorf("%w: store is nil", ErrConfig))
 	}
@@ -102,6 +105,7 @@ func NewTags(store Store, config TagsConfig) (*Tags, error) {
 	}
 	t := &Tags{store: store, config: config, refused: map[string]refusal{}}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
+	t.closing, t.giveUp = context.WithCancel(context.Background())
 	t.running.Go(t.keepIdleClosed)
 	return t, nil
 }
@@ -187,7 +191,7 @@ func (t *Tags) get(ctx context.Context, tag string) (*entry, error) {
 
 // add begins to open a tag.
 func (t *Tags) add(ctx context.Context, tag string) (*entry, error) {
-	if err := CheckTag(tag); err != nil {
+	if err := checkPlain(tag); err != nil {
 		return nil, err
 	}
 	if err := t.known(ctx, tag); err != nil {
@@ -218,7 +222,7 @@ func (t *Tags) add(ctx context.Context, tag string) (*entry, error) {
 // waiting call can give up.
 func (t *Tags) openTag(tag string, e *entry) {
 	defer close(e.ready)
-	if e.gen, e.err = New(t.ctx, t.store, tag, t.config.Config); e.err == nil {
+	if e.gen, e.err = open(t.ctx, t.store, tag, t.config.Config); e.err == nil {
 		return
 	}
 	wait := again

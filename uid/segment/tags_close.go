@@ -1,12 +1,12 @@
 package segment
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/uidring/uidring/uid"
 )
 
 // keepIdleClosed closes the generators that nobody uses.
@@ -21,12 +21,7 @@ func (t *Tags) keepIdleClosed() {
 				if issued := e.gen.Stats().Issued; issued != e.issued {
 					e.issued, e.since = issued, time.Now()
 				} else if time.Since(e.since) >= t.config.Idle {
-					unused = append(unused, func() {
-						if err := e.gen.Close(); err != nil {
-							t.log().Warn("segment: an idle tag's ids are not returned", "error", err)
-						}
-						t.remove(tag, e)
-					})
+					unused = append(unused, func() { t.closeIdle(tag, e) })
 				}
 			})
 			some(unused)
@@ -36,7 +31,19 @@ func (t *Tags) keepIdleClosed() {
 	}
 }
 
-func (t *Tags) log() *slog.Logger { return cmp.Or(t.config.Logger, slog.Default()) }
+// closeIdle closes a tag, unless Shutdown has begun, which closes all.
+func (t *Tags) closeIdle(tag string, e *entry) {
+	if t.ctx.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.closing, uid.CloseTimeout)
+	defer cancel()
+	err := e.gen.Shutdown(ctx)
+	t.remove(tag, e)
+	if err != nil {
+		t.journal.Add(func() { t.config.Logger.Warn("segment: an idle tag's ids are not returned", "error", err) })
+	}
+}
 
 // atOnce is how many tags are closed at once.
 const atOnce = 16
@@ -68,6 +75,7 @@ func (t *Tags) Shutdown(ctx context.Context) error {
 	t.mu.Lock()
 	t.cancel() // with mu held, so that no tag is added afterwards
 	t.mu.Unlock()
+	defer context.AfterFunc(ctx, t.giveUp)()
 	opened := make(chan struct{})
 	go func() { t.running.Wait(); close(opened) }()
 	select {
@@ -86,5 +94,6 @@ func (t *Tags) Shutdown(ctx context.Context) error {
 		})
 	})
 	some(all)
+	t.journal.Flush(ctx)
 	return errors.Join(faults...)
 }

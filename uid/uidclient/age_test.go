@@ -20,25 +20,54 @@ func TestSlowAnswer(t *testing.T) {
 	})
 }
 
-// The next answer is fetched when half of the last one is used, and not before.
+// The next answer is fetched when half of the last one is used, and not before, however
+// many runs it has.
 func TestAhead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		c := open(t, Config{MaxAge: -1}, server)
-		server.set(func(f *fake) { f.takes = time.Second })
-		take(t, c, 1, 63)
-		time.Sleep(time.Minute)
-		if n := server.requests(); n != 1 {
-			t.Errorf("%d requests with more than half of the ids left, want 1", n)
-		}
-		take(t, c, 64, 2)
-		time.Sleep(time.Minute)
-		began := time.Now()
-		take(t, c, 66, 70)
-		if took := time.Since(began); took != 0 {
-			t.Errorf("ids took %v, want none: they were fetched ahead", took)
-		}
-	})
+	for _, runs := range []int64{1, 3, 128} {
+		synctest.Test(t, func(t *testing.T) {
+			server := newFake("a", 1)
+			server.runs = runs
+			c := open(t, Config{MaxAge: -1}, server)
+			server.set(func(f *fake) { f.takes = time.Second })
+			draw := func(n int) {
+				t.Helper()
+				if got, err := c.NextN(make([]uid.ID, n)); got != n || err != nil {
+					t.Fatalf("NextN() = %d, %v, want %d ids", got, err, n)
+				}
+			}
+			draw(63)
+			time.Sleep(time.Minute)
+			if n := server.requests(); n != 1 {
+				t.Errorf("%d requests with more than half of the ids left, want 1", n)
+			}
+			draw(2)
+			time.Sleep(time.Minute)
+			began := time.Now()
+			draw(70)
+			if took := time.Since(began); took != 0 {
+				t.Errorf("ids took %v, want none: they were fetched ahead", took)
+			}
+		})
+	}
+}
+
+// The age of an id counts from its request, also when the next answer comes at once.
+func TestAgeOfSlowAnswer(t *testing.T) {
+	for more, takes := range map[int]time.Duration{0: 1500 * time.Millisecond, 66: 90 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			server := newFake("a", 1)
+			const maxAge = 6400 * time.Millisecond
+			began := time.Now()
+			server.takes = takes
+			c := open(t, Config{MaxAge: maxAge, Hedge: maxAge}, server)
+			time.Sleep(5 * time.Millisecond)
+			take(t, c, 1, more)
+			time.Sleep(time.Until(began.Add(maxAge)))
+			if id, err := c.Next(); id <= 128 || err != nil {
+				t.Errorf("Next() = %d, %v after %v, want an id of a later answer", id, err, maxAge)
+			}
+		})
+	}
 }
 
 // Runs that were too many for the ring grow old outside it.

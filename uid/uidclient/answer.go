@@ -24,6 +24,7 @@ const (
 // answer is what a server says to a request for runs.
 type answer struct {
 	Instance string `json:"instance"`
+	Kind     string `json:"kind"` // of the generator; empty from a server that does not say it
 	Number   int64  `json:"number"`
 	Runs     []struct {
 		First string `json:"first"`
@@ -83,7 +84,7 @@ func statusError(s *server, response *http.Response, body []byte) error {
 			e.Detail = fmt.Sprintf("%.200s", problem.Title)
 		}
 	}
-	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
+	if seconds, err := strconv.ParseInt(response.Header.Get("Retry-After"), 10, 64); err == nil && seconds > 0 {
 		e.retry = min(time.Duration(min(seconds, 3600))*time.Second, maxRetry)
 	}
 	return e
@@ -102,6 +103,8 @@ func (a *answer) read(body []byte, n int64) error {
 	switch {
 	case a.Instance == "" || len(a.Instance) > maxInstance:
 		return fmt.Errorf("instance is %.16q, want 1 to %d bytes", a.Instance, maxInstance)
+	case a.Kind == "slots":
+		return fmt.Errorf("the ids have no order, since the generator is of kind slots: want another kind")
 	case a.Number < 1:
 		return fmt.Errorf("number is %d, want 1 or more", a.Number)
 	case len(a.Runs) == 0:

@@ -47,12 +47,13 @@ type Client struct {
 	servers *servers
 	judge   judge
 
-	mu     sync.Mutex // never held during I/O, nor by a taker that finds an id
-	orders []*order   // orders that have ids, or will have; never empty
-	closed bool
-	wake   *time.Timer // nil before a first refusal
-	pace   pace.Pace
-	most   int64 // ids to ask for
+	mu      sync.Mutex // never held during I/O, nor by a taker that finds an id
+	orders  []*order   // orders that have ids, or will have; never empty
+	left    *order     // the last order that was closed: calls that waited there still count; or nil
+	closed  bool
+	wake    *time.Timer // nil before a first refusal
+	pace    pace.Pace
+	allowed allowance
 	totals
 }
 
@@ -74,8 +75,8 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		config:  config,
 		http:    newHTTP(&config),
 		servers: newServers(requests),
-		judge:   judge{},
-		most:    config.MaxIDs,
+		judge:   judge{instances: map[string]standing{}},
+		allowed: newAllowance(config.MaxIDs),
 		pace:    pace.Pace{First: min(firstIDs, config.MaxIDs), Least: min(leastIDs, config.MaxIDs), Most: config.MaxIDs, Ahead: config.Ahead},
 	}
 	first, err := c.newOrder()
@@ -166,7 +167,10 @@ func (c *Client) leave() {
 		}
 		c.orders = c.orders[1:]
 		c.draw(c.orders[0])
-		c.totals.add(o)
+		if c.left != nil {
+			c.totals.add(c.left)
+		}
+		c.left = o
 		c.totals.ended++
 		c.running.Go(func() { _ = o.Close() })
 	}

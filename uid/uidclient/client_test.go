@@ -51,9 +51,13 @@ func TestIds(t *testing.T) {
 						last = id
 					}
 				}
+				synctest.Wait() // an answer is put into the ring
 				s := c.Stats()
 				if s.Issued < 6000 || s.RejectedTakes != 0 || s.LastError != nil || s.Instance != "a" || s.Server != "http://ids-1/v1/orders/runs" || s.Fetches != int64(server.requests()) {
 					t.Errorf("Stats() = %+v", s)
+				}
+				if s.Issued+s.Remaining != server.made {
+					t.Errorf("%d ids issued and %d remaining of %d", s.Issued, s.Remaining, server.made)
 				}
 			})
 		})
@@ -68,7 +72,7 @@ func TestAway(t *testing.T) {
 		server.set(func(f *fake) { f.away = true })
 		last, err := drain(t, c)
 		away := (*AwayError)(nil)
-		if last != 128 || !errors.Is(err, ErrAway) || !errors.Is(err, errRefused) || !errors.As(err, &away) || away.Name != "orders" {
+		if last != 128 || !errors.Is(err, ErrAway) || !errors.Is(err, errRefused) || !errors.As(err, &away) || away.Name != "orders" || away.RetryAfter() != away.Retry {
 			t.Fatalf("after %d ids: %v, want ErrAway after 128", last, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -83,6 +87,13 @@ func TestAway(t *testing.T) {
 		}
 		if n := c.Stats().Failures; n < 10 || n > 40 {
 			t.Errorf("%d requests in a minute, want a few: it backs off", n)
+		}
+		before := c.Stats().Failures
+		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		_, _ = c.Wait(ctx)
+		if n := c.Stats().Failures - before; n < 500 {
+			t.Errorf("%d requests in an hour, want 2 every 10 s", n)
 		}
 		server.set(func(f *fake) { f.away = false })
 		if id, err := c.Wait(t.Context()); id != 129 || err != nil {
@@ -135,8 +146,8 @@ func TestBurst(t *testing.T) {
 // Close ends requests and waits at once.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		c := open(t, Config{Timeout: time.Minute}, server)
+		server, log := newFake("a", 1), new(strings.Builder)
+		c := open(t, Config{Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(log, nil))}, server)
 		server.set(func(f *fake) { f.hangs = true })
 		take(t, c, 1, 128)
 		failed := make(chan error)
@@ -158,8 +169,8 @@ func TestClose(t *testing.T) {
 		if _, err := c.Next(); !errors.Is(err, uid.ErrClosed) {
 			t.Errorf("Next() = %v, want ErrClosed", err)
 		}
-		if s := c.Stats(); !s.Closed || s.Remaining != 0 {
-			t.Errorf("Stats() = %+v", s)
+		if s := c.Stats(); !s.Closed || s.Remaining != 0 || s.LastError != nil || log.Len() > 0 {
+			t.Errorf("Stats() = %+v, and the log is %q", s, log)
 		}
 		if err := c.Close(); err != nil {
 			t.Errorf("a second Close() = %v", err)
@@ -194,7 +205,7 @@ func TestNextIsInlined(t *testing.T) {
 // A loop goes on from one instance to the next.
 func TestAllGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 5000)
+		server := newFake("a", 50_000)
 		c := open(t, Config{}, server)
 		n := 0
 		for id, err := range c.All(t.Context()) {
@@ -204,7 +215,7 @@ func TestAllGoesOn(t *testing.T) {
 			switch n++; {
 			case n == 1:
 				server.set(func(f *fake) { f.instance, f.number, f.next = "b", 0, 100 })
-			case n <= 128 && id != uid.ID(4999+n), n > 128 && id != uid.ID(100+n-129):
+			case n <= 128 && id != uid.ID(49_999+n), n > 128 && id != uid.ID(100+n-129):
 				t.Fatalf("id %d is the loop's number %d", id, n)
 			}
 			if n == 5000 {

@@ -59,7 +59,7 @@ type Config struct {
 	MaxAge time.Duration
 
 	// MaxIDs is the most ids to ask for at once, from 1 to 2^24. Zero is 10,000, which
-	// servers allow by default. If a server allows fewer, the client asks for fewer.
+	// servers allow by default. While a server allows fewer, the client asks for fewer.
 	MaxIDs int64
 
 	// Timeout bounds each request. Zero is 5 seconds. Half of MaxAge is a bound too.

@@ -9,15 +9,17 @@
 //	id, err := gen.Next()
 //
 // A Client is a [uid.Generator]. Its ids are as unique as those of its servers. Servers
-// that share a store, or take worker numbers from one table, never issue an id twice.
+// that share a store, or take worker numbers from one table, never issue an id twice, and
+// neither does a generator of that store in another process. Give a Client the URLs of such
+// servers only: servers with stores of their own give equal ids to different clients.
 //
 // # Order
 //
 // An instance is one start of one server. Ids ascend only while one instance serves.
-// The ids of another instance may be lower. A Client deals them, from a ring of their
-// own, once the ids of the former instance are used up. So a failover or a restart of
-// a server starts a new order. Generators of the kind slots have no order, and a
-// Client cannot fetch their ids.
+// The ids of another instance may be lower. A Client first deals all ids of the old
+// instance. The ids of the new one have a ring of their own. So a failover or a restart of
+// a server starts a new order. Generators of the kind slots have no order: New refuses
+// them.
 //
 // # Fetching
 //
@@ -26,6 +28,10 @@
 // answers, ids continue for at least half of that. Config.MaxAge bounds the age of
 // ids, counted from the request that fetched them. Ids that a Client fetched and
 // dropped, for their age or at Close, are a gap.
+//
+// When servers refuse the size of a request, by 400 or 413, a Client asks for half at
+// once. After 503 or a time-out it asks for half next time. The size doubles with each
+// good answer. At a size that servers refuse again and again, it doubles after 64 answers.
 //
 // # Failover
 //
@@ -36,11 +42,12 @@
 // there is one URL, such as a load balancer's, the Client asks it a second time over
 // another connection. A Client speaks HTTP/1.1, so that no two requests share one.
 //
-// # A server that goes back
+// # A server that repeats ids
 //
 // Each answer names its instance, and has a number that ascends. If the number or the
 // ids of an answer do not lie above the instance's earlier ones, a Client refuses the
-// instance for good, with [ErrRewound]. The server was restored from a snapshot, or a
-// proxy repeats answers. Ids of another instance may be lower. A Client remembers
-// 1,000 instances.
+// instance for good, with [ErrRewound]. So it does if another instance has given it one
+// of the ids. The server was restored from a snapshot, a proxy repeats answers, or two
+// servers have stores of their own. A Client remembers 1,000 instances and the 1,000
+// highest runs of ids. It does not see the ids of other clients.
 package uidclient

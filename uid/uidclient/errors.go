@@ -12,7 +12,8 @@ import (
 
 var (
 	// ErrRewound is matched when a server instance answered with ids that are not
-	// above its earlier ids. The client does not issue them.
+	// above its earlier ids, or that another instance gave before. The client does not
+	// issue them.
 	ErrRewound = segment.ErrRewound
 
 	// ErrAway is matched by an [*AwayError]: no server answered.
@@ -21,7 +22,8 @@ var (
 	// ErrAnswer is matched when a server's answer is not a list of runs.
 	ErrAnswer = errors.New("uidclient: invalid answer")
 
-	errMoved = errors.New("uidclient: another instance has answered")
+	errMoved   = errors.New("uidclient: another instance has answered")
+	errTooMany = errors.New("uidclient: a server allows fewer ids")
 )
 
 // AwayError says that no server answered with ids. The client asks again after

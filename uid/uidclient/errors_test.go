@@ -36,6 +36,8 @@ func TestConfig(t *testing.T) {
 			"Timeout is -1ns, want more than 0", "Hedge is -1ns, want more than 0"}},
 		{good, "a", Config{Ahead: time.Hour}, []string{"Ahead is 1h0m0s, want at most MaxAge, 1m0s"}},
 		{good, "a", Config{Token: secret + "\n"}, []string{"Token is not shown, want printable ASCII"}},
+		{good, "a", Config{Token: secret + " b"}, []string{"Token is not shown, want printable ASCII"}},
+		{[]string{"http://localhost.example.com"}, "a", Config{Token: secret}, []string{"want https"}},
 		{[]string{"ids:8080", "ftp://ids", "http://", "http://ids?a=b", "http://u:" + secret + "@ids", "http://ids\n" + secret}, "a", Config{}, []string{
 			`URL 1: it is "ids:8080", want http://HOST:PORT`, `URL 2: it is "ftp://ids"`, `URL 3: it is "http://"`,
 			"URL 4: it is \"http://ids\", want no query", "URL 5: it contains a user, want Config.Token", "URL 6: it cannot be parsed"}},
@@ -63,6 +65,10 @@ func TestConfig(t *testing.T) {
 			t.Errorf("prepare(%q) = %v, %v", url, requests, err)
 		}
 	}
+	short := Config{MaxAge: time.Second}
+	if _, err := short.prepare(good, "a"); err != nil || short.Ahead != time.Second {
+		t.Errorf("prepare() = %v, and Ahead is %v with a MaxAge of 1 s", err, short.Ahead)
+	}
 	insecure := Config{Token: secret, Insecure: true}
 	if _, err := insecure.prepare([]string{"http://ids"}, "a"); err != nil {
 		t.Errorf("prepare() = %v with Insecure", err)
@@ -89,6 +95,7 @@ func TestAnswers(t *testing.T) {
 		{run(`{"first":"5","count":0}`), `a run is 0 ids from "5"`},
 		{run(`{"first":"9223372036854775807","count":2}`), `a run is 2 ids from "9223372036854775807"`},
 		{run(`{"first":"5","count":3},{"first":"7","count":1}`), "a run starts at 7 after one that ends at 7, want it above"},
+		{`{"instance":"a","kind":"slots","number":1,"runs":[{"first":"5","count":1}]}`, "kind slots"},
 		{run(`{"first":"5","count":101}`), "there are more than the 100 ids asked for"},
 		{run(`{"first":"5","count":60},{"first":"500","count":60}`), "there are more than the 100 ids asked for"},
 		{run(`{"first":"5","count":60},{"first":"500","count":9223372036854775}`), "there are more than the 100 ids asked for"},
@@ -97,7 +104,7 @@ func TestAnswers(t *testing.T) {
 		server := newFake("a", 1)
 		server.body = c.body
 		_, err := tryOpen(t.Context(), Config{MaxIDs: 100}, server)
-		if !errors.Is(err, ErrAnswer) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "http://ids-1/v1/orders/runs") {
+		if !errors.Is(err, ErrAnswer) || errors.Is(err, ErrAway) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "http://ids-1/v1/orders/runs") {
 			t.Errorf("%.80s: New() = %v, want %q", c.body, err, c.want)
 		}
 	}
@@ -159,6 +166,7 @@ func TestRefusedForAWhile(t *testing.T) {
 		if _, err := c.Wait(t.Context()); err == nil || errors.Is(err, ErrAway) {
 			t.Errorf("Wait() = %v, want a refusal", err)
 		}
+		time.Sleep(time.Minute) // it is refused again and again
 		server.set(func(f *fake) { f.status = 0 })
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -166,22 +174,56 @@ func TestRefusedForAWhile(t *testing.T) {
 	})
 }
 
-// A server that asks to be left alone is, for as long as it says.
+// A server that asks to be left alone is, for as long as it says, up to a minute.
 func TestRetryAfter(t *testing.T) {
+	for seconds, want := range map[string]time.Duration{"30": 30 * time.Second, "3600": time.Minute, "99999999999": time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			server := newFake("a", 1)
+			c := open(t, Config{}, server)
+			server.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {seconds}} })
+			take(t, c, 1, 128)
+			time.Sleep(time.Second)
+			before := server.requests()
+			time.Sleep(want - 2*time.Second)
+			if n := server.requests() - before; n != 0 {
+				t.Errorf("%d requests, want none for %v", n, want)
+			}
+			server.set(func(f *fake) { f.status = 0 })
+			time.Sleep(2 * time.Second)
+			if id, err := c.Next(); id != 129 || err != nil {
+				t.Errorf("Next() = %d, %v, want 129 after %v", id, err, want)
+			}
+		})
+	}
+}
+
+// The client asks again when the first of its servers may be asked.
+func TestLeastRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		c := open(t, Config{}, server)
-		server.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {"30"}} })
-		take(t, c, 1, 128)
-		time.Sleep(time.Second)
-		before := server.requests()
-		time.Sleep(28 * time.Second)
-		if n := server.requests() - before; n != 0 {
-			t.Errorf("%d requests, want none for 30 s", n)
+		one, two := newFake("a", 1), newFake("b", 1_000_000)
+		c := open(t, Config{}, one, two)
+		one.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {"30"}} })
+		two.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {"3"}} })
+		_, err := drain(t, c)
+		two.set(func(f *fake) { f.status = 0 })
+		began := time.Now()
+		id, waited := c.Wait(t.Context())
+		if took := time.Since(began); id != 1_000_000 || took != 3*time.Second {
+			t.Errorf("after %v: Wait() = %d, %v in %v, want an id of the second server in 3 s", err, id, waited, took)
 		}
-		server.set(func(f *fake) { f.status = 0 })
-		if id, err := c.Wait(t.Context()); id != 129 || err != nil {
-			t.Errorf("Wait() = %d, %v, want 129", id, err)
+	})
+}
+
+// A pause that ends while another server is asked is no reason to wait longer.
+func TestPauseIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := newFake("a", 1), newFake("b", 1_000_000)
+		c := open(t, Config{}, one, two)
+		one.set(func(f *fake) { f.away = true })
+		two.set(func(f *fake) { f.hangs = true })
+		_, err := drain(t, c)
+		if away := (*AwayError)(nil); !errors.As(err, &away) || away.Retry != time.Millisecond {
+			t.Errorf("%+v, want a pause of 1 ms", err)
 		}
 	})
 }
@@ -204,24 +246,6 @@ func TestRetryAfterIsNoHedge(t *testing.T) {
 	})
 }
 
-// A server that allows fewer ids for a request is asked for fewer.
-func TestFewer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		server.limit = 100
-		c := open(t, Config{}, server)
-		take(t, c, 1, 5000)
-		for _, n := range server.asked[10:] {
-			if n > 100 {
-				t.Fatalf("asked for %d ids, again and again", n)
-			}
-		}
-		if s := c.Stats(); s.Failures != 0 || s.RejectedTakes != 0 {
-			t.Errorf("Stats() = %+v", s)
-		}
-	})
-}
-
 // Over a real network: HTTPS with a token, redirects, and errors without the token.
 func TestNetwork(t *testing.T) {
 	ids := newFake("a", 1)
@@ -229,6 +253,12 @@ func TestNetwork(t *testing.T) {
 		switch {
 		case r.URL.Path == "/away/v1/orders/runs":
 			http.Redirect(w, r, "/v1/orders/runs", http.StatusTemporaryRedirect)
+		case r.URL.Path == "/truncated/v1/orders/runs":
+			w.Header().Set("Content-Length", "1000")
+			_, _ = w.Write([]byte(`{"instance":"a","number":1,"runs":[{"first":"1","count":12`))
+		case r.URL.Path == "/header/v1/orders/runs":
+			w.Header().Set("Long", strings.Repeat("a", 1<<20))
+			ids.ServeHTTP(w, r)
 		case r.Header.Get("Authorization") != "Bearer "+secret || r.URL.User != nil || len(r.TLS.PeerCertificates) != 1:
 			w.WriteHeader(http.StatusUnauthorized)
 		default:
@@ -256,6 +286,8 @@ func TestNetwork(t *testing.T) {
 	for name, change := range map[string]func(url *string, config *Config){
 		"status 401":                     func(_ *string, config *Config) { config.Token = "another-" + secret },
 		"status 307":                     func(url *string, _ *Config) { *url += "/away" },
+		"unexpected EOF":                 func(url *string, _ *Config) { *url += "/truncated" },
+		"exceeded 65536 bytes":           func(url *string, _ *Config) { *url += "/header" },
 		"certificate signed by unknown":  func(_ *string, config *Config) { config.TLS = nil },
 		"connect: connection refused":    func(url *string, _ *Config) { *url = "https://127.0.0.1:1" },
 		"server gave HTTP response to H": func(url *string, _ *Config) { *url = plain(t, authorized) },
@@ -265,6 +297,9 @@ func TestNetwork(t *testing.T) {
 		_, err := New(t.Context(), []string{url}, "orders", config)
 		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), secret) {
 			t.Errorf("New() = %v, want %q in it, and no token", err, name)
+		}
+		if refused := strings.HasPrefix(name, "status"); errors.Is(err, ErrAway) == refused {
+			t.Errorf("New() = %v; ErrAway: %v", err, !refused)
 		}
 	}
 }
@@ -302,6 +337,39 @@ func TestHedgeConnects(t *testing.T) {
 	if n, err := c.WaitN(ctx, make([]uid.ID, 200)); n != 200 || err != nil {
 		t.Errorf("WaitN() = %d, %v, want 200 ids over another connection", n, err)
 	}
+}
+
+// Close ends the connections, and so does New if it fails.
+func TestConnectionsEnd(t *testing.T) {
+	ended := make(chan net.Conn, 10)
+	server := httptest.NewUnstartedServer(newFake("a", 1))
+	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			ended <- conn
+		}
+	}
+	wait := func() {
+		t.Helper()
+		select {
+		case <-ended:
+		case <-time.After(30 * time.Second):
+			t.Error("the connection stays open")
+		}
+	}
+	server.Start()
+	defer server.Close()
+	c, err := New(t.Context(), []string{server.URL}, "orders", Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	wait()
+	if _, err := New(t.Context(), []string{server.URL}, "unknown", Config{}); err == nil {
+		t.Error("New() succeeds with an unknown name")
+	}
+	wait()
 }
 
 // No more of an answer is read than it can have.

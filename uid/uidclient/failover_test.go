@@ -54,7 +54,37 @@ func TestHedge(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("the next ids took %v: the hung server was asked first", took)
 		}
+		if s := c.Stats(); s.Waited != 200*time.Millisecond {
+			t.Errorf("Waited = %v, want 200 ms", s.Waited)
+		}
 	})
+}
+
+// Each server that hangs is hedged by the next.
+func TestHedgeOfHedge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two, three := newFake("a", 1), newFake("b", 1_000_000), newFake("c", 2_000_000)
+		c := open(t, Config{}, one, two, three)
+		one.set(func(f *fake) { f.hangs = true })
+		two.set(func(f *fake) { f.hangs = true })
+		take(t, c, 1, 128)
+		began := time.Now()
+		take(t, c, 2_000_000, 1)
+		if took := time.Since(began); took != 2*DefaultHedge {
+			t.Errorf("the id took %v, want %v", took, 2*DefaultHedge)
+		}
+	})
+}
+
+// Clients begin with any of the servers.
+func TestSpread(t *testing.T) {
+	began := map[int]bool{}
+	for range 1000 {
+		began[newServers([]string{"a", "b", "c"}).at] = true
+	}
+	if len(began) != 3 {
+		t.Errorf("clients begin with %d of 3 servers", len(began))
+	}
 }
 
 // The only URL, of a balancer, is asked again over another connection.

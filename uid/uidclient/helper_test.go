@@ -1,6 +1,7 @@
 package uidclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,7 @@ type fake struct {
 	next     int64         // id
 	runs     int64         // that an answer has
 	limit    int64         // of ids an answer has; 0 is none
+	over     int           // status of a request for more; 0 is 400
 	takes    time.Duration // for an answer
 	away     bool          // refuses connections
 	hangs    bool          // does not answer
@@ -41,6 +43,9 @@ type fake struct {
 	header   http.Header   // of such an answer
 	body     string        // it answers with, if not empty
 	asked    []int64       // what n the requests had
+	refused  int           // requests for more than limit
+	gives    int64         // most ids of an answer, though more are asked for; 0 is no bound
+	made     int64         // ids of all answers
 }
 
 func newFake(instance string, next int64) *fake {
@@ -91,10 +96,15 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case f.body != "":
 		_, _ = io.WriteString(w, f.body)
 	case f.limit > 0 && n > f.limit:
-		w.WriteHeader(http.StatusBadRequest)
+		f.refused++
+		w.WriteHeader(cmp.Or(f.over, http.StatusBadRequest))
 		fmt.Fprintf(w, `{"title":"Bad Request","detail":"n is %d, want 1 to %d"}`, n, f.limit)
 	default:
 		f.number++
+		if f.gives > 0 {
+			n = min(n, f.gives)
+		}
+		f.made += n
 		var runs []string
 		for left, parts := n, min(f.runs, n); parts > 0; parts-- {
 			count := left / parts

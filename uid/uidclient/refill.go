@@ -3,7 +3,6 @@ package uidclient
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/uidring/uidring/internal/pace"
@@ -17,20 +16,12 @@ func (c *Client) refill(ctx context.Context) (*answer, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err() // no failure of the servers
 		}
-		if tooMany(err, n) {
-			c.fewer(n / 2)
+		if errors.Is(err, errTooMany) {
 			continue
 		}
 		c.note(usage, n, answer, err)
 		return answer, err
 	}
-}
-
-// tooMany reports whether a server may answer a request for fewer ids.
-func tooMany(err error, n int64) bool {
-	status := (*StatusError)(nil)
-	return n > 1 && errors.As(err, &status) &&
-		(status.Status == http.StatusBadRequest || status.Status == http.StatusRequestEntityTooLarge)
 }
 
 // size returns how many ids to ask for.
@@ -39,13 +30,14 @@ func (c *Client) size() (pace.Usage, int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	usage := pace.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
-	return usage, min(c.pace.Next(usage), c.most)
+	return usage, min(c.pace.Next(usage), c.allowed.n)
 }
 
-func (c *Client) fewer(most int64) {
+// fewer notes that a server may answer a request for fewer than asked ids.
+func (c *Client) fewer(asked int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.most = most
+	c.allowed.failed(asked)
 }
 
 // note records the result of a fetch, and logs when fetches begin to fail and when
@@ -57,6 +49,7 @@ func (c *Client) note(usage pace.Usage, asked int64, a *answer, err error) {
 	if err == nil {
 		c.fetches++
 		c.pace.Fetched(usage, asked, a.count)
+		c.allowed.answered(asked)
 		c.took = time.Since(a.sent)
 		c.server, c.instance = c.servers.all[c.servers.at].url, a.Instance
 	}

@@ -90,15 +90,15 @@ type reply struct {
 	err    error
 }
 
-// fetch asks one server after another for n ids, until one answers. When fetch
-// returns, no request is under way.
+// fetch asks one server after another for n ids, until one answers. If a server refuses
+// that many, the error is errTooMany. When fetch returns, no request is under way.
 func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var requests sync.WaitGroup
 	defer requests.Wait()
 	defer cancel() // the requests that are not needed any more
 
-	turn, pending := c.servers.turn(), 0
+	turn, pending, slow := c.servers.turn(), 0, false
 	replies := make(chan reply, len(turn))
 	hedge := time.NewTimer(c.config.Hedge)
 	defer hedge.Stop()
@@ -126,15 +126,22 @@ func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
 			case r.err == nil:
 				c.servers.answered(r.from)
 				return r.answer, nil
-			case ctx.Err() != nil || tooMany(r.err, n):
+			case tooMany(r.err, n):
+				c.fewer(n)
+				return nil, errTooMany
+			case ctx.Err() != nil:
 				return nil, r.err
 			}
+			slow = slow || tooSlow(r.err)
 			c.failures.Add(1)
 			r.from.failed(r.err)
 			send()
 		case <-hedge.C:
 			send()
 		}
+	}
+	if slow {
+		c.fewer(n)
 	}
 	refused, pause, err := c.servers.failure()
 	if refused {

@@ -24,7 +24,7 @@ type Stats struct {
 	LastError error         // why no ids are fetched; nil if they are
 }
 
-// totals are what Stats says of the orders that have ended, and of fetches.
+// totals are what Stats says of the orders before the last closed one, and of fetches.
 type totals struct {
 	issued, starved, dropped, ended int64
 	waited                          time.Duration
@@ -35,7 +35,7 @@ type totals struct {
 	failure          error
 }
 
-// add adds what an order has done. Its ids are used up, so that is final.
+// add adds what an order has done.
 func (t *totals) add(o *order) {
 	s := o.Stats()
 	t.issued += s.Ring.Taken
@@ -61,6 +61,9 @@ func (c *Client) Stats() Stats {
 		Failures:      c.failures.Load(),
 		FetchTime:     sum.took,
 		LastError:     sum.failure,
+	}
+	if c.left != nil {
+		sum.add(c.left)
 	}
 	for _, o := range c.orders {
 		sum.add(o)

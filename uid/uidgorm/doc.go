@@ -32,6 +32,15 @@
 // of a belongs-to, which has the other row's value. Some models do not declare that,
 // such as a has-one that shares its owner's key: the tag uid:false opts out.
 //
+// # Several generators
+//
+// A handle has one plugin. [For] gives some models a generator of their own, such as a
+// segment for small numbers:
+//
+//	err = db.Use(uidgorm.New(gen, uidgorm.For(tickets, &Ticket{})))
+//
+// A wrong model or generator is an error of db.Use.
+//
 // # What is covered
 //
 //   - Structs, and slices and arrays of structs or of pointers to structs. Maps that

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"sync"
 
 	"gorm.io/gorm"
@@ -37,16 +39,72 @@ type Generator interface {
 }
 
 // Plugin fills the zero primary keys of models that opt in. Make one with [New] and
-// hand it to db.Use. It may serve any number of handles and goroutines. db.Use refuses
-// the zero value.
+// hand it to db.Use, once for each handle. It may serve any number of handles and
+// goroutines. db.Use refuses the zero value.
 type Plugin struct {
-	gen  Generator
-	keys sync.Map // found, by *schema.Schema; written by the first create of a model, read by all
+	gen    Generator
+	of     []special
+	faults []error
+	keys   sync.Map // found, by *schema.Schema; written by the first create of a model, read by all
 }
 
 // New returns a plugin that takes keys from gen. The caller closes gen, after the last
 // use of a handle with the plugin.
-func New(gen Generator) *Plugin { return &Plugin{gen: gen} }
+// Options choose other generators for some models. db.Use reports their faults.
+func New(gen Generator, opts ...Option) *Plugin {
+	p := &Plugin{gen: gen}
+	for _, opt := range opts {
+		opt(p)
+	}
+	return p
+}
+
+// Option is an option of [New].
+type Option func(*Plugin)
+
+// special is the generator of one model.
+type special struct {
+	model reflect.Type
+	gen   Generator
+}
+
+// For takes the keys of models from gen, instead of the generator that New got:
+//
+//	db.Use(uidgorm.New(gen, uidgorm.For(orders, &Order{}, &Line{})))
+//
+// A model is a struct or a pointer to one. All handles have one Plugin: a second db.Use
+// of a Plugin fails with gorm.ErrRegistered. The caller closes gen too.
+func For(gen Generator, models ...any) Option {
+	return func(p *Plugin) {
+		if gen == nil || len(models) == 0 {
+			p.faults = append(p.faults, fmt.Errorf("uidgorm: For: gen is %v with %d models, want a generator and one model or more", gen, len(models)))
+		}
+		for _, model := range models {
+			t := reflect.TypeOf(model)
+			for t != nil && t.Kind() == reflect.Pointer {
+				t = t.Elem()
+			}
+			switch {
+			case t == nil || t.Kind() != reflect.Struct:
+				p.faults = append(p.faults, fmt.Errorf("uidgorm: For: the model is %T, want a struct or a pointer to one, such as &Order{}", model))
+			case slices.ContainsFunc(p.of, func(s special) bool { return s.model == t }):
+				p.faults = append(p.faults, fmt.Errorf("uidgorm: For: %s has two generators, want one", t))
+			default:
+				p.of = append(p.of, special{t, gen})
+			}
+		}
+	}
+}
+
+// generator returns the generator of a model.
+func (p *Plugin) generator(model reflect.Type) Generator {
+	for _, s := range p.of {
+		if s.model == model {
+			return s.gen
+		}
+	}
+	return p.gen
+}
 
 // Name returns "uidgorm", the plugin's name for GORM.
 func (*Plugin) Name() string { return "uidgorm" }
@@ -56,6 +114,9 @@ func (*Plugin) Name() string { return "uidgorm" }
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.gen == nil {
 		return errors.New("uidgorm: New: gen is nil, want a generator such as *uid.Cached")
+	}
+	if err := errors.Join(p.faults...); err != nil {
+		return err
 	}
 	create := db.Callback().Create()
 	return errors.Join(
@@ -116,7 +177,7 @@ func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
 		return err
 	}
 	ids := make([]uid.ID, len(slots))
-	n, err := p.take(stmt.Context, ids)
+	n, err := take(stmt.Context, p.generator(k.schema.ModelType), ids)
 	if err == nil && n != len(ids) {
 		err = errors.New("and no error")
 	}
@@ -137,9 +198,9 @@ func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
 
 // take fills ids. It waits only if ctx can end: otherwise a statement could wait for
 // ever.
-func (p *Plugin) take(ctx context.Context, ids []uid.ID) (int, error) {
+func take(ctx context.Context, gen Generator, ids []uid.ID) (int, error) {
 	if ctx.Done() == nil {
-		return p.gen.NextN(ids)
+		return gen.NextN(ids)
 	}
-	return p.gen.WaitN(ctx, ids)
+	return gen.WaitN(ctx, ids)
 }

@@ -2,6 +2,8 @@ package uidprom
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -38,7 +40,9 @@ func (c segmentCollector) Describe(descs chan<- *prometheus.Desc) {
 }
 
 func (c segmentCollector) Collect(collected chan<- prometheus.Metric) {
-	for name, stats := range c.segments() {
+	all := c.segments()
+	for _, name := range slices.Sorted(maps.Keys(all)) { // the registry sorts what is sorted in less time
+		stats := all[name]
 		for i, m := range segmentMetrics {
 			if metric, err := prometheus.NewConstMetric(c.descs[i], m.kind, m.read(stats), name); err == nil {
 				collected <- metric

@@ -2,12 +2,19 @@ package uidprom
 
 import (
 	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
 // segments are of every kind, with a value in every metric.
@@ -107,5 +114,56 @@ func TestSegmentsComeAndGo(t *testing.T) {
 	err = registry.Register(segmentCollectorOf(t, segments))
 	if !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 		t.Errorf("a second collector: %v, want AlreadyRegisteredError", err)
+	}
+}
+
+// A collector returns segments in the order of the registry, which then has little to sort.
+func TestSegmentOrder(t *testing.T) {
+	all := map[string]segment.Stats{}
+	for i := range 100 {
+		all[fmt.Sprint(i)] = segment.Stats{}
+	}
+	collected := make(chan prometheus.Metric, len(all)*len(segmentMetrics))
+	segmentCollectorOf(t, func() map[string]segment.Stats { return all }).Collect(collected)
+	var last string
+	for range len(collected) {
+		m := new(dto.Metric)
+		if err := (<-collected).Write(m); err != nil {
+			t.Fatal(err)
+		}
+		if name := m.GetLabel()[0].GetValue(); name < last {
+			t.Fatalf("%s stands after %s", name, last)
+		} else {
+			last = name
+		}
+	}
+}
+
+// BenchmarkScrape is what a scrape of many tags costs.
+func BenchmarkScrape(b *testing.B) {
+	tags, err := segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: segment.Config{Create: true, Logger: slog.New(slog.DiscardHandler)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer tags.Close()
+	for i := range 3000 {
+		if _, err := tags.Next(b.Context(), fmt.Sprintf("tenant-%04d", i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(segmentCollectorOf(b, func() map[string]segment.Stats {
+		all := map[string]segment.Stats{}
+		for _, s := range tags.Stats() {
+			all[s.Tag] = s
+		}
+		return all
+	}))
+	handler := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	b.ReportAllocs()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		b.ReportMetric(float64(w.Body.Len()), "bytes")
 	}
 }

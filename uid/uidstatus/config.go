@@ -26,6 +26,15 @@ type Config struct {
 	// at once. Nil shows no segments.
 	Segments func() map[string]segment.Stats
 
+	// Home is where the page's link "Home" leads, such as "../". Without it, there is no
+	// such link.
+	Home string
+
+	// Settings are the names by which the page mentions fields of uid.Config and
+	// segment.Config, such as "max_borrow" for "MaxBorrow". The page does not mention a
+	// field that the map lacks. Nil stands for Go's names, such as Config.MaxBorrow.
+	Settings map[string]string
+
 	// Hosts are the names under which browsers reach the page, such as
 	// ops.example.com. "localhost" and IP addresses need no entry.
 	//
@@ -46,7 +55,8 @@ type Config struct {
 // New copies the map. The caller closes the generators; the page shows a closed
 // generator as Close left it.
 func New(generators map[string]Generator, config Config) (*Page, error) {
-	p := &Page{generators: maps.Clone(generators), hosts: map[string]bool{"localhost": true}, process: thisProcess(), now: time.Now, counters: config.Segments}
+	p := &Page{generators: maps.Clone(generators), hosts: map[string]bool{"localhost": true}, process: thisProcess(), now: time.Now,
+		counters: config.Segments, home: config.Home, settings: maps.Clone(config.Settings)}
 	p.names = slices.Sorted(maps.Keys(p.generators))
 
 	var faults []error
@@ -78,6 +88,21 @@ func New(generators map[string]Generator, config Config) (*Page, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// settings are those of [Config].
+type settings map[string]string
+
+// mention returns format with the name of a field, and nothing for a field without a name.
+func (s settings) mention(format, field string) string {
+	name := "Config." + field
+	if s != nil {
+		name = s[field]
+	}
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(format, name)
 }
 
 // isNil also finds the nil pointer that a constructor returns with its error.

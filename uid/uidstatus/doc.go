@@ -8,7 +8,8 @@
 // For each generator the page shows the ring, the times in ids, the worker
 // number and its lease, counts, the layout's end and the present error. Notes say
 // what needs attention. The page decodes an id that you type in. A table lists
-// several generators, each with a page of its own.
+// several generators, each with a page of its own: those in trouble first, and at most
+// 100. A search by name asks the server for others.
 //
 // The page names the host, process id and version of the process that answers. Each
 // process has its own page, even if several share an address.
@@ -30,9 +31,8 @@
 // # What it costs
 //
 // Nothing while no page is open: no goroutine, no counter, no memory per request. An
-// open page reloads its figures once a second; a hidden page does not. An answer has
-// 6 KB and takes less than a millisecond of one core (go test -bench Page
-// ./uid/uidstatus). Without JavaScript, reload the page by hand.
+// open page reloads its figures once a second; a hidden page does not. go test -bench Page
+// ./uid/uidstatus prints the bytes and the time of an answer. Without JavaScript, reload the page by hand.
 //
 // # As JSON
 //
@@ -114,8 +114,8 @@
 //	  ]
 //	}
 //
-// stats.json?name=orders has that generator only, and stats.json?segment=orders that
-// segment. decode.json?id=5313046343901185 decodes an id; if there are several
+// stats.json?name=orders has that generator only, stats.json?segment=orders that segment,
+// and stats.json?q=ord those whose names contain the text, in any case. decode.json?id=5313046343901185 decodes an id; if there are several
 // generators, name=orders chooses the layout:
 //
 //	{

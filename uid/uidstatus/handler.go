@@ -37,6 +37,8 @@ type Page struct {
 	process    process
 	now        func() time.Time
 	counters   func() map[string]segment.Stats // nil for none
+	home       string
+	settings   settings
 }
 
 // String returns the document stats.json, so that a Page is an [expvar.Var].
@@ -127,14 +129,18 @@ func (p *Page) all() selection {
 	return s
 }
 
-// choose keeps the generator or the segment that a query names, or all if the query
-// names none. It returns a problem for an unknown name.
+// choose keeps the generator or the segment that a query names, or else all whose names
+// contain its search. It returns a problem for an unknown name.
 func (s *selection) choose(query url.Values) *problem {
 	kind, of, chosen, other := "generator", "name", &s.names, &s.tags
 	if query.Has("segment") {
 		kind, of, chosen, other = "segment", "segment", &s.tags, &s.names
 	}
 	if !query.Has(of) {
+		search := strings.ToLower(query.Get("q"))
+		other := func(name string) bool { return !strings.Contains(strings.ToLower(name), search) }
+		s.names = slices.DeleteFunc(slices.Clone(s.names), other)
+		s.tags = slices.DeleteFunc(s.tags, other)
 		return nil
 	}
 	name := query.Get(of)

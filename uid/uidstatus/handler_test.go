@@ -2,6 +2,8 @@ package uidstatus
 
 import (
 	"encoding/json"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
 func TestPaths(t *testing.T) {
@@ -245,8 +249,30 @@ func TestConcurrent(t *testing.T) {
 
 // BenchmarkPage is what an open page costs: it asks once a second.
 func BenchmarkPage(b *testing.B) {
-	h := at(b, map[string]Generator{"orders": calm()})
-	for b.Loop() {
-		b.ReportMetric(float64(get(b, h, "/").Body.Len()), "bytes")
+	tags, err := segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: segment.Config{Create: true, Logger: slog.New(slog.DiscardHandler)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer tags.Close()
+	for i := range 3000 {
+		if _, err := tags.Next(b.Context(), fmt.Sprintf("tenant-%04d", i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	one := at(b, map[string]Generator{"orders": calm()})
+	many := at(b, map[string]Generator{"orders": calm()})
+	many.counters = func() map[string]segment.Stats {
+		all := map[string]segment.Stats{}
+		for _, s := range tags.Stats() {
+			all[s.Tag] = s
+		}
+		return all
+	}
+	for name, h := range map[string]*Page{"generators=1": one, "tags=3000": many} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				b.ReportMetric(float64(get(b, h, "/").Body.Len()), "bytes")
+			}
+		})
 	}
 }

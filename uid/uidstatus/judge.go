@@ -3,6 +3,7 @@ package uidstatus
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/uidring/uidring/bits"
@@ -22,6 +23,9 @@ const (
 func (s state) Words() string {
 	return map[state]string{fine: "OK", warning: "Needs attention", failing: "Makes no ids"}[s]
 }
+
+// rank is greater for a worse state.
+func (s state) rank() int { return slices.Index([]state{fine, warning, failing}, s) }
 
 // nearly is the share of MaxBorrow from which borrowed time is worth a warning.
 const nearly = 0.8
@@ -47,9 +51,12 @@ func judge(layout bits.Layout, s uid.Stats, now time.Time) (state, []string) {
 	}
 
 	if s.LeaseError != nil {
-		if left := s.ReservedUntil.Sub(now); s.ReservedUntil.IsZero() || left <= 0 {
+		switch left := s.ReservedUntil.Sub(now); {
+		case s.ReservedUntil.IsZero() || left <= 0:
 			say(failing, "No time is reserved under a worker number: %v", s.LeaseError)
-		} else {
+		case s.Capacity > 0 && s.Remaining == 0 && errors.Is(s.LastError, uid.ErrReservation):
+			say(failing, "The time reserved under the worker number is used up, up to %s ahead of the clock: %v", duration(left), s.LeaseError)
+		default:
 			say(warning, "The lease of the worker number cannot be renewed. Ids end in %s at the latest: %v", duration(left), s.LeaseError)
 		}
 	}

@@ -40,6 +40,9 @@ func TestJudge(t *testing.T) {
 		{"not renewed", func(s *uid.Stats) { s.ReservedUntil, s.LeaseError = noon.Add(time.Minute), gone }, warning,
 			[]string{"The lease of the worker number cannot be renewed. Ids end in 1 min at the latest: gone"}},
 		{"not renewed, time used up", func(s *uid.Stats) { s.ReservedUntil, s.LeaseError = noon, gone }, failing, []string{noTime}},
+		{"not renewed, time used up ahead of the clock", func(s *uid.Stats) {
+			s.ReservedUntil, s.LeaseError, s.Remaining, s.LastError = noon.Add(8*time.Minute), gone, 0, &uid.ReservationError{Err: gone}
+		}, failing, []string{"The time reserved under the worker number is used up, up to 8 min ahead of the clock: gone"}},
 		{"number lost", func(s *uid.Stats) { s.LeaseError = gone }, failing, []string{noTime}},
 		{"number lost, said once", func(s *uid.Stats) {
 			s.LeaseError, s.Remaining, s.LastError = gone, 0, &uid.ReservationError{Err: gone}

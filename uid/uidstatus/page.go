@@ -2,9 +2,11 @@ package uidstatus
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -53,15 +55,21 @@ type pageView struct {
 	Time    string
 	Millis  int64
 	Process string
+	Home    string
 	Card    *card
+	Search  string
+	Found   string // how many there are, and their states
 	Tables  []table
 }
 
-// table is all things of a kind.
+// table is things of a kind.
 type table struct {
 	Title string
 	Rows  []summary
 }
+
+// mostRows bounds the page's size: a table leaves out further rows.
+const mostRows = 100
 
 func (p *Page) page(w http.ResponseWriter, r *http.Request) {
 	query, now := r.URL.Query(), p.now()
@@ -69,20 +77,23 @@ func (p *Page) page(w http.ResponseWriter, r *http.Request) {
 		Time:    now.UTC().Format("15:04:05") + " UTC",
 		Millis:  now.UnixMilli(),
 		Process: p.process.describe(now),
+		Home:    p.home,
+		Search:  query.Get("q"),
 	}
 	s := p.all()
-	alone := len(s.names)+len(s.tags) == 1
+	all := len(s.names) + len(s.tags)
+	alone := all == 1
 	if wrong := s.choose(query); wrong != nil {
 		write(w, http.StatusNotFound, plain, []byte(wrong.Error+"\n"))
 		return
 	}
 	switch {
-	case len(s.names)+len(s.tags) != 1:
-		view.Tables = p.tables(s, now)
+	case len(s.names)+len(s.tags) != 1, !alone && !query.Has("name") && !query.Has("segment"):
+		view.Tables, view.Found = p.tables(s, now, all)
 	case len(s.tags) == 1:
-		view.Card = newSegmentCard(s.tags[0], s.segments[s.tags[0]], alone)
+		view.Card = newSegmentCard(s.tags[0], s.segments[s.tags[0]], alone, p.settings)
 	default:
-		view.Card = newCard(s.names[0], p.generators[s.names[0]], alone, now)
+		view.Card = newCard(s.names[0], p.generators[s.names[0]], alone, now, p.settings)
 		if query.Has("id") {
 			view.Card.Answer = newAnswer(p.generators[s.names[0]], query.Get("id"), now)
 		}
@@ -95,7 +106,8 @@ func (p *Page) page(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, "text/html; charset=utf-8", b.Bytes())
 }
 
-func (p *Page) tables(s selection, now time.Time) []table {
+// tables returns the tables of a selection from all, and a sentence about them.
+func (p *Page) tables(s selection, now time.Time, all int) ([]table, string) {
 	generators, segments := table{Title: "Generator"}, table{Title: "Segment"}
 	for _, name := range s.names {
 		row, _, _ := newSummary(name, p.generators[name], now)
@@ -104,5 +116,38 @@ func (p *Page) tables(s selection, now time.Time) []table {
 	for _, tag := range s.tags {
 		segments.Rows = append(segments.Rows, newSegmentSummary(tag, s.segments[tag]))
 	}
-	return slices.DeleteFunc([]table{generators, segments}, func(t table) bool { return len(t.Rows) == 0 })
+	count := map[state]int64{}
+	rows := slices.Concat(generators.Rows, segments.Rows)
+	for _, row := range rows {
+		count[row.State]++
+	}
+	found := grouped(int64(all)) + " in all."
+	if len(rows) < all {
+		found = grouped(int64(len(rows))) + " of " + grouped(int64(all)) + " found."
+	}
+	for _, state := range []state{failing, warning} {
+		if n := count[state]; n > 0 {
+			found += " " + state.Words() + ": " + grouped(n) + "."
+		}
+	}
+	generators.cut()
+	segments.cut()
+	if len(generators.Rows)+len(segments.Rows) < len(rows) {
+		found += fmt.Sprintf(" A table has the first %d: those in trouble, then those that issued most ids. Search for others.", mostRows)
+	}
+	return slices.DeleteFunc([]table{generators, segments}, func(t table) bool { return len(t.Rows) == 0 }), found
+}
+
+// cut sorts the rows by state, the worst first, and by name. Of too many rows it keeps the
+// worst, and then those that issued most.
+func (t *table) cut() {
+	if len(t.Rows) > mostRows {
+		slices.SortFunc(t.Rows, func(a, b summary) int {
+			return cmp.Or(cmp.Compare(b.State.rank(), a.State.rank()), cmp.Compare(b.Issued, a.Issued), cmp.Compare(a.Name, b.Name))
+		})
+		t.Rows = t.Rows[:mostRows]
+	}
+	slices.SortFunc(t.Rows, func(a, b summary) int {
+		return cmp.Or(cmp.Compare(b.State.rank(), a.State.rank()), cmp.Compare(a.Name, b.Name))
+	})
 }

@@ -135,7 +135,7 @@ func newRangePictures(s segment.Stats) []rangePicture {
 	return []rangePicture{use, next}
 }
 
-func newSegmentCard(name string, s segment.Stats, alone bool) *card {
+func newSegmentCard(name string, s segment.Stats, alone bool, names settings) *card {
 	return &card{summary: newSegmentSummary(name, s), Alone: alone, Ranges: newRangePictures(s), Groups: []group{
 		{Title: "Ids", Figures: []figure{
 			{"issued", "Issued", grouped(s.Issued), ""},
@@ -145,7 +145,7 @@ func newSegmentCard(name string, s segment.Stats, alone bool) *card {
 			{"returned", "Ids returned", grouped(s.Returned), "Close gave them back to the store."},
 		}},
 		{Title: "Ranges", Figures: []figure{
-			{"step", "Ids of the last range", grouped(s.Step), "Ranges follow the rate, so that each lasts Config.Ahead."},
+			{"step", "Ids of the last range", grouped(s.Step), "Ranges follow the rate" + names.mention(", so that each lasts %s", "Ahead") + "."},
 			{"loads", "Loads", grouped(s.Loads), "Requests to the store."},
 			{"failures", "Loads that failed", grouped(s.Failures), ""},
 			{"took", "Time of the last load", duration(s.LoadTime), ""},

@@ -2,7 +2,11 @@ package uidstatus
 
 import (
 	"errors"
+	"fmt"
+	"html"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,7 +83,7 @@ func TestSegmentTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := get(t, none, "/"); w.Code != 200 || !strings.Contains(w.Body.String(), "There is no segment yet.") {
+	if w := get(t, none, "/"); w.Code != 200 || !strings.Contains(w.Body.String(), "0 in all.") {
 		t.Errorf("no segment: %d %s", w.Code, w.Body)
 	}
 	for _, target := range []string{"/?segment=nosuch", "/stats.json?segment=nosuch"} {
@@ -89,6 +93,95 @@ func TestSegmentTable(t *testing.T) {
 	}
 	if body := get(t, p, "/stats.json?segment=away").Body.String(); strings.Count(body, `"tag"`) != 1 || !strings.Contains(body, `"generators":[]`) {
 		t.Error(body)
+	}
+}
+
+// rows returns the names of the rows of a page.
+func rows(page string) (names []string) {
+	for _, row := range regexp.MustCompile(`<tr data-generator="(?:segment/)?([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		names = append(names, row[1])
+	}
+	return names
+}
+
+// Of thousands of segments the page has those in trouble and the busiest. It says how many
+// there are, and a search finds the others. The page stays small if all fail.
+func TestMany(t *testing.T) {
+	all := map[string]segment.Stats{}
+	for i := range 3000 {
+		s := counters()["invoices"]
+		s.Issued = int64(i)
+		all[fmt.Sprintf("Tenant-%04d", i)] = s
+	}
+	all["Tenant-0700"], all["Tenant-0600"], all["Tenant-0500"] = counters()["used"], counters()["away"], counters()["closed"]
+	p := at(t, map[string]Generator{"orders": calm(), "lost": lost()})
+	p.counters = func() map[string]segment.Stats { return all }
+
+	page := get(t, p, "/").Body.String()
+	got := rows(page)
+	if len(got) != 2+100 || !slices.Equal(got[:6], []string{"lost", "orders", "Tenant-0500", "Tenant-0600", "Tenant-0700", "Tenant-2903"}) || got[101] != "Tenant-2999" {
+		t.Errorf("%d rows: %q", len(got), got)
+	}
+	if want := "3,002 in all. Makes no ids: 3. Needs attention: 1. A table has the first 100:"; !strings.Contains(page, want) {
+		t.Errorf("no %q in %s", want, page)
+	}
+	for search, want := range map[string][]string{
+		"ant-000":     {"Tenant-0000", "Tenant-0001", "Tenant-0002", "Tenant-0003", "Tenant-0004", "Tenant-0005", "Tenant-0006", "Tenant-0007", "Tenant-0008", "Tenant-0009"},
+		"tenant-1234": {"Tenant-1234"},
+		"ORD":         {"orders"},
+		`"><b>`:       nil,
+	} {
+		query := "?q=" + url.QueryEscape(search)
+		page := get(t, p, "/"+query).Body.String()
+		found := fmt.Sprintf("%d of 3,002 found.", len(want))
+		if got := rows(page); !slices.Equal(got, want) || !strings.Contains(page, found) || !strings.Contains(page, `value="`+html.EscapeString(search)+`"`) {
+			t.Errorf("%s: %q, want %q in %s", search, got, want, page)
+		}
+		if document := get(t, p, "/stats.json"+query).Body.String(); strings.Count(document, `"state"`) != len(want) {
+			t.Errorf("%s: %s", search, document)
+		}
+	}
+	if got := len(rows(get(t, p, "/").Body.String())); got != 102 {
+		t.Errorf("%d rows after the searches", got)
+	}
+
+	for name := range all {
+		all[name] = counters()["away"]
+	}
+	if page := get(t, p, "/").Body; page.Len() > 200_000 {
+		t.Errorf("the page has %d bytes, want 200,000 at most", page.Len())
+	}
+}
+
+// The page mentions settings as its readers know them, and leads back to where they came
+// from.
+func TestSettings(t *testing.T) {
+	for _, c := range []struct {
+		config    Config
+		has, lack []string
+	}{
+		{Config{}, []string{"Config.MaxAge. Older", "Config.MaxBorrow. Ids", "Config.RejectedPut gets each.", "lasts Config.Ahead."}, []string{"Home"}},
+		{
+			Config{Home: "../", Settings: map[string]string{"MaxBorrow": "max_borrow", "Ahead": "ahead"}},
+			[]string{`<a href="../">Home</a>`, ">Older", ">max_borrow. Ids", "The ticks of these ids.<", "lasts ahead."}, []string{"Config."},
+		},
+	} {
+		c.config.Segments = counters
+		p, err := New(map[string]Generator{"orders": calm()}, c.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := get(t, p, "/?name=orders").Body.String() + get(t, p, "/?segment=orders").Body.String()
+		for _, want := range c.has {
+			if !strings.Contains(page, want) {
+				t.Errorf("no %q in %s", want, page)
+			}
+		}
+		for _, bad := range c.lack {
+			if strings.Contains(page, bad) {
+				t.Errorf("%q in %s", bad, page)
+			}
+		}
 	}
 }
 

@@ -78,12 +78,12 @@ func newSummary(name string, g Generator, now time.Time) (summary, bits.Layout, 
 	return sum, layout, s
 }
 
-func newCard(name string, g Generator, alone bool, now time.Time) *card {
+func newCard(name string, g Generator, alone bool, now time.Time, names settings) *card {
 	sum, layout, s := newSummary(name, g, now)
 	c := &card{summary: sum, Alone: alone}
 	if s.Capacity > 0 {
 		c.Ring = newRingPicture(layout, s)
-		c.Groups = append(c.Groups, timesGroup(layout, s))
+		c.Groups = append(c.Groups, timesGroup(layout, s, names))
 	}
 	c.Groups = append(c.Groups, group{Title: "Ids", Figures: []figure{
 		{"issued", "Issued", grouped(s.Issued), ""},
@@ -95,7 +95,7 @@ func newCard(name string, g Generator, alone bool, now time.Time) *card {
 			{"refills", "Filled ahead of demand", grouped(s.Refills), ""},
 			{"helps", "Filled by a caller", grouped(s.Helps), "A call found the ring empty, and put the ids of one tick."},
 			{"dropped", "Ids dropped", grouped(s.Dropped), "They were too old, their number was lost, or the generator closed."},
-			{"refused", "Ticks dropped", grouped(s.RejectedPuts), "The ticks of these ids. Config.RejectedPut gets each."},
+			{"refused", "Ticks dropped", grouped(s.RejectedPuts), "The ticks of these ids." + names.mention(" %s gets each.", "RejectedPut")},
 		}})
 	}
 	c.Groups = append(c.Groups,
@@ -122,7 +122,7 @@ func newCard(name string, g Generator, alone bool, now time.Time) *card {
 }
 
 // timesGroup says which times ids carry, and how far from the clock they may be.
-func timesGroup(layout bits.Layout, s uid.Stats) group {
+func timesGroup(layout bits.Layout, s uid.Stats, names settings) group {
 	behind := "none"
 	if s.MaxAge >= 0 {
 		behind = duration(s.MaxAge)
@@ -130,8 +130,8 @@ func timesGroup(layout bits.Layout, s uid.Stats) group {
 	g := group{Title: "Time that ids carry", Class: "wide", Figures: []figure{
 		{"oldest", "The next id", oldest(s), ""},
 		{"borrowed", "The last id in the ring", duration(s.Borrowed) + " ahead of the clock", ""},
-		{"behind", "Limit behind the clock", behind, "Config.MaxAge. Older ids are dropped."},
-		{"ahead", "Limit ahead of the clock", "none", "Config.MaxBorrow. Ids run ahead when calls take more than the layout has for the present. A full ring alone is " +
+		{"behind", "Limit behind the clock", behind, names.mention("%s. ", "MaxAge") + "Older ids are dropped."},
+		{"ahead", "Limit ahead of the clock", "none", names.mention("%s. ", "MaxBorrow") + "Ids run ahead when calls take more than the layout has for the present. A full ring alone is " +
 			duration(ringTime(layout, s)) + " ahead."},
 	}}
 	if s.MaxBorrow >= 0 {

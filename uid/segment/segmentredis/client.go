@@ -5,18 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/uidring/uidring/internal/redisstore"
+	"github.com/uidring/uidring/uid/segment"
 )
 
 var (
 	// ErrReplica is matched when a request reached a replica.
 	ErrReplica = errors.New("segmentredis: the server is a replica, want the master")
 
-	// ErrConfig is matched when the client or the prefix is not usable.
-	ErrConfig = errors.New("segmentredis: unusable")
+	// ErrConfig is matched when the client or the prefix is not usable. It matches
+	// [segment.ErrConfig].
+	ErrConfig = fmt.Errorf("segmentredis: %w", segment.ErrConfig)
 )
 
 // once is a command that the client sends at most once.
@@ -41,7 +44,7 @@ func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answe
 	})
 	switch {
 	case err != nil:
-		return nil, replica(err)
+		return nil, s.named(tag, err)
 	case answer(reply).word() == "":
 		return nil, s.odd(reply)
 	case answer(reply).word() == "replica":
@@ -50,10 +53,14 @@ func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answe
 	return reply, nil
 }
 
-// replica makes a replica's reply to a write match ErrReplica.
-func replica(err error) error {
-	if redis.HasErrorPrefix(err, "READONLY") {
+// named makes a replica's reply to a write match ErrReplica, and the reply for a key that
+// is no hash segment.ErrUnusable.
+func (s *Store) named(tag string, err error) error {
+	switch {
+	case redis.HasErrorPrefix(err, "READONLY"):
 		return fmt.Errorf("%w: %w", ErrReplica, err)
+	case strings.Contains(err.Error(), "WRONGTYPE"):
+		return fmt.Errorf("%w: %q in %s: %w", segment.ErrUnusable, tag, s, err)
 	}
 	return err
 }

@@ -42,11 +42,15 @@
 //
 //	appendonly yes
 //	appendfsync always
+//	no-appendfsync-on-rewrite no
 //	maxmemory-policy noeviction
 //
-// The first Reserve logs a warning if the server has other settings, or does not
-// show them. Replication is asynchronous: a failover can undo the last writes
-// whatever the settings are. Use package segmentsql where no id may ever repeat.
+// The first Reserve logs a warning if the server has other settings, does not show
+// them, or has replicas. Replication is asynchronous: a failover can undo the last
+// writes whatever the settings are. After FLUSHALL, an eviction or a restart without
+// appendonly, both keys can be gone: Reserve fails with [segment.ErrUnknownTag], but
+// Create makes the counter again, and ids repeat unless it begins above the highest id
+// in use. Use package segmentsql where no id may ever repeat.
 //
 // # Permissions
 //

@@ -25,7 +25,7 @@ end
 local n = ARGV[2] == '0' and step or ARGV[2]
 local done = redis.pcall('HINCRBY', KEYS[1], tag, n)
 if type(done) == 'table' then
-	return string.find(done.err, 'overflow', 1, true) and {'used up', counter} or done
+	return string.find(done.err, 'overflow', 1, true) and {'used up', counter, n} or done
 end
 know(redis.call('HGET', KEYS[1], tag)) -- HINCRBY's answer is one of Lua's numbers
 return {'done', counter, n}
@@ -49,18 +49,19 @@ return {'done'}
 `
 
 // raising has the least counter in ARGV[2], and in ARGV[3] the step if the record is
-// lost.
+// lost. It returns that step if it used it.
 const raising = prelude + `
 if not counter and not about then return {'unknown'} end
-local high = ARGV[2]
+local high, lost = ARGV[2], ''
 if whole and less(high, whole) then high = whole end
 if most and less(high, most) then high = most end
 if counter ~= high or most ~= high then
+	lost = not step and ARGV[3] or ''
 	step = step or ARGV[3]
 	redis.call('HSET', KEYS[1], tag, high)
 	know(high)
 end
-return {'done', high}
+return {'done', high, lost}
 `
 
 const listing = prelude + `

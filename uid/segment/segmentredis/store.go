@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/uidring/uidring/internal/journal"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -27,6 +28,8 @@ type Store struct {
 	prefix string
 	logger *slog.Logger
 	warned atomic.Bool // written and read by Reserve
+
+	journal journal.Journal
 }
 
 var (
@@ -44,8 +47,8 @@ type Option func(*Store)
 // such as {orders}. All processes that share counters use the same prefix.
 func WithPrefix(prefix string) Option { return func(s *Store) { s.prefix = prefix } }
 
-// WithLogger sets the logger for the warning about a server that can lose writes. The
-// default is [slog.Default].
+// WithLogger sets the logger for warnings, such as that the server can lose writes. The
+// default is [slog.Default]. No request waits for its handler.
 func WithLogger(logger *slog.Logger) Option { return func(s *Store) { s.logger = logger } }
 
 // New returns the store of the counters in a Redis, without calling Redis. The methods
@@ -83,7 +86,7 @@ func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count 
 		return 0, 0, fmt.Errorf("%w: %q in %s: the counter is %s, its record is %s, want a counter that is not below the record",
 			segment.ErrRewound, tag, s, reply.text(1), reply.text(2))
 	case "used up":
-		return 0, 0, fmt.Errorf("%w: %q in %s is %s, too high for %d more", segment.ErrUsedUp, tag, s, reply.text(1), n)
+		return 0, 0, fmt.Errorf("%w: %q in %s is %s, too high for %s more", segment.ErrUsedUp, tag, s, reply.text(1), reply.text(2))
 	}
 	first, err = strconv.ParseInt(reply.text(1), 10, 64)
 	count, fault := strconv.ParseInt(reply.text(2), 10, 64)
@@ -121,7 +124,8 @@ func (s *Store) Create(ctx context.Context, tag string, next, step int64) error 
 }
 
 // Raise implements [segment.Raiser]. It also repairs a counter that Reserve refuses
-// with [segment.ErrRewound].
+// with [segment.ErrRewound]. If the record is lost, its step is lost too: Raise sets
+// [segment.DefaultStep], and logs a warning.
 func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error) {
 	reply, err := s.run(ctx, raising, tag, max(next, 1), segment.DefaultStep)
 	if err != nil {
@@ -133,6 +137,11 @@ func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error
 	now, err := strconv.ParseInt(reply.text(1), 10, 64)
 	if err != nil {
 		return 0, s.odd(reply)
+	}
+	if step := reply.text(2); step != "" {
+		s.journal.Add(func() {
+			s.logger.Warn("segmentredis: the record of a counter was lost, and its step with it", "tag", tag, "step", step, "store", s.String())
+		})
 	}
 	return now, nil
 }
@@ -167,5 +176,5 @@ func (s *Store) unknown(tag string) error {
 
 // odd is the error for an answer that no script gives.
 func (s *Store) odd(reply answer) error {
-	return fmt.Errorf("segmentredis: %s answered %v", s, reply)
+	return fmt.Errorf("%w: %s answered %v", segment.ErrUnusable, s, reply)
 }

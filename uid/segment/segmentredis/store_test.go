@@ -3,7 +3,6 @@
 package segmentredis_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -104,6 +104,13 @@ func TestVanished(t *testing.T) {
 			counters, err := store.List(t.Context())
 			if c.mended != 0 && (err != nil || len(counters) != 1 || counters[0].Next != c.mended) {
 				t.Errorf("List() = %+v, %v, want what Raise will begin with, %d", counters, err, c.mended)
+			}
+			// Create makes no counter anew of which a part is left.
+			if err := store.Create(t.Context(), "orders", 1, 10); c.mended != 0 && !errors.Is(err, segment.ErrTagExists) {
+				t.Errorf("Create() = %v, want ErrTagExists", err)
+			} else if c.mended == 0 {
+				must(t, err)
+				do(t, client, "FLUSHALL")
 			}
 			now, err := store.Raise(t.Context(), "orders", 20)
 			if c.mended == 0 {
@@ -207,15 +214,77 @@ func TestWarning(t *testing.T) {
 		{append([]string{"--maxmemory-policy", "allkeys-lru"}, servertest.Durable...), "maxmemory-policy allkeys-lru"},
 		{append([]string{"--rename-command", "CONFIG", "hidden"}, servertest.Durable...), "not shown"},
 	} {
-		var log bytes.Buffer
-		store := segmentredis.New(start(t, c.args...).client(t), segmentredis.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		var log logged.Text
+		store := segmentredis.New(start(t, c.args...).client(t), segmentredis.WithLogger(log.Logger()))
 		for range 2 {
 			_, _, _ = store.Reserve(t.Context(), "orders", 1)
 		}
-		if c.want == "" && log.Len() > 0 || strings.Count(log.String(), "\n") > 1 || !strings.Contains(log.String(), c.want) {
-			t.Errorf("%v: logged %s, want once %q", c.args, &log, c.want)
+		if c.want != "" {
+			servertest.Eventually(t, "a warning", func() bool { return log.String() != "" })
+		}
+		if got := log.String(); c.want == "" && got != "" || strings.Count(got, "\n") > 1 || !strings.Contains(got, c.want) {
+			t.Errorf("%v: logged %s, want once %q", c.args, got, c.want)
 		}
 	}
+}
+
+// A server with replicas is warned of, since a failover undoes writes. A server that was
+// away is asked for its settings later.
+func TestWarningLater(t *testing.T) {
+	s := start(t, servertest.Durable...)
+	host, port, _ := strings.Cut(s.Address(), ":")
+	start(t, "--replicaof", host+" "+port)
+	operator := s.client(t)
+	servertest.Eventually(t, "the replica", func() bool {
+		return strings.Contains(operator.Info(t.Context(), "replication").Val(), "connected_slaves:1")
+	})
+	var log logged.Text
+	client, wire := s.wired(t)
+	store := segmentredis.New(client, segmentredis.WithLogger(log.Logger()))
+	wire.set(func() { wire.cut = true })
+	if _, _, err := store.Reserve(t.Context(), "orders", 1); err == nil || errors.Is(err, segment.ErrUnknownTag) {
+		t.Errorf("Reserve() = %v of a server that is away", err)
+	}
+	wire.set(func() { wire.cut = false })
+	_, _, _ = store.Reserve(t.Context(), "orders", 1)
+	servertest.Eventually(t, "a warning", func() bool { return log.Count("replicas, and a failover") == 1 })
+}
+
+// What is wrong with a counter is an error that names it, and not that the server is away.
+func TestWrongCounter(t *testing.T) {
+	client := start(t).client(t)
+	store := open(t, client)
+	must(t, store.Create(t.Context(), "last", 1<<62, 1<<62))
+	wantErr := func(what string, err, want error, text string) {
+		t.Helper()
+		if !errors.Is(err, want) || errors.Is(err, segment.ErrAway) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v, want %v with %q", what, err, want, text)
+		}
+	}
+	_, _, err := store.Reserve(t.Context(), "last", 0)
+	wantErr("a step beyond the end", err, segment.ErrUsedUp, "too high for 4611686018427387904 more")
+	if _, _, err = store.Reserve(t.Context(), "orders", -1); err == nil || !strings.Contains(err.Error(), "-1 ids") {
+		t.Errorf("Reserve(-1) = %v", err)
+	}
+	do(t, client, "CONFIG SET maxmemory 1")
+	_, _, err = store.Reserve(t.Context(), "orders", 1)
+	if do(t, client, "CONFIG SET maxmemory 0"); err == nil || errors.Is(err, segment.ErrUsedUp) || errors.Is(err, segment.ErrUnusable) {
+		t.Errorf("without memory: %v, want that of the server", err)
+	}
+	do(t, client, "DEL "+next, "SET "+next+" 5")
+	_, err = segment.New(t.Context(), segmentredis.New(client), "orders", segment.Config{})
+	wantErr("a key that is no hash", err, segment.ErrUnusable, "WRONGTYPE")
+	_, _, err = store.Reserve(t.Context(), "orders", 1)
+	wantErr("a key that is no hash", err, segment.ErrUnusable, `"orders" in redis`)
+	_, err = segment.New(t.Context(), segmentredis.New(nil), "orders", segment.Config{})
+	wantErr("no client", err, segment.ErrConfig, "the client is nil")
+	var log logged.Text
+	do(t, client, "DEL "+next+" "+tags, "HSET "+next+" orders 77")
+	store = segmentredis.New(client, segmentredis.WithLogger(log.Logger()))
+	if now, err := store.Raise(t.Context(), "orders", 1); now != 77 || err != nil {
+		t.Errorf("Raise() = %d, %v, want 77", now, err)
+	}
+	servertest.Eventually(t, "a warning", func() bool { return log.Count("record of a counter was lost", "step=1000") == 1 })
 }
 
 func TestUnusable(t *testing.T) {

@@ -3,6 +3,7 @@ package segmentredis
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -22,7 +23,9 @@ func (s *Store) warn(ctx context.Context) {
 		return
 	}
 	if wrong != "" {
-		s.logger.WarnContext(ctx, "segmentredis: "+redisstore.Forgets, "settings", wrong, "error", err, "store", s.String())
+		s.journal.Add(func() {
+			s.logger.Warn("segmentredis: "+redisstore.Forgets, "settings", wrong, "error", err, "store", s.String())
+		})
 	}
 }
 
@@ -35,5 +38,16 @@ func (s *Store) forgetful(ctx context.Context) (string, error) {
 		}
 		server = master
 	}
-	return redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() })
+	wrong, err := redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() })
+	if err != nil {
+		return wrong, err
+	}
+	info, err := server.Info(ctx, "replication").Result()
+	if err != nil {
+		return "not shown", err
+	}
+	if !strings.Contains(info, "connected_slaves:0") {
+		wrong = strings.TrimPrefix(wrong+", replicas, and a failover undoes the last writes", ", ")
+	}
+	return wrong, nil
 }

@@ -13,27 +13,41 @@ import (
 
 // Create implements [segment.Creator]. It also makes a missing table.
 func (s *Store) Create(ctx context.Context, tag string, next, step int64) error {
+	if s.step != "" && (step < 1 || step > math.MaxInt32) {
+		return fmt.Errorf("segmentsql: create %q with step %d, want 1 to %d", tag, step, math.MaxInt32)
+	}
+	return s.create(ctx, tag, next, step)
+}
+
+// create makes a counter, which is gapless if step is 0.
+func (s *Store) create(ctx context.Context, tag string, next, step int64) error {
 	if err := segment.CheckTag(tag); err != nil {
 		return err
 	}
-	if next < 1 || s.step != "" && (step < 1 || step > math.MaxInt32) {
-		return fmt.Errorf("segmentsql: create %q from %d with step %d, want both 1 or more, and a step up to %d",
-			tag, next, step, math.MaxInt32)
+	if next < 1 {
+		return fmt.Errorf("segmentsql: create %q from %d, want 1 or more", tag, next)
 	}
 	if err := s.ensureTable(ctx); err != nil {
 		return err
 	}
 	insert := func(tx *gorm.DB) error {
-		switch _, err := s.read(tx, tag, ""); {
+		r, err := s.read(tx, tag, "")
+		switch {
 		case err == nil:
 			return fmt.Errorf("%w: %q in %s", segment.ErrTagExists, tag, s)
 		case !errors.Is(err, segment.ErrUnknownTag):
 			return err
+		case r.narrow():
+			return unusable("%s of %s is %s, want BIGINT: %s", s.next, s, r.kind, s.widen())
 		}
-		if s.step == "" {
-			return tx.Exec("INSERT INTO "+s.quoted()+" ("+s.tag+", "+s.next+") VALUES (?, ?)", tag, next).Error
+		columns, values := s.tag+", "+s.next, []any{tag, next}
+		if s.step != "" {
+			columns, values = columns+", "+s.step, append(values, step)
 		}
-		return tx.Exec("INSERT INTO "+s.quoted()+" ("+s.tag+", "+s.next+", "+s.step+") VALUES (?, ?, ?)", tag, next, step).Error
+		if err := tx.Exec("INSERT INTO "+s.quoted()+" ("+columns+") VALUES ?", values).Error; err != nil {
+			return err
+		}
+		return s.wrote(tx, tag, next)
 	}
 	err := s.retry(ctx, insert)
 	if err == nil || errors.Is(err, segment.ErrTagExists) {

@@ -8,6 +8,7 @@ type dialect struct {
 	lock    string // after a SELECT: no other transaction changes the row until this one ends
 	updated string // the type of a column that says when its row was written
 	engine  string // after a table's columns
+	widen   string // makes the column %[2]s of the table %[1]s a BIGINT
 }
 
 var dialects = map[string]dialect{
@@ -15,10 +16,12 @@ var dialects = map[string]dialect{
 		lock:    " FOR UPDATE",
 		updated: "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP",
 		engine:  " ENGINE = InnoDB",
+		widen:   "ALTER TABLE %s MODIFY %s BIGINT NOT NULL DEFAULT 1",
 	},
 	"postgres": {
 		lock:    " FOR UPDATE",
 		updated: "TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT CURRENT_TIMESTAMP",
+		widen:   "ALTER TABLE %s ALTER COLUMN %s TYPE BIGINT",
 	},
 	"sqlite": {
 		updated: "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP",

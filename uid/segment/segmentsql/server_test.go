@@ -58,3 +58,11 @@ func answers(url string) error {
 	}
 	return dbtest.Close(db)
 }
+
+// A store warns of a server that does not flush each commit.
+func TestWarnsOfServer(t *testing.T) {
+	server := servertest.MariaDB(t, t.TempDir()).Start(t, answers)
+	s := dbtest.At(t, "mysql", server.URL(server.Address))
+	s.Exec(t, "SET GLOBAL innodb_flush_log_at_trx_commit = 2")
+	wantWarning(t, warnings(t, s.DB, s.Table), "innodb_flush_log_at_trx_commit", "2")
+}

@@ -10,25 +10,26 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/uid/segment"
 )
 
 var (
 	// ErrDB is matched when the *gorm.DB cannot be used: it is nil, carries an
-	// error, is inside a transaction, or in dry-run mode.
-	ErrDB = errors.New("segmentsql: unusable *gorm.DB")
+	// error, is inside a transaction, or in dry-run mode. It matches
+	// [segment.ErrUnusable].
+	ErrDB = fmt.Errorf("%w: unusable *gorm.DB", segment.ErrUnusable)
 
 	// ErrDialect is matched for a kind of database that is not SQLite, MySQL,
-	// MariaDB or PostgreSQL.
-	ErrDialect = errors.New("segmentsql: unsupported kind of database")
+	// MariaDB or PostgreSQL. It matches [segment.ErrUnusable].
+	ErrDialect = fmt.Errorf("%w: unsupported kind of database", segment.ErrUnusable)
 )
 
-// once runs f in a transaction of its own on the connections that the handle was
-// opened with: plugins do not send transactions to replicas.
+// once runs f in a transaction of its own.
 func (s *Store) once(ctx context.Context, f func(tx *gorm.DB) error) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	return s.db.Session(&gorm.Session{NewDB: true, SkipHooks: true, Context: ctx}).Transaction(f)
+	return sqldb.Transaction(ctx, s.db, f)
 }
 
 // retry calls once until no other transaction collides.
@@ -60,6 +61,13 @@ func (s *Store) check() error {
 		return fmt.Errorf("%w: %s", ErrDialect, s.db.Name())
 	}
 	return nil
+}
+
+// warnFlush logs, once, if a crash of the server can undo commits.
+func (s *Store) warnFlush(ctx context.Context) {
+	if s.flushing.CompareAndSwap(false, true) {
+		sqldb.WarnFlush(ctx, s.db, s.log(), "segmentsql", s.table)
+	}
 }
 
 // quoted is the table's name in a statement.

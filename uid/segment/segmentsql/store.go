@@ -2,10 +2,11 @@ package segmentsql
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"math"
-	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"gorm.io/gorm"
@@ -21,6 +22,12 @@ const SequenceStep = 1000
 type Store struct {
 	db *gorm.DB
 	layout
+	logger *slog.Logger // nil is slog.Default
+
+	flushing atomic.Bool // whether commits reach the disk was asked; written and read by Reserve
+	rollback atomic.Bool // the table's engine rolls back; written and read by nextGapless
+	narrow   atomic.Bool // a warning about the counter's column was logged; written and read by read
+	aliases  sync.Map    // tags about whose row a warning was logged; written and read by read
 }
 
 // layout is how a table keeps counters.
@@ -46,6 +53,11 @@ type Option func(*Store)
 // WithTable names the table, which may be qualified: "ids.leaf_alloc".
 func WithTable(name string) Option { return func(s *Store) { s.table = name } }
 
+// WithLogger sets the logger for warnings: about a database that can lose commits, about
+// a column that is narrower than BIGINT, and about a collation that takes two tags for
+// one. The default is [slog.Default].
+func WithLogger(logger *slog.Logger) Option { return func(s *Store) { s.logger = logger } }
+
 // LeafAlloc returns the store of Leaf's table leaf_alloc in db. max_id is the
 // counter, step the row's own step. The Store never writes the column
 // description, or desc.
@@ -64,7 +76,7 @@ func Sequence(db *gorm.DB, options ...Option) *Store {
 }
 
 func newStore(db *gorm.DB, l layout, options []Option) *Store {
-	s := &Store{db, l}
+	s := &Store{db: db, layout: l}
 	for _, option := range options {
 		option(s)
 	}
@@ -78,9 +90,6 @@ func (s *Store) String() string {
 	}
 	return s.db.Name() + " table " + s.table
 }
-
-// errChanged is why swap did not write a counter: it had changed since it was read.
-var errChanged = errors.New("segmentsql: the row was changed meanwhile")
 
 // Reserve implements [segment.Store].
 func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
@@ -96,17 +105,20 @@ func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count 
 			count = row.Step
 		}
 		switch {
+		case row.gapless:
+			return unusable("%q in %s is gapless, since its step is 0: draw its numbers with NextGapless, or set its step to 1 or more", tag, s)
 		case count < 1:
-			return fmt.Errorf("segmentsql: step of %q in %s is %d, want 1 or more", tag, s, count)
+			return unusable("the step of %q in %s is %d, want 1 or more", tag, s, count)
+		case first < 0:
+			return s.negative(row)
 		case count > math.MaxInt64-first:
 			return fmt.Errorf("%w: %q in %s has %d ids left, not %d", segment.ErrUsedUp, tag, s, math.MaxInt64-first, count)
 		}
-		done, err := s.swap(tx, tag, first, first+count)
-		if err == nil && !done {
-			return errChanged
-		}
-		return err
+		return s.move(tx, row, first+count)
 	})
+	if err == nil {
+		s.warnFlush(ctx)
+	}
 	return first, count, err
 }
 
@@ -123,15 +135,10 @@ func (s *Store) Return(ctx context.Context, tag string, first, next int64) (done
 func (s *Store) Raise(ctx context.Context, tag string, next int64) (now int64, err error) {
 	err = s.retry(ctx, func(tx *gorm.DB) error {
 		row, err := s.read(tx, tag, s.dialect().lock)
-		if now = row.Next; err != nil || now >= next {
+		if now = max(row.Next, next); err != nil || now == row.Next {
 			return err
 		}
-		done, err := s.swap(tx, tag, now, next)
-		if err == nil && !done {
-			return errChanged
-		}
-		now = next
-		return err
+		return s.move(tx, row, next)
 	})
 	return now, err
 }
@@ -140,7 +147,12 @@ func (s *Store) Raise(ctx context.Context, tag string, next int64) (now int64, e
 func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
 	var counters []segment.Counter
 	err := s.once(ctx, func(tx *gorm.DB) error {
-		var rows []row
+		var rows []struct {
+			Tag     string  `gorm:"column:tag"`
+			Next    int64   `gorm:"column:counter"`
+			Step    int64   `gorm:"column:own_step"`
+			Updated float64 `gorm:"column:updated"` // seconds since 1970; 0 is not known
+		}
 		updated := "0"
 		if s.updated != "" {
 			updated = fmt.Sprintf(s.dialect().Seconds, s.updated)
@@ -159,48 +171,4 @@ func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
 		return err
 	})
 	return counters, err
-}
-
-// row is a row of the table. Tags name the columns, because the app may have changed
-// GORM's naming.
-type row struct {
-	Tag     string  `gorm:"column:tag"`
-	Next    int64   `gorm:"column:counter"`
-	Step    int64   `gorm:"column:own_step"`
-	Updated float64 `gorm:"column:updated"` // seconds since 1970; 0 is not known
-}
-
-func (s *Store) columns() string {
-	step := s.step
-	if step == "" {
-		step = strconv.Itoa(SequenceStep)
-	}
-	return s.tag + " AS tag, " + s.next + " AS counter, " + step + " AS own_step"
-}
-
-// read returns the row of a tag.
-func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
-	var rows []row
-	err := tx.Raw("SELECT "+s.columns()+" FROM "+s.quoted()+" WHERE "+s.tag+" = ?"+lock, tag).Scan(&rows).Error
-	switch {
-	case s.dialect().Missing(err):
-		return row{}, fmt.Errorf("%w: %q: there is no %s: %w", segment.ErrUnknownTag, tag, s, err)
-	case err != nil:
-		return row{}, err
-	case len(rows) == 0:
-		return row{}, fmt.Errorf("%w: %q in %s", segment.ErrUnknownTag, tag, s)
-	case len(rows) > 1:
-		return row{}, fmt.Errorf("segmentsql: %s has %d rows for %q, want a primary key", s, len(rows), tag)
-	}
-	return rows[0], nil
-}
-
-// swap writes a counter if it still is old, and reports whether it did.
-func (s *Store) swap(tx *gorm.DB, tag string, old, next int64) (bool, error) {
-	set := s.next + " = ?"
-	if s.updated != "" {
-		set += ", " + s.updated + " = CURRENT_TIMESTAMP"
-	}
-	result := tx.Exec("UPDATE "+s.quoted()+" SET "+set+" WHERE "+s.tag+" = ? AND "+s.next+" = ?", next, tag, old)
-	return result.RowsAffected == 1, result.Error
 }

@@ -152,6 +152,22 @@ func overflow(b *bench) {
 	}
 }
 
+// spent: a counter without ids keeps its tag, and nothing gives it ids.
+func spent(b *bench) {
+	b.create(tag, math.MaxInt64, 10)
+	for _, n := range []int64{0, 1} {
+		if f, c, err := b.Reserve(b.Context(), tag, n); !errors.Is(err, segment.ErrUsedUp) {
+			b.Errorf("Reserve(%d) = %d, %d, %v, want ErrUsedUp", n, f, c, err)
+		}
+	}
+	if err := b.Create(b.Context(), tag, 1, 10); !errors.Is(err, segment.ErrTagExists) {
+		b.Errorf("Create() = %v, want ErrTagExists", err)
+	}
+	if counters, err := b.List(b.Context()); err != nil || len(counters) != 1 || counters[0].Next != math.MaxInt64 {
+		b.Errorf("List() = %+v, %v, want a counter at its end", counters, err)
+	}
+}
+
 func contextEnded(b *bench) {
 	b.create(tag, 1, 10)
 	ctx, cancel := context.WithCancel(b.Context())

@@ -30,6 +30,32 @@ func returns(b *bench) {
 	if now := b.next(tag); now != 106 {
 		b.Errorf("the counter is %d, want 106", now)
 	}
+	give(101, 106, true)
+	give(50, 101, true) // late, and nobody else has the ids
+	b.want(b, tag, 5, 50, 5)
+}
+
+// lateReturn: a Return that arrives late, or twice, does nothing unless the counter is
+// where the returned range ends.
+func lateReturn(b *bench) {
+	b.create(tag, 1, 10)
+	b.want(b, tag, 100, 1, 100)
+	b.want(b.Backend.Store(b.T), tag, 50, 101, 50)
+	for i, c := range []struct {
+		first, next int64
+		done        bool
+	}{
+		{51, 101, false},  // another client's range follows
+		{101, 151, true},  // that client returns it
+		{51, 101, true},   // so the counter is where the first client's range ends
+		{51, 101, false},  // a second time
+		{101, 151, false}, // and that of the other client
+	} {
+		if done, err := b.Return(b.Context(), tag, c.first, c.next); done != c.done || err != nil {
+			b.Errorf("%d: Return(%d, %d) = %v, %v, want %v", i, c.first, c.next, done, err, c.done)
+		}
+	}
+	b.want(b, tag, 10, 51, 10)
 }
 
 // returnRaces has ten clients reserve and return at random. What they keep never

@@ -67,7 +67,7 @@ func browser(t *testing.T) context.Context {
 		chromedp.Flag("force-color-profile", "srgb"),
 		chromedp.WSURLReadTimeout(time.Minute),
 	)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
 	t.Cleanup(cancel)
@@ -124,13 +124,19 @@ func value[T any](t *testing.T, ctx context.Context, expression string) (v T) {
 	return v
 }
 
-// until waits for an expression of the page to be true.
+// until waits for an expression of the page to be true. An expression that fails is not
+// true yet: its elements are not drawn, or the browser goes to another page.
 func until(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
-	end := time.Now().Add(20 * time.Second)
-	for !value[bool](t, ctx, expression) {
-		if time.Now().After(end) {
-			t.Fatalf("not so after 20 s: %s\n%s", expression, value[string](t, ctx, "document.body.innerText"))
+	end := time.Now().Add(2 * time.Minute)
+	for {
+		var so bool
+		err := chromedp.Run(ctx, chromedp.Evaluate(expression, &so))
+		if so && err == nil {
+			return
+		}
+		if ctx.Err() != nil || time.Now().After(end) {
+			t.Fatalf("not so after 2 minutes: %s (%v)\n%s", expression, err, value[string](t, ctx, "document.body.innerText"))
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
@@ -214,4 +220,11 @@ func serveAt(t *testing.T, address string, generators map[string]uidstatus.Gener
 	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: mounted(t, generators, uidstatus.Config{})}}
 	server.Start()
 	t.Cleanup(server.Close)
+}
+
+// An element that is drawn late is waited for.
+func TestUntil(t *testing.T) {
+	ctx := browser(t)
+	run(t, ctx, chromedp.Navigate(`data:text/html,<script>setTimeout(() => { document.body.innerHTML = '<p>late' }, 300)</script>`))
+	until(t, ctx, `document.querySelector('p').textContent === 'late'`)
 }

@@ -138,11 +138,11 @@ func TestScreens(t *testing.T) {
 
 // screens looks at a page on screens of several widths.
 func screens(t *testing.T, ctx context.Context, page, scheme, url string) {
-	for _, width := range []int64{1200, 800, 360} {
+	for _, width := range []int64{1280, 800, 390, 360} {
 		name := fmt.Sprintf("%s-%d-%s", page, width, scheme)
 		t.Run(name, func(t *testing.T) {
 			run(t, ctx, screen(width, scheme), chromedp.Navigate(url))
-			until(t, ctx, `document.body.dataset.connection === 'live'`)
+			until(t, ctx, `document.body.dataset.connection === 'live' || document.querySelector('pre + button') !== null`)
 			if over := value[[]string](t, ctx, overflow); len(over) > 0 {
 				t.Errorf("too wide: %q", over)
 			}

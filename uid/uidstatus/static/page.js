@@ -20,10 +20,12 @@
     for (const { name } of [...old.attributes]) if (!now.hasAttribute(name)) old.removeAttribute(name);
     if (filled && !still.matches) old.animate([{ opacity: 0.45 }, { opacity: 1 }], { duration: 700, easing: "ease-out" });
     const olds = [...old.childNodes], nows = [...now.childNodes];
-    if (olds.length === nows.length && olds.every((node, i) => node.nodeName === nows[i].nodeName)) {
+    if (olds.length === nows.length && olds.every((node, i) => node.nodeName === nows[i].nodeName && node.dataset?.generator === nows[i].dataset?.generator)) {
       olds.forEach((node, i) => follow(node, nows[i]));
     } else {
+      const link = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
       old.replaceChildren(...nows);
+      if (link) old.querySelector(`a[href="${CSS.escape(link)}"]`)?.focus();
     }
   }
 
@@ -51,8 +53,9 @@
     clearTimeout(timer);
     if (asking) return;
     asking = true;
+    const asked = location.href;
     try {
-      const response = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(5000) });
+      const response = await fetch(asked, { cache: "no-store", signal: AbortSignal.timeout(5000) });
       if (response.ok) {
         const page = new DOMParser().parseFromString(await response.text(), "text/html");
         rate(page);
@@ -67,7 +70,7 @@
     }
     asking = false;
     clearTimeout(timer);
-    if (!document.hidden) timer = setTimeout(ask, 1000);
+    if (!document.hidden) timer = setTimeout(ask, location.href === asked ? 1000 : 0);
   }
 
   document.addEventListener("visibilitychange", () => {
@@ -76,11 +79,17 @@
     say("paused", "Paused. As of");
   });
 
-  // The answer to an id comes with the page, as it does without a script.
-  document.querySelector("form")?.addEventListener("submit", (event) => {
-    event.preventDefault();
-    history.replaceState(null, "", "?" + new URLSearchParams(new FormData(event.target)));
+  // The answers to an id and to a search come with the page, as they do without a script.
+  function send(form) {
+    history.replaceState(null, "", "?" + new URLSearchParams(new FormData(form)));
     ask();
+  }
+  document.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(event.target);
+  });
+  document.addEventListener("input", (event) => {
+    if (event.target.type === "search") send(event.target.form);
   });
 
   ask();

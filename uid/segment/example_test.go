@@ -1,0 +1,140 @@
+package segment_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
+)
+
+// A store in memory stands for segmentsql or segmentredis in these examples.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func ExampleNew() {
+	ctx := context.Background()
+	store := new(segmenttest.Memory)
+	must(store.Create(ctx, "orders", 1, segment.DefaultStep)) // once, by an operator
+
+	for range 2 { // starts of a process
+		gen, err := segment.New(ctx, store, "orders", segment.Config{})
+		must(err)
+		first, err := gen.Next()
+		must(err)
+		second, err := gen.Next()
+		must(err)
+		fmt.Println(first, second)
+		must(gen.Close()) // returns what is not used
+	}
+	// Output:
+	// 1 2
+	// 3 4
+}
+
+// JSON has an id as a string, since JavaScript reads greater numbers wrongly.
+func ExampleNew_json() {
+	gen, err := segment.New(context.Background(), new(segmenttest.Memory), "orders", segment.Config{Create: true})
+	must(err)
+	defer gen.Close()
+	id, err := gen.Next()
+	must(err)
+	order, err := json.Marshal(map[string]any{"id": id, "number": int64(id)})
+	fmt.Println(string(order), err)
+	// Output: {"id":"1","number":1} <nil>
+}
+
+func ExampleConfig() {
+	config := segment.Config{
+		Ahead: time.Hour, // ids last nearly that long while the store is away
+		Limit: 1<<53 - 1, // the greatest number that JavaScript reads
+		Step:  -1,        // wrong
+	}
+	_, err := segment.New(context.Background(), new(segmenttest.Memory), "orders", config)
+	fmt.Println(errors.Is(err, segment.ErrConfig))
+	// Output: true
+}
+
+func ExampleNewTags() {
+	ctx := context.Background()
+	store := new(segmenttest.Memory)
+	must(store.Create(ctx, "orders", 1, 100))
+	must(store.Create(ctx, "users", 5000, 100))
+	tags, err := segment.NewTags(store, segment.TagsConfig{})
+	must(err)
+	defer tags.Close()
+	for _, tag := range []string{"orders", "users", "orders", "oders"} {
+		id, err := tags.Next(ctx, tag)
+		fmt.Println(id, err)
+	}
+	// Output:
+	// 1 <nil>
+	// 5000 <nil>
+	// 2 <nil>
+	// 0 segment: unknown tag: "oders" in memory
+}
+
+// The counter lives in two stores, one of which may be away.
+func ExampleStripe() {
+	ctx := context.Background()
+	stores := []segment.Store{new(segmenttest.Memory), new(segmenttest.Memory)}
+	gen, err := segment.Stripe(ctx, stores, "orders", segment.StripeConfig{Config: segment.Config{Create: true}})
+	must(err)
+	defer gen.Close()
+	customer, err := gen.For("customer 17") // ids of one store ascend
+	must(err)
+	first, _ := customer.Next()
+	second, _ := customer.Next()
+	fmt.Println(second - first)
+	// Output: 1
+}
+
+// A service changes from New to Stripe.
+func ExampleSplit() {
+	ctx := context.Background()
+	old, more := new(segmenttest.Memory), new(segmenttest.Memory)
+	must(old.Create(ctx, "orders", 4711, 1000))
+	stores := []segment.Store{old, more}
+
+	_, err := segment.Stripe(ctx, stores, "orders", segment.StripeConfig{})
+	fmt.Println(errors.Is(err, segment.ErrStripe))
+
+	must(segment.Split(ctx, stores, "orders", segment.StripeConfig{}))
+	gen, err := segment.Stripe(ctx, stores, "orders", segment.StripeConfig{})
+	must(err)
+	defer gen.Close()
+	id, err := gen.Next()
+	must(err)
+	fmt.Println(id >= 4711)
+	// Output:
+	// true
+	// true
+}
+
+// After a restore, an operator raises the counter above the highest id in use.
+func ExampleRaiser() {
+	ctx := context.Background()
+	store := new(segmenttest.Memory)
+	must(store.Create(ctx, "orders", 1, 1000)) // as the backup has it
+	next, err := store.Raise(ctx, "orders", 250_001)
+	fmt.Println(next, err)
+	// Output: 250001 <nil>
+}
+
+// What Close does: the range goes back, unless another process has reserved since.
+func ExampleReturner() {
+	ctx := context.Background()
+	store := new(segmenttest.Memory)
+	must(store.Create(ctx, "orders", 1, 1000))
+	first, count, err := store.Reserve(ctx, "orders", 100)
+	must(err)
+	done, err := store.Return(ctx, "orders", first+30, first+count)
+	fmt.Println(done, err)
+	// Output: true <nil>
+}

@@ -1,0 +1,172 @@
+package segmentsql_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// lax returns a store of a table of a kind whose counter has the type, on a server that
+// writes the nearest value that a column holds. The row "orders" is at next.
+func lax(t *testing.T, database, name, of string, next int64, out *logged.Text) (*segmentsql.Store, *dbtest.Store) {
+	t.Helper()
+	s := dbtest.New(t, database)
+	k, url, step := kinds[name], s.URL, ", step INT, update_time TIMESTAMP"
+	if database == "mysql" {
+		url = s.With("sql_mode=''")
+	}
+	if name == "Sequence" {
+		step = ""
+	}
+	s.Exec(t, "CREATE TABLE %s (%s VARCHAR(128) PRIMARY KEY, %s %s%s)", s.Table, k.tag, k.next, of, step)
+	s.Exec(t, "INSERT INTO %s (%s, %s) VALUES ('orders', %d)", s.Table, k.tag, k.next, next)
+	return k.open(s.Open(t, url), segmentsql.WithTable(s.Table), segmentsql.WithLogger(out.Logger())), s
+}
+
+// A counter in a column that is narrower than BIGINT ends where the column does, and no id
+// repeats. The start warns, and the error says what to do.
+func TestNarrowColumn(t *testing.T) {
+	greatest := map[string]map[string]int64{
+		"mysql": {
+			"TINYINT": math.MaxInt8, "SMALLINT": math.MaxInt16, "SMALLINT UNSIGNED": math.MaxUint16, "MEDIUMINT": 1<<23 - 1,
+			"INT": math.MaxInt32, "INT UNSIGNED": math.MaxUint32, "DECIMAL(10)": 9999999999,
+		},
+		"postgres": {"SMALLINT": math.MaxInt16, "INTEGER": math.MaxInt32},
+	}
+	for database, types := range greatest {
+		for of, most := range types {
+			for name := range kinds {
+				t.Run(database+"/"+name+"/"+of, func(t *testing.T) {
+					var out logged.Text
+					store, s := lax(t, database, name, of, most-25, &out)
+					want := func(doing string, err error) {
+						t.Helper()
+						if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), "want BIGINT: ALTER TABLE") {
+							t.Errorf("%s = %v, want ErrUnusable and what to do", doing, err)
+						}
+					}
+					seen := map[uid.ID]bool{}
+					for range 3 { // processes
+						gen, err := segment.New(t.Context(), store, "orders", segment.Config{Step: 10, MaxStep: 10, Logger: quiet})
+						if err != nil {
+							want("New()", err)
+							continue
+						}
+						for {
+							id, err := gen.Next()
+							if err != nil {
+								want("Next()", err)
+								break
+							}
+							if seen[id] || int64(id) > most {
+								t.Fatalf("id %d of a column up to %d; issued before: %v", id, most, seen[id])
+							}
+							seen[id] = true
+						}
+						if err := gen.Close(); err != nil {
+							t.Error(err)
+						}
+					}
+					if len(seen) != 20 {
+						t.Errorf("%d ids, want 20", len(seen))
+					}
+					_, err := store.Raise(t.Context(), "orders", most+1)
+					want("Raise()", err)
+					want("Create()", store.Create(t.Context(), "another", 1, 10))
+					if out.Count("level=WARN", "narrower than BIGINT", fmt.Sprintf("greatest=%d", most), "ALTER TABLE") != 1 || out.Count("level=WARN") != 1 {
+						t.Errorf("logged %s, want one warning", &out)
+					}
+					s.Exec(t, "%s", err.Error()[strings.Index(err.Error(), "ALTER TABLE"):])
+					repaired := kinds[name].open(s.DB, segmentsql.WithTable(s.Table))
+					if _, _, err := repaired.Reserve(t.Context(), "orders", most); err != nil {
+						t.Errorf("Reserve() = %v after the repair", err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// A column whose values are rounded, or compared as text or as floating-point numbers, is
+// refused. A column that holds each BIGINT works, whatever its type.
+func TestTypes(t *testing.T) {
+	types := map[string]map[bool][]string{
+		"mysql":    {true: {"BIGINT UNSIGNED", "DECIMAL(20)"}, false: {"DECIMAL(22,2)", "FLOAT", "DOUBLE", "VARCHAR(20)", "TEXT"}},
+		"postgres": {true: {"NUMERIC", "NUMERIC(20)"}, false: {"REAL", "DOUBLE PRECISION", "VARCHAR(20)"}},
+		"sqlite":   {true: {"INT", "TINYINT", "TEXT", "DECIMAL", ""}, false: {"REAL", "DOUBLE", "FLOAT"}},
+	}
+	for database, cases := range types {
+		for works, kinds := range cases {
+			for _, of := range kinds {
+				t.Run(database+"/"+of, func(t *testing.T) {
+					var out logged.Text
+					store, _ := lax(t, database, "LeafAlloc", of, 1, &out)
+					_, _, err := store.Reserve(t.Context(), "orders", 10)
+					if !works {
+						for _, err := range []error{err, store.Create(t.Context(), "another", 1, 10)} {
+							if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), "want BIGINT") {
+								t.Errorf("got %v, want ErrUnusable", err)
+							}
+						}
+						return
+					}
+					if now, raised := store.Raise(t.Context(), "orders", 1<<62+1); now != 1<<62+1 || raised != nil || err != nil {
+						t.Fatalf("Raise() = %d, %v, after %v", now, raised, err)
+					}
+					if first, _, err := store.Reserve(t.Context(), "orders", 7); first != 1<<62+1 || err != nil {
+						t.Errorf("Reserve() = %d, %v", first, err)
+					}
+					if done, err := store.Return(t.Context(), "orders", 1<<62+3, 1<<62+8); !done || err != nil {
+						t.Errorf("Return() = %v, %v", done, err)
+					}
+					if out.String() != "" {
+						t.Errorf("logged %s", &out)
+					}
+				})
+			}
+		}
+	}
+}
+
+// What the table has after a write counts, not what the server reports.
+func TestReadBack(t *testing.T) {
+	triggers := map[string]string{
+		"sqlite": "CREATE TRIGGER %[1]s_cap AFTER UPDATE ON %[1]s WHEN NEW.max_id > 20 BEGIN UPDATE %[1]s SET max_id = 20; END",
+		"mysql":  "CREATE TRIGGER %[1]s_cap BEFORE UPDATE ON %[1]s FOR EACH ROW SET NEW.max_id = LEAST(NEW.max_id, 20)",
+	}
+	for database, trigger := range triggers {
+		t.Run(database, func(t *testing.T) {
+			s := dbtest.New(t, database)
+			store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+			if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
+				t.Fatal(err)
+			}
+			s.Exec(t, trigger, s.Table)
+			for _, c := range []struct {
+				n    int64
+				fits bool
+			}{{10, true}, {10, false}, {10, false}, {9, true}} {
+				if first, n, err := store.Reserve(t.Context(), "orders", c.n); (err == nil) != c.fits || err != nil && !errors.Is(err, segment.ErrUnusable) {
+					t.Errorf("Reserve(%d) = %d, %d, %v", c.n, first, n, err)
+				}
+			}
+			if now, err := store.Raise(t.Context(), "orders", 30); !errors.Is(err, segment.ErrUnusable) {
+				t.Errorf("Raise() = %d, %v, want ErrUnusable", now, err)
+			}
+			if now, err := store.Raise(t.Context(), "orders", 1); now != 20 || err != nil {
+				t.Errorf("the counter is %d, %v, want 20", now, err)
+			}
+		})
+	}
+}

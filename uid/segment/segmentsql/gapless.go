@@ -1,0 +1,120 @@
+package segmentsql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// CreateGapless makes a gapless counter, whose first number is next, and the table
+// leaf_alloc if it is missing. A gapless counter is a row whose step is 0: to make one of
+// a segment's counter, stop its generators and set the step to 0. If tag has a counter, the error matches [segment.ErrTagExists]. The table SEQUENCE keeps no step, so
+// its Store returns an error that matches [segment.ErrUnusable].
+func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error {
+	if s.step == "" {
+		return s.noGapless()
+	}
+	return s.create(ctx, tag, next, 0)
+}
+
+// NextGapless returns the next number of a gapless counter, and counts in the caller's
+// transaction tx. If tx is rolled back, or its client dies, the number is the next one
+// again. So the numbers of committed transactions have no gap and no repeat. Make the
+// counter with [Store.CreateGapless].
+//
+// NextGapless locks the counter's row until tx ends, so transactions that draw numbers of
+// one tag run one after another. Draw the number as late in tx as you can. On SQLite, tx
+// holds the lock of the whole database.
+//
+// tx is a transaction of the Store's database, such as that of a hook. Errors match
+//
+//   - [ErrDB] if tx is no transaction, or the table's engine has none;
+//   - [segment.ErrUnknownTag] if tag has no counter;
+//   - [segment.ErrUnusable] if the counter is a segment's, or its column too narrow;
+//   - [segment.ErrUsedUp] after the number 2^63-2.
+//
+// Any other error is the database's. After any error roll tx back. After a deadlock, a
+// serialization failure or a locked database, run the whole transaction again.
+//
+// A tag is either gapless or a segment's. No generator reserves ids of a gapless counter,
+// and Leaf issues none.
+func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
+	if err := s.check(); err != nil {
+		return 0, err
+	}
+	switch err := sqldb.Dead(tx); {
+	case err != nil:
+		return 0, fmt.Errorf("%w: %w", ErrDB, err)
+	case !sqldb.InTransaction(tx):
+		return 0, fmt.Errorf("%w: it is inside no transaction, with which the number could be rolled back", ErrDB)
+	case tx.Name() != s.db.Name():
+		return 0, fmt.Errorf("%w: it is of %s, want %s", ErrDB, tx.Name(), s.db.Name())
+	case s.step == "":
+		return 0, s.noGapless()
+	}
+	return s.nextGapless(sqldb.Session(tx.Statement.Context, tx), tag)
+}
+
+// NextGaplessTx is [Store.NextGapless] for a transaction of database/sql. tx is a
+// transaction of the Store's database, by the same driver.
+func (s *Store) NextGaplessTx(ctx context.Context, tx *sql.Tx, tag string) (int64, error) {
+	if err := s.check(); err != nil {
+		return 0, err
+	}
+	if tx == nil {
+		return 0, fmt.Errorf("%w: the transaction is nil", ErrDB)
+	}
+	inside := sqldb.Session(ctx, s.db)
+	inside.Statement.ConnPool = tx
+	return s.NextGapless(inside, tag)
+}
+
+// nextGapless draws a number in tx.
+func (s *Store) nextGapless(tx *gorm.DB, tag string) (int64, error) {
+	if err := s.rollsBack(tx); err != nil {
+		return 0, err
+	}
+	if s.dialect().lock == "" { // lock before reading, so that no other writer comes in between
+		lock := "UPDATE " + s.quoted() + " SET " + s.next + " = " + s.next + " WHERE " + s.tag + " = ?"
+		if err := tx.Exec(lock, tag).Error; err != nil && !s.dialect().Missing(err) {
+			return 0, err
+		}
+	}
+	row, err := s.read(tx, tag, s.dialect().lock)
+	switch {
+	case err != nil:
+		return 0, err
+	case !row.gapless:
+		return 0, unusable("%q in %s is a segment's counter, since its step is %d, want 0: CreateGapless makes a gapless counter", tag, s, row.Step)
+	case row.Next < 0:
+		return 0, s.negative(row)
+	case row.Next == math.MaxInt64:
+		return 0, fmt.Errorf("%w: %q in %s", segment.ErrUsedUp, tag, s)
+	}
+	number := max(row.Next, 1)
+	return number, s.move(tx, row, number+1)
+}
+
+// rollsBack returns an error if the table's engine does not roll back.
+func (s *Store) rollsBack(tx *gorm.DB) error {
+	if s.rollback.Load() {
+		return nil
+	}
+	engine, err := sqldb.Engine(tx, s.table)
+	switch engine {
+	case "MyISAM", "MEMORY", "Aria":
+		return fmt.Errorf("%w: the engine of %s is %s, which does not roll back: ALTER TABLE %s ENGINE = InnoDB", ErrDB, s, engine, s.quoted())
+	}
+	s.rollback.Store(err == nil)
+	return err
+}
+
+func (s *Store) noGapless() error {
+	return unusable("%s keeps no step, by which a gapless counter is known: use LeafAlloc", s)
+}

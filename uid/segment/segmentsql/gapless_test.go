@@ -1,0 +1,445 @@
+package segmentsql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/atonce"
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+)
+
+// Invoices are numbered 1, 2, 3 and so on: a rolled-back transaction leaves no gap.
+func ExampleStore_NextGapless() {
+	type Invoice struct {
+		Number int64 `gorm:"primaryKey;autoIncrement:false"`
+		Buyer  string
+	}
+	ctx := context.Background()
+	db, err := dbtest.Open(":memory:")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dbtest.Close(db)
+	if err := db.AutoMigrate(&Invoice{}); err != nil {
+		log.Fatal(err)
+	}
+	counters := segmentsql.LeafAlloc(db)
+	if err := counters.CreateGapless(ctx, "invoices", 1); err != nil {
+		log.Fatal(err)
+	}
+
+	for _, buyer := range []string{"ann", "nobody", "bob"} {
+		err := db.Transaction(func(tx *gorm.DB) error {
+			number, err := counters.NextGapless(tx, "invoices")
+			if err != nil {
+				return err
+			}
+			if buyer == "nobody" {
+				return errors.New("no buyer")
+			}
+			return tx.Create(&Invoice{number, buyer}).Error
+		})
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+	var invoices []Invoice
+	if err := db.Order("number").Find(&invoices).Error; err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(invoices)
+	// Output:
+	// no buyer
+	// [{1 ann} {2 bob}]
+}
+
+// ledger is a gapless counter beside a table that has a row for each number.
+type ledger struct {
+	*dbtest.Store
+	counters *segmentsql.Store
+	numbers  string
+}
+
+func newLedger(t *testing.T, kind string) ledger {
+	t.Helper()
+	s := dbtest.New(t, kind)
+	l := ledger{s, segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table)), s.Another(t).Table}
+	if err := l.counters.CreateGapless(t.Context(), "invoices", 1); err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(t, "CREATE TABLE %s (number BIGINT)", l.numbers) // without a key, so that a repeat is found
+	return l
+}
+
+// want wants the numbers from 1 to n in the table, and n+1 next.
+func (l ledger) want(t *testing.T, n int) {
+	t.Helper()
+	var numbers []int
+	if err := l.DB.Raw("SELECT number FROM " + l.numbers + " ORDER BY number").Scan(&numbers).Error; err != nil {
+		t.Fatal(err)
+	}
+	for i, number := range numbers {
+		if number != i+1 {
+			t.Fatalf("number %d follows %d", number, i)
+		}
+	}
+	if next, err := l.counters.Raise(t.Context(), "invoices", 0); len(numbers) != n || int(next) != n+1 || err != nil {
+		t.Errorf("%d numbers, and the next is %d, %v, want %d numbers", len(numbers), next, err, n)
+	}
+}
+
+var errRolledBack = errors.New("rolled back")
+
+// Transactions of 50 writers at once, of which every third is rolled back, in three ways of
+// drawing a number: each committed one has a number, without a gap.
+func TestGapless(t *testing.T) {
+	for _, kind := range dbtest.Kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			l := newLedger(t, kind)
+			pool, err := l.DB.DB()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pool.SetMaxOpenConns(50)
+			insert := "INSERT INTO " + l.numbers + " (number) VALUES (%d)"
+			ways := []func(end error) error{
+				func(end error) error {
+					return l.DB.Transaction(func(tx *gorm.DB) error {
+						number, err := l.counters.NextGapless(tx, "invoices")
+						return errors.Join(err, tx.Exec(fmt.Sprintf(insert, number)).Error, end)
+					})
+				},
+				func(end error) error { // in a savepoint
+					return l.DB.Transaction(func(tx *gorm.DB) error {
+						return errors.Join(end, tx.Transaction(func(tx *gorm.DB) error {
+							number, err := l.counters.NextGapless(tx, "invoices")
+							return errors.Join(err, tx.Exec(fmt.Sprintf(insert, number)).Error)
+						}))
+					})
+				},
+				func(end error) error {
+					tx, err := pool.BeginTx(t.Context(), nil)
+					if err != nil {
+						return err
+					}
+					defer tx.Rollback()
+					number, err := l.counters.NextGaplessTx(t.Context(), tx, "invoices")
+					if err == nil {
+						_, err = tx.Exec(fmt.Sprintf(insert, number))
+					}
+					if err := errors.Join(err, end); err != nil {
+						return err
+					}
+					return tx.Commit()
+				},
+			}
+			var committed atomic.Int64
+			var writers sync.WaitGroup
+			for w := range 50 {
+				writers.Go(func() {
+					for i := range 6 {
+						end := error(nil)
+						if i%3 == 2 {
+							end = errRolledBack
+						}
+						err := ways[(w+i)%len(ways)](end)
+						for err != nil && sqldb.KindOf(kind).Conflict(err) {
+							err = ways[(w+i)%len(ways)](end)
+						}
+						if !errors.Is(err, end) {
+							t.Errorf("got %v, want %v", err, end)
+						} else if err == nil {
+							committed.Add(1)
+						}
+					}
+				})
+			}
+			writers.Wait()
+			if committed.Load() != 200 {
+				t.Errorf("%d transactions were committed, want 200", committed.Load())
+			}
+			l.want(t, int(committed.Load()))
+		})
+	}
+}
+
+// On SQLite, a transaction that begins without the write lock waits for other writers when it
+// draws a number.
+func TestGaplessDeferred(t *testing.T) {
+	l := newLedger(t, "sqlite")
+	db := l.Open(t, l.With("_txlock=deferred"))
+	var writers sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for range 25 {
+				err := db.Transaction(func(tx *gorm.DB) error {
+					number, err := l.counters.NextGapless(tx, "invoices")
+					return errors.Join(err, tx.Exec("INSERT INTO "+l.numbers+" (number) VALUES (?)", number).Error)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writers.Wait()
+	l.want(t, 100)
+}
+
+const gaplessVariable = "UIDRING_TEST_GAPLESS" // for processes that die: a URL, the tables and how often they commit
+
+// drawAndDie commits numbers, and dies in the transaction after.
+func drawAndDie(value string, start func()) error {
+	parts := strings.Split(value, "\n")
+	db, err := dbtest.Open(parts[0])
+	if err != nil {
+		return err
+	}
+	store, left := segmentsql.LeafAlloc(db, segmentsql.WithTable(parts[1])), 0
+	if _, err := fmt.Sscan(parts[3], &left); err != nil {
+		return err
+	}
+	start()
+	for {
+		err := db.Transaction(func(tx *gorm.DB) error {
+			number, err := store.NextGapless(tx, "invoices")
+			if err != nil {
+				return err
+			}
+			if left == 0 && rand.N(2) == 0 {
+				kill()
+			}
+			if err := tx.Exec("INSERT INTO "+parts[2]+" (number) VALUES (?)", number).Error; err != nil {
+				return err
+			}
+			if left == 0 {
+				kill()
+			}
+			return nil
+		})
+		switch {
+		case err == nil:
+			left--
+		case !sqldb.KindOf(db.Name()).Conflict(err):
+			return err
+		}
+	}
+}
+
+// kill ends this process as a crash does.
+func kill() {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		_ = self.Kill()
+	}
+	select {}
+}
+
+// Clients that die inside transactions leave no gap.
+func TestGaplessKilled(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		l := newLedger(t, s.Kind)
+		var processes sync.WaitGroup
+		for i := range 6 {
+			cmd := atonce.Self(t, 1, gaplessVariable, strings.Join([]string{l.URL, l.Table, l.numbers, fmt.Sprint(i)}, "\n"))[0]
+			processes.Go(func() {
+				if out, err := cmd.CombinedOutput(); err == nil || strings.TrimSpace(string(out)) != "ready" {
+					t.Errorf("a process ended with %v: %s", err, out)
+				}
+			})
+		}
+		processes.Wait()
+		l.want(t, 0+1+2+3+4+5)
+	})
+}
+
+// What cannot be gapless is refused, and changes nothing.
+func TestGaplessRefused(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		l := newLedger(t, s.Kind)
+		refused := func(name string, want error, store *segmentsql.Store, tag string) {
+			t.Helper()
+			err := l.DB.Transaction(func(tx *gorm.DB) error {
+				number, err := store.NextGapless(tx, tag)
+				if !errors.Is(err, want) {
+					t.Errorf("%s: NextGapless() = %d, %v, want %v", name, number, err, want)
+				}
+				return errRolledBack
+			})
+			if !errors.Is(err, errRolledBack) {
+				t.Error(err)
+			}
+		}
+		if err := l.counters.Create(t.Context(), "orders", 1, 10); err != nil {
+			t.Fatal(err)
+		}
+		refused("segment", segment.ErrUnusable, l.counters, "orders")
+		refused("unknown", segment.ErrUnknownTag, l.counters, "nosuch")
+		refused("no table", segment.ErrUnknownTag, segmentsql.LeafAlloc(l.DB, segmentsql.WithTable("nosuch")), "invoices")
+		sequence := segmentsql.Sequence(l.DB, segmentsql.WithTable(l.Another(t).Table))
+		refused("sequence", segment.ErrUnusable, sequence, "invoices")
+		refused("no database", segmentsql.ErrDB, segmentsql.LeafAlloc(nil), "invoices")
+		if err := sequence.CreateGapless(t.Context(), "invoices", 1); !errors.Is(err, segment.ErrUnusable) {
+			t.Errorf("CreateGapless() = %v in SEQUENCE, want ErrUnusable", err)
+		}
+		if err := l.counters.CreateGapless(t.Context(), "invoices", 1); !errors.Is(err, segment.ErrTagExists) {
+			t.Errorf("CreateGapless() = %v again, want ErrTagExists", err)
+		}
+		for name, db := range map[string]*gorm.DB{"nil": nil, "no transaction": l.DB, "dry run": l.DB.Session(&gorm.Session{DryRun: true})} {
+			if number, err := l.counters.NextGapless(db, "invoices"); !errors.Is(err, segmentsql.ErrDB) {
+				t.Errorf("%s: NextGapless() = %d, %v, want ErrDB", name, number, err)
+			}
+		}
+		if number, err := l.counters.NextGaplessTx(t.Context(), nil, "invoices"); !errors.Is(err, segmentsql.ErrDB) {
+			t.Errorf("NextGaplessTx() = %d, %v without a transaction, want ErrDB", number, err)
+		}
+		l.want(t, 0)
+		l.Exec(t, "UPDATE %s SET max_id = -5 WHERE biz_tag = 'invoices'", l.Table)
+		refused("negative", segment.ErrUnusable, l.counters, "invoices")
+		l.Exec(t, "UPDATE %s SET max_id = 9223372036854775807 WHERE biz_tag = 'invoices'", l.Table)
+		refused("used up", segment.ErrUsedUp, l.counters, "invoices")
+	})
+}
+
+// An engine that does not roll back, and a column at its end, are refused.
+func TestGaplessTable(t *testing.T) {
+	for name, ddl := range map[string]string{
+		"ENGINE = InnoDB": strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1),
+		"BIGINT":          strings.Replace(leafTables["description"], "bigint(20)", "TINYINT", 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := dbtest.New(t, "mysql")
+			s.Exec(t, ddl, s.Table)
+			s.Exec(t, "INSERT INTO %s (biz_tag, max_id, step) VALUES ('invoices', 127, 0)", s.Table)
+			store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table), segmentsql.WithLogger(quiet))
+			_ = s.DB.Transaction(func(tx *gorm.DB) error {
+				number, err := store.NextGapless(tx, "invoices")
+				if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), name) {
+					t.Errorf("NextGapless() = %d, %v, want what to do", number, err)
+				}
+				return err
+			})
+		})
+	}
+}
+
+// A counter of a segment becomes gapless beside a generator that runs. From then on neither
+// the generator nor Leaf reserves ids of it, no number repeats, and none is given back.
+func TestGaplessBesideSegment(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		if err := store.Create(t.Context(), "invoices", 1, 10); err != nil {
+			t.Fatal(err)
+		}
+		gen, err := segment.New(t.Context(), store, "invoices", segment.Config{Step: 10, MaxStep: 10, Logger: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Exec(t, "UPDATE %s SET step = 0", s.Table)
+		seen := map[uid.ID]bool{}
+		draw := func() {
+			t.Helper()
+			err := s.DB.Transaction(func(tx *gorm.DB) error {
+				number, err := store.NextGapless(tx, "invoices")
+				if seen[uid.ID(number)] {
+					t.Errorf("number %d was drawn before", number)
+				}
+				seen[uid.ID(number)] = true
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		draw()
+		id, err := gen.Next()
+		for ; err == nil && id < 100; id, err = gen.Next() {
+			if seen[id] {
+				t.Fatalf("id %d was drawn before", id)
+			}
+			seen[id] = true
+		}
+		if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), "gapless") {
+			t.Errorf("Next() = %d, %v, want that the counter is gapless", id, err)
+		}
+		if err := gen.Close(); err != nil {
+			t.Error(err)
+		}
+		draw()
+		before := len(seen)
+		s.Exec(t, "UPDATE %s SET max_id = max_id + step WHERE biz_tag = 'invoices'", s.Table) // as Leaf reserves
+		draw()
+		draw()
+		if next, err := store.Raise(t.Context(), "invoices", 0); len(seen) != before+2 || int(next) < before+3 || err != nil {
+			t.Errorf("the next number is %d, %v, after %d", next, err, len(seen))
+		}
+		if gen, err := segment.New(t.Context(), store, "invoices", segment.Config{Step: 5}); !errors.Is(err, segment.ErrUnusable) {
+			t.Errorf("New() = %v, %v, want ErrUnusable", gen, err)
+		}
+	})
+}
+
+// What a number costs: drawn in a transaction that inserts a row, beside that transaction
+// alone, a load of a segment, and a segment's Next.
+func BenchmarkGapless(b *testing.B) {
+	for _, kind := range dbtest.Kinds {
+		b.Run(kind, func(b *testing.B) {
+			s := dbtest.New(b, kind)
+			store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+			if err := errors.Join(store.CreateGapless(b.Context(), "invoices", 1), store.Create(b.Context(), "orders", 1, 1000)); err != nil {
+				b.Fatal(err)
+			}
+			numbers := s.Table + "_numbers"
+			if err := s.DB.Exec("CREATE TABLE " + numbers + " (number BIGINT)").Error; err != nil {
+				b.Fatal(err)
+			}
+			defer s.DB.Exec("DROP TABLE " + numbers)
+			insert := func(tx *gorm.DB, number int64) error {
+				return tx.Exec("INSERT INTO "+numbers+" (number) VALUES (?)", number).Error
+			}
+			bench := func(name string, f func() error) {
+				b.Run(name, func(b *testing.B) {
+					for b.Loop() {
+						if err := f(); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+			bench("insert", func() error {
+				return s.DB.Transaction(func(tx *gorm.DB) error { return insert(tx, 1) })
+			})
+			bench("NextGapless+insert", func() error {
+				return s.DB.Transaction(func(tx *gorm.DB) error {
+					number, err := store.NextGapless(tx, "invoices")
+					return errors.Join(err, insert(tx, number))
+				})
+			})
+			bench("Reserve", func() error {
+				_, _, err := store.Reserve(b.Context(), "orders", 1000)
+				return err
+			})
+			gen, err := segment.New(b.Context(), store, "orders", segment.Config{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer gen.Close()
+			bench("Next", func() error { _, err := gen.Next(); return err })
+		})
+	}
+}

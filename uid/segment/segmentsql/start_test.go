@@ -1,0 +1,141 @@
+package segmentsql_test
+
+import (
+	"errors"
+	"log"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+)
+
+// A start that makes the table prints nothing, although the table is missing at first.
+func TestSilentStart(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		var out logged.Text
+		db := s.Reopen(t, nil, gorm.Config{Logger: logger.New(log.New(&out, "", 0), logger.Config{LogLevel: logger.Error})})
+		gen, err := segment.New(t.Context(), segmentsql.LeafAlloc(db, segmentsql.WithTable(s.Table)), "orders", segment.Config{Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := gen.Close(); err != nil {
+			t.Error(err)
+		}
+		if out.String() != "" {
+			t.Errorf("printed %s", &out)
+		}
+	})
+}
+
+// warnings returns what two tags of one store log when they start.
+func warnings(t *testing.T, db *gorm.DB, table string) *logged.Text {
+	t.Helper()
+	var out logged.Text
+	store := segmentsql.LeafAlloc(db, segmentsql.WithTable(table), segmentsql.WithLogger(out.Logger()))
+	for _, tag := range []string{"orders", "users"} {
+		if err := store.Create(t.Context(), tag, 1, 10); err != nil && !errors.Is(err, segment.ErrTagExists) {
+			t.Fatal(err)
+		}
+		if _, _, err := store.Reserve(t.Context(), tag, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &out
+}
+
+// wantWarning wants one warning about a setting.
+func wantWarning(t *testing.T, out *logged.Text, setting, value string) {
+	t.Helper()
+	if out.Count("level=WARN", "commits", "setting="+setting, "value="+value) != 1 || out.Count("level=WARN") != 1 {
+		t.Errorf("logged %s, want one warning about %s", out, setting)
+	}
+}
+
+// A store warns once of a database that can lose commits, and of no other.
+func TestWarnsOfFlush(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		if out := warnings(t, s.DB, s.Table); out.String() != "" {
+			t.Errorf("logged %s", out)
+		}
+		switch another := s.Another(t); s.Kind {
+		case "sqlite":
+			url := s.URL + "?_journal_mode=wal&_synchronous=1&_pragma=journal_mode(wal)&_pragma=synchronous(1)"
+			wantWarning(t, warnings(t, s.Open(t, url), s.Table), "synchronous", `"NORMAL in WAL mode"`)
+		case "postgres":
+			wantWarning(t, warnings(t, s.Open(t, s.With("synchronous_commit=off")), s.Table), "synchronous_commit", "off")
+			s.Exec(t, "ALTER TABLE %s SET UNLOGGED", s.Table)
+			wantWarning(t, warnings(t, s.DB, s.Table), "table", "UNLOGGED")
+		case "mysql":
+			s.Exec(t, strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1), another.Table)
+			wantWarning(t, warnings(t, s.DB, another.Table), "engine", "MyISAM")
+			wantWarning(t, warnings(t, s.DB, "test."+another.Table), "engine", "MyISAM")
+		}
+	})
+}
+
+// A transaction that holds the only connection cannot get an id. The error says why.
+func TestPoolIsFull(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		pool, err := s.DB.DB()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool.SetMaxOpenConns(1)
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		config := segment.Config{Create: true, Step: 1, MaxStep: 1, LoadTimeout: 100 * time.Millisecond, Logger: quiet}
+		gen, err := segment.New(t.Context(), store, "orders", config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.DB.Transaction(func(tx *gorm.DB) error {
+			for {
+				if _, err := gen.Next(); err != nil {
+					return err
+				}
+			}
+		})
+		if !errors.Is(err, segment.ErrAway) || !strings.Contains(err.Error(), "the pool of connections is full, 1 of 1 are in use") {
+			t.Errorf("Next() = %v, want that the pool is full", err)
+		}
+		if err := gen.Close(); err != nil {
+			t.Error(err)
+		}
+		if first, _, err := store.Reserve(t.Context(), "orders", 1); err != nil {
+			t.Errorf("Reserve() = %d, %v after the transaction", first, err)
+		}
+	})
+}
+
+// Where a collation takes two tags for one, they share a counter, and the store says so.
+func TestEqualTags(t *testing.T) {
+	s := dbtest.New(t, "mysql")
+	s.Exec(t, leafTables["description"]+" DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", s.Table)
+	var out logged.Text
+	store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table), segmentsql.WithLogger(out.Logger()))
+	if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
+		t.Fatal(err)
+	}
+	for i, tag := range []string{"orders", "Orders", "órders", "Orders", "órders"} {
+		if first, _, err := store.Reserve(t.Context(), tag, 10); first != int64(1+10*i) || err != nil {
+			t.Errorf("Reserve(%q) = %d, %v, want the counter of orders", tag, first, err)
+		}
+	}
+	for _, tag := range []string{"Orders", "órders"} {
+		if err := store.Create(t.Context(), tag, 1, 10); !errors.Is(err, segment.ErrTagExists) {
+			t.Errorf("Create(%q) = %v, want ErrTagExists", tag, err)
+		}
+		if out.Count("level=WARN", "share one counter", "tag="+tag, "row=orders") != 1 {
+			t.Errorf("logged %s, want one warning about %s", &out, tag)
+		}
+	}
+	if out.Count("level=WARN") != 2 {
+		t.Errorf("logged %s", &out)
+	}
+}

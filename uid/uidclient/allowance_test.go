@@ -1,0 +1,143 @@
+package uidclient
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// demand draws 20,000 ids a second, and returns how many calls failed.
+func demand(c *Client, seconds int) (failed int) {
+	for range seconds * 1000 {
+		for range 20 {
+			if _, err := c.Next(); err != nil {
+				failed++
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return failed
+}
+
+// Whatever a server or a proxy answers for a while, afterwards the client soon asks for as
+// many ids as before.
+func TestGrowsAgain(t *testing.T) {
+	status := func(status int) func(f *fake) {
+		return func(f *fake) { f.status, f.body, f.header = status, "<html>", http.Header{"Retry-After": {"1"}} }
+	}
+	for name, fault := range map[string]func(f *fake){
+		"400":       status(400),
+		"404":       status(404),
+		"408":       status(408),
+		"413":       status(413),
+		"429":       status(429),
+		"502":       status(502),
+		"503":       status(503),
+		"a page":    func(f *fake) { f.body = "<html>" },
+		"truncated": func(f *fake) { f.body = `{"instance":"a","number":1000000,"runs":[{"first"` },
+		"away":      func(f *fake) { f.away = true },
+		"hangs":     func(f *fake) { f.hangs = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFake("a", 1)
+				server.takes = time.Millisecond
+				c := open(t, Config{}, server)
+				demand(c, 2)
+				server.set(fault)
+				demand(c, 3)
+				server.set(func(f *fake) { f.status, f.body, f.away, f.hangs = 0, "", false, false })
+				time.Sleep(10 * time.Second)
+				before := server.requests()
+				failed := demand(c, 10)
+				// 20 answers of 10,000 ids are 200,000, and 14 doublings lead there.
+				if n := server.requests() - before; failed > 0 || n > 40 {
+					t.Errorf("%d requests for 200,000 ids, and %d calls failed, want 40 requests at most", n, failed)
+				}
+			})
+		})
+	}
+}
+
+// A server's own limit, told by a refusal or by taking too long, costs few requests.
+func TestLimit(t *testing.T) {
+	for _, over := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable} {
+		t.Run(http.StatusText(over), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFake("a", 1)
+				c := open(t, Config{}, server)
+				server.set(func(f *fake) { f.limit, f.over = 100, over })
+				for range 100_000 {
+					if _, err := c.Wait(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if n := server.requests(); n > 1700 || server.refused > 70 {
+					t.Errorf("%d requests for 100,000 ids and %d refusals, want 1,700 and 70 at most", n, server.refused)
+				}
+				s := c.Stats()
+				if s.RejectedTakes != 0 || over != http.StatusServiceUnavailable && s.Failures != 0 {
+					t.Errorf("Stats() = %+v", s)
+				}
+				server.set(func(f *fake) { f.limit = 0 })
+				for range 100_000 {
+					_, _ = c.Next()
+				}
+				if s := c.Stats(); s.Step != DefaultMaxIDs {
+					t.Errorf("Step = %d without the limit, want %d", s.Step, DefaultMaxIDs)
+				}
+			})
+		})
+	}
+}
+
+// A server that refused earlier, and is left out now, is no reason to ask at once.
+func TestEarlierRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := newFake("a", 1), newFake("b", 1)
+		one.status = http.StatusBadRequest
+		c := open(t, Config{}, one, two)
+		take(t, c, 1, 20)
+		two.set(func(f *fake) { f.away = true })
+		before := two.requests()
+		if _, err := drain(t, c); !errors.Is(err, ErrAway) || two.requests() > before {
+			t.Errorf("%v after %d requests, want ErrAway", err, two.requests()-before)
+		}
+	})
+}
+
+// A failure that passes while a limit is known leads back to the limit at once.
+func TestLimitIsRemembered(t *testing.T) {
+	a := newAllowance(10_000)
+	const limit = 100
+	ask := func(limit int64) bool {
+		if n := a.n; n > limit {
+			a.failed(n)
+			return false
+		}
+		a.answered(a.n)
+		return true
+	}
+	for range 10_000 {
+		ask(limit)
+	}
+	for a.n > 1 {
+		ask(0)
+	}
+	for n := range 7 {
+		if !ask(limit) {
+			t.Errorf("answer %d of 7 after a failure that passed: refused", n)
+		}
+	}
+	if a.n <= limit/4 {
+		t.Errorf("the client asks for %d ids, want more than a quarter of the limit, %d", a.n, limit)
+	}
+	for range 2 * mostGood {
+		ask(limit)
+	}
+	if a.n <= limit/2 {
+		t.Errorf("the client asks for %d ids, want more than half of the limit, %d", a.n, limit)
+	}
+}

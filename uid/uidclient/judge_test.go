@@ -1,0 +1,163 @@
+package uidclient
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/ringbuffer"
+	"github.com/uidring/uidring/uid"
+)
+
+// answered is an answer with runs, each of a first id and a count.
+func answered(instance string, number int64, runs ...int64) *answer {
+	a := &answer{Instance: instance, Number: number, sent: time.Now()}
+	for ; len(runs) > 0; runs = runs[2:] {
+		a.runs = append(a.runs, ringbuffer.Run{First: runs[0], N: runs[1]})
+		a.count += runs[1]
+	}
+	return a
+}
+
+func newJudge() *judge { return &judge{instances: map[string]standing{}} }
+
+// An answer with an id that another instance has given is refused, wherever it lies.
+func TestJudgeOverlap(t *testing.T) {
+	for _, c := range []struct {
+		runs  []int64
+		wrong int64 // id; 0 if the answer is right
+	}{
+		{[]int64{1, 9}, 0},
+		{[]int64{1, 10}, 10},
+		{[]int64{1, 1000}, 10},
+		{[]int64{10, 1}, 10},
+		{[]int64{12, 2}, 12},
+		{[]int64{15, 5}, 0},
+		{[]int64{14, 1}, 14},
+		{[]int64{1, 2, 20, 1}, 20},
+		{[]int64{21, 5, 28, 100}, 30},
+		{[]int64{34, 100}, 34},
+		{[]int64{35, math.MaxInt64 - 34}, 0},
+	} {
+		j, s := newJudge(), &server{url: "http://ids"}
+		for i, a := range []*answer{answered("a", 1, 10, 2, 20, 1), answered("b", 1, 12, 3, 30, 5)} {
+			if err := j.accept(s, a); err != nil {
+				t.Fatalf("answer %d: %v", i, err)
+			}
+		}
+		err := j.accept(s, answered("c", 1, c.runs...))
+		want := fmt.Sprintf(`instance "c" at http://ids answered with id %d, as another instance did`, c.wrong)
+		if (err != nil) != (c.wrong != 0) || err != nil && (!errors.Is(err, ErrRewound) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("accept(%v) = %v, want %q", c.runs, err, want)
+		}
+		if err != nil && j.accept(s, answered("c", 2, 1_000_000, 1)) == nil {
+			t.Errorf("accept(%v) and then an answer that is right: it is accepted", c.runs)
+		}
+	}
+}
+
+// An answer of an instance lies above all runs of its last one.
+func TestJudgeOrder(t *testing.T) {
+	for _, id := range []int64{9, 10, 15, 20} {
+		j, s := newJudge(), &server{}
+		if err := j.accept(s, answered("a", 1, 10, 2, 20, 1)); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("answered with id %d after 20", id)
+		if err := j.accept(s, answered("a", 2, id, 1)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("accept(%d) = %v, want %q", id, err, want)
+		}
+	}
+}
+
+// A judge remembers the last 1,000 instances and runs, and runs that adjoin are one.
+func TestJudgeForgets(t *testing.T) {
+	j, s := newJudge(), &server{}
+	for i := range int64(3 * maxKept) {
+		if err := j.accept(s, answered(fmt.Sprint(i), 5, 100+10*i, 5)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(j.instances) != maxKept || len(j.runs) != maxKept || j.runs[0].First != 100+10*2*maxKept {
+		t.Errorf("%d instances and %d runs from %d, want %d of the last", len(j.instances), len(j.runs), j.runs[0].First, maxKept)
+	}
+	for range 2 { // the others are all remembered
+		for instance := range j.instances {
+			if err := j.accept(s, answered(instance, 5, 1<<40, 1)); !errors.Is(err, ErrRewound) {
+				t.Fatalf("number 5 after 5: %v", err)
+			}
+		}
+	}
+	j = newJudge()
+	for i := range int64(3 * maxKept) {
+		if err := j.accept(s, answered("a", i+1, 1+10*i, 10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(j.runs) != 1 || j.runs[0].N != 30*maxKept {
+		t.Errorf("adjoining runs are %v", j.runs)
+	}
+}
+
+// Two servers that share no store give the same ids: the client issues each once.
+func TestTwoStores(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := newFake("a", 1), newFake("b", 1)
+		c := open(t, Config{MaxAge: -1}, one, two)
+		one.set(func(f *fake) { f.away = true })
+		last, err := drain(t, c)
+		if last != 128 || !errors.Is(err, ErrRewound) || !errors.Is(err, ErrAway) {
+			t.Fatalf("after %d ids: %v, want ErrRewound after 128", last, err)
+		}
+		one.set(func(f *fake) { f.away = false })
+		if id, err := c.Wait(t.Context()); id != 129 || err != nil {
+			t.Errorf("Wait() = %d, %v, want 129 of the first server", id, err)
+		}
+	})
+}
+
+// A server that restarts from a snapshot of its store repeats ids as a new instance.
+func TestRestoredStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		c := open(t, Config{MaxAge: -1}, server)
+		take(t, c, 1, 1000)
+		server.set(func(f *fake) { f.instance, f.number, f.next = "b", 0, 500 })
+		last, err := drain(t, c)
+		if last < 1000 || !errors.Is(err, ErrRewound) {
+			t.Errorf("after id %d: %v, want ErrRewound", last, err)
+		}
+	})
+}
+
+// A newer server may say more, and may answer with fewer ids than the client asks for.
+func TestOtherVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		server.body = `{"new":{"a":1},"instance":"a","number":1,"runs":[{"first":"7","count":1,"worker":5}]}`
+		c := open(t, Config{}, server)
+		server.set(func(f *fake) { f.body, f.next, f.number, f.gives = "", 8, 1, 50 })
+		take(t, c, 7, 1000)
+		if s := c.Stats(); s.Step != 50 || s.LastError != nil {
+			t.Errorf("Stats() = %+v, want answers of 50 ids", s)
+		}
+	})
+}
+
+// An instance that answers while Close runs leaves nothing behind.
+func TestCloseDuringFailover(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, Config{}, newFake("a", 1))
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.orders[0].end(t.Context(), answered("b", 1, 1000, 5)); !errors.Is(err, uid.ErrClosed) || len(c.orders) != 1 {
+			t.Errorf("end() = %v with %d orders, want ErrClosed and the closed one", err, len(c.orders))
+		}
+		time.Sleep(time.Hour) // a source that still runs keeps the bubble from ending
+	})
+}
