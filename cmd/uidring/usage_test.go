@@ -86,7 +86,8 @@ func TestRefused(t *testing.T) {
 		{"gen --generator default --boost-power 3", 2, []string{"--boost-power", "--generator cached"}},
 		{"gen --generator default --padding-factor 50", 2, []string{"--padding-factor", "--generator cached"}},
 		{"gen --generator default --max-age 1h", 2, []string{"--max-age", "--generator cached"}},
-		{"gen --max-age 0", 2, []string{"MaxAge", "10ms"}},
+		{"gen --max-age 0", 2, []string{"--max-age is 0s, want 10ms or more, or a negative one"}},
+		{"gen --max-age 9ms", 2, []string{"--max-age is 9ms, want 10ms or more"}},
 		{"gen --max-age old", 2, []string{`"old"`, "--max-age 10s"}},
 		{"gen --generator default --max-borrow 1h", 2, []string{"--max-borrow", "--generator cached"}},
 		{"gen --dsn sqlite::memory: --worker lease", 2, []string{"in memory"}},
@@ -187,6 +188,7 @@ func TestRefused(t *testing.T) {
 		{"segments create", 2, []string{"0 arguments", "tag"}},
 		{"segments create orders invoices", 2, []string{"2 arguments"}},
 		{"segments create orders --next 0", 2, []string{`"0"`, "--next", "from 1"}},
+		{"segments create orders --next 9223372036854775807", 2, []string{"--next 9223372036854775807 leaves no id for orders; the greatest id is 9223372036854775806"}},
 		{"segments create orders --step 2147483648", 2, []string{"--step", "1 to 2147483647"}},
 		{"segments create " + strings.Repeat("x", 129), 2, []string{"129 bytes", "128 at most"}},
 		{"segments create orders --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
@@ -207,8 +209,8 @@ func TestRefused(t *testing.T) {
 		{"gen --segment orders --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
 
 		{"bench x", 2, []string{`"x"`}},
-		{"bench --duration 0s", 2, []string{"0s", "more than 0"}},
-		{"bench --duration -1s", 2, []string{"-1s", "more than 0"}},
+		{"bench --duration 0s", 2, []string{"--duration is 0s, want 1ms or more"}},
+		{"bench --duration 999us", 2, []string{"--duration is 999µs, want 1ms or more"}},
 		{"bench --duration 5", 2, []string{`"5"`, "--duration"}},
 		{"bench --count 0", 2, []string{`"0"`, "--count", "1 to 1000"}},
 		{"bench --report=", 2, []string{"--report", "empty"}},
@@ -357,7 +359,7 @@ func TestStandardOutputFails(t *testing.T) {
 		"gen -n 5 --worker lease --dsn lease.db",
 		"gen -n 1000000 --json",
 		"gen -n 1000000 --worker lease --dsn lease.db",
-		"gen -n 100000 --generator default --layout 31/22/2", // flushes between ticks
+		"gen -n 100000 --generator default --layout 31/22/2 --dsn other.db", // flushes between ticks
 		"parse 1 2",
 		"parse",
 		"layout",

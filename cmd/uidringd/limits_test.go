@@ -1,46 +1,125 @@
+//go:build linux
+
 package main
 
 import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
+	"github.com/uidring/uidring/internal/servertest"
 )
 
-// TestConnections has a second client wait while the first one has the only connection.
+// TestConnections fills all places with connections. Idle ones make room for others. Busy
+// ones do not: then probes are answered, and all else is refused.
 func TestConnections(t *testing.T) {
 	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {connections: 1}\n"))
-	first := &http.Client{Transport: new(http.Transport)} // of one connection, as it asks one after another
-	defer first.CloseIdleConnections()
-	get(t, first, r.url+"/healthz")
-	answered := make(chan error, 1)
-	go func() {
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {connections: 20, read: 1h}\n"))
+	for range 100 {
+		reach(t, r)
+	}
+	if status, err := ask(t.Context(), r.url); err != nil || status != http.StatusOK {
+		t.Errorf("beside idle connections: %d, %v", status, err)
+	}
+	if !strings.Contains(r.log.String(), `msg="too many connections: `) {
+		t.Errorf("the log says nothing: %s", &r.log)
+	}
+	servertest.Eventually(t, "a refusal", func() bool {
+		hold(t, r, 20, slow["body never sent"]) // one that sends late is ended as idle
 		status, err := ask(t.Context(), r.url)
-		if err == nil && status != http.StatusOK {
-			err = fmt.Errorf("status %d", status)
+		return err == nil && status == http.StatusServiceUnavailable
+	})
+	for _, path := range []string{"/healthz", "/readyz"} {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		if status, _ := get(t, client, r.url+path); status != http.StatusOK {
+			t.Errorf("%s beside busy connections: %d", path, status)
 		}
-		answered <- err
+	}
+}
+
+// TestOpenFiles has the system allow fewer open files than limits.connections. The server
+// takes as many connections as it can, and says so.
+func TestOpenFiles(t *testing.T) {
+	dir := t.TempDir()
+	r := &running{cmd: process(t, dir, "--listen", "127.0.0.1:0", "--config", write(t, dir, "c.yaml", slowConfig+"limits: {read: 1h}\n"))}
+	r.cmd.Args = append([]string{"sh", "-c", `ulimit -n 200 && exec "$0" "$@"`}, append([]string{r.cmd.Path}, r.cmd.Args[1:]...)...)
+	r.cmd.Path = "/bin/sh"
+	r.begin(t)
+	const most = 200 - 128 - gate.Extras
+	warning := fmt.Sprintf("limits.connections=1000 open_files=200 connections=%d\n", most)
+	servertest.Eventually(t, warning, func() bool { return strings.Contains(r.log.String(), warning) })
+	for range 300 {
+		reach(t, r)
+	}
+	status, metrics := get(t, http.DefaultClient, r.url+"/metrics")
+	if want := fmt.Sprintf("\nuidringd_connections %d\n", most); status != http.StatusOK || !strings.Contains(metrics, want) {
+		t.Errorf("%d, the metrics lack %q: %s", status, want, metrics)
+	}
+}
+
+// TestPerAddress has one address take its share of the places. Another is served.
+func TestPerAddress(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {per_address: 10, read: 1h}\n"))
+	hold(t, r, 100, slow["body never sent"])
+	servertest.Eventually(t, "that the address is refused", func() bool {
+		_, err := ask(t.Context(), r.url)
+		return err != nil
+	})
+	other := &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}}
+	defer other.CloseIdleConnections()
+	if status, _ := get(t, other, r.url+"/v1/ids"); status != http.StatusOK {
+		t.Errorf("another address: %d", status)
+	}
+	_, metrics := get(t, other, r.url+"/metrics")
+	if !strings.Contains(metrics, "\nuidringd_connections 11\n") || strings.Contains(metrics, "\nuidringd_connections_refused_total 0\n") {
+		t.Errorf("the metrics are %s", metrics)
+	}
+}
+
+// TestRunning has a request that waits take the only place of limits.requests. Probes need
+// none.
+func TestRunning(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+generators:
+  - {name: ids, kind: slots, worker: "static:1"}
+  - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h", ids_per_s: -1}
+limits: {requests: 1, wait: 1h, write: 1h}
+`))
+	ctx, giveUp := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, r.url+"/v1/rare?n=2000", nil)
+		if answer, err := http.DefaultClient.Do(request); err == nil {
+			answer.Body.Close()
+		}
 	}()
-	for range 1000 {
-		get(t, first, r.url+"/healthz")
+	servertest.Eventually(t, "a refusal", func() bool {
+		status, err := ask(t.Context(), r.url)
+		return err == nil && status == http.StatusServiceUnavailable
+	})
+	if status, _ := get(t, http.DefaultClient, r.url+"/readyz"); status != http.StatusOK {
+		t.Errorf("readyz: %d", status)
 	}
-	select {
-	case err := <-answered:
-		t.Fatalf("the second client is answered: %v", err)
-	default:
-	}
-	first.CloseIdleConnections()
-	if err := <-answered; err != nil {
-		t.Error(err)
-	}
+	giveUp()
+	<-gone
+	servertest.Eventually(t, "an answer", func() bool {
+		status, err := ask(t.Context(), r.url)
+		return err == nil && status == http.StatusOK
+	})
 }
 
 // TestWaiting has a request wait for ids in the only place. Another that would have to wait
@@ -54,7 +133,7 @@ generators:
   - {name: b, kind: default, worker: "static:2"}
   - {name: c, kind: slots, worker: "static:3"}
   - {name: d, kind: segment, store: file, create: true, min_step: 10000000}
-  - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h"}
+  - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h", ids_per_s: -1}
 limits: {waiting: 1, wait: 1h, write: 1h}
 `))
 	gone := make(chan struct{})
@@ -101,6 +180,54 @@ limits: {waiting: 1, wait: 1h, write: 1h}
 	until("no request may wait after the first", func(ctx context.Context) bool { return !refused(ctx) })
 }
 
+// TestGreedy has a caller draw as many ids as it can. It gets half of what may be stamped
+// ahead of the clock, and the metrics name it. Another caller is served.
+func TestGreedy(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+generators:
+  - {name: ids, kind: cached, worker: "static:1"}
+tokens:
+  - {name: greedy, sha256: `+hash("greedy")+`, generators: [ids]}
+  - {name: modest, sha256: `+hash("modest")+`, generators: [ids], operations: true}
+`))
+	const most = 30 * 8192 // half of max_borrow
+	began, drawn, after := time.Now(), 0, ""
+	for after == "" && drawn < 2*most {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/v1/ids/runs?n=10000", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer greedy")
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		switch answer.StatusCode {
+		case http.StatusOK:
+			drawn += 10_000
+		case http.StatusTooManyRequests:
+			after = answer.Header.Get("Retry-After")
+		default:
+			t.Fatalf("%d after %d ids", answer.StatusCode, drawn)
+		}
+	}
+	late := int(time.Since(began).Seconds()+1) * 4096
+	if seconds, err := strconv.Atoi(after); drawn < most-10_000 || drawn > most+late || err != nil || seconds < 1 || seconds > 3 {
+		t.Errorf("%d ids, Retry-After %s; want %d ids, and 1 to 3 seconds", drawn, after, most)
+	}
+	if status, text := get(t, http.DefaultClient, r.url+"/v1/ids?n=10000", "Authorization: Bearer modest"); status != http.StatusOK {
+		t.Errorf("the other caller: %d %s", status, text)
+	}
+	_, metrics := get(t, http.DefaultClient, r.url+"/metrics", "Authorization: Bearer modest")
+	for _, want := range []string{`{caller="greedy",code="429"} 1`, `{caller="modest",code="200"} 1`} {
+		if !strings.Contains(metrics, "\nuidringd_caller_requests_total"+want+"\n") {
+			t.Errorf("the metrics lack %s", want)
+		}
+	}
+}
+
 // TestHeaderBytes sends headers of two sizes, by HTTP/1 and HTTP/2. net/http allows 4 KiB
 // above the limit.
 func TestHeaderBytes(t *testing.T) {
@@ -144,8 +271,8 @@ func TestStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	most, ok := frame.(*http2.SettingsFrame).Value(http2.SettingMaxConcurrentStreams)
-	if most != 100 || !ok {
-		t.Errorf("%d streams, %v; want 100", most, ok)
+	if most != 20 || !ok {
+		t.Errorf("%d streams, %v; want 20", most, ok)
 	}
 }
 

@@ -98,7 +98,7 @@ func holds(t *testing.T, dsn string) (dies func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := open.Lease(t.Context(), 1023, time.Now, func(lease.Grant) {})
+	held, err := open.Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ package main
 
 import (
 	"context"
-	"io"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,7 +19,8 @@ import (
 )
 
 // While the store is away, /readyz names the generator that cannot issue ids, and
-// shows nothing of the store. The log tells more.
+// shows nothing of the store. The server is ready, since the other generator can. The log
+// tells more.
 func TestReadyz(t *testing.T) {
 	store := servertest.StartRedis(t, append([]string{"--requirepass", "secret-1"}, servertest.Durable...)...)
 	t.Setenv("UIDRINGD_TEST_STORE", "redis://:secret-1@"+store.Address())
@@ -31,29 +32,26 @@ generators:
   - {name: fixed, kind: slots, worker: "static:1"}
 shutdown: {delay: 0s, release: 1s}
 `))
-	is := func(want int, text string) {
+	is := func(path string, want int, text string) {
 		t.Helper()
 		servertest.Eventually(t, text, func() bool {
-			status, got := get(t, http.DefaultClient, r.url+"/readyz")
+			status, got := get(t, http.DefaultClient, r.url+path)
 			return status == want && got == text
 		})
 	}
-	health := func(want string) {
-		t.Helper()
-		answer, err := http.Post(r.url+"/grpc.health.v1.Health/Check", "application/json", strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), `SERVING_STATUS_`+want+`"`) {
-			t.Errorf("health: %s, %v; want %s", text, err, want)
-		}
-	}
-	is(http.StatusOK, "ready\n")
-	health("SERVING")
+	is("/readyz", http.StatusOK, "ready\n")
+	health(t, r, "", "SERVING")
 	store.Pause()
-	is(http.StatusServiceUnavailable, "not ready: ids: no time is reserved under its worker number\n")
-	health("NOT_SERVING")
+	const note = "generator \"ids\" is not ready: no time is reserved under its worker number\n"
+	is("/readyz", http.StatusOK, "ready\n"+note)
+	is("/readyz?generator=ids", http.StatusServiceUnavailable, "not ready: no time is reserved under its worker number\n"+note)
+	is("/readyz?generator=fixed", http.StatusOK, "ready\n")
+	is("/readyz?generator=no", http.StatusNotFound, "there is no generator \"no\" in the config\n")
+	health(t, r, "", "SERVING")
+	health(t, r, "ids", "NOT_SERVING")
+	if _, text := get(t, http.DefaultClient, r.url+"/metrics"); !strings.Contains(text, "\nuidringd_generator_ready{generator=\"ids\"} 0\n") || !strings.Contains(text, "\nuidringd_generator_ready{generator=\"fixed\"} 1\n") {
+		t.Errorf("the metrics are %s", text)
+	}
 	if status, _ := get(t, http.DefaultClient, r.url+"/healthz"); status != http.StatusOK {
 		t.Errorf("healthz: %d, want 200", status)
 	}
@@ -66,7 +64,7 @@ shutdown: {delay: 0s, release: 1s}
 		t.Errorf("the other generator: %d, want 200", status)
 	}
 	store.Continue()
-	is(http.StatusOK, "ready\n")
+	is("/readyz", http.StatusOK, "ready\n")
 	store.Pause()
 	if code := r.end(t, syscall.SIGTERM); code != 1 || !strings.Contains(r.log.String(), `not all was given back: generator "ids": redis://`) {
 		t.Errorf("exit code %d, want 1, since the number was not given back", code)
@@ -104,7 +102,6 @@ func TestMetrics(t *testing.T) {
 		`uidringd_request_duration_seconds_count{code="200",route="/status/"} 3`,
 		`uidringd_request_duration_seconds_bucket{code="200",route="GET /v1/{name}",le="+Inf"} 2`,
 		`uidringd_request_duration_seconds_count{code="404",route="/"} 1`,
-		`uidring_ids_issued_total{generator="ids"} 4`,
 		`uidring_segment_ids_issued_total{generator="orders"} 1`,
 		`uidring_segment_loads_total{generator="orders"} 1`,
 		`uidringd_requests_in_flight 1`,
@@ -113,6 +110,10 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(text, "\n"+want) {
 			t.Errorf("no %s", want)
 		}
+	}
+	// A probe draws an id at most once a second.
+	if !regexp.MustCompile(`\nuidring_ids_issued_total{generator="ids"} [4-9]\n`).MatchString(text) {
+		t.Error("4 ids were issued, and one for each probe")
 	}
 	_, goal, _ := strings.Cut(text, "\ngo_memstats_next_gc_bytes ")
 	goal, _, _ = strings.Cut(goal, "\n")
@@ -134,5 +135,49 @@ generators: [{name: ids, kind: cached, store: db}]
 `)).CombinedOutput()
 	if err == nil || strings.Contains(string(out), "secret-1") || !strings.Contains(string(out), `generator "ids": mysql://u@127.0.0.1:1/test ($UIDRINGD_TEST_STORE): `) {
 		t.Errorf("%v, %s", err, out)
+	}
+}
+
+// A generator that cannot start keeps no other from being served, and no server from
+// starting again. A call to it gets the cause, without text of the store.
+func TestBrokenGenerator(t *testing.T) {
+	t.Setenv("UIDRINGD_TEST_STORE", "mysql://u:secret-1@127.0.0.1:1/test")
+	dir := t.TempDir()
+	c := write(t, dir, "c.yaml", `
+stores: [{name: db, env: UIDRINGD_TEST_STORE}, {name: file, url: ids.db}]
+generators:
+  - {name: broken, kind: cached, store: db}
+  - {name: ids, kind: cached, store: file}
+  - {name: orders, kind: segment, store: file, create: true, limit: 2}
+shutdown: {delay: 0s}
+`)
+	for range 2 {
+		r := start(t, dir, "--config", c)
+		for path, want := range map[string]int{"/v1/ids": 200, "/healthz": 200, "/readyz": 200, "/": 200, "/status/": 200} {
+			if status, text := get(t, http.DefaultClient, r.url+path); status != want {
+				t.Errorf("%s: %d %s", path, status, text)
+			}
+		}
+		status, text := get(t, http.DefaultClient, r.url+"/v1/broken")
+		if status != http.StatusServiceUnavailable || !strings.Contains(text, `generator \"broken\" has not started: its store is away`) {
+			t.Errorf("%d %s", status, text)
+		}
+		for range 3 { // the counter is used up
+			_, _ = get(t, http.DefaultClient, r.url+"/v1/orders")
+		}
+		if status, text := get(t, http.DefaultClient, r.url+"/readyz"); status != http.StatusOK {
+			t.Errorf("%d %s beside a counter that is used up", status, text)
+		}
+		_, stats := get(t, http.DefaultClient, r.url+"/status/stats.json")
+		_, metrics := get(t, http.DefaultClient, r.url+"/metrics")
+		if !strings.Contains(stats, "connection refused") || !strings.Contains(metrics, `uidring_lease_failing{generator="broken"} 1`) {
+			t.Errorf("%s %s", stats, metrics)
+		}
+		if code := r.end(t, syscall.SIGTERM); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+		if log := r.log.String(); !regexp.MustCompile(`msg=request route="GET /v1/{name}" .*status=503.* cause=".*connection refused`).MatchString(log) || !strings.Contains(log, `msg="the generator has not started: calls to it fail" generator=broken attempts=1`) || strings.Contains(log+text+stats+metrics, "secret-1") {
+			t.Errorf("the log is %s", log)
+		}
 	}
 }

@@ -113,3 +113,16 @@ func write(t *testing.T, dir, name, text string) string {
 	}
 	return path
 }
+
+// health asks the gRPC health service about a service of that name.
+func health(t *testing.T, r *running, service, want string) {
+	t.Helper()
+	answer, err := http.Post(r.url+"/grpc.health.v1.Health/Check", "application/json", strings.NewReader(`{"service": "`+service+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), `SERVING_STATUS_`+want+`"`) {
+		t.Errorf("health of %q: %s, %v; want %s", service, text, err, want)
+	}
+}

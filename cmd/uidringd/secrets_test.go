@@ -42,7 +42,7 @@ tokens:
 		{"/metrics", "secret-3", 200},
 		{"/status/", "secret-3", 200},
 		{"/", "secret-3", 200},
-		{"/metrics", "secret-2", 401},
+		{"/metrics", "secret-2", 403},
 		{"/status/", "", 401},
 		{"/", "", 401},
 		{"/healthz", "", 200},
@@ -59,6 +59,13 @@ tokens:
 		}
 		all += text
 	}
+	_, metrics := get(t, http.DefaultClient, r.url+"/metrics", "Authorization: Bearer secret-3")
+	for _, want := range []string{`caller="app",code="200"} 1`, `caller="app",code="403"} 2`, `caller="(none)",code="401"} 5`, `caller="ops",code="403"} 1`} {
+		if !strings.Contains(metrics, "\nuidringd_caller_requests_total{"+want+"\n") {
+			t.Errorf("no %s in %s", want, metrics)
+		}
+	}
+	all += metrics
 	args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", r.cmd.Process.Pid))
 	if err != nil && runtime.GOOS == "linux" {
 		t.Error(err)
@@ -73,8 +80,8 @@ tokens:
 	}
 	if !slices.ContainsFunc(strings.Split(r.log.String(), "\n"), func(line string) bool {
 		return strings.Contains(line, `route="GET /v1/{name}"`) && strings.Contains(line, "status=401")
-	}) {
-		t.Errorf("no line about a request without a token: %s", &r.log)
+	}) || !strings.Contains(r.log.String(), " caller=app ") {
+		t.Errorf("no line about a request without a token, or no caller in any: %s", &r.log)
 	}
 }
 

@@ -81,8 +81,8 @@ func TestFirstStart(t *testing.T) {
 	}
 }
 
-// The page has the clocked generators first, whatever the config's order. Its lines work
-// with a token, and for a counter of any name.
+// The page has the clocked generators first, whatever the config's order, each with its
+// state. Its lines work with a token. It does not list tags, of which thousands may be open.
 func TestPage(t *testing.T) {
 	const token = "any-token"
 	t.Setenv("TOKEN", token)
@@ -90,36 +90,45 @@ func TestPage(t *testing.T) {
 	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
 stores: [{name: file, url: ids.db}]
 generators:
-  - {name: one, kind: segment, store: file, create: true, tag: "it's $1 & <b>"}
-  - {name: all, kind: tags, store: file, match: "it*"}
+  - {name: one, kind: segment, store: file, create: true}
+  - {name: all, kind: tags, store: file, match: "it-*"}
+  - {name: spent, kind: segment, store: file, create: true, limit: 2}
   - {name: ids, kind: slots, worker: "static:1"}
 tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}]
 `))
 	bearer := "Authorization: Bearer " + token
-	if status, text := get(t, http.DefaultClient, r.url+"/v1/it%27s%20$1%20&%20%3Cb%3E", bearer); status != http.StatusOK {
-		t.Errorf("%d, %s", status, text)
+	for range 3 {
+		_, _ = get(t, http.DefaultClient, r.url+"/v1/spent", bearer)
 	}
 	_, page := get(t, http.DefaultClient, r.url+"/", bearer)
 	var names []string
 	for _, h2 := range regexp.MustCompile("<h2>(.*)</h2>").FindAllStringSubmatch(page, -1) {
 		names = append(names, html.UnescapeString(h2[1]))
 	}
-	if want := []string{"ids", "one", "it's $1 & <b>", "it*"}; !slices.Equal(names, want) {
+	if want := []string{"ids", "one", "all", "spent"}; !slices.Equal(names, want) {
 		t.Errorf("the page lists %q, want %q", names, want)
 	}
 	lines := curls(page)
-	if len(lines) != 3*4+1 {
-		t.Errorf("%d lines of curl, want 13: %s", len(lines), page)
+	if len(lines) != 4*4 {
+		t.Errorf("%d lines of curl, want 16: %s", len(lines), page)
 	}
-	for _, line := range lines {
-		if !strings.HasSuffix(line, "/v1/TAG") && len(shell(t, line)) == 0 {
+	for _, line := range lines[:8] {
+		if len(shell(t, line)) == 0 {
 			t.Errorf("%s: no id", line)
 		}
+	}
+	for _, want := range []string{`<a href="status/?name=ids">Ready</a></p>`, `<a href="status/?segment=one">Ready</a></p>`, `<a href="status/?q=it-">Ready</a></p>`, `<a href="status/?segment=spent">Not ready</a>: `} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in %s", want, page)
+		}
+	}
+	if _, status := get(t, http.DefaultClient, r.url+"/status/?name=ids", bearer); !strings.Contains(status, `<a href="../">Home</a>`) || strings.Contains(status, "Config.") {
+		t.Errorf("the status page has no link to the other page, or Go's names: %s", status)
 	}
 }
 
 // No answer may be cached, on whatever route. What reads changes nothing: only a request
-// for ids draws, and no request makes a counter. The status page is for the config's host
+// for ids draws, and no request makes a counter. The pages are for the config's host
 // names. The log is JSON if the config says so.
 func TestReads(t *testing.T) {
 	dir := t.TempDir()
@@ -171,10 +180,13 @@ shutdown: {delay: 0s}
 		ask(want, "GET", path)
 	}
 	ask(200, "HEAD", "/v1/orders")
-	for name, want := range map[string]int{"ops.example.com": 200, "evil.example.com": 403} {
+	for name, want := range map[string]int{"OPS.example.com:80": 200, "localhost.:80": 200, "[::1]:80": 200, "evil.example.com": 403} {
 		host = name
-		ask(want, "GET", "/status/")
+		for _, path := range []string{"/", "/metrics", "/status/"} {
+			ask(want, "GET", path)
+		}
 	}
+	host = ""
 	if after := loads(); after != before || before == "" {
 		t.Errorf("%s, was %s", after, before)
 	}
@@ -195,8 +207,8 @@ shutdown: {delay: 0s}
 			requests++
 		}
 	}
-	if requests != 23 {
-		t.Errorf("%d lines about requests, want 23: %s", requests, &r.log)
+	if requests != 33 {
+		t.Errorf("%d lines about requests, want 33: %s", requests, &r.log)
 	}
 }
 

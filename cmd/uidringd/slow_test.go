@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -112,6 +114,16 @@ func reach(t *testing.T, r *running) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
+// ended reports whether the server ends a connection.
+func ended(t *testing.T, conn net.Conn) bool {
+	t.Helper()
+	if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := io.Copy(io.Discard, conn)
+	return !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
 // hold has n slow clients at a server, until the test ends.
 func hold(t *testing.T, r *running, n int, be func(net.Conn)) {
 	t.Helper()
@@ -190,5 +202,32 @@ func TestSlowClientsEnd(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestReadAndIdle shows which of the two limits ends which connection: read that of half a
+// request, and idle that between requests.
+func TestReadAndIdle(t *testing.T) {
+	dir := t.TempDir()
+	for limits, be := range map[string]string{"read: 200ms, idle: 1h": "half a header", "read: 1h, idle: 200ms": "idle"} {
+		r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {write: 1h, "+limits+"}\n"))
+		other := reach(t, r)
+		slow[map[string]string{"idle": "half a header", "half a header": "idle"}[be]](other)
+		conn := reach(t, r)
+		slow[be](conn)
+		if !ended(t, conn) {
+			t.Errorf("%s: a connection with %s is open", limits, be)
+		}
+		if _, err := io.WriteString(other, "\r\n\r\n"); err != nil { // the end of the header; between requests it is skipped
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(other, "GET /v1/ids HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(other)
+		if n := bytes.Count(text, []byte("HTTP/1.1 ")); n != 2 {
+			t.Errorf("%s: %d answers by the other connection, want 2", limits, n)
+		}
+		r.end(t, os.Interrupt)
 	}
 }

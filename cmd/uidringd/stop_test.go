@@ -60,6 +60,9 @@ log: {requests_per_s: 0}
 			break
 		}
 	}
+	for _, service := range []string{"", "ids", "uidring.v1.IdService"} {
+		health(t, r, service, "NOT_SERVING")
+	}
 	if status, _ := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
 		t.Errorf("status %d while the server drains, want 200", status)
 	}
@@ -67,6 +70,9 @@ log: {requests_per_s: 0}
 	_ = r.cmd.Wait()
 	if code := r.cmd.ProcessState.ExitCode(); code != 0 || failed.Load() > 0 {
 		t.Errorf("exit code %d, %d of %d requests failed: %s", code, failed.Load(), answered.Load(), &r.log)
+	}
+	if !strings.HasSuffix(r.log.String(), "msg=stopped\n") {
+		t.Errorf("the log does not end with that the server stopped: %s", &r.log)
 	}
 	out, err := process(t, dir, "workers", "--dsn", "uidring.db").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "free") {

@@ -10,12 +10,14 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
 	"math/big"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,7 +43,7 @@ func certify(t *testing.T, dir string, serial int64) tls.Certificate {
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "uidring's test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Duration(serial) * time.Hour), IsCA: true, BasicConstraintsValid: true,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -108,6 +110,20 @@ generators: [{name: ids, kind: slots, worker: "static:1"}]
 	is("/v1/ids", http.StatusUnauthorized, 1, first)
 	is("/metrics", http.StatusUnauthorized, 1, first)
 	is("/readyz", http.StatusOK, 1, first)
+	gauge := func(used, own tls.Certificate) {
+		t.Helper()
+		config := trusts(used)
+		config.Certificates = []tls.Certificate{own}
+		client := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
+		defer client.CloseIdleConnections()
+		_, text := get(t, client, r.url+"/metrics")
+		_, after, _ := strings.Cut(text, "\nuidringd_certificate_not_after_timestamp_seconds ")
+		after, _, _ = strings.Cut(after, "\n")
+		if seconds, err := strconv.ParseFloat(after, 64); err != nil || int64(seconds) != used.Leaf.NotAfter.Unix() {
+			t.Errorf("the certificate ends at %q, want %d", after, used.Leaf.NotAfter.Unix())
+		}
+	}
+	gauge(first, first)
 
 	sessions := trusts(first)
 	sessions.Certificates, sessions.ClientSessionCache = []tls.Certificate{first}, tls.NewLRUClientSessionCache(1)
@@ -131,6 +147,7 @@ generators: [{name: ids, kind: slots, worker: "static:1"}]
 		status, serial, err := secure(t, r.url+"/v1/ids", second, second)
 		return err == nil && status == http.StatusOK && serial == 2
 	})
+	gauge(second, second)
 	if _, _, err := secure(t, r.url+"/v1/ids", second, first); err == nil {
 		t.Error("a client of the first authority is let in")
 	}
@@ -144,8 +161,74 @@ generators: [{name: ids, kind: slots, worker: "static:1"}]
 		return strings.Contains(r.log.String(), "the new certificates cannot be used")
 	})
 	is("/v1/ids", http.StatusOK, 2, second, second)
+	if err := r.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	servertest.Eventually(t, "a line about the signal", func() bool { return strings.Contains(r.log.String(), "SIGHUP does not read") })
+	is("/v1/ids", http.StatusOK, 2, second, second)
 	if code := r.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d: %s", code, &r.log)
+	}
+}
+
+// Files that could not be read are read again although nothing but their permission has
+// changed, and a rotated authority of clients counts although the certificate stays.
+func TestCertificateFiles(t *testing.T) {
+	dir, clients := t.TempDir(), t.TempDir()
+	own, first := certify(t, dir, 1), certify(t, clients, 2)
+	authority := func() {
+		text, err := os.ReadFile(filepath.Join(clients, "cert.pem"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, "ca.pem", string(text))
+	}
+	authority()
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+tls: {cert: cert.pem, key: key.pem, client_ca: ca.pem}
+generators: [{name: ids, kind: slots, worker: "static:1"}]
+`))
+	let := func(server tls.Certificate, serial int64, client tls.Certificate) func() bool {
+		return func() bool {
+			status, got, err := secure(t, r.url+"/v1/ids", server, client)
+			return err == nil && status == http.StatusOK && got == serial
+		}
+	}
+	servertest.Eventually(t, "a client of the first authority", let(own, 1, first))
+	second := certify(t, clients, 3)
+	authority()
+	servertest.Eventually(t, "a client of the second authority", let(own, 1, second))
+
+	next := t.TempDir() // swapped in by a link, whose target cannot be read at first
+	renewed := certify(t, next, 4)
+	for _, name := range []string{"cert.pem", "key.pem"} {
+		if err := os.Rename(filepath.Join(next, name), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := filepath.Join(dir, "key.pem")
+	good, err := os.ReadFile(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil := func(text []byte) { // as a permission does, it changes neither size nor time
+		if err := errors.Join(os.WriteFile(key, text, 0o600), os.Chtimes(key, info.ModTime(), info.ModTime())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spoil(make([]byte, len(good)))
+	servertest.Eventually(t, "a warning", func() bool {
+		_ = let(own, 1, second)()
+		return strings.Contains(r.log.String(), "the new certificates cannot be used")
+	})
+	spoil(good)
+	servertest.Eventually(t, "the renewed certificate", let(renewed, 4, second))
+	if !strings.Contains(r.log.String(), "not_after=") {
+		t.Errorf("the log does not say when the certificate ends: %s", &r.log)
 	}
 }
 
@@ -228,17 +311,19 @@ tokens: [{name: app, sha256: `+hash("secret-1")+`, generators: [ids]}]
 // limits allow.
 func TestSlowHandshake(t *testing.T) {
 	dir := t.TempDir()
-	own := certify(t, dir, 1)
+	certify(t, dir, 1)
 	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
 tls: {cert: cert.pem, key: key.pem, client_ca: cert.pem}
 generators: [{name: ids, kind: slots, worker: "static:1"}]
-limits: {connections: 1, read: 200ms, write: 1h}
+limits: {connections: 1, read: 200ms, write: 1h, idle: 1h}
 `))
 	for name, sent := range map[string]string{"nothing": "", "a part": "\x16\x03\x01\x02"} {
-		hold(t, r, 1, func(c net.Conn) { io.WriteString(c, sent) })
-		servertest.Eventually(t, "an answer after "+name, func() bool {
-			status, _, err := secure(t, r.url+"/v1/ids", own, own)
-			return err == nil && status == http.StatusOK
-		})
+		conn := reach(t, r)
+		if _, err := io.WriteString(conn, sent); err != nil {
+			t.Fatal(err)
+		}
+		if !ended(t, conn) {
+			t.Errorf("after %s the connection is open", name)
+		}
 	}
 }

@@ -31,6 +31,9 @@ type options struct {
 	compare  string // path, or empty
 }
 
+// minDuration is the least time of a sample: a shorter one measures its own start.
+const minDuration = time.Millisecond
+
 // New returns the subcommand.
 func New() *cobra.Command {
 	o := options{rounds: 6}
@@ -68,7 +71,7 @@ the figures measured so far.`,
 	}
 	flags := cmd.Flags()
 	cli.LayoutFlag(cmd, &o.layout, "layout of Cached's ids")
-	flags.DurationVar(&o.duration, "duration", 500*time.Millisecond, "how long a sample lasts, such as 2s")
+	flags.DurationVar(&o.duration, "duration", 500*time.Millisecond, "how long a sample lasts, such as 2s; 1ms or more")
 	flags.Var(cli.Number{Value: &o.rounds, Min: 1, Max: 1000}, "count", "how many rounds; with fewer than 4, --compare finds no change")
 	flags.BoolVar(&o.json, "json", false, "print one object: the machine and all samples")
 	flags.StringVar(&o.report, "report", "", "write a page with charts to this `file`, which is replaced if it exists")
@@ -79,8 +82,8 @@ the figures measured so far.`,
 }
 
 func run(cmd *cobra.Command, o options) (err error) {
-	if o.duration <= 0 {
-		return cli.Usagef("--duration is %v, want more than 0, such as 500ms", o.duration)
+	if o.duration < minDuration {
+		return cli.Usagef("--duration is %v, want %v or more, such as 500ms", o.duration, minDuration)
 	}
 	var old *result
 	if cmd.Flags().Changed("compare") {

@@ -79,7 +79,7 @@ func TestTable(t *testing.T) {
 	text := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
 		"a processor; go1", "layout 1/2/3; rounds: 4, 1 s a sample",
-		"Cached.Next 9.20 (8.00–10.4) × 8.00 10.3 (9.00–11.7) × 4.50 ", "Cached.Next 108.9M 96.80M ", "Cached.Next 6.50 (5.00–8.00) – ",
+		"Cached.Next 9.20 (8.00–10.4) × 8.00 10.3 (9.00–11.7) × 4.50 ", "Cached.Next 108.7M 96.62M ", "Cached.Next 6.50 (5.00–8.00) – ",
 		"Default.Next 120.0ns 121.0ns 122.0ns 123.0ns", "The layout allows 8 ids in 1s",
 	} {
 		if !strings.Contains(text, want) {
@@ -140,7 +140,7 @@ func TestForeignResult(t *testing.T) {
 		if err := os.WriteFile("old.json", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got := uidring.Invoke(t, "", "bench", "--compare", "old.json", "--duration", "1us", "--count", "1")
+		got := uidring.Invoke(t, "", "bench", "--compare", "old.json", "--duration", "1ms", "--count", "1")
 		if got.Code != 1 || !strings.Contains(got.Stderr, want) || !strings.Contains(got.Stderr, "old.json") || got.Stdout != "" {
 			t.Errorf("%.50s: %+v, want %q", text, got, want)
 		}

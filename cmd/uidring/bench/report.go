@@ -39,8 +39,8 @@ func (r *result) page() ([]byte, error) {
 	}
 	var tiles []cell
 	for _, name := range r.names() {
-		ns := r.samples(name, most[len(most)-1], cost).Median()
-		tiles = append(tiles, cell{Text: name, Note: scaled(1e9/ns, ""), Class: measure.Figure(ns)})
+		n := most[len(most)-1]
+		tiles = append(tiles, cell{Text: name, Note: scaled(r.perSecond(name, n), ""), Class: measure.Figure(r.samples(name, n, cost).Median())})
 	}
 	var b bytes.Buffer
 	err := reportPage.Execute(&b, map[string]any{"R": r, "Most": most[len(most)-1], "Tiles": tiles, "Sections": sections})

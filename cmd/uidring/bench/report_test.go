@@ -128,6 +128,12 @@ func TestReportCells(t *testing.T) {
 				t.Errorf("no %s of %s with %d", f.Samples, f.Name, f.Goroutines)
 			}
 		}
+		// The tiles and the table say the same of the most goroutines.
+		for _, name := range r.names() {
+			if want := scaled(r.perSecond(name, steps[len(steps)-1]), ""); strings.Count(c.text, want) < 2 {
+				t.Errorf("%s ids/s of %s are there %d times, want 2 or more", want, name, strings.Count(c.text, want))
+			}
+		}
 		// Each point has a dot and a bar of three strokes, of two sections at least.
 		if want := 2 * 3 * len(steps) * 4; c.elements["path"] < want {
 			t.Errorf("%d lines for %d steps, want %d", c.elements["path"], len(steps), want)
@@ -161,7 +167,7 @@ func TestReportElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{".", "no/bench.html", "file/bench.html"} {
-		got := uidring.Invoke(t, "", "bench", "--duration", "1us", "--count", "1", "--report", path)
+		got := uidring.Invoke(t, "", "bench", "--duration", "1ms", "--count", "1", "--report", path)
 		if got.Code != 1 || !strings.Contains(got.Stderr, "--report: open "+path+":") {
 			t.Errorf("%s: %+v", path, got)
 		}

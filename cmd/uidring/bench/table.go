@@ -58,7 +58,7 @@ func (r *result) sections() []section {
 				c := cell{Text: s.of(name, n).String()}
 				switch s.ID {
 				case "throughput":
-					c.Text = scaled(s.of(name, n).Median(), "")
+					c.Text = scaled(r.perSecond(name, n), "")
 				case "allocs":
 					c.Text = measure.Figure(s.of(name, n).Median())
 				case "cost":
@@ -76,6 +76,12 @@ func (r *result) sections() []section {
 		figures = append(figures, r.changeSection())
 	}
 	return figures
+}
+
+// perSecond returns the ids a second of the median cost. The median of each round's ids
+// a second differs from it, if the number of rounds is even.
+func (r *result) perSecond(name string, goroutines int) float64 {
+	return 1e9 / r.samples(name, goroutines, cost).Median()
 }
 
 func (r *result) latencySection() section {

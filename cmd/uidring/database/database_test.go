@@ -151,6 +151,8 @@ func TestBadDSN(t *testing.T) {
 	}
 	for _, tt := range []struct{ dsn, want string }{
 		{"", "it is empty; want an SQLite file such as app.db"},
+		{"etcds://h", `unknown scheme "etcds"; want an SQLite file`},
+		{"ETCD://h", "etcd:// names a store of leased worker numbers"},
 		{"oracle://h/db", `unknown scheme "oracle"; want an SQLite file`},
 		{"localhost", `"localhost" is neither an SQLite file`},
 		{"127.0.0.1:3306", `"127.0.0.1:3306" is neither an SQLite file`},

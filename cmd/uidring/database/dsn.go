@@ -25,7 +25,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +76,7 @@ func parse(dsn string) (*target, error) {
 	switch {
 	case dsn == "":
 		return nil, errors.New("it is empty; want " + accepted)
-	case scheme != nil && slices.Contains(elsewhere, strings.ToLower(scheme[1])):
+	case scheme != nil && KindOf(dsn) != SQL:
 		return nil, errElsewhere(strings.ToLower(scheme[1]))
 	case scheme != nil:
 		return nil, fmt.Errorf("unknown scheme %q; want %s", scheme[1], accepted)

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +28,24 @@ type Store struct {
 	Open func(ctx context.Context) (lease.Store, func() error, error)
 }
 
-// elsewhere are the schemes that uidringd reads.
-var elsewhere = []string{"etcd", "redis", "rediss", "zk"}
+// The kinds of stores.
+const (
+	SQL   = "sql"
+	Redis = "redis"
+	Etcd  = "etcd"
+	ZK    = "zk"
+)
+
+// Kinds are the kinds of the stores that uidringd reads beside SQL databases, by the
+// URL's scheme.
+var Kinds = map[string]string{"etcd": Etcd, "redis": Redis, "rediss": Redis, "zk": ZK}
+
+// KindOf returns the kind of the store that a DSN names. It is SQL if the scheme is none of
+// [Kinds].
+func KindOf(dsn string) string {
+	scheme, _, _ := strings.Cut(dsn, "://")
+	return cmp.Or(Kinds[strings.ToLower(scheme)], SQL)
+}
 
 // errElsewhere is the error where an SQL database is wanted.
 func errElsewhere(scheme string) error {

@@ -177,6 +177,19 @@ func (noFile) Error() string {
 }
 func (noFile) Unwrap() error { return os.ErrNotExist }
 
+// checkFolder returns why a folder can have no new files.
+func checkFolder(folder string) error {
+	probe, err := os.CreateTemp(folder, ".uidring-*")
+	if err != nil {
+		var cause *os.PathError
+		if errors.As(err, &cause) {
+			err = cause.Err // the probe's name would mislead
+		}
+		return fmt.Errorf("no file can be made in folder %q: %w", folder, err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // checkFile returns what is wrong with an SQLite file. SQLite itself reports "out of
 // memory" for many files that it cannot open.
 func checkFile(path string, create bool) error {
@@ -185,10 +198,11 @@ func checkFile(path string, create bool) error {
 		if !create {
 			return noFile{}
 		}
-		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			return fmt.Errorf("there is no folder %q", filepath.Dir(path))
+		folder := filepath.Dir(path)
+		if _, err := os.Stat(folder); err != nil {
+			return fmt.Errorf("there is no folder %q", folder)
 		}
-		return nil
+		return checkFolder(folder)
 	}
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ type flags struct {
 	worker    source
 	stores    database.Stores
 	layout    bits.Layout
+	succeeds  bits.Layout
 	boost     int64
 	padding   int64
 	maxBorrow time.Duration
@@ -41,7 +42,7 @@ const maxRate = 1_000_000_000
 var cachedOnly = []string{"boost-power", "padding-factor", "max-borrow", "max-age"}
 
 // clockedOnly are the flags that a segment has no use for.
-var clockedOnly = append([]string{"generator", "worker", "layout", "json"}, cachedOnly...)
+var clockedOnly = append([]string{"generator", "worker", "layout", "succeeds", "json"}, cachedOnly...)
 
 // add gives a command the flags.
 func (f *flags) add(cmd *cobra.Command) {
@@ -52,6 +53,10 @@ func (f *flags) add(cmd *cobra.Command) {
 	set.StringVar(&f.segment, "segment", "", "make ids of the counter with this `tag`")
 	database.TableFlag(cmd)
 	cli.LayoutFlag(cmd, &f.layout, "layout of the ids")
+	set.Func("succeeds", "the `layout` of the store's earlier ids, if \"uidring layout --next\" shows that the new ids never equal them", func(text string) (err error) {
+		f.succeeds, err = bits.ParseLayout(text)
+		return err
+	})
 	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("the ring of the cached generator holds 2^this ticks; 1 to %d", uid.MaxBoostPower))
 	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "fill the ring when it holds less than this, in per cent; 1 to 99")
 	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative is no limit")
@@ -63,6 +68,7 @@ func (f *flags) add(cmd *cobra.Command) {
 	database.Flag(cmd, f.stores)
 	cmd.MarkFlagsMutuallyExclusive("json", "form")
 	cli.Complete(cmd, "generator", cachedName, defaultName)
+	cli.Complete(cmd, "succeeds", bits.Names()...)
 	cli.Complete(cmd, "worker", leaseSource, registrySource, staticSource)
 	for flag, example := range map[string]string{"count": "5", "boost-power": "3", "padding-factor": "50", "max-borrow": "1m0s", "max-age": "10s", "rate": "5000", "segment": "orders", "http": exampleAddress} {
 		cli.Example(cmd, flag, example)
@@ -88,6 +94,9 @@ func (f *flags) check(cmd *cobra.Command) error {
 		if f.generator == defaultName && cmd.Flags().Changed(name) {
 			return cli.Usagef("--%s is for --generator %s", name, cachedName)
 		}
+	}
+	if f.maxAge >= 0 && f.maxAge < uid.MinMaxAge {
+		return cli.Usagef("--max-age is %v, want %v or more, or a negative one to keep ids for ever", f.maxAge, uid.MinMaxAge)
 	}
 	if err := f.checkPlace(cmd, counts); err != nil {
 		return err
@@ -123,10 +132,11 @@ func (f *flags) checkPlace(cmd *cobra.Command, counts bool) error {
 func (f *flags) config(logger *slog.Logger) uid.Config {
 	return uid.Config{
 		Layout:        f.layout,
+		Succeeds:      f.succeeds,
 		BoostPower:    int(f.boost),
 		PaddingFactor: int(f.padding),
 		MaxBorrow:     cli.NonZero(f.maxBorrow),
-		MaxAge:        cli.NonZero(f.maxAge),
+		MaxAge:        f.maxAge,
 		RejectedTake:  helpOnly,
 		Logger:        logger,
 	}

@@ -120,7 +120,7 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 		sequence: int64(1)<<f.layout.SequenceBits - 1,
 		flushes:  f.generator == defaultName,
 		out:      bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16),
-		logger:   slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)),
+		logger:   slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), // a start is no news here
 	}
 	if f.rate > 0 {
 		s.pace = rate.NewLimiter(rate.Limit(f.rate), max(1, int(f.rate/10))) // ten batches a second
@@ -217,7 +217,7 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 		leaser = uid.StaticWorker(f.worker.number)
 	}
 	if f.generator == defaultName {
-		made, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, Logger: logger})
+		made, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, Succeeds: f.succeeds, Logger: logger})
 		return clocked{made, f.generator, made}, err
 	}
 	made, err := uid.NewCached(ctx, leaser, f.config(logger))

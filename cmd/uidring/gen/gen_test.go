@@ -62,14 +62,16 @@ func TestGenCounts(t *testing.T) {
 		{"gen -n 0", 0},
 		{"gen --count 1023", 1023},
 		{"gen -n 1025 --generator default", 1025},
-		{"gen -n 200000 --padding-factor 1 --boost-power 1", 200000}, // more than the ring holds
-		{"gen -n 20 --layout 33/20/0 --max-borrow -1s", 20},          // an id a tick
-		{"gen -n 20 --layout 40/20/1,unit=1ms --generator default", 20},
-		{"gen -n 20 --layout 40/20/1,unit=1ms --max-borrow 0", 20},
+		{"gen -n 200000 --padding-factor 1 --boost-power 1", 200000},   // more than the ring holds
+		{"gen -n 20 --layout 33/20/0 --max-borrow -1s --dsn a.db", 20}, // an id a tick
+		{"gen -n 20 --layout 40/20/1,unit=1ms --generator default --dsn b.db", 20},
+		{"gen -n 20 --layout 40/20/1,unit=1ms --max-borrow 0 --dsn b.db", 20},
 		{"gen -n 5000 --layout snowflake --worker static:1023", 5000},
 		{"gen -n 5 --worker registry", 5},
 		{"gen -n 2 --rate 1000000000", 2},
 		{"gen -n 3 --rate 9 --generator default", 3}, // batches of one
+		{"gen -n 5 --layout long-lived --succeeds default", 5},
+		{"gen -n 5 --layout long-lived --generator default", 5},
 	} {
 		ids := clitest.ReadIDs(t, uidring.WithoutWarnings(t, strings.Fields(tt.args)...))
 		if len(ids) != tt.want {

@@ -23,7 +23,7 @@ type numbers struct {
 
 // Lease implements uid.Leaser. A leased number keeps the connection until it is given
 // back.
-func (n *numbers) Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
+func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
 	open, err := n.place.Leases(ctx, lease.WithLogger(n.logger))
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (n *numbers) Lease(ctx context.Context, limit int64, clock func() time.Time
 	if open.DB != nil {
 		take = n.fromSQL(ctx, open)
 	}
-	taken, err := take(ctx, limit, clock, granted)
+	taken, err := take(ctx, request)
 	if err != nil {
 		return nil, errors.Join(open.Wrap(err), open.Close())
 	}
@@ -43,28 +43,22 @@ func (n *numbers) Lease(ctx context.Context, limit int64, clock func() time.Time
 }
 
 // take is uid.Leaser's method.
-type take func(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error)
+type take func(ctx context.Context, request lease.Request) (lease.Lease, error)
 
 // fromSQL takes a number from one of an SQL database's two tables. It reports a table
-// that it created, and warns if the other table has given numbers too.
+// that it created.
 func (n *numbers) fromSQL(ctx context.Context, open *database.Leases) take {
 	registry := worker.NewRegistry(open.DB.DB, worker.WithLogger(n.logger))
-	nodes, noRegistry := registry.Nodes(ctx, 1)
-	leases, noLeases := open.Leases(ctx, 1)
+	_, noRegistry := registry.Nodes(ctx, 1)
+	_, noLeases := open.Leases(ctx, 1)
 	from, table, missing := registry.Lease, worker.DefaultTable, noRegistry
-	other, mixed := worker.DefaultLeaseTable, len(leases) > 0
 	if n.kind == leaseSource {
 		from, table, missing = open.Lease, worker.DefaultLeaseTable, noLeases
-		other, mixed = worker.DefaultTable, len(nodes) > 0
 	}
-	return func(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
-		taken, err := from(ctx, limit, clock, granted)
+	return func(ctx context.Context, request lease.Request) (lease.Lease, error) {
+		taken, err := from(ctx, request)
 		if err == nil && errors.Is(missing, worker.ErrNoTable) {
 			n.notify("created the table %s in %s: its worker numbers start from the beginning", table, open.Name)
-		}
-		if err == nil && mixed {
-			n.logger.Warn("ids can repeat: " + other + " of this database has given numbers too, and the numbers can be equal; " +
-				"use one of the two tables for all ids of a layout")
 		}
 		return taken, err
 	}

@@ -27,7 +27,7 @@ func New() *cobra.Command {
 a process reserves at first, and when the counter last moved. It changes nothing,
 and creates neither file nor table.
 
-Processes reserve ranges ahead, so ids below the counter may not be in use yet.
+The step 0 means a gapless counter. Processes reserve ranges ahead, so ids below the counter may not be in use yet.
 Only the command create makes a counter. Ids of a counter have no time: uidring
 parse cannot read them.`,
 		Example: `  uidring segments

@@ -84,10 +84,10 @@ func TestSegments(t *testing.T) {
 				if got := run("gen", "--segment", "orders", "-n", "2"); got != "4\n5\n" {
 					t.Errorf("gen, again: %q: the rest was not returned", got)
 				}
-				if got := run("segments", "set", "orders", "--at-least", "3"); got != "the next id of orders is 6: it was above 3 already\n" {
+				if got := run("segments", "set", "orders", "--at-least", "3"); !strings.HasPrefix(got, "the counter of orders is 6: it was above 3 already; a process that runs may return") {
 					t.Error(got)
 				}
-				if got := run("segments", "set", "orders", "--at-least", "1000"); got != "the next id of orders is 1000\n" {
+				if got := run("segments", "set", "orders", "--at-least", "1000"); got != "the counter of orders is 1000\n" {
 					t.Error(got)
 				}
 				if ids := clitest.ReadIDs(t, run("gen", "--segment", "orders", "-n", "100000")); len(ids) != 100000 || ids[0] != 1000 || ids[99999] != 100999 {
@@ -139,6 +139,29 @@ with blank  1        1000  2026-01-02T03:04:05Z
 	}
 }
 
+// A gapless counter is no counter of segments.
+func TestGapless(t *testing.T) {
+	clitest.Elsewhere(t)
+	if got := uidring.Succeed(t, "segments", "create", "invoices", "--gapless", "--next", "7"); !strings.HasPrefix(got, "invoices begins at 7, in ") {
+		t.Error(got)
+	}
+	if got := list(t)["invoices"]; got.Next != 7 || got.Step != 0 {
+		t.Errorf("%+v", got)
+	}
+	for want, args := range map[string][]string{
+		"invoices has a counter already": {"create", "invoices", "--gapless"},
+		"gapless step":                   {"create", "more", "--gapless", "--step", "5"},
+		"keeps no step":                  {"create", "more", "--gapless", "--table", "sequence"},
+	} {
+		if got := uidring.Invoke(t, "", append([]string{"segments"}, args...)...); got.Code == 0 || !strings.Contains(got.Stderr, want) {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	if got := uidring.Invoke(t, "", "gen", "--segment", "invoices"); got.Code == 0 || !strings.Contains(got.Stderr, "is gapless") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Listing writes nothing, the file's time included.
 func TestListChangesNothing(t *testing.T) {
 	clitest.Elsewhere(t)
@@ -162,9 +185,9 @@ func TestStriped(t *testing.T) {
 		t.Error(got)
 	}
 	for _, c := range []struct{ least, want string }{
-		{"1500", "1500\n"}, {"2000", "4000\n"}, {"4000", "4000\n"}, {"3500", "4000\n"}, {"1600", "4000: it was above 1600 already\n"},
+		{"1500", "1500\n"}, {"2000", "4000\n"}, {"4000", "4000\n"}, {"3500", "4000\n"}, {"1600", "4000: it was above 1600 already; a process that runs may return ids at its end, which lowers it\n"},
 	} {
-		if got := uidring.Succeed(t, "segments", "set", tag, "--at-least", c.least, "--dsn", "ids.db"); got != "the next id of "+tag+" is "+c.want {
+		if got := uidring.Succeed(t, "segments", "set", tag, "--at-least", c.least, "--dsn", "ids.db"); got != "the counter of "+tag+" is "+c.want {
 			t.Errorf("--at-least %s: %s", c.least, got)
 		}
 	}
@@ -174,4 +197,14 @@ func TestStriped(t *testing.T) {
 	if got := uidring.Invoke(t, "", "gen", "--segment", tag, "--dsn", "ids.db"); got.Code == 0 || !strings.Contains(got.Stderr, "counter that Stripe has") {
 		t.Errorf("%+v", got)
 	}
+}
+
+// A counter of Stripe may have no id left below an id that others have.
+func TestCreateSpent(t *testing.T) {
+	clitest.Elsewhere(t)
+	const tag, next = "orders 2/3 x10", "9223372036854775800"
+	if got := uidring.Invoke(t, "", "segments", "create", tag, "--next", next); got.Code != 2 || !strings.Contains(got.Stderr, "--next "+next+" leaves no id for "+tag) {
+		t.Errorf("%+v", got)
+	}
+	uidring.Succeed(t, "segments", "create", "orders 1/3 x10", "--next", next)
 }

@@ -20,7 +20,9 @@ func newSet() *cobra.Command {
 		Long: `set raises a counter to N. It never lowers one, and never makes one.
 
 Use set after the database was restored or failed over. Stop the services, and raise
-each counter above the highest id that is in use anywhere.`,
+each counter above the highest id that is in use anywhere. A process that runs issues
+the ids that it has reserved, whatever the counter is. If set does not raise the
+counter, the process may return unused ids at its end, which lowers the counter.`,
 		Example: `  uidring segments set orders --at-least 1000001
   uidring segments set orders --at-least 1000001 --dsn postgres://user@localhost/app`,
 		Args:              oneTag,
@@ -41,11 +43,11 @@ each counter above the highest id that is in use anywhere.`,
 			if err != nil {
 				return err
 			}
-			unchanged := ""
+			text := fmt.Sprintf("the counter of %s is %d", tag, counter.NextID())
 			if counter.Next > wanted {
-				unchanged = fmt.Sprintf(": it was above %d already", least)
+				text += fmt.Sprintf(": it was above %d already; a process that runs may return ids at its end, which lowers it", least)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "the next id of %s is %d%s\n", tag, counter.NextID(), unchanged)
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
 			return err
 		},
 	}

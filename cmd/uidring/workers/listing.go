@@ -98,7 +98,7 @@ func (l *Listing) write(w io.Writer) error {
 // port marks what is no port. A process outside a container writes there what tells
 // the starts on one host apart.
 func port(text string, of lease.NodeType) string {
-	if of == lease.NodeActual {
+	if of == lease.NodeActual && text != worker.DefaultLeaseTable { // whose holder is listed below
 		return cli.Printable(text) + "*"
 	}
 	return cli.Printable(text)

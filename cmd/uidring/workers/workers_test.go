@@ -126,7 +126,7 @@ func TestWorkersPort(t *testing.T) {
 	clitest.Elsewhere(t)
 	node := lease.Node{Host: "laptop", Port: "1795281072196", Type: lease.NodeActual}
 	db := clitest.Open(t, database.Default)
-	if _, err := worker.NewRegistry(db.DB, worker.WithNode(node)).Assign(t.Context(), 1<<20); err != nil {
+	if _, err := worker.NewRegistry(db.DB, worker.WithNode(node), worker.Beside("")).Assign(t.Context(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	got := uidring.Succeed(t, "workers")

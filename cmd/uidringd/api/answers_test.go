@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/cmd/uidringd/api"
 	"github.com/uidring/uidring/cmd/uidringd/service"
 	"github.com/uidring/uidring/uid"
 )
@@ -28,6 +30,7 @@ func decode[T any](t testing.TB, text string) T {
 
 type runsAnswer struct {
 	Instance string
+	Kind     string
 	Number   uint64
 	Runs     []struct {
 		First uid.ID
@@ -47,8 +50,8 @@ func TestForms(t *testing.T) {
 		{"GET", "/v1/orders", "application/json", "application/json", `{"ids":["5"]}` + "\n"},
 		{"GET", "/v1/orders?format=json&n=2", "", "application/json", `{"ids":["6","7"]}` + "\n"},
 		{"GET", "/v1/orders?format=text", "application/json", "text/plain; charset=utf-8", "8\n"},
-		{"POST", "/v1/orders/runs?n=1000", "", "application/json", `{"instance":"orders-1","number":1,"runs":[{"first":"9","count":1000}]}` + "\n"},
-		{"POST", "/v1/orders/runs", "", "application/json", `{"instance":"orders-1","number":2,"runs":[{"first":"1009","count":1}]}` + "\n"},
+		{"POST", "/v1/orders/runs?n=1000", "", "application/json", `{"instance":"orders-1","kind":"segment","number":1,"runs":[{"first":"9","count":1000}]}` + "\n"},
+		{"POST", "/v1/orders/runs", "", "application/json", `{"instance":"orders-1","kind":"segment","number":2,"runs":[{"first":"1009","count":1}]}` + "\n"},
 		{"GET", "/api/segment/get/orders", "", "text/plain; charset=utf-8", "1010"},
 		{"GET", "/v1/orders/parse/7", "", "application/json", `{"id":"7","note":"the ids of a counter carry no time"}` + "\n"},
 	} {
@@ -213,3 +216,27 @@ type discard struct{ header http.Header }
 func (d discard) Header() http.Header         { return d.header }
 func (d discard) Write(b []byte) (int, error) { return len(b), nil }
 func (d discard) WriteHeader(int)             {}
+
+// A client is told to come back after a second at least, and never without a reason.
+func TestRetryAfter(t *testing.T) {
+	for retry, want := range map[time.Duration]string{0: "", 1: "1", time.Millisecond: "1", time.Second: "1", time.Second + 1: "2", time.Minute: "60"} {
+		w := httptest.NewRecorder()
+		api.WriteProblem(w, &service.Error{Kind: service.TooManyRequests, Retry: retry})
+		if got := w.Header()["Retry-After"]; strings.Join(got, ",") != want || (retry == 0) != (got == nil) {
+			t.Errorf("Retry-After is %q for %v, want %q", got, retry, want)
+		}
+	}
+}
+
+// A body is refused, also one whose length is not known.
+func TestBody(t *testing.T) {
+	h := newHandler(t, newEntries(t), service.Config{})
+	for length, want := range map[int64]int{0: http.StatusOK, 1: http.StatusRequestEntityTooLarge, -1: http.StatusRequestEntityTooLarge} {
+		r := httptest.NewRequest(http.MethodGet, "/v1/orders", strings.NewReader("x"))
+		r.ContentLength = length
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("a body of %d bytes: %d, want %d", length, w.Code, want)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	}
 	handle := func(pattern string, f func(http.ResponseWriter, *http.Request, service.Caller) error) {
 		add(pattern, handler(func(w http.ResponseWriter, r *http.Request) error {
-			caller, err := s.Admit(r)
+			caller, err := s.Admit(w, r)
 			if err != nil {
 				return err
 			}

@@ -25,6 +25,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // one that is lost.
 type entries map[string]*catalog.Entry
 
+func (entries) Source(string) (i, n int) { return 0, 1 }
+
 func (e entries) Get(_ context.Context, name string) (*catalog.Entry, error) {
 	switch entry := e[name]; {
 	case name == "away":

@@ -113,6 +113,8 @@ func (a api) runs(w http.ResponseWriter, r *http.Request, caller service.Caller)
 	defer d.Done()
 	buf := append(d.Buffer[:0], `{"instance":`...)
 	buf = strconv.AppendQuote(buf, d.Entry.Instance) // JSON, as it is plain ASCII
+	buf = append(buf, `,"kind":`...)
+	buf = strconv.AppendQuote(buf, d.Entry.Kind)
 	buf = append(buf, `,"number":`...)
 	buf = strconv.AppendUint(buf, d.Entry.NextNumber(), 10)
 	between := `,"runs":[`

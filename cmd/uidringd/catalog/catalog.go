@@ -13,11 +13,22 @@ import (
 // ErrUnknown is the error for a name that no generator has.
 var ErrUnknown = errors.New("no such generator")
 
+// ErrNotStarted is matched, beside the cause, by the error for a generator that is not
+// open yet.
+var ErrNotStarted = errors.New("the generator has not started")
+
+// ErrStarting is the cause until the first attempt to start it has ended.
+var ErrStarting = errors.New("its start takes long")
+
 // Catalog finds generators. Get may be called from any number of goroutines.
 type Catalog interface {
-	// Get returns the generator of a name, or an error that matches [ErrUnknown]. It
-	// may open the counter of a tag, and waits as long as ctx allows.
+	// Get returns the generator of a name, or an error that matches [ErrUnknown] or
+	// [ErrNotStarted]. It may open the counter of a tag, and waits as long as ctx allows.
 	Get(ctx context.Context, name string) (*Entry, error)
+
+	// Source returns which of n sources, counted from 0, has the generator of a name.
+	// Only generators of one source can hang together.
+	Source(name string) (i, n int)
 }
 
 // Entry is a generator and what requests may ask of it.
@@ -32,6 +43,11 @@ type Entry struct {
 
 	// MaxIDs is how many ids one request may ask for.
 	MaxIDs int
+
+	// Rate is how many ids a second one caller may draw in the long run, and Burst how
+	// many at once, MaxIDs or more. A Rate of 0 is no limit.
+	Rate  float64
+	Burst int
 
 	// Instance names this opening of the generator: no other process, and no earlier
 	// start of this one, has the same. Ids ascend within an instance.

@@ -111,27 +111,28 @@ func (c *Config) checkTLS(d *document) {
 		return
 	}
 	if _, err := c.TLS.Load(); err != nil {
-		d.fault("tls", "%v", err)
+		d.fault("tls", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 }
 
-// Load reads the files.
+// Load reads the files. Its error has the faults of all.
 func (t *TLS) Load() (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 	if err != nil {
-		return nil, fmt.Errorf("%s and %s: %w", t.Cert, t.Key, err)
+		err = fmt.Errorf("%s and %s: %w", t.Cert, t.Key, err)
 	}
 	config := &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
 	if t.ClientCA != "" {
-		text, err := os.ReadFile(t.ClientCA)
-		if err != nil {
-			return nil, err
-		}
+		text, unread := os.ReadFile(t.ClientCA)
 		// Probes have no certificate. Each route decides who has to have one.
 		config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, x509.NewCertPool()
-		if !config.ClientCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s: it holds no certificate in PEM", t.ClientCA)
+		if !config.ClientCAs.AppendCertsFromPEM(text) && unread == nil {
+			unread = fmt.Errorf("%s: it holds no certificate in PEM", t.ClientCA)
 		}
+		err = errors.Join(err, unread)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return config, nil
 }
@@ -167,10 +168,15 @@ func (t *Token) Hash() (hash [sha256.Size]byte, err error) {
 
 // Allows reports whether the token is for the generator of a name.
 func (t *Token) Allows(name string) bool {
-	return slices.ContainsFunc(t.Generators, func(pattern string) bool {
-		match, _ := path.Match(pattern, name)
-		return match
-	})
+	return slices.ContainsFunc(t.Generators, func(pattern string) bool { return Match(pattern, name) })
+}
+
+// Match is [path.Match], except that * and ? match a slash too: a counter may have any
+// name.
+func Match(pattern, name string) bool {
+	const other = "\n" // which no name has
+	match, _ := path.Match(strings.ReplaceAll(pattern, "/", other), strings.ReplaceAll(name, "/", other))
+	return match
 }
 
 func (c *Config) checkTokens(d *document) {
@@ -196,6 +202,8 @@ func (c *Config) checkTokens(d *document) {
 		for j, pattern := range token.Generators {
 			if field := item(at+".generators", j); !validPattern(pattern) {
 				d.fault(field, "is %q, want a name or a pattern such as order-*", pattern)
+			} else if match := c.matchOf(pattern); match != "" && !Match(match, pattern) {
+				d.fault(field, "is %q, the name of a generator of kind tags: want its counters, such as %s", pattern, match)
 			} else if !c.serves(pattern) {
 				d.fault(field, "is %q, which is no generator", pattern)
 			}
@@ -208,6 +216,16 @@ func validPattern(pattern string) bool {
 	return err == nil && pattern != ""
 }
 
+// matchOf returns the pattern of the tags generator of a name; "" if there is none.
+func (c *Config) matchOf(name string) string {
+	for _, e := range c.Generators {
+		if tags, ok := e.Generator.(*Tags); ok && tags.Name == name {
+			return tags.Match
+		}
+	}
+	return ""
+}
+
 // serves reports whether there is a generator that a pattern matches, or there may be
 // a tag.
 func (c *Config) serves(pattern string) bool {
@@ -215,9 +233,8 @@ func (c *Config) serves(pattern string) bool {
 		if e.Generator == nil {
 			return true // its fault is reported
 		}
-		match, _ := path.Match(pattern, e.Common().Name)
 		_, tags := e.Generator.(*Tags)
-		return match || tags
+		return Match(pattern, e.Common().Name) || tags
 	})
 }
 
@@ -229,7 +246,10 @@ func (l *Limits) check(d *document) {
 	between(d, "limits.requests_per_s", l.Requests, 0, 1e9)
 	between(d, "limits.burst", l.Burst, 0, 1e9)
 	between(d, "limits.waiting", l.Waiting, 1, 1e6)
+	between(d, "limits.requests", l.Running, 1, 1e6)
 	between(d, "limits.connections", l.Connections, 1, 1e7)
+	between(d, "limits.per_address", l.PerAddress, 1, 1e7)
+	between(d, "limits.streams", l.Streams, 1, 1000)
 	between(d, "limits.header_bytes", l.HeaderBytes, 1<<10, 1<<20)
 	between(d, "limits.read", l.Read, time.Millisecond, time.Hour)
 	between(d, "limits.write", l.Write, time.Millisecond, time.Hour)

@@ -11,6 +11,7 @@ package config
 import (
 	"cmp"
 	"errors"
+	"math"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -24,7 +25,7 @@ import (
 // Config is what a server serves, and how. Durations are written as Go does: 1m30s.
 type Config struct {
 	Listen     string      `yaml:"listen"`          // host and port; port 0 is a free one
-	Hosts      []string    `yaml:"hosts,omitempty"` // names under which browsers reach the status page
+	Hosts      []string    `yaml:"hosts,omitempty"` // names under which browsers reach the pages
 	TLS        *TLS        `yaml:"tls,omitempty"`   // nil is plain HTTP
 	Stores     list[Store] `yaml:"stores,omitempty"`
 	Generators list[Entry] `yaml:"generators"`
@@ -61,8 +62,11 @@ type Limits struct {
 	IDs         int           `yaml:"ids"`            // of one request, unless a generator has its own
 	Requests    float64       `yaml:"requests_per_s"` // of one caller in the long run; 0 is no limit
 	Burst       int           `yaml:"burst"`          // of one caller at once; 0 is the requests of one second
-	Waiting     int           `yaml:"waiting"`        // requests that wait for ids at once
-	Connections int           `yaml:"connections"`    // at once; more wait to be accepted
+	Waiting     int           `yaml:"waiting"`        // requests that wait for ids at once; each generator has an equal share
+	Running     int           `yaml:"requests"`       // that are under way at once; probes do not count
+	Connections int           `yaml:"connections"`    // at once; another ends the one that is idle longest
+	PerAddress  int           `yaml:"per_address"`    // connections of one address at once
+	Streams     int           `yaml:"streams"`        // requests of one HTTP/2 connection at once
 	HeaderBytes int           `yaml:"header_bytes"`   // of a request
 	Read        time.Duration `yaml:"read"`           // time that a client has to send a request
 	Write       time.Duration `yaml:"write"`          // time to answer, and for the client to read the answer
@@ -92,9 +96,10 @@ type Generator interface{ Common() *Base }
 
 // Base is what all generators have.
 type Base struct {
-	Name string `yaml:"name"`
-	Kind string `yaml:"kind"`          // cached, default, slots, segment or tags
-	IDs  int    `yaml:"ids,omitempty"` // of one request; 0 is Limits.IDs
+	Name     string `yaml:"name"`
+	Kind     string `yaml:"kind"`               // cached, default, slots, segment or tags
+	IDs      int    `yaml:"ids,omitempty"`      // of one request; 0 is Limits.IDs
+	Required bool   `yaml:"required,omitempty"` // the server does not start, and is not ready, without it
 }
 
 // Common returns b.
@@ -102,12 +107,26 @@ func (b *Base) Common() *Base { return b }
 
 // Clocked is what generators under a worker number share.
 type Clocked struct {
-	Layout  bits.Layout   `yaml:"layout"`
-	Worker  Worker        `yaml:"worker"`
-	Store   string        `yaml:"store,omitempty"`   // of the worker number
-	Numbers Numbers       `yaml:"numbers,omitempty"` // that a lease may have; empty is all
-	Window  time.Duration `yaml:"window,omitempty"`  // of a lease: time reserved ahead
-	Expiry  time.Duration `yaml:"expiry,omitempty"`  // of a lease: after the last sign of life
+	Layout   bits.Layout   `yaml:"layout"`
+	Succeeds bits.Layout   `yaml:"succeeds,omitempty"` // an earlier layout of the store
+	Worker   Worker        `yaml:"worker"`
+	Store    string        `yaml:"store,omitempty"`   // of the worker number
+	Numbers  Numbers       `yaml:"numbers,omitempty"` // that a lease may have; empty is all
+	Window   time.Duration `yaml:"window,omitempty"`  // of a lease: time reserved ahead
+	Expiry   time.Duration `yaml:"expiry,omitempty"`  // of a lease: after the last sign of life
+	Rate     float64       `yaml:"ids_per_s"`         // of one caller in the long run; 0 is half of the layout's, -1 no limit
+}
+
+// perSecond returns how many ids a second the layout has.
+func (g *Clocked) perSecond() float64 {
+	return math.Ldexp(1, int(g.Layout.SequenceBits)) / g.Layout.Unit.Seconds()
+}
+
+// Burst returns how many ids one caller may draw at once: those of half of max_borrow, or
+// those of a second, and in any case those of one request.
+func (g *Clocked) Burst(maxBorrow time.Duration, request int) int {
+	ids := max(g.perSecond()*maxBorrow.Seconds()/2, g.Rate, float64(request))
+	return int(min(ids, math.MaxInt32))
 }
 
 // Cached is a [uid.Cached].
@@ -160,7 +179,7 @@ type Segment struct {
 type Tags struct {
 	Base    `yaml:",inline"`
 	Counter `yaml:",inline"`
-	Match   string        `yaml:"match"` // a pattern such as order-*
+	Match   string        `yaml:"match"` // a pattern such as order-*; see the function Match
 	MaxTags int           `yaml:"max_tags"`
 	Idle    time.Duration `yaml:"idle"`
 }
@@ -193,7 +212,10 @@ func defaults() *Config {
 		Limits: Limits{
 			IDs:         10_000,
 			Waiting:     1024,
-			Connections: 20_000,
+			Running:     2000,
+			Connections: 1000,
+			PerAddress:  500,
+			Streams:     20,
 			HeaderBytes: 16 << 10,
 			Read:        5 * time.Second,
 			Write:       30 * time.Second,
@@ -225,7 +247,7 @@ func newCached() *Cached {
 		Clocked:       newClocked(),
 		BoostPower:    uid.DefaultBoostPower,
 		PaddingFactor: uid.DefaultPaddingFactor,
-		MaxBorrow:     uid.DefaultMaxBorrow,
+		MaxBorrow:     DefaultMaxBorrow,
 		MaxAge:        uid.DefaultMaxAge,
 	}
 }
@@ -239,5 +261,9 @@ func newCounter() Counter {
 		Limit:       1<<63 - 2,
 	}
 }
+
+// DefaultMaxBorrow is less than [uid.DefaultMaxBorrow]: one caller must not date the ids
+// of all others hours ahead, nor use up the window of time that the lease reserved.
+const DefaultMaxBorrow = time.Minute
 
 func newSegment() *Segment { return &Segment{Counter: newCounter()} }

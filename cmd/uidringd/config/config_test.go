@@ -71,6 +71,31 @@ func TestPools(t *testing.T) {
 	}
 }
 
+// A store's ids have one layout.
+func TestLayouts(t *testing.T) {
+	for _, tt := range []struct{ a, b, want string }{
+		{"layout: snowflake", "layout: default", "layout"},
+		{"layout: 41/datacenter:5+machine:5/12", "layout: 41/10/12", ""},
+		{"layout: snowflake", "layout: default, store: other", ""},
+		{"layout: snowflake", "layout: default, worker: registry", ""},
+		{"layout: snowflake, worker: registry", "layout: default, worker: registry", "layout"},
+		{"layout: snowflake", `layout: default, worker: "static:9"`, "layout"},
+	} {
+		of := func(name, keys string) string {
+			if !strings.Contains(keys, "store:") {
+				keys += ", store: db"
+			}
+			return "  - {name: " + name + ", kind: cached, " + keys + "}\n"
+		}
+		text := "stores: [{name: db, url: x.db}, {name: other, url: y.db}]\ngenerators:\n" + of("a", tt.a) + of("b", tt.b) +
+			"  - {name: o, kind: segment, store: other}\n  - {name: d, kind: segment, store: db}\n"
+		_, err := config.Parse([]byte(text), config.Flags{})
+		if got := fmt.Sprint(err); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(got, "generators[1].layout: is ") {
+			t.Errorf("%s beside %s: %v", tt.a, tt.b, err)
+		}
+	}
+}
+
 // minimal is a config without faults.
 const minimal = `
 generators:
@@ -94,8 +119,15 @@ func TestFault(t *testing.T) {
 		{"listen: 127.0.0.1:1\nlisten: 127.0.0.1:2" + minimal, `line 2: listen: is given twice, want it once: the other is in line 1`},
 		{"tls: {cert: none.pem, key: none.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory"},
 		{"tls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: testdata/key.pem: it holds no certificate in PEM"},
+		{"tls: {cert: none.pem, key: none.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory; testdata/key.pem: it holds no certificate in PEM"},
+		{"tls: {cert: none.pem, key: none.pem, client_ca: no-ca.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory; open no-ca.pem: no such file or directory"},
+		{"listen: 127.0.0.1:99999" + minimal, `line 1: listen: is "127.0.0.1:99999", want a host and a port, such as 127.0.0.1:8080`},
+		{`generators: [{name: ids, kind: cached, worker: "static:1", layout: "28/22/13,epoch=2001-01-01"}]`, "line 1: generators[0].layout: is 28/22/13,epoch=2001-01-01,unit=1s, which ended at 2009-07-04T21:24:16Z: want one that lasts"},
+		{"stores: [{name: db, url: x.db}]\ngenerators: [{name: all, kind: tags, store: db, match: \"order-*\"}]\ntokens: [{name: t, generators: [all, order-1, \"a*\"], sha256: " + hash + "}]",
+			`line 3: tokens[0].generators[0]: is "all", the name of a generator of kind tags: want its counters, such as order-*`},
 		{"stores: [{name: db, url: x.db}]" + minimal, `line 1: stores[0]: no generator uses the store "db": use it or remove it`},
 		{"tokens: [{name: t, generators: [ids], sha256: hunter2}]" + minimal, "line 1: tokens[0].sha256: want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints"},
+		{"tokens: [{name: t, generators: [ids], sha256: " + hash + "00}]" + minimal, "line 1: tokens[0].sha256: want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints"},
 		{"tokens: [{name: t, generators: [other], sha256: " + hash + "}]" + minimal, `line 1: tokens[0].generators[0]: is "other", which is no generator`},
 		{"tokens: [{name: t, sha256: " + hash + "}]" + minimal, "line 1: tokens[0]: the token is for nothing: want generators, or operations: true"},
 		{minimal + "    ids: 7000000\n", "line 4: this is not one YAML document: did not find expected '-' indicator"},
@@ -168,6 +200,16 @@ func TestPrint(t *testing.T) {
 		again, err := config.Parse(text, config.Flags{})
 		if err != nil || !reflect.DeepEqual(again, c) {
 			t.Errorf("%s: %+v, %v; want what was printed", path, again, err)
+		}
+	}
+}
+
+// In a pattern, * matches a slash too, which names of counters have.
+func TestMatch(t *testing.T) {
+	for text, want := range map[string]bool{"* a/b": true, "a* a/b": true, "a?b a/b": true, "a/* a/b": true, "a/b a/b": true, "a/c a/b": false, "b* a/b": false, "[ a": false} {
+		pattern, name, _ := strings.Cut(text, " ")
+		if got := config.Match(pattern, name); got != want {
+			t.Errorf("Match(%q, %q) = %v", pattern, name, got)
 		}
 	}
 }

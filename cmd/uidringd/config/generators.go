@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidring/cli"
+	"github.com/uidring/uidring/cmd/uidring/database"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -31,7 +33,7 @@ func (c *Config) checkGenerators(d *document) {
 		}
 		return c.Generators[i].Common().Name
 	})
-	holders := map[string]string{} // of numbers that one generator can have
+	holders := map[string]string{} // of numbers that one generator can have, and the layouts of stores
 	for i, entry := range c.Generators {
 		at := item("generators", i)
 		switch g := entry.Generator.(type) {
@@ -115,6 +117,14 @@ func clockedOf(g Generator) *Clocked {
 	return nil
 }
 
+// LayoutOf returns the layout of a generator under a worker number; nil for others.
+func LayoutOf(g Generator) *bits.Layout {
+	if clocked := clockedOf(g); clocked != nil {
+		return &clocked.Layout
+	}
+	return nil
+}
+
 // store returns the URL of a store, nil if there is none of that name.
 func (c *Config) store(name string) *Store {
 	i := slices.IndexFunc(c.Stores, func(s Store) bool { return s.Name == name })
@@ -167,7 +177,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		d.fault(at+".store", "is %q, want %s", g.Store, c.names())
 	case g.Store == "" && (g.Worker.Kind == Lease || g.Worker.Kind == Registry):
 		d.fault(at+".store", "is missing: for worker %s, want %s", g.Worker.Kind, c.names())
-	case g.Worker.Kind == Registry && store != nil && store.Backend() != SQL:
+	case g.Worker.Kind == Registry && store != nil && store.Backend() != database.SQL:
 		d.fault(at+".worker", "is registry, which needs an SQL store, and %s is %s: want lease", g.Store, store.Backend())
 	}
 	if g.Worker.Kind == Static || g.Worker.Kind == StatefulSet {
@@ -177,15 +187,36 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		}
 		holders[string(number)+" "+g.Store] = at
 	}
+	if g.Store != "" {
+		layout, table := g.Layout, "leases in "+g.Store
+		layout.WorkerParts = ""
+		if g.Worker.Kind == Registry {
+			table = "registry in " + g.Store
+		}
+		text := layout.String()
+		if other := cmp.Or(holders[table], text); other != text {
+			d.fault(at+".layout", "is %s, and another generator has %s from %s: want one layout for all, or a store of its own", text, other, g.Store)
+		}
+		holders[table] = text
+	}
 	if a, err := bits.NewAllocator(g.Layout); err != nil {
 		d.fault(at+".layout", "%s", cli.WithoutPrefix(err))
 	} else {
+		if end := g.Layout.End(); !end.After(time.Now()) {
+			d.fault(at+".layout", "is %s, which ended at %s: want one that lasts", g.Layout, end.Format(time.RFC3339))
+		}
+		if g.Rate == 0 {
+			g.Rate = g.perSecond() / 2
+		}
 		if g.Worker.Kind == Static && g.Worker.Number > a.MaxWorker() {
 			d.fault(at+".worker", "is static:%d, want a number from 0 to %d, the layout's greatest", g.Worker.Number, a.MaxWorker())
 		}
 		if g.Numbers.To > a.MaxWorker() {
 			d.fault(at+".numbers", "is %d-%d, want numbers from 0 to %d, the layout's greatest", g.Numbers.From, g.Numbers.To, a.MaxWorker())
 		}
+	}
+	if !(g.Rate >= 0 || g.Rate == -1) || math.IsInf(g.Rate, 0) {
+		d.fault(at+".ids_per_s", "is %v, want more than 0, or -1 for no limit", g.Rate)
 	}
 	if g.Worker.Kind != Lease && g.Numbers.Set {
 		d.fault(at+".numbers", "is for worker lease")
@@ -220,12 +251,12 @@ func (c *Config) checkCounter(d *document, at string, g *Counter) {
 		d.fault(at+".store", "is missing: want %s", c.names())
 	case store == nil:
 		d.fault(at+".store", "is %q, want %s", g.Store, c.names())
-	case store.Backend() == SQL:
+	case store.Backend() == database.SQL:
 		if g.Table == "" {
 			g.Table = LeafAlloc
 		}
 		d.oneOf(at+".table", g.Table, LeafAlloc, Sequence)
-	case store.Backend() != Redis:
+	case store.Backend() != database.Redis:
 		d.fault(at+".store", "is %q, which is %s: counters need an SQL store or redis", g.Store, store.Backend())
 	case g.Table != "":
 		d.fault(at+".table", "is for SQL stores, and %s is redis", g.Store)
@@ -247,24 +278,5 @@ const (
 	Sequence  = "sequence"
 )
 
-// The kinds of stores.
-const (
-	SQL   = "sql"
-	Redis = "redis"
-	Etcd  = "etcd"
-	ZK    = "zk"
-)
-
 // Backend returns the kind of a store.
-func (s *Secret) Backend() string {
-	scheme, _, _ := strings.Cut(s.text, "://")
-	switch strings.ToLower(scheme) {
-	case "redis", "rediss":
-		return Redis
-	case "etcd", "etcds":
-		return Etcd
-	case "zk":
-		return ZK
-	}
-	return SQL
-}
+func (s *Secret) Backend() string { return database.KindOf(s.text) }

@@ -115,13 +115,14 @@ func checkConfig(t *testing.T, pod corev1.PodSpec, config, worker string) {
 	t.Helper()
 	port := fmt.Sprintf("listen: 0.0.0.0:%d\n", pod.Containers[0].Ports[0].ContainerPort)
 	const file = "/run/secrets/uidringd/database"
-	for _, want := range []string{port, "worker: " + worker, file, "TOKEN_SHA256"} {
+	for _, want := range []string{port, "worker: " + worker, file, "sha256: TOKEN_SHA256, generators: [ids]", "sha256: OPERATOR_SHA256, operations: true"} {
 		if !strings.Contains(config, want) {
 			t.Errorf("the config has no %q:\n%s", want, config)
 		}
 	}
 	config = strings.ReplaceAll(config, file, database(t))
 	config = strings.ReplaceAll(config, "TOKEN_SHA256", strings.Repeat("0a", 32))
+	config = strings.ReplaceAll(config, "OPERATOR_SHA256", strings.Repeat("0b", 32))
 	ask(t, config, "--check")
 	if drained := drainTime(t, config); time.Duration(*pod.TerminationGracePeriodSeconds)*time.Second <= drained {
 		t.Errorf("the server takes up to %v to end, and Kubernetes kills it after %d s", drained, *pod.TerminationGracePeriodSeconds)

@@ -25,6 +25,8 @@ const (
 // one is a catalog of one generator.
 type one struct{ *catalog.Entry }
 
+func (one) Source(string) (i, n int) { return 0, 1 }
+
 func (o one) Get(_ context.Context, name string) (*catalog.Entry, error) {
 	if name != o.Name {
 		return nil, catalog.ErrUnknown

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -193,34 +194,127 @@ func TestFixedBeforeLease(t *testing.T) {
 	}
 }
 
-// If one generator cannot be opened, none stays open, and the error names all that
-// failed. A store that is away stands there once.
-func TestOpenFails(t *testing.T) {
-	t.Chdir(t.TempDir())
-	_, err := generators.Open(t.Context(), parse(t, `
+// broken has generators that cannot start, beside a.
+const broken = `
 stores: [{name: file, url: ids.db}, {name: away, url: "redis://127.0.0.1:1"}]
 generators:
   - {name: a, kind: cached, store: file}
   - {name: b, kind: slots, store: away}
   - {name: c, kind: segment, store: away}
   - {name: d, kind: segment, store: file}
-`), silent)
-	for _, want := range []string{
-		`generator "b", "c": redis://127.0.0.1:1 (the config): `, "connection refused",
-		`generator "d": SQLite file`,
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+  - {name: d-tags, kind: tags, store: away, match: d-*}
+  - {name: more, kind: tags, store: file, match: "*"}
+`
+
+// Generators that cannot start keep no other from starting. Their errors are shown, and
+// a tag of theirs does not count in the store of another.
+func TestStandAlone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tool := open(t, "stores: [{name: file, url: ids.db}]\ngenerators: [{name: d-1, kind: segment, store: file, create: true}]\n")
+	s := open(t, broken)
+	draw(t, s, "a", 1)
+	unready := s.Unready()
+	for name, want := range map[string]error{"b": syscall.ECONNREFUSED, "c": syscall.ECONNREFUSED, "d": segment.ErrUnknownTag, "d-1": syscall.ECONNREFUSED} {
+		e, err := s.Get(t.Context(), name)
+		if e != nil || !errors.Is(err, catalog.ErrNotStarted) || !errors.Is(err, want) {
+			t.Errorf("Get(%q) = %v, %v; want that it has not started, and %v", name, e, err, want)
+		}
+		if name != "d-1" && !errors.Is(unready[name], want) {
+			t.Errorf("%s is not ready: %v, want %v", name, unready[name], want)
 		}
 	}
-	if n := strings.Count(err.Error(), "redis://"); n != 1 {
-		t.Errorf("%v; it names the store %d times, want once", err, n)
+	if unready["a"] != nil || unready["more"] != nil || unready["d-tags"] == nil {
+		t.Errorf("not ready: %v", unready)
+	}
+	if err := s.Ready(unready); err != nil {
+		t.Errorf("the server is not ready: %v", err)
+	}
+	clocked, counters := s.Clocked(), s.Counters()
+	if b := clocked["b"].Stats(); b.Worker != -1 || !errors.Is(b.LeaseError, syscall.ECONNREFUSED) || len(clocked) != 2 {
+		t.Errorf("%d under a worker number, b %+v", len(clocked), b)
+	}
+	if d := counters["d"]; !errors.Is(d.LastError, segment.ErrUnknownTag) || counters["d-tags"].LastError == nil || len(counters) != 3 {
+		t.Errorf("counters %+v", counters)
+	}
+	if list := s.List(); len(list) != 1 || list[0].Name != "a" {
+		t.Errorf("open are %v", list)
+	}
+	for name, want := range map[string]int{"a": 0, "d": 3, "d-1": 4, "x": 5} {
+		if i, n := s.Source(name); i != want || n != 6 {
+			t.Errorf("%q is in source %d of %d, want %d of 6", name, i, n, want)
+		}
+	}
+	end(t, tool)
+	tool = open(t, "stores: [{name: file, url: ids.db}]\ngenerators: [{name: d, kind: segment, store: file, create: true}]\n")
+	end(t, tool)
+	servertest.Eventually(t, "d starts", func() bool { return s.Unready()["d"] == nil })
+	draw(t, s, "d", 3)
+	end(t, s)
+}
+
+// If all generators fail, or a required one, none stays open, and the error names those
+// that failed. A store that is away stands there once.
+func TestOpenFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const bc, d = `generator "b", "c": redis://127.0.0.1:1 (the config): `, `generator "d": SQLite file`
+	for text, want := range map[string][]string{
+		strings.ReplaceAll(broken, "name: d,", "name: d, required: true,"): {d},
+		strings.ReplaceAll(broken, "away}", "away, required: true}"):       {bc, "connection refused"},
+		strings.NewReplacer("  - {name: a, kind: cached, store: file}\n", "", `  - {name: more, kind: tags, store: file, match: "*"}`, "").Replace(broken): {
+			strings.Replace(bc, `"c"`, `"c", "d-tags"`, 1), d},
+	} {
+		s, err := generators.Open(t.Context(), parse(t, text), silent)
+		for _, want := range want {
+			if s != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "redis://") > 1 {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
 	}
 	s := open(t, "stores: [{name: file, url: ids.db}]\ngenerators: [{name: a, kind: cached, store: file}]\n")
 	defer end(t, s)
 	if got := s.Clocked()["a"].Stats().Worker; got != 0 {
 		t.Errorf("worker %d, want the number that was given back", got)
 	}
+}
+
+// The server is ready with one generator, if it has all that are required.
+func TestReady(t *testing.T) {
+	s := open(t, `
+generators:
+  - {name: a, kind: slots, worker: "static:1"}
+  - {name: b, kind: slots, worker: "static:2"}
+  - {name: c, kind: slots, worker: "static:3", required: true}
+`)
+	defer end(t, s)
+	for names, want := range map[string]bool{"": true, "a": true, "a b": true, "c": false, "a b c": false} {
+		unready := map[string]error{}
+		for _, name := range strings.Fields(names) {
+			unready[name] = errors.New("away")
+		}
+		if err := s.Ready(unready); (err == nil) != want {
+			t.Errorf("without %q: %v, want ready %v", names, err, want)
+		}
+	}
+}
+
+// A store that hangs keeps the others no longer than the grace, and Close no longer than
+// its context.
+func TestHangingStart(t *testing.T) {
+	server := servertest.StartRedis(t, servertest.Durable...)
+	server.Pause()
+	defer server.Continue()
+	text := `
+stores: [{name: redis, url: "redis://` + server.Address() + `"}]
+generators:
+  - {name: a, kind: slots, worker: "static:1"}
+  - {name: b, kind: slots, store: redis}
+`
+	s := open(t, text)
+	draw(t, s, "a", 1)
+	if _, err := s.Get(t.Context(), "b"); !errors.Is(err, catalog.ErrNotStarted) {
+		t.Errorf("b: %v", err)
+	}
+	end(t, s)
 }
 
 // Numbers and counters come from each kind of server.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidring/cli"
@@ -17,13 +18,14 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-func (m *member) open(ctx context.Context, c *config.Config, g config.Generator, logger *slog.Logger) error {
-	m.entry = newEntry(c, g.Common())
+func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, logger *slog.Logger) error {
+	n.entry = newEntry(c, g.Common())
 	switch g := g.(type) {
 	case *config.Cached:
-		return clocked(ctx, m, c, &g.Clocked, logger, func(leaser uid.Leaser) (*uid.Cached, error) {
+		return clocked(ctx, n, c, &g.Clocked, g.MaxBorrow, logger, func(leaser uid.Leaser) (*uid.Cached, error) {
 			return uid.NewCached(ctx, leaser, uid.Config{
 				Layout:        g.Layout,
+				Succeeds:      g.Succeeds,
 				BoostPower:    g.BoostPower,
 				PaddingFactor: g.PaddingFactor,
 				Schedule:      g.Schedule,
@@ -33,17 +35,17 @@ func (m *member) open(ctx context.Context, c *config.Config, g config.Generator,
 			})
 		})
 	case *config.Default:
-		return clocked(ctx, m, c, &g.Clocked, logger, func(leaser uid.Leaser) (*uid.Default, error) {
-			return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: g.Layout, MaxBackward: cli.NonZero(g.MaxBackward), Logger: logger})
+		return clocked(ctx, n, c, &g.Clocked, 0, logger, func(leaser uid.Leaser) (*uid.Default, error) {
+			return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: g.Layout, Succeeds: g.Succeeds, MaxBackward: cli.NonZero(g.MaxBackward), Logger: logger})
 		})
 	case *config.Slots:
-		return clocked(ctx, m, c, &g.Clocked, logger, func(leaser uid.Leaser) (*uid.Slots, error) {
-			return uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: g.Layout, Slots: g.Slots, Logger: logger})
+		return clocked(ctx, n, c, &g.Clocked, 0, logger, func(leaser uid.Leaser) (*uid.Slots, error) {
+			return uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: g.Layout, Succeeds: g.Succeeds, Slots: g.Slots, Logger: logger})
 		})
 	case *config.Segment:
-		return m.openSegment(ctx, c, g, logger)
+		return n.openSegment(ctx, c, g, logger)
 	case *config.Tags:
-		return m.openTags(ctx, c, g, logger)
+		return n.openTags(ctx, c, g, logger)
 	}
 	return fmt.Errorf("unknown kind %T", g)
 }
@@ -55,8 +57,8 @@ type generator interface {
 }
 
 // clocked opens the source of a worker number, and then the generator.
-func clocked[G generator](ctx context.Context, m *member, c *config.Config, g *config.Clocked, logger *slog.Logger, open func(uid.Leaser) (G, error)) error {
-	from, wrap, err := m.numbers(ctx, c.Store(g.Store), g, logger)
+func clocked[G generator](ctx context.Context, n *state, c *config.Config, g *config.Clocked, maxBorrow time.Duration, logger *slog.Logger, open func(uid.Leaser) (G, error)) error {
+	from, wrap, err := n.numbers(ctx, c.Store(g.Store), g, logger)
 	if err != nil {
 		return err
 	}
@@ -64,17 +66,18 @@ func clocked[G generator](ctx context.Context, m *member, c *config.Config, g *c
 	if err != nil {
 		return wrap(err)
 	}
-	m.ends = append([]func(context.Context) error{func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) }}, m.ends...)
-	m.clock, m.entry.Generator, m.entry.Layout = made, made, new(bits.Layout)
-	*m.entry.Layout = g.Layout
-	m.probe.next = made.Next
-	m.probe.busy = func() bool { return made.Stats().LeaseError == nil }
+	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) }}, n.ends...)
+	n.clock, n.entry.Generator, n.entry.Layout = made, made, new(bits.Layout)
+	*n.entry.Layout = g.Layout
+	n.entry.Rate, n.entry.Burst = max(g.Rate, 0), g.Burst(maxBorrow, n.entry.MaxIDs)
+	n.probe.next = made.Next
+	n.probe.busy = func() bool { return made.Stats().LeaseError == nil }
 	return nil
 }
 
 // numbers opens where a worker number comes from. wrap adds the name of the store to an
 // error.
-func (m *member) numbers(ctx context.Context, store *config.Store, g *config.Clocked, logger *slog.Logger) (from uid.Leaser, wrap func(error) error, err error) {
+func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Clocked, logger *slog.Logger) (from uid.Leaser, wrap func(error) error, err error) {
 	var fixed lease.Assigner
 	switch g.Worker.Kind {
 	case config.Static:
@@ -93,7 +96,7 @@ func (m *member) numbers(ctx context.Context, store *config.Store, g *config.Clo
 		if err != nil {
 			return nil, nil, err
 		}
-		m.ends = append(m.ends, func(context.Context) error { return db.Close() })
+		n.ends = append(n.ends, func(context.Context) error { return db.Close() })
 		registry := worker.NewRegistry(db.DB, worker.WithLogger(logger))
 		_, err = registry.Nodes(ctx, 1)
 		sayNew(logger, err, worker.DefaultTable, db.Name)
@@ -110,7 +113,7 @@ func (m *member) numbers(ctx context.Context, store *config.Store, g *config.Clo
 	if err != nil {
 		return nil, nil, err
 	}
-	m.ends = append(m.ends, func(context.Context) error { return leases.Close() })
+	n.ends = append(n.ends, func(context.Context) error { return leases.Close() })
 	if leases.DB != nil {
 		_, err = leases.Leases(ctx, 1)
 		sayNew(logger, err, worker.DefaultLeaseTable, leases.Name)
@@ -138,8 +141,8 @@ func counterConfig(g *config.Counter, logger *slog.Logger) segment.Config {
 	}
 }
 
-func (m *member) openSegment(ctx context.Context, c *config.Config, g *config.Segment, logger *slog.Logger) error {
-	counters, err := m.counters(ctx, c.Store(g.Store), g.Table, g.Create, logger)
+func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Segment, logger *slog.Logger) error {
+	counters, err := n.counters(ctx, c.Store(g.Store), g.Table, g.Create, logger)
 	if err != nil {
 		return err
 	}
@@ -152,17 +155,17 @@ func (m *member) openSegment(ctx context.Context, c *config.Config, g *config.Se
 	case err != nil:
 		return counters.Wrap(err)
 	}
-	m.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, m.ends...)
-	m.entry.Generator = made
-	m.stats = func() map[string]segment.Stats { return map[string]segment.Stats{m.name: made.Stats()} }
+	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, n.ends...)
+	n.entry.Generator = made
+	n.stats = func() map[string]segment.Stats { return map[string]segment.Stats{g.Name: made.Stats()} }
 	return nil
 }
 
-func (m *member) counters(ctx context.Context, store *config.Store, table string, create bool, logger *slog.Logger) (*stores.Counters, error) {
+func (n *state) counters(ctx context.Context, store *config.Store, table string, create bool, logger *slog.Logger) (*stores.Counters, error) {
 	counters, err := stores.OpenCounters(ctx, store.Text(), store.Origin(), table, create, logger)
 	if err != nil {
 		return nil, err
 	}
-	m.ends = append(m.ends, func(context.Context) error { return counters.Close() })
+	n.ends = append(n.ends, func(context.Context) error { return counters.Close() })
 	return counters, nil
 }

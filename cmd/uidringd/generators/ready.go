@@ -58,13 +58,7 @@ func (s *Set) Unready() map[string]error {
 	faults := make([]error, len(s.members))
 	var asking sync.WaitGroup
 	for i, m := range s.members {
-		asking.Go(func() {
-			if m.clock != nil {
-				faults[i] = m.probe.ask()
-			} else {
-				faults[i] = allFail(m.stats())
-			}
-		})
+		asking.Go(func() { faults[i] = m.ask() })
 	}
 	asking.Wait()
 	unready := map[string]error{}
@@ -74,6 +68,40 @@ func (s *Set) Unready() map[string]error {
 		}
 	}
 	return unready
+}
+
+// Ready returns why the server should get no requests, of what Unready returned: a
+// required generator is not ready, or none is. It returns nil if it should.
+func (s *Set) Ready(unready map[string]error) error {
+	if len(unready) == len(s.members) {
+		return errors.New("no generator is ready")
+	}
+	for _, m := range s.members {
+		if m.required && unready[m.name] != nil {
+			return fmt.Errorf("generator %q is required", m.name)
+		}
+	}
+	return nil
+}
+
+// Names returns the names of the generators in the config, in its order.
+func (s *Set) Names() []string {
+	names := make([]string, len(s.members))
+	for i, m := range s.members {
+		names[i] = m.name
+	}
+	return names
+}
+
+func (m *member) ask() error {
+	switch now := m.state.Load(); {
+	case now.err != nil:
+		return m.fault()
+	case now.clock != nil:
+		return now.probe.ask()
+	default:
+		return allFail(now.stats())
+	}
 }
 
 // allFail returns why none of the counters can issue an id, nil if one can or there is

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -17,16 +20,28 @@ import (
 	"github.com/uidring/uidring/uid/uidstatus"
 )
 
-// Set is a [catalog.Catalog] of open generators. Make one with [Open]. All methods may
-// be called from any number of goroutines.
+// Set is a [catalog.Catalog] of the generators of a config. Make one with [Open]. All
+// methods may be called from any number of goroutines.
 type Set struct {
 	members []*member
 	byName  map[string]*member
+	release time.Duration // for what a start has taken before it failed
+	starts  sync.WaitGroup
+	stop    context.CancelFunc // ends starts
 }
 
 // member is a generator of the config.
 type member struct {
-	name  string
+	name     string
+	config   config.Generator
+	required bool
+	logger   *slog.Logger
+	state    atomic.Pointer[state] // written by Open and keepStarting; read by all
+}
+
+// state is a generator that is open, or why it is not.
+type state struct {
+	err   error               // nil once the generator is open; the rest is zero before
 	entry *catalog.Entry      // nil for tags
 	clock uidstatus.Generator // nil for counters
 	stats func() map[string]segment.Stats
@@ -35,45 +50,24 @@ type member struct {
 	ends  []func(context.Context) error // in the order of calls
 }
 
-// Open opens the generators of a checked config. ctx bounds the start only.
-func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, error) {
-	s := &Set{members: make([]*member, len(c.Generators)), byName: map[string]*member{}}
-	faults := make([]error, len(c.Generators))
-	open := func(only func(kind string) bool) {
-		var opening sync.WaitGroup
-		for i, entry := range c.Generators {
-			m := s.members[i]
-			if !only(entry.Common().Kind) {
-				continue
-			}
-			opening.Go(func() { faults[i] = m.open(ctx, c, entry.Generator, logger.With("generator", m.name)) })
-		}
-		opening.Wait()
-	}
-	for i, entry := range c.Generators {
-		s.members[i] = &member{name: entry.Common().Name}
-		s.byName[s.members[i].name] = s.members[i]
-	}
-	open(func(kind string) bool { return kind != "tags" })
-	open(func(kind string) bool { return kind == "tags" }) // others may create what they need
-	if err := s.join(faults); err != nil {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
-		defer cancel()
-		return nil, errors.Join(err, s.Close(closing))
-	}
-	return s, nil
-}
-
-// Get implements [catalog.Catalog].
+// Get implements [catalog.Catalog]. While the generator of a tag is not open, Get does
+// not look for the tag in others: they may count in another store.
 func (s *Set) Get(ctx context.Context, name string) (*catalog.Entry, error) {
-	if m := s.byName[name]; m != nil && m.entry != nil {
-		return m.entry, nil
+	if m := s.byName[name]; m != nil && m.match() == "" {
+		return m.state.Load().entry, m.fault()
 	}
 	for _, m := range s.members {
-		if m.tags == nil {
+		now, match := m.state.Load(), m.match()
+		if match == "" {
 			continue
 		}
-		entry, err := m.tags.get(ctx, name)
+		if now.err != nil {
+			if config.Match(match, name) {
+				return nil, m.fault()
+			}
+			continue
+		}
+		entry, err := now.tags.get(ctx, name)
 		if !errors.Is(err, catalog.ErrUnknown) {
 			return entry, err
 		}
@@ -81,42 +75,58 @@ func (s *Set) Get(ctx context.Context, name string) (*catalog.Entry, error) {
 	return nil, fmt.Errorf("%w: %q", catalog.ErrUnknown, name)
 }
 
+// Source implements [catalog.Catalog]: each generator of the config is a source.
+func (s *Set) Source(name string) (i, n int) {
+	if m := s.byName[name]; m != nil && m.match() == "" {
+		return slices.Index(s.members, m), len(s.members)
+	}
+	i = slices.IndexFunc(s.members, func(m *member) bool { return config.Match(m.match(), name) })
+	return max(i, 0), len(s.members) // an unknown name waits for nothing
+}
+
 // List returns the entries that are open, in the order of the config.
 func (s *Set) List() []*catalog.Entry {
 	var all []*catalog.Entry
 	for _, m := range s.members {
-		if m.tags != nil {
-			all = append(all, m.tags.list()...)
-		} else {
-			all = append(all, m.entry)
+		switch now := m.state.Load(); {
+		case now.err != nil:
+		case now.tags != nil:
+			all = append(all, now.tags.list()...)
+		default:
+			all = append(all, now.entry)
 		}
 	}
 	return all
 }
 
-// Clocked returns the generators under a worker number, by name.
+// Clocked returns the generators under a worker number, by name. The Stats of one that
+// is not open have the worker number -1, and say why as LeaseError.
 func (s *Set) Clocked() map[string]uidstatus.Generator {
 	all := map[string]uidstatus.Generator{}
 	for _, m := range s.members {
-		if m.clock != nil {
-			all[m.name] = m.clock
+		if layout := config.LayoutOf(m.config); layout != nil {
+			all[m.name] = clockedMember{m, *layout}
 		}
 	}
 	return all
 }
 
 // Counters returns the statistics of counters, by name, and of the tags that are open.
+// A generator that is not open has a LastError under its own name.
 func (s *Set) Counters() map[string]segment.Stats {
 	all := map[string]segment.Stats{}
 	for i := range s.members { // the first one wins, as in Get
 		m := s.members[len(s.members)-1-i]
-		if m.tags != nil {
-			maps.Copy(all, m.stats())
+		if now := m.state.Load(); now.tags != nil {
+			maps.Copy(all, now.stats())
 		}
 	}
 	for _, m := range s.members {
-		if m.tags == nil && m.stats != nil {
-			maps.Copy(all, m.stats())
+		switch now := m.state.Load(); {
+		case now.err != nil && config.LayoutOf(m.config) == nil:
+			all[m.name] = segment.Stats{Store: config.StoreOf(m.config), Tag: m.name, LastError: m.fault()}
+		case now.tags == nil && now.stats != nil:
+			maps.Copy(all, now.stats())
 		}
 	}
 	return all
@@ -126,17 +136,27 @@ func (s *Set) Counters() map[string]segment.Stats {
 // as far as ctx allows. The error names each that could not be given back. Close is
 // called once.
 func (s *Set) Close(ctx context.Context) error {
+	s.stop()
+	started := make(chan struct{})
+	go func() { s.starts.Wait(); close(started) }()
+	select {
+	case <-started:
+	case <-ctx.Done(): // of a store that hangs
+	}
 	faults := make([]error, len(s.members))
 	var closing sync.WaitGroup
 	for i, m := range s.members {
-		closing.Go(func() {
-			for _, end := range m.ends {
-				faults[i] = errors.Join(faults[i], end(ctx))
-			}
-		})
+		closing.Go(func() { faults[i] = m.state.Load().close(ctx) })
 	}
 	closing.Wait()
 	return s.join(faults)
+}
+
+func (n *state) close(ctx context.Context) (err error) {
+	for _, end := range n.ends {
+		err = errors.Join(err, end(ctx))
+	}
+	return err
 }
 
 // join joins the faults of the members. A fault that several have, such as a store that

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"path"
 	"sync"
 
 	"github.com/uidring/uidring/cmd/uidringd/catalog"
@@ -26,8 +25,8 @@ type tags struct {
 	entries map[string]*catalog.Entry
 }
 
-func (m *member) openTags(ctx context.Context, c *config.Config, g *config.Tags, logger *slog.Logger) error {
-	counters, err := m.counters(ctx, c.Store(g.Store), g.Table, false, logger)
+func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, logger *slog.Logger) error {
+	counters, err := n.counters(ctx, c.Store(g.Store), g.Table, false, logger)
 	if err != nil {
 		return err
 	}
@@ -35,7 +34,7 @@ func (m *member) openTags(ctx context.Context, c *config.Config, g *config.Tags,
 	if err != nil {
 		return counters.Wrap(err)
 	}
-	m.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, m.ends...)
+	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, n.ends...)
 	t := &tags{Tags: made, match: g.Match, most: g.MaxTags, entries: map[string]*catalog.Entry{}}
 	t.entry = func(tag string) *catalog.Entry {
 		base := g.Base
@@ -44,8 +43,8 @@ func (m *member) openTags(ctx context.Context, c *config.Config, g *config.Tags,
 		e.Kind, e.Generator = "segment", tagged{made, tag}
 		return e
 	}
-	m.tags, m.entry = t, nil
-	m.stats = func() map[string]segment.Stats {
+	n.tags, n.entry = t, nil
+	n.stats = func() map[string]segment.Stats {
 		all := map[string]segment.Stats{}
 		for _, s := range made.Stats() {
 			all[s.Tag] = s
@@ -64,7 +63,7 @@ func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
 	if e != nil {
 		return e, nil
 	}
-	if match, _ := path.Match(t.match, tag); !match {
+	if !config.Match(t.match, tag) {
 		return nil, catalog.ErrUnknown
 	}
 	_, err := t.NextN(ctx, tag, nil) // opens the tag, and draws nothing

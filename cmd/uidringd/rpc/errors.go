@@ -22,15 +22,15 @@ var codes = map[service.Kind]connect.Code{
 	service.Unavailable:     connect.CodeUnavailable,
 }
 
-// translate returns what a client gets for an error of package service. If w is an
-// Observer, translate reports the failure's status to it.
+// translate returns what a client gets for an error of package service. If w is a
+// [service.Observer], it learns of the failure.
 func translate(w http.ResponseWriter, err error) *connect.Error {
 	failure := (*service.Error)(nil)
 	if !errors.As(err, &failure) || codes[failure.Kind] == 0 {
 		failure = &service.Error{Kind: service.Exhausted, Detail: "internal error"}
 	}
-	if o, ok := w.(Observer); ok {
-		o.Failed(int(failure.Kind))
+	if o, ok := w.(service.Observer); ok {
+		o.Failed(failure)
 	}
 	e := connect.NewError(codes[failure.Kind], failure)
 	if failure.Retry > 0 {

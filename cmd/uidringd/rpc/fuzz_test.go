@@ -42,7 +42,7 @@ func FuzzCalls(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	handler := api.New(s, rpc.New(s, func() bool { return true }))
+	handler := api.New(s, rpc.New(s, func(string) (bool, bool) { return true, true }, nil))
 	f.Fuzz(func(t *testing.T, method, contentType, encoding string, body []byte) {
 		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
 		r.URL.Path = "/uidring.v1.IdService/" + method

@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"context"
+	"io"
 	"slices"
 	"testing"
 
@@ -146,8 +147,44 @@ func TestHealth(t *testing.T) {
 		server.ready.Store(false)
 		check(name, grpc_health_v1.HealthCheckResponse_NOT_SERVING)
 	}
+	check("ids", grpc_health_v1.HealthCheckResponse_SERVING)
 	_, err := client.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: "nosuch"})
 	if status.Code(err) != codes.NotFound {
 		t.Errorf("health of an unknown service is %v, want NotFound", err)
+	}
+}
+
+// Watch sends a status, and each change. It ends with the server.
+func TestWatch(t *testing.T) {
+	server := serve(t, service.Config{})
+	client := grpc_health_v1.NewHealthClient(dial(t, server))
+	watch := func(name string) func(grpc_health_v1.HealthCheckResponse_ServingStatus) {
+		stream, err := client.Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(want grpc_health_v1.HealthCheckResponse_ServingStatus) {
+			t.Helper()
+			answer, err := stream.Recv()
+			if want == grpc_health_v1.HealthCheckResponse_UNKNOWN {
+				if err != io.EOF {
+					t.Errorf("%q: %v, %v; want the end", name, answer, err)
+				}
+			} else if err != nil || answer.Status != want {
+				t.Errorf("%q is %v, %v; want %v", name, answer, err, want)
+			}
+		}
+	}
+	all, ids, nosuch := watch(""), watch("ids"), watch("nosuch")
+	all(grpc_health_v1.HealthCheckResponse_SERVING)
+	ids(grpc_health_v1.HealthCheckResponse_SERVING)
+	nosuch(grpc_health_v1.HealthCheckResponse_SERVICE_UNKNOWN)
+	server.ready.Store(false)
+	all(grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+	server.ready.Store(true)
+	all(grpc_health_v1.HealthCheckResponse_SERVING)
+	close(server.stopped)
+	for _, next := range []func(grpc_health_v1.HealthCheckResponse_ServingStatus){all, ids, nosuch} {
+		next(grpc_health_v1.HealthCheckResponse_UNKNOWN)
 	}
 }

@@ -34,6 +34,8 @@ func (e entries) Get(_ context.Context, name string) (*catalog.Entry, error) {
 	return nil, catalog.ErrUnknown
 }
 
+func (entries) Source(string) (i, n int) { return 0, 1 }
+
 // broken is a generator that fails.
 type broken struct {
 	uid.Generator
@@ -67,8 +69,13 @@ func newEntries(t testing.TB) entries {
 // testServer is one that serves HTTP/1.1 and HTTP/2 without TLS on one port.
 type testServer struct {
 	*httptest.Server
-	ready  atomic.Bool
-	failed atomic.Int64 // the status of the last failure that the observer was told
+	ready   atomic.Bool   // of the server; the generator "ids" is always ready
+	stopped chan struct{} // ends streams of the health service
+	failed  atomic.Int64  // the status of the last failure that the observer was told
+}
+
+func (s *testServer) health(generator string) (serving, known bool) {
+	return generator == "ids" || s.ready.Load(), generator == "ids" || generator == ""
 }
 
 // observer is the writer of a server that observes failures.
@@ -77,7 +84,9 @@ type observer struct {
 	server *testServer
 }
 
-func (o observer) Failed(status int) { o.server.failed.Store(int64(status)) }
+func (o observer) Admitted(service.Caller) {}
+
+func (o observer) Failed(e *service.Error) { o.server.failed.Store(int64(e.Kind)) }
 
 func (o observer) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flush() }
 
@@ -88,9 +97,9 @@ func serve(t *testing.T, config service.Config) *testServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := new(testServer)
+	server := &testServer{stopped: make(chan struct{})}
 	server.ready.Store(true)
-	handler := api.New(s, rpc.New(s, server.ready.Load))
+	handler := api.New(s, rpc.New(s, server.health, server.stopped))
 	server.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(observer{w, server}, r)
 	}))

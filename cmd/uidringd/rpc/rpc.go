@@ -23,8 +23,8 @@ const maxMessage = 4 << 10
 
 // New returns the handlers of the id service, of the standard health service and of
 // server reflection, by the path that each serves. Health and reflection need no token.
-// ready reports whether the server is ready, for the health service. gRPC needs HTTP/2.
-func New(s *service.Service, ready func() bool) map[string]http.Handler {
+// gRPC needs HTTP/2. Streams of the health service end once stopped is closed.
+func New(s *service.Service, health Health, stopped <-chan struct{}) map[string]http.Handler {
 	options := []connect.HandlerOption{
 		connect.WithReadMaxBytes(maxMessage),
 		connect.WithCompressMinBytes(math.MaxInt), // compressing ids takes longer than making them
@@ -42,16 +42,13 @@ func New(s *service.Service, ready func() bool) map[string]http.Handler {
 	} {
 		add(procedure, h)
 	}
-	add(grpchealth.NewHandler(health(ready), options...))
+	add(grpchealth.NewHandler(health, options...))
+	add(watchPath, health.watcher(stopped, options...))
 	reflector := grpcreflect.NewStaticReflector(uidringv1connect.IdServiceName, grpchealth.HealthV1ServiceName)
 	add(grpcreflect.NewHandlerV1(reflector, options...))
 	add(grpcreflect.NewHandlerV1Alpha(reflector, options...))
 	return handlers
 }
-
-// An Observer is an [http.ResponseWriter] that learns which status HTTP has for the
-// failure of a call. The answer itself has status 200 in gRPC and gRPC-Web.
-type Observer interface{ Failed(status int) }
 
 // call is what the id service knows of a request beside its message.
 type call struct {
@@ -66,7 +63,7 @@ func callOf(ctx context.Context) call { return ctx.Value(callKey{}).(call) }
 // admitted authenticates the caller before it reads the request's message.
 func admitted(s *service.Service, refuse *connect.ErrorWriter, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, err := s.Admit(r)
+		caller, err := s.Admit(w, r)
 		if err != nil {
 			_ = refuse.Write(w, r, translate(w, err)) // fails if the client has gone
 			return
@@ -133,17 +130,4 @@ func (i ids) Parse(ctx context.Context, r *uidringv1.ParseRequest) (*uidringv1.P
 		return &uidringv1.ParseResponse{}, nil
 	}
 	return &uidringv1.ParseResponse{Time: timestamppb.New(parts.Time), Worker: &parts.Worker, Sequence: &parts.Sequence}, nil
-}
-
-// health is the checker of the standard health service.
-type health func() bool
-
-func (ready health) Check(_ context.Context, r *grpchealth.CheckRequest) (*grpchealth.CheckResponse, error) {
-	switch {
-	case r.Service != "" && r.Service != uidringv1connect.IdServiceName:
-		return nil, connect.NewError(connect.CodeNotFound, nil)
-	case ready():
-		return &grpchealth.CheckResponse{Status: grpchealth.StatusServing}, nil
-	}
-	return &grpchealth.CheckResponse{Status: grpchealth.StatusNotServing}, nil
 }

@@ -18,7 +18,7 @@ import (
 func newHandler(t testing.TB) http.Handler {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(path, []byte(`generators: [{name: ids, kind: cached, layout: 31/1/31, worker: "static:1"}]`), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(`generators: [{name: ids, kind: cached, layout: 31/1/31, ids_per_s: -1, worker: "static:1"}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, err := config.Read(path, config.Flags{})

@@ -9,8 +9,9 @@
 //	/metrics          for Prometheus
 //	/status/          status page: package uidstatus
 //	/healthz          200 while the process serves
-//	/readyz           200 while every generator can issue ids and the server is not
-//	                  stopping; otherwise 503 with the names of those that cannot
+//	/readyz           200 while a generator and all required ones can issue ids and the
+//	                  server is not stopping; otherwise 503. With ?generator=name it is
+//	                  about that generator
 //
 // Where the config has tokens or client certificates, the pages and metrics need a
 // token with operations: true, or a certificate. /healthz and /readyz need none, and

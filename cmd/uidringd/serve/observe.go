@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/uidring/uidring/cmd/uidringd/generators"
+	"github.com/uidring/uidring/cmd/uidringd/service"
 	"github.com/uidring/uidring/uid/uidprom"
 )
 
@@ -21,25 +22,33 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 	took     *prometheus.HistogramVec
-	known    sync.Map // of took's prometheus.Observer by series: a search by labels takes longer
+	callers  *prometheus.CounterVec
+	known    sync.Map // of *counts by series: a search by labels takes longer
 	inFlight prometheus.Gauge
 }
 
-// series is what a request's time is counted under.
+// series is what a request is counted under.
 type series struct {
-	route  string
-	status int
+	route, caller string
+	status        int
 }
 
-func (m *metrics) of(s series) prometheus.Observer {
-	o, found := m.known.Load(s)
+// counts are those of a series.
+type counts struct {
+	took  prometheus.Observer
+	calls prometheus.Counter
+}
+
+func (m *metrics) of(s series) *counts {
+	c, found := m.known.Load(s)
 	if !found {
-		o, _ = m.known.LoadOrStore(s, m.took.WithLabelValues(s.route, strconv.Itoa(s.status)))
+		code := strconv.Itoa(s.status)
+		c, _ = m.known.LoadOrStore(s, &counts{m.took.WithLabelValues(s.route, code), m.callers.WithLabelValues(s.caller, code)})
 	}
-	return o.(prometheus.Observer)
+	return c.(*counts)
 }
 
-func newMetrics(set *generators.Set) (*metrics, error) {
+func newMetrics(set *generators.Set, more ...prometheus.Collector) (*metrics, error) {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -47,10 +56,14 @@ func newMetrics(set *generators.Set) (*metrics, error) {
 			Help:    "Time from a request's header to the end of its answer.",
 			Buckets: []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"route", "code"}),
+		callers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "uidringd_caller_requests_total",
+			Help: "Requests by the name of the caller's token; of all certificates under (certificate), of all others under (none).",
+		}, []string{"caller", "code"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "uidringd_requests_in_flight", Help: "Requests that have begun and not ended."}),
 	}
 	all := []prometheus.Collector{
-		m.took, m.inFlight,
+		m.took, m.callers, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
 	}
 	clocked := map[string]uidprom.Generator{}
@@ -68,7 +81,7 @@ func newMetrics(set *generators.Set) (*metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range append(all, counters) {
+	for _, c := range append(append(all, counters), more...) {
 		if err := m.registry.Register(c); err != nil {
 			return nil, err
 		}
@@ -80,14 +93,18 @@ func newMetrics(set *generators.Set) (*metrics, error) {
 type recorder struct {
 	http.ResponseWriter
 	status int
-	failed int // of a call by gRPC, whose status is 200; 0 is none
+	failed *service.Error // nil without one
+	caller service.Caller
 	bytes  int64
 }
 
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
-// Failed implements [rpc.Observer].
-func (r *recorder) Failed(status int) { r.failed = status }
+// Admitted implements [service.Observer].
+func (r *recorder) Admitted(c service.Caller) { r.caller = c }
+
+// Failed implements [service.Observer].
+func (r *recorder) Failed(e *service.Error) { r.failed = e }
 
 func (r *recorder) WriteHeader(status int) {
 	if r.status == 0 && status >= http.StatusOK {
@@ -126,21 +143,38 @@ func (s *server) observed(next http.Handler, m *metrics) http.Handler {
 		seen := recorders.Get().(*recorder)
 		*seen = recorder{ResponseWriter: w}
 		next.ServeHTTP(seen, r) // whatever panics ends the connection, and is logged by net/http
-		status, bytes := max(seen.status, seen.failed, http.StatusOK), seen.bytes
+		about := *seen
 		*seen = recorder{}
 		recorders.Put(seen)
+		about.status = max(about.status, http.StatusOK)
+		if about.failed != nil {
+			about.status = int(about.failed.Kind)
+		}
 
 		ended := time.Since(start)
 		took := ended - began
-		m.of(series{r.Pattern, status}).Observe(took.Seconds())
+		count := m.of(series{r.Pattern, label(about.caller), about.status})
+		count.took.Observe(took.Seconds())
+		count.calls.Inc()
 		log := good
-		if status >= http.StatusBadRequest {
+		if about.status >= http.StatusBadRequest {
 			log = failed
 		}
 		if log.due(start.Add(ended)) {
-			log.write(r, status, bytes, took)
+			log.write(r, &about, took)
 		}
 	})
+}
+
+// label returns what a caller's requests are counted under.
+func label(c service.Caller) string {
+	switch {
+	case c.Token():
+		return c.Name()
+	case c.Name() != "":
+		return "(certificate)"
+	}
+	return "(none)"
 }
 
 // accessLog writes lines about requests, a bounded number a second. A line says how
@@ -176,8 +210,13 @@ func (a *accessLog) due(now time.Time) bool {
 
 // write writes a line by the request's route. The path and the query are left out: a
 // path can hold an id, and clients put anything there.
-func (a *accessLog) write(r *http.Request, status int, bytes int64, took time.Duration) {
-	a.logger.LogAttrs(r.Context(), slog.LevelInfo, "request",
-		slog.String("route", r.Pattern), slog.String("proto", r.Proto), slog.Int("status", status), slog.Int64("bytes", bytes), slog.Duration("took", took),
-		slog.String("remote", r.RemoteAddr), slog.Int64("skipped", a.skipped.Swap(0)))
+func (a *accessLog) write(r *http.Request, about *recorder, took time.Duration) {
+	line := []slog.Attr{
+		slog.String("route", r.Pattern), slog.String("proto", r.Proto), slog.Int("status", about.status), slog.Int64("bytes", about.bytes), slog.Duration("took", took),
+		slog.String("remote", r.RemoteAddr), slog.String("caller", about.caller.Name()), slog.Int64("skipped", a.skipped.Swap(0)),
+	}
+	if about.failed != nil && about.failed.Cause != nil {
+		line = append(line, slog.Any("cause", about.failed.Cause))
+	}
+	a.logger.LogAttrs(r.Context(), slog.LevelInfo, "request", line...)
 }

@@ -20,7 +20,7 @@ func TestAccessLog(t *testing.T) {
 		add := func(a *accessLog, n int) {
 			for range n {
 				if a.due(time.Now()) {
-					a.write(request, 200, 19, time.Millisecond)
+					a.write(request, &recorder{status: 200, bytes: 19}, time.Millisecond)
 				}
 			}
 		}

@@ -2,15 +2,19 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"html/template"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 
-	"github.com/uidring/uidring/cmd/uidringd/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/config"
+	"github.com/uidring/uidring/cmd/uidringd/service"
 )
 
 //go:embed page.html
@@ -18,58 +22,83 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
+// pagePolicy allows the page's own style and script, and nothing else.
+var pagePolicy = "default-src 'none'; style-src " + hashed("style") + "; script-src " + hashed("script") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// hashed returns an element of the page as a Content-Security-Policy allows it.
+func hashed(element string) string {
+	_, text, _ := strings.Cut(pageText, "<"+element+">")
+	text, _, _ = strings.Cut(text, "</"+element+">")
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
 // hostPattern matches hosts that need no quotes in a shell.
 var hostPattern = regexp.MustCompile(`^[A-Za-z0-9_.:\[\]-]+$`)
 
-// listed is a generator on the page.
+// listed is a generator of the config on the page.
 type listed struct {
-	*catalog.Entry
-	Path string // of its ids; a counter's name can be any text, so Path is escaped
+	Name, About string
+	Status      string // link to its status
+	Fault       string // why it is not ready; "" if it is
+	MaxIDs      int
+	Lines       []string // of curl
 }
 
 // page lists the generators, those with a clock first, with lines of curl that work.
 func (s *server) page(address string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		data := struct {
-			URL        string
-			Token      bool
-			Generators []listed
-			Tags       []string
-		}{URL: "http://", Token: len(s.config.Tokens) > 0}
+		at := "http://"
 		if r.TLS != nil {
-			data.URL = "https://"
+			at = "https://"
 		}
 		if hostPattern.MatchString(r.Host) {
-			data.URL += r.Host
+			at += r.Host
 		} else {
-			data.URL += address
+			at += address
 		}
-		for _, entry := range s.set.List() {
-			data.Generators = append(data.Generators, listed{entry, "/v1/" + url.PathEscape(entry.Name)})
+		curl := "curl "
+		if len(s.config.Tokens) > 0 {
+			curl = `curl -H "Authorization: Bearer $TOKEN" `
 		}
-		slices.SortStableFunc(data.Generators, func(a, b listed) int {
-			switch {
-			case (a.Layout == nil) == (b.Layout == nil):
-				return 0
-			case a.Layout != nil:
-				return -1
+		unready := s.look()
+		var clocked, counters []listed
+		for _, entry := range s.config.Generators {
+			base := entry.Common()
+			g := listed{Name: base.Name, MaxIDs: cmp.Or(base.IDs, s.config.Limits.IDs)}
+			if err := unready[base.Name]; err != nil {
+				g.Fault = service.Reason(err)
 			}
-			return 1
-		})
-		for _, g := range s.config.Generators {
-			if tags, ok := g.Generator.(*config.Tags); ok {
-				data.Tags = append(data.Tags, tags.Match)
+			path := base.Name // has no character that an address or a shell reads
+			layout := config.LayoutOf(entry.Generator)
+			switch tags, many := entry.Generator.(*config.Tags); {
+			case many:
+				g.About, path = "Ids of every counter whose tag matches "+tags.Match+".", "TAG"
+				g.Status = "status/?" + url.Values{"q": {tags.Match[:strings.IndexAny(tags.Match+"*", `*?[\`)]}}.Encode()
+			case layout != nil:
+				g.About = "Unique ids that carry their time (" + base.Kind + ", " + layout.String() + ")."
+				g.Status = "status/?" + url.Values{"name": {base.Name}}.Encode()
+			default:
+				g.About = "Ids of a counter."
+				g.Status = "status/?" + url.Values{"segment": {base.Name}}.Encode()
+			}
+			ids := at + "/v1/" + path
+			g.Lines = []string{curl + "'" + ids + "'", curl + "'" + ids + "?n=5'", curl + "'" + ids + "?n=5&format=json'", curl + "-X POST '" + ids + "/runs?n=1000'"}
+			if layout != nil {
+				clocked = append(clocked, g)
+			} else {
+				counters = append(counters, g)
 			}
 		}
 		var page bytes.Buffer
-		if err := pageTemplate.Execute(&page, data); err != nil {
+		if err := pageTemplate.Execute(&page, struct{ Generators []listed }{slices.Concat(clocked, counters)}); err != nil {
 			s.logger.Error("page", "error", err)
 			answer(w, http.StatusInternalServerError, "the page cannot be made; see the log\n")
 			return
 		}
 		header := w.Header()
 		header.Set("Content-Type", "text/html; charset=utf-8")
-		header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'")
+		header.Set("Content-Security-Policy", pagePolicy)
 		header.Set("X-Content-Type-Options", "nosniff")
 		_, _ = w.Write(page.Bytes()) // a client that has gone reads no error
 	})

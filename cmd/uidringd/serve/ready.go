@@ -3,87 +3,129 @@ package serve
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
+	"time"
 
-	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/uidring/uidring/cmd/uidringd/service"
 )
 
-// readiness remembers which generators were not ready, so that changes are logged.
+// lookPause is how long one look at the generators serves all who ask.
+const lookPause = time.Second
+
+// readiness is the last look at the generators.
 type readiness struct {
-	mu    sync.Mutex
-	names map[string]bool
+	mu      sync.Mutex
+	at      time.Time
+	unready map[string]error // never changes
 }
 
 func (s *server) healthz(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok\n") }
 
-// readyz names the generators that are not ready, with reasons that have no text of a
-// store. The log has that text.
-func (s *server) readyz(w http.ResponseWriter, _ *http.Request) {
-	if s.draining.Load() {
-		answer(w, http.StatusServiceUnavailable, "not ready: the server is stopping\n")
+// readyz says whether this server should get requests, and which generators are not
+// ready. With ?generator=name it says whether that generator is ready.
+func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
+	name := r.URL.Query().Get("generator")
+	unready, known, fault := s.ready(name)
+	if !known {
+		answer(w, http.StatusNotFound, fmt.Sprintf("there is no generator %.200q in the config\n", name))
 		return
 	}
-	unready := s.look()
-	if len(unready) == 0 {
-		answer(w, http.StatusOK, "ready\n")
-		return
+	status, text := http.StatusOK, "ready\n"
+	if fault != nil {
+		status, text = http.StatusServiceUnavailable, fmt.Sprintf("not ready: %v\n", fault)
 	}
-	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(unready)) {
-		fmt.Fprintf(&text, "not ready: %s: %s\n", name, reason(unready[name]))
+	for _, generator := range s.set.Names() {
+		if err := unready[generator]; err != nil && (name == "" || name == generator) {
+			text += fmt.Sprintf("generator %q is not ready: %s\n", generator, service.Reason(err))
+		}
 	}
-	answer(w, http.StatusServiceUnavailable, text.String())
+	answer(w, status, text)
 }
 
-func (s *server) ready() bool { return !s.draining.Load() && len(s.look()) == 0 }
+// serving implements [rpc.Health].
+func (s *server) serving(generator string) (serving, known bool) {
+	_, known, fault := s.ready(generator)
+	return fault == nil, known
+}
+
+var errStopping = errors.New("the server is stopping")
+
+// ready returns why a generator of the config should get no requests, nil if it should.
+// Without a name, it returns that of the server. unready has all that are not ready.
+func (s *server) ready(name string) (unready map[string]error, known bool, fault error) {
+	if name != "" && !slices.Contains(s.set.Names(), name) {
+		return nil, false, nil
+	}
+	if s.draining.Load() {
+		return nil, true, errStopping
+	}
+	unready = s.look()
+	switch {
+	case name == "":
+		fault = s.set.Ready(unready)
+	case unready[name] != nil:
+		fault = errors.New(service.Reason(unready[name]))
+	}
+	return unready, true, fault
+}
 
 // look returns which generators are not ready, and logs what has changed.
 func (s *server) look() map[string]error {
+	last := &s.readiness
+	last.mu.Lock()
+	defer last.mu.Unlock()
+	if time.Since(last.at) < lookPause {
+		return last.unready
+	}
 	unready := s.set.Unready()
-	s.unready.mu.Lock()
-	defer s.unready.mu.Unlock()
 	for name, err := range unready {
-		if !s.unready.names[name] {
+		if last.unready[name] == nil {
 			s.logger.Error("not ready", "generator", name, "error", err)
 		}
 	}
-	for name := range s.unready.names {
+	for name := range last.unready {
 		if unready[name] == nil {
 			s.logger.Info("ready again", "generator", name)
 		}
 	}
-	s.unready.names = map[string]bool{}
-	for name := range unready {
-		s.unready.names[name] = true
-	}
+	last.at, last.unready = time.Now(), unready
 	return unready
 }
 
-// reason says why without the text of a driver, which may show addresses.
-func reason(err error) string {
-	for _, known := range []struct {
-		err  error
-		text string
-	}{
-		{uid.ErrClosed, "it is closed"},
-		{uid.ErrTimeExhausted, "its layout has run out of time"},
-		{uid.ErrReservation, "no time is reserved under its worker number"},
-		{uid.ErrClockBackward, "the clock has moved backward"},
-		{segment.ErrUsedUp, "its counter is used up"},
-		{segment.ErrRewound, "its store has gone back"},
-		{segment.ErrUnknownTag, "its store has no such counter"},
-		{segment.ErrAway, "its store is away"},
-	} {
-		if errors.Is(err, known.err) {
-			return known.text
-		}
+var readyDesc = prometheus.NewDesc("uidringd_generator_ready", "1 while the generator can issue ids.", []string{"generator"}, nil)
+
+var endDesc = prometheus.NewDesc("uidringd_certificate_not_after_timestamp_seconds", "When the certificate in use ends.", nil, nil)
+
+// Describe implements [prometheus.Collector].
+func (s *server) Describe(descs chan<- *prometheus.Desc) {
+	descs <- readyDesc
+	descs <- endDesc
+	for _, m := range connectionMetrics {
+		descs <- m.desc
 	}
-	return "it cannot issue ids; see the log"
+}
+
+// Collect implements [prometheus.Collector].
+func (s *server) Collect(collected chan<- prometheus.Metric) {
+	if end, secure := s.files.end(); secure {
+		collected <- prometheus.MustNewConstMetric(endDesc, prometheus.GaugeValue, float64(end.Unix()))
+	}
+	now := s.doors.Counts()
+	for _, m := range connectionMetrics {
+		collected <- prometheus.MustNewConstMetric(m.desc, m.kind, m.read(now))
+	}
+	unready := s.look()
+	for _, name := range s.set.Names() {
+		value := 1.0
+		if unready[name] != nil {
+			value = 0
+		}
+		collected <- prometheus.MustNewConstMetric(readyDesc, prometheus.GaugeValue, value, name)
+	}
 }
 
 func answer(w http.ResponseWriter, status int, text string) {

@@ -1,7 +1,13 @@
 package serve
 
 import (
+	"fmt"
+	"log/slog"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
@@ -14,69 +20,77 @@ import (
 
 // handler returns all routes. address is where the server listens.
 func (s *server) handler(address string) (http.Handler, error) {
-	ids, err := service.New(s.set, s.admits(func(*config.Token) bool { return true }))
+	ids, err := service.New(s.set, admits(s.config, s.logger))
 	if err != nil {
 		return nil, err
 	}
-	status, err := uidstatus.New(s.set.Clocked(), uidstatus.Config{Segments: s.set.Counters, Hosts: s.config.Hosts})
+	status, err := uidstatus.New(s.set.Clocked(), uidstatus.Config{
+		Segments: s.set.Counters,
+		Hosts:    s.config.Hosts,
+		Home:     "../",
+		Settings: map[string]string{"MaxBorrow": "max_borrow", "MaxAge": "max_age", "Ahead": "ahead"},
+	})
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMetrics(s.set)
+	m, err := newMetrics(s.set, s)
 	if err != nil {
 		return nil, err
 	}
-	operators, err := s.operators()
-	if err != nil {
-		return nil, err
+	operators := func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !s.known(r.Host) {
+				api.WriteProblem(w, &service.Error{Kind: service.Forbidden, Detail: fmt.Sprintf("the host of the request is %.200q, want localhost, an IP address or an entry of hosts", r.Host)})
+				return
+			}
+			caller, err := ids.Admit(w, r)
+			if err == nil {
+				err = caller.Operator()
+			}
+			if err != nil {
+				api.WriteProblem(w, err)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
 	}
-	routes := rpc.New(ids, s.ready)
+	routes := rpc.New(ids, s.serving, s.stopped)
 	routes["GET /healthz"] = http.HandlerFunc(s.healthz)
 	routes["GET /readyz"] = http.HandlerFunc(s.readyz)
 	routes["GET /metrics"] = operators(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	routes["/status/"] = operators(status)
 	routes["GET /{$}"] = operators(s.page(address))
-	return s.observed(api.New(ids, routes), m), nil
+	return s.observed(s.bounded(api.New(ids, routes)), m), nil
 }
 
-// admits returns who may draw ids, of the tokens that are chosen.
-func (s *server) admits(chosen func(*config.Token) bool) service.Config {
-	c := s.config
+// known reports whether a request to a page may have this Host header: a web page could
+// read the answer under a name of its own (DNS rebinding), except if callers
+// authenticate.
+func (s *server) known(host string) bool {
+	if len(s.config.Tokens) > 0 || s.config.TLS != nil && s.config.TLS.ClientCA != "" {
+		return true
+	}
+	host = strings.TrimSuffix((&url.URL{Host: host}).Hostname(), ".")
+	_, err := netip.ParseAddr(host)
+	return err == nil || slices.ContainsFunc(append([]string{"localhost"}, s.config.Hosts...), func(name string) bool {
+		return name == "*" || strings.EqualFold(strings.TrimSuffix(name, "."), host)
+	})
+}
+
+// admits returns who may draw ids, and the limits.
+func admits(c *config.Config, logger *slog.Logger) service.Config {
 	how := service.Config{
 		ClientCerts: c.TLS != nil && c.TLS.ClientCA != "",
 		Rate:        c.Limits.Requests,
 		Burst:       c.Limits.Burst,
 		Waiting:     c.Limits.Waiting,
 		Wait:        c.Limits.Wait,
-		Logger:      s.logger,
+		Logger:      logger,
 	}
 	for i := range c.Tokens {
-		if token := &c.Tokens[i]; chosen(token) {
-			hash, _ := token.Hash() // the config is checked
-			how.Tokens = append(how.Tokens, service.Token{Name: token.Name, Hash: hash, May: token.Allows})
-		}
+		token := &c.Tokens[i]
+		hash, _ := token.Hash() // the config is checked
+		how.Tokens = append(how.Tokens, service.Token{Name: token.Name, Hash: hash, May: token.Allows, Operations: token.Operations})
 	}
 	return how
-}
-
-// operators returns what lets operators pass: everybody where nobody has to
-// authenticate.
-func (s *server) operators() (func(http.Handler) http.Handler, error) {
-	how := s.admits(func(t *config.Token) bool { return t.Operations })
-	if len(s.config.Tokens) > 0 && len(how.Tokens) == 0 && !how.ClientCerts {
-		refused := &service.Error{Kind: service.Forbidden, Detail: "no token of the config has operations: true"}
-		return func(http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { api.WriteProblem(w, refused) })
-		}, nil
-	}
-	guard, err := service.New(s.set, how)
-	return func(h http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if _, err := guard.Admit(r); err != nil {
-				api.WriteProblem(w, err)
-				return
-			}
-			h.ServeHTTP(w, r)
-		})
-	}, err
 }

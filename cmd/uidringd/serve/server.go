@@ -10,26 +10,33 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"os/signal"
 	"runtime"
 	"sync/atomic"
+	"syscall"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"golang.org/x/time/rate"
 
 	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/cmd/uidringd/generators"
 	"github.com/uidring/uidring/cmd/uidringd/internal/deadline"
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 )
 
 // server serves a set of generators.
 type server struct {
-	config   *config.Config
-	set      *generators.Set
-	logger   *slog.Logger
-	draining atomic.Bool // written by stop; read by requests
-	unready  readiness
+	config    *config.Config
+	set       *generators.Set
+	doors     *gate.Gate
+	files     *certificates // nil without TLS
+	logger    *slog.Logger
+	running   atomic.Int64  // requests under way, probes left out; written by requests
+	draining  atomic.Bool   // written by stop; read by requests
+	stopped   chan struct{} // closed when no more requests are accepted
+	readiness readiness
 }
 
 // heapReserve is how many bytes serve allocates and never touches. Untouched, they take
@@ -39,10 +46,6 @@ type server struct {
 // runs. Unlike a greater GOGC, the reserve adds at most twice its size to a server with
 // many connections.
 const heapReserve = 32 << 20
-
-// mostStreams is how many requests a connection of HTTP/2 may have at once. An answer that
-// its client does not read holds a buffer.
-const mostStreams = 100
 
 // serve opens the generators and serves until ctx ends.
 func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io.Writer) (err error) {
@@ -61,6 +64,11 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 		return cli.CauseOf(ctx, err)
 	}
 	defer func() {
+		if err == nil {
+			logger.Info("stopped")
+		}
+	}()
+	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
 		defer cancel()
 		if failed := set.Close(closing); failed != nil {
@@ -69,7 +77,16 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 	}()
 	unused := make([]byte, heapReserve)
 	defer runtime.KeepAlive(unused)
-	s := &server{config: c, set: set, logger: logger}
+	timed, stop := deadline.New(listener, late(c.Limits))
+	defer stop()
+	seldomFull := rate.Sometimes{Interval: time.Second}
+	doors := gate.New(timed, fits(c.Limits, logger), func(now gate.Counts) {
+		seldomFull.Do(func() {
+			logger.Warn("too many connections: idle ones are ended, and those of an address without idle ones are refused",
+				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
+		})
+	})
+	s := &server{doors: doors, files: files, config: c, set: set, logger: logger, stopped: make(chan struct{})}
 	handler, err := s.handler(listener.Addr().String())
 	if err != nil {
 		return err
@@ -85,11 +102,14 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 		MaxHeaderBytes: c.Limits.HeaderBytes,
 		ErrorLog:       log.New(&seldom{logger, rate.NewLimiter(10, 10)}, "", 0),
 		BaseContext:    func(net.Listener) context.Context { return base },
+		ConnContext:    doors.Context,
+		ConnState:      doors.State,
 		Protocols:      new(http.Protocols),
 		// WriteTimeout ends a stream. A client that reads nothing from its connection would
 		// keep the connection.
-		HTTP2: &http.HTTP2Config{WriteByteTimeout: c.Limits.Write, MaxConcurrentStreams: mostStreams},
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: c.Limits.Write, MaxConcurrentStreams: c.Limits.Streams},
 	}
+	web.RegisterOnShutdown(func() { close(s.stopped) })
 	web.Protocols.SetHTTP1(true)
 	web.Protocols.SetHTTP2(true)
 	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC without TLS
@@ -102,13 +122,19 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 		return err
 	}
 	ended := make(chan error, 1)
-	timed, stop := deadline.New(listener, late(c.Limits))
-	defer stop()
-	go func() { ended <- start(netutil.LimitListener(timed, c.Limits.Connections)) }()
-	select {
-	case err := <-ended:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
+	go func() { ended <- start(doors) }()
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP) // which would end the process, and give nothing back
+	defer signal.Stop(again)
+	for running := true; running; {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("serve: %w", err)
+		case <-again:
+			logger.Warn("SIGHUP does not read the config again: a change needs a restart. Certificates are read again when their files change")
+		case <-ctx.Done():
+			running = false
+		}
 	}
 	s.stop(web, cut)
 	<-ended

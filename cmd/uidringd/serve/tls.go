@@ -21,7 +21,8 @@ type certificates struct {
 
 	mu     sync.Mutex
 	looked time.Time
-	seen   [3]stamp
+	seen   [3]stamp // of the files in now
+	failed string   // why the files that changed since could not be used
 	now    *tls.Config
 }
 
@@ -63,17 +64,29 @@ func (c *certificates) present() *tls.Config {
 		return c.now
 	}
 	c.looked = time.Now()
-	if seen := c.stamps(); seen != c.seen {
-		c.seen = seen
-		fresh, err := c.files.Load()
-		if err != nil {
-			c.logger.Warn("the new certificates cannot be used: the ones before stay in use", "error", err)
-			return c.now
-		}
-		c.logger.Info("the certificates were read again")
-		c.now = fresh
+	seen := c.stamps()
+	if seen == c.seen {
+		return c.now
 	}
+	fresh, err := c.files.Load()
+	if err != nil { // it is tried again, since a permission changes no stamp
+		if text := err.Error(); text != c.failed {
+			c.failed = text
+			c.logger.Warn("the new certificates cannot be used: the ones before stay in use", "error", err)
+		}
+		return c.now
+	}
+	c.seen, c.failed, c.now = seen, "", fresh
+	c.logger.Info("the certificates were read again", "not_after", fresh.Certificates[0].Leaf.NotAfter)
 	return c.now
+}
+
+// end returns when the certificate in use ends; false without one.
+func (c *certificates) end() (time.Time, bool) {
+	if c == nil {
+		return time.Time{}, false
+	}
+	return c.present().Certificates[0].Leaf.NotAfter, true
 }
 
 func (c *certificates) stamps() (s [3]stamp) {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/catalog"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Kind is a kind of failure, and its status in HTTP.
@@ -34,6 +36,7 @@ type Error struct {
 	Kind   Kind
 	Detail string        // names the value and what was wanted
 	Retry  time.Duration // when to try again; 0 unless Kind is TooManyRequests or Unavailable
+	Cause  error         // for the log alone: it may hold addresses; nil if Detail says all
 }
 
 func (e *Error) Error() string { return e.Detail }
@@ -49,10 +52,12 @@ func (s *Service) explain(name string, err error) error {
 	if known := (*Error)(nil); errors.As(err, &known) {
 		return err
 	}
-	e := &Error{Kind: Unavailable, Retry: time.Second}
+	e := &Error{Kind: Unavailable, Retry: time.Second, Cause: err}
 	switch {
 	case errors.Is(err, catalog.ErrUnknown):
 		return &Error{Kind: Unknown, Detail: fmt.Sprintf("there is no generator %q", name)}
+	case errors.Is(err, catalog.ErrNotStarted):
+		e.Detail, e.Retry = fmt.Sprintf("generator %q has not started: %s", name, Reason(err)), startRetry
 	case errors.Is(err, context.Canceled):
 		e.Detail = "the request was cancelled"
 		return e
@@ -71,4 +76,42 @@ func (s *Service) explain(name string, err error) error {
 	}
 	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "status", int(e.Kind), "err", err) })
 	return e
+}
+
+// startRetry is when to ask a generator again that has not started.
+const startRetry = 10 * time.Second
+
+// reasons are in the order in which Reason looks for them.
+var reasons = []struct {
+	err  error
+	text string
+}{
+	{catalog.ErrStarting, "its start takes long"},
+	{uid.ErrClosed, "it is closed"},
+	{uid.ErrTimeExhausted, "its layout has run out of time"},
+	{uid.ErrReservation, "no time is reserved under its worker number"},
+	{uid.ErrClockBackward, "the clock has moved backward"},
+	{uid.ErrWorkerRange, "its worker number is too large for its layout"},
+	{lease.ErrHeld, "another process holds its worker number"},
+	{lease.ErrExhausted, "no worker number is left"},
+	{lease.ErrSkew, "the clock differs too much from its store's"},
+	{segment.ErrUsedUp, "its counter is used up"},
+	{segment.ErrRewound, "its store has gone back"},
+	{segment.ErrUnknownTag, "its store has no such counter"},
+	{segment.ErrUnusable, "its counter is unusable as it is; see the log"},
+	{segment.ErrAway, "its store is away"},
+}
+
+// Reason says why a generator cannot issue ids, without the text of a driver, which may
+// show addresses.
+func Reason(err error) string {
+	for _, known := range reasons {
+		if errors.Is(err, known.err) {
+			return known.text
+		}
+	}
+	if network := net.Error(nil); errors.As(err, &network) {
+		return "its store is away"
+	}
+	return "it cannot issue ids; see the log"
 }

@@ -1,18 +1,20 @@
 package service
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
 	"math"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 )
 
 // Token is a bearer token.
@@ -22,11 +24,43 @@ type Token struct {
 
 	// May reports whether the token is for a generator; nil means for every one.
 	May func(generator string) bool
+
+	// Operations reports whether the token is for metrics and the status page.
+	Operations bool
 }
 
-// Caller is the sender of a request. The zero Caller is anonymous.
+// Caller is the sender of a request. The zero Caller is anonymous, and may do everything.
 type Caller struct {
 	token *Token // nil for all others
+	cert  string // the subject's common name of a client certificate
+	key   any    // by what the rate is counted
+}
+
+// Name returns the name of the caller's token, or of its certificate. It is "" for an
+// anonymous caller.
+func (c Caller) Name() string {
+	if c.token != nil {
+		return c.token.Name
+	}
+	return c.cert
+}
+
+// Token reports whether the caller has a token.
+func (c Caller) Token() bool { return c.token != nil }
+
+// Operator returns an [*Error] of kind [Forbidden] unless the caller is an operator.
+func (c Caller) Operator() error {
+	if c.token == nil || c.token.Operations {
+		return nil
+	}
+	return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token %q is not for operations", c.token.Name)}
+}
+
+// Observer is an [http.ResponseWriter] that learns who sent the request, and why it
+// failed. An answer by gRPC has status 200 although the call failed.
+type Observer interface {
+	Admitted(Caller)
+	Failed(*Error)
 }
 
 func (c Caller) may(generator string) bool {
@@ -37,13 +71,39 @@ func (c Caller) may(generator string) bool {
 // that called least recently, which then starts with a full burst again.
 const mostCallers = 10_000
 
+// An address may send this many wrong tokens. Beyond that, no token is looked up for it
+// but those that it has used before: others behind the same address keep theirs.
+const (
+	wrongPerSecond = 5
+	wrongBurst     = 50
+)
+
 // guard admits callers, and limits the rate of each.
 type guard struct {
 	tokens      []Token
 	clientCerts bool
-	rate        rate.Limit
-	burst       int
-	limiters    *lru.Cache[any, *rate.Limiter] // by caller; nil without a limit
+	requests    *limiters                     // of callers; nil without a limit
+	wrong       *limiters                     // of wrong tokens, by address
+	used        *lru.Cache[tokenOf, struct{}] // right tokens
+}
+
+// tokenOf is a token that an address has used.
+type tokenOf struct {
+	address any
+	token   *Token
+}
+
+// limiters has a limiter for each caller.
+type limiters struct {
+	rate  rate.Limit
+	burst int
+	what  string // is counted
+	of    *lru.Cache[any, *rate.Limiter]
+}
+
+func newLimiters(perSecond float64, burst int, what string) *limiters {
+	of, _ := lru.New[any, *rate.Limiter](mostCallers) // fails for a size below 1 only
+	return &limiters{rate.Limit(perSecond), burst, what, of}
 }
 
 func newGuard(config Config) (*guard, error) {
@@ -61,44 +121,59 @@ func newGuard(config Config) (*guard, error) {
 		}
 		names[token.Hash] = token.Name
 	}
-	g := &guard{tokens: config.Tokens, clientCerts: config.ClientCerts, rate: rate.Limit(config.Rate), burst: config.Burst}
-	if g.burst == 0 {
-		g.burst = max(1, int(config.Rate))
-	}
+	g := &guard{tokens: config.Tokens, clientCerts: config.ClientCerts, wrong: newLimiters(wrongPerSecond, wrongBurst, "wrong tokens")}
+	g.used, _ = lru.New[tokenOf, struct{}](mostCallers)
 	if config.Rate > 0 {
-		g.limiters, _ = lru.New[any, *rate.Limiter](mostCallers) // fails for a size below 1 only
+		g.requests = newLimiters(config.Rate, cmp.Or(config.Burst, max(1, int(config.Rate))), "requests")
 	}
 	return g, errors.Join(faults...)
 }
 
 // Admit returns whom the request comes from. The error is an [*Error] of kind
-// [Unauthorized] or [TooManyRequests].
-func (s *Service) Admit(r *http.Request) (Caller, error) { return s.guard.admit(r) }
-
-func (g *guard) admit(r *http.Request) (Caller, error) {
-	caller, err := g.authenticate(r)
-	if err != nil || g.limiters == nil {
+// [Unauthorized] or [TooManyRequests]. If w is an [Observer], it learns of the caller.
+func (s *Service) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
+	caller, err := s.guard.authenticate(r)
+	if err != nil {
 		return caller, err
 	}
-	return caller, g.limit(g.key(caller, r))
+	if o, ok := w.(Observer); ok {
+		o.Admitted(caller)
+	}
+	if s.guard.requests == nil {
+		return caller, nil
+	}
+	return caller, s.guard.requests.take(caller.key, 1)
 }
 
 func (g *guard) authenticate(r *http.Request) (Caller, error) {
 	if len(g.tokens) == 0 && !g.clientCerts {
-		return Caller{}, nil
+		return Caller{key: gate.Address(r.RemoteAddr)}, nil
 	}
 	header := r.Header["Authorization"]
 	if len(header) == 0 {
 		if g.clientCerts && verified(r) {
-			return Caller{}, nil
+			cert := r.TLS.VerifiedChains[0][0]
+			return Caller{cert: cert.Subject.CommonName, key: sha256.Sum256(cert.Raw)}, nil
 		}
 		return Caller{}, &Error{Kind: Unauthorized, Detail: g.wanted()}
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
+	from := gate.Address(r.RemoteAddr)
 	if len(header) == 1 && strings.EqualFold(scheme, "Bearer") {
-		if t := g.find(strings.TrimSpace(token)); t != nil {
-			return Caller{t}, nil
+		t := g.find(strings.TrimSpace(token))
+		use := tokenOf{from, t}
+		switch known := t != nil && g.used.Contains(use); {
+		case !known && g.wrong.spent(from):
+			// A token that is guessed now is refused as a wrong one is.
+		case t != nil:
+			if !known {
+				g.used.Add(use, struct{}{})
+			}
+			return Caller{token: t, key: t}, nil
 		}
+	}
+	if err := g.wrong.take(from, 1); err != nil {
+		return Caller{}, err
 	}
 	return Caller{}, &Error{Kind: Unauthorized, Detail: "the Authorization header holds no known bearer token"}
 }
@@ -128,36 +203,27 @@ func (g *guard) find(token string) *Token {
 	return &g.tokens[found]
 }
 
-// key returns by what the rate of a caller is counted.
-func (g *guard) key(caller Caller, r *http.Request) any {
-	switch {
-	case caller.token != nil:
-		return caller.token
-	case g.clientCerts && verified(r):
-		return sha256.Sum256(r.TLS.VerifiedChains[0][0].Raw)
-	}
-	remote, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr // not TCP
-	}
-	addr := remote.Addr().Unmap()
-	if addr.Is6() {
-		net, _ := addr.WithZone("").Prefix(64) // 64 bits fit
-		return net
-	}
-	return addr
-}
-
-func (g *guard) limit(key any) error {
-	limiter, ok := g.limiters.Get(key)
+func (l *limiters) get(key any) *rate.Limiter {
+	limiter, ok := l.of.Get(key)
 	if !ok {
-		limiter = rate.NewLimiter(g.rate, g.burst)
-		if before, found, _ := g.limiters.PeekOrAdd(key, limiter); found {
+		limiter = rate.NewLimiter(l.rate, l.burst)
+		if before, found, _ := l.of.PeekOrAdd(key, limiter); found {
 			limiter = before
 		}
 	}
+	return limiter
+}
+
+// spent reports whether a caller has had all that it may have now.
+func (l *limiters) spent(key any) bool {
+	limiter, ok := l.of.Peek(key)
+	return ok && limiter.Tokens() < 1
+}
+
+// take counts n of a caller, or returns an [*Error] of kind [TooManyRequests].
+func (l *limiters) take(key any, n int) error {
 	now := time.Now()
-	r := limiter.ReserveN(now, 1)
+	r := l.get(key).ReserveN(now, n)
 	wait := r.DelayFrom(now)
 	if wait == 0 {
 		return nil
@@ -165,7 +231,7 @@ func (g *guard) limit(key any) error {
 	r.CancelAt(now)
 	return &Error{
 		Kind:   TooManyRequests,
-		Detail: fmt.Sprintf("more than %v requests a second, or %d at once", g.rate, g.burst),
+		Detail: fmt.Sprintf("more than %v %s a second, or %d at once", l.rate, l.what, l.burst),
 		Retry:  wait,
 	}
 }

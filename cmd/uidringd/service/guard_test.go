@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/uidring/uidring/uid"
 )
 
 func request(remote string, authorization ...string) *http.Request {
@@ -68,7 +71,7 @@ func TestAuthentication(t *testing.T) {
 		{Config{ClientCerts: true, Tokens: tokens}, request("x", "Bearer any-token"), "any"},
 		{Config{ClientCerts: true, Tokens: tokens}, request("x"), "want a bearer token in the Authorization header, or a client certificate"},
 	} {
-		caller, err := newService(t, &one{}, test.config).Admit(test.r)
+		caller, err := newService(t, &one{}, test.config).Admit(nil, test.r)
 		got := ""
 		switch {
 		case err != nil:
@@ -90,7 +93,7 @@ func TestAuthentication(t *testing.T) {
 func TestAuthorization(t *testing.T) {
 	c := &one{entry: entry(counting(0))}
 	s := newService(t, c, Config{Tokens: []Token{token("any"), token("orders", "orders")}})
-	caller, err := s.Admit(request("x", "Bearer orders-token"))
+	caller, err := s.Admit(nil, request("x", "Bearer orders-token"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +139,7 @@ func checkRate(t *testing.T, s *Service, callers map[string][]*http.Request) {
 		for _, want := range []int{3, 2, 2} {
 			admitted, e := 0, (*Error)(nil)
 			for i := range 10 {
-				if _, err := s.Admit(requests[i%len(requests)]); err == nil {
+				if _, err := s.Admit(nil, requests[i%len(requests)]); err == nil {
 					admitted++
 				} else if !errors.As(err, &e) || e.Kind != TooManyRequests || e.Retry <= 0 || e.Retry > time.Second/2 {
 					t.Errorf("%s: %v", name, err)
@@ -154,9 +157,118 @@ func checkRate(t *testing.T, s *Service, callers map[string][]*http.Request) {
 func TestManyCallers(t *testing.T) {
 	s := newService(t, &one{}, Config{Rate: 1})
 	for i := range 2 * mostCallers {
-		s.Admit(request(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)))
+		s.Admit(nil, request(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)))
 	}
-	if n := s.guard.limiters.Len(); n != mostCallers {
+	if n := s.guard.requests.of.Len(); n != mostCallers {
 		t.Errorf("%d callers are remembered, want %d", n, mostCallers)
+	}
+}
+
+// TestWrongTokens shows that an address that sends wrong tokens cannot guess on. Tokens
+// that it has used before stay good, and so do other addresses.
+func TestWrongTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t, &one{}, Config{Tokens: []Token{token("a"), token("b")}})
+		send := func(address, token string) Kind {
+			_, err := s.Admit(nil, request(address, "Bearer "+token))
+			if e := (*Error)(nil); errors.As(err, &e) {
+				return e.Kind
+			}
+			return 0
+		}
+		if kind := send("10.0.0.1:1", "a-token"); kind != 0 {
+			t.Errorf("a right token: %d", kind)
+		}
+		for i := range wrongBurst + 10 {
+			want := Unauthorized
+			if i >= wrongBurst {
+				want = TooManyRequests
+			}
+			if kind := send("10.0.0.1:2", "guess"); kind != want {
+				t.Errorf("wrong token %d: %d, want %d", i, kind, want)
+			}
+		}
+		for _, sent := range []struct {
+			address, token string
+			want           Kind
+		}{
+			{"10.0.0.1:3", "b-token", TooManyRequests}, {"10.0.0.1:3", "a-token", 0}, {"10.0.0.2:3", "b-token", 0}, {"10.0.0.2:3", "guess", Unauthorized},
+		} {
+			if kind := send(sent.address, sent.token); kind != sent.want {
+				t.Errorf("%s from %s: %d, want %d", sent.token, sent.address, kind, sent.want)
+			}
+		}
+		time.Sleep(time.Second)
+		if kind := send("10.0.0.1:3", "b-token"); kind != 0 {
+			t.Errorf("after a second: %d", kind)
+		}
+	})
+}
+
+// TestGreedy shows that the ids of a caller are limited, those of each generator on their
+// own, and that others do not notice. Ids count once, also if the generator is opened
+// again meanwhile; asking for a generator draws none.
+func TestGreedy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed := true
+		issue := counting(0)
+		c := &one{entry: entry(func(ctx context.Context, ids []uid.ID) (int, error) {
+			if closed {
+				closed = false
+				return 0, uid.ErrClosed
+			}
+			return issue(ctx, ids)
+		})}
+		c.entry.Rate, c.entry.Burst = 1000, 5000
+		s := newService(t, c, Config{Tokens: []Token{token("greedy"), token("modest")}})
+		draw := func(name string, n int) error {
+			caller, err := s.Admit(nil, request("10.0.0.1:1", "Bearer "+name+"-token"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Find(t.Context(), caller, "a", n); err != nil {
+				t.Error(err)
+			}
+			_, err = s.Draw(t.Context(), caller, "a", n)
+			return err
+		}
+		if err := draw("greedy", 5000); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			e := (*Error)(nil)
+			if err := draw("greedy", 2000); !errors.As(err, &e) || e.Kind != TooManyRequests || e.Retry != 2*time.Second || e.Detail != "more than 1000 ids of \"a\" a second, or 5000 at once" {
+				t.Errorf("%v, retry after %v; want 2s", err, e.Retry)
+			}
+		}
+		if err := draw("modest", 5000); err != nil {
+			t.Errorf("the other caller: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		if err := draw("greedy", 2000); err != nil {
+			t.Errorf("after two seconds: %v", err)
+		}
+		c.entry = entry(counting(0))
+		c.entry.Rate, c.entry.Burst = 1000, 5000
+		if err := draw("greedy", 5000); err != nil {
+			t.Errorf("of another generator: %v", err)
+		}
+		if err := draw("greedy", 1); kindOf(t, err) != TooManyRequests {
+			t.Errorf("of another generator: %v", err)
+		}
+	})
+}
+
+// TestOperator shows which callers are operators.
+func TestOperator(t *testing.T) {
+	operator := token("ops")
+	operator.Operations = true
+	for _, caller := range []Caller{{}, {cert: "x"}, {token: &operator}} {
+		if err := caller.Operator(); err != nil {
+			t.Errorf("%q: %v", caller.Name(), err)
+		}
+	}
+	if err := (Caller{token: &Token{Name: "app"}}).Operator(); kindOf(t, err) != Forbidden || err.Error() != `the token "app" is not for operations` {
+		t.Errorf("%v", err)
 	}
 }

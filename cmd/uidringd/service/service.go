@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -21,11 +22,12 @@ import (
 
 // Config holds who may draw, and the limits. The zero Config admits everyone.
 type Config struct {
-	// Tokens and ClientCerts say who may draw. Without both, everyone may.
+	// Tokens and ClientCerts say who may draw. Without both, everyone may, and everyone
+	// is an operator.
 	Tokens []Token
 
-	// ClientCerts makes a verified client certificate valid for every generator. The
-	// listener verifies it (tls.VerifyClientCertIfGiven or stricter).
+	// ClientCerts makes a verified client certificate valid for every generator and for
+	// operations. The listener verifies it (tls.VerifyClientCertIfGiven or stricter).
 	ClientCerts bool
 
 	// Rate is how many requests a second a caller may make in the long run, and
@@ -36,8 +38,9 @@ type Config struct {
 	Burst int
 
 	// Waiting is how many requests wait for ids at once, at most; 0 is
-	// [DefaultWaiting]. A request that finds its ids ready does not wait: a generator
-	// whose store hangs keeps no ids of another from their callers.
+	// [DefaultWaiting]. Each source of the catalog has an equal share, so that one whose
+	// store hangs leaves the others theirs. A request that finds its ids ready does not
+	// wait.
 	Waiting int
 
 	// Wait is how long a request waits for ids, at most; 0 is [DefaultWait].
@@ -59,7 +62,8 @@ const (
 type Service struct {
 	catalog catalog.Catalog
 	guard   *guard
-	waiting places
+	waiting []places // by source
+	drawn   sync.Map // of *limiters of callers' ids, by *catalog.Entry
 	wait    time.Duration
 	log     *slog.Logger
 	seldom  rate.Sometimes
@@ -88,9 +92,15 @@ func New(c catalog.Catalog, config Config) (*Service, error) {
 	if config.Waiting == 0 {
 		config.Waiting = DefaultWaiting
 	}
-	s.waiting.most = int64(config.Waiting)
+	_, sources := c.Source("")
+	s.waiting = make([]places, max(1, sources))
+	for i := range s.waiting {
+		s.waiting[i].most = int64(max(1, config.Waiting/len(s.waiting)))
+	}
 	return s, nil
 }
+
+var errPlaces = errors.New("more requests wait for the generator than its share of limits.waiting")
 
 // Find returns the generator of a name, for a caller that may draw n ids from it.
 func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (*catalog.Entry, error) {
@@ -104,9 +114,18 @@ func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (
 
 // Draw draws n ids of the named generator. Call [Drawn.Done] at the end. If Draw cannot
 // draw all n within Config.Wait, the error is an [*Error], and the drawn ids are a gap.
+// Draw counts n ids of the caller, also if it fails then, and refuses more than the
+// entry's Rate and Burst with an error of kind [TooManyRequests].
 func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
 	d := pool.Get().(*Drawn)
+	counted := false
 	err := s.within(ctx, caller, name, n, func(ctx context.Context, e *catalog.Entry) error {
+		if e.Rate > 0 && !counted {
+			if err := s.limitersOf(e).take(caller.key, n); err != nil {
+				return err
+			}
+			counted = true
+		}
 		d.Entry = e
 		return d.draw(ctx, n)
 	})
@@ -117,6 +136,14 @@ func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (
 	return d, nil
 }
 
+func (s *Service) limitersOf(e *catalog.Entry) *limiters {
+	l, found := s.drawn.Load(e)
+	if !found {
+		l, _ = s.drawn.LoadOrStore(e, newLimiters(e.Rate, e.Burst, fmt.Sprintf("ids of %q", e.Name)))
+	}
+	return l.(*limiters)
+}
+
 // within calls f with the named generator, if a request may have n ids of it. f may wait
 // on its context, as long as the limits allow. within calls f once more if the generator
 // was closed meanwhile, as the counter of an idle tag is.
@@ -124,7 +151,8 @@ func (s *Service) within(ctx context.Context, caller Caller, name string, n int,
 	if !caller.may(name) {
 		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
 	}
-	bounded := &patience{Context: ctx, limit: s.wait, places: &s.waiting}
+	source, _ := s.catalog.Source(name)
+	bounded := &patience{Context: ctx, limit: s.wait, places: &s.waiting[source]}
 	defer bounded.end()
 	try := func() error {
 		entry, err := s.catalog.Get(bounded, name)
@@ -144,7 +172,12 @@ func (s *Service) within(ctx context.Context, caller Caller, name string, n int,
 	case err == nil:
 		return nil
 	case bounded.full.Load() && errors.Is(err, context.Canceled):
-		return &Error{Kind: Unavailable, Detail: fmt.Sprintf("%d requests wait for ids already", s.waiting.most), Retry: time.Second}
+		return &Error{
+			Kind:   Unavailable,
+			Detail: fmt.Sprintf("%d requests wait for ids of generator %q already", bounded.places.most, name),
+			Retry:  time.Second,
+			Cause:  errPlaces,
+		}
 	}
 	return s.explain(name, err)
 }

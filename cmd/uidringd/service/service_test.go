@@ -30,6 +30,9 @@ type one struct {
 	opened func() *catalog.Entry // makes entry anew for each Get, if set
 }
 
+// Source has the names 0, 1 and 2 in sources of their own.
+func (o *one) Source(name string) (i, n int) { return max(0, strings.Index("012", name)), 3 }
+
 func (o *one) Get(context.Context, string) (*catalog.Entry, error) {
 	o.gets.Add(1)
 	if o.opened != nil {
@@ -171,47 +174,78 @@ func TestWait(t *testing.T) {
 	})
 }
 
-// TestWaiting shows that requests above Waiting are refused at once. Ids that are ready
-// need no place. A request frees its place, however it ends.
+// TestWaiting shows that requests above a source's share of Waiting are refused at once,
+// and those of other sources are not. Ids that are ready need no place. A request frees
+// its place, however it ends.
 func TestWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := &one{}
-		s := newService(t, c, Config{Wait: time.Second, Waiting: 2})
-		draw := func(f fill) error {
-			c.entry = entry(f)
-			_, err := s.Draw(t.Context(), Caller{}, "a", 1)
-			return err
-		}
-		for range 3 {
-			c.entry = entry(hanging)
-			var waiting sync.WaitGroup
-			for range 2 {
-				waiting.Go(func() { s.Draw(t.Context(), Caller{}, "a", 1) })
+	for _, each := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &one{}
+			s := newService(t, c, Config{Wait: time.Second, Waiting: 3*each + 1})
+			draw := func(name string, f fill) error {
+				c.entry = entry(f)
+				_, err := s.Draw(t.Context(), Caller{}, name, 1)
+				return err
 			}
-			synctest.Wait()
-			began := time.Now()
-			if err := draw(counting(0)); err != nil {
-				t.Errorf("ids that are ready: %v", err)
-			}
-			for range 2 {
-				err, e := draw(hanging), (*Error)(nil)
-				if !errors.As(err, &e) || e.Kind != Unavailable || e.Retry <= 0 || e.Detail != "2 requests wait for ids already" || time.Since(began) != 0 {
-					t.Errorf("a third request gets %v after %v", err, time.Since(began))
+			for range 3 {
+				c.entry = entry(hanging)
+				var waiting sync.WaitGroup
+				began := time.Now()
+				for range each {
+					for _, name := range []string{"0", "2"} {
+						waiting.Go(func() {
+							if _, err := s.Draw(t.Context(), Caller{}, name, 1); time.Since(began) != time.Second {
+								t.Errorf("a request with a place gets %v after %v", err, time.Since(began))
+							}
+						})
+					}
 				}
+				synctest.Wait()
+				if err := draw("0", counting(0)); err != nil {
+					t.Errorf("ids that are ready: %v", err)
+				}
+				for _, name := range []string{"0", "2"} {
+					err, e := draw(name, hanging), (*Error)(nil)
+					want := fmt.Sprintf("%d requests wait for ids of generator %q already", each, name)
+					if !errors.As(err, &e) || e.Kind != Unavailable || e.Retry <= 0 || e.Detail != want || e.Cause == nil || time.Since(began) != 0 {
+						t.Errorf("one request more gets %v after %v", err, time.Since(began))
+					}
+				}
+				if err := draw("1", hanging); time.Since(began) != time.Second {
+					t.Errorf("a request of another source gets %v after %v", err, time.Since(began))
+				}
+				waiting.Wait()
 			}
-			waiting.Wait()
+			for range 3 {
+				func() {
+					defer func() { recover() }()
+					_ = draw("0", func(ctx context.Context, _ []uid.ID) (int, error) { panic(ctx.Err()) })
+				}()
+			}
+			began := time.Now()
+			if err := draw("0", hanging); time.Since(began) != time.Second {
+				t.Errorf("a request alone gets %v after %v", err, time.Since(began))
+			}
+		})
+	}
+}
+
+// TestRetry shows that ids drawn before the generator was closed are not in the answer.
+func TestRetry(t *testing.T) {
+	calls, ready := 0, counting(0)
+	c := &one{entry: entry(func(ctx context.Context, ids []uid.ID) (int, error) {
+		if calls++; calls == 2 {
+			return 0, uid.ErrClosed
 		}
-		for range 3 {
-			func() {
-				defer func() { recover() }()
-				_ = draw(func(ctx context.Context, _ []uid.ID) (int, error) { panic(ctx.Err()) })
-			}()
-		}
-		began := time.Now()
-		if err := draw(hanging); time.Since(began) != time.Second {
-			t.Errorf("a request alone gets %v after %v", err, time.Since(began))
-		}
-	})
+		return ready(ctx, ids)
+	})}
+	d, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Runs) != 1 || d.Runs[0] != (Run{513, 600}) {
+		t.Errorf("the answer is %v, want 600 ids from 513", d.Runs)
+	}
 }
 
 // TestClosedMeanwhile shows that a counter that was closed for being idle is opened
@@ -240,6 +274,7 @@ func TestErrors(t *testing.T) {
 		logged bool
 	}{
 		{fmt.Errorf("%w: %q", catalog.ErrUnknown, "a"), Unknown, false},
+		{fmt.Errorf("%w: %s: %w", catalog.ErrNotStarted, secret, uid.ErrTimeExhausted), Unavailable, true},
 		{fmt.Errorf("%s: %w", secret, uid.ErrTimeExhausted), Exhausted, true},
 		{fmt.Errorf("%s: %w", secret, segment.ErrUsedUp), Exhausted, true},
 		{fmt.Errorf("%s: %w", secret, segment.ErrRewound), Exhausted, true},
@@ -259,6 +294,9 @@ func TestErrors(t *testing.T) {
 			}
 			if (e.Retry > 0) != (e.Kind == Unavailable) {
 				t.Errorf("%v: Retry is %v", test.err, e.Retry)
+			}
+			if (e.Cause != nil) != (e.Kind >= 500) {
+				t.Errorf("%v: the cause is %v", test.err, e.Cause)
 			}
 			if logged := strings.Contains(log.String(), "hunter2"); logged != test.logged {
 				t.Errorf("%v: log is %q", test.err, log.String())

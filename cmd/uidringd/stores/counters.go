@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"strings"
 
 	"github.com/uidring/uidring/cmd/uidring/database"
 	"github.com/uidring/uidring/uid/segment"
@@ -28,7 +27,7 @@ type Counters struct {
 // With create, OpenCounters makes a missing SQLite file.
 func OpenCounters(ctx context.Context, dsn, origin, table string, create bool, logger *slog.Logger) (*Counters, error) {
 	place := At(dsn, origin)
-	if scheme, _, _ := strings.Cut(strings.ToLower(dsn), "://"); scheme == "redis" || scheme == "rediss" {
+	if database.KindOf(dsn) == database.Redis {
 		return redisCounters(ctx, place, logger)
 	}
 	open := place.OpenExisting
@@ -43,7 +42,7 @@ func OpenCounters(ctx context.Context, dsn, origin, table string, create bool, l
 	if table == Sequence {
 		kind = segmentsql.Sequence
 	}
-	return &Counters{kind(db.DB), db.Name, place, db.Close}, nil
+	return &Counters{kind(db.DB, segmentsql.WithLogger(logger)), db.Name, place, db.Close}, nil
 }
 
 func redisCounters(ctx context.Context, place database.Place, logger *slog.Logger) (*Counters, error) {

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/uidring/uidring/cmd/uidring/database"
 	"github.com/uidring/uidring/worker/lease"
@@ -16,22 +19,10 @@ import (
 
 func etcd(text string) (*database.Store, error) {
 	a := read(text, "2379")
-	config := clientv3.Config{
-		DialTimeout: a.duration("timeout", patience),
-		TLS:         a.tls(a.yes("tls")),
-		Logger:      zap.NewNop(), // whatever fails is returned
-	}
-	a.credentials(&config.Username, &config.Password)
+	config := a.etcd()
 	prefix := cmp.Or(strings.TrimSuffix(a.path, "/"), workeretcd.DefaultPrefix)
 	if err := errors.Join(a.end("timeout, tls, ca, cert or key"), workeretcd.NewStore(new(clientv3.Client), prefix).Check()); err != nil {
 		return nil, err
-	}
-	scheme := "http://"
-	if config.TLS != nil {
-		scheme = "https://"
-	}
-	for _, host := range a.hosts {
-		config.Endpoints = append(config.Endpoints, scheme+host)
 	}
 	return &database.Store{Name: a.name(), Timeout: config.DialTimeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
 		if err := reach(ctx, a.hosts); err != nil {
@@ -46,6 +37,32 @@ func etcd(text string) (*database.Store, error) {
 		}
 		return workeretcd.NewStore(client, prefix), client.Close, nil
 	}}, nil
+}
+
+// etcd returns the client's configuration.
+func (a *address) etcd() clientv3.Config {
+	config := clientv3.Config{
+		DialTimeout: a.duration("timeout", patience),
+		// A connection that a network dropped without a notice is given up after 15 s.
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: 5 * time.Second,
+		// By default an attempt to connect lasts up to 20 s, and the pauses grow to 2 minutes.
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+			MinConnectTimeout: 5 * time.Second,
+			Backoff:           backoff.Config{BaseDelay: time.Second, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second},
+		})},
+		TLS:    a.tls(a.yes("tls")),
+		Logger: zap.NewNop(), // whatever fails is returned
+	}
+	a.credentials(&config.Username, &config.Password)
+	scheme := "http://"
+	if config.TLS != nil {
+		scheme = "https://"
+	}
+	for _, host := range a.hosts {
+		config.Endpoints = append(config.Endpoints, scheme+host)
+	}
+	return config
 }
 
 // credentials sets user and password, which come together.

@@ -59,7 +59,14 @@ import (
 )
 
 // All reads the URLs of every store that is no SQL database.
-var All = database.Stores{"etcd": etcd, "redis": redisServers, "rediss": redisServers, "zk": zooKeeper}
+var All = make(database.Stores)
+
+func init() {
+	readers := database.Stores{database.Etcd: etcd, database.Redis: redisServers, database.ZK: zooKeeper}
+	for scheme, kind := range database.Kinds {
+		All[scheme] = readers[kind]
+	}
+}
 
 // At is the place that a DSN of any store names. origin is the flag, variable or field
 // that has the DSN, for errors.

@@ -31,7 +31,7 @@ func give(t *testing.T, dsn string) {
 	t.Helper()
 	open := at(t, dsn)
 	defer closes(t, open)
-	held, err := open.Lease(t.Context(), 1023, time.Now, func(lease.Grant) {})
+	held, err := open.Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,9 @@
 // Package deadline makes the deadlines of connections cheap.
 //
 // net/http sets a deadline eight times for a request, and hardly any is ever reached. A
-// connection of this package only notes a deadline. A read or write looks at it when it
-// begins, and one goroutine looks from time to time at the reads and writes of all
-// connections. So a deadline is reached late, by the time between two looks at most, and
+// connection of this package only notes a deadline. Each read and write checks the noted
+// deadline at its start, and one goroutine looks from time to time at the reads and writes
+// of all connections. So a deadline is reached late, by the time between two looks at most, and
 // never early. A deadline that is over when it is set ends reads or writes at once.
 package deadline
 

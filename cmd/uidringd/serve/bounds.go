@@ -1,0 +1,80 @@
+package serve
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/uidring/uidring/cmd/uidringd/api"
+	"github.com/uidring/uidring/cmd/uidringd/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
+	"github.com/uidring/uidring/cmd/uidringd/service"
+)
+
+// spareFiles are for stores, certificates and the listener.
+const spareFiles = 128
+
+// fits returns the limits of connections, as far as the system allows so many open files.
+func fits(l config.Limits, logger *slog.Logger) gate.Limits {
+	limits := gate.Limits{All: l.Connections, One: l.PerAddress}
+	if files, known := openFiles(); known && limits.All > files-spareFiles-gate.Extras {
+		limits.All = max(1, files-spareFiles-gate.Extras)
+		logger.Warn("limits.connections is more than the system allows: the server takes fewer; raise RLIMIT_NOFILE, or lower the limit",
+			"limits.connections", l.Connections, "open_files", files, "connections", limits.All)
+	}
+	return limits
+}
+
+// bounded refuses requests above limits.requests, and on extra connections, with 503. It
+// cuts those off that would hold memory although they are refused: a client that reads
+// nothing. Probes pass always.
+func (s *server) bounded(next http.Handler) http.Handler {
+	most := int64(s.config.Limits.Running)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if probe(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		running := s.running.Add(1)
+		defer s.running.Add(-1)
+		switch {
+		case running > most+most/4+1:
+			panic(http.ErrAbortHandler)
+		case running > most:
+			w.Header().Set("Connection", "close")
+			api.WriteProblem(w, &service.Error{Kind: service.Unavailable, Detail: "too many requests are under way", Retry: retryBusy})
+		case gate.Extra(r.Context()):
+			w.Header().Set("Connection", "close")
+			api.WriteProblem(w, &service.Error{Kind: service.Unavailable, Detail: "too many connections are busy", Retry: retryBusy})
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// retryBusy is when to try again after a refusal.
+const retryBusy = time.Second
+
+// probe reports whether a request asks for the server's health. Watch lasts, and is none.
+func probe(r *http.Request) bool {
+	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasSuffix(r.URL.Path, "/grpc.health.v1.Health/Check")
+}
+
+// connectionMetrics are of the gate.
+var connectionMetrics = []struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	read func(gate.Counts) float64
+}{
+	{prometheus.NewDesc("uidringd_connections", "Open connections.", nil, nil), prometheus.GaugeValue,
+		func(c gate.Counts) float64 { return float64(c.Open) }},
+	{prometheus.NewDesc("uidringd_connections_idle", "Open connections without a request.", nil, nil), prometheus.GaugeValue,
+		func(c gate.Counts) float64 { return float64(c.Idle) }},
+	{prometheus.NewDesc("uidringd_connections_ended_total", "Connections that were closed since others came.", nil, nil), prometheus.CounterValue,
+		func(c gate.Counts) float64 { return float64(c.Ended) }},
+	{prometheus.NewDesc("uidringd_connections_refused_total", "Connections of addresses that had limits.per_address, none idle.", nil, nil), prometheus.CounterValue,
+		func(c gate.Counts) float64 { return float64(c.Refused) }},
+}
