@@ -34,12 +34,15 @@ model: ## check the models, and find the faults that are seeded in them (needs s
 	.ci/model $$(git ls-files '*.pml')
 
 torture: ## kill and disturb processes and servers of every backend, until TORTURE_IDS ids are collected
-	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/torture -run TestTorture -count=1 -parallel 6 -v -timeout 60m
+	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/torture -run 'TestTorture|TestStyles' -count=1 -parallel 6 -v -timeout 60m
 
 fleet: ## kill and disturb servers behind a balancer FLEET_ROUNDS times, while clients of every kind draw ids (needs mariadbd and postgres)
 	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run TestFleet -count=1 -v -timeout 60m
 
-faults: ## put each fault of testdata/faults.txt into a scratch clone, and expect a test to fail
+flood: ## hold as much of a server's memory as clients without a token can, and expect it to stay below the manifests' limit
+	UIDRING_FLOOD=1 go test ./cmd/uidringd -run TestFlood -count=1 -v -timeout 30m
+
+faults: ## switch on each fault of testdata/faults.txt in a scratch clone, and expect a test to fail
 	.ci/faults testdata/faults.txt
 
 fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
@@ -57,4 +60,4 @@ release: ## make the release VERSION, such as v1.2.3, of the present commit; pus
 ci: ## run every step of CI
 	.ci/run
 
-.PHONY: help test race busy lint api proto outdated model torture fleet faults fuzz bench serverbench release ci
+.PHONY: help test race busy lint api proto outdated model torture fleet flood faults fuzz bench serverbench release ci

@@ -99,7 +99,7 @@ func measured() *results {
 	r.plan()
 	for _, c := range r.cells {
 		c.NsPerID, c.IDs, c.Calls = measure.Series{90}, 1000, 1000
-		if strings.HasPrefix(c.Name, "Cached") || strings.HasPrefix(c.Name, "Segment") || strings.HasPrefix(c.Name, "Client") || strings.HasPrefix(c.Name, "boost") {
+		if strings.HasPrefix(c.Name, "Cached") || strings.HasPrefix(c.Name, "Segment") || strings.HasPrefix(c.Name, "boost") {
 			c.NsPerID, c.Ring = measure.Series{1}, []uid.Stats{{Borrowed: 5, Issued: 1000}}
 		}
 	}

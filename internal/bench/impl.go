@@ -40,7 +40,6 @@ func all() []impl {
 		add, called, now,
 		cachedNext, cachedNextN, cachedWaitN, cachedAll, defaultNext, defaultNextN, defaultAll, slotsNext,
 		segmentNext, segmentNextN, segmentAll,
-		clientNext, clientNextN, clientAll, clientFetch,
 		snowflakePeer, sonyflakePeer, xidPeer, googleV7, googleV4, gofrsV7, ulidPeer, ksuidPeer, objectID,
 		mutexCounter, channelFeed, vestaLocked, vestaSwapped,
 	}, stores()...)

@@ -33,7 +33,7 @@ func manyTags(n int) measure.Subject {
 				return nil, err
 			}
 		}
-		return &measure.Instance{Close: tags.Close, Loop: func(calls int) (uint64, error) {
+		return &measure.Instance{Close: func() error { return tags.Shutdown(ctx) }, Loop: func(calls int) (uint64, error) {
 			at := rand.IntN(n)
 			return measure.Repeat(calls, func() (uint64, error) {
 				if at++; at == n {

@@ -13,9 +13,9 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Leaser leases numbers, as lease.Leaser, lease.Permanent and workerzk.LeafLeaser do.
+// Leaser leases numbers, as lease.Leaser and lease.Permanent do.
 type Leaser interface {
-	Lease(ctx context.Context, limit int64, clock func() time.Time, granted func(lease.Grant)) (lease.Lease, error)
+	Lease(ctx context.Context, r lease.Request) (lease.Lease, error)
 }
 
 // Holder is a lease and the history of its grants. It is safe for concurrent use.
@@ -39,7 +39,7 @@ func Take(t testing.TB, from Leaser, limit int64) *Holder {
 // Holder has no number, only the history.
 func Try(ctx context.Context, t testing.TB, from Leaser, limit int64, clock func() time.Time) (*Holder, error) {
 	h := new(Holder)
-	held, err := from.Lease(ctx, limit, clock, h.granted)
+	held, err := from.Lease(ctx, lease.Request{Limit: limit, Clock: clock, Granted: h.granted})
 	if err == nil {
 		h.Lease = held
 		t.Cleanup(h.Kill)

@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"strings"
-	"testing"
 
 	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
@@ -32,12 +30,4 @@ func Example_withoutCgo() {
 	defer gen.Close()
 	fmt.Println("worker", gen.Worker())
 	// Output: worker 1
-}
-
-// TestCodeWithoutCgo finds the second Go code of README.md in the body of the
-// example.
-func TestCodeWithoutCgo(t *testing.T) {
-	if got, want := codeOfREADME(t)[1], bodyOf(t, "nocgo_test.go", "Example_withoutCgo"); !strings.HasPrefix(want, got) {
-		t.Errorf("README.md has\n%s\n\nand the example\n%s", got, want)
-	}
 }

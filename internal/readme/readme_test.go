@@ -3,47 +3,40 @@
 package readme
 
 import (
-	"context"
-	"fmt"
-	"log"
+	"go/format"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"testing"
-	"time"
-
-	"gorm.io/driver/sqlite"
-	"gorm.io/gorm"
-
-	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker"
 )
 
-func Example() {
-	db, err := gorm.Open(sqlite.Open("app.db"), &gorm.Config{})
-	if err != nil {
-		log.Fatal(err)
+// TestSample builds the Go program of README.md, and runs it twice.
+func TestSample(t *testing.T) {
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, "README.md"), -1)
+	if len(blocks) != 1 {
+		t.Fatalf("README.md has %d blocks of Go, want 1", len(blocks))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // for the start only
-	defer cancel()
-	gen, err := uid.NewCached(ctx, worker.NewRegistry(db), uid.Config{BoostPower: 4, PaddingFactor: 50})
-	if err != nil {
-		log.Fatal(err)
+	text := []byte(blocks[0][1])
+	if formatted, err := format.Source(text); err != nil || string(formatted) != string(text) {
+		t.Errorf("gofmt: %v", err)
 	}
-	defer gen.Close()
-
-	id, err := gen.Next()
-	if err != nil {
-		log.Fatal(err)
+	folder := t.TempDir()
+	source, program := filepath.Join(folder, "main.go"), filepath.Join(folder, "program")
+	if err := os.WriteFile(source, text, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	parts, err := gen.Parse(id)
-	if err != nil {
-		log.Fatal(err)
+	build := exec.Command("go", "build", "-o", program, source)
+	build.Dir = root
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
 	}
-	fmt.Println("worker", parts.Worker, "sequence", parts.Sequence)
-	// Output: worker 1 sequence 0
-}
-
-// TestCode compares the first Go code of README.md with the body of Example.
-func TestCode(t *testing.T) {
-	if got, want := codeOfREADME(t)[0], bodyOf(t, "readme_test.go", "Example"); got != want {
-		t.Errorf("README.md has\n%s\n\nand the example\n%s", got, want)
+	for _, worker := range []string{"1", "2"} {
+		run := exec.Command(program)
+		run.Dir = folder
+		said, err := run.CombinedOutput()
+		if err != nil || !regexp.MustCompile(`(?m)^\d{15,19} of worker `+worker+`$`).Match(said) {
+			t.Errorf("%v: %s", err, said)
+		}
 	}
 }

@@ -33,7 +33,9 @@ type access struct {
 	leases   lease.Store
 	counters counters                                  // nil where segments have no store
 	rewind   func(ctx context.Context, to int64) error // sets the counter as a restored copy has it
-	ping     func(ctx context.Context) error           // nil if opening the backend has called the server
+	sql      *database                                 // nil without SQL
+	leaf     func(port int, options ...lease.Option) *lease.Leaser
+	ping     func(ctx context.Context) error // nil if opening the backend has called the server
 	close    func()
 }
 
@@ -47,8 +49,8 @@ type counters interface {
 
 var silent = slog.New(slog.DiscardHandler)
 
-// open opens a backend by its URL.
-func open(url string) (*access, error) {
+// open opens a backend by its URL. Counters in SQL log to log.
+func open(url string, log *slog.Logger) (*access, error) {
 	scheme, addresses, _ := strings.Cut(url, "://")
 	switch scheme {
 	case "etcd":
@@ -58,20 +60,21 @@ func open(url string) (*access, error) {
 	case "zk":
 		return openZooKeeper(strings.Split(addresses, ","))
 	}
-	return openSQL(url)
+	return openSQL(url, log)
 }
 
-func openSQL(url string) (*access, error) {
+func openSQL(url string, log *slog.Logger) (*access, error) {
 	db, err := dbtest.Open(url)
 	if err != nil {
 		return nil, err
 	}
 	return &access{
 		leases:   worker.NewStore(db),
-		counters: segmentsql.LeafAlloc(db),
+		counters: segmentsql.LeafAlloc(db, segmentsql.WithLogger(log)),
 		rewind: func(ctx context.Context, to int64) error {
 			return db.WithContext(ctx).Exec("UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?", to, tag).Error
 		},
+		sql:   &database{db},
 		close: func() { _ = dbtest.Close(db) },
 	}, nil
 }
@@ -123,6 +126,9 @@ func openZooKeeper(addresses []string) (*access, error) {
 				return fmt.Errorf("zookeeper: %v", state)
 			}
 			return nil
+		},
+		leaf: func(port int, options ...lease.Option) *lease.Leaser {
+			return workerzk.Leaf(conn, tag, port, workerzk.LeafConfig{Address: "127.0.0.1"}, options...)
 		},
 		close: conn.Close,
 	}, nil

@@ -22,13 +22,18 @@ type backend struct {
 	servers  []*server  // none for SQLite
 	proxies  [][]*proxy // of each seat, one to each server
 	counters bool       // segments have a store there
+
+	namespaces map[int]*namespace // by seat; the others are in the test's
 }
 
-// backends are the stores by name. Each function skips the test where the store is
-// not installed.
+// opener starts a backend with its files in dir. It skips the test where the store is not
+// installed.
+type opener func(ctx context.Context, t *testing.T, dir string) *backend
+
+// backends are the stores by name.
 var backends = []struct {
 	name string
-	open func(ctx context.Context, t *testing.T, dir string) *backend
+	open opener
 }{
 	{"sqlite", openSQLite},
 	{"mariadb", openMariaDB},
@@ -88,7 +93,7 @@ func (b *backend) serve(ctx context.Context, t *testing.T, programs ...servertes
 	for range seats {
 		var own []*proxy
 		for _, s := range b.servers {
-			p, err := newProxy(s.address)
+			p, err := newProxy("127.0.0.1", s.address)
 			must(t, err)
 			t.Cleanup(p.close)
 			own = append(own, p)
@@ -126,7 +131,7 @@ func (b *backend) open(ctx context.Context) (*access, error) {
 		addresses = append(addresses, s.address())
 	}
 	for {
-		a, err := open(b.url(addresses))
+		a, err := open(b.url(addresses), silent)
 		if err == nil || sleep(ctx, 50*time.Millisecond) != nil {
 			return a, err
 		}

@@ -127,6 +127,8 @@ func (c *child) none(err error) (reason int, lacks time.Duration) {
 		return noneAway, 0
 	case c.Kind == kindCounter && errors.Is(err, segment.ErrRewound):
 		return noneRewound, 0
+	case c.Kind == kindCounter && errors.Is(err, segment.ErrUnusable):
+		return noneNarrow, 0
 	case c.Kind == kindDefault && errors.As(err, &backward):
 		return noneBackward, backward.Amount
 	case c.Kind == kindCached && errors.As(err, &limit):

@@ -42,6 +42,13 @@ func stamped(host string, attempt int64, spans ...span) *process {
 	return p
 }
 
+// registered is a process with a number from a Registry.
+func registered(host string, spans ...span) *process {
+	p := drew(kindCached, host, 1, spans...)
+	p.Leaser = leaserRegistry
+	return p
+}
+
 // counted is a process that reserved ranges of a counter.
 func counted(host string, ranges []span, spans ...span) *process {
 	p := drew(kindCounter, host, 1, spans...)
@@ -130,6 +137,8 @@ func TestJudge(t *testing.T) {
 		"granted more":              {change: func(p []*process) { p[0].grants = []grant{{1, 1, 0, since(3001)}} }, want: []string{granted}},
 		"granted":                   {change: func(p []*process) { p[0].grants = []grant{{1, 1, 0, since(2000)}} }},
 		"granted, from too early":   {change: func(p []*process) { p[1].grants = []grant{{2, 1, since(2999), since(5000)}} }, want: []string{granted}},
+		"a number without a record": {more: []*process{registered("r", span{at(0, 2), 5})}},
+		"a Registry's number twice": {more: []*process{registered("r", span{at(0, 1) + 9, 5})}, repeats: 5, want: []string{twice}},
 		"a counter's id twice":      {more: []*process{counted("t", []span{{1, 5}}, span{3, 2})}, repeats: 2, want: []string{twice}},
 		"a counter's id of another": {more: []*process{counted("t", nil, span{11, 1})}, want: []string{outside}},
 		"past the end of a range":   {change: func(p []*process) { p[3].add(1, span{30, 2}) }, want: []string{outside}},

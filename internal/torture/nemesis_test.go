@@ -27,6 +27,7 @@ const (
 	cardRest                  // a pause for everything
 	cardCut                   // connections are cut
 	cardBlackhole             // bytes are held back
+	cardPartition             // the links of namespaces are down
 )
 
 // deckOf returns the actions for a backend.
@@ -60,7 +61,7 @@ func (n *nemesis) rage() {
 	defer n.going.Wait()
 	shuffler := rand.New(rand.NewPCG(n.seed, 0))
 	for dealt := false; ; dealt = true {
-		if n.fault == "" {
+		if !n.scripted {
 			shuffler.Shuffle(len(n.deck), func(i, j int) { n.deck[i], n.deck[j] = n.deck[j], n.deck[i] })
 		}
 		for _, c := range n.deck {
@@ -77,7 +78,7 @@ func (n *nemesis) rage() {
 }
 
 func (n *nemesis) enough() bool {
-	return n.ids.Load() >= n.plan.ids && (n.fault != "" || n.happened())
+	return n.ids.Load() >= n.plan.ids && (n.scripted || n.happened())
 }
 
 // happened reports whether the events have happened that the nemesis cannot force: a
@@ -121,6 +122,8 @@ func (n *nemesis) play(c card) {
 		n.cut()
 	case cardBlackhole:
 		n.blackhole(n.between(expiry, window*3/2))
+	case cardPartition:
+		n.partition(n.between(window*4/3, 2*window))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/uidring/uidring/uid"
@@ -79,7 +78,7 @@ const openFor = 5 * time.Second
 // try opens a generator.
 func (c *child) try(ctx context.Context, attempt int64) (_ generator, err error) {
 	if c.access == nil {
-		if c.access, err = open(c.URL); err != nil {
+		if c.access, err = open(c.URL, c.logger()); err != nil {
 			return nil, err
 		}
 	}
@@ -97,16 +96,7 @@ func (c *child) try(ctx context.Context, attempt int64) (_ generator, err error)
 // stamping opens a generator under a lease of its own, which the history knows by
 // the process and the attempt.
 func (c *child) stamping(ctx context.Context, attempt int64) (generator, error) {
-	options := []lease.Option{
-		lease.WithNode(lease.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: lease.NodeActual}),
-		lease.WithExpiry(expiry), lease.WithWindow(window), lease.WithLogger(silent), lease.Range(0, numbers-1),
-	}
-	if c.Exact >= 0 {
-		options = append(options, lease.WithNumber(uid.StaticWorker(c.Exact)))
-	}
-	leaser := &witness{Leaser: lease.New(&ledger{c.access.leases, c, attempt}, options...), child: c, attempt: attempt}
-	leaser.number.Store(-1)
-	c.lease = leaser
+	leaser := c.leaser(attempt)
 	switch c.Kind {
 	case kindDefault:
 		return nilOr(uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: c.Layout, Now: c.now, Logger: silent}))

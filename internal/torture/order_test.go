@@ -42,6 +42,10 @@ type order struct {
 	Boost  int   // Cached's BoostPower, and by how much Slots has more than its default
 	Wait   bool  // Cached's takes block while no id may be issued
 	Modest bool  // Cached may borrow a second only
+
+	Leaser leaser // what gives its number
+	Port   int    // of its address, for leaserLeaf
+	Late   bool   // ranges are returned late, and again if the store refused them
 }
 
 func (o order) String() string {

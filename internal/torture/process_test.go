@@ -46,7 +46,9 @@ type process struct {
 	done     []string        // tokens of those that the store reported done
 	ranges   []span          // that it reserved of the counter
 	returns  []span          // of those, before they are given back
+	giving   int             // how often it gave a part of a range back
 	returned int64           // ids that the counter took back
+	warned   int             // how often it was warned of a server that does not flush
 	spans    [drawers][]span // in the order in which they came
 	disorder []string        // ids that did not ascend
 	grants   []grant
@@ -67,14 +69,15 @@ type process struct {
 	refuses atomic.Bool  // that is what it has to do; written by the nemesis
 }
 
-// start starts a child with its order. One goroutine calls heard with the number of ids
+// start starts a child with its order, by a command that runs it. One goroutine calls heard with the number of ids
 // that the child has reported.
-func start(o order, heard func(ids int64)) (*process, error) {
+func start(o order, command []string, heard func(ids int64)) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	p := &process{order: o, cmd: exec.Command(self), ended: make(chan struct{})}
+	command = append(slices.Clone(command), self)
+	p := &process{order: o, cmd: exec.Command(command[0], command[1:]...), ended: make(chan struct{})}
 	p.number.Store(-1)
 	p.cmd.Env = append(os.Environ(), orderVariable+"="+o.String())
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -138,11 +141,14 @@ func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
 			p.reached.Store(n[0])
 		case recordReturn:
 			p.returns = append(p.returns, span{n[0], n[1] - n[0]})
+			p.giving++
 		case recordReturned:
 			p.returned += n[0]
 		case recordRefused:
 			p.refused.Add(1)
 			p.dry.Add(n[0])
+		case recordWarned:
+			p.warned++
 		case recordClosed:
 			p.closed, p.closing = true, rec.text
 		case recordFatal:
@@ -217,7 +223,7 @@ func (p *process) lastNumber(attempt int64) int64 {
 // holding reports whether the child has a generator and, as far as is known, a
 // number if it needs one.
 func (p *process) holding() bool {
-	return p.opened.Load() && (p.Kind == kindCounter || p.number.Load() >= 0)
+	return p.opened.Load() && (p.Kind == kindCounter || !p.Leaser.recorded() || p.number.Load() >= 0)
 }
 
 // stamping reports whether the child holds a number and its clock matters.

@@ -42,8 +42,9 @@ func (l *link) close() {
 	})
 }
 
-func newProxy(target func() string) (*proxy, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+// newProxy listens on a free port of an address of this machine.
+func newProxy(on string, target func() string) (*proxy, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort(on, "0"))
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 type tally struct {
 	killed, paused, closed, forward, back int
 	outages, locks, cut, blackholes       int
-	restores                              int
+	restores, partitions                  int
 }
 
 // gapFrom is the shortest time without ids that counts as a gap. Shorter times are the
@@ -93,10 +93,13 @@ func (r *run) report(v verdict, all []*tenure, counter int64) *report {
 	}
 	var nones [noneKinds]int64
 	var returned int64
+	var giving, warned int
 	drawn := map[kind]int64{}
 	for _, p := range r.processes {
 		drawn[p.Kind] += p.total()
 		returned += p.returned
+		giving += p.giving
+		warned += p.warned
 		losses += int(p.losses.Load())
 		changes += int(p.changes.Load())
 		refused += int(p.refused.Load())
@@ -134,9 +137,12 @@ func (r *run) report(v verdict, all []*tenure, counter int64) *report {
 	out.counted("connections cut", r.tally.cut, server)
 	out.counted("blackholes", r.tally.blackholes, server)
 	out.counted("file locks", r.tally.locks, !server)
+	out.counted("partitions", r.tally.partitions, len(r.backend.namespaces) > 0)
+	out.line("warnings of a server that does not flush", "%d", warned)
 	out.line("starts refused", "%d", refused)
 	out.line("of them for want of time", "%d", dry)
 	out.line("most time reserved in vain", "%v", (time.Duration(unused) * time.Millisecond).Round(100*time.Millisecond))
+	out.line("returns of ranges", "%d", giving)
 	out.counted("counter restored", r.tally.restores, counting)
 	if counting {
 		out.line("ids returned to the counter", "%d", returned)

@@ -33,8 +33,11 @@ type plan struct {
 	rate   int // of each process, in ids a second
 	deck   []card
 	fault  string
+	style  style
 	only   kind          // of all generators; empty is every kind
 	limit  time.Duration // of the whole run
+
+	scripted bool // the deck is dealt once, in order
 }
 
 // seat has one process at a time. When a process has ended, another takes its seat.
@@ -69,6 +72,9 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *r
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	must(t, b.prepare(ctx))
+	if p.style.before != nil {
+		must(t, b.with(ctx, func(a *access) error { return p.style.before(ctx, a) }))
+	}
 	r := &run{plan: p, backend: b, ctx: ctx, fail: fail, copied: 1}
 	t.Cleanup(r.sweep)
 	for i := range seats {
@@ -125,7 +131,10 @@ func (r *run) launch(s *seat) {
 		// nobody who would take any.
 		o.Exact = int64(s.index) % numbers
 	}
-	p, err := start(o, func(ids int64) {
+	if r.style.order != nil {
+		r.style.order(&o, s.index)
+	}
+	p, err := start(o, r.backend.namespaces[s.index].command(), func(ids int64) {
 		now := time.Now()
 		r.ids.Add(ids)
 		r.pulse.beat(now)

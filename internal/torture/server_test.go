@@ -64,7 +64,7 @@ func (s *server) attempt(ctx context.Context) error {
 
 // answers returns nil if the server serves. A session may take a while to begin.
 func (s *server) answers(ctx context.Context, address string) error {
-	a, err := open(s.url(address))
+	a, err := open(s.url(address), silent)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func TestTorture(t *testing.T) {
 	for i, b := range backends {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
-			v, r := on(ctx, t, i, plan{
+			v, r := on(ctx, t, b.open, plan{
 				ids: ids, seed: seed + uint64(i), rate: 20_000,
 				layout: layouts[(seed+uint64(i))%uint64(len(layouts))], fault: os.Getenv(faultVariable),
 			})
@@ -90,7 +90,7 @@ func TestSeededFaults(t *testing.T) {
 	} {
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
-			v, r := on(ctx, t, 0, plan{
+			v, r := on(ctx, t, openSQLite, plan{
 				ids: 300_000, seed: seed, rate: 40_000, layout: layouts[0], fault: test.fault, only: test.only, deck: test.deck,
 			})
 			t.Logf("\n%s%s", table([]*report{r}), v.String())
@@ -117,7 +117,7 @@ func begin(t *testing.T) context.Context {
 }
 
 // on does a run on a backend of its own.
-func on(ctx context.Context, t *testing.T, backend int, p plan) (verdict, *report) {
+func on(ctx context.Context, t *testing.T, open opener, p plan) (verdict, *report) {
 	dir, err := os.MkdirTemp("", "uidring-torture-")
 	must(t, err)
 	t.Cleanup(func() {
@@ -126,7 +126,8 @@ func on(ctx context.Context, t *testing.T, backend int, p plan) (verdict, *repor
 		}
 	})
 	p.limit = 12*time.Minute + time.Duration(p.ids/10_000)*time.Second
-	b := backends[backend].open(ctx, t, dir)
+	b := open(ctx, t, dir)
+	p.scripted = p.deck != nil || p.fault != ""
 	if p.deck == nil {
 		p.deck = deckOf(b)
 	}

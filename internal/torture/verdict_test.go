@@ -81,13 +81,17 @@ func judge(processes []*process, rows []lease.Row) (v verdict, all []*tenure) {
 			if s.first <= 0 || s.first+(s.n-1) < s.first {
 				v.add("an id is not positive", fmt.Sprintf("%s: %d ids from %d", p.Host, s.n, s.first))
 			}
-			if p.Kind == kindCounter {
+			switch {
+			case p.Kind == kindCounter:
 				v.reserved(p, s, own)
-			} else {
+			case p.Leaser.recorded():
 				v.owned(p, s, byHolder[holder{p.Host, p.attempt}])
 			}
 		}
 		for _, g := range p.grants {
+			if !p.Leaser.recorded() {
+				break
+			}
 			v.granted(p, g, byHolder[holder{p.Host, g.attempt}])
 		}
 	}

@@ -34,6 +34,7 @@ const (
 	recordDone     recordKind = 'd' // text: token of a write that the store has reported done
 	recordRange    recordKind = 's' // first id, how many: a range was reserved
 	recordReturn   recordKind = 'b' // first id, end: ids are to be given back
+	recordWarned   recordKind = 'u' // the store does not flush what it confirms
 	recordReturned recordKind = 'k' // how many: the store has taken them
 )
 
@@ -54,6 +55,7 @@ var shapes = map[recordKind]struct {
 	recordRange:    {2, false},
 	recordReturn:   {2, false},
 	recordReturned: {1, false},
+	recordWarned:   {0, false},
 }
 
 // maxText bounds a text on the wire.
@@ -152,10 +154,11 @@ const (
 	noneFull            // all slots are full
 	noneAway            // the counter's store is away
 	noneRewound         // the counter's store has gone back
+	noneNarrow          // the counter's column holds no more
 	noneKinds
 )
 
-var noneNames = [noneKinds]string{"time not reserved", "number lost", "borrow limit", "clock back", "slots full", "store away", "store rewound"}
+var noneNames = [noneKinds]string{"time not reserved", "number lost", "borrow limit", "clock back", "slots full", "store away", "store rewound", "column full"}
 
 // millis returns t in milliseconds since 1970, and 0 for the zero time.
 func millis(t time.Time) int64 {

@@ -72,11 +72,16 @@ const (
 	faultWindow  = "window"  // a holder stamps beyond the time that is reserved
 	faultRelease = "release" // a number is given back with an end below its last tick
 	faultReturn  = "return"  // ids of the counter are given back though others have reserved since
+	faultBeside  = "beside"  // the tables of two kinds of numbers do not know of each other
+	faultClamp   = "clamp"   // a counter is not read back
+	faultAddress = "address" // the number follows from an address, and nobody asks who else has it
+	faultFlush   = "flush"   // the server does not flush what it confirms
 )
 
 // Lease implements lease.Leaser.
-func (w *witness) Lease(ctx context.Context, limit int64, now func() time.Time, granted func(lease.Grant)) (lease.Lease, error) {
-	held, err := w.Leaser.Lease(ctx, limit, now, func(g lease.Grant) {
+func (w *witness) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
+	granted := r.Granted
+	r.Granted = func(g lease.Grant) {
 		number := g.Number
 		if !g.Held {
 			number = -1
@@ -98,7 +103,8 @@ func (w *witness) Lease(ctx context.Context, limit int64, now func() time.Time, 
 			}
 		}
 		granted(g)
-	})
+	}
+	held, err := w.Leaser.Lease(ctx, r)
 	if err == nil && w.child.Fault == faultRelease {
 		held = &hasty{held}
 	}
@@ -120,7 +126,11 @@ type reserver struct {
 }
 
 func (r *reserver) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
-	first, count, err = r.counters.Reserve(ctx, tag, n)
+	if r.child.Fault == faultClamp {
+		first, count, err = r.child.access.sql.reserve(ctx, n)
+	} else {
+		first, count, err = r.counters.Reserve(ctx, tag, n)
+	}
 	if err == nil {
 		r.child.out.say(recordRange, "", first, count)
 	}
@@ -129,10 +139,20 @@ func (r *reserver) Reserve(ctx context.Context, tag string, n int64) (first, cou
 
 func (r *reserver) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {
 	r.child.out.say(recordReturn, "", first, next)
+	if r.child.Late {
+		_ = sleep(ctx, 2*ahead) // the others reserve meanwhile
+	}
 	if r.child.Fault == faultReturn {
 		return true, r.child.access.rewind(ctx, first)
 	}
-	if done, err = r.counters.Return(ctx, tag, first, next); done {
+	done, err = r.counters.Return(ctx, tag, first, next)
+	for range 3 {
+		if r.child.Late && !done && err == nil { // nothing has changed, so it may come again
+			_ = sleep(ctx, ahead/4)
+			done, err = r.counters.Return(ctx, tag, first, next)
+		}
+	}
+	if done {
 		r.child.out.say(recordReturned, "", next-first)
 	}
 	return done, err

@@ -1,6 +1,7 @@
-// Package databasesql is an example of ids with database/sql alone. A uid.ID is a
-// parameter and a scan target of every driver, since it has the methods Value and
-// Scan.
+// Package databasesql is an example of ids with database/sql. A uid.ID is a parameter
+// and a scan target of every driver, since it has the methods Value and Scan. The worker
+// number is leased on the app's own pool: a GORM handle opened on the pool is all that
+// the leaser needs, and the app uses no GORM itself.
 package databasesql_test
 
 import (
@@ -9,9 +10,12 @@ import (
 	"fmt"
 	"log"
 
+	"gorm.io/driver/sqlite"
+	"gorm.io/gorm"
 	_ "modernc.org/sqlite"
 
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
 )
 
 func Example() {
@@ -26,7 +30,11 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	gen, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.Config{})
+	onPool, err := gorm.Open(sqlite.New(sqlite.Config{Conn: db}), &gorm.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	gen, err := uid.NewCached(ctx, worker.NewLeaser(onPool), uid.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,5 +54,8 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(read == id, parent.Valid)
-	// Output: true false
+	fmt.Println("leased worker number:", gen.Worker())
+	// Output:
+	// true false
+	// leased worker number: 0
 }

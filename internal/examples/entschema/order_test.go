@@ -2,15 +2,20 @@ package entschema_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"os"
 	"strings"
 	"testing"
 
 	"entgo.io/ent"
+	"gorm.io/driver/sqlite"
+	"gorm.io/gorm"
+	_ "modernc.org/sqlite"
 
 	"github.com/uidring/uidring/internal/examples/entschema"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
 )
 
 // TestFields: ent finds no fault with the fields.
@@ -36,7 +41,17 @@ func (m *mutation) ID() (uid.ID, bool) { return m.id, m.set }
 func (m *mutation) SetID(id uid.ID)    { m.id, m.set = id, true }
 
 func TestHook(t *testing.T) {
-	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(7), uid.Config{})
+	db, err := sql.Open("sqlite", ":memory:") // ent's driver has it too: entsql.OpenDB(dialect.SQLite, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // each connection would have a memory of its own
+	handle, err := gorm.Open(sqlite.New(sqlite.Config{Conn: db}), &gorm.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := uid.NewCached(t.Context(), worker.NewLeaser(handle), uid.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,15 @@ package sqlcgen_test
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/uidring/uidring/internal/examples/leased"
 	"github.com/uidring/uidring/internal/examples/sqlcgen/orders"
 	"github.com/uidring/uidring/uid"
 )
@@ -35,6 +38,33 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// generator returns a generator under a number that is leased on a pool of the
+// database.
+func generator(t *testing.T, url string) *uid.Cached {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := fmt.Sprintf("%s_%d", "sqlcgen", os.Getpid())
+	t.Cleanup(func() {
+		defer pool.Close()
+		if _, err := pool.Exec(context.Background(), "DROP TABLE "+table); err != nil {
+			t.Error(err)
+		}
+	})
+	gen, err := leased.Generator(t.Context(), pool, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := gen.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return gen
+}
+
 func TestQueries(t *testing.T) {
 	url := os.Getenv("UIDRING_TEST_POSTGRES")
 	if url == "" {
@@ -55,11 +85,7 @@ func TestQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	gen, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
+	gen := generator(t, url)
 	ids := make([]uid.ID, 3)
 	if _, err := gen.NextN(ids); err != nil {
 		t.Fatal(err)

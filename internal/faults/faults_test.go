@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestFaults checks a list on a small module, with a fault of each kind.
+func TestFaults(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		list  []string
+		want  []string // sorted
+		sound bool
+	}{
+		{"all", []string{
+			"# a comment", "",
+			"sums.go\t.\ts/total += n/total -= n/",
+			"sums.go\t.\ts/{ return true }/{ return false }/",
+			"sums.go\t.\ts/least = 1/least = 7/",
+			"text.txt\t.\ts/text/words/",
+			"inner/inner.go\t.\ts/return 1/return 2/",
+		}, []string{
+			"5 caught, 0 missed, 0 stale",
+			"SKIPPED TestAlwaysFails of .: it fails without a fault",
+			"caught  inner/inner.go: s/return 1/return 2/ (--- FAIL: TestOne)",
+			"caught  sums.go: s/least = 1/least = 7/ (--- FAIL: TestSum)",
+			"caught  sums.go: s/total += n/total -= n/ (--- FAIL: TestSum)",
+			"caught  sums.go: s/{ return true }/{ return false }/ (--- FAIL: TestEmpty)",
+			"caught  text.txt: s/text/words/ (--- FAIL: TestText)",
+		}, true},
+		{"missed and stale", []string{
+			"sums.go\t.\ts/total += n/total -= n/",
+			"sums.go\t.\ts/return 1/return 2/",
+			"sums.go\t.\ts/no such text/text/",
+			"sums.go\t.\ts/total += n/total += n + m/",
+			"sums.go\t.\ts/least = 1/least = 1 +/",
+			"sums.go\t.\ts/(unclosed/text/",
+			"sums.go\t.\ts/unclosed",
+			"none.go\t.\ts/a/b/",
+		}, []string{
+			"1 caught, 1 missed, 6 stale",
+			"MISSED  sums.go: s/return 1/return 2/",
+			"SKIPPED TestAlwaysFails of .: it fails without a fault",
+			"STALE   none.go: s/a/b/ (there is no such file)",
+			"STALE   sums.go: s/(unclosed/text/ (it changes nothing)",
+			"STALE   sums.go: s/least = 1/least = 1 +/ (it does not compile: syntax error: unexpected keyword var, expected expression)",
+			"STALE   sums.go: s/no such text/text/ (it changes nothing)",
+			"STALE   sums.go: s/total += n/total += n + m/ (it does not compile: fault4.go:15: undefined: m)",
+			"STALE   sums.go: s/unclosed (sed: -e expression #1, char 10: unterminated `s' command)",
+			"caught  sums.go: s/total += n/total -= n/ (--- FAIL: TestSum)",
+		}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			faults, err := parse(strings.Join(test.list, "\n"), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			r := &run{repository: t.TempDir(), scratch: t.TempDir(), faults: faults, out: &out}
+			if err := os.CopyFS(r.repository, os.DirFS("testdata/module")); err != nil {
+				t.Fatal(err)
+			}
+			sound, err := r.check(t.Context())
+			if err != nil || sound != test.sound {
+				t.Errorf("sound is %t and the error %v, want %t and none", sound, err, test.sound)
+			}
+			got := strings.Split(strings.TrimSpace(out.String()), "\n")
+			slices.Sort(got)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestParse(t *testing.T) {
+	got, err := parse("a.go\t./b ./c\ts/x\ty/z/\n\nd.go\t.\ts/x/y/\n", "x\ty")
+	if err != nil || len(got) != 1 || got[0].script != "s/x\ty/z/" || !slices.Equal(got[0].packages, []string{"./b", "./c"}) {
+		t.Errorf("got %v and %v", got, err)
+	}
+	if _, err := parse("a.go s/x/y/", ""); err == nil {
+		t.Error("a line without tabs is no error")
+	}
+}

@@ -1,0 +1,3 @@
+module example.com/sums/inner
+
+go 1.25.0

@@ -1,0 +1,9 @@
+package inner
+
+import "testing"
+
+func TestOne(t *testing.T) {
+	if one() != 1 {
+		t.Error(one())
+	}
+}
