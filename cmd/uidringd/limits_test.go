@@ -74,8 +74,11 @@ func TestPerAddress(t *testing.T) {
 	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {per_address: 10, read: 1h}\n"))
 	hold(t, r, 100, slow["body never sent"])
 	servertest.Eventually(t, "that the address is refused", func() bool {
-		_, err := ask(t.Context(), r.url)
-		return err != nil
+		if _, err := ask(t.Context(), r.url); err != nil {
+			return true
+		}
+		hold(t, r, 1, slow["body never sent"]) // instead of one that was idle still, and made room
+		return false
 	})
 	other := &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}}
 	defer other.CloseIdleConnections()

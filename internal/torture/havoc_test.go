@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 
+	"gorm.io/gorm"
+
 	"github.com/uidring/uidring/internal/dbtest"
 )
 
@@ -50,33 +52,30 @@ func (n *nemesis) lock(d time.Duration) {
 	if n.rng.IntN(2) == 0 {
 		begin = "BEGIN EXCLUSIVE"
 	}
-	n.havoc(func() error {
-		db, err := dbtest.Open(n.backend.url(nil))
-		if err != nil {
-			return err
-		}
-		defer dbtest.Close(db)
-		pool, err := db.DB()
-		if err != nil {
-			return err
-		}
-		conn, err := pool.Conn(n.ctx)
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		for n.ctx.Err() == nil { // until the lock is free
-			if _, err = conn.ExecContext(n.ctx, begin); err == nil {
+	n.havoc(func() (err error) {
+		for n.ctx.Err() == nil { // until nobody else has the lock
+			if err = n.locked(begin, d); err == nil {
 				break
 			}
 		}
-		if err != nil {
+		return err
+	})
+}
+
+// locked locks the file for d. It fails while another has the lock.
+func (n *nemesis) locked(begin string, d time.Duration) error {
+	db, err := dbtest.Open(n.backend.url(nil))
+	if err != nil {
+		return err
+	}
+	defer dbtest.Close(db)
+	return db.WithContext(context.WithoutCancel(n.ctx)).Connection(func(conn *gorm.DB) error {
+		if err := conn.Exec(begin).Error; err != nil {
 			return err
 		}
 		_ = sleep(n.ctx, d)
 		n.note(func(t *tally) { t.locks++ })
-		_, err = conn.ExecContext(context.WithoutCancel(n.ctx), "ROLLBACK")
-		return err
+		return conn.Exec("ROLLBACK").Error
 	})
 }
 

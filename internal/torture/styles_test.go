@@ -57,11 +57,12 @@ var styles = []style{
 		fault: faultClamp,
 	},
 	{
-		// The runs on every backend kill servers that flush.
+		// The runs on every backend kill servers that flush. The counter's row outlives the crash.
 		name: "crashed server", broken: openUnflushed, only: kindCounter,
-		deck:  []card{cardOutage, cardKill, cardRest, cardRest, cardKill, cardKill, cardKill, cardKill, cardQuiet},
-		fault: faultFlush,
-		shows: []string{"server outages", "warnings of a server that does not flush"},
+		before: func(ctx context.Context, a *access) error { return a.sql.exec(ctx, "FLUSH ENGINE LOGS") },
+		deck:   []card{cardOutage, cardKill, cardRest, cardRest, cardKill, cardKill, cardKill, cardKill, cardQuiet},
+		fault:  faultFlush,
+		shows:  []string{"server outages", "warnings of a server that does not flush"},
 	},
 	{
 		name: "partition", open: []opener{openPartition}, only: kindCached,
