@@ -3,7 +3,9 @@
 package workerzk_test
 
 import (
+	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,4 +37,34 @@ func hold(t *testing.T, store lease.Store, limit int64, opts ...lease.Option) *h
 	t.Helper()
 	return holding.Take(t, lease.New(store, append([]lease.Option{lease.WithNode(here), lease.WithExpiry(200 * time.Millisecond),
 		lease.WithWindow(time.Hour), lease.WithLogger(slog.New(slog.DiscardHandler))}, opts...)...), limit)
+}
+
+// says checks that err matches target, unless target is nil, and has each part.
+func says(t *testing.T, err, target error, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if err == nil || target != nil && !errors.Is(err, target) || !strings.Contains(err.Error(), part) {
+			t.Errorf("%v; want %v that says %q", err, target, part)
+		}
+	}
+}
+
+// swap makes a swap of the row of number 0, which should be done or not.
+func swap(t *testing.T, s lease.Store, old, token string, change lease.Change, want bool) {
+	t.Helper()
+	write := insert(0, token)
+	write.Change = change
+	if done, err := s.Swap(background(t), old, write); done != want || err != nil {
+		t.Fatalf("swap %s for %s: %t, %v; want %t", old, token, done, err, want)
+	}
+}
+
+// read returns the token of the row of number 0, which should have a state.
+func read(t *testing.T, s lease.Store, state lease.State) (token string) {
+	t.Helper()
+	row, _, err := s.Read(background(t), 0, time.Minute)
+	if err != nil || row == nil || row.State != state {
+		t.Fatalf("%+v, %v; want it %s", row, err, state)
+	}
+	return row.Token
 }

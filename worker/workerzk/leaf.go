@@ -68,7 +68,7 @@ type leaf struct {
 	name  string
 	port  int
 	ip    string   // empty until it is known by the connection
-	paths sync.Map // of Leaf's nodes, by number; a path does not change
+	paths sync.Map // of Leaf's nodes, by number; written by Assign
 }
 
 func newLeaf(conn *zk.Conn, name string, port int, config LeafConfig) *leaf {
@@ -93,8 +93,7 @@ func (l *leaf) Check() error {
 	return errors.Join(faults...)
 }
 
-func (l *leaf) root() string    { return "/snowflake/" + l.name }
-func (l *leaf) forever() string { return l.root() + "/forever" }
+func (l *leaf) forever() string { return "/snowflake/" + l.name + "/forever" }
 
 // patience is how long a start waits for ZooKeeper before the number is known.
 const patience = 30 * time.Second
@@ -113,10 +112,7 @@ func (l *leaf) Assign(ctx context.Context, limit int64) (int64, error) {
 			return 0, err
 		}
 	}
-	path, number, err := l.find(ctx, func(a string, _ int64) bool { return a == address })
-	if err == nil && path == "" {
-		path, number, err = l.create(ctx, address)
-	}
+	path, number, err := l.find(ctx, address)
 	if err != nil {
 		return 0, err
 	}
@@ -125,6 +121,7 @@ func (l *leaf) Assign(ctx context.Context, limit int64) (int64, error) {
 			"the worker number; or stop all processes of the name %q, those in Java too, wait until all times that nodes below %s and %s reserve have passed, "+
 			"and start all with another name, whose numbers begin at 0: %w", path, number, limit, l.name, l.forever(), l.numbers(), lease.ErrExhausted)
 	}
+	l.paths.Store(number, path)
 	row, _, err := l.Read(ctx, number, 0)
 	if err == nil && row != nil && row.State == lease.StateHeld {
 		err = fmt.Errorf("workerzk: Leaf: node %s: %s, port %s, has the address %s and is alive, or its session has not timed out: "+
@@ -151,8 +148,13 @@ func (l *leaf) address(ctx context.Context) (string, error) {
 	return ip + ":" + strconv.Itoa(l.port), nil
 }
 
-// find returns Leaf's node with the least number that matches, or no path.
-func (l *leaf) find(ctx context.Context, matches func(address string, number int64) bool) (path string, number int64, err error) {
+// find returns Leaf's node of an address with the least number. If there is none, find
+// makes one with the next number. The timestamp 0 says that nobody has stamped under the
+// number, so a process in Java with the address may start there.
+//
+// The process in Java that finds no node at all takes number 0, whatever number its
+// own node has. So number 0 goes to a node that no process has.
+func (l *leaf) find(ctx context.Context, address string) (path string, number int64, err error) {
 	if err := l.client.fence(ctx, l.forever()); err != nil {
 		return "", 0, err
 	}
@@ -161,49 +163,35 @@ func (l *leaf) find(ctx context.Context, matches func(address string, number int
 		return "", 0, err
 	}
 	for _, name := range names {
-		address, n, ok := parseEntry(name)
-		if ok && matches(address, n) && (path == "" || n < number) {
+		if n, ok := numberOf(name, address); ok && (path == "" || n < number) {
 			path, number = l.forever()+"/"+name, n
 		}
 	}
-	return path, number, nil
-}
-
-// parseEntry splits the name of a node of Leaf: the address, which may have dashes, and
-// the number that ZooKeeper put behind it.
-func parseEntry(name string) (address string, number int64, ok bool) {
-	at := strings.LastIndexByte(name, '-')
-	if at < 1 {
-		return "", 0, false
+	if path != "" {
+		return path, number, nil
 	}
-	n, err := strconv.ParseUint(name[at+1:], 10, 31)
-	return name[:at], int64(n), err == nil
-}
-
-// create makes Leaf's node of an address. The timestamp 0 says that nobody has stamped
-// under the number, so a process in Java with the address may start there.
-//
-// The process in Java that finds no node at all takes number 0, whatever number its
-// own node has. So number 0 goes to a node that no process has.
-func (l *leaf) create(ctx context.Context, address string) (path string, number int64, err error) {
-	names, err := l.client.names(ctx, l.forever())
-	if err == nil && len(names) == 0 {
-		_, err = l.append(ctx, "uidring:0")
+	add := func(address string) (string, error) {
+		return l.client.create(ctx, l.forever()+"/"+address+"-", stamped(address, 0), zk.FlagSequence)
+	}
+	if len(names) == 0 {
+		_, err = add("uidring:0")
 	}
 	if err == nil {
-		path, err = l.append(ctx, address)
+		path, err = add(address)
 	}
 	if err != nil {
 		return "", 0, err
 	}
-	_, number, ok := parseEntry(path[strings.LastIndexByte(path, '/')+1:])
+	number, ok := numberOf(path[len(l.forever())+1:], address)
 	if !ok {
 		err = fmt.Errorf("workerzk: Leaf: node %s has no number: want one from 0 to %d behind the address", path, 1<<31-1)
 	}
 	return path, number, err
 }
 
-// append makes a node of an address with the next number.
-func (l *leaf) append(ctx context.Context, address string) (path string, err error) {
-	return l.client.create(ctx, l.forever()+"/"+address+"-", stamped(address, 0), zk.FlagSequence)
+// numberOf returns the number that ZooKeeper put behind an address in the name of a node.
+func numberOf(name, address string) (int64, bool) {
+	text, ok := strings.CutPrefix(name, address+"-")
+	n, err := strconv.ParseUint(text, 10, 31)
+	return int64(n), ok && err == nil
 }

@@ -45,7 +45,7 @@ func stamped(address string, stamp int64) []byte {
 // pair is a row and Leaf's node of the same number.
 type pair struct {
 	path  string // of Leaf's node
-	leaf  *node  // nil is none: the number may be given again
+	leaf  *node  // nil is none, and then nothing else is known
 	row   *node  // nil is none
 	known leaserow.Row
 }
@@ -65,9 +65,11 @@ func (p pair) token() string {
 // load reads Leaf's node and then the row, so that a write of both that comes between
 // looks like one of the row.
 func (l *leaf) load(ctx context.Context, number int64) (p pair, err error) {
-	if p.path, err = l.nodeOf(ctx, number); err != nil || p.path == "" {
-		return p, err
+	path, assigned := l.paths.Load(number)
+	if !assigned {
+		return p, nil
 	}
+	p.path = path.(string)
 	if p.leaf, err = l.client.get(ctx, p.path); err != nil || p.leaf == nil {
 		return p, err
 	}
@@ -75,18 +77,6 @@ func (l *leaf) load(ctx context.Context, number int64) (p pair, err error) {
 		p.known, err = parse(l.number(number), *p.row)
 	}
 	return p, err
-}
-
-// nodeOf returns the path of Leaf's node of a number, empty if there is none.
-func (l *leaf) nodeOf(ctx context.Context, number int64) (string, error) {
-	if path, ok := l.paths.Load(number); ok {
-		return path.(string), nil
-	}
-	path, _, err := l.find(ctx, func(_ string, n int64) bool { return n == number })
-	if err == nil && path != "" {
-		l.paths.Store(number, path)
-	}
-	return path, err
 }
 
 // Java reports every 3 seconds. A process in Java counts as alive for javaLives after its
@@ -136,7 +126,7 @@ func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, e
 	if silent < javaLives.Milliseconds() {
 		row.State = lease.StateHeld
 	}
-	earlier, err := l.client.get(ctx, l.root()+"/temporary")
+	earlier, err := l.client.get(ctx, "/snowflake/"+l.name+"/temporary")
 	if earlier != nil {
 		row.Until += borrowed.Milliseconds()
 	}
@@ -163,7 +153,7 @@ func (l *leaf) Swap(ctx context.Context, old string, w lease.Write) (done bool, 
 	}
 	ops = append(ops, alive...)
 	ops = append(ops, &zk.SetDataRequest{Path: path, Data: data, Version: p.row.stat.Version})
-	address, _, _ := parseEntry(p.path[strings.LastIndexByte(p.path, '/')+1:])
+	address := p.path[len(l.forever())+1 : strings.LastIndexByte(p.path, '-')]
 	ops = append(ops, &zk.SetDataRequest{Path: p.path, Data: stamped(address, w.Until), Version: p.leaf.stat.Version})
 	err = l.client.multi(ctx, path, ops...)
 	if conflict(err) {

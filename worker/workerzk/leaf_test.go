@@ -65,11 +65,7 @@ func (l *leaf) starts(conn *zk.Conn, ip string) (h *holding.Holder) {
 func (l *leaf) held(ip string, parts ...string) {
 	l.Helper()
 	_, err := l.start(nil, ip)
-	for _, part := range append(parts, "workerzk: Leaf: ", ip+":8080", "LeafConfig.Address") {
-		if !errors.Is(err, lease.ErrHeld) || !strings.Contains(err.Error(), part) {
-			l.Errorf("%v; want ErrHeld, and %q", err, part)
-		}
-	}
+	says(l.T, err, lease.ErrHeld, append(parts, "workerzk: Leaf: ", ip+":8080", "LeafConfig.Address")...)
 }
 
 func (l *leaf) forever() string { return "/snowflake/" + l.name + "/forever" }
@@ -77,42 +73,31 @@ func (l *leaf) forever() string { return "/snowflake/" + l.name + "/forever" }
 // java makes the node of a process that Leaf in Java has started, as its code does.
 func (l *leaf) java(ip string, at time.Time) (path string) {
 	l.Helper()
-	l.makes(l.forever())
-	path, err := l.conn.Create(l.forever()+"/"+ip+":8080-", data(ip, at), zk.FlagSequence, zk.WorldACL(zk.PermAll))
-	if err != nil {
+	prepared(l.T, l.conn, "/snowflake/"+l.name+"/uidring") // and so the parent of forever
+	l.creates(l.forever(), nil, 0)
+	return l.creates(l.forever()+"/"+ip+":8080-", data(ip, at), zk.FlagSequence)
+}
+
+func (l *leaf) creates(path string, data []byte, flags int32) string {
+	path, err := l.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll))
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 		l.Fatal(err)
 	}
 	return path
-}
-
-// makes makes a node, and those on the way to it.
-func (l *leaf) makes(path string) {
-	for i := 1; i <= len(path); i++ {
-		if i == len(path) || path[i] == '/' {
-			if _, err := l.conn.Create(path[:i], nil, 0, zk.WorldACL(zk.PermAll)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
-				l.Fatal(err)
-			}
-		}
-	}
 }
 
 func data(ip string, at time.Time) []byte {
 	return fmt.Appendf(nil, `{"ip":%q,"port":"8080","timestamp":%d}`, ip, at.UnixMilli())
 }
 
-// node returns the path of the node of an address, and its timestamp.
-func (l *leaf) node(ip string) (path string, stamp time.Time) {
+// node returns the path of the node of an address and a number, and its timestamp.
+func (l *leaf) node(ip string, number int64) (path string, stamp time.Time) {
 	l.Helper()
-	names, _, err := l.conn.Children(l.forever())
-	at := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, ip+":8080-") })
-	if err != nil || at < 0 {
-		l.Fatalf("%q, %v; want a node of %s", names, err, ip)
-	}
-	path = l.forever() + "/" + names[at]
+	path = fmt.Sprintf("%s/%s:8080-%010d", l.forever(), ip, number)
 	text, _, err := l.conn.Get(path)
 	var ms int64
 	if _, err2 := fmt.Sscanf(string(text), `{"ip":"`+ip+`","port":"8080","timestamp":%d}`, &ms); err != nil || err2 != nil {
-		l.Fatalf("node %s is %s, %v, %v", path, text, err, err2)
+		l.Fatalf("node %s is %q, %v, %v", path, text, err, err2)
 	}
 	return path, time.UnixMilli(ms)
 }
@@ -128,7 +113,7 @@ func (l *leaf) sets(path string, data []byte) {
 func (l *leaf) covered(ip string, h *holding.Holder) {
 	l.Helper()
 	g := h.Last()
-	if path, stamp := l.node(ip); !g.Held || stamp.Before(g.Until) || !strings.HasSuffix(path, fmt.Sprintf("-%010d", g.Number)) {
+	if path, stamp := l.node(ip, g.Number); !g.Held || stamp.Before(g.Until) {
 		l.Errorf("node %s has the timestamp %v; granted %+v", path, stamp, g)
 	}
 }
@@ -148,13 +133,9 @@ func TestLeafNumbers(t *testing.T) {
 		})
 	}
 	starting.Wait()
-	given := map[int64]bool{0: true}
 	for i, h := range holders {
-		l.covered(fmt.Sprintf("10.0.0.%d", i), h)
-		if n := h.Last().Number; given[n] {
-			t.Errorf("number %d is given twice, or 0", n)
-		} else {
-			given[n] = true
+		if l.covered(fmt.Sprintf("10.0.0.%d", i), h); h.Last().Number == 0 {
+			t.Error("number 0 was given")
 		}
 	}
 	for range 3 {
@@ -168,19 +149,18 @@ func TestLeafNumbers(t *testing.T) {
 func TestLeafRestart(t *testing.T) {
 	l := newLeaf(t)
 	conn := connect(t, shared(t), 20*time.Second, nil)
-	for range 3 {
-		h := l.starts(conn, "10.0.0.1")
+	h := l.starts(conn, "10.0.0.1")
+	for range 6 {
 		next := h.Last().From.Add(time.Second)
 		if err := h.Release(background(t), next); err != nil {
 			t.Fatal(err)
 		}
-		if _, stamp := l.node("10.0.0.1"); !stamp.Equal(next) {
+		if _, stamp := l.node("10.0.0.1", 1); !stamp.Equal(next) {
 			t.Errorf("timestamp %v, want %v", stamp, next)
 		}
-		if g := l.starts(conn, "10.0.0.1"); !g.Last().From.Equal(next) || g.Last().Number != h.Last().Number {
-			t.Errorf("granted %+v; want %+v from %v", g.Last(), h.Last(), next)
-		} else if err := g.Release(background(t), next); err != nil {
-			t.Fatal(err)
+		h = l.starts(conn, "10.0.0.1")
+		if g := h.Last(); !g.From.Equal(next) || g.Number != 1 {
+			t.Errorf("granted %+v; want number 1 from %v", g, next)
 		}
 	}
 }
@@ -215,9 +195,7 @@ func TestLeafSameAddress(t *testing.T) {
 func TestLeafReset(t *testing.T) {
 	l := newLeaf(t)
 	first := l.starts(nil, "10.0.0.1")
-	path, _ := l.node("10.0.0.1")
-	names, _, _ := l.conn.Children(l.forever())
-	for _, name := range names {
+	for _, name := range []string{"uidring:0-0000000000", "10.0.0.1:8080-0000000001"} {
 		if err := l.conn.Delete(l.forever()+"/"+name, -1); err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +211,7 @@ func TestLeafReset(t *testing.T) {
 	}
 	second := l.starts(nil, "10.0.0.2")
 	if a, b := first.History()[0], second.Last(); b.Number != a.Number || b.From.Before(a.Until) {
-		t.Errorf("granted %+v, and after %s was deleted %+v", a, path, b)
+		t.Errorf("granted %+v, and after the nodes were deleted %+v", a, b)
 	}
 }
 
@@ -245,7 +223,7 @@ func TestLeafAfterJava(t *testing.T) {
 	earlier.name += "_earlier"
 	path, _ := l.java("10.0.0.1", ahead), l.java("10.0.0.2", behind)
 	earlier.java("10.0.0.3", ahead)
-	l.makes("/snowflake/" + earlier.name + "/temporary")
+	l.creates("/snowflake/"+earlier.name+"/temporary", nil, 0)
 	l.held("10.0.0.1", path, "a process of Leaf at 10.0.0.1, port 8080")
 	began := time.Now()
 	first, second := l.starts(nil, "10.0.0.1"), l.starts(nil, "10.0.0.2")
@@ -279,51 +257,26 @@ func TestLeafStore(t *testing.T) {
 		t.Fatalf("number %d, %v; want the least", number, err)
 	}
 	_, err = workerzk.LeafStore(conn, l.name, 8080, workerzk.LeafConfig{Address: "10.0.0.2"}).Assign(background(t), 1)
-	for _, part := range []string{"10.0.0.2:8080-0000000002 has number 2, above 1", "more bits", "another name", l.forever()} {
-		if !errors.Is(err, lease.ErrExhausted) || !strings.Contains(err.Error(), part) {
-			t.Errorf("%v; want it to say %q", err, part)
-		}
-	}
-	l.java("web-1", time.Now())
-	if row, _, err := s.Read(background(t), 3, time.Minute); err != nil || row == nil {
-		t.Errorf("%+v, %v; want the row of an address with a dash", row, err)
-	}
-	read := func(state lease.State) string {
-		t.Helper()
-		row, _, err := s.Read(background(t), 0, time.Minute)
-		if err != nil || row == nil || row.State != state {
-			t.Fatalf("%+v, %v; want it %s", row, err, state)
-		}
-		return row.Token
-	}
-	swap := func(s lease.Store, old, token string, change lease.Change, want bool) {
-		t.Helper()
-		write := insert(0, token)
-		write.Change = change
-		if done, err := s.Swap(background(t), old, write); done != want || err != nil {
-			t.Fatalf("swap %s for %s: %t, %v; want %t", old, token, done, err, want)
-		}
-	}
+	says(t, err, lease.ErrExhausted, "10.0.0.2:8080-0000000002 has number 2, above 1", "more bits", "another name", l.forever())
 	report := func() { l.sets(path, data("10.0.0.1", time.Now())) }
-	free := read(lease.StateFree)
+	free := read(t, s, lease.StateFree)
 	report()
-	swap(s, free, "a", lease.Acquire, false)
-	swap(s, read(lease.StateHeld), "b", lease.Acquire, true)
+	swap(t, s, free, "a", lease.Acquire, false)
+	swap(t, s, read(t, s, lease.StateHeld), "b", lease.Acquire, true)
 	w.between.Store(&between{`"token":"c"`, report})
-	swap(s, "b", "c", lease.Extend, false)
-	swap(s, read(lease.StateHeld), "d", lease.Acquire, true)
+	swap(t, s, "b", "c", lease.Extend, false)
+	swap(t, s, read(t, s, lease.StateHeld), "d", lease.Acquire, true)
 	rows := workerzk.NewStore(l.conn, "/snowflake/"+l.name+"/uidring")
-	swap(rows, "d", "e", lease.Release, true) // as by hand
-	if token := read(lease.StateFree); token != "e" {
+	swap(t, rows, "d", "e", lease.Release, true) // as by hand
+	if token := read(t, s, lease.StateFree); token != "e" {
 		t.Errorf("token %s, want the last write of the row", token)
 	}
-	w.between.Store(&between{`"token":"f"`, func() { swap(rows, "e", "g", lease.Acquire, true) }})
-	swap(s, "e", "f", lease.Release, false)
+	w.between.Store(&between{`"token":"f"`, func() { swap(t, rows, "e", "g", lease.Acquire, true) }})
+	swap(t, s, "e", "f", lease.Release, false)
 	for _, text := range []string{"x", `{"timestamp":-1}`, `{"timestamp":9000000000000000000}`} {
 		l.sets(path, []byte(text))
-		if _, err := s.Assign(background(t), 9); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "timestamp from 0") {
-			t.Errorf("%s: %v; want it to name %s", text, err, path)
-		}
+		_, err := s.Assign(background(t), 9)
+		says(t, err, nil, path, "timestamp from 0")
 	}
 }
 
@@ -336,7 +289,7 @@ func TestLeafOptions(t *testing.T) {
 	if g := holding.Take(t, leaser, 9).Last(); g.Number != 1 {
 		t.Errorf("granted %+v; want number 1", g)
 	}
-	path, _ := l.node("127.0.0.1")
+	path, _ := l.node("127.0.0.1", 1)
 	row := "/snowflake/" + l.name + "/uidring/number/0000000000000000001"
 	for _, path := range []string{path, row, row + "/alive"} {
 		if got, _, err := l.conn.GetACL(path); err != nil || !slices.Equal(got, acl) {
@@ -350,23 +303,19 @@ func TestLeafOptions(t *testing.T) {
 			t.Errorf("layout %v: %v; want Java's alone", layout, err)
 		}
 	}
-	var last *zk.Stat
+	before := new(zk.Stat)
 	servertest.Eventually(t, "two reports have less than 10s between them", func() bool {
-		_, stat, err := l.conn.Get(path)
-		before := last
-		if last = stat; err != nil {
+		_, now, err := l.conn.Get(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return before != nil && stat.Version > before.Version && stat.Mtime-before.Mtime < 10_000
+		defer func() { before = now }()
+		return now.Version > before.Version && now.Mtime-before.Mtime < 10_000
 	})
 }
 
 // TestLeafRefused: bad input is refused, with all faults at once.
 func TestLeafRefused(t *testing.T) {
 	_, err := workerzk.Leaf(nil, "a/b", 0, workerzk.LeafConfig{Address: "host"}, lease.WithWindow(-1)).Lease(t.Context(), lease.Request{Limit: -1})
-	for _, part := range []string{"connection is nil", `name "a/b"`, "port 0", `Address "host"`, "WithWindow", "Limit -1", "Clock"} {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%v; want it to say %q", err, part)
-		}
-	}
+	says(t, err, nil, "connection is nil", `name "a/b"`, "port 0", `Address "host"`, "WithWindow", "Limit -1", "Clock")
 }

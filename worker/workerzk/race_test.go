@@ -62,11 +62,7 @@ func TestRowIsDeleted(t *testing.T) {
 			t.Error(err)
 		}
 	}})
-	second := insert(0, "second")
-	second.Change = lease.Extend
-	if done, err := s.Swap(background(t), "first", second); done || err != nil {
-		t.Errorf("swap: %t, %v; want nothing written", done, err)
-	}
+	swap(t, s, "first", "second", lease.Extend, false)
 }
 
 // TestLayoutsAtOnce: of two that replace a layout at once, the second learns of the first.
@@ -122,13 +118,7 @@ func TestAliveIsOwn(t *testing.T) {
 	if done, err := other.Insert(background(t), insert(0, "first")); !done || err != nil {
 		t.Fatal(done, err)
 	}
-	second := insert(0, "second")
-	second.Change = lease.Extend
-	if done, err := s.Swap(background(t), "first", second); !done || err != nil {
-		t.Fatal(done, err)
-	}
+	swap(t, s, "first", "second", lease.Extend, true)
 	conn.Close()
-	if row, _, err := s.Read(background(t), 0, time.Minute); err != nil || row == nil || row.State != lease.StateHeld {
-		t.Errorf("%+v, %v; want it held", row, err)
-	}
+	read(t, s, lease.StateHeld)
 }

@@ -5,7 +5,6 @@ package workerzk_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"sync"
@@ -19,10 +18,6 @@ import (
 
 // TestMain runs the tests and ends the shared server.
 func TestMain(m *testing.M) {
-	if order := os.Getenv(burstEnv); order != "" {
-		fmt.Fprintln(os.Stderr, burst(order))
-		os.Exit(1)
-	}
 	code := m.Run()
 	end()
 	os.Exit(code)
