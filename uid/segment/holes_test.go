@@ -158,7 +158,8 @@ func TestStripeBesideAnUnusableCounter(t *testing.T) {
 	}
 }
 
-// Close waits for a store that is being opened, and returns what it reserved.
+// Close waits for a store that is being opened, and returns what it reserved. Afterwards
+// no request is under way.
 func TestStripeCloseDuringAnOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(2)
@@ -171,10 +172,10 @@ func TestStripeCloseDuringAnOpening(t *testing.T) {
 		for counters[1].requests.Load() == before {
 			time.Sleep(time.Millisecond)
 		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
+		began := time.Now()
+		if err := s.Close(); err != nil || time.Since(began) < 900*time.Millisecond {
+			t.Errorf("Close() = %v after %v, want it to wait for Reserve and Return", err, time.Since(began))
 		}
-		time.Sleep(10 * time.Millisecond)
 		now, err := counters[1].Memory.Raise(t.Context(), fmt.Sprintf("orders %d/2 x1000", 2), 0)
 		if now != 1 || err != nil {
 			t.Errorf("the counter is %d, %v after Close, want 1", now, err)

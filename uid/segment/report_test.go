@@ -50,7 +50,8 @@ func TestOutageIsLogged(t *testing.T) {
 	})
 }
 
-// Close waits a second for a load, however long loads may take.
+// Close waits a second for a load, however long loads may take. That is no failure of the
+// store.
 func TestCloseGivesUpALoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)
@@ -64,6 +65,9 @@ func TestCloseGivesUpALoad(t *testing.T) {
 		go func() { _ = g.Shutdown(t.Context()); ended <- time.Since(began) }()
 		if took := <-ended; took > time.Second+time.Hour {
 			t.Errorf("Shutdown() took %v, want a second and the time of the return", took)
+		}
+		if s := g.Stats(); s.Failures != 0 || s.LastError != nil {
+			t.Errorf("%d failures, the last %v", s.Failures, s.LastError)
 		}
 	})
 }

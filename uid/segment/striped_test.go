@@ -228,6 +228,27 @@ func TestStripeUsedUp(t *testing.T) {
 	}
 }
 
+// The next range is loaded when LoadAt of a range is used, though great blocks fill the ring.
+func TestStripeGreatBlocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, stores := stripes(1)
+		s := stripe(t, stores, segment.StripeConfig{Block: 1 << 37, Config: segment.Config{Create: true, Step: 1 << 40, LoadAt: 12}})
+		g, err := s.For("any")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for issued := int64(0); issued <= 1<<40/100*12+12; {
+			if issued < 1<<21 {
+				synctest.Wait() // a run follows the first
+			}
+			issued += g.Ring().TakeRun(1 << 20).N
+		}
+		if synctest.Wait(); g.Stats().Loads != 2 {
+			t.Errorf("%d loads, want 2", g.Stats().Loads)
+		}
+	})
+}
+
 // A store whose load takes long holds up no call while another store has ids.
 func TestStripeSlowStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
