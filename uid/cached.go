@@ -87,8 +87,11 @@ func (g *Cached) dealerConfig(config Config, schedule padding.Schedule) DealerCo
 		Schedule: schedule,
 		Logger:   config.Logger,
 		RejectedPut: func(run ringbuffer.Run, why error) {
-			if errors.Is(why, padding.ErrStale) {
+			switch {
+			case errors.Is(why, padding.ErrStale):
 				g.ticks.resume(run)
+			case errors.Is(why, ringbuffer.ErrClosed):
+				g.ticks.untake(run)
 			}
 			if config.RejectedPut != nil {
 				config.RejectedPut(ID(run.First), run.N, why)
@@ -110,7 +113,7 @@ func (g *Cached) dealerConfig(config Config, schedule padding.Schedule) DealerCo
 }
 
 // releaseFrom gives the number back, together with the time of the ids that are left
-// in the ring.
+// in the ring, or that the closed ring refused.
 func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 	next := g.ticks.last.Load() + 1
 	if len(rest) > 0 {

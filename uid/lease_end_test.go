@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/uid"
@@ -57,6 +58,32 @@ func TestCloseGivesBackTheRest(t *testing.T) {
 	if stats := gen.Stats(); stats.Issued != 2 {
 		t.Errorf("%+v", stats)
 	}
+}
+
+// Close gives back the tick of a run that was made and had not reached the ring.
+func TestCloseGivesBackTheTickOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config, c := leased()
+		h := holdUp(c)
+		config.Now = h.now
+		f := &fakeLeaser{number: 7, until: at(100)}
+		gen := cachedUnder(t, f, config)
+		synctest.Wait() // the ring is full
+		h.armed.Store(true)
+		for taken := range 16 {
+			if taken == 15 {
+				<-h.reading // the ring was low, so that tick 13 is being made
+			}
+			mustNext(t, gen)
+		}
+		closed := make(chan error)
+		go func() { closed <- gen.Close() }()
+		synctest.Wait() // the ring is closed
+		close(h.goOn)
+		if err := <-closed; err != nil || !f.released[0].Equal(at(13)) {
+			t.Errorf("Close() = %v, and given back from %v, want tick 13", err, f.released)
+		}
+	})
 }
 
 // A start waits for a reservation that is under way, and for no other.

@@ -16,7 +16,7 @@ type ticks struct {
 	maxAge    time.Duration // as maxBorrow
 	borrow    int64         // maxBorrow in ticks
 	latest    int64         // latest tick that the clock has shown; next's own
-	last      atomic.Int64  // last tick taken; written by next, read by Stats
+	last      atomic.Int64  // last tick taken; written by next and untake, read by Stats
 	past      atomic.Bool   // the clock shows a time beyond the layout's end; as last
 	carry     atomic.Int64  // sequence from which the next tick is dealt; written by resume and next
 }
@@ -69,6 +69,13 @@ func (t *ticks) resume(dropped ringbuffer.Run) {
 	if sequence := dropped.First & t.bits.MaxSequence(); sequence > 0 {
 		t.carry.Store(resumeAt(sequence, t.bits.MaxSequence()))
 	}
+}
+
+// untake takes back the tick of a run that the ring refused because it was closed: none
+// of the tick's ids were dealt, so releaseFrom gives the tick back.
+func (t *ticks) untake(refused ringbuffer.Run) {
+	tick := refused.First >> t.width
+	t.last.CompareAndSwap(tick, tick-1)
 }
 
 // resumeAt returns the first sequence of a tick, given the next unused sequence of the
