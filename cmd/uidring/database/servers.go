@@ -51,6 +51,14 @@ func mysqlServer(config *mysqldriver.Config) (*target, error) {
 	if config.DBName == "" {
 		return nil, errors.New("it names no database; want mysql://user@host:3306/name")
 	}
+	if _, port, err := net.SplitHostPort(config.Addr); config.Net == "tcp" && err == nil {
+		switch n, err := strconv.ParseUint(port, 10, 64); {
+		case err != nil: // it can be a part of a password
+			return nil, errors.New("the port is no number, want 1 to 65535")
+		case n < 1 || n > 65535:
+			return nil, fmt.Errorf("the port is %d, want 1 to 65535", n)
+		}
+	}
 	config.ParseTime, config.Loc, config.Logger = true, time.UTC, &mysqldriver.NopLogger{}
 	config.Timeout = cmp.Or(config.Timeout, patience)
 	if _, set := config.Params["time_zone"]; !set {
