@@ -65,6 +65,7 @@ var built = sync.OnceValues(func() (string, error) {
 	file := filepath.Join(folder, "uidringd")
 	build := exec.Command("sh", "-c", line[1]+" "+file+" "+line[3])
 	build.Dir = "../../.." // the build's context
+	build.Env = append(os.Environ(), "VERSION=v9.8.7")
 	out, err := build.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%s: %w\n%s", build, err, out)
@@ -106,6 +107,10 @@ func TestImage(t *testing.T) {
 		if part.Type == elf.PT_INTERP || part.Type == elf.PT_DYNAMIC {
 			t.Errorf("the server has a part %v, so it is not static", part.Type)
 		}
+	}
+	out, err := exec.CommandContext(t.Context(), server(t), "version").Output()
+	if err != nil || !strings.HasPrefix(string(out), "uidringd version v9.8.7 ") {
+		t.Errorf("%s, %v; want the version of the build", out, err)
 	}
 	const name = "Dockerfile"
 	_, image, scratch := strings.Cut(read(t, name), "\nFROM scratch\n")
