@@ -130,7 +130,7 @@ func (r *Registry) register(ctx context.Context, request lease.Request) (evidenc
 		}
 	}
 
-	switch err := request.Agree(ctx, r.swapLayout); {
+	switch err := request.Agree(ctx, r.SwapLayout); {
 	case errors.Is(err, errForgets):
 		r.log().WarnContext(ctx, "worker: the table cannot remember the layout, so a start with another layout is not refused", "table", r.name, "error", err)
 	case err != nil:
@@ -196,8 +196,9 @@ func (t *table) create(tx *gorm.DB, row *entry) error {
 	return result.Error
 }
 
-// swapLayout is lease.Store's SwapLayout.
-func (r *Registry) swapLayout(ctx context.Context, old, layout string) (string, error) {
+// SwapLayout is the SwapLayout of lease.Store, for the layout that a Registry's table
+// remembers.
+func (r *Registry) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	return r.table.swapLayout(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
 		row := newEntry(nodeLayout, lease.Node{Host: text.Host, Port: text.Port})
 		err := r.create(tx, &row)

@@ -44,9 +44,12 @@ time, and orders, the ids of a counter. Both come from the SQLite file uidring.d
 the current folder.
 
 On SIGTERM or an interrupt it finishes the requests that have begun, and gives back
-worker numbers and unused ids. A second signal ends it at once.`,
+worker numbers and unused ids. A second signal ends it at once. On SIGHUP it reads the
+config again: tokens, hosts, shutdown and most limits take effect. If another key has
+changed, or the file has a fault, the log names it and nothing changes.`,
 		Example: `  uidringd                                 a server to try
   uidringd --config uidring.yaml --check   all faults of a config
+  uidringd --config uidring.yaml --check --connect   and of stores, ports and open files
   uidringd --config uidring.yaml
   uidringd gen --dsn etcd://host1:2379,host2:2379 -n 5
   uidringd workers --dsn redis://host:6379/0

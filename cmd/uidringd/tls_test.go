@@ -164,7 +164,9 @@ generators: [{name: ids, kind: slots, worker: "static:1"}]
 	if err := r.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	servertest.Eventually(t, "a line about the signal", func() bool { return strings.Contains(r.log.String(), "SIGHUP does not read") })
+	servertest.Eventually(t, "a refusal", func() bool {
+		return strings.Contains(r.log.String(), "SIGHUP: the config stays as it is: the file has faults")
+	})
 	is("/v1/ids", http.StatusOK, 2, second, second)
 	if code := r.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d: %s", code, &r.log)

@@ -84,6 +84,7 @@ func (p Place) Check() error {
 // Leases is an open store of leased worker numbers. It is safe for concurrent use.
 type Leases struct {
 	*lease.Leaser
+	Store lease.Store
 	Name  string // for messages: without password and options
 	DB    *DB    // nil if the store is no SQL database
 	close func() error
@@ -114,7 +115,8 @@ func (p Place) leases(ctx context.Context, create bool, opts []lease.Option) (*L
 		if err != nil {
 			return nil, err
 		}
-		return &Leases{worker.NewLeaser(db.DB, opts...), db.Name, db, db.Close, p}, nil
+		rows := worker.NewStore(db.DB)
+		return &Leases{lease.New(rows, opts...), rows, db.Name, db, db.Close, p}, nil
 	}
 	store, err := read(p.DSN)
 	if err != nil {
@@ -125,7 +127,7 @@ func (p Place) leases(ctx context.Context, create bool, opts []lease.Option) (*L
 	opened, end, err := store.Open(limited)
 	switch {
 	case err == nil:
-		return &Leases{lease.New(opened, opts...), store.Name, nil, end, p}, nil
+		return &Leases{lease.New(opened, opts...), opened, store.Name, nil, end, p}, nil
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded): // limited's, or the client's own

@@ -102,6 +102,34 @@ func (p Place) Open(ctx context.Context) (*DB, error) { return p.open(ctx, true)
 // matches [os.ErrNotExist].
 func (p Place) OpenExisting(ctx context.Context) (*DB, error) { return p.open(ctx, false) }
 
+// MayMake returns why a file of SQLite that is not there cannot be made. It makes none.
+func (p Place) MayMake() error {
+	target, err := p.target()
+	if err != nil {
+		return p.usage(err)
+	}
+	return p.Fault(target.name, checkFile(target.file, true))
+}
+
+// MayCreate returns why no table can be created. It creates none.
+func (db *DB) MayCreate(ctx context.Context) error {
+	var err error
+	switch db.DB.Name() {
+	case "mysql": // which compares the rights when it prepares a statement
+		var statement *sql.Stmt
+		if statement, err = db.pool.PrepareContext(ctx, "CREATE TABLE uidring_check (id BIGINT)"); err == nil {
+			err = statement.Close()
+		}
+	case "postgres":
+		may := false
+		err = db.WithContext(ctx).Raw("SELECT COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false) AND NOT pg_is_in_recovery()").Scan(&may).Error
+		if err == nil && !may {
+			err = errors.New("no table can be created: the user may not CREATE in the schema, or the server is a replica")
+		}
+	}
+	return db.Wrap(err)
+}
+
 // usage marks err as a fault of the DSN. It returns nil for nil.
 func (p Place) usage(err error) error {
 	if err == nil {

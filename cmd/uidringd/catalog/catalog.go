@@ -41,11 +41,11 @@ type Entry struct {
 	// time.
 	Layout *bits.Layout
 
-	// MaxIDs is how many ids one request may ask for.
+	// MaxIDs is how many ids one request may ask for; 0 is the service's limit.
 	MaxIDs int
 
 	// Rate is how many ids a second one caller may draw in the long run, and Burst how
-	// many at once, MaxIDs or more. A Rate of 0 is no limit.
+	// many at once, or those of one request if these are more. A Rate of 0 is no limit.
 	Rate  float64
 	Burst int
 

@@ -237,22 +237,3 @@ func (c *Config) serves(pattern string) bool {
 		return Match(pattern, e.Common().Name) || tags
 	})
 }
-
-// greatestIDs is the most that Limits.IDs may be: an answer of that many has 20 MB.
-const greatestIDs = 1_000_000
-
-func (l *Limits) check(d *document) {
-	between(d, "limits.ids", l.IDs, 1, greatestIDs)
-	between(d, "limits.requests_per_s", l.Requests, 0, 1e9)
-	between(d, "limits.burst", l.Burst, 0, 1e9)
-	between(d, "limits.waiting", l.Waiting, 1, 1e6)
-	between(d, "limits.requests", l.Running, 1, 1e6)
-	between(d, "limits.connections", l.Connections, 1, 1e7)
-	between(d, "limits.per_address", l.PerAddress, 1, 1e7)
-	between(d, "limits.streams", l.Streams, 1, 1000)
-	between(d, "limits.header_bytes", l.HeaderBytes, 1<<10, 1<<20)
-	between(d, "limits.read", l.Read, time.Millisecond, time.Hour)
-	between(d, "limits.write", l.Write, time.Millisecond, time.Hour)
-	between(d, "limits.idle", l.Idle, time.Millisecond, 24*time.Hour)
-	between(d, "limits.wait", l.Wait, time.Millisecond, max(l.Write, time.Millisecond)) // else the answer has no time
-}

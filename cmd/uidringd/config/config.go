@@ -11,12 +11,13 @@ package config
 import (
 	"cmp"
 	"errors"
-	"math"
+	"log/slog"
 	"time"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/worker/lease"
@@ -55,23 +56,6 @@ type Token struct {
 	SHA256     string   `yaml:"sha256"`               // of the secret, in hexadecimal
 	Generators []string `yaml:"generators,omitempty"` // names, or patterns such as order-*
 	Operations bool     `yaml:"operations,omitempty"` // the token is for metrics and the status page too
-}
-
-// Limits bound the work and the memory that clients can cause.
-type Limits struct {
-	IDs         int           `yaml:"ids"`            // of one request, unless a generator has its own
-	Requests    float64       `yaml:"requests_per_s"` // of one caller in the long run; 0 is no limit
-	Burst       int           `yaml:"burst"`          // of one caller at once; 0 is the requests of one second
-	Waiting     int           `yaml:"waiting"`        // requests that wait for ids at once; each generator has an equal share
-	Running     int           `yaml:"requests"`       // that are under way at once; probes do not count
-	Connections int           `yaml:"connections"`    // at once; another ends the one that is idle longest
-	PerAddress  int           `yaml:"per_address"`    // connections of one address at once
-	Streams     int           `yaml:"streams"`        // requests of one HTTP/2 connection at once
-	HeaderBytes int           `yaml:"header_bytes"`   // of a request
-	Read        time.Duration `yaml:"read"`           // time that a client has to send a request
-	Write       time.Duration `yaml:"write"`          // time to answer, and for the client to read the answer
-	Idle        time.Duration `yaml:"idle"`           // time that a connection may stay without a request
-	Wait        time.Duration `yaml:"wait"`           // time that a request waits for an id
 }
 
 // Shutdown says how the server ends after SIGTERM.
@@ -117,18 +101,6 @@ type Clocked struct {
 	Rate     float64       `yaml:"ids_per_s"`         // of one caller in the long run; 0 is half of the layout's, -1 no limit
 }
 
-// perSecond returns how many ids a second the layout has.
-func (g *Clocked) perSecond() float64 {
-	return math.Ldexp(1, int(g.Layout.SequenceBits)) / g.Layout.Unit.Seconds()
-}
-
-// Burst returns how many ids one caller may draw at once: those of half of max_borrow, or
-// those of a second, and in any case those of one request.
-func (g *Clocked) Burst(maxBorrow time.Duration, request int) int {
-	ids := max(g.perSecond()*maxBorrow.Seconds()/2, g.Rate, float64(request))
-	return int(min(ids, math.MaxInt32))
-}
-
 // Cached is a [uid.Cached].
 type Cached struct {
 	Base          `yaml:",inline"`
@@ -138,6 +110,20 @@ type Cached struct {
 	Schedule      string        `yaml:"schedule,omitempty"`
 	MaxBorrow     time.Duration `yaml:"max_borrow"`
 	MaxAge        time.Duration `yaml:"max_age"`
+}
+
+// Start returns the config of the generator's constructor.
+func (g *Cached) Start(logger *slog.Logger) uid.Config {
+	return uid.Config{
+		Layout:        g.Layout,
+		Succeeds:      g.Succeeds,
+		BoostPower:    g.BoostPower,
+		PaddingFactor: g.PaddingFactor,
+		Schedule:      g.Schedule,
+		MaxBorrow:     cli.NonZero(g.MaxBorrow),
+		MaxAge:        g.MaxAge,
+		Logger:        logger,
+	}
 }
 
 // Default is a [uid.Default].
@@ -261,9 +247,5 @@ func newCounter() Counter {
 		Limit:       1<<63 - 2,
 	}
 }
-
-// DefaultMaxBorrow is less than [uid.DefaultMaxBorrow]: one caller must not date the ids
-// of all others hours ahead, nor use up the window of time that the lease reserved.
-const DefaultMaxBorrow = time.Minute
 
 func newSegment() *Segment { return &Segment{Counter: newCounter()} }

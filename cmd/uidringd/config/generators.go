@@ -2,6 +2,8 @@ package config
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -15,6 +17,7 @@ import (
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Longest and shortest durations that are taken.
@@ -243,6 +246,23 @@ func (g *Cached) check(d *document, at string) {
 	if _, err := padding.ParseSchedule(g.Schedule); err != nil {
 		d.fault(at+".schedule", "%s", cli.WithoutPrefix(err))
 	}
+	for field := range d.broken {
+		if strings.HasPrefix(field, at+".") {
+			return
+		}
+	}
+	// What is left is a ring that never fills.
+	if _, err := uid.NewCached(context.Background(), noLeaser{}, g.Start(nil)); errors.Is(err, uid.ErrConfig) {
+		text := strings.NewReplacer("BoostPower ", "", "MaxBorrow", "max_borrow", "MaxAge", "max_age").Replace(cli.WithoutPrefix(err))
+		d.fault(at+".boost_power", "%s", strings.TrimPrefix(text, "invalid config: "))
+	}
+}
+
+// noLeaser has no number, so that a constructor returns the faults of its config or fails.
+type noLeaser struct{}
+
+func (noLeaser) Lease(context.Context, lease.Request) (lease.Lease, error) {
+	return nil, errors.New("the config is checked only")
 }
 
 func (c *Config) checkCounter(d *document, at string, g *Counter) {

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/cmd/uidringd/stores"
@@ -19,29 +18,14 @@ import (
 )
 
 func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, logger *slog.Logger) error {
-	n.entry = newEntry(c, g.Common())
+	n.entry = newEntry(g.Common())
 	switch g := g.(type) {
 	case *config.Cached:
-		return clocked(ctx, n, c, &g.Clocked, g.MaxBorrow, logger, func(leaser uid.Leaser) (*uid.Cached, error) {
-			return uid.NewCached(ctx, leaser, uid.Config{
-				Layout:        g.Layout,
-				Succeeds:      g.Succeeds,
-				BoostPower:    g.BoostPower,
-				PaddingFactor: g.PaddingFactor,
-				Schedule:      g.Schedule,
-				MaxBorrow:     cli.NonZero(g.MaxBorrow),
-				MaxAge:        g.MaxAge,
-				Logger:        logger,
-			})
-		})
+		return n.openClocked(ctx, c, g, &g.Clocked, g.MaxBorrow, logger)
 	case *config.Default:
-		return clocked(ctx, n, c, &g.Clocked, 0, logger, func(leaser uid.Leaser) (*uid.Default, error) {
-			return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: g.Layout, Succeeds: g.Succeeds, MaxBackward: cli.NonZero(g.MaxBackward), Logger: logger})
-		})
+		return n.openClocked(ctx, c, g, &g.Clocked, 0, logger)
 	case *config.Slots:
-		return clocked(ctx, n, c, &g.Clocked, 0, logger, func(leaser uid.Leaser) (*uid.Slots, error) {
-			return uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: g.Layout, Succeeds: g.Succeeds, Slots: g.Slots, Logger: logger})
-		})
+		return n.openClocked(ctx, c, g, &g.Clocked, 0, logger)
 	case *config.Segment:
 		return n.openSegment(ctx, c, g, logger)
 	case *config.Tags:
@@ -50,26 +34,38 @@ func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, 
 	return fmt.Errorf("unknown kind %T", g)
 }
 
-// generator is one under a worker number.
-type generator interface {
+// clocked is a generator under a worker number.
+type clocked interface {
 	uid.Generator
 	uidstatus.Generator
 }
 
-// clocked opens the source of a worker number, and then the generator.
-func clocked[G generator](ctx context.Context, n *state, c *config.Config, g *config.Clocked, maxBorrow time.Duration, logger *slog.Logger, open func(uid.Leaser) (G, error)) error {
-	from, wrap, err := n.numbers(ctx, c.Store(g.Store), g, logger)
+// construct makes a generator under a worker number.
+func construct(ctx context.Context, leaser uid.Leaser, g config.Generator, logger *slog.Logger) (clocked, error) {
+	switch g := g.(type) {
+	case *config.Cached:
+		return uid.NewCached(ctx, leaser, g.Start(logger))
+	case *config.Default:
+		return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: g.Layout, Succeeds: g.Succeeds, MaxBackward: cli.NonZero(g.MaxBackward), Logger: logger})
+	case *config.Slots:
+		return uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: g.Layout, Succeeds: g.Succeeds, Slots: g.Slots, Logger: logger})
+	}
+	return nil, fmt.Errorf("kind %T has no clock", g)
+}
+
+// openClocked opens the source of a worker number, and then the generator.
+func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Generator, about *config.Clocked, maxBorrow time.Duration, logger *slog.Logger) error {
+	from, wrap, err := n.numbers(ctx, c.Store(about.Store), about, logger)
 	if err != nil {
 		return err
 	}
-	made, err := open(from)
+	made, err := construct(ctx, from, g, logger)
 	if err != nil {
 		return wrap(err)
 	}
 	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) }}, n.ends...)
-	n.clock, n.entry.Generator, n.entry.Layout = made, made, new(bits.Layout)
-	*n.entry.Layout = g.Layout
-	n.entry.Rate, n.entry.Burst = max(g.Rate, 0), g.Burst(maxBorrow, n.entry.MaxIDs)
+	n.clock, n.entry.Generator, n.entry.Layout = made, made, &about.Layout
+	n.entry.Rate, n.entry.Burst = max(about.Rate, 0), about.Burst(maxBorrow)
 	n.probe.next = made.Next
 	n.probe.busy = func() bool { return made.Stats().LeaseError == nil }
 	return nil
@@ -78,17 +74,9 @@ func clocked[G generator](ctx context.Context, n *state, c *config.Config, g *co
 // numbers opens where a worker number comes from. wrap adds the name of the store to an
 // error.
 func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Clocked, logger *slog.Logger) (from uid.Leaser, wrap func(error) error, err error) {
-	var fixed lease.Assigner
-	switch g.Worker.Kind {
-	case config.Static:
-		static := uid.StaticWorker(g.Worker.Number)
-		from, fixed = static, static
-	case config.StatefulSet:
-		ordinal := worker.StatefulSet()
-		from, fixed = ordinal, ordinal
-	}
+	fixed := fixedNumber(g.Worker)
 	if store == nil {
-		return from, func(err error) error { return err }, nil
+		return fixed, func(err error) error { return err }, nil
 	}
 	place := stores.At(store.Text(), store.Origin())
 	if g.Worker.Kind == config.Registry {
@@ -121,6 +109,23 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 	return leases, leases.Wrap, nil
 }
 
+// fixed gives a number that the config or the pod's name says.
+type fixed interface {
+	uid.Leaser
+	lease.Assigner
+}
+
+// fixedNumber returns nil if the number is not fixed.
+func fixedNumber(w config.Worker) fixed {
+	switch w.Kind {
+	case config.Static:
+		return uid.StaticWorker(w.Number)
+	case config.StatefulSet:
+		return worker.StatefulSet()
+	}
+	return nil
+}
+
 // sayNew logs that a start creates the table, if err says that the table is missing.
 func sayNew(logger *slog.Logger, err error, table, store string) {
 	if errors.Is(err, worker.ErrNoTable) {
@@ -151,7 +156,7 @@ func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Seg
 	made, err := segment.New(ctx, counters.Store, g.Tag, how)
 	switch {
 	case errors.Is(err, segment.ErrUnknownTag):
-		return counters.Wrap(fmt.Errorf("%w: uidring segments create %s makes it, and create: true for trials", err, g.Tag))
+		return counters.Wrap(missing(err, g.Tag))
 	case err != nil:
 		return counters.Wrap(err)
 	}
@@ -159,6 +164,11 @@ func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Seg
 	n.entry.Generator = made
 	n.stats = func() map[string]segment.Stats { return map[string]segment.Stats{g.Name: made.Stats()} }
 	return nil
+}
+
+// missing adds what makes a counter that is not there.
+func missing(err error, tag string) error {
+	return fmt.Errorf("%w: uidring segments create %s makes it, and create: true for trials", err, tag)
 }
 
 func (n *state) counters(ctx context.Context, store *config.Store, table string, create bool, logger *slog.Logger) (*stores.Counters, error) {

@@ -84,21 +84,6 @@ func (s *Set) Source(name string) (i, n int) {
 	return max(i, 0), len(s.members) // an unknown name waits for nothing
 }
 
-// List returns the entries that are open, in the order of the config.
-func (s *Set) List() []*catalog.Entry {
-	var all []*catalog.Entry
-	for _, m := range s.members {
-		switch now := m.state.Load(); {
-		case now.err != nil:
-		case now.tags != nil:
-			all = append(all, now.tags.list()...)
-		default:
-			all = append(all, now.entry)
-		}
-	}
-	return all
-}
-
 // Clocked returns the generators under a worker number, by name. The Stats of one that
 // is not open have the worker number -1, and say why as LeaseError.
 func (s *Set) Clocked() map[string]uidstatus.Generator {
@@ -159,35 +144,34 @@ func (n *state) close(ctx context.Context) (err error) {
 	return err
 }
 
-// join joins the faults of the members. A fault that several have, such as a store that
-// is away, stands there once, with the names of all.
-func (s *Set) join(faults []error) error {
+// join joins the faults of the members.
+func (s *Set) join(faults []error) error { return errors.Join(together(s.Names(), faults)...) }
+
+// together returns the faults of generators with their names. A fault that several have,
+// such as a store that is away, stands there once, with the names of all.
+func together(names []string, faults []error) []error {
 	var (
 		all   []error
-		names = map[string]string{} // of generators, by the text of their fault
+		whose = map[string]string{} // generators, by the text of their fault
 	)
 	for i, fault := range faults {
 		if fault == nil {
 			continue
 		}
-		text, name := fault.Error(), strconv.Quote(s.members[i].name)
-		if names[text] == "" {
-			all, names[text] = append(all, fault), "generator "+name
+		text, name := fault.Error(), strconv.Quote(names[i])
+		if whose[text] == "" {
+			all, whose[text] = append(all, fault), "generator "+name
 		} else {
-			names[text] += ", " + name
+			whose[text] += ", " + name
 		}
 	}
 	for i, fault := range all {
-		all[i] = fmt.Errorf("%s: %w", names[fault.Error()], fault)
+		all[i] = fmt.Errorf("%s: %w", whose[fault.Error()], fault)
 	}
-	return errors.Join(all...)
+	return all
 }
 
 // newEntry returns an entry without a generator.
-func newEntry(c *config.Config, base *config.Base) *catalog.Entry {
-	ids := base.IDs
-	if ids == 0 {
-		ids = c.Limits.IDs
-	}
-	return &catalog.Entry{Name: base.Name, Kind: base.Kind, MaxIDs: ids, Instance: uuid.NewString()}
+func newEntry(base *config.Base) *catalog.Entry {
+	return &catalog.Entry{Name: base.Name, Kind: base.Kind, MaxIDs: base.IDs, Instance: uuid.NewString()}
 }

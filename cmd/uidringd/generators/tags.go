@@ -39,7 +39,7 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 	t.entry = func(tag string) *catalog.Entry {
 		base := g.Base
 		base.Name = tag
-		e := newEntry(c, &base)
+		e := newEntry(&base)
 		e.Kind, e.Generator = "segment", tagged{made, tag}
 		return e
 	}
@@ -84,19 +84,6 @@ func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
 	e = t.entry(tag)
 	t.entries[tag] = e
 	return e, nil
-}
-
-// list returns the entries of the tags that are open.
-func (t *tags) list() []*catalog.Entry {
-	var open []*catalog.Entry
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	for _, s := range t.Stats() {
-		if e := t.entries[s.Tag]; e != nil {
-			open = append(open, e)
-		}
-	}
-	return open
 }
 
 // tagged is one of the tags, as a generator.

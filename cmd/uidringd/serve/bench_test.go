@@ -31,11 +31,14 @@ func newHandler(t testing.TB) http.Handler {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = set.Close(context.Background()) })
-	h, err := (&server{config: c, set: set, logger: logger}).handler("127.0.0.1:8080")
-	if err != nil {
+	s := &server{set: set, logger: logger, address: "127.0.0.1:8080"}
+	if s.metrics, err = newMetrics(set); err != nil {
 		t.Fatal(err)
 	}
-	return h
+	if err := s.force(c); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // constant answers 19 digits that never change as the server answers an id.

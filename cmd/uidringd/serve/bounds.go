@@ -1,7 +1,7 @@
 package serve
 
 import (
-	"log/slog"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -17,22 +17,24 @@ import (
 // spareFiles are for stores, certificates and the listener.
 const spareFiles = 128
 
-// fits returns the limits of connections, as far as the system allows so many open files.
-func fits(l config.Limits, logger *slog.Logger) gate.Limits {
+// fits returns the limits of connections, as far as the system allows so many open files,
+// and a fault if it allows fewer.
+func fits(l config.Limits) (gate.Limits, error) {
 	limits := gate.Limits{All: l.Connections, One: l.PerAddress}
-	if files, known := openFiles(); known && limits.All > files-spareFiles-gate.Extras {
-		limits.All = max(1, files-spareFiles-gate.Extras)
-		logger.Warn("limits.connections is more than the system allows: the server takes fewer; raise RLIMIT_NOFILE, or lower the limit",
-			"limits.connections", l.Connections, "open_files", files, "connections", limits.All)
+	files, known := openFiles()
+	if !known || limits.All <= files-spareFiles-gate.Extras {
+		return limits, nil
 	}
-	return limits
+	limits.All = max(1, files-spareFiles-gate.Extras)
+	return limits, fmt.Errorf("limits.connections is %d, and the system allows %d open files: the server takes %d connections; "+
+		"raise RLIMIT_NOFILE to %d, or lower the limit", l.Connections, files, limits.All, l.Connections+spareFiles+gate.Extras)
 }
 
 // bounded refuses requests above limits.requests, and on extra connections, with 503. It
 // cuts those off that would hold memory although they are refused: a client that reads
 // nothing. Probes pass always.
-func (s *server) bounded(next http.Handler) http.Handler {
-	most := int64(s.config.Limits.Running)
+func (s *server) bounded(next http.Handler, limits config.Limits) http.Handler {
+	most := int64(limits.Running)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if probe(r) {
 			next.ServeHTTP(w, r)

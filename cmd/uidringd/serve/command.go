@@ -17,6 +17,14 @@
 // token with operations: true, or a certificate. /healthz and /readyz need none, and
 // show no text of a store.
 //
+// # While it runs
+//
+// On SIGHUP the server reads the config again. Tokens, hosts, shutdown and most limits
+// take effect for the requests that begin from then on; none fails, and no number or
+// range is given back. If a key has changed that needs a restart, or the file has a
+// fault, nothing changes and the log says why. Files of tls are read again when they
+// change.
+//
 // # How it ends
 //
 // After SIGTERM or an interrupt the server is not ready, and serves on for
@@ -29,10 +37,12 @@ package serve
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,20 +50,23 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidringd/config"
+	"github.com/uidring/uidring/cmd/uidringd/generators"
 )
 
 // Add makes root serve when it is called without a subcommand.
 func Add(root *cobra.Command) {
 	var (
-		path         string
-		flags        config.Flags
-		check, print bool
+		path  string
+		flags config.Flags
+
+		check, connect, print bool
 	)
 	set := root.Flags()
 	set.StringVar(&path, "config", "", "YAML `file` that says what to serve (default: a generator and a counter from\nthe SQLite file "+config.DemoFile+" in the current folder)")
 	set.StringVar(&flags.Listen, "listen", "", "`address` to serve at, instead of the config's; port 0 is a free one")
 	set.BoolVar(&flags.Anonymous, "anonymous", false, "allow an address that others can reach without tokens or client certificates")
 	set.BoolVar(&check, "check", false, "report all faults of the config, and serve nothing")
+	set.BoolVar(&connect, "connect", false, "with --check: also ask each store what a start would ask, try to listen, and compare\nlimits.connections with the limit of open files; nothing is changed")
 	set.BoolVar(&print, "print-config", false, "print the config with all defaults, and serve nothing")
 	cli.Example(root, "config", "uidring.yaml")
 	cli.Example(root, "listen", "127.0.0.1:8080")
@@ -70,14 +83,47 @@ func Add(root *cobra.Command) {
 			}
 			_, err = cmd.OutOrStdout().Write(text)
 			return err
+		case connect && !check:
+			return cli.Usagef("--connect is for --check")
+		case connect:
+			ctx, stop := cli.UntilSignal(cmd.Context())
+			defer stop()
+			faults := tryStart(ctx, c)
+			for _, fault := range faults {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmp.Or(path, "uidringd"), cli.WithoutPrefix(fault))
+			}
+			if len(faults) > 0 {
+				return cli.CauseOf(ctx, cli.ErrReported)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has no faults, and a start would succeed\n", cmp.Or(path, "the config that is served without --config"))
+			return err
 		case check:
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has no faults\n", cmp.Or(path, "the config that is served without --config"))
 			return err
 		}
 		ctx, stop := cli.UntilSignal(cmd.Context())
 		defer stop()
-		return serve(ctx, c, newLogger(c, cmd.ErrOrStderr()), cmd.OutOrStdout())
+		again := func() (*config.Config, error) { return config.Read(path, flags) }
+		if path == "" {
+			again = nil
+		}
+		return serve(ctx, c, again, newLogger(c, cmd.ErrOrStderr()), cmd.OutOrStdout())
 	}
+}
+
+// tryStart returns what would make a start fail although the config has no fault.
+func tryStart(ctx context.Context, c *config.Config) []error {
+	faults := generators.Ask(ctx, c)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		faults = append(faults, err)
+	} else {
+		_ = listener.Close() // nobody has connected
+	}
+	if _, err := fits(c.Limits); err != nil {
+		faults = append(faults, err)
+	}
+	return faults
 }
 
 // read reads the config, and writes its faults one a line.

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/time/rate"
 
+	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/cmd/uidringd/generators"
 	"github.com/uidring/uidring/cmd/uidringd/service"
 	"github.com/uidring/uidring/uid/uidprom"
@@ -130,9 +131,9 @@ func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Fl
 
 // observed measures and logs requests. While the server stops, answers end their
 // connections.
-func (s *server) observed(next http.Handler, m *metrics) http.Handler {
-	start := time.Now() // time.Since reads one clock, time.Now two
-	good, failed := newAccessLog(s.logger, s.config.Log.Requests), newAccessLog(s.logger, s.config.Log.Requests)
+func (s *server) observed(next http.Handler, how config.Log) http.Handler {
+	start, m := time.Now(), s.metrics // time.Since reads one clock, time.Now two
+	good, failed := newAccessLog(s.logger, how.Requests), newAccessLog(s.logger, how.Requests)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Since(start)
 		m.inFlight.Inc()

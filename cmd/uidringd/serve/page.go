@@ -46,7 +46,7 @@ type listed struct {
 }
 
 // page lists the generators, those with a clock first, with lines of curl that work.
-func (s *server) page(address string) http.Handler {
+func (s *server) page(c *config.Config) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := "http://"
 		if r.TLS != nil {
@@ -55,17 +55,17 @@ func (s *server) page(address string) http.Handler {
 		if hostPattern.MatchString(r.Host) {
 			at += r.Host
 		} else {
-			at += address
+			at += s.address
 		}
 		curl := "curl "
-		if len(s.config.Tokens) > 0 {
+		if len(c.Tokens) > 0 {
 			curl = `curl -H "Authorization: Bearer $TOKEN" `
 		}
 		unready := s.look()
 		var clocked, counters []listed
-		for _, entry := range s.config.Generators {
+		for _, entry := range c.Generators {
 			base := entry.Common()
-			g := listed{Name: base.Name, MaxIDs: cmp.Or(base.IDs, s.config.Limits.IDs)}
+			g := listed{Name: base.Name, MaxIDs: cmp.Or(base.IDs, c.Limits.IDs)}
 			if err := unready[base.Name]; err != nil {
 				g.Fault = service.Reason(err)
 			}

@@ -18,28 +18,24 @@ import (
 	"github.com/uidring/uidring/uid/uidstatus"
 )
 
-// handler returns all routes. address is where the server listens.
-func (s *server) handler(address string) (http.Handler, error) {
-	ids, err := service.New(s.set, admits(s.config, s.logger))
+// handler returns all routes, under a config.
+func (s *server) handler(c *config.Config) (http.Handler, error) {
+	ids, err := service.New(s.set, admits(c, s.logger))
 	if err != nil {
 		return nil, err
 	}
 	status, err := uidstatus.New(s.set.Clocked(), uidstatus.Config{
 		Segments: s.set.Counters,
-		Hosts:    s.config.Hosts,
+		Hosts:    c.Hosts,
 		Home:     "../",
 		Settings: map[string]string{"MaxBorrow": "max_borrow", "MaxAge": "max_age", "Ahead": "ahead"},
 	})
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMetrics(s.set, s)
-	if err != nil {
-		return nil, err
-	}
 	operators := func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !s.known(r.Host) {
+			if !known(c, r.Host) {
 				api.WriteProblem(w, &service.Error{Kind: service.Forbidden, Detail: fmt.Sprintf("the host of the request is %.200q, want localhost, an IP address or an entry of hosts", r.Host)})
 				return
 			}
@@ -57,22 +53,22 @@ func (s *server) handler(address string) (http.Handler, error) {
 	routes := rpc.New(ids, s.serving, s.stopped)
 	routes["GET /healthz"] = http.HandlerFunc(s.healthz)
 	routes["GET /readyz"] = http.HandlerFunc(s.readyz)
-	routes["GET /metrics"] = operators(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	routes["GET /metrics"] = operators(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	routes["/status/"] = operators(status)
-	routes["GET /{$}"] = operators(s.page(address))
-	return s.observed(s.bounded(api.New(ids, routes)), m), nil
+	routes["GET /{$}"] = operators(s.page(c))
+	return s.observed(s.bounded(api.New(ids, routes), c.Limits), c.Log), nil
 }
 
 // known reports whether a request to a page may have this Host header: a web page could
 // read the answer under a name of its own (DNS rebinding), except if callers
 // authenticate.
-func (s *server) known(host string) bool {
-	if len(s.config.Tokens) > 0 || s.config.TLS != nil && s.config.TLS.ClientCA != "" {
+func known(c *config.Config, host string) bool {
+	if len(c.Tokens) > 0 || c.TLS != nil && c.TLS.ClientCA != "" {
 		return true
 	}
 	host = strings.TrimSuffix((&url.URL{Host: host}).Hostname(), ".")
 	_, err := netip.ParseAddr(host)
-	return err == nil || slices.ContainsFunc(append([]string{"localhost"}, s.config.Hosts...), func(name string) bool {
+	return err == nil || slices.ContainsFunc(append([]string{"localhost"}, c.Hosts...), func(name string) bool {
 		return name == "*" || strings.EqualFold(strings.TrimSuffix(name, "."), host)
 	})
 }
@@ -83,6 +79,7 @@ func admits(c *config.Config, logger *slog.Logger) service.Config {
 		ClientCerts: c.TLS != nil && c.TLS.ClientCA != "",
 		Rate:        c.Limits.Requests,
 		Burst:       c.Limits.Burst,
+		IDs:         c.Limits.IDs,
 		Waiting:     c.Limits.Waiting,
 		Wait:        c.Limits.Wait,
 		Logger:      logger,

@@ -28,14 +28,16 @@ import (
 
 // server serves a set of generators.
 type server struct {
-	config    *config.Config
 	set       *generators.Set
 	doors     *gate.Gate
 	files     *certificates // nil without TLS
 	logger    *slog.Logger
-	running   atomic.Int64  // requests under way, probes left out; written by requests
-	draining  atomic.Bool   // written by stop; read by requests
-	stopped   chan struct{} // closed when no more requests are accepted
+	address   string // of the listener
+	metrics   *metrics
+	now       atomic.Pointer[inForce] // written by serve and reload; read by requests
+	running   atomic.Int64            // requests under way, probes left out; written by requests
+	draining  atomic.Bool             // written by stop; read by requests
+	stopped   chan struct{}           // closed when no more requests are accepted
 	readiness readiness
 }
 
@@ -47,8 +49,11 @@ type server struct {
 // many connections.
 const heapReserve = 32 << 20
 
-// serve opens the generators and serves until ctx ends.
-func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io.Writer) (err error) {
+// serve opens the generators and serves until ctx ends. read reads the config anew.
+func serve(ctx context.Context, c *config.Config, read func() (*config.Config, error), logger *slog.Logger, stdout io.Writer) (err error) {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP) // which would end the process, and give nothing back
+	defer signal.Stop(again)
 	files, err := watch(c.TLS, logger) // nil without TLS
 	if err != nil {
 		return err
@@ -68,8 +73,10 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 			logger.Info("stopped")
 		}
 	}()
+	s := &server{files: files, set: set, logger: logger, address: listener.Addr().String(), stopped: make(chan struct{})}
+	s.now.Store(&inForce{config: c})
 	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.now.Load().config.Shutdown.Release)
 		defer cancel()
 		if failed := set.Close(closing); failed != nil {
 			err = errors.Join(err, fmt.Errorf("not all was given back: %w", failed))
@@ -80,21 +87,22 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 	timed, stop := deadline.New(listener, late(c.Limits))
 	defer stop()
 	seldomFull := rate.Sometimes{Interval: time.Second}
-	doors := gate.New(timed, fits(c.Limits, logger), func(now gate.Counts) {
+	s.doors = gate.New(timed, gate.Limits{}, func(now gate.Counts) {
 		seldomFull.Do(func() {
 			logger.Warn("too many connections: idle ones are ended, and those of an address without idle ones are refused",
 				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
 		})
 	})
-	s := &server{doors: doors, files: files, config: c, set: set, logger: logger, stopped: make(chan struct{})}
-	handler, err := s.handler(listener.Addr().String())
-	if err != nil {
+	if s.metrics, err = newMetrics(set, s); err != nil {
+		return err
+	}
+	if err := s.force(c); err != nil {
 		return err
 	}
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	web := &http.Server{
-		Handler:        handler,
+		Handler:        s,
 		TLSConfig:      files.config(),
 		ReadTimeout:    c.Limits.Read,
 		WriteTimeout:   c.Limits.Write,
@@ -102,8 +110,8 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 		MaxHeaderBytes: c.Limits.HeaderBytes,
 		ErrorLog:       log.New(&seldom{logger, rate.NewLimiter(10, 10)}, "", 0),
 		BaseContext:    func(net.Listener) context.Context { return base },
-		ConnContext:    doors.Context,
-		ConnState:      doors.State,
+		ConnContext:    s.doors.Context,
+		ConnState:      s.doors.State,
 		Protocols:      new(http.Protocols),
 		// WriteTimeout ends a stream. A client that reads nothing from its connection would
 		// keep the connection.
@@ -122,16 +130,13 @@ func serve(ctx context.Context, c *config.Config, logger *slog.Logger, stdout io
 		return err
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- start(doors) }()
-	again := make(chan os.Signal, 1)
-	signal.Notify(again, syscall.SIGHUP) // which would end the process, and give nothing back
-	defer signal.Stop(again)
+	go func() { ended <- start(s.doors) }()
 	for running := true; running; {
 		select {
 		case err := <-ended:
 			return fmt.Errorf("serve: %w", err)
 		case <-again:
-			logger.Warn("SIGHUP does not read the config again: a change needs a restart. Certificates are read again when their files change")
+			s.reload(read)
 		case <-ctx.Done():
 			running = false
 		}
@@ -150,12 +155,13 @@ func late(l config.Limits) time.Duration {
 // no failure: a slow client can cause it.
 func (s *server) stop(web *http.Server, cut func()) {
 	s.draining.Store(true)
-	s.logger.Info("stopping", "delay", s.config.Shutdown.Delay, "drain", s.config.Shutdown.Drain)
-	time.Sleep(s.config.Shutdown.Delay) // a second signal ends the process
-	draining, cancel := context.WithTimeout(context.Background(), s.config.Shutdown.Drain)
+	how := s.now.Load().config.Shutdown
+	s.logger.Info("stopping", "delay", how.Delay, "drain", how.Drain)
+	time.Sleep(how.Delay) // a second signal ends the process
+	draining, cancel := context.WithTimeout(context.Background(), how.Drain)
 	defer cancel()
 	if err := web.Shutdown(draining); err != nil {
-		s.logger.Warn("requests were cut off", "after", s.config.Shutdown.Drain)
+		s.logger.Warn("requests were cut off", "after", how.Drain)
 		cut()
 		_ = web.Close() // no one is left to tell
 	}

@@ -7,6 +7,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,10 @@ type Config struct {
 	Rate  float64
 	Burst int
 
+	// IDs is how many ids one request may ask for, of an entry without MaxIDs; 0 is
+	// [DefaultIDs].
+	IDs int
+
 	// Waiting is how many requests wait for ids at once, at most; 0 is
 	// [DefaultWaiting]. Each source of the catalog has an equal share, so that one whose
 	// store hangs leaves the others theirs. A request that finds its ids ready does not
@@ -53,6 +58,7 @@ type Config struct {
 
 // Defaults of a [Config].
 const (
+	DefaultIDs     = 10_000
 	DefaultWaiting = 1024
 	DefaultWait    = 2 * time.Second
 )
@@ -65,6 +71,7 @@ type Service struct {
 	waiting []places // by source
 	drawn   sync.Map // of *limiters of callers' ids, by *catalog.Entry
 	wait    time.Duration
+	ids     int // of one request
 	log     *slog.Logger
 	seldom  rate.Sometimes
 }
@@ -75,6 +82,9 @@ func New(c catalog.Catalog, config Config) (*Service, error) {
 	if config.Waiting < 0 {
 		faults = append(faults, fmt.Errorf("service: Waiting is %d, want 1 or more, or 0 for %d", config.Waiting, DefaultWaiting))
 	}
+	if config.IDs < 0 {
+		faults = append(faults, fmt.Errorf("service: IDs is %d, want 1 or more, or 0 for %d", config.IDs, DefaultIDs))
+	}
 	if config.Wait < 0 {
 		faults = append(faults, fmt.Errorf("service: Wait is %v, want more than 0, or 0 for %v", config.Wait, DefaultWait))
 	}
@@ -82,7 +92,7 @@ func New(c catalog.Catalog, config Config) (*Service, error) {
 	if err := errors.Join(append(faults, err)...); err != nil {
 		return nil, err
 	}
-	s := &Service{catalog: c, guard: guard, wait: config.Wait, log: config.Logger, seldom: rate.Sometimes{Interval: time.Second}}
+	s := &Service{catalog: c, guard: guard, wait: config.Wait, ids: cmp.Or(config.IDs, DefaultIDs), log: config.Logger, seldom: rate.Sometimes{Interval: time.Second}}
 	if s.wait == 0 {
 		s.wait = DefaultWait
 	}
@@ -139,10 +149,13 @@ func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (
 func (s *Service) limitersOf(e *catalog.Entry) *limiters {
 	l, found := s.drawn.Load(e)
 	if !found {
-		l, _ = s.drawn.LoadOrStore(e, newLimiters(e.Rate, e.Burst, fmt.Sprintf("ids of %q", e.Name)))
+		l, _ = s.drawn.LoadOrStore(e, newLimiters(e.Rate, max(e.Burst, s.most(e)), fmt.Sprintf("ids of %q", e.Name)))
 	}
 	return l.(*limiters)
 }
+
+// most returns how many ids a request may ask e for.
+func (s *Service) most(e *catalog.Entry) int { return cmp.Or(e.MaxIDs, s.ids) }
 
 // within calls f with the named generator, if a request may have n ids of it. f may wait
 // on its context, as long as the limits allow. within calls f once more if the generator
@@ -159,8 +172,8 @@ func (s *Service) within(ctx context.Context, caller Caller, name string, n int,
 		switch {
 		case err != nil:
 			return err
-		case n < 1 || n > entry.MaxIDs:
-			return Invalid("n is %d, want 1 to %d for %q", n, entry.MaxIDs, name)
+		case n < 1 || n > s.most(entry):
+			return Invalid("n is %d, want 1 to %d for %q", n, s.most(entry), name)
 		}
 		return f(bounded, entry)
 	}

@@ -17,10 +17,18 @@ const Sequence = "sequence"
 
 // Counters is an open store of counters. It is safe for concurrent use.
 type Counters struct {
-	Store segment.Store
+	Store listed
 	Name  string // for messages: without password and options
 	place database.Place
+	db    *database.DB // nil for Redis
+	table string       // and a column of it
+	next  string
 	close func() error
+}
+
+type listed interface {
+	segment.Store
+	segment.Lister
 }
 
 // OpenCounters connects to an SQL database or Redis. table is for SQL databases only.
@@ -38,11 +46,13 @@ func OpenCounters(ctx context.Context, dsn, origin, table string, create bool, l
 	if err != nil {
 		return nil, err
 	}
-	kind := segmentsql.LeafAlloc
+	c := &Counters{Name: db.Name, place: place, db: db, close: db.Close}
 	if table == Sequence {
-		kind = segmentsql.Sequence
+		c.Store, c.table, c.next = segmentsql.Sequence(db.DB, segmentsql.WithLogger(logger)), "SEQUENCE", "next_id"
+	} else {
+		c.Store, c.table, c.next = segmentsql.LeafAlloc(db.DB, segmentsql.WithLogger(logger)), "leaf_alloc", "max_id"
 	}
-	return &Counters{kind(db.DB, segmentsql.WithLogger(logger)), db.Name, place, db.Close}, nil
+	return c, nil
 }
 
 func redisCounters(ctx context.Context, place database.Place, logger *slog.Logger) (*Counters, error) {
@@ -57,7 +67,23 @@ func redisCounters(ctx context.Context, place database.Place, logger *slog.Logge
 		return nil, place.Fault(s.name, err)
 	}
 	store := segmentredis.New(client, segmentredis.WithPrefix(cmp.Or(s.prefix, segmentredis.DefaultPrefix)), segmentredis.WithLogger(logger))
-	return &Counters{store, s.name, place, client.Close}, nil
+	return &Counters{Store: store, Name: s.name, place: place, close: client.Close}, nil
+}
+
+// MayCreate returns why the table of the counters cannot be created. It creates none.
+func (c *Counters) MayCreate(ctx context.Context) error {
+	if c.db == nil {
+		return nil
+	}
+	return c.db.MayCreate(ctx)
+}
+
+// MayWrite returns why no counter can be moved. It moves none.
+func (c *Counters) MayWrite(ctx context.Context) error {
+	if c.db == nil {
+		return nil
+	}
+	return c.Wrap(c.db.WithContext(ctx).Exec("UPDATE " + c.table + " SET " + c.next + " = " + c.next + " WHERE 1 = 0").Error)
 }
 
 // Wrap returns err with the name of the store. It returns nil for nil.

@@ -58,6 +58,12 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/database"
 )
 
+// Place and DB are those of package database.
+type (
+	Place = database.Place
+	DB    = database.DB
+)
+
 // All reads the URLs of every store that is no SQL database.
 var All = make(database.Stores)
 

@@ -35,10 +35,10 @@ type Counts struct {
 // Gate is a [net.Listener]. All methods may be called from any number of goroutines.
 type Gate struct {
 	net.Listener
-	limits Limits
-	full   func(Counts) // told when the gate makes room, without the lock
+	full func(Counts) // told when the gate makes room, without the lock
 
 	mu        sync.Mutex
+	limits    Limits
 	counts    Counts
 	addresses map[any]*address
 	idle      list.List // of *conn; the first has been idle longest
@@ -62,6 +62,13 @@ type conn struct {
 // New returns a gate before l. It calls full after it has closed or refused a connection.
 func New(l net.Listener, limits Limits, full func(Counts)) *Gate {
 	return &Gate{Listener: l, limits: limits, full: full, addresses: map[any]*address{}}
+}
+
+// Limit changes the limits. Connections that are open stay, also above them.
+func (g *Gate) Limit(limits Limits) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.limits = limits
 }
 
 // Counts returns what is open now.

@@ -1,0 +1,82 @@
+package config
+
+import (
+	"math"
+	"time"
+)
+
+// Limits bound the work and the memory that clients can cause, whether they authenticate
+// or not.
+//
+// # Callers
+//
+// A caller is a token, a certificate, or the address of a client without both (in IPv6
+// its network of 64 bits). Headers of proxies are not believed. Each caller has its own
+// rate of requests (requests_per_s), and of ids of each generator under a worker number
+// (ids_per_s of the generator): half of the layout's ids per second, and half of
+// max_borrow's at once. So one caller neither dates the ids of all others far ahead nor
+// uses them up. Beyond that it gets 429. A reload of the config gives each caller its
+// full burst again.
+//
+// # Connections
+//
+// When as many are open as connections allows, a new one ends the one that is idle
+// longest. If none is idle, a few more are accepted: probes are answered there, and all
+// else gets 503. An address has at most per_address of them. A client may exceed a limit
+// of time by a second.
+//
+// # Memory
+//
+// The defaults keep a server below 512 MiB, whatever clients do. What the server allocates and never touches (32 MB, so that garbage
+// collection runs less often) is in go_memstats_heap_alloc_bytes and not in
+// process_resident_memory_bytes.
+type Limits struct {
+	IDs         int           `yaml:"ids"`            // of one request, unless a generator has its own
+	Requests    float64       `yaml:"requests_per_s"` // of one caller in the long run; 0 is no limit
+	Burst       int           `yaml:"burst"`          // of one caller at once; 0 is the requests of one second
+	Waiting     int           `yaml:"waiting"`        // requests that wait for ids at once; each generator has an equal share
+	Running     int           `yaml:"requests"`       // that are under way at once; probes do not count
+	Connections int           `yaml:"connections"`    // at once; another ends the one that is idle longest
+	PerAddress  int           `yaml:"per_address"`    // connections of one address at once
+	Streams     int           `yaml:"streams"`        // requests of one HTTP/2 connection at once
+	HeaderBytes int           `yaml:"header_bytes"`   // of a request
+	Read        time.Duration `yaml:"read"`           // time that a client has to send a request
+	Write       time.Duration `yaml:"write"`          // time to answer, and for the client to read the answer
+	Idle        time.Duration `yaml:"idle"`           // time that a connection may stay without a request
+	Wait        time.Duration `yaml:"wait"`           // time that a request waits for an id
+}
+
+// DefaultMaxBorrow is less than [uid.DefaultMaxBorrow]: one caller must not date the ids
+// of all others hours ahead, nor use up the window of time that the lease reserved.
+const DefaultMaxBorrow = time.Minute
+
+// perSecond returns how many ids a second the layout has.
+func (g *Clocked) perSecond() float64 {
+	return math.Ldexp(1, int(g.Layout.SequenceBits)) / g.Layout.Unit.Seconds()
+}
+
+// Burst returns how many ids one caller may draw at once: those of half of max_borrow, or
+// those of a second.
+func (g *Clocked) Burst(maxBorrow time.Duration) int {
+	ids := max(g.perSecond()*maxBorrow.Seconds()/2, g.Rate)
+	return int(min(ids, math.MaxInt32))
+}
+
+// greatestIDs is the most that Limits.IDs may be: an answer of that many has 20 MB.
+const greatestIDs = 1_000_000
+
+func (l *Limits) check(d *document) {
+	between(d, "limits.ids", l.IDs, 1, greatestIDs)
+	between(d, "limits.requests_per_s", l.Requests, 0, 1e9)
+	between(d, "limits.burst", l.Burst, 0, 1e9)
+	between(d, "limits.waiting", l.Waiting, 1, 1e6)
+	between(d, "limits.requests", l.Running, 1, 1e6)
+	between(d, "limits.connections", l.Connections, 1, 1e7)
+	between(d, "limits.per_address", l.PerAddress, 1, 1e7)
+	between(d, "limits.streams", l.Streams, 1, 1000)
+	between(d, "limits.header_bytes", l.HeaderBytes, 1<<10, 1<<20)
+	between(d, "limits.read", l.Read, time.Millisecond, time.Hour)
+	between(d, "limits.write", l.Write, time.Millisecond, time.Hour)
+	between(d, "limits.idle", l.Idle, time.Millisecond, 24*time.Hour)
+	between(d, "limits.wait", l.Wait, time.Millisecond, max(l.Write, time.Millisecond)) // else the answer has no time
+}
