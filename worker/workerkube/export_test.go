@@ -1,0 +1,10 @@
+package workerkube
+
+import "testing"
+
+// SetPage sets how many objects one request lists, until the end of the test.
+func SetPage(t *testing.T, size string) {
+	before := page
+	page = size
+	t.Cleanup(func() { page = before })
+}

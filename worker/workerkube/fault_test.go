@@ -1,0 +1,244 @@
+//go:build linux
+
+package workerkube_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
+	"github.com/uidring/uidring/worker/workerkube"
+)
+
+// sender sends a request to the API server.
+type sender func(*http.Request) (*http.Response, error)
+
+// faults stands between a Store and the API server.
+type faults struct {
+	mu   sync.Mutex
+	make func(r *http.Request, send sender) (*http.Response, error) // nil is no fault
+}
+
+func (f *faults) set(fault func(r *http.Request, send sender) (*http.Response, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.make = fault
+}
+
+// in returns a config whose requests have the faults.
+func (f *faults) in(c *rest.Config) *rest.Config {
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return transport(func(r *http.Request) (*http.Response, error) {
+			f.mu.Lock()
+			fault := f.make
+			f.mu.Unlock()
+			if fault == nil {
+				return next.RoundTrip(r)
+			}
+			return fault(r, next.RoundTrip)
+		})
+	})
+	return c
+}
+
+type transport sender
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+const metaExpired = meta.StatusReasonExpired
+
+// status is what an API server answers that refuses a request. A negative retry is no
+// Retry-After.
+func status(r *http.Request, code int, reason meta.StatusReason, retry int) *http.Response {
+	body, _ := json.Marshal(meta.Status{
+		TypeMeta: meta.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: meta.StatusFailure, Reason: reason, Code: int32(code), Message: "the test says so",
+	})
+	header := http.Header{"Content-Type": {"application/json"}, "Date": {time.Now().UTC().Format(http.TimeFormat)}}
+	if retry >= 0 {
+		header.Set("Retry-After", strconv.Itoa(retry))
+	}
+	return &http.Response{StatusCode: code, Header: header, Body: io.NopCloser(bytes.NewReader(body)), Request: r, ProtoMajor: 1, ProtoMinor: 1}
+}
+
+var errCut = errors.New("the connection was cut")
+
+// anyFault does to a request what a bad network or a busy API server does: the request or
+// its answer is lost or late, or an error answers, before or after the request was done.
+func anyFault(r *http.Request, send sender) (*http.Response, error) {
+	refuse := []func() *http.Response{
+		func() *http.Response {
+			return status(r, http.StatusTooManyRequests, meta.StatusReasonTooManyRequests, 0)
+		},
+		func() *http.Response {
+			return status(r, http.StatusServiceUnavailable, meta.StatusReasonServiceUnavailable, 0)
+		},
+		func() *http.Response {
+			return status(r, http.StatusInternalServerError, meta.StatusReasonServerTimeout, 0)
+		},
+		func() *http.Response { return status(r, http.StatusGatewayTimeout, meta.StatusReasonTimeout, -1) },
+		func() *http.Response { return status(r, http.StatusForbidden, meta.StatusReasonForbidden, -1) },
+	}
+	switch rand.IntN(24) {
+	case 0:
+		return nil, errCut
+	case 1, 2: // done, and the answer is lost
+		if response, err := send(r); err == nil {
+			response.Body.Close()
+		}
+		return nil, errCut
+	case 3, 4: // done, and an error answers; the client repeats some of these
+		response, err := send(r)
+		if err != nil {
+			return nil, err
+		}
+		response.Body.Close()
+		return refuse[1+rand.IntN(3)](), nil
+	case 5, 6:
+		return refuse[rand.IntN(len(refuse))](), nil
+	case 7:
+		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+	}
+	return send(r)
+}
+
+// A history of requests is linearizable, whatever happens to them.
+func TestFaultsLinearizable(t *testing.T) {
+	k := server(t)
+	n := namespace(t, k)
+	opens := 0
+	leasetest.Linearizable(t, func(t *testing.T) lease.Store {
+		f := &faults{}
+		if opens++; opens <= 5 { // the last one reads in the end, and has to succeed
+			f.set(anyFault)
+		}
+		return workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), n, "ids")
+	})
+	if opens != 6 {
+		t.Errorf("%d stores; want five and one that reads in the end", opens)
+	}
+}
+
+// A write that was done, and whose answer was lost, is done: its repetition by the client
+// conflicts with itself, and the token says who was first.
+func TestRepeated(t *testing.T) {
+	f := &faults{}
+	k := server(t)
+	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), namespace(t, k), "ids")
+	for _, step := range []func(ctx context.Context) (bool, error){
+		func(ctx context.Context) (bool, error) {
+			w := write(0, "a")
+			w.Fresh = true
+			return store.Insert(ctx, w)
+		},
+		func(ctx context.Context) (bool, error) { return store.Swap(ctx, "a", write(0, "b")) },
+		func(ctx context.Context) (bool, error) { return store.Swap(ctx, "b", write(0, "c")) },
+	} {
+		seen := map[string]bool{}
+		f.set(func(r *http.Request, send sender) (*http.Response, error) {
+			response, err := send(r)
+			if what := r.Method + r.URL.Path; err == nil && r.Method != http.MethodGet && !seen[what] { // the count of given numbers too
+				seen[what] = true
+				response.Body.Close()
+				return status(r, http.StatusInternalServerError, meta.StatusReasonServerTimeout, 0), nil
+			}
+			return response, err
+		})
+		if done, err := step(t.Context()); !done || err != nil || len(seen) == 0 {
+			t.Errorf("%t, %v after %d repetitions; want it done", done, err, len(seen))
+		}
+	}
+	f.set(nil)
+	if row, _, err := store.Read(t.Context(), 0, time.Hour); err != nil || row == nil || row.Token != "c" {
+		t.Errorf("%+v, %v", row, err)
+	}
+
+	// If another has written since, nobody knows.
+	other := workerkube.NewStore(config(t, k, servertest.KubeAdmin), namespaceOf(store), "ids")
+	first := true
+	f.set(func(r *http.Request, send sender) (*http.Response, error) {
+		response, err := send(r)
+		if err == nil && r.Method == http.MethodPut && first {
+			first = false
+			if done, err := other.Swap(t.Context(), "d", write(0, "e")); !done || err != nil {
+				t.Errorf("%t, %v", done, err)
+			}
+			response.Body.Close()
+			return status(r, http.StatusServiceUnavailable, meta.StatusReasonServiceUnavailable, 0), nil
+		}
+		return response, err
+	})
+	if done, err := store.Swap(t.Context(), "c", write(0, "d")); done || err == nil {
+		t.Errorf("%t, %v; want an error", done, err)
+	}
+}
+
+// A throttled request waits as long as the API server says; the caller does not see it. If
+// the API server never lets it through, a start tries for half a minute.
+func TestThrottled(t *testing.T) {
+	f := &faults{}
+	k := server(t)
+	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), namespace(t, k), "ids")
+	var refused int
+	f.set(func(r *http.Request, send sender) (*http.Response, error) {
+		if refused++; refused%3 != 0 {
+			return status(r, http.StatusTooManyRequests, meta.StatusReasonTooManyRequests, 0), nil
+		}
+		return send(r)
+	})
+	if done, err := store.Insert(t.Context(), write(0, "a")); !done || err != nil || refused < 6 {
+		t.Errorf("%t, %v after %d refusals; want it done", done, err, refused)
+	}
+	var calls int
+	f.set(func(r *http.Request, _ sender) (*http.Response, error) {
+		calls++
+		return status(r, http.StatusTooManyRequests, meta.StatusReasonTooManyRequests, -1), nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	_, err := lease.New(store, options...).Lease(ctx, lease.Request{Limit: 1, Clock: time.Now, Granted: func(lease.Grant) {}})
+	wants(t, err, "the test says so")
+	if calls < 2 {
+		t.Errorf("%d requests; want that the start tries again", calls)
+	}
+}
+
+// A renewal that is refused, whatever the reason, costs its holder neither its number nor
+// ids: the next one renews.
+func TestRefusedRenewals(t *testing.T) {
+	f := &faults{}
+	k := server(t)
+	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), namespace(t, k), "ids")
+	h := take(t, store, lease.WithExpiry(time.Hour), lease.WithWindow(time.Hour))
+	for code, reason := range map[int]meta.StatusReason{
+		http.StatusForbidden: meta.StatusReasonForbidden, http.StatusConflict: meta.StatusReasonConflict, http.StatusGone: metaExpired,
+		http.StatusTooManyRequests: meta.StatusReasonTooManyRequests, http.StatusInternalServerError: meta.StatusReasonInternalError,
+		http.StatusBadGateway: "", http.StatusServiceUnavailable: meta.StatusReasonServiceUnavailable, http.StatusGatewayTimeout: meta.StatusReasonTimeout,
+	} {
+		until := h.Last().Until
+		f.set(func(r *http.Request, send sender) (*http.Response, error) {
+			if r.Method == http.MethodGet {
+				return send(r)
+			}
+			return status(r, code, reason, -1), nil
+		})
+		h.Use(until, until)
+		h.Await(t, strconv.Itoa(code)+" is noticed", func(g lease.Grant) bool { return g.Err != nil && g.Until.Equal(until) })
+		f.set(nil)
+		h.Renew(t)
+	}
+	h.Kept(t)
+}

@@ -1,0 +1,182 @@
+package workerkube
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	coordination "k8s.io/api/coordination/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/uidring/uidring/internal/leaserow"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// Where objects have what.
+const (
+	label        = "uidring/prefix" // of every object; its value is the prefix
+	annotation   = "uidring/value"  // of every object: a row, a count or a layout
+	manager      = "uidring"        // the field manager of every write
+	givenInfix   = ".given."
+	layoutSuffix = ".layout"
+)
+
+// kind is what an object holds.
+type kind int
+
+const (
+	kindOther kind = iota
+	kindRow
+	kindGiven
+)
+
+// row is the name of a number's object.
+func (s *Store) row(number int64) string { return s.prefix + "." + strconv.FormatInt(number, 10) }
+
+// kindOf returns what the object with a name holds, and the number in the name.
+func (s *Store) kindOf(name string) (kind, int64) {
+	text, found := kindRow, strings.TrimPrefix(name, s.prefix+".")
+	if rest, ok := strings.CutPrefix(name, s.prefix+givenInfix); ok {
+		text, found = kindGiven, rest
+	}
+	number, err := strconv.ParseInt(found, 10, 64)
+	if err != nil || number < 0 || strconv.FormatInt(number, 10) != found {
+		return kindOther, 0
+	}
+	return text, number
+}
+
+// object returns an object that is not created yet.
+func (s *Store) object(name string) *coordination.Lease {
+	return &coordination.Lease{ObjectMeta: meta.ObjectMeta{
+		Name: name, Namespace: s.namespace, Labels: map[string]string{label: s.prefix},
+	}}
+}
+
+// write makes w the row of an object. The fields of the spec are for people and their
+// tools: no process of this package reads them.
+func write(o *coordination.Lease, w lease.Write) {
+	row, _ := leaserow.Parse([]byte(o.Annotations[annotation])) // of a new object, the zero Row
+	row = row.After(w)
+	set(o, string(row.JSON()))
+	now := meta.NewMicroTime(time.Now())
+	switch w.Change {
+	case lease.Acquire:
+		holder, seconds := w.Node.Host+":"+w.Node.Port, int32(max(1, min(w.Expiry.Seconds(), 1<<30)))
+		o.Spec = coordination.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
+	case lease.Extend:
+		o.Spec.RenewTime = &now
+	case lease.Release:
+		o.Spec = coordination.LeaseSpec{}
+	}
+}
+
+func set(o *coordination.Lease, value string) {
+	if o.Annotations == nil {
+		o.Annotations = map[string]string{}
+	}
+	o.Annotations[annotation] = value
+}
+
+// tokenOf returns the token of an object's row, empty if there is none.
+func tokenOf(o *coordination.Lease) string {
+	if o == nil {
+		return ""
+	}
+	row, _ := leaserow.Parse([]byte(o.Annotations[annotation]))
+	return row.Token
+}
+
+// written returns when a Store last wrote an object, by the clock of the API server that
+// served the write, in milliseconds cut to the second. 0 is not known.
+func written(o *coordination.Lease) (last int64) {
+	for _, entry := range o.ManagedFields {
+		if entry.Manager == manager && entry.Time != nil {
+			last = max(last, entry.Time.UnixMilli())
+		}
+	}
+	return last
+}
+
+// roundings is how much older a write can look than it is. Its time is cut to the second,
+// and exchange.clock may be a second ahead.
+const roundings = 2 * time.Second
+
+// parse returns the row of an object. now is the API server's clock.
+func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Duration) (lease.Row, error) {
+	r, err := leaserow.Parse([]byte(o.Annotations[annotation]))
+	if err != nil {
+		return lease.Row{}, s.foreign(o, err)
+	}
+	beat := written(o)
+	now = cmp.Or(now, time.Now().UnixMilli()) // a proxy between may hide the clock
+	alive := r.Held && now-beat <= (expiry+roundings).Milliseconds()
+	row := r.Lease(number, alive)
+	row.Created = o.CreationTimestamp.UnixMilli()
+	if r.Held {
+		row.Heartbeat = min(beat, now)
+	}
+	return row, nil
+}
+
+// foreign is the error of an object whose annotation nobody of this package wrote.
+func (s *Store) foreign(o *coordination.Lease, err error) error {
+	return fmt.Errorf("workerkube: lease %s/%s: annotation %s: %w", s.namespace, o.Name, annotation, err)
+}
+
+// counted is the value of a count of given numbers.
+type counted struct {
+	Next  int64  `json:"next"`  // the least number that was never given
+	Token string `json:"token"` // of the write that raised it
+}
+
+func (s *Store) parseCounted(o *coordination.Lease) (c counted, err error) {
+	if o == nil {
+		return c, nil
+	}
+	if err := json.Unmarshal([]byte(o.Annotations[annotation]), &c); err != nil {
+		return c, s.foreign(o, fmt.Errorf("%q, want a count as JSON: %w", o.Annotations[annotation], err))
+	}
+	return c, nil
+}
+
+func (s *Store) parseGiven(o *coordination.Lease) (int64, error) {
+	c, err := s.parseCounted(o)
+	return c.Next, err
+}
+
+// count makes the count of given numbers lie above w.Number. It returns false if w.Number
+// must be fresh and was given. lower undoes what count did, if nothing has changed since.
+func (s *Store) count(ctx context.Context, w lease.Write) (lower func(context.Context), ok bool, err error) {
+	name := s.prefix + givenInfix + strconv.FormatInt(w.Within.From, 10)
+	value := func(next int64) string {
+		text, _ := json.Marshal(counted{next, w.Token}) // numbers and strings cannot fail
+		return string(text)
+	}
+	for {
+		object, _, err := s.get(ctx, name)
+		if err != nil {
+			return nil, false, err
+		}
+		found, err := s.parseCounted(object)
+		if err != nil {
+			return nil, false, err
+		}
+		mine := found.Token == w.Token // by a request whose answer was lost
+		switch {
+		case found.Next > w.Number && w.Fresh && !mine:
+			return nil, false, nil
+		case found.Next > w.Number:
+			return func(context.Context) {}, true, nil
+		}
+		raised, err := s.put(ctx, object, name, value(w.Number+1))
+		if conflicts(err) {
+			continue
+		}
+		return func(ctx context.Context) { _, _ = s.put(ctx, raised, name, value(found.Next)) }, err == nil, err
+	}
+}

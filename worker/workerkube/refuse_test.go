@@ -1,0 +1,167 @@
+//go:build linux
+
+package workerkube_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workerkube"
+)
+
+// grant lets a user do what rules allow in a namespace.
+func grant(t *testing.T, namespace, user, rules string) {
+	t.Helper()
+	rbac := "/apis/rbac.authorization.k8s.io/v1/namespaces/" + namespace
+	server(t).Must(t, http.MethodPost, rbac+"/roles", "{metadata: {name: "+user+"}, rules: "+rules+"}")
+	server(t).Must(t, http.MethodPost, rbac+"/rolebindings", "{metadata: {name: "+user+"}, subjects: [{kind: User, name: "+user+"}], roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: "+user+"}}")
+}
+
+// A start names every right that its user lacks, and the rule that gives them. With that
+// rule and no other, a holder takes a number, renews it and gives it back.
+func TestRights(t *testing.T) {
+	n := namespace(t, server(t))
+	store := workerkube.NewStore(config(t, server(t), "alice"), n, "ids")
+	const rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
+	err := start(t, store)
+	wants(t, err, "get, list, create, update of leases.coordination.k8s.io", `namespace "`+n+`"`, "a Role there with the rule "+rule)
+	if !errors.Is(err, workerkube.ErrRights) {
+		t.Errorf("%v; want ErrRights", err)
+	}
+	_, _, err = store.Read(t.Context(), 0, time.Minute)
+	wants(t, err, "a right is missing: get of leases.coordination.k8s.io", `User "alice" cannot get resource "leases"`, rule)
+	grant(t, n, "alice", "["+rule+"]")
+	servertest.Eventually(t, "the Role has an effect", func() bool {
+		_, _, err := store.Read(t.Context(), 0, time.Minute)
+		return err == nil
+	})
+	h := take(t, store)
+	h.Renew(t)
+	must(t, h.Release(t.Context(), time.Now()))
+
+	n = namespace(t, server(t))
+	grant(t, n, "bob", "[{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create]}]")
+	store = workerkube.NewStore(config(t, server(t), "bob"), n, "ids")
+	servertest.Eventually(t, "the Role has an effect", func() bool {
+		_, _, err := store.Read(t.Context(), 0, time.Minute)
+		return err == nil
+	})
+	err = start(t, store) // before it takes a number that it could not renew
+	wants(t, err, "a right is missing: update of leases")
+	if rows, err := store.List(t.Context(), 0, time.Minute); err != nil || len(rows) > 0 {
+		t.Errorf("%v, %v; want no row", rows, err)
+	}
+	wants(t, start(t, workerkube.NewStore(config(t, server(t), "nobody"), n, "ids")), "the API server does not accept the credentials", "Unauthorized")
+}
+
+func TestNamespace(t *testing.T) {
+	c, n := config(t, server(t), servertest.KubeAdmin), name()
+	for range 2 {
+		err := start(t, workerkube.NewStore(c, n, "ids"))
+		wants(t, err, "the namespace does not exist, or is being deleted", `"`+n+`"`)
+		if !errors.Is(err, workerkube.ErrNamespace) {
+			t.Errorf("%v; want ErrNamespace", err)
+		}
+		n = namespace(t, server(t)) // which stays as it is for want of a controller that empties it
+		server(t).Must(t, http.MethodDelete, "/api/v1/namespaces/"+n, "")
+	}
+}
+
+// A start that a quota prevents says so, and gives no number away.
+func TestQuota(t *testing.T) {
+	store, n := opened(t)
+	h := take(t, store, lease.WithExpiry(time.Minute))
+	quotas := "/api/v1/namespaces/" + n + "/resourcequotas"
+	server(t).Must(t, http.MethodPost, quotas, `{metadata: {name: few}, spec: {hard: {count/leases.coordination.k8s.io: "3"}}}`)
+	full := `{"status":{"hard":{"count/leases.coordination.k8s.io":"3"},"used":{"count/leases.coordination.k8s.io":"3"}}}`
+	must(t, server(t).Patch(quotas+"/few/status", full))
+	var err error
+	servertest.Eventually(t, "the quota has an effect", func() bool {
+		done, failed := store.Insert(t.Context(), write(900, "probe"))
+		err = failed
+		if done {
+			server(t).Must(t, http.MethodDelete, path(n, "ids.900"), "")
+		}
+		return failed != nil && !apierrors.IsConflict(failed)
+	})
+	wants(t, err, "the namespace's quota is used up", `"`+n+`"`, "exceeded quota: few")
+	if !errors.Is(err, workerkube.ErrQuota) || errors.Is(err, workerkube.ErrRights) {
+		t.Errorf("%v; want ErrQuota alone", err)
+	}
+	before, err := store.Look(t.Context(), lease.Bounds{To: 1 << 20}, time.Minute)
+	must(t, err)
+	for range 3 {
+		if err := start(t, store); !errors.Is(err, workerkube.ErrQuota) {
+			t.Errorf("%v; want ErrQuota", err)
+		}
+	}
+	after, err := store.Look(t.Context(), lease.Bounds{To: 1 << 20}, time.Minute)
+	if err != nil || after.Next != before.Next {
+		t.Errorf("%+v, %v; want %d to be the next number, as before", after, err, before.Next)
+	}
+	h.Renew(t) // a quota is about new objects
+	h.Kept(t)
+}
+
+// Pages that have expired are listed anew.
+func TestPages(t *testing.T) {
+	workerkube.SetPage(t, "3")
+	f := &faults{}
+	k := server(t)
+	n := namespace(t, k)
+	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), n, "ids")
+	for number := range int64(10) {
+		if done, err := store.Insert(t.Context(), write(number, fmt.Sprint("token ", number))); !done || err != nil {
+			t.Fatal(done, err)
+		}
+	}
+	listed := func() {
+		t.Helper()
+		rows, err := store.List(t.Context(), 0, time.Hour)
+		must(t, err)
+		for i, row := range rows {
+			if row.Number != int64(9-i) {
+				t.Errorf("%d rows, of them %+v at %d; want the numbers from 9 to 0", len(rows), row, i)
+			}
+		}
+		if view, err := store.Look(t.Context(), lease.Bounds{To: 5}, time.Hour); err != nil || len(rows) != 10 || view.Held != 6 {
+			t.Errorf("%d rows, %+v, %v; want 10, and 6 held in the half", len(rows), view, err)
+		}
+	}
+	listed()
+	pages := 0
+	f.set(func(r *http.Request, send sender) (*http.Response, error) {
+		if r.URL.Query().Get("continue") != "" {
+			if pages++; pages == 2 {
+				return status(r, http.StatusGone, metaExpired, 0), nil
+			}
+		}
+		return send(r)
+	})
+	listed()
+	if pages < 2 {
+		t.Errorf("%d more pages", pages)
+	}
+	expired := 0
+	f.set(func(r *http.Request, send sender) (*http.Response, error) {
+		if r.URL.Query().Get("continue") != "" {
+			server(t).Compact(t) // etcd forgets the instant of the first page
+		}
+		response, err := send(r)
+		if err == nil && response.StatusCode == http.StatusGone {
+			expired++
+		}
+		return response, err
+	})
+	listed()
+	if expired == 0 {
+		t.Error("no page has expired")
+	}
+}

@@ -1,0 +1,148 @@
+//go:build linux
+
+package workerkube_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+
+	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workerkube"
+)
+
+// The server of all tests that do not end it.
+var (
+	shared  *servertest.Kube
+	sharing sync.Mutex
+	folder  string
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "workerkube"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if shared != nil {
+		shared.Kill()
+		shared.Etcd.Kill()
+	}
+	os.RemoveAll(folder)
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Println(err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// server returns the shared server.
+func server(t *testing.T) *servertest.Kube {
+	t.Helper()
+	sharing.Lock()
+	defer sharing.Unlock()
+	if shared == nil {
+		shared = servertest.LaunchKube(t, folder)
+	}
+	return shared
+}
+
+// config returns a user's config of a server, without the client's limit of requests. The
+// config's connections are its own, and closed at the end of the test.
+func config(t *testing.T, k *servertest.Kube, user string) *rest.Config {
+	t.Helper()
+	c := &rest.Config{Host: k.URL(), BearerToken: user, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAFile: k.CA()}}
+	secure, err := rest.TLSConfigFor(c)
+	must(t, err)
+	transport := utilnet.SetTransportDefaults(&http.Transport{TLSClientConfig: secure})
+	c.TLSClientConfig, c.Transport = rest.TLSClientConfig{}, transport
+	t.Cleanup(transport.CloseIdleConnections)
+	return c
+}
+
+var names atomic.Int64
+
+// name returns a name that no other test has.
+func name() string { return fmt.Sprint("t", names.Add(1)) }
+
+// namespace makes a namespace of the test's own.
+func namespace(t *testing.T, k *servertest.Kube) string {
+	t.Helper()
+	n := name()
+	k.Namespace(t, n)
+	return n
+}
+
+// opened is a Store of a namespace of the test's own on the shared server, and that
+// namespace.
+func opened(t *testing.T) (*workerkube.Store, string) {
+	t.Helper()
+	k := server(t)
+	n := namespace(t, k)
+	return workerkube.NewStore(config(t, k, servertest.KubeAdmin), n, "ids"), n
+}
+
+var options = []lease.Option{
+	lease.WithExpiry(2 * time.Second), lease.WithLogger(slog.New(slog.DiscardHandler)),
+	lease.WithNode(lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeContainer}),
+}
+
+// take takes a number.
+func take(t *testing.T, store lease.Store, opts ...lease.Option) *holding.Holder {
+	t.Helper()
+	return holding.Take(t, lease.New(store, append(options[:len(options):len(options)], opts...)...), 1023)
+}
+
+// start tries to take a number, and returns why it has none.
+func start(t *testing.T, store lease.Store, opts ...lease.Option) error {
+	t.Helper()
+	leaser := lease.New(store, append(options[:len(options):len(options)], opts...)...)
+	_, err := leaser.Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "28/22/13"})
+	return err
+}
+
+// wants fails unless err has all texts.
+func wants(t *testing.T, err error, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v; want %q in it", err, text)
+		}
+	}
+}
+
+// path is the path of the leases of a namespace, or of one of them.
+func path(namespace string, name ...string) string {
+	return strings.Join(append([]string{"/apis/coordination.k8s.io/v1/namespaces", namespace, "leases"}, name...), "/")
+}
+
+// row is a write of a number that holds it for an hour.
+func write(number int64, token string) lease.Write {
+	return lease.Write{Number: number, Token: token, Until: number, Change: lease.Acquire, Expiry: time.Hour, Within: lease.Bounds{To: 1023},
+		Node: lease.Node{Host: "a", Port: "1", Type: lease.NodeContainer}}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// namespaceOf returns the namespace of a Store.
+func namespaceOf(s *workerkube.Store) string {
+	n, _, _ := strings.Cut(strings.TrimPrefix(s.Name(), "kubernetes "), "/")
+	return n
+}

@@ -1,0 +1,260 @@
+package workerkube
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	coordination "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/rest"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// DefaultPrefix is what the names of New's objects begin with.
+const DefaultPrefix = "uidring"
+
+// New returns a Leaser of numbers in a namespace of a Kubernetes cluster, in objects whose
+// names begin with DefaultPrefix. It calls nothing. An empty namespace is the pod's own.
+// The Leaser's methods report all faults of the config, the namespace and the options at
+// once.
+func New(config *rest.Config, namespace string, opts ...lease.Option) *lease.Leaser {
+	return lease.New(NewStore(config, namespace, DefaultPrefix), opts...)
+}
+
+// Store keeps worker numbers in Lease objects of a namespace. It is a lease.Store. Make
+// one with NewStore. It is safe for concurrent use.
+type Store struct {
+	client    *rest.RESTClient // nil if the config has a fault
+	namespace string
+	prefix    string
+	faults    []error     // what Check returns
+	allowed   atomic.Bool // the rights were checked; written and read by Prepare
+
+	mu   sync.Mutex
+	seen map[int64]*coordination.Lease // the objects that Read and writes of this Store saw last
+}
+
+var (
+	_ lease.Store    = (*Store)(nil)
+	_ lease.Preparer = (*Store)(nil)
+)
+
+// NewStore returns a Store of the objects whose names begin with prefix, for lease.New. All
+// processes whose ids must differ use the same cluster, namespace and prefix. An empty
+// namespace is the pod's own. A prefix has at most 63 lower-case letters, digits and
+// hyphens.
+func NewStore(config *rest.Config, namespace, prefix string) *Store {
+	s := &Store{namespace: namespace, prefix: prefix, seen: map[int64]*coordination.Lease{}}
+	var err error
+	if namespace == "" {
+		s.namespace, err = ownNamespace()
+		s.fault("namespace", err)
+	} else if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
+		s.fault("namespace", fmt.Errorf("%q: %s", namespace, strings.Join(wrong, "; ")))
+	}
+	if wrong := validation.IsDNS1123Label(prefix); len(wrong) > 0 {
+		s.fault("prefix", fmt.Errorf("%q: %s", prefix, strings.Join(wrong, "; ")))
+	}
+	s.client, err = connect(config)
+	s.fault("config", err)
+	return s
+}
+
+func (s *Store) fault(what string, err error) {
+	if err != nil {
+		s.faults = append(s.faults, fmt.Errorf("workerkube: %s: %w", what, err))
+	}
+}
+
+// namespaceFile is where a pod finds its namespace.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+func ownNamespace() (string, error) {
+	text, err := os.ReadFile(namespaceFile)
+	if err != nil {
+		return "", fmt.Errorf("it is empty, which means the pod's own; want its name outside of a pod: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// Name implements lease.Store.
+func (s *Store) Name() string { return "kubernetes " + s.namespace + "/" + s.prefix }
+
+// Check implements lease.Preparer.
+func (s *Store) Check() error { return errors.Join(s.faults...) }
+
+// Read implements lease.Store.
+func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+	object, sent, err := s.get(ctx, s.row(number))
+	s.remember(number, object)
+	if err != nil || object == nil {
+		return nil, sent.clock, err
+	}
+	row, err := s.parse(object, number, sent.clock, expiry)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &row, sent.clock, nil
+}
+
+// List implements lease.Store.
+func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
+	_, rows, _, err := s.search(ctx, expiry)
+	if limit > 0 {
+		rows = rows[:min(limit, len(rows))]
+	}
+	return rows, err
+}
+
+// Look implements lease.Store.
+func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
+	now, rows, given, err := s.search(ctx, expiry)
+	if err != nil {
+		return lease.View{}, err
+	}
+	return lease.NewView(now, rows, given, within), nil
+}
+
+// search returns the API server's clock, all rows, the highest number first, and the counts
+// of given numbers by the From of holders' bounds.
+func (s *Store) search(ctx context.Context, expiry time.Duration) (now int64, rows []lease.Row, given map[int64]int64, err error) {
+	objects, sent, err := s.list(ctx)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	given = map[int64]int64{}
+	for i := range objects {
+		o := &objects[i]
+		switch kind, number := s.kindOf(o.Name); kind {
+		case kindRow:
+			row, err := s.parse(o, number, sent.clock, expiry)
+			if err != nil {
+				return 0, nil, nil, err
+			}
+			rows = append(rows, row)
+		case kindGiven:
+			if given[number], err = s.parseGiven(o); err != nil {
+				return 0, nil, nil, err
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
+	return sent.clock, rows, given, nil
+}
+
+// Insert implements lease.Store. The count of given numbers is raised before the row is
+// made, so that every row is counted.
+func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
+	lower, ok, err := s.count(ctx, w)
+	if err != nil || !ok {
+		return false, err
+	}
+	object := s.object(s.row(w.Number))
+	write(object, w)
+	sent, err := s.create(ctx, object)
+	if refused(err) {
+		lower(ctx)
+	}
+	return s.settle(ctx, w, "", object, sent, err)
+}
+
+// Swap implements lease.Store.
+func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+	object := s.recall(w.Number)
+	if object == nil || tokenOf(object) != old {
+		if object, _, err = s.get(ctx, s.row(w.Number)); err != nil {
+			return false, err
+		}
+	}
+	for edits := 0; object != nil && old != "" && tokenOf(object) == old; edits++ {
+		write(object, w)
+		sent, err := s.update(ctx, object)
+		if done, err = s.settle(ctx, w, old, object, sent, err); edits == maxEdits || !errors.Is(err, errEdited) {
+			return done, err
+		}
+		object = s.recall(w.Number)
+	}
+	return false, nil
+}
+
+// maxEdits is how often a Swap begins again because somebody edits the object.
+const maxEdits = 10
+
+// errEdited says that somebody has changed an object, but not its row.
+var errEdited = errors.New("workerkube: somebody edits the object all the time")
+
+// settle returns whether a write of object was done. old is the token that the write
+// replaces. After a conflict, settle reads the row, whose token says who wrote it: the
+// client repeats a request that the API server could not answer, and the repetition
+// conflicts with the first.
+func (s *Store) settle(ctx context.Context, w lease.Write, old string, object *coordination.Lease, sent exchange, err error) (done bool, _ error) {
+	if deleted := old != "" && apierrors.IsNotFound(err); !deleted && !conflicts(err) {
+		if err != nil || w.Change == lease.Release {
+			object = nil
+		}
+		s.remember(w.Number, object)
+		return err == nil, err
+	}
+	found, _, failed := s.get(ctx, s.row(w.Number))
+	s.remember(w.Number, found)
+	switch token := tokenOf(found); {
+	case failed != nil:
+		return false, failed
+	case token == w.Token:
+		return true, nil
+	case token == old && old != "":
+		return false, errEdited
+	case sent.tries > 1: // the first may have been done, and overwritten since
+		return false, fmt.Errorf("workerkube: %d requests to write number %d, and it is not known whether one was done: %w", sent.tries, w.Number, err)
+	}
+	return false, nil
+}
+
+// remember keeps the object of a number, so that the next Swap need not read it. nil
+// forgets it.
+func (s *Store) remember(number int64, object *coordination.Lease) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if object == nil {
+		delete(s.seen, number)
+		return
+	}
+	s.seen[number] = object.DeepCopy()
+}
+
+// recall returns a copy of the object that remember keeps, or nil.
+func (s *Store) recall(number int64) *coordination.Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen[number].DeepCopy()
+}
+
+// SwapLayout implements lease.Store.
+func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+	for {
+		object, _, err := s.get(ctx, s.prefix+layoutSuffix)
+		if err != nil {
+			return "", err
+		}
+		remembered := ""
+		if object != nil {
+			remembered = object.Annotations[annotation]
+		}
+		if remembered != old || remembered == layout {
+			return remembered, nil
+		}
+		if _, err = s.put(ctx, object, s.prefix+layoutSuffix, layout); !conflicts(err) {
+			return layout, err
+		}
+	}
+}

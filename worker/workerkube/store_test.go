@@ -1,0 +1,246 @@
+//go:build linux
+
+package workerkube_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
+	"github.com/uidring/uidring/worker/workerkube"
+)
+
+func TestSuite(t *testing.T) {
+	k := server(t)
+	n := namespace(t, k)
+	leasetest.Suite{
+		Expiry: 2 * time.Second, // the API server's times are cut to the second
+		Open: func(t *testing.T) leasetest.Opener {
+			prefix := name()
+			return func(t *testing.T) lease.Store {
+				return workerkube.NewStore(config(t, k, servertest.KubeAdmin), n, prefix)
+			}
+		},
+	}.Run(t)
+}
+
+// Fleets with prefixes of their own share a namespace: each has the number 0.
+func TestPrefixes(t *testing.T) {
+	k := server(t)
+	n, c := namespace(t, k), config(t, k, servertest.KubeAdmin)
+	for _, prefix := range []string{"ids", "ids-given", "given"} {
+		if g := take(t, workerkube.NewStore(c, n, prefix), lease.WithExpiry(time.Minute)).Last(); g.Number != 0 {
+			t.Errorf("%s: granted %+v; want number 0", prefix, g)
+		}
+	}
+}
+
+// People see a number's holder where they look for that of any Lease.
+func TestObject(t *testing.T) {
+	store, n := opened(t)
+	h := take(t, store)
+	read := func() (o struct {
+		Metadata struct{ Labels map[string]string }
+		Spec     struct {
+			HolderIdentity         string
+			LeaseDurationSeconds   int
+			AcquireTime, RenewTime time.Time
+		}
+	}) {
+		must(t, json.Unmarshal([]byte(server(t).Must(t, http.MethodGet, path(n, "ids.0"), "")), &o))
+		return o
+	}
+	o := read()
+	if o.Metadata.Labels["uidring/prefix"] != "ids" || o.Spec.HolderIdentity != "billing-7:8080" || o.Spec.LeaseDurationSeconds != 2 ||
+		o.Spec.AcquireTime.IsZero() || o.Spec.RenewTime.IsZero() {
+		t.Errorf("%+v", o)
+	}
+	h.Renew(t)
+	if again := read(); !again.Spec.AcquireTime.Equal(o.Spec.AcquireTime) || again.Spec.RenewTime.Before(o.Spec.RenewTime) {
+		t.Errorf("renewed %+v; was %+v", again, o)
+	}
+	must(t, h.Release(t.Context(), time.Now()))
+	if o := read(); o.Spec.HolderIdentity != "" || !o.Spec.RenewTime.IsZero() {
+		t.Errorf("%+v; want no holder", o)
+	}
+}
+
+// A write looks alive for its expiry and never less, though its time is cut to the second:
+// a holder that writes in time keeps its number.
+func TestLiveness(t *testing.T) {
+	store, _ := opened(t)
+	const expiry = 2 * time.Second
+	done, err := store.Insert(t.Context(), write(0, "a"))
+	if !done || err != nil {
+		t.Fatal(done, err)
+	}
+	began := time.Now()
+	servertest.Eventually(t, "it expires", func() bool {
+		asked := time.Since(began)
+		row, now, err := store.Read(t.Context(), 0, expiry)
+		must(t, err)
+		switch {
+		case row.State == lease.StateExpired && time.Since(began) < expiry:
+			t.Fatalf("expired after %v", time.Since(began))
+		case row.State == lease.StateHeld && asked > expiry+3*time.Second:
+			t.Fatalf("alive after %v", asked)
+		case row.Heartbeat == 0 || row.Created == 0 || row.Heartbeat > now || time.Since(time.UnixMilli(now)).Abs() > time.Minute:
+			t.Fatalf("%+v at %d", row, now)
+		}
+		return row.State == lease.StateExpired
+	})
+}
+
+// A row that is deleted or restored is missed by its holder, who takes another number.
+func TestRewound(t *testing.T) {
+	for what, rewind := range map[string]func(t *testing.T, object, before string){
+		"deleted": func(t *testing.T, object, _ string) { server(t).Must(t, http.MethodDelete, object, "") },
+		"restored": func(t *testing.T, object, before string) {
+			patch := fmt.Sprintf(`{"metadata":{"annotations":{"uidring/value":%q}}}`, before)
+			must(t, server(t).Patch(object, patch))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			store, n := opened(t)
+			h := take(t, store)
+			var o struct {
+				Metadata struct{ Annotations map[string]string }
+			}
+			must(t, json.Unmarshal([]byte(server(t).Must(t, http.MethodGet, path(n, "ids.0"), "")), &o))
+			h.Renew(t)
+			rewind(t, path(n, "ids.0"), o.Metadata.Annotations["uidring/value"])
+			if err := h.Loss(t); !errors.Is(err, lease.ErrRewound) || !errors.Is(err, lease.ErrLost) {
+				t.Errorf("%v; want ErrRewound", err)
+			}
+			servertest.Eventually(t, "there is another number", func() bool { g := h.Last(); return g.Held && g.Number == 1 })
+		})
+	}
+}
+
+// A number whose object was deleted is not given as new again, and a swap of it is not done.
+func TestDeleted(t *testing.T) {
+	store, n := opened(t)
+	for _, w := range []lease.Write{write(5, "a"), write(2, "b")} {
+		if done, err := store.Insert(t.Context(), w); !done || err != nil {
+			t.Fatal(done, err)
+		}
+	}
+	server(t).Must(t, http.MethodDelete, path(n, "ids.5"), "")
+	server(t).Must(t, http.MethodDelete, path(n, "ids.2"), "")
+	if done, err := store.Swap(t.Context(), "a", write(5, "c")); done || err != nil {
+		t.Errorf("%t, %v; want that it is not done", done, err)
+	}
+	if view, err := store.Look(t.Context(), lease.Bounds{To: 1023}, time.Hour); err != nil || view.Next != 6 || view.Held != 0 {
+		t.Errorf("%+v, %v; want 6 to be the next number", view, err)
+	}
+	fresh := write(5, "d")
+	fresh.Fresh = true
+	if done, err := store.Insert(t.Context(), fresh); done || err != nil {
+		t.Errorf("%t, %v; want that a number is not new again", done, err)
+	}
+	if view, err := store.Look(t.Context(), lease.Bounds{From: 4, To: 8}, time.Hour); err != nil || view.Next != 6 {
+		t.Errorf("%+v, %v; want that the count of other bounds is seen", view, err)
+	}
+}
+
+// Who edits an object but not its row costs its holder nothing.
+func TestEdited(t *testing.T) {
+	store, n := opened(t)
+	h := take(t, store)
+	for i := range 3 {
+		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"note":"%d"}}}`, i)))
+		if row, _, err := store.Read(t.Context(), 0, time.Minute); err != nil || row == nil {
+			t.Fatal(row, err)
+		}
+		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"note":"%d again"}}}`, i)))
+		h.Renew(t)
+	}
+	h.Kept(t)
+	if text := server(t).Must(t, http.MethodGet, path(n, "ids.0"), ""); !strings.Contains(text, `"note":"2 again"`) {
+		t.Errorf("%s: the note is lost", text)
+	}
+}
+
+// Values that nobody of the package wrote are errors that name the object.
+func TestForeign(t *testing.T) {
+	store, n := opened(t)
+	done, err := store.Insert(t.Context(), write(0, "a"))
+	if !done || err != nil {
+		t.Fatal(done, err)
+	}
+	for _, value := range []string{"", "{}", "7", `{"token":"a","reserved_until":"x"}`} {
+		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"uidring/value":%q}}}`, value)))
+		_, _, read := store.Read(t.Context(), 0, time.Hour)
+		_, look := store.Look(t.Context(), lease.Bounds{To: 1023}, time.Hour)
+		for _, err := range []error{read, look} {
+			wants(t, err, n+"/ids.0", "annotation uidring/value", "want a row as JSON")
+		}
+	}
+	server(t).Must(t, http.MethodDelete, path(n, "ids.0"), "")
+	server(t).Must(t, http.MethodPost, path(n), "{metadata: {name: ids.seven, labels: {uidring/prefix: ids}}}")
+	if rows, err := store.List(t.Context(), 0, time.Hour); err != nil || len(rows) > 0 {
+		t.Errorf("%v, %v; want that other names are left alone", rows, err)
+	}
+	must(t, server(t).Patch(path(n, "ids.given.0"), `{"metadata":{"annotations":{"uidring/value":"many"}}}`))
+	wants(t, start(t, store), n+"/ids.given.0", "many", "want a count as JSON")
+}
+
+func TestBadInput(t *testing.T) {
+	good := &rest.Config{Host: "https://127.0.0.1:1"}
+	for what, test := range map[string]struct {
+		config            *rest.Config
+		namespace, prefix string
+		want              []string
+	}{
+		"no config":     {nil, "orders", "ids", []string{"workerkube: config: it is nil"}},
+		"bad config":    {&rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CAFile: "/none"}}, "orders", "ids", []string{"workerkube: config:", "/none"}},
+		"not in a pod":  {good, "", "ids", []string{"workerkube: namespace: it is empty", "/var/run/secrets"}},
+		"bad namespace": {good, "Orders", "ids", []string{`workerkube: namespace: "Orders"`}},
+		"dot in prefix": {good, "orders", "ids.given", []string{`workerkube: prefix: "ids.given"`}},
+		"all":           {nil, "a/b", "", []string{"config:", `namespace: "a/b"`, `prefix: ""`}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			wants(t, start(t, workerkube.NewStore(test.config, test.namespace, test.prefix)), test.want...)
+		})
+	}
+}
+
+// An API server that refuses connections is the client's error at once, with the store.
+func TestAway(t *testing.T) {
+	err := start(t, workerkube.NewStore(&rest.Config{Host: "http://" + servertest.Addresses(t, 1)[0]}, "orders", "ids"))
+	wants(t, err, "lease: prepare kubernetes orders/ids: ", "connection refused")
+}
+
+// Both servers are killed: holders keep what they have, and go on with their numbers when
+// the servers are back.
+func TestKilled(t *testing.T) {
+	k := servertest.StartKube(t)
+	store := workerkube.NewStore(config(t, k, servertest.KubeAdmin), namespace(t, k), "ids")
+	h := take(t, store, lease.WithExpiry(time.Hour), lease.WithWindow(time.Hour))
+	for _, kill := range []func(){func() { k.Kill() }, func() { k.Etcd.Kill() }} {
+		h.Renew(t)
+		kill()
+		until := h.Last().Until
+		h.Use(until, until)
+		h.Await(t, "the outage is noticed", func(g lease.Grant) bool { return g.Err != nil && !g.Until.Before(until) })
+		k.Kill()
+		k.Etcd.Kill()
+		k.Etcd.Restart(t)
+		k.Restart(t)
+		h.Renew(t)
+	}
+	h.Kept(t)
+	if n := take(t, store).Last().Number; n != 1 {
+		t.Errorf("number %d; want 1", n)
+	}
+}
