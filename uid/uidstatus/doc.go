@@ -111,12 +111,20 @@
 //	      "returned": 0,                      ids that Close gave back
 //	      "last_error": null                  why no range can be loaded
 //	    }
-//	  ]
+//	  ],
+//	  "found": {                              how many there are of each
+//	    "generators": 1,
+//	    "segments": 1
+//	  }
 //	}
 //
 // stats.json?name=orders has that generator only, stats.json?segment=orders that segment,
-// and stats.json?q=ord those whose names contain the text, in any case. decode.json?id=5313046343901185 decodes an id; if there are several
-// generators, name=orders chooses the layout:
+// and stats.json?q=ord those whose names contain the text, in any case. As on the page,
+// there are at most 100 of each: those in trouble, then those that issued most ids.
+// stats.json?limit=5000 has up to 5,000 of each. [Page.String] has all.
+//
+// decode.json?id=5313046343901185 decodes an id; if there are several generators,
+// name=orders chooses the layout:
 //
 //	{
 //	  "name": "orders",

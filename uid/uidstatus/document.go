@@ -1,7 +1,9 @@
 package uidstatus
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/uidring/uidring/bits"
@@ -14,6 +16,13 @@ type document struct {
 	Process    process     `json:"process"`
 	Generators []generator `json:"generators"`
 	Segments   []segmentOf `json:"segments"`
+	Found      found       `json:"found"`
+}
+
+// found is how many there are, although the document has fewer.
+type found struct {
+	Generators int `json:"generators"`
+	Segments   int `json:"segments"`
 }
 
 type generator struct {
@@ -61,7 +70,33 @@ func (p *Page) document(s selection) document {
 	for _, tag := range s.tags {
 		d.Segments = append(d.Segments, describeSegment(tag, s.segments[tag]))
 	}
+	d.Found = found{len(d.Generators), len(d.Segments)}
 	return d
+}
+
+// keep leaves out what is above most: those not in trouble that issued fewest.
+func (d *document) keep(most int) {
+	d.Generators = first(d.Generators, most, func(g generator) (state, int64, string) { return g.State, g.Issued, g.Name })
+	d.Segments = first(d.Segments, most, func(s segmentOf) (state, int64, string) { return s.State, s.Issued, s.Name })
+}
+
+// first returns the items that a table shows first, in their order, which is by name.
+func first[T any](all []T, most int, about func(T) (state, int64, string)) []T {
+	if len(all) <= most {
+		return all
+	}
+	slices.SortFunc(all, func(a, b T) int {
+		stateA, issuedA, nameA := about(a)
+		stateB, issuedB, nameB := about(b)
+		return cmp.Or(cmp.Compare(stateB.rank(), stateA.rank()), cmp.Compare(issuedB, issuedA), cmp.Compare(nameA, nameB))
+	})
+	all = all[:most]
+	slices.SortFunc(all, func(a, b T) int {
+		_, _, nameA := about(a)
+		_, _, nameB := about(b)
+		return cmp.Compare(nameA, nameB)
+	})
+	return all
 }
 
 func describe(name string, layout bits.Layout, s uid.Stats, now time.Time) generator {

@@ -152,12 +152,21 @@ func (s *selection) choose(query url.Values) *problem {
 }
 
 func (p *Page) stats(w http.ResponseWriter, r *http.Request) {
-	s := p.all()
-	if wrong := s.choose(r.URL.Query()); wrong != nil {
+	s, query, most := p.all(), r.URL.Query(), mostRows
+	if query.Has("limit") {
+		var err error
+		if most, err = strconv.Atoi(query.Get("limit")); err != nil || most < 1 {
+			writeJSON(w, http.StatusBadRequest, problem{Error: fmt.Sprintf("uidstatus: limit is %q, want 1 or more", short(query.Get("limit")))})
+			return
+		}
+	}
+	if wrong := s.choose(query); wrong != nil {
 		writeJSON(w, http.StatusNotFound, wrong)
 		return
 	}
-	writeJSON(w, http.StatusOK, p.document(s))
+	d := p.document(s)
+	d.keep(most)
+	writeJSON(w, http.StatusOK, d)
 }
 
 func (p *Page) decode(w http.ResponseWriter, r *http.Request) {

@@ -269,10 +269,12 @@ func BenchmarkPage(b *testing.B) {
 		return all
 	}
 	for name, h := range map[string]*Page{"generators=1": one, "tags=3000": many} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				b.ReportMetric(float64(get(b, h, "/").Body.Len()), "bytes")
-			}
-		})
+		for _, path := range []string{"/", "/stats.json"} {
+			b.Run(name+"/path="+path, func(b *testing.B) {
+				for b.Loop() {
+					b.ReportMetric(float64(get(b, h, path).Body.Len()), "bytes")
+				}
+			})
+		}
 	}
 }

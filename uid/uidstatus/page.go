@@ -68,7 +68,8 @@ type table struct {
 	Rows  []summary
 }
 
-// mostRows bounds the page's size: a table leaves out further rows.
+// mostRows bounds the size of the page, and of stats.json without limit: further rows are
+// left out.
 const mostRows = 100
 
 func (p *Page) page(w http.ResponseWriter, r *http.Request) {
@@ -141,12 +142,7 @@ func (p *Page) tables(s selection, now time.Time, all int) ([]table, string) {
 // cut sorts the rows by state, the worst first, and by name. Of too many rows it keeps the
 // worst, and then those that issued most.
 func (t *table) cut() {
-	if len(t.Rows) > mostRows {
-		slices.SortFunc(t.Rows, func(a, b summary) int {
-			return cmp.Or(cmp.Compare(b.State.rank(), a.State.rank()), cmp.Compare(b.Issued, a.Issued), cmp.Compare(a.Name, b.Name))
-		})
-		t.Rows = t.Rows[:mostRows]
-	}
+	t.Rows = first(t.Rows, mostRows, func(s summary) (state, int64, string) { return s.State, s.Issued, s.Name })
 	slices.SortFunc(t.Rows, func(a, b summary) int {
 		return cmp.Or(cmp.Compare(b.State.rank(), a.State.rank()), cmp.Compare(a.Name, b.Name))
 	})

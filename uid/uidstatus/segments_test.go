@@ -1,9 +1,11 @@
 package uidstatus
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -148,8 +150,48 @@ func TestMany(t *testing.T) {
 	for name := range all {
 		all[name] = counters()["away"]
 	}
-	if page := get(t, p, "/").Body; page.Len() > 200_000 {
-		t.Errorf("the page has %d bytes, want 200,000 at most", page.Len())
+	for _, path := range []string{"/", "/stats.json"} {
+		if body := get(t, p, path).Body; body.Len() > 200_000 {
+			t.Errorf("%s has %d bytes, want 200,000 at most", path, body.Len())
+		}
+	}
+}
+
+// stats.json has what the page shows first, by name, and as many as a reader asks for.
+func TestStatsLimit(t *testing.T) {
+	all := map[string]segment.Stats{}
+	for i := range 300 {
+		s := counters()["invoices"]
+		s.Issued = int64(i)
+		all[fmt.Sprintf("t%03d", i)] = s
+	}
+	all["t007"] = counters()["away"]
+	p := at(t, map[string]Generator{"orders": calm()})
+	p.counters = func() map[string]segment.Stats { return all }
+	for _, tt := range []struct {
+		query, first, last string
+		n, found           int
+	}{
+		{"", "t007", "t299", 100, 300},
+		{"?limit=2", "t007", "t299", 2, 300},
+		{"?limit=1000", "t000", "t299", 300, 300},
+		{"?limit=5&q=t1", "t195", "t199", 5, 100},
+	} {
+		var got document
+		if err := json.Unmarshal(get(t, p, "/stats.json"+tt.query).Body.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(got.Segments); n != tt.n || got.Found.Segments != tt.found || got.Segments[0].Name != tt.first || got.Segments[n-1].Name != tt.last {
+			t.Errorf("%q: %d of %d, want %+v", tt.query, n, got.Found.Segments, tt)
+		}
+	}
+	for _, wrong := range []string{"0", "-1", "", "x"} {
+		if w := get(t, p, "/stats.json?limit="+wrong); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "limit is") {
+			t.Errorf("limit=%s: %d %s", wrong, w.Code, w.Body)
+		}
+	}
+	if text := p.String(); strings.Count(text, `"tag"`) != 300 {
+		t.Errorf("String has %d segments", strings.Count(text, `"tag"`))
 	}
 }
 
