@@ -10,11 +10,12 @@
 //
 // Package serve documents the server, package config the config. The other commands are
 // those of uidring, with the same flags and exit codes. For leased numbers they take
-// etcd, Redis and ZooKeeper too:
+// etcd, Redis, ZooKeeper and Kubernetes too:
 //
 //	uidringd gen --dsn etcd://host1:2379,host2:2379
 //	uidringd workers --dsn redis://host:6379/0
 //	uidringd workers release 5 --dsn zk://host1:2181,host2:2181/uidring/workers
+//	uidringd workers --dsn kube://orders
 //
 // Package stores documents the parts of a URL. Give a URL with a password by
 // $UIDRING_DSN: other users of the machine can see arguments.

@@ -30,6 +30,11 @@ func TestNumbers(t *testing.T) {
 			return ":secret@" + servertest.StartRedis(t, append([]string{"--requirepass", "secret"}, servertest.Durable...)...).Address()
 		},
 		"zk": func(t *testing.T) string { return servertest.StartZooKeeper(t, 1, nil)[0].Address },
+		"kube": func(t *testing.T) string {
+			k := servertest.StartKube(t)
+			k.Namespace(t, "orders")
+			return "orders?kubeconfig=" + k.Kubeconfig(t, servertest.KubeAdmin, "default")
+		},
 	} {
 		t.Run(scheme, func(t *testing.T) {
 			clitest.Elsewhere(t)
@@ -40,7 +45,7 @@ func TestNumbers(t *testing.T) {
 			}
 			makesIDs(t)
 			frees(t, dsn)
-			if scheme != "redis" { // which takes a minute: the clock says who is dead
+			if scheme != "redis" && scheme != "kube" { // where it takes a minute: the clock says who is dead
 				buries(t, dsn)
 			}
 			for _, args := range []string{"gen --worker registry", "gen --worker static:1 --dsn " + dsn, "gen --segment orders"} {

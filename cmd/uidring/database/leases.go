@@ -34,11 +34,12 @@ const (
 	Redis = "redis"
 	Etcd  = "etcd"
 	ZK    = "zk"
+	Kube  = "kube"
 )
 
 // Kinds are the kinds of the stores that uidringd reads beside SQL databases, by the
 // URL's scheme.
-var Kinds = map[string]string{"etcd": Etcd, "redis": Redis, "rediss": Redis, "zk": ZK}
+var Kinds = map[string]string{"etcd": Etcd, "redis": Redis, "rediss": Redis, "zk": ZK, "kube": Kube}
 
 // KindOf returns the kind of the store that a DSN names. It is SQL if the scheme is none of
 // [Kinds].

@@ -323,6 +323,10 @@ func TestServers(t *testing.T) {
 			return "etcd://" + strings.TrimPrefix(servertest.StartEtcd(t, 1)[0].Endpoint, "http://")
 		},
 		"zk": func(t *testing.T) string { return "zk://" + servertest.StartZooKeeper(t, 1, nil)[0].Address },
+		"kube": func(t *testing.T) string {
+			k := servertest.StartKube(t)
+			return "kube://?kubeconfig=" + k.Kubeconfig(t, servertest.KubeAdmin, "default")
+		},
 		"mysql": func(t *testing.T) string {
 			c, err := mysqldriver.ParseDSN(variable(t, "UIDRING_TEST_MYSQL"))
 			if err != nil {
@@ -335,7 +339,7 @@ func TestServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("UIDRINGD_TEST_STORE", dsn(t))
 			text := "stores: [{name: s, env: UIDRINGD_TEST_STORE}]\ngenerators:\n  - {name: ids, kind: cached, store: s}\n"
-			if name != "etcd" && name != "zk" { // a counter of each table, and all of them as tags
+			if name != "etcd" && name != "zk" && name != "kube" { // a counter of each table, and all of them as tags
 				text += "  - {name: uidringd-test-orders, kind: segment, store: s, create: true}\n  - {name: tags, kind: tags, store: s, match: uidringd-*}\n"
 			}
 			if name == "mysql" || name == "postgres" {

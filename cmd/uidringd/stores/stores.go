@@ -6,6 +6,7 @@
 //	redis://host1:26379,host2:26379?master_name=m  Sentinels
 //	rediss://…                                     the same, with TLS
 //	zk://user:pass@host1:2181,host2:2181/uidring/workers
+//	kube://namespace/uidring                       Lease objects of Kubernetes
 //
 // and every DSN of cmd/uidring/database, for SQL databases. [At] is all that callers
 // need:
@@ -40,6 +41,12 @@
 //	session=10s                  zk: how long a session outlives its connection
 //	cluster=true                 redis: the one host is a node of a cluster
 //
+//	kubeconfig=FILE context=C    kube: not those of kubectl
+//
+// kube names no server. The API server is that of the kubeconfig that kubectl would use, by
+// KUBECONFIG or in ~/.kube, else that of the pod. Without a namespace, kube:// takes that of
+// the kubeconfig's context, or of the pod. The path is the prefix of the objects' names.
+//
 // redis also takes the options of go-redis's ParseURL, ParseClusterURL and
 // ParseFailoverURL. With Sentinels, user and password are theirs; username= and
 // password= are the server's.
@@ -68,7 +75,7 @@ type (
 var All = make(database.Stores)
 
 func init() {
-	readers := database.Stores{database.Etcd: etcd, database.Redis: redisServers, database.ZK: zooKeeper}
+	readers := database.Stores{database.Etcd: etcd, database.Redis: redisServers, database.ZK: zooKeeper, database.Kube: kubernetes}
 	for scheme, kind := range database.Kinds {
 		All[scheme] = readers[kind]
 	}
