@@ -2,7 +2,6 @@ package uid
 
 import (
 	"context"
-	"iter"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -15,15 +14,15 @@ import (
 // clocked is what [Default] and [Slots] have in common: both read the clock for each
 // call.
 type clocked struct {
+	claims
 	stamp
 	clock  clock
 	issuer issuer
 	_      cacheline.Pad
 
 	// Written by calls, read by Stats.
-	earlier  atomic.Int64 // ids issued, less those that the issuer's state counts
-	rejected atomic.Int64 // calls that failed
-	most     atomic.Int64 // ids issued by the last Stats; written by Stats
+	earlier atomic.Int64 // ids issued, less those that the issuer's state counts
+	most    atomic.Int64 // ids issued by the last Stats; written by Stats
 
 	gate
 	close    sync.Once
@@ -32,9 +31,8 @@ type clocked struct {
 
 // issuer issues the ids of a clocked generator.
 type issuer interface {
-	// claim takes at most limit consecutive ids. A patient call waits until ctx ends
-	// where another call fails.
-	claim(ctx context.Context, limit int64, patient bool) (first ID, n int64, err error)
+	// claim is the source of [claims].
+	claim(ctx context.Context, limit int64, wait bool) (Run, error)
 
 	// issued returns how many ids were issued, or fewer while calls are under way.
 	issued() int64
@@ -46,40 +44,10 @@ type issuer interface {
 
 // open does the part of the start that needs no worker number.
 func (c *clocked) open(of issuer, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
-	c.issuer, c.gate = of, newGate()
+	c.claims, c.issuer, c.gate = of.claim, of, newGate()
 	err := c.prepare(layout, succeeds, now, logger)
 	c.clock.bits, c.clock.now, c.clock.system = &c.bits, c.now, now == nil
 	return err
-}
-
-// Wait is Next, but waits until ctx ends where Next would fail because no time is
-// reserved or all slots are full. An id that is ready is returned even if ctx has
-// ended.
-func (c *clocked) Wait(ctx context.Context) (ID, error) {
-	id, _, err := c.issuer.claim(ctx, 1, true)
-	return id, err
-}
-
-// NextN fills ids and returns how many it filled. If it fills fewer than all, the
-// error is that of Next, and the filled ids are valid. For an empty slice NextN
-// returns 0, nil. It waits as Next does, for as many ticks as the ids need.
-func (c *clocked) NextN(ids []ID) (int, error) {
-	return fillFrom(ids, c.claims(context.Background(), false))
-}
-
-// WaitN is NextN, but waits as Wait does.
-func (c *clocked) WaitN(ctx context.Context, ids []ID) (int, error) {
-	return fillFrom(ids, c.claims(ctx, true))
-}
-
-// All returns ids without end, for a range loop, as [Dealer.All] does. For a loop
-// that takes more than a millisecond per id, All stamps each id when it yields the id.
-func (c *clocked) All(ctx context.Context) iter.Seq2[ID, error] {
-	return all(ctx, c.claims(ctx, true))
-}
-
-func (c *clocked) claims(ctx context.Context, patient bool) claims {
-	return func(limit int64) (ID, int64, error) { return c.issuer.claim(ctx, limit, patient) }
 }
 
 // use reports to the lease that the time of tick is used or wanted.

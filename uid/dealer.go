@@ -3,7 +3,6 @@ package uid
 import (
 	"context"
 	"errors"
-	"iter"
 	"sync"
 	"time"
 
@@ -23,6 +22,7 @@ type Dealer struct{ dealer }
 
 // dealer is what Dealer and Cached have in common.
 type dealer struct {
+	claims
 	ring     *ringbuffer.Ring
 	executor *padding.Executor
 	policy   func(Refusal) error
@@ -30,8 +30,7 @@ type dealer struct {
 	follow   func(error) *Dealer // returns the successor for a call that failed, or nil
 	release  func(context.Context, []ringbuffer.Run) error
 
-	rejected cacheline.Int64 // calls that failed; written by takers, read by Stats
-	starved  cacheline.Int64 // calls that found the ring empty; written by takers, read by Stats
+	starved cacheline.Int64 // calls that found the ring empty; written by takers, read by Stats
 
 	gate
 	finish   sync.Once
@@ -80,6 +79,7 @@ func NewDealer(source padding.Source, config DealerConfig) (*Dealer, error) {
 
 func (d *dealer) open(source padding.Source, config DealerConfig) (err error) {
 	d.policy, d.ended, d.follow, d.release, d.gate = config.RejectedTake, config.Ended, config.Successor, config.Release, newGate()
+	d.claims = d.claim
 	if d.policy == nil {
 		d.policy = Help
 	}
@@ -94,8 +94,8 @@ func (d *dealer) open(source padding.Source, config DealerConfig) (err error) {
 		RunLen:    config.RunLen,
 		Threshold: threshold(config.Runs*config.RunLen, int64(config.PaddingFactor)),
 		RejectedTake: func() (int64, error) {
-			id, _, err := d.claims(context.Background(), d.policy)(1)
-			return int64(id), err
+			run, err := d.claim(context.Background(), 1, false)
+			return int64(run.First), err
 		},
 	})
 	if err != nil {
@@ -154,77 +154,47 @@ func (d *dealer) Next() (ID, error) {
 	return ID(id), err
 }
 
-// NextN fills ids with ascending ids and returns how many it filled. If it fills
-// fewer than all, the error is that of [Dealer.Next], and the filled ids are valid.
-// For an empty slice NextN returns 0, nil.
-//
-// NextN claims up to a run at once, so most of the cost of an id is writing it.
-func (d *dealer) NextN(ids []ID) (int, error) {
-	return fillFrom(ids, d.claims(context.Background(), d.policy))
-}
-
-// Wait is Next with the policy [Wait], until ctx ends. An id that is ready is
-// returned even if ctx has ended.
-func (d *dealer) Wait(ctx context.Context) (ID, error) {
-	id, _, err := d.claims(ctx, Wait)(1)
-	return id, err
-}
-
-// WaitN is NextN with the policy [Wait], until ctx ends.
-func (d *dealer) WaitN(ctx context.Context, ids []ID) (int, error) {
-	return fillFrom(ids, d.claims(ctx, Wait))
-}
-
-// All returns ids without end, for a range loop. It waits as [Dealer.Wait] does;
-// the error that ends the loop comes with id 0.
-//
-//	for id, err := range gen.All(ctx) {
-//
-// Each loop claims several ids at once: 1, 2, 4, … up to 1,024, but no more
-// than the body has used in a millisecond. So loops on several cores do not
-// slow each other down. Ids ascend within one loop; there is no order between
-// loops. If a loop breaks, its claimed ids are lost. Otherwise it yields them all,
-// even if ctx ends, the generator is closed, or the ids grow older than MaxAge.
-func (d *dealer) All(ctx context.Context) iter.Seq2[ID, error] {
-	return func(yield func(ID, error) bool) { all(ctx, d.claims(ctx, Wait))(yield) }
-}
-
-// claims returns the claims of one call: from d, and from the dealers that succeed d.
-func (d *dealer) claims(ctx context.Context, policy func(Refusal) error) claims {
-	return func(limit int64) (ID, int64, error) {
-		for {
-			first, n, err := d.claim(ctx, policy, limit)
-			if err == nil {
-				return first, n, nil
-			}
-			next := d.follow(err)
-			if next == nil {
-				d.rejected.Add(1)
-				return 0, 0, err
-			}
-			d = &next.dealer
+// claim is the source of [claims].
+func (d *dealer) claim(ctx context.Context, limit int64, wait bool) (Run, error) {
+	if run := d.ring.TakeRun(limit); run.N > 0 {
+		return Run{ID(run.First), run.N}, nil
+	}
+	policy, ended := d.policy, ctx.Err() != nil
+	if wait {
+		policy = Wait
+	}
+	for {
+		run, err := d.takeRun(ctx, policy, limit, ended)
+		if err == nil {
+			return Run{ID(run.First), run.N}, nil
 		}
+		next := d.follow(err)
+		if next == nil {
+			return Run{}, d.failed(err, ended)
+		}
+		d = &next.dealer
 	}
 }
 
-// claim takes at most limit consecutive ids.
-func (d *dealer) claim(ctx context.Context, policy func(Refusal) error, limit int64) (first ID, n int64, err error) {
-	run := d.ring.TakeRun(limit)
-	for attempt := 1; run.N == 0; attempt++ {
+// takeRun takes at most limit consecutive ids. If ctx had ended before, the call asks what
+// is ready, and does not count as starved.
+func (d *dealer) takeRun(ctx context.Context, policy func(Refusal) error, limit int64, ended bool) (ringbuffer.Run, error) {
+	for attempt := 1; ; attempt++ {
+		if run := d.ring.TakeRun(limit); run.N > 0 {
+			return run, nil
+		}
+		if attempt == 1 && !ended {
+			d.starved.Add(1)
+		}
 		if err := d.refused(ctx, policy, attempt); err != nil {
-			return 0, 0, err
+			return ringbuffer.Run{}, err
 		}
-		run = d.ring.TakeRun(limit)
 	}
-	return ID(run.First), run.N, nil
 }
 
 // refused calls the policy for a call that found the ring empty. It returns nil
 // if the call is to try again.
 func (d *dealer) refused(ctx context.Context, policy func(Refusal) error, attempt int) error {
-	if attempt == 1 {
-		d.starved.Add(1)
-	}
 	if d.closed.Load() {
 		return ErrClosed
 	}

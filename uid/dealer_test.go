@@ -301,3 +301,21 @@ func TestDelayOfUnknownLength(t *testing.T) {
 		})
 	}
 }
+
+// A call that asks what is ready, with a context that has ended, does not count as starved.
+func TestAskIsNotStarved(t *testing.T) {
+	d := newDealer(t, func(ctx context.Context) (ringbuffer.Run, error) {
+		<-ctx.Done()
+		return ringbuffer.Run{}, ctx.Err()
+	}, uid.DealerConfig{Padding: padding.Config{Blocking: true}})
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := d.Claim(ended, 1); !errors.Is(err, context.Canceled) || d.Stats().Starved != 0 || d.Stats().Rejected != 0 {
+		t.Errorf("%v, %+v", err, d.Stats())
+	}
+	ended, end = context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer end()
+	if _, err := d.Claim(ended, 1); !errors.Is(err, context.DeadlineExceeded) || d.Stats().Rejected+d.Stats().Starved < 2 {
+		t.Errorf("%v, %+v", err, d.Stats())
+	}
+}

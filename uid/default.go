@@ -110,14 +110,14 @@ func (g *Default) before() int64 {
 // The errors are [ErrClosed], [ErrTimeExhausted], [*ClockBackwardError] and
 // [*ReservationError].
 func (g *Default) Next() (ID, error) {
-	id, _, err := g.claim(context.Background(), 1, false)
-	return id, err
+	run, err := g.claim(context.Background(), 1, false)
+	return run.First, err
 }
 
 // unread stands for a tick that has yet to be read from the clock.
 const unread = math.MinInt64
 
-// claim takes at most limit consecutive ids of the present tick. A patient call
+// claim takes at most limit consecutive ids of the present tick. A call with wait set
 // waits for a reservation as long as ctx allows.
 //
 // claim reads the clock before last, so that little time passes between the load of
@@ -128,7 +128,7 @@ const unread = math.MinInt64
 // Read last before the window. A change of number empties the window, moves last, and
 // then installs the new window. So if the swap succeeds, last and window belong to the
 // same number.
-func (g *Default) claim(ctx context.Context, limit int64, patient bool) (first ID, n int64, err error) {
+func (g *Default) claim(ctx context.Context, limit int64, wait bool) (Run, error) {
 	for tick := g.clock.tick(); ; {
 		last, w := g.last.Load(), g.window.Load()
 		if last>>g.shift > tick { // or the tick is unread
@@ -136,9 +136,9 @@ func (g *Default) claim(ctx context.Context, limit int64, patient bool) (first I
 		}
 		sequence := g.following(last, tick)
 		if sequence > g.bits.MaxSequence() || !w.covers(tick) {
-			if err := g.pause(ctx, w, tick, last, patient); err != nil {
-				g.rejected.Add(1)
-				return 0, 0, err
+			ended := ctx.Err() != nil
+			if err := g.pause(ctx, w, tick, last, wait); err != nil {
+				return Run{}, g.failed(err, ended)
 			}
 			tick = unread
 			continue
@@ -149,7 +149,7 @@ func (g *Default) claim(ctx context.Context, limit int64, patient bool) (first I
 				g.earlier.Add(g.used(last) - sequence)
 				g.use(tick)
 			}
-			return ID(g.first(tick, w.worker) + sequence), n, nil
+			return Run{ID(g.first(tick, w.worker) + sequence), n}, nil
 		}
 	}
 }
@@ -171,7 +171,7 @@ func (g *Default) following(last, tick int64) int64 {
 
 // pause waits, with nothing locked, until an id can be stamped again, or
 // returns why none can.
-func (g *Default) pause(ctx context.Context, w *window, tick, last int64, patient bool) error {
+func (g *Default) pause(ctx context.Context, w *window, tick, last int64, wait bool) error {
 	now, lastTick := g.now(), last>>g.shift
 	if last == g.skipped.Load() {
 		lastTick = g.stamped.Load()
@@ -182,22 +182,22 @@ func (g *Default) pause(ctx context.Context, w *window, tick, last int64, patien
 	case tick > g.bits.MaxTick():
 		return g.exhausted()
 	case tick < max(lastTick, 0): // the clock has stepped back, perhaps to before the epoch
-		wait := g.bits.Time(max(lastTick, 0)).Sub(now)
-		if wait > g.maxBackward {
-			return &ClockBackwardError{Amount: wait, Max: g.maxBackward}
+		behind := g.bits.Time(max(lastTick, 0)).Sub(now)
+		if behind > g.maxBackward {
+			return &ClockBackwardError{Amount: behind, Max: g.maxBackward}
 		}
-		return g.sleep(ctx, w.replaced, wait)
+		return g.sleep(ctx, w.replaced, behind)
 	case w.covers(tick): // all of the tick's ids are issued
 		return g.sleep(ctx, w.replaced, g.bits.Time(tick+1).Sub(now))
 	case tick < w.first: // an earlier holder of the number may have stamped it
-		wait := g.bits.Time(w.first).Sub(now)
-		if !patient && wait > max(g.maxBackward, g.bits.Layout().Unit) {
+		left := g.bits.Time(w.first).Sub(now)
+		if !wait && left > max(g.maxBackward, g.bits.Layout().Unit) {
 			return g.uncovered(w)
 		}
-		return g.sleep(ctx, w.replaced, wait)
+		return g.sleep(ctx, w.replaced, left)
 	}
 	g.use(tick)
-	if !patient && w.err != nil {
+	if !wait && w.err != nil {
 		return g.uncovered(w)
 	}
 	return g.sleep(ctx, w.replaced, longestSleep) // more is being reserved

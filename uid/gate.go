@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/uidring/uidring/internal/cacheline"
 )
 
-// gate ends the waits of a generator that is closed. Make one with newGate.
+// gate ends the waits of a generator that is closed, and counts the calls that failed.
+// Make one with newGate.
 type gate struct {
-	closed atomic.Bool   // written by shut; read by calls that find no id ready
-	done   chan struct{} // closed by shut
-	waited atomic.Int64  // nanoseconds that calls have waited; written by them, read by Stats
+	rejected cacheline.Int64 // calls that failed; written by them, read by Stats
+	closed   atomic.Bool     // written by shut; read by calls that find no id ready
+	done     chan struct{}   // closed by shut
+	waited   atomic.Int64    // nanoseconds that calls have waited; written by them, read by Stats
 }
 
 func newGate() gate { return gate{done: make(chan struct{})} }
@@ -48,3 +52,12 @@ func (g *gate) sleep(ctx context.Context, changed <-chan struct{}, d time.Durati
 func (g *gate) count(began time.Time) { g.waited.Add(int64(time.Since(began))) }
 
 func waitError(ctx context.Context) error { return fmt.Errorf("uid: wait for an id: %w", ctx.Err()) }
+
+// failed counts a call that returns err, unless the context of the call had ended before:
+// such a call asks what is ready.
+func (g *gate) failed(err error, ended bool) error {
+	if !ended {
+		g.rejected.Add(1)
+	}
+	return err
+}

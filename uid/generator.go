@@ -2,7 +2,9 @@ package uid
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"time"
 )
 
 // Generator makes ids. [Cached], [Default], [Slots], segment.Generator and
@@ -24,6 +26,10 @@ type Generator interface {
 	// WaitN is NextN, but waits as Wait does.
 	WaitN(ctx context.Context, ids []ID) (int, error)
 
+	// Claim returns 1 to limit consecutive ids, as soon as one is ready. It waits as
+	// Wait does.
+	Claim(ctx context.Context, limit int64) (Run, error)
+
 	// All returns ids for a range loop, and waits as Wait does. The error that
 	// ends the loop comes with id 0.
 	All(ctx context.Context) iter.Seq2[ID, error]
@@ -43,19 +49,64 @@ var (
 	_ Generator = (*Slots)(nil)
 )
 
-// claims takes at most limit consecutive ids, 1 or more unless it fails.
-type claims func(limit int64) (first ID, n int64, err error)
+// Run is N consecutive ids: First, First+1 and so on.
+type Run struct {
+	First ID
+	N     int64
+}
 
-// fillFrom fills ids from claims.
-func fillFrom(ids []ID, claim claims) (int, error) {
+// Claims has the methods of a [Generator] that follow from its runs: Claim, NextN, Wait,
+// WaitN and All. A generator that deals no ring embeds a Claims, and adds Next, Close and
+// Shutdown. Make one with [NewClaims].
+type Claims struct{ claims }
+
+// NewClaims returns the methods that follow from claim, which returns 1 to limit
+// consecutive ids. limit is 1 or more. If no id is ready and wait is set, claim blocks
+// until one is or ctx ends; otherwise it does what Next does. Any number of goroutines may
+// call it.
+func NewClaims(claim func(ctx context.Context, limit int64, wait bool) (Run, error)) Claims {
+	return Claims{claim}
+}
+
+type claims func(ctx context.Context, limit int64, wait bool) (Run, error)
+
+// Claim returns 1 to limit consecutive ids, as soon as one is ready, until ctx ends. Ids
+// that are ready are returned even if ctx has ended. So with a context that has ended,
+// Claim returns what is ready, and never waits. An error then counts as no failed call.
+func (c claims) Claim(ctx context.Context, limit int64) (Run, error) {
+	if limit < 1 {
+		return Run{}, fmt.Errorf("%w: Claim: limit is %d, want 1 or more", ErrConfig, limit)
+	}
+	return c(ctx, limit, true)
+}
+
+// NextN fills ids and returns how many it filled. If it fills fewer than all, the
+// error is that of Next, and the filled ids are valid. For an empty slice NextN
+// returns 0, nil. It waits as Next does.
+//
+// NextN claims as many consecutive ids at once as there are, so most of the cost of an id
+// is writing it.
+func (c claims) NextN(ids []ID) (int, error) { return c.fill(context.Background(), ids, false) }
+
+// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+// An id that is ready is returned even if ctx has ended.
+func (c claims) Wait(ctx context.Context) (ID, error) {
+	run, err := c(ctx, 1, true)
+	return run.First, err
+}
+
+// WaitN is NextN, but waits as Wait does.
+func (c claims) WaitN(ctx context.Context, ids []ID) (int, error) { return c.fill(ctx, ids, true) }
+
+func (c claims) fill(ctx context.Context, ids []ID, wait bool) (int, error) {
 	n := 0
 	for n < len(ids) {
-		first, count, err := claim(int64(len(ids) - n))
+		run, err := c(ctx, int64(len(ids)-n), wait)
 		if err != nil {
 			return n, err
 		}
-		fill(ids[n:n+int(count)], first)
-		n += int(count)
+		fill(ids[n:n+int(run.N)], run.First)
+		n += int(run.N)
 	}
 	return n, nil
 }
@@ -71,5 +122,49 @@ func fill(ids []ID, first ID) {
 	}
 	for i := range ids {
 		ids[i] = first + ID(i)
+	}
+}
+
+const (
+	mostAhead = 1024             // ids that a loop claims at once, at most
+	aheadFor  = time.Millisecond // for how long a loop's claim is meant to last
+)
+
+// All returns ids without end, for a range loop. It waits as Wait does; the error that
+// ends the loop comes with id 0.
+//
+//	for id, err := range gen.All(ctx) {
+//
+// Each loop claims several ids at once: 1, 2, 4, … up to 1,024, but no more than the body
+// has used in a millisecond. So loops on several cores do not slow each other down, and a
+// loop that takes more than a millisecond per id claims one. Ids ascend within one loop
+// where they ascend within the generator; there is no order between loops. If a loop
+// breaks, its claimed ids are lost. Otherwise it yields them all, even if ctx ends, the
+// generator is closed, or the ids grow older than MaxAge.
+func (c claims) All(ctx context.Context) iter.Seq2[ID, error] {
+	return func(yield func(ID, error) bool) {
+		limit := int64(1)
+		for {
+			began := time.Now()
+			if ctx.Err() != nil {
+				yield(0, waitError(ctx))
+				return
+			}
+			run, err := c(ctx, limit, true)
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			for id, end := run.First, run.First+ID(run.N); id < end; id++ {
+				if !yield(id, nil) {
+					return
+				}
+			}
+			if time.Since(began) < aheadFor {
+				limit = min(2*limit, mostAhead)
+			} else {
+				limit = max(limit/2, 1)
+			}
+		}
 	}
 }

@@ -27,27 +27,27 @@ func TestHotFieldsStandApart(t *testing.T) {
 		}, []field{
 			{"rejected", unsafe.Offsetof(c.rejected) + cacheline.Size - 8},
 			{"starved", unsafe.Offsetof(c.starved) + cacheline.Size - 8},
-			{"waited", unsafe.Offsetof(c.gate) + unsafe.Offsetof(c.waited)},
+			{"waited", unsafe.Offsetof(c.waited)},
 		}},
 		{"Default", []field{
-			{"bits", unsafe.Offsetof(d.stamp) + unsafe.Offsetof(d.bits)},
-			{"window", unsafe.Offsetof(d.stamp) + unsafe.Offsetof(d.window)},
+			{"bits", unsafe.Offsetof(d.bits)},
+			{"window", unsafe.Offsetof(d.window)},
 			{"clock", unsafe.Offsetof(d.clock) + unsafe.Sizeof(d.clock) - 8},
 		}, []field{
 			{"last", unsafe.Offsetof(d.last) + cacheline.Size - 8},
 			{"earlier", unsafe.Offsetof(d.earlier)},
-			{"rejected", unsafe.Offsetof(d.rejected)},
-			{"waited", unsafe.Offsetof(d.gate) + unsafe.Offsetof(d.waited)},
+			{"rejected", unsafe.Offsetof(d.rejected) + cacheline.Size - 8},
+			{"waited", unsafe.Offsetof(d.waited)},
 		}},
 		{"Slots", []field{
 			{"slots", unsafe.Offsetof(s.slots)},
 			{"mask", unsafe.Offsetof(s.mask)},
-			{"window", unsafe.Offsetof(s.clocked) + unsafe.Offsetof(s.stamp) + unsafe.Offsetof(s.window)},
-			{"issuer", unsafe.Offsetof(s.clocked) + unsafe.Offsetof(s.issuer)},
+			{"window", unsafe.Offsetof(s.window)},
+			{"issuer", unsafe.Offsetof(s.issuer)},
 		}, []field{
-			{"earlier", unsafe.Offsetof(s.clocked) + unsafe.Offsetof(s.earlier)},
-			{"rejected", unsafe.Offsetof(s.clocked) + unsafe.Offsetof(s.rejected)},
-			{"waited", unsafe.Offsetof(s.clocked) + unsafe.Offsetof(s.gate) + unsafe.Offsetof(s.waited)},
+			{"earlier", unsafe.Offsetof(s.earlier)},
+			{"rejected", unsafe.Offsetof(s.rejected) + cacheline.Size - 8},
+			{"waited", unsafe.Offsetof(s.waited)},
 		}},
 	} {
 		for _, read := range test.read {

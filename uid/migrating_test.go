@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +72,7 @@ func exported(t *testing.T, path string, names map[string]bool) {
 			if star, ok := receiver.(*ast.StarExpr); ok {
 				receiver = star.X
 			}
-			if owner, ok := receiver.(*ast.Ident); ok && (owner.Name == "dealer" || owner.Name == "stamp") {
+			if owner, ok := receiver.(*ast.Ident); ok && slices.Contains([]string{"claims", "dealer", "stamp"}, owner.Name) {
 				names[pkg+"Cached."+d.Name.Name] = true
 			} else if ok {
 				names[pkg+owner.Name+"."+d.Name.Name] = true

@@ -176,33 +176,33 @@ func (g *Slots) split(word uint64) (tick, used int64) {
 // reserved under a leased number. The errors are [ErrSlotsFull], [ErrClosed],
 // [ErrTimeExhausted] and [*ReservationError].
 func (g *Slots) Next() (ID, error) {
-	id, _, err := g.claim(context.Background(), 1, false)
-	return id, err
+	run, err := g.claim(context.Background(), 1, false)
+	return run.First, err
 }
 
 // claim takes at most limit consecutive ids of one slot. While the number changes,
 // the window is empty, or of another number than the slots.
-func (g *Slots) claim(ctx context.Context, limit int64, patient bool) (ID, int64, error) {
+func (g *Slots) claim(ctx context.Context, limit int64, wait bool) (Run, error) {
 	for {
 		w, s := g.window.Load(), g.slots.Load()
 		tick := g.clock.tick()
 		if w.worker == s.worker {
-			if id, n := g.fromSlots(w, s, tick, limit); n > 0 {
-				return id, n, nil
+			if run := g.fromSlots(w, s, tick, limit); run.N > 0 {
+				return run, nil
 			}
 		}
 		if w != g.window.Load() {
 			continue
 		}
-		if err := g.pause(ctx, w, tick, patient); err != nil {
-			g.rejected.Add(1)
-			return 0, 0, err
+		ended := ctx.Err() != nil
+		if err := g.pause(ctx, w, tick, wait); err != nil {
+			return Run{}, g.failed(err, ended)
 		}
 	}
 }
 
 // fromSlots takes ids from the slot of tick, or else from the next one with room.
-func (g *Slots) fromSlots(w *window, s *slots, tick, limit int64) (ID, int64) {
+func (g *Slots) fromSlots(w *window, s *slots, tick, limit int64) Run {
 	if tick > w.last {
 		g.use(tick)
 	}
@@ -238,14 +238,14 @@ func (g *Slots) fromSlots(w *window, s *slots, tick, limit int64) (ID, int64) {
 				g.earlier.Add(max(-skipped, 0))
 				g.use(at)
 			}
-			return ID(g.first(at, w.worker) + start), n
+			return Run{ID(g.first(at, w.worker) + start), n}
 		}
 	}
-	return 0, 0
+	return Run{}
 }
 
 // pause waits until a slot may have room, or returns why the call fails.
-func (g *Slots) pause(ctx context.Context, w *window, tick int64, patient bool) error {
+func (g *Slots) pause(ctx context.Context, w *window, tick int64, wait bool) error {
 	now := g.now()
 	switch {
 	case g.closed.Load():
@@ -253,11 +253,11 @@ func (g *Slots) pause(ctx context.Context, w *window, tick int64, patient bool) 
 	case tick > g.bits.MaxTick():
 		return g.exhausted()
 	case tick > w.last: // no number is held, or more time is to be reserved
-		if !patient && w.err != nil {
+		if !wait && w.err != nil {
 			return g.uncovered(w)
 		}
 		return g.sleep(ctx, w.replaced, longestSleep)
-	case !patient:
+	case !wait:
 		return ErrSlotsFull
 	}
 	return g.sleep(ctx, w.replaced, g.bits.Time(max(tick, 0)+1).Sub(now))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"iter"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -38,6 +37,7 @@ type StripeConfig struct {
 // Each store has a [Generator], and each id comes from a random one. So the ids
 // of one store ascend; there is no order among stores.
 type Striped struct {
+	uid.Claims
 	shards  []*shard
 	policy  func(uid.Refusal) error
 	ctx     context.Context // ends at Shutdown
@@ -71,6 +71,7 @@ func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig
 		return nil, err
 	}
 	s := &Striped{shards: shards, policy: config.policy()}
+	s.Claims = uid.NewClaims(s.claim)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx, tag, config.Config); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -109,9 +110,8 @@ func shardsOf(stores []Store, tag string, config *StripeConfig) (shards []*shard
 // decides: [uid.Help], the default, waits for a store that is loading, and fails when
 // all are away.
 func (s *Striped) Next() (uid.ID, error) {
-	var ids [1]uid.ID
-	_, err := s.fill(context.Background(), s.policy, ids[:])
-	return ids[0], err
+	run, err := s.claim(context.Background(), 1, false)
+	return run.First, err
 }
 
 // For returns the generator of one store, which a consistent hash of key chooses: the
@@ -128,109 +128,73 @@ func (s *Striped) For(key string) (*Generator, error) {
 	return nil, h.failure()
 }
 
-// NextN fills ids and returns how many it filled. If it fills fewer than all, the
-// error is that of Next. The ids of each store ascend.
-func (s *Striped) NextN(ids []uid.ID) (int, error) {
-	return s.fill(context.Background(), s.policy, ids)
-}
-
-// Wait is Next with the policy [uid.Wait], until ctx ends.
-func (s *Striped) Wait(ctx context.Context) (uid.ID, error) {
-	var ids [1]uid.ID
-	_, err := s.fill(ctx, uid.Wait, ids[:])
-	return ids[0], err
-}
-
-// WaitN is NextN with the policy [uid.Wait], until ctx ends.
-func (s *Striped) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
-	return s.fill(ctx, uid.Wait, ids)
-}
-
-// All returns ids without end, for a range loop, and waits as Wait does. A loop takes
-// up to 64 ids at once. The ids that it does not yield are a gap.
-func (s *Striped) All(ctx context.Context) iter.Seq2[uid.ID, error] {
-	return func(yield func(uid.ID, error) bool) {
-		ids := make([]uid.ID, 64)
-		for size := 1; ; size = min(2*size, len(ids)) {
-			n, err := s.WaitN(ctx, ids[:size])
-			for _, id := range ids[:n] {
-				if !yield(id, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(0, err)
-				return
-			}
-		}
-	}
-}
-
 // poll is how long a call waits for one store before it looks at the others again.
 const poll = 10 * time.Millisecond
 
-// fill takes ids from the stores, beginning with a random one.
-func (s *Striped) fill(ctx context.Context, policy func(uid.Refusal) error, ids []uid.ID) (int, error) {
-	filled := 0
-	for attempt := 1; filled < len(ids); attempt++ {
+// ready is the context of a claim that takes what is ready.
+var ready, end = context.WithCancel(context.Background())
+
+func init() { end() }
+
+// claim claims consecutive ids of one store, beginning with a random one.
+func (s *Striped) claim(ctx context.Context, limit int64, wait bool) (uid.Run, error) {
+	policy := s.policy
+	if wait {
+		policy = uid.Wait
+	}
+	for attempt := 1; ; attempt++ {
 		var loading *Generator
 		var faults []error
 		first := rand.IntN(len(s.shards))
-		for i := 0; i < len(s.shards) && filled < len(ids); i++ {
+		for i := range s.shards {
 			h := s.shards[(first+i)%len(s.shards)]
 			gen := h.gen.Load()
 			if gen == nil {
 				faults = append(faults, h.failure())
 				continue
 			}
-			// Take no more than are ready: when this store has to load, another store
-			// may have ids.
-			ready := min(gen.Ring().Remaining(), int64(len(ids)-filled))
-			n, _ := gen.NextN(ids[filled : filled+int(ready)])
-			filled += n
+			// When this store has to load, another store may have ids.
+			if run, err := gen.Claim(ready, limit); err == nil {
+				return run, nil
+			}
 			if err := gen.loader.why(); err != nil {
 				faults = append(faults, err)
 			} else {
 				loading = gen
 			}
 		}
-		if filled == len(ids) {
-			break
-		}
 		if s.ctx.Err() != nil {
-			return filled, uid.ErrClosed
+			return uid.Run{}, uid.ErrClosed
 		}
 		err := policy(uid.Refusal{Err: uid.ErrRingEmpty, Attempt: attempt})
 		if err == nil && loading == nil {
 			err = policy(uid.Refusal{Err: errors.Join(faults...), Attempt: attempt})
 		}
 		if err != nil {
-			return filled, err
+			return uid.Run{}, err
 		}
-		if err := s.pause(ctx, loading, &filled, ids); err != nil {
-			return filled, err
+		if run, err := s.pause(ctx, loading, limit); run.N > 0 || err != nil {
+			return run, err
 		}
 	}
-	return filled, nil
 }
 
-// pause waits up to poll for an id of a store that is loading, if there is one.
-func (s *Striped) pause(ctx context.Context, loading *Generator, filled *int, ids []uid.ID) error {
+// pause waits up to poll for ids of a store that is loading, if there is one.
+func (s *Striped) pause(ctx context.Context, loading *Generator, limit int64) (run uid.Run, err error) {
 	short, cancel := context.WithTimeout(ctx, poll)
 	defer cancel()
 	if loading != nil {
-		n, _ := loading.WaitN(short, ids[*filled:*filled+1])
-		*filled += n
+		run, _ = loading.Claim(short, limit)
 	} else {
 		select {
 		case <-short.Done():
 		case <-s.ctx.Done():
 		}
 	}
-	if ctx.Err() != nil && *filled < len(ids) {
-		return fmt.Errorf("segment: wait for an id: %w", ctx.Err())
+	if run.N == 0 && ctx.Err() != nil {
+		err = fmt.Errorf("segment: wait for an id: %w", ctx.Err())
 	}
-	return nil
+	return run, err
 }
 
 // Stats returns the Stats of each store's generator. Of a store that was not reached

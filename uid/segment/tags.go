@@ -134,6 +134,13 @@ func (t *Tags) WaitN(ctx context.Context, tag string, ids []uid.ID) (int, error)
 	return t.fill(ctx, tag, ids, func(g *Generator, ids []uid.ID) (int, error) { return g.WaitN(ctx, ids) })
 }
 
+// Claim returns 1 to limit consecutive ids of tag, as soon as one is ready. It waits as
+// Wait does.
+func (t *Tags) Claim(ctx context.Context, tag string, limit int64) (run uid.Run, err error) {
+	err = t.with(ctx, tag, func(g *Generator) error { run, err = g.Claim(ctx, limit); return err })
+	return run, err
+}
+
 func (t *Tags) fill(ctx context.Context, tag string, ids []uid.ID, take func(*Generator, []uid.ID) (int, error)) (int, error) {
 	filled := 0
 	err := t.with(ctx, tag, func(g *Generator) error {

@@ -136,6 +136,11 @@ func (c *Client) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
 	return c.dealer.Load().WaitN(ctx, ids)
 }
 
+// Claim returns 1 to limit consecutive ids, as soon as one is ready. It waits as Wait does.
+func (c *Client) Claim(ctx context.Context, limit int64) (uid.Run, error) {
+	return c.dealer.Load().Claim(ctx, limit)
+}
+
 // All returns ids without end, for a range loop, as [uid.Dealer.All] does. The ids of
 // a loop ascend while one instance serves.
 func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.dealer.Load().All(ctx) }

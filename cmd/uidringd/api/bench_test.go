@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/cmd/uidringd/service"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
 // BenchmarkOne compares a request for one id with one that an empty handler answers,
@@ -32,6 +34,22 @@ func BenchmarkThousand(b *testing.B) {
 		"runs": "POST /v1/cached/runs?n=1000 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
 	} {
 		b.Run("form="+form, func(b *testing.B) { request(b, handler, request1000) })
+	}
+}
+
+// BenchmarkRuns is a request for the runs of a counter's ids. A million of them, which are
+// consecutive, takes no longer than a thousand.
+func BenchmarkRuns(b *testing.B) {
+	counter, err := segment.New(b.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 1 << 36, MaxStep: 1 << 40})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer counter.Close()
+	handler := newHandler(b, entries{"orders": {Name: "orders", Kind: "segment", Claimer: counter, MaxIDs: 1_000_000}}, service.Config{})
+	for _, n := range []string{"1000", "1000000"} {
+		b.Run("n="+n, func(b *testing.B) {
+			request(b, handler, "POST /v1/orders/runs?n="+n+" HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+		})
 	}
 }
 

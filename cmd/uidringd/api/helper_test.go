@@ -41,16 +41,15 @@ func (e entries) Get(_ context.Context, name string) (*catalog.Entry, error) {
 
 // broken is a generator that fails.
 type broken struct {
-	uid.Generator
 	err error // nil waits for the context
 }
 
-func (b broken) WaitN(ctx context.Context, _ []uid.ID) (int, error) {
+func (b broken) Claim(ctx context.Context, _ int64) (uid.Run, error) {
 	if b.err != nil {
-		return 0, b.err
+		return uid.Run{}, b.err
 	}
 	<-ctx.Done()
-	return 0, ctx.Err()
+	return uid.Run{}, ctx.Err()
 }
 
 // secret is in the text of errors, as an address with a password is in a driver's.
@@ -73,7 +72,7 @@ func newEntries(t testing.TB) entries {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { gen.Close() })
-		all[name] = &catalog.Entry{Name: name, Kind: kind, Generator: gen, Layout: layout, MaxIDs: 10_000, Instance: name + "-1"}
+		all[name] = &catalog.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, MaxIDs: 10_000, Instance: name + "-1"}
 	}
 	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.Config{Layout: layout})
 	add("cached", "cached", &layout, cached, err)
@@ -87,7 +86,7 @@ func newEntries(t testing.TB) entries {
 		"broken": driverError{}, "ended": uid.ErrTimeExhausted, "used-up": segment.ErrUsedUp,
 		"rewound": segment.ErrRewound, "closed": uid.ErrClosed, "hangs": nil,
 	} {
-		all[name] = &catalog.Entry{Name: name, Kind: "cached", Generator: broken{err: err}, Layout: &layout, MaxIDs: 10}
+		all[name] = &catalog.Entry{Name: name, Kind: "cached", Claimer: broken{err: err}, Layout: &layout, MaxIDs: 10}
 	}
 	return all
 }

@@ -55,7 +55,7 @@ func (f form) write(w http.ResponseWriter, d *service.Drawn) {
 	var room [20]byte
 	for _, run := range d.Runs {
 		digits := strconv.AppendInt(room[:0], int64(run.First), 10)
-		for i := range run.Count {
+		for i := range run.N {
 			if i > 0 && !increment(digits) {
 				digits = strconv.AppendInt(room[:0], int64(run.First)+i, 10)
 			}
@@ -123,7 +123,7 @@ func (a api) runs(w http.ResponseWriter, r *http.Request, caller service.Caller)
 		buf = append(buf, `{"first":"`...)
 		buf = strconv.AppendInt(buf, int64(run.First), 10)
 		buf = append(buf, `","count":`...)
-		buf = strconv.AppendInt(buf, run.Count, 10)
+		buf = strconv.AppendInt(buf, run.N, 10)
 		buf = append(buf, '}')
 		between = ","
 	}

@@ -31,11 +31,16 @@ type Catalog interface {
 	Source(name string) (i, n int)
 }
 
+// Claimer deals runs of ids, as [uid.Generator] says.
+type Claimer interface {
+	Claim(ctx context.Context, limit int64) (uid.Run, error)
+}
+
 // Entry is a generator and what requests may ask of it.
 type Entry struct {
 	Name string
 	Kind string // cached, default, slots or segment
-	uid.Generator
+	Claimer
 
 	// Layout is that of the ids. It is nil for the ids of a counter, which carry no
 	// time.

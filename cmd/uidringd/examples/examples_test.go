@@ -42,7 +42,7 @@ func serve(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = gen.Close() })
-	s, err := service.New(one{&catalog.Entry{Name: name, Generator: gen, MaxIDs: 10_000, Instance: "1"}}, service.Config{
+	s, err := service.New(one{&catalog.Entry{Name: name, Claimer: gen, MaxIDs: 10_000, Instance: "1"}}, service.Config{
 		Tokens: []service.Token{{Name: "examples", Hash: sha256.Sum256([]byte(token))}},
 		Logger: slog.New(slog.DiscardHandler),
 	})

@@ -61,7 +61,7 @@ func draw(t *testing.T, s *generators.Set, name string, n int) []uid.ID {
 		t.Fatal(err)
 	}
 	ids := make([]uid.ID, n)
-	if n, err := e.WaitN(t.Context(), ids); err != nil {
+	if n, err := uid.NewClaims(func(ctx context.Context, limit int64, _ bool) (uid.Run, error) { return e.Claim(ctx, limit) }).WaitN(t.Context(), ids); err != nil {
 		t.Fatalf("%s: %d ids, %v", name, n, err)
 	}
 	seen := map[uid.ID]bool{}
@@ -135,8 +135,8 @@ func TestEveryKind(t *testing.T) {
 		}
 		a, _ := s.Get(t.Context(), "a")
 		end(t, s)
-		if _, err := a.Next(); !errors.Is(err, uid.ErrClosed) {
-			t.Errorf("Next after Close: %v", err)
+		if _, err := a.Claim(t.Context(), 1); !errors.Is(err, uid.ErrClosed) {
+			t.Errorf("Claim after Close: %v", err)
 		}
 		if got := len(s.Unready()); got == 0 {
 			t.Error("closed generators are ready")
@@ -169,7 +169,7 @@ generators:
 	}
 	draw(t, s, "orders", 1200)
 	e, _ := s.Get(t.Context(), "orders")
-	if _, err := e.Wait(t.Context()); !errors.Is(err, segment.ErrUsedUp) {
+	if _, err := e.Claim(t.Context(), 1); !errors.Is(err, segment.ErrUsedUp) {
 		t.Errorf("after the limit: %v", err)
 	}
 }
@@ -386,7 +386,9 @@ generators:
 	server.Pause()
 	servertest.Eventually(t, "both are not ready", func() bool {
 		e, _ := s.Get(t.Context(), "orders")
-		_, _ = e.Next()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, _ = e.Claim(ctx, 1)
 		unready := s.Unready()
 		return unready["ids"] != nil && unready["orders"] != nil && unready["fixed"] == nil
 	})

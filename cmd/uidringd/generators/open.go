@@ -64,7 +64,7 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Gene
 		return wrap(err)
 	}
 	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) }}, n.ends...)
-	n.clock, n.entry.Generator, n.entry.Layout = made, made, &about.Layout
+	n.clock, n.entry.Claimer, n.entry.Layout = made, made, &about.Layout
 	n.entry.Rate, n.entry.Burst = max(about.Rate, 0), about.Burst(maxBorrow)
 	n.probe.next = made.Next
 	n.probe.busy = func() bool { return made.Stats().LeaseError == nil }
@@ -161,7 +161,7 @@ func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Seg
 		return counters.Wrap(err)
 	}
 	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, n.ends...)
-	n.entry.Generator = made
+	n.entry.Claimer = made
 	n.stats = func() map[string]segment.Stats { return map[string]segment.Stats{g.Name: made.Stats()} }
 	return nil
 }

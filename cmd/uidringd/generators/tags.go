@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"sync"
 
@@ -40,7 +39,7 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 		base := g.Base
 		base.Name = tag
 		e := newEntry(&base)
-		e.Kind, e.Generator = "segment", tagged{made, tag}
+		e.Kind, e.Claimer = "segment", tagged{made, tag}
 		return e
 	}
 	n.tags, n.entry = t, nil
@@ -86,35 +85,12 @@ func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
 	return e, nil
 }
 
-// tagged is one of the tags, as a generator.
+// tagged is one of the tags.
 type tagged struct {
 	tags *segment.Tags
 	tag  string
 }
 
-func (t tagged) Next() (uid.ID, error) { return t.tags.Next(context.Background(), t.tag) }
-func (t tagged) NextN(ids []uid.ID) (int, error) {
-	return t.tags.NextN(context.Background(), t.tag, ids)
+func (t tagged) Claim(ctx context.Context, limit int64) (uid.Run, error) {
+	return t.tags.Claim(ctx, t.tag, limit)
 }
-func (t tagged) Wait(ctx context.Context) (uid.ID, error) { return t.tags.Wait(ctx, t.tag) }
-func (t tagged) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
-	return t.tags.WaitN(ctx, t.tag, ids)
-}
-
-// All draws one id at a time.
-func (t tagged) All(ctx context.Context) iter.Seq2[uid.ID, error] {
-	return func(yield func(uid.ID, error) bool) {
-		for {
-			id, err := t.Wait(ctx)
-			if !yield(id, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// Close does nothing: the tag is closed when it is idle, and with all others.
-func (tagged) Close() error { return nil }
-
-// Shutdown does nothing, as Close.
-func (tagged) Shutdown(context.Context) error { return nil }

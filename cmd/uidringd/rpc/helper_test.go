@@ -38,11 +38,10 @@ func (entries) Source(string) (i, n int) { return 0, 1 }
 
 // broken is a generator that fails.
 type broken struct {
-	uid.Generator
 	err error
 }
 
-func (b broken) WaitN(context.Context, []uid.ID) (int, error) { return 0, b.err }
+func (b broken) Claim(context.Context, int64) (uid.Run, error) { return uid.Run{}, b.err }
 
 // newEntries returns a clocked generator, a counter, and two that fail.
 func newEntries(t testing.TB) entries {
@@ -59,10 +58,10 @@ func newEntries(t testing.TB) entries {
 	}
 	t.Cleanup(func() { counter.Close() })
 	return entries{
-		"ids":    {Name: "ids", Generator: clocked, Layout: &layout, MaxIDs: 10_000, Instance: "ids-1"},
-		"orders": {Name: "orders", Generator: counter, MaxIDs: 10_000, Instance: "orders-1"},
-		"away":   {Name: "away", Generator: broken{err: context.DeadlineExceeded}, Layout: &layout, MaxIDs: 10},
-		"ended":  {Name: "ended", Generator: broken{err: uid.ErrTimeExhausted}, Layout: &layout, MaxIDs: 10},
+		"ids":    {Name: "ids", Claimer: clocked, Layout: &layout, MaxIDs: 10_000, Instance: "ids-1"},
+		"orders": {Name: "orders", Claimer: counter, MaxIDs: 10_000, Instance: "orders-1"},
+		"away":   {Name: "away", Claimer: broken{err: context.DeadlineExceeded}, Layout: &layout, MaxIDs: 10},
+		"ended":  {Name: "ended", Claimer: broken{err: uid.ErrTimeExhausted}, Layout: &layout, MaxIDs: 10},
 	}
 }
 

@@ -94,7 +94,7 @@ func (i ids) Next(ctx context.Context, r *uidringv1.NextRequest) (*uidringv1.Nex
 	defer drawn.Done()
 	ids := make([]int64, 0, max(r.N, 1))
 	for _, run := range drawn.Runs {
-		for id := int64(run.First); id < int64(run.First)+run.Count; id++ {
+		for id := int64(run.First); id < int64(run.First)+run.N; id++ {
 			ids = append(ids, id)
 		}
 	}
@@ -109,7 +109,7 @@ func (i ids) Runs(ctx context.Context, r *uidringv1.RunsRequest) (*uidringv1.Run
 	defer drawn.Done()
 	runs := make([]*uidringv1.Run, len(drawn.Runs))
 	for i, run := range drawn.Runs {
-		runs[i] = &uidringv1.Run{First: int64(run.First), Count: run.Count}
+		runs[i] = &uidringv1.Run{First: int64(run.First), Count: run.N}
 	}
 	return &uidringv1.RunsResponse{Instance: drawn.Entry.Instance, Number: drawn.Entry.NextNumber(), Runs: runs}, nil
 }

@@ -8,21 +8,15 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Run is a run of consecutive ids: First, First+1, and so on.
-type Run struct {
-	First uid.ID
-	Count int64
-}
-
 // Drawn holds the ids that were drawn for a request, as few runs as they make.
 type Drawn struct {
 	Entry *catalog.Entry
-	Runs  []Run
+	Runs  []uid.Run
 
 	// Buffer is for the answer's text. It is reused, as Runs is.
 	Buffer []byte
 
-	ids [512]uid.ID
+	n int64 // ids in Runs
 }
 
 var pool = sync.Pool{New: func() any { return new(Drawn) }}
@@ -35,32 +29,35 @@ const (
 
 // Done ends the use of d, of its runs and of its buffer.
 func (d *Drawn) Done() {
-	d.Entry, d.Runs, d.Buffer = nil, d.Runs[:0], d.Buffer[:0]
+	d.from(nil)
+	d.Buffer = d.Buffer[:0]
 	if cap(d.Runs) <= mostRuns && cap(d.Buffer) <= mostBytes {
 		pool.Put(d)
 	}
 }
 
-// draw waits for n ids as long as ctx allows.
-func (d *Drawn) draw(ctx context.Context, n int) error {
-	d.Runs = d.Runs[:0]
-	for n > 0 {
-		filled, err := d.Entry.WaitN(ctx, d.ids[:min(n, len(d.ids))])
+// from drops the runs of another entry than e.
+func (d *Drawn) from(e *catalog.Entry) {
+	if d.Entry != e {
+		d.Entry, d.Runs, d.n = e, d.Runs[:0], 0
+	}
+}
+
+// draw draws ids of e until d has n. It waits as long as ctx allows. It may be called again
+// after an error.
+func (d *Drawn) draw(ctx context.Context, e *catalog.Entry, n int64) error {
+	d.from(e)
+	for d.n < n {
+		run, err := e.Claim(ctx, n-d.n)
 		if err != nil {
 			return err
 		}
-		d.add(d.ids[:filled])
-		n -= filled
-	}
-	return nil
-}
-
-func (d *Drawn) add(ids []uid.ID) {
-	for _, id := range ids {
-		if last := len(d.Runs) - 1; last >= 0 && d.Runs[last].First+uid.ID(d.Runs[last].Count) == id {
-			d.Runs[last].Count++
+		d.n += run.N
+		if last := len(d.Runs) - 1; last >= 0 && d.Runs[last].First+uid.ID(d.Runs[last].N) == run.First {
+			d.Runs[last].N += run.N
 		} else {
-			d.Runs = append(d.Runs, Run{id, 1})
+			d.Runs = append(d.Runs, run)
 		}
 	}
+	return nil
 }

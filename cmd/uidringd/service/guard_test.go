@@ -212,12 +212,12 @@ func TestGreedy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		closed := true
 		issue := counting(0)
-		c := &one{entry: entry(func(ctx context.Context, ids []uid.ID) (int, error) {
+		c := &one{entry: entry(func(ctx context.Context, limit int64) (uid.Run, error) {
 			if closed {
 				closed = false
-				return 0, uid.ErrClosed
+				return uid.Run{}, uid.ErrClosed
 			}
-			return issue(ctx, ids)
+			return issue(ctx, limit)
 		})}
 		c.entry.Rate, c.entry.Burst = 1000, 5000
 		s := newService(t, c, Config{Tokens: []Token{token("greedy"), token("modest")}})

@@ -110,8 +110,6 @@ func New(c catalog.Catalog, config Config) (*Service, error) {
 	return s, nil
 }
 
-var errPlaces = errors.New("more requests wait for the generator than its share of limits.waiting")
-
 // Find returns the generator of a name, for a caller that may draw n ids from it.
 func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (*catalog.Entry, error) {
 	var entry *catalog.Entry
@@ -136,8 +134,7 @@ func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (
 			}
 			counted = true
 		}
-		d.Entry = e
-		return d.draw(ctx, n)
+		return d.draw(ctx, e, int64(n))
 	})
 	if err != nil {
 		d.Done()
@@ -157,40 +154,38 @@ func (s *Service) limitersOf(e *catalog.Entry) *limiters {
 // most returns how many ids a request may ask e for.
 func (s *Service) most(e *catalog.Entry) int { return cmp.Or(e.MaxIDs, s.ids) }
 
-// within calls f with the named generator, if a request may have n ids of it. f may wait
-// on its context, as long as the limits allow. within calls f once more if the generator
-// was closed meanwhile, as the counter of an idle tag is.
+// within calls f with the named generator, if a request may have n ids of it. First f may
+// not wait: its context has ended. If f has to, within calls f again, which then may wait
+// as long as the limits allow. within calls f once more if the generator was closed
+// meanwhile, as the counter of an idle tag is.
 func (s *Service) within(ctx context.Context, caller Caller, name string, n int, f func(context.Context, *catalog.Entry) error) error {
 	if !caller.may(name) {
 		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
 	}
-	source, _ := s.catalog.Source(name)
-	bounded := &patience{Context: ctx, limit: s.wait, places: &s.waiting[source]}
-	defer bounded.end()
-	try := func() error {
-		entry, err := s.catalog.Get(bounded, name)
+	once := func(ctx context.Context) error {
+		entry, err := s.catalog.Get(ctx, name)
 		switch {
 		case err != nil:
 			return err
 		case n < 1 || n > s.most(entry):
 			return Invalid("n is %d, want 1 to %d for %q", n, s.most(entry), name)
 		}
-		return f(bounded, entry)
+		return f(ctx, entry)
 	}
-	err := try()
-	if errors.Is(err, uid.ErrClosed) {
-		err = try()
-	}
-	switch {
-	case err == nil:
-		return nil
-	case bounded.full.Load() && errors.Is(err, context.Canceled):
-		return &Error{
-			Kind:   Unavailable,
-			Detail: fmt.Sprintf("%d requests wait for ids of generator %q already", bounded.places.most, name),
-			Retry:  time.Second,
-			Cause:  errPlaces,
+	try := func(ctx context.Context) error {
+		err := once(ctx)
+		if errors.Is(err, uid.ErrClosed) {
+			err = once(ctx)
 		}
+		return err
+	}
+	err := try(over)
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		source, _ := s.catalog.Source(name)
+		err = s.waiting[source].wait(ctx, name, s.wait, try)
+	}
+	if err == nil {
+		return nil
 	}
 	return s.explain(name, err)
 }

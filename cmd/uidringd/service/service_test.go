@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,40 +42,38 @@ func (o *one) Get(context.Context, string) (*catalog.Entry, error) {
 	return o.entry, o.err
 }
 
-// fill is WaitN of a generator that can nothing else.
-type fill func(context.Context, []uid.ID) (int, error)
+// claim is Claim of a generator.
+type claim func(ctx context.Context, limit int64) (uid.Run, error)
 
-type generator struct {
-	uid.Generator
-	fill
+func (c claim) Claim(ctx context.Context, limit int64) (uid.Run, error) { return c(ctx, limit) }
+
+func entry(c claim) *catalog.Entry {
+	return &catalog.Entry{Name: "a", Kind: "cached", Claimer: c, MaxIDs: 5000, Instance: "i"}
 }
 
-func (g generator) WaitN(ctx context.Context, ids []uid.ID) (int, error) { return g.fill(ctx, ids) }
-
-func entry(f fill) *catalog.Entry {
-	return &catalog.Entry{Name: "a", Kind: "cached", Generator: generator{nil, f}, MaxIDs: 5000, Instance: "i"}
-}
-
-// counting issues 1, 2, 3 and so on, and leaves out one id after each multiple of gap.
-func counting(gap uid.ID) fill {
+// counting issues 1, 2, 3 and so on, at most 512 at once, and leaves out one id after each
+// multiple of gap.
+func counting(gap int64) claim {
 	var mu sync.Mutex
-	next := uid.ID(1)
-	return func(_ context.Context, ids []uid.ID) (int, error) {
+	next := int64(1)
+	return func(_ context.Context, limit int64) (uid.Run, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		for i := range ids {
-			ids[i] = next
-			if next++; gap > 0 && ids[i]%gap == 0 {
-				next++
-			}
+		run := uid.Run{First: uid.ID(next), N: min(limit, 512)}
+		if gap > 0 {
+			run.N = min(run.N, gap-(next-1)%gap)
 		}
-		return len(ids), nil
+		next += run.N
+		if gap > 0 && (next-1)%gap == 0 {
+			next++
+		}
+		return run, nil
 	}
 }
 
-func hanging(ctx context.Context, _ []uid.ID) (int, error) {
+func hanging(ctx context.Context, _ int64) (uid.Run, error) {
 	<-ctx.Done()
-	return 0, fmt.Errorf("uid: wait for an id: %w", ctx.Err())
+	return uid.Run{}, fmt.Errorf("uid: wait for an id: %w", ctx.Err())
 }
 
 func newService(t *testing.T, c catalog.Catalog, config Config) *Service {
@@ -98,34 +97,39 @@ func kindOf(t *testing.T, err error) Kind {
 	return e.Kind
 }
 
-// TestRuns compares runs with the ids that they stand for.
+// TestRuns compares the answer's runs with the ids that were claimed.
 func TestRuns(t *testing.T) {
-	for gap := range uid.ID(5) {
+	for gap := range int64(5) {
 		for _, n := range []int{1, 2, 511, 512, 513, 1024, 5000} {
 			s := newService(t, &one{entry: entry(counting(gap))}, Config{})
-			ids := make([]uid.ID, n)
-			if _, err := counting(gap)(t.Context(), ids); err != nil {
-				t.Fatal(err)
-			}
 			d, err := s.Draw(t.Context(), Caller{}, "a", n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var drawn []uid.ID
+			var drawn, want []uid.ID
 			for i, run := range d.Runs {
-				if i > 0 && run.First == d.Runs[i-1].First+uid.ID(d.Runs[i-1].Count) {
+				if i > 0 && run.First == d.Runs[i-1].First+uid.ID(d.Runs[i-1].N) {
 					t.Fatalf("runs %v and %v are one", d.Runs[i-1], run)
 				}
-				for k := range run.Count {
-					drawn = append(drawn, run.First+uid.ID(k))
-				}
+				drawn = expand(drawn, run)
 			}
-			if fmt.Sprint(drawn) != fmt.Sprint(ids) {
+			for each := counting(gap); len(want) < n; {
+				run, _ := each(t.Context(), 1)
+				want = expand(want, run)
+			}
+			if !slices.Equal(drawn, want) {
 				t.Errorf("%d ids with a gap of %d: runs %v", n, gap, d.Runs)
 			}
 			d.Done()
 		}
 	}
+}
+
+func expand(ids []uid.ID, run uid.Run) []uid.ID {
+	for i := range run.N {
+		ids = append(ids, run.First+uid.ID(i))
+	}
+	return ids
 }
 
 // TestReuse shows that an answer is not overwritten by one that is drawn meanwhile.
@@ -140,7 +144,7 @@ func TestReuse(t *testing.T) {
 		held = append(held, d)
 	}
 	for i, d := range held {
-		if want := (Run{uid.ID(3*i + 1), 3}); len(d.Runs) != 1 || d.Runs[0] != want {
+		if want := (uid.Run{First: uid.ID(3*i + 1), N: 3}); len(d.Runs) != 1 || d.Runs[0] != want {
 			t.Errorf("answer %d is %v, want %v", i, d.Runs, want)
 		}
 		d.Done()
@@ -182,7 +186,7 @@ func TestWaiting(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := &one{}
 			s := newService(t, c, Config{Wait: time.Second, Waiting: 3*each + 1})
-			draw := func(name string, f fill) error {
+			draw := func(name string, f claim) error {
 				c.entry = entry(f)
 				_, err := s.Draw(t.Context(), Caller{}, name, 1)
 				return err
@@ -219,7 +223,7 @@ func TestWaiting(t *testing.T) {
 			for range 3 {
 				func() {
 					defer func() { recover() }()
-					_ = draw("0", func(ctx context.Context, _ []uid.ID) (int, error) { panic(ctx.Err()) })
+					_ = draw("0", func(ctx context.Context, _ int64) (uid.Run, error) { panic(ctx.Err()) })
 				}()
 			}
 			began := time.Now()
@@ -230,29 +234,64 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestRetry shows that ids drawn before the generator was closed are not in the answer.
+// TestRetry shows that an answer has the ids of one entry: if the generator is closed
+// meanwhile, the ids of another entry are dropped, and those of the same are kept.
 func TestRetry(t *testing.T) {
-	calls, ready := 0, counting(0)
-	c := &one{entry: entry(func(ctx context.Context, ids []uid.ID) (int, error) {
-		if calls++; calls == 2 {
-			return 0, uid.ErrClosed
+	for _, same := range []bool{true, false} {
+		calls, issue := 0, counting(0)
+		closes := func(ctx context.Context, limit int64) (uid.Run, error) {
+			if calls++; calls == 2 {
+				return uid.Run{}, uid.ErrClosed
+			}
+			return issue(ctx, limit)
 		}
-		return ready(ctx, ids)
-	})}
-	d, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 600)
-	if err != nil {
-		t.Fatal(err)
+		c, want := &one{entry: entry(closes)}, uid.Run{First: 1, N: 600}
+		if !same {
+			c.opened, want.First = func() *catalog.Entry { return entry(closes) }, 513
+		}
+		d, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Runs) != 1 || d.Runs[0] != want {
+			t.Errorf("the same entry %v: the answer is %v, want %v", same, d.Runs, want)
+		}
 	}
-	if len(d.Runs) != 1 || d.Runs[0] != (Run{513, 600}) {
-		t.Errorf("the answer is %v, want 600 ids from 513", d.Runs)
-	}
+}
+
+// TestReadyFirst shows that the ids that are ready are in the answer of a request that then
+// waits for the rest, and that each request waits on a context that has not ended.
+func TestReadyFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left, issue := int64(100), counting(0)
+		s := newService(t, &one{entry: entry(func(ctx context.Context, limit int64) (uid.Run, error) {
+			if left == 0 {
+				select {
+				case <-ctx.Done():
+					return uid.Run{}, ctx.Err()
+				case <-time.After(time.Second):
+					left = 1000
+				}
+			}
+			run, err := issue(ctx, min(limit, left))
+			left -= run.N
+			return run, err
+		})}, Config{})
+		d, err := s.Draw(t.Context(), Caller{}, "a", 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (uid.Run{First: 1, N: 300}); len(d.Runs) != 1 || d.Runs[0] != want {
+			t.Errorf("the answer is %v, want %v", d.Runs, want)
+		}
+	})
 }
 
 // TestClosedMeanwhile shows that a counter that was closed for being idle is opened
 // again, and that a server that stops does not try without end.
 func TestClosedMeanwhile(t *testing.T) {
-	closed := func(context.Context, []uid.ID) (int, error) { return 0, uid.ErrClosed }
-	fills := []fill{closed, counting(0)}
+	closed := func(context.Context, int64) (uid.Run, error) { return uid.Run{}, uid.ErrClosed }
+	fills := []claim{closed, counting(0)}
 	c := &one{}
 	c.opened = func() *catalog.Entry { return entry(fills[min(int(c.gets.Load()), len(fills))-1]) }
 	if _, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 1); err != nil || c.gets.Load() != 2 {
@@ -284,7 +323,7 @@ func TestErrors(t *testing.T) {
 		{&segment.LoadError{Tag: "a", Store: secret, Err: errors.New("refused")}, Unavailable, true},
 		{errors.New(secret), Unavailable, true},
 	} {
-		for _, c := range []*one{{err: test.err}, {entry: entry(func(context.Context, []uid.ID) (int, error) { return 0, test.err })}} {
+		for _, c := range []*one{{err: test.err}, {entry: entry(func(context.Context, int64) (uid.Run, error) { return uid.Run{}, test.err })}} {
 			var log bytes.Buffer
 			s := newService(t, c, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			_, err := s.Draw(t.Context(), Caller{}, "a", 1)
