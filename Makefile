@@ -36,10 +36,10 @@ model: ## check the models, and find the faults that are seeded in them (needs s
 torture: ## kill and disturb processes and servers of every backend, until TORTURE_IDS ids are collected
 	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/torture -run 'TestTorture|TestStyles' -count=1 -parallel 6 -v -timeout 60m
 
-fleet: ## kill and disturb servers behind a balancer FLEET_ROUNDS times, while clients of every kind draw ids (needs mariadbd and postgres)
-	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run TestFleet -count=1 -v -timeout 60m
+fleet: ## kill and disturb servers behind a balancer FLEET_ROUNDS times, hang a store and flood them, while clients of every kind draw ids (needs mariadbd, postgres and redis-server)
+	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run 'TestFleet|TestNeighbours' -count=1 -v -timeout 60m
 
-flood: ## hold as much of a server's memory as clients without a token can, and expect it to stay below the manifests' limit
+flood: ## hold as much of a server's memory as clients with and without a token can, and expect it to stay below the manifests' limit
 	UIDRING_FLOOD=1 go test ./cmd/uidringd -run TestFlood -count=1 -v -timeout 30m
 
 faults: ## switch on each fault of testdata/faults.txt in a scratch clone, and expect a test to fail

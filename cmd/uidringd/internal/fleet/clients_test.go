@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,34 +20,77 @@ import (
 	"github.com/uidring/uidring/uid/uidclient"
 )
 
-// timeout is how long a call may take.
+// timeout is how long a call may take, where servers are killed.
 const timeout = 2 * time.Second
 
 // kind is a kind of client. open returns what draws n ids of a generator.
 type kind struct {
-	name string
-	open func(t *testing.T, balancer string, servers []string, generator string) draw
+	name    string
+	calls   int           // of a client, at least; 0 is leastCalls
+	timeout time.Duration // of a call
+	open    func(t *testing.T, balancer string, servers []string, generator string) draw
 }
 
 type draw func(ctx context.Context, n int) ([]uid.ID, error)
 
-var kinds = []kind{
-	{"HTTP", openHTTP},
-	{"gRPC", openGRPC},
-	{"uidclient, balancer", func(t *testing.T, balancer string, _ []string, generator string) draw {
-		return openClient(t, []string{balancer}, generator)
-	}},
-	{"uidclient, servers", func(t *testing.T, _ string, servers []string, generator string) draw {
-		return openClient(t, servers, generator)
-	}},
+var kinds = clients(timeout)
+
+// clients are the kinds in Go, whose calls may take so long.
+func clients(timeout time.Duration) []kind {
+	return []kind{
+		{name: "HTTP", timeout: timeout, open: openHTTP},
+		{name: "runs", timeout: timeout, open: openRuns},
+		{name: "gRPC", timeout: timeout, open: openGRPC},
+		{name: "uidclient, balancer", timeout: timeout, open: func(t *testing.T, balancer string, _ []string, generator string) draw {
+			return openClient(t, []string{balancer}, generator, timeout)
+		}},
+		{name: "uidclient, servers", timeout: timeout, open: func(t *testing.T, _ string, servers []string, generator string) draw {
+			return openClient(t, servers, generator, timeout)
+		}},
+	}
 }
 
 func openHTTP(t *testing.T, balancer string, _ []string, generator string) draw {
+	ask := openAnswers(t)
+	return func(ctx context.Context, n int) ([]uid.ID, error) {
+		body, err := ask(ctx, http.MethodGet, fmt.Sprintf("%s/v1/%s?n=%d", balancer, generator, n))
+		if err != nil {
+			return nil, err
+		}
+		return read(body)
+	}
+}
+
+func openRuns(t *testing.T, balancer string, _ []string, generator string) draw {
+	ask := openAnswers(t)
+	return func(ctx context.Context, n int) (ids []uid.ID, err error) {
+		body, err := ask(ctx, http.MethodPost, fmt.Sprintf("%s/v1/%s/runs?n=%d", balancer, generator, n))
+		if err != nil {
+			return nil, err
+		}
+		var answer struct {
+			Runs []struct {
+				First uid.ID
+				Count int
+			}
+		}
+		err = json.Unmarshal(body, &answer)
+		for _, run := range answer.Runs {
+			for i := range run.Count {
+				ids = append(ids, run.First+uid.ID(i))
+			}
+		}
+		return ids, err
+	}
+}
+
+// openAnswers returns what asks by HTTP, and fails unless the answer is good.
+func openAnswers(t *testing.T) func(ctx context.Context, method, url string) ([]byte, error) {
 	transport := new(http.Transport)
 	t.Cleanup(transport.CloseIdleConnections)
 	client := &http.Client{Transport: transport}
-	return func(ctx context.Context, n int) ([]uid.ID, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/v1/%s?n=%d", balancer, generator, n), nil)
+	return func(ctx context.Context, method, url string) ([]byte, error) {
+		request, err := http.NewRequestWithContext(ctx, method, url, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -59,16 +103,20 @@ func openHTTP(t *testing.T, balancer string, _ []string, generator string) draw 
 		if err != nil || response.StatusCode != http.StatusOK {
 			return nil, fmt.Errorf("%s: %s, %w", response.Status, body, err)
 		}
-		var ids []uid.ID
-		for _, text := range strings.Fields(string(body)) {
-			id, err := uid.ParseID(text)
-			if err != nil {
-				return nil, err
-			}
-			ids = append(ids, id)
-		}
-		return ids, nil
+		return body, nil
 	}
+}
+
+// read reads ids, one a line.
+func read(text []byte) (ids []uid.ID, err error) {
+	for _, text := range strings.Fields(string(text)) {
+		id, err := uid.ParseID(text)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 func openGRPC(t *testing.T, balancer string, _ []string, generator string) draw {
@@ -89,7 +137,7 @@ func openGRPC(t *testing.T, balancer string, _ []string, generator string) draw 
 	}
 }
 
-func openClient(t *testing.T, urls []string, generator string) draw {
+func openClient(t *testing.T, urls []string, generator string, timeout time.Duration) draw {
 	client, err := uidclient.New(t.Context(), urls, generator, uidclient.Config{Timeout: timeout})
 	if err != nil {
 		t.Fatal(err)

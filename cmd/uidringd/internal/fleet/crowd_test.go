@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 // crowd is the clients: one of each kind for each generator.
 type crowd struct {
+	kinds   []kind
 	clients []*client
 	drawing sync.WaitGroup
 	stop    chan struct{}
@@ -23,7 +25,7 @@ type crowd struct {
 
 // client draws, and keeps what it got.
 type client struct {
-	kind      string
+	kind      kind
 	generator string
 	draw      draw
 
@@ -34,18 +36,19 @@ type client struct {
 }
 
 const (
-	leastCalls = 200              // of a client
+	leastCalls = 200              // of a client, unless its kind has less
 	mostIDs    = 100              // of a call
 	pause      = time.Millisecond // between calls of a client
 )
 
-// draw has the clients draw until stop is closed, and each of them leastCalls times.
-func newCrowd(t *testing.T, balancer string, servers []string, calm bool) *crowd {
+// newCrowd has clients of some kinds draw until stop is closed, and each of them leastCalls
+// times.
+func newCrowd(t *testing.T, balancer string, servers []string, kinds []kind, calm bool) *crowd {
 	t.Helper()
-	c := &crowd{stop: make(chan struct{}), calm: calm}
+	c := &crowd{kinds: kinds, stop: make(chan struct{}), calm: calm}
 	for _, kind := range kinds {
 		for _, generator := range generators {
-			c.clients = append(c.clients, &client{kind: kind.name, generator: generator, draw: kind.open(t, balancer, servers, generator)})
+			c.clients = append(c.clients, &client{kind: kind, generator: generator, draw: kind.open(t, balancer, servers, generator)})
 		}
 	}
 	for _, client := range c.clients {
@@ -55,12 +58,12 @@ func newCrowd(t *testing.T, balancer string, servers []string, calm bool) *crowd
 }
 
 func (c *client) run(t *testing.T, crowd *crowd) {
-	for stopped := false; !stopped || c.calls < leastCalls; c.calls++ {
+	for stopped := false; !stopped || c.calls < cmp.Or(c.kind.calls, leastCalls); c.calls++ {
 		n := 1
 		if c.calls%10 == 0 {
 			n += rand.IntN(mostIDs)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		ctx, cancel := context.WithTimeout(context.Background(), c.kind.timeout)
 		began := time.Now()
 		ids, err := c.draw(ctx, n)
 		cancel()
@@ -69,7 +72,7 @@ func (c *client) run(t *testing.T, crowd *crowd) {
 		case err == nil && len(ids) == n:
 			c.times = append(c.times, time.Since(began))
 		case crowd.calm:
-			t.Errorf("%s, %s: %d ids of %d, %v", c.kind, c.generator, len(ids), n, err)
+			t.Errorf("%s, %s: %d ids of %d, %v", c.kind.name, c.generator, len(ids), n, err)
 			fallthrough
 		default:
 			c.failed++
@@ -91,7 +94,7 @@ func (c *crowd) end(t *testing.T) {
 	for _, client := range c.clients {
 		deadline := time.Now().Add(time.Minute)
 		for {
-			ctx, cancel := context.WithTimeout(t.Context(), timeout)
+			ctx, cancel := context.WithTimeout(t.Context(), client.kind.timeout)
 			ids, err := client.draw(ctx, 1)
 			cancel()
 			client.ids = append(client.ids, ids...)
@@ -99,7 +102,7 @@ func (c *crowd) end(t *testing.T) {
 				break
 			}
 			if time.Now().After(deadline) {
-				t.Errorf("%s, %s: %v, a minute after all servers are back", client.kind, client.generator, err)
+				t.Errorf("%s, %s: %v, a minute after all servers are back", client.kind.name, client.generator, err)
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -125,12 +128,12 @@ func (c *crowd) judge(t *testing.T) {
 			t.Errorf("%s: %d of %d ids were issued twice, want none of more than %d", generator, repeats, len(all), leastCalls)
 		}
 	}
-	t.Logf("%-20s %9s %8s %12s %10s %10s", "client", "calls", "failed", "availability", "p50", "p99")
-	for _, kind := range kinds {
+	t.Logf("%-20s %9s %8s %12s %10s %10s %10s", "client", "calls", "failed", "availability", "p50", "p99", "max")
+	for _, kind := range c.kinds {
 		var calls, failed int
 		var times []time.Duration
 		for _, client := range c.clients {
-			if client.kind == kind.name {
+			if client.kind.name == kind.name {
 				calls, failed, times = calls+client.calls, failed+client.failed, append(times, client.times...)
 			}
 		}
@@ -142,6 +145,6 @@ func (c *crowd) judge(t *testing.T) {
 		at := func(share float64) time.Duration {
 			return times[int(share*float64(len(times)-1))].Round(time.Microsecond / 10)
 		}
-		t.Logf("%-20s %9d %8d %11.2f%% %10v %10v", kind.name, calls, failed, 100-100*float64(failed)/float64(calls), at(0.5), at(0.99))
+		t.Logf("%-20s %9d %8d %11.2f%% %10v %10v %10v", kind.name, calls, failed, 100-100*float64(failed)/float64(calls), at(0.5), at(0.99), at(1))
 	}
 }

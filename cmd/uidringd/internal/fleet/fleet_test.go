@@ -43,9 +43,9 @@ func TestFleet(t *testing.T) {
 			seed := number(t, "UIDRING_FLEET_SEED", rand.Uint64()>>1)
 			t.Logf("UIDRING_FLEET_SEED=%d, %d rounds", seed, rounds)
 			random := rand.New(rand.NewPCG(seed, 0))
-			servers := newServers(t, database(t, t.TempDir()), "0s")
+			servers := newServers(t, database(t, t.TempDir()), "0s", more{})
 			b := newBalancer(t, addresses(servers))
-			crowd := newCrowd(t, b.url(), urls(servers), false)
+			crowd := newCrowd(t, b.url(), urls(servers), kinds, false)
 			for round := range rounds {
 				s := servers[random.IntN(len(servers))]
 				time.Sleep(time.Duration(random.Int64N(int64(200 * time.Millisecond))))
@@ -72,9 +72,9 @@ func TestFleet(t *testing.T) {
 func TestRollingRestart(t *testing.T) {
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
-			servers := newServers(t, database(t, t.TempDir()), "3s")
+			servers := newServers(t, database(t, t.TempDir()), "3s", more{})
 			b := newBalancer(t, addresses(servers))
-			crowd := newCrowd(t, b.url(), urls(servers), true)
+			crowd := newCrowd(t, b.url(), urls(servers), kinds, true)
 			for _, s := range servers {
 				s.Stop()
 				s.start(t)

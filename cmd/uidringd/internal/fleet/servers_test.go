@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,13 +20,14 @@ import (
 // generators are those of the servers: ids of the clock, and ids of a counter.
 var generators = []string{"ids", "orders"}
 
-// config of a server: address, URL of the database, and how long it is not ready
-// before it ends.
+// config of a server: address, URL of the database, what else it has, and how long it is
+// not ready before it ends.
 const config = `
 listen: %s
 stores:
   - name: db
     url: %s
+%s
 generators:
   - name: ids
     kind: cached
@@ -35,7 +37,8 @@ generators:
     kind: segment
     store: db
     create: true
-    step: 500
+    step: %s
+%s
 shutdown:
   delay: %s
 `
@@ -68,8 +71,14 @@ type server struct {
 	*servertest.Process
 }
 
+// more is what a config has beside the generators of all servers.
+type more struct {
+	stores, generators string
+	step               string // of orders; "" is 500
+}
+
 // newServers starts three servers on one database.
-func newServers(t *testing.T, database servertest.Database, delay string) (servers []*server) {
+func newServers(t *testing.T, database servertest.Database, delay string, m more) (servers []*server) {
 	t.Helper()
 	db := database.Start(t, func(url string) error {
 		db, err := dbtest.Open(url)
@@ -77,7 +86,7 @@ func newServers(t *testing.T, database servertest.Database, delay string) (serve
 	})
 	for i, address := range servertest.Addresses(t, 3) {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("uidring-%d.yaml", i))
-		text := fmt.Sprintf(config, address, db.URL(db.Address), delay)
+		text := fmt.Sprintf(config, address, db.URL(db.Address), m.stores, cmp.Or(m.step, "500"), m.generators, delay)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
