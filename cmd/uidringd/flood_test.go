@@ -13,33 +13,61 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/cmd/uidring/clitest"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
 // memoryLimit is what the manifests in deploy allow, in KiB.
 const memoryLimit = 512 << 10
 
-// floods are what a client without a token can hold, with the number of connections.
+// floods are what clients can hold, with the number of connections. Those with a path are
+// answers that are never read, of a server on which nobody has to authenticate.
 var floods = []struct {
 	name        string
 	connections int
 	secure      bool
+	anonymous   bool
 	be          func(net.Conn)
 }{
-	{"h2c, 100 answers each that are never read", 1000, false, func(c net.Conn) {
-		framer := begin(c, 0)
-		streams(framer, 100, "GET", "/openapi.yaml", true)
-		drain(c)
-	}},
-	{"idle TLS", 12_000, true, func(c net.Conn) {
+	{"h2c, 100 answers each that are never read", 1000, false, false, unread("GET", "/openapi.yaml")},
+	{"idle TLS", 12_000, true, false, func(c net.Conn) {
 		secure := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
 		if secure.Handshake() == nil {
 			drain(c)
 		}
 	}},
-	{"half a header", 12_000, false, func(c net.Conn) {
+	{"half a header", 12_000, false, false, func(c net.Conn) {
 		fmt.Fprintf(c, "GET /v1/ids HTTP/1.1\r\nHost: x\r\nX: %s", strings.Repeat("x", 8<<10))
 		drain(c)
 	}},
+	{"text", 1000, false, true, unread("GET", "/v1/orders?n=10000")},
+	{"JSON", 1000, false, true, unread("GET", "/v1/orders?n=10000&format=json")},
+	{"runs", 1000, false, true, unread("POST", "/v1/orders/runs?n=10000")},
+	{"metrics", 1000, false, true, unread("GET", "/metrics")},
+	{"status page", 1000, false, true, unread("GET", "/status/")},
+	{"status as JSON", 1000, false, true, unread("GET", "/status/stats.json?limit=10000")},
+	{"page of generators", 1000, false, true, unread("GET", "/")},
+	{"gRPC", 1000, false, true, func(c net.Conn) {
+		framer := begin(c, 0)
+		streams(framer, 100, "POST", "/uidring.v1.IdService/Next", false)
+		message := append([]byte{0, 0, 0, 0, 11}, "\x0a\x06orders\x10\x90\x4e"...) // 10,000 ids of orders
+		for i := range uint32(100) {
+			framer.WriteData(2*i+1, true, message)
+		}
+		drain(c)
+	}},
+	{"HTTP/1, pipelined", 1000, false, true, func(c net.Conn) {
+		dribble(c, "", strings.Repeat("GET /v1/orders?n=10000 HTTP/1.1\r\nHost: x\r\n\r\n", 100))
+	}},
+}
+
+// unread asks 100 times by HTTP/2, and lets no answer come.
+func unread(method, path string) func(net.Conn) {
+	return func(c net.Conn) {
+		streams(begin(c, 0), 100, method, path, true)
+		drain(c)
+	}
 }
 
 // drain reads until the connection ends.
@@ -67,7 +95,18 @@ func TestFlood(t *testing.T) {
 				certify(t, dir, 1)
 				more = "tls: {cert: cert.pem, key: key.pem}\n"
 			}
-			r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+more+"tokens: [{name: a, sha256: "+hash("a")+", generators: [ids]}]\n"))
+			config := slowConfig + more + "tokens: [{name: a, sha256: " + hash("a") + ", generators: [ids]}]\n"
+			if flood.anonymous {
+				config = "stores: [{name: file, url: ids.db}]\ngenerators:\n  - {name: orders, kind: segment, store: file, create: true, min_step: 100000000}\n" +
+					"  - {name: tags, kind: tags, store: file}\n"
+				tagged(t, dir, int(share*3000))
+			}
+			r := start(t, dir, "--config", write(t, dir, "c.yaml", config))
+			for i := range int(share * 3000) {
+				if flood.anonymous {
+					get(t, http.DefaultClient, fmt.Sprintf("%s/v1/tenant-%d", r.url, i))
+				}
+			}
 			_, address, _ := strings.Cut(r.url, "://")
 			var clients sync.WaitGroup
 			var open []net.Conn
@@ -99,6 +138,20 @@ func TestFlood(t *testing.T) {
 			clients.Wait()
 		})
 	}
+}
+
+// tagged makes a file with n counters.
+func tagged(t *testing.T, dir string, n int) {
+	t.Helper()
+	db := clitest.Open(t, dir+"/ids.db")
+	if err := segmentsql.LeafAlloc(db.DB).Create(t.Context(), "tenant-0", 1, 1000); err != nil {
+		t.Fatal(err)
+	}
+	err := db.Exec("INSERT INTO leaf_alloc (biz_tag, max_id, step) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'tenant-' || i, 1, 1000 FROM n", n).Error
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
 }
 
 // healthy probes the server on a new connection.

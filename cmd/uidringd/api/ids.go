@@ -46,7 +46,7 @@ var (
 
 // flushAt is how long a text grows before it is written, so that an answer takes
 // little memory while its client reads slowly.
-const flushAt = 32 << 10
+const flushAt = 16 << 10
 
 // write writes the ids of d. A client that is gone reads no error.
 func (f form) write(w http.ResponseWriter, d *service.Drawn) {

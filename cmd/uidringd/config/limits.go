@@ -22,12 +22,14 @@ import (
 //
 // When as many are open as connections allows, a new one ends the one that is idle
 // longest. If none is idle, a few more are accepted: probes are answered there, and all
-// else gets 503. An address has at most per_address of them. A client may exceed a limit
-// of time by a second.
+// else gets 503. An address has at most per_address of them, and the same share of
+// requests. A client may exceed a limit of time by a second.
 //
 // # Memory
 //
-// The defaults keep a server below 512 MiB, whatever clients do. What the server allocates and never touches (32 MB, so that garbage
+// The defaults keep a server below 512 MiB, whatever clients do. Answers are written in
+// pieces; those of gRPC are in memory as a whole, and have at most a million ids
+// together, half of them for one address. What the server allocates and never touches (32 MB, so that garbage
 // collection runs less often) is in go_memstats_heap_alloc_bytes and not in
 // process_resident_memory_bytes.
 type Limits struct {

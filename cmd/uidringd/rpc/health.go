@@ -75,6 +75,6 @@ func (h Health) watcher(stopped <-chan struct{}, options ...connect.HandlerOptio
 		}
 	}, options...)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		serve.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, call{writer: w})))
+		serve.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, &call{writer: w})))
 	})
 }

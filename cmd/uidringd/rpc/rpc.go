@@ -32,8 +32,9 @@ func New(s *service.Service, health Health, stopped <-chan struct{}) map[string]
 	handlers := map[string]http.Handler{}
 	add := func(path string, h http.Handler) { handlers[path] = h }
 
-	path, h := uidringv1connect.NewIdServiceHandler(ids{s}, append(options, connect.WithInterceptors(connect.UnaryInterceptorFunc(failures)))...)
-	h = admitted(s, connect.NewErrorWriter(options...), h)
+	large := new(large)
+	path, h := uidringv1connect.NewIdServiceHandler(ids{s, large}, append(options, connect.WithInterceptors(connect.UnaryInterceptorFunc(failures)))...)
+	h = admitted(s, large, connect.NewErrorWriter(options...), h)
 	add(path, h)
 	for _, procedure := range []string{ // each is a route of its own in metrics
 		uidringv1connect.IdServiceNextProcedure,
@@ -54,21 +55,26 @@ func New(s *service.Service, health Health, stopped <-chan struct{}) map[string]
 type call struct {
 	caller service.Caller
 	writer http.ResponseWriter
+	held   int64 // ids of the answer, if they count; 0 if not
 }
 
 type callKey struct{}
 
-func callOf(ctx context.Context) call { return ctx.Value(callKey{}).(call) }
+func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
 // admitted authenticates the caller before it reads the request's message.
-func admitted(s *service.Service, refuse *connect.ErrorWriter, h http.Handler) http.Handler {
+func admitted(s *service.Service, large *large, refuse *connect.ErrorWriter, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := s.Admit(w, r)
 		if err != nil {
 			_ = refuse.Write(w, r, translate(w, err)) // fails if the client has gone
 			return
 		}
-		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, call{caller, w})))
+		c := &call{caller: caller, writer: w}
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+		if c.held > 0 { // the answer is written, or its client has gone
+			large.leave(r.Context(), c.held)
+		}
 	})
 }
 
@@ -84,9 +90,15 @@ func failures(next connect.UnaryFunc) connect.UnaryFunc {
 }
 
 // ids is the id service.
-type ids struct{ service *service.Service }
+type ids struct {
+	service *service.Service
+	large   *large
+}
 
 func (i ids) Next(ctx context.Context, r *uidringv1.NextRequest) (*uidringv1.NextResponse, error) {
+	if err := i.large.enter(ctx, int64(r.N)); err != nil {
+		return nil, err
+	}
 	drawn, err := i.draw(ctx, r.Name, r.N)
 	if err != nil {
 		return nil, err

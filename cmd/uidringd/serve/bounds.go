@@ -30,27 +30,39 @@ func fits(l config.Limits) (gate.Limits, error) {
 		"raise RLIMIT_NOFILE to %d, or lower the limit", l.Connections, files, limits.All, l.Connections+spareFiles+gate.Extras)
 }
 
-// bounded refuses requests above limits.requests, and on extra connections, with 503. It
-// cuts those off that would hold memory although they are refused: a client that reads
-// nothing. Probes pass always.
+// bounded refuses requests above limits.requests, those of an address above its share, and
+// those on extra connections, with 503. It cuts those off that would hold memory although
+// they are refused: a client that reads nothing. Probes pass always.
+//
+// An address has the same share of the requests as of the connections.
 func (s *server) bounded(next http.Handler, limits config.Limits) http.Handler {
 	most := int64(limits.Running)
+	share := max(1, min(most, most*int64(limits.PerAddress)/int64(limits.Connections)))
+	above := func(n, limit int64) bool { return n > limit+limit/4+1 }
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if probe(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		running := s.running.Add(1)
-		defer s.running.Add(-1)
+		clients, extra := gate.Of(r.Context())
+		running, here := s.running.Add(1), clients.Requests.Add(1)
+		defer func() {
+			s.running.Add(-1)
+			clients.Requests.Add(-1)
+		}()
+		refuse := func(detail string) {
+			w.Header().Set("Connection", "close")
+			api.WriteProblem(w, &service.Error{Kind: service.Unavailable, Detail: detail, Retry: retryBusy})
+		}
 		switch {
-		case running > most+most/4+1:
+		case above(running, most), above(here, share):
 			panic(http.ErrAbortHandler)
 		case running > most:
-			w.Header().Set("Connection", "close")
-			api.WriteProblem(w, &service.Error{Kind: service.Unavailable, Detail: "too many requests are under way", Retry: retryBusy})
-		case gate.Extra(r.Context()):
-			w.Header().Set("Connection", "close")
-			api.WriteProblem(w, &service.Error{Kind: service.Unavailable, Detail: "too many connections are busy", Retry: retryBusy})
+			refuse("too many requests are under way")
+		case here > share:
+			refuse("too many requests of this address are under way")
+		case extra:
+			refuse("too many connections are busy")
 		default:
 			next.ServeHTTP(w, r)
 		}

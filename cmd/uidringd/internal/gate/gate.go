@@ -1,7 +1,7 @@
 // Package gate bounds the connections of a server: all of them, and those of one address.
 //
 // A full gate makes room by closing the connection that has been idle longest. If none is
-// idle, it accepts a few more connections. [Extra] reports them, so that a server answers
+// idle, it accepts a few more connections. [Of] reports them, so that a server answers
 // probes on them, and refuses all other requests. If these are used up too, it closes the
 // oldest of them.
 package gate
@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 )
 
 // Extras is how many places a gate has for extra connections.
@@ -46,9 +47,17 @@ type Gate struct {
 }
 
 type address struct {
-	key  any
-	open int
-	idle list.List
+	key     any
+	open    int
+	idle    list.List
+	clients Clients
+}
+
+// Clients counts what the clients of an address have under way. The gate makes it, and
+// servers count.
+type Clients struct {
+	Requests atomic.Int64
+	IDs      atomic.Int64 // of answers that are in memory as a whole
 }
 
 type conn struct {
@@ -196,18 +205,24 @@ func (g *Gate) State(nc net.Conn, state http.ConnState) {
 	}
 }
 
-type extraKey struct{}
+type connKey struct{}
 
 // Context is for [http.Server.ConnContext].
 func (*Gate) Context(ctx context.Context, nc net.Conn) context.Context {
-	if c := of(nc); c != nil && c.extra != nil {
-		return context.WithValue(ctx, extraKey{}, true)
+	if c := of(nc); c != nil {
+		return context.WithValue(ctx, connKey{}, c)
 	}
 	return ctx
 }
 
-// Extra reports whether the context of a request is that of an extra connection.
-func Extra(ctx context.Context) bool { return ctx.Value(extraKey{}) != nil }
+// Of returns the clients of a request's address, by the request's context, and whether its
+// connection is an extra one. Without a gate, it returns counts that nobody shares.
+func Of(ctx context.Context) (clients *Clients, extra bool) {
+	if c, ok := ctx.Value(connKey{}).(*conn); ok {
+		return &c.from.clients, c.extra != nil
+	}
+	return new(Clients), false
+}
 
 func of(nc net.Conn) *conn {
 	if secure, ok := nc.(*tls.Conn); ok {

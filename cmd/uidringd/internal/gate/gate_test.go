@@ -104,7 +104,11 @@ func TestAll(t *testing.T) {
 		t.Errorf("%+v, told %d times", got, w.told)
 	}
 	first := w.come("10.0.0.4:1", http.StateActive)
-	if c := w.in[first]; !Extra(w.gate.Context(t.Context(), c)) || Extra(w.gate.Context(t.Context(), w.in[a])) {
+	extra := func(c net.Conn) bool {
+		_, extra := Of(w.gate.Context(t.Context(), c))
+		return extra
+	}
+	if c := w.in[first]; !extra(c) || extra(w.in[a]) {
 		t.Error("the fourth connection is no extra one, or the first is")
 	}
 	for range Extras - 1 {
