@@ -1,5 +1,5 @@
-// Package deploy tests the files that deploy the server, with the libraries that read
-// them elsewhere. It is a module of its own, so that the server does not require those.
+// Package deploy tests the files that deploy the server, with the programs that read them
+// elsewhere: a Kubernetes API server, docker compose and systemd.
 package deploy
 
 import (

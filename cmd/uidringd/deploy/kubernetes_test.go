@@ -1,106 +1,217 @@
+//go:build linux
+
 package deploy
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
+	"github.com/uidring/uidring/internal/servertest"
 )
 
-// object is any of the kinds that the manifests have.
-type object interface{ GetName() string }
+// resources are where an API server takes the kinds that the manifests have.
+var resources = map[string]string{
+	"v1 ConfigMap":                             "/api/v1/namespaces/ids/configmaps",
+	"v1 Service":                               "/api/v1/namespaces/ids/services",
+	"v1 ServiceAccount":                        "/api/v1/namespaces/ids/serviceaccounts",
+	"apps/v1 Deployment":                       "/apis/apps/v1/namespaces/ids/deployments",
+	"apps/v1 StatefulSet":                      "/apis/apps/v1/namespaces/ids/statefulsets",
+	"policy/v1 PodDisruptionBudget":            "/apis/policy/v1/namespaces/ids/poddisruptionbudgets",
+	"rbac.authorization.k8s.io/v1 Role":        "/apis/rbac.authorization.k8s.io/v1/namespaces/ids/roles",
+	"rbac.authorization.k8s.io/v1 RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/ids/rolebindings",
+}
 
-// parse reads a manifest by the types of Kubernetes. Unknown and repeated keys are
-// errors.
-func parse(t *testing.T, name string) map[string]object {
+var head = regexp.MustCompile(`(?m)^apiVersion: (\S+)\nkind: (\S+)\n`)
+
+// apply has an API server read a manifest, and returns what it understands, by kind: an
+// object with the defaults of all fields. Fields that it does not know are errors. It keeps
+// the objects of the kinds in keep.
+func apply(t *testing.T, k *servertest.Kube, name string, keep ...string) map[string]object {
 	t.Helper()
 	objects := map[string]object{}
 	for _, text := range strings.Split(read(t, name), "\n---\n") {
-		var kind metav1.TypeMeta
-		if err := yaml.Unmarshal([]byte(text), &kind); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		o, ok := map[string]object{
-			"v1 ConfigMap":                  new(corev1.ConfigMap),
-			"v1 Service":                    new(corev1.Service),
-			"apps/v1 Deployment":            new(appsv1.Deployment),
-			"apps/v1 StatefulSet":           new(appsv1.StatefulSet),
-			"policy/v1 PodDisruptionBudget": new(policyv1.PodDisruptionBudget),
-		}[kind.APIVersion+" "+kind.Kind]
-		if !ok {
+		kind := head.FindStringSubmatch(text)
+		if kind == nil || resources[kind[1]+" "+kind[2]] == "" {
 			t.Fatalf("%s has an object of kind %q", name, kind)
 		}
-		if err := yaml.UnmarshalStrict([]byte(text), o); err != nil {
-			t.Errorf("%s, %s: %v", name, kind.Kind, err)
+		path := resources[kind[1]+" "+kind[2]] + "?fieldValidation=Strict"
+		var o object
+		if err := json.Unmarshal([]byte(k.Must(t, http.MethodPost, path+"&dryRun=All", text)), &o); err != nil {
+			t.Fatal(err)
 		}
-		objects[kind.Kind] = o
+		for _, kept := range keep {
+			if kept == kind[2] {
+				k.Must(t, http.MethodPost, path, text)
+			}
+		}
+		objects[kind[2]] = o
 	}
 	return objects
 }
 
+// object has the fields of all kinds that the tests read.
+type object struct {
+	Metadata struct {
+		Name   string
+		Labels map[string]string
+	}
+	Data map[string]string // of a ConfigMap
+	Spec struct {
+		Selector    json.RawMessage // a Service's labels, or others' matchLabels
+		ServiceName string
+		Template    struct {
+			Metadata struct{ Labels map[string]string }
+			Spec     pod
+		}
+	}
+	Rules    json.RawMessage // of a Role
+	Subjects []struct{ Name string }
+	RoleRef  struct{ Name string }
+}
+
+type pod struct {
+	AutomountServiceAccountToken  *bool
+	ServiceAccountName            string
+	TerminationGracePeriodSeconds int64
+	SecurityContext               struct {
+		RunAsNonRoot   bool
+		RunAsUser      int64
+		SeccompProfile struct{ Type string }
+	}
+	Containers []container
+	Volumes    []struct {
+		Name      string
+		ConfigMap *struct{ Name string }
+	}
+}
+
+type container struct {
+	Args  []string
+	Ports []struct {
+		Name          string
+		ContainerPort int
+	}
+	ReadinessProbe, LivenessProbe struct{ HTTPGet struct{ Path, Port string } }
+	VolumeMounts                  []struct{ Name, MountPath string }
+	SecurityContext               struct {
+		AllowPrivilegeEscalation *bool
+		ReadOnlyRootFilesystem   bool
+		Capabilities             struct{ Drop []string }
+	}
+}
+
+// selects returns the labels that an object selects.
+func (o object) selects(t *testing.T) map[string]string {
+	t.Helper()
+	var labels map[string]string
+	var wrapped struct{ MatchLabels map[string]string }
+	if json.Unmarshal(o.Spec.Selector, &wrapped) == nil && wrapped.MatchLabels != nil {
+		return wrapped.MatchLabels
+	}
+	if err := json.Unmarshal(o.Spec.Selector, &labels); err != nil {
+		t.Fatal(err)
+	}
+	return labels
+}
+
+// An API server accepts every manifest, and their objects belong together. With the Role of
+// a manifest, and no other right, its service account takes numbers.
 func TestKubernetes(t *testing.T) {
-	for kind, name := range map[string]string{"Deployment": "deployment", "StatefulSet": "statefulset"} {
+	k := servertest.StartKube(t)
+	k.Namespace(t, "ids")
+	for name, worker := range map[string]string{"deployment": "lease", "no-database": "lease", "statefulset": "statefulset", "application": ""} {
 		t.Run(name, func(t *testing.T) {
-			objects := parse(t, "kubernetes/"+name+".yaml")
-			var pod corev1.PodTemplateSpec
-			var selector *metav1.LabelSelector
-			var worker string
-			switch set := objects[kind].(type) {
-			case *appsv1.Deployment:
-				pod, selector, worker = set.Spec.Template, set.Spec.Selector, "lease"
-			case *appsv1.StatefulSet:
-				pod, selector, worker = set.Spec.Template, set.Spec.Selector, "statefulset"
-				if service := objects["Service"].GetName(); set.Spec.ServiceName != service {
+			objects := apply(t, k, "kubernetes/"+name+".yaml", "Role", "RoleBinding")
+			set, ok := objects["Deployment"]
+			if !ok {
+				set = objects["StatefulSet"]
+				if service := objects["Service"].Metadata.Name; set.Spec.ServiceName != service {
 					t.Errorf("the service is %q, and the set names %q", service, set.Spec.ServiceName)
 				}
 			}
-			for what, labels := range map[string]map[string]string{
-				"set":     selector.MatchLabels,
-				"service": objects["Service"].(*corev1.Service).Spec.Selector,
-				"budget":  objects["PodDisruptionBudget"].(*policyv1.PodDisruptionBudget).Spec.Selector.MatchLabels,
-			} {
-				if !reflect.DeepEqual(labels, pod.Labels) {
-					t.Errorf("the %s selects %v, and pods have %v", what, labels, pod.Labels)
+			template := set.Spec.Template
+			for kind, o := range objects {
+				if o.Spec.Selector != nil && !reflect.DeepEqual(o.selects(t), template.Metadata.Labels) {
+					t.Errorf("the %s selects %s, and pods have %v", kind, o.Spec.Selector, template.Metadata.Labels)
 				}
 			}
-			config := objects["ConfigMap"].(*corev1.ConfigMap)
-			checkPod(t, pod.Spec, config)
-			checkConfig(t, pod.Spec, config.Data["uidring.yaml"], worker)
+			checkRights(t, template.Spec)
+			if _, ok := objects["Role"]; ok {
+				takesNumbers(t, k, objects)
+			} else if mounts := template.Spec.AutomountServiceAccountToken; mounts == nil || *mounts {
+				t.Error("the pod has a token that it does not need")
+			}
+			if worker != "" {
+				checkPod(t, template.Spec, objects["ConfigMap"])
+				checkConfig(t, template.Spec, objects["ConfigMap"].Data["uidring.yaml"], worker)
+			}
 		})
 	}
 }
 
-// checkPod checks what a pod may do, and that what it mounts is there.
-func checkPod(t *testing.T, pod corev1.PodSpec, config *corev1.ConfigMap) {
+// takesNumbers takes a number as the service account of a manifest. It may not do so without
+// the manifest's Role.
+func takesNumbers(t *testing.T, k *servertest.Kube, objects map[string]object) {
+	t.Helper()
+	account := objects["ServiceAccount"].Metadata.Name
+	if got := objects["Deployment"].Spec.Template.Spec.ServiceAccountName; got != account {
+		t.Errorf("the pods' service account is %q, want %q", got, account)
+	}
+	for _, as := range []string{account, "other"} {
+		file := k.Kubeconfig(t, servertest.KubeAdmin, "ids")
+		text := strings.Replace(read(t, file), "user: {token", "user: {as: \"system:serviceaccount:ids:"+as+"\", token", 1)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range []string{"gen -n 3 --dsn kube://", "workers --dsn kube://ids"} {
+			command := exec.CommandContext(t.Context(), server(t), strings.Fields(args)...)
+			command.Env, command.Dir = append(os.Environ(), "KUBECONFIG="+file), t.TempDir()
+			out, err := command.CombinedOutput()
+			if as == account && err != nil {
+				t.Errorf("as %s: %s: %v\n%s", as, args, err, out)
+			}
+			if as != account && (err == nil || !strings.Contains(string(out), "a right is missing: ")) {
+				t.Errorf("as %s: %s: %v\n%s", as, args, err, out)
+			}
+		}
+	}
+}
+
+// checkRights checks what a pod may do to its machine.
+func checkRights(t *testing.T, pod pod) {
 	t.Helper()
 	c := pod.Containers[0]
-	if s := c.SecurityContext; !*pod.SecurityContext.RunAsNonRoot || *pod.AutomountServiceAccountToken ||
-		*s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem || fmt.Sprint(s.Capabilities.Drop) != "[ALL]" ||
-		pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+	if s := c.SecurityContext; !pod.SecurityContext.RunAsNonRoot || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
+		!s.ReadOnlyRootFilesystem || fmt.Sprint(s.Capabilities.Drop) != "[ALL]" || pod.SecurityContext.SeccompProfile.Type != "RuntimeDefault" {
 		t.Errorf("the pod may do too much: %+v, %+v", pod.SecurityContext, s)
 	}
-	if user := find(t, "Dockerfile", `USER (\d+):\d+`)[0]; fmt.Sprint(*pod.SecurityContext.RunAsUser) != user {
-		t.Errorf("the pod runs as %d, the image as %s", *pod.SecurityContext.RunAsUser, user)
+}
+
+// checkPod checks that a pod is what the image needs, and that what it mounts is there.
+func checkPod(t *testing.T, pod pod, config object) {
+	t.Helper()
+	c := pod.Containers[0]
+	if user := find(t, "Dockerfile", `USER (\d+):\d+`)[0]; fmt.Sprint(pod.SecurityContext.RunAsUser) != user {
+		t.Errorf("the pod runs as %d, the image as %s", pod.SecurityContext.RunAsUser, user)
 	}
-	for path, probe := range map[string]*corev1.Probe{"/readyz": c.ReadinessProbe, "/healthz": c.LivenessProbe} {
-		if probe.HTTPGet.Path != path || probe.HTTPGet.Port.String() != c.Ports[0].Name {
-			t.Errorf("a probe asks %+v, want %s", probe.HTTPGet, path)
-		}
+	if r, l := c.ReadinessProbe.HTTPGet, c.LivenessProbe.HTTPGet; r.Path != "/readyz" || l.Path != "/healthz" || r.Port != c.Ports[0].Name || l.Port != r.Port {
+		t.Errorf("the probes ask %+v and %+v", r, l)
 	}
 	mounts := map[string]string{}
 	for _, mount := range c.VolumeMounts {
 		mounts[mount.Name] = mount.MountPath
 	}
 	for _, volume := range pod.Volumes {
-		if mounts[volume.Name] == "" || volume.ConfigMap != nil && volume.ConfigMap.Name != config.Name {
+		if mounts[volume.Name] == "" || volume.ConfigMap != nil && volume.ConfigMap.Name != config.Metadata.Name {
 			t.Errorf("volume %+v is mounted at %q", volume, mounts[volume.Name])
 		}
 	}
@@ -111,21 +222,20 @@ func checkPod(t *testing.T, pod corev1.PodSpec, config *corev1.ConfigMap) {
 
 // checkConfig checks the server's config as it will be when an operator has put a token
 // and a secret there.
-func checkConfig(t *testing.T, pod corev1.PodSpec, config, worker string) {
+func checkConfig(t *testing.T, pod pod, config, worker string) {
 	t.Helper()
 	port := fmt.Sprintf("listen: 0.0.0.0:%d\n", pod.Containers[0].Ports[0].ContainerPort)
-	const file = "/run/secrets/uidringd/database"
-	for _, want := range []string{port, "worker: " + worker, file, "sha256: TOKEN_SHA256, generators: [ids]", "sha256: OPERATOR_SHA256, operations: true"} {
+	for _, want := range []string{port, "worker: " + worker, "sha256: TOKEN_SHA256, generators: [ids]", "sha256: OPERATOR_SHA256, operations: true"} {
 		if !strings.Contains(config, want) {
 			t.Errorf("the config has no %q:\n%s", want, config)
 		}
 	}
-	config = strings.ReplaceAll(config, file, database(t))
+	config = strings.ReplaceAll(config, "/run/secrets/uidringd/database", database(t))
 	config = strings.ReplaceAll(config, "TOKEN_SHA256", strings.Repeat("0a", 32))
 	config = strings.ReplaceAll(config, "OPERATOR_SHA256", strings.Repeat("0b", 32))
 	ask(t, config, "--check")
-	if drained := drainTime(t, config); time.Duration(*pod.TerminationGracePeriodSeconds)*time.Second <= drained {
-		t.Errorf("the server takes up to %v to end, and Kubernetes kills it after %d s", drained, *pod.TerminationGracePeriodSeconds)
+	if drained := drainTime(t, config); time.Duration(pod.TerminationGracePeriodSeconds)*time.Second <= drained {
+		t.Errorf("the server takes up to %v to end, and Kubernetes kills it after %d s", drained, pod.TerminationGracePeriodSeconds)
 	}
 }
 
@@ -146,4 +256,12 @@ func drainTime(t *testing.T, config string) (sum time.Duration) {
 		t.Fatal("--print-config shows no shutdown")
 	}
 	return sum
+}
+
+// The manifests that the tests read are all that there are.
+func TestManifests(t *testing.T) {
+	found, err := filepath.Glob("kubernetes/*")
+	if err != nil || len(found) != 4 {
+		t.Errorf("%q, %v; want four manifests", found, err)
+	}
 }
