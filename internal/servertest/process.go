@@ -3,12 +3,16 @@
 package servertest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -137,6 +141,26 @@ func (p *Process) End(signal syscall.Signal) {
 		_ = p.cmd.Process.Kill()
 		<-p.gone
 	}
+}
+
+// Usage is what a process has used.
+type Usage struct {
+	CPU    time.Duration
+	Memory int64 // resident, in bytes
+}
+
+// Used returns what the server has used so far.
+func (p *Process) Used(t testing.TB) Usage {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	must(t, err)
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+2:])) // proc(5), from the third field on
+	number := func(i int) int64 {
+		n, err := strconv.ParseInt(fields[i-3], 10, 64)
+		must(t, err)
+		return n
+	}
+	return Usage{time.Duration(number(14)+number(15)) * 10 * time.Millisecond, number(24) * int64(os.Getpagesize())}
 }
 
 // Pause stops the server until Continue is called.

@@ -13,14 +13,18 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
 
 	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentredis"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workeretcd"
+	"github.com/uidring/uidring/worker/workerkube"
 	"github.com/uidring/uidring/worker/workerredis"
 	"github.com/uidring/uidring/worker/workerzk"
 )
@@ -57,6 +61,9 @@ func open(url string, log *slog.Logger) (*access, error) {
 		return openEtcd(strings.Split(addresses, ","))
 	case "redis":
 		return openRedis(addresses), nil
+	case "kube":
+		address, ca, _ := strings.Cut(addresses, " ")
+		return openKube(address, ca)
 	case "zk":
 		return openZooKeeper(strings.Split(addresses, ","))
 	}
@@ -91,6 +98,26 @@ func openEtcd(addresses []string) (*access, error) {
 			return err
 		},
 		close: func() { _ = client.Close() },
+	}, nil
+}
+
+func openKube(address, ca string) (*access, error) {
+	config := &rest.Config{Host: "https://" + address, BearerToken: servertest.KubeAdmin, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAFile: ca}}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, err
+	}
+	store := workerkube.NewStore(config, "default", workerkube.DefaultPrefix)
+	return &access{
+		leases: store,
+		ping: func(ctx context.Context) error {
+			if err := servertest.KubeReady(address); err != nil {
+				return err
+			}
+			_, _, err := store.Read(ctx, 0, expiry)
+			return err
+		},
+		close: func() { utilnet.CloseIdleConnectionsFor(transport) },
 	}, nil
 }
 

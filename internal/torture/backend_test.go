@@ -41,6 +41,7 @@ var backends = []struct {
 	{"redis", startRedis},
 	{"etcd", startEtcd},
 	{"zookeeper", startZooKeeper},
+	{"kubernetes", startKube},
 }
 
 // openSQLite makes processes wait two seconds for a locked file, less than by default, so
@@ -80,6 +81,26 @@ func startEtcd(ctx context.Context, t *testing.T, dir string) *backend {
 func startZooKeeper(ctx context.Context, t *testing.T, dir string) *backend {
 	b := &backend{name: "zookeeper", url: func(a []string) string { return "zk://" + strings.Join(a, ",") }}
 	return b.serve(ctx, t, servertest.ZooKeeperPrograms(t, dir, members, nil)...)
+}
+
+// startKube starts a Kubernetes API server and its etcd, whose address changes. Both are
+// servers of the backend.
+func startKube(ctx context.Context, t *testing.T, dir string) *backend {
+	if _, err := servertest.KubeAPIServer(); err != nil {
+		t.Skip(err)
+	}
+	etcd := &server{Program: servertest.EtcdPrograms(t, dir, 1)[0], url: func(address string) string { return "etcd://" + address }}
+	t.Cleanup(func() { etcd.stop(etcd.End) })
+	must(t, etcd.start(ctx))
+	detour, err := newProxy("127.0.0.1", etcd.address)
+	must(t, err)
+	t.Cleanup(detour.close)
+	program, err := servertest.KubeProgram(dir, "http://"+detour.address())
+	must(t, err)
+	b := &backend{name: "kubernetes", url: func(a []string) string { return "kube://" + a[0] + " " + servertest.KubeCA(dir) }}
+	b.serve(ctx, t, program)
+	b.servers = append(b.servers, etcd) // processes reach only the first
+	return b
 }
 
 // serve starts servers, and the proxies to them.

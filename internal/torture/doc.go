@@ -7,8 +7,8 @@
 // # Who takes part
 //
 // The test is the parent. It starts MariaDB, PostgreSQL, Redis, three members of
-// etcd and three of ZooKeeper itself, in temporary directories and on free ports of
-// loopback, and ends only what it started. Children are the test binary again, each
+// etcd and three of ZooKeeper, and a Kubernetes API server with its etcd, in temporary
+// directories and on free ports of loopback, and ends only what it started. Children are the test binary again, each
 // with one generator: uid.Default, uid.Cached or uid.Slots under a leased number, or
 // a segment.Generator where the store has counters. The parent moves their clocks.
 // There is one child more than there are numbers, so that somebody always waits to

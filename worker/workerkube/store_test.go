@@ -75,9 +75,9 @@ func TestObject(t *testing.T) {
 }
 
 // A write looks alive for its expiry and never less, though its time is cut to the second:
-// a holder that writes in time keeps its number.
+// a holder that writes in time keeps its number. What others write is no sign of life.
 func TestLiveness(t *testing.T) {
-	store, _ := opened(t)
+	store, n := opened(t)
 	const expiry = 2 * time.Second
 	done, err := store.Insert(t.Context(), write(0, "a"))
 	if !done || err != nil {
@@ -85,6 +85,7 @@ func TestLiveness(t *testing.T) {
 	}
 	began := time.Now()
 	servertest.Eventually(t, "it expires", func() bool {
+		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"note":"%v"}}}`, time.Now())))
 		asked := time.Since(began)
 		row, now, err := store.Read(t.Context(), 0, expiry)
 		must(t, err)
@@ -157,17 +158,22 @@ func TestDeleted(t *testing.T) {
 func TestEdited(t *testing.T) {
 	store, n := opened(t)
 	h := take(t, store)
+	done, err := store.Insert(t.Context(), write(7, "0"))
 	for i := range 3 {
-		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"note":"%d"}}}`, i)))
-		if row, _, err := store.Read(t.Context(), 0, time.Minute); err != nil || row == nil {
-			t.Fatal(row, err)
+		if !done || err != nil {
+			t.Fatal(done, err)
 		}
-		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"note":"%d again"}}}`, i)))
+		for _, object := range []string{"ids.0", "ids.7"} {
+			must(t, server(t).Patch(path(n, object), fmt.Sprintf(`{"metadata":{"annotations":{"note":"%d"}}}`, i)))
+		}
 		h.Renew(t)
+		done, err = store.Swap(t.Context(), fmt.Sprint(i), write(7, fmt.Sprint(i+1)))
 	}
 	h.Kept(t)
-	if text := server(t).Must(t, http.MethodGet, path(n, "ids.0"), ""); !strings.Contains(text, `"note":"2 again"`) {
-		t.Errorf("%s: the note is lost", text)
+	for _, object := range []string{"ids.0", "ids.7"} {
+		if text := server(t).Must(t, http.MethodGet, path(n, object), ""); !strings.Contains(text, `"note":"2"`) {
+			t.Errorf("%s: the note is lost", text)
+		}
 	}
 }
 
