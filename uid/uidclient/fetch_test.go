@@ -72,6 +72,17 @@ func TestAgelessIDs(t *testing.T) {
 	})
 }
 
+// Stats have the time of the last answer.
+func TestFetchTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		server.takes = 7 * time.Millisecond
+		if took := open(t, Config{}, server).Stats().FetchTime; took != server.takes {
+			t.Errorf("FetchTime is %v, want %v", took, server.takes)
+		}
+	})
+}
+
 // The least Retry-After is a second.
 func TestRetryAfterASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -169,6 +169,13 @@ func TestForeignNodes(t *testing.T) {
 	for _, err := range []error{look, read, swap} {
 		says(t, err, nil, foreign)
 	}
+	count := path + "/given/0000000000000000000"
+	_, err := conn.Create(count, []byte("-1"), 0, zk.WorldACL(zk.PermAll))
+	if err := errors.Join(err, conn.Delete(foreign, -1)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = store.Look(background(t), lease.Bounds{To: 9}, time.Minute)
+	says(t, err, nil, count, `"-1"`)
 }
 
 // TestSessionExpiry: go-zookeeper replaces an expired session in silence, and the

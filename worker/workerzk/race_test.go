@@ -99,6 +99,15 @@ func TestListIsCut(t *testing.T) {
 	}
 }
 
+// TestWriteFails: a start makes a request again that could not be sent.
+func TestWriteFails(t *testing.T) {
+	s, _, _, w, path := raced(t)
+	w.between.Store(&between{path + "/number", func() { w.cut(false) }})
+	if g := hold(t, s, 9).Last(); !g.Held || w.between.Load() != nil {
+		t.Errorf("granted %+v; want a number after a request that was cut", g)
+	}
+}
+
 // TestListMeetsADeletion: a list leaves out a row that is deleted before it is read.
 func TestListMeetsADeletion(t *testing.T) {
 	s, other, conn, w, path := raced(t)
