@@ -56,6 +56,7 @@ generators:
   - {name: ids, kind: cached, store: file}
   - {name: own, kind: slots, worker: "static:1"}
   - {name: orders, kind: segment, store: file, create: true}
+  - {name: tags, kind: tags, store: file}
 shutdown: {delay: 0s}
 `
 
@@ -88,6 +89,7 @@ func TestConnect(t *testing.T) {
 	fails(t, dir, strings.ReplaceAll(oneOfEach, "name: ids,", "name: ids, layout: snowflake,"), `generator "ids": SQLite file`)
 	fails(t, dir, strings.ReplaceAll(oneOfEach, "store: file, create: true}", "store: file, tag: no-such}"), `uidring segments create no-such makes it`)
 	fails(t, dir, strings.ReplaceAll(oneOfEach, "create: true", "limit: 1"), "above its limit, 1")
+	fails(t, dir, strings.ReplaceAll(strings.ReplaceAll(oneOfEach, "ids.db", "none.db"), "create: true", "limit: 1"), `generator "orders": SQLite file`)
 	fails(t, dir, strings.ReplaceAll(oneOfEach, "ids.db", "no-such/ids.db"), "there is no folder") // for both generators
 	fails(t, dir, strings.ReplaceAll(oneOfEach, `"static:1"`, "statefulset"), `generator "own": `)
 	if after := dump(); after != before {

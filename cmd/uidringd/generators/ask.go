@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -47,7 +48,7 @@ func ask(ctx context.Context, c *config.Config, g config.Generator) error {
 	case *config.Segment:
 		return askCounter(ctx, c, &g.Counter, g.Tag, g.Create)
 	case *config.Tags:
-		return askCounter(ctx, c, &g.Counter, "", false)
+		return askCounter(ctx, c, &g.Counter, "", creates(c, g.Store))
 	}
 	return fmt.Errorf("unknown kind %T", g)
 }
@@ -164,6 +165,15 @@ func askRegistry(ctx context.Context, place stores.Place, r lease.Request) error
 // mayInsert inserts no row, which takes the right to insert.
 func mayInsert(ctx context.Context, db *stores.DB, table, columns string) error {
 	return db.WithContext(ctx).Exec("INSERT INTO " + table + " (" + columns + ") SELECT " + columns + " FROM " + table + " WHERE 1 = 0").Error
+}
+
+// creates reports whether the start of another generator makes the SQLite file of a store:
+// tags start after it.
+func creates(c *config.Config, store string) bool {
+	return slices.ContainsFunc(c.Generators, func(e config.Entry) bool {
+		g, counter := e.Generator.(*config.Segment)
+		return config.StoreOf(e.Generator) == store && (config.LayoutOf(e.Generator) != nil || counter && g.Create)
+	})
 }
 
 // askCounter asks about the counter of a tag, or of all if tag is "".
