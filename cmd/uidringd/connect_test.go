@@ -130,6 +130,7 @@ generators:
 `
 	t.Setenv("UIDRINGD_TEST_STORE", "redis://:secret-1@"+store.Address())
 	succeeds(t, dir, config)
+	succeeds(t, dir, strings.ReplaceAll(config, "store: redis}", "store: redis, layout: snowflake}")) // no layout was remembered
 	store.Command(t, "AUTH secret-1\r\nACL SETUSER reader on >secret-2 ~* +@read +ping +hello +client")
 	for _, tt := range []struct{ url, want string }{
 		{"redis://:secret-3@" + store.Address(), `generator "ids", "stamps": redis://` + store.Address() + ` ($UIDRINGD_TEST_STORE): `},
