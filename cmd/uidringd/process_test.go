@@ -32,7 +32,8 @@ type running struct {
 	cmd    *exec.Cmd
 	url    string // without a slash at the end
 	stdout string
-	log    logged.Text // standard error
+	out    *bufio.Reader // the rest of standard output
+	log    logged.Text   // standard error
 }
 
 var serving = regexp.MustCompile(`^uidringd: serving at (https?://\S+)/\n$`)
@@ -60,7 +61,8 @@ func (r *running) begin(t *testing.T) {
 		_ = r.cmd.Wait()
 		http.DefaultClient.CloseIdleConnections()
 	})
-	if r.stdout, err = bufio.NewReader(pipe).ReadString('\n'); err != nil {
+	r.out = bufio.NewReader(pipe)
+	if r.stdout, err = r.out.ReadString('\n'); err != nil {
 		_ = r.cmd.Wait()
 		t.Fatalf("%v, %s", err, &r.log)
 	}

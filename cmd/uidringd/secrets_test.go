@@ -66,16 +66,6 @@ tokens:
 		}
 	}
 	all += metrics
-	// A token shows that no web page asks, so the server may have any name.
-	named, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named.Host = "ids.example.com"
-	named.Header.Set("Authorization", "Bearer secret-3")
-	if answer, err := http.DefaultClient.Do(named); err != nil || answer.Body.Close() != nil || answer.StatusCode != http.StatusOK {
-		t.Errorf("%+v, %v for another host name, want 200", answer, err)
-	}
 	args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", r.cmd.Process.Pid))
 	if err != nil && runtime.GOOS == "linux" {
 		t.Error(err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -333,26 +332,6 @@ func (b *busy) Raise(ctx context.Context, tag string, next int64) (int64, error)
 		_, _, b.reserved = b.Reserve(ctx, tag, 5)
 	}
 	return b.counter.Raise(ctx, tag, next)
-}
-
-// Split begins at the highest counter of all stores.
-func TestSplitBeginsAtTheHighest(t *testing.T) {
-	counters, stores := stripes(3)
-	for i, next := range []int64{10, 100_000, 500} {
-		if err := counters[i].Create(t.Context(), "orders", next, 10); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := segment.Split(t.Context(), stores, "orders", segment.StripeConfig{Block: 10}); err != nil {
-		t.Fatal(err)
-	}
-	for i, c := range counters {
-		all, err := c.List(t.Context())
-		at := slices.IndexFunc(all, func(c segment.Counter) bool { return c.Tag != "orders" })
-		if err != nil || at < 0 || all[at].NextID() < 100_000 || all[at].NextID() > 100_030 {
-			t.Errorf("store %d has %+v, %v, want ids from 100000", i, all, err)
-		}
-	}
 }
 
 // From when the counter is spent, nobody reserves an id of it.

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -136,37 +134,6 @@ func TestReleaseOfNothing(t *testing.T) {
 		began := time.Now()
 		if err := h.Release(closing(t), time.Now()); err != nil || len(s.since(began)) > 0 {
 			t.Errorf("%v after %d requests; want none", err, len(s.since(began)))
-		}
-	})
-}
-
-// Release waits for the keeper's goroutine, and only then writes.
-func TestReleaseWaitsForTheBeat(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSlow()
-		var armed atomic.Bool
-		goOn := make(chan struct{})
-		clock := func() time.Time {
-			if armed.CompareAndSwap(true, false) {
-				<-goOn
-			}
-			return time.Now()
-		}
-		h, err := holding.Try(t.Context(), t, lease.New(s, quiet), 9, clock)
-		if err != nil {
-			t.Fatal(err)
-		}
-		armed.Store(true)
-		time.Sleep(lease.DefaultExpiry) // a beat reads the clock
-		before, released := s.calls.Load(), make(chan error, 1)
-		go func() { released <- h.Release(t.Context(), time.Now()) }()
-		time.Sleep(time.Second)
-		if n := s.calls.Load() - before; n != 0 || len(released) > 0 {
-			t.Errorf("%d requests while the beat is under way, and Release has ended: %t", n, len(released) > 0)
-		}
-		close(goOn)
-		if err := <-released; err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
-	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker/lease"
@@ -129,46 +128,6 @@ func TestSentAgain(t *testing.T) {
 	}
 	if done, err := store.Swap(ctx, "first", write(0, "third")); done || err != nil {
 		t.Errorf("swap of an old token: %t, %v", done, err)
-	}
-}
-
-// refusal is what a server says to the first script that it is asked to run.
-type refusal struct {
-	text string
-	said bool
-}
-
-func (r *refusal) Error() string                               { return r.text }
-func (r *refusal) RedisError()                                 {}
-func (r *refusal) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (r *refusal) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (r *refusal) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if !r.said && cmd.Name() == "evalsha" {
-			r.said = true
-			cmd.SetErr(r)
-			return r
-		}
-		return next(ctx, cmd)
-	}
-}
-
-// A start asks a server again that will be ready soon, and no other.
-func TestNotReady(t *testing.T) {
-	server := start(t)
-	for text, again := range map[string]bool{
-		"LOADING Redis is loading the dataset in memory": true, "TRYAGAIN Multiple keys request": true, "CLUSTERDOWN The cluster is down": true,
-		"MASTERDOWN Link with MASTER is down": true, "BUSY Redis is busy running a script": true, "NOPERM No permissions": false,
-	} {
-		client := server.client(t)
-		client.AddHook(&refusal{text: text})
-		_, err := holding.Try(t.Context(), t, workerredis.New(client), 1023, time.Now)
-		if (err == nil) != again {
-			t.Errorf("%s: %v", text, err)
-		}
 	}
 }
 

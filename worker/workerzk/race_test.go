@@ -4,14 +4,12 @@ package workerzk_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerzk"
 )
@@ -97,53 +95,6 @@ func TestListIsCut(t *testing.T) {
 	if g := hold(t, s, 9).Last(); g.Number != 3 || w.between.Load() != nil {
 		t.Errorf("granted %+v; want number 3 after a list that was cut", g)
 	}
-}
-
-// TestWriteFails: a start makes a request again that could not be sent.
-func TestWriteFails(t *testing.T) {
-	s, _, _, w, path := raced(t)
-	w.between.Store(&between{path + "/number", func() { w.cut(false) }})
-	if g := hold(t, s, 9).Last(); !g.Held || w.between.Load() != nil {
-		t.Errorf("granted %+v; want a number after a request that was cut", g)
-	}
-}
-
-// TestListMeetsADeletion: a list leaves out a row that is deleted before it is read.
-func TestListMeetsADeletion(t *testing.T) {
-	s, other, conn, w, path := raced(t)
-	for number, token := range []string{"a", "b"} {
-		if done, err := other.Insert(background(t), insert(int64(number), token)); !done || err != nil {
-			t.Fatal(done, err)
-		}
-	}
-	row := path + "/number/0000000000000000001"
-	w.between.Store(&between{row, func() {
-		if err := errors.Join(conn.Delete(row+"/alive", -1), conn.Delete(row, -1)); err != nil {
-			t.Error(err)
-		}
-	}})
-	if rows, err := s.List(background(t), 0, time.Minute); err != nil || len(rows) != 1 || rows[0].Number != 0 {
-		t.Errorf("list: %+v, %v; want number 0 alone", rows, err)
-	}
-}
-
-// TestCreated: a row shows when it was made, however often it is written.
-func TestCreated(t *testing.T) {
-	s, _, conn, _, path := raced(t)
-	if done, err := s.Insert(background(t), insert(0, "first")); !done || err != nil {
-		t.Fatal(done, err)
-	}
-	servertest.Eventually(t, "the row is written a millisecond later", func() bool {
-		swap(t, s, read(t, s, lease.StateHeld), rand.Text(), lease.Extend, true)
-		_, stat, err := conn.Get(path + "/number/0000000000000000000")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if row, _, err := s.Read(background(t), 0, time.Minute); err != nil || row.Created != stat.Ctime {
-			t.Fatalf("%+v, %v; want it created at %d", row, err, stat.Ctime)
-		}
-		return stat.Mtime > stat.Ctime
-	})
 }
 
 // TestNoParent: writes fail where the parent nodes are gone.

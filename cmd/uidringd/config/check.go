@@ -8,20 +8,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"os"
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidringd/stores"
-	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/uidstatus"
 )
 
 // check reports what is wrong with values that have the right types.
@@ -81,25 +76,6 @@ func (d *document) list(field string, n int, name func(i int) string) {
 		}
 		first[name(i)] = i
 	}
-}
-
-func (c *Config) checkListen(d *document, anonymous bool) {
-	host, port, err := net.SplitHostPort(c.Listen)
-	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil {
-		d.fault("listen", "is %q, want a host and a port, such as 127.0.0.1:8080", c.Listen)
-	} else if !loopback(host) && len(c.Tokens) == 0 && (c.TLS == nil || c.TLS.ClientCA == "") && !anonymous {
-		d.fault("listen", "is %q, which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, "+
-			"a loopback address, or --anonymous", c.Listen)
-	}
-	page := uidstatus.Config{Hosts: c.Hosts, Segments: func() map[string]segment.Stats { return nil }}
-	if _, err := uidstatus.New(nil, page); err != nil {
-		d.fault("hosts", "%s", strings.ReplaceAll(err.Error(), uidstatus.ErrConfig.Error()+": ", ""))
-	}
-}
-
-func loopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
 func (c *Config) checkTLS(d *document) {

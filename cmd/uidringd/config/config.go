@@ -25,7 +25,9 @@ import (
 
 // Config is what a server serves, and how. Durations are written as Go does: 1m30s.
 type Config struct {
-	Listen     string      `yaml:"listen"`          // host and port; port 0 is a free one
+	Listen     string      `yaml:"listen"`          // of HTTP; see [Network]
+	Redis      *Redis      `yaml:"redis,omitempty"` // nil serves no Redis protocol
+	SocketMode Mode        `yaml:"socket_mode"`     // of the files of unix sockets
 	Hosts      []string    `yaml:"hosts,omitempty"` // names under which browsers reach the pages
 	TLS        *TLS        `yaml:"tls,omitempty"`   // nil is plain HTTP
 	Stores     list[Store] `yaml:"stores,omitempty"`
@@ -36,7 +38,12 @@ type Config struct {
 	Log        Log         `yaml:"log"`
 }
 
-// TLS names PEM files. They are read again when they change.
+// Redis says where the Redis protocol is served.
+type Redis struct {
+	Listen string `yaml:"listen"` // see [Network]
+}
+
+// TLS names PEM files. TCP listeners use them, and unix sockets do not. They are read again when they change.
 type TLS struct {
 	Cert     string `yaml:"cert"`
 	Key      string `yaml:"key"`
@@ -171,7 +178,7 @@ type Tags struct {
 }
 
 // Demo is what is served without a configuration: ids, and orders of a counter, both
-// from an SQLite file in the current folder.
+// from an SQLite file in the current folder, by HTTP and by the Redis protocol.
 func Demo(flags Flags) (*Config, error) {
 	c := defaults()
 	c.Shutdown.Delay = 0
@@ -180,7 +187,8 @@ func Demo(flags Flags) (*Config, error) {
 	ids.Base, ids.Store = Base{Name: "ids", Kind: "cached"}, "file"
 	orders.Base, orders.Store, orders.Create = Base{Name: "orders", Kind: "segment"}, "file", true
 	c.Generators = []Entry{{ids}, {orders}}
-	c.Listen = cmp.Or(flags.Listen, c.Listen)
+	c.Redis = &Redis{Listen: DemoRedis}
+	c.replace(flags)
 	d := &document{places: map[string]*yaml.Node{"": {Line: 1}}}
 	c.check(d, flags.Anonymous)
 	if len(d.faults) > 0 { // of the address
@@ -189,12 +197,24 @@ func Demo(flags Flags) (*Config, error) {
 	return c, nil
 }
 
-// DemoFile is the SQLite file of [Demo].
-const DemoFile = "uidring.db"
+// DemoFile is the SQLite file of [Demo], and DemoRedis its address of the Redis protocol.
+const (
+	DemoFile  = "uidring.db"
+	DemoRedis = "127.0.0.1:6380"
+)
+
+// replace puts the flags' values in place of the config's.
+func (c *Config) replace(flags Flags) {
+	c.Listen = cmp.Or(flags.Listen, c.Listen)
+	if flags.Redis != "" {
+		c.Redis = &Redis{Listen: flags.Redis}
+	}
+}
 
 func defaults() *Config {
 	return &Config{
-		Listen: "127.0.0.1:8080",
+		Listen:     "127.0.0.1:8080",
+		SocketMode: 0o660,
 		Limits: Limits{
 			IDs:         10_000,
 			Waiting:     1024,

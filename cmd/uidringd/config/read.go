@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -46,6 +45,7 @@ func (f Fault) String() string {
 // Flags are the flags that change a config.
 type Flags struct {
 	Listen    string // replaces Config.Listen, unless it is ""
+	Redis     string // replaces Config.Redis, unless it is ""
 	Anonymous bool   // permits an address other than loopback without authentication
 }
 
@@ -70,7 +70,7 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 	if err := root.Load(c, strict...); err != nil {
 		d.explain(err)
 	}
-	c.Listen = cmp.Or(flags.Listen, c.Listen)
+	c.replace(flags)
 	c.check(d, flags.Anonymous)
 	if len(d.faults) > 0 {
 		slices.SortStableFunc(d.faults, func(a, b Fault) int {
@@ -195,7 +195,7 @@ func (d *document) explain(err error) {
 
 // keys returns the keys of a type by its name.
 func keys(name string) []string {
-	types := []any{Config{}, TLS{}, Store{}, Token{}, Limits{}, Shutdown{}, Log{}, Base{}}
+	types := []any{Config{}, Redis{}, TLS{}, Store{}, Token{}, Limits{}, Shutdown{}, Log{}, Base{}}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		types = append(types, kinds[kind]())
 	}

@@ -71,3 +71,19 @@ func (n Numbers) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%d-%d"
 
 // IsZero reports whether n is all numbers.
 func (n Numbers) IsZero() bool { return !n.Set }
+
+// Mode is the mode of a file, such as 0660.
+type Mode uint32
+
+// UnmarshalText reads what MarshalText writes.
+func (m *Mode) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 8, 32)
+	if err != nil || n > 0o777 || n&0o600 != 0o600 {
+		return errors.New("want the mode of a file in octal digits, from 0600 to 0777, such as 0660")
+	}
+	*m = Mode(n)
+	return nil
+}
+
+// MarshalText writes m as configs have it.
+func (m Mode) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%04o", uint32(m)), nil }

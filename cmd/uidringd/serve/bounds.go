@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -30,43 +31,59 @@ func fits(l config.Limits) (gate.Limits, error) {
 		"raise RLIMIT_NOFILE to %d, or lower the limit", l.Connections, files, limits.All, l.Connections+spareFiles+gate.Extras)
 }
 
-// bounded refuses requests above limits.requests, those of an address above its share, and
-// those on extra connections, with 503. It cuts those off that would hold memory although
-// they are refused: a client that reads nothing. Probes pass always.
-//
-// An address has the same share of the requests as of the connections.
+// bounded refuses requests of HTTP as begin says, with 503. Probes pass always.
 func (s *server) bounded(next http.Handler, limits config.Limits) http.Handler {
-	most := int64(limits.Running)
-	share := max(1, min(most, most*int64(limits.PerAddress)/int64(limits.Connections)))
-	above := func(n, limit int64) bool { return n > limit+limit/4+1 }
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if probe(r) {
 			next.ServeHTTP(w, r)
 			return
 		}
 		clients, extra := gate.Of(r.Context())
-		running, here := s.running.Add(1), clients.Requests.Add(1)
-		defer func() {
-			s.running.Add(-1)
-			clients.Requests.Add(-1)
-		}()
-		refuse := func(detail string) {
-			w.Header().Set("Connection", "close")
-			api.WriteProblem(w, &service.Error{Kind: service.Unavailable, Detail: detail, Retry: retryBusy})
-		}
-		switch {
-		case above(running, most), above(here, share):
+		defer s.end(clients)
+		switch err := s.begin(limits, clients, extra); {
+		case errors.Is(err, errAbort):
 			panic(http.ErrAbortHandler)
-		case running > most:
-			refuse("too many requests are under way")
-		case here > share:
-			refuse("too many requests of this address are under way")
-		case extra:
-			refuse("too many connections are busy")
+		case err != nil:
+			w.Header().Set("Connection", "close")
+			api.WriteProblem(w, err)
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
+}
+
+// errAbort cuts a client off that would hold memory although it is refused: one that reads
+// nothing.
+var errAbort = errors.New("far too many requests are under way")
+
+// begin counts a request until end, and returns why it is refused: an [*service.Error] or
+// errAbort. It refuses requests above limits.requests, those of an address above its share,
+// and those on extra connections. An address has the same share of the requests as of the
+// connections.
+func (s *server) begin(limits config.Limits, clients *gate.Clients, extra bool) error {
+	most := int64(limits.Running)
+	share := max(1, min(most, most*int64(limits.PerAddress)/int64(limits.Connections)))
+	above := func(n, limit int64) bool { return n > limit+limit/4+1 }
+	running, here := s.running.Add(1), clients.Requests.Add(1)
+	detail := ""
+	switch {
+	case above(running, most), above(here, share):
+		return errAbort
+	case running > most:
+		detail = "too many requests are under way"
+	case here > share:
+		detail = "too many requests of this address are under way"
+	case extra:
+		detail = "too many connections are busy"
+	default:
+		return nil
+	}
+	return &service.Error{Kind: service.Unavailable, Detail: detail, Retry: retryBusy}
+}
+
+func (s *server) end(clients *gate.Clients) {
+	s.running.Add(-1)
+	clients.Requests.Add(-1)
 }
 
 // retryBusy is when to try again after a refusal.

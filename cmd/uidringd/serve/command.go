@@ -13,6 +13,8 @@
 //	                  server is not stopping; otherwise 503. With ?generator=name it is
 //	                  about that generator
 //
+// Package resp serves ids by the Redis protocol, at an address of its own.
+//
 // Where the config has tokens or client certificates, the pages and metrics need a
 // token with operations: true, or a certificate. /healthz and /readyz need none, and
 // show no text of a store.
@@ -64,12 +66,14 @@ func Add(root *cobra.Command) {
 	set := root.Flags()
 	set.StringVar(&path, "config", "", "YAML `file` that says what to serve (default: a generator and a counter from\nthe SQLite file "+config.DemoFile+" in the current folder)")
 	set.StringVar(&flags.Listen, "listen", "", "`address` to serve at, instead of the config's; port 0 is a free one")
+	set.StringVar(&flags.Redis, "redis", "", "`address` to serve the Redis protocol at, instead of the config's")
 	set.BoolVar(&flags.Anonymous, "anonymous", false, "allow an address that others can reach without tokens or client certificates")
 	set.BoolVar(&check, "check", false, "report all faults of the config, and serve nothing")
 	set.BoolVar(&connect, "connect", false, "with --check: also ask each store what a start would ask, try to listen, and compare\nlimits.connections with the limit of open files; nothing is changed")
 	set.BoolVar(&print, "print-config", false, "print the config with all defaults, and serve nothing")
 	cli.Example(root, "config", "uidring.yaml")
 	cli.Example(root, "listen", "127.0.0.1:8080")
+	cli.Example(root, "redis", "127.0.0.1:6380")
 	root.Args = cli.NoArguments
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := read(path, flags, cmd.ErrOrStderr())

@@ -13,3 +13,9 @@ func openFiles() (n int, known bool) {
 	}
 	return int(limit.Cur), true
 }
+
+// umask keeps bits from the modes of files that the process makes, until restore is called.
+func umask(bits int) (restore func()) {
+	before := syscall.Umask(bits)
+	return func() { syscall.Umask(before) }
+}

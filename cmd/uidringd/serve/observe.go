@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"log/slog"
 	"math"
 	"net/http"
@@ -13,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/time/rate"
 
-	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/cmd/uidringd/generators"
 	"github.com/uidring/uidring/cmd/uidringd/service"
 	"github.com/uidring/uidring/uid/uidprom"
@@ -129,15 +129,58 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 // Flush implements [http.Flusher], which gRPC streams need.
 func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
-// observed measures and logs requests. While the server stops, answers end their
+// observer counts and logs requests of every protocol.
+type observer struct {
+	*metrics
+	start        time.Time // time.Since reads one clock, time.Now two
+	good, failed *accessLog
+}
+
+func newObserver(m *metrics, logger *slog.Logger, perSecond float64) *observer {
+	return &observer{m, time.Now(), newAccessLog(logger, perSecond), newAccessLog(logger, perSecond)}
+}
+
+// request is one that has ended, or several equal ones that were answered together.
+type request struct {
+	series
+	count         int
+	proto, remote string
+	bytes         int64
+	took          time.Duration
+	name          string // of the caller
+	cause         error  // of a failure; nil without one
+}
+
+func (o *observer) observe(r *request, now time.Time) {
+	counts := o.of(r.series)
+	for range r.count {
+		counts.took.Observe(r.took.Seconds())
+	}
+	counts.calls.Add(float64(r.count))
+	log := o.good
+	if r.status >= http.StatusBadRequest {
+		log = o.failed
+	}
+	if log.due(now, r.count) {
+		log.write(r)
+	}
+}
+
+// causeOf returns what the log says about a failure, nil without one.
+func causeOf(failed *service.Error) error {
+	if failed == nil {
+		return nil
+	}
+	return failed.Cause
+}
+
+// observed measures and logs requests of HTTP. While the server stops, answers end their
 // connections.
-func (s *server) observed(next http.Handler, how config.Log) http.Handler {
-	start, m := time.Now(), s.metrics // time.Since reads one clock, time.Now two
-	good, failed := newAccessLog(s.logger, how.Requests), newAccessLog(s.logger, how.Requests)
+func (s *server) observed(next http.Handler, o *observer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Since(start)
-		m.inFlight.Inc()
-		defer m.inFlight.Dec()
+		began := time.Since(o.start)
+		o.inFlight.Inc()
+		defer o.inFlight.Dec()
 		if s.draining.Load() {
 			w.Header().Set("Connection", "close")
 		}
@@ -151,19 +194,11 @@ func (s *server) observed(next http.Handler, how config.Log) http.Handler {
 		if about.failed != nil {
 			about.status = int(about.failed.Kind)
 		}
-
-		ended := time.Since(start)
-		took := ended - began
-		count := m.of(series{r.Pattern, label(about.caller), about.status})
-		count.took.Observe(took.Seconds())
-		count.calls.Inc()
-		log := good
-		if about.status >= http.StatusBadRequest {
-			log = failed
-		}
-		if log.due(start.Add(ended)) {
-			log.write(r, &about, took)
-		}
+		ended := time.Since(o.start)
+		o.observe(&request{
+			series: series{r.Pattern, label(about.caller), about.status}, count: 1, proto: r.Proto, remote: r.RemoteAddr,
+			bytes: about.bytes, took: ended - began, name: about.caller.Name(), cause: causeOf(about.failed),
+		}, o.start.Add(ended))
 	})
 }
 
@@ -196,28 +231,29 @@ func newAccessLog(logger *slog.Logger, perSecond float64) *accessLog {
 	return &accessLog{logger: logger, began: time.Now(), limit: rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(perSecond)))}
 }
 
-// due reports whether there is to be a line about a request that has ended now.
-func (a *accessLog) due(now time.Time) bool {
+// due reports whether there is to be a line about n requests that have ended now.
+func (a *accessLog) due(now time.Time, n int) bool {
 	at := now.Sub(a.began)
 	if at.Nanoseconds() >= a.quiet.Load() {
 		if a.limit.AllowN(now, 1) {
+			a.skipped.Add(int64(n - 1))
 			return true
 		}
 		a.quiet.Store((at + pause).Nanoseconds())
 	}
-	a.skipped.Add(1)
+	a.skipped.Add(int64(n))
 	return false
 }
 
 // write writes a line by the request's route. The path and the query are left out: a
 // path can hold an id, and clients put anything there.
-func (a *accessLog) write(r *http.Request, about *recorder, took time.Duration) {
+func (a *accessLog) write(r *request) {
 	line := []slog.Attr{
-		slog.String("route", r.Pattern), slog.String("proto", r.Proto), slog.Int("status", about.status), slog.Int64("bytes", about.bytes), slog.Duration("took", took),
-		slog.String("remote", r.RemoteAddr), slog.String("caller", about.caller.Name()), slog.Int64("skipped", a.skipped.Swap(0)),
+		slog.String("route", r.route), slog.String("proto", r.proto), slog.Int("status", r.status), slog.Int64("bytes", r.bytes), slog.Duration("took", r.took),
+		slog.String("remote", r.remote), slog.String("caller", r.name), slog.Int64("skipped", a.skipped.Swap(0)),
 	}
-	if about.failed != nil && about.failed.Cause != nil {
-		line = append(line, slog.Any("cause", about.failed.Cause))
+	if r.cause != nil {
+		line = append(line, slog.Any("cause", r.cause))
 	}
-	a.logger.LogAttrs(r.Context(), slog.LevelInfo, "request", line...)
+	a.logger.LogAttrs(context.Background(), slog.LevelInfo, "request", line...)
 }

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"html/template"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -42,10 +43,10 @@ type listed struct {
 	Status      string // link to its status
 	Fault       string // why it is not ready; "" if it is
 	MaxIDs      int
-	Lines       []string // of curl
+	Lines       []string // of curl and redis-cli
 }
 
-// page lists the generators, those with a clock first, with lines of curl that work.
+// page lists the generators, those with a clock first, with lines that work in a shell.
 func (s *server) page(c *config.Config) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at := "http://"
@@ -69,11 +70,11 @@ func (s *server) page(c *config.Config) http.Handler {
 			if err := unready[base.Name]; err != nil {
 				g.Fault = service.Reason(err)
 			}
-			path := base.Name // has no character that an address or a shell reads
+			path := pathOf(entry.Generator)
 			layout := config.LayoutOf(entry.Generator)
 			switch tags, many := entry.Generator.(*config.Tags); {
 			case many:
-				g.About, path = "Ids of every counter whose tag matches "+tags.Match+".", "TAG"
+				g.About = "Ids of every counter whose tag matches " + tags.Match + "."
 				g.Status = "status/?" + url.Values{"q": {tags.Match[:strings.IndexAny(tags.Match+"*", `*?[\`)]}}.Encode()
 			case layout != nil:
 				g.About = "Unique ids that carry their time (" + base.Kind + ", " + layout.String() + ")."
@@ -84,6 +85,10 @@ func (s *server) page(c *config.Config) http.Handler {
 			}
 			ids := at + "/v1/" + path
 			g.Lines = []string{curl + "'" + ids + "'", curl + "'" + ids + "?n=5'", curl + "'" + ids + "?n=5&format=json'", curl + "-X POST '" + ids + "/runs?n=1000'"}
+			if s.redisAt != nil {
+				host, _, _ := net.SplitHostPort(r.Host)
+				g.Lines = append(g.Lines, redisCLI(c, s.redisAt, host)+" INCR "+path)
+			}
 			if layout != nil {
 				clocked = append(clocked, g)
 			} else {
@@ -102,4 +107,13 @@ func (s *server) page(c *config.Config) http.Handler {
 		header.Set("X-Content-Type-Options", "nosniff")
 		_, _ = w.Write(page.Bytes()) // a client that has gone reads no error
 	})
+}
+
+// pathOf returns how requests name a generator of the config. The name has no character that
+// an address or a shell reads.
+func pathOf(g config.Generator) string {
+	if _, many := g.(*config.Tags); many {
+		return "TAG"
+	}
+	return g.Common().Name
 }

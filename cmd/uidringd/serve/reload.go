@@ -5,12 +5,15 @@ import (
 	"strings"
 
 	"github.com/uidring/uidring/cmd/uidringd/config"
+	"github.com/uidring/uidring/cmd/uidringd/service"
 )
 
-// inForce is a config and the routes under it. It does not change: a reload replaces it,
-// and requests that have begun end under the one before.
+// inForce is a config and what answers requests under it. It does not change: a reload
+// replaces it, and requests that have begun end under the one before.
 type inForce struct {
 	config *config.Config
+	ids    *service.Service
+	seen   *observer
 	routes http.Handler
 }
 
@@ -21,7 +24,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // force makes a config take effect.
 func (s *server) force(c *config.Config) error {
-	routes, err := s.handler(c)
+	next, err := s.under(c)
 	if err != nil {
 		return err
 	}
@@ -32,7 +35,7 @@ func (s *server) force(c *config.Config) error {
 		}
 		s.doors.Limit(limits)
 	}
-	s.now.Store(&inForce{c, routes})
+	s.now.Store(next)
 	return nil
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/uidring/uidring/uid/uidstatus"
 )
 
-// handler returns all routes, under a config.
-func (s *server) handler(c *config.Config) (http.Handler, error) {
+// under returns what answers requests under a config.
+func (s *server) under(c *config.Config) (*inForce, error) {
 	ids, err := service.New(s.set, admits(c, s.logger))
 	if err != nil {
 		return nil, err
@@ -56,7 +56,8 @@ func (s *server) handler(c *config.Config) (http.Handler, error) {
 	routes["GET /metrics"] = operators(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	routes["/status/"] = operators(status)
 	routes["GET /{$}"] = operators(s.page(c))
-	return s.observed(s.bounded(api.New(ids, routes), c.Limits), c.Log), nil
+	seen := newObserver(s.metrics, s.logger, c.Log.Requests)
+	return &inForce{c, ids, seen, s.observed(s.bounded(api.New(ids, routes), c.Limits), seen)}, nil
 }
 
 // known reports whether a request to a page may have this Host header: a web page could

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -32,7 +33,8 @@ type server struct {
 	doors     *gate.Gate
 	files     *certificates // nil without TLS
 	logger    *slog.Logger
-	address   string // of the listener
+	address   string   // of the listener of HTTP
+	redisAt   net.Addr // where the Redis protocol is served; nil if it is not
 	metrics   *metrics
 	now       atomic.Pointer[inForce] // written by serve and reload; read by requests
 	running   atomic.Int64            // requests under way, probes left out; written by requests
@@ -59,11 +61,18 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 		return err
 	}
 	// An address that is taken costs no worker number.
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	listener, err := listen(ctx, c.Listen, c.SocketMode)
 	if err != nil {
 		return cli.CauseOf(ctx, err)
 	}
 	defer listener.Close()
+	redisListener, err := listenRedis(ctx, c, read == nil, logger)
+	if err != nil {
+		return cli.CauseOf(ctx, err)
+	}
+	if redisListener != nil {
+		defer redisListener.Close()
+	}
 	set, err := generators.Open(ctx, c, logger)
 	if err != nil {
 		return cli.CauseOf(ctx, err)
@@ -75,6 +84,9 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 	}()
 	s := &server{files: files, set: set, logger: logger, address: listener.Addr().String(), stopped: make(chan struct{})}
 	s.now.Store(&inForce{config: c})
+	if redisListener != nil {
+		s.redisAt = redisListener.Addr()
+	}
 	defer func() {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.now.Load().config.Shutdown.Release)
 		defer cancel()
@@ -84,7 +96,7 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 	}()
 	unused := make([]byte, heapReserve)
 	defer runtime.KeepAlive(unused)
-	timed, stop := deadline.New(listener, late(c.Limits))
+	timed, stop := deadline.New(hinted(listener, redisListener, files), late(c.Limits))
 	defer stop()
 	seldomFull := rate.Sometimes{Interval: time.Second}
 	s.doors = gate.New(timed, gate.Limits{}, func(now gate.Counts) {
@@ -122,15 +134,25 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 	web.Protocols.SetHTTP2(true)
 	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC without TLS
 
-	scheme, start := "http", web.Serve
-	if files != nil {
-		scheme, start = "https", func(l net.Listener) error { return web.ServeTLS(l, "", "") }
+	where, start := "http://"+listener.Addr().String()+"/", web.Serve
+	if secure(listener, files) {
+		where, start = "https://"+listener.Addr().String()+"/", func(l net.Listener) error { return web.ServeTLS(l, "", "") }
+	} else if listener.Addr().Network() == "unix" {
+		where = place(listener)
 	}
-	if _, err := fmt.Fprintf(stdout, "uidringd: serving at %s://%s/\n", scheme, listener.Addr()); err != nil {
+	if _, err := fmt.Fprintf(stdout, "uidringd: serving at %s\n", where); err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
+	ended := make(chan error, 2)
 	go func() { ended <- start(s.doors) }()
+	redis, err := s.serveRedis(c, redisListener, where, stdout, ended)
+	defer func() {
+		cut()
+		_ = redis.shutdown(base) // has ended, unless an error ends the server
+	}()
+	if err != nil {
+		return err
+	}
 	for running := true; running; {
 		select {
 		case err := <-ended:
@@ -141,7 +163,7 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 			running = false
 		}
 	}
-	s.stop(web, cut)
+	s.stop(web, cut, redis)
 	<-ended
 	return nil
 }
@@ -153,18 +175,25 @@ func late(l config.Limits) time.Duration {
 
 // stop ends the server. Requests that outlast the time to drain are cut off, which is
 // no failure: a slow client can cause it.
-func (s *server) stop(web *http.Server, cut func()) {
+func (s *server) stop(web *http.Server, cut func(), redis *commands) {
 	s.draining.Store(true)
 	how := s.now.Load().config.Shutdown
 	s.logger.Info("stopping", "delay", how.Delay, "drain", how.Drain)
 	time.Sleep(how.Delay) // a second signal ends the process
 	draining, cancel := context.WithTimeout(context.Background(), how.Drain)
 	defer cancel()
+	var ending sync.WaitGroup
+	ending.Go(func() {
+		if err := redis.shutdown(draining); err != nil {
+			s.logger.Warn("commands were cut off", "after", how.Drain)
+		}
+	})
 	if err := web.Shutdown(draining); err != nil {
 		s.logger.Warn("requests were cut off", "after", how.Drain)
 		cut()
 		_ = web.Close() // no one is left to tell
 	}
+	ending.Wait()
 }
 
 // seldom logs what clients have done wrong, such as a handshake that failed. It drops

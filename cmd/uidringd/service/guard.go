@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math"
@@ -63,7 +64,8 @@ type Observer interface {
 	Failed(*Error)
 }
 
-func (c Caller) may(generator string) bool {
+// May reports whether the caller may draw from a generator.
+func (c Caller) May(generator string) bool {
 	return c.token == nil || c.token.May == nil || c.token.May(generator)
 }
 
@@ -139,43 +141,88 @@ func (s *Service) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) 
 	if o, ok := w.(Observer); ok {
 		o.Admitted(caller)
 	}
-	if s.guard.requests == nil {
-		return caller, nil
+	return caller, s.Count(caller)
+}
+
+// Open reports whether callers need neither token nor certificate.
+func (s *Service) Open() bool { return s.guard.open() }
+
+// Login returns the caller of a token, for a protocol whose connections authenticate once.
+// If name is not "", the token has that name. Errors are those of Admit.
+func (s *Service) Login(remote, name, token string) (Caller, error) {
+	return s.guard.login(remote, name, token)
+}
+
+// Renew returns what a caller of an earlier config is under this one. The zero Caller
+// becomes an anonymous caller, or that of a client certificate. state is nil without TLS.
+// The error is an [*Error] of kind [Unauthorized].
+func (s *Service) Renew(c Caller, remote string, state *tls.ConnectionState) (Caller, error) {
+	if c.token == nil {
+		return s.guard.anonymous(remote, state)
 	}
-	return caller, s.guard.requests.take(caller.key, 1)
+	if t := s.guard.find(c.token.Hash); t != nil {
+		return Caller{token: t, key: t}, nil
+	}
+	return Caller{}, &Error{Kind: Unauthorized, Detail: fmt.Sprintf("the config has no token %q any more", c.token.Name)}
+}
+
+// Count counts a request of a caller, or returns an [*Error] of kind [TooManyRequests].
+func (s *Service) Count(c Caller) error {
+	if s.guard.requests == nil {
+		return nil
+	}
+	return s.guard.requests.take(c.key, 1)
 }
 
 func (g *guard) authenticate(r *http.Request) (Caller, error) {
-	if len(g.tokens) == 0 && !g.clientCerts {
-		return Caller{key: gate.Address(r.RemoteAddr)}, nil
-	}
 	header := r.Header["Authorization"]
-	if len(header) == 0 {
-		if g.clientCerts && verified(r) {
-			cert := r.TLS.VerifiedChains[0][0]
-			return Caller{cert: cert.Subject.CommonName, key: sha256.Sum256(cert.Raw)}, nil
-		}
-		return Caller{}, &Error{Kind: Unauthorized, Detail: g.wanted()}
+	if len(header) == 0 || g.open() {
+		return g.anonymous(r.RemoteAddr, r.TLS)
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
-	from := gate.Address(r.RemoteAddr)
-	if len(header) == 1 && strings.EqualFold(scheme, "Bearer") {
-		t := g.find(strings.TrimSpace(token))
+	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") {
+		return Caller{}, g.refuse(gate.Address(r.RemoteAddr))
+	}
+	return g.login(r.RemoteAddr, "", strings.TrimSpace(token))
+}
+
+// open reports whether the guard admits everyone.
+func (g *guard) open() bool { return len(g.tokens) == 0 && !g.clientCerts }
+
+// anonymous returns the caller of a client that sends no token. state is nil without TLS.
+func (g *guard) anonymous(remote string, state *tls.ConnectionState) (Caller, error) {
+	switch {
+	case g.open():
+		return Caller{key: gate.Address(remote)}, nil
+	case g.clientCerts && state != nil && len(state.VerifiedChains) > 0:
+		cert := state.VerifiedChains[0][0]
+		return Caller{cert: cert.Subject.CommonName, key: sha256.Sum256(cert.Raw)}, nil
+	}
+	return Caller{}, &Error{Kind: Unauthorized, Detail: g.wanted()}
+}
+
+// login returns the caller of a token. The token has the name, unless that is "".
+func (g *guard) login(remote, name, token string) (Caller, error) {
+	from, t := gate.Address(remote), g.find(sha256.Sum256([]byte(token)))
+	if t != nil && (name == "" || name == t.Name) {
 		use := tokenOf{from, t}
-		switch known := t != nil && g.used.Contains(use); {
-		case !known && g.wrong.spent(from):
-			// A token that is guessed now is refused as a wrong one is.
-		case t != nil:
+		known := g.used.Contains(use)
+		if known || !g.wrong.spent(from) { // else the token may be guessed
 			if !known {
 				g.used.Add(use, struct{}{})
 			}
 			return Caller{token: t, key: t}, nil
 		}
 	}
+	return Caller{}, g.refuse(from)
+}
+
+// refuse counts a wrong token of an address.
+func (g *guard) refuse(from any) error {
 	if err := g.wrong.take(from, 1); err != nil {
-		return Caller{}, err
+		return err
 	}
-	return Caller{}, &Error{Kind: Unauthorized, Detail: "the Authorization header holds no known bearer token"}
+	return &Error{Kind: Unauthorized, Detail: "the Authorization header holds no known bearer token"}
 }
 
 func (g *guard) wanted() string {
@@ -188,11 +235,8 @@ func (g *guard) wanted() string {
 	return "want a bearer token in the Authorization header, or a client certificate"
 }
 
-func verified(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }
-
 // find compares with every hash, so that its time tells nothing about any of them.
-func (g *guard) find(token string) *Token {
-	hash := sha256.Sum256([]byte(token))
+func (g *guard) find(hash [sha256.Size]byte) *Token {
 	found := -1
 	for i := range g.tokens {
 		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(hash[:], g.tokens[i].Hash[:]), i, found)

@@ -159,7 +159,7 @@ func (s *Service) most(e *catalog.Entry) int { return cmp.Or(e.MaxIDs, s.ids) }
 // as long as the limits allow. within calls f once more if the generator was closed
 // meanwhile, as the counter of an idle tag is.
 func (s *Service) within(ctx context.Context, caller Caller, name string, n int, f func(context.Context, *catalog.Entry) error) error {
-	if !caller.may(name) {
+	if !caller.May(name) {
 		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
 	}
 	once := func(ctx context.Context) error {

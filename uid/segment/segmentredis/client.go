@@ -30,7 +30,7 @@ func (once) NoRetry() bool { return true }
 
 // run runs a script. It returns when ctx ends.
 func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answer, error) {
-	if err := s.check(); err != nil {
+	if err := errors.Join(s.check(), ctx.Err()); err != nil {
 		return nil, err
 	}
 	keys := s.keys()

@@ -127,29 +127,6 @@ func TestVanished(t *testing.T) {
 	}
 }
 
-// Raise keeps the step of a counter whose record is intact.
-func TestRaiseKeepsTheStep(t *testing.T) {
-	store := open(t, start(t).client(t))
-	if now, err := store.Raise(t.Context(), "orders", 500); now != 500 || err != nil {
-		t.Errorf("Raise() = %d, %v, want 500", now, err)
-	}
-	if counters, err := store.List(t.Context()); err != nil || len(counters) != 1 || counters[0].Step != 10 {
-		t.Errorf("List() = %+v, %v, want the step 10", counters, err)
-	}
-}
-
-// Raise never lowers a counter.
-func TestRaiseToNothing(t *testing.T) {
-	store := segmentredis.New(start(t).client(t), segmentredis.WithLogger(slog.New(slog.DiscardHandler)))
-	must(t, store.Create(t.Context(), "orders", 3, 10))
-	for _, to := range []int64{0, -5} {
-		if now, err := store.Raise(t.Context(), "orders", to); now != 3 || err != nil {
-			t.Errorf("Raise(%d) = %d, %v, want 3", to, now, err)
-		}
-	}
-	want(t, store, 1, 3)
-}
-
 // A generator whose counter has vanished goes on to the end of what it loaded, and
 // says that the store has gone back.
 func TestVanishedUnderGenerator(t *testing.T) {

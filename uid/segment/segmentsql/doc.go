@@ -7,8 +7,7 @@
 // with a step of its own. Go and Java services can share the table. [Sequence] uses
 // the table SEQUENCE(table_name, next_id), which has no step. [Rows] spreads the rows
 // of one tag over databases. Two tables have two counters of one tag, whose ids are equal:
-// keep a tag in one table. A Store does not check that. Most databases have one of the two
-// tables, and a query of the other would write an error to the server's log at each start.
+// keep a tag in one table.
 //
 // # How a range is reserved
 //

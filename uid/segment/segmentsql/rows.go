@@ -93,10 +93,10 @@ func (r *rowStore) Raise(ctx context.Context, tag string, next int64) (now int64
 	return now, err
 }
 
-// Create implements [segment.Creator]. The databases get rows in turn. Create makes no
-// row while a database is away, since that one may have the row.
+// Create implements [segment.Creator]. The databases get rows in turn. Create fails
+// while a database is away, since that one may have the row.
 func (r *rowStore) Create(ctx context.Context, tag string, next, step int64) error {
-	switch _, err := r.find(ctx, tag); {
+	switch _, err := r.find(ctx, tag, true); {
 	case err == nil:
 		return fmt.Errorf("%w: %q in %s", segment.ErrTagExists, tag, r)
 	case !errors.Is(err, segment.ErrUnknownTag):
@@ -144,7 +144,7 @@ func (r *rowStore) at(ctx context.Context, tag string, f func(*Store) error) err
 			return err
 		}
 	}
-	home, err := r.find(ctx, tag)
+	home, err := r.find(ctx, tag, false)
 	if err != nil {
 		return err
 	}
@@ -154,9 +154,9 @@ func (r *rowStore) at(ctx context.Context, tag string, f func(*Store) error) err
 	return f(home)
 }
 
-// find looks for a tag's row in all databases. If none of those that answer has it, the
-// error is of those that do not answer.
-func (r *rowStore) find(ctx context.Context, tag string) (*Store, error) {
+// find looks for a tag's row in all databases. If all is set, each of them has to
+// answer.
+func (r *rowStore) find(ctx context.Context, tag string, all bool) (*Store, error) {
 	if len(r.stores) == 0 {
 		return nil, fmt.Errorf("%w: want one database or more", ErrDB)
 	}
@@ -174,7 +174,7 @@ func (r *rowStore) find(ctx context.Context, tag string) (*Store, error) {
 	switch {
 	case len(found) > 1:
 		return nil, fmt.Errorf("%w: %q is in %d databases", ErrOverlap, tag, len(found))
-	case len(away) > 0 && len(found) == 0:
+	case len(away) > 0 && (all || len(found) == 0):
 		return nil, errors.Join(away...)
 	case len(found) == 0:
 		return nil, fmt.Errorf("%w: %q in %s", segment.ErrUnknownTag, tag, r)

@@ -94,9 +94,21 @@ func (g *Gate) count() Counts {
 }
 
 // Accept implements [net.Listener].
-func (g *Gate) Accept() (net.Conn, error) {
+func (g *Gate) Accept() (net.Conn, error) { return g.accept(g.Listener) }
+
+// Also returns a listener before l whose connections share the limits of g.
+func (g *Gate) Also(l net.Listener) net.Listener { return door{l, g} }
+
+type door struct {
+	net.Listener
+	gate *Gate
+}
+
+func (d door) Accept() (net.Conn, error) { return d.gate.accept(d.Listener) }
+
+func (g *Gate) accept(l net.Listener) (net.Conn, error) {
 	for {
-		accepted, err := g.Listener.Accept()
+		accepted, err := l.Accept()
 		if err != nil {
 			return nil, err
 		}
@@ -218,10 +230,18 @@ func (*Gate) Context(ctx context.Context, nc net.Conn) context.Context {
 // Of returns the clients of a request's address, by the request's context, and whether its
 // connection is an extra one. Without a gate, it returns counts that nobody shares.
 func Of(ctx context.Context) (clients *Clients, extra bool) {
-	if c, ok := ctx.Value(connKey{}).(*conn); ok {
-		return &c.from.clients, c.extra != nil
+	c, _ := ctx.Value(connKey{}).(*conn)
+	return c.clients()
+}
+
+// OfConn is [Of] by a connection.
+func OfConn(nc net.Conn) (clients *Clients, extra bool) { return of(nc).clients() }
+
+func (c *conn) clients() (*Clients, bool) {
+	if c == nil {
+		return new(Clients), false
 	}
-	return new(Clients), false
+	return &c.from.clients, c.extra != nil
 }
 
 func of(nc net.Conn) *conn {

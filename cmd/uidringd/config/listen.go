@@ -1,0 +1,64 @@
+package config
+
+import (
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/uidstatus"
+)
+
+func (c *Config) checkListen(d *document, anonymous bool) {
+	c.checkAddress(d, "listen", c.Listen, anonymous)
+	if c.Redis != nil {
+		c.checkAddress(d, "redis.listen", c.Redis.Listen, anonymous)
+		if c.Redis.Listen == c.Listen && !strings.HasSuffix(c.Listen, ":0") {
+			d.fault("redis.listen", "is %q, where HTTP is served: want another address", c.Listen)
+		}
+	}
+	page := uidstatus.Config{Hosts: c.Hosts, Segments: func() map[string]segment.Stats { return nil }}
+	if _, err := uidstatus.New(nil, page); err != nil {
+		d.fault("hosts", "%s", strings.ReplaceAll(err.Error(), uidstatus.ErrConfig.Error()+": ", ""))
+	}
+}
+
+// Network returns the arguments of [net.Listen] for an address of the config: host and port,
+// where port 0 is a free one, or unix: and the path of a socket.
+func Network(listen string) (network, address string) {
+	if path, unix := strings.CutPrefix(listen, "unix:"); unix {
+		return "unix", path
+	}
+	return "tcp", listen
+}
+
+// longestSocket is how many bytes the path of a socket has in every system; Linux allows
+// four more.
+const longestSocket = 103
+
+func (c *Config) checkAddress(d *document, field, listen string, anonymous bool) {
+	authenticated := len(c.Tokens) > 0 || c.TLS != nil && c.TLS.ClientCA != ""
+	network, address := Network(listen)
+	host, port, err := net.SplitHostPort(address)
+	_, wrong := strconv.ParseUint(port, 10, 16)
+	switch {
+	case network == "unix" && (address == "" || address[0] == '@'):
+		d.fault(field, "is %q, want the path of a file, such as unix:/run/uidring/redis.sock", listen)
+	case network == "unix" && len(address) > longestSocket:
+		d.fault(field, "is %q, a path of %d bytes: the path of a socket has %d at most", listen, len(address), longestSocket)
+	case network == "unix" && authenticated && len(c.Tokens) == 0:
+		d.fault(field, "is %q, whose clients cannot have a certificate: want tokens, or another address", listen)
+	case network == "unix":
+	case err != nil || wrong != nil:
+		d.fault(field, "is %q, want a host and a port, such as 127.0.0.1:8080, or unix: and a path", listen)
+	case !loopback(host) && !authenticated && !anonymous:
+		d.fault(field, "is %q, which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, "+
+			"a loopback address, or --anonymous", listen)
+	}
+}
+
+func loopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}

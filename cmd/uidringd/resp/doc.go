@@ -1,0 +1,39 @@
+// Package resp serves ids by the Redis protocol, versions 2 and 3. Package service does
+// what a command asks for; this one translates.
+//
+//	INCR name          one id, as an integer
+//	INCRBY name n      n consecutive ids. The answer is the greatest: the caller owns
+//	                   answer-n+1 to answer
+//	GET name           one id, as text
+//	MGET name...       one id of each, as text
+//	UID.RUNS name n    n ids as runs of consecutive ids
+//	UID.PARSE name id  what an id carries
+//	UID.LIST           the generators that the caller may use
+//
+// AUTH, CLIENT, COMMAND, ECHO, HELLO, INFO, PING, QUIT, RESET and SELECT answer what
+// clients and their pools expect. All else is refused: nothing can be stored, listed or
+// deleted.
+//
+// # Errors
+//
+// An error begins with the word that clients know from Redis: NOAUTH, WRONGPASS, NOPERM,
+// NOPROTO, or TRYAGAIN if the same command can succeed later. All other errors begin with
+// ERR. PING answers LOADING while the server is not ready, and needs no token.
+//
+// # Pipelines
+//
+// Commands that arrive together are answered together. INCRs of one generator that
+// follow each other draw their ids at once.
+//
+// # Bounds
+//
+// A connection takes 4 KiB for what it reads, and up to [Config].MaxBytes while a long
+// command arrives. A header that announces more ends the connection before the rest
+// is read. Answers are written as soon as 16 KiB are ready, so what a connection has to
+// write is bounded by that and one answer. A client has [Config].Read to send the rest of a
+// command, and [Config].Write to read the answers of the commands that arrived together.
+// [Config].Idle bounds the time between commands.
+//
+// The package parses commands by itself. The Redis servers that Go has as libraries
+// reserve memory for as many bytes as a client announces, and have no deadlines.
+package resp

@@ -1,0 +1,48 @@
+package segment
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/ringbuffer"
+	"github.com/uidring/uidring/uid"
+)
+
+// Close returns the ids of a run that the source has made and the ring has not.
+func TestCloseReturnsTheRunOnItsWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{random: rand.New(rand.NewPCG(1, 1)), calm: true, next: 1, issued: map[uid.ID]int{}, open: map[int]int{}}
+		config := Config{Step: 40, LoadAt: 50, MaxStep: 40, Logger: slog.New(slog.DiscardHandler)}
+		if err := config.prepare(); err != nil {
+			t.Fatal(err)
+		}
+		var g *Generator
+		closed := make(chan error, 1)
+		source := func(l *loader, ctx context.Context) (ringbuffer.Run, error) {
+			run, err := l.next(ctx)
+			if g != nil && run.First == 41 {
+				go func() { closed <- g.Close() }()
+				synctest.Wait() // the ring is closed
+			}
+			return run, err
+		}
+		made, err := start(t.Context(), newLoader(&client{w: w, start: 1}, "orders", stripe{}, config), source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g = made
+		for range 21 { // one id of the second run
+			if _, err := g.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := <-closed; err != nil || w.next != 22 {
+			t.Errorf("Close() = %v, and the counter is %d, want 22, as 21 ids were issued", err, w.next)
+		}
+		time.Sleep(time.Hour)
+	})
+}
