@@ -17,8 +17,8 @@
 // layout's rate), ids stop. Package lease has the protocol, and works with other
 // stores.
 //
-// Packages workeretcd, workerredis and workerzk have leasers for etcd, Redis and
-// ZooKeeper. [CHOOSING.md] compares the stores.
+// Packages workeretcd, workerkube, workerredis and workerzk have leasers for etcd,
+// Kubernetes, Redis and ZooKeeper. [CHOOSING.md] compares the stores.
 //
 // [StatefulSet] is the ordinal of a Kubernetes pod. By itself it does not prevent two
 // holders of one number; with lease.WithNumber, a leaser does. [Attest] checks a

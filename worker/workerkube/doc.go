@@ -44,7 +44,8 @@
 //     counts as in doubt.
 //   - Two objects cannot be written at once. Insert raises the count of given numbers
 //     first, and then makes the number's object, so that each number that was given is
-//     counted. If a process ends between the two, nobody gets that number as new.
+//     counted. If a process ends between the two, nobody gets that number as new. If the
+//     API server refuses the second, such as for a quota, the count is lowered again.
 //   - The API server judges who is alive, by its own clock: by the time in managedFields,
 //     which it sets at each write, and by the Date of its answers. Both are cut to the
 //     second. A number expires up to 2 seconds late, and never early. An expiry shorter
@@ -52,7 +53,7 @@
 //     whose clocks differ add their difference.
 //   - client-go repeats requests that the API server throttles, after the time that the
 //     API server asks for. By default, client-go sends 5 requests a second; a holder
-//     sends 8 a minute, and 3 a second at most if it borrows time.
+//     sends 8 a minute, or 2 a second while it borrows time.
 //   - client-go gives up a connection that a network dropped silently after 45 seconds.
 //     HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS change that.
 //   - While the control plane is away, ids continue to the end of the reserved time

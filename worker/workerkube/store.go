@@ -162,7 +162,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 	object := s.object(s.row(w.Number))
 	write(object, w)
 	sent, err := s.create(ctx, object)
-	if refused(err) {
+	if refused(err) && sent.tries == 1 { // the first of several may have been done
 		lower(ctx)
 	}
 	return s.settle(ctx, w, "", object, sent, err)

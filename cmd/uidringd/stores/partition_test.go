@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"math"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -78,23 +80,40 @@ func TestDroppedSilently(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := new(dropper)
-			place := stores.At(name+"://"+d.serve(t, start(t)), "test")
-			open, err := place.Leases(t.Context(), lease.WithExpiry(2*time.Second), lease.WithLogger(slog.New(slog.DiscardHandler)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer open.Close()
-			h := holding.Take(t, open, 1023)
-			before := d.accepted.Load()
-			d.drop()
-			h.Await(t, "the silence is noticed", func(g lease.Grant) bool { return g.Err != nil })
-			servertest.Eventually(t, "connections are tried", func() bool { return d.accepted.Load() >= before+2 })
-			d.heal()
-			healed := d.accepted.Load()
-			h.Renew(t)
-			if more := d.accepted.Load() - healed; more > 5 {
-				t.Errorf("renewed after %d more connections", more)
-			}
+			d.test(t, name+"://"+d.serve(t, start(t)))
 		})
+	}
+}
+
+// The same of Kubernetes, whose client waits shorter here than its 45 seconds.
+func TestKubeDroppedSilently(t *testing.T) {
+	t.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "1")
+	t.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "1")
+	k, d := servertest.StartKube(t), new(dropper)
+	config := filepath.Join(t.TempDir(), "kubeconfig")
+	text := servertest.Kubeconfig("https://"+d.serve(t, k.Address), k.CA(), servertest.KubeAdmin, "default")
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.test(t, "kube://?kubeconfig="+config)
+}
+
+// test drops the connections of a holder, and heals them.
+func (d *dropper) test(t *testing.T, dsn string) {
+	open, err := stores.At(dsn, "test").Leases(t.Context(), lease.WithExpiry(2*time.Second), lease.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	h := holding.Take(t, open, 1023)
+	before := d.accepted.Load()
+	d.drop()
+	h.Await(t, "the silence is noticed", func(g lease.Grant) bool { return g.Err != nil })
+	servertest.Eventually(t, "connections are tried", func() bool { return d.accepted.Load() >= before+2 })
+	d.heal()
+	healed := d.accepted.Load()
+	h.Renew(t)
+	if more := d.accepted.Load() - healed; more > 5 {
+		t.Errorf("renewed after %d more connections", more)
 	}
 }
