@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 )
 
 // resource is the only kind of objects that a Store touches.
@@ -77,8 +78,10 @@ func (o *observer) RoundTrip(request *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets callers of client-go close idle connections.
 func (o *observer) WrappedRoundTripper() http.RoundTripper { return o.next }
 
-// do makes a request, and reads the answer into object.
+// do makes a request, and reads the answer into object. client-go logs nothing: whatever
+// fails is returned.
 func (s *Store) do(ctx context.Context, verb string, request *rest.Request, object runtime.Object) (sent exchange, err error) {
+	ctx = klog.NewContext(ctx, klog.Logger{})
 	err = request.Do(context.WithValue(ctx, exchangeKey{}, &sent)).Into(object)
 	return sent, s.explain(verb, err)
 }
