@@ -79,6 +79,7 @@ func newEntries(t testing.TB) *entries {
 	entry.Rate, entry.Burst, entry.MaxIDs = 1e-9, 10, 5
 	orders, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 1_000_000})
 	add("orders", "segment", nil, orders, err)
+	e.all["counter:__rand_int__"] = e.all["orders"] // as redis-benchmark has it
 	return e
 }
 
