@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -23,6 +24,8 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidgorm"
+	"github.com/uidring/uidring/uid/uidtest"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -113,6 +116,31 @@ func TestService(t *testing.T) {
 	}
 	if len(taken) > 0 {
 		t.Errorf("orders %v were answered and are not in the table", taken)
+	}
+}
+
+// TestDocument compares whole answers: the ids of uidtest are known before. A generator
+// without ids takes no order.
+func TestDocument(t *testing.T) {
+	db, gen := open(t, filepath.Join(t.TempDir(), "service.db")), uidtest.Sequence(t, 1000)
+	if err := errors.Join(db.Use(uidgorm.New(gen)), db.AutoMigrate(&Order{})); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(routes(db, nil, http.NotFoundHandler()))
+	defer server.Close()
+	for i, want := range []string{`{"id":"1000","buyer":"Ada"}`, `{"id":"1001","buyer":"Ada"}`, "the order was not taken"} {
+		if i == 2 {
+			gen.Fail(uid.ErrReservation)
+		}
+		response, err := http.PostForm(server.URL+"/orders", url.Values{"buyer": {"Ada"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(response.Body)
+		response.Body.Close()
+		if got := strings.TrimSpace(string(body)); got != want {
+			t.Errorf("answer %d is %s, want %s", i, got, want)
+		}
 	}
 }
 

@@ -1,0 +1,45 @@
+package uidtest
+
+import (
+	"sync"
+	"time"
+)
+
+var synctestStart = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// Clock is a clock that stands until the test moves it. Clock.Now is for Config.Now of the
+// real generators too. Make one with [NewClock].
+type Clock struct {
+	mu    sync.Mutex
+	now   time.Time
+	moved chan struct{} // closed, and made anew, at each move
+}
+
+// NewClock returns a clock that shows now.
+func NewClock(now time.Time) *Clock { return &Clock{now: now, moved: make(chan struct{})} }
+
+// Now returns what the clock shows.
+func (c *Clock) Now() time.Time {
+	now, _ := c.look()
+	return now
+}
+
+func (c *Clock) look() (now time.Time, moved <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now, c.moved
+}
+
+// Advance moves the clock by d, back if d is negative.
+func (c *Clock) Advance(d time.Duration) { c.move(func() { c.now = c.now.Add(d) }) }
+
+// Set makes the clock show now.
+func (c *Clock) Set(now time.Time) { c.move(func() { c.now = now }) }
+
+func (c *Clock) move(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+	close(c.moved)
+	c.moved = make(chan struct{})
+}

@@ -1,0 +1,86 @@
+package uidtest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidtest"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// Order and place are the code under test.
+type Order struct {
+	ID    uid.ID `json:"id"`
+	Buyer string `json:"buyer"`
+}
+
+func place(gen uid.Generator, buyer string) (Order, error) {
+	id, err := gen.Next()
+	if err != nil {
+		return Order{}, fmt.Errorf("no order for %s: %w", buyer, err)
+	}
+	return Order{id, buyer}, nil
+}
+
+// The ids are known, so a test compares whole documents.
+func ExampleSequence() {
+	t := new(testing.T) // the test's own
+	gen := uidtest.Sequence(t, 1000)
+	for _, buyer := range []string{"Ada", "Grace"} {
+		order, err := place(gen, buyer)
+		document, _ := json.Marshal(order)
+		fmt.Println(string(document), err)
+	}
+	// Output:
+	// {"id":"1000","buyer":"Ada"} <nil>
+	// {"id":"1001","buyer":"Grace"} <nil>
+}
+
+// A generator without ids: the code under test has to report the error.
+func ExampleGenerator_Fail() {
+	t := new(testing.T)
+	gen := uidtest.Sequence(t, 1000)
+	gen.Fail(uid.ErrReservation)
+	_, err := place(gen, "Ada")
+	fmt.Println(err)
+	// Output: no order for Ada: uid: time is not reserved
+}
+
+// Ids carry the time of a clock that the test moves.
+func ExampleClocked() {
+	t := new(testing.T)
+	clock := uidtest.NewClock(time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC))
+	gen := uidtest.Clocked(t, clock, bits.Layout{})
+	for range 2 {
+		order, _ := place(gen, "Ada")
+		parts, _ := gen.Parse(order.ID)
+		fmt.Println(order.ID, parts.Time.Format(time.DateOnly))
+		clock.Advance(24 * time.Hour)
+	}
+	// Output:
+	// 3644241954943795712 2026-11-20
+	// 3644613040118170112 2026-11-21
+}
+
+// Generators in memory take their numbers from one Leaser. It takes them away, as a store
+// does that nobody could reach for long.
+func ExampleLeaser() {
+	leaser := new(uidtest.Leaser)
+	gen, err := uid.NewDefault(context.Background(), leaser, uid.DefaultConfig{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	leaser.Lose(lease.ErrLost)
+	_, err = place(gen, "Ada")
+	fmt.Println(errors.Is(err, uid.ErrReservation), gen.Stats().LeaseError)
+	// Output: true lease: the number is lost
+}

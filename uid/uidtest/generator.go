@@ -1,0 +1,210 @@
+package uidtest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+)
+
+// Generator is a [uid.Generator] that a test controls. Make one with [Sequence] or
+// [Clocked]. The zero value is not usable.
+type Generator struct {
+	uid.Claims
+	clock     *Clock // nil for a Sequence
+	allocator *bits.Allocator
+
+	mu       sync.Mutex
+	next     int64 // of a Sequence; 0 after the greatest id
+	tick     int64 // of a Clocked's last id
+	sequence int64 // the next of that tick
+	err      error
+	blocked  bool
+	closed   bool
+	stats    uid.Stats
+	changed  chan struct{} // closed, and made anew, when calls that wait have to look again
+}
+
+var _ uid.Generator = (*Generator)(nil)
+
+// Sequence returns a generator of first, first+1 and so on. first is 1 or more. It is closed
+// when the test ends.
+func Sequence(tb testing.TB, first uid.ID) *Generator {
+	tb.Helper()
+	if first < 1 {
+		tb.Fatalf("uidtest: Sequence: first is %d, want 1 or more", int64(first))
+	}
+	return start(tb, &Generator{next: int64(first)})
+}
+
+// Layout is the layout of [Clocked] unless the test names another: bits.LongLived with the
+// epoch 2000-01-01, where testing/synctest starts.
+func Layout() bits.Layout {
+	layout := bits.LongLived()
+	layout.Epoch = synctestStart
+	return layout
+}
+
+// Clocked returns a generator of ids that carry the time of clock, worker 1 and the
+// sequences 0, 1, 2 and so on of their tick. The zero layout is [Layout]. It is closed when
+// the test ends.
+//
+// When all ids of a tick are issued, Next fails with an error that matches
+// [uid.ErrTickFull], and Wait blocks until the test moves the clock. If the clock is set
+// back, calls fail with a [*uid.ClockBackwardError] until it has caught up.
+func Clocked(tb testing.TB, clock *Clock, layout bits.Layout) *Generator {
+	tb.Helper()
+	if layout == (bits.Layout{}) {
+		layout = Layout()
+	}
+	allocator, err := bits.NewAllocator(layout)
+	if err != nil {
+		tb.Fatalf("uidtest: Clocked: %v", err)
+	}
+	if now := clock.Now(); now.Before(layout.Epoch) || !now.Before(layout.End()) {
+		tb.Fatalf("uidtest: Clocked: the clock shows %v, want a time of the layout %s, which ends at %v", now, layout, layout.End())
+	}
+	return start(tb, &Generator{clock: clock, allocator: allocator})
+}
+
+func start(tb testing.TB, g *Generator) *Generator {
+	g.changed = make(chan struct{})
+	g.Claims = uid.NewClaims(g.claim)
+	tb.Cleanup(func() { _ = g.Close() })
+	return g
+}
+
+// Fail makes all calls fail with err, also those that wait, until Fail is called with nil.
+func (g *Generator) Fail(err error) { g.change(func() { g.err = err }) }
+
+// Block makes Next and NextN fail with [uid.ErrRingEmpty], and Wait, WaitN, Claim and All
+// block, until Unblock, or until their context ends.
+func (g *Generator) Block() { g.change(func() { g.blocked = true }) }
+
+// Unblock ends Block.
+func (g *Generator) Unblock() { g.change(func() { g.blocked = false }) }
+
+// Close makes all calls fail with [uid.ErrClosed].
+func (g *Generator) Close() error {
+	g.change(func() { g.closed = true })
+	return nil
+}
+
+// Shutdown is Close.
+func (g *Generator) Shutdown(context.Context) error { return g.Close() }
+
+func (g *Generator) change(f func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f()
+	close(g.changed)
+	g.changed = make(chan struct{})
+}
+
+// Next returns the next id.
+func (g *Generator) Next() (uid.ID, error) {
+	run, err := g.claim(context.Background(), 1, false)
+	return run.First, err
+}
+
+// Parse takes an id of [Clocked] apart. Ids of a [Sequence] have no parts: the error matches
+// [bits.ErrForeign].
+func (g *Generator) Parse(id uid.ID) (bits.Parts, error) {
+	if g.clock == nil {
+		return bits.Parts{}, fmt.Errorf("%w: %d is of a sequence, which has no parts", bits.ErrForeign, int64(id))
+	}
+	return g.allocator.Parse(int64(id))
+}
+
+// Stats returns how many ids were issued and how many calls failed.
+func (g *Generator) Stats() uid.Stats {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.stats
+	s.Closed = g.closed
+	return s
+}
+
+func (g *Generator) claim(ctx context.Context, limit int64, wait bool) (uid.Run, error) {
+	for {
+		run, again, err := g.take(limit)
+		if wait && again.changed != nil {
+			select {
+			case <-again.changed:
+				continue
+			case <-again.moved:
+				continue
+			case <-ctx.Done():
+				err = fmt.Errorf("uidtest: wait for an id: %w", ctx.Err())
+			}
+		}
+		if err != nil {
+			g.mu.Lock()
+			g.stats.RejectedTakes++
+			g.mu.Unlock()
+		}
+		return run, err
+	}
+}
+
+// again is when a call that waits looks again; the zero value is never.
+type again struct{ changed, moved <-chan struct{} }
+
+// take takes ids, or returns why there are none.
+func (g *Generator) take(limit int64) (run uid.Run, a again, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.closed:
+		return run, a, uid.ErrClosed
+	case g.err != nil:
+		return run, a, g.err
+	case g.blocked:
+		return run, again{changed: g.changed}, uid.ErrRingEmpty
+	case g.clock == nil:
+		run, err = g.counted(limit)
+	default:
+		run, a, err = g.stamped(limit)
+	}
+	g.stats.Issued += run.N
+	return run, a, err
+}
+
+func (g *Generator) counted(limit int64) (uid.Run, error) {
+	if g.next == 0 {
+		return uid.Run{}, fmt.Errorf("%w: the sequence ended at %d", uid.ErrTimeExhausted, int64(math.MaxInt64))
+	}
+	run := uid.Run{First: uid.ID(g.next), N: min(limit, math.MaxInt64-g.next+1)}
+	if g.next += run.N; g.next < 0 {
+		g.next = 0
+	}
+	return run, nil
+}
+
+func (g *Generator) stamped(limit int64) (run uid.Run, a again, err error) {
+	now, moved := g.clock.look()
+	tick := g.allocator.Tick(now)
+	switch {
+	case tick > g.allocator.MaxTick():
+		return run, a, fmt.Errorf("%w: the clock shows %v", uid.ErrTimeExhausted, now)
+	case tick < g.tick:
+		return run, a, &uid.ClockBackwardError{Amount: g.allocator.Time(g.tick).Sub(now)}
+	case tick > g.tick:
+		g.tick, g.sequence = tick, 0
+	}
+	run.N = min(limit, g.allocator.MaxSequence()+1-g.sequence)
+	if run.N == 0 {
+		return run, again{g.changed, moved}, fmt.Errorf("%w: the clock shows %v; the test has to move it", uid.ErrTickFull, now)
+	}
+	first, err := g.allocator.Compose(tick, 1, g.sequence)
+	if err != nil {
+		return uid.Run{}, a, err
+	}
+	run.First = uid.ID(first)
+	g.sequence += run.N
+	return run, a, nil
+}
