@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package deploy tests the files that deploy the server, with the programs that read them
 // elsewhere: a Kubernetes API server, docker compose and systemd.
 package deploy
