@@ -78,11 +78,12 @@ func TestNamespace(t *testing.T) {
 func TestQuota(t *testing.T) {
 	store, n := opened(t)
 	h := take(t, store, lease.WithExpiry(time.Minute))
+	_, err := store.SwapLayout(t.Context(), "", "28/22/13") // or a start ends there
+	must(t, err)
 	quotas := "/api/v1/namespaces/" + n + "/resourcequotas"
 	server(t).Must(t, http.MethodPost, quotas, `{metadata: {name: few}, spec: {hard: {count/leases.coordination.k8s.io: "3"}}}`)
 	full := `{"status":{"hard":{"count/leases.coordination.k8s.io":"3"},"used":{"count/leases.coordination.k8s.io":"3"}}}`
 	must(t, server(t).Patch(quotas+"/few/status", full))
-	var err error
 	servertest.Eventually(t, "the quota has an effect", func() bool {
 		done, failed := store.Insert(t.Context(), write(900, "probe"))
 		err = failed
