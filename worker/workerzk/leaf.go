@@ -95,13 +95,10 @@ func (l *leaf) Check() error {
 
 func (l *leaf) forever() string { return "/snowflake/" + l.name + "/forever" }
 
-// patience is how long a start waits for ZooKeeper before the number is known.
-const patience = 30 * time.Second
-
 // Assign implements lease.Assigner: it finds the node of this process's address, or makes
 // one. An answer that was lost can leave two nodes: the lower number counts.
 func (l *leaf) Assign(ctx context.Context, limit int64) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	address, err := l.address(ctx)
 	if err != nil {

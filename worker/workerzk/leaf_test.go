@@ -316,6 +316,8 @@ func TestLeafOptions(t *testing.T) {
 
 // TestLeafRefused: bad input is refused, with all faults at once.
 func TestLeafRefused(t *testing.T) {
-	_, err := workerzk.Leaf(nil, "a/b", 0, workerzk.LeafConfig{Address: "host"}, lease.WithWindow(-1)).Lease(t.Context(), lease.Request{Limit: -1})
-	says(t, err, nil, "connection is nil", `name "a/b"`, "port 0", `Address "host"`, "WithWindow", "Limit -1", "Clock")
+	for _, port := range []int{0, 65536} {
+		_, err := workerzk.Leaf(nil, "a/b", port, workerzk.LeafConfig{Address: "host"}, lease.WithWindow(-1)).Lease(t.Context(), lease.Request{Limit: -1})
+		says(t, err, nil, "connection is nil", `name "a/b"`, fmt.Sprint("port ", port), `Address "host"`, "WithWindow", "Limit -1", "Clock")
+	}
 }
