@@ -443,3 +443,16 @@ func BenchmarkGapless(b *testing.B) {
 		})
 	}
 }
+
+// A transaction of another kind of database is refused.
+func TestGaplessElsewhere(t *testing.T) {
+	s, other := dbtest.New(t, "mysql"), dbtest.New(t, "sqlite")
+	store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+	err := other.DB.Transaction(func(tx *gorm.DB) error {
+		_, err := store.NextGapless(tx, "invoices")
+		return err
+	})
+	if !errors.Is(err, segmentsql.ErrDB) || !strings.Contains(err.Error(), "it is of sqlite, want mysql") {
+		t.Errorf("NextGapless() = %v, want ErrDB with both kinds", err)
+	}
+}
