@@ -33,7 +33,7 @@ type kind struct {
 
 type draw func(ctx context.Context, n int) ([]uid.ID, error)
 
-var kinds = clients(timeout)
+var kinds = append(clients(timeout), kind{name: "Redis, sockets", timeout: timeout, open: openRedis})
 
 // clients are the kinds in Go, whose calls may take so long.
 func clients(timeout time.Duration) []kind {

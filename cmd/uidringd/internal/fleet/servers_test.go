@@ -20,10 +20,11 @@ import (
 // generators are those of the servers: ids of the clock, and ids of a counter.
 var generators = []string{"ids", "orders"}
 
-// config of a server: address, URL of the database, what else it has, and how long it is
+// config of a server: address, socket, URL of the database, what else it has, and how long it is
 // not ready before it ends.
 const config = `
 listen: %s
+redis: {listen: "unix:%s"}
 stores:
   - name: db
     url: %s
@@ -86,7 +87,7 @@ func newServers(t *testing.T, database servertest.Database, delay string, m more
 	})
 	for i, address := range servertest.Addresses(t, 3) {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("uidring-%d.yaml", i))
-		text := fmt.Sprintf(config, address, db.URL(db.Address), m.stores, cmp.Or(m.step, "500"), m.generators, delay)
+		text := fmt.Sprintf(config, address, socket(address), db.URL(db.Address), m.stores, cmp.Or(m.step, "500"), m.generators, delay)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
