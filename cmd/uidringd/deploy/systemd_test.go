@@ -17,9 +17,25 @@ func TestUnit(t *testing.T) {
 	}
 	// The program is not where the unit expects it.
 	text := strings.ReplaceAll(read(t, "uidringd.service"), "/usr/local/bin/uidringd", server(t))
-	unit := filepath.Join(t.TempDir(), "uidringd.service")
+	for _, more := range []string{"", "php-fpm.conf"} {
+		t.Run(more, func(t *testing.T) { checkUnit(t, text, more) })
+	}
+}
+
+// checkUnit checks a unit, with a drop-in unless that is "".
+func checkUnit(t *testing.T, text, more string) {
+	dir := t.TempDir()
+	unit := filepath.Join(dir, "uidringd.service")
 	if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
+	}
+	if more != "" {
+		if err := os.Mkdir(unit+".d", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(unit+".d", more), []byte(read(t, more)), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
@@ -30,17 +46,24 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// The config beside the unit is good, and reads the credential that the unit loads.
+// The configs beside the unit are good, and read the credential that the unit loads.
 func TestConfigOfUnit(t *testing.T) {
 	const credential = "/run/credentials/uidringd.service/database"
 	if got := find(t, "uidringd.service", `LoadCredential=(\w+):\S+`)[0]; got != filepath.Base(credential) {
 		t.Errorf("the unit loads the credential %s, want database", got)
 	}
-	config := read(t, "uidring.yaml")
-	if !strings.Contains(config, credential) {
-		t.Errorf("the config does not read %s", credential)
+	for _, name := range []string{"uidring.yaml", "uidring-agent.yaml"} {
+		config := read(t, name)
+		if !strings.Contains(config, credential) {
+			t.Errorf("%s does not read %s", name, credential)
+		}
+		ask(t, strings.ReplaceAll(config, credential, database(t)), "--check")
 	}
-	ask(t, strings.ReplaceAll(config, credential, database(t)), "--check")
+	// The sockets are where the unit makes a folder, which its group may enter.
+	folder := "/run/" + find(t, "php-fpm.conf", `RuntimeDirectory=(\w+)`)[0] + "/"
+	if config := read(t, "uidring-agent.yaml"); strings.Count(config, "unix:"+folder) != 2 || !strings.Contains(config, `socket_mode: "0660"`) {
+		t.Errorf("the sockets are not in %s: %s", folder, config)
+	}
 }
 
 // database returns a file that holds a database's URL.
