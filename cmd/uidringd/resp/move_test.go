@@ -3,6 +3,7 @@ package resp_test
 import (
 	"fmt"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -101,7 +102,11 @@ func TestMove(t *testing.T) {
 	}
 	close(stop)
 	drawing.Wait()
-	final, err := old.GetSet(t.Context(), "orders", "moved to uidringd").Int64()
+	before, err := old.SetArgs(t.Context(), "orders", "moved to uidringd", redis.SetArgs{Get: true}).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	final, err := strconv.ParseInt(before, 10, 64)
 	if err != nil || final >= last+distance {
 		t.Errorf("Redis counted to %d, %v, and uidringd began at %d", final, err, last+distance)
 	}

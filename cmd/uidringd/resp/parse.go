@@ -6,6 +6,11 @@ import (
 	"fmt"
 )
 
+// protocolError says what a client sent that is no request, in the words of Redis.
+type protocolError string
+
+func (e protocolError) Error() string { return "Protocol error: " + string(e) }
+
 // mostArguments is how many arguments a command has at most, its name included.
 const mostArguments = 1024
 
@@ -32,20 +37,20 @@ func parse(b []byte, args [][]byte, most int) (_ [][]byte, length int, err error
 			return args, 0, full(b, most)
 		}
 		if b[at] != '$' {
-			return args, 0, fmt.Errorf("Protocol error: expected '$', got %q", b[at])
+			return args, 0, protocolError(fmt.Sprintf("expected '$', got %q", b[at]))
 		}
 		var n int
 		n, at, err = header(b, at, most, "bulk")
 		switch end := at + n; {
 		case err != nil, at == 0:
 		case n < 0:
-			err = errors.New("Protocol error: invalid bulk length")
+			err = protocolError("invalid bulk length")
 		case end+2 > most:
 			err = tooLong(most)
 		case end+2 > len(b):
 			return args, 0, nil
 		case b[end] != '\r' || b[end+1] != '\n':
-			err = errors.New("Protocol error: a bulk string is longer than its length")
+			err = protocolError("a bulk string is longer than its length")
 		default:
 			args = append(args, b[at:end])
 			at = end + 2
@@ -68,7 +73,7 @@ func header(b []byte, at, most int, what string) (n, next int, err error) {
 		switch c := b[i]; {
 		case c >= '0' && c <= '9':
 			if n = 10*n + int(c-'0'); n > most {
-				return 0, 0, fmt.Errorf("Protocol error: invalid %s length: want %d at most", what, most)
+				return 0, 0, protocolError(fmt.Sprintf("invalid %s length: want %d at most", what, most))
 			}
 		case c == '-' && i == at+1:
 			sign = -1
@@ -77,7 +82,7 @@ func header(b []byte, at, most int, what string) (n, next int, err error) {
 		case c == '\r' && i > at+1 && b[i+1] == '\n':
 			return sign * n, i + 2, nil
 		default:
-			return 0, 0, fmt.Errorf("Protocol error: invalid %s length", what)
+			return 0, 0, protocolError(fmt.Sprintf("invalid %s length", what))
 		}
 	}
 	return 0, 0, nil
@@ -94,7 +99,7 @@ func parseWords(b []byte, args [][]byte, most int) (_ [][]byte, length int, err 
 	}
 	for word := range bytes.FieldsSeq(b[:end]) {
 		if len(args) == mostArguments {
-			return args, 0, fmt.Errorf("Protocol error: a line has more than %d words", mostArguments)
+			return args, 0, protocolError(fmt.Sprintf("a line has more than %d words", mostArguments))
 		}
 		args = append(args, word)
 	}
@@ -113,5 +118,5 @@ func full(b []byte, most int) error {
 }
 
 func tooLong(most int) error {
-	return fmt.Errorf("Protocol error: the command has more than %d bytes, the server's limits.header_bytes", most)
+	return protocolError(fmt.Sprintf("the command has more than %d bytes, the server's limits.header_bytes", most))
 }

@@ -65,10 +65,12 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/database"
 )
 
-// Place and DB are those of package database.
 type (
+	// Place is that of package database.
 	Place = database.Place
-	DB    = database.DB
+
+	// DB is that of package database.
+	DB = database.DB
 )
 
 // All reads the URLs of every store that is no SQL database.

@@ -145,9 +145,8 @@ func hold(ctx context.Context, dialer *net.Dialer, address string, busy bool) {
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	defer conn.Close()
 	_, _ = io.WriteString(conn, http2.ClientPreface)
-	framer := http2.NewFramer(io.Discard, conn)
 	if busy {
-		framer = http2.NewFramer(conn, conn)
+		framer := http2.NewFramer(conn, conn)
 		_ = framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 		var block bytes.Buffer
 		encoder := hpack.NewEncoder(&block)
