@@ -141,6 +141,13 @@ func TestRates(t *testing.T) {
 	c.send(strings.Repeat(array("INCR", "rare"), 30))
 	ids(c, 10)
 	refused(c, 20, `more than 1e-09 ids of "rare" a second`)
+
+	c = serve(t, service.Config{}, resp.Config{}).dial(t)
+	for _, n := range []int{4, 4, 2} { // of the last four together, the first two
+		c.send(strings.Repeat(array("INCR", "rare"), 4))
+		ids(c, n)
+	}
+	refused(c, 2, `more than 1e-09 ids of "rare" a second`)
 }
 
 // TestDeadlines shows which limit ends which connection.
