@@ -177,7 +177,7 @@ func TestForeignNodes(t *testing.T) {
 func TestSessionExpiry(t *testing.T) {
 	t.Parallel()
 	servers, path := shared(t), newPath()
-	conn, w := wired(t, servers, 400*time.Millisecond)
+	conn, w := wired(t, servers, 2*time.Second)
 	h := hold(t, prepared(t, conn, path), 9)
 	before := h.Last()
 	session := conn.SessionID()

@@ -1,6 +1,7 @@
 package segmentsql_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/uidring/uidring/internal/dbtest"
@@ -38,5 +39,21 @@ func TestRestartsOnOneRow(t *testing.T) {
 		if err := gen.Close(); err != nil {
 			t.Fatalf("start %d: Close() = %v", start, err)
 		}
+	}
+}
+
+// A counter begins at 1 or above.
+func TestCreateFrom(t *testing.T) {
+	t.Parallel()
+	s := dbtest.At(t, "sqlite", ":memory:")
+	store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+	for _, next := range []int64{0, -1} {
+		want := fmt.Sprintf(`segmentsql: create "orders" from %d, want 1 or more`, next)
+		if err := store.Create(t.Context(), "orders", next, 10); err == nil || err.Error() != want {
+			t.Errorf("Create() from %d = %v, want %s", next, err, want)
+		}
+	}
+	if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
+		t.Error(err)
 	}
 }

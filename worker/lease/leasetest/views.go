@@ -73,7 +73,7 @@ func (s Suite) list(t *testing.T, open Opener) {
 		b.inserts(acquire(number, "a", number), true)
 	}
 	b.swaps("a", change(acquire(10, "b", 10), lease.Release), true)
-	for limit, want := range map[int]string{0: "[10 free 9 held 2 held]", 2: "[10 free 9 held]", 5: "[10 free 9 held 2 held]"} {
+	for limit, want := range map[int]string{0: "[10 free 9 held 2 held]", 1: "[10 free]", 2: "[10 free 9 held]", 5: "[10 free 9 held 2 held]"} {
 		rows, err := b.List(context.Background(), limit, time.Hour)
 		var got []any
 		for _, row := range rows {
