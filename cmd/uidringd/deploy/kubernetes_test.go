@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,16 +88,18 @@ type pod struct {
 		RunAsUser      int64
 		SeccompProfile struct{ Type string }
 	}
-	Containers []container
-	Volumes    []struct {
+	InitContainers []container
+	Containers     []container
+	Volumes        []struct {
 		Name      string
 		ConfigMap *struct{ Name string }
 	}
 }
 
 type container struct {
-	Args  []string
-	Ports []struct {
+	Args          []string
+	RestartPolicy string
+	Ports         []struct {
 		Name          string
 		ContainerPort int
 	}
@@ -128,7 +131,7 @@ func (o object) selects(t *testing.T) map[string]string {
 func TestKubernetes(t *testing.T) {
 	k := servertest.StartKube(t)
 	k.Namespace(t, "ids")
-	for name, worker := range map[string]string{"deployment": "lease", "no-database": "lease", "statefulset": "statefulset", "application": ""} {
+	for name, worker := range map[string]string{"deployment": "lease", "no-database": "lease", "statefulset": "statefulset", "application": "", "sidecar": ""} {
 		t.Run(name, func(t *testing.T) {
 			objects := apply(t, k, "kubernetes/"+name+".yaml", "Role", "RoleBinding")
 			set, ok := objects["Deployment"]
@@ -149,6 +152,9 @@ func TestKubernetes(t *testing.T) {
 				takesNumbers(t, k, objects)
 			} else if mounts := template.Spec.AutomountServiceAccountToken; mounts == nil || *mounts {
 				t.Error("the pod has a token that it does not need")
+			}
+			if name == "sidecar" {
+				checkSidecar(t, template.Spec, objects["ConfigMap"])
 			}
 			if worker != "" {
 				checkPod(t, template.Spec, objects["ConfigMap"])
@@ -189,10 +195,31 @@ func takesNumbers(t *testing.T, k *servertest.Kube, objects map[string]object) {
 // checkRights checks what a pod may do to its machine.
 func checkRights(t *testing.T, pod pod) {
 	t.Helper()
-	c := pod.Containers[0]
-	if s := c.SecurityContext; !pod.SecurityContext.RunAsNonRoot || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
-		!s.ReadOnlyRootFilesystem || fmt.Sprint(s.Capabilities.Drop) != "[ALL]" || pod.SecurityContext.SeccompProfile.Type != "RuntimeDefault" {
-		t.Errorf("the pod may do too much: %+v, %+v", pod.SecurityContext, s)
+	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+		if s := c.SecurityContext; !pod.SecurityContext.RunAsNonRoot || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
+			!s.ReadOnlyRootFilesystem || fmt.Sprint(s.Capabilities.Drop) != "[ALL]" || pod.SecurityContext.SeccompProfile.Type != "RuntimeDefault" {
+			t.Errorf("the pod may do too much: %+v, %+v", pod.SecurityContext, s)
+		}
+	}
+}
+
+// checkSidecar checks that the application mounts the folder of the server's sockets, and
+// that the server understands its config.
+func checkSidecar(t *testing.T, pod pod, config object) {
+	t.Helper()
+	server, app := pod.InitContainers[0], pod.Containers[0]
+	if server.RestartPolicy != "Always" || !slices.Contains(server.VolumeMounts, app.VolumeMounts[0]) {
+		t.Errorf("restartPolicy is %q, and the volumes %v and %v", server.RestartPolicy, server.VolumeMounts, app.VolumeMounts)
+	}
+	text := config.Data["uidring.yaml"]
+	for _, socket := range []string{"http.sock", "redis.sock"} {
+		if want := "unix:" + app.VolumeMounts[0].MountPath + "/" + socket; !strings.Contains(text, want) {
+			t.Errorf("the config has no %s:\n%s", want, text)
+		}
+	}
+	ask(t, strings.ReplaceAll(text, "/run/uidring", t.TempDir()), "--check")
+	if drained := drainTime(t, text); time.Duration(pod.TerminationGracePeriodSeconds)*time.Second <= drained {
+		t.Errorf("the server takes up to %v to end, and Kubernetes kills it after %d s", drained, pod.TerminationGracePeriodSeconds)
 	}
 }
 
