@@ -18,8 +18,9 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
-// memoryLimit is what the manifests in deploy allow, in KiB.
-const memoryLimit = 512 << 10
+// memoryLimit is what the manifests in deploy allow, in KiB. The race detector takes as much
+// again.
+const memoryLimit = 512 << 10 << raced
 
 // floods are what clients can hold, with the number of connections. Those with a path are
 // answers that are never read, of a server on which nobody has to authenticate.

@@ -95,10 +95,11 @@ type nine struct{}
 
 func (nine) Assign(context.Context, int64) (int64, error) { return 9, nil }
 
-// holds takes the number 9. The holder dies when the test calls the function.
-func holds(t *testing.T, dsn string) (dies func()) {
+// holds takes the number 9. It asks after it four times per expiry. The holder dies when the
+// test calls the function.
+func holds(t *testing.T, dsn string, expiry time.Duration) (dies func()) {
 	t.Helper()
-	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.WithNumber(nine{}), lease.WithExpiry(time.Second),
+	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.WithNumber(nine{}), lease.WithExpiry(expiry),
 		lease.WithLogger(slog.New(slog.DiscardHandler)), lease.WithNode(lease.Node{Host: "bill\x1bing", Port: "80", Type: lease.NodeContainer}))
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func holds(t *testing.T, dsn string) (dies func()) {
 // frees frees the number of a live holder, which takes --force.
 func frees(t *testing.T, dsn string) {
 	t.Helper()
-	defer holds(t, dsn)()
+	defer holds(t, dsn, time.Minute)()
 	if got := uidringd.Succeed(t, "workers"); !strings.Contains(got, "\n9      held   \"bill\\x1bing\"  80") {
 		t.Errorf("%s, want the holder in it", got)
 	}
@@ -144,7 +145,7 @@ func frees(t *testing.T, dsn string) {
 // buries frees the number of a dead holder, once the store knows that it is dead.
 func buries(t *testing.T, dsn string) {
 	t.Helper()
-	holds(t, dsn)()
+	holds(t, dsn, time.Second)()
 	servertest.Eventually(t, "the holder is dead", func() bool {
 		return listed(t)[0].State == lease.StateExpired
 	})

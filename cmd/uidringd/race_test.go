@@ -1,0 +1,6 @@
+//go:build linux && race
+
+package main
+
+// raced is 1 if the race detector is on.
+const raced = 1
