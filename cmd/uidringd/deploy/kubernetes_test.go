@@ -288,7 +288,7 @@ func drainTime(t *testing.T, config string) (sum time.Duration) {
 // The manifests that the tests read are all that there are.
 func TestManifests(t *testing.T) {
 	found, err := filepath.Glob("kubernetes/*")
-	if err != nil || len(found) != 4 {
-		t.Errorf("%q, %v; want four manifests", found, err)
+	if err != nil || len(found) != 5 {
+		t.Errorf("%q, %v; want five manifests", found, err)
 	}
 }

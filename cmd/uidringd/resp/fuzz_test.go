@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type script struct {
 	from     [4]byte // its address
 	got      bytes.Buffer
 	widest   int // greatest buffer that the server read into
+	once     sync.Once
 	closed   chan struct{}
 }
 
@@ -39,7 +41,7 @@ func (s *script) Read(b []byte) (int, error) {
 }
 
 func (s *script) Write(b []byte) (int, error)      { return s.got.Write(b) }
-func (s *script) Close() error                     { close(s.closed); return nil }
+func (s *script) Close() error                     { s.once.Do(func() { close(s.closed) }); return nil }
 func (s *script) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: s.from[:], Port: 1} }
 func (*script) SetReadDeadline(time.Time) error    { return nil }
 func (*script) SetWriteDeadline(t time.Time) error { return nil }
