@@ -9,6 +9,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/resp"
 	"github.com/uidring/uidring/cmd/uidringd/service"
+	"github.com/uidring/uidring/internal/servertest"
 )
 
 // TestTokens shows who may do what, with each way to authenticate.
@@ -206,9 +207,7 @@ func TestPanic(t *testing.T) {
 	c.ends()
 	other.send(array("INCR", "orders"))
 	other.expect(":1\r\n")
-	if s.running.Load() != 0 {
-		t.Errorf("%d requests are under way", s.running.Load())
-	}
+	servertest.Eventually(t, "no request is under way", func() bool { return s.running.Load() == 0 })
 }
 
 // TestNoSecret shows that no answer has the text of a driver.
