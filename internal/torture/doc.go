@@ -7,10 +7,10 @@
 // # Who takes part
 //
 // The test is the parent. It starts MariaDB, PostgreSQL, Redis, three members of
-// etcd and three of ZooKeeper, and a Kubernetes API server with its etcd, in temporary
-// directories and on free ports of loopback, and ends only what it started. Children are the test binary again, each
-// with one generator: uid.Default, uid.Cached or uid.Slots under a leased number, or
-// a segment.Generator where the store has counters. The parent moves their clocks.
+// etcd, three of ZooKeeper, and a Kubernetes API server with its etcd. They have temporary
+// directories and free ports of loopback. The test ends only what it started. Children are
+// the test binary again, each with one generator: uid.Default, uid.Cached or uid.Slots under
+// a leased number, or a segment.Generator where the store has counters. The parent moves their clocks.
 // There is one child more than there are numbers, so that somebody always waits to
 // take over. Children reach servers through proxies of their own.
 //

@@ -259,8 +259,8 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestReadyFirst shows that the ids that are ready are in the answer of a request that then
-// waits for the rest, and that each request waits on a context that has not ended.
+// TestReadyFirst has a generator with fewer ids ready than the request wants. The request
+// takes these ids, waits for the rest, and answers with both.
 func TestReadyFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left, issue := int64(100), counting(0)

@@ -134,8 +134,8 @@ func flood(ctx context.Context, t *testing.T, flooding *sync.WaitGroup, s *serve
 	}
 }
 
-// hold opens a connection, and holds it until the server ends it. If the connection is
-// busy, 20 requests wait for their answers to be read.
+// hold opens a connection, and holds it until the server ends it. A busy connection sends 20
+// requests, and reads none of their answers.
 func hold(ctx context.Context, dialer *net.Dialer, address string, busy bool) {
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
