@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -296,19 +297,21 @@ generators:
 // A store that hangs keeps the others no longer than the grace, and Close no longer than
 // its context.
 func TestHangingStart(t *testing.T) {
-	server := servertest.StartRedis(t, servertest.Durable...)
-	server.Pause()
-	defer server.Continue()
+	hanging, err := net.Listen("tcp", "127.0.0.1:0") // a start waits a minute for it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hanging.Close()
 	text := `
-stores: [{name: redis, url: "redis://` + server.Address() + `"}]
+stores: [{name: etcd, url: "etcd://` + hanging.Addr().String() + `?timeout=1m"}]
 generators:
   - {name: a, kind: slots, worker: "static:1"}
-  - {name: b, kind: slots, store: redis}
+  - {name: b, kind: slots, store: etcd}
 `
 	s := open(t, text)
 	draw(t, s, "a", 1)
-	if _, err := s.Get(t.Context(), "b"); !errors.Is(err, catalog.ErrNotStarted) {
-		t.Errorf("b: %v", err)
+	if _, err := s.Get(t.Context(), "b"); !errors.Is(err, catalog.ErrNotStarted) || !errors.Is(err, catalog.ErrStarting) {
+		t.Errorf("b: %v, want its start to be under way", err)
 	}
 	end(t, s)
 }
