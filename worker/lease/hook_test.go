@@ -47,6 +47,18 @@ func (h *hooked) fail(err error) {
 	h.change(func() { h.before = func(context.Context, call) error { return err } })
 }
 
+// failOf makes calls of one method fail.
+func (h *hooked) failOf(op string, err error) {
+	h.change(func() {
+		h.before = func(_ context.Context, c call) error {
+			if c.op == op {
+				return err
+			}
+			return nil
+		}
+	})
+}
+
 func (h *hooked) heal() { h.change(func() { h.before, h.after = nil, nil }) }
 
 // prepared returns how often Prepare was called.

@@ -74,14 +74,7 @@ func TestLossInAnOutage(t *testing.T) {
 		if err := lease.New(s, quiet).Free(t.Context(), 0, true); err != nil {
 			t.Fatal(err)
 		}
-		s.change(func() {
-			s.before = func(_ context.Context, c call) error {
-				if c.op == "Look" {
-					return errAway
-				}
-				return nil
-			}
-		})
+		s.failOf("Look", errAway)
 		time.Sleep(time.Minute)
 		history := h.History()
 		if g := history[1]; g.Held || !errors.Is(g.Err, lease.ErrLost) {

@@ -122,14 +122,7 @@ func TestReleaseOfNothing(t *testing.T) {
 		if err := lease.New(s, quiet).Free(t.Context(), 0, true); err != nil {
 			t.Fatal(err)
 		}
-		s.change(func() {
-			s.before = func(_ context.Context, c call) error {
-				if c.op == "Look" {
-					return errAway
-				}
-				return nil
-			}
-		})
+		s.failOf("Look", errAway)
 		time.Sleep(time.Minute)
 		began := time.Now()
 		if err := h.Release(closing(t), time.Now()); err != nil || len(s.since(began)) > 0 {

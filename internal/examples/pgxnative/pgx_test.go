@@ -11,16 +11,14 @@ package pgxnative_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/uidring/uidring/internal/examples/leased"
+	"github.com/uidring/uidring/internal/examples/leasedtest"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -50,33 +48,6 @@ func connect(t *testing.T, mode pgx.QueryExecMode) (context.Context, *pgx.Conn) 
 	return ctx, conn
 }
 
-// generator returns a generator under a number that is leased on a pool of the
-// database.
-func generator(t *testing.T, url string) *uid.Cached {
-	t.Helper()
-	pool, err := pgxpool.New(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := fmt.Sprintf("%s_%d", "pgxnative", os.Getpid())
-	t.Cleanup(func() {
-		defer pool.Close()
-		if _, err := pool.Exec(context.Background(), "DROP TABLE "+table); err != nil {
-			t.Error(err)
-		}
-	})
-	gen, err := leased.Generator(t.Context(), pool, table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := gen.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return gen
-}
-
 // order is a row of the table.
 type order struct {
 	ID     uid.ID
@@ -96,7 +67,7 @@ func TestModes(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
 			ctx, conn := connect(t, mode)
-			gen := generator(t, conn.Config().ConnString())
+			gen := leasedtest.Generator(t, conn.Config().ConnString())
 			ids := make([]uid.ID, 3)
 			if _, err := gen.NextN(ids); err != nil {
 				t.Fatal(err)

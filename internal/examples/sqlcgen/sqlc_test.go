@@ -5,15 +5,13 @@ package sqlcgen_test
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/uidring/uidring/internal/examples/leased"
+	"github.com/uidring/uidring/internal/examples/leasedtest"
 	"github.com/uidring/uidring/internal/examples/sqlcgen/orders"
 	"github.com/uidring/uidring/uid"
 )
@@ -38,33 +36,6 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// generator returns a generator under a number that is leased on a pool of the
-// database.
-func generator(t *testing.T, url string) *uid.Cached {
-	t.Helper()
-	pool, err := pgxpool.New(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := fmt.Sprintf("%s_%d", "sqlcgen", os.Getpid())
-	t.Cleanup(func() {
-		defer pool.Close()
-		if _, err := pool.Exec(context.Background(), "DROP TABLE "+table); err != nil {
-			t.Error(err)
-		}
-	})
-	gen, err := leased.Generator(t.Context(), pool, table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := gen.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return gen
-}
-
 func TestQueries(t *testing.T) {
 	url := os.Getenv("UIDRING_TEST_POSTGRES")
 	if url == "" {
@@ -85,7 +56,7 @@ func TestQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	gen := generator(t, url)
+	gen := leasedtest.Generator(t, url)
 	ids := make([]uid.ID, 3)
 	if _, err := gen.NextN(ids); err != nil {
 		t.Fatal(err)
