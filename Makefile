@@ -48,10 +48,13 @@ faults: ## switch on each fault of testdata/faults.txt in a scratch clone, and e
 fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
 	.ci/fuzz $(FUZZ_INPUTS)
 
+growth: ## draw 10,000,000,000 ids from one generator, and print the time of the first and the last, and the memory
+	UIDRING_GROWTH=10000000000 go test ./uid -run TestGrowth -count=1 -v -timeout 60m
+
 bench: ## measure against the floors and the peers, write internal/bench/BENCHMARKS.md and print it
 	cd internal/bench && go run . -o BENCHMARKS.md && cat BENCHMARKS.md
 
-serverbench: ## measure uidringd, write cmd/uidringd/BENCHMARKS.md and print it (needs redis-server and UIDRING_TEST_POSTGRES)
+serverbench: ## measure uidringd, write cmd/uidringd/BENCHMARKS.md and print it (needs redis-server, redis-benchmark, taskset and UIDRING_TEST_POSTGRES)
 	cd internal/bench && go run . -server -time 1s -latency 5s -o ../../cmd/uidringd/BENCHMARKS.md && cat ../../cmd/uidringd/BENCHMARKS.md
 
 release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
@@ -60,4 +63,4 @@ release: ## make the release VERSION, such as v1.2.3, of the present commit; pus
 ci: ## run every step of CI
 	.ci/run
 
-.PHONY: help test race busy lint api proto outdated model torture fleet flood faults fuzz bench serverbench release ci
+.PHONY: help test race busy lint api proto outdated model torture fleet flood faults fuzz growth bench serverbench release ci

@@ -3,6 +3,7 @@ package bits
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -169,7 +170,8 @@ func (a *Allocator) LastID(t time.Time) (int64, error) {
 
 func (a *Allocator) tickInRange(t time.Time) (int64, error) {
 	tick := a.Tick(t)
-	if tick < 0 || tick > a.maxTick {
+	// Tick returns MaxInt64 for later ticks too, and a layout of 63 bits has that tick.
+	if tick < 0 || tick > a.maxTick || tick == math.MaxInt64 && !t.Before(a.layout.End()) {
 		return 0, fmt.Errorf("%w: instant %s, want from %s to before %s",
 			ErrRange, rfc3339(t), rfc3339(a.layout.Epoch), rfc3339(a.layout.End()))
 	}

@@ -87,6 +87,20 @@ func TestIDsOfAnInstant(t *testing.T) {
 			t.Errorf("LastID(%v) = %d, %v, want an error", at, id, err)
 		}
 	}
+	// The last tick of this layout is math.MaxInt64.
+	nanos, err := bits.NewAllocator(bits.Layout{TimeBits: 63, Epoch: at, Unit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end63 := nanos.Layout().End()
+	if id, err := nanos.FirstID(end63.Add(-1)); id != math.MaxInt64 || err != nil {
+		t.Errorf("FirstID of the last tick = %d, %v, want %d", id, err, int64(math.MaxInt64))
+	}
+	for _, at := range []time.Time{end63, end63.AddDate(1000, 0, 0)} {
+		if id, err := nanos.FirstID(at); !errors.Is(err, bits.ErrRange) {
+			t.Errorf("FirstID(%v) = %d, %v, want an error", at, id, err)
+		}
+	}
 	if id, err := a.LastID(end.Add(-1)); id != math.MaxInt64 || err != nil {
 		t.Errorf("LastID just before the end = %d, %v, want %d", id, err, int64(math.MaxInt64))
 	}

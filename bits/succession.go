@@ -27,7 +27,7 @@ type Succession struct {
 // NewSuccession compares the ids of old that were stamped from began to before
 // ended with the ids that next stamps from ended on. A zero began means the
 // epoch of old. ended must be later than the time of every old id; ids may lie
-// ahead of the clock by uid.Config.MaxBorrow.
+// ahead of the clock by uid.CachedConfig.MaxBorrow.
 //
 // The error matches [ErrLayout] for an invalid layout. It matches [ErrRange] if old
 // has no ids from began to ended, or if next cannot stamp any from ended on.

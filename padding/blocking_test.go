@@ -180,9 +180,9 @@ func TestDelayOfUnknownLength(t *testing.T) {
 func TestWake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, c := newRing(t), new(counter)
-		away := true
+		unavailable := true
 		e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
-			if away {
+			if unavailable {
 				return ringbuffer.Run{}, delay(time.Hour)
 			}
 			return c.source(ctx)
@@ -190,7 +190,7 @@ func TestWake(t *testing.T) {
 		e.Start()
 		synctest.Wait()
 		changed := e.Changed()
-		away = false
+		unavailable = false
 		e.Wake()
 		<-changed
 		synctest.Wait()
@@ -240,20 +240,20 @@ func TestStale(t *testing.T) {
 // full.
 func TestFailureEndsWithARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		away := errors.New("away")
+		unavailable := errors.New("unavailable")
 		r, s := newRing(t), &slow{each: time.Minute}
 		var fails atomic.Bool
 		fails.Store(true)
 		e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
 			if fails.Load() {
-				return ringbuffer.Run{}, away
+				return ringbuffer.Run{}, unavailable
 			}
 			return s.source(ctx)
 		}, padding.Config{Blocking: true})
 		e.Start()
 		synctest.Wait()
-		if err := e.Help(t.Context()); err != away {
-			t.Errorf("Help() = %v, want %v", err, away)
+		if err := e.Help(t.Context()); err != unavailable {
+			t.Errorf("Help() = %v, want %v", err, unavailable)
 		}
 		fails.Store(false)
 		r.Take() // empty: signals

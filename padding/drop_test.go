@@ -113,8 +113,8 @@ func TestLogOfFailures(t *testing.T) {
 		}{
 			{delay(time.Second), ""},
 			{nil, ""}, // no "again": that was a delay
-			{errors.New("away"), "level=WARN msg=\"padding: the ring is not filled\" error=away"},
-			{errors.New("away"), ""},
+			{errors.New("unavailable"), "level=WARN msg=\"padding: the ring is not filled\" error=unavailable"},
+			{errors.New("unavailable"), ""},
 			{errors.New("torn"), "error=torn"},
 			{delay(time.Second), ""},
 			{errors.New("torn"), "error=torn"},
@@ -144,7 +144,7 @@ func TestLogOfFailures(t *testing.T) {
 // blocks. A taker's own failure is no change for others.
 func TestChanged(t *testing.T) {
 	for _, blocking := range []bool{false, true} {
-		away := errors.New("away")
+		unavailable := errors.New("unavailable")
 		var fails error
 		c := new(counter)
 		e := newExecutor(t, newRing(t), func(ctx context.Context) (ringbuffer.Run, error) {
@@ -161,8 +161,8 @@ func TestChanged(t *testing.T) {
 			{"nothing", func() {}, false},
 			{"put", func() { _ = e.Fill(t.Context()) }, true},
 			{"full", func() { _ = e.Fill(t.Context()) }, false},
-			{"drop", func() { e.Drop(away) }, true},
-			{"fail", func() { fails = away; _ = e.Fill(t.Context()) }, blocking},
+			{"drop", func() { e.Drop(unavailable) }, true},
+			{"fail", func() { fails = unavailable; _ = e.Fill(t.Context()) }, blocking},
 			{"wake", e.Wake, true},
 			{"close", e.Close, true},
 		} {

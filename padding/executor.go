@@ -47,7 +47,8 @@ func RetryAfter(err error) (after time.Duration, delay bool) {
 	return 0, false
 }
 
-// Config holds the options of an [Executor]. The zero Config is valid.
+// Config configures an [Executor]. The zero Config is the default, and so is every zero
+// field. No value is wrong.
 type Config struct {
 	// Blocking says that the source may block. Then only the executor's goroutine
 	// calls the source, with no lock held that a taker needs, and [Executor.Help]

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -144,7 +143,7 @@ func TestHelpPutsOneRun(t *testing.T) {
 func TestSurvivesErrorsAndPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		away := errors.New("away")
+		unavailable := errors.New("unavailable")
 		var mode atomic.Value
 		mode.Store("error")
 		c := new(counter)
@@ -152,9 +151,9 @@ func TestSurvivesErrorsAndPanics(t *testing.T) {
 		e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) {
 			switch mode.Load() {
 			case "error":
-				return ringbuffer.Run{}, away
+				return ringbuffer.Run{}, unavailable
 			case "panic":
-				panic(away)
+				panic(unavailable)
 			case "exhausting":
 				return ringbuffer.Run{First: 3, N: runLen}, nil // not above the last
 			}
@@ -165,13 +164,13 @@ func TestSurvivesErrorsAndPanics(t *testing.T) {
 		})
 		e.Start()
 		synctest.Wait()
-		if err := e.Stats().LastError; err != away {
-			t.Errorf("LastError is %v, want %v", err, away)
+		if err := e.Stats().LastError; err != unavailable {
+			t.Errorf("LastError is %v, want %v", err, unavailable)
 		}
 
 		mode.Store("panic")
 		var panicked *padding.PanicError
-		if err := e.Help(t.Context()); !errors.As(err, &panicked) || panicked.In != "source" || len(panicked.Stack) == 0 || !errors.Is(err, away) {
+		if err := e.Help(t.Context()); !errors.As(err, &panicked) || panicked.In != "source" || len(panicked.Stack) == 0 || !errors.Is(err, unavailable) {
 			t.Errorf("Help() = %v, want a PanicError of the source", err)
 		}
 		r.Take() // signals; the executor's own goroutine meets the panic
@@ -223,81 +222,6 @@ func TestRejectedPutIsToldWhatAndWhy(t *testing.T) {
 	}
 }
 
-func TestSchedule(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, c := newRing(t), new(counter)
-		stale := atomic.Int64{}
-		stale.Store(-1)
-		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@every 1m"), Stale: stale.Load, StaleEvery: 24 * time.Hour})
-		e.Start()
-		synctest.Wait()
-		take(t, r, runLen) // room for one, well above the threshold
-		time.Sleep(59 * time.Second)
-		synctest.Wait()
-		if got := r.Counts().Put; got != 4*runLen {
-			t.Fatalf("%d ids put before the schedule is due, want %d", got, 4*runLen)
-		}
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if got := r.Counts().Put; got != 5*runLen {
-			t.Fatalf("%d ids put when the schedule is due, want %d", got, 5*runLen)
-		}
-		stale.Store(2*runLen - 1)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if got := r.Counts(); got.Dropped != runLen || got.Remaining != 4*runLen {
-			t.Fatalf("counts are %+v, want one run dropped and the ring full", got)
-		}
-		if id, _ := r.Take(); id != 2*runLen {
-			t.Errorf("Take() = %d after ids below %d went stale", id, 2*runLen)
-		}
-		// Closed, it is due no more.
-		e.Close()
-		before := c.calls.Load()
-		time.Sleep(time.Hour)
-		if got := c.calls.Load(); got != before {
-			t.Errorf("the source was asked %d times after Close", got-before)
-		}
-	})
-}
-
-// The schedule needs no limit of age.
-func TestScheduleAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, c := newRing(t), new(counter)
-		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@every 1m")})
-		e.Start()
-		synctest.Wait()
-		take(t, r, runLen) // above the threshold
-		time.Sleep(61 * time.Second)
-		synctest.Wait()
-		if got := r.Remaining(); got != 4*runLen {
-			t.Errorf("%d ids when the schedule is due, want %d", got, 4*runLen)
-		}
-	})
-}
-
-// A throwing run cancels the schedule of the original.
-func TestScheduleSurvivesPanics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, c := newRing(t), new(counter)
-		var checks atomic.Int64
-		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@every 1s"), StaleEvery: 24 * time.Hour, Stale: func() int64 {
-			checks.Add(1)
-			panic("stale")
-		}})
-		e.Start()
-		synctest.Wait()
-		checks.Store(0) // those of the first fill
-		time.Sleep(10*time.Second + time.Millisecond)
-		synctest.Wait()
-		e.Close()
-		if got := checks.Load(); got != 10 {
-			t.Errorf("the schedule ran %d times in 10 s, want 10", got)
-		}
-	})
-}
-
 func TestClose(t *testing.T) {
 	t.Run("before start", func(t *testing.T) {
 		r, c := newRing(t), new(counter)
@@ -313,7 +237,7 @@ func TestClose(t *testing.T) {
 			held := make(chan struct{})
 			e := newExecutor(t, newRing(t), func(context.Context) (ringbuffer.Run, error) {
 				<-held
-				return ringbuffer.Run{}, errors.New("away")
+				return ringbuffer.Run{}, errors.New("unavailable")
 			}, padding.Config{})
 			e.Start()
 			synctest.Wait() // for it to ask the source
@@ -368,39 +292,22 @@ func TestCloseTellsOfTheRest(t *testing.T) {
 	})
 }
 
-// A schedule that is not due within the parser's five years, as on 29 February before
-// 2100, which is no leap year, is due no more.
-func TestScheduleEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, c := newRing(t), new(counter)
-		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "0 0 29 2 *")})
-		e.Start()
-		time.Sleep(time.Until(time.Date(2097, time.January, 1, 0, 0, 0, 0, time.Local)))
-		take(t, r, runLen)
-		time.Sleep(24 * time.Hour)
-		synctest.Wait()
-		if got := r.Counts().Put; got != 4*runLen {
-			t.Errorf("%d ids were put, want %d: the schedule is not due", got, 4*runLen)
-		}
-	})
-}
-
 // A taker's run does not end the failure of a source that does not block: the ring is
 // not full.
 func TestHelpKeepsTheFailure(t *testing.T) {
-	away := errors.New("away")
+	unavailable := errors.New("unavailable")
 	r, c := newRing(t), new(counter)
 	fails := true
 	e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
 		if fails {
-			return ringbuffer.Run{}, away
+			return ringbuffer.Run{}, unavailable
 		}
 		return c.source(ctx)
 	}, padding.Config{})
-	for _, want := range []error{away, nil} {
+	for _, want := range []error{unavailable, nil} {
 		fails = want != nil
-		if err := e.Help(t.Context()); err != want || e.Stats().LastError != away {
-			t.Errorf("Help() = %v, and LastError is %v, want %v and %v", err, e.Stats().LastError, want, away)
+		if err := e.Help(t.Context()); err != want || e.Stats().LastError != unavailable {
+			t.Errorf("Help() = %v, and LastError is %v, want %v and %v", err, e.Stats().LastError, want, unavailable)
 		}
 	}
 	if err := e.Fill(t.Context()); err != nil || e.Stats().LastError != nil {

@@ -23,6 +23,6 @@ func ExampleNew() {
 	// Output:
 	// 8192 0
 	// ringbuffer: empty
-	// ringbuffer: Runs is 3, want a power of two from 1 to 1048576
-	// ringbuffer: Threshold is -1, want 0 or more
+	// ringbuffer: invalid config: Runs is 3, want a power of two from 1 to 1048576
+	// ringbuffer: invalid config: Threshold is -1, want 0 or more
 }

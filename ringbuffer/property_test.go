@@ -51,6 +51,13 @@ func likeReference(t *rapid.T) {
 				t.Fatalf("Take() = %d, %v, want %d, %v", got, err, wanted, wantedErr)
 			}
 		},
+		"try to take": func(t *rapid.T) {
+			got, err := real.TryTake()
+			wanted, wantedErr := want.Take() // the reference has no RejectedTake
+			if got != wanted || err != wantedErr {
+				t.Fatalf("TryTake() = %d, %v, want %d, %v", got, err, wanted, wantedErr)
+			}
+		},
 		"take run": func(t *rapid.T) {
 			limit := rapid.OneOf(rapid.Int64Range(-1, 2*runLen+1), rapid.Just(int64(math.MaxInt64))).Draw(t, "limit")
 			if got, wanted := real.TakeRun(limit), want.TakeRun(limit); got != wanted {

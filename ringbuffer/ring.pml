@@ -15,10 +15,11 @@
  * run that is dropped whole and one that is dropped in part, waiting or while it
  * is dealt; takers find the ring empty at the start, and whenever the padder is
  * late. The last drop is of everything, as Close does it. Takers call Take, which
- * claims at once, and TakeRun of one and of two, which look first. A take within
+ * claims at once and compares ids, and TakeRun of one and of two, which look first and
+ * compare positions. Positions have 8 bits; the second size below wraps them. A take within
  * RejectedTake is here a call of its own: it begins later, which asks more of the order.
  *
- * .ci/model checks the sizes below, and also TAKERS=3 TAKES=1.
+ * .ci/model checks the sizes below, and also TAKERS=3 TAKES=1 START=253.
  * Each of these defines seeds a fault. The check has to find it by the assertion of
  * the property in brackets, which names that property in its line:
  *
@@ -34,8 +35,7 @@
  *
  * Not in the model: that Put refuses runs out of order, and all runs after Close;
  * that one goroutine at a time puts; the signal that the ring is low, which is sent
- * with nothing locked; claims of more than two, and their bound; the width of
- * positions. The tests check these.
+ * with nothing locked; claims of more than two, and their bound. The tests check these.
  *
  * Atomic operations of Go are sequentially consistent, so a step of the model is
  * one atomic operation, or one critical section as far as the mutex hides it.
@@ -53,11 +53,14 @@
 #define CAPACITY 4  /* ids that fit into the ring */
 #define IDS 9       /* ids 0 to 8; 4 is the gap before the jump */
 #define NONE 255
+#ifndef START
+#define START 0     /* the first position */
+#endif
 
-typedef Span { byte end; byte n; byte last; byte next };
+typedef Span { byte delta; byte n; byte last; byte next };
 
 Span spans[RUNS + 1];  /* 0 is the empty span of a new ring */
-byte position;
+byte position = START;
 byte current;
 bool locked;
 byte queue[SLOTS];     /* indices of spans; the first is queue[0] */
@@ -95,21 +98,27 @@ inline deal(from, count) {
 	}
 }
 
-/* covered: the claim [at, at+want) begins within span s */
+#define end(s)      ((spans[s].last - spans[s].delta) & 255)
+#define from(a, b)  (((b) - (a)) & 255)       /* how far position b lies behind a */
+#define less(a, b)  (a != b && from(a, b) < 128)
+#define id(s)       ((spans[s].delta + at + 1) & 255)
+#define usedUp(s)   (!less(position, end(s)))
+#define first(s)    (spans[s].last + 1 - spans[s].n)
+
+/* covered: the claim [at, at+want) begins within span s; deals: the same, by ids if Take asks */
 #ifdef NO_END
-#define covered(s) (spans[s].n > 0)
-#define part(s)    (want)
+#define covered(s)  (spans[s].n > 0)
+#define deals(s)    covered(s)
+#define part(s)     (want)
 #else
-#define covered(s) (at < spans[s].end)
-#define part(s)    ((want < spans[s].end - at) -> want : spans[s].end - at)
+#define covered(s)  less(at, end(s))
+#define deals(s)    (looked -> covered(s) : id(s) <= spans[s].last)
+#define part(s)     ((want < from(at, end(s))) -> want : from(at, end(s)))
 #endif
-#define id(s)      (spans[s].last + 1 + at - spans[s].end)
-#define usedUp(s)  (position >= spans[s].end)
-#define first(s)   (spans[s].last + 1 - spans[s].n)
 
 proctype Taker() {
 	byte take, s, at, want, begun, k, got, next;
-	bool claimed, looks;
+	bool claimed, looked;
 	do
 	:: take == TAKES -> break
 	:: else ->
@@ -117,8 +126,8 @@ proctype Taker() {
 		begun = ended;
 		if
 		:: want = 1               /* Take */
-		:: want = 2; looks = true /* TakeRun(2) */
-		:: want = 1; looks = true /* TakeRun(1) */
+		:: want = 2; looked = true /* TakeRun(2) */
+		:: want = 1; looked = true /* TakeRun(1) */
 		fi;
 
 		/* the fast path: load, claim, compare; TakeRun looks first and does not
@@ -131,12 +140,12 @@ proctype Taker() {
 #else
 		s = current;
 		if
-		:: looks && usedUp(s) -> claimed = false; looks = false
-		:: else -> looks = false; atomic { at = position; position = position + want }
+		:: looked && usedUp(s) -> claimed = false
+		:: else -> atomic { at = position; position = position + want }
 		fi;
 #endif
 		if
-		:: claimed && covered(s) -> got = part(s); deal(id(s), got)
+		:: claimed && deals(s) -> got = part(s); deal(id(s), got)
 		:: else ->
 #ifndef UNLOCKED
 			lock();
@@ -144,7 +153,7 @@ proctype Taker() {
 #ifndef NO_WALK
 			/* find: the claim may lie in a span published since */
 			do
-			:: claimed && spans[s].next != NONE && spans[spans[s].next].end - spans[spans[s].next].n <= at ->
+			:: claimed && spans[s].next != NONE && !less(at, (end(spans[s].next) - spans[spans[s].next].n) & 255) ->
 				s = spans[s].next;
 				if
 				:: covered(s) -> got = part(s); break
@@ -177,7 +186,7 @@ proctype Taker() {
 #ifdef ID_POSITIONS
 						atomic { at = first(next); position = at + want };
 #endif
-						spans[next].end = at + spans[next].n;
+						spans[next].delta = spans[next].last - at - spans[next].n;
 						current = next; /* publishes the span */
 						s = next;
 						got = part(s)
@@ -195,12 +204,12 @@ proctype Taker() {
 				unlock()
 			fi
 		fi;
-		s = 0; at = 0; want = 0; begun = 0; got = 0; next = 0; looks = false
+		s = 0; at = 0; want = 0; begun = 0; got = 0; next = 0; looked = false
 	od;
 	running--
 }
 
-#define undealt ((position < spans[current].end) -> spans[current].end - position : 0)
+#define undealt (less(position, end(current)) -> from(position, end(current)) : 0)
 #define waiting (((queued > 0) -> spans[queue[0]].n : 0) + ((queued > 1) -> spans[queue[1]].n : 0))
 #define roomFor(size) (queued < SLOTS && size + undealt + waiting <= CAPACITY)
 
@@ -231,19 +240,19 @@ inline drop(upTo) {
 	s = current;
 	if
 	:: spans[s].n > 0 && upTo >= first(s) ->
-		end = spans[s].end - ((upTo < spans[s].last) -> spans[s].last - upTo : 0);
+		stop = end(s) - ((upTo < spans[s].last) -> spans[s].last - upTo : 0);
 		do
 		:: at = position;
 			if
-			:: at >= end -> break
+			:: !less(at, stop) -> break
 #ifdef DROP_ADD
-			:: else -> dropped = dropped + end - at; position = position + end - at; break
+			:: else -> dropped = dropped + from(at, stop); position = position + from(at, stop); break
 #else
 			:: else ->
 				atomic {
 					if
 					:: position == at ->
-						position = end; dropped = dropped + end - at;
+						position = stop; dropped = dropped + from(at, stop);
 						least = id(s);
 						break
 #ifdef CAS_ONCE
@@ -295,7 +304,7 @@ inline drop(upTo) {
 }
 
 proctype Padder() {
-	byte s, at, end, least;
+	byte s, at, stop, least;
 	putRun(0, 2);                        /* 0 1 */
 	putRun(2, 2);                        /* 2 3: goes on where that ends */
 	putRun(5, 3);                        /* 5 6 7: a later tick */
@@ -311,6 +320,7 @@ init {
 	bool complete;
 	atomic {
 		spans[0].next = NONE;
+		spans[0].delta = 256 - START;
 		i = 0;
 		do
 		:: i < TAKERS -> run Taker(); i++

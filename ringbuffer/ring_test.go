@@ -30,13 +30,13 @@ func mustPut(t *testing.T, r *ringbuffer.Ring, first, n int64) {
 }
 
 func TestNewReportsEveryFault(t *testing.T) {
-	_, err := ringbuffer.New(ringbuffer.Config{Runs: 3, RunLen: 0, Threshold: -1})
+	_, err := ringbuffer.New(ringbuffer.Config{Runs: 3, RunLen: -1, Threshold: -1})
 	for _, want := range []string{
 		"Runs is 3, want a power of two from 1 to 1048576",
-		"RunLen is 0, want a power of two that times Runs is at most 4611686018427387904",
+		"RunLen is -1, want a power of two that times Runs is at most 4611686018427387904",
 		"Threshold is -1, want 0 or more",
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, ringbuffer.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error is %q, want %q in it", err, want)
 		}
 	}
@@ -44,6 +44,9 @@ func TestNewReportsEveryFault(t *testing.T) {
 
 // The capacity of the original wraps at 2^26 and a boost of 33 means 1.
 func TestCapacityDoesNotWrap(t *testing.T) {
+	if r, err := ringbuffer.New(ringbuffer.Config{}); err != nil || r.Capacity() != ringbuffer.DefaultRuns*ringbuffer.DefaultRunLen {
+		t.Errorf("New() without a config: %v", err)
+	}
 	for _, test := range []struct {
 		runs, runLen int64
 		ok           bool
@@ -186,6 +189,9 @@ func TestRejectedTake(t *testing.T) {
 	r = mustNew(t, ringbuffer.Config{Runs: 1, RunLen: 1, RejectedTake: func() (int64, error) { return 9, nil }})
 	if id, err := r.Take(); id != 9 || err != nil {
 		t.Errorf("Take() = %d, %v, want the handler's 9", id, err)
+	}
+	if _, err := r.TryTake(); err != ringbuffer.ErrEmpty {
+		t.Errorf("TryTake() = %v, want %v: it does not call the handler", err, ringbuffer.ErrEmpty)
 	}
 	if _, err := mustNew(t, ringbuffer.Config{Runs: 1, RunLen: 1}).Take(); err != ringbuffer.ErrEmpty {
 		t.Errorf("Take() without a handler: %v, want %v", err, ringbuffer.ErrEmpty)

@@ -26,7 +26,7 @@ func (r *Ring) remaining() int64 {
 // called with mu held.
 func (r *Ring) undealt() int64 {
 	s := r.current.Load()
-	return max(0, s.end-r.position.Load())
+	return max(0, s.end()-r.position.Load())
 }
 
 // HasRoom reports whether a run of the greatest length fits. While only one
@@ -108,7 +108,7 @@ func (r *Ring) drop(last int64) []Run {
 		r.queued -= n
 		remove(Run{waiting.first(), n})
 		if n < waiting.n {
-			*slot = &span{n: waiting.n - n, last: waiting.last}
+			*slot = &span{n: waiting.n - n, last: waiting.last, ring: r}
 			break
 		}
 		*slot = nil
@@ -123,7 +123,7 @@ func (r *Ring) dropCurrent(last int64) Run {
 	if s.n == 0 || last < s.first() {
 		return Run{}
 	}
-	end := s.end - max(0, s.last-last)
+	end := s.end() - max(0, s.last-last)
 	for {
 		at := r.position.Load()
 		if at-end >= 0 {

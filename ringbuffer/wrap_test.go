@@ -6,17 +6,27 @@ import (
 	"testing"
 )
 
-// The positions of a ring that has used all of them start again from the least,
-// and nobody notices.
+// startAt makes the position of an empty ring the next that is claimed.
+func startAt(r *Ring, position int64) {
+	r.position.Store(position)
+	r.current.Store(&span{delta: -position, ring: r})
+}
+
+// Positions wrap, as signed and as unsigned numbers, and no taker notices.
 func TestPositionsWrap(t *testing.T) {
+	for _, end := range []int64{math.MaxInt64, -1} {
+		positionsWrap(t, end)
+	}
+}
+
+func positionsWrap(t *testing.T, end int64) {
 	const runs, runLen = 4, 4
 	for ahead := range int64(2 * runs * runLen) {
 		r, err := New(Config{Runs: runs, RunLen: runLen})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.position.Store(math.MaxInt64 - ahead)
-		r.current.Store(&span{end: math.MaxInt64 - ahead})
+		startAt(r, end-ahead)
 
 		for first := int64(0); first < runs*runLen; first += runLen {
 			if err := r.Put(Run{first, runLen}); err != nil {
@@ -53,6 +63,37 @@ func TestPositionsWrap(t *testing.T) {
 		}
 		if rest := Least(r.Close()); rest != 12 {
 			t.Errorf("%d positions before the end Close dropped from %d, want 12", ahead, rest)
+		}
+	}
+}
+
+// A void claim stays void, however great the ids of the ring are and however many void
+// claims came before.
+func TestVoidClaims(t *testing.T) {
+	for _, last := range []int64{0, 7, math.MaxInt64 / 2, math.MaxInt64} {
+		for _, past := range []int64{0, 1, 1 << 32, math.MaxInt64 - 8} {
+			for _, start := range []int64{0, math.MaxInt64 - 1, -2} {
+				r, err := New(Config{Runs: 1, RunLen: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				startAt(r, start)
+				if err := r.Put(Run{last, 1}); err != nil {
+					t.Fatal(err)
+				}
+				if id, err := r.Take(); id != last || err != nil {
+					t.Fatalf("Take() = %d, %v, want %d", id, err, last)
+				}
+				r.position.Add(past)
+				for name, take := range map[string]func() (int64, error){"Take": r.Take, "TryTake": r.TryTake} {
+					if id, err := take(); err != ErrEmpty {
+						t.Errorf("%s() = %d, %v, %d positions past the span of id %d, from position %d", name, id, err, past, last, start)
+					}
+				}
+				if run := r.TakeRun(1); run.N != 0 {
+					t.Errorf("TakeRun(1) = %+v, %d positions past the span of id %d, from position %d", run, past, last, start)
+				}
+			}
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // A loop whose body takes no time claims 1, 2, 4, … up to 1,024 ids at once.
 func TestAllClaimsMoreAndMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, gen := range []generator{newCached(t, uid.Config{Layout: virtual()}), newDefault(t, uid.DefaultConfig{Layout: virtual()})} {
+		for _, gen := range []generator{newCached(t, uid.CachedConfig{Layout: virtual()}), newDefault(t, uid.DefaultConfig{Layout: virtual()})} {
 			var claims []int64
 			n, before := int64(0), int64(0)
 			for _, err := range gen.All(t.Context()) {
@@ -53,7 +53,7 @@ func TestAllClaimsNoMoreThanAMillisecond(t *testing.T) {
 		{10 * time.Microsecond, 128, 64},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			gen := newCached(t, uid.Config{Layout: virtual()})
+			gen := newCached(t, uid.CachedConfig{Layout: virtual()})
 			n, most, before := 0, int64(0), int64(0)
 			for range gen.All(t.Context()) {
 				issued := gen.Stats().Issued
@@ -71,7 +71,7 @@ func TestAllClaimsNoMoreThanAMillisecond(t *testing.T) {
 	}
 	// A body that becomes slow is followed down to one at a time.
 	synctest.Test(t, func(t *testing.T) {
-		gen := newCached(t, uid.Config{Layout: virtual()})
+		gen := newCached(t, uid.CachedConfig{Layout: virtual()})
 		n, claims, before := 0, int64(0), int64(0)
 		for range gen.All(t.Context()) {
 			if n++; n > 100 {
@@ -120,7 +120,7 @@ func TestAllEnds(t *testing.T) {
 		"Close":   {func(_ func(), gen generator) { gen.Close() }, uid.ErrClosed},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			for _, gen := range []generator{newCached(t, uid.Config{Layout: virtual()}), newDefault(t, uid.DefaultConfig{Layout: virtual()})} {
+			for _, gen := range []generator{newCached(t, uid.CachedConfig{Layout: virtual()}), newDefault(t, uid.DefaultConfig{Layout: virtual()})} {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				var ids []uid.ID
@@ -160,7 +160,7 @@ func TestAllWaits(t *testing.T) {
 	_, logger := recorder()
 	for _, open := range []func(*testing.T) generator{
 		func(t *testing.T) generator {
-			return newCached(t, uid.Config{Layout: layout, MaxBorrow: 1, Logger: logger, RejectedTake: uid.Reject})
+			return newCached(t, uid.CachedConfig{Layout: layout, MaxBorrow: 1, Logger: logger, RejectedTake: uid.Reject})
 		},
 		func(t *testing.T) generator { return newDefault(t, uid.DefaultConfig{Layout: layout, Logger: logger}) },
 	} {
@@ -183,7 +183,7 @@ func TestAllWaits(t *testing.T) {
 // A loop allocates neither for each id nor for each claim: 10 ids are 4 claims, 20,000
 // are 29 or more. What refills the ring meanwhile counts too, and may allocate.
 func TestAllDoesNotAllocate(t *testing.T) {
-	forBoth(t, uid.Config{Layout: roomy}, func(t *testing.T, gen generator) {
+	forBoth(t, uid.CachedConfig{Layout: roomy}, func(t *testing.T, gen generator) {
 		loop := func(n int) float64 {
 			return testing.AllocsPerRun(20, func() {
 				left := n
@@ -205,7 +205,7 @@ func TestWaitN(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, open := range []func() generator{
 			func() generator {
-				return newCached(t, uid.Config{Layout: bubble, MaxBorrow: 1, RejectedTake: uid.Reject})
+				return newCached(t, uid.CachedConfig{Layout: bubble, MaxBorrow: 1, RejectedTake: uid.Reject})
 			},
 			func() generator { return newDefault(t, uid.DefaultConfig{Layout: bubble}) },
 		} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/invalid"
 )
 
 var (
@@ -29,13 +30,13 @@ var (
 const DefaultMaxTicks = 1 << 20
 
 // BackfillConfig configures a [Backfill]. The zero BackfillConfig is the default,
-// and so is every zero field.
+// and so is every zero field. Errors are as for [CachedConfig].
 type BackfillConfig struct {
 	// Layout is how ids are laid out; zero is [bits.Default]. Use the layout of
 	// the live generators.
 	Layout bits.Layout
 
-	// Succeeds is an earlier layout of the store: see [Config].
+	// Succeeds is an earlier layout of the store: see [CachedConfig].
 	Succeeds bits.Layout
 
 	// MaxTicks is how many ticks Backfill remembers, from 1; zero is 1,048,576.
@@ -51,15 +52,17 @@ type BackfillConfig struct {
 	Logger *slog.Logger
 }
 
-func (c *BackfillConfig) prepare() error {
-	var f faults
-	f.layouts(&c.Layout, c.Succeeds)
+// Validate returns an error that names every wrong field, and matches [ErrConfig].
+func (c BackfillConfig) Validate() error { return c.prepare().Err() }
+
+// prepare fills in the defaults and returns the wrong fields.
+func (c *BackfillConfig) prepare() *invalid.List {
+	faults := invalid.Of("uid", ErrConfig)
+	checkLayouts(faults, &c.Layout, c.Succeeds)
 	c.MaxTicks = cmp.Or(c.MaxTicks, DefaultMaxTicks)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	if c.MaxTicks < 1 {
-		f.add("MaxTicks", c.MaxTicks, "1 or more")
-	}
-	return errors.Join(f...)
+	invalid.Positive(faults, "MaxTicks", c.MaxTicks)
+	return faults
 }
 
 // Backfill makes unique ids that carry a past time, for rows that are migrated.
@@ -94,18 +97,16 @@ type Backfill struct {
 // [ErrWorkerRange], or come from the leaser. If the number may have been used before,
 // the error matches [ErrUsedNumber].
 func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Backfill, error) {
-	if err := config.prepare(); err != nil {
-		return nil, err
-	}
+	faults := config.prepare()
 	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, gate: newGate()}
-	if err := b.prepare(config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := b.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	b.began = b.bits.Tick(b.now())
 	if err := b.take(ctx, leaser); err != nil {
 		return nil, err
 	}
-	if !b.window.Load().fresh {
+	if !b.grant.Load().fresh {
 		err := fmt.Errorf("%w: number %d, want one of a worker.Registry", ErrUsedNumber, b.Worker())
 		return nil, errors.Join(err, closeWith(func(ctx context.Context) error { return b.giveBack(ctx, 0) }))
 	}
@@ -167,8 +168,8 @@ func (b *Backfill) check(t time.Time, tick int64) error {
 	switch {
 	case b.closed.Load():
 		return ErrClosed
-	case !b.window.Load().covers(max(tick, 0)):
-		return b.uncovered(b.window.Load())
+	case !b.grant.Load().covers(max(tick, 0)):
+		return b.uncovered(b.grant.Load())
 	case tick < 0:
 		return fmt.Errorf("%w: %s lies before the layout's epoch, %s: choose a layout with an earlier Epoch before the first id, or keep the keys of older rows",
 			ErrPast, text(t), text(b.bits.Layout().Epoch))

@@ -52,7 +52,7 @@ func BenchmarkNext(b *testing.B) {
 	})
 	b.Run("impl=cached", func(b *testing.B) {
 		overGoroutines(b, func(b *testing.B, g int) {
-			gen := newCached(b, uid.Config{MaxBorrow: -1})
+			gen := newCached(b, uid.CachedConfig{MaxBorrow: -1})
 			fan(b, g, func(k int) {
 				for range k {
 					if _, err := gen.Next(); err != nil {
@@ -92,7 +92,7 @@ func BenchmarkNextN(b *testing.B) {
 	for _, size := range []int{16, 256, 4096} {
 		b.Run(fmt.Sprintf("impl=cached/batch=%d", size), func(b *testing.B) {
 			overGoroutines(b, func(b *testing.B, g int) {
-				gen := newCached(b, uid.Config{MaxBorrow: -1})
+				gen := newCached(b, uid.CachedConfig{MaxBorrow: -1})
 				fan(b, g, func(k int) {
 					ids := make([]uid.ID, size)
 					for ; k > 0; k -= size {

@@ -16,13 +16,13 @@ import (
 func TestStartsUpToTheEnd(t *testing.T) {
 	for name, make := range makers {
 		_, logger := recorder()
-		if err := make(never{t}, uid.Config{Layout: small, Logger: logger, Now: clockAt(small.End()).now}); !errors.Is(err, uid.ErrTimeExhausted) {
+		if err := make(never{t}, uid.CachedConfig{Layout: small, Logger: logger, Now: clockAt(small.End()).now}); !errors.Is(err, uid.ErrTimeExhausted) {
 			t.Errorf("%s: error %v at the end, want ErrTimeExhausted", name, err)
 		}
-		if err := make(uid.StaticWorker(1), uid.Config{Layout: small, Logger: logger, Now: clockAt(small.End().Add(-1)).now}); err != nil {
+		if err := make(uid.StaticWorker(1), uid.CachedConfig{Layout: small, Logger: logger, Now: clockAt(small.End().Add(-1)).now}); err != nil {
 			t.Errorf("%s: error %v a nanosecond before the end", name, err)
 		}
-		if err := make(uid.StaticWorker(1), uid.Config{Layout: small, Logger: logger, Now: clockAt(small.Epoch).now}); err != nil {
+		if err := make(uid.StaticWorker(1), uid.CachedConfig{Layout: small, Logger: logger, Now: clockAt(small.Epoch).now}); err != nil {
 			t.Errorf("%s: error %v at the epoch", name, err)
 		}
 	}
@@ -75,12 +75,12 @@ func TestDefaultInTheLastTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, logger := recorder()
 		time.Sleep(15 * time.Second)
-		away := errors.New("database away")
+		unavailable := errors.New("database unavailable")
 		f := &fakeLeaser{number: 7, until: layout.End().Add(-time.Second)}
-		gen := defaultUnder(t, f, uid.Config{Layout: layout, Logger: logger})
-		f.granted(7, time.Time{}, f.until, away)
-		if _, err := gen.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, away) {
-			t.Errorf("Next() = %v in the last tick, want ErrReservation because of %v", err, away)
+		gen := defaultUnder(t, f, uid.CachedConfig{Layout: layout, Logger: logger})
+		f.granted(7, time.Time{}, f.until, unavailable)
+		if _, err := gen.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, unavailable) {
+			t.Errorf("Next() = %v in the last tick, want ErrReservation because of %v", err, unavailable)
 		}
 		gen.Close()
 	})
@@ -104,7 +104,7 @@ func (h *hanging) Release(ctx context.Context, _ time.Time) error {
 func TestLeaseThatHangs(t *testing.T) {
 	open := map[string]func(*hanging) (generator, error){
 		"cached": func(h *hanging) (generator, error) {
-			return uid.NewCached(context.Background(), h, uid.Config{Layout: bubble})
+			return uid.NewCached(context.Background(), h, uid.CachedConfig{Layout: bubble})
 		},
 		"default": func(h *hanging) (generator, error) {
 			return uid.NewDefault(context.Background(), h, uid.DefaultConfig{Layout: bubble})

@@ -14,8 +14,8 @@ import (
 // [NewCached] and share it: all methods may be called from any number of
 // goroutines. The zero value is not usable.
 //
-// An id's time lies at most Config.MaxAge behind the clock, and at most the ring's
-// ticks ahead of the clock; under load, at most Config.MaxBorrow ahead.
+// An id's time lies at most CachedConfig.MaxAge behind the clock, and at most the ring's
+// ticks ahead of the clock; under load, at most CachedConfig.MaxBorrow ahead.
 //
 // Order: a call that ends before another call begins returns smaller ids.
 //
@@ -31,14 +31,11 @@ type Cached struct {
 //
 // Errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange], or come from
 // the leaser. [ErrBorrowLimit] means that an earlier holder of the number reserved
-// time beyond Config.MaxBorrow, [ErrReservation] that no time can be reserved.
-func NewCached(ctx context.Context, leaser Leaser, config Config) (*Cached, error) {
-	schedule, err := config.prepare()
-	if err != nil {
-		return nil, err
-	}
+// time beyond CachedConfig.MaxBorrow, [ErrReservation] that no time can be reserved.
+func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached, error) {
+	schedule, faults := config.prepare()
 	g := new(Cached)
-	if err := g.prepare(config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := g.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.ticks = newTicks(&g.stamp, config.MaxBorrow, config.MaxAge)
@@ -82,7 +79,7 @@ func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
 	return g.span(from, to, g.ticks.maxAge, ahead)
 }
 
-func (g *Cached) dealerConfig(config Config, schedule padding.Schedule) DealerConfig {
+func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) DealerConfig {
 	options := padding.Config{
 		Schedule: schedule,
 		Logger:   config.Logger,

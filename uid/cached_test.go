@@ -16,7 +16,7 @@ import (
 // begins a second late and issues 17 to 93 per cent of what it has reserved.
 func TestCachedIssuesEverySequence(t *testing.T) {
 	clock := clockAt(start)
-	gen := newCached(t, uid.Config{Layout: small, Now: clock.now, MaxBorrow: -1})
+	gen := newCached(t, uid.CachedConfig{Layout: small, Now: clock.now, MaxBorrow: -1})
 	for want := range int64(10_000) {
 		parts, err := gen.Parse(mustNext(t, gen))
 		if wanted := (bits.Parts{
@@ -34,7 +34,7 @@ func TestCachedIssuesEverySequence(t *testing.T) {
 // After a night of idling, the original hands out yesterday without end.
 func TestCachedCatchesUp(t *testing.T) {
 	clock := clockAt(start)
-	gen := newCached(t, uid.Config{Layout: small, BoostPower: 1, Now: clock.now})
+	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Now: clock.now})
 	if got := tick(t, gen); got != 5 {
 		t.Fatalf("first tick is %d, want 5", got)
 	}
@@ -52,7 +52,7 @@ func TestCachedCatchesUp(t *testing.T) {
 
 func TestCachedIsNotDisturbedByTheClock(t *testing.T) {
 	clock := clockAt(start)
-	gen := newCached(t, uid.Config{Layout: small, BoostPower: 1, Now: clock.now, MaxBorrow: time.Hour})
+	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Now: clock.now, MaxBorrow: time.Hour})
 	last := mustNext(t, gen)
 	for _, step := range []time.Duration{-time.Minute, -3 * time.Hour, time.Second, -1000 * time.Hour, 500 * time.Hour} {
 		clock.step(step)
@@ -69,7 +69,7 @@ func TestCachedIsNotDisturbedByTheClock(t *testing.T) {
 // The original borrows without bound: 138,000 s in 5 s of load.
 func TestMaxBorrow(t *testing.T) {
 	clock := clockAt(start)
-	gen := newCached(t, uid.Config{Layout: small, Now: clock.now, MaxBorrow: time.Minute})
+	gen := newCached(t, uid.CachedConfig{Layout: small, Now: clock.now, MaxBorrow: time.Minute})
 	for range 2 * 61 { // the present second and the 60 after it
 		mustNext(t, gen)
 	}
@@ -97,7 +97,7 @@ func TestMaxBorrow(t *testing.T) {
 }
 
 func TestMaxBorrowBelowATick(t *testing.T) {
-	gen := newCached(t, uid.Config{Layout: small, Now: clockAt(start).now, MaxBorrow: 1})
+	gen := newCached(t, uid.CachedConfig{Layout: small, Now: clockAt(start).now, MaxBorrow: 1})
 	mustNext(t, gen)
 	mustNext(t, gen)
 	if id, err := gen.Next(); !errors.Is(err, uid.ErrBorrowLimit) {
@@ -108,7 +108,7 @@ func TestMaxBorrowBelowATick(t *testing.T) {
 func TestWaitFollowsTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		gen := newCached(t, uid.Config{Layout: bubble, MaxBorrow: 10 * time.Second})
+		gen := newCached(t, uid.CachedConfig{Layout: bubble, MaxBorrow: 10 * time.Second})
 		for range 2 * 100 {
 			if _, err := gen.Wait(t.Context()); err != nil {
 				t.Fatal(err)
@@ -130,7 +130,7 @@ func TestWaitFollowsTheClock(t *testing.T) {
 // An idle service's ids tell the time, to MaxAge, which is a minute by default.
 func TestMaxAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gen := newCached(t, uid.Config{Layout: bubble})
+		gen := newCached(t, uid.CachedConfig{Layout: bubble})
 		last := mustNext(t, gen)
 		for range 20 {
 			time.Sleep(5 * time.Minute)
@@ -152,7 +152,7 @@ func TestMaxAge(t *testing.T) {
 	})
 	t.Run("negative keeps", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			gen := newCached(t, uid.Config{Layout: bubble, MaxAge: -1, Schedule: "@every 10s"})
+			gen := newCached(t, uid.CachedConfig{Layout: bubble, MaxAge: -1, Schedule: "@every 10s"})
 			time.Sleep(time.Hour)
 			synctest.Wait()
 			if got := tick(t, gen); got != 0 {
@@ -166,7 +166,7 @@ func TestMaxAge(t *testing.T) {
 // The threads of the original keep the process alive, and takes after destroy()
 // fail with the executor's own exception.
 func TestClose(t *testing.T) {
-	forBoth(t, uid.Config{}, func(t *testing.T, gen generator) {
+	forBoth(t, uid.CachedConfig{}, func(t *testing.T, gen generator) {
 		mustNext(t, gen)
 		issued := gen.Stats().Issued
 		var wg sync.WaitGroup
@@ -207,7 +207,7 @@ func TestClose(t *testing.T) {
 }
 
 func TestParseRefusesForeignIDs(t *testing.T) {
-	forBoth(t, uid.Config{Layout: bits.JSSafe()}, func(t *testing.T, gen generator) {
+	forBoth(t, uid.CachedConfig{Layout: bits.JSSafe()}, func(t *testing.T, gen generator) {
 		for _, id := range []uid.ID{-1, 1 << 53} {
 			if parts, err := gen.Parse(id); !errors.Is(err, bits.ErrForeign) {
 				t.Errorf("Parse(%d) = %+v, %v, want ErrForeign", id, parts, err)
@@ -218,7 +218,7 @@ func TestParseRefusesForeignIDs(t *testing.T) {
 
 func TestNoAllocations(t *testing.T) {
 	ids := make([]uid.ID, 256)
-	forBoth(t, uid.Config{Layout: roomy}, func(t *testing.T, gen generator) {
+	forBoth(t, uid.CachedConfig{Layout: roomy}, func(t *testing.T, gen generator) {
 		if n := testing.AllocsPerRun(10_000, func() { gen.Next(); gen.NextN(ids) }); n != 0 {
 			t.Errorf("Next and NextN allocate %v times, want 0", n)
 		}
@@ -239,7 +239,7 @@ func TestClockThatPanics(t *testing.T) {
 		return clock.now()
 	}
 	_, logger := recorder()
-	gen := newCached(t, uid.Config{Layout: small, BoostPower: 1, Now: now, Logger: logger})
+	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Now: now, Logger: logger})
 	set := func(b bool) { mu.Lock(); broken = b; mu.Unlock() }
 	set(true)
 	var err error

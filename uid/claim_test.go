@@ -14,7 +14,7 @@ import (
 func TestClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gen := range []generator{
-			newCached(t, uid.Config{Layout: virtual()}), newDefault(t, uid.DefaultConfig{Layout: virtual()}), newSlots(t, uid.StaticWorker(1), uid.SlotsConfig{Layout: virtual()}),
+			newCached(t, uid.CachedConfig{Layout: virtual()}), newDefault(t, uid.DefaultConfig{Layout: virtual()}), newSlots(t, uid.StaticWorker(1), uid.SlotsConfig{Layout: virtual()}),
 		} {
 			claimed, last := int64(0), uid.ID(0)
 			for _, limit := range []int64{1, 2, 3, 1000, 1 << 40} {
@@ -50,7 +50,7 @@ func TestClaim(t *testing.T) {
 func TestClaimReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gen := range []generator{
-			newCached(t, uid.Config{Layout: virtual(), MaxBorrow: time.Second}), newDefault(t, uid.DefaultConfig{Layout: virtual()}),
+			newCached(t, uid.CachedConfig{Layout: virtual(), MaxBorrow: time.Second}), newDefault(t, uid.DefaultConfig{Layout: virtual()}),
 			newSlots(t, uid.StaticWorker(1), uid.SlotsConfig{Layout: virtual(), Slots: 1}),
 		} {
 			ready, end := context.WithCancel(t.Context())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/invalid"
 )
 
 // clocked is what [Default] and [Slots] have in common: both read the clock for each
@@ -43,9 +44,9 @@ type issuer interface {
 }
 
 // open does the part of the start that needs no worker number.
-func (c *clocked) open(of issuer, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
+func (c *clocked) open(of issuer, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	c.claims, c.issuer, c.gate = of.claim, of, newGate()
-	err := c.prepare(layout, succeeds, now, logger)
+	err := c.prepare(faults, leaser, layout, succeeds, now, logger)
 	c.clock.bits, c.clock.now, c.clock.system = &c.bits, c.now, now == nil
 	return err
 }

@@ -2,17 +2,17 @@ package uid
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
 	bitlen "math/bits"
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/padding"
 )
 
-// The defaults of fields of [Config] and [DefaultConfig].
+// The defaults of fields of [CachedConfig] and [DefaultConfig].
 const (
 	DefaultBoostPower    = 3
 	DefaultPaddingFactor = 50
@@ -21,16 +21,16 @@ const (
 	DefaultMaxBackward   = 5 * time.Millisecond
 )
 
-// MaxBoostPower is the greatest Config.BoostPower.
+// MaxBoostPower is the greatest CachedConfig.BoostPower.
 const MaxBoostPower = 20
 
-// MinMaxAge is the least Config.MaxAge above zero.
+// MinMaxAge is the least CachedConfig.MaxAge above zero.
 const MinMaxAge = 10 * time.Millisecond
 
-// Config configures a [Cached] generator. The zero Config is the default, and
-// so is every zero field. One error, which matches [ErrConfig], names every
-// wrong field, its value and the values that are allowed.
-type Config struct {
+// CachedConfig configures a [Cached] generator. The zero CachedConfig is the default, and
+// so is every zero field. One error, which matches [ErrConfig], names every wrong field,
+// its value and the values that are allowed.
+type CachedConfig struct {
 	// Layout is how ids are laid out; zero is [bits.Default]. [Backfill] makes no ids
 	// for rows from before its Epoch. Counterpart of timeBits, workerBits, seqBits and
 	// epochStr of uid-generator.
@@ -42,15 +42,15 @@ type Config struct {
 	// if [bits.NewSuccession] shows that ids of the two cannot be equal.
 	Succeeds bits.Layout
 
-	// BoostPower sizes the ring: it holds the ids of 2^BoostPower ticks. From 1
-	// to 20; zero is 3. The ring has to fill: its ticks are at most those of MaxBorrow
-	// and of 7/8 of MaxAge, and one. If they are more, a BoostPower above 3 is an
-	// error, and the ring of a lower one is smaller. Counterpart of boostPower.
+	// BoostPower sizes the ring, which holds the ids of 2^BoostPower ticks. From 1 to 20;
+	// zero is 3. The ring must be able to fill, so it holds at most the present tick, the
+	// ticks of MaxBorrow and those of 7/8 of MaxAge. Beyond that bound, a BoostPower above 3
+	// is an error, and a lower one is reduced to the bound. Counterpart of boostPower.
 	BoostPower int
 
-	// PaddingFactor is the fill, in per cent of the ring, below which the executor
-	// fills the ring. Checked once a tick, when dealing of that tick starts; its ids
-	// no longer count. From 1 to 99; zero is 50. Counterpart of paddingFactor.
+	// PaddingFactor is the fill, in per cent of the ring, below which the executor fills
+	// the ring. The executor checks the fill when dealing of a tick starts, and counts the
+	// ids of later ticks only. From 1 to 99; zero is 50. Counterpart of paddingFactor.
 	PaddingFactor int
 
 	// Schedule is when the executor fills the ring whether or not it is low: a cron
@@ -58,10 +58,10 @@ type Config struct {
 	// Empty is never. Counterpart of scheduleInterval.
 	Schedule string
 
-	// MaxBorrow bounds how far ahead of the clock ids are stamped. Zero is 24
-	// hours; negative is no bound; less than a tick stamps nothing ahead. At the
-	// bound, ids come at the pace of the clock, and RejectedTake decides whether
-	// calls wait or fail. The bound counts from the latest time that the clock has
+	// MaxBorrow bounds how far ahead of the clock ids are stamped. Zero is 24 hours;
+	// negative is no bound; with less than a tick, no id is stamped ahead. At the bound,
+	// ids come at the pace of the clock, and RejectedTake decides whether calls wait or
+	// fail. The bound counts from the latest time that the clock has
 	// shown: a clock that steps back does not lower the bound. If a crashed holder
 	// of a leased number reserved past now+MaxBorrow, NewCached fails until the
 	// clock catches up: keep MaxBorrow above the Leaser's window.
@@ -95,12 +95,12 @@ type Config struct {
 }
 
 // DefaultConfig configures a [Default] generator. The zero DefaultConfig is the
-// default, and so is every zero field. Errors are as for [Config].
+// default, and so is every zero field. Errors are as for [CachedConfig].
 type DefaultConfig struct {
 	// Layout is how ids are laid out; zero is [bits.Default].
 	Layout bits.Layout
 
-	// Succeeds is an earlier layout of the store: see [Config].
+	// Succeeds is an earlier layout of the store: see [CachedConfig].
 	Succeeds bits.Layout
 
 	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward,
@@ -118,43 +118,39 @@ type DefaultConfig struct {
 	Logger *slog.Logger
 }
 
-// faults collects the faults of a config.
-type faults []error
-
-func (f *faults) add(field string, value any, want string) {
-	*f = append(*f, fmt.Errorf("%w: %s is %v, want %s", ErrConfig, field, value, want))
-}
-
-func (f *faults) wrap(field string, err error) {
-	if err != nil {
-		*f = append(*f, fmt.Errorf("%w: %s: %w", ErrConfig, field, err))
-	}
-}
-
-// layouts checks the layouts, and replaces a zero layout by the default one.
-func (f *faults) layouts(layout *bits.Layout, succeeds bits.Layout) {
+// checkLayouts checks the layouts, and replaces a zero layout by the default one.
+func checkLayouts(faults *invalid.List, layout *bits.Layout, succeeds bits.Layout) {
 	if *layout == (bits.Layout{}) {
 		*layout = bits.Default()
 	}
-	f.wrap("Layout", layout.Validate())
+	faults.Wrap("Layout", layout.Validate())
 	if succeeds != (bits.Layout{}) {
-		f.wrap("Succeeds", succeeds.Validate())
+		faults.Wrap("Succeeds", succeeds.Validate())
 	}
 }
 
-// prepare fills in the defaults and returns all faults.
-func (c *DefaultConfig) prepare() error {
-	var f faults
-	f.layouts(&c.Layout, c.Succeeds)
+// Validate returns an error that names every wrong field, and matches [ErrConfig].
+func (c DefaultConfig) Validate() error { return c.prepare().Err() }
+
+// prepare fills in the defaults and returns the wrong fields.
+func (c *DefaultConfig) prepare() *invalid.List {
+	faults := invalid.Of("uid", ErrConfig)
+	checkLayouts(faults, &c.Layout, c.Succeeds)
 	c.MaxBackward = max(0, cmp.Or(c.MaxBackward, DefaultMaxBackward))
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	return errors.Join(f...)
+	return faults
 }
 
-// prepare fills in the defaults and returns the schedule and all faults.
-func (c *Config) prepare() (padding.Schedule, error) {
-	var f faults
-	f.layouts(&c.Layout, c.Succeeds)
+// Validate returns an error that names every wrong field, and matches [ErrConfig].
+func (c CachedConfig) Validate() error {
+	_, faults := c.prepare()
+	return faults.Err()
+}
+
+// prepare fills in the defaults and returns the schedule and the wrong fields.
+func (c *CachedConfig) prepare() (padding.Schedule, *invalid.List) {
+	faults := invalid.Of("uid", ErrConfig)
+	checkLayouts(faults, &c.Layout, c.Succeeds)
 	c.BoostPower = cmp.Or(c.BoostPower, DefaultBoostPower)
 	c.PaddingFactor = cmp.Or(c.PaddingFactor, DefaultPaddingFactor)
 	c.MaxBorrow = cmp.Or(c.MaxBorrow, DefaultMaxBorrow)
@@ -162,29 +158,27 @@ func (c *Config) prepare() (padding.Schedule, error) {
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	switch most := c.mostPower(); {
 	case c.BoostPower < 1 || c.BoostPower > MaxBoostPower:
-		f.add("BoostPower", c.BoostPower, fmt.Sprintf("1 to %d", MaxBoostPower))
+		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("1 to %d", MaxBoostPower))
 	case int(c.Layout.SequenceBits)+c.BoostPower > 62:
-		f.add("BoostPower", c.BoostPower, fmt.Sprintf("at most 62 together with SequenceBits, %d", c.Layout.SequenceBits))
+		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("at most 62 together with SequenceBits, %d", c.Layout.SequenceBits))
 	case c.BoostPower > max(most, DefaultBoostPower):
-		f.add("BoostPower", c.BoostPower, fmt.Sprintf("at most %d: a ring of 2^%d ticks of %v never fills with MaxBorrow %v and MaxAge %v",
+		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("at most %d: a ring of 2^%d ticks of %v never fills with MaxBorrow %v and MaxAge %v",
 			max(most, DefaultBoostPower), c.BoostPower, c.Layout.Unit, c.MaxBorrow, c.MaxAge))
 	default:
 		c.BoostPower = min(c.BoostPower, most)
 	}
-	if c.PaddingFactor < 1 || c.PaddingFactor > 99 {
-		f.add("PaddingFactor", c.PaddingFactor, "1 to 99 per cent")
-	}
+	invalid.Range(faults, "PaddingFactor", c.PaddingFactor, 1, 99)
 	if c.MaxAge > 0 && c.MaxAge < MinMaxAge {
-		f.add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or a negative one to keep ids for ever", MinMaxAge))
+		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or a negative one to keep ids for ever", MinMaxAge))
 	}
 	schedule, err := padding.ParseSchedule(c.Schedule)
-	f.wrap("Schedule", err)
-	return schedule, errors.Join(f...)
+	faults.Wrap("Schedule", err)
+	return schedule, faults
 }
 
 // mostPower returns the greatest power of two ticks that the ring can hold at once:
 // the present tick, those that may be borrowed, and those that are not too old yet.
-func (c *Config) mostPower() int {
+func (c *CachedConfig) mostPower() int {
 	if c.MaxBorrow < 0 || c.MaxAge < 0 || c.Layout.Unit <= 0 {
 		return MaxBoostPower
 	}

@@ -28,30 +28,30 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 	wide.SequenceBits = 63
 	for _, test := range []struct {
 		name   string
-		make   func(uid.Leaser, uid.Config) error
-		config uid.Config
+		make   func(uid.Leaser, uid.CachedConfig) error
+		config uid.CachedConfig
 		wants  []string
 	}{
-		{"cached", makeCached, uid.Config{
+		{"cached", makeCached, uid.CachedConfig{
 			Layout: wide, BoostPower: 33, PaddingFactor: 100, Schedule: "TZ=UTC @hourly", MaxAge: 1,
 		}, []string{
 			"Layout: bits: invalid layout: TimeBits + WorkerBits + SequenceBits is 28 + 22 + 63 = 113, want at most 63",
 			"BoostPower is 33, want 1 to 20", // in the original, 33 means 1
-			"PaddingFactor is 100, want 1 to 99 per cent",
+			"PaddingFactor is 100, want 1 to 99",
 			`Schedule: padding: invalid schedule: "TZ=UTC @hourly" names a time zone`,
 			"MaxAge is 1ns, want 10ms or more, or a negative one to keep ids for ever",
 		}},
-		{"cached", makeCached, uid.Config{BoostPower: -1, PaddingFactor: -1}, []string{
+		{"cached", makeCached, uid.CachedConfig{BoostPower: -1, PaddingFactor: -1}, []string{
 			"BoostPower is -1, want 1 to 20",
 			"PaddingFactor is -1, want 1 to 99",
 		}},
-		{"default", makeDefault, uid.Config{Layout: wide}, []string{"Layout: bits: invalid layout"}},
-		{"cached", makeCached, uid.Config{
+		{"default", makeDefault, uid.CachedConfig{Layout: wide}, []string{"Layout: bits: invalid layout"}},
+		{"cached", makeCached, uid.CachedConfig{
 			Layout: bits.Layout{TimeBits: 12, SequenceBits: 51, Epoch: bits.Default().Epoch, Unit: 24 * time.Hour}, BoostPower: 12,
 		}, []string{
 			"BoostPower is 12, want at most 62 together with SequenceBits, 51",
 		}},
-		{"cached", makeCached, uid.Config{BoostPower: 17}, []string{
+		{"cached", makeCached, uid.CachedConfig{BoostPower: 17}, []string{
 			"BoostPower is 17, want at most 16: a ring of 2^17 ticks of 1s never fills with MaxBorrow 24h0m0s and MaxAge 1m0s",
 		}},
 	} {
@@ -91,7 +91,7 @@ func TestRingFills(t *testing.T) {
 		{time.Second, time.Nanosecond, -1, 20},
 	} {
 		layout := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 1, Epoch: bubble.Epoch, Unit: test.unit}
-		config := uid.Config{Layout: layout, MaxBorrow: test.maxBorrow, MaxAge: test.maxAge}
+		config := uid.CachedConfig{Layout: layout, MaxBorrow: test.maxBorrow, MaxAge: test.maxAge}
 		refused := max(test.most, uid.DefaultBoostPower) + 1
 		for _, boost := range []int{0, test.most, uid.DefaultBoostPower, refused} {
 			synctest.Test(t, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestRingFills(t *testing.T) {
 	}
 }
 
-func makeCached(leaser uid.Leaser, config uid.Config) error {
+func makeCached(leaser uid.Leaser, config uid.CachedConfig) error {
 	gen, err := uid.NewCached(context.Background(), leaser, config)
 	if err == nil {
 		gen.Close()
@@ -126,7 +126,7 @@ func makeCached(leaser uid.Leaser, config uid.Config) error {
 	return err
 }
 
-func makeDefault(leaser uid.Leaser, config uid.Config) error {
+func makeDefault(leaser uid.Leaser, config uid.CachedConfig) error {
 	gen, err := uid.NewDefault(context.Background(), leaser, byClock(config))
 	if err == nil {
 		gen.Close()
@@ -135,20 +135,20 @@ func makeDefault(leaser uid.Leaser, config uid.Config) error {
 }
 
 // makers are the two constructors.
-var makers = map[string]func(uid.Leaser, uid.Config) error{"cached": makeCached, "default": makeDefault}
+var makers = map[string]func(uid.Leaser, uid.CachedConfig) error{"cached": makeCached, "default": makeDefault}
 
 // The stock layout of the original ran out on 2024-11-20. Its default generator
 // throws; its cached one goes on with negative ids. A future epoch gives
 // negative ids as well.
 func TestRefusesToStartOutOfTime(t *testing.T) {
 	for name, make := range makers {
-		err := make(never{t}, uid.Config{Layout: bits.Baidu()})
+		err := make(never{t}, uid.CachedConfig{Layout: bits.Baidu()})
 		if !errors.Is(err, uid.ErrTimeExhausted) || !strings.Contains(err.Error(), "2024-11-20T21:24:16Z") {
 			t.Errorf("%s: error %v, want the day in it", name, err)
 		}
 		before := clockAt(bits.Default().Epoch.Add(-1))
-		err = make(never{t}, uid.Config{Now: before.now})
-		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), "Epoch is 2026-01-01T00:00:00Z, want it no later than now, 2025-12-31T23:59:59.999999999Z") {
+		err = make(never{t}, uid.CachedConfig{Now: before.now})
+		if !errors.Is(err, uid.ErrConfig) || !strings.Contains(err.Error(), "Layout.Epoch is 2026-01-01T00:00:00Z, want now or earlier: it is 2025-12-31T23:59:59.999999999Z") {
 			t.Errorf("%s: error %v for an epoch in the future", name, err)
 		}
 	}
@@ -160,19 +160,19 @@ func (a assigner) Assign(ctx context.Context, limit int64) (int64, error) { retu
 
 // The original accepts worker -1, and forks mask a number that is too great.
 func TestWorkerNumbers(t *testing.T) {
-	away := errors.New("away")
+	unavailable := errors.New("unavailable")
 	for name, make := range makers {
 		for number, want := range map[int64]string{
 			-1:      "worker number is -1, want 0 to 4194303",
 			4194304: "worker number is 4194304, want 0 to 4194303",
 		} {
-			err := make(uid.StaticWorker(number), uid.Config{})
+			err := make(uid.StaticWorker(number), uid.CachedConfig{})
 			if !errors.Is(err, uid.ErrWorkerRange) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: error %v, want %q in it", name, err, want)
 			}
 		}
 		for _, number := range []int64{0, 4194303} {
-			if err := make(uid.StaticWorker(number), uid.Config{}); err != nil {
+			if err := make(uid.StaticWorker(number), uid.CachedConfig{}); err != nil {
 				t.Errorf("%s: worker %d: %v", name, number, err)
 			}
 		}
@@ -180,18 +180,18 @@ func TestWorkerNumbers(t *testing.T) {
 			if limit != 4194303 {
 				t.Errorf("%s: the assigner was told %d", name, limit)
 			}
-			return 0, away
-		})), uid.Config{})
-		if err != away {
+			return 0, unavailable
+		})), uid.CachedConfig{})
+		if err != unavailable {
 			t.Errorf("%s: error %v, want that of the assigner", name, err)
 		}
-		if err := make(nil, uid.Config{}); !errors.Is(err, uid.ErrConfig) {
+		if err := make(nil, uid.CachedConfig{}); !errors.Is(err, uid.ErrConfig) {
 			t.Errorf("%s: error %v for no assigner", name, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := uid.NewCached(ctx, never{t}, uid.Config{}); !errors.Is(err, context.Canceled) {
+	if _, err := uid.NewCached(ctx, never{t}, uid.CachedConfig{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v with a cancelled context", err)
 	}
 	if _, err := uid.NewDefault(ctx, never{t}, uid.DefaultConfig{}); !errors.Is(err, context.Canceled) {
@@ -202,13 +202,13 @@ func TestWorkerNumbers(t *testing.T) {
 // The original writes several lines for each refill.
 func TestLogIsQuiet(t *testing.T) {
 	log, logger := recorder()
-	gen := newCached(t, uid.Config{Logger: logger, Layout: small, MaxBorrow: -1, BoostPower: 1})
+	gen := newCached(t, uid.CachedConfig{Logger: logger, Layout: small, MaxBorrow: -1, BoostPower: 1})
 	for range 10_000 {
 		mustNext(t, gen)
 	}
 	gen.Close()
 	// Nor is the limit of borrowed time out of the ordinary.
-	gen = newCached(t, uid.Config{Logger: logger, Layout: small, MaxBorrow: time.Nanosecond})
+	gen = newCached(t, uid.CachedConfig{Logger: logger, Layout: small, MaxBorrow: time.Nanosecond})
 	for err := error(nil); err == nil; {
 		_, err = gen.Next()
 	}
@@ -226,7 +226,7 @@ func TestWarnsWhenTheLayoutEndsSoon(t *testing.T) {
 			want int
 		}{{end.AddDate(-1, 0, -1), 1}, {end.AddDate(-1, 0, 1), 2}} { // a start is a line
 			log, logger := recorder()
-			if err := make(uid.StaticWorker(1), uid.Config{Logger: logger, Now: clockAt(test.now).now}); err != nil {
+			if err := make(uid.StaticWorker(1), uid.CachedConfig{Logger: logger, Now: clockAt(test.now).now}); err != nil {
 				t.Fatal(err)
 			}
 			if len(log.messages) != test.want {
@@ -234,7 +234,7 @@ func TestWarnsWhenTheLayoutEndsSoon(t *testing.T) {
 			}
 		}
 	}
-	forBoth(t, uid.Config{Now: clockAt(end.AddDate(0, 0, -1)).now}, func(t *testing.T, gen generator) {
+	forBoth(t, uid.CachedConfig{Now: clockAt(end.AddDate(0, 0, -1)).now}, func(t *testing.T, gen generator) {
 		if s := gen.Stats(); !s.LayoutEndsSoon || !s.LayoutEnd.Equal(end) {
 			t.Errorf("Stats() = %+v the day before the end", s)
 		}

@@ -1,12 +1,14 @@
 package uid
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
 	"time"
 
 	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
 )
@@ -18,11 +20,15 @@ import (
 // value is not usable.
 //
 // Order: a call that ends before another call begins returns smaller ids.
-type Dealer struct{ dealer }
+type Dealer struct{ Dealt }
 
-// dealer is what Dealer and Cached have in common.
+// Dealt has the methods that a [Dealer] gives to a generator. A generator of your own embeds
+// a pointer to the Dealt of its dealer, and keeps Start and Wake to itself.
+type Dealt struct{ dealer }
+
+// dealer is what Dealt and Cached have in common.
 type dealer struct {
-	claims
+	claims   // what finds no ids ready
 	ring     *ringbuffer.Ring
 	executor *padding.Executor
 	policy   func(Refusal) error
@@ -37,14 +43,15 @@ type dealer struct {
 	finished error // what release returned; written by finish
 }
 
-// DealerConfig holds what [NewDealer] needs beside a source.
+// DealerConfig configures a [Dealer]. The zero DealerConfig is the default, and so is
+// every zero field. Errors are as for [CachedConfig].
 type DealerConfig struct {
 	// Runs is how many runs the ring holds, and RunLen how many ids a run has at
-	// most. Both are powers of two.
+	// most: see [ringbuffer.Config].
 	Runs, RunLen int64
 
 	// PaddingFactor is the fill, in per cent of the ring, below which the executor
-	// fills the ring, from 1 to 99.
+	// fills the ring. From 1 to 99; zero is 50.
 	PaddingFactor int
 
 	// Padding configures the executor that fills the ring.
@@ -68,7 +75,7 @@ type DealerConfig struct {
 }
 
 // NewDealer returns a dealer of the ids that source makes. Its ring stays empty until
-// [Dealer.Start] is called. The error names every fault of the config.
+// [Dealer.Start] is called.
 func NewDealer(source padding.Source, config DealerConfig) (*Dealer, error) {
 	d := new(Dealer)
 	if err := d.open(source, config); err != nil {
@@ -89,6 +96,11 @@ func (d *dealer) open(source padding.Source, config DealerConfig) (err error) {
 	if d.follow == nil {
 		d.follow = func(error) *Dealer { return nil }
 	}
+	config.Runs = cmp.Or(config.Runs, ringbuffer.DefaultRuns)
+	config.RunLen = cmp.Or(config.RunLen, ringbuffer.DefaultRunLen)
+	config.PaddingFactor = cmp.Or(config.PaddingFactor, DefaultPaddingFactor)
+	faults := invalid.Of("uid", ErrConfig)
+	invalid.Range(faults, "PaddingFactor", config.PaddingFactor, 1, 99)
 	d.ring, err = ringbuffer.New(ringbuffer.Config{
 		Runs:      config.Runs,
 		RunLen:    config.RunLen,
@@ -98,7 +110,8 @@ func (d *dealer) open(source padding.Source, config DealerConfig) (err error) {
 			return int64(run.First), err
 		},
 	})
-	if err != nil {
+	faults.Join(err)
+	if err := faults.Err(); err != nil {
 		return err
 	}
 	d.executor = padding.New(d.ring, source, config.Padding)
@@ -149,9 +162,50 @@ func orLongest(d time.Duration) time.Duration {
 // RejectedTake decides. [Reject] fails at once. [Help] waits only for a run or a
 // reservation that is under way. [Wait] blocks until there is an id. After Close the
 // error is [ErrClosed].
-func (d *dealer) Next() (ID, error) {
-	id, err := d.ring.Take()
-	return ID(id), err
+func (d *dealer) Next() (id ID, err error) {
+	taken, err := d.ring.Take()
+	return ID(taken), err
+}
+
+// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+// An id that is ready is returned even if ctx has ended.
+func (d *dealer) Wait(ctx context.Context) (ID, error) {
+	if id, err := d.ring.TryTake(); err == nil {
+		return ID(id), nil
+	}
+	return d.claims.Wait(ctx)
+}
+
+// NextN fills ids and returns how many it filled. If it fills fewer than all, the
+// error is that of Next, and the filled ids are valid. For an empty slice NextN
+// returns 0, nil. It waits as Next does.
+//
+// NextN claims as many consecutive ids at once as there are, so most of the cost of an id
+// is writing it.
+func (d *dealer) NextN(ids []ID) (int, error) {
+	ready := d.takeReady(ids)
+	if ready == len(ids) {
+		return ready, nil
+	}
+	n, err := d.claims.NextN(ids[ready:])
+	return ready + n, err
+}
+
+// WaitN is NextN, but waits as Wait does.
+func (d *dealer) WaitN(ctx context.Context, ids []ID) (int, error) {
+	ready := d.takeReady(ids)
+	if ready == len(ids) {
+		return ready, nil
+	}
+	n, err := d.claims.WaitN(ctx, ids[ready:])
+	return ready + n, err
+}
+
+// takeReady fills ids with the ids of one run, and returns how many it filled.
+func (d *dealer) takeReady(ids []ID) int {
+	run := d.ring.TakeRun(int64(len(ids)))
+	fill(ids[:run.N], ID(run.First))
+	return int(run.N)
 }
 
 // claim is the source of [claims].

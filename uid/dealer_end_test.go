@@ -119,7 +119,7 @@ func TestReleaseGetsTheRest(t *testing.T) {
 }
 
 func TestDealerRefusesAConfig(t *testing.T) {
-	_, err := uid.NewDealer(new(counting).source, uid.DealerConfig{Runs: 3, RunLen: 5})
+	_, err := uid.NewDealer(new(counting).source, uid.DealerConfig{Runs: 3, RunLen: 5, PaddingFactor: 100})
 	if err == nil || !strings.Contains(err.Error(), "Runs is 3") || !strings.Contains(err.Error(), "RunLen is 5") {
 		t.Errorf("NewDealer() = %v, want both faults", err)
 	}

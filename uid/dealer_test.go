@@ -234,24 +234,24 @@ func TestSourceThatDelays(t *testing.T) {
 func TestSourceThatFails(t *testing.T) {
 	for _, blocking := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			away := errors.New("away")
+			unavailable := errors.New("unavailable")
 			c := new(counting)
 			d := newDealer(t, c.source, uid.DealerConfig{RejectedTake: uid.Wait, Padding: padding.Config{Blocking: blocking}})
-			c.fail(away)
-			if err := d.Start(t.Context()); err != away {
-				t.Errorf("Start() = %v, want %v", err, away)
+			c.fail(unavailable)
+			if err := d.Start(t.Context()); err != unavailable {
+				t.Errorf("Start() = %v, want %v", err, unavailable)
 			}
 			c.fails.Store(nil)
 			if err := d.Start(t.Context()); err != nil || d.Ring().Remaining() != 16 {
 				t.Errorf("Start() = %v with %+v, want a full ring", err, d.Ring().Counts())
 			}
-			c.fail(away)
-			if n, err := d.NextN(make([]uid.ID, 20)); n != 16 || err != away {
-				t.Errorf("NextN() = %d, %v, want 16 and %v", n, err, away)
+			c.fail(unavailable)
+			if n, err := d.NextN(make([]uid.ID, 20)); n != 16 || err != unavailable {
+				t.Errorf("NextN() = %d, %v, want 16 and %v", n, err, unavailable)
 			}
 			synctest.Wait()
-			if id, err := d.Wait(t.Context()); id != 0 || err != away {
-				t.Errorf("Wait() = %d, %v, want %v", id, err, away)
+			if id, err := d.Wait(t.Context()); id != 0 || err != unavailable {
+				t.Errorf("Wait() = %d, %v, want %v", id, err, unavailable)
 			}
 			c.fails.Store(nil)
 			d.Next() // asks for more

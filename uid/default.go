@@ -51,13 +51,11 @@ type Default struct {
 // number reserved time ahead of the clock, Next fails with [ErrReservation] until
 // the clock catches up.
 func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Default, error) {
-	if err := config.prepare(); err != nil {
-		return nil, err
-	}
+	faults := config.prepare()
 	g := &Default{maxBackward: config.MaxBackward}
 	g.final.Store(unclosed)
 	g.skipped.Store(unclosed)
-	if err := g.open(g, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := g.open(g, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.numbered = g.skip
@@ -125,12 +123,12 @@ const unread = math.MinInt64
 // than the reading, another call may have issued it in between, so claim reads the
 // clock anew before it waits.
 //
-// Read last before the window. A change of number empties the window, moves last, and
-// then installs the new window. So if the swap succeeds, last and window belong to the
+// Read last before the grant. A change of number empties the grant, moves last, and
+// then installs the new grant. So if the swap succeeds, last and grant belong to the
 // same number.
 func (g *Default) claim(ctx context.Context, limit int64, wait bool) (Run, error) {
 	for tick := g.clock.tick(); ; {
-		last, w := g.last.Load(), g.window.Load()
+		last, w := g.last.Load(), g.grant.Load()
 		if last>>g.shift > tick { // or the tick is unread
 			tick = g.clock.tick()
 		}
@@ -171,7 +169,7 @@ func (g *Default) following(last, tick int64) int64 {
 
 // pause waits, with nothing locked, until an id can be stamped again, or
 // returns why none can.
-func (g *Default) pause(ctx context.Context, w *window, tick, last int64, wait bool) error {
+func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, wait bool) error {
 	now, lastTick := g.now(), last>>g.shift
 	if last == g.skipped.Load() {
 		lastTick = g.stamped.Load()
@@ -207,7 +205,7 @@ func (g *Default) pause(ctx context.Context, w *window, tick, last int64, wait b
 // stamp a tick in which the old number stamped. So skip discards the rest of
 // the last tick, or one id more if nothing is left. Either way last changes, so the
 // compare-and-swap of a claim under the old number fails.
-func (g *Default) skip(*window) {
+func (g *Default) skip(*grant) {
 	if g.Worker() < 0 {
 		return // there is no old number
 	}

@@ -142,7 +142,7 @@ func TestDefaultIssuedIsExact(t *testing.T) {
 	layout := bits.Layout{TimeBits: 50, WorkerBits: 2, SequenceBits: 2, Epoch: bits.Default().Epoch, Unit: time.Microsecond}
 	for range 100 {
 		f := &fakeLeaser{number: 1, until: layout.End()}
-		gen := defaultUnder(t, f, uid.Config{Layout: layout})
+		gen := defaultUnder(t, f, uid.CachedConfig{Layout: layout})
 		var asked, drawn atomic.Int64
 		var takers, stats sync.WaitGroup
 		var done atomic.Bool

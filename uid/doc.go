@@ -1,7 +1,7 @@
 // Package uid makes 64-bit ids that are unique across a fleet, sort by time and fit
 // a BIGINT. An id costs no network call and no disk access.
 //
-//	gen, err := uid.NewCached(ctx, worker.NewLeaser(db), uid.Config{})
+//	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{})
 //	...
 //	defer gen.Close()
 //	id, err := gen.Next()
@@ -41,10 +41,10 @@
 //
 // The time in an id of Cached lies between two bounds:
 //
-//   - At most Config.MaxAge behind the clock, which is a minute by default.
+//   - At most CachedConfig.MaxAge behind the clock, which is a minute by default.
 //     Older ids are dropped, and the ring is filled with the present.
 //   - At most the ring's ticks ahead of the clock: 8 seconds by default. Under load
-//     beyond the layout's rate, Cached borrows future ticks, up to Config.MaxBorrow.
+//     beyond the layout's rate, Cached borrows future ticks, up to CachedConfig.MaxBorrow.
 //
 // The time in ids of Cached never goes back, whatever the clock does. If the
 // clock steps ahead, ids follow, and stay ahead when the clock returns.
@@ -88,8 +88,8 @@
 //
 // Package uidgorm fills primary keys. [ID.Base32] and [ID.Base62] are shorter
 // texts that sort as the ids do. Package uidstatus is a status page of
-// generators, and uidprom exports the same as metrics. [MIGRATING.md] is for
-// users of uid-generator.
+// generators; uidprom and uidotel export the same as metrics of Prometheus and
+// OpenTelemetry. [MIGRATING.md] is for users of uid-generator.
 //
 // [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 package uid

@@ -18,7 +18,7 @@ func TestCachedNeverPassesTheEnd(t *testing.T) {
 	} {
 		clock := clockAt(bits.End().Add(-20 * time.Second))
 		_, logger := recorder()
-		gen := newCached(t, uid.Config{Layout: bits, Now: clock.now, Logger: logger})
+		gen := newCached(t, uid.CachedConfig{Layout: bits, Now: clock.now, Logger: logger})
 		for range 2 * 20 {
 			if id := mustNext(t, gen); id < 0 {
 				t.Fatalf("id %d is negative", id)
@@ -43,7 +43,7 @@ func TestCachedNeverPassesTheEnd(t *testing.T) {
 func TestEndWithReject(t *testing.T) {
 	layout := bits.Layout{TimeBits: 3, WorkerBits: 2, SequenceBits: 1, Epoch: start, Unit: time.Second}
 	_, logger := recorder()
-	gen := newCached(t, uid.Config{Layout: layout, Now: clockAt(start).now, RejectedTake: uid.Reject, Logger: logger})
+	gen := newCached(t, uid.CachedConfig{Layout: layout, Now: clockAt(start).now, RejectedTake: uid.Reject, Logger: logger})
 	for range 2 * 8 {
 		mustNext(t, gen)
 	}
@@ -56,7 +56,7 @@ func TestEndWithReject(t *testing.T) {
 func TestGlitchBeyondTheEnd(t *testing.T) {
 	clock := clockAt(start)
 	_, logger := recorder()
-	gen := newCached(t, uid.Config{Layout: small, BoostPower: 1, Now: clock.now, Logger: logger})
+	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Now: clock.now, Logger: logger})
 	clock.step(100 * 365 * 24 * time.Hour)
 	var err error
 	for err == nil {
@@ -78,7 +78,7 @@ func TestZeroIsNotIssued(t *testing.T) {
 		clock := clockAt(start)
 		generators := map[string]func() (generator, error){
 			"cached": func() (generator, error) {
-				return uid.NewCached(context.Background(), uid.StaticWorker(0), uid.Config{Layout: layout, Now: clock.now})
+				return uid.NewCached(context.Background(), uid.StaticWorker(0), uid.CachedConfig{Layout: layout, Now: clock.now})
 			},
 			"default": func() (generator, error) {
 				return uid.NewDefault(context.Background(), uid.StaticWorker(0), uid.DefaultConfig{Layout: layout, Now: clock.now})
@@ -114,7 +114,7 @@ func TestZeroIsNotIssuedUnderAnotherNumber(t *testing.T) {
 	for range 50 { // the first sequence is random
 		clock := clockAt(start)
 		f := &fakeLeaser{number: 1, until: layout.End()}
-		gen := defaultUnder(t, f, uid.Config{Layout: layout, Now: clock.now})
+		gen := defaultUnder(t, f, uid.CachedConfig{Layout: layout, Now: clock.now})
 		f.granted(0, time.Time{}, layout.End(), nil)
 		for want := int64(1); want <= 7; want++ {
 			if id := mustNext(t, gen); int64(id) != want || gen.Stats().Issued != want {

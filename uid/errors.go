@@ -33,18 +33,18 @@ var (
 	// does not fit the layout.
 	ErrWorkerRange = errors.New("uid: worker number out of range")
 
-	// ErrWorkerLost is the error of Config.RejectedPut for ids that were dropped
+	// ErrWorkerLost is the error of CachedConfig.RejectedPut for ids that were dropped
 	// because their worker number was lost.
 	ErrWorkerLost = errors.New("uid: worker number is lost")
 
-	// ErrConfig is matched by every error about a [Config] or [DefaultConfig].
+	// ErrConfig is matched by every error about a config of this package.
 	ErrConfig = errors.New("uid: invalid config")
 )
 
 // BorrowLimitError says that the next id would be stamped further ahead of the
-// clock than Config.MaxBorrow allows. It matches [ErrBorrowLimit].
+// clock than CachedConfig.MaxBorrow allows. It matches [ErrBorrowLimit].
 type BorrowLimitError struct {
-	Limit time.Duration // Config.MaxBorrow
+	Limit time.Duration // CachedConfig.MaxBorrow
 	Retry time.Duration // until the clock allows the next id
 }
 
@@ -107,7 +107,7 @@ func (e *ClockBackwardError) Error() string {
 // Is reports whether target is [ErrClockBackward].
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
-// PanicError is what a panic in a function of the [Config] becomes. Its fields are
+// PanicError is what a panic in a function of the [CachedConfig] becomes. Its fields are
 // Package, which called the function; In, the function that panicked; Value, the value
 // of the panic; and Stack.
 type PanicError = padding.PanicError

@@ -13,7 +13,7 @@ import (
 // A number from a configuration file, which no other process has. One that the
 // layout cannot hold is refused at the start.
 func ExampleStaticWorker() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -21,7 +21,7 @@ func ExampleStaticWorker() {
 	defer gen.Close()
 	fmt.Println("worker", gen.Worker())
 
-	_, err = uid.NewCached(context.Background(), uid.StaticWorker(1024), uid.Config{Layout: bits.Snowflake()})
+	_, err = uid.NewCached(context.Background(), uid.StaticWorker(1024), uid.CachedConfig{Layout: bits.Snowflake()})
 	fmt.Println(err)
 	// Output:
 	// worker 7
@@ -65,7 +65,7 @@ func ExampleLeaser() {
 
 // A caller that would rather wait for an id than fail says for how long.
 func ExampleCached_Wait() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,7 +11,7 @@ import (
 )
 
 func ExampleNewCached() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{
 		Layout:    bits.LongLived(),
 		MaxBorrow: time.Hour,
 		MaxAge:    10 * time.Second, // an idle service's ids are no older
@@ -37,7 +37,7 @@ func ExampleNewCached() {
 }
 
 func ExampleCached_NextN() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -72,7 +72,7 @@ func ExampleNewDefault() {
 
 // A service that would rather shed load than stamp ids ahead of the clock.
 func ExampleRefusal() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{
 		MaxBorrow: time.Nanosecond,
 		RejectedTake: func(r uid.Refusal) error {
 			if errors.Is(r.Err, uid.ErrBorrowLimit) {

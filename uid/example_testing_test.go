@@ -42,7 +42,7 @@ func ExampleDefaultConfig() {
 // The ids of a day, for a query. A superset: ids of Cached may be MaxAge older or
 // MaxBorrow newer than their call.
 func ExampleCached_Range() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{MaxBorrow: time.Hour})
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{MaxBorrow: time.Hour})
 	if err != nil {
 		fmt.Println(err)
 		return

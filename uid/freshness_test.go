@@ -23,7 +23,7 @@ func TestPausesMakeNoIdTooOld(t *testing.T) {
 	clock := clockAt(start)
 	layout := small
 	layout.Unit, layout.TimeBits = time.Millisecond, 41
-	gen := newCached(t, uid.Config{Layout: layout, BoostPower: 1, MaxAge: uid.MinMaxAge, Now: func() time.Time {
+	gen := newCached(t, uid.CachedConfig{Layout: layout, BoostPower: 1, MaxAge: uid.MinMaxAge, Now: func() time.Time {
 		clock.step(uid.MinMaxAge + time.Millisecond)
 		return clock.now()
 	}})
@@ -43,18 +43,18 @@ func TestPausesMakeNoIdTooOld(t *testing.T) {
 func TestIdsAreFresh(t *testing.T) {
 	for _, test := range []struct {
 		name          string
-		config        uid.Config
+		config        uid.CachedConfig
 		every, maxAge time.Duration
 		fresh         bool
 		over          time.Duration
 		perDraw       int
 	}{
-		{"an id a second", uid.Config{}, time.Second, time.Minute, true, 6 * time.Hour, 1},
-		{"an id in 17 seconds", uid.Config{}, 17 * time.Second, time.Minute, true, 24 * time.Hour, 1},
-		{"bursts", uid.Config{}, 41 * time.Second, time.Minute, true, 24 * time.Hour, 5000},
-		{"a second", uid.Config{MaxAge: time.Second}, 170 * time.Millisecond, time.Second, true, 5 * time.Minute, 1},
-		{"10 milliseconds", uid.Config{MaxAge: uid.MinMaxAge}, 333 * time.Millisecond, uid.MinMaxAge, true, 5 * time.Minute, 1},
-		{"for ever", uid.Config{MaxAge: -1}, time.Second, time.Minute, false, time.Hour, 1},
+		{"an id a second", uid.CachedConfig{}, time.Second, time.Minute, true, 6 * time.Hour, 1},
+		{"an id in 17 seconds", uid.CachedConfig{}, 17 * time.Second, time.Minute, true, 24 * time.Hour, 1},
+		{"bursts", uid.CachedConfig{}, 41 * time.Second, time.Minute, true, 24 * time.Hour, 5000},
+		{"a second", uid.CachedConfig{MaxAge: time.Second}, 170 * time.Millisecond, time.Second, true, 5 * time.Minute, 1},
+		{"10 milliseconds", uid.CachedConfig{MaxAge: uid.MinMaxAge}, 333 * time.Millisecond, uid.MinMaxAge, true, 5 * time.Minute, 1},
+		{"for ever", uid.CachedConfig{MaxAge: -1}, time.Second, time.Minute, false, time.Hour, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestIdlingIsCheap(t *testing.T) {
 	for maxAge, most := range map[time.Duration]int64{0: 1500, -1: 20} {
 		synctest.Test(t, func(t *testing.T) {
 			var readings atomic.Int64
-			gen := newCached(t, uid.Config{Layout: virtual(), MaxAge: maxAge, Now: func() time.Time { readings.Add(1); return time.Now() }})
+			gen := newCached(t, uid.CachedConfig{Layout: virtual(), MaxAge: maxAge, Now: func() time.Time { readings.Add(1); return time.Now() }})
 			time.Sleep(24 * time.Hour)
 			synctest.Wait()
 			if got := readings.Load() / 24; got > most {

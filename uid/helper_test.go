@@ -15,12 +15,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func newCached(tb testing.TB, config uid.Config) *uid.Cached {
+func newCached(tb testing.TB, config uid.CachedConfig) *uid.Cached {
 	tb.Helper()
 	return newCachedOf(tb, 1, config)
 }
 
-func newCachedOf(tb testing.TB, worker int64, config uid.Config) *uid.Cached {
+func newCachedOf(tb testing.TB, worker int64, config uid.CachedConfig) *uid.Cached {
 	tb.Helper()
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(worker), config)
 	if err != nil {
@@ -48,13 +48,13 @@ type generator interface {
 }
 
 // forBoth runs a test over both generators.
-func forBoth(t *testing.T, config uid.Config, test func(t *testing.T, gen generator)) {
+func forBoth(t *testing.T, config uid.CachedConfig, test func(t *testing.T, gen generator)) {
 	t.Run("cached", func(t *testing.T) { test(t, newCached(t, config)) })
 	t.Run("default", func(t *testing.T) { test(t, newDefault(t, byClock(config))) })
 }
 
-// byClock is what a Config and a DefaultConfig have in common.
-func byClock(c uid.Config) uid.DefaultConfig {
+// byClock is what a CachedConfig and a DefaultConfig have in common.
+func byClock(c uid.CachedConfig) uid.DefaultConfig {
 	return uid.DefaultConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger}
 }
 

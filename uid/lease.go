@@ -34,7 +34,7 @@ type Leaser interface {
 // second under the same number breaks the promise. So does a service that borrowed
 // time and restarts before the clock has caught up. If you cannot keep the promise,
 // take numbers from package worker, or lease this number: worker.NewLeaser(db,
-// lease.WithNumber(uid.StaticWorker(7))).
+// lease.Config{Assigner: uid.StaticWorker(7)}).
 func StaticWorker(number int64) *lease.Permanent { return lease.Forever(static(number)) }
 
 type static int64

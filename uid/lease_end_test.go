@@ -41,7 +41,7 @@ func TestCloseGivesBackTheRest(t *testing.T) {
 		}
 	}
 	config, c := leased()
-	f := &fakeLeaser{number: 7, until: at(100), releaseErr: errors.New("database away")}
+	f := &fakeLeaser{number: 7, until: at(100), releaseErr: errors.New("database unavailable")}
 	gen := defaultUnder(t, f, config)
 	mustNext(t, gen)
 	c.step(time.Second)
@@ -89,8 +89,8 @@ func TestCloseGivesBackTheTickOnItsWay(t *testing.T) {
 // A start waits for a reservation that is under way, and for no other.
 func TestStartWaitsForTheGrant(t *testing.T) {
 	config, _ := leased()
-	away := errors.New("database away")
-	for _, failed := range []error{nil, away} {
+	unavailable := errors.New("database unavailable")
+	for _, failed := range []error{nil, unavailable} {
 		f := &fakeLeaser{number: 7, from: at(50), until: at(50)}
 		f.wanted = func(until time.Time) {
 			f.wanted = nil
@@ -101,8 +101,8 @@ func TestStartWaitsForTheGrant(t *testing.T) {
 		}
 		gen, err := uid.NewCached(context.Background(), f, config)
 		if failed != nil {
-			if gen != nil || !errors.Is(err, away) || !errors.Is(err, uid.ErrReservation) || len(f.released) != 1 {
-				t.Errorf("NewCached = %v after %d releases, want ErrReservation because of %v, after one", err, len(f.released), away)
+			if gen != nil || !errors.Is(err, unavailable) || !errors.Is(err, uid.ErrReservation) || len(f.released) != 1 {
+				t.Errorf("NewCached = %v after %d releases, want ErrReservation because of %v, after one", err, len(f.released), unavailable)
 			}
 			continue
 		}
@@ -140,7 +140,7 @@ func TestFailedStartGivesBack(t *testing.T) {
 		t.Errorf("released %d times, want once", len(f.released))
 	}
 	f = &fakeLeaser{err: errors.New("no number")}
-	if gen, err := uid.NewCached(context.Background(), f, uid.Config{}); gen != nil || !errors.Is(err, f.err) {
+	if gen, err := uid.NewCached(context.Background(), f, uid.CachedConfig{}); gen != nil || !errors.Is(err, f.err) {
 		t.Errorf("NewCached = %v, want %v", err, f.err)
 	}
 }

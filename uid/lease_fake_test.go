@@ -72,12 +72,12 @@ func (f *fakeLeaser) Release(_ context.Context, next time.Time) error {
 func at(tick int64) time.Time { return small.Epoch.Add(time.Duration(tick) * time.Second) }
 
 // leased is a config for the layout small, whose clock shows tick 5.
-func leased() (uid.Config, *clock) {
+func leased() (uid.CachedConfig, *clock) {
 	c := clockAt(start)
-	return uid.Config{Layout: small, Now: c.now}, c
+	return uid.CachedConfig{Layout: small, Now: c.now}, c
 }
 
-func cachedUnder(t *testing.T, f *fakeLeaser, config uid.Config) *uid.Cached {
+func cachedUnder(t *testing.T, f *fakeLeaser, config uid.CachedConfig) *uid.Cached {
 	t.Helper()
 	gen, err := uid.NewCached(context.Background(), f, config)
 	if err != nil {
@@ -87,7 +87,7 @@ func cachedUnder(t *testing.T, f *fakeLeaser, config uid.Config) *uid.Cached {
 	return gen
 }
 
-func defaultUnder(t *testing.T, f *fakeLeaser, config uid.Config) *uid.Default {
+func defaultUnder(t *testing.T, f *fakeLeaser, config uid.CachedConfig) *uid.Default {
 	t.Helper()
 	gen, err := uid.NewDefault(context.Background(), f, byClock(config))
 	if err != nil {

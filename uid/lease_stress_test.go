@@ -18,10 +18,10 @@ import (
 func TestLeaseStress(t *testing.T) {
 	for name, open := range map[string]func(*testing.T, *fakeLeaser, *clock) generator{
 		"cached": func(t *testing.T, f *fakeLeaser, c *clock) generator {
-			return cachedUnder(t, f, uid.Config{Layout: small, Now: c.now, BoostPower: 1, MaxBorrow: -1})
+			return cachedUnder(t, f, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1, MaxBorrow: -1})
 		},
 		"default": func(t *testing.T, f *fakeLeaser, c *clock) generator {
-			return defaultUnder(t, f, uid.Config{Layout: small, Now: c.now})
+			return defaultUnder(t, f, uid.CachedConfig{Layout: small, Now: c.now})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

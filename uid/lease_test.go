@@ -26,12 +26,12 @@ func TestCachedStampsWhatIsGranted(t *testing.T) {
 			t.Errorf("%+v, %v; want tick %d of worker 7", parts, err, want)
 		}
 	}
-	away := errors.New("database away")
-	f.granted(7, f.from, f.until, away)
+	unavailable := errors.New("database unavailable")
+	f.granted(7, f.from, f.until, unavailable)
 	id, err := gen.Next()
 	var reservation *uid.ReservationError
-	if id != 0 || !errors.Is(err, uid.ErrReservation) || !errors.Is(err, away) || !errors.As(err, &reservation) {
-		t.Fatalf("Next() = %d, %v; want ErrReservation because of %v", id, err, away)
+	if id != 0 || !errors.Is(err, uid.ErrReservation) || !errors.Is(err, unavailable) || !errors.As(err, &reservation) {
+		t.Fatalf("Next() = %d, %v; want ErrReservation because of %v", id, err, unavailable)
 	}
 	if reservation.Worker != 7 || !reservation.Until.Equal(f.until) || !reservation.From.Equal(at(21)) {
 		t.Errorf("%+v", reservation)
@@ -40,7 +40,7 @@ func TestCachedStampsWhatIsGranted(t *testing.T) {
 		t.Errorf("Use was told %v and %v, want the end of tick 23 and of the last that may be borrowed", used, most)
 	}
 	stats := gen.Stats()
-	if stats.LeaseError != away || !stats.ReservedUntil.Equal(f.until) || stats.Worker != 7 || stats.WorkerChanges != 0 {
+	if stats.LeaseError != unavailable || !stats.ReservedUntil.Equal(f.until) || stats.Worker != 7 || stats.WorkerChanges != 0 {
 		t.Errorf("%+v", stats)
 	}
 	f.granted(7, f.from, at(30), nil)
@@ -139,7 +139,7 @@ func TestDefaultChangesNumberInAFullTick(t *testing.T) {
 			layout := bubble
 			layout.SequenceBits = 2
 			f := &fakeLeaser{number: 7, until: layout.End()}
-			gen := defaultUnder(t, f, uid.Config{Layout: layout})
+			gen := defaultUnder(t, f, uid.CachedConfig{Layout: layout})
 			defer gen.Close()
 			last, parts := uid.ID(0), bits.Parts{}
 			for parts.Sequence < 3 {
@@ -170,7 +170,7 @@ func TestDefaultChangesNumberAfterTheFirstID(t *testing.T) {
 	for range 50 { // the first sequence is random
 		clock := clockAt(start)
 		f := &fakeLeaser{number: 7, until: layout.End()}
-		gen := defaultUnder(t, f, uid.Config{Layout: layout, Now: clock.now})
+		gen := defaultUnder(t, f, uid.CachedConfig{Layout: layout, Now: clock.now})
 		last := mustNext(t, gen)
 		f.granted(3, time.Time{}, layout.End(), nil)
 		if id, err := gen.Wait(ended()); !errors.Is(err, context.Canceled) {
@@ -199,11 +199,11 @@ func TestDefaultUnderAGrant(t *testing.T) {
 	if used, most := f.told(); !used.Equal(at(8)) || !most.Equal(at(8)) {
 		t.Errorf("Use was told %v and %v, want the end of tick 7", used, most)
 	}
-	away := errors.New("database away")
-	f.granted(7, f.from, f.until, away)
+	unavailable := errors.New("database unavailable")
+	f.granted(7, f.from, f.until, unavailable)
 	c.step(2 * time.Second)
-	if id, err := gen.Next(); id != 0 || !errors.Is(err, away) {
-		t.Errorf("Next() = %d, %v; want %v", id, err, away)
+	if id, err := gen.Next(); id != 0 || !errors.Is(err, unavailable) {
+		t.Errorf("Next() = %d, %v; want %v", id, err, unavailable)
 	}
 	f.granted(7, f.from, at(10), nil)
 	if got := tick(t, gen); got != 9 {
@@ -259,7 +259,7 @@ func TestDefaultChangesNumberAtTheEndOfATick(t *testing.T) {
 // A layout may use all of int64: its last tick has no one after it.
 func TestWidestLayout(t *testing.T) {
 	layout := bits.Layout{TimeBits: 63, Epoch: small.Epoch, Unit: time.Millisecond}
-	config := uid.Config{Layout: layout}
+	config := uid.CachedConfig{Layout: layout}
 	for _, gen := range []generator{
 		cachedUnder(t, &fakeLeaser{number: 0, until: time.Now().Add(time.Hour)}, config),
 		defaultUnder(t, &fakeLeaser{number: 0, until: time.Now().Add(time.Hour)}, config),

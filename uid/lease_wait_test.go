@@ -15,7 +15,7 @@ import (
 // underBubble opens each kind of generator under a lease in virtual time.
 var underBubble = map[string]func(*fakeLeaser) (generator, error){
 	"cached": func(f *fakeLeaser) (generator, error) {
-		return uid.NewCached(context.Background(), f, uid.Config{Layout: bubble})
+		return uid.NewCached(context.Background(), f, uid.CachedConfig{Layout: bubble})
 	},
 	"default": func(f *fakeLeaser) (generator, error) {
 		return uid.NewDefault(context.Background(), f, uid.DefaultConfig{Layout: bubble})
@@ -26,10 +26,10 @@ var underBubble = map[string]func(*fakeLeaser) (generator, error){
 }
 
 // A call that waits for more reserved time goes on at the moment of the grant. Wait
-// and WaitN wait even while the store is away; Next then fails.
+// and WaitN wait even while the store is unavailable; Next then fails.
 func TestWaitsUntilMoreIsGranted(t *testing.T) {
 	for name, open := range underBubble {
-		for _, away := range []error{nil, errors.New("database away")} {
+		for _, unavailable := range []error{nil, errors.New("database unavailable")} {
 			synctest.Test(t, func(t *testing.T) {
 				f := &fakeLeaser{number: 7, until: bubble.Epoch.Add(time.Second)}
 				gen, err := open(f)
@@ -40,16 +40,16 @@ func TestWaitsUntilMoreIsGranted(t *testing.T) {
 					_, err = gen.WaitN(ended(), make([]uid.ID, 1))
 				}
 				time.Sleep(time.Second)
-				f.granted(7, time.Time{}, f.until, away)
-				if away != nil {
-					if id, err := gen.Next(); id != 0 || !errors.Is(err, uid.ErrReservation) || !errors.Is(err, away) {
-						t.Errorf("%s: Next() = %d, %v, want ErrReservation because of %v", name, id, err, away)
+				f.granted(7, time.Time{}, f.until, unavailable)
+				if unavailable != nil {
+					if id, err := gen.Next(); id != 0 || !errors.Is(err, uid.ErrReservation) || !errors.Is(err, unavailable) {
+						t.Errorf("%s: Next() = %d, %v, want ErrReservation because of %v", name, id, err, unavailable)
 					}
 				}
 				begun := time.Now()
 				time.AfterFunc(300*time.Millisecond, func() { f.granted(7, time.Time{}, bubble.Epoch.Add(time.Minute), nil) })
 				if id, err := gen.Wait(t.Context()); id == 0 || err != nil || time.Since(begun) != 300*time.Millisecond {
-					t.Errorf("%s, %v: Wait() = %d, %v after %v, want an id after 300ms", name, away, id, err, time.Since(begun))
+					t.Errorf("%s, %v: Wait() = %d, %v after %v, want an id after 300ms", name, unavailable, id, err, time.Since(begun))
 				}
 				gen.Close()
 			})
@@ -83,7 +83,7 @@ func TestBorrowsNothingBeyondTheEnd(t *testing.T) {
 	for _, borrow := range []time.Duration{time.Hour, math.MaxInt64} {
 		_, logger := recorder()
 		f := &fakeLeaser{number: 7}
-		cachedUnder(t, f, uid.Config{Layout: small, MaxBorrow: borrow, Logger: logger, Now: clockAt(small.End().Add(-time.Minute)).now})
+		cachedUnder(t, f, uid.CachedConfig{Layout: small, MaxBorrow: borrow, Logger: logger, Now: clockAt(small.End().Add(-time.Minute)).now})
 		if _, most := f.told(); !most.Equal(small.End()) {
 			t.Errorf("MaxBorrow %v: Use was told %v, want the layout's end, %v", borrow, most, small.End())
 		}

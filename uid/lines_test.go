@@ -31,7 +31,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 		}},
 		{"Default", []field{
 			{"bits", unsafe.Offsetof(d.bits)},
-			{"window", unsafe.Offsetof(d.window)},
+			{"grant", unsafe.Offsetof(d.grant)},
 			{"clock", unsafe.Offsetof(d.clock) + unsafe.Sizeof(d.clock) - 8},
 		}, []field{
 			{"last", unsafe.Offsetof(d.last) + cacheline.Size - 8},
@@ -42,7 +42,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 		{"Slots", []field{
 			{"slots", unsafe.Offsetof(s.slots)},
 			{"mask", unsafe.Offsetof(s.mask)},
-			{"window", unsafe.Offsetof(s.window)},
+			{"grant", unsafe.Offsetof(s.grant)},
 			{"issuer", unsafe.Offsetof(s.issuer)},
 		}, []field{
 			{"earlier", unsafe.Offsetof(s.earlier)},

@@ -117,7 +117,7 @@ func TestStockEpoch(t *testing.T) {
 		if end := layout.End().Format(time.TimeOnly); !strings.Contains(string(text), "at "+end) {
 			t.Errorf("MIGRATING.md lacks %s, the end of %s", end, layout)
 		}
-		if _, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.Config{Layout: layout}); err == nil {
+		if _, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.CachedConfig{Layout: layout}); err == nil {
 			t.Errorf("%s makes ids, want it over", layout)
 		}
 	}
@@ -199,7 +199,7 @@ func TestLaterEpoch(t *testing.T) {
 // TestFirstTick: the first id is of the present tick.
 func TestFirstTick(t *testing.T) {
 	now := time.Date(2026, time.November, 20, 10, 0, 0, 999_000_000, time.UTC)
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.Config{Now: func() time.Time { return now }})
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.CachedConfig{Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

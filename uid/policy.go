@@ -6,7 +6,7 @@ import (
 	"github.com/uidring/uidring/internal/guard"
 )
 
-// A Refusal tells a policy (Config.RejectedTake) why a call found no id ready. If
+// A Refusal tells a policy (CachedConfig.RejectedTake) why a call found no id ready. If
 // the policy returns an error, the call fails with that error. If the policy
 // returns nil, the call tries again: it first fills an empty ring. At the limit of
 // borrowed or reserved time, it first sleeps until the clock has advanced or more
@@ -29,10 +29,10 @@ type Refusal struct {
 // more time can be reserved. If a reservation is under way, as after a great burst,
 // the call waits until the database has written it.
 func Help(r Refusal) error {
-	if reservation := (*ReservationError)(nil); errors.As(r.Err, &reservation) && reservation.Err == nil {
+	if errors.Is(r.Err, ErrRingEmpty) { // most often, so it comes first
 		return nil
 	}
-	if errors.Is(r.Err, ErrRingEmpty) {
+	if reservation := (*ReservationError)(nil); errors.As(r.Err, &reservation) && reservation.Err == nil {
 		return nil
 	}
 	return r.Err

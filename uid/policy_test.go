@@ -15,7 +15,7 @@ import (
 func TestPolicies(t *testing.T) {
 	// One tick may be made, so the ring runs empty at once, and then the bound
 	// is reached.
-	config := uid.Config{Layout: small, Now: clockAt(start).now, MaxBorrow: 1}
+	config := uid.CachedConfig{Layout: small, Now: clockAt(start).now, MaxBorrow: 1}
 	next3 := func(t *testing.T, policy func(uid.Refusal) error) error {
 		config := config
 		config.RejectedTake = policy
@@ -65,7 +65,7 @@ func TestPolicies(t *testing.T) {
 // at again, and the take throws anyway.
 func TestPolicyThatReturns(t *testing.T) {
 	asked := 0
-	gen := newCached(t, uid.Config{Layout: small, BoostPower: 1, MaxBorrow: -1, RejectedTake: func(uid.Refusal) error {
+	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, MaxBorrow: -1, RejectedTake: func(uid.Refusal) error {
 		asked++
 		return nil
 	}})
@@ -84,7 +84,7 @@ func TestPolicyThatReturns(t *testing.T) {
 
 func TestPolicyWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		gen := newCached(t, uid.Config{Layout: bubble, MaxBorrow: time.Nanosecond, RejectedTake: uid.Wait})
+		gen := newCached(t, uid.CachedConfig{Layout: bubble, MaxBorrow: time.Nanosecond, RejectedTake: uid.Wait})
 		begun := time.Now()
 		ids := make([]uid.ID, 20)
 		if n, err := gen.NextN(ids); n != 20 || err != nil {
@@ -107,7 +107,7 @@ func TestPolicyWait(t *testing.T) {
 // No policy is asked where no id can ever come.
 func TestClosedWhateverThePolicy(t *testing.T) {
 	var closed atomic.Bool
-	gen := newCached(t, uid.Config{
+	gen := newCached(t, uid.CachedConfig{
 		RejectedTake: func(uid.Refusal) error { t.Error("the policy was asked"); return nil },
 		RejectedPut: func(_ uid.ID, _ int64, err error) {
 			if closed.Load() || err != ringbuffer.ErrClosed {

@@ -30,7 +30,7 @@ func TestRange(t *testing.T) {
 	layout.SequenceBits = 3
 	for name, open := range map[string]func(*rand.Rand) (ranging, error){
 		"cached": func(r *rand.Rand) (ranging, error) {
-			config := uid.Config{Layout: layout, BoostPower: 1 + r.IntN(3), MaxAge: time.Duration(1+r.IntN(40)) * time.Second}
+			config := uid.CachedConfig{Layout: layout, BoostPower: 1 + r.IntN(3), MaxAge: time.Duration(1+r.IntN(40)) * time.Second}
 			config.MaxBorrow = time.Duration(r.IntN(30)) * time.Second
 			if r.IntN(4) == 0 {
 				config.MaxAge, config.MaxBorrow = -1, time.Minute
@@ -93,12 +93,12 @@ func TestRangeEnds(t *testing.T) {
 	id := func(tick, worker, sequence int64) uid.ID { return uid.ID(tick<<9 | worker<<1 | sequence) }
 	const most = 1<<31 - 1
 	clock := clockAt(start)
-	cached := func(config uid.Config) ranging {
+	cached := func(config uid.CachedConfig) ranging {
 		config.Layout, config.Now = small, clock.now
 		return newCached(t, config)
 	}
 	exact := newDefault(t, uid.DefaultConfig{Layout: small, Now: clock.now})
-	bounded := cached(uid.Config{MaxAge: 10 * time.Second, MaxBorrow: time.Minute})
+	bounded := cached(uid.CachedConfig{MaxAge: 10 * time.Second, MaxBorrow: time.Minute})
 	for _, test := range []struct {
 		name        string
 		gen         ranging
@@ -113,7 +113,7 @@ func TestRangeEnds(t *testing.T) {
 		{"the last tick", exact, small.End().Add(-time.Second), small.End(), id(most, 0, 0), id(most, 255, 1)},
 		{"age and borrowed time", bounded, at(100), at(103), id(90, 0, 0), id(162, 255, 1)},
 		{"near both ends", bounded, at(5), small.End().Add(-time.Minute), 1, id(most, 255, 1)},
-		{"without bounds", cached(uid.Config{MaxAge: -1, MaxBorrow: -1}), at(100), at(103), 1, id(most, 255, 1)},
+		{"without bounds", cached(uid.CachedConfig{MaxAge: -1, MaxBorrow: -1}), at(100), at(103), 1, id(most, 255, 1)},
 	} {
 		if first, last, err := test.gen.Range(test.from, test.to); first != test.first || last != test.last || err != nil {
 			t.Errorf("%s: Range() = %d, %d, %v, want %d, %d", test.name, first, last, err, test.first, test.last)

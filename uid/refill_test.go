@@ -19,7 +19,7 @@ import (
 func TestWaitsForTheRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		layout := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 1, Epoch: bubble.Epoch, Unit: 10 * time.Millisecond}
-		gen := newCached(t, uid.Config{Layout: layout, MaxBorrow: 500 * time.Millisecond})
+		gen := newCached(t, uid.CachedConfig{Layout: layout, MaxBorrow: 500 * time.Millisecond})
 		begun := time.Now()
 		for tick := range time.Duration(200) {
 			if n, err := gen.WaitN(t.Context(), make([]uid.ID, 2)); n != 2 || err != nil {
@@ -39,7 +39,7 @@ func TestWaitNoticesAStepAhead(t *testing.T) {
 	for _, name := range []string{"cached", "default"} {
 		synctest.Test(t, func(t *testing.T) {
 			var ahead atomic.Int64
-			config := uid.Config{
+			config := uid.CachedConfig{
 				Layout:    bits.Layout{TimeBits: 31, WorkerBits: 8, Epoch: bubble.Epoch, Unit: 24 * time.Hour},
 				MaxBorrow: 1,
 				Now:       func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
@@ -70,7 +70,7 @@ func TestAttempts(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			enough := errors.New("enough")
 			var told []string
-			gen := newCached(t, uid.Config{Layout: small, Now: clockAt(start).now, MaxBorrow: 1, RejectedTake: func(r uid.Refusal) error {
+			gen := newCached(t, uid.CachedConfig{Layout: small, Now: clockAt(start).now, MaxBorrow: 1, RejectedTake: func(r uid.Refusal) error {
 				told = append(told, fmt.Sprint(errors.Is(r.Err, uid.ErrBorrowLimit), r.Attempt))
 				if len(told) == 6 {
 					return enough
@@ -105,7 +105,7 @@ func TestEveryCallHasTheRingFilled(t *testing.T) {
 		"All": func(gen *uid.Cached, ids []uid.ID) (int, error) { return drawLoop(gen, ids), nil },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			gen := newCached(t, uid.Config{Layout: bubble})
+			gen := newCached(t, uid.CachedConfig{Layout: bubble})
 			synctest.Wait()
 			if n, err := draw(gen, make([]uid.ID, 12)); n != 12 || err != nil {
 				t.Fatalf("%s: %d, %v", name, n, err)
@@ -135,7 +135,7 @@ func TestThreshold(t *testing.T) {
 		{42, 16, 50, 1 << 57},
 	} {
 		layout := bits.Layout{TimeBits: 20, SequenceBits: test.sequenceBits, Epoch: start, Unit: time.Second}
-		gen := newCachedOf(t, 0, uid.Config{Layout: layout, Now: clockAt(start).now, BoostPower: test.boost, PaddingFactor: test.factor})
+		gen := newCachedOf(t, 0, uid.CachedConfig{Layout: layout, Now: clockAt(start).now, BoostPower: test.boost, PaddingFactor: test.factor})
 		if got := gen.Stats().Threshold; got != test.want {
 			t.Errorf("%+v: threshold %d, want %d", test, got, test.want)
 		}

@@ -124,7 +124,7 @@ func TestCachedIsEven(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			layout := bits.Default()
 			layout.Epoch = bubble.Epoch
-			gen := newCached(t, uid.Config{Layout: layout})
+			gen := newCached(t, uid.CachedConfig{Layout: layout})
 			sequences := newTally(1 << 13)
 			ids := make([]uid.ID, test.rate)
 			for range test.seconds {

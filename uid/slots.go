@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/invalid"
 )
 
 // DefaultSlots is the default of SlotsConfig.Slots.
@@ -27,12 +28,12 @@ const MaxSlots = 1 << 16
 var ErrSlotsFull = errors.New("uid: all slots are full")
 
 // SlotsConfig configures a [Slots] generator. The zero SlotsConfig is the default,
-// and so is every zero field. Errors are as for [Config].
+// and so is every zero field. Errors are as for [CachedConfig].
 type SlotsConfig struct {
 	// Layout is how ids are laid out; zero is [bits.Default].
 	Layout bits.Layout
 
-	// Succeeds is an earlier layout of the store: see [Config].
+	// Succeeds is an earlier layout of the store: see [CachedConfig].
 	Succeeds bits.Layout
 
 	// Slots is how many ticks the generator remembers: a power of two from 1 to
@@ -47,15 +48,19 @@ type SlotsConfig struct {
 	Logger *slog.Logger
 }
 
-func (c *SlotsConfig) prepare() error {
-	var f faults
-	f.layouts(&c.Layout, c.Succeeds)
+// Validate returns an error that names every wrong field, and matches [ErrConfig].
+func (c SlotsConfig) Validate() error { return c.prepare().Err() }
+
+// prepare fills in the defaults and returns the wrong fields.
+func (c *SlotsConfig) prepare() *invalid.List {
+	faults := invalid.Of("uid", ErrConfig)
+	checkLayouts(faults, &c.Layout, c.Succeeds)
 	c.Slots = cmp.Or(c.Slots, DefaultSlots)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.Slots < 1 || c.Slots > MaxSlots || c.Slots&(c.Slots-1) != 0 {
-		f.add("Slots", c.Slots, fmt.Sprintf("a power of two from 1 to %d", MaxSlots))
+		faults.Add("Slots", c.Slots, fmt.Sprintf("a power of two from 1 to %d", MaxSlots))
 	}
-	return errors.Join(f...)
+	return faults
 }
 
 // Slots makes ids whatever its clock does: a step of any size, back or ahead,
@@ -114,11 +119,9 @@ const shutSlot = math.MaxUint64
 // the start only. Errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange],
 // or come from the leaser.
 func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, error) {
-	if err := config.prepare(); err != nil {
-		return nil, err
-	}
+	faults := config.prepare()
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1}
-	if err := g.open(g, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := g.open(g, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.start = rand.Int64N(max((g.bits.MaxSequence()+1)/2, 1)) // so that short-lived processes are even too
@@ -133,7 +136,7 @@ func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, e
 
 // renew makes slots for another number. It leaves out tick 0, where worker 0 would
 // have id 0, which stands for no id.
-func (g *Slots) renew(w *window) {
+func (g *Slots) renew(w *grant) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	floor := max(w.first, g.bits.Tick(g.now()), 1)
@@ -181,17 +184,17 @@ func (g *Slots) Next() (ID, error) {
 }
 
 // claim takes at most limit consecutive ids of one slot. While the number changes,
-// the window is empty, or of another number than the slots.
+// the grant is empty, or of another number than the slots.
 func (g *Slots) claim(ctx context.Context, limit int64, wait bool) (Run, error) {
 	for {
-		w, s := g.window.Load(), g.slots.Load()
+		w, s := g.grant.Load(), g.slots.Load()
 		tick := g.clock.tick()
 		if w.worker == s.worker {
 			if run := g.fromSlots(w, s, tick, limit); run.N > 0 {
 				return run, nil
 			}
 		}
-		if w != g.window.Load() {
+		if w != g.grant.Load() {
 			continue
 		}
 		ended := ctx.Err() != nil
@@ -202,7 +205,7 @@ func (g *Slots) claim(ctx context.Context, limit int64, wait bool) (Run, error) 
 }
 
 // fromSlots takes ids from the slot of tick, or else from the next one with room.
-func (g *Slots) fromSlots(w *window, s *slots, tick, limit int64) Run {
+func (g *Slots) fromSlots(w *grant, s *slots, tick, limit int64) Run {
 	if tick > w.last {
 		g.use(tick)
 	}
@@ -245,7 +248,7 @@ func (g *Slots) fromSlots(w *window, s *slots, tick, limit int64) Run {
 }
 
 // pause waits until a slot may have room, or returns why the call fails.
-func (g *Slots) pause(ctx context.Context, w *window, tick int64, wait bool) error {
+func (g *Slots) pause(ctx context.Context, w *grant, tick int64, wait bool) error {
 	now := g.now()
 	switch {
 	case g.closed.Load():

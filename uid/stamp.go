@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -25,19 +26,19 @@ type stamp struct {
 	log      *slog.Logger
 	store    string // of the worker number, for the log
 
-	numbered func(*window) // called with a new number's window before it is installed, while nothing may be stamped
-	lost     func()        // called when a number was lost, and nothing may be stamped
-	extended func()        // called when the window was replaced
+	numbered func(*grant) // called with a new number's grant before it is installed, while nothing may be stamped
+	lost     func()       // called when a number was lost, and nothing may be stamped
+	extended func()       // called when the grant was replaced
 
-	// window is what may be stamped. granted writes it; Cached reads it for each
+	// grant is what may be stamped. granted writes it; Cached reads it for each
 	// tick and Default for each id.
-	window  atomic.Pointer[window]
+	grant   atomic.Pointer[grant]
 	changes atomic.Int64 // of the number; written by granted, read by Stats
 }
 
-// window is a number and the ticks that may be stamped under the number. It does not
-// change; a new window replaces it.
-type window struct {
+// grant is a lease.Grant in ticks: a number, and the ticks that may be stamped under the
+// number. It does not change; a new grant replaces it.
+type grant struct {
 	worker      int64     // the number, or the last one if none is held
 	first, last int64     // the ticks from first to last; none if last is less
 	until       time.Time // of the grant; zero is no end
@@ -46,20 +47,33 @@ type window struct {
 	replaced    chan struct{}
 }
 
-// empty is a window of no tick.
-func empty(worker int64, err error) *window {
-	return &window{worker: worker, last: -1, err: err, replaced: make(chan struct{})}
+// empty is a grant of no tick.
+func empty(worker int64, err error) *grant {
+	return &grant{worker: worker, last: -1, err: err, replaced: make(chan struct{})}
 }
 
 // covers reports whether tick may be stamped.
-func (w *window) covers(tick int64) bool { return w.first <= tick && tick <= w.last }
+func (w *grant) covers(tick int64) bool { return w.first <= tick && tick <= w.last }
 
 // prepare does the part of the start that needs no worker number, so that an unusable
-// layout uses up no number. The layout was checked before.
-func (s *stamp) prepare(layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
+// config uses up no number. faults are those of the config.
+func (s *stamp) prepare(faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
+	if now == nil {
+		now = time.Now
+	}
+	at := now()
+	if leaser == nil {
+		faults.Add("leaser", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or uid.StaticWorker(1)")
+	}
+	if at.Before(layout.Epoch) {
+		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "now or earlier: it is "+at.UTC().Format(time.RFC3339Nano))
+	}
+	if err := faults.Err(); err != nil {
+		return err
+	}
 	allocator, err := bits.NewAllocator(layout)
 	if err != nil {
-		return fmt.Errorf("%w: Layout: %w", ErrConfig, err)
+		return err
 	}
 	s.bits = *allocator // a copy, one load nearer to the hot paths
 	s.shift, s.width = layout.SequenceBits, layout.WorkerBits+layout.SequenceBits
@@ -68,16 +82,8 @@ func (s *stamp) prepare(layout, succeeds bits.Layout, now func() time.Time, logg
 		s.succeeds = layoutText(succeeds)
 	}
 	s.now, s.log = now, logger
-	if now == nil {
-		s.now = time.Now
-	}
-	s.numbered, s.lost, s.extended = func(*window) {}, func() {}, func() {}
-	s.window.Store(empty(-1, nil))
-	at := s.now()
-	if at.Before(layout.Epoch) {
-		return fmt.Errorf("%w: Layout: Epoch is %s, want it no later than now, %s", ErrConfig,
-			layout.Epoch.Format(time.RFC3339Nano), at.UTC().Format(time.RFC3339Nano))
-	}
+	s.numbered, s.lost, s.extended = func(*grant) {}, func() {}, func() {}
+	s.grant.Store(empty(-1, nil))
 	if !at.Before(s.end) {
 		return s.exhausted()
 	}
@@ -99,7 +105,7 @@ func (s *stamp) endsSoon(now time.Time) bool { return now.AddDate(1, 0, 0).After
 
 // Worker returns the number under which the generator stamps ids. It changes
 // only after a leased number was lost.
-func (s *stamp) Worker() int64 { return s.window.Load().worker }
+func (s *stamp) Worker() int64 { return s.grant.Load().worker }
 
 // Layout returns the layout of the generator's ids.
 func (s *stamp) Layout() bits.Layout { return s.bits.Layout() }
@@ -111,9 +117,6 @@ func (s *stamp) Parse(id ID) (bits.Parts, error) { return s.bits.Parse(int64(id)
 
 // take gets a worker number.
 func (s *stamp) take(ctx context.Context, leaser Leaser) error {
-	if leaser == nil {
-		return fmt.Errorf("%w: Leaser is nil, want one such as worker.NewRegistry(db) or uid.StaticWorker(1)", ErrConfig)
-	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("uid: take a worker number: %w", err)
 	}
@@ -127,7 +130,7 @@ func (s *stamp) take(ctx context.Context, leaser Leaser) error {
 	if named, ok := leaser.(fmt.Stringer); ok {
 		s.store = named.String()
 	}
-	if w := s.window.Load(); errors.Is(w.err, ErrWorkerRange) {
+	if w := s.grant.Load(); errors.Is(w.err, ErrWorkerRange) {
 		return errors.Join(w.err, closeWith(func(ctx context.Context) error { return s.giveBack(ctx, 0) }))
 	}
 	return nil
@@ -141,7 +144,7 @@ func layoutText(layout bits.Layout) string {
 
 // started logs what the generator stamps.
 func (s *stamp) started(kind string) {
-	w := s.window.Load()
+	w := s.grant.Load()
 	until := "no end"
 	if !w.until.IsZero() {
 		until = w.until.UTC().Format(time.RFC3339Nano)
@@ -149,16 +152,16 @@ func (s *stamp) started(kind string) {
 	s.log.Info("uid: started", "kind", kind, "layout", s.bits.Layout().String(), "worker", w.worker, "store", s.store, "reserved_until", until)
 }
 
-// granted replaces the window. It is called from one goroutine at a time.
+// granted replaces the grant. It is called from one goroutine at a time.
 func (s *stamp) granted(g lease.Grant) {
-	before := s.window.Load()
+	before := s.grant.Load()
 	w := empty(before.worker, g.Err)
 	switch {
 	case !g.Held: // ids so far were made under the last one
 	case g.Number < 0 || g.Number > s.bits.MaxWorker():
 		w = empty(g.Number, rangeError(g.Number, s.bits.MaxWorker()))
 	default:
-		w = s.windowOf(g)
+		w = s.grantOf(g)
 	}
 	if g.Held && g.Number != before.worker {
 		// Nothing is stamped while the number changes.
@@ -175,8 +178,8 @@ func (s *stamp) granted(g lease.Grant) {
 	s.extended()
 }
 
-// windowOf returns the window of a grant: the ticks that lie in it whole.
-func (s *stamp) windowOf(g lease.Grant) *window {
+// grantOf returns the number of a lease.Grant, and the ticks that lie in it whole.
+func (s *stamp) grantOf(g lease.Grant) *grant {
 	w := empty(g.Number, g.Err)
 	w.until, w.fresh = g.Until, g.Fresh
 	w.first = max(0, s.bits.Tick(g.From))
@@ -195,10 +198,10 @@ func (s *stamp) windowOf(g lease.Grant) *window {
 	return w
 }
 
-func (s *stamp) replace(w *window) { close(s.window.Swap(w).replaced) }
+func (s *stamp) replace(w *grant) { close(s.grant.Swap(w).replaced) }
 
 // uncovered is the error for a tick that w does not cover.
-func (s *stamp) uncovered(w *window) error {
+func (s *stamp) uncovered(w *grant) error {
 	e := &ReservationError{Worker: w.worker, Err: w.err}
 	if w.until.IsZero() {
 		return e // no number is held

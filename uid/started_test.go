@@ -24,7 +24,7 @@ func TestStartIsLogged(t *testing.T) {
 		want string
 	}{
 		{func(log *slog.Logger) (uid.Generator, error) {
-			return uid.NewCached(t.Context(), uid.StaticWorker(7), uid.Config{Layout: small, Now: clock.now, Logger: log})
+			return uid.NewCached(t.Context(), uid.StaticWorker(7), uid.CachedConfig{Layout: small, Now: clock.now, Logger: log})
 		}, "kind=Cached " + layout + `worker=7 store=uid.StaticWorker reserved_until="no end"`},
 		{func(log *slog.Logger) (uid.Generator, error) {
 			return uid.NewDefault(t.Context(), named{&fakeLeaser{number: 8, until: until}}, uid.DefaultConfig{Layout: small, Now: clock.now, Logger: log})

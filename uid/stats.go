@@ -29,16 +29,16 @@ type Stats struct {
 	Dropped      int64         // ids dropped for their age, with a lost number, or by Close
 	Refills      int64         // times that the executor filled the ring
 	Helps        int64         // ticks that takers put because the ring was empty
-	RejectedPuts int64         // ticks whose ids were dropped; see Config.RejectedPut
-	MaxBorrow    time.Duration // Config.MaxBorrow; negative is no bound
-	MaxAge       time.Duration // Config.MaxAge; negative is no bound
+	RejectedPuts int64         // ticks whose ids were dropped; see CachedConfig.RejectedPut
+	MaxBorrow    time.Duration // CachedConfig.MaxBorrow; negative is no bound
+	MaxAge       time.Duration // CachedConfig.MaxAge; negative is no bound
 	Borrowed     time.Duration // how far the last tick in the ring is ahead of the clock
 	LastError    error         // why the ring could not be filled; nil once it is full
 }
 
 // standing is the part of Stats that every generator of clocked ids has.
 func (s *stamp) standing(g *gate) Stats {
-	w := s.window.Load()
+	w := s.grant.Load()
 	return Stats{
 		Worker:         w.worker,
 		Waited:         time.Duration(g.waited.Load()),

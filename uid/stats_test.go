@@ -13,7 +13,7 @@ import (
 // are stamped ahead of it.
 func TestStatsOldestAge(t *testing.T) {
 	c := clockAt(start)
-	gen := newCached(t, uid.Config{Layout: small, Now: c.now, BoostPower: 1})
+	gen := newCached(t, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1})
 	if age := gen.Stats().OldestAge; age != 0 {
 		t.Errorf("a new generator's next id is %v old, want 0", age)
 	}
@@ -54,7 +54,7 @@ func TestStatsWaited(t *testing.T) {
 func TestStatsOfTheRing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told int64
-		gen := newCached(t, uid.Config{Layout: bubble, Schedule: "@every 1s", RejectedPut: func(uid.ID, int64, error) { told++ }})
+		gen := newCached(t, uid.CachedConfig{Layout: bubble, Schedule: "@every 1s", RejectedPut: func(uid.ID, int64, error) { told++ }})
 		synctest.Wait()
 		if s := gen.Stats(); s.Refills != 1 || s.Helps != 0 || s.RejectedPuts != 0 || s.Dropped != 0 {
 			t.Errorf("Stats() = %+v of a new generator, want 1 refill", s)

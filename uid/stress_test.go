@@ -23,8 +23,8 @@ func TestStress(t *testing.T) {
 	quiet := slog.New(slog.DiscardHandler)
 	// So small that the ring runs empty all the time.
 	tiny := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 3, Epoch: bits.Default().Epoch, Unit: time.Second}
-	empty := uid.Config{Layout: tiny, BoostPower: 1}
-	policy := func(p func(uid.Refusal) error) uid.Config {
+	empty := uid.CachedConfig{Layout: tiny, BoostPower: 1}
+	policy := func(p func(uid.Refusal) error) uid.CachedConfig {
 		config := empty
 		config.RejectedTake = p
 		return config
@@ -34,7 +34,7 @@ func TestStress(t *testing.T) {
 
 	for _, test := range []struct {
 		name   string
-		config uid.Config
+		config uid.CachedConfig
 		draw   func(gen *uid.Cached, ids []uid.ID) int
 		gaps   bool // ids are claimed that are not drawn
 	}{

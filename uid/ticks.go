@@ -29,7 +29,7 @@ func newTicks(s *stamp, maxBorrow, maxAge time.Duration) *ticks {
 }
 
 // next takes the tick max(last+1, now, floor), where the floor is the first
-// tick of the window. So time catches up after an idle night, and never goes
+// tick of the grant. So time catches up after an idle night, and never goes
 // back. An error takes no tick. next does not remember a clock beyond the layout's
 // end.
 func (t *ticks) next(ctx context.Context) (ringbuffer.Run, error) {
@@ -40,7 +40,7 @@ func (t *ticks) next(ctx context.Context) (ringbuffer.Run, error) {
 		return ringbuffer.Run{}, t.exhausted()
 	}
 	t.latest = max(t.latest, shown)
-	w := t.window.Load()
+	w := t.grant.Load()
 	tick := max(t.last.Load()+1, t.latest, w.first)
 	if t.maxBorrow >= 0 && tick-t.latest > t.borrow {
 		due := t.bits.Time(tick - t.borrow)

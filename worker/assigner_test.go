@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -54,26 +55,45 @@ var (
 	tables = []assigner{registry, leaser}
 )
 
-// option is a worker.TableOption, a worker.Option, a lease.Option, a lease.Node or a
-// *slog.Logger. The last two are for all assigners, each has an option of its own.
+// setup configures any assigner under test. Each takes the fields that it has.
+type setup struct {
+	table worker.StoreConfig
+	lease lease.Config
+}
+
+// option is a worker.StoreConfig, a lease.Config, a lease.Node or a *slog.Logger. Fields
+// that are set replace those of options before.
 type option any
 
 func logTo(l *slog.Logger) option { return l }
 
-// newRegistry leaves out what is for a Leaser.
-func newRegistry(db *gorm.DB, opts []option) *worker.Registry {
-	var own []worker.Option
+func setupOf(opts []option) (s setup) {
 	for _, opt := range opts {
 		switch opt := opt.(type) {
-		case worker.Option:
-			own = append(own, opt)
+		case worker.StoreConfig:
+			s.table.Table = cmp.Or(opt.Table, s.table.Table)
+			s.table.Beside = cmp.Or(opt.Beside, s.table.Beside)
+			s.table.Alone = s.table.Alone || opt.Alone
+			s.table.NoSchema = s.table.NoSchema || opt.NoSchema
+		case lease.Config:
+			s.lease = holding.Merge(s.lease, opt)
 		case lease.Node:
-			own = append(own, worker.WithNode(opt))
+			s.lease.Node = opt
 		case *slog.Logger:
-			own = append(own, worker.WithLogger(opt))
+			s.lease.Logger = opt
+		default:
+			panic(opt)
 		}
 	}
-	return worker.NewRegistry(db, own...)
+	return s
+}
+
+func newRegistry(db *gorm.DB, opts []option) *worker.Registry {
+	s := setupOf(opts)
+	return worker.NewRegistry(db, worker.RegistryConfig{
+		Table: s.table.Table, Beside: s.table.Beside, Alone: s.table.Alone, NoSchema: s.table.NoSchema,
+		Node: s.lease.Node, Logger: s.lease.Logger,
+	})
 }
 
 // leaserOn is a Leaser and its store.
@@ -83,26 +103,13 @@ type leaserOn struct {
 }
 
 func newLeaser(db *gorm.DB, opts []option) leaserOn {
-	var tables []worker.TableOption
-	var own []lease.Option
-	for _, opt := range opts {
-		switch opt := opt.(type) {
-		case worker.TableOption:
-			tables = append(tables, opt)
-		case lease.Option:
-			own = append(own, opt)
-		case lease.Node:
-			own = append(own, lease.WithNode(opt))
-		case *slog.Logger:
-			own = append(own, lease.WithLogger(opt))
-		}
-	}
-	s := worker.NewStore(db, tables...)
-	return leaserOn{lease.New(s, own...), s}
+	config := setupOf(opts)
+	s := worker.NewStore(db, config.table)
+	return leaserOn{lease.New(s, config.lease), s}
 }
 
 func (s *store) options(opts []option) []option {
-	return append([]option{worker.WithTable(s.Table), node}, opts...)
+	return append([]option{worker.StoreConfig{Table: s.Table}, node}, opts...)
 }
 
 // on returns the assigner under test on db.
@@ -157,7 +164,7 @@ var small = bits.Layout{TimeBits: 31, WorkerBits: 6, SequenceBits: 2, Epoch: tim
 // cached returns a generator of the layout small.
 func cached(t *testing.T, a uid.Leaser) *uid.Cached {
 	t.Helper()
-	gen, err := uid.NewCached(context.Background(), a, uid.Config{Layout: small})
+	gen, err := uid.NewCached(context.Background(), a, uid.CachedConfig{Layout: small})
 	if err != nil {
 		t.Fatal(err)
 	}

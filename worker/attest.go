@@ -46,7 +46,7 @@ type Attested struct {
 // starts after the restore may get a number in use before the next check. It may also
 // get the number of a stopped process that had stamped ids ahead of the clock. While
 // the database does not answer, generators continue. Attest logs to the registry's
-// logger (WithLogger).
+// logger.
 func Attest(registry *Registry, every time.Duration, then Response) *Attested {
 	return &Attested{registry, every, then}
 }

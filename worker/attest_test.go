@@ -40,7 +40,7 @@ type attestation struct {
 }
 
 // A row that is gone or not what its start wrote is answered as was asked for. A
-// database that is away is no evidence.
+// database that is unavailable is no evidence.
 func TestAttest(t *testing.T) {
 	each(t, []assigner{attested}, func(t *testing.T, s *store) {
 		var out logged.Text
@@ -53,9 +53,9 @@ func TestAttest(t *testing.T) {
 				gens = append(gens, &attestation{Cached: gen, then: then, tamper: tamper, number: gen.Worker()})
 			}
 		}
-		pool.Cut(errAway)
+		pool.Cut(errUnavailable)
 		servertest.Eventually(t, "it is logged that rows cannot be looked at", func() bool {
-			return out.Count("level=WARN", "cannot read", errAway.Error(), "table="+s.Table) == len(gens)
+			return out.Count("level=WARN", "cannot read", errUnavailable.Error(), "table="+s.Table) == len(gens)
 		})
 		for _, g := range gens {
 			g.issue(t)
@@ -143,7 +143,7 @@ func (g *attestation) renumbered(t *testing.T, s *store) {
 // that does not pass.
 func TestAttestCannotRegister(t *testing.T) {
 	t.Parallel()
-	for name, full := range map[string]bool{"away": false, "exhausted": true} {
+	for name, full := range map[string]bool{"unavailable": false, "exhausted": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSQLite(t)
@@ -165,8 +165,8 @@ func TestAttestCannotRegister(t *testing.T) {
 				}
 				return
 			}
-			pool.Cut(errAway)
-			h.Await(t, "the database is away", func(g lease.Grant) bool { return !g.Held && errors.Is(g.Err, errAway) })
+			pool.Cut(errUnavailable)
+			h.Await(t, "the database is unavailable", func(g lease.Grant) bool { return !g.Held && errors.Is(g.Err, errUnavailable) })
 			pool.Heal()
 			h.Await(t, "there is another number", func(g lease.Grant) bool { return g.Held && g.Number == 2 && g.Err == nil })
 		})

@@ -16,8 +16,8 @@ import (
 func TestBackfillNumbers(t *testing.T) {
 	t.Setenv("POD_NAME", "billing-7")
 	db := dbtest.New(t, "sqlite").DB
-	registry, leaser := worker.NewRegistry(db), worker.NewLeaser(db)
-	alone := worker.NewStore(db, worker.Beside(""))
+	registry, leaser := worker.NewRegistry(db, worker.RegistryConfig{}), worker.NewLeaser(db, lease.Config{})
+	alone := worker.NewStore(db, worker.StoreConfig{Alone: true})
 	for name, c := range map[string]struct {
 		leaser uid.Leaser
 		fresh  bool
@@ -25,8 +25,8 @@ func TestBackfillNumbers(t *testing.T) {
 		"Registry":                  {registry, true},
 		"attested Registry":         {worker.Attest(registry, time.Minute, worker.ResponseStopIssuing), true},
 		"Leaser":                    {leaser, false},
-		"Leaser that asks for one":  {lease.New(alone, lease.WithNumber(uid.StaticWorker(9))), false},
-		"Leaser of what is given":   {lease.New(alone, lease.WithNumber(registry)), false},
+		"Leaser that asks for one":  {lease.New(alone, lease.Config{Assigner: uid.StaticWorker(9)}), false},
+		"Leaser of what is given":   {lease.New(alone, lease.Config{Assigner: registry}), false},
 		"StatefulSet":               {worker.StatefulSet(), false},
 		"StaticWorker":              {uid.StaticWorker(11), false},
 		"an Assigner of the user's": {lease.Forever(uid.StaticWorker(12)), false},

@@ -13,6 +13,7 @@ import (
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // BenchmarkAssigner is the cost of an id under a number that is leased, beside one
@@ -31,7 +32,7 @@ func BenchmarkAssigner(b *testing.B) {
 		if err := db.Callback().Raw().Register("bench:count", func(*gorm.DB) { writes.Add(1) }); err != nil {
 			b.Fatal(err)
 		}
-		return worker.NewLeaser(db)
+		return worker.NewLeaser(db, lease.Config{})
 	}
 	assigners := []struct {
 		name     string
@@ -44,7 +45,7 @@ func BenchmarkAssigner(b *testing.B) {
 
 	for _, a := range assigners {
 		b.Run("generator=cached/worker="+a.name, func(b *testing.B) {
-			gen, err := uid.NewCached(ctx, a.assigner(b), uid.Config{MaxBorrow: -1, RejectedTake: uid.Wait})
+			gen, err := uid.NewCached(ctx, a.assigner(b), uid.CachedConfig{MaxBorrow: -1, RejectedTake: uid.Wait})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -28,11 +28,11 @@ func TestWrongClock(t *testing.T) {
 			{-70 * time.Second, nil, false},
 			{9 * time.Hour, nil, false},
 			{-9 * time.Hour, nil, false},
-			{9 * time.Hour, []option{lease.WithMaxSkew(10 * time.Hour)}, true},
-			{-9 * time.Hour, []option{lease.WithMaxSkew(10 * time.Hour)}, true},
+			{9 * time.Hour, []option{lease.Config{MaxSkew: 10 * time.Hour}}, true},
+			{-9 * time.Hour, []option{lease.Config{MaxSkew: 10 * time.Hour}}, true},
 		} {
 			now := func() time.Time { return time.Now().Add(tt.ahead) }
-			gen, err := uid.NewCached(context.Background(), s.leaser(s.DB, tt.opts...), uid.Config{Layout: small, Now: now})
+			gen, err := uid.NewCached(context.Background(), s.leaser(s.DB, tt.opts...), uid.CachedConfig{Layout: small, Now: now})
 			if tt.right {
 				if err != nil {
 					t.Errorf("%v ahead: %v", tt.ahead, err)
@@ -68,7 +68,7 @@ func TestClockGoesWrongLater(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		var out logged.Text
 		clock := new(offset)
-		a := s.leaser(s.DB, lease.WithExpiry(100*time.Millisecond), logTo(out.Logger()))
+		a := s.leaser(s.DB, lease.Config{Expiry: 100 * time.Millisecond}, logTo(out.Logger()))
 		gen, err := uid.NewDefault(context.Background(), a, uid.DefaultConfig{Layout: small, Now: clock.now})
 		if err != nil {
 			t.Fatal(err)

@@ -107,7 +107,7 @@ func TestAcquireRefused(t *testing.T) {
 }
 
 // A server may confirm a commit and lose it. A Registry notices at once, by
-// reading back, and a Leaser at its first beat. A Leaser that has waited long for the
+// reading back, and a Leaser at its first renewal. A Leaser that has waited long for the
 // answer reads the row, and inserts again: that is lost too.
 func TestAcquireDidNothing(t *testing.T) {
 	each(t, all, func(t *testing.T, s *store) {
@@ -122,7 +122,7 @@ func TestAcquireDidNothing(t *testing.T) {
 			wantNumbers(t, s)
 			return
 		}
-		h := holding.Take(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(logged.Text).Logger())), max22)
+		h := holding.Take(t, s.on(db, lease.Config{Expiry: 100 * time.Millisecond}, logTo(new(logged.Text).Logger())), max22)
 		believed.Store(true)
 		h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held && errors.Is(g.Err, lease.ErrRewound) })
 		g := h.Await(t, "there is a number again", func(g lease.Grant) bool { return g.Held && len(s.numbers(t)) == 1 })
@@ -155,12 +155,12 @@ func TestTakeoverCommit(t *testing.T) {
 	}
 }
 
-// beats returns a holder that beats every few milliseconds, and whose beats are
+// renewing returns a holder that renews every few milliseconds, and whose renewals are
 // committed as c does it once the number is held.
-func beats(t *testing.T, s *store, c commit) (*holding.Holder, *dbtest.Pool) {
+func renewing(t *testing.T, s *store, c commit) (*holding.Holder, *dbtest.Pool) {
 	t.Helper()
 	db, pool := s.Pooled(t)
-	h := holding.Take(t, covered{s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(logged.Text).Logger())), t, s}, 0)
+	h := holding.Take(t, covered{s.on(db, lease.Config{Expiry: 100 * time.Millisecond}, logTo(new(logged.Text).Logger())), t, s}, 0)
 	pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
 		if tx.Wrote("UPDATE") {
 			return c(tx)
@@ -174,7 +174,7 @@ func beats(t *testing.T, s *store, c commit) (*holding.Holder, *dbtest.Pool) {
 // out how far it has reserved.
 func TestExtendAnswersLost(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h, pool := beats(t, s, lost)
+		h, pool := renewing(t, s, lost)
 		until := h.Last().Until
 		for range 3 {
 			until = h.Await(t, "more is reserved", func(g lease.Grant) bool { return g.Until.After(until) }).Until
@@ -189,7 +189,7 @@ func TestExtendAnswersLost(t *testing.T) {
 // when they succeed.
 func TestExtendRefused(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h, pool := beats(t, s, refused)
+		h, pool := renewing(t, s, refused)
 		kept := h.Await(t, "the failure is told", func(g lease.Grant) bool { return errors.Is(g.Err, errAnswer) })
 		told := len(h.History())
 		servertest.Eventually(t, "it is told again", func() bool { return len(h.History()) > told+2 })
@@ -207,7 +207,7 @@ func TestExtendRefused(t *testing.T) {
 func TestExtendCommitsLate(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Impatient(t).Pooled(t)
-		h := holding.Take(t, s.on(db, lease.WithExpiry(100*time.Millisecond), logTo(new(logged.Text).Logger())), 0)
+		h := holding.Take(t, s.on(db, lease.Config{Expiry: 100 * time.Millisecond}, logTo(new(logged.Text).Logger())), 0)
 		late, done := make(chan struct{}), make(chan error, 1)
 		var first atomic.Bool
 		pool.Set(dbtest.Faults{Outlives: true, Commit: func(tx *dbtest.Tx) error {
@@ -256,16 +256,16 @@ func TestReleaseCommit(t *testing.T) {
 
 // If a number cannot be given back, the error comes in time and wraps the
 // driver's.
-func TestReleaseAway(t *testing.T) {
+func TestReleaseUnavailable(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Pooled(t)
 		h := holding.Take(t, s.on(db), 0)
-		pool.Cut(errAway)
+		pool.Cut(errUnavailable)
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 		defer cancel()
 		err := h.Release(ctx, time.Now())
-		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errAway) {
-			t.Errorf("Release = %v; want the end of the context, and why: %v", err, errAway)
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errUnavailable) {
+			t.Errorf("Release = %v; want the end of the context, and why: %v", err, errUnavailable)
 		}
 		if again := h.Release(context.Background(), time.Now()); !errors.Is(again, err) {
 			t.Errorf("Release again = %v; want the same", again)

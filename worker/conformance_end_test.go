@@ -15,8 +15,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// errAway is what a database says that is not there.
-var errAway = errors.New("the database is away")
+// errUnavailable is what a database says that is not there.
+var errUnavailable = errors.New("the database is unavailable")
 
 // A number is given back once, whoever asks how often, and from wherever.
 func TestReleaseOnce(t *testing.T) {
@@ -134,7 +134,7 @@ func TestGeneratorRestarts(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		var all ids
 		var end time.Time
-		a := s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(5)))
+		a := s.leaser(s.DB, lease.Config{Assigner: uid.StaticWorker(5)})
 		for start := range 4 {
 			gen := cached(t, a)
 			first, err := all.draw(t, gen, 1)
@@ -161,18 +161,17 @@ func TestGeneratorRestarts(t *testing.T) {
 func TestTakeover(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Pooled(t)
-		opts := []option{lease.WithExpiry(100 * time.Millisecond), lease.WithWindow(time.Hour),
-			lease.WithNumber(uid.StaticWorker(3)), logTo(new(logged.Text).Logger())}
+		opts := []option{lease.Config{Expiry: 100 * time.Millisecond, Window: time.Hour, Assigner: uid.StaticWorker(3)}, logTo(new(logged.Text).Logger())}
 		var all ids
-		// The old one is not to take a late beat of the heir's for its death.
-		old := cached(t, s.leaser(db, append(opts, lease.WithExpiry(10*time.Second))...))
+		// The old one is not to take a late renewal of the heir's for its death.
+		old := cached(t, s.leaser(db, append(opts, lease.Config{Expiry: 10 * time.Second})...))
 		if _, err := all.draw(t, old, 1000); err != nil {
 			t.Fatal(err)
 		}
-		pool.Cut(errAway)
+		pool.Cut(errUnavailable)
 		var heir *uid.Cached
 		servertest.Eventually(t, "the dead holder's number is taken", func() bool {
-			gen, err := uid.NewCached(context.Background(), s.leaser(s.DB, opts...), uid.Config{Layout: small})
+			gen, err := uid.NewCached(context.Background(), s.leaser(s.DB, opts...), uid.CachedConfig{Layout: small})
 			if heir = gen; err != nil && !errors.Is(err, lease.ErrHeld) {
 				t.Fatal(err)
 			}
@@ -186,7 +185,7 @@ func TestTakeover(t *testing.T) {
 		if _, err := all.draw(t, heir, 1000); err != nil {
 			t.Error(err)
 		}
-		end := runDry(t, old, &all, errAway)
+		end := runDry(t, old, &all, errUnavailable)
 		if heir.Worker() != 3 || old.Worker() != 3 {
 			t.Errorf("workers %d and %d, want 3", old.Worker(), heir.Worker())
 		}
@@ -231,18 +230,18 @@ func runDry(t *testing.T, gen *uid.Cached, all *ids, cause error) time.Time {
 func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Pooled(t)
-		opts := []option{lease.WithExpiry(100 * time.Millisecond), logTo(new(logged.Text).Logger())}
+		opts := []option{lease.Config{Expiry: 100 * time.Millisecond}, logTo(new(logged.Text).Logger())}
 		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
 			err := tx.Tx.Commit()
 			if tx.Wrote("INSERT") {
-				pool.Cut(errAway)
-				return errors.Join(err, errAway)
+				pool.Cut(errUnavailable)
+				return errors.Join(err, errUnavailable)
 			}
 			return err
 		}})
 		h, err := try(t, s.leaser(db, opts...), 0)
-		if !errors.Is(err, errAway) || len(h.History()) != 0 {
-			t.Fatalf("granted %v, %v; want nothing, for %v", h.History(), err, errAway)
+		if !errors.Is(err, errUnavailable) || len(h.History()) != 0 {
+			t.Fatalf("granted %v, %v; want nothing, for %v", h.History(), err, errUnavailable)
 		}
 		dead, ok := s.row(t, 0)
 		if !ok || dead.Heartbeat == 0 {

@@ -103,7 +103,7 @@ func TestNumbersBeyondTheLimit(t *testing.T) {
 // no new one: the number with the least Until.
 func TestReservedNumbersComeLast(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		a := s.leaser(s.DB, lease.WithWindow(24*time.Hour))
+		a := s.leaser(s.DB, lease.Config{Window: 24 * time.Hour})
 		now := time.Now()
 		ahead := []time.Duration{3 * time.Hour, time.Hour, 2 * time.Hour}
 		var held []*holding.Holder

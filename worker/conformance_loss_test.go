@@ -16,15 +16,15 @@ import (
 
 // The tests of this file take a number from its holder, who is alive.
 
-// beating has a Leaser look at its row often.
-var beating = lease.WithExpiry(100 * time.Millisecond)
+// quickly has a Leaser look at its row often.
+var quickly = lease.Config{Expiry: 100 * time.Millisecond}
 
 // A generator whose number was freed goes on under another, each id above the
 // last, and says so.
 func TestFreedUnderGenerator(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		var out logged.Text
-		a := s.leaser(s.DB, beating, logTo(out.Logger()))
+		a := s.leaser(s.DB, quickly, logTo(out.Logger()))
 		gen := cached(t, a)
 		var all ids
 		var last uid.ID
@@ -72,7 +72,7 @@ func TestFreedUnderGenerator(t *testing.T) {
 // reserved to.
 func TestFreedAndTakenAgain(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		a := s.leaser(s.DB, beating, logTo(new(logged.Text).Logger()))
+		a := s.leaser(s.DB, quickly, logTo(new(logged.Text).Logger()))
 		h := holding.Take(t, a, 0)
 		if err := a.Free(context.Background(), 0, true); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestFreedAndTakenAgain(t *testing.T) {
 // A row with another's token is another's.
 func TestOtherOwner(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(logged.Text).Logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, quickly, logTo(new(logged.Text).Logger())), max22)
 		r := s.usurp(t, 0)
 		lost := h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
 		if !errors.Is(lost.Err, lease.ErrLost) || errors.Is(lost.Err, lease.ErrRewound) {
@@ -135,7 +135,7 @@ func TestReleaseOfLost(t *testing.T) {
 func TestRowDeleted(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		var out logged.Text
-		h := holding.Take(t, s.leaser(s.DB, beating, logTo(out.Logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, quickly, logTo(out.Logger())), max22)
 		s.Exec(t, "DELETE FROM %s WHERE worker_id = 0", s.Table)
 		others := []int64{assign(t, s.leaser(s.DB)), assign(t, s.leaser(s.DB))}
 		lost := h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
@@ -160,7 +160,7 @@ func TestRowDeleted(t *testing.T) {
 // this generator go on upwards.
 func TestExactRowDeleted(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		gen := cached(t, s.leaser(s.DB, beating, lease.WithNumber(uid.StaticWorker(3)), logTo(new(logged.Text).Logger())))
+		gen := cached(t, s.leaser(s.DB, quickly, lease.Config{Assigner: uid.StaticWorker(3)}, logTo(new(logged.Text).Logger())))
 		var all ids
 		before, err := all.draw(t, gen, 100)
 		if err != nil {
@@ -185,7 +185,7 @@ func TestExactRowDeleted(t *testing.T) {
 func TestRowRestored(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		var all ids
-		gen := cached(t, s.leaser(s.DB, beating, logTo(new(logged.Text).Logger())))
+		gen := cached(t, s.leaser(s.DB, quickly, logTo(new(logged.Text).Logger())))
 		last, err := all.draw(t, gen, 100)
 		if err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestRowRestored(t *testing.T) {
 // The error says that the table has gone back.
 func TestRestoredError(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(logged.Text).Logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, quickly, logTo(new(logged.Text).Logger())), max22)
 		s.Exec(t, "UPDATE %s SET token = 'old', reserved_until = 1 WHERE worker_id = 0", s.Table)
 		lost := h.Await(t, "the loss is noticed", func(g lease.Grant) bool { return !g.Held })
 		if !errors.Is(lost.Err, lease.ErrLost) || !errors.Is(lost.Err, lease.ErrRewound) {
@@ -222,7 +222,7 @@ func TestRestoredError(t *testing.T) {
 // holder's still: it is raised again to what was granted.
 func TestReservationLowered(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		h := holding.Take(t, s.leaser(s.DB, beating, logTo(new(logged.Text).Logger())), max22)
+		h := holding.Take(t, s.leaser(s.DB, quickly, logTo(new(logged.Text).Logger())), max22)
 		s.Exec(t, "UPDATE %s SET reserved_until = 1 WHERE worker_id = 0", s.Table)
 		servertest.Eventually(t, "what is granted is reserved", func() bool {
 			g := h.Last()

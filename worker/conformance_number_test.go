@@ -14,11 +14,11 @@ import (
 )
 
 // The number that a source gives is held by one at a time, and free afterwards.
-func TestWithNumber(t *testing.T) {
+func TestAssignedNumber(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		holding.Take(t, s.leaser(s.DB), max22) // number 0, which nobody asks for
 		node := lease.Node{Host: "pod-7", Port: "8080", Type: lease.NodeContainer}
-		a := s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(7)), node)
+		a := s.leaser(s.DB, lease.Config{Assigner: uid.StaticWorker(7)}, node)
 		past := time.Now().Add(-time.Minute)
 		for range 2 {
 			h := holding.Take(t, a, 7)
@@ -43,9 +43,9 @@ func TestWithNumber(t *testing.T) {
 }
 
 // Of many that ask for one number at once, one has it.
-func TestWithNumberAtOnce(t *testing.T) {
+func TestAssignedNumberAtOnce(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		a := s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(0)))
+		a := s.leaser(s.DB, lease.Config{Assigner: uid.StaticWorker(0)})
 		const starters = 8
 		errs := make(chan error)
 		for range starters {
@@ -70,14 +70,14 @@ func TestWithNumberAtOnce(t *testing.T) {
 }
 
 // A number that is claimed anew leaves the count of numbers given where it is.
-func TestWithNumberLeavesTheCount(t *testing.T) {
+func TestAssignedNumberLeavesTheCount(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		a := s.leaser(s.DB)
 		for range 3 {
 			assign(t, a)
 		}
 		s.Exec(t, "DELETE FROM %s WHERE worker_id IN (0, 2)", s.Table)
-		if got := assign(t, s.leaser(s.DB, lease.WithNumber(uid.StaticWorker(0)))); got != 0 {
+		if got := assign(t, s.leaser(s.DB, lease.Config{Assigner: uid.StaticWorker(0)})); got != 0 {
 			t.Errorf("number %d, want 0", got)
 		}
 		if got := assign(t, a); got != 3 {
@@ -90,7 +90,7 @@ func TestWithNumberLeavesTheCount(t *testing.T) {
 func TestWithStatefulSet(t *testing.T) {
 	t.Setenv("POD_NAME", "billing-3")
 	s := &store{newSQLite(t).Store, leaser}
-	a := s.leaser(s.DB, lease.WithNumber(worker.StatefulSet()))
+	a := s.leaser(s.DB, lease.Config{Assigner: worker.StatefulSet()})
 	if got := assign(t, a); got != 3 {
 		t.Errorf("number %d, want 3", got)
 	}
@@ -105,7 +105,7 @@ func TestWithStatefulSet(t *testing.T) {
 
 // What a source cannot tell, or the layout has no room for, is no number, and
 // nothing is written.
-func TestWithNumberRefused(t *testing.T) {
+func TestAssignedNumberRefused(t *testing.T) {
 	s := &store{newSQLite(t).Store, leaser}
 	s.create(t)
 	unknown := errors.New("who am I?")
@@ -117,7 +117,7 @@ func TestWithNumberRefused(t *testing.T) {
 		{uid.StaticWorker(8), "number is 8, want 0 to 7"},
 		{failingSource{unknown}, "who am I?"},
 	} {
-		_, err := try(t, s.leaser(s.DB, lease.WithNumber(tt.source)), 7)
+		_, err := try(t, s.leaser(s.DB, lease.Config{Assigner: tt.source}), 7)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v; want %q", err, tt.want)
 		}

@@ -99,7 +99,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		unlock := s.lock(t)
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		defer cancel()
-		number, err := take(t, ctx, s.on(s.DB, worker.WithoutSchema()), max22)
+		number, err := take(t, ctx, s.on(s.DB, worker.StoreConfig{NoSchema: true}), max22)
 		if number != 0 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%d, %v", number, err)
 		}
@@ -124,7 +124,7 @@ func TestOvertaken(t *testing.T) {
 			}
 			return err
 		}})
-		number, err := take(t, context.Background(), s.leaser(db, worker.WithoutSchema()), max22)
+		number, err := take(t, context.Background(), s.leaser(db, worker.StoreConfig{NoSchema: true}), max22)
 		if number != 1 || err != nil || !overtaken {
 			t.Errorf("%d, %v, overtaken %t; want number 1", number, err, overtaken)
 		}
@@ -157,7 +157,7 @@ func (s *store) lock(t *testing.T) (unlock func()) {
 	return func() { execute(statements[1]) }
 }
 
-func TestDatabaseAwayAtStart(t *testing.T) {
+func TestDatabaseUnavailableAtStart(t *testing.T) {
 	s := newSQLite(t)
 	gone := s.Open(t, s.URL)
 	if err := dbtest.Close(gone); err != nil {
@@ -175,7 +175,7 @@ func TestDatabaseAwayAtStart(t *testing.T) {
 		for _, a := range all {
 			t.Run(name+"/"+a.name, func(t *testing.T) {
 				s := &store{s.Store, a}
-				number, err := take(t, context.Background(), s.on(db, worker.WithoutSchema()), max22)
+				number, err := take(t, context.Background(), s.on(db, worker.StoreConfig{NoSchema: true}), max22)
 				if number != 0 || err == nil || !strings.HasPrefix(err.Error(), doing[a.name]+s.Table+": ") ||
 					errors.Unwrap(err) == nil {
 					t.Errorf("%d, %v", number, err)

@@ -1,8 +1,8 @@
 // Package worker gives a process its worker number from a database: the part of an
 // id that no other process shares.
 //
-//	gen, err := uid.NewCached(ctx, worker.NewRegistry(db), uid.Config{})
-//	gen, err := uid.NewCached(ctx, worker.NewLeaser(db), uid.Config{})
+//	gen, err := uid.NewCached(ctx, worker.NewRegistry(db, worker.RegistryConfig{}), uid.CachedConfig{})
+//	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{})
 //
 // [Registry] is uid-generator's DisposableWorkerIdAssigner: each start inserts one
 // row into the table WORKER_NODE, and takes the row's key as its number, which is
@@ -13,7 +13,7 @@
 // [NewLeaser] leases numbers from the table WORKER_LEASE: a number is free
 // again when its holder stops or crashes. Use it if processes restart often, or
 // if the layout has few worker bits. A holder writes four times a minute. If the
-// database is away for longer than a window (10 minutes of id space at the
+// database is unavailable for longer than a window (10 minutes of id space at the
 // layout's rate), ids stop. Package lease has the protocol, and works with other
 // stores.
 //
@@ -21,7 +21,7 @@
 // Kubernetes, Redis and ZooKeeper. [CHOOSING.md] compares the stores.
 //
 // [StatefulSet] is the ordinal of a Kubernetes pod. By itself it does not prevent two
-// holders of one number; with lease.WithNumber, a leaser does. [Attest] checks a
+// holders of one number; as the Assigner of a lease.Config, it does. [Attest] checks a
 // Registry's rows while their numbers are in use.
 //
 // All processes whose ids must differ use one database and one layout. Each table
@@ -41,10 +41,10 @@
 // # What the Registry assumes
 //
 //   - All processes whose ids must differ use one database, and WORKER_NODE, WORKER_LEASE
-//     or both. With other names, they use one table, or tables that [Beside] connects.
+//     or both. With other names, they use one table, or tables that Beside in a config connects.
 //   - The table's name means one table to all of them. On some servers, names that
 //     differ only in case are two tables. A search path may find a table in another
-//     schema; WithTable takes a qualified name.
+//     schema; the config takes a qualified name.
 //   - The key counter never goes back. If it does, numbers and ids can repeat; Attest
 //     notices while a number is in use, a start cannot notice.
 //   - A process is not cloned after it got its number (a virtual machine's snapshot,
@@ -53,7 +53,7 @@
 // The key counter goes back when
 //
 //   - the table is truncated, dropped or renamed: Assign then creates a new table,
-//     unless WithoutSchema is set;
+//     unless the config has NoSchema;
 //   - the table is restored from an old backup, or a replica that lacks the last
 //     commits is promoted;
 //   - a server crashes that does not flush commits (synchronous_commit off,
@@ -63,9 +63,9 @@
 //
 // # How each failure of the Registry ends
 //
-//   - The database is away at the start: the driver's error, with the operation
+//   - The database is unavailable at the start: the driver's error, with the operation
 //     and the table. Assign does not retry, and leaves nothing half-made.
-//   - The database is away later: nothing happens. The number stays valid for
+//   - The database is unavailable later: nothing happens. The number stays valid for
 //     the life of the process.
 //   - The insert is rolled back: an error and no number. The counter may have advanced,
 //     which leaves a gap.
@@ -100,7 +100,7 @@
 //
 // # Beside a Registry: from a Registry to a Leaser
 //
-// Change a service from NewRegistry(db) to NewLeaser(db) process by process, as any
+// Change a service from NewRegistry to NewLeaser process by process, as any
 // rolling change. Old and new processes get different numbers in every order of starts,
 // also after a step back, and beside Java services and older versions. A Leaser's new
 // number is a key of WORKER_NODE: the Leaser inserts a row there, as a Registry's start
@@ -110,7 +110,7 @@
 //
 // What could give a number twice fails with [ErrMixed], and names the ways out:
 //
-//   - lease.Range or lease.WithNumber, if the Registry's keys have reached the range;
+//   - Numbers or Assigner of a lease.Config, if the Registry's keys have reached the range;
 //   - a Registry's start whose key a Leaser has: by such a range, or from before there was
 //     a table WORKER_NODE. Each further start tries the next key.
 //

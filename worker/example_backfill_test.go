@@ -43,8 +43,8 @@ func ExampleRegistry_migration() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ctx, registry := context.Background(), worker.NewRegistry(db)
-	live, err := uid.NewCached(ctx, registry, uid.Config{Layout: layout})
+	ctx, registry := context.Background(), worker.NewRegistry(db, worker.RegistryConfig{})
+	live, err := uid.NewCached(ctx, registry, uid.CachedConfig{Layout: layout})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func ExampleNewLeaser() {
 	db, done := temporary()
 	defer done()
 
-	leaser := worker.NewLeaser(db)
+	leaser := worker.NewLeaser(db, lease.Config{})
 	state := func() lease.State {
 		rows, err := leaser.Leases(context.Background(), 1)
 		if err != nil {
@@ -31,7 +31,7 @@ func ExampleNewLeaser() {
 		}
 		return rows[0].State
 	}
-	gen, err := uid.NewCached(context.Background(), leaser, uid.Config{})
+	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -53,15 +53,15 @@ func ExampleStatefulSet() {
 	db, done := temporary()
 	defer done()
 
-	leaser := worker.NewLeaser(db, lease.WithNumber(worker.StatefulSet()))
-	gen, err := uid.NewCached(context.Background(), leaser, uid.Config{})
+	leaser := worker.NewLeaser(db, lease.Config{Assigner: worker.StatefulSet()})
+	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer gen.Close()
 	fmt.Println("worker", gen.Worker())
 
-	_, err = uid.NewCached(context.Background(), leaser, uid.Config{})
+	_, err = uid.NewCached(context.Background(), leaser, uid.CachedConfig{})
 	fmt.Println("a second pod of that name:", errors.Is(err, lease.ErrHeld))
 	// Output:
 	// worker 7
@@ -74,8 +74,8 @@ func ExampleAttest() {
 	db, done := temporary()
 	defer done()
 
-	registry := worker.NewRegistry(db)
-	gen, err := uid.NewCached(context.Background(), worker.Attest(registry, time.Minute, worker.ResponseStopIssuing), uid.Config{})
+	registry := worker.NewRegistry(db, worker.RegistryConfig{})
+	gen, err := uid.NewCached(context.Background(), worker.Attest(registry, time.Minute, worker.ResponseStopIssuing), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

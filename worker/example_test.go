@@ -28,7 +28,7 @@ func ExampleNewRegistry() {
 	db := open(filepath.Join(dir, "app.db"))
 	defer dbtest.Close(db)
 
-	registry := worker.NewRegistry(db)
+	registry := worker.NewRegistry(db, worker.RegistryConfig{})
 	for range 2 {
 		number, err := registry.Assign(context.Background(), 1<<22-1)
 		if err != nil {
@@ -46,7 +46,7 @@ func ExampleRegistry_Nodes() {
 	db := open(":memory:")
 	defer dbtest.Close(db)
 
-	registry := worker.NewRegistry(db, worker.WithNode(lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeContainer}))
+	registry := worker.NewRegistry(db, worker.RegistryConfig{Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeContainer}})
 	if _, err := registry.Assign(context.Background(), 1<<22-1); err != nil {
 		log.Fatal(err)
 	}
@@ -68,8 +68,8 @@ func ExampleRegistry_backfill() {
 	db := open(":memory:")
 	defer dbtest.Close(db)
 
-	registry := worker.NewRegistry(db)
-	live, err := uid.NewCached(ctx, registry, uid.Config{})
+	registry := worker.NewRegistry(db, worker.RegistryConfig{})
+	live, err := uid.NewCached(ctx, registry, uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,7 +2,5 @@ package worker
 
 import "time"
 
-// WithNow replaces a Registry's local clock.
-func WithNow(now func() time.Time) Option {
-	return registryOption(func(r *Registry) { r.now = now })
-}
+// SetNow replaces a Registry's local clock.
+func (r *Registry) SetNow(now func() time.Time) { r.now = now }

@@ -152,8 +152,8 @@ func TestWarnsOfClock(t *testing.T) {
 			{2 * time.Minute, true}, {-2 * time.Minute, true}, {9 * time.Hour, true},
 		} {
 			var out logged.Text
-			r := s.registry(s.DB, logTo(out.Logger()),
-				worker.WithNow(func() time.Time { return time.Now().Add(tt.ahead) }))
+			r := s.registry(s.DB, logTo(out.Logger()))
+			r.SetNow(func() time.Time { return time.Now().Add(tt.ahead) })
 			assign(t, r)
 			if got := out.Count("local_ahead") > 0; got != tt.warned {
 				t.Errorf("clock %v ahead: warned %t, want %t: %s", tt.ahead, got, tt.warned, &out)

@@ -20,7 +20,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 		old, next := bits.Default(), bits.LongLived()
 		start := func(layout, succeeds bits.Layout) (*uid.Cached, error) {
 			t.Helper()
-			gen, err := uid.NewCached(t.Context(), s.on(s.DB), uid.Config{Layout: layout, Succeeds: succeeds})
+			gen, err := uid.NewCached(t.Context(), s.on(s.DB), uid.CachedConfig{Layout: layout, Succeeds: succeeds})
 			if err == nil {
 				t.Cleanup(func() { gen.Close() })
 			}
@@ -77,7 +77,7 @@ func TestLayoutCannotBeRead(t *testing.T) {
 			}
 			return nil
 		}})
-		_, err := uid.NewCached(t.Context(), s.on(db), uid.Config{})
+		_, err := uid.NewCached(t.Context(), s.on(db), uid.CachedConfig{})
 		if !errors.Is(err, broken) {
 			t.Fatalf("%v, want %v", err, broken)
 		}

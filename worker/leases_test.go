@@ -46,11 +46,11 @@ func TestLeases(t *testing.T) {
 			if row.Created.Before(begun) || row.Created.After(ended) {
 				t.Errorf("row %+v: created is not in %v..%v", row, begun, ended)
 			}
-			beat := row.HeartbeatAt
+			heartbeat := row.HeartbeatAt
 			if state == lease.StateExpired {
-				beat = beat.Add(time.Minute)
+				heartbeat = heartbeat.Add(time.Minute)
 			}
-			if state == lease.StateFree && !beat.IsZero() || state != lease.StateFree && (beat.Before(begun) || beat.After(ended)) {
+			if state == lease.StateFree && !heartbeat.IsZero() || state != lease.StateFree && (heartbeat.Before(begun) || heartbeat.After(ended)) {
 				t.Errorf("row %+v: the heartbeat is not in %v..%v", row, begun, ended)
 			}
 			if window := row.ReservedUntil.Add(-lease.DefaultWindow); window.Before(begun) || window.After(ended) {
@@ -71,7 +71,7 @@ func TestLeases(t *testing.T) {
 // A holder gives signs of life, by which others tell that it lives.
 func TestHeartbeat(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		holding.Take(t, s.leaser(s.DB, beating), max22)
+		holding.Take(t, s.leaser(s.DB, quickly), max22)
 		first, _ := s.row(t, 0)
 		servertest.Eventually(t, "there are more signs of life", func() bool {
 			r, _ := s.row(t, 0)
@@ -86,7 +86,7 @@ func TestStateByExpiry(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		holding.Take(t, s.leaser(s.DB), max22).Kill()
 		servertest.Eventually(t, "the number expires", func() bool {
-			rows, err := s.leaser(s.DB, beating).Leases(context.Background(), 1)
+			rows, err := s.leaser(s.DB, quickly).Leases(context.Background(), 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestFree(t *testing.T) {
 		}
 		h.Kill()
 		servertest.Eventually(t, "the holder is dead", func() bool {
-			err := s.leaser(s.DB, beating).Free(ctx, 0, false)
+			err := s.leaser(s.DB, quickly).Free(ctx, 0, false)
 			if err != nil && !errors.Is(err, lease.ErrHeld) {
 				t.Fatal(err)
 			}

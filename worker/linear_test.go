@@ -21,7 +21,7 @@ func TestLinearizable(t *testing.T) {
 			own := *s.Store
 			own.DB = s.Open(t, s.URL)
 			db, pool := own.Pooled(t)
-			return &shaky{worker.NewStore(db, worker.WithTable(s.Table)), pool}
+			return &shaky{worker.NewStore(db, worker.StoreConfig{Table: s.Table}), pool}
 		})
 	})
 }
@@ -64,7 +64,7 @@ func (s *shaky) Swap(ctx context.Context, old string, w lease.Write) (bool, erro
 func TestFreshInsert(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
-		rows := worker.NewStore(s.DB, worker.WithTable(s.Table))
+		rows := worker.NewStore(s.DB, worker.StoreConfig{Table: s.Table})
 		ctx, within := context.Background(), lease.Bounds{From: 0, To: max22}
 		insert := func(token string, fresh, want bool) {
 			t.Helper()
@@ -99,19 +99,19 @@ func TestRanges(t *testing.T) {
 				t.Errorf("%v; want number %d", h.Last(), want)
 			}
 		}
-		south := lease.Range(100, 102)
+		south := lease.Config{Numbers: &lease.Bounds{From: 100, To: 102}}
 		take(100, south)
-		take(0, lease.Range(0, 99))
+		take(0, lease.Config{Numbers: &lease.Bounds{From: 0, To: 99}})
 		take(101, south)
-		take(1, lease.Range(0, 99))
+		take(1, lease.Config{Numbers: &lease.Bounds{From: 0, To: 99}})
 		s.Exec(t, "DELETE FROM %s WHERE worker_id >= 0", s.Table)
 		take(102, south) // what was given is remembered
-		take(2, lease.Range(0, 99))
+		take(2, lease.Config{Numbers: &lease.Bounds{From: 0, To: 99}})
 		take(103)
 		if h, err := try(t, s.leaser(s.DB, south), max22); err == nil {
 			t.Errorf("%v; want no number left", h.Last())
 		}
-		if _, err := try(t, s.leaser(s.DB, lease.Range(8, 9)), 7); err == nil {
+		if _, err := try(t, s.leaser(s.DB, lease.Config{Numbers: &lease.Bounds{From: 8, To: 9}}), 7); err == nil {
 			t.Error("a range above the limit is accepted")
 		}
 	})

@@ -19,7 +19,7 @@ import (
 func TestLook(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
-		rows := worker.NewStore(s.DB, worker.WithTable(s.Table))
+		rows := worker.NewStore(s.DB, worker.StoreConfig{Table: s.Table})
 		ctx, within := context.Background(), lease.Bounds{From: 0, To: max22}
 		for number := range int64(40) {
 			w := lease.Write{Number: number, Token: "a", Until: number, Change: lease.Acquire, Node: node, Within: within, Fresh: true}
@@ -53,7 +53,7 @@ func TestClockNotRead(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	rows := worker.NewStore(db, worker.WithTable(s.Table))
+	rows := worker.NewStore(db, worker.StoreConfig{Table: s.Table})
 	_, look := rows.Look(context.Background(), lease.Bounds{To: max22}, time.Minute)
 	_, _, read := rows.Read(context.Background(), 0, time.Minute)
 	for name, err := range map[string]error{"Look": look, "Read": read} {

@@ -49,7 +49,7 @@ func (t *table) mixed(ctx context.Context) (*table, error) {
 	if ctx.Err() == nil && t.dialect().Missing(err) {
 		return nil, nil
 	}
-	return nil, t.fail(ctx, "look at "+other.name+" beside", fmt.Errorf("%w (Beside names another table, or none)", err))
+	return nil, t.fail(ctx, "look at "+other.name+" beside", fmt.Errorf("%w (Beside in the config names another table; Alone says that there is none)", err))
 }
 
 // greatest returns the greatest key of the Registry's table, 0 for none.
@@ -86,11 +86,11 @@ func (s *Store) clear(registry *table, greatest int64, within lease.Bounds) erro
 		return nil
 	}
 	return fmt.Errorf("%w: %s has given numbers up to %d, and this start takes %d to %d; want a range or number above %d, or neither; "+
-		"or, if the ids of the two never meet, Beside(\"\")", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
+		"or, if the ids of the two never meet, Alone in its config", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
 }
 
 // draws reports whether a new number is a key of the Registry's table. A number of a
-// range, or of lease.WithNumber, cannot be.
+// range, or of lease.Config.Assigner, cannot be.
 func draws(w lease.Write) bool { return w.Fresh && w.Within.From == 0 }
 
 // draw makes w.Number a key of the Registry's table, so that no Registry gives it. If the
@@ -117,7 +117,7 @@ func (s *Store) admits(tx *gorm.DB, registry *table, w lease.Write) error {
 	var rows int64
 	err := tx.Raw("SELECT COUNT(*) FROM "+registry.quoted()+" WHERE id = ? AND port <> ?", w.Number, drawnPort).Scan(&rows).Error
 	if err == nil && rows > 0 {
-		err = fmt.Errorf("%w: %s has given number %d; want a number that it has not given, or, if the ids of the two never meet, Beside(\"\")",
+		err = fmt.Errorf("%w: %s has given number %d; want a number that it has not given, or, if the ids of the two never meet, Alone in its config",
 			ErrMixed, registry.name, w.Number)
 	}
 	return err
@@ -148,7 +148,7 @@ func (r *Registry) unmixed(ctx context.Context, number int64) error {
 	err = r.ask(ctx, &rows, "SELECT COUNT(*) FROM "+leases.quoted()+" WHERE worker_id = ? OR "+
 		"worker_id BETWEEN ? AND -2 AND reserved_until > ?", number, counter(number), number)
 	if err == nil && rows > 0 {
-		err = fmt.Errorf("%w: Leasers have number %d, in %s; want worker.NewLeaser for this process too, or, if the ids of the two never meet, Beside(\"\")",
+		err = fmt.Errorf("%w: Leasers have number %d, in %s; want worker.NewLeaser for this process too, or, if the ids of the two never meet, Alone in its config",
 			ErrMixed, number, leases.name)
 	}
 	return err

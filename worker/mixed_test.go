@@ -32,18 +32,18 @@ func eachPair(t *testing.T, test func(t *testing.T, p pair)) {
 }
 
 func (p pair) registry(t *testing.T) *worker.Registry {
-	return p.nodes.registry(p.nodes.Open(t, p.nodes.URL), worker.Beside(p.leases.Table))
+	return p.nodes.registry(p.nodes.Open(t, p.nodes.URL), worker.StoreConfig{Beside: p.leases.Table})
 }
 
 func (p pair) leaser(t *testing.T, opts ...option) leaserOn {
-	return p.leases.leaser(p.leases.Open(t, p.leases.URL), append(opts, worker.Beside(p.nodes.Table))...)
+	return p.leases.leaser(p.leases.Open(t, p.leases.URL), append(opts, worker.StoreConfig{Beside: p.nodes.Table})...)
 }
 
 // insert registers as a Registry does that knows of no Leasers: another language's, or an
 // older version's. It returns the number.
 func (p pair) insert(t *testing.T) int64 {
 	t.Helper()
-	return assign(t, p.nodes.registry(p.nodes.DB, worker.Beside("")))
+	return assign(t, p.nodes.registry(p.nodes.DB, worker.StoreConfig{Alone: true}))
 }
 
 // In whatever order Registries and Leasers start, also Registries that know of no Leasers,
@@ -146,7 +146,7 @@ func TestDrawnAtOnce(t *testing.T) {
 		var numbers []int64
 		var starts sync.WaitGroup
 		for range 4 {
-			leases := p.leases.leaser(p.leases.Open(t, url), worker.Beside(p.nodes.Table))
+			leases := p.leases.leaser(p.leases.Open(t, url), worker.StoreConfig{Beside: p.nodes.Table})
 			starts.Go(func() {
 				for range 3 {
 					number, err := take(t, context.Background(), leases, max22)
@@ -178,7 +178,7 @@ func TestDrawnAtOnce(t *testing.T) {
 // that a Registry gave, and a Registry none that Leasers have.
 func TestMixedBefore(t *testing.T) {
 	eachPair(t, func(t *testing.T, p pair) {
-		alone := p.leases.leaser(p.leases.DB, worker.Beside(""))
+		alone := p.leases.leaser(p.leases.DB, worker.StoreConfig{Alone: true})
 		for range 4 { // 0 to 3
 			h, err := try(t, alone, max22)
 			if err != nil {
@@ -191,7 +191,7 @@ func TestMixedBefore(t *testing.T) {
 		if _, err := take(t, t.Context(), registry, max22); !errors.Is(err, worker.ErrMixed) {
 			t.Fatalf("a Registry whose number a Leaser holds: %v, want ErrMixed", err)
 		} else {
-			wantAll(t, err, "number 1", p.leases.Table, p.nodes.Table, "NewLeaser", "Beside")
+			wantAll(t, err, "number 1", p.leases.Table, p.nodes.Table, "NewLeaser", "Alone")
 		}
 		p.insert(t) // 2
 		leases := p.leaser(t)
@@ -208,7 +208,7 @@ func TestMixedBefore(t *testing.T) {
 // can have no other.
 func TestGivenToRegistry(t *testing.T) {
 	eachPair(t, func(t *testing.T, p pair) {
-		alone := p.leases.leaser(p.leases.DB, worker.Beside(""))
+		alone := p.leases.leaser(p.leases.DB, worker.StoreConfig{Alone: true})
 		for range 3 {
 			h, err := try(t, alone, 0)
 			if err != nil {
@@ -216,7 +216,7 @@ func TestGivenToRegistry(t *testing.T) {
 			}
 			release(t, h, time.Now().Add(-time.Hour))
 		}
-		h, err := try(t, p.leases.leaser(p.leases.DB, worker.Beside(""), lease.WithNumber(uid.StaticWorker(1))), max22)
+		h, err := try(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{Alone: true}, lease.Config{Assigner: uid.StaticWorker(1)}), max22)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,16 +231,16 @@ func TestGivenToRegistry(t *testing.T) {
 		}
 		p.insert(t)                       // 3
 		for _, n := range []int64{1, 3} { // which has a row, which has none
-			_, err = try(t, p.leaser(t, lease.WithNumber(uid.StaticWorker(n))), max22)
+			_, err = try(t, p.leaser(t, lease.Config{Assigner: uid.StaticWorker(n)}), max22)
 			if !errors.Is(err, worker.ErrMixed) {
 				t.Fatalf("number %d: %v, want ErrMixed", n, err)
 			}
-			wantAll(t, err, p.nodes.Table, p.leases.Table, fmt.Sprint(n), "Beside")
+			wantAll(t, err, p.nodes.Table, p.leases.Table, fmt.Sprint(n), "Alone")
 		}
-		if _, err := try(t, p.leaser(t, lease.Range(3, 600)), max22); !errors.Is(err, worker.ErrMixed) {
+		if _, err := try(t, p.leaser(t, lease.Config{Numbers: &lease.Bounds{From: 3, To: 600}}), max22); !errors.Is(err, worker.ErrMixed) {
 			t.Errorf("a range near the Registry's keys: %v, want ErrMixed", err)
 		}
-		high := p.leaser(t, lease.Range(4, 600))
+		high := p.leaser(t, lease.Config{Numbers: &lease.Bounds{From: 4, To: 600}})
 		if got := assign(t, high); got != 4 {
 			t.Errorf("a range above the Registry's keys gave %d, want 4", got)
 		}
@@ -263,7 +263,7 @@ func TestGivenMeanwhile(t *testing.T) {
 				"VALUES (9, 'h', '80', 1, CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)", p.nodes.Table)
 			return tx.Tx.Commit()
 		})
-		_, err := try(t, p.leases.leaser(db, worker.Beside(p.nodes.Table), lease.WithNumber(uid.StaticWorker(9))), max22)
+		_, err := try(t, p.leases.leaser(db, worker.StoreConfig{Beside: p.nodes.Table}, lease.Config{Assigner: uid.StaticWorker(9)}), max22)
 		if !happened() || !errors.Is(err, worker.ErrMixed) {
 			t.Fatalf("%t, %v; want ErrMixed", happened(), err)
 		}
@@ -285,7 +285,7 @@ func TestMixedExhausted(t *testing.T) {
 		}
 		wantAll(t, err, p.nodes.Table, "up to 7", "stop every process", "rename")
 		p.nodes.Exec(t, "DROP TABLE %s", p.nodes.Table)
-		if got := assign(t, p.leases.leaser(p.leases.DB, worker.Beside(p.nodes.Table))); got != 0 {
+		if got := assign(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{Beside: p.nodes.Table})); got != 0 {
 			t.Errorf("number %d after the steps, want 0", got)
 		}
 	})
@@ -294,25 +294,25 @@ func TestMixedExhausted(t *testing.T) {
 // Only tables with the default names belong to each other by themselves.
 func TestBesideNames(t *testing.T) {
 	s := newSQLite(t)
-	if err := worker.NewRegistry(s.DB).EnsureSchema(t.Context()); err != nil {
+	if err := worker.NewRegistry(s.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	assign(t, worker.NewRegistry(s.DB))
+	assign(t, worker.NewRegistry(s.DB, worker.RegistryConfig{}))
 	for _, test := range []struct {
-		opts []worker.TableOption
-		want int64
+		config worker.StoreConfig
+		want   int64
 	}{
-		{nil, 2},
-		{[]worker.TableOption{worker.WithTable("other")}, 0},
-		{[]worker.TableOption{worker.WithTable("main.WORKER_LEASE"), worker.Beside("")}, 3},
-		{[]worker.TableOption{worker.WithTable("main.WORKER_LEASE")}, 4},
-		{[]worker.TableOption{worker.WithTable("third"), worker.Beside("WORKER_NODE")}, 5},
+		{worker.StoreConfig{}, 2},
+		{worker.StoreConfig{Table: "other"}, 0},
+		{worker.StoreConfig{Table: "main.WORKER_LEASE", Alone: true}, 3},
+		{worker.StoreConfig{Table: "main.WORKER_LEASE"}, 4},
+		{worker.StoreConfig{Table: "third", Beside: "WORKER_NODE"}, 5},
 	} {
-		if got := assign(t, lease.New(worker.NewStore(s.DB, test.opts...))); got != test.want {
-			t.Errorf("%d options: number %d, want %d", len(test.opts), got, test.want)
+		if got := assign(t, lease.New(worker.NewStore(s.DB, test.config), lease.Config{})); got != test.want {
+			t.Errorf("%+v: number %d, want %d", test.config, got, test.want)
 		}
 	}
-	wantAll(t, worker.NewStore(s.DB, worker.Beside("a b")).Check(), `"a b"`, "Beside")
+	wantAll(t, worker.NewStore(s.DB, worker.StoreConfig{Beside: "a b", Alone: true}).Check(), `Beside is "a b", want a table's name`, `Beside is "a b", want none`)
 }
 
 // A Registry's table whose key admits no row below 1 is used all the same, with a warning.

@@ -19,7 +19,7 @@ import (
 // stamps only later times than its predecessor. Kubernetes runs one pod of a name at a
 // time, unless a pod is deleted by force or its node is cut off. A Leaser ensures both:
 //
-//	worker.NewLeaser(db, lease.WithNumber(worker.StatefulSet()))
+//	worker.NewLeaser(db, lease.Config{Assigner: worker.StatefulSet()})
 func StatefulSet() *lease.Permanent { return lease.Forever(ordinal{os.Getenv, os.Hostname}) }
 
 // ordinal finds the number of StatefulSet.

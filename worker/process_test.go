@@ -34,14 +34,14 @@ func child(value string, start func()) (err error) {
 	}
 	defer func() { err = errors.Join(err, dbtest.Close(db)) }()
 	kind := slices.IndexFunc(all, func(a assigner) bool { return a.name == lines[0] })
-	opts := []option{worker.WithTable(lines[1])}
+	opts := []option{worker.StoreConfig{Table: lines[1]}}
 	if len(lines) > 3 {
-		opts = append(opts, worker.Beside(lines[3]))
+		opts = append(opts, worker.StoreConfig{Beside: lines[3]})
 	}
 	a := all[kind].open(db, opts)
 	start()
 	for range childNumbers {
-		gen, err := uid.NewCached(context.Background(), a, uid.Config{})
+		gen, err := uid.NewCached(context.Background(), a, uid.CachedConfig{})
 		if err != nil {
 			return err
 		}

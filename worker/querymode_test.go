@@ -59,7 +59,7 @@ func suite(s *store, url string) leasetest.Suite {
 		own := s.Another(t)
 		return func(t *testing.T) lease.Store {
 			db := own.Open(t, url)
-			st := worker.NewStore(db, worker.WithTable(own.Table))
+			st := worker.NewStore(db, worker.StoreConfig{Table: own.Table})
 			if err := st.EnsureSchema(context.Background()); err != nil {
 				t.Fatal(err)
 			}

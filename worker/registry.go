@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -22,27 +22,17 @@ import (
 // goroutine, needs no closing, and is safe for concurrent use.
 type Registry struct {
 	table
-	detect func() (lease.Node, error)
-	logger *slog.Logger // nil is slog.Default
-	now    func() time.Time
+	config RegistryConfig
+	now    func() time.Time // replaced by tests
 }
 
-// NewRegistry returns a Registry that registers in the table WORKER_NODE of db,
-// without using the database. The methods report all faults of db and the options at
-// once.
+// NewRegistry returns a Registry that registers in a table of db, without using the
+// database. The methods report all faults of db and the config at once.
 //
 // The Registry uses only the connections that db was opened with. If there are
 // replicas, those connections must be the primary's.
-func NewRegistry(db *gorm.DB, opts ...Option) *Registry {
-	r := &Registry{
-		table:  newTable(nodeKind, db, nil),
-		detect: func() (lease.Node, error) { return lease.DetectNode(os.Getenv) },
-		now:    time.Now,
-	}
-	for _, opt := range opts {
-		opt.apply(r)
-	}
-	return r
+func NewRegistry(db *gorm.DB, config RegistryConfig) *Registry {
+	return &Registry{newTable(nodeKind, db, config.store(), config.Validate()), config, time.Now}
 }
 
 // String names the table, for logs.
@@ -73,7 +63,7 @@ func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return claus
 // deadline.
 //
 // Errors are a lease.ExhaustedError (lease.ErrExhausted) for a number above max, and
-// errors that match ErrDB or ErrKey. Other errors are about the options, max or the
+// errors that match lease.ErrConfig, ErrDB or ErrKey. Other errors are about the
 // environment (see lease.DetectNode), or wrap the driver's error with the operation and
 // the table. The number is then 0, and no process ever uses a number that the database
 // may have counted.
@@ -113,12 +103,12 @@ func (registered) Use(_, _ time.Time) {}
 func (registered) Release(context.Context, time.Time) error { return nil }
 
 func (r *Registry) register(ctx context.Context, request lease.Request) (evidence, error) {
-	max, faults := request.Limit, []error{r.check()}
+	max, faults := request.Limit, invalid.Of("worker", lease.ErrConfig)
 	if max < 0 {
-		faults = append(faults, fmt.Errorf("worker: max %d: want 0 or more", max))
+		faults.Add("max", max, "0 or more")
 	}
-	node, err := r.detect()
-	if err := errors.Join(append(faults, err)...); err != nil {
+	node, err := r.config.node()
+	if err := errors.Join(r.check(), faults.Err(), err); err != nil {
 		return evidence{}, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -235,4 +225,4 @@ func (r *Registry) confirm(ctx context.Context, number int64, wrote lease.Node) 
 	return moment(rows[0].Created), nil
 }
 
-func (r *Registry) log() *slog.Logger { return cmp.Or(r.logger, slog.Default()) }
+func (r *Registry) log() *slog.Logger { return cmp.Or(r.config.Logger, slog.Default()) }

@@ -14,7 +14,7 @@ func TestAssignDetectsNode(t *testing.T) {
 	t.Setenv("JPAAS_HOST", "box")
 	t.Setenv("JPAAS_HTTP_PORT", "31080")
 	s := newSQLite(t)
-	r := worker.NewRegistry(s.DB)
+	r := worker.NewRegistry(s.DB, worker.RegistryConfig{})
 	assign(t, r)
 	rows, err := r.Nodes(context.Background(), 0)
 	if err != nil {

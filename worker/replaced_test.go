@@ -14,7 +14,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// A file that is replaced under a live holder is noticed at the next beat: the
+// A file that is replaced under a live holder is noticed at the next renewal: the
 // holder drops its number, and goes on with one from the file that is there.
 func TestFileReplaced(t *testing.T) {
 	t.Parallel()
@@ -32,7 +32,7 @@ func TestFileReplaced(t *testing.T) {
 				path, _, _ := strings.Cut(s.URL, "?")
 				s.Exec(t, "VACUUM INTO '%s.backup'", path) // before any number is given
 				var out logged.Text
-				h := holding.Take(t, s.leaser(s.DB, beating, logTo(out.Logger())), max22)
+				h := holding.Take(t, s.leaser(s.DB, quickly, logTo(out.Logger())), max22)
 				if err := replace(path); err != nil {
 					t.Fatal(err)
 				}
@@ -45,7 +45,7 @@ func TestFileReplaced(t *testing.T) {
 
 				// Others start on the new file. What they get is theirs alone.
 				db := s.Open(t, s.URL)
-				other := holding.Take(t, s.leaser(db, beating, logTo(out.Logger())), max22)
+				other := holding.Take(t, s.leaser(db, quickly, logTo(out.Logger())), max22)
 				lost := false
 				again := h.Await(t, "the holder goes on", func(g lease.Grant) bool {
 					lost = lost || !g.Held

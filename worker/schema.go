@@ -12,12 +12,12 @@ import (
 	"github.com/uidring/uidring/internal/sqldb"
 )
 
-// DefaultTable is the table's name unless WithTable says otherwise, as in
+// DefaultTable is the table's name unless RegistryConfig.Table is set, as in
 // uid-generator. PostgreSQL folds it to worker_node.
 const DefaultTable = "WORKER_NODE"
 
-// DefaultLeaseTable is the name of a Store's table unless WithTable says
-// otherwise.
+// DefaultLeaseTable is the name of a Store's table unless StoreConfig.Table is
+// set.
 const DefaultLeaseTable = "WORKER_LEASE"
 
 // The two kinds of table.
@@ -98,7 +98,7 @@ func column(form, name string) string {
 }
 
 // EnsureSchema creates the table if it is missing, and does not alter an existing
-// table. A start calls it unless WithoutSchema was given. EnsureSchema looks for the
+// table. A start calls it unless the config has NoSchema. EnsureSchema looks for the
 // table first, so that an existing table needs no right to create one. It creates a
 // table only if the database reports that none is there. A second table, in another
 // schema of the search path, would count from 1 again. Several processes may race, so

@@ -189,7 +189,7 @@ func TestUnknownDialect(t *testing.T) {
 			}
 			s.create(t)
 			if s.name == "leaser" {
-				l := s.leaser(db, worker.WithoutSchema())
+				l := s.leaser(db, worker.StoreConfig{NoSchema: true})
 				_, taken := try(t, l, max22)
 				_, listed := l.Leases(context.Background(), 0)
 				for _, err := range []error{taken, listed, l.Free(context.Background(), 0, true)} {
@@ -199,7 +199,7 @@ func TestUnknownDialect(t *testing.T) {
 				}
 				return
 			}
-			assign(t, s.registry(db, worker.WithoutSchema()))
+			assign(t, s.registry(db, worker.StoreConfig{NoSchema: true}))
 			rows, err := s.registry(db).Nodes(context.Background(), 1)
 			if err != nil || len(rows) != 1 || rows[0].HostName != node.Host || !rows[0].Created.IsZero() {
 				t.Errorf("Nodes = %+v, %v", rows, err)
@@ -215,7 +215,7 @@ func TestQualifiedTable(t *testing.T) {
 		if err := s.DB.Raw(query).Scan(&schema).Error; err != nil {
 			t.Fatal(err)
 		}
-		if got := assign(t, s.on(s.DB, worker.WithTable(schema+"."+s.Table))); got != s.first {
+		if got := assign(t, s.on(s.DB, worker.StoreConfig{Table: schema + "." + s.Table})); got != s.first {
 			t.Errorf("number %d, want %d", got, s.first)
 		}
 		wantNumbers(t, s, s.first)

@@ -148,7 +148,7 @@ func TestReplica(t *testing.T) {
 			}
 			return
 		}
-		a := s.leaser(db, lease.WithExpiry(100*time.Millisecond))
+		a := s.leaser(db, lease.Config{Expiry: 100 * time.Millisecond})
 		h := holding.Take(t, a, max22)
 		first := h.Last()
 		h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(first.Until) })

@@ -32,20 +32,19 @@ var (
 )
 
 // NewLeaser returns a Leaser with rows in the table WORKER_LEASE of db, without using
-// the database. The methods report all faults of db and the options at once. For
-// another table, or a table that your migrations create, pass NewStore(db, opts...) to
-// lease.New.
+// the database. The methods report all faults of db and the config at once. For
+// another table, or a table that your migrations create, pass NewStore to lease.New.
 //
 // The Leaser uses only the connections that db was opened with. If there are replicas,
 // those connections must be the primary's.
-func NewLeaser(db *gorm.DB, opts ...lease.Option) *lease.Leaser {
-	return lease.New(NewStore(db), opts...)
+func NewLeaser(db *gorm.DB, config lease.Config) *lease.Leaser {
+	return lease.New(NewStore(db, StoreConfig{}), config)
 }
 
-// NewStore returns a Store with rows in the table WORKER_LEASE of db, or in the table
-// that opts name. See NewLeaser about db.
-func NewStore(db *gorm.DB, opts ...TableOption) *Store {
-	s := &Store{table: newTable(leaseKind, db, opts)}
+// NewStore returns a Store with rows in a table of db, for lease.New. See NewLeaser about
+// db.
+func NewStore(db *gorm.DB, config StoreConfig) *Store {
+	s := &Store{table: newTable(leaseKind, db, config, config.Validate())}
 	if sqldb.Unfit(s.db) == nil {
 		s.sql = newStatements(s.quoted(), s.dialect().now)
 	}
@@ -107,7 +106,7 @@ func (s *Store) Check() error {
 }
 
 // Prepare implements lease.Preparer: it creates the table if it is missing, unless
-// WithoutSchema was given.
+// the config has NoSchema.
 func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if s.ensure {
 		if err := s.EnsureSchema(ctx); err != nil {

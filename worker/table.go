@@ -18,14 +18,14 @@ type table struct {
 	kind   kind
 	db     *gorm.DB
 	name   string
-	ensure bool    // create it if it is missing
-	beside string  // the table of the other kind; "" is none
-	faults []error // of the options
+	ensure bool   // create it if it is missing
+	beside string // the table of the other kind; "" is none
+	faults error  // of the config
 }
 
 // kind is what differs between the two tables.
 type kind struct {
-	table  string // its name unless WithTable says otherwise
+	table  string // its name unless the config has another
 	other  string // the other kind's table
 	key    string // its primary key
 	host   string // the column of a holder's host
@@ -52,13 +52,13 @@ func (t *table) list(ctx context.Context, dest any, query string, limit int) err
 	return t.noTable(sqldb.Session(ctx, t.db).Raw(query).Scan(dest).Error)
 }
 
-// check returns all faults of the options and the handle.
+// check returns all faults of the config and the handle.
 func (t *table) check() error {
-	faults := t.faults[:len(t.faults):len(t.faults)]
-	if err := sqldb.Unfit(t.db); err != nil {
-		faults = append(faults, fmt.Errorf("%w: %w", ErrDB, err))
+	err := sqldb.Unfit(t.db)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrDB, err)
 	}
-	return errors.Join(faults...)
+	return errors.Join(t.faults, err)
 }
 
 // fail names the operation, and makes the error match ctx.Err() if ctx has ended: some

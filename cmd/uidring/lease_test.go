@@ -219,14 +219,14 @@ func TestReleaseForced(t *testing.T) {
 	}
 }
 
-// While the database is away, a stream waits and says so once, and then goes on.
+// While the database is unavailable, a stream waits and says so once, and then goes on.
 func TestLeaseWaits(t *testing.T) {
 	clitest.Elsewhere(t)
 	f := takeOff(t, coarse, "--max-borrow", "-1s")
 	f.more()
-	execute(t, database.Default, "ALTER TABLE WORKER_LEASE RENAME TO AWAY")
+	execute(t, database.Default, "ALTER TABLE WORKER_LEASE RENAME TO UNAVAILABLE")
 	f.await("a word", func() bool { return strings.Contains(f.stderr.String(), "waiting:") })
-	execute(t, database.Default, "ALTER TABLE AWAY RENAME TO WORKER_LEASE")
+	execute(t, database.Default, "ALTER TABLE UNAVAILABLE RENAME TO WORKER_LEASE")
 	f.more()
 	code, stderr := f.land()
 	if code != 1 || strings.Count(stderr, "waiting:") != 1 || !strings.Contains(stderr, "until") || !strings.HasSuffix(stderr, "uidring: context canceled\n") {
@@ -265,7 +265,7 @@ func TestLeaseNotGivenBack(t *testing.T) {
 			t.Parallel() // giving up takes seconds
 			dsn := filepath.Join(t.TempDir(), database.Default)
 			stdout := &spoiler{spoil: func() error {
-				execute(t, dsn, "ALTER TABLE WORKER_LEASE RENAME TO AWAY")
+				execute(t, dsn, "ALTER TABLE WORKER_LEASE RENAME TO UNAVAILABLE")
 				return result
 			}}
 			var stderr bytes.Buffer

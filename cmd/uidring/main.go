@@ -3,7 +3,7 @@
 //
 //	uidring gen -n 5             five ids, one a line
 //	uidring parse ID...          time, worker and sequence of ids
-//	uidring layout [LAYOUT]      what a layout holds, when it ends, what may follow
+//	uidring layout [LAYOUT]      what a layout holds, when it ends, what may follow, its SQL
 //	uidring workers              worker numbers and their holders
 //	uidring workers release N    free the leased number of a dead holder
 //	uidring segments             the counters of segments
@@ -17,7 +17,7 @@
 // # Exit codes
 //
 //	0    done; also when the reader of standard output has gone away
-//	1    failed: a database is away, a text is no id, or a leased number could not
+//	1    failed: a database is unavailable, a text is no id, or a leased number could not
 //	     be given back, though the ids are good
 //	2    wrong use: an unknown command or flag, or a wrong value, such as a DSN that
 //	     names no database or a layout that has ended

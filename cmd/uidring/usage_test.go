@@ -3,9 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"net"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,242 +14,6 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/clitest"
 	"github.com/uidring/uidring/cmd/uidring/database"
 )
-
-// closedPort is where nobody listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// What cannot be done is one line on standard error, nothing on standard output,
-// and leaves no file. Wrong use adds where to find help.
-func TestRefused(t *testing.T) {
-	clitest.Elsewhere(t)
-	if err := os.WriteFile("file", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	taken := listener.Addr().String()
-	away := "mysql://root:hush@" + closedPort(t) + "/app"
-	for _, tt := range []struct {
-		args string
-		code int
-		want []string // in the error
-	}{
-		{"nosuch", 2, []string{`"nosuch"`}},
-		{"gem", 2, []string{`"gem"`, "Did you mean this? gen"}},
-		{"--nosuch", 2, []string{"--nosuch"}},
-		{"help nosuch", 2, []string{`"nosuch"`}},
-		{"help gen nosuch", 2, []string{`"gen nosuch"`}},
-		{"completion nosuch", 2, []string{`"nosuch"`, `"uidring completion"`}},
-		{"completion bash nosuch", 2, []string{`"nosuch"`}},
-
-		{"gen --nosuch", 2, []string{"--nosuch"}},
-		{"gen 5", 2, []string{`"5"`, "flags only"}},
-		{"gen -n", 2, []string{"needs an argument", "-n"}},
-		{"gen -n -1", 2, []string{`"-1"`, "--count", "from 0"}},
-		{"gen --rate -1", 2, []string{`"-1"`, "--rate", "from 0"}},
-		{"gen --rate 1.5", 2, []string{`"1.5"`, "whole number"}},
-		{"gen -n 1.5", 2, []string{`"1.5"`, "whole number"}},
-		{"gen -n 9223372036854775808", 2, []string{"9223372036854775808", "to 9223372036854775807"}},
-		{"gen --layout nosuch", 2, []string{`"nosuch"`, "28/22/13", "baidu"}},
-		{"gen --layout 1/2", 2, []string{`"1/2"`}},
-		{"gen --layout 200/100/19", 2, []string{`"200"`, "0 to 63"}},
-		{"gen --layout 28/22/14", 2, []string{"64", "at most 63"}},
-		{"gen --layout 28/22/13,unit=x", 2, []string{`"x"`, "1s"}},
-		{"gen --layout baidu", 2, []string{"2024-11-20T21:24:16Z", "run out"}},
-		{"gen --layout baidu --generator default", 2, []string{"2024-11-20T21:24:16Z"}},
-		{"gen --layout 28/22/13,epoch=2500-01-01", 2, []string{"2500-01-01", "no later than now"}},
-		{"gen --boost-power 0", 2, []string{`"0"`, "1 to 20"}},
-		{"gen --boost-power 21", 2, []string{`"21"`, "1 to 20"}},
-		{"gen --boost-power -1", 2, []string{`"-1"`, "1 to 20"}},
-		{"gen --boost-power 20 --layout 10/1/50", 2, []string{"BoostPower is 20", "50"}},
-		{"gen --padding-factor 0", 2, []string{`"0"`, "1 to 99"}},
-		{"gen --padding-factor 100", 2, []string{`"100"`, "1 to 99"}},
-		{"gen --max-borrow soon", 2, []string{`"soon"`}},
-		{"gen --dsn sqlite::memory:", 2, []string{"--dsn", "in memory"}},
-		{"gen --dsn sqlite:x.db?mode=memory", 2, []string{"in memory"}},
-		{"parse -5", 2, []string{"-5", "write -- -5"}},
-		{"gen --generator fast", 2, []string{`"fast"`, "cached or default"}},
-		{"gen --generator default --boost-power 3", 2, []string{"--boost-power", "--generator cached"}},
-		{"gen --generator default --padding-factor 50", 2, []string{"--padding-factor", "--generator cached"}},
-		{"gen --generator default --max-age 1h", 2, []string{"--max-age", "--generator cached"}},
-		{"gen --max-age 0", 2, []string{"--max-age is 0s, want 10ms or more, or a negative one"}},
-		{"gen --max-age 9ms", 2, []string{"--max-age is 9ms, want 10ms or more"}},
-		{"gen --max-age old", 2, []string{`"old"`, "--max-age 10s"}},
-		{"gen --generator default --max-borrow 1h", 2, []string{"--max-borrow", "--generator cached"}},
-		{"gen --dsn sqlite::memory: --worker lease", 2, []string{"in memory"}},
-		{"gen --dsn sqlite:x.db?mode=memory --worker lease", 2, []string{"in memory"}},
-		{"gen --dsn file/app.db --worker lease", 1, []string{"--dsn", "file/app.db"}},
-		{"gen --dsn " + away + " --worker lease", 1, []string{"--dsn", "mysql://root@127.0.0.1"}},
-		{"gen --layout baidu --worker lease", 2, []string{"2024-11-20T21:24:16Z", "run out"}},
-		{"gen --worker nosuch", 2, []string{`"nosuch"`, "lease, registry, or static:N"}},
-		{"gen --worker lease:1", 2, []string{`"lease:1"`, "lease, registry, or static:N"}},
-		{"gen --worker=", 2, []string{`""`, "lease, registry, or static:N"}},
-		{"gen --worker static:", 2, []string{`"static:"`, "number"}},
-		{"gen --worker static:-1", 2, []string{`"static:-1"`}},
-		{"gen --worker 7", 2, []string{`"7"`, "static:N"}},
-		{"gen --worker static:4194304", 2, []string{"4194304", "0 to 4194303"}},
-		{"gen --worker static:1 --dsn x.db", 2, []string{"--dsn", "static:1"}},
-		{"gen --dsn oracle://db/app", 2, []string{"--dsn", `"oracle"`, "sqlite:"}},
-		{"gen --dsn=", 2, []string{"--dsn", "empty"}},
-		{"gen --dsn " + away, 1, []string{"--dsn", "mysql://root@127.0.0.1"}},
-		{"gen --dsn postgres://" + closedPort(t) + "/app", 1, []string{"--dsn", "postgres://", "@127.0.0.1"}},
-		{"gen --dsn file/app.db", 1, []string{"--dsn", "file/app.db"}},
-
-		{"gen --http", 2, []string{"needs an argument", "--http"}},
-		{"gen --http=", 2, []string{"--http", "127.0.0.1:8080"}},
-		{"gen --http 8080", 2, []string{`"8080"`, "host and a port"}},
-		{"gen --http :8080", 2, []string{`":8080"`, "host and a port"}},
-		{"gen -n 0 --http :8080", 2, []string{`":8080"`}},
-		{"gen --http 127.0.0.1:65536", 2, []string{"65535", "0 is a free one"}},
-		{"gen --http 127.0.0.1:web", 2, []string{`"127.0.0.1:web"`, "port"}},
-		{"gen --http 127.0.0.1:-1", 2, []string{"65535"}},
-		{"gen --http " + taken, 1, []string{"--http", taken}},
-		{"gen --http " + taken + " --worker lease", 1, []string{"--http", taken}},
-
-		{"parse --nosuch", 2, []string{"--nosuch"}},
-		{"parse -5", 2, []string{"-5"}},
-		{"parse --layout nosuch 1", 2, []string{`"nosuch"`}},
-		{"parse --epoch tomorrow 1", 2, []string{`"tomorrow"`, "--epoch", "RFC 3339"}},
-		{"parse --epoch 0001-01-01 1", 2, []string{"Epoch"}},
-		{"parse --json --uid-generator 1", 2, []string{"json", "uid-generator"}},
-		{"parse --vesta --json 1", 2, []string{"json", "vesta"}},
-		{"parse --vesta --epoch 2015-01-01 1", 2, []string{"epoch", "vesta"}},
-		{"parse one", 1, []string{`"one"`, "decimal number"}},
-
-		{"layout nosuch", 2, []string{`"nosuch"`, "28/22/13"}},
-		{"layout 28/5+18/13", 2, []string{"28 + 23 + 13 = 64"}},
-		{"layout 1 2", 2, []string{"at most 1"}},
-		{"layout --next default", 2, []string{"--next", "LAYOUT"}},
-		{"layout default --next nosuch", 2, []string{`"nosuch"`, "--next"}},
-		{"layout default --from 2027-01-01", 2, []string{"--from", "--next"}},
-		{"layout default --since 2027-01-01", 2, []string{"--since", "--next"}},
-		{"layout default --used 5", 2, []string{"--used", "--next"}},
-		{"layout default --next js-safe --used -1", 2, []string{`"-1"`, "--used"}},
-		{"layout js-safe --next default --used 4096", 2, []string{"4096", "0 to 4095"}},
-		{"layout default --next js-safe --from soon", 2, []string{`"soon"`, "--from"}},
-		{"layout default --next js-safe --from 2020-01-01", 2, []string{"stamps nothing", "2020-01-01"}},
-		{"layout default --next baidu --from 2027-01-01", 2, []string{"epoch=2016-05-20", "stamps nothing", "2027-01-01"}},
-
-		{"workers x", 2, []string{`"x"`}},
-		{"workers relase 5", 2, []string{`"relase"`, "command: release"}},
-		{"workers --limit -1", 2, []string{`"-1"`, "from 0"}},
-		{"workers --layout nosuch", 2, []string{`"nosuch"`}},
-		{"workers", 1, []string{"uidring.db", "no such file"}},
-		{"workers --dsn sqlite:no.db", 1, []string{"no.db", "no such file"}},
-		{"workers --dsn no.db", 1, []string{"no.db", "no such file"}},
-		{"workers --dsn :memory:", 2, []string{"in memory"}},
-		{"workers --dsn sqlite:no.db", 1, []string{"no.db"}},
-		{"workers --dsn SQLite3:no.db?_txlock=deferred", 1, []string{"no.db"}},
-		{"workers --dsn sqlite:no.db?mode=rw", 1, []string{"no.db"}},
-		{"workers --dsn file", 2, []string{`"file"`, "neither an SQLite file"}},
-		{"workers --dsn sqlite:file", 1, []string{"no table WORKER_NODE", "no table WORKER_LEASE", "no worker"}},
-		{"workers --dsn sqlite:file", 1, []string{"no table WORKER_NODE"}},
-		{"workers --dsn=", 2, []string{"--dsn", "empty"}},
-		{"workers --dsn oracle://db/app", 2, []string{`"oracle"`}},
-		{"workers --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
-
-		{"workers release", 2, []string{"0 arguments", "number"}},
-		{"workers release --force", 2, []string{"0 arguments"}},
-		{"workers release x", 2, []string{`"x"`, "whole number from 0"}},
-		{"workers release 1.5", 2, []string{`"1.5"`}},
-		{"workers release 9223372036854775808", 2, []string{`"9223372036854775808"`}},
-		{"workers release -5", 2, []string{"-5", "write -- -5"}},
-		{"workers release 1 2", 2, []string{"2 arguments"}},
-		{"workers release 1 --limit 5", 2, []string{"--limit"}},
-		{"workers release 1 --dsn=", 2, []string{"--dsn", "empty"}},
-		{"workers release 1", 1, []string{"uidring.db", "no such file"}},
-		{"workers --dsn no.db release 1", 1, []string{"--dsn", "no.db", "no such file"}},
-		{"workers release 1 --force --dsn sqlite:file", 1, []string{"no table WORKER_LEASE", "no worker"}},
-		{"workers release 1 --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
-		{"help workers nosuch", 2, []string{`"workers nosuch"`}},
-
-		{"segments x", 2, []string{`"x"`, "command: create, set"}},
-		{"segments crate orders", 2, []string{`"crate"`, "command: create, set"}},
-		{"segments", 1, []string{"uidring.db", "no such file"}},
-		{"segments --table nosuch", 2, []string{`"nosuch"`, "leaf_alloc or sequence"}},
-		{"segments --dsn sqlite:file", 1, []string{"no sqlite table leaf_alloc", "segments create"}},
-		{"segments --dsn sqlite:file --table sequence", 1, []string{"no sqlite table SEQUENCE", "segments create"}},
-		{"segments --dsn :memory:", 2, []string{"in memory"}},
-		{"segments --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
-		{"segments create", 2, []string{"0 arguments", "tag"}},
-		{"segments create orders invoices", 2, []string{"2 arguments"}},
-		{"segments create orders --next 0", 2, []string{`"0"`, "--next", "from 1"}},
-		{"segments create orders --next 9223372036854775807", 2, []string{"--next 9223372036854775807 leaves no id for orders; the greatest id is 9223372036854775806"}},
-		{"segments create orders --step 2147483648", 2, []string{"--step", "1 to 2147483647"}},
-		{"segments create " + strings.Repeat("x", 129), 2, []string{"129 bytes", "128 at most"}},
-		{"segments create orders --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
-		{"segments set", 2, []string{"0 arguments", "tag"}},
-		{"segments set orders", 2, []string{"--at-least 1000001"}},
-		{"segments set orders --at-least -1", 2, []string{`"-1"`, "--at-least"}},
-		{"segments set orders --at-least 5", 1, []string{"uidring.db", "no such file"}},
-		{"segments set orders --at-least 5 --dsn sqlite:file", 1, []string{"orders has no counter", "segments create"}},
-
-		{"gen --segment orders --layout baidu", 2, []string{"--layout", "--segment"}},
-		{"gen --segment orders --worker lease", 2, []string{"--worker", "--segment"}},
-		{"gen --segment orders --generator default", 2, []string{"--generator", "--segment"}},
-		{"gen --segment orders --json", 2, []string{"--json", "--segment"}},
-		{"gen --segment=", 2, []string{"tag", "empty"}},
-		{"gen --table sequence", 2, []string{"--table", "--segment TAG"}},
-		{"gen --segment orders", 1, []string{"uidring.db", "no such file"}},
-		{"gen --segment orders --dsn sqlite:file", 1, []string{"orders has no counter", "segments create"}},
-		{"gen --segment orders --dsn " + away, 1, []string{"mysql://root@127.0.0.1"}},
-
-		{"bench x", 2, []string{`"x"`}},
-		{"bench --duration 0s", 2, []string{"--duration is 0s, want 1ms or more"}},
-		{"bench --duration 999us", 2, []string{"--duration is 999µs, want 1ms or more"}},
-		{"bench --duration 5", 2, []string{`"5"`, "--duration"}},
-		{"bench --count 0", 2, []string{`"0"`, "--count", "1 to 1000"}},
-		{"bench --report=", 2, []string{"--report", "empty"}},
-		{"bench --report no/bench.html", 1, []string{"--report", "no/bench.html"}},
-		{"bench --report file/bench.html", 1, []string{"--report", "file/"}},
-		{"bench --report .", 1, []string{"--report", "open .:"}},
-		{"bench --compare=", 1, []string{"--compare", "no such file"}},
-		{"bench --compare no.json", 1, []string{"--compare", "no.json", "no such file"}},
-		{"bench --compare .", 1, []string{"--compare"}},
-		{"bench --compare file", 1, []string{"--compare", "file is", "not what bench --json prints"}},
-		{"bench --compare file --report bench.html", 1, []string{"--compare"}},
-		{"bench --layout baidu --report bench.html", 2, []string{"2024-11-20T21:24:16Z"}},
-		{"bench --layout baidu", 2, []string{"2024-11-20T21:24:16Z"}},
-	} {
-		t.Run(tt.args, func(t *testing.T) {
-			got := uidring.Invoke(t, "", strings.Fields(tt.args)...)
-			lines := strings.Split(got.Stderr, "\n")
-			if got.Code != tt.code || got.Stdout != "" || !strings.HasPrefix(got.Stderr, "uidring: ") || len(lines) != tt.code+1 {
-				t.Errorf("%+v; want code %d and a line of error", got, tt.code)
-			}
-			if tt.code == 2 && (!strings.HasPrefix(lines[1], "See 'uidring") || !strings.HasSuffix(lines[1], " --help'.")) {
-				t.Errorf("%q, want where to find help", lines[1])
-			}
-			for _, part := range tt.want {
-				if !strings.Contains(lines[0], part) {
-					t.Errorf("%q, want %q in it", lines[0], part)
-				}
-			}
-			if strings.Contains(got.Stderr, "hush") {
-				t.Errorf("%q shows the password", got.Stderr)
-			}
-		})
-	}
-	if err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
-		if info, err := os.Stat(path); err != nil || path != "." && (path != "file" || info.Size() > 0) {
-			return fmt.Errorf("%s was left behind or written to (%w)", path, err)
-		}
-		return err
-	}); err != nil {
-		t.Error(err)
-	}
-}
 
 func TestHelp(t *testing.T) {
 	clitest.Elsewhere(t)
@@ -314,6 +75,7 @@ func TestExampleOfFlag(t *testing.T) {
 		"gen --worker 7":         "for example --worker registry",
 		"parse --epoch tomorrow": "for example --epoch 2016-05-20T00:00:00+08:00",
 		"workers --limit x":      "for example --limit 20",
+		"layout --sql oracle":    "for example --sql postgres",
 	} {
 		if got := uidring.Invoke(t, "", strings.Fields(args)...); got.Code != 2 || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%s: %+v, want %q", args, got, want)
@@ -340,6 +102,7 @@ func TestCompletion(t *testing.T) {
 		{"bench --layout", bits.Names()},
 		{"layout", bits.Names()},
 		{"layout default --next", bits.Names()},
+		{"layout default --sql", []string{"postgres", "mysql", "sqlite"}},
 	} {
 		args := append([]string{cobra.ShellCompRequestCmd}, append(strings.Fields(tt.args), "")...)
 		got := strings.Fields(uidring.Invoke(t, "", args...).Stdout)

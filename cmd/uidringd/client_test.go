@@ -21,6 +21,7 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 	"github.com/uidring/uidring/uid/uidclient"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // openClient returns a client whose ids do not grow old on a busy machine.
@@ -117,12 +118,12 @@ func TestClientBesideGenerators(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	cached, err := uid.NewCached(t.Context(), worker.NewLeaser(db.DB), uid.Config{})
+	cached, err := uid.NewCached(t.Context(), worker.NewLeaser(db.DB, lease.Config{}), uid.CachedConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cached.Close() })
-	counter, err := segment.New(t.Context(), segmentsql.LeafAlloc(db.DB), "orders", segment.Config{})
+	counter, err := segment.New(t.Context(), segmentsql.LeafAlloc(db.DB, segmentsql.Config{}), "orders", segment.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,9 +117,9 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// A store that is away, refuses the password or hangs is a fault with the store's name, and
+// A store that is unavailable, refuses the password or hangs is a fault with the store's name, and
 // no secret.
-func TestConnectAway(t *testing.T) {
+func TestConnectUnavailable(t *testing.T) {
 	dir := t.TempDir()
 	store := servertest.StartRedis(t, append([]string{"--requirepass", "secret-1"}, servertest.Durable...)...)
 	config := `

@@ -3,8 +3,11 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -22,34 +25,36 @@ import (
 // again.
 const memoryLimit = 512 << 10 << raced
 
-// floods are what clients can hold, with the number of connections. Those with a path are
-// answers that are never read, of a server on which nobody has to authenticate.
+// floods are what clients can hold, with the number of connections. Those with a path or
+// anonymous commands are answers that are never read, of a server on which nobody has to
+// authenticate.
 var floods = []struct {
 	name        string
 	connections int
 	secure      bool
 	anonymous   bool
+	redis       bool // at the port of the Redis protocol
 	be          func(net.Conn)
 }{
-	{"h2c, 100 answers each that are never read", 1000, false, false, unread("GET", "/openapi.yaml")},
-	{"idle TLS", 12_000, true, false, func(c net.Conn) {
+	{"h2c, 100 answers each that are never read", 1000, false, false, false, unread("GET", "/openapi.yaml")},
+	{"idle TLS", 12_000, true, false, false, func(c net.Conn) {
 		secure := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
 		if secure.Handshake() == nil {
 			drain(c)
 		}
 	}},
-	{"half a header", 12_000, false, false, func(c net.Conn) {
+	{"half a header", 12_000, false, false, false, func(c net.Conn) {
 		fmt.Fprintf(c, "GET /v1/ids HTTP/1.1\r\nHost: x\r\nX: %s", strings.Repeat("x", 8<<10))
 		drain(c)
 	}},
-	{"text", 1000, false, true, unread("GET", "/v1/orders?n=10000")},
-	{"JSON", 1000, false, true, unread("GET", "/v1/orders?n=10000&format=json")},
-	{"runs", 1000, false, true, unread("POST", "/v1/orders/runs?n=10000")},
-	{"metrics", 1000, false, true, unread("GET", "/metrics")},
-	{"status page", 1000, false, true, unread("GET", "/status/")},
-	{"status as JSON", 1000, false, true, unread("GET", "/status/stats.json?limit=10000")},
-	{"page of generators", 1000, false, true, unread("GET", "/")},
-	{"gRPC", 1000, false, true, func(c net.Conn) {
+	{"text", 1000, false, true, false, unread("GET", "/v1/orders?n=10000")},
+	{"JSON", 1000, false, true, false, unread("GET", "/v1/orders?n=10000&format=json")},
+	{"runs", 1000, false, true, false, unread("POST", "/v1/orders/runs?n=10000")},
+	{"metrics", 1000, false, true, false, unread("GET", "/metrics")},
+	{"status page", 1000, false, true, false, unread("GET", "/status/")},
+	{"status as JSON", 1000, false, true, false, unread("GET", "/status/stats.json?limit=10000")},
+	{"page of generators", 1000, false, true, false, unread("GET", "/")},
+	{"gRPC", 1000, false, true, false, func(c net.Conn) {
 		framer := begin(c, 0)
 		streams(framer, 100, "POST", "/uidring.v1.IdService/Next", false)
 		message := append([]byte{0, 0, 0, 0, 11}, "\x0a\x06orders\x10\x90\x4e"...) // 10,000 ids of orders
@@ -58,8 +63,43 @@ var floods = []struct {
 		}
 		drain(c)
 	}},
-	{"HTTP/1, pipelined", 1000, false, true, func(c net.Conn) {
+	{"HTTP/1, pipelined", 1000, false, true, false, func(c net.Conn) {
 		dribble(c, "", strings.Repeat("GET /v1/orders?n=10000 HTTP/1.1\r\nHost: x\r\n\r\n", 100))
+	}},
+	{"Redis, idle", 12_000, false, true, true, func(c net.Conn) {
+		io.WriteString(c, "INCR orders\r\n")
+		drain(c)
+	}},
+	{"Redis, idle TLS", 12_000, true, false, true, func(c net.Conn) {
+		secure := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
+		if _, err := io.WriteString(secure, "PING\r\n"); err == nil {
+			drain(secure)
+		}
+	}},
+	{"Redis, half a request", 12_000, false, false, true, func(c net.Conn) {
+		io.WriteString(c, "*3\r\n$4\r\nAUTH\r\n$8000\r\n"+strings.Repeat("x", 8000)+"\r\n$8000\r\n"+strings.Repeat("x", 7000))
+		drain(c)
+	}},
+	{"Redis, huge strings", 1000, false, false, true, func(c net.Conn) {
+		dribble(c, "*2\r\n$4\r\nINCR\r\n$536870912\r\n", strings.Repeat("x", 1<<20))
+	}},
+	{"Redis, a line without an end", 1000, false, false, true, func(c net.Conn) {
+		dribble(c, "INCR ", strings.Repeat("x", 1<<20))
+	}},
+	{"Redis, a million arguments", 1000, false, false, true, func(c net.Conn) {
+		dribble(c, "*1000000\r\n", strings.Repeat("$1\r\nx\r\n", 100_000))
+	}},
+	{"Redis, a thousand arguments", 1000, false, true, true, func(c net.Conn) {
+		dribble(c, "", strings.Repeat("MGET"+strings.Repeat(" orders", 1000)+"\r\n", 100))
+	}},
+	{"Redis, runs", 1000, false, true, true, func(c net.Conn) {
+		dribble(c, "", strings.Repeat("UID.RUNS orders 10000\r\n", 1000))
+	}},
+	{"Redis, pipelined", 1000, false, true, true, func(c net.Conn) {
+		dribble(c, "", strings.Repeat("INCR orders\r\n", 10_000))
+	}},
+	{"Redis, long answers", 1000, false, true, true, func(c net.Conn) {
+		dribble(c, "", strings.Repeat("COMMAND DOCS\r\nUID.LIST\r\nINFO\r\n", 1000))
 	}},
 }
 
@@ -90,6 +130,9 @@ func TestFlood(t *testing.T) {
 	}
 	for _, flood := range floods {
 		t.Run(flood.name, func(t *testing.T) {
+			if share < 1 {
+				t.Parallel() // whole floods would take each other's processors and files
+			}
 			dir := t.TempDir()
 			more := ""
 			if flood.secure {
@@ -102,13 +145,15 @@ func TestFlood(t *testing.T) {
 					"  - {name: tags, kind: tags, store: file}\n"
 				tagged(t, dir, int(share*3000))
 			}
-			r := start(t, dir, "--config", write(t, dir, "c.yaml", config))
+			r, address, _ := startRedis(t, dir, "--config", write(t, dir, "c.yaml", config))
 			for i := range int(share * 3000) {
 				if flood.anonymous {
 					get(t, http.DefaultClient, fmt.Sprintf("%s/v1/tenant-%d", r.url, i))
 				}
 			}
-			_, address, _ := strings.Cut(r.url, "://")
+			if !flood.redis {
+				_, address, _ = strings.Cut(r.url, "://")
+			}
 			var clients sync.WaitGroup
 			var open []net.Conn
 			n := int(share * float64(flood.connections))
@@ -145,7 +190,7 @@ func TestFlood(t *testing.T) {
 func tagged(t *testing.T, dir string, n int) {
 	t.Helper()
 	db := clitest.Open(t, dir+"/ids.db")
-	if err := segmentsql.LeafAlloc(db.DB).Create(t.Context(), "tenant-0", 1, 1000); err != nil {
+	if err := segmentsql.LeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "tenant-0", 1, 1000); err != nil {
 		t.Fatal(err)
 	}
 	err := db.Exec("INSERT INTO leaf_alloc (biz_tag, max_id, step) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'tenant-' || i, 1, 1000 FROM n", n).Error
@@ -155,12 +200,24 @@ func tagged(t *testing.T, dir string, n int) {
 	db.Close()
 }
 
-// healthy probes the server on a new connection.
+// healthy probes the server on a new connection. Of connections above the limit the server
+// closes the oldest, so the flood's next ones can end a probe: that one is sent again.
 func healthy(t *testing.T, r *running) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 20 * time.Second}
-	if status, _ := get(t, client, r.url+"/healthz"); status != http.StatusOK {
-		t.Errorf("healthz: %d", status)
+	for attempt := 1; ; attempt++ {
+		answer, err := client.Get(r.url + "/healthz")
+		if err != nil && attempt < 5 && !errors.Is(err, context.DeadlineExceeded) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("healthz: %s", answer.Status)
+		}
+		return
 	}
 }
 

@@ -99,8 +99,7 @@ func (nine) Assign(context.Context, int64) (int64, error) { return 9, nil }
 // test calls the function.
 func holds(t *testing.T, dsn string, expiry time.Duration) (dies func()) {
 	t.Helper()
-	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.WithNumber(nine{}), lease.WithExpiry(expiry),
-		lease.WithLogger(slog.New(slog.DiscardHandler)), lease.WithNode(lease.Node{Host: "bill\x1bing", Port: "80", Type: lease.NodeContainer}))
+	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.Config{Assigner: nine{}, Expiry: expiry, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "bill\x1bing", Port: "80", Type: lease.NodeContainer}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +153,8 @@ func buries(t *testing.T, dsn string) {
 	}
 }
 
-// A store that is away ends a command in time, and its password is not shown.
-func TestNumbersAway(t *testing.T) {
+// A store that is unavailable ends a command in time, and its password is not shown.
+func TestNumbersUnavailable(t *testing.T) {
 	clitest.Elsewhere(t)
 	nobody := servertest.Addresses(t, 1)[0]
 	for _, scheme := range []string{"etcd", "redis", "zk"} {

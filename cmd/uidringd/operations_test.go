@@ -18,7 +18,7 @@ import (
 	"github.com/uidring/uidring/internal/servertest"
 )
 
-// While the store is away, /readyz names the generator that cannot issue ids, and
+// While the store is unavailable, /readyz names the generator that cannot issue ids, and
 // shows nothing of the store. The server is ready, since the other generator can. The log
 // tells more.
 func TestReadyz(t *testing.T) {
@@ -126,7 +126,7 @@ func TestMetrics(t *testing.T) {
 }
 
 // A store that cannot be reached ends the start, without its password in the error.
-func TestStoreAway(t *testing.T) {
+func TestStoreUnavailable(t *testing.T) {
 	t.Setenv("UIDRINGD_TEST_STORE", "mysql://u:secret-1@127.0.0.1:1/test")
 	dir := t.TempDir()
 	out, err := process(t, dir, "--listen", "127.0.0.1:0", "--config", write(t, dir, "c.yaml", `
@@ -159,7 +159,7 @@ shutdown: {delay: 0s}
 			}
 		}
 		status, text := get(t, http.DefaultClient, r.url+"/v1/broken")
-		if status != http.StatusServiceUnavailable || !strings.Contains(text, `generator \"broken\" has not started: its store is away`) {
+		if status != http.StatusServiceUnavailable || !strings.Contains(text, `generator \"broken\" has not started: its store is unavailable`) {
 			t.Errorf("%d %s", status, text)
 		}
 		for range 3 { // the counter is used up

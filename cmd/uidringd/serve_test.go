@@ -218,7 +218,7 @@ func TestCheckAndPrint(t *testing.T) {
 	dir := t.TempDir()
 	good := write(t, dir, "good.yaml", "generators: [{name: ids, kind: slots, worker: \"static:1\"}]\n")
 	bad := write(t, dir, "bad.yaml", "listen: 0.0.0.0:80\ngenerators: [{name: ids, kind: slots, worker: \"static:1\", slot: 1, slots: x}]\n")
-	away := write(t, dir, "away.yaml", "stores: [{name: db, url: \"mysql://root@127.0.0.1:1/test\"}]\ngenerators: [{name: ids, kind: cached, store: db}, {name: o, kind: segment, store: db}]\n")
+	unavailable := write(t, dir, "unavailable.yaml", "stores: [{name: db, url: \"mysql://root@127.0.0.1:1/test\"}]\ngenerators: [{name: ids, kind: cached, store: db}, {name: o, kind: segment, store: db}]\n")
 	for _, tt := range []struct {
 		args           []string
 		code           int
@@ -233,7 +233,7 @@ func TestCheckAndPrint(t *testing.T) {
 		{[]string{"--config", bad}, 2, nil, []string{"line 1: listen"}},
 		{[]string{"--config", "none.yaml"}, 2, nil, []string{"none.yaml: no such file"}},
 		{[]string{"--listen", "0.0.0.0:0"}, 2, nil, []string{"nobody has to authenticate"}},
-		{[]string{"--listen", "127.0.0.1:0", "--config", away}, 1, nil, []string{
+		{[]string{"--listen", "127.0.0.1:0", "--config", unavailable}, 1, nil, []string{
 			`generator "ids", "o": mysql://root@127.0.0.1:1/test (the config): `, "connection refused"}},
 		{[]string{"serve"}, 2, nil, []string{`unknown`}},
 		{[]string{"--nosuch"}, 2, nil, []string{`unknown flag: --nosuch`}},

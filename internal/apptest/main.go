@@ -20,11 +20,11 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var numbers uid.Leaser = worker.NewRegistry(db)
+	var numbers uid.Leaser = worker.NewRegistry(db, worker.RegistryConfig{})
 	if len(os.Args) > 1 {
 		numbers = lease.Forever(worker.StatefulSet())
 	}
-	gen, err := uid.NewCached(context.Background(), numbers, uid.Config{})
+	gen, err := uid.NewCached(context.Background(), numbers, uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

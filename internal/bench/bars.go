@@ -19,13 +19,16 @@ type limit struct {
 // fastestPeer stands for the fastest of the peers that read a clock.
 const fastestPeer = "the fastest peer that reads a clock"
 
-// The promises of rows. Each generator that deals ids from a ring has those of Cached.
+// The promises of rows.
 var (
-	nextBars  = []limit{{false, 1.5, measure.Add}, {true, 1.1, measure.Called}}
-	nextNBars = []limit{{false, 0.15, measure.Add}, {true, 0.15, measure.Add}}
-	allBars   = []limit{{false, 1, measure.Add}, {true, 0.5, measure.Add}}
-	slotsBars = []limit{{false, 1.3, measure.DefaultNext}, {true, 1.3, measure.DefaultNext}}
-	clockBars = []limit{{false, 0.9, measure.Now}, {true, 1.2, fastestPeer}}
+	nextBars    = []limit{{false, 1.35, measure.Add}, {true, 1, measure.Called}}
+	segmentBars = []limit{{false, 1.5, measure.Add}, {true, 1.1, measure.Called}}
+	clientBars  = []limit{{true, 1.1, measure.Called}}
+	defaultBars = []limit{{false, 8, measure.CachedNext}, {true, 8, measure.CachedNext}}
+	nextNBars   = []limit{{false, 1.6, fill.Name}, {true, 1.6, fill.Name}}
+	allBars     = []limit{{false, 1, measure.Add}, {true, 0.5, measure.Add}}
+	slotsBars   = []limit{{false, 1.3, measure.DefaultNext}, {true, 1.3, measure.DefaultNext}}
+	clockBars   = []limit{{false, 0.9, measure.Now}, {true, 1.2, fastestPeer}}
 )
 
 // bar is a promise about speed, with the figure that was measured.

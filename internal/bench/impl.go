@@ -37,9 +37,9 @@ const (
 // all returns the rows in the order of the page.
 func all() []impl {
 	return append([]impl{
-		add, called, now,
-		cachedNext, cachedNextN, cachedWaitN, cachedAll, defaultNext, defaultNextN, defaultAll, slotsNext,
-		segmentNext, segmentNextN, segmentAll,
+		add, called, fill, now,
+		cachedNext, cachedWait, cachedFew, cachedNextN, cachedWaitN, cachedAll, defaultNext, defaultNextN, defaultAll, slotsNext,
+		segmentNext, segmentNextN, segmentAll, clientNext, clientLarge,
 		snowflakePeer, sonyflakePeer, xidPeer, googleV7, googleV4, gofrsV7, ulidPeer, ksuidPeer, objectID,
 		mutexCounter, channelFeed, vestaLocked, vestaSwapped,
 	}, stores()...)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,7 +21,8 @@ import (
 
 // process is a server that this run has started.
 type process struct {
-	address string
+	address string // of HTTP
+	redis   string // of the Redis protocol; empty without it
 	cmd     *exec.Cmd
 }
 
@@ -53,10 +55,12 @@ func startEmpty(env ...string) (*process, error) {
 	return start(cmd)
 }
 
-// The generators have room for what a run draws: no layout's rate is measured.
+// The generators have room for what a run draws: no layout's rate is measured. The limits have
+// room for the idle connections.
 const uidringdConfig = `listen: 127.0.0.1:0
 generators:
   - {name: ids, kind: cached, layout: 31/1/31, worker: static:1}
+limits: {connections: 12000, per_address: 12000}
 shutdown: {delay: 0s}
 `
 
@@ -92,9 +96,15 @@ func start(cmd *exec.Cmd) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	lines := bufio.NewReader(out)
+	line, err := lines.ReadString('\n')
 	_, address, found := strings.Cut(strings.TrimSpace(line), "http://")
-	p := &process{strings.TrimSuffix(address, "/"), cmd}
+	p := &process{address: strings.TrimSuffix(address, "/"), cmd: cmd}
+	if err == nil && found && slices.Contains(cmd.Args, "--redis") {
+		line, err = lines.ReadString('\n')
+		_, address, found = strings.Cut(line, "the Redis protocol at ")
+		p.redis, _, _ = strings.Cut(address, ": ")
+	}
 	if err != nil || !found {
 		err = errors.Join(err, p.stop())
 		return nil, errors.Join(fmt.Errorf("%s says %q: %s", cmd, line, &log), err)

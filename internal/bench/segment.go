@@ -21,7 +21,7 @@ const (
 
 var (
 	segmentNext = impl{Subject: segments("Segment.Next", 1, segment.Config{}, 0, nextLoop),
-		Package: "uidring `segment.Generator`, `Next`", Kind: ours, Cap: segmentCap, GivesUp: segmentLess, Setup: segmentAs, Bars: nextBars}
+		Package: "uidring `segment.Generator`, `Next`", Kind: ours, Cap: segmentCap, GivesUp: segmentLess, Setup: segmentAs, Bars: segmentBars}
 	segmentNextN = impl{Subject: segments("Segment.NextN(256)", measure.Batch, segment.Config{}, 0, nextNLoop[*segment.Generator]),
 		Package: "uidring `segment.Generator`, `NextN` of 256", Kind: ours, Cap: segmentCap, GivesUp: segmentLess, Setup: segmentAs, Bars: nextNBars}
 	segmentAll = impl{Subject: segments("Segment.All", 1, segment.Config{}, 0, allLoop),

@@ -35,11 +35,12 @@ type servers struct {
 	half, floor              *latency // at the same rate
 	anew                     renewal
 	idle                     *idle
+	redis                    *redisRows
 }
 
 // benchServers measures uidringd, and writes its page.
 func benchServers(ctx context.Context, r results, command, output string, check bool) (err error) {
-	dir, err := os.MkdirTemp("", "uidring-bench")
+	dir, err := folder()
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func benchServers(ctx context.Context, r results, command, output string, check 
 	for _, l := range s.others {
 		tasks = append(tasks, l)
 	}
-	tasks = append(tasks, s.idle)
+	tasks = append(append(tasks, s.redis.tasks...), s.idle)
 	done, began := 0, time.Now()
 	err = measure.Rounds(ctx, s.Count, tasks, &s.Calm, func() {
 		done++
@@ -123,6 +124,12 @@ func (s *servers) plan(binary string) (ends []func() error, err error) {
 	if dsn == "" {
 		return ends, errors.New("UIDRING_TEST_POSTGRES is empty, want the URL of a PostgreSQL")
 	}
+	rows, more, err := planRedis(binary, dsn, s.Time)
+	ends = append(ends, more...)
+	if err != nil {
+		return ends, err
+	}
+	s.redis = rows
 	_, table, end, err := openPostgres(dsn)
 	if err != nil {
 		return ends, err
@@ -147,12 +154,12 @@ func (s *servers) plan(binary string) (ends []func() error, err error) {
 func (s *servers) bars() []bar {
 	ratio := s.one.over(s.empty).Median()
 	p99, floor := s.half.Took[1].Median(), s.floor.Took[1].Median()
-	return []bar{
+	return append([]bar{
 		{What: "one id a request", Want: "≥ 0.85 × an empty handler", Measured: fmt.Sprintf("%.3f ×", ratio), Pass: ratio >= 0.85},
 		{What: "1,000 ids a request, as text", Want: "≥ 10 million ids/s", Measured: measure.Figure(s.text.IDs.Median()/1e6) + " million", Pass: s.text.IDs.Median() >= 1e7},
 		{What: "1,000 ids a request, as runs", Want: "≥ 10 million ids/s", Measured: measure.Figure(s.runs.IDs.Median()/1e6) + " million", Pass: s.runs.IDs.Median() >= 1e7},
 		{What: "p99 at half of the capacity", Want: "≤ 1 ms", Measured: measure.Figure(p99) + " ms; of the empty handler " + measure.Figure(floor) + " ms", Pass: p99 <= 1},
-	}
+	}, s.redis.bars()...)
 }
 
 func (s *servers) page(command string) (string, error) {
@@ -163,7 +170,7 @@ func (s *servers) page(command string) (string, error) {
 	var text bytes.Buffer
 	err = t.Execute(&text, map[string]any{
 		"S": s, "Command": command, "Setting": s.setting(), "Bars": barTable(s.bars()), "Connections": connections, "Idlers": number(idlers),
-		"Loads": s.loadTable(), "Latency": s.latencyTable(),
+		"Redis": s.redis.table(), "Loads": s.loadTable(), "Latency": s.latencyTable(),
 		"Memory": bold(s.idle.Memory), "Goroutines": bold(s.idle.Goroutines),
 		"Requests": measure.Figure(s.one.Calls.Median()), "P999": measure.Figure(s.half.Took[2].Median()),
 	})

@@ -28,6 +28,8 @@ func TestAnswers(t *testing.T) {
 	}{
 		{http200("17\n18\n4\n"), answerOf(lines), 3, ""},
 		{http200(""), answerOf(nothing), 0, ""},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n17\n1\r\n3\r\n8\n4\r\n1\r\n\n\r\n0\r\n\r\n", answerOf(lines), 3, ""},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n17\n1\r\n0\r\n", answerOf(lines), 0, "EOF"},
 		{http200("17\n\n"), answerOf(lines), 0, "is no id"},
 		{http200("1x\n"), answerOf(lines), 0, "is no id"},
 		{http200(`{"runs":[{"first":"5","count":600},{"first":"700","count":400}]}`), answerOf(runs), 1000, ""},
@@ -80,7 +82,7 @@ func TestLoad(t *testing.T) {
 	server.CloseClientConnections()
 	l.Open = func() (caller, error) { return wire("127.0.0.1:1", oneID, answerOf(lines)) }
 	if _, err := l.Sample(t.Context()); err == nil {
-		t.Error("a server that is away is no error")
+		t.Error("a server that is unavailable is no error")
 	}
 }
 
@@ -110,6 +112,19 @@ func TestLatency(t *testing.T) {
 	})
 }
 
+// The rate is read from the line of the command. What is no such line is an error.
+func TestReadRate(t *testing.T) {
+	const head = `"test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_latency_ms","p99_latency_ms","max_latency_ms"` + "\n"
+	if rate, err := readRate([]byte(head + `"INCR orders","71428.57","0.25","0.08","0.2","0.4","0.6","1.1"` + "\n")); rate != 71428.57 || err != nil {
+		t.Errorf("%v, %v", rate, err)
+	}
+	for _, text := range []string{"", head, `"INCR orders","x"`, `"PING","1.0","2.0"`, "Error from server: ERR no\n"} {
+		if rate, err := readRate([]byte(text)); err == nil {
+			t.Errorf("%q: %v, want an error", text, rate)
+		}
+	}
+}
+
 // The page shows which bars are missed.
 func TestServerPage(t *testing.T) {
 	series := func(v float64) measure.Series { return measure.Series{v} }
@@ -122,11 +137,16 @@ func TestServerPage(t *testing.T) {
 	for i := range s.half.Took {
 		s.half.Took[i], s.floor.Took[i] = series(float64(i)), series(float64(i)/4)
 	}
+	row := func(depth int, calls ...float64) *piped {
+		return &piped{Name: "y", Depth: depth, Calls: calls, CPU: series(9)}
+	}
+	s.redis = &redisRows{peer: []*piped{row(1, 100, 200, 100), row(16, 100)}, ours: []*piped{row(1, 84, 166, 90), row(16, 86)}, both: []*piped{row(1, 70, 150, 80), row(16, 70)}}
 	text, err := s.page("a command")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| 0.840 × | **MISSED** |", "| 9.00 million | **MISSED** |", "| 11.0 million | pass |", "| 1.00 ms; of the empty handler 0.250 ms | pass |", "9,000"} {
+	for _, want := range []string{"| 0.840 × | **MISSED** |", "| 9.00 million | **MISSED** |", "| 11.0 million | pass |", "| 1.00 ms; of the empty handler 0.250 ms | pass |", "9,000",
+		"`-P 1` | ≥ 0.85 × Redis | 0.840 × | **MISSED** |", "`-P 16` | ≥ 0.85 × Redis | 0.860 × | pass |", "| 0.840 (0.830–0.900) |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %q:\n%s", want, text)
 		}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +26,7 @@ import (
 // stores are rows for each store that is there: a segment, and a statement for each id. A
 // PostgreSQL is there if UIDRING_TEST_POSTGRES names one, a Redis if it is installed.
 var stores = sync.OnceValue(func() (rows []impl) {
-	const less = "speed, and ids while the store is away"
+	const less = "speed, and ids while the store is unavailable"
 	if dsn := os.Getenv("UIDRING_TEST_POSTGRES"); dsn != "" {
 		const as = "on this machine, with its own settings"
 		rows = append(rows,
@@ -65,7 +66,7 @@ func openPostgres(dsn string) (store *segmentsql.Store, table string, end func()
 		}
 		return errors.Join(err, err2)
 	}
-	store = segmentsql.Sequence(db, segmentsql.WithTable(table))
+	store = segmentsql.Sequence(db, segmentsql.Config{Table: table})
 	if err := store.Create(context.Background(), "orders", 1, 1); err != nil {
 		return nil, "", nil, errors.Join(err, end())
 	}
@@ -104,7 +105,7 @@ func segmentOnRedis() (*measure.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ending(end)(segmentOn(segmentredis.New(client, segmentredis.WithLogger(silent)), 1, segment.Config{}, nextLoop))
+	return ending(end)(segmentOn(segmentredis.New(client, segmentredis.Config{Logger: silent}), 1, segment.Config{}, nextLoop))
 }
 
 func commands() (*measure.Instance, error) {
@@ -131,30 +132,33 @@ func ending(end func() error) func(*measure.Instance, error) (*measure.Instance,
 }
 
 func openRedis() (client *redis.Client, end func() error, err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	server, err := startRedis()
 	if err != nil {
 		return nil, nil, err
 	}
+	client = redis.NewClient(&redis.Options{Addr: server.redis})
+	return client, func() error { return errors.Join(client.Close(), server.stop()) }, nil
+}
+
+// startRedis starts a Redis without persistence. The command before it may move it to a
+// processor.
+func startRedis(before ...string) (*process, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
 	address := listener.Addr().String()
 	if err := listener.Close(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	_, port, _ := net.SplitHostPort(address)
-	server := exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no")
-	if err := server.Start(); err != nil {
-		return nil, nil, err
+	command := append(slices.Clone(before), "redis-server", "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no")
+	p := &process{cmd: exec.Command(command[0], command[1:]...), redis: address}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
 	}
-	client = redis.NewClient(&redis.Options{Addr: address})
-	end = func() error {
-		err := errors.Join(client.Close(), server.Process.Kill())
-		_ = server.Wait() // the error is that the server was killed
-		return err
+	if err := pong(address); err != nil {
+		return nil, errors.Join(err, p.stop())
 	}
-	ctx := context.Background()
-	for deadline := time.Now().Add(time.Minute); client.Ping(ctx).Err() != nil; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return nil, nil, errors.Join(errors.New("redis-server does not answer"), end())
-		}
-	}
-	return client, end, nil
+	return p, nil
 }

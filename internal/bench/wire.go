@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http/httputil"
 	"strconv"
 
 	"github.com/uidring/uidring/uid"
@@ -36,11 +37,12 @@ func wire(address, request string, read func(*bufio.Reader) (ids int, err error)
 	}}, nil
 }
 
-// answerOf reads an answer in HTTP/1.1 that has a length, and its ids by body.
+// answerOf reads an answer in HTTP/1.1, by its length or in chunks, and its ids by body.
 func answerOf(body func([]byte) (ids int, err error)) func(*bufio.Reader) (int, error) {
 	var buf []byte
+	var chunks bytes.Buffer
 	return func(in *bufio.Reader) (int, error) {
-		status, length := "", 0
+		status, length, chunked := "", 0, false
 		for {
 			line, err := in.ReadSlice('\n')
 			if err != nil {
@@ -58,17 +60,28 @@ func answerOf(body func([]byte) (ids int, err error)) func(*bufio.Reader) (int, 
 					return 0, err
 				}
 			}
+			chunked = chunked || string(line) == "Transfer-Encoding: chunked"
 		}
 		if cap(buf) < length {
 			buf = make([]byte, length)
 		}
-		if _, err := io.ReadFull(in, buf[:length]); err != nil {
+		text := buf[:length]
+		if chunked {
+			chunks.Reset()
+			if _, err := chunks.ReadFrom(httputil.NewChunkedReader(in)); err != nil {
+				return 0, err
+			}
+			if _, err := in.Discard(len("\r\n")); err != nil { // behind the last chunk
+				return 0, err
+			}
+			text = chunks.Bytes()
+		} else if _, err := io.ReadFull(in, text); err != nil {
 			return 0, err
 		}
 		if status != "HTTP/1.1 200" {
-			return 0, fmt.Errorf("%s: %s", status, buf[:length])
+			return 0, fmt.Errorf("%s: %s", status, text)
 		}
-		return body(buf[:length])
+		return body(text)
 	}
 }
 

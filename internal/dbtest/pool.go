@@ -55,7 +55,7 @@ func (p *Pool) Set(f Faults) { p.faults.Store(&f) }
 // Heal removes the faults.
 func (p *Pool) Heal() { p.Set(Faults{}) }
 
-// Cut makes all statements fail with err, as if the database were away.
+// Cut makes all statements fail with err, as if the database were unavailable.
 func (p *Pool) Cut(err error) {
 	p.Set(Faults{Statement: func(context.Context, string) error { return err }})
 }

@@ -23,7 +23,7 @@ func Example_withoutCgo() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	gen, err := uid.NewCached(context.Background(), worker.NewRegistry(db), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), worker.NewRegistry(db, worker.RegistryConfig{}), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,21 +3,31 @@ package redisstore
 
 import (
 	"context"
-	"fmt"
+	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/uidring/uidring/internal/invalid"
 )
 
 // tagged matches a key with a hash tag: text in its first braces, which decides on the slot.
 var tagged = regexp.MustCompile(`^[^{]*\{[^}]+\}`)
 
-// CheckPrefix returns what is wrong with the text that a store's keys begin with.
-func CheckPrefix(prefix, example string) error {
-	if tagged.MatchString(prefix) && !strings.ContainsRune(prefix, 0) && utf8.ValidString(prefix) {
-		return nil
+// Check returns what is wrong with the client of a store, and with the text that its keys
+// begin with. The errors name pkg and match sentinel.
+func Check(pkg string, sentinel error, client any, prefix, example string) error {
+	faults := invalid.Of(pkg, sentinel)
+	if v := reflect.ValueOf(client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		faults.Add("client", "nil", "a *redis.Client or a *redis.ClusterClient")
+	} else if v.Type().String() == "*redis.Ring" {
+		faults.Add("client", "a *redis.Ring", "a *redis.Client or a *redis.ClusterClient")
 	}
-	return fmt.Errorf("prefix %q: want UTF-8 without NUL, with a hash tag that keeps all keys on one server of a cluster, such as %q", prefix, example)
+	if !tagged.MatchString(prefix) || strings.ContainsRune(prefix, 0) || !utf8.ValidString(prefix) {
+		faults.Add("Prefix", strconv.Quote(prefix), "UTF-8 without NUL, with a hash tag that keeps all keys on one server of a cluster, such as "+example)
+	}
+	return faults.Err()
 }
 
 // Await returns what call returns, or ctx's error once ctx ends. A client without

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -28,12 +29,18 @@ func TestForgetful(t *testing.T) {
 	}
 }
 
-func TestCheckPrefix(t *testing.T) {
+func TestCheck(t *testing.T) {
+	sentinel, client := errors.New("invalid config"), new(int)
 	for prefix, good := range map[string]bool{
 		"{ids}:a": true, "a{b}": true, "": false, "ids": false, "{}ids": false, "{}{ids}": false, "{ids}\x00": false, "{ids}\xff": false,
 	} {
-		if err := CheckPrefix(prefix, "{x}"); (err == nil) != good {
+		if err := Check("store", sentinel, client, prefix, "{x}"); (err == nil) != good || !good && !errors.Is(err, sentinel) {
 			t.Errorf("%q: %v", prefix, err)
+		}
+	}
+	for _, client := range []any{nil, (*int)(nil)} {
+		if err := Check("store", sentinel, client, "", "{x}"); err == nil || strings.Count(err.Error(), "\n") != 1 {
+			t.Errorf("%v, want two faults", err)
 		}
 	}
 }

@@ -38,7 +38,7 @@ type access struct {
 	counters counters                                  // nil where segments have no store
 	rewind   func(ctx context.Context, to int64) error // sets the counter as a restored copy has it
 	sql      *database                                 // nil without SQL
-	leaf     func(port int, options ...lease.Option) *lease.Leaser
+	leaf     func(port int, config lease.Config) *lease.Leaser
 	ping     func(ctx context.Context) error // nil if opening the backend has called the server
 	close    func()
 }
@@ -76,8 +76,8 @@ func openSQL(url string, log *slog.Logger) (*access, error) {
 		return nil, err
 	}
 	return &access{
-		leases:   worker.NewStore(db),
-		counters: segmentsql.LeafAlloc(db, segmentsql.WithLogger(log)),
+		leases:   worker.NewStore(db, worker.StoreConfig{}),
+		counters: segmentsql.LeafAlloc(db, segmentsql.Config{Logger: log}),
 		rewind: func(ctx context.Context, to int64) error {
 			return db.WithContext(ctx).Exec("UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?", to, tag).Error
 		},
@@ -92,7 +92,7 @@ func openEtcd(addresses []string) (*access, error) {
 		return nil, err
 	}
 	return &access{
-		leases: workeretcd.NewStore(client, workeretcd.DefaultPrefix),
+		leases: workeretcd.NewStore(client, workeretcd.Config{}),
 		ping: func(ctx context.Context) error {
 			_, err := client.Get(ctx, "x")
 			return err
@@ -107,7 +107,7 @@ func openKube(address, ca string) (*access, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := workerkube.NewStore(config, "default", workerkube.DefaultPrefix)
+	store := workerkube.NewStore(config, workerkube.Config{Namespace: "default"})
 	return &access{
 		leases: store,
 		ping: func(ctx context.Context) error {
@@ -125,8 +125,8 @@ func openRedis(address string) *access {
 	logging.Disable()
 	client := redis.NewClient(&redis.Options{Addr: address})
 	return &access{
-		leases:   workerredis.NewStore(client, workerredis.DefaultPrefix),
-		counters: segmentredis.New(client, segmentredis.WithLogger(silent)),
+		leases:   workerredis.NewStore(client, workerredis.Config{}),
+		counters: segmentredis.New(client, segmentredis.Config{Logger: silent}),
 		rewind: func(ctx context.Context, to int64) error {
 			known := fmt.Sprintf("%d %d 1", to, firstStep)
 			return client.Eval(ctx, "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]); return redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])",
@@ -147,15 +147,15 @@ func openZooKeeper(addresses []string) (*access, error) {
 		}
 	}()
 	return &access{
-		leases: workerzk.NewStore(conn, workerzk.DefaultPath),
+		leases: workerzk.NewStore(conn, workerzk.Config{}),
 		ping: func(ctx context.Context) error {
 			if state := conn.State(); state != zk.StateHasSession {
 				return fmt.Errorf("zookeeper: %v", state)
 			}
 			return nil
 		},
-		leaf: func(port int, options ...lease.Option) *lease.Leaser {
-			return workerzk.Leaf(conn, tag, port, workerzk.LeafConfig{Address: "127.0.0.1"}, options...)
+		leaf: func(port int, config lease.Config) *lease.Leaser {
+			return workerzk.Leaf(conn, tag, port, workerzk.LeafConfig{Address: "127.0.0.1", Lease: config})
 		},
 		close: conn.Close,
 	}, nil

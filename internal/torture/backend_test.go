@@ -70,7 +70,7 @@ func startRedis(ctx context.Context, t *testing.T, dir string) *backend {
 	return b.serve(ctx, t, servertest.RedisProgram(t, dir, servertest.Durable...))
 }
 
-// members is how many servers etcd and ZooKeeper have: one can be away.
+// members is how many servers etcd and ZooKeeper have: one can be unavailable.
 const members = 3
 
 func startEtcd(ctx context.Context, t *testing.T, dir string) *backend {

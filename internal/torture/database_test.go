@@ -17,11 +17,7 @@ type database struct{ db *gorm.DB }
 // kinds returns Leasers' store and a Registry. If they are apart, neither knows of the
 // other's numbers.
 func (d *database) kinds(apart bool) (lease.Store, *worker.Registry) {
-	options := []worker.Option{worker.WithLogger(silent)}
-	if apart {
-		return worker.NewStore(d.db, worker.Beside("")), worker.NewRegistry(d.db, append(options, worker.Beside(""))...)
-	}
-	return worker.NewStore(d.db), worker.NewRegistry(d.db, options...)
+	return worker.NewStore(d.db, worker.StoreConfig{Alone: apart}), worker.NewRegistry(d.db, worker.RegistryConfig{Alone: apart, Logger: silent})
 }
 
 // exec runs statements, one after the other.

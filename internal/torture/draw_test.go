@@ -123,8 +123,8 @@ func (c *child) none(err error) (reason int, lacks time.Duration) {
 	var limit *uid.BorrowLimitError
 	var reservation *uid.ReservationError
 	switch {
-	case c.Kind == kindCounter && errors.Is(err, segment.ErrAway):
-		return noneAway, 0
+	case c.Kind == kindCounter && errors.Is(err, segment.ErrUnavailable):
+		return noneUnavailable, 0
 	case c.Kind == kindCounter && errors.Is(err, segment.ErrRewound):
 		return noneRewound, 0
 	case c.Kind == kindCounter && errors.Is(err, segment.ErrUnusable):

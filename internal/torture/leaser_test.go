@@ -30,12 +30,12 @@ func (l leaser) recorded() bool { return l == leaserRanged || l == leaserBeside 
 // leaser returns what gives the child its number. The history knows a lease by the process
 // and the attempt.
 func (c *child) leaser(attempt int64) uid.Leaser {
-	options := []lease.Option{lease.WithExpiry(expiry), lease.WithWindow(window), lease.WithLogger(silent)}
+	config := lease.Config{Expiry: expiry, Window: window, Logger: silent}
 	if c.Leaser == leaserLeaf {
 		if c.Fault == faultAddress {
 			return uid.StaticWorker(int64(c.Port))
 		}
-		return c.witnessed(c.access.leaf(c.Port, options...), attempt)
+		return c.witnessed(c.access.leaf(c.Port, config), attempt)
 	}
 	store := c.access.leases
 	if c.Leaser != leaserRanged {
@@ -44,13 +44,13 @@ func (c *child) leaser(attempt int64) uid.Leaser {
 			return registry
 		}
 	} else {
-		options = append(options, lease.Range(0, numbers-1))
+		config.Numbers = &lease.Bounds{From: 0, To: numbers - 1}
 	}
-	options = append(options, lease.WithNode(lease.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: lease.NodeActual}))
+	config.Node = lease.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: lease.NodeActual}
 	if c.Exact >= 0 {
-		options = append(options, lease.WithNumber(uid.StaticWorker(c.Exact)))
+		config.Assigner = uid.StaticWorker(c.Exact)
 	}
-	return c.witnessed(lease.New(&ledger{store, c, attempt}, options...), attempt)
+	return c.witnessed(lease.New(&ledger{store, c, attempt}, config), attempt)
 }
 
 func (c *child) witnessed(l *lease.Leaser, attempt int64) *witness {

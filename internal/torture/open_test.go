@@ -34,7 +34,7 @@ var hopeless = []error{
 }
 
 // open tries to open a generator until that succeeds: others may hold all numbers, and the
-// backend may be away. open returns nil when ctx ends.
+// backend may be unavailable. open returns nil when ctx ends.
 func (c *child) open(ctx context.Context) (generator, error) {
 	dry := 0 // attempts, one after the other
 	for attempt := int64(1); ; attempt++ {
@@ -103,7 +103,7 @@ func (c *child) stamping(ctx context.Context, attempt int64) (generator, error) 
 	case kindSlots:
 		return nilOr(uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: c.Layout, Slots: c.slots(), Now: c.now, Logger: silent}))
 	}
-	config := uid.Config{Layout: c.Layout, Now: c.now, Logger: silent, BoostPower: c.Boost}
+	config := uid.CachedConfig{Layout: c.Layout, Now: c.now, Logger: silent, BoostPower: c.Boost}
 	if c.Wait {
 		config.RejectedTake = uid.Wait
 	}

@@ -147,18 +147,18 @@ func within(err error) error {
 
 // Why there is no id for now.
 const (
-	noneReserved = iota // no time is reserved where the next id would be stamped
-	noneLost            // the number is lost, and no other is held
-	noneBorrow          // the limit of borrowed time
-	noneBackward        // the clock has stepped back
-	noneFull            // all slots are full
-	noneAway            // the counter's store is away
-	noneRewound         // the counter's store has gone back
-	noneNarrow          // the counter's column holds no more
+	noneReserved    = iota // no time is reserved where the next id would be stamped
+	noneLost               // the number is lost, and no other is held
+	noneBorrow             // the limit of borrowed time
+	noneBackward           // the clock has stepped back
+	noneFull               // all slots are full
+	noneUnavailable        // the counter's store is unavailable
+	noneRewound            // the counter's store has gone back
+	noneNarrow             // the counter's column holds no more
 	noneKinds
 )
 
-var noneNames = [noneKinds]string{"time not reserved", "number lost", "borrow limit", "clock back", "slots full", "store away", "store rewound", "column full"}
+var noneNames = [noneKinds]string{"time not reserved", "number lost", "borrow limit", "clock back", "slots full", "store unavailable", "store rewound", "column full"}
 
 // millis returns t in milliseconds since 1970, and 0 for the zero time.
 func millis(t time.Time) int64 {

@@ -84,10 +84,10 @@ func (l *loader) refuse(err error, wait time.Duration) {
 // failed records that the store did not answer.
 func (l *loader) failed(err error) {
 	retry := l.pause.NextBackOff()
-	l.refuse(l.away(err, retry), retry)
+	l.refuse(l.unavailable(err, retry), retry)
 }
 
-func (l *loader) away(err error, retry time.Duration) error {
+func (l *loader) unavailable(err error, retry time.Duration) error {
 	return &LoadError{l.store.String(), l.tag, err, retry}
 }
 
@@ -95,7 +95,7 @@ func (l *loader) away(err error, retry time.Duration) error {
 // The end of the caller's context is no failure of the store.
 func (l *loader) unanswered(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return l.away(err, 0)
+		return l.unavailable(err, 0)
 	}
 	defer l.report()
 	l.mu.Lock()

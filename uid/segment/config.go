@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -24,7 +25,7 @@ const (
 // GreatestStep is the greatest Config.MaxStep.
 const GreatestStep = 1 << 40
 
-// ErrConfig is matched by every error about a [Config].
+// ErrConfig is matched by every error about a config of this package, or of a store.
 var ErrConfig = errors.New("segment: invalid config")
 
 // Config configures a [Generator]. The zero Config is the default, and so is
@@ -36,17 +37,17 @@ type Config struct {
 	// ids repeat. In production, create counters once: uidring segments create.
 	Create bool
 
-	// Step is how many ids the first range has. Zero is the store's own step, such
-	// as the column step of a row. The store's step is then MinStep too, and may
-	// change while the generator runs.
+	// Step is how many ids the first range has, from MinStep to MaxStep. Zero is the
+	// store's own step, such as the column step of a row. The store's step is then MinStep
+	// too, and may change while the generator runs.
 	Step int64
 
-	// MinStep and MaxStep bound how many ids a range has. The zero MinStep is
-	// Step. The zero MaxStep is 2^30, or Step if that is greater.
+	// MinStep and MaxStep bound how many ids a range has, from 1 to 2^40. The zero MinStep
+	// is Step. The zero MaxStep is 2^30, or Step if that is greater.
 	MinStep, MaxStep int64
 
-	// Ahead is how long a range lasts at the measured rate. If the store is away,
-	// ids continue for nearly that long. Zero is 10 minutes.
+	// Ahead is how long a range lasts at the measured rate, more than 0. If the store is
+	// unavailable, ids continue for nearly that long. Zero is 10 minutes.
 	Ahead time.Duration
 
 	// LoadAt is the used part of a range, in per cent, at which the generator loads
@@ -56,13 +57,13 @@ type Config struct {
 	// LoadTimeout bounds each load. Zero is 5 seconds.
 	LoadTimeout time.Duration
 
-	// Limit is the greatest id. Zero is the greatest that a BIGINT counter allows,
+	// Limit is the greatest id, from 1. Zero is the greatest that a BIGINT counter allows,
 	// 2^63-2. Use 2^53-1 if JavaScript reads the ids as numbers.
 	Limit int64
 
 	// RejectedTake decides what a call does when no id is loaded. [uid.Help], the
 	// default, waits for a load that is under way, and fails while the store is
-	// away. [uid.Reject] fails at once. [uid.Wait] waits.
+	// unavailable. [uid.Reject] fails at once. [uid.Wait] waits.
 	RejectedTake func(uid.Refusal) error
 
 	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id. No call
@@ -70,12 +71,12 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// prepare fills in the defaults and returns all faults.
-func (c *Config) prepare() error {
-	var faults []error
-	fault := func(field string, value any, want string) {
-		faults = append(faults, fmt.Errorf("%w: %s is %v, want %s", ErrConfig, field, value, want))
-	}
+// Validate returns an error that names every wrong field, and matches [ErrConfig].
+func (c Config) Validate() error { return c.prepare().Err() }
+
+// prepare fills in the defaults and returns the wrong fields.
+func (c *Config) prepare() *invalid.List {
+	faults := invalid.Of("segment", ErrConfig)
 	c.Ahead = cmp.Or(c.Ahead, DefaultAhead)
 	c.LoadAt = cmp.Or(c.LoadAt, DefaultLoadAt)
 	c.LoadTimeout = cmp.Or(c.LoadTimeout, DefaultLoadTimeout)
@@ -84,30 +85,20 @@ func (c *Config) prepare() error {
 	c.MaxStep = cmp.Or(c.MaxStep, max(DefaultMaxStep, c.Step))
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.Step < 0 || c.Step > GreatestStep {
-		fault("Step", c.Step, fmt.Sprintf("1 to %d, or 0 for the store's own", int64(GreatestStep)))
+		faults.Add("Step", c.Step, fmt.Sprintf("1 to %d, or 0 for the store's own", int64(GreatestStep)))
 	}
-	if c.MaxStep < 1 || c.MaxStep > GreatestStep {
-		fault("MaxStep", c.MaxStep, fmt.Sprintf("1 to %d", int64(GreatestStep)))
-	}
+	invalid.Range(faults, "MaxStep", c.MaxStep, 1, GreatestStep)
 	if c.MinStep < 0 || c.MinStep > max(c.MaxStep, 1) {
-		fault("MinStep", c.MinStep, fmt.Sprintf("1 to MaxStep, %d, or 0 for Step", c.MaxStep))
+		faults.Add("MinStep", c.MinStep, fmt.Sprintf("1 to MaxStep, %d, or 0 for Step", c.MaxStep))
 	}
 	if c.Step > 0 && (c.Step < c.MinStep || c.Step > c.MaxStep) {
-		fault("Step", c.Step, fmt.Sprintf("MinStep to MaxStep, %d to %d", c.MinStep, c.MaxStep))
+		faults.Add("Step", c.Step, fmt.Sprintf("MinStep to MaxStep, %d to %d", c.MinStep, c.MaxStep))
 	}
-	if c.Ahead <= 0 {
-		fault("Ahead", c.Ahead, "more than 0")
-	}
-	if c.LoadAt < 1 || c.LoadAt > 99 {
-		fault("LoadAt", c.LoadAt, "1 to 99 per cent")
-	}
-	if c.LoadTimeout <= 0 {
-		fault("LoadTimeout", c.LoadTimeout, "more than 0")
-	}
-	if c.Limit < 1 {
-		fault("Limit", c.Limit, "1 or more")
-	}
-	return errors.Join(faults...)
+	invalid.Positive(faults, "Ahead", c.Ahead)
+	invalid.Range(faults, "LoadAt", c.LoadAt, 1, 99)
+	invalid.Positive(faults, "LoadTimeout", c.LoadTimeout)
+	invalid.Positive(faults, "Limit", c.Limit)
+	return faults
 }
 
 // policy returns RejectedTake so that a panic becomes an error.

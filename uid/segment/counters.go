@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/invalid"
 )
 
 // spent is the value of a counter that has no id left.
@@ -34,7 +35,7 @@ func listed(ctx context.Context, store Store, tag string, timeout time.Duration)
 func create(ctx context.Context, store Store, tag string, next int64, config Config) error {
 	creator, can := store.(Creator)
 	if !can {
-		return fmt.Errorf("%w: Create is true, and %s cannot create a counter", ErrConfig, store)
+		return invalid.Of("segment", ErrConfig).Add("Create", true, fmt.Sprintf("false: %s cannot create a counter", store)).Err()
 	}
 	if config.Step == 0 {
 		config.Step = DefaultStep
@@ -56,7 +57,7 @@ func unanswered(store Store, tag string, err error, retry time.Duration) error {
 	switch {
 	case errors.As(err, &panicked):
 		return fmt.Errorf("%w: %q in %s: %w", ErrUnusable, tag, store, err)
-	case err == nil || isAny(err, ErrConfig, ErrTag, ErrStripe, ErrUnknownTag, ErrUsedUp, ErrRewound, ErrUnusable, ErrAway):
+	case err == nil || isAny(err, ErrConfig, ErrTag, ErrStripe, ErrUnknownTag, ErrUsedUp, ErrRewound, ErrUnusable, ErrUnavailable):
 		return err
 	}
 	return &LoadError{store.String(), tag, err, retry}

@@ -2,7 +2,7 @@
 // process, and unique among all processes that share a store. Each generator
 // reserves ranges of the counter ahead of demand. An id costs no network call.
 //
-//	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db), "orders", segment.Config{})
+//	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{})
 //	...
 //	defer gen.Close()
 //	id, err := gen.Next()
@@ -21,7 +21,7 @@
 //
 // A generator loads the next range when Config.LoadAt per cent of the current range
 // are used. The size of a range follows the measured rate, so that it lasts
-// Config.Ahead: if the store is away, ids continue for nearly that long. Loads run in
+// Config.Ahead: if the store is unavailable, ids continue for nearly that long. Loads run in
 // a goroutine of their own, one at a time. Calls block only while no id is loaded.
 //
 // # Gaps

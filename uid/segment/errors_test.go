@@ -31,7 +31,7 @@ func TestConfigFaults(t *testing.T) {
 		{segment.Config{Step: 30, MinStep: 1, MaxStep: 10}, []string{"Step is 30, want MinStep to MaxStep, 1 to 10"}},
 		{segment.Config{Ahead: -1, LoadAt: 100, LoadTimeout: -time.Second, Limit: -7},
 			[]string{"Ahead is -1ns", "LoadAt is 100", "LoadTimeout is -1s", "Limit is -7"}},
-		{segment.Config{LoadAt: -1}, []string{"LoadAt is -1, want 1 to 99 per cent"}},
+		{segment.Config{LoadAt: -1}, []string{"LoadAt is -1, want 1 to 99"}},
 	} {
 		g, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", c.config)
 		if err == nil {
@@ -108,7 +108,7 @@ func TestUsedUp(t *testing.T) {
 				defer g.Close()
 				take(t, g, uid.ID(c.from), int(last-c.from+1))
 				for range 3 {
-					if id, err := g.Next(); !errors.Is(err, segment.ErrUsedUp) || errors.Is(err, segment.ErrAway) {
+					if id, err := g.Next(); !errors.Is(err, segment.ErrUsedUp) || errors.Is(err, segment.ErrUnavailable) {
 						t.Fatalf("%+v: Next() = %d, %v, want ErrUsedUp", c, id, err)
 					}
 					if id, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrUsedUp) {
@@ -152,7 +152,7 @@ func TestDeletedTag(t *testing.T) {
 		take(t, g, 1, 100)
 		asked := store.requests.Load()
 		for range 600 {
-			if _, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrAway) {
+			if _, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrUnavailable) {
 				t.Fatalf("Wait() = %v, want ErrUnknownTag", err)
 			}
 			time.Sleep(time.Second)
@@ -198,7 +198,7 @@ func TestAbsurdAnswers(t *testing.T) {
 				id, err := g.Next()
 				t.Fatalf("%s: Next() = %d, %v", name, id, err)
 			}
-			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrAway) || !strings.Contains(err.Error(), `"orders" in answers`) {
+			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrUnavailable) || !strings.Contains(err.Error(), `"orders" in answers`) {
 				t.Errorf("%s: New() = %v, want ErrUnusable with the tag and the store's name", name, err)
 			}
 		})
@@ -304,14 +304,14 @@ func TestCloseEndsWaits(t *testing.T) {
 	})
 }
 
-// A store that answers that it is unusable is not away. It is asked again after a minute.
+// A store that answers that it is unusable is not unavailable. It is asked again after a minute.
 func TestUnusable(t *testing.T) {
 	for _, why := range []error{segment.ErrUnusable, segment.ErrStripe} {
 		synctest.Test(t, func(t *testing.T) {
 			store := &unusable{Memory: new(segmenttest.Memory), why: why}
 			store.broken.Store(true)
-			if g, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, why) || errors.Is(err, segment.ErrAway) {
-				t.Errorf("New() = %v, %v, want %v and not ErrAway", g, err, why)
+			if g, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, why) || errors.Is(err, segment.ErrUnavailable) {
+				t.Errorf("New() = %v, %v, want %v and not ErrUnavailable", g, err, why)
 			}
 			store.broken.Store(false)
 			g := open(t, store, segment.Config{Step: 10, MaxStep: 10})
@@ -323,8 +323,8 @@ func TestUnusable(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			if _, err := g.Wait(ctx); !errors.Is(err, why) || errors.Is(err, segment.ErrAway) {
-				t.Errorf("Wait() = %v, want %v and not ErrAway", err, why)
+			if _, err := g.Wait(ctx); !errors.Is(err, why) || errors.Is(err, segment.ErrUnavailable) {
+				t.Errorf("Wait() = %v, want %v and not ErrUnavailable", err, why)
 			}
 			store.broken.Store(false)
 			time.Sleep(time.Minute)

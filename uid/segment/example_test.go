@@ -52,7 +52,7 @@ func ExampleNew_json() {
 
 func ExampleConfig() {
 	config := segment.Config{
-		Ahead: time.Hour, // ids last nearly that long while the store is away
+		Ahead: time.Hour, // ids last nearly that long while the store is unavailable
 		Limit: 1<<53 - 1, // the greatest number that JavaScript reads
 		Step:  -1,        // wrong
 	}
@@ -80,7 +80,7 @@ func ExampleNewTags() {
 	// 0 segment: unknown tag: "oders" in memory
 }
 
-// The counter lives in two stores, one of which may be away.
+// The counter lives in two stores, one of which may be unavailable.
 func ExampleStripe() {
 	ctx := context.Background()
 	stores := []segment.Store{new(segmenttest.Memory), new(segmenttest.Memory)}

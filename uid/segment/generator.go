@@ -3,7 +3,6 @@ package segment
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
@@ -12,16 +11,16 @@ import (
 
 // Generator makes ids from a counter. Make one with [New] and share it: all
 // methods may be called from any number of goroutines. The zero value is not
-// usable. All methods except Stats are those of [uid.Dealer].
+// usable. All methods except Stats are those of [uid.Dealt].
 //
 // Next returns an id from memory. If the next range is still being loaded, Next
-// waits for it. If the store is away and all loaded ids are used, Next fails with a
+// waits for it. If the store is unavailable and all loaded ids are used, Next fails with a
 // [*LoadError], or waits if Config.RejectedTake is [uid.Wait].
 //
 // Order: within one Generator, a call that ends before another call begins returns
 // smaller ids.
 type Generator struct {
-	*uid.Dealer
+	*uid.Dealt
 	loader *loader
 }
 
@@ -35,13 +34,14 @@ var _ uid.Generator = (*Generator)(nil)
 // repeat. It looks for them if the store is a [Lister].
 //
 // Errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrUsedUp], [ErrRewound],
-// [ErrUnusable], [ErrStripe] or [ErrAway].
+// [ErrUnusable], [ErrStripe] or [ErrUnavailable].
 func New(ctx context.Context, store Store, tag string, config Config) (*Generator, error) {
-	if err := errors.Join(checkPlain(tag), config.prepare()); err != nil {
-		return nil, err
-	}
+	faults := config.prepare()
 	if store == nil {
-		return nil, fmt.Errorf("%w: store is nil", ErrConfig)
+		faults.Add("store", "nil", "one such as segmentsql.LeafAlloc(db, segmentsql.Config{})")
+	}
+	if err := errors.Join(checkPlain(tag), faults.Err()); err != nil {
+		return nil, err
 	}
 	counters, err := listed(ctx, store, tag, config.LoadTimeout)
 	if err == nil {
@@ -86,5 +86,5 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		l.cancel()
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Generator{d, l}, nil
+	return &Generator{&d.Dealt, l}, nil
 }

@@ -24,14 +24,14 @@ func TestMain(m *testing.M) {
 // counter is a store in memory whose requests take their time or fail.
 type counter struct {
 	segmenttest.Memory
-	takes    atomic.Int64 // nanoseconds of each request
-	away     atomic.Bool  // requests fail
-	deaf     atomic.Bool  // requests do not end with their context
-	killed   atomic.Bool  // the process is dead: nothing is done
-	requests atomic.Int64
+	takes       atomic.Int64 // nanoseconds of each request
+	unavailable atomic.Bool  // requests fail
+	deaf        atomic.Bool  // requests do not end with their context
+	killed      atomic.Bool  // the process is dead: nothing is done
+	requests    atomic.Int64
 }
 
-var errAway = errors.New("connection refused")
+var errUnavailable = errors.New("connection refused")
 
 func (c *counter) Reserve(ctx context.Context, tag string, n int64) (int64, int64, error) {
 	c.requests.Add(1)
@@ -63,8 +63,8 @@ func (c *counter) wait(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	if c.away.Load() || c.killed.Load() {
-		return errAway
+	if c.unavailable.Load() || c.killed.Load() {
+		return errUnavailable
 	}
 	return nil
 }

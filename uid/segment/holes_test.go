@@ -38,14 +38,14 @@ func TestHandlerDrawsIDs(t *testing.T) {
 				t.Errorf("Wait() = %v in the handler", err)
 			}
 		}})})
-		store.away.Store(true)
+		store.unavailable.Store(true)
 		for id, err := g.Next(); err == nil; id, err = g.Next() {
 			if id > 100 {
 				t.Fatal("ids go on without the store")
 			}
 		}
 		time.Sleep(time.Minute)
-		store.away.Store(false)
+		store.unavailable.Store(false)
 		if _, err := g.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ type rude struct{}
 
 func (rude) Reserve(ctx context.Context, _ string, _ int64) (int64, int64, error) {
 	<-ctx.Done()
-	return 0, 0, errAway
+	return 0, 0, errUnavailable
 }
 
 func (rude) String() string { return "rude" }
@@ -91,8 +91,8 @@ func (rude) String() string { return "rude" }
 func TestTimeOutIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, err := segment.New(t.Context(), rude{}, "orders", segment.Config{})
-		if !errors.Is(err, segment.ErrAway) || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errAway) {
-			t.Errorf("New() = %v, want ErrAway, DeadlineExceeded and the client's error", err)
+		if !errors.Is(err, segment.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errUnavailable) {
+			t.Errorf("New() = %v, want ErrUnavailable, DeadlineExceeded and the client's error", err)
 		}
 	})
 }
@@ -163,9 +163,9 @@ func TestStripeBesideAnUnusableCounter(t *testing.T) {
 func TestStripeCloseDuringAnOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(2)
-		counters[1].away.Store(true)
+		counters[1].unavailable.Store(true)
 		s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}})
-		counters[1].away.Store(false)
+		counters[1].unavailable.Store(false)
 		counters[1].deaf.Store(true)
 		counters[1].takes.Store(int64(500 * time.Millisecond))
 		before := counters[1].requests.Load()

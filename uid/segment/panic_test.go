@@ -93,8 +93,8 @@ func TestPolicyPanics(t *testing.T) {
 		open(t, store, config),
 		stripe(t, []segment.Store{other}, segment.StripeConfig{Config: config}),
 	}
-	store.away.Store(true)
-	other.away.Store(true)
+	store.unavailable.Store(true)
+	other.unavailable.Store(true)
 	for _, g := range generators {
 		var err error
 		for err == nil {

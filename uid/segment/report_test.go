@@ -17,9 +17,9 @@ import (
 func TestFailedStartIsNotLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, log := new(counter), new(strings.Builder)
-		store.away.Store(true)
+		store.unavailable.Store(true)
 		config := segment.Config{Logger: slog.New(slog.NewTextHandler(log, nil))}
-		if _, err := segment.New(t.Context(), store, "orders", config); !errors.Is(err, segment.ErrAway) || log.Len() > 0 {
+		if _, err := segment.New(t.Context(), store, "orders", config); !errors.Is(err, segment.ErrUnavailable) || log.Len() > 0 {
 			t.Errorf("New() = %v, and logged %s", err, log)
 		}
 	})
@@ -31,12 +31,12 @@ func TestOutageIsLogged(t *testing.T) {
 		store, log := new(counter), new(strings.Builder)
 		g := open(t, store, segment.Config{Step: 10, MaxStep: 10, Logger: slog.New(slog.NewTextHandler(log, nil))})
 		for range 3 {
-			store.away.Store(true)
+			store.unavailable.Store(true)
 			for range 100 {
 				_, _ = g.Next()
 				time.Sleep(time.Second)
 			}
-			store.away.Store(false)
+			store.unavailable.Store(false)
 			if _, err := g.Wait(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,7 @@ func TestRewound(t *testing.T) {
 		synctest.Wait()
 		store.Set("orders", 1)
 		take(t, g, 1006, 95)
-		if _, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrAway) {
+		if _, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
 			t.Errorf("Wait() = %v, want ErrRewound", err)
 		}
 		asked := store.requests.Load()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/uidring/uidring/internal/invalid"
 )
 
 // Split changes a tag from [New] or [Tags] to [Stripe]. Call Split once, with the stores
@@ -17,7 +19,7 @@ import (
 // meanwhile: their calls fail with [ErrUsedUp] once the ranges that they reserved are
 // used. If Split fails, call it again.
 //
-// Errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrStripe] or [ErrAway].
+// Errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrStripe] or [ErrUnavailable].
 func Split(ctx context.Context, stores []Store, tag string, config StripeConfig) error {
 	shards, err := shardsOf(stores, tag, &config)
 	if err != nil {
@@ -27,7 +29,7 @@ func Split(ctx context.Context, stores []Store, tag string, config StripeConfig)
 		_, creates := h.store.(Creator)
 		_, raises := h.store.(Raiser)
 		if _, lists := h.store.(Lister); !creates || !raises || !lists {
-			return fmt.Errorf("%w: %s is no Creator, Raiser and Lister", ErrConfig, h.store)
+			return invalid.Of("segment", ErrConfig).Add("stores", h.store, "a Creator, Raiser and Lister each").Err()
 		}
 	}
 	for slack := int64(0); ; slack = 4*slack + 1000 {

@@ -35,7 +35,7 @@ func (u *uneven) write(do func()) error {
 		if u.done {
 			do()
 		}
-		return errAway
+		return errUnavailable
 	}
 	do()
 	return nil
@@ -78,7 +78,7 @@ func TestNewBesideStripe(t *testing.T) {
 		_, err := segment.New(t.Context(), store, "orders", config)
 		_, tagged := openTags(t, store, segment.TagsConfig{Config: config}).Next(t.Context(), "orders")
 		for _, err := range []error{err, tagged} {
-			if !errors.Is(err, want) || errors.Is(err, segment.ErrAway) {
+			if !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
 				t.Errorf("New and Tags: %v, want %v", err, want)
 			}
 		}

@@ -95,15 +95,15 @@ var (
 	// the store panicked or returned no range. The generator asks again after a minute.
 	ErrUnusable = errors.New("segment: unusable counter")
 
-	// ErrAway is matched by a [*LoadError]: the store did not answer.
-	ErrAway = errors.New("segment: store is away")
+	// ErrUnavailable is matched by a [*LoadError]: the store did not answer.
+	ErrUnavailable = errors.New("segment: store is unavailable")
 
 	// ErrTag is matched by an error about a tag that cannot name a counter.
 	ErrTag = errors.New("segment: invalid tag")
 )
 
 // LoadError says that the store did not answer. The generator asks again after Retry,
-// so Wait waits. LoadError matches [ErrAway] and all that Err matches.
+// so Wait waits. LoadError matches [ErrUnavailable] and all that Err matches.
 type LoadError struct {
 	Store string // the store's name
 	Tag   string
@@ -112,11 +112,11 @@ type LoadError struct {
 }
 
 func (e *LoadError) Error() string {
-	return fmt.Sprintf("%v: reserve ids of %q from %s: %v", ErrAway, e.Tag, e.Store, e.Err)
+	return fmt.Sprintf("%v: reserve ids of %q from %s: %v", ErrUnavailable, e.Tag, e.Store, e.Err)
 }
 
-// Is reports whether target is [ErrAway].
-func (e *LoadError) Is(target error) bool { return target == ErrAway }
+// Is reports whether target is [ErrUnavailable].
+func (e *LoadError) Is(target error) bool { return target == ErrUnavailable }
 
 // Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/dgryski/go-jump"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -29,9 +31,20 @@ type StripeConfig struct {
 	Block int64
 }
 
+// Validate returns an error that names every wrong field, and matches [ErrConfig].
+func (c StripeConfig) Validate() error { return c.prepare().Err() }
+
+// prepare fills in the defaults and returns the wrong fields.
+func (c *StripeConfig) prepare() *invalid.List {
+	faults := c.Config.prepare()
+	c.Block = cmp.Or(c.Block, DefaultBlock)
+	invalid.Range(faults, "Block", c.Block, 1, GreatestStep)
+	return faults
+}
+
 // Striped makes ids from one counter in each of several stores: of N stores,
 // store i has the blocks of ids that are ≡ i mod N. It makes ids as long as one
-// store can be reached, and skips stores that are away. Make one with [Stripe].
+// store can be reached, and skips stores that are unavailable. Make one with [Stripe].
 // All methods may be called from any number of goroutines.
 //
 // Each store has a [Generator], and each id comes from a random one. So the ids
@@ -64,7 +77,7 @@ var _ uid.Generator = (*Striped)(nil)
 // With Create, each store has to be a [Lister], and gets a counter "orders" without
 // ids: so New and Tags cannot use the tag in any of the stores.
 //
-// Errors are those of [New]. They match [ErrAway] only if no store can be reached.
+// Errors are those of [New]. They match [ErrUnavailable] only if no store can be reached.
 func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig) (*Striped, error) {
 	shards, err := shardsOf(stores, tag, &config)
 	if err != nil {
@@ -82,21 +95,15 @@ func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig
 // shardsOf returns the shards of stores and fills in the defaults of config, or returns
 // all faults.
 func shardsOf(stores []Store, tag string, config *StripeConfig) (shards []*shard, err error) {
-	if config.Block == 0 {
-		config.Block = DefaultBlock
-	}
 	n := int64(len(stores))
-	faults := []error{config.prepare()}
+	faults := config.prepare()
 	if n == 0 || slices.Contains(stores, nil) {
-		faults = append(faults, fmt.Errorf("%w: want one store or more, and none nil", ErrConfig))
+		faults.Add("stores", stores, "one or more, and none nil")
 	}
-	if config.Block < 1 || config.Block > GreatestStep {
-		faults = append(faults, fmt.Errorf("%w: Block is %d, want 1 to %d", ErrConfig, config.Block, int64(GreatestStep)))
-	} else if config.Limit/config.Block < n {
-		faults = append(faults, fmt.Errorf("%w: Limit is %d, want a block of %d for each of %d stores", ErrConfig, config.Limit, config.Block, n))
+	if least := config.Block * n; config.Block <= GreatestStep && config.Limit < least {
+		faults.Add("Limit", config.Limit, fmt.Sprintf("%d or more: a block of %d for each of %d stores", least, config.Block, n))
 	}
-	faults = append(faults, checkPlain(tag), CheckTag(stripe{config.Block, n - 1, n}.tag(tag)))
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(faults.Err(), checkPlain(tag), CheckTag(stripe{config.Block, n - 1, n}.tag(tag))); err != nil {
 		return nil, err
 	}
 	for i, store := range stores {
@@ -108,7 +115,7 @@ func shardsOf(stores []Store, tag string, config *StripeConfig) (shards []*shard
 
 // Next returns an id of any store that has one ready. If no store has, RejectedTake
 // decides: [uid.Help], the default, waits for a store that is loading, and fails when
-// all are away.
+// all are unavailable.
 func (s *Striped) Next() (uid.ID, error) {
 	run, err := s.claim(context.Background(), 1, false)
 	return run.First, err

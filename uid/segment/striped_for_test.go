@@ -18,7 +18,7 @@ import (
 func TestStripeFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(3)
-		counters[2].away.Store(true)
+		counters[2].unavailable.Store(true)
 		s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}})
 		used := map[string]int{}
 		for i := range 300 {
@@ -27,10 +27,10 @@ func TestStripeFor(t *testing.T) {
 			for range 3 {
 				gen, err := s.For(key)
 				if err != nil {
-					if !errors.Is(err, segment.ErrAway) {
-						t.Errorf("For(%q) = %v, want ErrAway", key, err)
+					if !errors.Is(err, segment.ErrUnavailable) {
+						t.Errorf("For(%q) = %v, want ErrUnavailable", key, err)
 					}
-					used["away"]++
+					used["unavailable"]++
 					continue
 				}
 				id, err := gen.Next()
@@ -41,7 +41,7 @@ func TestStripeFor(t *testing.T) {
 				used[gen.Stats().Tag]++
 			}
 		}
-		for _, tag := range []string{"orders 1/3 x1000", "orders 2/3 x1000", "away"} {
+		for _, tag := range []string{"orders 1/3 x1000", "orders 2/3 x1000", "unavailable"} {
 			if used[tag] < 200 {
 				t.Errorf("takes by store: %v, want about 300 each", used)
 			}
@@ -155,7 +155,7 @@ func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
 		if took := time.Since(began); took != segment.DefaultLoadTimeout {
 			t.Errorf("the start took %v, want %v", took, segment.DefaultLoadTimeout)
 		}
-		if id, err := s.Next(); id != 1 || err != nil || !errors.Is(s.Stats()[1].LastError, segment.ErrAway) {
+		if id, err := s.Next(); id != 1 || err != nil || !errors.Is(s.Stats()[1].LastError, segment.ErrUnavailable) {
 			t.Errorf("Next() = %d, %v, and the other store's error is %v", id, err, s.Stats()[1].LastError)
 		}
 	})
@@ -180,10 +180,10 @@ func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 			if n, err := s.NextN(ids); n != 19 || ids[0] != 11 || ids[18] != 39 || !errors.Is(err, want) {
 				t.Errorf("NextN() = %d, %v: %v, want 11 to 39 of the second, and %v", n, err, ids, want)
 			}
-			if err := s.Stats()[0].LastError; !errors.Is(err, want) || errors.Is(err, segment.ErrAway) {
+			if err := s.Stats()[0].LastError; !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
 				t.Errorf("the first store's error is %v, want %v", err, want)
 			}
-			if got, err := segment.Stripe(t.Context(), []segment.Store{first, second}, "orders", config); !errors.Is(err, want) || errors.Is(err, segment.ErrAway) {
+			if got, err := segment.Stripe(t.Context(), []segment.Store{first, second}, "orders", config); !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
 				t.Errorf("Stripe() = %v, %v without an id, want %v", got, err, want)
 			}
 			asked := first.requests.Load()

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/uidring/uidring/internal/invalid"
 )
 
 // start opens all stores at once. It fails if a store was not made for this generator,
@@ -62,7 +64,7 @@ func (s *Striped) refused() error {
 	var empty, wrong []error
 	for _, h := range s.shards {
 		switch err := h.failure(); {
-		case isAny(err, ErrAway, ErrUsedUp, ErrRewound, ErrUnusable) && !errors.Is(err, ErrStripe):
+		case isAny(err, ErrUnavailable, ErrUsedUp, ErrRewound, ErrUnusable) && !errors.Is(err, ErrStripe):
 			empty = append(empty, err)
 		case err != nil:
 			wrong = append(wrong, err)
@@ -77,7 +79,7 @@ func (s *Striped) refused() error {
 // check looks for counters whose ids would repeat those of the shard.
 func (h *shard) check(ctx context.Context, tag string, config Config) error {
 	if _, can := h.store.(Lister); !can && config.Create {
-		return fmt.Errorf("%w: Create is true, and %s cannot list its counters", ErrConfig, h.store)
+		return invalid.Of("segment", ErrConfig).Add("Create", true, fmt.Sprintf("false: %s cannot list its counters", h.store)).Err()
 	}
 	counters, err := listed(ctx, h.store, h.tag, config.LoadTimeout)
 	if err != nil {
@@ -116,7 +118,7 @@ func (h *shard) failure() error {
 func (s *Striped) reopen(h *shard, tag string, config Config) {
 	for h.gen.Load() == nil {
 		wait := time.Second + rand.N(time.Second)
-		if !errors.Is(h.failure(), ErrAway) { // the store has answered
+		if !errors.Is(h.failure(), ErrUnavailable) { // the store has answered
 			wait = again
 		}
 		select {

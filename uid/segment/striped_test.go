@@ -91,13 +91,13 @@ func drawStriped(t *testing.T, block uid.ID) {
 	}
 }
 
-// A store may be away, at the start too. Ids come from the others, and from it when
+// A store may be unavailable, at the start too. Ids come from the others, and from it when
 // it is back.
-func TestStripeWithAStoreAway(t *testing.T) {
+func TestStripeWithAStoreUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(2)
 		config := segment.StripeConfig{Config: segment.Config{Create: true, Step: 10, MaxStep: 100}}
-		counters[1].away.Store(true)
+		counters[1].unavailable.Store(true)
 		s := stripe(t, stores, config)
 		from := func(n int) (used [2]bool) {
 			for range n {
@@ -115,30 +115,30 @@ func TestStripeWithAStoreAway(t *testing.T) {
 		if stats := s.Stats(); stats[1].LastError == nil || stats[0].LastError != nil {
 			t.Errorf("Stats() = %+v", stats)
 		}
-		counters[1].away.Store(false)
+		counters[1].unavailable.Store(false)
 		time.Sleep(5 * time.Second)
 		if used := from(5000); !used[0] || !used[1] {
 			t.Errorf("stores used: %v, want both", used)
 		}
-		counters[0].away.Store(true)
+		counters[0].unavailable.Store(true)
 		from(5000)
 		if used := from(5000); used[0] || !used[1] {
 			t.Errorf("stores used: %v, want the second", used)
 		}
-		counters[1].away.Store(true)
+		counters[1].unavailable.Store(true)
 		var err error
 		for err == nil {
 			_, err = s.Next()
 		}
-		if !errors.Is(err, segment.ErrAway) || !errors.Is(err, errAway) {
-			t.Errorf("Next() = %v with both away, want ErrAway", err)
+		if !errors.Is(err, segment.ErrUnavailable) || !errors.Is(err, errUnavailable) {
+			t.Errorf("Next() = %v with both unavailable, want ErrUnavailable", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, err := s.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Wait() = %v, want the end of its context", err)
 		}
-		counters[0].away.Store(false)
+		counters[0].unavailable.Store(false)
 		if _, err := s.Wait(t.Context()); err != nil {
 			t.Errorf("Wait() = %v with one store back", err)
 		}
@@ -151,9 +151,9 @@ func TestStripeWithAStoreAway(t *testing.T) {
 				break
 			}
 		}
-		counters[0].away.Store(true)
-		if _, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrAway) {
-			t.Errorf("Stripe() = %v with all stores away, want ErrAway", err)
+		counters[0].unavailable.Store(true)
+		if _, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrUnavailable) {
+			t.Errorf("Stripe() = %v with all stores unavailable, want ErrUnavailable", err)
 		}
 	})
 }
@@ -241,7 +241,11 @@ func TestStripeGreatBlocks(t *testing.T) {
 			if issued < 1<<21 {
 				synctest.Wait() // a run follows the first
 			}
-			issued += g.Ring().TakeRun(1 << 20).N
+			run, err := g.Claim(t.Context(), 1<<20)
+			if err != nil {
+				t.Fatal(err)
+			}
+			issued += run.N
 		}
 		if synctest.Wait(); g.Stats().Loads != 2 {
 			t.Errorf("%d loads, want 2", g.Stats().Loads)
@@ -270,12 +274,12 @@ func TestStripeSlowStore(t *testing.T) {
 // Close ends every wait, of calls that wait for a load and of those that wait for a store.
 func TestStripeCloseEndsWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, away := range []bool{false, true} {
+		for _, unavailable := range []bool{false, true} {
 			counters, stores := stripes(2)
 			s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true, Step: 5, MaxStep: 5}})
 			synctest.Wait()
 			for _, c := range counters {
-				if c.away.Store(away); !away {
+				if c.unavailable.Store(unavailable); !unavailable {
 					c.takes.Store(int64(time.Hour))
 				}
 			}

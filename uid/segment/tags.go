@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/journal"
 	"github.com/uidring/uidring/uid"
 )
@@ -36,6 +38,19 @@ type TagsConfig struct {
 	// Idle is how long an unused tag stays open. Then Tags returns the tag's reserved
 	// ids to the store. Zero is an hour.
 	Idle time.Duration
+}
+
+// Validate returns an error that names every wrong field, and matches [ErrConfig].
+func (c TagsConfig) Validate() error { return c.prepare().Err() }
+
+// prepare fills in the defaults and returns the wrong fields.
+func (c *TagsConfig) prepare() *invalid.List {
+	faults := c.Config.prepare()
+	c.MaxTags = cmp.Or(c.MaxTags, DefaultMaxTags)
+	c.Idle = cmp.Or(c.Idle, DefaultIdle)
+	invalid.Positive(faults, "MaxTags", c.MaxTags)
+	invalid.Positive(faults, "Idle", c.Idle)
+	return faults
 }
 
 // Tags makes ids from many counters of one store. It opens a [Generator] when a tag
@@ -84,24 +99,12 @@ type refusal struct {
 // NewTags returns the tags of store, without calling the store. End Tags with Close
 // or Shutdown. Errors match [ErrConfig].
 func NewTags(store Store, config TagsConfig) (*Tags, error) {
-	faults := []error{config.prepare()}
+	faults := config.prepare()
 	if store == nil {
-		faults = append(faults, fmt.Errorf("%w: store is nil", ErrConfig))
+		faults.Add("store", "nil", "one such as segmentsql.LeafAlloc(db, segmentsql.Config{})")
 	}
-	if config.MaxTags < 0 {
-		faults = append(faults, fmt.Errorf("%w: MaxTags is %d, want 1 or more", ErrConfig, config.MaxTags))
-	}
-	if config.Idle < 0 {
-		faults = append(faults, fmt.Errorf("%w: Idle is %v, want more than 0", ErrConfig, config.Idle))
-	}
-	if err := errors.Join(faults...); err != nil {
+	if err := faults.Err(); err != nil {
 		return nil, err
-	}
-	if config.MaxTags == 0 {
-		config.MaxTags = DefaultMaxTags
-	}
-	if config.Idle == 0 {
-		config.Idle = DefaultIdle
 	}
 	t := &Tags{store: store, config: config, refused: map[string]refusal{}}
 	t.ctx, t.cancel = context.WithCancel(context.Background())
@@ -123,13 +126,13 @@ func (t *Tags) NextN(ctx context.Context, tag string, ids []uid.ID) (int, error)
 	return t.fill(ctx, tag, ids, (*Generator).NextN)
 }
 
-// Wait is Next that also waits while the store is away, until ctx ends.
+// Wait is Next that also waits while the store is unavailable, until ctx ends.
 func (t *Tags) Wait(ctx context.Context, tag string) (id uid.ID, err error) {
 	err = t.with(ctx, tag, func(g *Generator) error { id, err = g.Wait(ctx); return err })
 	return id, err
 }
 
-// WaitN is NextN that also waits while the store is away, until ctx ends.
+// WaitN is NextN that also waits while the store is unavailable, until ctx ends.
 func (t *Tags) WaitN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
 	return t.fill(ctx, tag, ids, func(g *Generator, ids []uid.ID) (int, error) { return g.WaitN(ctx, ids) })
 }
@@ -233,8 +236,8 @@ func (t *Tags) openTag(tag string, e *entry) {
 		return
 	}
 	wait := again
-	if away := (*LoadError)(nil); errors.As(e.err, &away) {
-		wait = away.Retry
+	if unavailable := (*LoadError)(nil); errors.As(e.err, &unavailable) {
+		wait = unavailable.Retry
 	}
 	t.mu.Lock()
 	if len(t.refused) >= t.config.MaxTags {

@@ -140,7 +140,7 @@ type deafList struct {
 func (d *deafList) List(context.Context) ([]segment.Counter, error) {
 	d.lists.Add(1)
 	time.Sleep(time.Hour)
-	return nil, errAway
+	return nil, errUnavailable
 }
 
 // A List that hangs delays a call by the time of a load, however often tags are opened,
@@ -152,16 +152,16 @@ func TestListHangs(t *testing.T) {
 		for i := range 20 {
 			began := time.Now()
 			_, err := tags.Next(t.Context(), fmt.Sprint("tag ", i))
-			if !errors.Is(err, segment.ErrAway) || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > segment.DefaultLoadTimeout+time.Second {
-				t.Errorf("Next() = %v after %v, want ErrAway after the time-out of a load", err, time.Since(began))
+			if !errors.Is(err, segment.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > segment.DefaultLoadTimeout+time.Second {
+				t.Errorf("Next() = %v after %v, want ErrUnavailable after the time-out of a load", err, time.Since(began))
 			}
 		}
 		if n := store.lists.Load(); n != 1 {
 			t.Errorf("%d queries at once, want one", n)
 		}
 		began := time.Now()
-		if _, err := segment.New(t.Context(), store, "orders", segment.Config{}); !errors.Is(err, segment.ErrAway) || time.Since(began) != segment.DefaultLoadTimeout {
-			t.Errorf("New() = %v after %v, want ErrAway after the time-out of a load", err, time.Since(began))
+		if _, err := segment.New(t.Context(), store, "orders", segment.Config{}); !errors.Is(err, segment.ErrUnavailable) || time.Since(began) != segment.DefaultLoadTimeout {
+			t.Errorf("New() = %v after %v, want ErrUnavailable after the time-out of a load", err, time.Since(began))
 		}
 		time.Sleep(2 * time.Hour)
 	})

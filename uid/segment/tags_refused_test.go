@@ -18,22 +18,22 @@ import (
 type lookups struct {
 	*segmenttest.Memory
 	lists, reserves atomic.Int64
-	away            atomic.Bool
+	unavailable     atomic.Bool
 }
 
 func (l *lookups) List(ctx context.Context) ([]segment.Counter, error) {
 	l.lists.Add(1)
 	time.Sleep(10 * time.Millisecond)
-	if l.away.Load() {
-		return nil, errAway
+	if l.unavailable.Load() {
+		return nil, errUnavailable
 	}
 	return l.Memory.List(ctx)
 }
 
 func (l *lookups) Reserve(ctx context.Context, tag string, n int64) (int64, int64, error) {
 	l.reserves.Add(1)
-	if l.away.Load() {
-		return 0, 0, errAway
+	if l.unavailable.Load() {
+		return 0, 0, errUnavailable
 	}
 	return l.Memory.Reserve(ctx, tag, n)
 }
@@ -90,26 +90,26 @@ func TestUnknownTagsCostLittle(t *testing.T) {
 	}
 }
 
-// A store that is away is not a tag that is unknown, and is asked again soon.
-func TestTagsOfAStoreThatIsAway(t *testing.T) {
+// A store that is unavailable is not a tag that is unknown, and is asked again soon.
+func TestTagsOfAStoreThatIsUnavailable(t *testing.T) {
 	for _, lists := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			l, store := newLookups(lists)
 			if err := l.Create(t.Context(), "orders", 1, 10); err != nil {
 				t.Fatal(err)
 			}
-			l.away.Store(true)
+			l.unavailable.Store(true)
 			tags := openTags(t, store, segment.TagsConfig{})
 			for range 100 {
-				if _, err := tags.Next(t.Context(), "orders"); !errors.Is(err, segment.ErrAway) || errors.Is(err, segment.ErrUnknownTag) {
-					t.Errorf("Next() = %v, want ErrAway", err)
+				if _, err := tags.Next(t.Context(), "orders"); !errors.Is(err, segment.ErrUnavailable) || errors.Is(err, segment.ErrUnknownTag) {
+					t.Errorf("Next() = %v, want ErrUnavailable", err)
 				}
 				time.Sleep(100 * time.Millisecond)
 			}
 			if n := l.lists.Load(); n > 11 {
 				t.Errorf("%d queries in 10 s, want one a second", n)
 			}
-			l.away.Store(false)
+			l.unavailable.Store(false)
 			time.Sleep(time.Second)
 			if id, err := tags.Next(t.Context(), "orders"); id != 1 || err != nil {
 				t.Errorf("lists %v: Next() = %d, %v a second after the store is back", lists, id, err)

@@ -17,7 +17,7 @@ func TestCloseReturnsTheRunOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{random: rand.New(rand.NewPCG(1, 1)), calm: true, next: 1, issued: map[uid.ID]int{}, open: map[int]int{}}
 		config := Config{Step: 40, LoadAt: 50, MaxStep: 40, Logger: slog.New(slog.DiscardHandler)}
-		if err := config.prepare(); err != nil {
+		if err := config.prepare().Err(); err != nil {
 			t.Fatal(err)
 		}
 		var g *Generator

@@ -165,7 +165,7 @@ func (w *world) live(t *testing.T) {
 		}
 		pause := time.Duration(w.random.Int64N(int64(time.Second)))
 		w.mu.Unlock()
-		if err := config.prepare(); err != nil {
+		if err := config.prepare().Err(); err != nil {
 			t.Fatal(err)
 		}
 		source := w.seams.source

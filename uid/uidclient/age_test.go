@@ -14,8 +14,8 @@ func TestSlowAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFake("a", 1)
 		server.takes = 700 * time.Millisecond
-		if _, err := tryOpen(t.Context(), Config{MaxAge: time.Second, Ahead: time.Second}, server); !errors.Is(err, ErrAway) {
-			t.Errorf("New() = %v, want ErrAway", err)
+		if _, err := tryOpen(t.Context(), Config{MaxAge: time.Second, Ahead: time.Second}, server); !errors.Is(err, ErrUnavailable) {
+			t.Errorf("New() = %v, want ErrUnavailable", err)
 		}
 	})
 }

@@ -28,17 +28,17 @@ func TestGrowsAgain(t *testing.T) {
 		return func(f *fake) { f.status, f.body, f.header = status, "<html>", http.Header{"Retry-After": {"1"}} }
 	}
 	for name, fault := range map[string]func(f *fake){
-		"400":       status(400),
-		"404":       status(404),
-		"408":       status(408),
-		"413":       status(413),
-		"429":       status(429),
-		"502":       status(502),
-		"503":       status(503),
-		"a page":    func(f *fake) { f.body = "<html>" },
-		"truncated": func(f *fake) { f.body = `{"instance":"a","number":1000000,"runs":[{"first"` },
-		"away":      func(f *fake) { f.away = true },
-		"hangs":     func(f *fake) { f.hangs = true },
+		"400":         status(400),
+		"404":         status(404),
+		"408":         status(408),
+		"413":         status(413),
+		"429":         status(429),
+		"502":         status(502),
+		"503":         status(503),
+		"a page":      func(f *fake) { f.body = "<html>" },
+		"truncated":   func(f *fake) { f.body = `{"instance":"a","number":1000000,"runs":[{"first"` },
+		"unavailable": func(f *fake) { f.unavailable = true },
+		"hangs":       func(f *fake) { f.hangs = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestGrowsAgain(t *testing.T) {
 				demand(c, 2)
 				server.set(fault)
 				demand(c, 3)
-				server.set(func(f *fake) { f.status, f.body, f.away, f.hangs = 0, "", false, false })
+				server.set(func(f *fake) { f.status, f.body, f.unavailable, f.hangs = 0, "", false, false })
 				time.Sleep(10 * time.Second)
 				before := server.requests()
 				failed := demand(c, 10)
@@ -66,8 +66,9 @@ func TestLimit(t *testing.T) {
 	for _, over := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable} {
 		t.Run(http.StatusText(over), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				const most = 10_000
 				server := newFake("a", 1)
-				c := open(t, Config{}, server)
+				c := open(t, Config{MaxIDs: most}, server)
 				server.set(func(f *fake) { f.limit, f.over = 100, over })
 				for range 100_000 {
 					if _, err := c.Wait(t.Context()); err != nil {
@@ -85,8 +86,8 @@ func TestLimit(t *testing.T) {
 				for range 100_000 {
 					_, _ = c.Next()
 				}
-				if s := c.Stats(); s.Step != DefaultMaxIDs {
-					t.Errorf("Step = %d without the limit, want %d", s.Step, DefaultMaxIDs)
+				if s := c.Stats(); s.Step != most {
+					t.Errorf("Step = %d without the limit, want %d", s.Step, most)
 				}
 			})
 		})
@@ -100,10 +101,10 @@ func TestEarlierRefusal(t *testing.T) {
 		one.status = http.StatusBadRequest
 		c := open(t, Config{}, one, two)
 		take(t, c, 1, 20)
-		two.set(func(f *fake) { f.away = true })
+		two.set(func(f *fake) { f.unavailable = true })
 		before := two.requests()
-		if _, err := drain(t, c); !errors.Is(err, ErrAway) || two.requests() > before {
-			t.Errorf("%v after %d requests, want ErrAway", err, two.requests()-before)
+		if _, err := drain(t, c); !errors.Is(err, ErrUnavailable) || two.requests() > before {
+			t.Errorf("%v after %d requests, want ErrUnavailable", err, two.requests()-before)
 		}
 	})
 }

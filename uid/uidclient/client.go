@@ -63,7 +63,7 @@ var _ uid.Generator = (*Client)(nil)
 // such as https://ids.example.com, and fetches the first ids. ctx bounds the start
 // only. End the client with Close or Shutdown.
 //
-// The errors match [ErrConfig] or [ErrAway], or are those of a server that refuses:
+// The errors match [ErrConfig] or [ErrUnavailable], or are those of a server that refuses:
 // a [*StatusError] with status 404 for an unknown name, [ErrAnswer].
 func New(ctx context.Context, urls []string, name string, config Config) (*Client, error) {
 	requests, err := config.prepare(urls, name)
@@ -116,10 +116,10 @@ func newHTTP(config *Config) *http.Client {
 }
 
 // Next returns the next id, from memory. If no id is left, Next waits for the fetch
-// that is under way. If no server answers, Next fails with an [*AwayError], or waits
+// that is under way. If no server answers, Next fails with an [*UnavailableError], or waits
 // if Config.RejectedTake is [uid.Wait].
 func (c *Client) Next() (uid.ID, error) {
-	// The dealer's Next would be a second call for each id.
+	// The compiler inlines Take, and not this Next: an id costs one call.
 	id, err := c.ring.Load().Take()
 	return uid.ID(id), err
 }

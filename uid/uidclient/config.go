@@ -9,9 +9,11 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
@@ -20,7 +22,7 @@ import (
 const (
 	DefaultAhead   = 10 * time.Second
 	DefaultMaxAge  = time.Minute
-	DefaultMaxIDs  = 10_000 // as servers allow by default
+	DefaultMaxIDs  = 1_000_000 // of a counter, as servers allow by default
 	DefaultTimeout = 5 * time.Second
 	DefaultHedge   = 500 * time.Millisecond
 )
@@ -58,8 +60,9 @@ type Config struct {
 	// milliseconds. Set a negative MaxAge for ids of a counter: they carry no time.
 	MaxAge time.Duration
 
-	// MaxIDs is the most ids to ask for at once, from 1 to 2^24. Zero is 10,000, which
-	// servers allow by default. While a server allows fewer, the client asks for fewer.
+	// MaxIDs is the most ids to ask for at once, from 1 to 2^24. Zero is a million, which
+	// servers allow by default for a counter. While a server allows fewer, the client asks
+	// for fewer.
 	MaxIDs int64
 
 	// Timeout bounds each request. Zero is 5 seconds. Half of MaxAge is a bound too.
@@ -83,10 +86,7 @@ type Config struct {
 // prepare fills in the defaults and returns the requests' URLs, or all that is
 // wrong.
 func (c *Config) prepare(urls []string, name string) ([]string, error) {
-	var faults []error
-	fault := func(field string, value any, want string) {
-		faults = append(faults, fmt.Errorf("%w: %s is %v, want %s", ErrConfig, field, value, want))
-	}
+	faults := invalid.Of("uidclient", ErrConfig)
 	c.Ahead = cmp.Or(c.Ahead, DefaultAhead)
 	c.MaxAge = cmp.Or(c.MaxAge, DefaultMaxAge)
 	c.MaxIDs = cmp.Or(c.MaxIDs, DefaultMaxIDs)
@@ -94,66 +94,61 @@ func (c *Config) prepare(urls []string, name string) ([]string, error) {
 	c.Hedge = cmp.Or(c.Hedge, DefaultHedge)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.MaxAge > 0 && c.MaxAge < MinMaxAge {
-		fault("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or a negative one for no bound", MinMaxAge))
+		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or a negative one for no bound", MinMaxAge))
 	}
 	switch {
 	case c.Ahead <= 0:
-		fault("Ahead", c.Ahead, "more than 0")
+		faults.Add("Ahead", c.Ahead, "more than 0")
 	case c.MaxAge > 0 && c.Ahead > c.MaxAge:
 		if c.Ahead != DefaultAhead {
-			fault("Ahead", c.Ahead, fmt.Sprintf("at most MaxAge, %v", c.MaxAge))
+			faults.Add("Ahead", c.Ahead, fmt.Sprintf("at most MaxAge, %v", c.MaxAge))
 		}
 		c.Ahead = c.MaxAge
 	}
-	if c.MaxIDs < 1 || c.MaxIDs > GreatestMaxIDs {
-		fault("MaxIDs", c.MaxIDs, fmt.Sprintf("1 to %d", GreatestMaxIDs))
-	}
-	if c.Timeout <= 0 {
-		fault("Timeout", c.Timeout, "more than 0")
-	}
+	invalid.Range(faults, "MaxIDs", c.MaxIDs, 1, GreatestMaxIDs)
+	invalid.Positive(faults, "Timeout", c.Timeout)
 	if c.MaxAge > 0 { // an answer must not be old when it comes
 		c.Timeout = min(c.Timeout, c.MaxAge/2)
 	}
-	if c.Hedge <= 0 {
-		fault("Hedge", c.Hedge, "more than 0")
-	}
+	invalid.Positive(faults, "Hedge", c.Hedge)
 	if strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		fault("Token", "not shown", "printable ASCII without blanks") // it is a secret
+		faults.Add("Token", "not shown", "printable ASCII without blanks") // it is a secret
 	}
 	if err := segment.CheckTag(name); err != nil || name == "." || name == ".." {
-		fault("the generator's name", fmt.Sprintf("%.16q", name), fmt.Sprintf("1 to %d bytes of printable text", segment.MaxTag))
+		faults.Add("name", fmt.Sprintf("%.16q", name), fmt.Sprintf("1 to %d bytes of printable text", segment.MaxTag))
 	}
 	if len(urls) == 0 {
-		fault("the list of servers", "empty", "one URL or more")
+		faults.Add("urls", "empty", "one URL or more")
 	}
 	requests := make([]string, len(urls))
 	for i, text := range urls {
-		u, err := c.checkURL(text)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("%w: URL %d: %w", ErrConfig, i+1, err))
+		u, is, want := c.checkURL(text)
+		if u == nil {
+			faults.Add(fmt.Sprintf("urls[%d]", i), is, want)
 			continue
 		}
 		requests[i] = u.JoinPath("v1").String() + "/" + url.PathEscape(name) + "/runs"
 	}
-	return requests, errors.Join(faults...)
+	return requests, faults.Err()
 }
 
-// checkURL never shows a URL that may hold a password.
-func (c *Config) checkURL(text string) (*url.URL, error) {
+// checkURL returns a URL, or what is wanted instead of what it is. It never shows a URL that
+// may hold a password.
+func (c *Config) checkURL(text string) (u *url.URL, is, want string) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, errors.New("it cannot be parsed, want http://HOST:PORT or https://HOST:PORT")
+		return nil, "no URL", "http://HOST:PORT or https://HOST:PORT"
 	case u.User != nil:
-		return nil, errors.New("it contains a user, want Config.Token instead")
+		return nil, "a URL with a user", "Config.Token instead"
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return nil, fmt.Errorf("it is %q, want http://HOST:PORT or https://HOST:PORT", text)
+		return nil, strconv.Quote(text), "http://HOST:PORT or https://HOST:PORT"
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("it is %q, want no query and no fragment", u.Scheme+"://"+u.Host+u.Path)
+		return nil, strconv.Quote(u.Scheme + "://" + u.Host + u.Path), "no query and no fragment"
 	case u.Scheme == "http" && c.Token != "" && !c.Insecure && !loopback(u.Hostname()):
-		return nil, fmt.Errorf("it is %q, want https, since Token would be sent in plain text; Config.Insecure allows that", text)
+		return nil, strconv.Quote(text), "https, since Token would be sent in plain text; Config.Insecure allows that"
 	}
-	return u, nil
+	return u, "", ""
 }
 
 func loopback(host string) bool {

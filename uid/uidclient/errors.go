@@ -16,8 +16,8 @@ var (
 	// issue them.
 	ErrRewound = segment.ErrRewound
 
-	// ErrAway is matched by an [*AwayError]: no server answered.
-	ErrAway = segment.ErrAway
+	// ErrUnavailable is matched by an [*UnavailableError]: no server answered.
+	ErrUnavailable = segment.ErrUnavailable
 
 	// ErrAnswer is matched when a server's answer is not a list of runs.
 	ErrAnswer = errors.New("uidclient: invalid answer")
@@ -26,29 +26,29 @@ var (
 	errTooMany = errors.New("uidclient: a server allows fewer ids")
 )
 
-// AwayError says that no server answered with ids. The client asks again after
-// Retry, so Wait waits. AwayError matches [ErrAway] and all that Err matches.
-type AwayError struct {
+// UnavailableError says that no server answered with ids. The client asks again after
+// Retry, so Wait waits. UnavailableError matches [ErrUnavailable] and all that Err matches.
+type UnavailableError struct {
 	Name  string        // of the generator
 	Err   error         // of each server
 	Retry time.Duration // until the next attempt
 }
 
-func (e *AwayError) Error() string {
+func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("uidclient: no server answered for %q: %v", e.Name, e.Err)
 }
 
-// Is reports whether target is [ErrAway].
-func (e *AwayError) Is(target error) bool { return target == ErrAway }
+// Is reports whether target is [ErrUnavailable].
+func (e *UnavailableError) Is(target error) bool { return target == ErrUnavailable }
 
 // Unwrap returns Err.
-func (e *AwayError) Unwrap() error { return e.Err }
+func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // RetryAfter returns Retry.
-func (e *AwayError) RetryAfter() time.Duration { return e.Retry }
+func (e *UnavailableError) RetryAfter() time.Duration { return e.Retry }
 
 // StatusError says that a server answered with a status other than 200. After 408,
-// 429 and 500 or above, the client asks again, as [AwayError] says. After any other
+// 429 and 500 or above, the client asks again, as [UnavailableError] says. After any other
 // status, calls fail at once.
 type StatusError struct {
 	Server string // its URL

@@ -15,7 +15,7 @@ func TestFailover(t *testing.T) {
 		one, two := newFake("a", 1), newFake("b", 1_000_000)
 		c := open(t, Config{}, one, two)
 		take(t, c, 1, 10)
-		one.set(func(f *fake) { f.away = true })
+		one.set(func(f *fake) { f.unavailable = true })
 		var lower int
 		for range 5000 {
 			id, err := c.Next()
@@ -107,7 +107,7 @@ func TestOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := newFake("a", 1), newFake("b", 1_000_000)
 		c := open(t, Config{}, one, two)
-		one.set(func(f *fake) { f.away = true })
+		one.set(func(f *fake) { f.unavailable = true })
 		take(t, c, 1, 65)
 		synctest.Wait()
 		if s := c.Stats(); s.Orders != 1 || s.Instance != "b" || s.Remaining < 128 {
@@ -145,7 +145,7 @@ func TestRewound(t *testing.T) {
 				c := open(t, Config{}, server)
 				server.set(back)
 				last, err := drain(t, c)
-				if last != 128 || !errors.Is(err, ErrRewound) || errors.Is(err, ErrAway) {
+				if last != 128 || !errors.Is(err, ErrRewound) || errors.Is(err, ErrUnavailable) {
 					t.Fatalf("after %d ids: %v, want ErrRewound after 128", last, err)
 				}
 				if _, err := c.Wait(t.Context()); !errors.Is(err, ErrRewound) {

@@ -29,23 +29,23 @@ var errRefused = errors.New("connection refused")
 
 // fake is a server that answers as uidringd does. Its ids are those of a counter.
 type fake struct {
-	mu       sync.Mutex
-	instance string
-	number   int64         // of the last answer
-	next     int64         // id
-	runs     int64         // that an answer has
-	limit    int64         // of ids an answer has; 0 is none
-	over     int           // status of a request for more; 0 is 400
-	takes    time.Duration // for an answer
-	away     bool          // refuses connections
-	hangs    bool          // does not answer
-	status   int           // it answers with; 0 is 200
-	header   http.Header   // of such an answer
-	body     string        // it answers with, if not empty
-	asked    []int64       // what n the requests had
-	refused  int           // requests for more than limit
-	gives    int64         // most ids of an answer, though more are asked for; 0 is no bound
-	made     int64         // ids of all answers
+	mu          sync.Mutex
+	instance    string
+	number      int64         // of the last answer
+	next        int64         // id
+	runs        int64         // that an answer has
+	limit       int64         // of ids an answer has; 0 is none
+	over        int           // status of a request for more; 0 is 400
+	takes       time.Duration // for an answer
+	unavailable bool          // refuses connections
+	hangs       bool          // does not answer
+	status      int           // it answers with; 0 is 200
+	header      http.Header   // of such an answer
+	body        string        // it answers with, if not empty
+	asked       []int64       // what n the requests had
+	refused     int           // requests for more than limit
+	gives       int64         // most ids of an answer, though more are asked for; 0 is no bound
+	made        int64         // ids of all answers
 }
 
 func newFake(instance string, next int64) *fake {
@@ -126,9 +126,9 @@ type network map[string]*fake
 func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	f := n[r.URL.Host]
 	f.mu.Lock()
-	away := f.away
+	unavailable := f.unavailable
 	f.mu.Unlock()
-	if away {
+	if unavailable {
 		return nil, errRefused
 	}
 	answered := make(chan *http.Response, 1)

@@ -108,12 +108,12 @@ func TestTwoStores(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := newFake("a", 1), newFake("b", 1)
 		c := open(t, Config{MaxAge: -1}, one, two)
-		one.set(func(f *fake) { f.away = true })
+		one.set(func(f *fake) { f.unavailable = true })
 		last, err := drain(t, c)
-		if last != 128 || !errors.Is(err, ErrRewound) || !errors.Is(err, ErrAway) {
+		if last != 128 || !errors.Is(err, ErrRewound) || !errors.Is(err, ErrUnavailable) {
 			t.Fatalf("after %d ids: %v, want ErrRewound after 128", last, err)
 		}
-		one.set(func(f *fake) { f.away = false })
+		one.set(func(f *fake) { f.unavailable = false })
 		if id, err := c.Wait(t.Context()); id != 129 || err != nil {
 			t.Errorf("Wait() = %d, %v, want 129 of the first server", id, err)
 		}

@@ -37,7 +37,7 @@ func TestNoRepeat(t *testing.T) {
 		runs := rapid.SampledFrom([]int64{1, 7, 1000}).Draw(rt, "runs")
 		events := rapid.SliceOf(rapid.Custom(func(rt *rapid.T) event {
 			return event{
-				rapid.SampledFrom([]string{"draw", "draw", "draw", "pause", "restart", "away", "hang", "heal", "balance"}).Draw(rt, "what"),
+				rapid.SampledFrom([]string{"draw", "draw", "draw", "pause", "restart", "unavailable", "hang", "heal", "balance"}).Draw(rt, "what"),
 				rapid.IntRange(0, servers-1).Draw(rt, "server"),
 				rapid.IntRange(1, 500).Draw(rt, "n"),
 				time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(rt, "pause")),
@@ -111,12 +111,12 @@ func play(t *testing.T, config Config, servers, clients int, latency time.Durati
 			time.Sleep(e.pause)
 		case "restart":
 			f.set(restart)
-		case "away":
-			f.set(func(f *fake) { f.away = true })
+		case "unavailable":
+			f.set(func(f *fake) { f.unavailable = true })
 		case "hang":
 			f.set(func(f *fake) { f.hangs = true })
 		case "heal":
-			f.set(func(f *fake) { f.away, f.hangs = false, false })
+			f.set(func(f *fake) { f.unavailable, f.hangs = false, false })
 		case "balance": // connections lead to another server
 			other := fakes[(e.server+1)%servers]
 			if other != f {
@@ -129,7 +129,7 @@ func play(t *testing.T, config Config, servers, clients int, latency time.Durati
 		}
 	}
 	for _, f := range fakes {
-		f.set(func(f *fake) { f.away, f.hangs = false, false })
+		f.set(func(f *fake) { f.unavailable, f.hangs = false, false })
 	}
 	for i, c := range all {
 		ids := make([]uid.ID, 200)

@@ -148,5 +148,5 @@ func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
 		c.wakeAfter(pause)
 		return nil, fmt.Errorf("uidclient: every server refuses %q: %w", c.name, err)
 	}
-	return nil, &AwayError{c.name, err, pause}
+	return nil, &UnavailableError{c.name, err, pause}
 }

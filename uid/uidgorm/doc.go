@@ -1,10 +1,10 @@
 // Package uidgorm is a GORM plugin that fills the primary keys of new rows with ids
 // from a generator of package uid, before they are inserted:
 //
-//	gen, err := uid.NewCached(ctx, worker.NewRegistry(db), uid.Config{})
+//	gen, err := uid.NewCached(ctx, worker.NewRegistry(db, worker.RegistryConfig{}), uid.CachedConfig{})
 //	...
 //	defer gen.Close()
-//	err = db.Use(uidgorm.New(gen))
+//	err = db.Use(uidgorm.New(gen, uidgorm.Config{}))
 //	...
 //	err = db.Create(&order) // order.ID is set
 //
@@ -34,10 +34,10 @@
 //
 // # Several generators
 //
-// A handle has one plugin. [For] gives some models a generator of their own, such as a
+// A handle has one plugin. [Config].Keys gives some models a generator of their own, such as a
 // segment for small numbers:
 //
-//	err = db.Use(uidgorm.New(gen, uidgorm.For(tickets, &Ticket{})))
+//	err = db.Use(uidgorm.New(gen, uidgorm.Config{Keys: []uidgorm.Keys{{From: tickets, Models: []any{&Ticket{}}}}}))
 //
 // A wrong model or generator is an error of db.Use.
 //

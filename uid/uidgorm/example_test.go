@@ -2,16 +2,19 @@ package uidgorm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
 	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
 	"github.com/uidring/uidring/uid/uidgorm"
 )
 
 // An app opens the database with the GORM driver of its choice; this one has
-// SQLite. Where services share a database, worker.NewRegistry(db) numbers them.
+// SQLite. Where services share a database, worker.NewRegistry(db, worker.RegistryConfig{}) numbers them.
 func Example() {
 	type Line struct {
 		ID        uid.ID
@@ -30,13 +33,13 @@ func Example() {
 	}
 	defer dbtest.Close(db)
 
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer gen.Close()
 
-	if err := db.Use(uidgorm.New(gen)); err != nil {
+	if err := db.Use(uidgorm.New(gen, uidgorm.Config{})); err != nil {
 		log.Fatal(err)
 	}
 	if err := db.AutoMigrate(&Invoice{}, &Line{}); err != nil {
@@ -58,6 +61,51 @@ func Example() {
 	// made by worker 7
 	// lines refer to it: true
 	// in order: true
+}
+
+// Tickets get small numbers from a counter, and all other models ids that carry their
+// time. The counter is in memory here; an app has one in its database, of segmentsql.
+func ExampleKeys() {
+	type Order struct{ ID uid.ID }
+	type Ticket struct{ ID uid.ID }
+
+	db, err := dbtest.Open(":memory:")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dbtest.Close(db)
+	ctx := context.Background()
+	gen, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.CachedConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	tickets, err := segment.New(ctx, new(segmenttest.Memory), "tickets", segment.Config{Create: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer tickets.Close()
+
+	if err := db.Use(uidgorm.New(gen, uidgorm.Config{Keys: []uidgorm.Keys{{From: tickets, Models: []any{&Ticket{}}}}})); err != nil {
+		log.Fatal(err)
+	}
+	if err := db.AutoMigrate(&Order{}, &Ticket{}); err != nil {
+		log.Fatal(err)
+	}
+	var order Order
+	bought := []Ticket{{}, {}}
+	if err := errors.Join(db.Create(&order).Error, db.Create(&bought).Error); err != nil {
+		log.Fatal(err)
+	}
+	parts, err := gen.Parse(order.ID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the order is of worker", parts.Worker)
+	fmt.Println("tickets", bought[0].ID, "and", bought[1].ID)
+	// Output:
+	// the order is of worker 7
+	// tickets 1 and 2
 }
 
 // Keys that are integers of another type opt in with a tag. A field that GORM
@@ -84,7 +132,7 @@ func ExampleNew() {
 	}
 	defer gen.Close()
 
-	if err := db.Use(uidgorm.New(gen)); err != nil {
+	if err := db.Use(uidgorm.New(gen, uidgorm.Config{})); err != nil {
 		log.Fatal(err)
 	}
 	if err := db.AutoMigrate(&Ticket{}); err != nil {

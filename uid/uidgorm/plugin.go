@@ -1,16 +1,17 @@
 package uidgorm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"sync"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -43,65 +44,70 @@ type Generator interface {
 // goroutines. db.Use refuses the zero value.
 type Plugin struct {
 	gen    Generator
-	of     []special
-	faults []error
+	of     map[reflect.Type]Generator
+	faults error
 	keys   sync.Map // found, by *schema.Schema; written by the first create of a model, read by all
 }
 
-// New returns a plugin that takes keys from gen. The caller closes gen, after the last
-// use of a handle with the plugin.
-// Options choose other generators for some models. db.Use reports their faults.
-func New(gen Generator, opts ...Option) *Plugin {
-	p := &Plugin{gen: gen}
-	for _, opt := range opts {
-		opt(p)
+// ErrConfig is matched by every error about a [Config].
+var ErrConfig = errors.New("uidgorm: invalid config")
+
+// Config configures a [Plugin]. The zero Config is the default. One error, which matches
+// [ErrConfig], names every fault.
+type Config struct {
+	// Keys are of models that have a generator of their own. All handles have one Plugin:
+	// a second db.Use of a Plugin fails with gorm.ErrRegistered.
+	Keys []Keys
+}
+
+// Keys says that the keys of some models are from a generator of their own.
+type Keys struct {
+	From   Generator // the caller closes it, as that of New
+	Models []any     // structs or pointers to structs, such as &Order{}
+}
+
+var errZero = invalid.Of("uidgorm", ErrConfig).Add("Plugin", "zero", "one of New").Err()
+
+// New returns a plugin that takes keys from gen, except those of [Config]. The caller
+// closes gen, after the last use of a handle with the plugin. db.Use reports the faults of
+// gen and the config.
+func New(gen Generator, config Config) *Plugin {
+	p := &Plugin{gen: gen, of: map[reflect.Type]Generator{}}
+	faults := invalid.Of("uidgorm", ErrConfig)
+	if gen == nil {
+		faults.Add("gen", "nil", "a generator such as *uid.Cached")
 	}
-	return p
-}
-
-// Option is an option of [New].
-type Option func(*Plugin)
-
-// special is the generator of one model.
-type special struct {
-	model reflect.Type
-	gen   Generator
-}
-
-// For takes the keys of models from gen, instead of the generator that New got:
-//
-//	db.Use(uidgorm.New(gen, uidgorm.For(orders, &Order{}, &Line{})))
-//
-// A model is a struct or a pointer to one. All handles have one Plugin: a second db.Use
-// of a Plugin fails with gorm.ErrRegistered. The caller closes gen too.
-func For(gen Generator, models ...any) Option {
-	return func(p *Plugin) {
-		if gen == nil || len(models) == 0 {
-			p.faults = append(p.faults, fmt.Errorf("uidgorm: For: gen is %v with %d models, want a generator and one model or more", gen, len(models)))
+	for i, keys := range config.Keys {
+		at := fmt.Sprintf("Keys[%d]", i)
+		if keys.From == nil {
+			faults.Add(at+".From", "nil", "a generator such as *uid.Cached")
 		}
-		for _, model := range models {
+		if len(keys.Models) == 0 {
+			faults.Add(at+".Models", "empty", "one model or more")
+		}
+		for _, model := range keys.Models {
 			t := reflect.TypeOf(model)
 			for t != nil && t.Kind() == reflect.Pointer {
 				t = t.Elem()
 			}
 			switch {
 			case t == nil || t.Kind() != reflect.Struct:
-				p.faults = append(p.faults, fmt.Errorf("uidgorm: For: the model is %T, want a struct or a pointer to one, such as &Order{}", model))
-			case slices.ContainsFunc(p.of, func(s special) bool { return s.model == t }):
-				p.faults = append(p.faults, fmt.Errorf("uidgorm: For: %s has two generators, want one", t))
+				faults.Add(at+".Models", fmt.Sprintf("%T", model), "structs or pointers to structs, such as &Order{}")
+			case p.of[t] != nil:
+				faults.Add(at+".Models", t, "each model once: it has two generators")
 			default:
-				p.of = append(p.of, special{t, gen})
+				p.of[t] = keys.From
 			}
 		}
 	}
+	p.faults = faults.Err()
+	return p
 }
 
 // generator returns the generator of a model.
 func (p *Plugin) generator(model reflect.Type) Generator {
-	for _, s := range p.of {
-		if s.model == model {
-			return s.gen
-		}
+	if gen := p.of[model]; gen != nil {
+		return gen
 	}
 	return p.gen
 }
@@ -112,11 +118,8 @@ func (*Plugin) Name() string { return "uidgorm" }
 // Initialize registers the callbacks. db.Use calls it once for a handle and all its
 // sessions.
 func (p *Plugin) Initialize(db *gorm.DB) error {
-	if p.gen == nil {
-		return errors.New("uidgorm: New: gen is nil, want a generator such as *uid.Cached")
-	}
-	if err := errors.Join(p.faults...); err != nil {
-		return err
+	if p.faults != nil || p.gen == nil {
+		return cmp.Or(p.faults, errZero)
 	}
 	create := db.Callback().Create()
 	return errors.Join(

@@ -24,15 +24,15 @@ var (
 
 func TestUse(t *testing.T) {
 	s := newStore(t, "sqlite", gorm.Config{})
-	if err := s.db.Use(uidgorm.New(s.gen)); !errors.Is(err, gorm.ErrRegistered) {
+	if err := s.db.Use(uidgorm.New(s.gen, uidgorm.Config{})); !errors.Is(err, gorm.ErrRegistered) {
 		t.Errorf("the second use: error %v, want %v", err, gorm.ErrRegistered)
 	}
-	if name := uidgorm.New(s.gen).Name(); name != "uidgorm" {
+	if name := uidgorm.New(s.gen, uidgorm.Config{}).Name(); name != "uidgorm" {
 		t.Errorf("the name is %q", name)
 	}
 	fresh := s.Reopen(t, nil, gorm.Config{})
-	wantAll(t, fresh.Use(uidgorm.New(nil)), "uidgorm: New: gen is nil, want a generator")
-	wantAll(t, fresh.Use(&uidgorm.Plugin{}), "gen is nil")
+	wantAll(t, fresh.Use(uidgorm.New(nil, uidgorm.Config{})), "uidgorm: invalid config: gen is nil, want a generator")
+	wantAll(t, fresh.Use(&uidgorm.Plugin{}), "Plugin is zero, want one of New")
 	if len(fresh.Plugins) != 0 {
 		t.Error("a plugin without a generator is in use")
 	}
@@ -41,7 +41,7 @@ func TestUse(t *testing.T) {
 // The plugin may be named when the database is opened, and serve several.
 func TestConfig(t *testing.T) {
 	gen := &counter{next: first}
-	plugin := uidgorm.New(gen)
+	plugin := uidgorm.New(gen, uidgorm.Config{})
 	for range 2 {
 		s := dbtest.New(t, "sqlite")
 		db := s.Reopen(t, nil, gorm.Config{Plugins: map[string]gorm.Plugin{plugin.Name(): plugin}, TranslateError: true})
@@ -81,7 +81,7 @@ func TestContext(t *testing.T) {
 // A generator that has no id for now: the statement waits until its context ends.
 func TestWaitEnds(t *testing.T) {
 	now := func() time.Time { return bits.Default().Epoch.Add(time.Hour) } // and stands still
-	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(7), uid.Config{
+	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(7), uid.CachedConfig{
 		Layout: bits.Layout{TimeBits: 31, WorkerBits: 8, Epoch: bits.Default().Epoch, Unit: time.Second}, // one id a tick
 		Now:    now, MaxBorrow: time.Second, RejectedTake: uid.Reject, BoostPower: 1,
 	})
@@ -89,7 +89,7 @@ func TestWaitEnds(t *testing.T) {
 	t.Cleanup(func() { must(t, gen.Close()) })
 	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
 		db := s.Reopen(t, nil, gorm.Config{NamingStrategy: s.db.NamingStrategy})
-		must(t, db.Use(uidgorm.New(gen)))
+		must(t, db.Use(uidgorm.New(gen, uidgorm.Config{})))
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 		defer cancel()
 		items := named(5)
@@ -106,7 +106,7 @@ func TestWaitEnds(t *testing.T) {
 // Real generators, from several goroutines, of which some are the first to create.
 func TestConcurrent(t *testing.T) {
 	ctx := context.Background()
-	cached, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.Config{})
+	cached, err := uid.NewCached(ctx, uid.StaticWorker(7), uid.CachedConfig{})
 	must(t, err)
 	defer cached.Close()
 	stamped, err := uid.NewDefault(ctx, uid.StaticWorker(8), uid.DefaultConfig{})
@@ -118,7 +118,7 @@ func TestConcurrent(t *testing.T) {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				s := newStore(t, kind, gorm.Config{}, &Item{}, &Tagged{})
 				db := s.Reopen(t, nil, gorm.Config{NamingStrategy: s.db.NamingStrategy})
-				must(t, db.Use(uidgorm.New(gen)))
+				must(t, db.Use(uidgorm.New(gen, uidgorm.Config{})))
 				const goroutines, batch = 4, 25
 				var all sync.WaitGroup
 				for g := range goroutines {
@@ -149,7 +149,7 @@ func TestConcurrent(t *testing.T) {
 
 	s := newStore(t, "sqlite", gorm.Config{}, &Item{})
 	db := s.Reopen(t, nil, gorm.Config{NamingStrategy: s.db.NamingStrategy})
-	must(t, db.Use(uidgorm.New(cached)))
+	must(t, db.Use(uidgorm.New(cached, uidgorm.Config{})))
 	must(t, cached.Close())
 	if err := db.Create(&Item{}).Error; !errors.Is(err, uid.ErrClosed) {
 		t.Errorf("error %v, want %v", err, uid.ErrClosed)

@@ -96,7 +96,7 @@ func newStore(t *testing.T, kind string, config gorm.Config, models ...any) *sto
 	config.NamingStrategy = schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
 	config.Logger = s.log
 	s.db = s.Reopen(t, nil, config)
-	if err := s.db.Use(uidgorm.New(s.gen)); err != nil {
+	if err := s.db.Use(uidgorm.New(s.gen, uidgorm.Config{})); err != nil {
 		t.Fatal(err)
 	}
 	if len(models) == 0 {

@@ -123,7 +123,7 @@ func TestDescribesAll(t *testing.T) {
 // generator is shown as Close left it.
 func TestCollectWhileInUse(t *testing.T) {
 	ctx := context.Background()
-	cached, err := uid.NewCached(ctx, uid.StaticWorker(1), uid.Config{BoostPower: 1})
+	cached, err := uid.NewCached(ctx, uid.StaticWorker(1), uid.CachedConfig{BoostPower: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func collect(c prometheus.Collector) (all []prometheus.Metric) {
 }
 
 func BenchmarkCollect(b *testing.B) {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.CachedConfig{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 // The generators of a process are registered once, and shown where Prometheus
 // scrapes it.
 func ExampleNew() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -26,7 +26,7 @@ func segments() map[string]segment.Stats {
 	}
 	closed := ready
 	closed.Next, closed.Closed, closed.Returned = segment.Range{}, true, 800
-	closed.Loading, closed.LastError = 50*time.Millisecond, errors.New("away")
+	closed.Loading, closed.LastError = 50*time.Millisecond, errors.New("unavailable")
 	return map[string]segment.Stats{"invoices": ready, "payments": closed, "not\xffutf8": ready}
 }
 

@@ -9,17 +9,19 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid/segment"
 )
 
 // ErrConfig is matched by every error of [New].
 var ErrConfig = errors.New("uidstatus: invalid config")
 
-// Config holds the options of [New]. The zero Config is ready for use.
+// Config configures a [Page]. The zero Config is the default, and so is every zero field.
 type Config struct {
 	// Segments returns the Stats of each [segment.Generator] to show, by its name on
 	// the page. The page calls Segments for each answer, from any number of goroutines
@@ -30,7 +32,7 @@ type Config struct {
 	// such link.
 	Home string
 
-	// Settings are the names by which the page mentions fields of uid.Config and
+	// Settings are the names by which the page mentions fields of uid.CachedConfig and
 	// segment.Config, such as "max_borrow" for "MaxBorrow". The page does not mention a
 	// field that the map lacks. Nil stands for Go's names, such as Config.MaxBorrow.
 	Settings map[string]string
@@ -59,32 +61,30 @@ func New(generators map[string]Generator, config Config) (*Page, error) {
 		counters: config.Segments, home: config.Home, settings: maps.Clone(config.Settings)}
 	p.names = slices.Sorted(maps.Keys(p.generators))
 
-	var faults []error
-	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
-	}
+	faults := invalid.Of("uidstatus", ErrConfig)
 	if len(p.names) == 0 && p.counters == nil {
-		fault("there is no generator, want one or more")
+		faults.Add("generators", "empty", "one or more, or Segments")
 	}
 	for _, name := range p.names {
+		field := fmt.Sprintf("generators[%q]", name)
 		switch g := p.generators[name]; {
 		case name == "" || !utf8.ValidString(name):
-			fault("the name of a generator is %q, want UTF-8 text that is not empty", name)
+			faults.Add(field, "a wrong name", "UTF-8 text that is not empty")
 		case isNil(g):
-			fault("generator %q is nil, want one such as *uid.Cached", name)
+			faults.Add(field, "nil", "a generator such as *uid.Cached")
 		default:
 			if err := g.Layout().Validate(); err != nil {
-				fault("generator %q was not made by its constructor: %w", name, err)
+				faults.Wrap(field, fmt.Errorf("want a generator that its constructor made: %w", err))
 			}
 		}
 	}
 	for i, host := range config.Hosts {
 		if _, err := netip.ParseAddr(host); err != nil && host != anyHost && !hostName.MatchString(host) {
-			fault("Hosts[%d] is %q, want a name without scheme and port, such as ops.example.com, or %s", i, host, anyHost)
+			faults.Add(fmt.Sprintf("Hosts[%d]", i), strconv.Quote(host), "a name without scheme and port, such as ops.example.com, or "+anyHost)
 		}
 		p.hosts[canonical(host)] = true
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -25,7 +25,7 @@ func TestNewRefuses(t *testing.T) {
 		t.Fatalf("got %v, %v, want an error that matches ErrConfig and bits.ErrLayout", p, err)
 	}
 	want := []string{
-		`generator is "", want`, `generator "none" is nil, want`, `generator "pointer" is nil`, `generator "zero" was not made`, `generator is "\xff"`,
+		`generators[""] is`, `generators["none"] is nil, want`, `generators["pointer"] is nil`, `generators["zero"]: want`, `generators["\xff"] is`,
 		`Hosts[1] is "", want`, `Hosts[2] is "https://ops"`, `Hosts[3] is "ops:8080"`, `Hosts[4] is "*.example.com"`,
 	}
 	lines := strings.Split(err.Error(), "\nuidstatus: ")

@@ -52,13 +52,13 @@ func counters() map[string]segment.Stats {
 		Remaining: 1800, InUse: segment.Range{First: 1001, End: 2001}, Next: segment.Range{First: 2001, End: 3001},
 		Step: 1000, Loads: 3, Failures: 1, LoadTime: 2 * time.Millisecond,
 	}
-	loading, away, used, closed := ready, ready, ready, ready
+	loading, unavailable, used, closed := ready, ready, ready, ready
 	loading.Tag, loading.Next, loading.Remaining, loading.Loading = "orders", segment.Range{}, 250, 50*time.Millisecond
-	away.Tag, away.Next, away.Remaining = "away", segment.Range{}, 0
-	away.LastError = &segment.LoadError{Store: "mysql", Tag: "away", Err: errors.New("connection <refused>"), Retry: time.Second}
+	unavailable.Tag, unavailable.Next, unavailable.Remaining = "unavailable", segment.Range{}, 0
+	unavailable.LastError = &segment.LoadError{Store: "mysql", Tag: "unavailable", Err: errors.New("connection <refused>"), Retry: time.Second}
 	used.Tag, used.Next, used.Remaining, used.LastError = "used", segment.Range{}, 10, segment.ErrUsedUp
 	closed.Tag, closed.Closed, closed.Remaining, closed.Returned = "closed", true, 0, 800
-	return map[string]segment.Stats{"invoices": ready, "orders": loading, "away": away, "used": used, "closed": closed}
+	return map[string]segment.Stats{"invoices": ready, "orders": loading, "unavailable": unavailable, "used": used, "closed": closed}
 }
 
 // TestDocument holds the names and forms that others read.

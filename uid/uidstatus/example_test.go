@@ -16,7 +16,7 @@ import (
 
 // The page stands beside an app's own handlers, behind the app's authentication.
 func ExampleNew() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -49,7 +49,7 @@ func ExampleNew() {
 
 // A Page is an expvar.Var, too: /debug/vars then has what stats.json has.
 func ExamplePage_String() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -81,7 +81,7 @@ func duration(d time.Duration) string {
 // date, and how far it is from now.
 func when(t, now time.Time) string {
 	text := date(t)
-	if away := t.Sub(now).Abs(); away < day {
+	if unavailable := t.Sub(now).Abs(); unavailable < day {
 		text = t.UTC().Format("15:04:05") + " UTC"
 	}
 	return text + ", " + toGo(t, now)

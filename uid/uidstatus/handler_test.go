@@ -212,7 +212,7 @@ func TestOneGenerator(t *testing.T) {
 
 // Real generators, drawn from, asked and closed at the same time.
 func TestConcurrent(t *testing.T) {
-	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.Config{})
+	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

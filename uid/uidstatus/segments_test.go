@@ -93,7 +93,7 @@ func TestSegmentTable(t *testing.T) {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
 		}
 	}
-	if body := get(t, p, "/stats.json?segment=away").Body.String(); strings.Count(body, `"tag"`) != 1 || !strings.Contains(body, `"generators":[]`) {
+	if body := get(t, p, "/stats.json?segment=unavailable").Body.String(); strings.Count(body, `"tag"`) != 1 || !strings.Contains(body, `"generators":[]`) {
 		t.Error(body)
 	}
 }
@@ -115,7 +115,7 @@ func TestMany(t *testing.T) {
 		s.Issued = int64(i)
 		all[fmt.Sprintf("Tenant-%04d", i)] = s
 	}
-	all["Tenant-0700"], all["Tenant-0600"], all["Tenant-0500"] = counters()["used"], counters()["away"], counters()["closed"]
+	all["Tenant-0700"], all["Tenant-0600"], all["Tenant-0500"] = counters()["used"], counters()["unavailable"], counters()["closed"]
 	p := at(t, map[string]Generator{"orders": calm(), "lost": lost()})
 	p.counters = func() map[string]segment.Stats { return all }
 
@@ -148,7 +148,7 @@ func TestMany(t *testing.T) {
 	}
 
 	for name := range all {
-		all[name] = counters()["away"]
+		all[name] = counters()["unavailable"]
 	}
 	for _, path := range []string{"/", "/stats.json"} {
 		if body := get(t, p, path).Body; body.Len() > 200_000 {
@@ -165,7 +165,7 @@ func TestStatsLimit(t *testing.T) {
 		s.Issued = int64(i)
 		all[fmt.Sprintf("t%03d", i)] = s
 	}
-	all["t007"] = counters()["away"]
+	all["t007"] = counters()["unavailable"]
 	p := at(t, map[string]Generator{"orders": calm()})
 	p.counters = func() map[string]segment.Stats { return all }
 	for _, tt := range []struct {
@@ -228,18 +228,18 @@ func TestSettings(t *testing.T) {
 }
 
 func TestJudgeSegment(t *testing.T) {
-	away := &segment.LoadError{Err: errors.New("refused")}
+	unavailable := &segment.LoadError{Err: errors.New("refused")}
 	for name, c := range map[string]struct {
 		stats segment.Stats
 		want  state
 		note  string
 	}{
-		"fine":       {segment.Stats{Remaining: 5}, fine, ""},
-		"between":    {segment.Stats{}, fine, ""},
-		"away":       {segment.Stats{Remaining: 5, LastError: away}, warning, "Ids end when the loaded ids are used: segment: store is away"},
-		"no id left": {segment.Stats{LastError: away}, failing, "All loaded ids are used"},
-		"used up":    {segment.Stats{Remaining: 5, LastError: segment.ErrUsedUp}, warning, "The counter is used up."},
-		"closed":     {segment.Stats{Closed: true}, failing, "The generator is closed."},
+		"fine":        {segment.Stats{Remaining: 5}, fine, ""},
+		"between":     {segment.Stats{}, fine, ""},
+		"unavailable": {segment.Stats{Remaining: 5, LastError: unavailable}, warning, "Ids end when the loaded ids are used: segment: store is unavailable"},
+		"no id left":  {segment.Stats{LastError: unavailable}, failing, "All loaded ids are used"},
+		"used up":     {segment.Stats{Remaining: 5, LastError: segment.ErrUsedUp}, warning, "The counter is used up."},
+		"closed":      {segment.Stats{Closed: true}, failing, "The generator is closed."},
 	} {
 		got, notes := judgeSegment(c.stats)
 		if got != c.want || !strings.Contains(strings.Join(notes, " "), c.note) || (got == fine) != (len(notes) == 0) {

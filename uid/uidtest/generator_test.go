@@ -193,7 +193,7 @@ func TestLeaser(t *testing.T) {
 			var err error
 			switch i {
 			case 0:
-				gen, err = uid.NewCached(t.Context(), leaser, uid.Config{Layout: layout})
+				gen, err = uid.NewCached(t.Context(), leaser, uid.CachedConfig{Layout: layout})
 			case 1:
 				gen, err = uid.NewDefault(t.Context(), leaser, uid.DefaultConfig{Layout: layout})
 			case 2:
@@ -214,9 +214,9 @@ func TestLeaser(t *testing.T) {
 			}
 			gen.Close()
 		}
-		away := errors.New("away")
-		leaser.Fail(away)
-		if _, err := uid.NewDefault(t.Context(), leaser, uid.DefaultConfig{Layout: layout}); err != away {
+		unavailable := errors.New("unavailable")
+		leaser.Fail(unavailable)
+		if _, err := uid.NewDefault(t.Context(), leaser, uid.DefaultConfig{Layout: layout}); err != unavailable {
 			t.Error(err)
 		}
 		leaser.Fail(nil)

@@ -19,8 +19,8 @@ type bound struct {
 // firstBound is the longest that the first request waits.
 const firstBound = 5 * time.Second
 
-func newBound(beat, most time.Duration) bound {
-	least := min(max(beat, time.Second), firstBound)
+func newBound(interval, most time.Duration) bound {
+	least := min(max(interval, time.Second), firstBound)
 	return bound{least, least, most, make(chan struct{}, 1)}
 }
 

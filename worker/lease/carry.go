@@ -10,7 +10,7 @@ import (
 // carry sends a holder's request to the store. It changes nothing of the keeper, which
 // may have given up the request.
 func (k *keeper) carry(ctx context.Context, r protocol.Request) (answer protocol.Answer, err error) {
-	store, expiry := k.leaser.store, k.leaser.expiry
+	store, expiry := k.leaser.store, k.leaser.config.Expiry
 	switch r.Op {
 	case protocol.Look:
 		var view View
@@ -44,7 +44,7 @@ func known(row Row, now int64) protocol.Row {
 
 // write returns the Write of a request.
 func (k *keeper) write(r protocol.Request) Write {
-	w := Write{Number: r.Number, Token: r.Token, Until: r.Until, Change: Extend, Expiry: k.leaser.expiry}
+	w := Write{Number: r.Number, Token: r.Token, Until: r.Until, Change: Extend, Expiry: k.leaser.config.Expiry}
 	switch {
 	case r.Release:
 		w.Change = Release

@@ -1,7 +1,7 @@
 // Package lease leases worker numbers, from any store that has
 // compare-and-swap: a number is free again when its holder stops or crashes.
 //
-//	gen, err := uid.NewCached(ctx, worker.NewLeaser(db), uid.Config{})
+//	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{})
 //
 // A generator needs a [Leaser]. worker.NewLeaser makes one on SQL databases,
 // and [New] makes one of any [Store]. [Forever] makes a generator accept an
@@ -18,21 +18,21 @@
 // A holder writes four times per expiry, which is four times a minute by default. A
 // holder that uses time faster than the clock writes about once a second.
 //
-// The window ([WithWindow], 10 minutes) is how long ids continue while the store is
-// away, at the layout's rate or slower. A service that draws ids at ten times the
+// The window ([Config].Window, 10 minutes) is how long ids continue while the store is
+// unavailable, at the layout's rate or slower. A service that draws ids at ten times the
 // layout's rate has a tenth of the window.
 //
 // # How each failure ends
 //
-//   - The store is away at the start: the client's error, once the client has tried its
+//   - The store is unavailable at the start: the client's error, once the client has tried its
 //     servers. That takes two seconds or less with the defaults of the clients. If requests
 //     have no answer in time, or collide with others, the start retries for half a minute.
-//   - The store is away later: one line in the log, and ids continue to the end of the
+//   - The store is unavailable later: one line in the log, and ids continue to the end of the
 //     reserved time. Then Next fails with an error that wraps the client's error and
 //     matches uid.ErrReservation. When the store is back, Next succeeds again.
-//   - The process is killed: its number expires after [WithExpiry], a minute. The
+//   - The process is killed: its number expires after [Config].Expiry, a minute. The
 //     number's next holder starts where the reservation of the dead holder ends. This
-//     start lies in the future if [WithNumber] fixes the number, or no other is left.
+//     start lies in the future if an [Assigner] fixes the number, or no other is left.
 //     uid.Cached then stamps ahead of the clock, if MaxBorrow allows that, and
 //     uid.Default waits.
 //   - The process is stopped for longer than the expiry: another may take its number.
@@ -41,7 +41,7 @@
 //   - Close cannot reach the store: an error after 5 seconds. The number expires.
 //   - The store's ids have another layout: [LayoutError], and no row is written.
 //   - All numbers are held: [ExhaustedError], with the count.
-//   - Another process holds the number of WithNumber: [ErrHeld], which names the holder.
+//   - Another process holds the assigned number: [ErrHeld], which names the holder.
 //     A pod that was killed can start again when its lease has expired.
 //   - The clock is wrong at the start: [SkewError], and no row is written.
 //   - The store has gone back in time (restored, failed over): holders notice at their
@@ -51,7 +51,7 @@
 //
 //   - All processes whose ids must differ use one store. All writers follow the
 //     protocol, and nobody edits rows. A deleted row no longer shows which ticks were
-//     stamped: the number is not given as new again, but WithNumber takes it from the
+//     stamped: the number is not given as new again, but an Assigner takes it from the
 //     present on.
 //   - A write that the store reported done stays done. A restore from a copy breaks
 //     that, and so do a failover to a replica without the last writes and the crash of
@@ -59,7 +59,7 @@
 //   - A process is not cloned while it holds a number (a virtual machine's snapshot,
 //     a fork). Both clones own what was reserved. One of them loses the number at
 //     its next request, so no later time repeats.
-//   - At the start, the clock that stamps ids is right within [WithMaxSkew], because
+//   - At the start, the clock that stamps ids is right within [Config].MaxSkew, because
 //     time reserved by a wrong clock stays reserved. If the clock steps ahead later,
 //     ids follow it, the log has a warning, and no next holder stamps under the number
 //     before that time. This costs time, not uniqueness.
@@ -106,11 +106,12 @@
 // found, which is c. The two own no tick in common. This argument uses no clock, and no
 // bound on how long anything takes.
 //
-// The proof does not need ranges; they only decide which number is new. [WithNumber] and a
-// Leaser whose range contains that number may both insert its row. One of them makes the
-// row. The other finds it: WithNumber fails with ErrHeld, the Leaser looks again. A look
-// counts the rows and the numbers given in every range that begins at or before
-// Bounds.To, so it does not offer that number as new again.
+// The proof does not need ranges; they only decide which number is new. Two starts may
+// both insert the row of a number: one that was assigned the number, and one of a Leaser
+// whose Numbers contain it. One of them makes the row, and the other finds it: an assigned
+// start fails with ErrHeld, the Leaser looks again. A look counts the rows and the numbers
+// given in every range that begins at or before Bounds.To, so it does not offer that number
+// as new again.
 //
 // A holder takes a free or expired number whose Until has passed; else a new number;
 // else the number with the least Until. To renew, a holder reads the row and then

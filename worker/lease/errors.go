@@ -15,7 +15,7 @@ var (
 	// Registry, each was used. ExhaustedError has the figures.
 	ErrExhausted = protocol.ErrExhausted
 
-	// ErrHeld is matched when a number has a live holder: the number of WithNumber, or
+	// ErrHeld is matched when a number has a live holder: the assigned number, or
 	// of Free without force.
 	ErrHeld = protocol.ErrHeld
 
@@ -43,7 +43,7 @@ type ExhaustedError = protocol.ExhaustedError
 // start: time reserved by a wrong clock stays reserved. It matches ErrSkew.
 type SkewError struct {
 	Ahead time.Duration // of the store's clock; negative is behind
-	Max   time.Duration // WithMaxSkew
+	Max   time.Duration // Config.MaxSkew
 	Store time.Time     // by the store's clock; zero if the store has none, only in the log
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
-var errAway = errors.New("connection refused")
+var errUnavailable = errors.New("connection refused")
 
 // hooked is a store in memory that records its calls, and does what a test wants.
 type hooked struct {

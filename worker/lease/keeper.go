@@ -15,7 +15,7 @@ import (
 )
 
 // keeper keeps one number. Its goroutine renews before the reserved time is
-// used up, retries while the store is away, and takes another number after a
+// used up, retries while the store is unavailable, and takes another number after a
 // loss. It drives a protocol.Holder, which decides; start, run and Release use
 // the holder one after the other.
 type keeper struct {
@@ -51,18 +51,18 @@ type keeper struct {
 // retries is the time between attempts.
 func (k *keeper) retries() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
-	b.InitialInterval = min(50*time.Millisecond, k.beat())
-	b.MaxInterval = min(5*time.Second, k.beat())
+	b.InitialInterval = min(50*time.Millisecond, k.interval())
+	b.MaxInterval = min(5*time.Second, k.interval())
 	return b
 }
 
-// beat is the time between two signs of life.
-func (k *keeper) beat() time.Duration { return k.leaser.expiry / 4 }
+// interval is the time between two renewals.
+func (k *keeper) interval() time.Duration { return k.leaser.config.Expiry / 4 }
 
 func (k *keeper) run(ctx context.Context) {
 	defer close(k.done)
 	retry := k.retries()
-	timer := time.NewTimer(k.beat())
+	timer := time.NewTimer(k.interval())
 	defer timer.Stop()
 	var failed error
 	for {
@@ -90,7 +90,7 @@ func (k *keeper) run(ctx context.Context) {
 		k.report(failed, err)
 		if failed = err; failed == nil {
 			retry.Reset()
-			timer.Reset(k.beat())
+			timer.Reset(k.interval())
 		} else {
 			timer.Reset(retry.NextBackOff())
 		}
@@ -147,7 +147,7 @@ func (k *keeper) plan() {
 	grant, held := k.holder.Grant()
 	ahead := int64(0)
 	if held {
-		ahead = min(k.pace.ahead(time.Now(), used, max(grant.From, millis(k.request.Clock())), k.beat()), k.most.Load())
+		ahead = min(k.pace.ahead(time.Now(), used, max(grant.From, millis(k.request.Clock())), k.interval()), k.most.Load())
 	}
 	k.holder.Use(used, ahead)
 }

@@ -79,12 +79,12 @@ func (s *slow) Swap(ctx context.Context, old string, w lease.Write) (bool, error
 	return s.Memory.Swap(ctx, old, w)
 }
 
-var quiet = lease.WithLogger(slog.New(slog.DiscardHandler))
+var quiet = lease.Config{Logger: slog.New(slog.DiscardHandler)}
 
 // hold leases a number of s from 0 to 9.
-func hold(t *testing.T, s lease.Store, opts ...lease.Option) *holding.Holder {
+func hold(t *testing.T, s lease.Store, opts ...lease.Config) *holding.Holder {
 	t.Helper()
-	return holding.Take(t, lease.New(s, append([]lease.Option{quiet}, opts...)...), 9)
+	return holding.Take(t, lease.New(s, holding.Merge(append([]lease.Config{quiet}, opts...)...)), 9)
 }
 
 // A start retries for half a minute while requests have no answer in time,
@@ -152,10 +152,10 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 	})
 	t.Run("an error of another kind", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, began, away := newSlow(), time.Now(), errors.New("no such host")
-			s.fails(func(context.Context, bool) error { return away })
+			s, began, unavailable := newSlow(), time.Now(), errors.New("no such host")
+			s.fails(func(context.Context, bool) error { return unavailable })
 			_, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, time.Now)
-			if took := time.Since(began); !errors.Is(err, away) || took > 10*time.Second {
+			if took := time.Since(began); !errors.Is(err, unavailable) || took > 10*time.Second {
 				t.Errorf("%v after %v", err, took)
 			}
 		})
@@ -206,7 +206,7 @@ func TestWritesWithoutAnswer(t *testing.T) {
 func TestBoundFollowsWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlow()
-		h := hold(t, s, lease.WithExpiry(5*time.Minute))
+		h := hold(t, s, lease.Config{Expiry: 5 * time.Minute})
 		s.takes(20 * time.Second)
 		for range 20 { // windows
 			time.Sleep(lease.DefaultWindow)
@@ -271,11 +271,11 @@ func TestLogHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &waiter{handled: make(chan struct{}, 100), may: make(chan struct{})}
 		s := newSlow()
-		h := hold(t, s, lease.WithLogger(slog.New(w)))
-		if err := lease.New(s).Free(context.Background(), 0, true); err != nil {
+		h := hold(t, s, lease.Config{Logger: slog.New(w)})
+		if err := lease.New(s, lease.Config{}).Free(context.Background(), 0, true); err != nil {
 			t.Fatal(err)
 		}
-		taker := hold(t, s, lease.WithNumber(number{n: 0}))
+		taker := hold(t, s, lease.Config{Assigner: number{n: 0}})
 		time.Sleep(time.Minute)
 		if now := h.Last(); !now.Held || now.Number == 0 || taker.Last().Number != 0 {
 			t.Errorf("granted %+v while a handler waits", now)

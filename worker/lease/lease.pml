@@ -36,7 +36,7 @@
  *   NO_FLOOR       (unique) a takeover starts at the clock, not at the row's reserved_until
  *   NO_TOKEN       (unique) an extension is written without comparing the token
  *   ISSUE_FIRST    (covered) ticks are stamped before the write that reserves them is done
- *   WALL_CLOCK     (unique) a beat writes clock + window, though ticks beyond are stamped
+ *   WALL_CLOCK     (unique) a renewal writes clock + window, though ticks beyond are stamped
  *   SETTLE_BY_NAME (covered) a write in doubt counts as done if the row has been written
  *                  under the holder's name, which all share, whatever its token
  *   SETTLE_BY_LAST (covered) a write in doubt that was done is taken for the last one sent

@@ -32,8 +32,8 @@ func TestForever(t *testing.T) {
 	}
 
 	grants = nil
-	away := errors.New("away")
-	if held, err := lease.Forever(number{err: away}).Lease(context.Background(), lease.Request{Limit: 1023, Clock: time.Now, Granted: granted}); held != nil || !errors.Is(err, away) {
+	unavailable := errors.New("unavailable")
+	if held, err := lease.Forever(number{err: unavailable}).Lease(context.Background(), lease.Request{Limit: 1023, Clock: time.Now, Granted: granted}); held != nil || !errors.Is(err, unavailable) {
 		t.Errorf("Lease = %v, %v", held, err)
 	}
 	if held, err := lease.Forever(nil).Lease(context.Background(), lease.Request{Limit: 1023, Clock: time.Now, Granted: granted}); held != nil || err == nil {
@@ -44,12 +44,12 @@ func TestForever(t *testing.T) {
 	}
 }
 
-// The number that WithNumber asks for lies within the range and the limit, both ends
+// The number that an Assigner asks for lies within the range and the limit, both ends
 // included. Nothing is written for any other.
-func TestWithNumberOutOfRange(t *testing.T) {
+func TestAssignedNumberOutOfRange(t *testing.T) {
 	for n, refused := range map[int64]bool{-1: true, 2: true, 3: false, 5: false, 7: false, 8: true} {
 		store := new(leasetest.Memory)
-		held, err := lease.New(store, lease.Range(3, 9), lease.WithNumber(number{n: n})).Lease(t.Context(), lease.Request{Limit: 7, Clock: time.Now, Granted: func(lease.Grant) {}})
+		held, err := lease.New(store, lease.Config{Numbers: &lease.Bounds{From: 3, To: 9}, Assigner: number{n: n}}).Lease(t.Context(), lease.Request{Limit: 7, Clock: time.Now, Granted: func(lease.Grant) {}})
 		if (err != nil) != refused {
 			t.Errorf("number %d: %v", n, err)
 		}
@@ -68,24 +68,56 @@ func TestWithNumberOutOfRange(t *testing.T) {
 	}
 }
 
-// Each method reports all faults of the options and the store at once.
+// Each method reports all faults of the config, the store and the call at once.
 func TestFaultsAtOnce(t *testing.T) {
-	leaser := lease.New(nil, lease.WithWindow(time.Second), lease.WithExpiry(time.Minute), lease.WithMaxSkew(time.Millisecond),
-		lease.Range(5, 3), lease.WithNumber(nil), lease.WithNode(lease.Node{Port: "1", Type: lease.NodeActual}))
+	leaser := lease.New(nil, lease.Config{Window: time.Second, MaxSkew: time.Millisecond, Numbers: &lease.Bounds{From: 5, To: 3},
+		Node: lease.Node{Port: "1", Type: lease.NodeActual}})
 	_, err := leaser.Lease(t.Context(), lease.Request{Limit: -1})
 	_, listed := leaser.Leases(t.Context(), 1)
 	freed := leaser.Free(t.Context(), 1, true)
 	for method, err := range map[string]error{"Lease": err, "Leases": listed, "Free": freed} {
-		for _, want := range []string{"the store is nil", "WithWindow: 1s is shorter than the expiry, 1m0s", "WithMaxSkew: 1ms, want 100ms to ",
-			"Range: 5 to 3", "WithNumber: the assigner is nil", `Node.Host ""`} {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v; want %q in it", method, err, want)
-			}
+		wantFaults(t, method, err, "store is nil", "Window is 1s, want Expiry, 1m0s, or more", "MaxSkew is 1ms, want 100ms to 8760h0m0s",
+			"Numbers is 5 to 3, want", `Node.Host is ""`)
+	}
+	wantFaults(t, "Lease", err, "Request.Limit is -1, want 0 or more", "Request.Clock is nil", "Request.Granted is nil")
+}
+
+func wantFaults(t *testing.T, what string, err error, faults ...string) {
+	t.Helper()
+	if !errors.Is(err, lease.ErrConfig) {
+		t.Errorf("%s: %v; want ErrConfig", what, err)
+	}
+	for _, want := range faults {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q in it", what, err, want)
 		}
 	}
-	for _, want := range []string{"Limit -1: want 0 or more", "want Clock and Granted"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("Lease: %v; want %q in it", err, want)
+}
+
+// Durations are refused one by one, and where they do not fit each other.
+func TestConfig(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	for name, tt := range map[string]struct {
+		config lease.Config
+		faults []string
+	}{
+		"zero":            {lease.Config{}, nil},
+		"shortest":        {lease.Config{Window: 100 * time.Millisecond, Expiry: 100 * time.Millisecond, MaxSkew: 100 * time.Millisecond}, nil},
+		"longest":         {lease.Config{Window: year, Expiry: year, MaxSkew: year}, nil},
+		"too short":       {lease.Config{Window: 99 * time.Millisecond, Expiry: -1, MaxSkew: -1}, []string{"Window is 99ms, want 100ms to 8760h0m0s", "Expiry is -1ns", "MaxSkew is -1ns"}},
+		"too long":        {lease.Config{Window: year + 1, Expiry: year + 1, MaxSkew: year + 1}, []string{"Window is 8760", "Expiry is 8760", "MaxSkew is 8760"}},
+		"a short window":  {lease.Config{Window: time.Minute, Expiry: time.Minute + 1}, []string{"Window is 1m0s, want Expiry, 1m0.000000001s, or more"}},
+		"one number":      {lease.Config{Numbers: &lease.Bounds{}}, nil},
+		"negative number": {lease.Config{Numbers: &lease.Bounds{From: -1, To: 3}}, []string{"Numbers is -1 to 3"}},
+		"node":            {lease.Config{Node: lease.Node{Host: strings.Repeat("ä", 65), Port: "a\x00", Type: 3}}, []string{"Node.Host", "Node.Port", "Node.Type is 3"}},
+	} {
+		err := tt.config.Validate()
+		if err == nil && tt.faults == nil {
+			continue
+		}
+		wantFaults(t, name, err, tt.faults...)
+		if n := strings.Count(err.Error(), "\n") + 1; n != len(tt.faults) {
+			t.Errorf("%s: %d faults, want %d: %v", name, n, len(tt.faults), err)
 		}
 	}
 }
@@ -100,11 +132,11 @@ func (own) List(context.Context, int, time.Duration) ([]lease.Row, error) {
 func TestEndOfContextIsMatched(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := lease.New(own{new(leasetest.Memory)}).Leases(ended, 0)
+	_, err := lease.New(own{new(leasetest.Memory)}, lease.Config{}).Leases(ended, 0)
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "operation aborted") {
 		t.Errorf("%v; want both the end of the context and what the client says", err)
 	}
-	if _, err := lease.New(own{new(leasetest.Memory)}).Leases(t.Context(), 0); err == nil || errors.Is(err, context.Canceled) {
+	if _, err := lease.New(own{new(leasetest.Memory)}, lease.Config{}).Leases(t.Context(), 0); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("%v; want what the client says alone", err)
 	}
 }

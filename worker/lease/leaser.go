@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	mathrand "math/rand/v2"
-	"os"
-	"time"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
@@ -20,34 +18,20 @@ import (
 // New. It holds no connection of its own and is safe for concurrent use; every call of
 // Lease makes another holder.
 type Leaser struct {
-	store    Store
-	window   time.Duration
-	expiry   time.Duration
-	maxSkew  time.Duration
-	within   Bounds
-	assigner Assigner // nil is any number
-	detect   func() (Node, error)
-	logger   *slog.Logger // nil is slog.Default
-	faults   []error      // of the options
+	store  Store
+	config Config // with the defaults
+	faults error  // of the store and the config
 }
 
 // New returns a Leaser of the numbers in store, without calling the store. The methods
-// report all faults of the store and the options at once.
-func New(store Store, opts ...Option) *Leaser {
-	l := &Leaser{
-		store:   store,
-		window:  DefaultWindow,
-		expiry:  DefaultExpiry,
-		maxSkew: DefaultMaxSkew,
-		within:  Bounds{0, math.MaxInt64},
-		detect:  func() (Node, error) { return DetectNode(os.Getenv) },
+// report all faults of the store and the config at once.
+func New(store Store, config Config) *Leaser {
+	l := &Leaser{store: store}
+	faults := config.prepare()
+	if store == nil {
+		faults.Add("store", "nil", "one such as worker.NewStore(db, worker.StoreConfig{})")
 	}
-	for _, opt := range opts {
-		opt(l)
-	}
-	if l.window < l.expiry {
-		l.fault("WithWindow: %v is shorter than the expiry, %v", l.window, l.expiry)
-	}
+	l.config, l.faults = config, faults.Err()
 	return l
 }
 
@@ -59,19 +43,15 @@ func (l *Leaser) String() string {
 	return l.store.Name()
 }
 
-// check returns all faults of the options and the store.
+// check returns all faults of the config and the store.
 func (l *Leaser) check() error {
-	faults := l.faults[:len(l.faults):len(l.faults)]
-	if l.store == nil {
-		return errors.Join(append(faults, errors.New("lease: New: the store is nil"))...)
-	}
 	if p, ok := l.store.(Preparer); ok {
-		faults = append(faults, p.Check())
+		return errors.Join(l.faults, p.Check())
 	}
-	return errors.Join(faults...)
+	return l.faults
 }
 
-// Lease takes a number from 0 to r.Limit, within Range, and keeps the number until
+// Lease takes a number from 0 to r.Limit, within Config.Numbers, and keeps the number until
 // Release is called. It prefers a free number without reserved time in the future, then
 // a new number, then the free number with the least reserved time.
 //
@@ -80,27 +60,31 @@ func (l *Leaser) check() error {
 // ctx bounds the start only. Errors match
 //
 //   - ErrExhausted (an ExhaustedError) when every number has a holder;
-//   - ErrHeld when the number of WithNumber has a holder;
+//   - ErrHeld when the number of Config.Assigner has a holder;
 //   - ErrLayout (a LayoutError) when the store remembers another layout;
-//   - ErrSkew when r.Clock is too far from the store's clock.
+//   - ErrSkew when r.Clock is too far from the store's clock;
+//   - ErrConfig for wrong fields of the configs.
 //
-// Other errors are about the options, the store's settings or the environment (see
+// Other errors are about the store's settings or the environment (see
 // DetectNode). Or they wrap the store's error, with the operation and the store's name.
 func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
-	faults := []error{l.check()}
+	faults := invalid.Of("lease", ErrConfig)
 	if r.Limit < 0 {
-		faults = append(faults, fmt.Errorf("lease: Limit %d: want 0 or more", r.Limit))
-	} else if l.within.From > r.Limit {
-		faults = append(faults, fmt.Errorf("lease: Range: it begins at %d, want %d at most, the largest that the layout allows", l.within.From, r.Limit))
+		faults.Add("Request.Limit", r.Limit, "0 or more")
+	} else if from := l.config.Numbers.From; from > r.Limit {
+		faults.Add("Numbers.From", from, fmt.Sprintf("%d at most, the largest number that the layout allows", r.Limit))
 	}
-	if r.Clock == nil || r.Granted == nil {
-		faults = append(faults, errors.New("lease: Lease: want Clock and Granted, not nil"))
+	if r.Clock == nil {
+		faults.Add("Request.Clock", "nil", "a clock")
 	}
-	node, err := l.detect()
-	if err := errors.Join(append(faults, err)...); err != nil {
+	if r.Granted == nil {
+		faults.Add("Request.Granted", "nil", "a function")
+	}
+	node, err := l.config.node()
+	if err := errors.Join(l.check(), faults.Err(), err); err != nil {
 		return nil, err
 	}
-	within := Bounds{l.within.From, min(l.within.To, r.Limit)}
+	within := Bounds{l.config.Numbers.From, min(l.config.Numbers.To, r.Limit)}
 	exact, err := l.exact(ctx, within)
 	if err != nil {
 		return nil, err
@@ -119,13 +103,13 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 		holder: protocol.New(protocol.Config{
 			Limit:  within.To,
 			Exact:  exact,
-			Window: l.window.Milliseconds(),
+			Window: l.config.Window.Milliseconds(),
 			Token:  rand.Text,
 			Pick:   mathrand.Int64N,
 		}),
 		ask:   make(chan struct{}, 1),
 		done:  make(chan struct{}),
-		bound: newBound(l.expiry/4, 2*firstBound),
+		bound: newBound(l.config.Expiry/4, 2*firstBound),
 	}
 	if err := k.start(ctx); err != nil {
 		return nil, err
@@ -135,17 +119,17 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 
 // exact returns the only number to hold, -1 for any.
 func (l *Leaser) exact(ctx context.Context, within Bounds) (int64, error) {
-	if l.assigner == nil {
+	if l.config.Assigner == nil {
 		return -1, nil
 	}
-	number, err := l.assigner.Assign(ctx, within.To)
+	number, err := l.config.Assigner.Assign(ctx, within.To)
 	if err != nil {
 		return 0, err
 	}
 	if number < within.From || number > within.To {
-		return 0, fmt.Errorf("lease: WithNumber: number is %d, want %d to %d, the largest that may be given", number, within.From, within.To)
+		return 0, fmt.Errorf("lease: Assigner: number is %d, want %d to %d, the largest that may be given", number, within.From, within.To)
 	}
 	return number, nil
 }
 
-func (l *Leaser) log() *slog.Logger { return cmp.Or(l.logger, slog.Default()) }
+func (l *Leaser) log() *slog.Logger { return cmp.Or(l.config.Logger, slog.Default()) }

@@ -27,7 +27,7 @@ func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
-	rows, err := l.store.List(ctx, limit, l.expiry)
+	rows, err := l.store.List(ctx, limit, l.config.Expiry)
 	if err != nil {
 		return nil, l.fail(ctx, "list", err)
 	}
@@ -60,14 +60,14 @@ func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 	}
 	doing, before := fmt.Sprintf("free number %d in", number), ""
 	for {
-		row, now, err := l.store.Read(ctx, number, l.expiry)
+		row, now, err := l.store.Read(ctx, number, l.config.Expiry)
 		switch {
 		case err != nil:
 			return l.fail(ctx, doing, err)
 		case row == nil || number < 0:
 			return l.fail(ctx, doing, ErrNoLease)
 		case row.State == StateHeld && !force:
-			return l.fail(ctx, doing, fmt.Errorf("%w: by %s, within the expiry, %v", ErrHeld, holderOf(*row, now), l.expiry))
+			return l.fail(ctx, doing, fmt.Errorf("%w: by %s, within the expiry, %v", ErrHeld, holderOf(*row, now), l.config.Expiry))
 		case row.Token == before:
 			return l.fail(ctx, doing, errors.New("the row was not changed"))
 		}

@@ -2,7 +2,6 @@ package lease
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/uidring/uidring/internal/invalid"
 )
 
 // NodeType is the kind of host that a process runs on. The values are those of
@@ -46,20 +47,20 @@ type Node struct {
 // maxText is the width, in characters, of the columns HOST_NAME and PORT.
 const maxText = 64
 
-// Validate returns an error that names every field that a row cannot hold.
+// Validate returns an error that names every field that a row cannot hold, and matches
+// [ErrConfig].
 func (n Node) Validate() error {
-	var faults []error
+	faults := invalid.Of("lease", ErrConfig)
 	for _, field := range []struct{ name, value string }{{"Host", n.Host}, {"Port", n.Port}} {
 		length := utf8.RuneCountInString(field.value)
 		if length < 1 || length > maxText || !utf8.ValidString(field.value) || strings.ContainsRune(field.value, 0) {
-			faults = append(faults, fmt.Errorf("lease: Node.%s %q: want 1 to %d characters of UTF-8, none of them NUL",
-				field.name, field.value, maxText))
+			faults.Add("Node."+field.name, strconv.Quote(field.value), fmt.Sprintf("1 to %d characters of UTF-8, none of them NUL", maxText))
 		}
 	}
 	if n.Type != NodeContainer && n.Type != NodeActual {
-		faults = append(faults, fmt.Errorf("lease: Node.Type %d: want %d (NodeContainer) or %d (NodeActual)", n.Type, NodeContainer, NodeActual))
+		faults.Add("Node.Type", int(n.Type), fmt.Sprintf("%d (NodeContainer) or %d (NodeActual)", NodeContainer, NodeActual))
 	}
-	return errors.Join(faults...)
+	return faults.Err()
 }
 
 // DetectNode returns the description of this process. It is the counterpart of

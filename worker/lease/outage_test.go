@@ -18,7 +18,7 @@ import (
 
 // A holder that is not asked for more gives four signs of life per expiry, and each is a
 // read and a write.
-func TestBeats(t *testing.T) {
+func TestRenewals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(hooked)
 		hold(t, s)
@@ -36,8 +36,8 @@ func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logged.Text
 		s := new(hooked)
-		h := hold(t, s, lease.WithLogger(log.Logger()))
-		s.fail(errAway)
+		h := hold(t, s, lease.Config{Logger: log.Logger()})
+		s.fail(errUnavailable)
 		began := time.Now()
 		for range 5 * 60 * 100 {
 			time.Sleep(10 * time.Millisecond)
@@ -48,7 +48,7 @@ func TestOutage(t *testing.T) {
 			t.Errorf("%d requests in five minutes without an answer; want one each 5 s, and the first at once", n)
 		}
 		for _, g := range h.History()[1:] {
-			if !g.Held || !errors.Is(g.Err, errAway) || !strings.Contains(g.Err.Error(), "lease: renew a number in memory: ") {
+			if !g.Held || !errors.Is(g.Err, errUnavailable) || !strings.Contains(g.Err.Error(), "lease: renew a number in memory: ") {
 				t.Fatalf("granted %+v", g)
 			}
 		}
@@ -57,7 +57,7 @@ func TestOutage(t *testing.T) {
 		if g := h.Last(); g.Err != nil || !g.Until.After(time.Now().Add(lease.DefaultWindow/2)) {
 			t.Errorf("granted %+v when the store is back", g)
 		}
-		if all, warned, well := log.Count(""), log.Count("WARN", "is not renewed; ids end when", "number=0", "reserved_until=2000-01-01T", "store=memory", errAway.Error()),
+		if all, warned, well := log.Count(""), log.Count("WARN", "is not renewed; ids end when", "number=0", "reserved_until=2000-01-01T", "store=memory", errUnavailable.Error()),
 			log.Count("INFO", "renewed again"); all != 2 || warned != 1 || well != 1 {
 			t.Errorf("log: %s", &log)
 		}
@@ -70,17 +70,17 @@ func TestLossInAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logged.Text
 		s := new(hooked)
-		h := hold(t, s, lease.WithLogger(log.Logger()))
+		h := hold(t, s, lease.Config{Logger: log.Logger()})
 		if err := lease.New(s, quiet).Free(t.Context(), 0, true); err != nil {
 			t.Fatal(err)
 		}
-		s.failOf("Look", errAway)
+		s.failOf("Look", errUnavailable)
 		time.Sleep(time.Minute)
 		history := h.History()
 		if g := history[1]; g.Held || !errors.Is(g.Err, lease.ErrLost) {
 			t.Errorf("granted %+v first; want the loss", g)
 		}
-		if g := h.Last(); g.Held || !errors.Is(g.Err, errAway) {
+		if g := h.Last(); g.Held || !errors.Is(g.Err, errUnavailable) {
 			t.Errorf("granted %+v; want what the store says", g)
 		}
 		s.heal()
@@ -102,7 +102,7 @@ func TestAnswerLostOnceARound(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := new(hooked)
 				h := hold(t, s)
-				time.Sleep(7 * time.Second) // between two beats
+				time.Sleep(7 * time.Second) // between two renewals
 				for range 3 {
 					answered := false
 					s.change(func() {
@@ -182,11 +182,11 @@ func TestStartErrors(t *testing.T) {
 			return err.Error()
 		}
 		s := new(hooked)
-		s.fail(errAway)
+		s.fail(errUnavailable)
 		if text := try(t.Context(), s); text != "lease: take a number from memory: connection refused" {
 			t.Error(text)
 		}
-		s.prepare = func(context.Context, int) error { return errAway }
+		s.prepare = func(context.Context, int) error { return errUnavailable }
 		if text := try(t.Context(), s); text != "lease: prepare memory: connection refused" {
 			t.Error(text)
 		}
@@ -209,7 +209,7 @@ func TestStartErrors(t *testing.T) {
 func TestBoundOfRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(hooked)
-		hold(t, s, lease.WithExpiry(2*time.Second), lease.WithWindow(10*time.Minute))
+		hold(t, s, lease.Config{Expiry: 2 * time.Second, Window: 10 * time.Minute})
 		s.change(func() { s.before = func(ctx context.Context, _ call) error { <-ctx.Done(); return ctx.Err() } })
 		time.Sleep(time.Millisecond)
 		began := time.Now()

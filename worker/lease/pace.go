@@ -3,7 +3,7 @@ package lease
 import "time"
 
 // pace computes how far ahead to reserve for a holder that uses time faster than the
-// beat renews it. The zero pace is ready for use.
+// renewal does. The zero pace is ready for use.
 type pace struct {
 	at   time.Time // of the last measurement
 	used int64     // the instant up to which time was used at that time
@@ -19,11 +19,11 @@ const shortest = 100 * time.Millisecond
 // holder has borrowed, so that the next holder after a crash starts at most about
 // twice as far ahead. ahead ignores a pace over a very short time: after a clock
 // stepped back, such a pace would reserve half an hour.
-func (p *pace) ahead(now time.Time, used, base int64, beat time.Duration) int64 {
+func (p *pace) ahead(now time.Time, used, base int64, interval time.Duration) int64 {
 	before := *p
 	*p = pace{now, max(used, base)}
 	elapsed := now.Sub(before.at)
-	if before.at.IsZero() || elapsed >= beat || used <= before.used {
+	if before.at.IsZero() || elapsed >= interval || used <= before.used {
 		return 0
 	}
 	twoSeconds := int64(2 * float64(used-before.used) / max(elapsed, shortest).Seconds())

@@ -92,7 +92,7 @@ func TestReleaseTriesAgain(t *testing.T) {
 		s.change(func() {
 			s.before = func(_ context.Context, c call) error {
 				if time.Since(began) < time.Second {
-					return errAway
+					return errUnavailable
 				}
 				return nil
 			}
@@ -122,7 +122,7 @@ func TestReleaseOfNothing(t *testing.T) {
 		if err := lease.New(s, quiet).Free(t.Context(), 0, true); err != nil {
 			t.Fatal(err)
 		}
-		s.failOf("Look", errAway)
+		s.failOf("Look", errUnavailable)
 		time.Sleep(time.Minute)
 		began := time.Now()
 		if err := h.Release(closing(t), time.Now()); err != nil || len(s.since(began)) > 0 {

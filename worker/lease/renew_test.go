@@ -15,24 +15,24 @@ import (
 
 // The tests of this file are in virtual time.
 
-// unanswering is a store that makes a row, loses the answer, and is away for the
+// unanswering is a store that makes a row, loses the answer, and is unavailable for the
 // next reading.
 type unanswering struct {
 	*leasetest.Memory
-	away bool
+	unavailable bool
 }
 
 var errReset = errors.New("connection reset")
 
 func (s *unanswering) Insert(ctx context.Context, w lease.Write) (bool, error) {
 	_, _ = s.Memory.Insert(ctx, w)
-	s.away = true
+	s.unavailable = true
 	return false, errReset
 }
 
 func (s *unanswering) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
-	if s.away {
-		s.away = false
+	if s.unavailable {
+		s.unavailable = false
 		return nil, 0, errReset
 	}
 	return s.Memory.Read(ctx, number, expiry)
@@ -57,7 +57,7 @@ func TestFailedStartGivesBack(t *testing.T) {
 // A call that says less after one that said more changes nothing.
 func TestUseAsksAtHalf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := hold(t, new(leasetest.Memory), lease.WithExpiry(8*time.Minute)) // a beat is two minutes
+		h := hold(t, new(leasetest.Memory), lease.Config{Expiry: 8 * time.Minute}) // the interval is two minutes
 		first := h.Last().Until
 		h.Use(time.Now().Add(4*time.Minute), time.Time{})
 		time.Sleep(time.Second)
@@ -77,7 +77,7 @@ func TestUseAsksAtHalf(t *testing.T) {
 // long.
 func TestRetriesQuicklyAfterEachFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, away := newSlow(), errors.New("away")
+		s, unavailable := newSlow(), errors.New("unavailable")
 		hold(t, s)
 		var mu sync.Mutex
 		var attempts []time.Time
@@ -85,7 +85,7 @@ func TestRetriesQuicklyAfterEachFailure(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			attempts = append(attempts, time.Now())
-			return away
+			return unavailable
 		}
 		for range 2 {
 			attempts = nil

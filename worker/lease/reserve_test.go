@@ -65,7 +65,7 @@ func TestStepOfClockIsNoPace(t *testing.T) {
 func TestUseAsksOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(hooked)
-		h, began := hold(t, s, lease.WithExpiry(10*time.Minute)), time.Now()
+		h, began := hold(t, s, lease.Config{Expiry: 10 * time.Minute}), time.Now()
 		h.Use(began.Add(6*time.Hour), time.Time{})
 		time.Sleep(time.Second)
 		if until := h.Last().Until; !until.After(began.Add(6 * time.Hour)) {
@@ -99,10 +99,10 @@ func TestUseAsksOnce(t *testing.T) {
 func TestWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, node := new(hooked), lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}
-		opts := []lease.Option{lease.Range(3, 20), lease.WithNode(node), lease.WithExpiry(30 * time.Second)}
+		opts := []lease.Config{{Numbers: &lease.Bounds{From: 3, To: 20}, Node: node, Expiry: 30 * time.Second}}
 		began := time.Now()
 		first := hold(t, s, opts...)
-		hold(t, s, append(opts, lease.WithNumber(number{n: 5}))...)
+		hold(t, s, append(opts, lease.Config{Assigner: number{n: 5}})...)
 		time.Sleep(time.Minute)
 		if err := first.Release(t.Context(), time.Now()); err != nil {
 			t.Fatal(err)
@@ -138,21 +138,21 @@ func TestWrites(t *testing.T) {
 func TestOfferBelowRange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &hooked{view: func(v lease.View) lease.View { v.Next = 0; return v }}
-		if g := hold(t, s, lease.Range(3, 9)).Last(); g.Number != 3 {
+		if g := hold(t, s, lease.Config{Numbers: &lease.Bounds{From: 3, To: 9}}).Last(); g.Number != 3 {
 			t.Errorf("granted %+v; want number 3", g)
 		}
 	})
 }
 
-// A number of WithNumber is held while its holder lives, which the error names, and can be
+// An assigned number is held while its holder lives, which the error names, and can be
 // taken when that has expired.
 func TestHeldUntilExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, exact := new(hooked), lease.WithNumber(number{n: 7})
-		dead := hold(t, s, exact, lease.WithNode(lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}))
+		s, exact := new(hooked), lease.Config{Assigner: number{n: 7}}
+		dead := hold(t, s, exact, lease.Config{Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}})
 		dead.Kill()
 		time.Sleep(20 * time.Second)
-		_, err := holding.Try(t.Context(), t, lease.New(s, quiet, exact), 9, time.Now)
+		_, err := holding.Try(t.Context(), t, lease.New(s, holding.Merge(quiet, exact)), 9, time.Now)
 		if want := `number 7, by host "billing-7", port "8080", last sign of life 20s ago`; !errors.Is(err, lease.ErrHeld) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%v; want %q in it", err, want)
 		}
@@ -166,25 +166,25 @@ func TestHeldUntilExpired(t *testing.T) {
 // Faults of a call of Lease are told before the store is called.
 func TestFaultsOfCall(t *testing.T) {
 	for _, tt := range []struct {
-		opts    []lease.Option
+		config  lease.Config
 		limit   int64
 		clock   func() time.Time
 		granted func(lease.Grant)
 		want    string
 	}{
-		{[]lease.Option{lease.Range(5, 20)}, 4, time.Now, func(lease.Grant) {}, "it begins at 5, want 4 at most"},
-		{nil, 9, nil, func(lease.Grant) {}, "want Clock and Granted"},
-		{nil, 9, time.Now, nil, "want Clock and Granted"},
+		{lease.Config{Numbers: &lease.Bounds{From: 5, To: 20}}, 4, time.Now, func(lease.Grant) {}, "Numbers.From is 5, want 4 at most"},
+		{lease.Config{}, 9, nil, func(lease.Grant) {}, "Request.Clock is nil"},
+		{lease.Config{}, 9, time.Now, nil, "Request.Granted is nil"},
 	} {
 		s := new(hooked)
-		if _, err := lease.New(s, tt.opts...).Lease(t.Context(), lease.Request{Limit: tt.limit, Clock: tt.clock, Granted: tt.granted}); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := lease.New(s, tt.config).Lease(t.Context(), lease.Request{Limit: tt.limit, Clock: tt.clock, Granted: tt.granted}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v; want %q in it", err, tt.want)
 		}
 		if s.prepared()+len(s.calls) > 0 {
 			t.Errorf("%q: %d calls", tt.want, s.prepared()+len(s.calls))
 		}
 	}
-	if g := hold(t, new(hooked), lease.Range(9, 20)).Last(); g.Number != 9 { // the last number that the limit allows
+	if g := hold(t, new(hooked), lease.Config{Numbers: &lease.Bounds{From: 9, To: 20}}).Last(); g.Number != 9 { // the last number that the limit allows
 		t.Errorf("granted %+v", g)
 	}
 }
@@ -194,7 +194,7 @@ func TestLogsEachChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logged.Text
 		s := new(hooked)
-		h := hold(t, s, lease.WithLogger(log.Logger()))
+		h := hold(t, s, lease.Config{Logger: log.Logger()})
 		for i := range 3 {
 			if err := lease.New(s, quiet).Free(t.Context(), h.Last().Number, true); err != nil {
 				t.Fatal(err)

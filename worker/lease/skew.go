@@ -12,7 +12,7 @@ import (
 // clock that stamps ids. That clock is then compared with the time that has passed since
 // the start, which shows a later step.
 func (k *keeper) readClock(before time.Time, answer *protocol.Answer) error {
-	after, most := k.request.Clock(), k.leaser.maxSkew
+	after, most := k.request.Clock(), k.leaser.config.MaxSkew
 	if answer.Now > 0 {
 		store := time.UnixMilli(answer.Now)
 		err := compareClocks(before, after, store, most)

@@ -65,7 +65,7 @@ func TestSkewIsLoggedOnce(t *testing.T) {
 				var log bytes.Buffer
 				step := time.Duration(0)
 				k := &keeper{
-					leaser:  &Leaser{store: named{}, maxSkew: time.Minute, logger: slog.New(slog.NewTextHandler(&log, nil))},
+					leaser:  New(named{}, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}),
 					request: Request{Clock: func() time.Time { return time.Now().Add(step) }},
 				}
 				read := func() {

@@ -25,7 +25,7 @@ func (k *keeper) start(ctx context.Context) error {
 		_ = k.giveBack(cleanup, 0)
 		return k.leaser.fail(ctx, "take a number from", err)
 	}
-	k.bound.most = max(k.bound.most, min(k.leaser.expiry/2, k.leaser.window/4))
+	k.bound.most = max(k.bound.most, min(k.leaser.config.Expiry/2, k.leaser.config.Window/4))
 	k.publish(nil)
 	running, stop := context.WithCancel(context.Background())
 	k.stop = stop

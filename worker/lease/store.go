@@ -110,7 +110,7 @@ type Write struct {
 
 	// Only for Insert: the bounds of the holder's numbers, and whether the number must
 	// never have been given before. Holders with the same Within.From share the record
-	// of given numbers. The bounds of a number of WithNumber are the number alone.
+	// of given numbers. The bounds of an assigned number are the number alone.
 	Within Bounds
 	Fresh  bool
 }

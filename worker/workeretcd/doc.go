@@ -6,7 +6,7 @@
 //		DialKeepAliveTimeout: 5 * time.Second,
 //		DialOptions:          []grpc.DialOption{grpc.WithConnectParams(params)},
 //	})
-//	gen, err := uid.NewCached(ctx, workeretcd.New(client), uid.Config{})
+//	gen, err := uid.NewCached(ctx, workeretcd.New(client, lease.Config{}), uid.CachedConfig{})
 //
 // [New] returns a lease.Leaser: options, errors and promises are those of package
 // worker/lease. [CHOOSING.md] compares the stores.
@@ -31,7 +31,7 @@
 // The keys number and given are ordinary keys. Only alive is attached to an etcd lease.
 // Its TTL is the expiry in whole seconds, rounded up. etcd raises a TTL below its
 // minimum, which is 2 seconds by default. The holder renews the etcd lease at each
-// beat, four times per expiry.
+// renewal, four times per expiry.
 //
 // Every write is one transaction, on condition that the row's revision is
 // unchanged since the read. Reads are linearizable, so any member may answer
@@ -40,7 +40,7 @@
 // # What etcd adds to the protocol
 //
 //   - Ids never depend on the etcd lease. If it ends while its holder lives, another may
-//     take the number. The holder notices at its next beat, takes another number, and
+//     take the number. The holder notices at its next renewal, takes another number, and
 //     no id repeats. If nobody has taken the number, the holder starts a new etcd
 //     lease.
 //   - etcd shows no clock: a start does not find that the clock is wrong, and rows have no
@@ -49,7 +49,7 @@
 //     lost only if that majority loses its disks, or if etcd is restored from a
 //     snapshot. Holders then report lease.ErrRewound.
 //   - While etcd elects a leader, requests fail. Ids continue to the end of the
-//     reserved time (lease.WithWindow).
+//     reserved time (lease.Config.Window).
 //
 // # Permissions
 //

@@ -29,7 +29,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	gen, err := uid.NewCached(context.Background(), workeretcd.New(client), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), workeretcd.New(client, lease.Config{}), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func ExampleNewStore() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	leaser := lease.New(workeretcd.NewStore(client, "/billing/workers"))
+	leaser := lease.New(workeretcd.NewStore(client, workeretcd.Config{Prefix: "/billing/workers"}), lease.Config{})
 	infos, err := leaser.Leases(context.Background(), 10)
 	if err != nil {
 		log.Fatal(err)

@@ -27,12 +27,9 @@ func connect(t *testing.T, members ...*servertest.Etcd) *clientv3.Client {
 }
 
 // take takes a number, by a holder that looks at its row often.
-func take(t *testing.T, client *clientv3.Client, opts ...lease.Option) *holding.Holder {
+func take(t *testing.T, client *clientv3.Client, opts ...lease.Config) *holding.Holder {
 	t.Helper()
-	return holding.Take(t, workeretcd.New(client, append([]lease.Option{
-		lease.WithExpiry(400 * time.Millisecond), lease.WithLogger(slog.New(slog.DiscardHandler)),
-		lease.WithNode(lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}),
-	}, opts...)...), 1023)
+	return holding.Take(t, workeretcd.New(client, holding.Merge(append([]lease.Config{{Expiry: 400 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
 }
 
 func must(t *testing.T, err error) {

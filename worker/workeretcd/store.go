@@ -1,10 +1,12 @@
 package workeretcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -13,17 +15,26 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// DefaultPrefix is what the keys of New begin with.
+// DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "/uidring/workers"
 
+// Config configures a [Store]. The zero Config is the default, and so is every zero
+// field. Errors match [lease.ErrConfig].
+type Config struct {
+	// Prefix is what the keys begin with: UTF-8 without NUL that does not end in a slash.
+	// Empty is DefaultPrefix. All processes whose ids must differ use the same Prefix.
+	Prefix string
+}
+
 // New returns a Leaser of numbers in etcd under DefaultPrefix, without calling etcd.
-// The Leaser's methods report all faults of the client and the options at once. The
+// The Leaser's methods report all faults of the client and the config at once. The
 // caller closes client after the last generator.
-func New(client *clientv3.Client, opts ...lease.Option) *lease.Leaser {
-	return lease.New(NewStore(client, DefaultPrefix), opts...)
+func New(client *clientv3.Client, config lease.Config) *lease.Leaser {
+	return lease.New(NewStore(client, Config{}), config)
 }
 
 // Store keeps worker numbers in etcd. It is a lease.Store. Make one with NewStore. It
@@ -38,25 +49,24 @@ var (
 	_ lease.Preparer = (*Store)(nil)
 )
 
-// NewStore returns a Store of the keys that begin with prefix, for lease.New. All
-// processes whose ids must differ use the same prefix. A prefix is UTF-8 without NUL,
-// and does not end in a slash.
-func NewStore(client *clientv3.Client, prefix string) *Store { return &Store{client, prefix} }
+// NewStore returns a Store of keys in etcd, for lease.New.
+func NewStore(client *clientv3.Client, config Config) *Store {
+	return &Store{client, cmp.Or(config.Prefix, DefaultPrefix)}
+}
 
 // Name implements lease.Store.
 func (s *Store) Name() string { return "etcd " + s.prefix }
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error {
-	var faults []error
+	faults := invalid.Of("workeretcd", lease.ErrConfig)
 	if s.client == nil {
-		faults = append(faults, errors.New("workeretcd: the client is nil"))
+		faults.Add("client", "nil", "one of clientv3.New")
 	}
-	if s.prefix == "" || strings.HasSuffix(s.prefix, "/") || strings.ContainsRune(s.prefix, 0) || !utf8.ValidString(s.prefix) {
-		faults = append(faults, fmt.Errorf("workeretcd: prefix %q: want UTF-8 without NUL that does not end in a slash, such as %q",
-			s.prefix, DefaultPrefix))
+	if strings.HasSuffix(s.prefix, "/") || strings.ContainsRune(s.prefix, 0) || !utf8.ValidString(s.prefix) {
+		faults.Add("Prefix", strconv.Quote(s.prefix), "UTF-8 without NUL that does not end in a slash, such as "+DefaultPrefix)
 	}
-	return errors.Join(faults...)
+	return faults.Err()
 }
 
 // Prepare implements lease.Preparer. It makes a request that fails at once if no member

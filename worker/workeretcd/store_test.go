@@ -35,7 +35,9 @@ func TestSuite(t *testing.T) {
 		Expiry: time.Second,
 		Open: func(t *testing.T) leasetest.Opener {
 			prefix := "/" + t.Name()
-			return func(t *testing.T) lease.Store { return workeretcd.NewStore(connect(t, members...), prefix) }
+			return func(t *testing.T) lease.Store {
+				return workeretcd.NewStore(connect(t, members...), workeretcd.Config{Prefix: prefix})
+			}
 		},
 	}.Run(t)
 }
@@ -58,7 +60,7 @@ func TestLivenessLost(t *testing.T) {
 	h.Kept(t)
 }
 
-// A beat renews the etcd lease, which the expiry rounded up is the TTL of. A new holder
+// A renewal extends the etcd lease, whose TTL is the expiry, rounded up. A new holder
 // has one of its own.
 func TestLivenessKept(t *testing.T) {
 	client := connect(t, servertest.StartEtcd(t, 1)...)
@@ -70,7 +72,7 @@ func TestLivenessKept(t *testing.T) {
 		must(t, err)
 		return id, ttl
 	}
-	h := take(t, client, lease.WithExpiry(59500*time.Millisecond))
+	h := take(t, client, lease.Config{Expiry: 59500 * time.Millisecond})
 	first, ttl := left()
 	if ttl.GrantedTTL != 60 {
 		t.Errorf("the etcd lease lasts %d s, want 60", ttl.GrantedTTL)
@@ -82,7 +84,7 @@ func TestLivenessKept(t *testing.T) {
 		return id == first && ttl.TTL > 58
 	})
 
-	store := workeretcd.NewStore(client, workeretcd.DefaultPrefix)
+	store := workeretcd.NewStore(client, workeretcd.Config{})
 	row, _, err := store.Read(t.Context(), 0, time.Minute)
 	must(t, err)
 	done, err := store.Swap(t.Context(), row.Token, lease.Write{Token: "a", Change: lease.Acquire, Expiry: time.Hour})
@@ -94,11 +96,11 @@ func TestLivenessKept(t *testing.T) {
 // A holder whose number was taken while its etcd lease was gone takes another.
 func TestTakenMeanwhile(t *testing.T) {
 	client := connect(t, servertest.StartEtcd(t, 1)...)
-	h := take(t, client, lease.WithExpiry(time.Minute))
+	h := take(t, client, lease.Config{Expiry: time.Minute})
 	before := h.Last()
 	_, err := client.Delete(t.Context(), aliveKey)
 	must(t, err)
-	second := take(t, client, lease.WithNumber(uid.StaticWorker(0))).Last()
+	second := take(t, client, lease.Config{Assigner: uid.StaticWorker(0)}).Last()
 	if second.Number != 0 || second.From.Before(before.Until) {
 		t.Errorf("granted %+v, and %+v to the one before", second, before)
 	}
@@ -161,8 +163,8 @@ func TestRewound(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := workeretcd.NewStore(client, "/"+name)
-			h := holding.Take(t, lease.New(store, lease.WithExpiry(400*time.Millisecond)), 1023)
+			store := workeretcd.NewStore(client, workeretcd.Config{Prefix: "/" + name})
+			h := holding.Take(t, lease.New(store, lease.Config{Expiry: 400 * time.Millisecond}), 1023)
 			key := "/" + name + strings.TrimPrefix(rowKey, workeretcd.DefaultPrefix)
 			response, err := client.Get(t.Context(), key)
 			must(t, err)
@@ -186,8 +188,8 @@ func TestGivenIsKept(t *testing.T) {
 		return lease.Write{Number: n, Token: fmt.Sprint(n), Change: lease.Acquire, Expiry: time.Hour, Within: within}
 	}
 	client := connect(t, members...)
-	store := workeretcd.NewStore(client, workeretcd.DefaultPrefix)
-	other := workeretcd.NewStore(connect(t, members...), workeretcd.DefaultPrefix)
+	store := workeretcd.NewStore(client, workeretcd.Config{})
+	other := workeretcd.NewStore(connect(t, members...), workeretcd.Config{})
 	insert := func(s *workeretcd.Store, n int64) {
 		if done, err := s.Insert(ctx, write(n)); !done || err != nil {
 			t.Errorf("insert %d: %t, %v", n, done, err)
@@ -245,7 +247,7 @@ func (s *shortLived) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrant
 // A range that lies within another knows what was given in the other, even without rows.
 func TestGivenInOtherRanges(t *testing.T) {
 	client := connect(t, servertest.StartEtcd(t, 1)...)
-	store := workeretcd.NewStore(client, workeretcd.DefaultPrefix)
+	store := workeretcd.NewStore(client, workeretcd.Config{})
 	w := lease.Write{Number: 600, Token: "a", Change: lease.Acquire, Expiry: time.Hour, Within: lease.Bounds{To: 1023}}
 	if done, err := store.Insert(t.Context(), w); !done || err != nil {
 		t.Fatal(done, err)
@@ -260,7 +262,7 @@ func TestGivenInOtherRanges(t *testing.T) {
 // Rows that are no rows are errors that name them.
 func TestForeignRows(t *testing.T) {
 	client := connect(t, servertest.StartEtcd(t, 1)...)
-	store, ctx := workeretcd.NewStore(client, workeretcd.DefaultPrefix), t.Context()
+	store, ctx := workeretcd.NewStore(client, workeretcd.Config{}), t.Context()
 	for _, value := range []string{"", "{}", "7", "nonsense", `{"token":"a","reserved_until":"x"}`} {
 		_, err := client.Put(ctx, rowKey, value)
 		must(t, err)
@@ -282,7 +284,7 @@ func TestForeignRows(t *testing.T) {
 	given := workeretcd.DefaultPrefix + "/given/0000000000000000000"
 	_, err = client.Put(ctx, given, "many")
 	must(t, err)
-	if _, err := workeretcd.New(client).Lease(ctx, lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}}); err == nil || !strings.Contains(err.Error(), given) {
+	if _, err := workeretcd.New(client, lease.Config{}).Lease(ctx, lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}}); err == nil || !strings.Contains(err.Error(), given) {
 		t.Errorf("%v; want an error that names %s", err, given)
 	}
 }
@@ -295,14 +297,13 @@ func TestBadInput(t *testing.T) {
 		want   string
 	}{
 		"no client":    {nil, "/a", "client is nil"},
-		"empty prefix": {client, "", `prefix ""`},
-		"slash at end": {client, "/a/", `prefix "/a/"`},
-		"NUL":          {client, "/a\x00", `prefix "/a\x00"`},
-		"no UTF-8":     {client, "/a\xff", `prefix "/a\xff"`},
+		"slash at end": {client, "/a/", `Prefix is "/a/"`},
+		"NUL":          {client, "/a\x00", `Prefix is "/a\x00"`},
+		"no UTF-8":     {client, "/a\xff", `Prefix is "/a\xff"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := lease.New(workeretcd.NewStore(test.client, test.prefix)).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
-			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "workeretcd: ") {
+			_, err := lease.New(workeretcd.NewStore(test.client, workeretcd.Config{Prefix: test.prefix}), lease.Config{}).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+			if !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "workeretcd: ") {
 				t.Errorf("%v; want %s", err, test.want)
 			}
 		})
@@ -310,9 +311,9 @@ func TestBadInput(t *testing.T) {
 }
 
 // An etcd that refuses connections is the client's error at once, with the store.
-func TestAway(t *testing.T) {
+func TestUnavailable(t *testing.T) {
 	client := connect(t, &servertest.Etcd{Endpoint: "http://127.0.0.1:1"})
-	_, err := workeretcd.New(client).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+	_, err := workeretcd.New(client, lease.Config{}).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
 	if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "lease: prepare etcd "+workeretcd.DefaultPrefix) ||
 		!strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("%v; want that the connection was refused, the operation and the store", err)

@@ -2,7 +2,7 @@
 // database for them.
 //
 //	config, err := rest.InClusterConfig()
-//	gen, err := uid.NewCached(ctx, workerkube.New(config, ""), uid.Config{})
+//	gen, err := uid.NewCached(ctx, workerkube.New(config, lease.Config{}), uid.CachedConfig{})
 //
 // [New] returns a lease.Leaser: options, errors and promises are those of package
 // worker/lease. [CHOOSING.md] compares the stores. config is client-go's, as
@@ -49,15 +49,15 @@
 //   - The API server judges who is alive, by its own clock: by the time in managedFields,
 //     which it sets at each write, and by the Date of its answers. Both are cut to the
 //     second. A number expires up to 2 seconds late, and never early. An expiry shorter
-//     than 2 seconds, and a WithMaxSkew shorter than 1 second, have no use. API servers
+//     than 2 seconds, and a MaxSkew shorter than 1 second, have no use. API servers
 //     whose clocks differ add their difference.
 //   - client-go repeats requests that the API server throttles, after the time that the
 //     API server asks for. By default, client-go sends 5 requests a second; a holder
 //     sends 8 a minute, or 2 a second while it borrows time.
 //   - client-go gives up a connection that a network dropped silently after 45 seconds.
 //     HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS change that.
-//   - While the control plane is away, ids continue to the end of the reserved time
-//     (lease.WithWindow). A write that the API server acknowledged is in etcd, on the disks
+//   - While the control plane is unavailable, ids continue to the end of the reserved time
+//     (lease.Config.Window). A write that the API server acknowledged is in etcd, on the disks
 //     of a majority. A restore of etcd from a snapshot takes it back; holders then report
 //     lease.ErrRewound.
 //

@@ -19,7 +19,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	gen, err := uid.NewCached(context.Background(), workerkube.New(config, ""), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), workerkube.New(config, lease.Config{}), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func ExampleNewStore() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	leaser := lease.New(workerkube.NewStore(config, "orders", "billing"))
+	leaser := lease.New(workerkube.NewStore(config, workerkube.Config{Namespace: "orders", Prefix: "billing"}), lease.Config{})
 	infos, err := leaser.Leases(context.Background(), 10)
 	if err != nil {
 		log.Fatal(err)
@@ -49,11 +49,11 @@ func ExampleNewStore() {
 }
 
 // All faults of the arguments come at once.
-func ExampleNew() {
-	leaser := workerkube.New(nil, "Orders")
+func ExampleNewStore_faults() {
+	leaser := lease.New(workerkube.NewStore(nil, workerkube.Config{Namespace: "Orders"}), lease.Config{})
 	_, err := leaser.Leases(context.Background(), 0)
 	fmt.Println(err)
 	// Output:
-	// workerkube: namespace: "Orders": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')
-	// workerkube: config: it is nil, want one such as that of rest.InClusterConfig
+	// workerkube: invalid config: Namespace: "Orders": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')
+	// workerkube: invalid config: cluster: it is nil, want one such as that of rest.InClusterConfig
 }

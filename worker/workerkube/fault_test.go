@@ -18,6 +18,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -125,7 +126,7 @@ func TestFaultsLinearizable(t *testing.T) {
 		if opens++; opens <= 5 { // the last one reads in the end, and has to succeed
 			f.set(anyFault)
 		}
-		return workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), n, "ids")
+		return workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: n, Prefix: "ids"})
 	})
 	if opens != 6 {
 		t.Errorf("%d stores; want five and one that reads in the end", opens)
@@ -137,7 +138,7 @@ func TestFaultsLinearizable(t *testing.T) {
 func TestRepeated(t *testing.T) {
 	f := &faults{}
 	k := server(t)
-	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), namespace(t, k), "ids")
+	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
 	for _, step := range []func(ctx context.Context) (bool, error){
 		func(ctx context.Context) (bool, error) {
 			w := write(0, "a")
@@ -167,7 +168,7 @@ func TestRepeated(t *testing.T) {
 	}
 
 	// If another has written since, nobody knows.
-	other := workerkube.NewStore(config(t, k, servertest.KubeAdmin), namespaceOf(store), "ids")
+	other := workerkube.NewStore(config(t, k, servertest.KubeAdmin), workerkube.Config{Namespace: namespaceOf(store), Prefix: "ids"})
 	first := true
 	f.set(func(r *http.Request, send sender) (*http.Response, error) {
 		response, err := send(r)
@@ -191,7 +192,7 @@ func TestRepeated(t *testing.T) {
 func TestThrottled(t *testing.T) {
 	f := &faults{}
 	k := server(t)
-	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), namespace(t, k), "ids")
+	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
 	var refused int
 	f.set(func(r *http.Request, send sender) (*http.Response, error) {
 		if refused++; refused%3 != 0 {
@@ -209,7 +210,7 @@ func TestThrottled(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	_, err := lease.New(store, options...).Lease(ctx, lease.Request{Limit: 1, Clock: time.Now, Granted: func(lease.Grant) {}})
+	_, err := lease.New(store, holding.Merge(options...)).Lease(ctx, lease.Request{Limit: 1, Clock: time.Now, Granted: func(lease.Grant) {}})
 	wants(t, err, "the test says so")
 	if calls < 2 {
 		t.Errorf("%d requests; want that the start tries again", calls)
@@ -221,8 +222,8 @@ func TestThrottled(t *testing.T) {
 func TestRefusedRenewals(t *testing.T) {
 	f := &faults{}
 	k := server(t)
-	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), namespace(t, k), "ids")
-	h := take(t, store, lease.WithExpiry(time.Hour), lease.WithWindow(time.Hour))
+	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
+	h := take(t, store, lease.Config{Expiry: time.Hour, Window: time.Hour})
 	for code, reason := range map[int]meta.StatusReason{
 		http.StatusForbidden: meta.StatusReasonForbidden, http.StatusConflict: meta.StatusReasonConflict, http.StatusGone: metaExpired,
 		http.StatusTooManyRequests: meta.StatusReasonTooManyRequests, http.StatusInternalServerError: meta.StatusReasonInternalError,

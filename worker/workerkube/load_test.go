@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerkube"
@@ -48,7 +49,7 @@ func BenchmarkHolders(b *testing.B) {
 	counted := new(counts)
 	c := &rest.Config{Host: k.URL(), BearerToken: servertest.KubeAdmin, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAFile: k.CA()}}
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper { counted.next = next; return counted })
-	store := workerkube.NewStore(c, "load", "ids")
+	store := workerkube.NewStore(c, workerkube.Config{Namespace: "load", Prefix: "ids"})
 	free := lease.Bounds{To: 1 << 20}
 	for b.Loop() {
 		each(b, holders, func(i int64) error { // rows that are free
@@ -62,12 +63,12 @@ func BenchmarkHolders(b *testing.B) {
 			return err
 		})
 		started := time.Now()
-		one, err := lease.New(store, options[1:]...).Lease(b.Context(), lease.Request{Limit: 1 << 20, Clock: time.Now, Granted: func(lease.Grant) {}})
+		one, err := lease.New(store, options[0]).Lease(b.Context(), lease.Request{Limit: 1 << 20, Clock: time.Now, Granted: func(lease.Grant) {}})
 		must(b, err)
 		b.ReportMetric(float64(time.Since(started).Milliseconds()), "ms/start")
 		must(b, one.Release(b.Context(), time.Now()))
 		each(b, holders, func(i int64) error {
-			h, err := lease.New(store, append(options[1:len(options):len(options)], lease.WithNumber(number(i)))...).
+			h, err := lease.New(store, holding.Merge(options[0], lease.Config{Assigner: number(i)})).
 				Lease(b.Context(), lease.Request{Limit: 1 << 20, Clock: time.Now, Granted: func(lease.Grant) {}})
 			if err == nil {
 				b.Cleanup(func() {

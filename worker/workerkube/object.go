@@ -112,13 +112,13 @@ func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Dura
 	if err != nil {
 		return lease.Row{}, s.foreign(o, err)
 	}
-	beat := written(o)
+	heartbeat := written(o)
 	now = cmp.Or(now, time.Now().UnixMilli()) // a proxy between may hide the clock
-	alive := r.Held && now-beat <= (expiry+roundings).Milliseconds()
+	alive := r.Held && now-heartbeat <= (expiry+roundings).Milliseconds()
 	row := r.Lease(number, alive)
 	row.Created = o.CreationTimestamp.UnixMilli()
 	if r.Held {
-		row.Heartbeat = min(beat, now)
+		row.Heartbeat = min(heartbeat, now)
 	}
 	return row, nil
 }

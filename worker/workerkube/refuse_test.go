@@ -28,7 +28,7 @@ func grant(t *testing.T, namespace, user, rules string) {
 // rule and no other, a holder takes a number, renews it and gives it back.
 func TestRights(t *testing.T) {
 	n := namespace(t, server(t))
-	store := workerkube.NewStore(config(t, server(t), "alice"), n, "ids")
+	store := workerkube.NewStore(config(t, server(t), "alice"), workerkube.Config{Namespace: n, Prefix: "ids"})
 	const rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
 	err := start(t, store)
 	wants(t, err, "get, list, create, update of leases.coordination.k8s.io", `namespace "`+n+`"`, "a Role there with the rule "+rule)
@@ -48,7 +48,7 @@ func TestRights(t *testing.T) {
 
 	n = namespace(t, server(t))
 	grant(t, n, "bob", "[{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create]}]")
-	store = workerkube.NewStore(config(t, server(t), "bob"), n, "ids")
+	store = workerkube.NewStore(config(t, server(t), "bob"), workerkube.Config{Namespace: n, Prefix: "ids"})
 	servertest.Eventually(t, "the Role has an effect", func() bool {
 		_, _, err := store.Read(t.Context(), 0, time.Minute)
 		return err == nil
@@ -58,13 +58,13 @@ func TestRights(t *testing.T) {
 	if rows, err := store.List(t.Context(), 0, time.Minute); err != nil || len(rows) > 0 {
 		t.Errorf("%v, %v; want no row", rows, err)
 	}
-	wants(t, start(t, workerkube.NewStore(config(t, server(t), "nobody"), n, "ids")), "the API server does not accept the credentials", "Unauthorized")
+	wants(t, start(t, workerkube.NewStore(config(t, server(t), "nobody"), workerkube.Config{Namespace: n, Prefix: "ids"})), "the API server does not accept the credentials", "Unauthorized")
 }
 
 func TestNamespace(t *testing.T) {
 	c, n := config(t, server(t), servertest.KubeAdmin), name()
 	for range 2 {
-		err := start(t, workerkube.NewStore(c, n, "ids"))
+		err := start(t, workerkube.NewStore(c, workerkube.Config{Namespace: n, Prefix: "ids"}))
 		wants(t, err, "the namespace does not exist, or is being deleted", `"`+n+`"`)
 		if !errors.Is(err, workerkube.ErrNamespace) {
 			t.Errorf("%v; want ErrNamespace", err)
@@ -77,7 +77,7 @@ func TestNamespace(t *testing.T) {
 // A start that a quota prevents says so, and gives no number away.
 func TestQuota(t *testing.T) {
 	store, n := opened(t)
-	h := take(t, store, lease.WithExpiry(time.Minute))
+	h := take(t, store, lease.Config{Expiry: time.Minute})
 	_, err := store.SwapLayout(t.Context(), "", "28/22/13") // or a start ends there
 	must(t, err)
 	quotas := "/api/v1/namespaces/" + n + "/resourcequotas"
@@ -117,7 +117,7 @@ func TestPages(t *testing.T) {
 	f := &faults{}
 	k := server(t)
 	n := namespace(t, k)
-	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), n, "ids")
+	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: n, Prefix: "ids"})
 	for number := range int64(10) {
 		if done, err := store.Insert(t.Context(), write(number, fmt.Sprint("token ", number))); !done || err != nil {
 			t.Fatal(done, err)

@@ -91,24 +91,25 @@ func opened(t *testing.T) (*workerkube.Store, string) {
 	t.Helper()
 	k := server(t)
 	n := namespace(t, k)
-	return workerkube.NewStore(config(t, k, servertest.KubeAdmin), n, "ids"), n
+	return workerkube.NewStore(config(t, k, servertest.KubeAdmin), workerkube.Config{Namespace: n, Prefix: "ids"}), n
 }
 
-var options = []lease.Option{
-	lease.WithExpiry(2 * time.Second), lease.WithLogger(slog.New(slog.DiscardHandler)),
-	lease.WithNode(lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeContainer}),
+// options are those of all holders, and the expiry of most.
+var options = []lease.Config{
+	{Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeContainer}},
+	{Expiry: 2 * time.Second},
 }
 
 // take takes a number.
-func take(t *testing.T, store lease.Store, opts ...lease.Option) *holding.Holder {
+func take(t *testing.T, store lease.Store, opts ...lease.Config) *holding.Holder {
 	t.Helper()
-	return holding.Take(t, lease.New(store, append(options[:len(options):len(options)], opts...)...), 1023)
+	return holding.Take(t, lease.New(store, holding.Merge(append(options[:len(options):len(options)], opts...)...)), 1023)
 }
 
 // start tries to take a number, and returns why it has none.
-func start(t *testing.T, store lease.Store, opts ...lease.Option) error {
+func start(t *testing.T, store lease.Store, opts ...lease.Config) error {
 	t.Helper()
-	leaser := lease.New(store, append(options[:len(options):len(options)], opts...)...)
+	leaser := lease.New(store, holding.Merge(append(options[:len(options):len(options)], opts...)...))
 	_, err := leaser.Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "28/22/13"})
 	return err
 }

@@ -17,27 +17,39 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// DefaultPrefix is what the names of New's objects begin with.
+// DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "uidring"
 
-// New returns a Leaser of numbers in a namespace of a Kubernetes cluster, in objects whose
-// names begin with DefaultPrefix. It calls nothing. An empty namespace is the pod's own.
-// The Leaser's methods report all faults of the config, the namespace and the options at
-// once.
-func New(config *rest.Config, namespace string, opts ...lease.Option) *lease.Leaser {
-	return lease.New(NewStore(config, namespace, DefaultPrefix), opts...)
+// Config configures a [Store]. The zero Config is the default, and so is every zero
+// field. Errors match [lease.ErrConfig]. All processes whose ids must differ use the same
+// cluster, Namespace and Prefix.
+type Config struct {
+	// Namespace is the objects'; empty is the pod's own.
+	Namespace string
+
+	// Prefix is what the names of the objects begin with: at most 63 lower-case letters,
+	// digits and hyphens. Empty is DefaultPrefix.
+	Prefix string
+}
+
+// New returns a Leaser of numbers in the pod's own namespace of a Kubernetes cluster, in
+// objects whose names begin with DefaultPrefix. It calls nothing. The Leaser's methods
+// report all faults of cluster and config at once.
+func New(cluster *rest.Config, config lease.Config) *lease.Leaser {
+	return lease.New(NewStore(cluster, Config{}), config)
 }
 
 // Store keeps worker numbers in Lease objects of a namespace. It is a lease.Store. Make
 // one with NewStore. It is safe for concurrent use.
 type Store struct {
-	client    *rest.RESTClient // nil if the config has a fault
+	client    *rest.RESTClient // nil if cluster has a fault
 	namespace string
 	prefix    string
-	faults    []error     // what Check returns
+	faults    error       // what Check returns
 	allowed   atomic.Bool // the rights were checked; written and read by Prepare
 
 	mu   sync.Mutex
@@ -49,31 +61,24 @@ var (
 	_ lease.Preparer = (*Store)(nil)
 )
 
-// NewStore returns a Store of the objects whose names begin with prefix, for lease.New. All
-// processes whose ids must differ use the same cluster, namespace and prefix. An empty
-// namespace is the pod's own. A prefix has at most 63 lower-case letters, digits and
-// hyphens.
-func NewStore(config *rest.Config, namespace, prefix string) *Store {
-	s := &Store{namespace: namespace, prefix: prefix, seen: map[int64]*coordination.Lease{}}
+// NewStore returns a Store of Lease objects, for lease.New.
+func NewStore(cluster *rest.Config, config Config) *Store {
+	s := &Store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, DefaultPrefix), seen: map[int64]*coordination.Lease{}}
+	faults := invalid.Of("workerkube", lease.ErrConfig)
 	var err error
-	if namespace == "" {
+	if s.namespace == "" {
 		s.namespace, err = ownNamespace()
-		s.fault("namespace", err)
-	} else if wrong := validation.IsDNS1123Label(namespace); len(wrong) > 0 {
-		s.fault("namespace", fmt.Errorf("%q: %s", namespace, strings.Join(wrong, "; ")))
+		faults.Wrap("Namespace", err)
+	} else if wrong := validation.IsDNS1123Label(s.namespace); len(wrong) > 0 {
+		faults.Wrap("Namespace", fmt.Errorf("%q: %s", s.namespace, strings.Join(wrong, "; ")))
 	}
-	if wrong := validation.IsDNS1123Label(prefix); len(wrong) > 0 {
-		s.fault("prefix", fmt.Errorf("%q: %s", prefix, strings.Join(wrong, "; ")))
+	if wrong := validation.IsDNS1123Label(s.prefix); len(wrong) > 0 {
+		faults.Wrap("Prefix", fmt.Errorf("%q: %s", s.prefix, strings.Join(wrong, "; ")))
 	}
-	s.client, err = connect(config)
-	s.fault("config", err)
+	s.client, err = connect(cluster)
+	faults.Wrap("cluster", err)
+	s.faults = faults.Err()
 	return s
-}
-
-func (s *Store) fault(what string, err error) {
-	if err != nil {
-		s.faults = append(s.faults, fmt.Errorf("workerkube: %s: %w", what, err))
-	}
 }
 
 // namespaceFile is where a pod finds its namespace.
@@ -91,7 +96,7 @@ func ownNamespace() (string, error) {
 func (s *Store) Name() string { return "kubernetes " + s.namespace + "/" + s.prefix }
 
 // Check implements lease.Preparer.
-func (s *Store) Check() error { return errors.Join(s.faults...) }
+func (s *Store) Check() error { return s.faults }
 
 // Read implements lease.Store.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {

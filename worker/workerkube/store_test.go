@@ -27,7 +27,7 @@ func TestSuite(t *testing.T) {
 		Open: func(t *testing.T) leasetest.Opener {
 			prefix := name()
 			return func(t *testing.T) lease.Store {
-				return workerkube.NewStore(config(t, k, servertest.KubeAdmin), n, prefix)
+				return workerkube.NewStore(config(t, k, servertest.KubeAdmin), workerkube.Config{Namespace: n, Prefix: prefix})
 			}
 		},
 	}.Run(t)
@@ -38,7 +38,7 @@ func TestPrefixes(t *testing.T) {
 	k := server(t)
 	n, c := namespace(t, k), config(t, k, servertest.KubeAdmin)
 	for _, prefix := range []string{"ids", "ids-given", "given"} {
-		if g := take(t, workerkube.NewStore(c, n, prefix), lease.WithExpiry(time.Minute)).Last(); g.Number != 0 {
+		if g := take(t, workerkube.NewStore(c, workerkube.Config{Namespace: n, Prefix: prefix}), lease.Config{Expiry: time.Minute}).Last(); g.Number != 0 {
 			t.Errorf("%s: granted %+v; want number 0", prefix, g)
 		}
 	}
@@ -208,22 +208,22 @@ func TestBadInput(t *testing.T) {
 		namespace, prefix string
 		want              []string
 	}{
-		"no config":     {nil, "orders", "ids", []string{"workerkube: config: it is nil"}},
-		"bad config":    {&rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CAFile: "/none"}}, "orders", "ids", []string{"workerkube: config:", "/none"}},
-		"not in a pod":  {good, "", "ids", []string{"workerkube: namespace: it is empty", "/var/run/secrets"}},
-		"bad namespace": {good, "Orders", "ids", []string{`workerkube: namespace: "Orders"`}},
-		"dot in prefix": {good, "orders", "ids.given", []string{`workerkube: prefix: "ids.given"`}},
-		"all":           {nil, "a/b", "", []string{"config:", `namespace: "a/b"`, `prefix: ""`}},
+		"no config":     {nil, "orders", "ids", []string{"cluster: it is nil"}},
+		"bad config":    {&rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CAFile: "/none"}}, "orders", "ids", []string{"cluster:", "/none"}},
+		"not in a pod":  {good, "", "ids", []string{"Namespace: it is empty", "/var/run/secrets"}},
+		"bad namespace": {good, "Orders", "ids", []string{`Namespace: "Orders"`}},
+		"dot in prefix": {good, "orders", "ids.given", []string{`Prefix: "ids.given"`}},
+		"all":           {nil, "a/b", "-", []string{"workerkube: invalid config: cluster:", `Namespace: "a/b"`, `Prefix: "-"`}},
 	} {
 		t.Run(what, func(t *testing.T) {
-			wants(t, start(t, workerkube.NewStore(test.config, test.namespace, test.prefix)), test.want...)
+			wants(t, start(t, workerkube.NewStore(test.config, workerkube.Config{Namespace: test.namespace, Prefix: test.prefix})), test.want...)
 		})
 	}
 }
 
 // An API server that refuses connections is the client's error at once, with the store.
-func TestAway(t *testing.T) {
-	err := start(t, workerkube.NewStore(&rest.Config{Host: "http://" + servertest.Addresses(t, 1)[0]}, "orders", "ids"))
+func TestUnavailable(t *testing.T) {
+	err := start(t, workerkube.NewStore(&rest.Config{Host: "http://" + servertest.Addresses(t, 1)[0]}, workerkube.Config{Namespace: "orders", Prefix: "ids"}))
 	wants(t, err, "lease: prepare kubernetes orders/ids: ", "connection refused")
 }
 
@@ -231,8 +231,8 @@ func TestAway(t *testing.T) {
 // the servers are back.
 func TestKilled(t *testing.T) {
 	k := servertest.StartKube(t)
-	store := workerkube.NewStore(config(t, k, servertest.KubeAdmin), namespace(t, k), "ids")
-	h := take(t, store, lease.WithExpiry(time.Hour), lease.WithWindow(time.Hour))
+	store := workerkube.NewStore(config(t, k, servertest.KubeAdmin), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
+	h := take(t, store, lease.Config{Expiry: time.Hour, Window: time.Hour})
 	for _, kill := range []func(){func() { k.Kill() }, func() { k.Etcd.Kill() }} {
 		h.Renew(t)
 		kill()

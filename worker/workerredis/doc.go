@@ -1,7 +1,7 @@
 // Package workerredis leases worker numbers from Redis.
 //
 //	client := redis.NewClient(&redis.Options{Addr: address})
-//	gen, err := uid.NewCached(ctx, workerredis.New(client), uid.Config{})
+//	gen, err := uid.NewCached(ctx, workerredis.New(client, lease.Config{}), uid.CachedConfig{})
 //
 // [New] returns a lease.Leaser: options, errors and promises are those of package
 // worker/lease. [CHOOSING.md] compares the stores. The package needs Redis 6.2 or
@@ -18,7 +18,7 @@
 //
 // Redis acknowledges writes that a crash or a failover can undo. Another holder can
 // then make a lost reservation again, and ids can repeat until the first holder's next
-// beat. That holder reports lease.ErrRewound, and takes another number. To flush every
+// renewal. That holder reports lease.ErrRewound, and takes another number. To flush every
 // write, set
 //
 //	appendonly yes

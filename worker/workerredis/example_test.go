@@ -15,7 +15,7 @@ import (
 func Example() {
 	client := redis.NewClient(&redis.Options{Addr: "redis:6379"})
 	defer client.Close()
-	gen, err := uid.NewCached(context.Background(), workerredis.New(client), uid.Config{})
+	gen, err := uid.NewCached(context.Background(), workerredis.New(client, lease.Config{}), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func Example() {
 func ExampleNewStore() {
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"redis-0:6379", "redis-1:6379"}})
 	defer client.Close()
-	leaser := lease.New(workerredis.NewStore(client, "{billing}:workers"))
+	leaser := lease.New(workerredis.NewStore(client, workerredis.Config{Prefix: "{billing}:workers"}), lease.Config{})
 	infos, err := leaser.Leases(context.Background(), 10)
 	if err != nil {
 		log.Fatal(err)

@@ -43,12 +43,9 @@ func (s server) client(t *testing.T, change ...func(*redis.Options)) *redis.Clie
 }
 
 // take takes a number from client, by a holder that looks at its row often.
-func take(t *testing.T, client redis.UniversalClient, opts ...lease.Option) *holding.Holder {
+func take(t *testing.T, client redis.UniversalClient, opts ...lease.Config) *holding.Holder {
 	t.Helper()
-	return holding.Take(t, workerredis.New(client, append([]lease.Option{
-		lease.WithExpiry(200 * time.Millisecond), lease.WithLogger(slog.New(slog.DiscardHandler)),
-		lease.WithNode(lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}),
-	}, opts...)...), 1023)
+	return holding.Take(t, workerredis.New(client, holding.Merge(append([]lease.Config{{Expiry: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
 }
 
 func must(t *testing.T, err error) {

@@ -1,10 +1,10 @@
 package workerredis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -16,20 +16,29 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// DefaultPrefix is what the keys of New begin with.
+// DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "{uidring}:workers"
 
 // ErrReplica is matched when a request reached a replica.
 var ErrReplica = errors.New("workerredis: want the master, not a replica")
 
+// Config configures a [Store]. The zero Config is the default, and so is every zero
+// field. Errors match [lease.ErrConfig].
+type Config struct {
+	// Prefix is what the keys begin with: UTF-8 without NUL that contains a hash tag, such
+	// as {orders}. Empty is DefaultPrefix. All processes whose ids must differ use the same
+	// Prefix.
+	Prefix string
+}
+
 // New returns a Leaser of numbers in Redis under DefaultPrefix, without calling Redis.
-// The Leaser's methods report all faults of the client and the options at once. The
+// The Leaser's methods report all faults of the client and the config at once. The
 // caller closes client after the last generator.
 //
 // client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient. A
-// *redis.Ring is refused: it moves keys to another server when one is away.
-func New(client redis.UniversalClient, opts ...lease.Option) *lease.Leaser {
-	return lease.New(NewStore(client, DefaultPrefix), opts...)
+// *redis.Ring is refused: it moves keys to another server when one is unavailable.
+func New(client redis.UniversalClient, config lease.Config) *lease.Leaser {
+	return lease.New(NewStore(client, Config{}), config)
 }
 
 // Store keeps worker numbers in Redis. It is a lease.Store. Make one with NewStore. It
@@ -45,11 +54,9 @@ var (
 	_ lease.Preparer = (*Store)(nil)
 )
 
-// NewStore returns a Store of the keys that begin with prefix, for lease.New. All
-// processes whose ids must differ use the same prefix. A prefix is UTF-8 without NUL,
-// and contains a hash tag such as {orders}.
-func NewStore(client redis.UniversalClient, prefix string) *Store {
-	return &Store{client: client, prefix: prefix}
+// NewStore returns a Store of keys in Redis, for lease.New.
+func NewStore(client redis.UniversalClient, config Config) *Store {
+	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix)}
 }
 
 // Name implements lease.Store.
@@ -62,17 +69,7 @@ func (s *Store) keys() []string {
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error {
-	var faults []error
-	if v := reflect.ValueOf(s.client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		faults = append(faults, errors.New("workerredis: the client is nil"))
-	}
-	if _, ok := s.client.(*redis.Ring); ok {
-		faults = append(faults, errors.New("workerredis: the client is a *redis.Ring, want a *redis.Client or a *redis.ClusterClient"))
-	}
-	if err := redisstore.CheckPrefix(s.prefix, DefaultPrefix); err != nil {
-		faults = append(faults, fmt.Errorf("workerredis: %w", err))
-	}
-	return errors.Join(faults...)
+	return redisstore.Check("workerredis", lease.ErrConfig, s.client, s.prefix, DefaultPrefix)
 }
 
 // Read implements lease.Store.

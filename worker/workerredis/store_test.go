@@ -37,7 +37,9 @@ func TestSuite(t *testing.T) {
 	suite := func(client func(t *testing.T) redis.UniversalClient) leasetest.Suite {
 		return leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
 			prefix := "{" + t.Name() + "}"
-			return func(t *testing.T) lease.Store { return workerredis.NewStore(client(t), prefix) }
+			return func(t *testing.T) lease.Store {
+				return workerredis.NewStore(client(t), workerredis.Config{Prefix: prefix})
+			}
 		}}
 	}
 	t.Run("server", func(t *testing.T) {
@@ -88,7 +90,7 @@ func TestWarningOfCluster(t *testing.T) {
 	}
 	warnings := func() int {
 		var out logged.Text
-		must(t, workerredis.NewStore(keys.cluster(t), workerredis.DefaultPrefix).Prepare(t.Context(), out.Logger()))
+		must(t, workerredis.NewStore(keys.cluster(t), workerredis.Config{}).Prepare(t.Context(), out.Logger()))
 		return out.Count("level=WARN")
 	}
 	if n := warnings(); n != 0 {
@@ -103,7 +105,7 @@ func TestWarningOfCluster(t *testing.T) {
 // A holder without a sign of life for the expiry is dead.
 func TestExpiry(t *testing.T) {
 	client := start(t).client(t)
-	store, ctx := workerredis.NewStore(client, workerredis.DefaultPrefix), t.Context()
+	store, ctx := workerredis.NewStore(client, workerredis.Config{}), t.Context()
 	for ago, want := range map[time.Duration]lease.State{50 * time.Minute: lease.StateHeld, 70 * time.Minute: lease.StateExpired} {
 		value := fmt.Sprintf(`{"token":"a","reserved_until":"1","heartbeat":"%d","created":"1","type":"1"}`, time.Now().Add(-ago).UnixMilli())
 		must(t, client.HSet(ctx, workerredis.DefaultPrefix+":numbers", fmt.Sprintf("%019d", 7), value).Err())
@@ -115,7 +117,7 @@ func TestExpiry(t *testing.T) {
 
 // What the client sends again, for want of an answer, was done all the same.
 func TestSentAgain(t *testing.T) {
-	store, ctx := workerredis.NewStore(start(t).client(t), workerredis.DefaultPrefix), t.Context()
+	store, ctx := workerredis.NewStore(start(t).client(t), workerredis.Config{}), t.Context()
 	for range 2 {
 		if done, err := store.Insert(ctx, write(0, "first")); !done || err != nil {
 			t.Errorf("insert: %t, %v", done, err)
@@ -134,7 +136,7 @@ func TestSentAgain(t *testing.T) {
 // The count of numbers given is never lowered, so that it outlives rows.
 func TestGivenIsKept(t *testing.T) {
 	client := start(t).client(t)
-	store, ctx := workerredis.NewStore(client, workerredis.DefaultPrefix), t.Context()
+	store, ctx := workerredis.NewStore(client, workerredis.Config{}), t.Context()
 	for _, n := range []int64{5, 2} {
 		w := write(n, fmt.Sprint(n))
 		w.Fresh = false
@@ -160,7 +162,7 @@ func TestReplica(t *testing.T) {
 		replica := start(t, "--replicaof", host+" "+port, "--replica-read-only", readOnly)
 		client := replica.client(t)
 		servertest.Eventually(t, "it has the rows", func() bool { return client.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1 })
-		store := workerredis.NewStore(client, workerredis.DefaultPrefix)
+		store := workerredis.NewStore(client, workerredis.Config{})
 		_, _, read := store.Read(t.Context(), 0, time.Hour)
 		_, look := store.Look(t.Context(), within, time.Hour)
 		_, insert := store.Insert(t.Context(), write(7, "a"))
@@ -169,7 +171,7 @@ func TestReplica(t *testing.T) {
 				t.Errorf("read-only %s: %v; want ErrReplica", readOnly, err)
 			}
 		}
-		if _, err := workerredis.New(client).Leases(t.Context(), 0); !errors.Is(err, workerredis.ErrReplica) || !strings.Contains(err.Error(), "redis "+workerredis.DefaultPrefix) {
+		if _, err := workerredis.New(client, lease.Config{}).Leases(t.Context(), 0); !errors.Is(err, workerredis.ErrReplica) || !strings.Contains(err.Error(), "redis "+workerredis.DefaultPrefix) {
 			t.Errorf("%v; want ErrReplica, and the store", err)
 		}
 	}
@@ -179,7 +181,7 @@ func TestReplica(t *testing.T) {
 func TestHangs(t *testing.T) {
 	s := start(t)
 	client := s.client(t)
-	store := workerredis.NewStore(client, workerredis.DefaultPrefix)
+	store := workerredis.NewStore(client, workerredis.Config{})
 	if done, err := store.Insert(t.Context(), write(0, "first")); !done || err != nil {
 		t.Fatal(done, err)
 	}
@@ -189,7 +191,7 @@ func TestHangs(t *testing.T) {
 	defer cancel()
 	_, _, read := store.Read(ctx, 0, time.Hour)
 	_, swap := store.Swap(ctx, "first", write(0, "second"))
-	_, start := workerredis.New(client).Lease(ctx, lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+	_, start := workerredis.New(client, lease.Config{}).Lease(ctx, lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
 	for _, err := range []error{read, swap, start} {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v; want DeadlineExceeded", err)
@@ -213,7 +215,7 @@ func TestWarning(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out logged.Text
-			store := workerredis.NewStore(start(t, test.args...).client(t), workerredis.DefaultPrefix)
+			store := workerredis.NewStore(start(t, test.args...).client(t), workerredis.Config{})
 			for range 2 {
 				must(t, store.Prepare(t.Context(), out.Logger()))
 			}
@@ -235,7 +237,7 @@ func TestPermissions(t *testing.T) {
 		"+evalsha", "+eval", "+info", "+time", "+hget", "+hgetall", "+hset", "+config|get").Err())
 	client := s.client(t, func(o *redis.Options) { o.Username, o.Password = "ids", "secret" })
 	var out logged.Text
-	h := take(t, client, lease.WithLogger(out.Logger()))
+	h := take(t, client, lease.Config{Logger: out.Logger()})
 	h.Renew(t)
 	must(t, h.Release(t.Context(), time.Now()))
 	if out.Count("not shown") != 0 {
@@ -246,7 +248,7 @@ func TestPermissions(t *testing.T) {
 // Rows that are no rows are errors that name them.
 func TestForeignRows(t *testing.T) {
 	client := start(t).client(t)
-	store, ctx := workerredis.NewStore(client, workerredis.DefaultPrefix), t.Context()
+	store, ctx := workerredis.NewStore(client, workerredis.Config{}), t.Context()
 	key := workerredis.DefaultPrefix + ":numbers"
 	for _, value := range []string{"", "{}", "7", "nonsense", `{"token":"a","reserved_until":"x"}`} {
 		must(t, client.HSet(ctx, key, fmt.Sprintf("%019d", 7), value).Err())
@@ -279,16 +281,15 @@ func TestBadInput(t *testing.T) {
 		"no client":       {nil, "{a}", "client is nil"},
 		"nil client":      {none, "{a}", "client is nil"},
 		"ring":            {ring, "{a}", "*redis.Ring"},
-		"empty prefix":    {client, "", `prefix ""`},
-		"no tag":          {client, "workers", `prefix "workers"`},
-		"empty tag":       {client, "{}workers", `prefix "{}workers"`},
-		"tag after empty": {client, "{}{a}", `prefix "{}{a}"`},
-		"NUL":             {client, "{a}\x00", `prefix "{a}\x00"`},
-		"no UTF-8":        {client, "{a}\xff", `prefix "{a}\xff"`},
+		"no tag":          {client, "workers", `Prefix is "workers"`},
+		"empty tag":       {client, "{}workers", `Prefix is "{}workers"`},
+		"tag after empty": {client, "{}{a}", `Prefix is "{}{a}"`},
+		"NUL":             {client, "{a}\x00", `Prefix is "{a}\x00"`},
+		"no UTF-8":        {client, "{a}\xff", `Prefix is "{a}\xff"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := lease.New(workerredis.NewStore(test.client, test.prefix)).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
-			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "workerredis: ") {
+			_, err := lease.New(workerredis.NewStore(test.client, workerredis.Config{Prefix: test.prefix}), lease.Config{}).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+			if !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "workerredis: ") {
 				t.Errorf("%v; want %s", err, test.want)
 			}
 		})
@@ -297,7 +298,7 @@ func TestBadInput(t *testing.T) {
 
 // Servers that refuse connections are an error with the store and the cause. The start
 // does not retry for half a minute.
-func TestAway(t *testing.T) {
+func TestUnavailable(t *testing.T) {
 	addresses := []string{"127.0.0.1:1", "127.0.0.1:2"}
 	for name, client := range map[string]redis.UniversalClient{
 		"server":    redis.NewClient(&redis.Options{Addr: addresses[0]}),
@@ -308,7 +309,7 @@ func TestAway(t *testing.T) {
 			defer client.Close()
 			var out logged.Text
 			began := time.Now()
-			_, err := workerredis.New(client, lease.WithLogger(out.Logger())).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+			_, err := workerredis.New(client, lease.Config{Logger: out.Logger()}).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
 			t.Logf("refused after %v", time.Since(began))
 			if out.String() != "" {
 				t.Errorf("logged %s", &out)

@@ -2,7 +2,7 @@
 // the numbers of Leaf-snowflake by [Leaf].
 //
 //	conn, events, err := zk.Connect(servers, 10*time.Second)
-//	gen, err := uid.NewCached(ctx, workerzk.New(conn), uid.Config{})
+//	gen, err := uid.NewCached(ctx, workerzk.New(conn, lease.Config{}), uid.CachedConfig{})
 //
 // [New] returns a lease.Leaser: options, errors and promises are those of package
 // worker/lease. [Leaf] shares numbers with services of Meituan's Leaf, which is written
@@ -20,28 +20,28 @@
 // Each write is one transaction, on condition that the row's version is
 // unchanged since the read. Before a read, the Store makes a transaction without effect,
 // after which the server shows all earlier writes. ZooKeeper's sync does not promise
-// that while the leader changes. A holder makes two transactions at each beat, four
+// that while the leader changes. A holder makes two transactions at each renewal, four
 // times per expiry. A start reads all numbers, with one request each.
 //
 // # What ZooKeeper adds to the protocol
 //
-//   - A holder is alive as long as its session. lease.WithExpiry only sets how often the
+//   - A holder is alive as long as its session. lease.Config.Expiry only sets how often the
 //     holder writes. After a crash, the number is free when the session times out; the
 //     servers bound the time-out to 2 to 20 ticks. If a generator cannot give its number
 //     back, the number stays held until the connection is closed.
 //   - Ids never depend on the session. If the session expires, go-zookeeper starts another
 //     session, and the ephemeral nodes are gone: another holder may take the number. The
-//     first holder notices at its next beat, takes another number, and no id repeats. If
+//     first holder notices at its next renewal, takes another number, and no id repeats. If
 //     nobody has taken the number, the holder makes the ephemeral node again.
 //   - A write that ZooKeeper acknowledged is on the disks of a majority. It is lost only if
 //     that majority loses its disks, if servers with forceSync=no lose power, or if the
 //     servers are restored from a copy. Holders then report lease.ErrRewound.
 //   - ZooKeeper shows no clock: a start does not find that the clock is wrong, and rows
-//     have no heartbeat. Later steps of the clock beyond lease.WithMaxSkew are logged.
+//     have no heartbeat. Later steps of the clock beyond lease.Config.MaxSkew are logged.
 //   - A start fails with zk.ErrNoServer when each server was tried twice. Two seconds pass
 //     if they refuse connections. A server that does not answer takes a second each time.
 //     While the servers elect a leader, starts fail, and ids
-//     continue to the end of the reserved time (lease.WithWindow).
+//     continue to the end of the reserved time (lease.Config.Window).
 //   - go-zookeeper gives up a connection without an answer after two thirds of the
 //     session's time-out. Requests fail then, and the next ones use another connection.
 //   - The server returns the names of all numbers in one answer. Its limit
@@ -57,7 +57,7 @@
 //
 // The number is the sequence number that ZooKeeper appended to the address. A process
 // finds its node again by ip:port. The row belongs to the protocol of package lease, as
-// with lease.WithNumber. So processes of this package never repeat an id, and the second
+// with lease.Config.Assigner. So processes of this package never repeat an id, and the second
 // process with an address fails with lease.ErrHeld.
 //
 // A transaction that writes the row also writes Leaf's node, on condition that both are
@@ -89,7 +89,7 @@
 //
 // New creates nodes that are open to the world. [NewStore] takes an access list:
 //
-//	lease.New(workerzk.NewStore(conn, "/billing/workers", zk.DigestACL(zk.PermAll, user, password)...))
+//	lease.New(workerzk.NewStore(conn, workerzk.Config{Path: "/billing/workers", ACL: zk.DigestACL(zk.PermAll, user, password)}), lease.Config{})
 //
 // The connection then has to authenticate by AddAuth. Anyone who may write
 // there can make ids repeat.

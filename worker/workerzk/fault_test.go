@@ -93,7 +93,7 @@ func TestNoServer(t *testing.T) {
 	conn, w := wired(t, []string{"127.0.0.1:1", "127.0.0.1:2"}, 20*time.Second)
 	w.cut(true)
 	for name, leaser := range map[string]*lease.Leaser{
-		"/uidring/workers": workerzk.New(conn), "/": workerzk.Leaf(conn, "orders", 8080, workerzk.LeafConfig{}),
+		"/uidring/workers": workerzk.New(conn, lease.Config{}), "/": workerzk.Leaf(conn, "orders", 8080, workerzk.LeafConfig{}),
 	} {
 		began := time.Now()
 		_, err := leaser.Lease(background(t), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
@@ -116,7 +116,7 @@ func TestSilentServer(t *testing.T) {
 	defer listener.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	store := workerzk.NewStore(connect(t, []string{listener.Addr().String()}, 20*time.Second, nil), newPath())
+	store := workerzk.NewStore(connect(t, []string{listener.Addr().String()}, 20*time.Second, nil), workerzk.Config{Path: newPath()})
 	if _, _, err := store.Read(ctx, 0, time.Minute); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "in state") {
 		t.Errorf("%v; want DeadlineExceeded, and the state", err)
 	}
@@ -143,12 +143,12 @@ func TestDeadConnection(t *testing.T) {
 // TestRefused: what cannot work is refused before ZooKeeper is called, with all
 // faults at once.
 func TestRefused(t *testing.T) {
-	for _, path := range []string{"", "/", "x", "/x/", "//x", "/x/../y", "/x\x00", "/\xff"} {
-		says(t, workerzk.NewStore(nil, path).Check(), nil, fmt.Sprintf("path %q", path), "the connection is nil")
+	for _, path := range []string{"/", "x", "/x/", "//x", "/x/../y", "/x\x00", "/\xff"} {
+		says(t, workerzk.NewStore(nil, workerzk.Config{Path: path}).Check(), lease.ErrConfig, fmt.Sprintf("Path is %q", path), "conn is nil")
 	}
-	_, err := workerzk.New(nil).Lease(background(t), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
-	says(t, err, nil, "workerzk: the connection is nil")
-	if err := workerzk.NewStore(new(zk.Conn), workerzk.DefaultPath).Check(); err != nil {
+	_, err := workerzk.New(nil, lease.Config{}).Lease(background(t), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+	says(t, err, lease.ErrConfig, "workerzk: invalid config: conn is nil")
+	if err := workerzk.NewStore(new(zk.Conn), workerzk.Config{}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -190,7 +190,7 @@ func TestSessionExpiry(t *testing.T) {
 	if g := h.Last(); !g.Held || g.Number != 0 || g.Until.Before(before.Until) {
 		t.Errorf("granted %+v; want what was reserved to be kept", g)
 	}
-	successor := hold(t, other, 9, lease.WithNumber(uid.StaticWorker(0))).Last()
+	successor := hold(t, other, 9, lease.Config{Assigner: uid.StaticWorker(0)}).Last()
 	if successor.Number != 0 || successor.From.Before(before.Until) {
 		t.Errorf("the successor was granted %+v, and the holder %+v", successor, before)
 	}

@@ -1,6 +1,6 @@
 module github.com/uidring/uidring/worker/workerzk
 
-go 1.25.0
+go 1.26.0
 
 require github.com/uidring/uidring v0.0.0
 

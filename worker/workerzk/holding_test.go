@@ -19,7 +19,7 @@ import (
 // prepared is a store whose nodes are there.
 func prepared(t *testing.T, conn *zk.Conn, path string) *workerzk.Store {
 	t.Helper()
-	store := workerzk.NewStore(ready(t, conn), path)
+	store := workerzk.NewStore(ready(t, conn), workerzk.Config{Path: path})
 	if err := store.Prepare(background(t), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +33,9 @@ func insert(number int64, token string) lease.Write {
 		Expiry: time.Minute, Within: lease.Bounds{To: 99}, Fresh: true}
 }
 
-func hold(t *testing.T, store lease.Store, limit int64, opts ...lease.Option) *holding.Holder {
+func hold(t *testing.T, store lease.Store, limit int64, opts ...lease.Config) *holding.Holder {
 	t.Helper()
-	return holding.Take(t, lease.New(store, append([]lease.Option{lease.WithNode(here), lease.WithExpiry(200 * time.Millisecond),
-		lease.WithWindow(time.Hour), lease.WithLogger(slog.New(slog.DiscardHandler))}, opts...)...), limit)
+	return holding.Take(t, lease.New(store, holding.Merge(append([]lease.Config{{Node: here, Expiry: 200 * time.Millisecond, Window: time.Hour, Logger: slog.New(slog.DiscardHandler)}}, opts...)...)), limit)
 }
 
 // says checks that err matches target, unless target is nil, and has each part.

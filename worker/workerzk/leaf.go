@@ -1,8 +1,8 @@
 package workerzk
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -12,10 +12,12 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// LeafConfig configures Leaf. The zero LeafConfig is the default.
+// LeafConfig configures Leaf. The zero LeafConfig is the default, and so is every zero
+// field. Errors match [lease.ErrConfig].
 type LeafConfig struct {
 	// Address is this host's IP address. Address and port name the process's node. Empty
 	// is the address from which this host reaches ZooKeeper.
@@ -24,6 +26,10 @@ type LeafConfig struct {
 	// ACL is the access list of the nodes that Leaf creates. Empty is open to the world,
 	// as with Leaf in Java.
 	ACL []zk.ACL
+
+	// Lease configures the lease. Its zero Expiry is 12 seconds: the holder reports every 3
+	// seconds, as Leaf does. Its Assigner has to be nil.
+	Lease lease.Config
 }
 
 // Leaf returns a Leaser of the worker number that Leaf-snowflake has for an address. It
@@ -31,12 +37,12 @@ type LeafConfig struct {
 // example because the port is new. With an address of Java's, ids can repeat if
 //
 //   - the process in Java starts from its local file. It does so while ZooKeeper is
-//     away, and when ZooKeeper refuses its clock. Delete the file: it is
+//     unavailable, and when ZooKeeper refuses its clock. Delete the file: it is
 //     NAME/leafconf/PORT/workerID.properties in the folder for temporary files;
 //   - the process in Java makes ids, but has not reported to ZooKeeper for 10 seconds,
 //     when a generator takes the number;
 //   - the process in Java and a generator start within 3 seconds, or the clock of the
-//     process in Java is ahead of the generator's by the window (lease.WithWindow).
+//     process in Java is ahead of the generator's by the window.
 //
 // After the last two, the generator notices the next report of Java, and stops
 // (lease.ErrLost). It starts again when Java has been silent for 10 seconds.
@@ -45,8 +51,7 @@ type LeafConfig struct {
 // bits.Snowflake(). A start with another layout fails with lease.ErrLayout, unless
 // the config's Succeeds has Leaf's. The caller closes conn after the generator.
 //
-// Options are those of package lease, without WithNumber. The default of WithExpiry is
-// 12 seconds: the holder reports every 3 seconds, as Leaf does. Starts fail with
+// Starts fail with
 //
 //   - lease.ErrHeld if a live process has the address. The session of a killed process
 //     lives until its time-out. A process in Java counts as alive for 10 seconds after
@@ -54,11 +59,12 @@ type LeafConfig struct {
 //   - lease.ErrExhausted if the number is above the layout's greatest.
 //
 // After a crash, and if the clock is behind the time that the node's timestamp tells,
-// the generator starts where the reserved time ends, as lease.WithNumber says.
-func Leaf(conn *zk.Conn, name string, port int, config LeafConfig, opts ...lease.Option) *lease.Leaser {
+// the generator starts where the reserved time ends, as lease.Config.Assigner says.
+func Leaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser {
 	l := newLeaf(conn, name, port, config)
-	options := append([]lease.Option{lease.WithExpiry(12 * time.Second)}, opts...)
-	return lease.New(l, append(options, lease.WithNumber(l))...)
+	config.Lease.Expiry = cmp.Or(config.Lease.Expiry, 12*time.Second)
+	config.Lease.Assigner = l
+	return lease.New(l, config.Lease)
 }
 
 // leaf is a Store whose rows have a node of Leaf beside them. It gives the number that
@@ -67,30 +73,29 @@ type leaf struct {
 	*Store
 	name  string
 	port  int
-	ip    string   // empty until it is known by the connection
-	paths sync.Map // of Leaf's nodes, by number; written by Assign
+	ip    string         // empty until it is known by the connection
+	owner lease.Assigner // of the config, which has to be nil
+	paths sync.Map       // of Leaf's nodes, by number; written by Assign
 }
 
 func newLeaf(conn *zk.Conn, name string, port int, config LeafConfig) *leaf {
-	return &leaf{Store: NewStore(conn, "/snowflake/"+name+"/uidring", config.ACL...), name: name, port: port, ip: config.Address}
+	return &leaf{Store: NewStore(conn, Config{"/snowflake/" + name + "/uidring", config.ACL}), name: name, port: port, ip: config.Address, owner: config.Lease.Assigner}
 }
 
 // Check implements lease.Preparer.
 func (l *leaf) Check() error {
-	var faults []error
-	if l.client.conn == nil {
-		faults = append(faults, errNoConn)
-	}
+	faults := l.client.faults()
 	if want := nameFault(l.name); want != "" {
-		faults = append(faults, fmt.Errorf("workerzk: Leaf: name %q: want %s", l.name, want))
+		faults.Add("name", strconv.Quote(l.name), want)
 	}
-	if l.port < 1 || l.port > 65535 {
-		faults = append(faults, fmt.Errorf("workerzk: Leaf: port %d: want 1 to 65535", l.port))
-	}
+	invalid.Range(faults, "port", l.port, 1, 65535)
 	if l.ip != "" && net.ParseIP(l.ip) == nil {
-		faults = append(faults, fmt.Errorf("workerzk: Leaf: Address %q: want an IP address, or none", l.ip))
+		faults.Add("Address", strconv.Quote(l.ip), "an IP address, or none")
 	}
-	return errors.Join(faults...)
+	if l.owner != nil {
+		faults.Add("Lease.Assigner", l.owner, "nil: Leaf gives the number")
+	}
+	return faults.Err()
 }
 
 func (l *leaf) forever() string { return "/snowflake/" + l.name + "/forever" }

@@ -43,8 +43,7 @@ func (l *leaf) start(conn *zk.Conn, ip string) (*holding.Holder, error) {
 	if conn == nil {
 		conn = connect(l.T, shared(l.T), 20*time.Second, nil)
 	}
-	leaser := workerzk.Leaf(conn, l.name, 8080, workerzk.LeafConfig{Address: ip}, lease.WithNode(here), lease.WithExpiry(200*time.Millisecond),
-		lease.WithLogger(slog.New(slog.DiscardHandler)))
+	leaser := workerzk.Leaf(conn, l.name, 8080, workerzk.LeafConfig{Address: ip, Lease: lease.Config{Node: here, Expiry: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)}})
 	return holding.Try(background(l.T), l, leaser, 1023, time.Now)
 }
 
@@ -266,7 +265,7 @@ func TestLeafStore(t *testing.T) {
 	w.between.Store(&between{`"token":"c"`, report})
 	swap(t, s, "b", "c", lease.Extend, false)
 	swap(t, s, read(t, s, lease.StateHeld), "d", lease.Acquire, true)
-	rows := workerzk.NewStore(l.conn, "/snowflake/"+l.name+"/uidring")
+	rows := workerzk.NewStore(l.conn, workerzk.Config{Path: "/snowflake/" + l.name + "/uidring"})
 	swap(t, rows, "d", "e", lease.Release, true) // as by hand
 	if token := read(t, s, lease.StateFree); token != "e" {
 		t.Errorf("token %s, want the last write of the row", token)
@@ -285,7 +284,7 @@ func TestLeafStore(t *testing.T) {
 func TestLeafOptions(t *testing.T) {
 	l := newLeaf(t)
 	acl := zk.WorldACL(zk.PermAll &^ zk.PermAdmin)
-	leaser := workerzk.Leaf(l.conn, l.name, 8080, workerzk.LeafConfig{ACL: acl}, lease.WithNumber(uid.StaticWorker(7)))
+	leaser := workerzk.Leaf(l.conn, l.name, 8080, workerzk.LeafConfig{ACL: acl, Lease: lease.Config{Logger: slog.New(slog.DiscardHandler)}})
 	if g := holding.Take(t, leaser, 9).Last(); g.Number != 1 {
 		t.Errorf("granted %+v; want number 1", g)
 	}
@@ -317,7 +316,7 @@ func TestLeafOptions(t *testing.T) {
 // TestLeafRefused: bad input is refused, with all faults at once.
 func TestLeafRefused(t *testing.T) {
 	for _, port := range []int{0, 65536} {
-		_, err := workerzk.Leaf(nil, "a/b", port, workerzk.LeafConfig{Address: "host"}, lease.WithWindow(-1)).Lease(t.Context(), lease.Request{Limit: -1})
-		says(t, err, nil, "connection is nil", `name "a/b"`, fmt.Sprint("port ", port), `Address "host"`, "WithWindow", "Limit -1", "Clock")
+		_, err := workerzk.Leaf(nil, "a/b", port, workerzk.LeafConfig{Address: "host", Lease: lease.Config{Window: -1, Assigner: uid.StaticWorker(7)}}).Lease(t.Context(), lease.Request{Limit: -1})
+		says(t, err, lease.ErrConfig, "conn is nil", `name is "a/b"`, fmt.Sprint("port is ", port), `Address is "host"`, "Lease.Assigner", "Window is", "Limit is -1", "Clock")
 	}
 }

@@ -102,7 +102,7 @@ func TestNoParent(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s := workerzk.NewStore(connect(t, shared(t), 20*time.Second, nil), newPath())
+	s := workerzk.NewStore(connect(t, shared(t), 20*time.Second, nil), workerzk.Config{Path: newPath()})
 	_, insert := s.Insert(ctx, insert(0, "a"))
 	_, layout := s.SwapLayout(ctx, "", "a")
 	for name, err := range map[string]error{"Insert": insert, "SwapLayout": layout} {

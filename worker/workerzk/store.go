@@ -1,9 +1,9 @@
 package workerzk
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -12,18 +12,31 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// DefaultPath is the parent of the nodes of New.
+// DefaultPath is the default of Config.Path.
 const DefaultPath = "/uidring/workers"
 
+// Config configures a [Store]. The zero Config is the default, and so is every zero
+// field. Errors match [lease.ErrConfig].
+type Config struct {
+	// Path is the parent of the nodes; empty is DefaultPath. All processes whose ids must
+	// differ use the same Path.
+	Path string
+
+	// ACL is the access list of the nodes that the Store creates. Empty is open to the
+	// world.
+	ACL []zk.ACL
+}
+
 // New returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling
-// ZooKeeper. The Leaser's methods report all faults of the connection and the options
+// ZooKeeper. The Leaser's methods report all faults of the connection and the config
 // at once. The caller closes conn after the last generator.
-func New(conn *zk.Conn, opts ...lease.Option) *lease.Leaser {
-	return lease.New(NewStore(conn, DefaultPath), opts...)
+func New(conn *zk.Conn, config lease.Config) *lease.Leaser {
+	return lease.New(NewStore(conn, Config{}), config)
 }
 
 // Store keeps worker numbers in ZooKeeper. It is a lease.Store. Make one with
@@ -38,14 +51,12 @@ var (
 	_ lease.Preparer = (*Store)(nil)
 )
 
-// NewStore returns a Store of the nodes under path, for lease.New. All processes whose
-// ids must differ use the same path. The Store creates nodes with acl; without one, they
-// are open to the world.
-func NewStore(conn *zk.Conn, path string, acl ...zk.ACL) *Store {
-	if len(acl) == 0 {
-		acl = zk.WorldACL(zk.PermAll)
+// NewStore returns a Store of nodes in ZooKeeper, for lease.New.
+func NewStore(conn *zk.Conn, config Config) *Store {
+	if len(config.ACL) == 0 {
+		config.ACL = zk.WorldACL(zk.PermAll)
 	}
-	return &Store{client{conn, acl}, path}
+	return &Store{client{conn, config.ACL}, cmp.Or(config.Path, DefaultPath)}
 }
 
 // Name implements lease.Store.
@@ -53,22 +64,26 @@ func (s *Store) Name() string { return "ZooKeeper " + s.path }
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error {
-	var faults []error
-	if s.client.conn == nil {
-		faults = append(faults, errNoConn)
-	}
+	faults := s.client.faults()
 	names := strings.Split(s.path, "/")
 	ok := len(names) > 1 && names[0] == ""
 	for _, name := range names[1:] {
 		ok = ok && nameFault(name) == ""
 	}
 	if !ok {
-		faults = append(faults, fmt.Errorf("workerzk: path %q: want a node's full path such as %q", s.path, DefaultPath))
+		faults.Add("Path", strconv.Quote(s.path), "a node's full path such as "+DefaultPath)
 	}
-	return errors.Join(faults...)
+	return faults.Err()
 }
 
-var errNoConn = errors.New("workerzk: the connection is nil, want one of zk.Connect")
+// faults returns the fault of a client without a connection.
+func (c client) faults() *invalid.List {
+	faults := invalid.Of("workerzk", lease.ErrConfig)
+	if c.conn == nil {
+		faults.Add("conn", "nil", "one of zk.Connect")
+	}
+	return faults
+}
 
 // nameFault says what is wrong with a node's name.
 func nameFault(name string) string {

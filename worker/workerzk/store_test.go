@@ -33,7 +33,7 @@ func TestStore(t *testing.T) {
 			path := newPath()
 			return func(t *testing.T) lease.Store {
 				conn := ready(t, connect(t, servers, 20*time.Second, nil))
-				store := workerzk.NewStore(conn, path)
+				store := workerzk.NewStore(conn, workerzk.Config{Path: path})
 				if err := store.Prepare(background(t), slog.New(slog.DiscardHandler)); err != nil {
 					t.Error(err)
 				}

@@ -85,10 +85,10 @@ func Complete(cmd *cobra.Command, flag string, words ...string) {
 	}
 }
 
-// Example sets what the error about a wrong value shows as a right one. The user's
-// shell completes nothing for the flag.
-func Example(cmd *cobra.Command, flag, example string) {
-	Complete(cmd, flag)
+// Example sets what the error about a wrong value shows as a right one, and the words that
+// Complete offers.
+func Example(cmd *cobra.Command, flag, example string, words ...string) {
+	Complete(cmd, flag, words...)
 	if err := cmd.Flags().SetAnnotation(flag, exampleKey, []string{example}); err != nil {
 		panic(err) // the flag is not there
 	}

@@ -95,13 +95,19 @@ func (e *UsageError) Unwrap() error { return e.Err }
 func Usagef(format string, args ...any) error { return &UsageError{fmt.Errorf(format, args...)} }
 
 // AtStart marks errors of a generator's start that are the flags' fault: every field of
-// the config and a static worker's number is a flag.
+// the config and a static worker's number is a flag. It names wrong fields by their flags.
 func AtStart(err error) error {
-	if errors.Is(err, uid.ErrConfig) || errors.Is(err, uid.ErrWorkerRange) || errors.Is(err, uid.ErrTimeExhausted) {
+	switch {
+	case errors.Is(err, uid.ErrConfig):
+		return &UsageError{errors.New(inFlags.Replace(err.Error()))}
+	case errors.Is(err, uid.ErrWorkerRange), errors.Is(err, uid.ErrTimeExhausted):
 		return &UsageError{err}
 	}
 	return err
 }
+
+var inFlags = strings.NewReplacer(uid.ErrConfig.Error()+": ", "", "Layout.Epoch", "--layout: Epoch", "Layout", "--layout", "Succeeds", "--succeeds",
+	"BoostPower", "--boost-power", "PaddingFactor", "--padding-factor", "MaxBorrow", "--max-borrow", "MaxAge", "--max-age")
 
 // ErrReported stands for failures that the command has written to standard error. In a
 // [UsageError] it stands for wrong use.
@@ -138,7 +144,7 @@ func WithoutPrefix(err error) string {
 	for {
 		name, rest, found := strings.Cut(text, ": ")
 		switch name {
-		case "bits", "uid", "opaque", "worker", "lease", "segment", "segmentsql", "workeretcd", "workerredis", "workerzk":
+		case "bits", "uid", "padding", "opaque", "worker", "lease", "segment", "segmentsql", "workeretcd", "workerredis", "workerzk":
 		default:
 			found = false
 		}

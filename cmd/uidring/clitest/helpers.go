@@ -80,7 +80,7 @@ func Register(t *testing.T, dsn string, hosts ...string) {
 	db := Open(t, dsn)
 	for _, host := range hosts {
 		node := lease.Node{Host: host, Port: "8080", Type: lease.NodeContainer}
-		if _, err := worker.NewRegistry(db.DB, worker.WithNode(node), worker.Beside("")).Assign(t.Context(), 1<<20); err != nil {
+		if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, Alone: true}).Assign(t.Context(), 1<<20); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +107,7 @@ func FillLeases(t *testing.T, dsn string, states ...lease.State) {
 	node := lease.Node{Host: "bill\x1bing", Port: "80\x1b80", Type: lease.NodeContainer}
 	var taken []lease.Lease
 	for range states {
-		held, err := worker.NewLeaser(db.DB, lease.WithNode(node)).Lease(t.Context(), lease.Request{Limit: 1 << 20, Clock: time.Now, Granted: func(lease.Grant) {}})
+		held, err := worker.NewLeaser(db.DB, lease.Config{Node: node}).Lease(t.Context(), lease.Request{Limit: 1 << 20, Clock: time.Now, Granted: func(lease.Grant) {}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,8 +119,8 @@ func FillLeases(t *testing.T, dsn string, states ...lease.State) {
 		}
 	}
 	for number, state := range states {
-		beat := map[lease.State]string{lease.StateFree: "0", lease.StateHeld: "created", lease.StateExpired: "created - 3600000"}[state]
-		if err := db.Exec(fmt.Sprintf("UPDATE WORKER_LEASE SET heartbeat_at = %s WHERE worker_id = %d", beat, number)).Error; err != nil {
+		heartbeat := map[lease.State]string{lease.StateFree: "0", lease.StateHeld: "created", lease.StateExpired: "created - 3600000"}[state]
+		if err := db.Exec(fmt.Sprintf("UPDATE WORKER_LEASE SET heartbeat_at = %s WHERE worker_id = %d", heartbeat, number)).Error; err != nil {
 			t.Fatal(err)
 		}
 	}

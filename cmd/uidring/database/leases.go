@@ -99,25 +99,25 @@ func (l *Leases) Wrap(err error) error { return l.at.Fault(l.Name, err) }
 func (l *Leases) Close() error { return l.Wrap(l.close()) }
 
 // Leases connects to the place, which may be one of its Stores, as [Place.Open] does.
-func (p Place) Leases(ctx context.Context, opts ...lease.Option) (*Leases, error) {
-	return p.leases(ctx, true, opts)
+func (p Place) Leases(ctx context.Context, config lease.Config) (*Leases, error) {
+	return p.leases(ctx, true, config)
 }
 
 // ExistingLeases is Leases, except that an SQLite file that is not there is an error
 // that matches [os.ErrNotExist].
-func (p Place) ExistingLeases(ctx context.Context, opts ...lease.Option) (*Leases, error) {
-	return p.leases(ctx, false, opts)
+func (p Place) ExistingLeases(ctx context.Context, config lease.Config) (*Leases, error) {
+	return p.leases(ctx, false, config)
 }
 
-func (p Place) leases(ctx context.Context, create bool, opts []lease.Option) (*Leases, error) {
+func (p Place) leases(ctx context.Context, create bool, config lease.Config) (*Leases, error) {
 	read := p.store()
 	if read == nil {
 		db, err := p.open(ctx, create)
 		if err != nil {
 			return nil, err
 		}
-		rows := worker.NewStore(db.DB)
-		return &Leases{lease.New(rows, opts...), rows, db.Name, db, db.Close, p}, nil
+		rows := worker.NewStore(db.DB, worker.StoreConfig{})
+		return &Leases{lease.New(rows, config), rows, db.Name, db, db.Close, p}, nil
 	}
 	store, err := read(p.DSN)
 	if err != nil {
@@ -128,7 +128,7 @@ func (p Place) leases(ctx context.Context, create bool, opts []lease.Option) (*L
 	opened, end, err := store.Open(limited)
 	switch {
 	case err == nil:
-		return &Leases{lease.New(opened, opts...), opened, store.Name, nil, end, p}, nil
+		return &Leases{lease.New(opened, config), opened, store.Name, nil, end, p}, nil
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded): // limited's, or the client's own

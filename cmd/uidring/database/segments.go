@@ -23,7 +23,7 @@ func TableFlag(cmd *cobra.Command) {
 // Counters returns the store of the table that a command with [TableFlag] names.
 func (db *DB) Counters(cmd *cobra.Command) *segmentsql.Store {
 	if cmd.Flag("table").Value.String() == sequence {
-		return segmentsql.Sequence(db.DB)
+		return segmentsql.Sequence(db.DB, segmentsql.Config{})
 	}
-	return segmentsql.LeafAlloc(db.DB)
+	return segmentsql.LeafAlloc(db.DB, segmentsql.Config{})
 }

@@ -129,8 +129,8 @@ func (f *flags) checkPlace(cmd *cobra.Command, counts bool) error {
 	return place.Check()
 }
 
-func (f *flags) config(logger *slog.Logger) uid.Config {
-	return uid.Config{
+func (f *flags) config(logger *slog.Logger) uid.CachedConfig {
+	return uid.CachedConfig{
 		Layout:        f.layout,
 		Succeeds:      f.succeeds,
 		BoostPower:    int(f.boost),

@@ -61,7 +61,7 @@ stamps ids ahead of the clock, by --max-borrow at most, and then waits. The defa
 generator stamps the present, and waits for the next tick when a tick is full.
 --rate paces either of them, in ten batches a second.
 
-A leased number has reserved time in the database. While the database is away, gen
+A leased number has reserved time in the database. While the database is unavailable, gen
 makes ids to the end of that time, and then waits and reports that on standard
 error. If gen cannot give the number back, it fails, though the ids are good.
 
@@ -152,12 +152,12 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 // other packages from the rest.
 func badConfig(err error) error {
 	var (
-		away  *database.Error
-		usage *cli.UsageError
+		unavailable *database.Error
+		usage       *cli.UsageError
 	)
 	switch {
-	case errors.As(err, &away):
-		return away
+	case errors.As(err, &unavailable):
+		return unavailable
 	case errors.As(err, &usage):
 		return usage
 	}

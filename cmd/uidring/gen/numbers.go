@@ -24,7 +24,7 @@ type numbers struct {
 // Lease implements uid.Leaser. A leased number keeps the connection until it is given
 // back.
 func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
-	open, err := n.place.Leases(ctx, lease.WithLogger(n.logger))
+	open, err := n.place.Leases(ctx, lease.Config{Logger: n.logger})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ type take func(ctx context.Context, request lease.Request) (lease.Lease, error)
 // fromSQL takes a number from one of an SQL database's two tables. It reports a table
 // that it created.
 func (n *numbers) fromSQL(ctx context.Context, open *database.Leases) take {
-	registry := worker.NewRegistry(open.DB.DB, worker.WithLogger(n.logger))
+	registry := worker.NewRegistry(open.DB.DB, worker.RegistryConfig{Logger: n.logger})
 	_, noRegistry := registry.Nodes(ctx, 1)
 	_, noLeases := open.Leases(ctx, 1)
 	from, table, missing := registry.Lease, worker.DefaultTable, noRegistry

@@ -176,7 +176,7 @@ func TestGenPageRefused(t *testing.T) {
 func TestGenPageSegment(t *testing.T) {
 	clitest.Elsewhere(t)
 	db := clitest.Open(t, "ids.db")
-	if err := segmentsql.LeafAlloc(db.DB).Create(t.Context(), "orders", 1, 10); err != nil {
+	if err := segmentsql.LeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "orders", 1, 10); err != nil {
 		t.Fatal(err)
 	}
 	s := streamWithPage(t, "-n", "1000000", "--segment", "orders", "--dsn", "ids.db")

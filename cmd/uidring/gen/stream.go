@@ -103,7 +103,7 @@ func helpOnly(r uid.Refusal) error {
 // refused reports whether there may be ids later.
 func refused(err error) bool {
 	return errors.Is(err, uid.ErrBorrowLimit) || errors.Is(err, uid.ErrReservation) ||
-		errors.Is(err, uid.ErrRingEmpty) || errors.Is(err, segment.ErrAway)
+		errors.Is(err, uid.ErrRingEmpty) || errors.Is(err, segment.ErrUnavailable)
 }
 
 // wait flushes, and waits for an id for a tenth of a second. If no time is reserved, it

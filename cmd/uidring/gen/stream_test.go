@@ -35,7 +35,7 @@ func (s *scripted) NextN(ids []uid.ID) (int, error) {
 	step := s.script[0]
 	s.script = s.script[1:]
 	if step != 'i' {
-		return 0, &uid.ReservationError{Worker: 7, Err: errors.New("the database is away")}
+		return 0, &uid.ReservationError{Worker: 7, Err: errors.New("the database is unavailable")}
 	}
 	s.next++
 	ids[0] = s.next
@@ -80,7 +80,7 @@ func TestConfig(t *testing.T) {
 	f := flags{layout: layout, boost: 5, padding: 77, maxBorrow: time.Hour, maxAge: -1}
 	got := f.config(slog.Default())
 	got.RejectedTake = nil
-	want := uid.Config{Layout: layout, BoostPower: 5, PaddingFactor: 77, MaxBorrow: time.Hour, MaxAge: -1, Logger: slog.Default()}
+	want := uid.CachedConfig{Layout: layout, BoostPower: 5, PaddingFactor: 77, MaxBorrow: time.Hour, MaxAge: -1, Logger: slog.Default()}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -121,7 +121,7 @@ func TestStreamWaits(t *testing.T) {
 			if waited := time.Since(start); waited != time.Duration(tt.waits)*100*time.Millisecond {
 				t.Errorf("%s: waited %v, want %d times", tt.script, waited, tt.waits)
 			}
-			if got := strings.Count(stderr.String(), "waiting:"); got != tt.warnings || got > 0 && !strings.Contains(stderr.String(), "the database is away") {
+			if got := strings.Count(stderr.String(), "waiting:"); got != tt.warnings || got > 0 && !strings.Contains(stderr.String(), "the database is unavailable") {
 				t.Errorf("%s: %d warnings, want %d: %s", tt.script, got, tt.warnings, &stderr)
 			}
 		})

@@ -22,6 +22,7 @@ func New() *cobra.Command {
 		since, from time.Time
 		used        int64
 		asJSON      bool
+		sql         string
 	)
 	cmd := &cobra.Command{
 		Use:   "layout [LAYOUT]",
@@ -31,10 +32,15 @@ its end. Without an argument it lists the layouts that have names.
 
 With --next it compares the ids of two layouts in one column. It shows whether new
 ids can equal old ids, when, and under which worker numbers they never do. New ids
-are stamped from --from on. --from must be later than the time of every old id.`,
+are stamped from --from on. --from must be later than the time of every old id.
+
+With --sql it prints functions for PostgreSQL, or for MySQL and MariaDB, and for
+SQLite expressions: the time, the worker number and the sequence of an id, and
+the least and the greatest id of an instant, for WHERE id BETWEEN.`,
 		Example: `  uidring layout
   uidring layout 41/datacenter:5+machine:5/12,unit=1ms
-  uidring layout baidu --next default --from 2026-01-01 --used 5000`,
+  uidring layout baidu --next default --from 2026-01-01 --used 5000
+  uidring layout default --sql postgres | psql shop`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -55,11 +61,22 @@ are stamped from --from on. --from must be later than the time of every old id.`
 				if flags.Changed("next") {
 					return cli.Usagef("--next needs a LAYOUT that it follows")
 				}
+				if sql != "" {
+					return cli.Usagef("--sql needs a LAYOUT, such as default")
+				}
 				return list(cmd.OutOrStdout(), asJSON)
 			}
 			old, err := bits.ParseLayout(args[0])
 			if err != nil {
 				return &cli.UsageError{Err: err}
+			}
+			if sql != "" {
+				text, err := printSQL(old, sql)
+				if err != nil {
+					return &cli.UsageError{Err: err}
+				}
+				_, err = io.WriteString(cmd.OutOrStdout(), text)
+				return err
 			}
 			a, err := newAnswer(old)
 			if err != nil {
@@ -96,6 +113,10 @@ are stamped from --from on. --from must be later than the time of every old id.`
 	flags.Func("since", "`date` or RFC 3339 time at which the old layout's ids begin (default its epoch)", instant(&since))
 	flags.Var(cli.Number{Value: &used, Max: 1<<63 - 1}, "used", "greatest worker `number` of old ids (default the layout's greatest)")
 	flags.BoolVar(&asJSON, "json", false, "print an object, or one for each layout, one a line")
+	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL on ids of the layout, for a `database`: "+strings.Join(sqlKinds, ", "))
+	cmd.MarkFlagsMutuallyExclusive("sql", "json")
+	cmd.MarkFlagsMutuallyExclusive("sql", "next")
+	cli.Example(cmd, "sql", sqlKinds[0], sqlKinds...)
 	cli.Complete(cmd, "next", bits.Names()...)
 	for _, name := range []string{"from", "since", "used"} {
 		cli.Complete(cmd, name)

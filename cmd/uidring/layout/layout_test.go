@@ -56,6 +56,22 @@ numbers  5001 to 4194303 keep new ids apart from those under the numbers 0 to 50
 	}
 }
 
+// TestSQLText is for whoever reads it: the comment, and what a table's time is.
+func TestSQLText(t *testing.T) {
+	for kind, want := range map[string]string{
+		"postgres": "RETURN CASE WHEN id BETWEEN 0 AND 9007199254740991 THEN ((id >> 10) & 4095) END;",
+		"mysql":    "RETURN CASE WHEN id BETWEEN 0 AND 9007199254740991 THEN ((id >> 10) & 4095) END;",
+		"sqlite":   "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN 1767225600000 + ((id >> 22) * 1000) END\n",
+	} {
+		got := uidring.Succeed(t, "layout", "js-safe", "--sql", kind)
+		for _, want := range []string{want, "-- Ids of the layout 31/12/10,epoch=2026-01-01,unit=1s in ", "2094-01-19T03:14:08Z", " WHERE id BETWEEN "} {
+			if !strings.Contains(got, want) {
+				t.Errorf("--sql %s:\n%swant %q in it", kind, got, want)
+			}
+		}
+	}
+}
+
 func TestLayoutList(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(uidring.Succeed(t, "layout")), "\n")
 	objects := strings.Split(strings.TrimSpace(uidring.Succeed(t, "layout", "--json")), "\n")

@@ -36,7 +36,7 @@ func newListing(ctx context.Context, open *database.Leases, a *bits.Allocator, l
 	l := &Listing{Layout: a.Layout().String(), Max: a.MaxWorker(), Workers: []worker.Row{}, Leases: []lease.Info{}}
 	noRegistry := worker.ErrNoTable
 	if open.DB != nil {
-		rows, err := worker.NewRegistry(open.DB.DB).Nodes(ctx, limit)
+		rows, err := worker.NewRegistry(open.DB.DB, worker.RegistryConfig{}).Nodes(ctx, limit)
 		if err == nil {
 			l.registry, l.Workers = true, rows
 		} else if !errors.Is(err, worker.ErrNoTable) {
@@ -81,7 +81,7 @@ func (l *Listing) write(w io.Writer) error {
 		fmt.Fprintln(table)
 	}
 	if l.leases {
-		fmt.Fprintln(table, "LEASE\tSTATE\tHOST\tPORT\tTYPE\tLAST BEAT\tRESERVED UNTIL")
+		fmt.Fprintln(table, "LEASE\tSTATE\tHOST\tPORT\tTYPE\tRENEWED\tRESERVED UNTIL")
 		for _, row := range l.Leases {
 			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Number, row.State,
 				cli.Printable(row.Host), port(row.Port, row.Type), row.Type, instant(row.HeartbeatAt), instant(row.ReservedUntil))

@@ -36,7 +36,7 @@ Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
 			if err != nil {
 				return err
 			}
-			open, err := database.Of(cmd, stores).ExistingLeases(cmd.Context())
+			open, err := database.Of(cmd, stores).ExistingLeases(cmd.Context(), lease.Config{})
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidring/database"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // New returns the subcommand. It reads stores too, not only SQL databases.
@@ -44,7 +45,7 @@ next starts take free and expired numbers: all numbers that are not held are lef
 			if err != nil {
 				return &cli.UsageError{Err: err}
 			}
-			open, err := database.Of(cmd, stores).ExistingLeases(cmd.Context())
+			open, err := database.Of(cmd, stores).ExistingLeases(cmd.Context(), lease.Config{})
 			if err != nil {
 				return err
 			}

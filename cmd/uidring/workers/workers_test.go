@@ -79,7 +79,7 @@ func TestWorkersJSON(t *testing.T) {
 func TestWorkersLeases(t *testing.T) {
 	clitest.Elsewhere(t)
 	clitest.FillLeases(t, database.Default, lease.StateHeld, lease.StateFree, lease.StateExpired)
-	const leases = `LEASE  STATE    HOST           PORT        TYPE       LAST BEAT             RESERVED UNTIL
+	const leases = `LEASE  STATE    HOST           PORT        TYPE       RENEWED               RESERVED UNTIL
 2      expired  "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
 1      free     "bill\x1bing"  "80\x1b80"  CONTAINER  -                     2026-01-02T03:04:05Z
 0      held     "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
@@ -126,7 +126,7 @@ func TestWorkersPort(t *testing.T) {
 	clitest.Elsewhere(t)
 	node := lease.Node{Host: "laptop", Port: "1795281072196", Type: lease.NodeActual}
 	db := clitest.Open(t, database.Default)
-	if _, err := worker.NewRegistry(db.DB, worker.WithNode(node), worker.Beside("")).Assign(t.Context(), 1<<20); err != nil {
+	if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, Alone: true}).Assign(t.Context(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	got := uidring.Succeed(t, "workers")
@@ -142,8 +142,8 @@ func TestWorkersPort(t *testing.T) {
 func TestWorkersLeasesJSON(t *testing.T) {
 	clitest.Elsewhere(t)
 	clitest.FillLeases(t, database.Default, lease.StateHeld, lease.StateFree, lease.StateExpired)
-	if beats := strings.Count(uidring.Succeed(t, "workers", "--json"), `"heartbeat_at"`); beats != 2 {
-		t.Errorf("%d leases have a beat, want the two that are not free", beats)
+	if renewed := strings.Count(uidring.Succeed(t, "workers", "--json"), `"heartbeat_at"`); renewed != 2 {
+		t.Errorf("%d leases were renewed, want the two that are not free", renewed)
 	}
 	list := uidring.Workers(t, database.Default)
 	if list.LeasesLeft != 4194303 || list.Last != 0 || list.Left != 4194303 || list.Workers == nil || len(list.Workers) != 0 {
@@ -167,7 +167,7 @@ func TestWorkersLeasesJSON(t *testing.T) {
 func TestWorkersNone(t *testing.T) {
 	clitest.Elsewhere(t)
 	db := clitest.Open(t, database.Default)
-	if err := worker.NewRegistry(db.DB).EnsureSchema(t.Context()); err != nil {
+	if err := worker.NewRegistry(db.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n4194303 of 4194303 numbers are left") {
@@ -177,7 +177,7 @@ func TestWorkersNone(t *testing.T) {
 		!strings.Contains(got, `"leases_left":4194304,"leases":[]`) {
 		t.Error(got)
 	}
-	if err := worker.NewStore(db.DB).EnsureSchema(t.Context()); err != nil {
+	if err := worker.NewStore(db.DB, worker.StoreConfig{}).EnsureSchema(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n4194304 of 4194304 numbers are left to lease") {

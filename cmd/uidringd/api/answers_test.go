@@ -50,9 +50,9 @@ func TestForms(t *testing.T) {
 		{"GET", "/v1/orders", "application/json", "application/json", `{"ids":["5"]}` + "\n"},
 		{"GET", "/v1/orders?format=json&n=2", "", "application/json", `{"ids":["6","7"]}` + "\n"},
 		{"GET", "/v1/orders?format=text", "application/json", "text/plain; charset=utf-8", "8\n"},
-		{"POST", "/v1/orders/runs?n=1000", "", "application/json", `{"instance":"orders-1","kind":"segment","number":1,"runs":[{"first":"9","count":1000}]}` + "\n"},
-		{"POST", "/v1/orders/runs", "", "application/json", `{"instance":"orders-1","kind":"segment","number":2,"runs":[{"first":"1009","count":1}]}` + "\n"},
-		{"GET", "/api/segment/get/orders", "", "text/plain; charset=utf-8", "1010"},
+		{"POST", "/v1/orders/runs?n=50000", "", "application/json", `{"instance":"orders-1","kind":"segment","number":1,"runs":[{"first":"9","count":50000}]}` + "\n"},
+		{"POST", "/v1/orders/runs", "", "application/json", `{"instance":"orders-1","kind":"segment","number":2,"runs":[{"first":"50009","count":1}]}` + "\n"},
+		{"GET", "/api/segment/get/orders", "", "text/plain; charset=utf-8", "50010"},
 		{"GET", "/v1/orders/parse/7", "", "application/json", `{"id":"7","note":"the ids of a counter carry no time"}` + "\n"},
 	} {
 		w := ask(h, test.method, test.target, "Accept: "+test.accept)

@@ -45,7 +45,7 @@ func BenchmarkRuns(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer counter.Close()
-	handler := newHandler(b, entries{"orders": {Name: "orders", Kind: "segment", Claimer: counter, MaxIDs: 1_000_000}}, service.Config{})
+	handler := newHandler(b, entries{"orders": {Name: "orders", Kind: "segment", Claimer: counter}}, service.Config{})
 	for _, n := range []string{"1000", "1000000"} {
 		b.Run("n="+n, func(b *testing.B) {
 			request(b, handler, "POST /v1/orders/runs?n="+n+" HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")

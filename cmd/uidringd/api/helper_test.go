@@ -29,7 +29,7 @@ func (entries) Source(string) (i, n int) { return 0, 1 }
 
 func (e entries) Get(_ context.Context, name string) (*catalog.Entry, error) {
 	switch entry := e[name]; {
-	case name == "away":
+	case name == "unavailable":
 		return nil, driverError{}
 	case name == "lost":
 		return nil, segment.ErrRewound
@@ -72,9 +72,9 @@ func newEntries(t testing.TB) entries {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { gen.Close() })
-		all[name] = &catalog.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, MaxIDs: 10_000, Instance: name + "-1"}
+		all[name] = &catalog.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
 	}
-	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.Config{Layout: layout})
+	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})
 	add("cached", "cached", &layout, cached, err)
 	def, err := uid.NewDefault(t.Context(), uid.StaticWorker(38), uid.DefaultConfig{Layout: layout})
 	add("default", "default", &layout, def, err)
@@ -96,10 +96,7 @@ func newHandler(t testing.TB, c catalog.Catalog, config service.Config) http.Han
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	s, err := service.New(c, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := service.New(c, config)
 	return api.New(s, nil)
 }
 

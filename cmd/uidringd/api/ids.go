@@ -106,7 +106,7 @@ func (a api) runs(w http.ResponseWriter, r *http.Request, caller service.Caller)
 	if err != nil {
 		return err
 	}
-	d, err := a.Draw(r.Context(), caller, r.PathValue("name"), q.n)
+	d, err := a.DrawRuns(r.Context(), caller, r.PathValue("name"), q.n)
 	if err != nil {
 		return err
 	}

@@ -186,7 +186,7 @@ func TestOpenAPI(t *testing.T) {
 		send(open, 404, m, path("nobody"), "")
 		send(closed, 403, m, path("nobody"), "", "Authorization: Bearer orders-token")
 		send(open, 500, m, path("lost"), "")
-		send(open, 503, m, path("away"), "")
+		send(open, 503, m, path("unavailable"), "")
 	}
 	for _, name := range []string{"ended", "used-up", "rewound"} {
 		send(open, 500, "GET", "/v1/"+name, "")

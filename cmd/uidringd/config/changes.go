@@ -13,7 +13,7 @@ import (
 // name. The listener, connections and generators keep all others until a restart.
 var live = []string{
 	"hosts", "tokens", "shutdown", "log.requests_per_s",
-	"limits.ids", "limits.requests_per_s", "limits.burst", "limits.waiting", "limits.requests",
+	"limits.ids", "limits.run_ids", "limits.requests_per_s", "limits.burst", "limits.waiting", "limits.requests",
 	"limits.connections", "limits.per_address", "limits.wait",
 }
 

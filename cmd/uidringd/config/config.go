@@ -1,7 +1,8 @@
 // Package config reads the server's configuration from YAML.
 //
-// [Read] is strict. It reports all faults at once: unknown keys, wrong types, values
-// out of range, repeated names, secrets that are missing and stores that nothing uses.
+// [Read] is strict. It reports all faults at once: unknown keys, wrong types, repeated
+// names, secrets that are missing, stores that nothing uses, and each value that a config
+// of the library refuses. In a generator, 0 is the default of each key.
 // Each fault has its line, its field, its value and the values that are accepted. A
 // value that can be a secret is never shown.
 //
@@ -11,13 +12,11 @@ package config
 import (
 	"cmp"
 	"errors"
-	"log/slog"
 	"time"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/worker/lease"
@@ -119,20 +118,6 @@ type Cached struct {
 	MaxAge        time.Duration `yaml:"max_age"`
 }
 
-// Start returns the config of the generator's constructor.
-func (g *Cached) Start(logger *slog.Logger) uid.Config {
-	return uid.Config{
-		Layout:        g.Layout,
-		Succeeds:      g.Succeeds,
-		BoostPower:    g.BoostPower,
-		PaddingFactor: g.PaddingFactor,
-		Schedule:      g.Schedule,
-		MaxBorrow:     cli.NonZero(g.MaxBorrow),
-		MaxAge:        g.MaxAge,
-		Logger:        logger,
-	}
-}
-
 // Default is a [uid.Default].
 type Default struct {
 	Base        `yaml:",inline"`
@@ -217,6 +202,7 @@ func defaults() *Config {
 		SocketMode: 0o660,
 		Limits: Limits{
 			IDs:         10_000,
+			RunIDs:      1_000_000,
 			Waiting:     1024,
 			Running:     2000,
 			Connections: 1000,

@@ -194,8 +194,8 @@ func TestPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if demo.Limits.IDs != uidclient.DefaultMaxIDs {
-		t.Errorf("a server allows %d ids a request, and a client asks for %d", demo.Limits.IDs, uidclient.DefaultMaxIDs)
+	if demo.Limits.RunIDs != uidclient.DefaultMaxIDs {
+		t.Errorf("a server allows %d ids of a counter a request, and a client asks for %d", demo.Limits.RunIDs, uidclient.DefaultMaxIDs)
 	}
 	for path, c := range map[string]*config.Config{"testdata/printed.txt": full, "testdata/demo.txt": demo} {
 		text, err := yaml.Dump(c)
@@ -210,6 +210,24 @@ func TestPrint(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(again, c) {
 			t.Errorf("%s: %+v, %v; want what was printed", path, again, err)
 		}
+	}
+}
+
+// In a generator, 0 is the default of each key, and is printed as the default.
+func TestZeros(t *testing.T) {
+	parse := func(cached, tags string) *config.Config {
+		t.Helper()
+		c, err := config.Parse([]byte("stores: [{name: db, url: x.db}]\ngenerators:\n  - {name: ids, kind: cached, store: db"+cached+
+			"}\n  - {name: all, kind: tags, store: db"+tags+"}\n"), config.Flags{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	zeros := parse(", window: 0s, expiry: 0s, ids_per_s: 0, boost_power: 0, padding_factor: 0, max_borrow: 0s, max_age: 0s",
+		`, step: 0, min_step: 0, max_step: 0, ahead: 0s, load_at: 0, load_timeout: 0s, limit: 0, match: "", max_tags: 0, idle: 0s`)
+	if missing := parse("", ""); !reflect.DeepEqual(zeros, missing) {
+		t.Errorf("%+v, want %+v", zeros, missing)
 	}
 }
 

@@ -2,8 +2,6 @@ package config
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -14,16 +12,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidring/database"
-	"github.com/uidring/uidring/padding"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/worker/lease"
-)
-
-// Longest and shortest durations that are taken.
-const (
-	shortest = 100 * time.Millisecond
-	longest  = 365 * 24 * time.Hour
 )
 
 func (c *Config) checkGenerators(d *document) {
@@ -50,17 +39,16 @@ func (c *Config) checkGenerators(d *document) {
 			continue
 		case *Cached:
 			c.checkClocked(d, at, &g.Clocked, holders)
-			g.check(d, at)
+			d.library(at+".", g.Config(nil).Validate())
 		case *Default:
 			c.checkClocked(d, at, &g.Clocked, holders)
-			between(d, at+".max_backward", g.MaxBackward, -longest, longest)
+			d.library(at+".", g.Config(nil).Validate())
 		case *Slots:
 			c.checkClocked(d, at, &g.Clocked, holders)
-			if between(d, at+".slots", g.Slots, 1, uid.MaxSlots); g.Slots&(g.Slots-1) != 0 {
-				d.fault(at+".slots", "is %d, want a power of two", g.Slots)
-			}
+			d.library(at+".", g.Config(nil).Validate())
 		case *Segment:
 			c.checkCounter(d, at, &g.Counter)
+			d.library(at+".", g.Config(nil).Validate())
 			if g.Tag == "" {
 				g.Tag = g.Name
 			}
@@ -72,8 +60,7 @@ func (c *Config) checkGenerators(d *document) {
 			if !validPattern(g.Match) {
 				d.fault(at+".match", "is %q, want a pattern such as order-*", g.Match)
 			}
-			between(d, at+".max_tags", g.MaxTags, 1, 1e6)
-			between(d, at+".idle", g.Idle, time.Second, longest)
+			d.library(at+".", g.Config(nil).Validate())
 		}
 		between(d, at+".ids", entry.Common().IDs, 0, greatestIDs)
 	}
@@ -202,9 +189,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		}
 		holders[table] = text
 	}
-	if a, err := bits.NewAllocator(g.Layout); err != nil {
-		d.fault(at+".layout", "%s", cli.WithoutPrefix(err))
-	} else {
+	if a, err := bits.NewAllocator(g.Layout); err == nil {
 		if end := g.Layout.End(); !end.After(time.Now()) {
 			d.fault(at+".layout", "is %s, which ended at %s: want one that lasts", g.Layout, end.Format(time.RFC3339))
 		}
@@ -229,40 +214,11 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 			d.fault(key, "is for a lease, and this generator has none")
 		}
 	}
-	between(d, at+".window", g.Window, g.Expiry, longest)
-	between(d, at+".expiry", g.Expiry, shortest, longest)
-	if !leased {
+	if leased {
+		d.library(at+".", g.Lease(nil).Validate())
+	} else {
 		g.Window, g.Expiry = 0, 0
 	}
-}
-
-func (g *Cached) check(d *document, at string) {
-	most := min(uid.MaxBoostPower, 62-int(g.Layout.SequenceBits))
-	between(d, at+".boost_power", g.BoostPower, 1, most)
-	between(d, at+".padding_factor", g.PaddingFactor, 1, 99)
-	if g.MaxAge >= 0 && g.MaxAge < uid.MinMaxAge {
-		d.fault(at+".max_age", "is %v, want %v or more, or a negative duration for no limit", g.MaxAge, uid.MinMaxAge)
-	}
-	if _, err := padding.ParseSchedule(g.Schedule); err != nil {
-		d.fault(at+".schedule", "%s", cli.WithoutPrefix(err))
-	}
-	for field := range d.broken {
-		if strings.HasPrefix(field, at+".") {
-			return
-		}
-	}
-	// What is left is a ring that never fills.
-	if _, err := uid.NewCached(context.Background(), noLeaser{}, g.Start(nil)); errors.Is(err, uid.ErrConfig) {
-		text := strings.NewReplacer("BoostPower ", "", "MaxBorrow", "max_borrow", "MaxAge", "max_age").Replace(cli.WithoutPrefix(err))
-		d.fault(at+".boost_power", "%s", strings.TrimPrefix(text, "invalid config: "))
-	}
-}
-
-// noLeaser has no number, so that a constructor returns the faults of its config or fails.
-type noLeaser struct{}
-
-func (noLeaser) Lease(context.Context, lease.Request) (lease.Lease, error) {
-	return nil, errors.New("the config is checked only")
 }
 
 func (c *Config) checkCounter(d *document, at string, g *Counter) {
@@ -281,15 +237,6 @@ func (c *Config) checkCounter(d *document, at string, g *Counter) {
 	case g.Table != "":
 		d.fault(at+".table", "is for SQL stores, and %s is redis", g.Store)
 	}
-	between(d, at+".max_step", g.MaxStep, 1, segment.GreatestStep)
-	between(d, at+".min_step", g.MinStep, 0, g.MaxStep)
-	if g.Step != 0 {
-		between(d, at+".step", g.Step, max(1, g.MinStep), g.MaxStep)
-	}
-	between(d, at+".ahead", g.Ahead, time.Millisecond, longest)
-	between(d, at+".load_at", g.LoadAt, 1, 99)
-	between(d, at+".load_timeout", g.LoadTimeout, time.Millisecond, time.Hour)
-	between(d, at+".limit", g.Limit, 1, math.MaxInt64-1)
 }
 
 // The tables of counters.

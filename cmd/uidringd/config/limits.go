@@ -23,7 +23,7 @@ import (
 // When as many are open as connections allows, a new one ends the one that is idle
 // longest. If none is idle, a few more are accepted: probes are answered there, and all
 // else gets 503. An address has at most per_address of them, and the same share of
-// requests. A client may exceed a limit of time by a second.
+// requests.
 //
 // # Memory
 //
@@ -34,6 +34,7 @@ import (
 // process_resident_memory_bytes.
 type Limits struct {
 	IDs         int           `yaml:"ids"`            // of one request, unless a generator has its own
+	RunIDs      int           `yaml:"run_ids"`        // of one request that is answered in runs, of a counter without its own limit
 	Requests    float64       `yaml:"requests_per_s"` // of one caller in the long run; 0 is no limit
 	Burst       int           `yaml:"burst"`          // of one caller at once; 0 is the requests of one second
 	Waiting     int           `yaml:"waiting"`        // requests that wait for ids at once; each generator has an equal share
@@ -67,8 +68,12 @@ func (g *Clocked) Burst(maxBorrow time.Duration) int {
 // greatestIDs is the most that Limits.IDs may be: an answer of that many has 20 MB.
 const greatestIDs = 1_000_000
 
+// greatestRunIDs is the most that Limits.RunIDs may be, and the most that uidclient asks for.
+const greatestRunIDs = 1 << 24
+
 func (l *Limits) check(d *document) {
 	between(d, "limits.ids", l.IDs, 1, greatestIDs)
+	between(d, "limits.run_ids", l.RunIDs, 1, greatestRunIDs)
 	between(d, "limits.requests_per_s", l.Requests, 0, 1e9)
 	between(d, "limits.burst", l.Burst, 0, 1e9)
 	between(d, "limits.waiting", l.Waiting, 1, 1e6)

@@ -20,7 +20,7 @@ func (c *Config) checkListen(d *document, anonymous bool) {
 	}
 	page := uidstatus.Config{Hosts: c.Hosts, Segments: func() map[string]segment.Stats { return nil }}
 	if _, err := uidstatus.New(nil, page); err != nil {
-		d.fault("hosts", "%s", strings.ReplaceAll(err.Error(), uidstatus.ErrConfig.Error()+": ", ""))
+		d.library("", err)
 	}
 }
 

@@ -254,7 +254,20 @@ func (e *Entry) UnmarshalYAML(node *yaml.Node) error {
 		return nil
 	}
 	e.Generator = kind()
-	return node.Load(e.Generator, strict...)
+	err := node.Load(e.Generator, strict...)
+	fill(reflect.ValueOf(e.Generator).Elem(), reflect.ValueOf(kind()).Elem())
+	return err
+}
+
+// fill puts the defaults in place of zeros.
+func fill(v, defaults reflect.Value) {
+	for i := range v.NumField() {
+		if field := v.Field(i); v.Type().Field(i).Anonymous {
+			fill(field, defaults.Field(i))
+		} else if field.IsZero() {
+			field.Set(defaults.Field(i))
+		}
+	}
 }
 
 // MarshalYAML writes the generator's own keys.

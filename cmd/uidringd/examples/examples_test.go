@@ -37,18 +37,15 @@ func (o one) Get(_ context.Context, name string) (*catalog.Entry, error) {
 // serve starts the server's HTTP and returns its URL.
 func serve(t *testing.T) string {
 	t.Helper()
-	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.Config{})
+	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = gen.Close() })
-	s, err := service.New(one{&catalog.Entry{Name: name, Claimer: gen, MaxIDs: 10_000, Instance: "1"}}, service.Config{
+	s := service.New(one{&catalog.Entry{Name: name, Claimer: gen, MaxIDs: 10_000, Instance: "1"}}, service.Config{
 		Tokens: []service.Token{{Name: "examples", Hash: sha256.Sum256([]byte(token))}},
 		Logger: slog.New(slog.DiscardHandler),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	server := httptest.NewServer(api.New(s, nil))
 	t.Cleanup(server.Close)
 	return server.URL

@@ -113,7 +113,7 @@ func agree(ctx context.Context, r lease.Request, store interface {
 }
 
 func askLeases(ctx context.Context, place stores.Place, r lease.Request, about *config.Clocked) error {
-	leases, err := place.ExistingLeases(ctx)
+	leases, err := place.ExistingLeases(ctx, lease.Config{})
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func askRegistry(ctx context.Context, place stores.Place, r lease.Request) error
 		return err
 	}
 	defer db.Close()
-	registry := worker.NewRegistry(db.DB)
+	registry := worker.NewRegistry(db.DB, worker.RegistryConfig{})
 	_, err = registry.Nodes(ctx, 1)
 	if errors.Is(err, worker.ErrNoTable) { // the first start creates it
 		return db.MayCreate(ctx)

@@ -82,8 +82,8 @@ generators:
   - {name: a, kind: cached, store: file, numbers: 0-8, ids: 7}
   - {name: b, kind: default, worker: registry, store: file}
   - {name: c, kind: slots, worker: "static:5", layout: snowflake}
-  - {name: d, kind: default, worker: "static:9", store: file, max_backward: 0s}
-  - {name: e, kind: cached, store: file, numbers: 100-199, max_borrow: 0s, max_age: -1s}
+  - {name: d, kind: default, worker: "static:9", store: file, max_backward: -1s}
+  - {name: e, kind: cached, store: file, numbers: 100-199, max_borrow: 1ns, max_age: -1s}
   - {name: orders, kind: segment, store: file, create: true}
   - {name: other, kind: segment, store: file, create: true, tag: order-1}
   - {name: hidden, kind: segment, store: file, create: true, tag: hidden-1}
@@ -196,13 +196,13 @@ func TestFixedBeforeLease(t *testing.T) {
 
 // broken has generators that cannot start, beside a.
 const broken = `
-stores: [{name: file, url: ids.db}, {name: away, url: "redis://127.0.0.1:1"}]
+stores: [{name: file, url: ids.db}, {name: unavailable, url: "redis://127.0.0.1:1"}]
 generators:
   - {name: a, kind: cached, store: file}
-  - {name: b, kind: slots, store: away}
-  - {name: c, kind: segment, store: away}
+  - {name: b, kind: slots, store: unavailable}
+  - {name: c, kind: segment, store: unavailable}
   - {name: d, kind: segment, store: file}
-  - {name: d-tags, kind: tags, store: away, match: d-*}
+  - {name: d-tags, kind: tags, store: unavailable, match: d-*}
   - {name: more, kind: tags, store: file, match: "*"}
 `
 
@@ -250,13 +250,13 @@ func TestStandAlone(t *testing.T) {
 }
 
 // If all generators fail, or a required one, none stays open, and the error names those
-// that failed. A store that is away stands there once.
+// that failed. A store that is unavailable stands there once.
 func TestOpenFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const bc, d = `generator "b", "c": redis://127.0.0.1:1 (the config): `, `generator "d": SQLite file`
 	for text, want := range map[string][]string{
-		strings.ReplaceAll(broken, "name: d,", "name: d, required: true,"): {d},
-		strings.ReplaceAll(broken, "away}", "away, required: true}"):       {bc, "connection refused"},
+		strings.ReplaceAll(broken, "name: d,", "name: d, required: true,"):         {d},
+		strings.ReplaceAll(broken, "unavailable}", "unavailable, required: true}"): {bc, "connection refused"},
 		strings.NewReplacer("  - {name: a, kind: cached, store: file}\n", "", `  - {name: more, kind: tags, store: file, match: "*"}`, "").Replace(broken): {
 			strings.Replace(bc, `"c"`, `"c", "d-tags"`, 1), d},
 	} {
@@ -286,7 +286,7 @@ generators:
 	for names, want := range map[string]bool{"": true, "a": true, "a b": true, "c": false, "a b c": false} {
 		unready := map[string]error{}
 		for _, name := range strings.Fields(names) {
-			unready[name] = errors.New("away")
+			unready[name] = errors.New("unavailable")
 		}
 		if err := s.Ready(unready); (err == nil) != want {
 			t.Errorf("without %q: %v, want ready %v", names, err, want)

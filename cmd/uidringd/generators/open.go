@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/cmd/uidringd/stores"
 	"github.com/uidring/uidring/uid"
@@ -44,11 +43,11 @@ type clocked interface {
 func construct(ctx context.Context, leaser uid.Leaser, g config.Generator, logger *slog.Logger) (clocked, error) {
 	switch g := g.(type) {
 	case *config.Cached:
-		return uid.NewCached(ctx, leaser, g.Start(logger))
+		return uid.NewCached(ctx, leaser, g.Config(logger))
 	case *config.Default:
-		return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: g.Layout, Succeeds: g.Succeeds, MaxBackward: cli.NonZero(g.MaxBackward), Logger: logger})
+		return uid.NewDefault(ctx, leaser, g.Config(logger))
 	case *config.Slots:
-		return uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: g.Layout, Succeeds: g.Succeeds, Slots: g.Slots, Logger: logger})
+		return uid.NewSlots(ctx, leaser, g.Config(logger))
 	}
 	return nil, fmt.Errorf("kind %T has no clock", g)
 }
@@ -85,19 +84,14 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 			return nil, nil, err
 		}
 		n.ends = append(n.ends, func(context.Context) error { return db.Close() })
-		registry := worker.NewRegistry(db.DB, worker.WithLogger(logger))
+		registry := worker.NewRegistry(db.DB, worker.RegistryConfig{Logger: logger})
 		_, err = registry.Nodes(ctx, 1)
 		sayNew(logger, err, worker.DefaultTable, db.Name)
 		return registry, db.Wrap, nil
 	}
-	options := []lease.Option{lease.WithLogger(logger), lease.WithWindow(g.Window), lease.WithExpiry(g.Expiry)}
-	if fixed != nil {
-		options = append(options, lease.WithNumber(fixed))
-	}
-	if g.Numbers.Set {
-		options = append(options, lease.Range(g.Numbers.From, g.Numbers.To))
-	}
-	leases, err := place.Leases(ctx, options...)
+	config := g.Lease(logger)
+	config.Assigner = fixed
+	leases, err := place.Leases(ctx, config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,27 +127,12 @@ func sayNew(logger *slog.Logger, err error, table, store string) {
 	}
 }
 
-func counterConfig(g *config.Counter, logger *slog.Logger) segment.Config {
-	return segment.Config{
-		Step:        g.Step,
-		MinStep:     g.MinStep,
-		MaxStep:     g.MaxStep,
-		Ahead:       g.Ahead,
-		LoadAt:      g.LoadAt,
-		LoadTimeout: g.LoadTimeout,
-		Limit:       g.Limit,
-		Logger:      logger,
-	}
-}
-
 func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Segment, logger *slog.Logger) error {
 	counters, err := n.counters(ctx, c.Store(g.Store), g.Table, g.Create, logger)
 	if err != nil {
 		return err
 	}
-	how := counterConfig(&g.Counter, logger)
-	how.Create = g.Create
-	made, err := segment.New(ctx, counters.Store, g.Tag, how)
+	made, err := segment.New(ctx, counters.Store, g.Tag, g.Config(logger))
 	switch {
 	case errors.Is(err, segment.ErrUnknownTag):
 		return counters.Wrap(missing(err, g.Tag))

@@ -30,7 +30,7 @@ func TestProbe(t *testing.T) {
 			}
 		}
 		ask(true)
-		fails = errors.New("away")
+		fails = errors.New("unavailable")
 		ask(true) // asked less than a second ago
 		time.Sleep(probeEvery)
 		ask(false)

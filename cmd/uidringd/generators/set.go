@@ -148,7 +148,7 @@ func (n *state) close(ctx context.Context) (err error) {
 func (s *Set) join(faults []error) error { return errors.Join(together(s.Names(), faults)...) }
 
 // together returns the faults of generators with their names. A fault that several have,
-// such as a store that is away, stands there once, with the names of all.
+// such as a store that is unavailable, stands there once, with the names of all.
 func together(names []string, faults []error) []error {
 	var (
 		all   []error

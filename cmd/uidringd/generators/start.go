@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 const (
@@ -158,7 +161,8 @@ func (s *Set) keepStarting(ctx context.Context, m *member, c *config.Config) {
 // hopeless reports whether a start fails again, however often it is tried. Each attempt
 // may use up a worker number.
 func hopeless(err error) bool {
-	return errors.Is(err, uid.ErrConfig) || errors.Is(err, uid.ErrWorkerRange) || errors.Is(err, uid.ErrTimeExhausted)
+	return slices.ContainsFunc([]error{uid.ErrConfig, uid.ErrWorkerRange, uid.ErrTimeExhausted, lease.ErrConfig, segment.ErrConfig},
+		func(cause error) bool { return errors.Is(err, cause) })
 }
 
 // match returns the pattern of tags; "" for all other kinds.

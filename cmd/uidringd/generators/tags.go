@@ -29,7 +29,7 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 	if err != nil {
 		return err
 	}
-	made, err := segment.NewTags(counters.Store, segment.TagsConfig{Config: counterConfig(&g.Counter, logger), MaxTags: g.MaxTags, Idle: g.Idle})
+	made, err := segment.NewTags(counters.Store, g.Config(logger))
 	if err != nil {
 		return counters.Wrap(err)
 	}

@@ -42,7 +42,7 @@ const secret = "hunter2"
 func (e *entries) Get(ctx context.Context, name string) (*catalog.Entry, error) {
 	e.gets.Add(1)
 	switch name {
-	case "away":
+	case "unavailable":
 		return nil, errors.New("dial postgres://app:" + secret + "@db: refused")
 	case "spent":
 		return nil, segment.ErrUsedUp
@@ -69,12 +69,12 @@ func newEntries(t testing.TB) *entries {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { gen.Close() })
-		e.all[name] = &catalog.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, MaxIDs: 10_000, Instance: name + "-1"}
+		e.all[name] = &catalog.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
 		return e.all[name]
 	}
-	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.Config{Layout: layout})
+	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})
 	add("ids", "cached", &layout, cached, err)
-	rare, err := uid.NewCached(t.Context(), uid.StaticWorker(38), uid.Config{Layout: layout})
+	rare, err := uid.NewCached(t.Context(), uid.StaticWorker(38), uid.CachedConfig{Layout: layout})
 	entry := add("rare", "cached", &layout, rare, err)
 	entry.Rate, entry.Burst, entry.MaxIDs = 1e-9, 10, 5
 	orders, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 1_000_000})
@@ -131,10 +131,7 @@ type server struct {
 func newService(t testing.TB, e *entries, c service.Config) *service.Service {
 	t.Helper()
 	c.Logger = slog.New(slog.DiscardHandler)
-	s, err := service.New(e, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := service.New(e, c)
 	return s
 }
 

@@ -158,7 +158,7 @@ func (c *conn) runs(args [][]byte) error {
 	if err != nil {
 		return err
 	}
-	drawn, err := c.ids.Draw(c.ctx, c.caller, c.generator(args[0]), n)
+	drawn, err := c.ids.DrawRuns(c.ctx, c.caller, c.generator(args[0]), n)
 	if err != nil {
 		return err
 	}

@@ -213,7 +213,7 @@ func TestPanic(t *testing.T) {
 // TestNoSecret shows that no answer has the text of a driver.
 func TestNoSecret(t *testing.T) {
 	c := serve(t, service.Config{}, resp.Config{}).dial(t)
-	c.send(array("GET", "away") + array("QUIT"))
+	c.send(array("GET", "unavailable") + array("QUIT"))
 	text, _ := c.ReadString('\n')
 	if strings.Contains(text, secret) || !strings.HasPrefix(text, "-TRYAGAIN ") {
 		t.Errorf("%q", text)

@@ -158,7 +158,7 @@ func TestErrors(t *testing.T) {
 		{"negative", server, "all", "Runs", &uidringv1.RunsRequest{Name: "ids", N: -1}, "invalid_argument", 400, []string{"-1", "1 to 10000"}, false},
 		{"no id", server, "all", "Parse", &uidringv1.ParseRequest{Name: "ids"}, "invalid_argument", 400, []string{"0"}, false},
 		{"negative id", server, "all", "Parse", &uidringv1.ParseRequest{Name: "orders", Id: -5}, "invalid_argument", 400, []string{"-5"}, false},
-		{"away", server, "all", "Next", &uidringv1.NextRequest{Name: "away"}, "unavailable", 503, []string{`"away"`}, true},
+		{"unavailable", server, "all", "Next", &uidringv1.NextRequest{Name: "unavailable"}, "unavailable", 503, []string{`"unavailable"`}, true},
 		{"ended", server, "all", "Next", &uidringv1.NextRequest{Name: "ended"}, "failed_precondition", 500, []string{`"ended"`}, false},
 		{"rate", spent, "", "Next", &uidringv1.NextRequest{Name: "ids"}, "resource_exhausted", 429, nil, true},
 	} {
@@ -185,8 +185,8 @@ func TestErrors(t *testing.T) {
 func TestJSON(t *testing.T) {
 	server := serve(t, service.Config{})
 	for _, tt := range []struct{ method, request, want string }{
-		{"Runs", `{"name":"orders","n":3}`, `{"instance":"orders-1","number":"1","runs":[{"first":"1","count":"3"}]}`},
-		{"Next", `{"name":"orders","n":2}`, `{"ids":["4","5"]}`},
+		{"Runs", `{"name":"orders","n":50000}`, `{"instance":"orders-1","number":"1","runs":[{"first":"1","count":"50000"}]}`},
+		{"Next", `{"name":"orders","n":2}`, `{"ids":["50001","50002"]}`},
 		{"Parse", `{"name":"ids","id":"1"}`, `{"time":"2026-01-01T00:00:00Z","worker":"0","sequence":"1"}`},
 		{"Parse", `{"name":"orders","id":"1"}`, `{}`},
 	} {

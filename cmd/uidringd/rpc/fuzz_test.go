@@ -21,7 +21,7 @@ import (
 func FuzzCalls(f *testing.F) {
 	for _, message := range []proto.Message{
 		&uidringv1.NextRequest{Name: "ids", N: 3}, &uidringv1.RunsRequest{Name: "orders", N: 10_000}, &uidringv1.ParseRequest{Name: "ids", Id: 1 << 40},
-		&uidringv1.NextRequest{Name: "away"}, &uidringv1.NextRequest{Name: "ids", N: -1},
+		&uidringv1.NextRequest{Name: "unavailable"}, &uidringv1.NextRequest{Name: "ids", N: -1},
 	} {
 		text, err := proto.Marshal(message)
 		if err != nil {
@@ -38,10 +38,7 @@ func FuzzCalls(f *testing.F) {
 	f.Add("Next", "application/json", "gzip", []byte(`{"name":"ids"}`))
 	f.Add("Parse", "application/connect+json", "", []byte("\x02\x00\x00\x00\x02{}"))
 
-	s, err := service.New(newEntries(f), service.Config{Wait: time.Microsecond, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		f.Fatal(err)
-	}
+	s := service.New(newEntries(f), service.Config{Wait: time.Microsecond, Logger: slog.New(slog.DiscardHandler)})
 	handler := api.New(s, rpc.New(s, func(string) (bool, bool) { return true, true }, nil))
 	f.Fuzz(func(t *testing.T, method, contentType, encoding string, body []byte) {
 		r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))

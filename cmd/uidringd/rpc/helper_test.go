@@ -47,7 +47,7 @@ func (b broken) Claim(context.Context, int64) (uid.Run, error) { return uid.Run{
 func newEntries(t testing.TB) entries {
 	t.Helper()
 	layout := bits.Default()
-	clocked, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.Config{Layout: layout})
+	clocked, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +58,10 @@ func newEntries(t testing.TB) entries {
 	}
 	t.Cleanup(func() { counter.Close() })
 	return entries{
-		"ids":    {Name: "ids", Claimer: clocked, Layout: &layout, MaxIDs: 10_000, Instance: "ids-1"},
-		"orders": {Name: "orders", Claimer: counter, MaxIDs: 10_000, Instance: "orders-1"},
-		"away":   {Name: "away", Claimer: broken{err: context.DeadlineExceeded}, Layout: &layout, MaxIDs: 10},
-		"ended":  {Name: "ended", Claimer: broken{err: uid.ErrTimeExhausted}, Layout: &layout, MaxIDs: 10},
+		"ids":         {Name: "ids", Claimer: clocked, Layout: &layout, MaxIDs: 10_000, Instance: "ids-1"},
+		"orders":      {Name: "orders", Claimer: counter, Instance: "orders-1"},
+		"unavailable": {Name: "unavailable", Claimer: broken{err: context.DeadlineExceeded}, Layout: &layout, MaxIDs: 10},
+		"ended":       {Name: "ended", Claimer: broken{err: uid.ErrTimeExhausted}, Layout: &layout, MaxIDs: 10},
 	}
 }
 
@@ -92,10 +92,7 @@ func (o observer) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flu
 func serve(t *testing.T, config service.Config) *testServer {
 	t.Helper()
 	config.Logger = slog.New(slog.DiscardHandler)
-	s, err := service.New(newEntries(t), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := service.New(newEntries(t), config)
 	server := &testServer{stopped: make(chan struct{})}
 	server.ready.Store(true)
 	handler := api.New(s, rpc.New(s, server.health, server.stopped))

@@ -3,6 +3,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net/http"
@@ -99,7 +100,7 @@ func (i ids) Next(ctx context.Context, r *uidringv1.NextRequest) (*uidringv1.Nex
 	if err := i.large.enter(ctx, int64(r.N)); err != nil {
 		return nil, err
 	}
-	drawn, err := i.draw(ctx, r.Name, r.N)
+	drawn, err := i.service.Draw(ctx, callOf(ctx).caller, r.Name, cmp.Or(int(r.N), 1))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func (i ids) Next(ctx context.Context, r *uidringv1.NextRequest) (*uidringv1.Nex
 }
 
 func (i ids) Runs(ctx context.Context, r *uidringv1.RunsRequest) (*uidringv1.RunsResponse, error) {
-	drawn, err := i.draw(ctx, r.Name, r.N)
+	drawn, err := i.service.DrawRuns(ctx, callOf(ctx).caller, r.Name, cmp.Or(int(r.N), 1))
 	if err != nil {
 		return nil, err
 	}
@@ -124,13 +125,6 @@ func (i ids) Runs(ctx context.Context, r *uidringv1.RunsRequest) (*uidringv1.Run
 		runs[i] = &uidringv1.Run{First: int64(run.First), Count: run.N}
 	}
 	return &uidringv1.RunsResponse{Instance: drawn.Entry.Instance, Number: drawn.Entry.NextNumber(), Runs: runs}, nil
-}
-
-func (i ids) draw(ctx context.Context, name string, n int32) (*service.Drawn, error) {
-	if n == 0 {
-		n = 1
-	}
-	return i.service.Draw(ctx, callOf(ctx).caller, name, int(n))
 }
 
 func (i ids) Parse(ctx context.Context, r *uidringv1.ParseRequest) (*uidringv1.ParseResponse, error) {

@@ -9,11 +9,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"syscall"
 
 	"github.com/uidring/uidring/cmd/uidringd/config"
-	"github.com/uidring/uidring/cmd/uidringd/internal/deadline"
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/resp"
 	"github.com/uidring/uidring/cmd/uidringd/service"
@@ -102,7 +100,6 @@ func listenRedis(ctx context.Context, c *config.Config, trial bool, logger *slog
 type commands struct {
 	*resp.Server
 	listener net.Listener
-	stop     func() // ends deadlines
 }
 
 // serveRedis begins to serve the Redis protocol. It sends the error to ended when the listener
@@ -111,8 +108,7 @@ func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout
 	if l == nil {
 		return nil, nil
 	}
-	timed, stop := deadline.New(l, late(c.Limits))
-	run := &commands{listener: l, stop: sync.OnceFunc(stop), Server: resp.New(resp.Config{
+	run := &commands{listener: l, Server: resp.New(resp.Config{
 		Host: redisHost{s}, Logger: s.logger, HTTP: web,
 		MaxBytes: c.Limits.HeaderBytes, Read: c.Limits.Read, Write: c.Limits.Write, Idle: c.Limits.Idle,
 	})}
@@ -120,7 +116,7 @@ func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout
 		run.TLS = s.files.config()
 	}
 	go func() {
-		if err := run.Serve(s.doors.Also(timed)); err != nil {
+		if err := run.Serve(s.doors.Also(l)); err != nil {
 			ended <- err
 		}
 	}()
@@ -134,7 +130,6 @@ func (c *commands) shutdown(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
-	defer c.stop()
 	_ = c.listener.Close() // nobody is left to tell
 	return c.Shutdown(ctx)
 }

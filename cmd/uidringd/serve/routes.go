@@ -20,10 +20,7 @@ import (
 
 // under returns what answers requests under a config.
 func (s *server) under(c *config.Config) (*inForce, error) {
-	ids, err := service.New(s.set, admits(c, s.logger))
-	if err != nil {
-		return nil, err
-	}
+	ids := service.New(s.set, admits(c, s.logger))
 	status, err := uidstatus.New(s.set.Clocked(), uidstatus.Config{
 		Segments: s.set.Counters,
 		Hosts:    c.Hosts,
@@ -81,6 +78,7 @@ func admits(c *config.Config, logger *slog.Logger) service.Config {
 		Rate:        c.Limits.Requests,
 		Burst:       c.Limits.Burst,
 		IDs:         c.Limits.IDs,
+		RunIDs:      c.Limits.RunIDs,
 		Waiting:     c.Limits.Waiting,
 		Wait:        c.Limits.Wait,
 		Logger:      logger,

@@ -23,7 +23,6 @@ import (
 	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/cmd/uidringd/generators"
-	"github.com/uidring/uidring/cmd/uidringd/internal/deadline"
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 )
 
@@ -96,10 +95,8 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 	}()
 	unused := make([]byte, heapReserve)
 	defer runtime.KeepAlive(unused)
-	timed, stop := deadline.New(hinted(listener, redisListener, files), late(c.Limits))
-	defer stop()
 	seldomFull := rate.Sometimes{Interval: time.Second}
-	s.doors = gate.New(timed, gate.Limits{}, func(now gate.Counts) {
+	s.doors = gate.New(hinted(listener, redisListener, files), gate.Limits{}, func(now gate.Counts) {
 		seldomFull.Do(func() {
 			logger.Warn("too many connections: idle ones are ended, and those of an address without idle ones are refused",
 				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
@@ -166,11 +163,6 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 	s.stop(web, cut, redis)
 	<-ended
 	return nil
-}
-
-// late returns by how much a client may exceed the limits of time.
-func late(l config.Limits) time.Duration {
-	return max(10*time.Millisecond, min(time.Second, min(l.Read, l.Write, l.Idle)/8))
 }
 
 // stop ends the server. Requests that outlast the time to drain are cut off, which is

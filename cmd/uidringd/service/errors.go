@@ -99,7 +99,7 @@ var reasons = []struct {
 	{segment.ErrRewound, "its store has gone back"},
 	{segment.ErrUnknownTag, "its store has no such counter"},
 	{segment.ErrUnusable, "its counter is unusable as it is; see the log"},
-	{segment.ErrAway, "its store is away"},
+	{segment.ErrUnavailable, "its store is unavailable"},
 }
 
 // Reason says why a generator cannot issue ids, without the text of a driver, which may
@@ -111,7 +111,7 @@ func Reason(err error) string {
 		}
 	}
 	if network := net.Error(nil); errors.As(err, &network) {
-		return "its store is away"
+		return "its store is unavailable"
 	}
 	return "it cannot issue ids; see the log"
 }

@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/tls"
-	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -108,27 +106,13 @@ func newLimiters(perSecond float64, burst int, what string) *limiters {
 	return &limiters{rate.Limit(perSecond), burst, what, of}
 }
 
-func newGuard(config Config) (*guard, error) {
-	var faults []error
-	if !(config.Rate >= 0) || math.IsInf(config.Rate, 0) {
-		faults = append(faults, fmt.Errorf("service: Rate is %v, want more than 0, or 0 for no limit", config.Rate))
-	}
-	if config.Burst < 0 {
-		faults = append(faults, fmt.Errorf("service: Burst is %d, want 1 or more, or 0 for the requests of one second", config.Burst))
-	}
-	names := map[[sha256.Size]byte]string{}
-	for _, token := range config.Tokens {
-		if other, twice := names[token.Hash]; twice {
-			faults = append(faults, fmt.Errorf("service: tokens %q and %q have the same hash, want one of them", other, token.Name))
-		}
-		names[token.Hash] = token.Name
-	}
+func newGuard(config Config) *guard {
 	g := &guard{tokens: config.Tokens, clientCerts: config.ClientCerts, wrong: newLimiters(wrongPerSecond, wrongBurst, "wrong tokens")}
 	g.used, _ = lru.New[tokenOf, struct{}](mostCallers)
 	if config.Rate > 0 {
 		g.requests = newLimiters(config.Rate, cmp.Or(config.Burst, max(1, int(config.Rate))), "requests")
 	}
-	return g, errors.Join(faults...)
+	return g
 }
 
 // Admit returns whom the request comes from. The error is an [*Error] of kind

@@ -42,6 +42,11 @@ type Config struct {
 	// [DefaultIDs].
 	IDs int
 
+	// RunIDs is how many ids of a counter one request may ask for if the answer has runs;
+	// 0 is [DefaultRunIDs]. Ids of a counter are consecutive, so a million are few runs. It
+	// does not hold for an entry with MaxIDs or Rate.
+	RunIDs int
+
 	// Waiting is how many requests wait for ids at once, at most; 0 is
 	// [DefaultWaiting]. Each source of the catalog has an equal share, so that one whose
 	// store hangs leaves the others theirs. A request that finds its ids ready does not
@@ -59,6 +64,7 @@ type Config struct {
 // Defaults of a [Config].
 const (
 	DefaultIDs     = 10_000
+	DefaultRunIDs  = 1_000_000
 	DefaultWaiting = 1024
 	DefaultWait    = 2 * time.Second
 )
@@ -72,48 +78,34 @@ type Service struct {
 	drawn   sync.Map // of *limiters of callers' ids, by *catalog.Entry
 	wait    time.Duration
 	ids     int // of one request
+	runIDs  int // of one request for runs of a counter
 	log     *slog.Logger
 	seldom  rate.Sometimes
 }
 
-// New returns a service, or an error that names every fault of the config.
-func New(c catalog.Catalog, config Config) (*Service, error) {
-	var faults []error
-	if config.Waiting < 0 {
-		faults = append(faults, fmt.Errorf("service: Waiting is %d, want 1 or more, or 0 for %d", config.Waiting, DefaultWaiting))
-	}
-	if config.IDs < 0 {
-		faults = append(faults, fmt.Errorf("service: IDs is %d, want 1 or more, or 0 for %d", config.IDs, DefaultIDs))
-	}
-	if config.Wait < 0 {
-		faults = append(faults, fmt.Errorf("service: Wait is %v, want more than 0, or 0 for %v", config.Wait, DefaultWait))
-	}
-	guard, err := newGuard(config)
-	if err := errors.Join(append(faults, err)...); err != nil {
-		return nil, err
-	}
-	s := &Service{catalog: c, guard: guard, wait: config.Wait, ids: cmp.Or(config.IDs, DefaultIDs), log: config.Logger, seldom: rate.Sometimes{Interval: time.Second}}
-	if s.wait == 0 {
-		s.wait = DefaultWait
-	}
-	if s.log == nil {
-		s.log = slog.Default()
-	}
-	if config.Waiting == 0 {
-		config.Waiting = DefaultWaiting
+// New returns a service. The values are those of a checked config.
+func New(c catalog.Catalog, config Config) *Service {
+	s := &Service{
+		catalog: c,
+		guard:   newGuard(config),
+		wait:    cmp.Or(config.Wait, DefaultWait),
+		ids:     cmp.Or(config.IDs, DefaultIDs),
+		runIDs:  cmp.Or(config.RunIDs, DefaultRunIDs),
+		log:     cmp.Or(config.Logger, slog.Default()),
+		seldom:  rate.Sometimes{Interval: time.Second},
 	}
 	_, sources := c.Source("")
 	s.waiting = make([]places, max(1, sources))
 	for i := range s.waiting {
-		s.waiting[i].most = int64(max(1, config.Waiting/len(s.waiting)))
+		s.waiting[i].most = int64(max(1, cmp.Or(config.Waiting, DefaultWaiting)/len(s.waiting)))
 	}
-	return s, nil
+	return s
 }
 
 // Find returns the generator of a name, for a caller that may draw n ids from it.
 func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (*catalog.Entry, error) {
 	var entry *catalog.Entry
-	err := s.within(ctx, caller, name, n, func(_ context.Context, e *catalog.Entry) error {
+	err := s.within(ctx, caller, name, n, s.most, func(_ context.Context, e *catalog.Entry) error {
 		entry = e
 		return nil
 	})
@@ -125,9 +117,18 @@ func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (
 // Draw counts n ids of the caller, also if it fails then, and refuses more than the
 // entry's Rate and Burst with an error of kind [TooManyRequests].
 func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
+	return s.draw(ctx, caller, name, n, s.most)
+}
+
+// DrawRuns is Draw for an answer in runs: of a counter, it draws up to Config.RunIDs ids.
+func (s *Service) DrawRuns(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
+	return s.draw(ctx, caller, name, n, s.mostInRuns)
+}
+
+func (s *Service) draw(ctx context.Context, caller Caller, name string, n int, most func(*catalog.Entry) int) (*Drawn, error) {
 	d := pool.Get().(*Drawn)
 	counted := false
-	err := s.within(ctx, caller, name, n, func(ctx context.Context, e *catalog.Entry) error {
+	err := s.within(ctx, caller, name, n, most, func(ctx context.Context, e *catalog.Entry) error {
 		if e.Rate > 0 && !counted {
 			if err := s.limitersOf(e).take(caller.key, n); err != nil {
 				return err
@@ -154,11 +155,19 @@ func (s *Service) limitersOf(e *catalog.Entry) *limiters {
 // most returns how many ids a request may ask e for.
 func (s *Service) most(e *catalog.Entry) int { return cmp.Or(e.MaxIDs, s.ids) }
 
+// mostInRuns returns how many ids a request may ask e for if the answer has runs.
+func (s *Service) mostInRuns(e *catalog.Entry) int {
+	if counter := e.Layout == nil; counter && e.MaxIDs == 0 && e.Rate == 0 {
+		return max(s.runIDs, s.ids)
+	}
+	return s.most(e)
+}
+
 // within calls f with the named generator, if a request may have n ids of it. First f may
 // not wait: its context has ended. If f has to, within calls f again, which then may wait
 // as long as the limits allow. within calls f once more if the generator was closed
 // meanwhile, as the counter of an idle tag is.
-func (s *Service) within(ctx context.Context, caller Caller, name string, n int, f func(context.Context, *catalog.Entry) error) error {
+func (s *Service) within(ctx context.Context, caller Caller, name string, n int, most func(*catalog.Entry) int, f func(context.Context, *catalog.Entry) error) error {
 	if !caller.May(name) {
 		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
 	}
@@ -167,8 +176,8 @@ func (s *Service) within(ctx context.Context, caller Caller, name string, n int,
 		switch {
 		case err != nil:
 			return err
-		case n < 1 || n > s.most(entry):
-			return Invalid("n is %d, want 1 to %d for %q", n, s.most(entry), name)
+		case n < 1 || n > most(entry):
+			return Invalid("n is %d, want 1 to %d for %q", n, most(entry), name)
 		}
 		return f(ctx, entry)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/catalog"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -81,10 +82,7 @@ func newService(t *testing.T, c catalog.Catalog, config Config) *Service {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	s, err := New(c, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := New(c, config)
 	return s
 }
 
@@ -95,6 +93,39 @@ func kindOf(t *testing.T, err error) Kind {
 		t.Fatalf("error %v is no *Error", err)
 	}
 	return e.Kind
+}
+
+// TestMostIDs asks for as many ids as the limits allow, and for one more.
+func TestMostIDs(t *testing.T) {
+	layout := bits.Default()
+	for _, test := range []struct {
+		name        string
+		entry       *catalog.Entry
+		config      Config
+		ids, runIDs int
+	}{
+		{"counter", &catalog.Entry{}, Config{}, DefaultIDs, DefaultRunIDs},
+		{"counter, with limits", &catalog.Entry{}, Config{IDs: 10, RunIDs: 20}, 10, 20},
+		{"counter, more ids than run ids", &catalog.Entry{}, Config{IDs: 30, RunIDs: 20}, 30, 30},
+		{"counter with a limit of its own", &catalog.Entry{MaxIDs: 5}, Config{}, 5, 5},
+		{"counter with a rate", &catalog.Entry{Rate: 1}, Config{}, DefaultIDs, DefaultIDs},
+		{"ids of a layout", &catalog.Entry{Layout: &layout}, Config{}, DefaultIDs, DefaultIDs},
+	} {
+		test.entry.Name, test.entry.Claimer = "a", counting(0)
+		s := newService(t, &one{entry: test.entry}, test.config)
+		for _, c := range []struct {
+			most int
+			draw func(context.Context, Caller, string, int) (*Drawn, error)
+		}{{test.ids, s.Draw}, {test.runIDs, s.DrawRuns}} {
+			if _, err := c.draw(t.Context(), Caller{}, "a", c.most+1); err == nil || kindOf(t, err) != BadRequest {
+				t.Errorf("%s: %d ids: %v, want a refusal", test.name, c.most+1, err)
+			}
+			// A rate has its own refusals.
+			if d, err := c.draw(t.Context(), Caller{}, "a", c.most); test.entry.Rate == 0 && (err != nil || d.n != int64(c.most)) {
+				t.Errorf("%s: %d ids: %v", test.name, c.most, err)
+			}
+		}
+	}
 }
 
 // TestRuns compares the answer's runs with the ids that were claimed.
@@ -348,7 +379,7 @@ func TestErrors(t *testing.T) {
 func TestLogSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		s := newService(t, &one{err: errors.New("away")}, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		s := newService(t, &one{err: errors.New("unavailable")}, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		for range 1000 {
 			s.Draw(t.Context(), Caller{}, "a", 1)
 			time.Sleep(10 * time.Millisecond)
@@ -357,15 +388,4 @@ func TestLogSeldom(t *testing.T) {
 			t.Errorf("%d lines in 10 s", lines)
 		}
 	})
-}
-
-func TestConfig(t *testing.T) {
-	_, err := New(&one{}, Config{Waiting: -1, Wait: -1, Rate: -1, Burst: -1, Tokens: []Token{{Name: "x"}, {Name: "y"}}})
-	for _, want := range []string{
-		"Waiting is -1, want", "Wait is -1ns, want", "Rate is -1, want", "Burst is -1, want", `tokens "x" and "y" have the same hash`,
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error is %v, want %q in it", err, want)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package stores
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 
@@ -48,9 +47,9 @@ func OpenCounters(ctx context.Context, dsn, origin, table string, create bool, l
 	}
 	c := &Counters{Name: db.Name, place: place, db: db, close: db.Close}
 	if table == Sequence {
-		c.Store, c.table, c.next = segmentsql.Sequence(db.DB, segmentsql.WithLogger(logger)), "SEQUENCE", "next_id"
+		c.Store, c.table, c.next = segmentsql.Sequence(db.DB, segmentsql.Config{Logger: logger}), "SEQUENCE", "next_id"
 	} else {
-		c.Store, c.table, c.next = segmentsql.LeafAlloc(db.DB, segmentsql.WithLogger(logger)), "leaf_alloc", "max_id"
+		c.Store, c.table, c.next = segmentsql.LeafAlloc(db.DB, segmentsql.Config{Logger: logger}), "leaf_alloc", "max_id"
 	}
 	return c, nil
 }
@@ -66,7 +65,7 @@ func redisCounters(ctx context.Context, place database.Place, logger *slog.Logge
 	if err != nil {
 		return nil, place.Fault(s.name, err)
 	}
-	store := segmentredis.New(client, segmentredis.WithPrefix(cmp.Or(s.prefix, segmentredis.DefaultPrefix)), segmentredis.WithLogger(logger))
+	store := segmentredis.New(client, segmentredis.Config{Prefix: s.prefix, Logger: logger})
 	return &Counters{Store: store, Name: s.name, place: place, close: client.Close}, nil
 }
 

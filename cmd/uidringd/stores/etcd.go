@@ -21,7 +21,7 @@ func etcd(text string) (*database.Store, error) {
 	a := read(text, "2379")
 	config := a.etcd()
 	prefix := cmp.Or(strings.TrimSuffix(a.path, "/"), workeretcd.DefaultPrefix)
-	if err := errors.Join(a.end("timeout, tls, ca, cert or key"), workeretcd.NewStore(new(clientv3.Client), prefix).Check()); err != nil {
+	if err := errors.Join(a.end("timeout, tls, ca, cert or key"), workeretcd.NewStore(new(clientv3.Client), workeretcd.Config{Prefix: prefix}).Check()); err != nil {
 		return nil, err
 	}
 	return &database.Store{Name: a.name(), Timeout: config.DialTimeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
@@ -35,7 +35,7 @@ func etcd(text string) (*database.Store, error) {
 		if _, err := client.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()); err != nil {
 			return nil, nil, errors.Join(err, client.Close())
 		}
-		return workeretcd.NewStore(client, prefix), client.Close, nil
+		return workeretcd.NewStore(client, workeretcd.Config{Prefix: prefix}), client.Close, nil
 	}}, nil
 }
 

@@ -30,8 +30,8 @@ func kubernetes(text string) (*database.Store, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = a.take("kubeconfig")
 	client := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.take("context")})
-	namespace, prefix := u.Hostname(), cmp.Or(strings.Trim(u.Path, "/"), workerkube.DefaultPrefix)
-	example := workerkube.NewStore(new(rest.Config), cmp.Or(namespace, "default"), prefix)
+	namespace, prefix := u.Hostname(), strings.Trim(u.Path, "/")
+	example := workerkube.NewStore(new(rest.Config), workerkube.Config{Namespace: cmp.Or(namespace, "default"), Prefix: prefix})
 	if err := errors.Join(a.end("timeout, kubeconfig or context"), example.Check()); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func kubernetes(text string) (*database.Store, error) {
 			return nil, nil, err
 		}
 		end := func() error { net.CloseIdleConnectionsFor(transport); return nil }
-		store := workerkube.NewStore(config, namespace, prefix)
+		store := workerkube.NewStore(config, workerkube.Config{Namespace: namespace, Prefix: prefix})
 		err = store.Check()
 		if err == nil {
 			_, _, err = store.Read(ctx, 0, time.Minute)

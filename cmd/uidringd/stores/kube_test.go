@@ -10,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/stores"
 	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 func TestKube(t *testing.T) {
@@ -30,8 +31,8 @@ func TestKube(t *testing.T) {
 		"kube://orders":                                    "a right is missing: get of leases.coordination.k8s.io in the namespace \"orders\"",
 		"kube://orders?context=none":                       `context "none" does not exist`,
 		"kube://orders?kubeconfig=/none.yaml":              "/none.yaml",
-		"kube://orders/a/b":                                `prefix: "a/b"`,
-		"kube://Orders_7":                                  `namespace: "Orders_7"`,
+		"kube://orders/a/b":                                `Prefix: "a/b"`,
+		"kube://Orders_7":                                  `Namespace: "Orders_7"`,
 		"kube://user:secret@orders":                        "the URL does not parse; want kube://namespace",
 		"kube://orders:6443":                               "the URL does not parse; want kube://namespace",
 		"kube://orders?timeout=1m&replicas=2":              `unknown option "replicas"`,
@@ -56,7 +57,7 @@ func TestKube(t *testing.T) {
 
 // open opens a store, and returns why it does not open.
 func open(t *testing.T, dsn string) error {
-	open, err := stores.At(dsn, "the test").Leases(t.Context())
+	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.Config{})
 	if err == nil {
 		closes(t, open)
 	}

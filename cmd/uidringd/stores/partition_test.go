@@ -100,7 +100,7 @@ func TestKubeDroppedSilently(t *testing.T) {
 
 // test drops the connections of a holder, and heals them.
 func (d *dropper) test(t *testing.T, dsn string) {
-	open, err := stores.At(dsn, "test").Leases(t.Context(), lease.WithExpiry(2*time.Second), lease.WithLogger(slog.New(slog.DiscardHandler)))
+	open, err := stores.At(dsn, "test").Leases(t.Context(), lease.Config{Expiry: 2 * time.Second, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// However long etcd is away, whether its host refuses connections or answers nothing, the
+// However long etcd is unavailable, whether its host refuses connections or answers nothing, the
 // next attempt to connect begins within 9 seconds.
 func TestEtcdIsTriedAgain(t *testing.T) {
 	for name, dial := range map[string]func() (net.Conn, error){

@@ -1,7 +1,6 @@
 package stores
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -60,8 +59,8 @@ func redisServers(text string) (*database.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefix := cmp.Or(s.prefix, workerredis.DefaultPrefix)
-	if err := workerredis.NewStore(new(redis.Client), prefix).Check(); err != nil {
+	keys := workerredis.Config{Prefix: s.prefix}
+	if err := workerredis.NewStore(new(redis.Client), keys).Check(); err != nil {
 		return nil, err
 	}
 	return &database.Store{Name: s.name, Timeout: s.timeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
@@ -69,7 +68,7 @@ func redisServers(text string) (*database.Store, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		return workerredis.NewStore(client, prefix), client.Close, nil
+		return workerredis.NewStore(client, keys), client.Close, nil
 	}}, nil
 }
 

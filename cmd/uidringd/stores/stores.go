@@ -13,8 +13,8 @@
 //
 //	place := stores.At(dsn, "worker.url")
 //	err := place.Check()                 // what is wrong with the DSN; connects to nothing
-//	open, err := place.Leases(ctx, opts...)
-//	gen, err := uid.NewCached(ctx, open, uid.Config{})
+//	open, err := place.Leases(ctx, config)
+//	gen, err := uid.NewCached(ctx, open, uid.CachedConfig{})
 //	…
 //	err = gen.Close()
 //	err = open.Close()

@@ -56,7 +56,7 @@ func give(t *testing.T, dsn string) {
 
 func at(t *testing.T, dsn string) *database.Leases {
 	t.Helper()
-	node := lease.WithNode(lease.Node{Host: "here", Port: "1", Type: lease.NodeActual})
+	node := lease.Config{Node: lease.Node{Host: "here", Port: "1", Type: lease.NodeActual}}
 	open, err := stores.At(dsn, "the test").Leases(t.Context(), node)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +74,7 @@ func closes(t *testing.T, open *database.Leases) {
 // refused opens a store that does not open. It returns the error, which has no secret.
 func refused(t *testing.T, dsn string) error {
 	t.Helper()
-	open, err := stores.At(dsn, "the test").Leases(t.Context())
+	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.Config{})
 	if err == nil {
 		closes(t, open)
 		t.Fatalf("%s opens", dsn)
@@ -92,7 +92,7 @@ func TestEtcd(t *testing.T) {
 	members := servertest.StartEtcd(t, 1)
 	host := strings.TrimPrefix(members[0].Endpoint, "http://")
 	give(t, "etcd://"+host)
-	give(t, "etcd://"+servertest.Addresses(t, 1)[0]+","+host+"/other") // a member may be away
+	give(t, "etcd://"+servertest.Addresses(t, 1)[0]+","+host+"/other") // a member may be unavailable
 
 	secure, options := front(t, host)
 	give(t, "etcd://"+secure+"/secure?"+options.Encode())
@@ -148,7 +148,7 @@ func TestRedisCluster(t *testing.T) {
 	node.Command(t, "CLUSTER ADDSLOTSRANGE 0 16383")
 	servertest.Eventually(t, "the cluster is up", func() bool { return strings.Contains(node.Command(t, "CLUSTER INFO"), "cluster_state:ok") })
 	give(t, "redis://"+node.Address()+"?cluster=true")
-	give(t, "redis://"+node.Address()+","+servertest.Addresses(t, 1)[0]) // a node may be away
+	give(t, "redis://"+node.Address()+","+servertest.Addresses(t, 1)[0]) // a node may be unavailable
 }
 
 func TestRedisSentinel(t *testing.T) {
@@ -167,7 +167,7 @@ func TestZooKeeper(t *testing.T) {
 	servers := servertest.StartZooKeeper(t, 1, nil)
 	host := servers[0].Address
 	give(t, "zk://"+host)
-	give(t, "zk://"+servertest.Addresses(t, 1)[0]+","+host+"/chroot/ids") // a member may be away
+	give(t, "zk://"+servertest.Addresses(t, 1)[0]+","+host+"/chroot/ids") // a member may be unavailable
 	give(t, "zk://ids:secret@"+host+"/private?session=2s")
 	give(t, "zk://ids:secret@"+host+"/private")
 	other := at(t, "zk://ids:wrong@"+host+"/private")
@@ -183,8 +183,8 @@ func TestZooKeeper(t *testing.T) {
 	refused(t, "zk://"+secure+"?"+options.Encode())
 }
 
-// Who is away, or is no such store, is an error in time.
-func TestAway(t *testing.T) {
+// Who is unavailable, or is no such store, is an error in time.
+func TestUnavailable(t *testing.T) {
 	nobody := servertest.Addresses(t, 1)[0]
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and says nothing
 	if err != nil {
@@ -200,7 +200,7 @@ func TestAway(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errStopped)
-		if _, err := stores.At(scheme+"://"+nobody, "the test").Leases(ctx); !errors.Is(err, errStopped) {
+		if _, err := stores.At(scheme+"://"+nobody, "the test").Leases(ctx, lease.Config{}); !errors.Is(err, errStopped) {
 			t.Errorf("%v, want the cause of the context's end", err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidring/cli"
 	"github.com/uidring/uidring/cmd/uidringd/stores"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // What is wrong with a URL is said at once, nothing is connected, and no part of a
@@ -45,14 +46,14 @@ func TestURLs(t *testing.T) {
 		"etcd://user@a":                     {"want user and password, or neither"},
 		"zk://:secret@a":                    {"want user and password, or neither"},
 		"etcd://a//x/":                      nil,
-		"etcd://a/x%00":                     {`prefix "/x\x00"`},
-		"zk://a/x//y":                       {`path "/x//y"`},
+		"etcd://a/x%00":                     {`Prefix is "/x\x00"`},
+		"zk://a/x//y":                       {`Path is "/x//y"`},
 		"redis://a/x":                       {`invalid database number: "x"`},
 		"redis://a?pool_size=x":             {"pool_size"},
 		"redis://a?frobnicate=1":            {"unexpected option: frobnicate"},
 		"redis://a,b/1?frobnicate=1":        {"unexpected option: frobnicate"},
 		"redis://a,b?master_name=m&db=x":    {"invalid database number"},
-		"redis://a?prefix=workers":          {`prefix "workers"`, "hash tag"},
+		"redis://a?prefix=workers":          {`Prefix is "workers"`, "hash tag"},
 		"redis://a?cluster=1":               {"option cluster=1: want true or false"},
 		"redis://u:sec#ret@a":               {"percent-encoded"},
 		"redis://u:sec/ret@a":               {"percent-encoded"},
@@ -81,7 +82,7 @@ func TestURLs(t *testing.T) {
 					t.Errorf("%v shows a part of the password", err)
 				}
 			}
-			if _, err := stores.At(url, "worker.url").Leases(t.Context()); !errors.As(err, &usage) {
+			if _, err := stores.At(url, "worker.url").Leases(t.Context(), lease.Config{}); !errors.As(err, &usage) {
 				t.Errorf("%v, want what Check says", err)
 			}
 		})

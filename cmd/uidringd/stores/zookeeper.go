@@ -24,7 +24,7 @@ func zooKeeper(text string) (*database.Store, error) {
 	var user, password string
 	a.credentials(&user, &password)
 	path := cmp.Or(strings.TrimSuffix(a.path, "/"), workerzk.DefaultPath)
-	if err := errors.Join(a.end("timeout, session, tls, ca, cert or key"), workerzk.NewStore(new(zk.Conn), path).Check()); err != nil {
+	if err := errors.Join(a.end("timeout, session, tls, ca, cert or key"), workerzk.NewStore(new(zk.Conn), workerzk.Config{Path: path}).Check()); err != nil {
 		return nil, err
 	}
 	return &database.Store{Name: a.name(), Timeout: timeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
@@ -44,7 +44,7 @@ func zooKeeper(text string) (*database.Store, error) {
 		if err := c.start(ctx, user, password); err != nil {
 			return nil, nil, errors.Join(err, c.end())
 		}
-		return workerzk.NewStore(c.Conn, path, acl...), c.end, nil
+		return workerzk.NewStore(c.Conn, workerzk.Config{Path: path, ACL: acl}), c.end, nil
 	}}, nil
 }
 

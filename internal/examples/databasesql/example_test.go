@@ -16,6 +16,7 @@ import (
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 func Example() {
@@ -34,7 +35,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	gen, err := uid.NewCached(ctx, worker.NewLeaser(onPool), uid.Config{})
+	gen, err := uid.NewCached(ctx, worker.NewLeaser(onPool, lease.Config{}), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/internal/examples/entschema"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // TestFields: ent finds no fault with the fields.
@@ -51,7 +52,7 @@ func TestHook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gen, err := uid.NewCached(t.Context(), worker.NewLeaser(handle), uid.Config{})
+	gen, err := uid.NewCached(t.Context(), worker.NewLeaser(handle, lease.Config{}), uid.CachedConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,5 +25,5 @@ func Generator(ctx context.Context, pool *pgxpool.Pool, table string) (*uid.Cach
 	if err != nil {
 		return nil, fmt.Errorf("open a handle on the pool: %w", err)
 	}
-	return uid.NewCached(ctx, lease.New(worker.NewStore(handle, worker.WithTable(table))), uid.Config{})
+	return uid.NewCached(ctx, lease.New(worker.NewStore(handle, worker.StoreConfig{Table: table}), lease.Config{}), uid.CachedConfig{})
 }

@@ -35,7 +35,7 @@ import (
 type config struct {
 	Address  string `env:"ADDRESS" envDefault:"127.0.0.1:8080"`
 	Database string `env:"DATABASE" envDefault:"service.db"`
-	ids      uid.Config
+	ids      uid.CachedConfig
 }
 
 // Order is a row. Its key is made by the generator, since it is a uid.ID.
@@ -91,12 +91,12 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 
 	starting, cancel := context.WithTimeout(ctx, 10*time.Second) // for the start only
 	defer cancel()
-	gen, err := uid.NewCached(starting, worker.NewLeaser(db, lease.WithLogger(logger)), c.ids)
+	gen, err := uid.NewCached(starting, worker.NewLeaser(db, lease.Config{Logger: logger}), c.ids)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, gen.Close()) }() // gives the number back
-	if err := errors.Join(db.Use(uidgorm.New(gen)), db.AutoMigrate(&Order{})); err != nil {
+	if err := errors.Join(db.Use(uidgorm.New(gen, uidgorm.Config{})), db.AutoMigrate(&Order{})); err != nil {
 		return err
 	}
 

@@ -123,7 +123,7 @@ func TestService(t *testing.T) {
 // without ids takes no order.
 func TestDocument(t *testing.T) {
 	db, gen := open(t, filepath.Join(t.TempDir(), "service.db")), uidtest.Sequence(t, 1000)
-	if err := errors.Join(db.Use(uidgorm.New(gen)), db.AutoMigrate(&Order{})); err != nil {
+	if err := errors.Join(db.Use(uidgorm.New(gen, uidgorm.Config{})), db.AutoMigrate(&Order{})); err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(routes(db, nil, http.NotFoundHandler()))
@@ -212,7 +212,7 @@ func open(t *testing.T, file string) *gorm.DB {
 // leaseOf returns the state of the only number that was ever leased.
 func leaseOf(t *testing.T, file string) lease.State {
 	t.Helper()
-	rows, err := worker.NewLeaser(open(t, file)).Leases(t.Context(), 0)
+	rows, err := worker.NewLeaser(open(t, file), lease.Config{}).Leases(t.Context(), 0)
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("leases %v, %v, want one", rows, err)
 	}

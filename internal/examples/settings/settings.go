@@ -1,7 +1,7 @@
 // Package settings is an example of how an app keeps the configuration of its
 // generator in a file of JSON or YAML and in environment variables.
 //
-// [uid.Config] has fields of functions and no tags. So the app has a struct of
+// [uid.CachedConfig] has fields of functions and no tags. So the app has a struct of
 // its own, with the settings that it offers, under names of its own. Durations
 // are text, such as 24h: a bare number would not say of what. Both readers
 // refuse what they do not know, since a setting that is misspelt would else be
@@ -66,10 +66,10 @@ func (s Settings) Override(environ []string) (Settings, error) {
 
 // Config returns what the generators of package uid take. An error names the
 // setting. Ranges are checked by [uid.NewCached], which names the field.
-func (s Settings) Config() (uid.Config, error) {
+func (s Settings) Config() (uid.CachedConfig, error) {
 	maxBorrow, err := duration("max_borrow", s.MaxBorrow)
 	maxAge, err2 := duration("max_age", s.MaxAge)
-	return uid.Config{
+	return uid.CachedConfig{
 		Layout:        s.Layout,
 		BoostPower:    s.BoostPower,
 		PaddingFactor: s.PaddingFactor,

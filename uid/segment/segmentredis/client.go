@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -13,14 +12,8 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-var (
-	// ErrReplica is matched when a request reached a replica.
-	ErrReplica = errors.New("segmentredis: the server is a replica, want the master")
-
-	// ErrConfig is matched when the client or the prefix is not usable. It matches
-	// [segment.ErrConfig].
-	ErrConfig = fmt.Errorf("segmentredis: %w", segment.ErrConfig)
-)
+// ErrReplica is matched when a request reached a replica.
+var ErrReplica = errors.New("segmentredis: the server is a replica, want the master")
 
 // once is a command that the client sends at most once.
 type once struct{ *redis.Cmd }
@@ -69,17 +62,7 @@ func (s *Store) named(tag string, err error) error {
 func (s *Store) keys() [2]string { return [2]string{s.prefix + ":next", s.prefix + ":tags"} }
 
 func (s *Store) check() error {
-	var faults []error
-	if v := reflect.ValueOf(s.client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		faults = append(faults, fmt.Errorf("%w: the client is nil", ErrConfig))
-	}
-	if _, ok := s.client.(*redis.Ring); ok {
-		faults = append(faults, fmt.Errorf("%w: the client is a *redis.Ring, want a *redis.Client or a *redis.ClusterClient", ErrConfig))
-	}
-	if err := redisstore.CheckPrefix(s.prefix, DefaultPrefix); err != nil {
-		faults = append(faults, fmt.Errorf("%w: %w", ErrConfig, err))
-	}
-	return errors.Join(faults...)
+	return redisstore.Check("segmentredis", segment.ErrConfig, s.client, s.prefix, DefaultPrefix)
 }
 
 // answer is the list that a script returned.

@@ -1,7 +1,7 @@
 // Package segmentredis keeps the counters of package segment in Redis.
 //
 //	client := redis.NewClient(&redis.Options{Addr: address})
-//	gen, err := segment.New(ctx, segmentredis.New(client), "orders", segment.Config{})
+//	gen, err := segment.New(ctx, segmentredis.New(client, segmentredis.Config{}), "orders", segment.Config{})
 //
 // Redis 6.2 or later, or Valkey, as a single server, with Sentinel, or as a cluster.
 // Make a counter once, with [Store.Create]. Leave segment.Config.Create false in

@@ -15,7 +15,7 @@ func Example() {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
 	defer client.Close()
 
-	gen, err := segment.New(ctx, segmentredis.New(client), "orders", segment.Config{})
+	gen, err := segment.New(ctx, segmentredis.New(client, segmentredis.Config{}), "orders", segment.Config{})
 	if err != nil {
 		fmt.Println(err) // such as segment.ErrUnknownTag
 		return
@@ -29,6 +29,6 @@ func ExampleStore_Create() {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379"})
 	defer client.Close()
 
-	err := segmentredis.New(client).Create(context.Background(), "orders", 1, segment.DefaultStep)
+	err := segmentredis.New(client, segmentredis.Config{}).Create(context.Background(), "orders", 1, segment.DefaultStep)
 	fmt.Println(err)
 }

@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) {
 	segmenttest.Child(func(address string) (segment.Store, error) {
 		address, prefix, _ := strings.Cut(address, " ")
-		return segmentredis.New(redis.NewClient(&redis.Options{Addr: address}), segmentredis.WithPrefix(prefix)), nil
+		return segmentredis.New(redis.NewClient(&redis.Options{Addr: address}), segmentredis.Config{Prefix: prefix}), nil
 	})
 	goleak.VerifyTestMain(m)
 }

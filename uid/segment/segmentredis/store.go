@@ -18,7 +18,7 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// DefaultPrefix is what the keys begin with unless [WithPrefix] says otherwise.
+// DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "{uidring}:segments"
 
 // Store is a [segment.Store] in Redis. Make one with [New]. It is safe for
@@ -40,30 +40,27 @@ var (
 	_ segment.Lister   = (*Store)(nil)
 )
 
-// Option changes how a [Store] is made.
-type Option func(*Store)
+// Config configures a [Store]. The zero Config is the default, and so is every zero
+// field. Errors match [segment.ErrConfig].
+type Config struct {
+	// Prefix is what the keys begin with: UTF-8 without NUL that contains a hash tag, such
+	// as {orders}. Empty is DefaultPrefix. All processes that share counters use the same
+	// Prefix.
+	Prefix string
 
-// WithPrefix sets the prefix of the keys: UTF-8 without NUL that contains a hash tag,
-// such as {orders}. All processes that share counters use the same prefix.
-func WithPrefix(prefix string) Option { return func(s *Store) { s.prefix = prefix } }
-
-// WithLogger sets the logger for warnings, such as that the server can lose writes. The
-// default is [slog.Default]. No request waits for its handler.
-func WithLogger(logger *slog.Logger) Option { return func(s *Store) { s.logger = logger } }
+	// Logger receives warnings, such as that the server can lose writes; nil is
+	// [slog.Default]. No request waits for its handler.
+	Logger *slog.Logger
+}
 
 // New returns the store of the counters in a Redis, without calling Redis. The methods
-// report all faults of the client and the options. The caller closes client after the
+// report all faults of the client and the config. The caller closes client after the
 // last generator.
 //
 // client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient.
-// A *redis.Ring is refused: it moves keys to another server when one is away.
-func New(client redis.UniversalClient, options ...Option) *Store {
-	s := &Store{client: client, prefix: DefaultPrefix}
-	for _, option := range options {
-		option(s)
-	}
-	s.logger = cmp.Or(s.logger, slog.Default())
-	return s
+// A *redis.Ring is refused: it moves keys to another server when one is unavailable.
+func New(client redis.UniversalClient, config Config) *Store {
+	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix), logger: cmp.Or(config.Logger, slog.Default())}
 }
 
 // String names the keys.

@@ -26,12 +26,11 @@ func TestConformance(t *testing.T) {
 	s := start(t)
 	segmenttest.Run(t, func(t *testing.T) segmenttest.Backend {
 		prefix := fmt.Sprintf("{test %d}:segments", prefixes.Add(1))
-		with := segmentredis.WithPrefix(prefix)
-		quiet := segmentredis.WithLogger(slog.New(slog.DiscardHandler))
+		config := segmentredis.Config{Prefix: prefix, Logger: slog.New(slog.DiscardHandler)}
 		operator := s.client(t)
 		return segmenttest.Backend{
 			Address: s.Address() + " " + prefix,
-			Store:   func(t *testing.T) segment.Store { return segmentredis.New(s.client(t), with, quiet) },
+			Store:   func(t *testing.T) segment.Store { return segmentredis.New(s.client(t), config) },
 			Set: func(t *testing.T, tag string, next int64) {
 				must(t, operator.HSet(t.Context(), prefix+":next", tag, next).Err())
 				must(t, operator.HSet(t.Context(), prefix+":tags", tag, fmt.Sprint(next, 10, 0)).Err())
@@ -42,7 +41,7 @@ func TestConformance(t *testing.T) {
 			},
 			Faulty: func(t *testing.T) (segment.Store, segmenttest.Faults) {
 				client, wire := s.wired(t)
-				return segmentredis.New(client, with, quiet), wire.faults()
+				return segmentredis.New(client, config), wire.faults()
 			},
 		}
 	})
@@ -57,7 +56,7 @@ const (
 // reserved.
 func open(t *testing.T, client redis.UniversalClient) *segmentredis.Store {
 	t.Helper()
-	s := segmentredis.New(client, segmentredis.WithLogger(slog.New(slog.DiscardHandler)))
+	s := segmentredis.New(client, segmentredis.Config{Logger: slog.New(slog.DiscardHandler)})
 	must(t, s.Create(t.Context(), "orders", 1, 10))
 	want(t, s, 100, 1)
 	return s
@@ -140,7 +139,7 @@ func TestVanishedUnderGenerator(t *testing.T) {
 	for {
 		id, err := gen.Next()
 		if err != nil {
-			if !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrAway) {
+			if !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
 				t.Errorf("Next() = %v, want ErrRewound", err)
 			}
 			break
@@ -177,7 +176,7 @@ func TestReplica(t *testing.T) {
 	host, port, _ := strings.Cut(master.Address(), ":")
 	for _, readOnly := range []string{"yes", "no"} {
 		client := start(t, "--replicaof", host+" "+port, "--replica-read-only", readOnly).client(t)
-		store := segmentredis.New(client)
+		store := segmentredis.New(client, segmentredis.Config{})
 		_, _, err := store.Reserve(t.Context(), "orders", 1)
 		_, listed := store.List(t.Context())
 		for _, err := range []error{err, listed, store.Create(t.Context(), "invoices", 1, 1)} {
@@ -215,7 +214,7 @@ func TestWarning(t *testing.T) {
 		{append([]string{"--rename-command", "CONFIG", "hidden"}, servertest.Durable...), "not shown"},
 	} {
 		var log logged.Text
-		store := segmentredis.New(start(t, c.args...).client(t), segmentredis.WithLogger(log.Logger()))
+		store := segmentredis.New(start(t, c.args...).client(t), segmentredis.Config{Logger: log.Logger()})
 		for range 2 {
 			_, _, _ = store.Reserve(t.Context(), "orders", 1)
 		}
@@ -229,7 +228,7 @@ func TestWarning(t *testing.T) {
 }
 
 // A server with replicas is warned of, since a failover undoes writes. A server that was
-// away is asked for its settings later.
+// unavailable is asked for its settings later.
 func TestWarningLater(t *testing.T) {
 	s := start(t, servertest.Durable...)
 	host, port, _ := strings.Cut(s.Address(), ":")
@@ -240,24 +239,24 @@ func TestWarningLater(t *testing.T) {
 	})
 	var log logged.Text
 	client, wire := s.wired(t)
-	store := segmentredis.New(client, segmentredis.WithLogger(log.Logger()))
+	store := segmentredis.New(client, segmentredis.Config{Logger: log.Logger()})
 	wire.set(func() { wire.cut = true })
 	if _, _, err := store.Reserve(t.Context(), "orders", 1); err == nil || errors.Is(err, segment.ErrUnknownTag) {
-		t.Errorf("Reserve() = %v of a server that is away", err)
+		t.Errorf("Reserve() = %v of a server that is unavailable", err)
 	}
 	wire.set(func() { wire.cut = false })
 	_, _, _ = store.Reserve(t.Context(), "orders", 1)
 	servertest.Eventually(t, "a warning", func() bool { return log.Count("replicas, and a failover") == 1 })
 }
 
-// What is wrong with a counter is an error that names it, and not that the server is away.
+// What is wrong with a counter is an error that names it, and not that the server is unavailable.
 func TestWrongCounter(t *testing.T) {
 	client := start(t).client(t)
 	store := open(t, client)
 	must(t, store.Create(t.Context(), "last", 1<<62, 1<<62))
 	wantErr := func(what string, err, want error, text string) {
 		t.Helper()
-		if !errors.Is(err, want) || errors.Is(err, segment.ErrAway) || !strings.Contains(err.Error(), text) {
+		if !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v, want %v with %q", what, err, want, text)
 		}
 	}
@@ -272,15 +271,15 @@ func TestWrongCounter(t *testing.T) {
 		t.Errorf("without memory: %v, want that of the server", err)
 	}
 	do(t, client, "DEL "+next, "SET "+next+" 5")
-	_, err = segment.New(t.Context(), segmentredis.New(client), "orders", segment.Config{})
+	_, err = segment.New(t.Context(), segmentredis.New(client, segmentredis.Config{}), "orders", segment.Config{})
 	wantErr("a key that is no hash", err, segment.ErrUnusable, "WRONGTYPE")
 	_, _, err = store.Reserve(t.Context(), "orders", 1)
 	wantErr("a key that is no hash", err, segment.ErrUnusable, `"orders" in redis`)
-	_, err = segment.New(t.Context(), segmentredis.New(nil), "orders", segment.Config{})
-	wantErr("no client", err, segment.ErrConfig, "the client is nil")
+	_, err = segment.New(t.Context(), segmentredis.New(nil, segmentredis.Config{}), "orders", segment.Config{})
+	wantErr("no client", err, segment.ErrConfig, "client is nil")
 	var log logged.Text
 	do(t, client, "DEL "+next+" "+tags, "HSET "+next+" orders 77")
-	store = segmentredis.New(client, segmentredis.WithLogger(log.Logger()))
+	store = segmentredis.New(client, segmentredis.Config{Logger: log.Logger()})
 	if now, err := store.Raise(t.Context(), "orders", 1); now != 77 || err != nil {
 		t.Errorf("Raise() = %d, %v, want 77", now, err)
 	}
@@ -294,17 +293,17 @@ func TestUnusable(t *testing.T) {
 	client := redis.NewClient(&redis.Options{})
 	defer client.Close()
 	for name, store := range map[string]*segmentredis.Store{
-		"the client is nil":   segmentredis.New(none),
-		"*redis.Ring":         segmentredis.New(ring),
-		`prefix "orders"`:     segmentredis.New(client, segmentredis.WithPrefix("orders")),
-		`prefix "{}{orders}"`: segmentredis.New(client, segmentredis.WithPrefix("{}{orders}")),
+		"client is nil":          segmentredis.New(none, segmentredis.Config{}),
+		"*redis.Ring":            segmentredis.New(ring, segmentredis.Config{}),
+		`Prefix is "orders"`:     segmentredis.New(client, segmentredis.Config{Prefix: "orders"}),
+		`Prefix is "{}{orders}"`: segmentredis.New(client, segmentredis.Config{Prefix: "{}{orders}"}),
 	} {
 		_, _, err := store.Reserve(t.Context(), "orders", 1)
-		if !errors.Is(err, segmentredis.ErrConfig) || !strings.Contains(err.Error(), name) {
+		if !errors.Is(err, segment.ErrConfig) || !strings.Contains(err.Error(), name) {
 			t.Errorf("Reserve() = %v, want ErrConfig that names %s", err, name)
 		}
 	}
-	store := segmentredis.New(client)
+	store := segmentredis.New(client, segmentredis.Config{})
 	for _, err := range []error{
 		store.Create(t.Context(), "", 1, 1),
 		store.Create(t.Context(), "orders", 0, 1),

@@ -11,7 +11,7 @@ import (
 )
 
 // warn logs, once for each Store, if the server may lose writes that it acknowledged.
-// If the server is away, the next Reserve asks it again.
+// If the server is unavailable, the next Reserve asks it again.
 func (s *Store) warn(ctx context.Context) {
 	if s.check() != nil || ctx.Err() != nil || !s.warned.CompareAndSwap(false, true) {
 		return

@@ -31,7 +31,7 @@ func lax(t *testing.T, database, name, of string, next int64, out *logged.Text) 
 	}
 	s.Exec(t, "CREATE TABLE %s (%s VARCHAR(128) PRIMARY KEY, %s %s%s)", s.Table, k.tag, k.next, of, step)
 	s.Exec(t, "INSERT INTO %s (%s, %s) VALUES ('orders', %d)", s.Table, k.tag, k.next, next)
-	return k.open(s.Open(t, url), segmentsql.WithTable(s.Table), segmentsql.WithLogger(out.Logger())), s
+	return k.open(s.Open(t, url), segmentsql.Config{Table: s.Table, Logger: out.Logger()}), s
 }
 
 // A counter in a column that is narrower than BIGINT ends where the column does, and no id
@@ -88,7 +88,7 @@ func TestNarrowColumn(t *testing.T) {
 						t.Errorf("logged %s, want one warning", &out)
 					}
 					s.Exec(t, "%s", err.Error()[strings.Index(err.Error(), "ALTER TABLE"):])
-					repaired := kinds[name].open(s.DB, segmentsql.WithTable(s.Table))
+					repaired := kinds[name].open(s.DB, segmentsql.Config{Table: s.Table})
 					if _, _, err := repaired.Reserve(t.Context(), "orders", most); err != nil {
 						t.Errorf("Reserve() = %v after the repair", err)
 					}
@@ -148,7 +148,7 @@ func TestReadBack(t *testing.T) {
 	for database, trigger := range triggers {
 		t.Run(database, func(t *testing.T) {
 			s := dbtest.New(t, database)
-			store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+			store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 			if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
 				t.Fatal(err)
 			}

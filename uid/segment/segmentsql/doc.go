@@ -1,7 +1,7 @@
 // Package segmentsql keeps the counters of package segment in SQL tables, through
 // GORM, on SQLite, MySQL, MariaDB and PostgreSQL.
 //
-//	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db), "orders", segment.Config{})
+//	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{})
 //
 // [LeafAlloc] uses the table leaf_alloc exactly as Leaf does: one row for each tag,
 // with a step of its own. Go and Java services can share the table. [Sequence] uses

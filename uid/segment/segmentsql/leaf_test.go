@@ -36,7 +36,7 @@ func TestSharedWithLeaf(t *testing.T) {
 			s := dbtest.New(t, "mysql")
 			s.Exec(t, ddl, s.Table)
 			s.Exec(t, "INSERT INTO %s (biz_tag, step) VALUES ('orders', 2000)", s.Table)
-			store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+			store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 			reserve := func(n, first, count int64) {
 				t.Helper()
 				if f, c, err := store.Reserve(t.Context(), "orders", n); f != first || c != count || err != nil {
@@ -86,7 +86,7 @@ func TestWrongRow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		s.Exec(t, "CREATE TABLE %s (biz_tag VARCHAR(128) PRIMARY KEY, max_id BIGINT, step INT, update_time TIMESTAMP)", s.Table)
 		s.Exec(t, "INSERT INTO %s (biz_tag) VALUES ('orders')", s.Table)
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 		for set, want := range map[string]string{
 			"max_id = 1, step = 0":         "gapless",
 			"max_id = 1, step = -5":        `the step of "orders" in`,
@@ -103,7 +103,7 @@ func TestWrongRow(t *testing.T) {
 				id, err := gen.Next()
 				t.Fatalf("%s: Next() = %d, %v", set, id, err)
 			}
-			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrAway) || !strings.Contains(err.Error(), want) {
+			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrUnavailable) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: New() = %v, want ErrUnusable with %q", set, err, want)
 			}
 		}
@@ -127,7 +127,7 @@ func TestWrongRow(t *testing.T) {
 // Every write says when it was, as in MySQL the table itself does.
 func TestUpdateTime(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +147,7 @@ func TestTagTwice(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		s.Exec(t, "CREATE TABLE %s (biz_tag VARCHAR(128), max_id BIGINT, step INT, update_time TIMESTAMP)", s.Table)
 		s.Exec(t, "INSERT INTO %s (biz_tag, max_id, step) VALUES ('orders', 1, 10), ('orders', 500, 10)", s.Table)
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 		if first, n, err := store.Reserve(t.Context(), "orders", 5); err == nil || !strings.Contains(err.Error(), "2 rows") {
 			t.Errorf("Reserve() = %d, %d, %v, want an error about two rows", first, n, err)
 		}
@@ -157,7 +157,7 @@ func TestTagTwice(t *testing.T) {
 // A handle that would lose the write, or whose rollback would, is refused.
 func TestRefusedHandles(t *testing.T) {
 	s := dbtest.New(t, "sqlite")
-	table := segmentsql.WithTable(s.Table)
+	table := segmentsql.Config{Table: s.Table}
 	if err := segmentsql.LeafAlloc(s.DB, table).Create(t.Context(), "orders", 1, 10); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestRefusedHandles(t *testing.T) {
 func TestRolledBackIsRetried(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		db, pool := s.Pooled(t)
-		store := segmentsql.Sequence(db, segmentsql.WithTable(s.Table))
+		store := segmentsql.Sequence(db, segmentsql.Config{Table: s.Table})
 		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +234,7 @@ func TestOddHandles(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		db := s.Reopen(t, nil, gorm.Config{PrepareStmt: true, SkipDefaultTransaction: true, AllowGlobalUpdate: true})
 		db = db.Where("1 = 0").Limit(0).Session(&gorm.Session{})
-		gen, err := segment.New(t.Context(), segmentsql.LeafAlloc(db, segmentsql.WithTable(s.Table)), "orders", segment.Config{Create: true})
+		gen, err := segment.New(t.Context(), segmentsql.LeafAlloc(db, segmentsql.Config{Table: s.Table}), "orders", segment.Config{Create: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,12 +29,12 @@ func Example_gorm() {
 	}
 	defer dbtest.Close(db)
 
-	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db), "orders", segment.Config{Create: true})
+	gen, err := segment.New(ctx, segmentsql.LeafAlloc(db, segmentsql.Config{}), "orders", segment.Config{Create: true})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer gen.Close()
-	if err := db.Use(uidgorm.New(gen)); err != nil {
+	if err := db.Use(uidgorm.New(gen, uidgorm.Config{})); err != nil {
 		log.Fatal(err)
 	}
 	if err := db.AutoMigrate(&Order{}); err != nil {
@@ -66,7 +66,7 @@ func TestFromAutoIncrement(t *testing.T) {
 			s.Exec(t, "INSERT INTO %s (buyer) VALUES ('ann')", s.Table)
 		}
 		counters := s.Another(t)
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(counters.Table))
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: counters.Table})
 		if err := store.Create(t.Context(), "orders", 1, 1000); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func insertOrders(t *testing.T, s *dbtest.Store, store segment.Store, first int6
 	}
 	defer gen.Close()
 	db := s.Reopen(t, nil, gorm.Config{})
-	if err := db.Use(uidgorm.New(gen)); err != nil {
+	if err := db.Use(uidgorm.New(gen, uidgorm.Config{})); err != nil {
 		t.Fatal(err)
 	}
 	for i := range int64(100) {
@@ -121,7 +121,7 @@ func insertOrders(t *testing.T, s *dbtest.Store, store segment.Store, first int6
 // One that was above already goes back to the ids that were not issued, and to no other.
 func TestRaisedBesideGenerator(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 		for _, c := range []struct{ least, raised, after int64 }{{5, 11, 2}, {500, 500, 500}, {0, 510, 501}} {
 			gen, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true, Step: 10, MaxStep: 10, LoadAt: 99})
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 func TestNetworkCut(t *testing.T) {
 	dbtest.On(t, []string{"mysql", "postgres"}, func(t *testing.T, s *dbtest.Store) {
 		url, link := s.Linked(t)
-		store := segmentsql.LeafAlloc(s.Open(t, url), segmentsql.WithTable(s.Table))
+		store := segmentsql.LeafAlloc(s.Open(t, url), segmentsql.Config{Table: s.Table})
 		gen, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true, Step: 100, MaxStep: 100})
 		if err != nil {
 			t.Fatal(err)
@@ -27,8 +27,8 @@ func TestNetworkCut(t *testing.T) {
 			for {
 				id, err := gen.Next()
 				if err != nil {
-					if !errors.Is(err, segment.ErrAway) {
-						t.Errorf("Next() = %v, want ErrAway", err)
+					if !errors.Is(err, segment.ErrUnavailable) {
+						t.Errorf("Next() = %v, want ErrUnavailable", err)
 					}
 					break
 				}

@@ -15,7 +15,7 @@ import (
 func TestRestartsOnOneRow(t *testing.T) {
 	t.Parallel()
 	s := dbtest.At(t, "sqlite", ":memory:") // no disk to wait for
-	store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+	store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 	if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestRestartsOnOneRow(t *testing.T) {
 func TestCreateFrom(t *testing.T) {
 	t.Parallel()
 	s := dbtest.At(t, "sqlite", ":memory:")
-	store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+	store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 	for _, next := range []int64{0, -1} {
 		want := fmt.Sprintf(`segmentsql: create "orders" from %d, want 1 or more`, next)
 		if err := store.Create(t.Context(), "orders", next, 10); err == nil || err.Error() != want {

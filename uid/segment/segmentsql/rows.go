@@ -26,7 +26,7 @@ var ErrOverlap = fmt.Errorf("%w: several databases have the counter", segment.Er
 //
 // The rows are those of [LeafAlloc], one for each store and tag, in any of the
 // databases. n never changes, but databases may: start with more rows than databases.
-// While a database is away, processes use the rows of the others. A start refuses a row
+// While a database is unavailable, processes use the rows of the others. A start refuses a row
 // that two databases have, with [ErrOverlap].
 //
 // To move a row, read its max_id in the old database. Delete the row on condition that
@@ -36,7 +36,7 @@ var ErrOverlap = fmt.Errorf("%w: several databases have the counter", segment.Er
 func Rows(n int, dbs ...*gorm.DB) []segment.Store {
 	shared := &databases{home: map[string]*Store{}}
 	for _, db := range dbs {
-		shared.stores = append(shared.stores, LeafAlloc(db))
+		shared.stores = append(shared.stores, LeafAlloc(db, Config{}))
 	}
 	stores := make([]segment.Store, max(n, 0))
 	for i := range stores {
@@ -94,7 +94,7 @@ func (r *rowStore) Raise(ctx context.Context, tag string, next int64) (now int64
 }
 
 // Create implements [segment.Creator]. The databases get rows in turn. Create fails
-// while a database is away, since that one may have the row.
+// while a database is unavailable, since that one may have the row.
 func (r *rowStore) Create(ctx context.Context, tag string, next, step int64) error {
 	switch _, err := r.find(ctx, tag, true); {
 	case err == nil:
@@ -112,18 +112,18 @@ var stripedTag = regexp.MustCompile(` (\d+)/(\d+) x\d+$`)
 // those in databases that do not answer, unless none does.
 func (r *rowStore) List(ctx context.Context) ([]segment.Counter, error) {
 	var all []segment.Counter
-	var away []error
+	var unavailable []error
 	for _, a := range ask(ctx, r.stores, (*Store).List) {
 		if errors.Is(a.err, segment.ErrUnknownTag) { // no table there
 			continue
 		}
 		if a.err != nil {
-			away = append(away, a.err)
+			unavailable = append(unavailable, a.err)
 		}
 		all = append(all, a.value...)
 	}
-	if len(away) > 0 && len(away) == len(r.stores) {
-		return nil, errors.Join(away...)
+	if len(unavailable) > 0 && len(unavailable) == len(r.stores) {
+		return nil, errors.Join(unavailable...)
 	}
 	all = slices.DeleteFunc(all, func(c segment.Counter) bool {
 		parts := stripedTag.FindStringSubmatch(c.Tag)
@@ -161,21 +161,21 @@ func (r *rowStore) find(ctx context.Context, tag string, all bool) (*Store, erro
 		return nil, fmt.Errorf("%w: want one database or more", ErrDB)
 	}
 	var found []*Store
-	var away []error
+	var unavailable []error
 	read := func(s *Store, ctx context.Context) (int64, error) { return s.Raise(ctx, tag, 0) } // only reads
 	for i, a := range ask(ctx, r.stores, read) {
 		switch {
 		case a.err == nil:
 			found = append(found, r.stores[i])
 		case !errors.Is(a.err, segment.ErrUnknownTag):
-			away = append(away, a.err)
+			unavailable = append(unavailable, a.err)
 		}
 	}
 	switch {
 	case len(found) > 1:
 		return nil, fmt.Errorf("%w: %q is in %d databases", ErrOverlap, tag, len(found))
-	case len(away) > 0 && (all || len(found) == 0):
-		return nil, errors.Join(away...)
+	case len(unavailable) > 0 && (all || len(found) == 0):
+		return nil, errors.Join(unavailable...)
 	case len(found) == 0:
 		return nil, fmt.Errorf("%w: %q in %s", segment.ErrUnknownTag, tag, r)
 	}

@@ -161,14 +161,14 @@ func TestRowsRefused(t *testing.T) {
 	refused(segment.ErrStripe, "/4 x1000", config, segmentsql.Rows(3, dbs...))
 	refused(segment.ErrStripe, "/4 x1000", segment.StripeConfig{Block: 10, Config: config.Config}, segmentsql.Rows(4, dbs...))
 	refused(segment.ErrUnknownTag, "/4 x1000", segment.StripeConfig{}, segmentsql.Rows(4, dbs[0]))
-	refused(segment.ErrConfig, "one store", config, segmentsql.Rows(0, dbs...))
+	refused(segment.ErrConfig, "one or more, and none nil", config, segmentsql.Rows(0, dbs...))
 	refused(segmentsql.ErrDB, "one database", config, segmentsql.Rows(4))
 	execute(t, dbs[1], "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders 1/4 x1000', 1, 5)")
 	refused(segmentsql.ErrOverlap, "orders 1/4 x1000", segment.StripeConfig{}, segmentsql.Rows(4, dbs...))
 	refused(segmentsql.ErrOverlap, "orders 1/4 x1000", config, segmentsql.Rows(4, dbs...))
 }
 
-// No row is made while a database is away: the row may be there.
+// No row is made while a database is unavailable: the row may be there.
 func TestRowsCreateNeedsAll(t *testing.T) {
 	dbs := files(t, 2)
 	if err := dbtest.Close(dbs[1]); err != nil {
@@ -176,22 +176,22 @@ func TestRowsCreateNeedsAll(t *testing.T) {
 	}
 	stores := segmentsql.Rows(2, dbs...)
 	config := segment.StripeConfig{Config: segment.Config{Create: true}}
-	if gen, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrAway) {
-		t.Errorf("Stripe() = %v, %v, want ErrAway", gen, err)
+	if gen, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrUnavailable) {
+		t.Errorf("Stripe() = %v, %v, want ErrUnavailable", gen, err)
 	}
 	if err := stores[0].(segment.Creator).Create(t.Context(), "orders 1/2 x1000", 1, 10); err == nil {
 		t.Error("Create() made a row")
 	}
-	if counters, err := segmentsql.LeafAlloc(dbs[0]).List(t.Context()); !errors.Is(err, segment.ErrUnknownTag) {
+	if counters, err := segmentsql.LeafAlloc(dbs[0], segmentsql.Config{}).List(t.Context()); !errors.Is(err, segment.ErrUnknownTag) {
 		t.Errorf("List() = %v, %v, want no table", counters, err)
 	}
 }
 
-// A process starts while a database is away or hangs, and uses its rows when it is back.
-func TestRowsStartWithADatabaseAway(t *testing.T) {
+// A process starts while a database is unavailable or hangs, and uses its rows when it is back.
+func TestRowsStartWithADatabaseUnavailable(t *testing.T) {
 	for name, leave := range map[string]func(*dbtest.Pool){
-		"away":  func(p *dbtest.Pool) { p.Cut(errLost) },
-		"hangs": func(p *dbtest.Pool) { p.Hang() },
+		"unavailable": func(p *dbtest.Pool) { p.Cut(errLost) },
+		"hangs":       func(p *dbtest.Pool) { p.Hang() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // half of a load's time is spent waiting
@@ -247,7 +247,7 @@ func TestRowFollowed(t *testing.T) {
 			t.Fatalf("Return() = %v, %v", done, err)
 		}
 		if first == 1 {
-			if err := segmentsql.LeafAlloc(dbs[1]).Create(t.Context(), "another", 1, 10); err != nil {
+			if err := segmentsql.LeafAlloc(dbs[1], segmentsql.Config{}).Create(t.Context(), "another", 1, 10); err != nil {
 				t.Fatal(err)
 			}
 			execute(t, dbs[0], "DELETE FROM leaf_alloc")

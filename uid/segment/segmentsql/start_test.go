@@ -22,7 +22,7 @@ func TestSilentStart(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		var out logged.Text
 		db := s.Reopen(t, nil, gorm.Config{Logger: logger.New(log.New(&out, "", 0), logger.Config{LogLevel: logger.Error})})
-		gen, err := segment.New(t.Context(), segmentsql.LeafAlloc(db, segmentsql.WithTable(s.Table)), "orders", segment.Config{Create: true})
+		gen, err := segment.New(t.Context(), segmentsql.LeafAlloc(db, segmentsql.Config{Table: s.Table}), "orders", segment.Config{Create: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestSilentStart(t *testing.T) {
 func warnings(t *testing.T, db *gorm.DB, table string) *logged.Text {
 	t.Helper()
 	var out logged.Text
-	store := segmentsql.LeafAlloc(db, segmentsql.WithTable(table), segmentsql.WithLogger(out.Logger()))
+	store := segmentsql.LeafAlloc(db, segmentsql.Config{Table: table, Logger: out.Logger()})
 	for _, tag := range []string{"orders", "users"} {
 		if err := store.Create(t.Context(), tag, 1, 10); err != nil && !errors.Is(err, segment.ErrTagExists) {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestPoolIsFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		pool.SetMaxOpenConns(1)
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table))
+		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
 		config := segment.Config{Create: true, Step: 1, MaxStep: 1, LoadTimeout: 100 * time.Millisecond, Logger: quiet}
 		var gen *segment.Generator
 		servertest.Eventually(t, "a start", func() bool { // its requests may take longer on a busy machine
@@ -103,8 +103,8 @@ func TestPoolIsFull(t *testing.T) {
 			})
 			return err
 		})
-		if !errors.Is(err, segment.ErrAway) {
-			t.Errorf("Next() = %v, want ErrAway", err)
+		if !errors.Is(err, segment.ErrUnavailable) {
+			t.Errorf("Next() = %v, want ErrUnavailable", err)
 		}
 		if err := gen.Close(); err != nil {
 			t.Error(err)
@@ -120,7 +120,7 @@ func TestEqualTags(t *testing.T) {
 	s := dbtest.New(t, "mysql")
 	s.Exec(t, leafTables["description"]+" DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", s.Table)
 	var out logged.Text
-	store := segmentsql.LeafAlloc(s.DB, segmentsql.WithTable(s.Table), segmentsql.WithLogger(out.Logger()))
+	store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table, Logger: out.Logger()})
 	if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
 		t.Fatal(err)
 	}

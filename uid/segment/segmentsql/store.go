@@ -1,6 +1,7 @@
 package segmentsql
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -47,16 +48,18 @@ var (
 	_ segment.Lister   = (*Store)(nil)
 )
 
-// Option changes how a [Store] is made.
-type Option func(*Store)
+// Config configures a [Store]. The zero Config is the default, and so is every zero
+// field.
+type Config struct {
+	// Table names the table, which may be qualified: "ids.leaf_alloc". Empty is leaf_alloc
+	// for LeafAlloc, and SEQUENCE for Sequence.
+	Table string
 
-// WithTable names the table, which may be qualified: "ids.leaf_alloc".
-func WithTable(name string) Option { return func(s *Store) { s.table = name } }
-
-// WithLogger sets the logger for warnings: about a database that can lose commits, about
-// a column that is narrower than BIGINT, and about a collation that takes two tags for
-// one. The default is [slog.Default].
-func WithLogger(logger *slog.Logger) Option { return func(s *Store) { s.logger = logger } }
+	// Logger receives warnings: about a database that can lose commits, about a column that
+	// is narrower than BIGINT, and about a collation that takes two tags for one. Nil is
+	// what [slog.Default] returns at that time.
+	Logger *slog.Logger
+}
 
 // LeafAlloc returns the store of Leaf's table leaf_alloc in db. max_id is the
 // counter, step the row's own step. The Store never writes the column
@@ -64,23 +67,20 @@ func WithLogger(logger *slog.Logger) Option { return func(s *Store) { s.logger =
 //
 // The Store uses only the connections that db was opened with, and no hooks. If there
 // are replicas, those connections must be the primary's.
-func LeafAlloc(db *gorm.DB, options ...Option) *Store {
-	return newStore(db, layout{"leaf_alloc", "biz_tag", "max_id", "step", "update_time"}, options)
+func LeafAlloc(db *gorm.DB, config Config) *Store {
+	return newStore(db, layout{"leaf_alloc", "biz_tag", "max_id", "step", "update_time"}, config)
 }
 
 // Sequence returns the store of the table SEQUENCE(table_name, next_id) in db.
 // Its rows have no step: a first range has [SequenceStep] ids. See [LeafAlloc] about
 // db.
-func Sequence(db *gorm.DB, options ...Option) *Store {
-	return newStore(db, layout{"SEQUENCE", "table_name", "next_id", "", ""}, options)
+func Sequence(db *gorm.DB, config Config) *Store {
+	return newStore(db, layout{"SEQUENCE", "table_name", "next_id", "", ""}, config)
 }
 
-func newStore(db *gorm.DB, l layout, options []Option) *Store {
-	s := &Store{db: db, layout: l}
-	for _, option := range options {
-		option(s)
-	}
-	return s
+func newStore(db *gorm.DB, l layout, config Config) *Store {
+	l.table = cmp.Or(config.Table, l.table)
+	return &Store{db: db, layout: l, logger: config.Logger}
 }
 
 // String names the table and the kind of database.

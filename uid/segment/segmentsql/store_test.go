@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			return nil, err
 		}
-		return kinds[parts[0]].open(db, segmentsql.WithTable(parts[1])), nil
+		return kinds[parts[0]].open(db, segmentsql.Config{Table: parts[1]}), nil
 	})
 	atonce.Child(leafVariable, drawBesideLeaf)
 	atonce.Child(gaplessVariable, drawAndDie)
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // kind is a kind of table.
 type kind struct {
-	open      func(*gorm.DB, ...segmentsql.Option) *segmentsql.Store
+	open      func(*gorm.DB, segmentsql.Config) *segmentsql.Store
 	tag, next string // columns
 }
 
@@ -50,7 +50,7 @@ func backend(name, database string) func(t *testing.T) segmenttest.Backend {
 	k := kinds[name]
 	return func(t *testing.T) segmenttest.Backend {
 		s := dbtest.New(t, database)
-		table := segmentsql.WithTable(s.Table)
+		table := segmentsql.Config{Table: s.Table}
 		return segmenttest.Backend{
 			Address: name + "\n" + s.Table + "\n" + s.URL,
 			Store:   func(t *testing.T) segment.Store { return k.open(s.Open(t, s.URL), table) },
@@ -131,7 +131,7 @@ func TestIsolation(t *testing.T) {
 					s := dbtest.New(t, database)
 					b := segmenttest.Backend{Address: "LeafAlloc\n" + s.Table + "\n" + s.With(option)}
 					b.Store = func(t *testing.T) segment.Store {
-						return segmentsql.LeafAlloc(s.Open(t, s.With(option)), segmentsql.WithTable(s.Table))
+						return segmentsql.LeafAlloc(s.Open(t, s.With(option)), segmentsql.Config{Table: s.Table})
 					}
 					return b
 				})
@@ -149,7 +149,7 @@ func TestWithoutTransactions(t *testing.T) {
 		return segmenttest.Backend{
 			Address: "LeafAlloc\n" + s.Table + "\n" + s.URL,
 			Store: func(t *testing.T) segment.Store {
-				return segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.WithTable(s.Table))
+				return segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.Config{Table: s.Table})
 			},
 		}
 	})
@@ -160,7 +160,7 @@ func TestNoTable(t *testing.T) {
 	for _, database := range dbtest.Kinds {
 		t.Run(database, func(t *testing.T) {
 			s := dbtest.New(t, database)
-			store := segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.WithTable(s.Table))
+			store := segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.Config{Table: s.Table})
 			if counters, err := store.List(t.Context()); !errors.Is(err, segment.ErrUnknownTag) {
 				t.Errorf("List() = %v, %v, want ErrUnknownTag", counters, err)
 			}

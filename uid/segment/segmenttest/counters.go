@@ -71,7 +71,7 @@ func unknownTag(b *bench) {
 		b.Errorf("List() = %v, %v: a request made a counter", counters, err)
 	}
 	_, err := segment.New(b.Context(), b, tag, segment.Config{})
-	if !errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrAway) {
+	if !errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrUnavailable) {
 		b.Errorf("New() = %v, want ErrUnknownTag", err)
 	}
 }

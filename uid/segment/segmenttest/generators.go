@@ -15,7 +15,7 @@ func (b *bench) generator(s segment.Store, config segment.Config) *segment.Gener
 	b.Helper()
 	config.Logger = slog.New(slog.DiscardHandler)
 	gen, err := segment.New(b.Context(), s, tag, config)
-	for try := 1; errors.Is(err, segment.ErrAway) && try < 20; try++ { // a busy store is slow
+	for try := 1; errors.Is(err, segment.ErrUnavailable) && try < 20; try++ { // a busy store is slow
 		gen, err = segment.New(b.Context(), s, tag, config)
 	}
 	if err != nil {
@@ -113,7 +113,7 @@ func rewind(b *bench, to func(next int64) int64) {
 	for {
 		id, err := gen.Next()
 		if err != nil {
-			if !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrAway) {
+			if !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
 				b.Errorf("Next() = %v, want ErrRewound", err)
 			}
 			break
@@ -181,7 +181,7 @@ func drain(gen *segment.Generator) (last uid.ID, err error) {
 	}
 }
 
-// outage: while the store is away, ids continue to the end of the loaded ranges. Then
+// outage: while the store is unavailable, ids continue to the end of the loaded ranges. Then
 // calls fail with the store's error, or wait. When the store is back, higher ids follow.
 func outage(b *bench) {
 	b.create(tag, 1, 10)
@@ -189,8 +189,8 @@ func outage(b *bench) {
 	gen := b.generator(s, segment.Config{Step: 10, MaxStep: 10})
 	faults.Cut()
 	last, err := drain(gen)
-	if !errors.Is(err, segment.ErrAway) {
-		b.Errorf("Next() = %v, want ErrAway", err)
+	if !errors.Is(err, segment.ErrUnavailable) {
+		b.Errorf("Next() = %v, want ErrUnavailable", err)
 	}
 	if last < 10 || last > 30 {
 		b.Errorf("ids ended at %d, want the end of what was loaded", last)
@@ -213,8 +213,8 @@ func hangs(b *bench) {
 	gen := b.generator(s, segment.Config{Step: 10, MaxStep: 10, LoadTimeout: 100 * time.Millisecond})
 	faults.Hang()
 	last, err := drain(gen)
-	if !errors.Is(err, segment.ErrAway) || !errors.Is(err, context.DeadlineExceeded) {
-		b.Errorf("Next() = %v, want ErrAway and DeadlineExceeded", err)
+	if !errors.Is(err, segment.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+		b.Errorf("Next() = %v, want ErrUnavailable and DeadlineExceeded", err)
 	}
 	ctx, cancel := context.WithTimeout(b.Context(), 200*time.Millisecond)
 	defer cancel()

@@ -141,17 +141,17 @@ func lostReturn(b *bench) {
 	}
 }
 
-func away(b *bench) {
+func unavailable(b *bench) {
 	b.create(tag, 1, 10)
 	s, faults := b.Faulty(b.T)
 	b.want(s, tag, 10, 1, 10)
 	faults.Cut()
 	_, _, err := s.Reserve(b.Context(), tag, 10)
 	if err == nil || errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrUsedUp) {
-		b.Errorf("Reserve() = %v, want that the store is away", err)
+		b.Errorf("Reserve() = %v, want that the store is unavailable", err)
 	}
 	if done, err := s.(store).Return(b.Context(), tag, 5, 11); done || err == nil {
-		b.Errorf("Return() = %v, %v, want that the store is away", done, err)
+		b.Errorf("Return() = %v, %v, want that the store is unavailable", done, err)
 	}
 	faults.Heal()
 	if first, _, err := s.Reserve(b.Context(), tag, 10); first < 11 || err != nil {

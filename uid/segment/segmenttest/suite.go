@@ -62,7 +62,7 @@ func Run(t *testing.T, open func(t *testing.T) Backend) { run(t, open, all) }
 // opened in several ways.
 func RunRaces(t *testing.T, open func(t *testing.T) Backend) { run(t, open, races) }
 
-// RunOutages runs the part of the suite in which the store is away, for servers that
+// RunOutages runs the part of the suite in which the store is unavailable, for servers that
 // are killed and started again. Of [Faults] it needs Cut, Hang and Heal.
 func RunOutages(t *testing.T, open func(t *testing.T) Backend) { run(t, open, outages) }
 
@@ -81,7 +81,7 @@ var (
 		{"CreateOnce", createOnce, nil},
 	}
 	outages = []test{
-		{"Away", away, faulty},
+		{"Unavailable", unavailable, faulty},
 		{"Hanging", hanging, faulty},
 		{"OutageUnderGenerator", outage, faulty},
 		{"HangUnderGenerator", hangs, faulty},

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
@@ -74,7 +75,7 @@ func browser(t *testing.T) context.Context {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits for it to end
-	if err := chromedp.Run(ctx); err != nil {
+	if err := chromedp.Do(ctx); err != nil {
 		t.Fatalf("start %s: %v", path, err)
 	}
 	return ctx
@@ -90,10 +91,10 @@ func complaints(ctx context.Context) func() []string {
 		defer mu.Unlock()
 		all = append(all, fmt.Sprintf(format, args...))
 	}
-	chromedp.ListenTarget(ctx, func(event any) {
+	err := chromedp.Listen(ctx, func(event any) {
 		switch e := event.(type) {
 		case *log.EventEntryAdded:
-			if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
+			if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
 				add("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL)
 			}
 		case *runtime.EventConsoleAPICalled:
@@ -102,6 +103,9 @@ func complaints(ctx context.Context) func() []string {
 			add("exception: %v", e.ExceptionDetails)
 		}
 	})
+	if err != nil {
+		add("listen: %v", err)
+	}
 	return func() []string {
 		mu.Lock()
 		defer mu.Unlock()
@@ -109,18 +113,24 @@ func complaints(ctx context.Context) func() []string {
 	}
 }
 
-// run does actions, one of which failing ends the test.
-func run(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
+// step is something that the browser does, without a value.
+type step = chromedp.Action[chromedp.Void]
+
+// run takes steps. A step that fails ends the test.
+func run(t *testing.T, ctx context.Context, steps ...step) {
 	t.Helper()
-	if err := chromedp.Run(ctx, actions...); err != nil {
+	if err := chromedp.Do(ctx, steps...); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // value returns what an expression of the page has.
-func value[T any](t *testing.T, ctx context.Context, expression string) (v T) {
+func value[T any](t *testing.T, ctx context.Context, expression string) T {
 	t.Helper()
-	run(t, ctx, chromedp.Evaluate(expression, &v))
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return v
 }
 
@@ -130,8 +140,7 @@ func until(t *testing.T, ctx context.Context, expression string) {
 	t.Helper()
 	end := time.Now().Add(2 * time.Minute)
 	for {
-		var so bool
-		err := chromedp.Run(ctx, chromedp.Evaluate(expression, &so))
+		so, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression))
 		if so && err == nil {
 			return
 		}
@@ -143,21 +152,33 @@ func until(t *testing.T, ctx context.Context, expression string) {
 }
 
 // screen is what the page is looked at on.
-func screen(width int64, scheme string) chromedp.Action {
-	return chromedp.Tasks{
-		emulation.SetDeviceMetricsOverride(width, 900, 1.5, width < 500),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+func screen(width int64, scheme string) step {
+	return chromedp.Steps(
+		command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+			Width: width, Height: 900, DeviceScaleFactor: 1.5, Mobile: width < 500,
+		}),
+		command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme},
 			{Name: "prefers-reduced-motion", Value: "reduce"},
-		}),
-	}
+		}}),
+	)
+}
+
+// command sends a command of the protocol.
+func command[P, R any](c cdp.Command[P, R], params P) step {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, c, params)
+		return err
+	})
 }
 
 // keep makes a screenshot of the whole page and keeps it.
 func keep(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
-	var picture []byte
-	run(t, ctx, chromedp.FullScreenshot(&picture, 100))
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := os.Getenv("UIDRING_TEST_ARTIFACTS")
 	if dir == "" {
 		dir = t.TempDir()
@@ -202,7 +223,7 @@ var layout = bits.Layout{TimeBits: 31, WorkerBits: 22, SequenceBits: 8, Epoch: b
 
 func cached(t *testing.T) *uid.Cached {
 	t.Helper()
-	g, err := uid.NewCached(t.Context(), uid.StaticWorker(7), uid.Config{Layout: layout})
+	g, err := uid.NewCached(t.Context(), uid.StaticWorker(7), uid.CachedConfig{Layout: layout})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,8 +57,8 @@ func TestPage(t *testing.T) {
 	parts, _ := g.Parse(id)
 	ask := func(id string) {
 		run(t, ctx,
-			chromedp.Focus(`input[name=id]`),
-			chromedp.Evaluate(`document.activeElement.select()`, nil),
+			chromedp.Focus(chromedp.CSS(`input[name=id]`)),
+			chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`),
 			chromedp.KeyEvent(id+"\r"))
 	}
 	const answer = `document.querySelector('#answer').innerText`
@@ -179,9 +179,9 @@ func TestTable(t *testing.T) {
 		t.Errorf("the state of the other generator is %s", state)
 	}
 
-	run(t, ctx, chromedp.Evaluate(row+`.querySelector('a').click()`, nil))
+	run(t, ctx, chromedp.Evaluate[chromedp.Void](row+`.querySelector('a').click()`))
 	until(t, ctx, `document.querySelector('h2')?.textContent === 'a/b?c' && document.body.dataset.connection === 'live'`)
-	run(t, ctx, chromedp.Evaluate(`document.querySelector('nav a').click()`, nil))
+	run(t, ctx, chromedp.Evaluate[chromedp.Void](`document.querySelector('nav a').click()`))
 	until(t, ctx, `document.querySelectorAll('tbody tr').length === 2`)
 	if said := wrong(); len(said) > 0 {
 		t.Errorf("the browser complains: %q", said)
@@ -217,7 +217,7 @@ const contrast = `(() => {
   }).filter(([, ratio]) => ratio < 4.5).map(([e, ratio]) => ratio.toFixed(2) + ' ' + e.outerHTML.slice(0, 80));
 })()`
 
-// The page says when the server is away and when it is back.
+// The page says when the server is unavailable and when it is back.
 func TestServerGone(t *testing.T) {
 	ctx := browser(t)
 	g := cached(t)
@@ -268,9 +268,9 @@ func TestNoScript(t *testing.T) {
 	id, _ := g.Next()
 	server := serve(t, map[string]uidstatus.Generator{"orders": g})
 	wrong := complaints(ctx)
-	run(t, ctx, emulation.SetScriptExecutionDisabled(true), screen(1200, "light"), chromedp.Navigate(server.URL+place))
+	run(t, ctx, command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), screen(1200, "light"), chromedp.Navigate(server.URL+place))
 	until(t, ctx, text("issued")+` === '1'`)
-	run(t, ctx, chromedp.Focus(`input[name=id]`), chromedp.KeyEvent(id.String()+"\r"))
+	run(t, ctx, chromedp.Focus(chromedp.CSS(`input[name=id]`)), chromedp.KeyEvent(id.String()+"\r"))
 	until(t, ctx, `document.querySelector('#answer')?.innerText.includes('Sequence') ?? false`)
 	if value[bool](t, ctx, `'connection' in document.body.dataset`) {
 		t.Error("the script did run")

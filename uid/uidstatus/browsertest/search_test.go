@@ -33,11 +33,11 @@ func TestSearch(t *testing.T) {
 	const rows = `document.querySelectorAll('tbody tr').length`
 	until(t, ctx, `document.body.dataset.connection === 'live' && `+rows+` === 101`)
 
-	run(t, ctx, chromedp.Focus(`[data-generator="segment/tenant-2999"] a`))
+	run(t, ctx, chromedp.Focus(chromedp.CSS(`[data-generator="segment/tenant-2999"] a`)))
 	mu.Lock()
 	for _, tag := range []string{"tenant-0007", "tenant-2999"} {
 		s := all[tag]
-		s.Remaining, s.LastError = 0, errors.New("segment: store is away: dial tcp 10.20.30.40:5432: connect: connection refused")
+		s.Remaining, s.LastError = 0, errors.New("segment: store is unavailable: dial tcp 10.20.30.40:5432: connect: connection refused")
 		all[tag] = s
 	}
 	mu.Unlock()
@@ -49,14 +49,14 @@ func TestSearch(t *testing.T) {
 		screens(t, ctx, "many", scheme, server.URL+place)
 	}
 
-	run(t, ctx, screen(1280, "light"), chromedp.SendKeys(`#q`, "T-000"))
+	run(t, ctx, screen(1280, "light"), chromedp.SendKeys(chromedp.CSS(`#q`), "T-000"))
 	until(t, ctx, rows+` === 10 && document.querySelector('.found').textContent === '10 of 3,001 found. Makes no ids: 1.'`)
-	run(t, ctx, chromedp.SendKeys(`#q`, "8"))
+	run(t, ctx, chromedp.SendKeys(chromedp.CSS(`#q`), "8"))
 	until(t, ctx, rows+` === 1 && location.search === '?q=T-0008'`)
 	if typed := value[string](t, ctx, `document.activeElement.value`); typed != "T-0008" {
 		t.Errorf("the field has the text %q", typed)
 	}
-	run(t, ctx, chromedp.SendKeys(`#q`, "8"))
+	run(t, ctx, chromedp.SendKeys(chromedp.CSS(`#q`), "8"))
 	until(t, ctx, rows+` === 0`)
 	keep(t, ctx, "search-none")
 	if home := value[string](t, ctx, `document.querySelector('nav a').href`); home != server.URL+"/debug/" {

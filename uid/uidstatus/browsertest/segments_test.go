@@ -17,10 +17,10 @@ import (
 // config has ranges of 1,000 ids.
 var config = segment.Config{Create: true, Step: 1000, MaxStep: 1000, Logger: slog.New(slog.DiscardHandler)}
 
-// away is a store that does not answer.
-type away struct{ segmenttest.Memory }
+// unavailable is a store that does not answer.
+type unavailable struct{ segmenttest.Memory }
 
-func (*away) Reserve(context.Context, string, int64) (first, count int64, err error) {
+func (*unavailable) Reserve(context.Context, string, int64) (first, count int64, err error) {
 	return 0, 0, errors.New("dial tcp 10.20.30.40:5432: connect: connection refused")
 }
 
@@ -55,7 +55,7 @@ func TestSegment(t *testing.T) {
 }
 
 // Many tags stand in a table, and so do the stores of a striped counter, one of which is
-// away. The table is kept up to date and leads to the page of each.
+// unavailable. The table is kept up to date and leads to the page of each.
 func TestSegments(t *testing.T) {
 	ctx := browser(t)
 	tags, err := segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: config})
@@ -68,7 +68,7 @@ func TestSegments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stores := []segment.Store{new(segmenttest.Memory), new(away)}
+	stores := []segment.Store{new(segmenttest.Memory), new(unavailable)}
 	striped, err := segment.Stripe(t.Context(), stores, "orders", segment.StripeConfig{Config: config})
 	if err != nil {
 		t.Fatal(err)
@@ -91,13 +91,13 @@ func TestSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, ctx, `document.querySelector('tbody tr:last-child [data-text=issued]').textContent === '2'`)
-	run(t, ctx, chromedp.Evaluate(`document.querySelector('tbody tr:last-child a').click()`, nil))
+	run(t, ctx, chromedp.Evaluate[chromedp.Void](`document.querySelector('tbody tr:last-child a').click()`))
 	until(t, ctx, `document.querySelector('h2')?.textContent === 'tenant <b>059</b>' && `+text("issued")+` === '2'`)
 
 	for _, scheme := range []string{"light", "dark"} {
 		screens(t, ctx, "segments", scheme, server.URL+place)
 		screens(t, ctx, "segment", scheme, server.URL+place+"?segment=tenant%20%3Cb%3E059%3C/b%3E")
-		screens(t, ctx, "segment-away", scheme, server.URL+place+"?segment=orders%202/2%20x1000")
+		screens(t, ctx, "segment-unavailable", scheme, server.URL+place+"?segment=orders%202/2%20x1000")
 	}
 	if said := wrong(); len(said) > 0 {
 		t.Errorf("the browser complains: %q", said)

@@ -71,18 +71,18 @@ func TestServer(t *testing.T) {
 		screens(t, ctx, "server", scheme, url)
 	}
 	run(t, ctx, screen(1280, "light"), chromedp.Navigate(url),
-		chromedp.Evaluate(`document.addEventListener('copy', () => { window.copied = getSelection().toString() })`, nil),
-		chromedp.Click(`section:nth-of-type(2) .line:nth-of-type(2) button`))
+		chromedp.Evaluate[chromedp.Void](`document.addEventListener('copy', () => { window.copied = getSelection().toString() })`),
+		chromedp.Click(chromedp.CSS(`section:nth-of-type(2) .line:nth-of-type(2) button`)))
 	if want, got := "curl '"+url+"v1/orders?n=5'", value[string](t, ctx, `window.copied`); got != want {
 		t.Errorf("copied is %q, want %q", got, want)
 	}
 	until(t, ctx, `document.querySelector('section:nth-of-type(2) .line:nth-of-type(2) button').textContent === 'Copied'`)
 
-	run(t, ctx, chromedp.Navigate(url), chromedp.Click(`section:nth-of-type(2) .state.not a`))
+	run(t, ctx, chromedp.Navigate(url), chromedp.Click(chromedp.CSS(`section:nth-of-type(2) .state.not a`)))
 	until(t, ctx, `document.querySelector('h2')?.textContent === 'orders' && document.body.dataset.connection === 'live'`)
-	run(t, ctx, chromedp.Click(`nav a`))
+	run(t, ctx, chromedp.Click(chromedp.CSS(`nav a`)))
 	until(t, ctx, `document.querySelectorAll('section').length === 3`)
-	run(t, ctx, chromedp.Click(`section:nth-of-type(3) .state a`))
+	run(t, ctx, chromedp.Click(chromedp.CSS(`section:nth-of-type(3) .state a`)))
 	until(t, ctx, `document.querySelector('#q')?.value === 'tenant-'`)
 	if said := wrong(); len(said) > 0 {
 		t.Errorf("the browser complains: %q", said)

@@ -114,7 +114,7 @@ func (s Suite) contend(t *testing.T, open Opener) (twice []string) {
 // live takes a number and stamps instants. Then it releases the number or is cut off.
 func (s Suite) live(store lease.Store, book *ledger, life int64) (held bool) {
 	cut := &cutOff{Store: lossy{store}}
-	leaser := s.leaser(cut, lease.WithWindow(max(s.Expiry, time.Second)))
+	leaser := s.leaser(cut, lease.Config{Window: max(s.Expiry, time.Second)})
 	// A grant is valid until the next one. Stamping holds the same lock, so that nothing
 	// is stamped after a grant has reported a loss.
 	var (

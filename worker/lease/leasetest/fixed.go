@@ -10,12 +10,12 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// fixed: a number of WithNumber leaves the numbers below it to others. Others skip it, or
+// fixed: an assigned number leaves the numbers below it to others. Others skip it, or
 // are told that no number is left.
 func (s Suite) fixed(t *testing.T, open Opener) {
-	alive := lease.WithExpiry(time.Minute)
-	s.take(t, open(t), 99, alive, lease.WithNumber(number(5)))
-	for want, opts := range [][]lease.Option{{lease.Range(0, 4)}, {lease.Range(0, 4)}, nil} {
+	alive := lease.Config{Expiry: time.Minute}
+	s.take(t, open(t), 99, alive, lease.Config{Assigner: number(5)})
+	for want, opts := range [][]lease.Config{{lease.Config{Numbers: &lease.Bounds{From: 0, To: 4}}}, {lease.Config{Numbers: &lease.Bounds{From: 0, To: 4}}}, nil} {
 		if g := s.take(t, open(t), 4, append(opts, alive)...).Last(); g.Number != int64(want) {
 			t.Errorf("granted %+v; want number %d", g, want)
 		}
@@ -29,12 +29,12 @@ func (s Suite) fixed(t *testing.T, open Opener) {
 	}
 }
 
-// overtaken: who was shown a number as new that WithNumber then took gets another.
+// overtaken: who was shown a number as new that an Assigner then took gets another.
 func (s Suite) overtaken(t *testing.T, open Opener) {
-	alive, once := lease.WithExpiry(time.Minute), sync.Once{}
+	alive, once := lease.Config{Expiry: time.Minute}, sync.Once{}
 	s.take(t, open(t), 9, alive)
 	late := &lookedAt{open(t), func() {
-		once.Do(func() { s.take(t, open(t), 9, alive, lease.WithNumber(number(1))) })
+		once.Do(func() { s.take(t, open(t), 9, alive, lease.Config{Assigner: number(1)}) })
 	}}
 	if g := s.take(t, late, 9, alive).Last(); g.Number != 2 {
 		t.Errorf("granted %+v; want number 2", g)
@@ -53,14 +53,14 @@ func (l *lookedAt) Look(ctx context.Context, within lease.Bounds, expiry time.Du
 	return view, err
 }
 
-// counted: a number of WithNumber that an older version counted with all below it goes on
+// counted: an assigned number that an older version counted with all below it goes on
 // from its row, and the numbers below it stay given.
 func (s Suite) counted(t *testing.T, open Opener) {
 	b := bench{t, open(t)}
 	until := time.Now().UnixMilli()
 	b.inserts(acquire(5, "a", until), true)
 	b.swaps("a", change(acquire(5, "b", until), lease.Release), true)
-	if g := s.take(t, open(t), 99, lease.WithNumber(number(5))).Last(); g.Number != 5 || g.From.UnixMilli() != until {
+	if g := s.take(t, open(t), 99, lease.Config{Assigner: number(5)}).Last(); g.Number != 5 || g.From.UnixMilli() != until {
 		t.Errorf("granted %+v; want number 5 from %d", g, until)
 	}
 	if view := b.view(lease.Bounds{From: 0, To: 4}); view.Next != 6 {

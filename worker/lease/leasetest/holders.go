@@ -13,10 +13,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-func (s Suite) leaser(store lease.Store, opts ...lease.Option) *lease.Leaser {
-	return lease.New(store, append([]lease.Option{
-		lease.WithExpiry(s.Expiry), lease.WithWindow(time.Hour), lease.WithNode(node), lease.WithLogger(slog.New(slog.DiscardHandler)),
-	}, opts...)...)
+func (s Suite) leaser(store lease.Store, opts ...lease.Config) *lease.Leaser {
+	return lease.New(store, holding.Merge(append([]lease.Config{{Expiry: s.Expiry, Window: time.Hour, Node: node, Logger: slog.New(slog.DiscardHandler)}}, opts...)...))
 }
 
 // holder holds a number of a store that can be cut off.
@@ -32,7 +30,7 @@ func (h holder) kill() {
 }
 
 // try leases a number. At the end of the test its holder is killed.
-func (s Suite) try(t *testing.T, store lease.Store, limit int64, opts ...lease.Option) (holder, error) {
+func (s Suite) try(t *testing.T, store lease.Store, limit int64, opts ...lease.Config) (holder, error) {
 	cut := &cutOff{Store: store}
 	held, err := holding.Try(context.Background(), t, s.leaser(cut, opts...), limit, time.Now)
 	h := holder{held, cut}
@@ -43,7 +41,7 @@ func (s Suite) try(t *testing.T, store lease.Store, limit int64, opts ...lease.O
 }
 
 // take is try for a lease that must succeed.
-func (s Suite) take(t *testing.T, store lease.Store, limit int64, opts ...lease.Option) holder {
+func (s Suite) take(t *testing.T, store lease.Store, limit int64, opts ...lease.Config) holder {
 	t.Helper()
 	h, err := s.try(t, store, limit, opts...)
 	if err != nil {
@@ -96,12 +94,12 @@ func (s Suite) crash(t *testing.T, open Opener) {
 
 // held: a number that is held is nobody else's.
 func (s Suite) held(t *testing.T, open Opener) {
-	store, alive := open(t), lease.WithExpiry(time.Minute)
-	s.take(t, store, 1, alive, lease.WithNumber(number(1)))
-	if h, err := s.try(t, open(t), 1, alive, lease.WithNumber(number(1))); !errors.Is(err, lease.ErrHeld) {
+	store, alive := open(t), lease.Config{Expiry: time.Minute}
+	s.take(t, store, 1, alive, lease.Config{Assigner: number(1)})
+	if h, err := s.try(t, open(t), 1, alive, lease.Config{Assigner: number(1)}); !errors.Is(err, lease.ErrHeld) {
 		t.Errorf("%v, %v; want ErrHeld", h.History(), err)
 	}
-	if g := s.take(t, open(t), 1, alive, lease.WithNumber(number(0))).Last(); g.Number != 0 {
+	if g := s.take(t, open(t), 1, alive, lease.Config{Assigner: number(0)}).Last(); g.Number != 0 {
 		t.Errorf("granted %+v; want number 0", g)
 	}
 	var exhausted *lease.ExhaustedError
@@ -124,7 +122,7 @@ func (s Suite) loss(t *testing.T, open Opener) {
 	if err := s.leaser(open(t)).Free(context.Background(), 0, true); err != nil {
 		t.Fatal(err)
 	}
-	successor := s.take(t, open(t), 9, lease.WithNumber(number(0))).Last()
+	successor := s.take(t, open(t), 9, lease.Config{Assigner: number(0)}).Last()
 	if successor.Number != 0 || successor.From.Before(before.Until) {
 		t.Errorf("granted %+v, and %+v to the one before", successor, before)
 	}
@@ -148,7 +146,7 @@ func (s Suite) starters(t *testing.T, open Opener) {
 	for range starters {
 		store := open(t)
 		starting.Go(func() {
-			h, err := s.try(t, store, starters-1, lease.WithExpiry(time.Minute))
+			h, err := s.try(t, store, starters-1, lease.Config{Expiry: time.Minute})
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -179,7 +177,7 @@ func (s Suite) renews(t *testing.T, open Opener) {
 	if err != nil || row == nil || row.Until < g.Until.UnixMilli() {
 		t.Errorf("row %+v, %v; want it reserved until %v", row, err, g.Until)
 	}
-	for range 3 { // beats renew the lease
+	for range 3 { // renewals
 		seen := row.Token
 		servertest.Eventually(t, "there is another sign of life", func() bool {
 			row, _, err = store.Read(context.Background(), 0, s.Expiry)
@@ -194,14 +192,14 @@ func (s Suite) renews(t *testing.T, open Opener) {
 // inRange: numbers of a range stay within it.
 func (s Suite) inRange(t *testing.T, open Opener) {
 	for want := range int64(2) {
-		if g := s.take(t, open(t), 99, lease.Range(50, 51), lease.WithExpiry(time.Minute)).Last(); g.Number != 50+want {
+		if g := s.take(t, open(t), 99, lease.Config{Numbers: &lease.Bounds{From: 50, To: 51}, Expiry: time.Minute}).Last(); g.Number != 50+want {
 			t.Errorf("granted %+v; want number %d", g, 50+want)
 		}
 	}
-	if h, err := s.try(t, open(t), 99, lease.Range(50, 51), lease.WithExpiry(time.Minute)); !errors.Is(err, lease.ErrExhausted) {
+	if h, err := s.try(t, open(t), 99, lease.Config{Numbers: &lease.Bounds{From: 50, To: 51}, Expiry: time.Minute}); !errors.Is(err, lease.ErrExhausted) {
 		t.Errorf("%v, %v; want ErrExhausted", h.History(), err)
 	}
-	if g := s.take(t, open(t), 99, lease.Range(0, 49)).Last(); g.Number != 0 {
+	if g := s.take(t, open(t), 99, lease.Config{Numbers: &lease.Bounds{From: 0, To: 49}}).Last(); g.Number != 0 {
 		t.Errorf("granted %+v; want number 0", g)
 	}
 }

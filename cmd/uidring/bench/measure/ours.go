@@ -42,7 +42,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // nothing but take ids reaches any bound within seconds.
 func NewCached(layout bits.Layout, boost int) (*uid.Cached, error) {
 	return uid.NewCached(context.Background(), uid.StaticWorker(0),
-		uid.Config{Layout: layout, BoostPower: boost, MaxBorrow: -1, Logger: quiet})
+		uid.CachedConfig{Layout: layout, BoostPower: boost, MaxBorrow: -1, Logger: quiet})
 }
 
 // Ours returns the generators by their methods: Cached with the given layout and

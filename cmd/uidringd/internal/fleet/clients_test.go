@@ -20,8 +20,14 @@ import (
 	"github.com/uidring/uidring/uid/uidclient"
 )
 
-// timeout is how long a call may take, where servers are killed.
-const timeout = 2 * time.Second
+const (
+	// timeout is how long a call may take, where servers are killed.
+	timeout = 2 * time.Second
+
+	// patience is how long a call may take where none may fail. Ids come within
+	// milliseconds, but a disk may stall.
+	patience = 20 * time.Second
+)
 
 // kind is a kind of client. open returns what draws n ids of a generator.
 type kind struct {
@@ -33,9 +39,14 @@ type kind struct {
 
 type draw func(ctx context.Context, n int) ([]uid.ID, error)
 
-var kinds = append(clients(timeout), kind{name: "Redis, sockets", timeout: timeout, open: openRedis})
+// kinds are all kinds in Go, whose calls may take so long.
+func kinds(timeout time.Duration) []kind {
+	return append(clients(timeout), kind{name: "Redis, sockets", timeout: timeout, open: func(t *testing.T, _ string, servers []string, generator string) draw {
+		return openRedis(t, servers, generator, timeout)
+	}})
+}
 
-// clients are the kinds in Go, whose calls may take so long.
+// clients are the kinds that ask the balancer or servers by address.
 func clients(timeout time.Duration) []kind {
 	return []kind{
 		{name: "HTTP", timeout: timeout, open: openHTTP},

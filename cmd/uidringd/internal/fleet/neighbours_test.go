@@ -23,10 +23,6 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// patience is how long a call may take beside neighbours in trouble. Ids come within
-// limits.wait, which is longer than on a machine that has time.
-const patience = 20 * time.Second
-
 // programs are the clients in examples. Each call is a process.
 func programs(t *testing.T) (all []kind) {
 	for name, command := range map[string][]string{"Python": {"python3", "uidring.py"}, "Node": {"node", "uidring.mjs"}, "Java": {"java", "Uidring.java"}} {
@@ -66,8 +62,9 @@ func TestNeighbours(t *testing.T) {
 				generators: `
   - {name: stuck, kind: segment, store: hangs, create: true, step: 10, max_step: 10}
   - {name: late, kind: default, store: hangs, window: 1s, expiry: 1s}
-` + limits,
-				step: "500\n    max_step: 500", // calls wait for ranges
+`,
+				limits: limits,
+				step:   "500\n    max_step: 500", // calls wait for ranges
 			})
 			b := newBalancer(t, addresses(servers))
 			store.Pause()

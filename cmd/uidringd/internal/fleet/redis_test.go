@@ -25,7 +25,7 @@ func socket(address string) string {
 }
 
 // openRedis has a pool whose connections lead to any of the servers that listens.
-func openRedis(t *testing.T, _ string, servers []string, generator string) draw {
+func openRedis(t *testing.T, servers []string, generator string, timeout time.Duration) draw {
 	client := redis.NewClient(&redis.Options{
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		ReadTimeout:              timeout,

@@ -20,15 +20,16 @@ import (
 // generators are those of the servers: ids of the clock, and ids of a counter.
 var generators = []string{"ids", "orders"}
 
-// config of a server: address, socket, URL of the database, what else it has, and how long it is
-// not ready before it ends.
+// config of a server: address, socket, URL of the database, more stores, step of orders,
+// more generators, limits, and how long the server is not ready before it
+// ends.
 const config = `
-listen: %s
-redis: {listen: "unix:%s"}
+listen: %[1]s
+redis: {listen: "unix:%[2]s"}
 stores:
   - name: db
-    url: %s
-%s
+    url: %[3]s
+%[4]s
 generators:
   - name: ids
     kind: cached
@@ -38,10 +39,11 @@ generators:
     kind: segment
     store: db
     create: true
-    step: %s
-%s
+    step: %[5]s
+%[6]s
+%[7]s
 shutdown:
-  delay: %s
+  delay: %[8]s
 `
 
 // program builds the server once for all tests.
@@ -76,6 +78,7 @@ type server struct {
 type more struct {
 	stores, generators string
 	step               string // of orders; "" is 500
+	limits             string // a line of YAML; "" is the default
 }
 
 // newServers starts three servers on one database.
@@ -87,7 +90,8 @@ func newServers(t *testing.T, database servertest.Database, delay string, m more
 	})
 	for i, address := range servertest.Addresses(t, 3) {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("uidring-%d.yaml", i))
-		text := fmt.Sprintf(config, address, socket(address), db.URL(db.Address), m.stores, cmp.Or(m.step, "500"), m.generators, delay)
+		text := fmt.Sprintf(config, address, socket(address), db.URL(db.Address), m.stores, cmp.Or(m.step, "500"), m.generators,
+			m.limits, delay)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -265,10 +265,10 @@ func (w *world) restart() bool {
 
 // outage has the store go away, or refuse to write, or come back.
 func (w *world) outage() bool {
-	back := w.away || w.frozen
+	back := w.unavailable || w.frozen
 	w.frozen = !back && w.rng.IntN(2) == 0
-	w.away = !back && !w.frozen
-	w.note("the store is away: %v, frozen: %v", w.away, w.frozen)
+	w.unavailable = !back && !w.frozen
+	w.note("the store is unavailable: %v, frozen: %v", w.unavailable, w.frozen)
 	likely := 40 // to come back
 	if back {
 		likely = -likely

@@ -21,7 +21,7 @@ func TestSeededFaults(t *testing.T) {
 		seams    seams
 		breaches []breach // each must be found
 	}{{
-		name: "a beat writes the clock, and not how far ticks may be stamped",
+		name: "a renewal writes the clock, and not how far ticks may be stamped",
 		seams: seams{request: func(w *world, p *process, r Request) Request {
 			if extends(r) {
 				r.Until = p.clock(w) + w.window
@@ -50,7 +50,7 @@ func TestSeededFaults(t *testing.T) {
 		}},
 		breaches: []breach{repeated, uncovered, overlap, lowered},
 	}, {
-		name: "a beat does not compare tokens",
+		name: "a renewal does not compare tokens",
 		seams: seams{request: func(w *world, _ *process, r Request) Request {
 			if extends(r) {
 				r.Old = w.store.rows[r.Number].token

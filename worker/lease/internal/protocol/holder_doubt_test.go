@@ -203,7 +203,7 @@ func TestLost(t *testing.T) {
 }
 
 // TestRoundReads has a number acquired by a write that was in doubt. The next round
-// is a beat later, and reserves by what the store's clock shows then.
+// is a renewal later, and reserves by what the store's clock shows then.
 func TestRoundReads(t *testing.T) {
 	d := drive(t, 9, -1)
 	d.goes(Request{Op: Look}, Answer{Now: 1000, Next: 7})

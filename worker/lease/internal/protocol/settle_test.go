@@ -14,7 +14,7 @@ const rounds = 5
 // settle stops the adversary, and checks that all goes well soon.
 func (w *world) settle() {
 	w.note("the adversary rests")
-	w.away, w.frozen = false, false
+	w.unavailable, w.frozen = false, false
 	w.unclear, w.dropped, w.doubled = 0, 0, 0
 	for _, p := range w.slots {
 		p.paused = false

@@ -10,10 +10,10 @@ import (
 // The store's errors, and the error for a holder that has waited for long
 // enough.
 var (
-	errAway     = errors.New("the store is away")
-	errConflict = errors.New("conflict")
-	errReset    = errors.New("connection reset")
-	errTimeout  = errors.New("timeout")
+	errUnavailable = errors.New("the store is unavailable")
+	errConflict    = errors.New("conflict")
+	errReset       = errors.New("connection reset")
+	errTimeout     = errors.New("timeout")
 )
 
 // mode is what a run may do that is outside the promise.
@@ -35,11 +35,11 @@ type world struct {
 	rng   *rand.Rand
 	setup
 
-	now    int64 // what clocks that are right show
-	store  memory
-	offset int64 // of the store's clock
-	away   bool  // the store does not answer
-	frozen bool  // the store does not write
+	now         int64 // what clocks that are right show
+	store       memory
+	offset      int64 // of the store's clock
+	unavailable bool  // the store does not answer
+	frozen      bool  // the store does not write
 
 	slots   []*process // each is replaced when it has ended
 	started int        // processes so far
@@ -110,7 +110,7 @@ func newWorld(seed uint64, m mode, s seams, wanted []breach, traced bool) *world
 	w.note("tick %d, window %d, expiry %d, limit %d, drift %d, %d holders", w.tick, w.window, w.expiry, w.limit, w.drift, n)
 	for range n {
 		exact := int64(-1)
-		// A number that WithNumber asks for is created again when its row is gone.
+		// A number that an Assigner asks for is created again when its row is gone.
 		if w.mode != deletions && r.IntN(8) == 0 {
 			exact = r.Int64N(min(w.limit, 2) + 1)
 		}
@@ -165,9 +165,9 @@ func (w *world) execute(m message) Answer {
 	if w.seams.request != nil {
 		r = w.seams.request(w, p, r)
 	}
-	if w.away || w.frozen && r.Token != "" {
-		w.note("  store is away for %v %v", p, show(r))
-		return Answer{Err: errAway}
+	if w.unavailable || w.frozen && r.Token != "" {
+		w.note("  store is unavailable for %v %v", p, show(r))
+		return Answer{Err: errUnavailable}
 	}
 	before, existed := w.store.rows[r.Number]
 	a := w.store.do(r)

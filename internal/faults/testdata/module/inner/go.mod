@@ -1,3 +1,3 @@
 module example.com/sums/inner
 
-go 1.25.0
+go 1.26.0

@@ -17,25 +17,25 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// An outage is how a database can be away: it ends when the function that is
+// An outage is how a database can be unavailable: it ends when the function that is
 // returned is called.
 type outage func() (end func())
 
-// Ids go on while the database is away: for ever with a Registry, to the end of
+// Ids go on while the database is unavailable: for ever with a Registry, to the end of
 // the window with a Leaser. They go on when it is back, with nothing started anew.
-func TestDatabaseAway(t *testing.T) {
+func TestDatabaseUnavailable(t *testing.T) {
 	each(t, all, func(t *testing.T, s *store) {
 		var out logged.Text
 		db, pool := s.Pooled(t)
-		s.sitOut(t, s.on(db, append(quick(s), logTo(out.Logger()))...), errAway, func() func() {
-			pool.Cut(errAway)
+		s.sitOut(t, s.on(db, append(quick(s), logTo(out.Logger()))...), errUnavailable, func() func() {
+			pool.Cut(errUnavailable)
 			return pool.Heal
 		})
 		if s.name != "leaser" {
 			return
 		}
 		servertest.Eventually(t, "the log is complete", func() bool { return out.Count("level=INFO", "renewed again") == 1 })
-		if out.Count("level=WARN") != 1 || out.Count("level=WARN", "not renewed", errAway.Error(), "number=0", "store="+s.Table) != 1 {
+		if out.Count("level=WARN") != 1 || out.Count("level=WARN", "not renewed", errUnavailable.Error(), "number=0", "store="+s.Table) != 1 {
 			t.Errorf("logged %s", &out)
 		}
 	})
@@ -56,7 +56,7 @@ func TestNetworkCut(t *testing.T) {
 func quick(s *store) []option {
 	opts := []option{logTo(new(logged.Text).Logger())}
 	if s.name == "leaser" {
-		opts = append(opts, beating, lease.WithWindow(5*time.Minute))
+		opts = append(opts, quickly, lease.Config{Window: 5 * time.Minute})
 	}
 	return opts
 }
@@ -102,7 +102,7 @@ func (s *store) sitOut(t *testing.T, a subject, cause error, begin outage) {
 	}
 }
 
-// Statements that take longer than the time between two beats keep nobody from
+// Statements that take longer than the time between two renewals keep nobody from
 // renewing.
 func TestSlow(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
@@ -111,12 +111,12 @@ func TestSlow(t *testing.T) {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(40 * time.Millisecond): // a beat is 25
+			case <-time.After(40 * time.Millisecond): // the interval is 25
 				return nil
 			}
 		}
 		pool.Set(dbtest.Faults{Statement: slow})
-		h := holding.Take(t, s.leaser(db, beating), max22)
+		h := holding.Take(t, s.leaser(db, quickly), max22)
 		until := h.Last().Until
 		for range 3 {
 			until = h.Await(t, "more is reserved", func(g lease.Grant) bool { return g.Until.After(until) && g.Err == nil }).Until
@@ -222,7 +222,7 @@ func TestHangsAtStart(t *testing.T) {
 	})
 }
 
-// A table that is renamed is a database that is away.
+// A table that is renamed is a database that is unavailable.
 func TestTableRenamed(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		assign(t, s.on(s.DB))
@@ -230,7 +230,7 @@ func TestTableRenamed(t *testing.T) {
 		if s.name == "registry" {
 			rename(s.Table, s.Table+"_old")
 			defer rename(s.Table+"_old", s.Table)
-			number, err := s.registry(s.DB, worker.WithoutSchema()).Assign(context.Background(), max22)
+			number, err := s.registry(s.DB, worker.StoreConfig{NoSchema: true}).Assign(context.Background(), max22)
 			if number != 0 || err == nil {
 				t.Errorf("Assign = %d, %v", number, err)
 			}
@@ -257,11 +257,11 @@ func TestTableRenamed(t *testing.T) {
 	})
 }
 
-// Time that is used up faster than the beat renews it is asked for at once: ids go
+// Time that is used up faster than a renewal reserves more is asked for at once: ids go
 // on through one window after the other.
 func TestAsksInTime(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		gen := cached(t, s.leaser(s.DB)) // a beat is 15 seconds
+		gen := cached(t, s.leaser(s.DB)) // the interval is 15 seconds
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		last := uid.ID(0)

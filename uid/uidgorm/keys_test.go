@@ -23,11 +23,11 @@ type forTag struct {
 
 // A model of For gets its keys from its own generator, others from the first: alone, in a
 // batch, from a map and as an association.
-func TestFor(t *testing.T) {
+func TestKeys(t *testing.T) {
 	each(t, []any{&forTicket{}, &forTag{}}, func(t *testing.T, s *store) {
 		tickets := &counter{next: 1}
 		db := s.Reopen(t, nil, gorm.Config{NamingStrategy: s.db.NamingStrategy, Logger: s.log})
-		must(t, db.Use(uidgorm.New(s.gen, uidgorm.For(tickets, &forTicket{}))))
+		must(t, db.Use(uidgorm.New(s.gen, uidgorm.Config{Keys: []uidgorm.Keys{{From: tickets, Models: []any{&forTicket{}}}}})))
 		must(t, db.Create(&forTicket{Tags: []forTag{{}, {}}}).Error)
 		must(t, db.Create([]*forTicket{{}, {}}).Error)
 		must(t, db.Model(&forTicket{}).Create(map[string]any{"text": "ink"}).Error)
@@ -36,23 +36,26 @@ func TestFor(t *testing.T) {
 		wantIDs(t, "tags", s.keys(t, &forTag{}, "id"), []uid.ID{first, first + 1, first + 2})
 		wantAsked(t, tickets, 1, 2, 1)
 		wantAsked(t, s.gen, 2, 1)
-		if err := db.Use(uidgorm.New(tickets)); !errors.Is(err, gorm.ErrRegistered) {
+		if err := db.Use(uidgorm.New(tickets, uidgorm.Config{})); !errors.Is(err, gorm.ErrRegistered) {
 			t.Errorf("a second plugin: %v, want %v", err, gorm.ErrRegistered)
 		}
 	})
 }
 
-// What For cannot use is an error of db.Use, all of it at once.
-func TestForRefused(t *testing.T) {
+// What Keys cannot name is an error of db.Use, all of it at once.
+func TestKeysRefused(t *testing.T) {
 	s := newStore(t, "sqlite", gorm.Config{})
 	gen := &counter{next: 1}
 	err := s.Reopen(t, nil, gorm.Config{}).Use(uidgorm.New(gen,
-		uidgorm.For(nil, forTag{}), uidgorm.For(gen), uidgorm.For(gen, "orders", nil), uidgorm.For(gen, &forTicket{}, forTicket{})))
+		uidgorm.Config{Keys: []uidgorm.Keys{{nil, []any{forTag{}}}, {gen, nil}, {gen, []any{"orders", nil}}, {gen, []any{&forTicket{}, forTicket{}}}}}))
+	if !errors.Is(err, uidgorm.ErrConfig) {
+		t.Errorf("%v does not match ErrConfig", err)
+	}
 	wantAll(t, err,
-		"For: gen is <nil> with 1 models, want a generator and one model or more",
-		"with 0 models",
-		"For: the model is string, want a struct or a pointer to one",
-		"For: the model is <nil>",
-		"For: uidgorm_test.forTicket has two generators, want one",
+		"Keys[0].From is nil, want a generator",
+		"Keys[1].Models is empty, want one model or more",
+		"Keys[2].Models is string, want structs or pointers to structs",
+		"Keys[2].Models is <nil>",
+		"Keys[3].Models is uidgorm_test.forTicket, want each model once",
 	)
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// While the store is away, ids go on to the end of what is loaded. Then calls fail
+// While the store is unavailable, ids go on to the end of what is loaded. Then calls fail
 // with the store's error, or wait. The store is asked less and less often.
-func TestStoreAway(t *testing.T) {
+func TestStoreUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)
 		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
 		take(t, g, 1, 50)
 		synctest.Wait()
-		store.away.Store(true)
+		store.unavailable.Store(true)
 		take(t, g, 51, 150)
 		_, err := g.Next()
-		away := (*segment.LoadError)(nil)
-		if !errors.As(err, &away) || !errors.Is(err, segment.ErrAway) || !errors.Is(err, errAway) ||
-			errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrUsedUp) || away.Tag != "orders" {
+		unavailable := (*segment.LoadError)(nil)
+		if !errors.As(err, &unavailable) || !errors.Is(err, segment.ErrUnavailable) || !errors.Is(err, errUnavailable) ||
+			errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrUsedUp) || unavailable.Tag != "orders" {
 			t.Errorf("Next() = %v, want a LoadError that wraps the store's", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -44,7 +44,7 @@ func TestStoreAway(t *testing.T) {
 		if s := g.Stats(); s.LastError == nil || s.Failures < 100 || s.RejectedTakes == 0 {
 			t.Errorf("Stats() = %+v", s)
 		}
-		store.away.Store(false)
+		store.unavailable.Store(false)
 		began = time.Now()
 		if id, err := g.Wait(t.Context()); id != 201 || err != nil || time.Since(began) > 20*time.Second {
 			t.Errorf("Wait() = %d, %v after %v, want 201", id, err, time.Since(began))
@@ -54,7 +54,7 @@ func TestStoreAway(t *testing.T) {
 		}
 		// The next outage begins with short pauses again.
 		time.Sleep(time.Second)
-		store.away.Store(true)
+		store.unavailable.Store(true)
 		var next *segment.LoadError
 		for err = nil; err == nil; {
 			_, err = g.Next()
@@ -78,8 +78,8 @@ func TestStoreHangs(t *testing.T) {
 			store.deaf.Store(deaf)
 			take(t, g, 1, 100)
 			began := time.Now()
-			if _, err := g.Next(); !errors.Is(err, segment.ErrAway) || time.Since(began) > 7*time.Second {
-				t.Errorf("deaf %v: Next() = %v after %v, want ErrAway after the time-out", deaf, err, time.Since(began))
+			if _, err := g.Next(); !errors.Is(err, segment.ErrUnavailable) || time.Since(began) > 7*time.Second {
+				t.Errorf("deaf %v: Next() = %v after %v, want ErrUnavailable after the time-out", deaf, err, time.Since(began))
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -129,9 +129,9 @@ func TestStartTimesOut(t *testing.T) {
 			t.Errorf("New() = %v after %v, want the end of its context", err, time.Since(began))
 		}
 		store.takes.Store(0)
-		store.away.Store(true)
-		if _, err := segment.New(t.Context(), store, "orders", segment.Config{}); !errors.Is(err, segment.ErrAway) {
-			t.Errorf("New() = %v, want ErrAway", err)
+		store.unavailable.Store(true)
+		if _, err := segment.New(t.Context(), store, "orders", segment.Config{}); !errors.Is(err, segment.ErrUnavailable) {
+			t.Errorf("New() = %v, want ErrUnavailable", err)
 		}
 	})
 }

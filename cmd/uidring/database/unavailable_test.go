@@ -16,7 +16,7 @@ import (
 )
 
 // Errors name the database, and who named it.
-func TestOpenAway(t *testing.T) {
+func TestOpenUnavailable(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "text.db"), []byte(strings.Repeat("text", 100)), 0o600); err != nil {
 		t.Fatal(err)

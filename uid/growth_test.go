@@ -1,0 +1,59 @@
+package uid_test
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// TestGrowth draws many ids from one generator: as many as UIDRING_GROWTH says, or a few
+// million. Its memory does not grow. It prints what an id costs at the beginning and at the
+// end.
+func TestGrowth(t *testing.T) {
+	ids := int64(5_000_000)
+	if text := os.Getenv("UIDRING_GROWTH"); text != "" {
+		var err error
+		if ids, err = strconv.ParseInt(text, 10, 64); err != nil {
+			t.Fatalf("UIDRING_GROWTH is %q, want a number of ids", text)
+		}
+	}
+	g := newCached(t, uid.CachedConfig{MaxBorrow: -1})
+	part := max(ids/100, 1)
+	last := uid.ID(0)
+	draw := func(n int64) time.Duration {
+		began := time.Now()
+		for range n {
+			id, err := g.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id <= last {
+				t.Fatalf("id %d after %d", id, last)
+			}
+			last = id
+		}
+		return time.Since(began)
+	}
+	var before, after runtime.MemStats
+	first := draw(part)
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	draw(ids - 2*part)
+	final := draw(part)
+	collections := before.NumGC
+	runtime.ReadMemStats(&after)
+	collections = after.NumGC - collections
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	perID := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / float64(part) }
+	grown := int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	t.Logf("%d ids: %.2f ns an id in the first %d, %.2f in the last; the heap has grown by %d bytes, with %d collections",
+		ids, perID(first), part, perID(final), grown, collections)
+	if grown > 1<<20 {
+		t.Errorf("the heap has grown by %d bytes, want less than a mebibyte", grown)
+	}
+}

@@ -1,0 +1,59 @@
+package uid_test
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The compiler inlines Next into its caller, down to the atomic add. Next of a ring is
+// at the compiler's limit: see "Why Take is inlined" in package ringbuffer.
+func TestNextIsInlined(t *testing.T) {
+	const file = "testdata/inlined/inlined.go"
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, arch := range []string{"amd64", "arm64"} {
+		t.Run(arch, func(t *testing.T) {
+			if arch != runtime.GOARCH && testing.Short() {
+				t.Skip("compiles the library for another system")
+			}
+			build := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-m", "./testdata/inlined")
+			build.Env = append(os.Environ(), "GOARCH="+arch, "CGO_ENABLED=0")
+			said, err := build.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %v\n%s", build, err, said)
+			}
+			callers := 0
+			for i, line := range strings.Split(string(source), "\n") {
+				if !strings.Contains(line, "g.Next()") {
+					continue
+				}
+				callers++
+				for _, callee := range []string{"uid.(*dealer).Next", "ringbuffer.(*Ring).Take", "atomic.(*Int64).Add", "ringbuffer.deal"} {
+					if !inlines(string(said), file, i+1, callee) {
+						t.Errorf("%s is not inlined into %s", callee, line)
+					}
+				}
+			}
+			if callers != 3 {
+				t.Errorf("%s has %d callers of Next, want 3", file, callers)
+			}
+		})
+	}
+}
+
+// inlines reports whether the compiler said that it inlined callee in the line.
+func inlines(said, file string, number int, callee string) bool {
+	for line := range strings.Lines(said) {
+		at, what, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if strings.HasPrefix(strings.TrimPrefix(at, "uid/"), file+":"+strconv.Itoa(number)+":") && what == "inlining call to "+callee {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,14 @@
+// Package inlined calls Next as a service does. A test reads what the compiler inlines
+// into it.
+package inlined
+
+import (
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+func Cached(g *uid.Cached) (uid.ID, error) { return g.Next() }
+
+func Dealer(g *uid.Dealer) (uid.ID, error) { return g.Next() }
+
+func Segment(g *segment.Generator) (uid.ID, error) { return g.Next() }

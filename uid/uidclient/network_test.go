@@ -1,0 +1,193 @@
+package uidclient
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+// Over a real network: HTTPS with a token, redirects, and errors without the token.
+func TestNetwork(t *testing.T) {
+	ids := newFake("a", 1)
+	authorized := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/away/v1/orders/runs":
+			http.Redirect(w, r, "/v1/orders/runs", http.StatusTemporaryRedirect)
+		case r.URL.Path == "/truncated/v1/orders/runs":
+			w.Header().Set("Content-Length", "1000")
+			_, _ = w.Write([]byte(`{"instance":"a","number":1,"runs":[{"first":"1","count":12`))
+		case r.URL.Path == "/header/v1/orders/runs":
+			w.Header().Set("Long", strings.Repeat("a", 1<<20))
+			ids.ServeHTTP(w, r)
+		case r.Header.Get("Authorization") != "Bearer "+secret || r.URL.User != nil || len(r.TLS.PeerCertificates) != 1:
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			ids.ServeHTTP(w, r)
+		}
+	})
+	server := httptest.NewUnstartedServer(authorized)
+	server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	trusted := x509.NewCertPool()
+	trusted.AddCert(server.Certificate())
+	config := Config{ // on a busy machine nothing is hedged, and no id grows old
+		Token: secret, TLS: &tls.Config{RootCAs: trusted, Certificates: server.TLS.Certificates},
+		Hedge: time.Minute, Timeout: time.Minute, MaxAge: -1,
+	}
+	c, err := New(t.Context(), []string{server.URL}, "orders", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	take(t, c, 1, 1000)
+
+	for name, change := range map[string]func(url *string, config *Config){
+		"status 401":                     func(_ *string, config *Config) { config.Token = "another-" + secret },
+		"status 307":                     func(url *string, _ *Config) { *url += "/away" },
+		"unexpected EOF":                 func(url *string, _ *Config) { *url += "/truncated" },
+		"exceeded 65536 bytes":           func(url *string, _ *Config) { *url += "/header" },
+		"certificate signed by unknown":  func(_ *string, config *Config) { config.TLS = nil },
+		"connect: connection refused":    func(url *string, _ *Config) { *url = "https://127.0.0.1:1" },
+		"server gave HTTP response to H": func(url *string, _ *Config) { *url = plain(t, authorized) },
+	} {
+		url, config := server.URL, config
+		change(&url, &config)
+		_, err := New(t.Context(), []string{url}, "orders", config)
+		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), secret) {
+			t.Errorf("New() = %v, want %q in it, and no token", err, name)
+		}
+		if refused := strings.HasPrefix(name, "status"); errors.Is(err, ErrUnavailable) == refused {
+			t.Errorf("New() = %v; ErrUnavailable: %v", err, !refused)
+		}
+	}
+}
+
+// While the connection of a request hangs, the same URL is asked over another one, even
+// if the server speaks HTTP/2.
+func TestHedgeConnects(t *testing.T) {
+	type number struct{}
+	var connections, hung atomic.Int64
+	ids := newFake("a", 1)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Context().Value(number{}).(int64) <= hung.Load() {
+			<-r.Context().Done()
+			return
+		}
+		ids.ServeHTTP(w, r)
+	}))
+	server.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
+		return context.WithValue(ctx, number{}, connections.Add(1))
+	}
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	trusted := x509.NewCertPool()
+	trusted.AddCert(server.Certificate())
+	config := Config{TLS: &tls.Config{RootCAs: trusted}, Hedge: time.Second, Timeout: 20 * time.Second, MaxAge: -1}
+	c, err := New(t.Context(), []string{server.URL}, "orders", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	hung.Store(connections.Load())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if n, err := c.WaitN(ctx, make([]uid.ID, 200)); n != 200 || err != nil {
+		t.Errorf("WaitN() = %d, %v, want 200 ids over another connection", n, err)
+	}
+}
+
+// Close ends the connections, and so does New if it fails.
+func TestConnectionsEnd(t *testing.T) {
+	ended := make(chan net.Conn, 10)
+	server := httptest.NewUnstartedServer(newFake("a", 1))
+	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			ended <- conn
+		}
+	}
+	wait := func() {
+		t.Helper()
+		select {
+		case <-ended:
+		case <-time.After(30 * time.Second):
+			t.Error("the connection stays open")
+		}
+	}
+	server.Start()
+	defer server.Close()
+	c, err := New(t.Context(), []string{server.URL}, "orders", Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	wait()
+	if _, err := New(t.Context(), []string{server.URL}, "unknown", Config{}); err == nil {
+		t.Error("New() succeeds with an unknown name")
+	}
+	wait()
+}
+
+// No more of an answer is read than it can have.
+func TestEndlessAnswer(t *testing.T) {
+	written := make(chan int)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		sum := 0
+		for part := make([]byte, 1<<20); sum < 256<<20; {
+			n, err := w.Write(part)
+			sum += n
+			if err != nil {
+				break
+			}
+		}
+		written <- sum
+	}))
+	defer server.Close()
+	if _, err := New(t.Context(), []string{server.URL}, "orders", Config{}); !errors.Is(err, ErrAnswer) {
+		t.Errorf("New() = %v, want ErrAnswer", err)
+	}
+	for range 2 { // the only server is asked twice
+		if sum := <-written; sum >= 256<<20 {
+			t.Error("an answer was read to its end")
+		}
+	}
+}
+
+func plain(t *testing.T, h http.Handler) string {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return strings.Replace(s.URL, "http:", "https:", 1)
+}
+
+// The context of New bounds the start.
+func TestStartEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		server.hangs = true
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := tryOpen(ctx, Config{}, server); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("New() = %v after %v", err, time.Since(began))
+		}
+		began = time.Now()
+		if _, err := tryOpen(t.Context(), Config{}, server); !errors.Is(err, ErrUnavailable) || time.Since(began) > DefaultTimeout+DefaultHedge {
+			t.Errorf("New() = %v after %v, want ErrUnavailable after %v", err, time.Since(began), DefaultTimeout+DefaultHedge)
+		}
+	})
+}

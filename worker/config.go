@@ -1,0 +1,125 @@
+package worker
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"os"
+	"regexp"
+	"strconv"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// StoreConfig configures a [Store]. The zero StoreConfig is the default, and so is every
+// zero field. One error, which matches [lease.ErrConfig], names every wrong field, its
+// value and the values that are allowed.
+type StoreConfig struct {
+	// Table names the table; empty is WORKER_LEASE. A name has at most 63 ASCII letters,
+	// digits and underscores, and does not start with a digit. A schema (in MySQL, a
+	// database) of the same form may qualify it: "ids.worker_lease". PostgreSQL folds the
+	// name to lower case, so a table with capitals in its name cannot be used there.
+	Table string
+
+	// Beside names the Registry's table in the same database. The numbers of the two
+	// tables then differ. Empty is WORKER_NODE, in the schema of Table, if Table is
+	// WORKER_LEASE, and no table otherwise.
+	Beside string
+
+	// Alone says that ids of the two tables' numbers never meet: no table is beside this one.
+	Alone bool
+
+	// NoSchema makes a start neither look for the table nor create it. Set it if your
+	// migrations create the table.
+	NoSchema bool
+}
+
+// RegistryConfig configures a [Registry]. The zero RegistryConfig is the default, and so
+// is every zero field. Errors are as for [StoreConfig].
+type RegistryConfig struct {
+	// Table names the table, as in [StoreConfig]; empty is WORKER_NODE.
+	Table string
+
+	// Beside names the Leasers' table in the same database, as in [StoreConfig]. Empty is
+	// WORKER_LEASE, in the schema of Table, if Table is WORKER_NODE, and no table otherwise.
+	Beside string
+
+	// Alone says that ids of the two tables' numbers never meet: no table is beside this one.
+	Alone bool
+
+	// NoSchema makes a start neither look for the table nor create it. Set it if your
+	// migrations create the table, or if EnsureSchema does not support the database.
+	NoSchema bool
+
+	// Node is the process's description in the row. Zero is that of lease.DetectNode.
+	Node lease.Node
+
+	// Logger receives warnings; nil is what slog.Default returns at that time.
+	Logger *slog.Logger
+}
+
+// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+func (c StoreConfig) Validate() error { return c.faults().Err() }
+
+func (c StoreConfig) faults() *invalid.List {
+	faults := invalid.Of("worker", lease.ErrConfig)
+	for _, field := range []struct{ name, value string }{{"Table", c.Table}, {"Beside", c.Beside}} {
+		if field.value != "" && !namePattern.MatchString(field.value) {
+			faults.Add(field.name, strconv.Quote(field.value), fmt.Sprintf("a table's name: 1 to %d letters, digits and underscores, "+
+				"no digit first, optionally after a schema of the same form and a dot", maxName))
+		}
+	}
+	if c.Alone && c.Beside != "" {
+		faults.Add("Beside", strconv.Quote(c.Beside), "none, since Alone is set")
+	}
+	return faults
+}
+
+// Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
+func (c RegistryConfig) Validate() error { return c.faults().Err() }
+
+func (c RegistryConfig) faults() *invalid.List {
+	faults := c.store().faults()
+	if c.Node != (lease.Node{}) {
+		faults.Join(c.Node.Validate())
+	}
+	return faults
+}
+
+func (c RegistryConfig) store() StoreConfig {
+	return StoreConfig{c.Table, c.Beside, c.Alone, c.NoSchema}
+}
+
+// node returns the process's description.
+func (c RegistryConfig) node() (lease.Node, error) {
+	if c.Node != (lease.Node{}) {
+		return c.Node, nil
+	}
+	return lease.DetectNode(os.Getenv)
+}
+
+// maxName is the longest name of a table that PostgreSQL does not truncate.
+const maxName = 63
+
+var namePattern = regexp.MustCompile(
+	fmt.Sprintf(`^(?:[A-Za-z_][A-Za-z0-9_]{0,%d}\.)?[A-Za-z_][A-Za-z0-9_]{0,%[1]d}$`, maxName-1))
+
+// newTable returns the table of a config, or the default one if the config has faults.
+func newTable(k kind, db *gorm.DB, c StoreConfig, faults error) table {
+	if faults != nil {
+		c = StoreConfig{}
+	}
+	t := table{kind: k, name: cmp.Or(c.Table, k.table), ensure: !c.NoSchema, faults: faults}
+	if db != nil && db.Config != nil && db.Statement != nil {
+		// A copy, so that later changes of db have no effect.
+		t.db = db.Session(&gorm.Session{SkipHooks: true, Logger: logger.Discard})
+	}
+	if !c.Alone {
+		t.beside = cmp.Or(c.Beside, k.others(t.name))
+	}
+	return t
+}

@@ -1,0 +1,116 @@
+package lease
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"time"
+
+	"github.com/uidring/uidring/internal/invalid"
+)
+
+// The defaults of fields of [Config].
+const (
+	DefaultWindow  = 10 * time.Minute
+	DefaultExpiry  = time.Minute
+	DefaultMaxSkew = time.Minute
+)
+
+// The shortest and the longest duration of a Config.
+const (
+	minDuration = 100 * time.Millisecond
+	maxDuration = 365 * 24 * time.Hour
+)
+
+// ErrConfig is matched by every error about a [Config], a [Node], or the config of a
+// store.
+var ErrConfig = errors.New("lease: invalid config")
+
+// Config configures a [Leaser]. The zero Config is the default, and so is every zero
+// field. One error, which matches [ErrConfig], names every wrong field, its value and the
+// values that are allowed.
+type Config struct {
+	// Window is how far ahead of the present, and of the last id stamped, a Leaser keeps
+	// time reserved. If the store is unavailable, ids continue for that long at the
+	// layout's rate or slower; a service that draws faster uses the window faster. The
+	// next holder of a crashed holder's number starts up to Window after the last write.
+	// From 100 ms to a year, and no shorter than Expiry; zero is 10 minutes.
+	Window time.Duration
+
+	// Expiry is how long a holder may give no sign of life before another may take its
+	// number. A holder gives four signs of life per Expiry. A short Expiry costs a paused
+	// holder its number, a long one keeps a dead holder's number from use; neither repeats
+	// an id. Give all processes the same Expiry. From 100 ms to a year; zero is a minute.
+	Expiry time.Duration
+
+	// MaxSkew is how far the clock that stamps ids may be from the store's clock at the
+	// start. Later, a greater difference is logged. If the store has no clock, a start
+	// finds no difference, and later the clock is compared with the time that passed since
+	// the start. From 100 ms to a year; zero is a minute.
+	MaxSkew time.Duration
+
+	// Numbers are the numbers that the Leaser may hold, such as those of one site. Nil is
+	// all that the layout allows. Leasers that share a store must have the same Numbers, or
+	// Numbers without a common number.
+	Numbers *Bounds
+
+	// Assigner gives the one number to hold; nil holds any free number. worker.StatefulSet
+	// and uid.StaticWorker are assigners. While another process holds the number, the
+	// start fails with ErrHeld. After a crash, it fails until the lease has expired.
+	//
+	// After a crash the next holder starts where the crashed holder's reserved time
+	// ends, Window ahead of the clock or more. If MaxBorrow of the generator is less, the
+	// start fails until the clock has come closer.
+	//
+	// The number n counts as Numbers of its own, from n to n. It changes nothing for
+	// Leasers whose Numbers lack n. A Leaser whose Numbers contain n may take n first, and
+	// gets no new numbers below n afterwards. If Numbers is set too and lacks n, the start
+	// fails.
+	Assigner Assigner
+
+	// Node is the process's description in the row. Zero is DetectNode's.
+	Node Node
+
+	// Logger receives warnings and changes of number; nil is what slog.Default returns at
+	// that time. Its handler may draw ids from the Leaser's generator: a goroutine of its
+	// own writes the lines. Release waits for the lines until its context ends.
+	Logger *slog.Logger
+}
+
+// Validate returns an error that names every wrong field, and matches [ErrConfig].
+func (c Config) Validate() error { return c.prepare().Err() }
+
+// prepare fills in the defaults and returns the wrong fields.
+func (c *Config) prepare() *invalid.List {
+	faults := invalid.Of("lease", ErrConfig)
+	c.Window = cmp.Or(c.Window, DefaultWindow)
+	c.Expiry = cmp.Or(c.Expiry, DefaultExpiry)
+	c.MaxSkew = cmp.Or(c.MaxSkew, DefaultMaxSkew)
+	invalid.Range(faults, "Window", c.Window, minDuration, maxDuration)
+	invalid.Range(faults, "Expiry", c.Expiry, minDuration, maxDuration)
+	invalid.Range(faults, "MaxSkew", c.MaxSkew, minDuration, maxDuration)
+	if c.Window >= minDuration && c.Window < c.Expiry && c.Expiry <= maxDuration {
+		faults.Add("Window", c.Window, fmt.Sprintf("Expiry, %v, or more", c.Expiry))
+	}
+	if c.Numbers == nil {
+		c.Numbers = &Bounds{0, math.MaxInt64}
+	}
+	if n := *c.Numbers; n.From < 0 || n.To < n.From {
+		faults.Add("Numbers", fmt.Sprintf("%d to %d", n.From, n.To), "a range of numbers from 0 on")
+	}
+	if c.Node != (Node{}) {
+		faults.Join(c.Node.Validate())
+	}
+	return faults
+}
+
+// node returns the process's description.
+func (c *Config) node() (Node, error) {
+	if c.Node != (Node{}) {
+		return c.Node, nil
+	}
+	return DetectNode(os.Getenv)
+}
