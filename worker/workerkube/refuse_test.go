@@ -161,8 +161,6 @@ func TestPages(t *testing.T) {
 		}
 		return response, err
 	})
-	listed()
-	if expired == 0 {
-		t.Error("no page has expired")
-	}
+	// The API server may have answered from its memory, which etcd's loss does not touch.
+	servertest.Eventually(t, "a page that has expired", func() bool { listed(); return expired > 0 })
 }
