@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/redisclients"
 	"github.com/uidring/uidring/cmd/uidringd/resp"
 	"github.com/uidring/uidring/cmd/uidringd/service"
 )
@@ -28,47 +28,47 @@ func serveClients(t *testing.T) (port string) {
 	return port
 }
 
-// TestClients has clients of other languages draw: one command at a time, in pipelines, by
-// INCRBY and GET, and after the server has ended their connections.
+// TestClients has clients of other languages draw: by each command, after the server has
+// ended their connections, and without a right.
 func TestClients(t *testing.T) {
-	for _, client := range []struct {
-		name  string
-		has   []string // is there if the client's library is
-		draws []string
-	}{
-		{"PHP", []string{"php", "-r", "new Redis();"}, []string{"php", "client.php"}},
-		{"Ruby", []string{"ruby", "-e", "require 'redis'"}, []string{"ruby", "client.rb"}},
-		{"Perl", []string{"perl", "-MRedis", "-e1"}, []string{"perl", "client.pl"}},
-		{"Python", []string{"/usr/bin/python3", "-c", "import redis"}, []string{"/usr/bin/python3", "client.py"}},
-		{"Node", []string{"npm", "--version"}, []string{"node", "node/redis.mjs"}},
-		{"ioredis", []string{"npm", "--version"}, []string{"node", "node/ioredis.mjs"}},
-	} {
-		t.Run(client.name, func(t *testing.T) {
+	clients, err := redisclients.Install(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, client := range clients {
+		t.Run(client.Name, func(t *testing.T) {
+			if client.Missing != nil {
+				t.Skip(client.Missing)
+			}
 			t.Parallel()
-			if out, err := exec.CommandContext(t.Context(), client.has[0], client.has[1:]...).CombinedOutput(); err != nil {
-				t.Skipf("%q: %v, %.200s", client.has, err, out)
-			}
-			dir := "testdata/clients"
-			if client.draws[0] == "node" {
-				dir = t.TempDir()
-				if err := os.CopyFS(dir, os.DirFS("testdata/clients")); err != nil {
-					t.Fatal(err)
+			servers := []string{"127.0.0.1:" + serveClients(t)}
+			process := client.Start(t, servers, "a-token", time.Minute)
+			var ids []string
+			draw := func(command string, n int) {
+				t.Helper()
+				drawn, err := process.Draw(t.Context(), command, "orders", n)
+				if err != nil {
+					t.Errorf("%s: %v", command, err)
 				}
-				install := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-				install.Dir = filepath.Join(dir, "node")
-				if out, err := install.CombinedOutput(); err != nil {
-					t.Fatalf("npm ci: %v, %s", err, out)
+				for _, id := range drawn {
+					ids = append(ids, id.String())
 				}
 			}
-			draw := exec.CommandContext(t.Context(), client.draws[0], append(client.draws[1:], serveClients(t), "a-token")...)
-			draw.Dir = dir
-			stderr := new(strings.Builder)
-			draw.Stderr = stderr
-			out, err := draw.Output()
-			if err != nil {
-				t.Fatalf("%v, %s%s", err, out, stderr)
+			draw("incr", 50)
+			draw("pipeline", 100)
+			draw("incrby", 10)
+			time.Sleep(time.Second) // the server ends the connections meanwhile
+			draw("incr", 1)
+			draw("get", 49)
+			distinct(t, ids, 210)
+			for _, command := range []string{"incr", "get", "pipeline", "incrby"} {
+				if ids, err := process.Draw(t.Context(), command, "nosuch", 2); len(ids) > 0 || err == nil || !strings.Contains(err.Error(), `there is no generator "nosuch"`) {
+					t.Errorf("%s of no generator: %v, %v", command, ids, err)
+				}
 			}
-			distinct(t, strings.Fields(string(out)), 210)
+			if ids, err := client.Start(t, servers, "another", time.Minute).Draw(t.Context(), "incr", "orders", 1); len(ids) > 0 || err == nil {
+				t.Errorf("with a wrong token: %v, %v", ids, err)
+			}
 		})
 	}
 }

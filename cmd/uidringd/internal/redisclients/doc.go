@@ -1,0 +1,17 @@
+// Package redisclients runs clients of the Redis protocol in other languages, for tests.
+//
+// Each is a script. Its arguments are a timeout in seconds, a token or "", and addresses of
+// servers: each is host:port or the path of a socket. A line of its standard input is a
+// command, the name of a generator, and n:
+//
+//	incr NAME n      n ids by INCR
+//	get NAME n       n ids by GET
+//	pipeline NAME n  n ids by INCRs in a pipeline
+//	incrby NAME n    n ids by one INCRBY
+//
+// The script answers with one line: the ids, or the greatest of an INCRBY. If it could not
+// draw all of them, "error" and a text follow. It draws from the first server. If that
+// fails after what the library itself tries again, the script draws what is missing from
+// the next server, and gives up when each server has failed, and the first one twice. The
+// ids that the library does not tell then are a gap. The script ends with its input.
+package redisclients

@@ -1,0 +1,65 @@
+package redisclients
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+)
+
+const script = `
+echo $# >>started
+while read -r command name n; do
+	case $name in
+	hangs) while :; do :; done ;;
+	fails) echo "7 9 error it is away" ;;
+	*) echo $((n + 4)) ;;
+	esac
+done
+`
+
+// A process is killed when it does not answer in time, and the next one answers the next
+// command.
+func TestDraw(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "script.sh"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := Client{Name: "a script", command: []string{"sh", "script.sh"}, dir: dir}.Start(t, []string{"a", "b"}, "", time.Second)
+	for _, test := range []struct {
+		command, generator string
+		n                  int
+		want               []uid.ID
+		err                string
+	}{
+		{"incr", "orders", 1, []uid.ID{5}, ""},
+		{"incrby", "orders", 3, []uid.ID{5, 6, 7}, ""},
+		{"pipeline", "fails", 3, []uid.ID{7, 9}, "it is away"},
+		{"get", "orders", 2, []uid.ID{6}, ""},
+	} {
+		ids, err := p.Draw(t.Context(), test.command, test.generator, test.n)
+		if !slices.Equal(ids, test.want) || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+			t.Errorf("%+v: %v, %v", test, ids, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if ids, err := p.Draw(ctx, "incr", "hangs", 1); len(ids) > 0 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, %v, want the context's error", ids, err)
+	}
+	if ids, err := p.Draw(t.Context(), "incr", "orders", 1); err != nil || !slices.Equal(ids, []uid.ID{5}) {
+		t.Errorf("the next process answers %v, %v", ids, err)
+	}
+	if started, err := os.ReadFile(filepath.Join(dir, "started")); err != nil || string(started) != "4\n4\n" {
+		t.Errorf("it was started with %q arguments, %v, want 4 twice", started, err)
+	}
+}
