@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,17 +34,17 @@ const (
 type kind struct {
 	name    string
 	calls   int           // of a client, at least; 0 is leastCalls
+	pause   time.Duration // between calls; 0 is a millisecond
 	timeout time.Duration // of a call
+	missing error         // why no such client can run here
 	open    func(t *testing.T, balancer string, servers []string, generator string) draw
 }
 
 type draw func(ctx context.Context, n int) ([]uid.ID, error)
 
-// kinds are all kinds in Go, whose calls may take so long.
-func kinds(timeout time.Duration) []kind {
-	return append(clients(timeout), kind{name: "Redis, sockets", timeout: timeout, open: func(t *testing.T, _ string, servers []string, generator string) draw {
-		return openRedis(t, servers, generator, timeout)
-	}})
+// kinds are all kinds but programs, whose calls may take so long.
+func kinds(t *testing.T, timeout time.Duration) []kind {
+	return slices.Concat(clients(timeout), redisKinds(t, timeout))
 }
 
 // clients are the kinds that ask the balancer or servers by address.

@@ -45,7 +45,7 @@ func TestFleet(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			servers := newServers(t, database(t, t.TempDir()), "0s", more{})
 			b := newBalancer(t, addresses(servers))
-			crowd := newCrowd(t, b.url(), urls(servers), kinds(timeout), false)
+			crowd := newCrowd(t, b.url(), urls(servers), kinds(t, timeout), false)
 			for round := range rounds {
 				s := servers[random.IntN(len(servers))]
 				time.Sleep(time.Duration(random.Int64N(int64(200 * time.Millisecond))))
@@ -74,7 +74,7 @@ func TestRollingRestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			servers := newServers(t, database(t, t.TempDir()), "3s", more{limits: "limits: {wait: 20s}"})
 			b := newBalancer(t, addresses(servers))
-			crowd := newCrowd(t, b.url(), urls(servers), kinds(patience), true)
+			crowd := newCrowd(t, b.url(), urls(servers), kinds(t, patience), true)
 			for _, s := range servers {
 				s.Stop()
 				s.start(t)

@@ -24,14 +24,10 @@ import (
 )
 
 // programs are the clients in examples. Each call is a process.
-func programs(t *testing.T) (all []kind) {
+func programs() (all []kind) {
 	for name, command := range map[string][]string{"Python": {"python3", "uidring.py"}, "Node": {"node", "uidring.mjs"}, "Java": {"java", "Uidring.java"}} {
 		program, err := exec.LookPath(command[0])
-		if err != nil {
-			t.Logf("no client in %s: %v", name, err)
-			continue
-		}
-		all = append(all, kind{name: name, calls: 2, timeout: time.Minute, open: func(_ *testing.T, balancer string, _ []string, generator string) draw {
+		all = append(all, kind{name: name, calls: 2, timeout: time.Minute, missing: err, open: func(_ *testing.T, balancer string, _ []string, generator string) draw {
 			return func(ctx context.Context, n int) ([]uid.ID, error) {
 				cmd := exec.CommandContext(ctx, program, append(command[1:], balancer, generator, strconv.Itoa(n))...)
 				cmd.Dir = "../../examples"
@@ -73,7 +69,7 @@ func TestNeighbours(t *testing.T) {
 			for _, s := range servers {
 				flood(ctx, t, &flooding, s)
 			}
-			crowd := newCrowd(t, b.url(), urls(servers), slices.Concat(clients(patience), programs(t)), true)
+			crowd := newCrowd(t, b.url(), urls(servers), slices.Concat(kinds(t, patience), programs()), true)
 			crowd.end(t)
 			end()
 			flooding.Wait()

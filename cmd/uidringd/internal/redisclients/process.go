@@ -2,7 +2,6 @@ package redisclients
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,92 +18,99 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Process is a client that runs. It is not safe for concurrent use.
+// Process is a client that runs. Calls wait for each other.
 type Process struct {
-	t      testing.TB
-	client Client
-	args   []string
+	t       testing.TB
+	client  Client
+	args    []string
+	timeout time.Duration
 
-	cmd    *exec.Cmd // nil if none runs
+	mu     sync.Mutex
+	fault  error // why no process runs
+	cmd    *exec.Cmd
+	ready  bool // the process has answered
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
 	stderr *logged.Text
 }
 
-// Start starts the client, and ends it at the end of the test. It asks the servers in a
-// random order, and waits for one as long as timeout, rounded up to seconds.
+// Start starts the client, and ends it at the end of the test. The client asks servers in a
+// random order. A draw may take timeout, and waits for one server half as long.
 func (c Client) Start(t testing.TB, servers []string, token string, timeout time.Duration) *Process {
 	t.Helper()
 	servers = slices.Clone(servers)
 	rand.Shuffle(len(servers), func(i, j int) { servers[i], servers[j] = servers[j], servers[i] })
-	seconds := (timeout + time.Second - 1) / time.Second
-	p := &Process{t: t, client: c, args: slices.Concat(c.command[1:], []string{strconv.Itoa(int(seconds)), token}, servers)}
-	if err := p.start(); err != nil {
-		t.Fatal(err)
+	seconds := strconv.Itoa(max(1, int(timeout/time.Second/2)))
+	p := &Process{t: t, client: c, args: slices.Concat(c.command[1:], []string{seconds, token}, servers), timeout: timeout}
+	if p.start(); p.fault != nil {
+		t.Fatal(p.fault)
 	}
-	t.Cleanup(p.end)
+	t.Cleanup(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.fault == nil {
+			p.end()
+		}
+	})
 	return p
 }
 
-func (p *Process) start() (err error) {
-	cmd := exec.Command(p.client.command[0], p.args...)
-	p.stderr = new(logged.Text)
-	cmd.Dir, cmd.Stderr = p.client.dir, p.stderr
-	cmd.WaitDelay = time.Second // for processes of the process
-	if p.stdin, err = cmd.StdinPipe(); err != nil {
-		return err
+// start starts a process, and sends it a command that draws nothing. Its answer tells that
+// the process is ready.
+func (p *Process) start() {
+	p.cmd, p.stderr, p.ready = exec.Command(p.client.command[0], p.args...), new(logged.Text), false
+	p.cmd.Dir, p.cmd.Stderr = p.client.dir, p.stderr
+	p.cmd.WaitDelay = time.Second // for processes of the process
+	var stdout io.Reader
+	if p.stdin, p.fault = p.cmd.StdinPipe(); p.fault != nil {
+		return
 	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
+	if stdout, p.fault = p.cmd.StdoutPipe(); p.fault != nil {
+		return
 	}
-	if err := cmd.Start(); err != nil {
-		return err
+	p.stdout = bufio.NewReader(stdout)
+	if p.fault = p.cmd.Start(); p.fault == nil {
+		_, _ = fmt.Fprintln(p.stdin, "incr ready 0") // an error shows in the answer
 	}
-	p.stdout, p.cmd = bufio.NewReader(stdout), cmd
-	return nil
 }
 
 // end closes the input of the process, which then ends by itself.
 func (p *Process) end() {
-	cmd := p.cmd
-	if cmd == nil {
-		return
-	}
-	p.cmd = nil
-	_ = p.stdin.Close()
-	kill := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	kill := time.AfterFunc(patience, func() { _ = p.cmd.Process.Kill() })
 	defer kill.Stop()
+	_ = p.stdin.Close()
+	if !p.ready {
+		_, _ = p.stdout.ReadString('\n')
+	}
 	rest, _ := io.ReadAll(p.stdout) // an error shows in Wait
-	if err := cmd.Wait(); err != nil || len(rest) > 0 || p.stderr.String() != "" {
+	if err := p.cmd.Wait(); err != nil || len(rest) > 0 || p.stderr.String() != "" {
 		p.t.Errorf("%s ended with %v, and said %q, %q", p.client.Name, err, rest, p.stderr)
 	}
 }
 
+// patience is how long a process may take to start or end.
+const patience = 2 * time.Minute
+
+var errTime = errors.New("the client did not answer in time")
+
 // Draw draws n ids of a generator by a command: incr, get, pipeline or incrby. With an
-// error, it returns those that the client got. It kills the process when ctx is over, and
-// the next Draw starts another. A process that ends by itself fails the test.
-func (p *Process) Draw(ctx context.Context, command, generator string, n int) ([]uid.ID, error) {
-	if p.cmd == nil {
-		if err := p.start(); err != nil {
+// error, it returns those that the client got. If the process does not answer in time, Draw
+// kills it and starts another. A process that ends by itself fails the test.
+func (p *Process) Draw(command, generator string, n int) ([]uid.ID, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ready && p.fault == nil {
+		if _, err := p.read(patience); err != nil {
+			p.t.Errorf("%s did not start: %v", p.client.Name, err)
 			return nil, err
 		}
 	}
-	cmd := p.cmd
-	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	if p.fault != nil {
+		return nil, p.fault
+	}
 	_, _ = fmt.Fprintln(p.stdin, command, generator, n) // an error shows in the answer
-	answer, err := p.stdout.ReadString('\n')
-	switch killed := !stop(); {
-	case killed:
-		p.cmd = nil
-		_ = p.stdin.Close()
-		_ = cmd.Wait()
-		if err != nil {
-			return nil, context.Cause(ctx)
-		}
-	case err != nil:
-		p.end()
-		p.t.Errorf("%s ended without an answer", p.client.Name)
+	answer, err := p.read(p.timeout)
+	if err != nil {
 		return nil, err
 	}
 	ids, err := parse(answer)
@@ -118,6 +125,30 @@ func (p *Process) Draw(ctx context.Context, command, generator string, n int) ([
 		}
 	}
 	return ids, err
+}
+
+// read reads an answer. Without one, the process has ended, and another starts.
+func (p *Process) read(timeout time.Duration) (string, error) {
+	process := p.cmd.Process
+	timer := time.AfterFunc(timeout, func() { _ = process.Kill() })
+	answer, err := p.stdout.ReadString('\n')
+	if timer.Stop() {
+		if err != nil {
+			p.t.Errorf("%s ended without an answer", p.client.Name)
+			p.end()
+			p.start()
+			return "", err
+		}
+		p.ready = true
+		return answer, nil
+	}
+	_ = p.stdin.Close()
+	_ = p.cmd.Wait() // it was killed
+	p.start()
+	if err != nil {
+		return "", errTime
+	}
+	return answer, nil
 }
 
 // parse reads the answer of a script.

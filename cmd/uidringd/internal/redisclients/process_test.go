@@ -1,7 +1,6 @@
 package redisclients
 
 import (
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -14,9 +13,10 @@ import (
 )
 
 const script = `
-echo $# >>started
+echo $1 $# >>started
 while read -r command name n; do
 	case $name in
+	ready) echo "error it is away" ;;
 	hangs) while :; do :; done ;;
 	fails) echo "7 9 error it is away" ;;
 	*) echo $((n + 4)) ;;
@@ -34,7 +34,7 @@ func TestDraw(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "script.sh"), []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := Client{Name: "a script", command: []string{"sh", "script.sh"}, dir: dir}.Start(t, []string{"a", "b"}, "", time.Second)
+	p := Client{Name: "a script", command: []string{"sh", "script.sh"}, dir: dir}.Start(t, []string{"a", "b"}, "", time.Minute)
 	for _, test := range []struct {
 		command, generator string
 		n                  int
@@ -46,20 +46,20 @@ func TestDraw(t *testing.T) {
 		{"pipeline", "fails", 3, []uid.ID{7, 9}, "it is away"},
 		{"get", "orders", 2, []uid.ID{6}, ""},
 	} {
-		ids, err := p.Draw(t.Context(), test.command, test.generator, test.n)
+		ids, err := p.Draw(test.command, test.generator, test.n)
 		if !slices.Equal(ids, test.want) || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
 			t.Errorf("%+v: %v, %v", test, ids, err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if ids, err := p.Draw(ctx, "incr", "hangs", 1); len(ids) > 0 || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, %v, want the context's error", ids, err)
+	p.timeout = time.Millisecond
+	if ids, err := p.Draw("incr", "hangs", 1); len(ids) > 0 || !errors.Is(err, errTime) {
+		t.Errorf("%v, %v, want %v", ids, err, errTime)
 	}
-	if ids, err := p.Draw(t.Context(), "incr", "orders", 1); err != nil || !slices.Equal(ids, []uid.ID{5}) {
+	p.timeout = time.Minute
+	if ids, err := p.Draw("incr", "orders", 1); err != nil || !slices.Equal(ids, []uid.ID{5}) {
 		t.Errorf("the next process answers %v, %v", ids, err)
 	}
-	if started, err := os.ReadFile(filepath.Join(dir, "started")); err != nil || string(started) != "4\n4\n" {
-		t.Errorf("it was started with %q arguments, %v, want 4 twice", started, err)
+	if started, err := os.ReadFile(filepath.Join(dir, "started")); err != nil || string(started) != "30 4\n30 4\n" {
+		t.Errorf("it was started with %q, %v, want a timeout of 30 and 4 arguments twice", started, err)
 	}
 }

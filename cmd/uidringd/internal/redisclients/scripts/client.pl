@@ -4,6 +4,7 @@ use warnings;
 use Redis;
 
 $| = 1;
+$SIG{PIPE} = 'IGNORE'; # the library writes to connections that the server has closed
 my ($timeout, $token, @servers) = @ARGV;
 my $redis;
 
@@ -36,6 +37,8 @@ while (my $line = <STDIN>) {
                 }
                 $redis->wait_all_responses;
                 die "$error\n" if defined $error;
+                # Commands whose connection was lost have no answer, and that is no error.
+                die "no answer\n" if @ids < $n;
             } else {
                 push @ids, $redis->$command($name) for 1 .. $left;
             }

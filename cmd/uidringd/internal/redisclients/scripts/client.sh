@@ -13,6 +13,7 @@ redis() {
 while read -r command name n; do
 	ids='' error=''
 	for _ in "$@" again; do
+		[ "$n" -gt 0 ] || break
 		case $command in
 		incr | pipeline) out=$(redis "$1" -r "$n" INCR "$name" 2>&1) ;;
 		get) out=$(redis "$1" -r "$n" GET "$name" 2>&1) ;;
