@@ -131,6 +131,29 @@ func TestOvertaken(t *testing.T) {
 	})
 }
 
+// A starter makes the row that counts the numbers given. Meanwhile another start made it,
+// and its own row was deleted: the starter takes the next number. With the other databases,
+// the other start waits.
+func TestOvertakenAtTheFirstNumber(t *testing.T) {
+	on(t, []string{"postgres"}, leasers, func(t *testing.T, s *store) {
+		s.create(t)
+		db, pool := s.Pooled(t)
+		var overtaken bool
+		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
+			if !overtaken && strings.HasPrefix(query, "INSERT") {
+				overtaken = true
+				assign(t, s.leaser(s.DB))
+				s.Exec(t, "DELETE FROM %s WHERE worker_id = 0", s.Table)
+			}
+			return nil
+		}})
+		number, err := take(t, context.Background(), s.leaser(db, worker.StoreConfig{NoSchema: true}), max22)
+		if number != 1 || err != nil || !overtaken {
+			t.Errorf("%d, %v, overtaken %t; want number 1", number, err, overtaken)
+		}
+	})
+}
+
 // lock keeps everybody else from the table, until the function that it returns is
 // called.
 func (s *store) lock(t *testing.T) (unlock func()) {

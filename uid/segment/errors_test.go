@@ -306,7 +306,7 @@ func TestCloseEndsWaits(t *testing.T) {
 
 // A store that answers that it is unusable is not unavailable. It is asked again after a minute.
 func TestUnusable(t *testing.T) {
-	for _, why := range []error{segment.ErrUnusable, segment.ErrStripe} {
+	for _, why := range []error{segment.ErrUnusable, segment.ErrStripe, segment.ErrConfig} {
 		synctest.Test(t, func(t *testing.T) {
 			store := &unusable{Memory: new(segmenttest.Memory), why: why}
 			store.broken.Store(true)

@@ -194,3 +194,44 @@ func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 		})
 	}
 }
+
+// unreached is a counter whose store takes no request at all while it is unavailable.
+type unreached struct{ *counter }
+
+func (u unreached) List(ctx context.Context) ([]segment.Counter, error) {
+	if err := u.wait(ctx); err != nil {
+		return nil, err
+	}
+	return u.counter.List(ctx)
+}
+
+func (u unreached) Create(ctx context.Context, tag string, next, step int64) error {
+	if err := u.wait(ctx); err != nil {
+		return err
+	}
+	return u.counter.Create(ctx, tag, next, step)
+}
+
+// With Create, a store that is not reached at the start gets both counters later. So New
+// cannot use the tag there either.
+func TestStripeCreatesLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(2)
+		stores[1] = unreached{counters[1]}
+		counters[1].unavailable.Store(true)
+		config := segment.StripeConfig{Config: segment.Config{Create: true}}
+		s := stripe(t, stores, config)
+		if s.Stats()[1].LastError == nil {
+			t.Fatal("both stores were reached")
+		}
+		counters[1].unavailable.Store(false)
+		time.Sleep(5 * time.Second)
+		all, err := counters[1].List(t.Context())
+		if err != nil || len(all) != 2 || all[0].Tag != "orders" || all[0].Next != math.MaxInt64 || all[1].Tag != "orders 2/2 x1000" {
+			t.Errorf("the store has %+v, %v, want the tag spent beside the stripe", all, err)
+		}
+		if _, err := segment.New(t.Context(), stores[1], "orders", config.Config); !errors.Is(err, segment.ErrStripe) {
+			t.Errorf("New() = %v, want ErrStripe", err)
+		}
+	})
+}

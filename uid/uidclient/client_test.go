@@ -178,6 +178,31 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// Close waits for the orders that have no ids left and are closing.
+func TestCloseWaitsForOrders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, began := open(t, Config{}, newFake("a", 1)), time.Now()
+		c.running.Go(func() { time.Sleep(time.Second) }) // as leave starts one
+		if err := c.Close(); err != nil || time.Since(began) != time.Second {
+			t.Errorf("Close() = %v after %v, want when the order is closed", err, time.Since(began))
+		}
+	})
+}
+
+// A start that fails logs nothing: its error says it.
+func TestFailedStartIsNotLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, log := newFake("a", 1), new(strings.Builder)
+		server.unavailable = true
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		c, err := tryOpen(ctx, Config{Logger: slog.New(slog.NewTextHandler(log, nil))}, server)
+		if !errors.Is(err, ErrUnavailable) || log.Len() > 0 {
+			t.Errorf("New() = %v, %v, and logged %s", c, err, log)
+		}
+	})
+}
+
 // With Reject, a call that finds nothing fails at once.
 func TestReject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -115,6 +115,35 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
+// reply answers every command of a client with one value.
+type reply []any
+
+func (reply) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (r reply) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(_ context.Context, cmd redis.Cmder) error {
+		cmd.(*redis.Cmd).SetVal([]any(r))
+		return nil
+	}
+}
+
+func (reply) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// The expiry ends with its last millisecond, by the server's clock.
+func TestExpiryEnds(t *testing.T) {
+	for now, want := range map[string]lease.State{"3600999": lease.StateHeld, "3601000": lease.StateExpired} {
+		client := redis.NewClient(&redis.Options{})
+		defer client.Close()
+		client.AddHook(reply{now, `{"token":"a","reserved_until":"1","heartbeat":"1000","created":"1","type":"1"}`})
+		row, _, err := workerredis.NewStore(client, workerredis.Config{}).Read(t.Context(), 7, time.Hour)
+		if err != nil || row == nil || row.State != want {
+			t.Errorf("at %s: %+v, %v; want the state %v", now, row, err, want)
+		}
+	}
+}
+
 // What the client sends again, for want of an answer, was done all the same.
 func TestSentAgain(t *testing.T) {
 	store, ctx := workerredis.NewStore(start(t).client(t), workerredis.Config{}), t.Context()
@@ -308,6 +337,9 @@ func TestUnavailable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			defer client.Close()
 			var out logged.Text
+			if err := workerredis.NewStore(client, workerredis.Config{}).Prepare(t.Context(), out.Logger()); err == nil || !strings.Contains(err.Error(), "refused") {
+				t.Errorf("Prepare: %v; want that redis refused the connection", err)
+			}
 			began := time.Now()
 			_, err := workerredis.New(client, lease.Config{Logger: out.Logger()}).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
 			t.Logf("refused after %v", time.Since(began))

@@ -13,12 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/cmd/uidring/clitest"
 	"github.com/uidring/uidring/cmd/uidring/database"
 	"github.com/uidring/uidring/cmd/uidring/gen"
 	"github.com/uidring/uidring/cmd/uidring/workers"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
 // uidring is the command under test.
@@ -222,5 +225,23 @@ func TestGenRunsOut(t *testing.T) {
 	}
 	if !strings.Contains(got.Stderr, "uidring: layout has run out of time") {
 		t.Errorf("%q", got.Stderr)
+	}
+}
+
+// The connection of a worker number is closed, also if no number is given.
+func TestGenDisconnects(t *testing.T) {
+	rows, open := new(leasetest.Memory), 0
+	stores := database.Stores{"memory": func(string) (*database.Store, error) {
+		connect := func(context.Context) (lease.Store, func() error, error) {
+			open++
+			return rows, func() error { open--; return nil }, nil
+		}
+		return &database.Store{Name: "memory", Timeout: time.Minute, Open: connect}, nil
+	}}
+	uidring := clitest.Of(func() *cobra.Command { return gen.New(stores) })
+	for code, layout := range []string{"default", "snowflake"} { // the store remembers the first
+		if got := uidring.Invoke(t, "", "gen", "--dsn", "memory://a", "--layout", layout); got.Code != code || open != 0 {
+			t.Errorf("layout %s: %+v, and %d connections are open; want exit code %d and none", layout, got, open, code)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -176,6 +177,24 @@ func TestPasswordInURL(t *testing.T) {
 	for _, url := range []string{"app.db", "postgres://u@h:5432/db", "u@tcp(h:3306)/db", "redis://h:6379/0", "host=h user=u", "etcd://h1:2379,h2:2379", "sqlite:/srv/a@b/x.db"} {
 		if _, err := config.Parse([]byte("stores: [{name: db, url: \""+url+"\"}]\ngenerators: [{name: o, kind: cached, store: db}]"), config.Flags{}); err != nil {
 			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// A file with no URL, or with more than a URL can have, is refused and not shown.
+func TestSecretFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "url")
+	for size, want := range map[int]string{0: "has 0 bytes", 9: "", 64 << 10: "", 64<<10 + 1: "has 65537 bytes", 1 << 20: "has 65537 bytes"} {
+		text := "secret.db" + strings.Repeat("\n", max(0, size-9))
+		if err := os.WriteFile(file, []byte(text[:size]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := config.Parse([]byte("stores: [{name: db, file: "+file+"}]\ngenerators: [{name: ids, kind: cached, store: db}]"), config.Flags{})
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%d bytes: %v", size, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), file+" "+want) || strings.Contains(err.Error(), "secret.db")):
+			t.Errorf("%d bytes: %v, want %q", size, err, want)
 		}
 	}
 }

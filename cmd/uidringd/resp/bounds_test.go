@@ -3,11 +3,14 @@ package resp_test
 import (
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/resp"
 	"github.com/uidring/uidring/cmd/uidringd/service"
 )
@@ -182,6 +185,38 @@ func TestDeadlines(t *testing.T) {
 	io.Copy(io.Discard, dribbler)
 	idle.send(array("INCR", "orders"))
 	idle.expect(":1\r\n")
+}
+
+// TestSlowCommand has a client send a command byte by byte. The time for the rest counts from
+// the command's begin, however often bytes come. The next command has its own time.
+func TestSlowCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
+		const read = 100 * time.Millisecond
+		listener := make(pipes)
+		serveOn(t, listener, service.Config{}, resp.Config{Read: read})
+		conn, accepted := net.Pipe()
+		defer conn.Close()
+		listener <- accepted
+		go io.Copy(io.Discard, conn)
+		for _, part := range []string{"P", "ING\r\n", "P", "ING\r\n"} {
+			if _, err := io.WriteString(conn, part); err != nil {
+				t.Fatalf("%q: %v", part, err)
+			}
+			time.Sleep(read * 3 / 4)
+		}
+		sent := 0
+		for sent < 10 {
+			if _, err := io.WriteString(conn, "P"); err != nil {
+				break
+			}
+			sent++
+			time.Sleep(read * 3 / 4)
+		}
+		if sent != 2 {
+			t.Errorf("%d parts were read, want those of %v", sent, read)
+		}
+	})
 }
 
 // TestUnread has a client send commands without end and read no answer. Its connection ends.

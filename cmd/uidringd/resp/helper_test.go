@@ -138,7 +138,17 @@ func newService(t testing.TB, e *entries, c service.Config) *service.Service {
 // serve serves until the test ends. Fields of c that are zero get defaults.
 func serve(t testing.TB, admit service.Config, c resp.Config) *server {
 	t.Helper()
-	s := &server{host: new(host), entries: newEntries(t), log: new(strings.Builder)}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, listener, admit, c)
+}
+
+// serveOn is serve with a listener of the test's.
+func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.Config) *server {
+	t.Helper()
+	s := &server{listener: listener, host: new(host), entries: newEntries(t), log: new(strings.Builder)}
 	s.service.Store(newService(t, s.entries, admit))
 	c.Host, c.Logger, c.HTTP = s.host, slog.New(slog.NewTextHandler(s.log, nil)), "http://127.0.0.1:8080/"
 	for d, otherwise := range map[*time.Duration]time.Duration{&c.Read: time.Hour, &c.Write: time.Hour, &c.Idle: time.Hour} {
@@ -150,10 +160,6 @@ func serve(t testing.TB, admit service.Config, c resp.Config) *server {
 		c.MaxBytes = 16 << 10
 	}
 	s.Server = resp.New(c)
-	var err error
-	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(s.listener) }()
 	t.Cleanup(func() {
@@ -167,6 +173,24 @@ func serve(t testing.TB, admit service.Config, c resp.Config) *server {
 	})
 	return s
 }
+
+// pipes is a listener of connections in memory, for virtual time.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	conn, open := <-p
+	if !open {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (p pipes) Close() error {
+	close(p)
+	return nil
+}
+
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
 
 // client is a connection that knows nothing of the protocol.
 type client struct {

@@ -3,6 +3,7 @@
 package segmentredis_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -187,6 +188,47 @@ func TestReplica(t *testing.T) {
 	}
 }
 
+// readOnly is the reply of a server that became a replica.
+type readOnly struct{}
+
+func (readOnly) Error() string { return "READONLY You can't write against a read only replica." }
+func (readOnly) RedisError()   {}
+
+func (readOnly) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (r readOnly) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(context.Context, redis.Cmder) error { return r }
+}
+
+func (r readOnly) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(context.Context, []redis.Cmder) error { return r }
+}
+
+// A write that a replica refuses by itself is no other error than that of a script.
+func TestReadOnly(t *testing.T) {
+	client := redis.NewClient(&redis.Options{})
+	defer client.Close()
+	client.AddHook(readOnly{})
+	_, _, err := segmentredis.New(client, segmentredis.Config{Logger: slog.New(slog.DiscardHandler)}).Reserve(t.Context(), "orders", 1)
+	if !errors.Is(err, segmentredis.ErrReplica) || !errors.Is(err, readOnly{}) {
+		t.Errorf("Reserve() = %v, want ErrReplica and the server's reply", err)
+	}
+}
+
+// A counter that is below its record takes no range back: the record shows that it was set
+// back, until an operator raises it.
+func TestReturnBelowRecord(t *testing.T) {
+	client := start(t).client(t)
+	store := open(t, client)
+	must(t, client.HSet(t.Context(), tags, "orders", "200 10 0").Err())
+	if done, err := store.Return(t.Context(), "orders", 51, 101); done || err != nil {
+		t.Errorf("Return() = %t, %v, want it refused", done, err)
+	}
+	if _, _, err := store.Reserve(t.Context(), "orders", 1); !errors.Is(err, segment.ErrRewound) {
+		t.Errorf("Reserve() = %v, want ErrRewound", err)
+	}
+}
+
 func TestCluster(t *testing.T) {
 	s := start(t, "--cluster-enabled", "yes")
 	do(t, s.client(t), "CLUSTER ADDSLOTSRANGE 0 16383")
@@ -212,6 +254,7 @@ func TestWarning(t *testing.T) {
 		{[]string{"--appendonly", "yes"}, "appendfsync everysec"},
 		{append([]string{"--maxmemory-policy", "allkeys-lru"}, servertest.Durable...), "maxmemory-policy allkeys-lru"},
 		{append([]string{"--rename-command", "CONFIG", "hidden"}, servertest.Durable...), "not shown"},
+		{append([]string{"--rename-command", "INFO", "hidden"}, servertest.Durable...), "not shown"},
 	} {
 		var log logged.Text
 		store := segmentredis.New(start(t, c.args...).client(t), segmentredis.Config{Logger: log.Logger()})
