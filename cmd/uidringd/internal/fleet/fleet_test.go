@@ -43,7 +43,7 @@ func TestFleet(t *testing.T) {
 			seed := number(t, "UIDRING_FLEET_SEED", rand.Uint64()>>1)
 			t.Logf("UIDRING_FLEET_SEED=%d, %d rounds", seed, rounds)
 			random := rand.New(rand.NewPCG(seed, 0))
-			servers := newServers(t, database(t, t.TempDir()), "0s", more{})
+			servers := newServers(t, database(t, t.TempDir()), "0s", more{step: shortRanges})
 			b := newBalancer(t, addresses(servers))
 			crowd := newCrowd(t, b.url(), urls(servers), kinds(t, timeout), false)
 			for round := range rounds {

@@ -60,7 +60,7 @@ func TestNeighbours(t *testing.T) {
   - {name: late, kind: default, store: hangs, window: 1s, expiry: 1s}
 `,
 				limits: limits,
-				step:   "500\n    max_step: 500", // calls wait for ranges
+				step:   shortRanges,
 			})
 			b := newBalancer(t, addresses(servers))
 			store.Pause()

@@ -81,6 +81,9 @@ type more struct {
 	limits             string // a line of YAML; "" is the default
 }
 
+// shortRanges has orders end a range often, so that calls wait for ranges and meet their ends.
+const shortRanges = "500\n    max_step: 500"
+
 // newServers starts three servers on one database.
 func newServers(t *testing.T, database servertest.Database, delay string, m more) (servers []*server) {
 	t.Helper()
