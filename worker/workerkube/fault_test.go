@@ -203,17 +203,69 @@ func TestThrottled(t *testing.T) {
 	if done, err := store.Insert(t.Context(), write(0, "a")); !done || err != nil || refused < 6 {
 		t.Errorf("%t, %v after %d refusals; want it done", done, err, refused)
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	var calls int
 	f.set(func(r *http.Request, _ sender) (*http.Response, error) {
-		calls++
+		if calls++; calls == 2 {
+			cancel()
+		}
 		return status(r, http.StatusTooManyRequests, meta.StatusReasonTooManyRequests, -1), nil
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
 	_, err := lease.New(store, holding.Merge(options...)).Lease(ctx, lease.Request{Limit: 1, Clock: time.Now, Granted: func(lease.Grant) {}})
 	wants(t, err, "the test says so")
-	if calls < 2 {
-		t.Errorf("%d requests; want that the start tries again", calls)
+	if calls != 2 {
+		t.Errorf("%d requests; want that the start tries again until its context ends", calls)
+	}
+}
+
+// The count of given numbers is lowered after a create that was refused, and not after one
+// that may be done yet.
+func TestCountAfterRefusedCreate(t *testing.T) {
+	k := server(t)
+	for code, next := range map[int]int64{http.StatusForbidden: 1, http.StatusRequestTimeout: 2} {
+		f := &faults{}
+		store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
+		if done, err := store.Insert(t.Context(), write(0, "a")); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		f.set(func(r *http.Request, send sender) (*http.Response, error) {
+			if r.Method == http.MethodPost { // the count is there
+				return status(r, code, "", -1), nil
+			}
+			return send(r)
+		})
+		if done, err := store.Insert(t.Context(), write(1, "b")); done || err == nil {
+			t.Errorf("%d: %t, %v; want an error", code, done, err)
+		}
+		if view, err := store.Look(t.Context(), lease.Bounds{To: 9}, time.Hour); err != nil || view.Next != next {
+			t.Errorf("%d: %+v, %v; want %d to be the next number", code, view, err, next)
+		}
+	}
+}
+
+// A list in pages is of the instant of the first: its clock counts.
+func TestClockOfPages(t *testing.T) {
+	workerkube.SetPage(t, "1")
+	f, k := &faults{}, server(t)
+	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
+	for number, token := range []string{"a", "b"} {
+		if done, err := store.Insert(t.Context(), write(int64(number), token)); !done || err != nil {
+			t.Fatal(done, err)
+		}
+	}
+	began, pages := time.Now().Truncate(time.Second), 0
+	f.set(func(r *http.Request, send sender) (*http.Response, error) {
+		response, err := send(r)
+		if err == nil {
+			response.Header.Set("Date", began.Add(time.Duration(pages)*time.Hour).UTC().Format(http.TimeFormat))
+			pages++
+		}
+		return response, err
+	})
+	view, err := store.Look(t.Context(), lease.Bounds{To: 9}, time.Minute)
+	if want := began.UnixMilli() + 999; err != nil || view.Now != want || view.Held != 2 || pages < 3 {
+		t.Errorf("%+v, %v of %d pages; want two holders at %d", view, err, pages, want)
 	}
 }
 
