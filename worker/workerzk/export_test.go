@@ -1,6 +1,8 @@
 package workerzk
 
 import (
+	"context"
+
 	"github.com/go-zookeeper/zk"
 
 	"github.com/uidring/uidring/worker/lease"
@@ -13,4 +15,10 @@ func LeafStore(conn *zk.Conn, name string, port int, config LeafConfig) interfac
 	lease.Preparer
 } {
 	return newLeaf(conn, name, port, config)
+}
+
+// Failed returns what a method returns if ZooKeeper's client returns err.
+func Failed(ctx context.Context, conn *zk.Conn, err error) error {
+	_, failed := do(ctx, client{conn: conn}, "get", "/", func() (struct{}, error) { return struct{}{}, err })
+	return failed
 }

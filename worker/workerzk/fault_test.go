@@ -6,9 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -138,6 +141,79 @@ func TestDeadConnection(t *testing.T) {
 		_, _, err := store.Read(background(t), 0, time.Minute)
 		return err == nil
 	})
+}
+
+// TestSilentServerOfLeaf: a start that may take for ever ends after half a minute. It is in
+// virtual time.
+func TestSilentServerOfLeaf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := func(string, string, time.Duration) (net.Conn, error) {
+			conn, server := net.Pipe()
+			go func() { _, _ = io.Copy(io.Discard, server) }()
+			return conn, nil
+		}
+		conn := connect(t, []string{"127.0.0.1:1"}, 20*time.Second, silent)
+		s := workerzk.LeafStore(conn, "orders", 8080, workerzk.LeafConfig{Address: "10.0.0.1"})
+		began := time.Now()
+		if _, err := s.Assign(context.Background(), 9); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 30*time.Second {
+			t.Errorf("%v after %v; want DeadlineExceeded after 30s", err, time.Since(began))
+		}
+		conn.Close()
+		time.Sleep(10 * time.Minute) // the client gives the connection up
+	})
+}
+
+// TestReconnects: after a lost connection, the client says once that there is no server,
+// before it tries any. A request asks again.
+func TestReconnects(t *testing.T) {
+	t.Parallel()
+	var dials atomic.Int64
+	first, again, may := make(chan net.Conn, 1), make(chan struct{}), make(chan struct{})
+	conn := connect(t, shared(t), 20*time.Second, func(network, address string, timeout time.Duration) (net.Conn, error) {
+		n := dials.Add(1)
+		if n == 2 {
+			close(again)
+			<-may
+			return nil, errors.New("cut")
+		}
+		c, err := net.DialTimeout(network, address, timeout)
+		if n == 1 && err == nil {
+			first <- c
+		}
+		return c, err
+	})
+	store := prepared(t, conn, newPath())
+	(<-first).Close()
+	<-again
+	read := make(chan error)
+	go func() {
+		_, _, err := store.Read(background(t), 0, time.Minute)
+		read <- err
+	}()
+	time.Sleep(20 * time.Millisecond) // most often the request has come by then, and gets the first answer
+	close(may)
+	if err := <-read; err != nil {
+		t.Errorf("%v; want that the request asks again", err)
+	}
+}
+
+// TestPassing: errors that pass with another connection or session are marked.
+func TestPassing(t *testing.T) {
+	t.Parallel()
+	conn := ready(t, connect(t, shared(t), 20*time.Second, nil))
+	marked := fmt.Sprintf("%T", lease.Transient(errors.New("it passes")))
+	for _, tt := range []struct {
+		err    error
+		passes bool
+	}{
+		{zk.ErrConnectionClosed, true}, {zk.ErrSessionExpired, true}, {zk.ErrSessionMoved, true}, {zk.ErrNoServer, true},
+		{&net.OpError{Op: "read", Err: io.EOF}, true}, {zk.ErrNoAuth, false}, {zk.ErrNodeExists, false},
+	} {
+		err := workerzk.Failed(background(t), conn, tt.err)
+		if !errors.Is(err, tt.err) || (fmt.Sprintf("%T", err) == marked) != tt.passes {
+			t.Errorf("%T: %v; want it marked: %t", err, err, tt.passes)
+		}
+	}
 }
 
 // TestRefused: what cannot work is refused before ZooKeeper is called, with all

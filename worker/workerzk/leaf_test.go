@@ -244,6 +244,29 @@ func TestLeafAfterJava(t *testing.T) {
 	second.Kept(t)
 }
 
+// TestLeafUntil: a process in Java may have stamped all of the millisecond that its clock
+// shows now. The next holder begins after that.
+func TestLeafUntil(t *testing.T) {
+	l := newLeaf(t)
+	for number, at := range []time.Time{time.Now().Add(-time.Hour), time.Now().Add(time.Hour)} {
+		ip := fmt.Sprintf("10.0.0.%d", number)
+		path := l.java(ip, at)
+		s := workerzk.LeafStore(l.conn, l.name, 8080, workerzk.LeafConfig{Address: ip})
+		if got, err := s.Assign(background(t), 9); got != int64(number) || err != nil && !errors.Is(err, lease.ErrHeld) {
+			t.Fatalf("number %d, %v; want %d", got, err, number)
+		}
+		row, _, err := s.Read(background(t), int64(number), time.Minute)
+		_, report, err1 := l.conn.Get(path)
+		_, now, err2 := l.conn.Get("/snowflake/" + l.name + "/uidring") // which a read writes, to know ZooKeeper's clock
+		if err := errors.Join(err, err1, err2); err != nil || row == nil {
+			t.Fatal(row, err)
+		}
+		if shows := max(report.Mtime, at.UnixMilli()) + now.Mtime - report.Mtime; row.Until != shows+1 {
+			t.Errorf("%+v; want it reserved until %d, since Java's clock shows %d", row, shows+1, shows)
+		}
+	}
+}
+
 // TestLeafStore: a report of another process is a write of the row, whenever it comes. A
 // number above the greatest is refused. Of two nodes of one address, the lesser number counts.
 func TestLeafStore(t *testing.T) {
