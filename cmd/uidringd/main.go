@@ -37,12 +37,12 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "uidringd",
 		Short: "A server of unique 64-bit ids",
-		Long: `uidringd serves unique 64-bit ids over HTTP, gRPC and Connect. The page at / lists
-the generators, with a curl command for each.
+		Long: `uidringd serves unique 64-bit ids over HTTP, gRPC, Connect and the Redis protocol. The
+page at / lists the generators, with commands that draw from each.
 
-Without a config it serves two generators at 127.0.0.1:8080: ids, which carry their
-time, and orders, the ids of a counter. Both come from the SQLite file uidring.db in
-the current folder.
+Without a config it serves two generators at 127.0.0.1:8080, and to clients of Redis
+at 127.0.0.1:6380: ids, which carry their time, and orders, the ids of a counter. Both
+come from the SQLite file uidring.db in the current folder.
 
 On SIGTERM or an interrupt it finishes the requests that have begun, and gives back
 worker numbers and unused ids. A second signal ends it at once. On SIGHUP it reads the
