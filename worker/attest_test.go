@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/logged"
 	"github.com/uidring/uidring/internal/servertest"
@@ -53,10 +55,19 @@ func TestAttest(t *testing.T) {
 				gens = append(gens, &attestation{Cached: gen, then: then, tamper: tamper, number: gen.Worker()})
 			}
 		}
-		pool.Cut(errUnavailable)
-		servertest.Eventually(t, "it is logged that rows cannot be looked at", func() bool {
-			return out.Count("level=WARN", "cannot read", errUnavailable.Error(), "table="+s.Table) == len(gens)
-		})
+		var looks atomic.Int64
+		pool.Set(dbtest.Faults{Statement: func(context.Context, string) error {
+			looks.Add(1)
+			return errUnavailable
+		}})
+		warnings := func() int {
+			return out.Count("level=WARN", "cannot read", errUnavailable.Error(), "table="+s.Table)
+		}
+		servertest.Eventually(t, "it is logged that rows cannot be looked at", func() bool { return warnings() >= len(gens) })
+		servertest.Eventually(t, "all look again", func() bool { return looks.Load() > 3*int64(len(gens)) })
+		if n := warnings(); n != len(gens) {
+			t.Errorf("logged %d times that a row cannot be looked at, want once for each of %d", n, len(gens))
+		}
 		for _, g := range gens {
 			g.issue(t)
 			if stats := g.Stats(); stats.LeaseError != nil || stats.WorkerChanges != 0 {

@@ -294,6 +294,13 @@ func TestSplitFails(t *testing.T) {
 				config := segment.StripeConfig{Config: segment.Config{Create: true}}
 				if err := segment.Split(t.Context(), stores, "orders", config); err != nil {
 					failed = true
+					// What was made so far belongs to the block that was given.
+					made, _ := all[0].counter.List(t.Context())
+					if other := (segment.StripeConfig{Config: config.Config, Block: 5}); len(made) > 1 {
+						if err := segment.Split(t.Context(), stores, "orders", other); !errors.Is(err, segment.ErrStripe) {
+							t.Errorf("write %d: Split() = %v with another block, want ErrStripe", at, err)
+						}
+					}
 					if s, err := segment.Stripe(t.Context(), stores, "orders", config); err == nil {
 						if id, err := s.Next(); id <= 100 {
 							t.Errorf("write %d: Next() = %d, %v, want ids above 100", at, id, err)

@@ -1,6 +1,7 @@
 package uidclient
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -22,6 +23,7 @@ func TestConfig(t *testing.T) {
 		want   []string
 	}{
 		{nil, "", Config{}, []string{"urls is empty, want one URL or more", `name is ""`}},
+		{good, ".", Config{}, []string{`name is "."`}},
 		{good, "..", Config{}, []string{`name is ".."`}},
 		{good, "a", Config{MaxAge: time.Millisecond, Ahead: -1, MaxIDs: -1, Timeout: -1, Hedge: -1}, []string{
 			"MaxAge is 1ms, want 100ms or more", "Ahead is -1ns, want more than 0", "MaxIDs is -1, want 1 to 16777216",
@@ -187,6 +189,25 @@ func TestRetryAfter(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server that is busy and does not say for how long is asked less and less often.
+func TestBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		c := open(t, Config{MaxAge: -1}, server)
+		server.set(func(f *fake) { f.status = 503 })
+		take(t, c, 1, 128)
+		before := server.requests()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait() = %v, want the end of its context", err)
+		}
+		if n := server.requests() - before; n < 10 || n > 40 {
+			t.Errorf("%d requests in a minute, want a few: it backs off", n)
+		}
+	})
 }
 
 // The client asks again when the first of its servers may be asked.

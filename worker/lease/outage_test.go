@@ -64,6 +64,24 @@ func TestOutage(t *testing.T) {
 	})
 }
 
+// With a short expiry, the retries come as often as the renewals, not more rarely.
+func TestRetriesOfShortExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(hooked)
+		hold(t, s, lease.Config{Expiry: 4 * time.Second})
+		began := time.Now()
+		s.fail(errUnavailable)
+		time.Sleep(5 * time.Minute)
+		calls := s.since(began)
+		for i := range calls[1:] {
+			if d := calls[i+1].at.Sub(calls[i].at); d > 1500*time.Millisecond { // a second, and half of that at random
+				t.Fatalf("%v between two requests; want a second", d)
+			}
+		}
+		s.heal()
+	})
+}
+
 // A number that is lost is not granted while the holder asks for another, and the log and
 // the grant say why.
 func TestLossInAnOutage(t *testing.T) {

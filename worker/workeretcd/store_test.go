@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/internal/servertest"
@@ -40,6 +43,31 @@ func TestSuite(t *testing.T) {
 			}
 		},
 	}.Run(t)
+}
+
+// Errors that pass are marked, so that a start tries again.
+func TestPassing(t *testing.T) {
+	marked := fmt.Sprintf("%T", lease.Transient(errors.New("it passes")))
+	for _, tt := range []struct {
+		err    error
+		passes bool
+	}{
+		{rpctypes.ErrGRPCNoLeader, true}, {rpctypes.ErrGRPCLeaderChanged, true}, {rpctypes.ErrGRPCTimeout, true}, {rpctypes.ErrGRPCRequestTooManyRequests, true},
+		{rpctypes.ErrGRPCTimeoutDueToLeaderFail, true}, {rpctypes.ErrGRPCTimeoutDueToConnectionLost, true}, {rpctypes.ErrGRPCLeaseNotFound, true},
+		{rpctypes.ErrGRPCNoSpace, false}, {rpctypes.ErrGRPCPermissionDenied, false},
+	} {
+		fails := func(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption) error {
+			return tt.err
+		}
+		client, err := clientv3.New(clientv3.Config{Endpoints: []string{"127.0.0.1:1"}, Logger: zap.NewNop(), MaxUnaryRetries: 1,
+			DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(fails)}})
+		must(t, err)
+		defer client.Close()
+		_, _, err = workeretcd.NewStore(client, workeretcd.Config{}).Read(t.Context(), 0, time.Minute)
+		if got := fmt.Sprintf("%T", err); err == nil || (got == marked) != tt.passes {
+			t.Errorf("%v: got %s, %v; want it marked: %t", tt.err, got, err, tt.passes)
+		}
+	}
 }
 
 // A holder whose etcd lease is gone goes on with its number, under another etcd lease.

@@ -44,6 +44,18 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
+// The shortest and the longest expiry of a lease are ones that the API server takes.
+func TestExpiries(t *testing.T) {
+	store, _ := opened(t)
+	for number, expiry := range []time.Duration{100 * time.Millisecond, 365 * 24 * time.Hour} {
+		w := write(int64(number), "a")
+		w.Expiry = expiry
+		if done, err := store.Insert(t.Context(), w); !done || err != nil {
+			t.Errorf("%v: %t, %v", expiry, done, err)
+		}
+	}
+}
+
 // People see a number's holder where they look for that of any Lease.
 func TestObject(t *testing.T) {
 	store, n := opened(t)

@@ -145,6 +145,33 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
+// Entries of tags that were closed are kept, up to max_tags. A new one is a new instance.
+func TestTagsAreForgotten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := open(t, `
+stores: [{name: file, url: ids.db}]
+generators:
+  - {name: tags, kind: tags, store: file, match: "*", max_tags: 1, idle: 1ms}
+  - {name: a, kind: segment, store: file, create: true, tag: x-1}
+  - {name: b, kind: segment, store: file, create: true, tag: x-2}
+`)
+	defer end(t, s)
+	get := func(tag string) (e *catalog.Entry) {
+		servertest.Eventually(t, tag+" is open", func() bool { // as soon as the other is closed as idle
+			var err error
+			if e, err = s.Get(t.Context(), tag); err != nil && !errors.Is(err, segment.ErrTooManyTags) {
+				t.Fatal(err)
+			}
+			return err == nil
+		})
+		return e
+	}
+	first := get("x-1")
+	if get("x-2"); get("x-1").Instance == first.Instance {
+		t.Error("the entry of x-1 was kept beside that of x-2, with max_tags 1")
+	}
+}
+
 // The config's keys reach the generators.
 func TestKeys(t *testing.T) {
 	t.Chdir(t.TempDir())

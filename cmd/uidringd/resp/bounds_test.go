@@ -26,6 +26,7 @@ func TestMalformed(t *testing.T) {
 		"*1\r\n$9223372036854775807\r\n":               "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
 		"*1\r\n$536870912\r\n":                         "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
 		"*2\r\n$4\r\nINCR\r\n$1020\r\n":                tooLong,
+		"*2\r\n$4\r\nINCR\r\n$1002\r\n":                tooLong, // by a byte
 		"*1\r\n$-1\r\n":                                "-ERR Protocol error: invalid bulk length\r\n",
 		"*1\r\n$-9223372036854775808\r\n":              "-ERR Protocol error: invalid bulk length: want 1024 at most\r\n",
 		"*1\r\n$x\r\n":                                 "-ERR Protocol error: invalid bulk length\r\n",
