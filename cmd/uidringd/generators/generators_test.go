@@ -409,18 +409,18 @@ generators:
   - {name: orders, kind: segment, store: redis, create: true, max_step: 10, step: 10, load_timeout: 200ms}
 `)
 	defer end(t, s)
-	draw(t, s, "orders", 1)
-	if unready := s.Unready(); len(unready) != 0 {
-		t.Errorf("not ready: %v", unready)
-	}
-	server.Pause()
-	servertest.Eventually(t, "both are not ready", func() bool {
+	unready := func() map[string]error { // after a call for an order
 		e, _ := s.Get(t.Context(), "orders")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, _ = e.Claim(ctx, 1)
-		unready := s.Unready()
-		return unready["ids"] != nil && unready["orders"] != nil && unready["fixed"] == nil
+		return s.Unready()
+	}
+	servertest.Eventually(t, "all are ready", func() bool { return len(unready()) == 0 })
+	server.Pause()
+	servertest.Eventually(t, "both are not ready", func() bool {
+		faults := unready()
+		return faults["ids"] != nil && faults["orders"] != nil && faults["fixed"] == nil
 	})
 	server.Continue()
 	servertest.Eventually(t, "both are ready again", func() bool { return len(s.Unready()) == 0 })
