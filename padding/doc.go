@@ -8,14 +8,14 @@
 // goroutine. The zero value is not usable.
 //
 // A taker that finds the ring empty calls [Executor.Help]. If the source does not
-// block, Help makes one run in the taker's goroutine. If the source may block, it
+// block, Help makes up to four runs in the taker's goroutine. If the source may block, it
 // runs in the executor's goroutine alone, and Help waits for the run until Help's
 // context ends.
 //
 // # What it promises
 //
-//   - At most one goroutine at a time calls the source and puts. So runs reach the
-//     ring in the order in which the source made them.
+//   - At most one goroutine at a time calls the source and puts, in a fill and in a help
+//     alike. So runs reach the ring in the order in which the source made them.
 //   - While a source blocks, the executor holds no lock that a taker, Stats or
 //     Close needs.
 //   - A thousand takers below the threshold cause one refill.

@@ -199,14 +199,14 @@ func TestCountsWhatWasDone(t *testing.T) {
 		for r.Remaining() > 0 {
 			r.TakeRun(runLen)
 		}
-		for range 3 { // the first puts a run, the others find it
+		for range 3 { // the first puts four runs, the others find them
 			if err := e.Help(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if got := e.Stats(); got != (padding.Stats{Refills: 2, Helps: 2}) {
-		t.Errorf("Stats() = %+v, want 2 refills and 2 helps: the others found the ring full, or not empty", got)
+	if got := e.Stats(); got != (padding.Stats{Refills: 2, Helps: 8}) {
+		t.Errorf("Stats() = %+v, want 2 refills and 8 helps: the others found the ring full, or not empty", got)
 	}
 }
 
@@ -240,7 +240,11 @@ func TestStaleRuns(t *testing.T) {
 		limit, calls int64
 		want         error
 	}{{-1, 1, nil}, {runLen - 2, 1, nil}, {runLen - 1, 2, nil}, {3*runLen - 1, 4, nil}, {4*runLen - 1, 4, padding.ErrStale}} {
-		r, c := newRing(t), new(counter)
+		r, err := ringbuffer.New(ringbuffer.Config{Runs: 1, RunLen: runLen})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := new(counter)
 		var told int64
 		e := newExecutor(t, r, c.source, padding.Config{
 			Stale: func() int64 { return test.limit }, StaleEvery: time.Hour,

@@ -122,19 +122,40 @@ func TestAThousandTakesAreOneRefill(t *testing.T) {
 	}
 }
 
-func TestHelpPutsOneRun(t *testing.T) {
-	r, c := newRing(t), new(counter)
-	e := newExecutor(t, r, c.source, padding.Config{})
-	for range 3 {
-		if err := e.Help(t.Context()); err != nil {
+// Help puts at most four runs, as far as there is room.
+func TestHelpPutsAFewRuns(t *testing.T) {
+	for runs, want := range map[int64]int64{1: 1, 2: 2, 4: 4, 8: 4, 16: 4} {
+		r, err := ringbuffer.New(ringbuffer.Config{Runs: runs, RunLen: runLen})
+		if err != nil {
 			t.Fatal(err)
 		}
+		c := new(counter)
+		e := newExecutor(t, r, c.source, padding.Config{})
+		for range 3 {
+			if err := e.Help(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := r.Remaining(); got != want*runLen || c.calls.Load() != want {
+			t.Errorf("%d ids after three calls, and %d runs were made, want %d: only an empty ring needs help", got, c.calls.Load(), want)
+		}
+		if got := e.Stats(); got != (padding.Stats{Helps: want}) {
+			t.Errorf("Stats() = %+v, want %d helps", got, want)
+		}
 	}
-	if got := r.Remaining(); got != runLen {
-		t.Errorf("%d ids after three calls, want %d: only an empty ring needs help", got, runLen)
-	}
-	if got := e.Stats(); got != (padding.Stats{Helps: 1}) {
-		t.Errorf("Stats() = %+v, want 1 help", got)
+}
+
+// A taker that could put one run has ids, whatever happens to the next.
+func TestHelpWithOneRun(t *testing.T) {
+	r, c := newRing(t), new(counter)
+	e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
+		if c.calls.Load() == 1 {
+			return ringbuffer.Run{}, errors.New("no second run")
+		}
+		return c.source(ctx)
+	}, padding.Config{})
+	if err := e.Help(t.Context()); err != nil || r.Remaining() != runLen {
+		t.Errorf("Help() = %v, with %d ids; want one run of %d", err, r.Remaining(), runLen)
 	}
 }
 

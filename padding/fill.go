@@ -35,7 +35,8 @@ func (e *Executor) Fill(ctx context.Context) error {
 // Help is for a taker that found the ring empty. It returns nil when the ring has
 // ids again, or else the source's error.
 //
-// If the source does not block, Help calls the source and puts one run. If the
+// If the source does not block, Help calls the source and puts a run, and then up to
+// three more while the ring has room, so that the next takers need no help. If the
 // source may block, Help waits until the executor puts a run or ctx ends. If the
 // last call of such a source failed, Help does not wait.
 func (e *Executor) Help(ctx context.Context) error {
@@ -43,11 +44,19 @@ func (e *Executor) Help(ctx context.Context) error {
 		return e.await(ctx)
 	}
 	put, err := e.put(ctx, e.empty)
-	if put {
+	for more := helpRuns - 1; put; more-- {
 		e.helps.Add(1)
+		if more == 0 {
+			break
+		}
+		put, _ = e.put(ctx, e.ring.HasRoom)
 	}
 	return err
 }
+
+// helpRuns is how many runs a taker puts at most. More would keep it for long, and with
+// one a taker that is faster than the executor would have to help for each run.
+const helpRuns = 4
 
 func (e *Executor) empty() bool { return e.ring.Remaining() == 0 }
 

@@ -93,7 +93,7 @@ func newCard(name string, g Generator, alone bool, now time.Time, names settings
 	if s.Capacity > 0 {
 		c.Groups = append(c.Groups, group{Title: "Ring", Figures: []figure{
 			{"refills", "Filled ahead of demand", grouped(s.Refills), ""},
-			{"helps", "Filled by a caller", grouped(s.Helps), "A call found the ring empty, and put the ids of one tick."},
+			{"helps", "Filled by a caller", grouped(s.Helps), "A call found the ring empty, and put the ids of a few ticks."},
 			{"dropped", "Ids dropped", grouped(s.Dropped), "They were too old, their number was lost, or the generator closed."},
 			{"refused", "Ticks dropped", grouped(s.RejectedPuts), "The ticks of these ids." + names.mention(" %s gets each.", "RejectedPut")},
 		}})
