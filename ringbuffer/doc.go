@@ -132,7 +132,8 @@
 //   - deal gets the slow path as a parameter. A call of a parameter costs 17, a call of
 //     a function by its name 57.
 //
-// A test of package uid fails if the compiler does not inline Next into a caller.
+// Wait of package uid is inlined in the same way. A test of that package fails if the
+// compiler does not inline Next or Wait into a caller.
 //
 // # Alternatives
 //

@@ -169,12 +169,29 @@ func (d *dealer) Next() (id ID, err error) {
 
 // Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
 // An id that is ready is returned even if ctx has ended.
-func (d *dealer) Wait(ctx context.Context) (ID, error) {
-	if id, err := d.ring.TryTake(); err == nil {
-		return ID(id), nil
+func (d *dealer) Wait(ctx context.Context) (id ID, err error) {
+	if id = try(takeOne, d); id == 0 {
+		id, err = otherwise(waitOne, ctx, d)
 	}
-	return d.claims.Wait(ctx)
+	return
 }
+
+// The compiler inlines Wait into its callers, and takeOne into Wait. As parameters, both
+// functions count less: see "Why Take is inlined" in package ringbuffer.
+func try(take func(*dealer) ID, d *dealer) ID { return take(d) }
+
+func otherwise(wait func(context.Context, *dealer) (ID, error), ctx context.Context, d *dealer) (ID, error) {
+	return wait(ctx, d)
+}
+
+// takeOne returns an id that is ready, or 0, which stands for none.
+func takeOne(d *dealer) ID {
+	id, _ := d.ring.TryTake()
+	return ID(id)
+}
+
+//go:noinline
+func waitOne(ctx context.Context, d *dealer) (ID, error) { return d.claims.Wait(ctx) }
 
 // NextN fills ids and returns how many it filled. If it fills fewer than all, the
 // error is that of Next, and the filled ids are valid. For an empty slice NextN

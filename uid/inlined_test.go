@@ -9,10 +9,14 @@ import (
 	"testing"
 )
 
-// The compiler inlines Next into its caller, down to the atomic add. Next of a ring is
-// at the compiler's limit: see "Why Take is inlined" in package ringbuffer.
+// The compiler inlines Next and Wait into their callers, down to the atomic add. Next of a
+// ring is at the compiler's limit: see "Why Take is inlined" in package ringbuffer.
 func TestNextIsInlined(t *testing.T) {
 	const file = "testdata/inlined/inlined.go"
+	inlined := map[string][]string{
+		"g.Next()":    {"uid.(*dealer).Next", "ringbuffer.(*Ring).Take", "atomic.(*Int64).Add", "ringbuffer.deal"},
+		"g.Wait(ctx)": {"uid.(*dealer).Wait", "uid.takeOne", "ringbuffer.(*Ring).TryTake", "atomic.(*Int64).Add", "ringbuffer.deal"},
+	}
 	source, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -28,20 +32,22 @@ func TestNextIsInlined(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %v\n%s", build, err, said)
 			}
-			callers := 0
-			for i, line := range strings.Split(string(source), "\n") {
-				if !strings.Contains(line, "g.Next()") {
-					continue
-				}
-				callers++
-				for _, callee := range []string{"uid.(*dealer).Next", "ringbuffer.(*Ring).Take", "atomic.(*Int64).Add", "ringbuffer.deal"} {
-					if !inlines(string(said), file, i+1, callee) {
-						t.Errorf("%s is not inlined into %s", callee, line)
+			for call, callees := range inlined {
+				callers := 0
+				for i, line := range strings.Split(string(source), "\n") {
+					if !strings.Contains(line, call) {
+						continue
+					}
+					callers++
+					for _, callee := range callees {
+						if !inlines(string(said), file, i+1, callee) {
+							t.Errorf("%s is not inlined into %s", callee, line)
+						}
 					}
 				}
-			}
-			if callers != 3 {
-				t.Errorf("%s has %d callers of Next, want 3", file, callers)
+				if callers != 3 {
+					t.Errorf("%s has %d callers of %s, want 3", file, callers, call)
+				}
 			}
 		})
 	}

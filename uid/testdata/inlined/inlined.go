@@ -1,8 +1,10 @@
-// Package inlined calls Next as a service does. A test reads what the compiler inlines
-// into it.
+// Package inlined calls Next and Wait as a service does. A test reads what the compiler
+// inlines into it.
 package inlined
 
 import (
+	"context"
+
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
@@ -12,3 +14,9 @@ func Cached(g *uid.Cached) (uid.ID, error) { return g.Next() }
 func Dealer(g *uid.Dealer) (uid.ID, error) { return g.Next() }
 
 func Segment(g *segment.Generator) (uid.ID, error) { return g.Next() }
+
+func CachedWait(ctx context.Context, g *uid.Cached) (uid.ID, error) { return g.Wait(ctx) }
+
+func DealerWait(ctx context.Context, g *uid.Dealer) (uid.ID, error) { return g.Wait(ctx) }
+
+func SegmentWait(ctx context.Context, g *segment.Generator) (uid.ID, error) { return g.Wait(ctx) }
