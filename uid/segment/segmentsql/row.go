@@ -84,31 +84,33 @@ func (s *Store) move(tx *gorm.DB, r row, next int64) error {
 		return s.tooNarrow(r.column, next)
 	}
 	done, err := s.swap(tx, r.tag, r.Next, next)
-	if err == nil && !done {
+	switch {
+	case err != nil:
+		return err
+	case !done:
 		return errChanged
 	}
-	return err
+	return s.wrote(tx, r.tag, next)
 }
 
-// swap writes a counter if it still is old, and reports whether it did.
+// swap writes a counter if it still is old, and reports whether it did. A column that holds
+// the old value holds a lower one.
 func (s *Store) swap(tx *gorm.DB, tag string, old, next int64) (bool, error) {
 	set := s.next + " = ?"
 	if s.updated != "" {
 		set += ", " + s.updated + " = CURRENT_TIMESTAMP"
 	}
 	result := tx.Exec("UPDATE "+s.quoted()+" SET "+set+" WHERE "+s.tag+" = ? AND "+s.next+" = ?", next, tag, old)
-	if result.Error != nil || result.RowsAffected != 1 {
-		return false, result.Error
-	}
-	return true, s.wrote(tx, tag, next)
+	return result.Error == nil && result.RowsAffected == 1, result.Error
 }
 
 // wrote returns an error, with which tx is rolled back, unless the table has the counter
-// that was written. A server without strict mode writes the greatest value that the column
+// to which it was raised. A server without strict mode writes the greatest value that the column
 // holds, and reports success. A trigger may write any value.
 func (s *Store) wrote(tx *gorm.DB, tag string, next int64) error {
 	r, err := s.read(tx, tag, "")
-	// Without transactions, other processes may have raised it since.
+	// Without transactions, other processes may have raised it since. None lowers it below
+	// next: no other has a range that ends there.
 	if err == nil && r.Next < next {
 		return s.tooNarrow(r.column, next)
 	}

@@ -155,6 +155,28 @@ func TestWithoutTransactions(t *testing.T) {
 	})
 }
 
+// Without transactions, the owner of the range below may return it as soon as that above
+// is returned. Both returns are done.
+func TestReturnsWithoutTransactions(t *testing.T) {
+	s := dbtest.New(t, "mysql")
+	s.Exec(t, strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1), s.Table)
+	s.Exec(t, "INSERT INTO %s (biz_tag, max_id, step) VALUES ('orders', 21, 10)", s.Table)
+	below := segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.Config{Table: s.Table})
+	db := s.Open(t, s.URL)
+	above := segmentsql.LeafAlloc(db, segmentsql.Config{Table: s.Table})
+	err := db.Callback().Raw().After("gorm:raw").Register("test:below", func(*gorm.DB) {
+		if done, err := below.Return(t.Context(), "orders", 1, 11); !done || err != nil {
+			t.Errorf("Return() of the range below = %v, %v", done, err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := above.Return(t.Context(), "orders", 11, 21); !done || err != nil {
+		t.Errorf("Return() of the range above = %v, %v", done, err)
+	}
+}
+
 // A database without the table has no counter, which is no outage.
 func TestNoTable(t *testing.T) {
 	for _, database := range dbtest.Kinds {
