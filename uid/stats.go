@@ -1,6 +1,7 @@
 package uid
 
 import (
+	"errors"
 	"time"
 )
 
@@ -34,6 +35,15 @@ type Stats struct {
 	MaxAge       time.Duration // CachedConfig.MaxAge; negative is no bound
 	Borrowed     time.Duration // how far the last tick in the ring is ahead of the clock
 	LastError    error         // why the ring could not be filled; nil once it is full
+}
+
+// Failing reports whether the ring cannot be filled. It is false while the ring only waits
+// for the clock, or for a reservation that is under way.
+func (s Stats) Failing() bool {
+	if reservation := (*ReservationError)(nil); errors.As(s.LastError, &reservation) {
+		return reservation.Err != nil
+	}
+	return s.LastError != nil && !errors.Is(s.LastError, ErrBorrowLimit)
 }
 
 // standing is the part of Stats that every generator of clocked ids has.

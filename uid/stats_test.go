@@ -2,6 +2,8 @@ package uid_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,4 +83,21 @@ func TestStatsOfTheRing(t *testing.T) {
 			t.Errorf("Next() = %v after Close, and LastError is %v", err, gen.Stats().LastError)
 		}
 	})
+}
+
+// A ring that waits for the clock, or for a reservation that is under way, does not fail.
+func TestFailing(t *testing.T) {
+	gone := errors.New("the database is gone")
+	for _, test := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false}, {gone, true}, {uid.ErrTimeExhausted, true},
+		{fmt.Errorf("so: %w", &uid.BorrowLimitError{}), false},
+		{&uid.ReservationError{}, false}, {&uid.ReservationError{Err: gone}, true},
+	} {
+		if got := (uid.Stats{LastError: test.err}).Failing(); got != test.want {
+			t.Errorf("with %v, Failing() = %t", test.err, got)
+		}
+	}
 }

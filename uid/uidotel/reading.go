@@ -1,7 +1,6 @@
 package uidotel
 
 import (
-	"errors"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -76,15 +75,6 @@ func (r *reading) hasRing() bool { return r.clocked != nil && r.clocked.Capacity
 // fullRing returns the seconds that the ids of a full ring cover.
 func (r *reading) fullRing() float64 {
 	return float64(r.clocked.Capacity) / float64(r.layout.MaxSequence()+1) * r.layout.Layout().Unit.Seconds()
-}
-
-// failing reports whether err, why the ring could not be filled, is more than a wait
-// for the clock or for a reservation that is under way.
-func failing(err error) bool {
-	if reservation := (*uid.ReservationError)(nil); errors.As(err, &reservation) {
-		return reservation.Err != nil
-	}
-	return err != nil && !errors.Is(err, uid.ErrBorrowLimit)
 }
 
 // timestamp avoids UnixNano, which ends after 292 years.

@@ -30,7 +30,7 @@ var counts = []instrument[int64]{
 	{"uidring.ring.rejected_put", "{tick}", "Ticks whose ids were dropped; see Config.RejectedPut.", counter,
 		ofRing(func(r *reading) int64 { return r.clocked.RejectedPuts })},
 	{"uidring.ring.failing", "{generator}", "1 while the ring cannot be filled; 0 while it only waits for the clock or for reserved time.", updown,
-		ofRing(func(r *reading) int64 { return flag(failing(r.clocked.LastError)) })},
+		ofRing(func(r *reading) int64 { return flag(r.clocked.Failing()) })},
 
 	{"uidring.worker.number", "{number}", "Worker number under which ids are stamped.", gauge,
 		ofClocked(func(r *reading) int64 { return r.clocked.Worker })},

@@ -1,7 +1,6 @@
 package uidprom
 
 import (
-	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,7 +59,7 @@ var metrics = []metric{
 	{"uidring_ring_puts_rejected_total", "Ticks whose ids were dropped; see Config.RejectedPut.", counter,
 		ofRing(func(r reading) float64 { return float64(r.RejectedPuts) })},
 	{"uidring_ring_failing", "1 while the ring cannot be filled; 0 while it only waits for the clock or for reserved time.", gauge,
-		ofRing(func(r reading) float64 { return flag(failing(r.LastError)) })},
+		ofRing(func(r reading) float64 { return flag(r.Failing()) })},
 
 	{"uidring_borrowed_seconds", "By how much the last tick put is ahead of the clock.", gauge,
 		ofRing(func(r reading) float64 { return r.Borrowed.Seconds() })},
@@ -100,15 +99,6 @@ func hasRing(r reading) bool { return r.Capacity > 0 }
 // reaches a smaller limit of borrowed time, so alerts leave such limits out.
 func fullRing(r reading) float64 {
 	return float64(r.Capacity) / float64(r.bits.MaxSequence()+1) * r.bits.Layout().Unit.Seconds()
-}
-
-// failing reports whether err, why the ring could not be filled, is more than a
-// wait for the clock or for a reservation that is under way.
-func failing(err error) bool {
-	if reservation := (*uid.ReservationError)(nil); errors.As(err, &reservation) {
-		return reservation.Err != nil
-	}
-	return err != nil && !errors.Is(err, uid.ErrBorrowLimit)
 }
 
 // timestamp avoids UnixNano, which ends after 292 years.
