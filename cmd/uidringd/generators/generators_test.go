@@ -3,77 +3,18 @@
 package generators_test
 
 import (
-	"context"
 	"errors"
-	"log/slog"
-	"net"
-	"net/url"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	mysqldriver "github.com/go-sql-driver/mysql"
-	"go.uber.org/goleak"
-
 	"github.com/uidring/uidring/cmd/uidringd/catalog"
-	"github.com/uidring/uidring/cmd/uidringd/config"
 	"github.com/uidring/uidring/cmd/uidringd/generators"
 	"github.com/uidring/uidring/internal/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-var silent = slog.New(slog.DiscardHandler)
-
-func parse(t *testing.T, text string) *config.Config {
-	t.Helper()
-	c, err := config.Parse([]byte(text), config.Flags{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func open(t *testing.T, text string) *generators.Set {
-	t.Helper()
-	s, err := generators.Open(t.Context(), parse(t, text), silent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func end(t *testing.T, s *generators.Set) {
-	t.Helper()
-	if err := s.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
-}
-
-// draw returns n ids of a generator, which must not repeat.
-func draw(t *testing.T, s *generators.Set, name string, n int) []uid.ID {
-	t.Helper()
-	e, err := s.Get(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids := make([]uid.ID, n)
-	if n, err := uid.NewClaims(func(ctx context.Context, limit int64, _ bool) (uid.Run, error) { return e.Claim(ctx, limit) }).WaitN(t.Context(), ids); err != nil {
-		t.Fatalf("%s: %d ids, %v", name, n, err)
-	}
-	seen := map[uid.ID]bool{}
-	for _, id := range ids {
-		if id <= 0 || seen[id] {
-			t.Fatalf("%s: %d, which is none or repeats", name, id)
-		}
-		seen[id] = true
-	}
-	return ids
-}
 
 const everyKind = `
 stores: [{name: file, url: ids.db}]
@@ -299,129 +240,4 @@ func TestOpenFails(t *testing.T) {
 	if got := s.Clocked()["a"].Stats().Worker; got != 0 {
 		t.Errorf("worker %d, want the number that was given back", got)
 	}
-}
-
-// The server is ready with one generator, if it has all that are required.
-func TestReady(t *testing.T) {
-	s := open(t, `
-generators:
-  - {name: a, kind: slots, worker: "static:1"}
-  - {name: b, kind: slots, worker: "static:2"}
-  - {name: c, kind: slots, worker: "static:3", required: true}
-`)
-	defer end(t, s)
-	for names, want := range map[string]bool{"": true, "a": true, "a b": true, "c": false, "a b c": false} {
-		unready := map[string]error{}
-		for _, name := range strings.Fields(names) {
-			unready[name] = errors.New("unavailable")
-		}
-		if err := s.Ready(unready); (err == nil) != want {
-			t.Errorf("without %q: %v, want ready %v", names, err, want)
-		}
-	}
-}
-
-// A store that hangs keeps the others no longer than the grace, and Close no longer than
-// its context.
-func TestHangingStart(t *testing.T) {
-	hanging, err := net.Listen("tcp", "127.0.0.1:0") // a start waits a minute for it
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer hanging.Close()
-	text := `
-stores: [{name: etcd, url: "etcd://` + hanging.Addr().String() + `?timeout=1m"}]
-generators:
-  - {name: a, kind: slots, worker: "static:1"}
-  - {name: b, kind: slots, store: etcd}
-`
-	s := open(t, text)
-	draw(t, s, "a", 1)
-	if _, err := s.Get(t.Context(), "b"); !errors.Is(err, catalog.ErrNotStarted) || !errors.Is(err, catalog.ErrStarting) {
-		t.Errorf("b: %v, want its start to be under way", err)
-	}
-	end(t, s)
-}
-
-// Numbers and counters come from each kind of server.
-func TestServers(t *testing.T) {
-	for name, dsn := range map[string]func(t *testing.T) string{
-		"redis": func(t *testing.T) string {
-			return "redis://" + servertest.StartRedis(t, servertest.Durable...).Address()
-		},
-		"etcd": func(t *testing.T) string {
-			return "etcd://" + strings.TrimPrefix(servertest.StartEtcd(t, 1)[0].Endpoint, "http://")
-		},
-		"zk": func(t *testing.T) string { return "zk://" + servertest.StartZooKeeper(t, 1, nil)[0].Address },
-		"kube": func(t *testing.T) string {
-			k := servertest.StartKube(t)
-			return "kube://?kubeconfig=" + k.Kubeconfig(t, servertest.KubeAdmin, "default")
-		},
-		"mysql": func(t *testing.T) string {
-			c, err := mysqldriver.ParseDSN(variable(t, "UIDRING_TEST_MYSQL"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return (&url.URL{Scheme: "mysql", User: url.UserPassword(c.User, c.Passwd), Host: c.Addr, Path: "/" + c.DBName}).String()
-		},
-		"postgres": func(t *testing.T) string { return variable(t, "UIDRING_TEST_POSTGRES") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv("UIDRINGD_TEST_STORE", dsn(t))
-			text := "stores: [{name: s, env: UIDRINGD_TEST_STORE}]\ngenerators:\n  - {name: ids, kind: cached, store: s}\n"
-			if name != "etcd" && name != "zk" && name != "kube" { // a counter of each table, and all of them as tags
-				text += "  - {name: uidringd-test-orders, kind: segment, store: s, create: true}\n  - {name: tags, kind: tags, store: s, match: uidringd-*}\n"
-			}
-			if name == "mysql" || name == "postgres" {
-				text += "  - {name: more, kind: segment, store: s, create: true, table: sequence, tag: uidringd-test-more}\n  - {name: stamps, kind: default, store: s, worker: registry}\n"
-			}
-			s := open(t, text)
-			defer end(t, s)
-			for _, g := range parse(t, text).Generators {
-				if g.Common().Kind != "tags" {
-					draw(t, s, g.Common().Name, 2000)
-				}
-			}
-			if unready := s.Unready(); len(unready) != 0 {
-				t.Errorf("not ready: %v", unready)
-			}
-		})
-	}
-}
-
-func variable(t *testing.T, name string) string {
-	dsn := os.Getenv(name)
-	if dsn == "" {
-		t.Skip(name + " is not set")
-	}
-	return dsn
-}
-
-// Without its store, a generator is ready to the end of what is reserved, and ready
-// again when the store is back.
-func TestUnready(t *testing.T) {
-	server := servertest.StartRedis(t, servertest.Durable...)
-	s := open(t, `
-stores: [{name: redis, url: "redis://`+server.Address()+`"}]
-generators:
-  - {name: ids, kind: cached, store: redis, window: 2s, expiry: 1s, max_age: 1s}
-  - {name: fixed, kind: slots, worker: "static:1"}
-  - {name: orders, kind: segment, store: redis, create: true, max_step: 10, step: 10, load_timeout: 200ms}
-`)
-	defer end(t, s)
-	unready := func() map[string]error { // after a call for an order
-		e, _ := s.Get(t.Context(), "orders")
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, _ = e.Claim(ctx, 1)
-		return s.Unready()
-	}
-	servertest.Eventually(t, "all are ready", func() bool { return len(unready()) == 0 })
-	server.Pause()
-	servertest.Eventually(t, "both are not ready", func() bool {
-		faults := unready()
-		return faults["ids"] != nil && faults["orders"] != nil && faults["fixed"] == nil
-	})
-	server.Continue()
-	servertest.Eventually(t, "both are ready again", func() bool { return len(s.Unready()) == 0 })
 }
