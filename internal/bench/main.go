@@ -8,8 +8,7 @@
 //	go run . -o BENCHMARKS.md
 //	go run . -server -o ../../cmd/uidringd/BENCHMARKS.md
 //
-// With -server it measures uidringd, beside an empty handler and other servers. With -redis
-// it measures the Redis protocol alone.
+// With -server it measures uidringd, beside an empty handler and other servers.
 //
 // It is a module of its own, so that an app that links uidring does not download the
 // peers. Package measure, which the command's bench uses too, does the measuring.
@@ -41,7 +40,6 @@ func run(ctx context.Context, args []string) error {
 		output = flags.String("o", "", "write the page to this `file`, not to standard output")
 		check  = flags.Bool("check", false, "exit with an error if a bar is missed")
 		server = flags.Bool("server", false, "measure uidringd")
-		redis  = flags.Bool("redis", false, "measure uidringd beside Redis alone, and print that section")
 		empty  = flags.Bool("serve-empty", false, "be the server with an empty handler, beside which uidringd is measured")
 	)
 	flags.IntVar(&r.Count, "count", 7, "rounds; each figure is a median over them")
@@ -61,8 +59,6 @@ func run(ctx context.Context, args []string) error {
 	switch {
 	case *empty:
 		return runEmpty()
-	case *redis:
-		return benchRedis(ctx, r, *output, *check)
 	case *server:
 		return benchServers(ctx, r, "go run . "+strings.Join(args, " "), *output, *check)
 	}

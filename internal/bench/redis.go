@@ -94,33 +94,6 @@ func planRedis(binary, dsn string, time time.Duration) (r *redisRows, ends []fun
 	return r, ends, nil
 }
 
-// benchRedis prints what redis-benchmark measures.
-func benchRedis(ctx context.Context, r results, output string, check bool) (err error) {
-	dir, err := os.MkdirTemp("", "uidring-bench")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	binary, err := buildUidringd(dir)
-	if err != nil {
-		return err
-	}
-	rows, ends, err := planRedis(binary, os.Getenv("UIDRING_TEST_POSTGRES"), r.Time)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		for _, end := range ends {
-			err = errors.Join(err, end())
-		}
-	}()
-	if err := measure.Rounds(ctx, r.Count, rows.tasks, &r.Calm, func() {}); err != nil {
-		return err
-	}
-	text := fmt.Sprintf("%s\n\n%s\n\n%d of %d samples were disturbed.\n", barTable(rows.bars()), rows.table(), r.Calm.Disturbed, r.Calm.Samples)
-	return publish(text, missed(rows.bars()), output, check)
-}
-
 // counterConfig writes the config of a counter in a schema of its own. end drops the schema.
 func counterConfig(binary, dsn string) (path string, end func() error, err error) {
 	at, err := url.Parse(dsn)
