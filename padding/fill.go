@@ -35,9 +35,10 @@ func (e *Executor) Fill(ctx context.Context) error {
 // Help is for a taker that found the ring empty. It returns nil when the ring has
 // ids again, or else the source's error.
 //
-// If the source does not block, Help calls the source and puts a run, and then up to
-// three more while the ring has room, so that the next takers need no help. If the
-// source may block, Help waits until the executor puts a run or ctx ends. If the
+// If the source does not block, Help calls the source and puts a run. Help then puts up
+// to three more while the ring has room, so that the next takers need no help.
+//
+// If the source may block, Help waits until the executor puts a run or ctx ends. If the
 // last call of such a source failed, Help does not wait.
 func (e *Executor) Help(ctx context.Context) error {
 	if e.config.Blocking {

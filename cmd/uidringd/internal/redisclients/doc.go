@@ -10,8 +10,9 @@
 //	incrby NAME n    n ids by one INCRBY
 //
 // The script answers with one line: the ids, or the greatest of an INCRBY. If it could not
-// draw all of them, "error" and a text follow. It draws from the first server. If that
-// fails after what the library itself tries again, the script draws what is missing from
-// the next server, and gives up when each server has failed, and the first one twice. The
-// ids that the library does not tell then are a gap. The script ends with its input.
+// draw all of them, "error" and a text follow. The script ends with its input.
+//
+// A script draws from the first server. The library may try again by itself. If it fails
+// then, the script draws what is missing from the next server. It gives up when each server
+// has failed, and the first one twice. Ids that the library got and does not tell are a gap.
 package redisclients
