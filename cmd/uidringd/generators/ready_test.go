@@ -69,10 +69,11 @@ generators:
 `)
 	defer end(t, s)
 	unready := func() map[string]error { // after a call for an order
-		e, _ := s.Get(t.Context(), "orders")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, _ = e.Claim(ctx, 1)
+		if e, err := s.Get(ctx, "orders"); err == nil { // it has started
+			_, _ = e.Claim(ctx, 1)
+		}
 		return s.Unready()
 	}
 	servertest.Eventually(t, "all are ready", func() bool { return len(unready()) == 0 })
