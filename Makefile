@@ -22,7 +22,7 @@ lint: ## check formatting, modules, vet, the import rules and the exported API
 	.ci/run lint
 
 api: ## write the exported API of every package to testdata/api
-	go run ./internal/api -w
+	go run ./internal/tools/api -w
 
 proto: ## generate the code of the server's .proto
 	.ci/buf generate
@@ -34,7 +34,7 @@ model: ## check the models, and find the faults that are seeded in them (needs s
 	.ci/model $$(git ls-files '*.pml')
 
 torture: ## kill and disturb processes and servers of every backend, until TORTURE_IDS ids are collected
-	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/torture -run 'TestTorture|TestStyles' -count=1 -parallel 6 -v -timeout 60m
+	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/test/torture -run 'TestTorture|TestStyles' -count=1 -parallel 6 -v -timeout 60m
 
 fleet: ## kill and disturb servers behind a balancer FLEET_ROUNDS times, hang a store and flood them, while clients of every kind draw ids (needs mariadbd, postgres and redis-server)
 	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run 'TestFleet|TestNeighbours' -count=1 -v -timeout 60m
@@ -51,11 +51,11 @@ fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
 growth: ## draw 10,000,000,000 ids from one generator, and print the time of the first and the last, and the memory
 	UIDRING_GROWTH=10000000000 go test ./uid -run TestGrowth -count=1 -v -timeout 60m
 
-bench: ## measure against the floors and the peers, write internal/bench/BENCHMARKS.md and print it
-	cd internal/bench && go run . -o BENCHMARKS.md && cat BENCHMARKS.md
+bench: ## measure against the floors and the peers, write cmd/internal/bench/BENCHMARKS.md and print it
+	cd cmd/internal/bench && go run . -o BENCHMARKS.md && cat BENCHMARKS.md
 
 serverbench: ## measure uidringd, write cmd/uidringd/BENCHMARKS.md and print it (needs redis-server, redis-benchmark, taskset and UIDRING_TEST_POSTGRES)
-	cd internal/bench && go run . -server -time 1s -latency 5s -o ../../cmd/uidringd/BENCHMARKS.md && cat ../../cmd/uidringd/BENCHMARKS.md
+	cd cmd/internal/bench && go run . -server -time 1s -latency 5s -o ../../uidringd/BENCHMARKS.md && cat ../../cmd/uidringd/BENCHMARKS.md
 
 release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
 	@.ci/release $(VERSION)

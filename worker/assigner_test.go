@@ -11,9 +11,9 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/holding"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"

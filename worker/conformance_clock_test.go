@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/logged"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )

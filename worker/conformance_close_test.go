@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/dbtest"
-	"github.com/uidring/uidring/internal/holding"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holding"
 )
 
 // Release ends with its context while another process has locked the SQLite file, though

@@ -12,9 +12,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/uidring/uidring/internal/holding"
-	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )

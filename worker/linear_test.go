@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/dbtest"
-	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )

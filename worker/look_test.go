@@ -9,7 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )

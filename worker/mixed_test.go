@@ -13,9 +13,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/atonce"
-	"github.com/uidring/uidring/internal/dbtest"
-	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/internal/test/atonce"
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uidring/uidring/internal/atonce"
-	"github.com/uidring/uidring/internal/dbtest"
+	"github.com/uidring/uidring/internal/test/atonce"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 )

@@ -13,9 +13,9 @@ import (
 	"gorm.io/gorm/logger"
 	"gorm.io/gorm/schema"
 
-	"github.com/uidring/uidring/internal/dbtest"
-	"github.com/uidring/uidring/internal/holding"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 

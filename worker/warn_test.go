@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/internal/test/logged"
 )
 
 // Each start warns once of a database that confirms commits before they are on

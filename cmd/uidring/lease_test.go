@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/cmd/uidring/clitest"
-	"github.com/uidring/uidring/cmd/uidring/database"
-	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/worker/lease"
 )
 

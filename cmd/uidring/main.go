@@ -30,13 +30,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/uidring/uidring/cmd/uidring/bench"
-	"github.com/uidring/uidring/cmd/uidring/cli"
-	"github.com/uidring/uidring/cmd/uidring/gen"
-	"github.com/uidring/uidring/cmd/uidring/layout"
-	"github.com/uidring/uidring/cmd/uidring/parse"
-	"github.com/uidring/uidring/cmd/uidring/segments"
-	"github.com/uidring/uidring/cmd/uidring/workers"
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/workers"
+	"github.com/uidring/uidring/cmd/uidring/internal/bench"
+	"github.com/uidring/uidring/cmd/uidring/internal/layout"
+	"github.com/uidring/uidring/cmd/uidring/internal/parse"
+	"github.com/uidring/uidring/cmd/uidring/internal/segments"
 )
 
 func main() { cli.Main(newRoot()) }

@@ -10,7 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/uidring/uidring/cmd/uidring/clitest"
+	"github.com/uidring/uidring/cmd/internal/clitest"
 )
 
 // beMain has the test's binary be the command, for tests that need a process.

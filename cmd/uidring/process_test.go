@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/uidring/uidring/cmd/uidring/clitest"
-	"github.com/uidring/uidring/cmd/uidring/database"
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/worker/lease"
 )
 

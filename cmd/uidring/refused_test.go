@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uidring/uidring/cmd/uidring/clitest"
+	"github.com/uidring/uidring/cmd/internal/clitest"
 )
 
 // closedPort is where nobody listens.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/cmd/uidring/clitest"
-	"github.com/uidring/uidring/cmd/uidring/workers"
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/workers"
 )
 
 // TestServers goes from an empty database to two workers, on the servers that

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/cmd/uidring/database"
+	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"

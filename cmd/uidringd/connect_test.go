@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/cmd/uidring/clitest"
-	"github.com/uidring/uidring/cmd/uidring/database"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // connects runs --check --connect, and returns what it prints and its exit code.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/cmd/uidring/clitest"
+	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 

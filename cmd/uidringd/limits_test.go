@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // TestConnections fills all places with connections. Idle ones make room for others. Busy

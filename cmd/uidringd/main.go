@@ -24,11 +24,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/uidring/uidring/cmd/uidring/cli"
-	"github.com/uidring/uidring/cmd/uidring/gen"
-	"github.com/uidring/uidring/cmd/uidring/workers"
-	"github.com/uidring/uidring/cmd/uidringd/serve"
-	"github.com/uidring/uidring/cmd/uidringd/stores"
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/workers"
+	"github.com/uidring/uidring/cmd/uidringd/internal/serve"
+	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
 )
 
 func main() { cli.Main(newRoot()) }

@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/uidring/uidring/cmd/uidring/clitest"
+	"github.com/uidring/uidring/cmd/internal/clitest"
 )
 
 // beMain has the test's binary be the command, for tests that need a process.
@@ -47,7 +47,7 @@ func TestLight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, heavy := range []string{"gonum.org/", "github.com/uidring/uidring/cmd/uidring/bench"} {
+	for _, heavy := range []string{"gonum.org/", "github.com/uidring/uidring/cmd/uidring/internal/bench"} {
 		if strings.Contains(string(out), heavy) {
 			t.Errorf("uidringd links %s", heavy)
 		}

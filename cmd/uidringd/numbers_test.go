@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/cmd/uidring/clitest"
-	"github.com/uidring/uidring/cmd/uidring/database"
-	"github.com/uidring/uidring/cmd/uidring/workers"
-	"github.com/uidring/uidring/cmd/uidringd/stores"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/workers"
+	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
 	"github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1/uidringv1connect"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // While the store is unavailable, /readyz names the generator that cannot issue ids, and

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/internal/test/logged"
 )
 
 // process returns the command as a process of its own, in a folder.

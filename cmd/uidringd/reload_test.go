@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // reload sends SIGHUP until the log has a new line with text.

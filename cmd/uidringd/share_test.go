@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // from returns a client with an address of its own, and its dialer.

@@ -31,7 +31,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // certify writes a new self-signed certificate for servers and clients, and returns it.

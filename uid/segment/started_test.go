@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )

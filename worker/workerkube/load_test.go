@@ -13,8 +13,8 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/uidring/uidring/internal/holding"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerkube"
 )

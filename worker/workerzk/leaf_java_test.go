@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // twin is a process in Java that takes its number as Leaf does.

@@ -16,9 +16,9 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/holding"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerzk"
 )

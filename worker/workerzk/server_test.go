@@ -13,7 +13,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // TestMain runs the tests and ends the shared server.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // resources are where an API server takes the kinds that the manifests have.

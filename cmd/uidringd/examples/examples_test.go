@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uidring/uidring/cmd/uidringd/api"
-	"github.com/uidring/uidring/cmd/uidringd/catalog"
-	"github.com/uidring/uidring/cmd/uidringd/service"
+	"github.com/uidring/uidring/cmd/uidringd/internal/api"
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
 )
 

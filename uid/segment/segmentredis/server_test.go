@@ -10,7 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentredis"
 	"github.com/uidring/uidring/uid/segment/segmenttest"

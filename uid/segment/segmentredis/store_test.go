@@ -13,8 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/uidring/uidring/internal/logged"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentredis"

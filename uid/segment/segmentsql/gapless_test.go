@@ -14,9 +14,9 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/atonce"
-	"github.com/uidring/uidring/internal/dbtest"
 	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/internal/test/atonce"
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"

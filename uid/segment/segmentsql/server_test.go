@@ -5,8 +5,8 @@ package segmentsql_test
 import (
 	"testing"
 
-	"github.com/uidring/uidring/internal/dbtest"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 	"github.com/uidring/uidring/uid/segment/segmenttest"

@@ -1,17 +1,22 @@
 package segmenttest
 
 import (
+	"bufio"
 	"context"
 	"fmt"
-	"slices"
+	"io"
+	"os"
+	"os/exec"
 	"strings"
 
-	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/uid/segment"
 )
 
 // addressVariable is set in the processes that the suite starts.
 const addressVariable = "UIDRING_SEGMENTTEST_ADDRESS"
+
+// ready is what a process prints when it waits for the start.
+const ready = "ready"
 
 const (
 	children = 6
@@ -23,14 +28,21 @@ const (
 // starts. In any other process it returns. Call it first in TestMain. open connects to a
 // [Backend]'s Address.
 func Child(open func(address string) (segment.Store, error)) {
-	atonce.Child(addressVariable, func(address string, start func()) error {
-		store, err := open(address)
-		if err != nil {
-			return err
-		}
-		start()
-		return reserve(store)
-	})
+	address, ok := os.LookupEnv(addressVariable)
+	if !ok {
+		return
+	}
+	store, err := open(address)
+	if err == nil {
+		fmt.Println(ready)
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the suite starts all processes
+		err = reserve(store)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
 // reserve reserves ranges and prints them.
@@ -63,11 +75,11 @@ func reserve(store segment.Store) error {
 func processes(b *bench) {
 	b.create(tag, 1, 10)
 	var all []segment.Range
-	for _, words := range atonce.Run(b, atonce.Self(b, children, addressVariable, b.Address)...) {
-		for pair := range slices.Chunk(words, 2) {
+	for _, printed := range b.started() {
+		for lines := bufio.NewScanner(printed); lines.Scan(); {
 			var r segment.Range
-			if _, err := fmt.Sscan(strings.Join(pair, " "), &r.First, &r.End); err != nil {
-				b.Fatalf("a process printed %q", words)
+			if _, err := fmt.Sscan(lines.Text(), &r.First, &r.End); err != nil {
+				b.Fatalf("a process printed %q", lines.Text())
 			}
 			all = append(all, r)
 		}
@@ -82,4 +94,40 @@ func processes(b *bench) {
 	if now := b.next(tag); len(all) != children*atOnce*each || total != now {
 		b.Errorf("%d ranges up to %d, and the counter is %d", len(all), total, now)
 	}
+}
+
+// started starts the processes, and lets them reserve once all are ready. It returns what
+// each prints.
+func (b *bench) started() []io.Reader {
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	wait, start, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer wait.Close()
+	printed := make([]io.Reader, children)
+	for i := range printed {
+		cmd := exec.CommandContext(b.Context(), self)
+		cmd.Env = append(os.Environ(), addressVariable+"="+b.Address)
+		cmd.Stdin, cmd.Stderr = wait, os.Stderr
+		output, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = cmd.Wait() }) // its ranges say whether it failed
+		printed[i] = bufio.NewReader(output)
+	}
+	for _, p := range printed {
+		if line, err := p.(*bufio.Reader).ReadString('\n'); strings.TrimSpace(line) != ready {
+			b.Errorf("a process began with %q, %v", line, err)
+		}
+	}
+	_ = start.Close()
+	return printed
 }

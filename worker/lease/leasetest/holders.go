@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/holding"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -80,7 +79,7 @@ func (s Suite) crash(t *testing.T, open Opener) {
 	s.Kill(t, store)
 	successor := open(t)
 	var taken holder
-	servertest.Eventually(t, "the number expires", func() (ok bool) {
+	holding.Eventually(t, "the number expires", func() (ok bool) {
 		var err error
 		if taken, err = s.try(t, successor, 0); err != nil && !errors.Is(err, lease.ErrExhausted) {
 			t.Fatal(err)
@@ -126,7 +125,7 @@ func (s Suite) loss(t *testing.T, open Opener) {
 	if successor.Number != 0 || successor.From.Before(before.Until) {
 		t.Errorf("granted %+v, and %+v to the one before", successor, before)
 	}
-	servertest.Eventually(t, "the holder finds its number lost, and takes another", func() bool {
+	holding.Eventually(t, "the holder finds its number lost, and takes another", func() bool {
 		g := h.Last()
 		return g.Held && g.Number != 0
 	})
@@ -169,9 +168,9 @@ func (s Suite) renews(t *testing.T, open Opener) {
 	h := s.take(t, store, 9)
 	first := h.Last()
 	h.Use(first.Until, first.Until)
-	servertest.Eventually(t, "more is reserved", func() bool { return h.Last().Until.After(first.Until) })
+	holding.Eventually(t, "more is reserved", func() bool { return h.Last().Until.After(first.Until) })
 	h.Use(first.Until.Add(24*time.Hour), first.Until.Add(24*time.Hour))
-	servertest.Eventually(t, "much more is reserved", func() bool { return h.Last().Until.After(first.Until.Add(24 * time.Hour)) })
+	holding.Eventually(t, "much more is reserved", func() bool { return h.Last().Until.After(first.Until.Add(24 * time.Hour)) })
 	g := h.Last()
 	row, _, err := open(t).Read(context.Background(), 0, s.Expiry)
 	if err != nil || row == nil || row.Until < g.Until.UnixMilli() {
@@ -179,7 +178,7 @@ func (s Suite) renews(t *testing.T, open Opener) {
 	}
 	for range 3 { // renewals
 		seen := row.Token
-		servertest.Eventually(t, "there is another sign of life", func() bool {
+		holding.Eventually(t, "there is another sign of life", func() bool {
 			row, _, err = store.Read(context.Background(), 0, s.Expiry)
 			return err == nil && row != nil && row.Token != seen
 		})

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -96,7 +96,7 @@ func (s Suite) expiry(t *testing.T, open Opener) {
 	bench{t, dead}.inserts(w, true)
 	b.inserts(acquire(8, "a", 100), true)
 	s.Kill(t, dead)
-	servertest.Eventually(t, "the holder is found dead", func() bool {
+	holding.Eventually(t, "the holder is found dead", func() bool {
 		view, err := b.Look(context.Background(), within, s.Expiry)
 		if err != nil {
 			t.Fatal(err)

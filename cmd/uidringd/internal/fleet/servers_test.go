@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/uidring/uidring/internal/dbtest"
-	"github.com/uidring/uidring/internal/servertest"
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // generators are those of the servers: ids of the clock, and ids of a counter.

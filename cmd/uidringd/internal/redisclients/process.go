@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/logged"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/uid"
 )
 

@@ -1,0 +1,137 @@
+// Package clitest runs uidring's commands inside a test.
+package clitest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
+)
+
+// A Command makes the command under test, a new one for each run.
+type Command func() *cobra.Command
+
+// Of returns the command uidring with nothing but some of its subcommands.
+func Of(subcommands ...func() *cobra.Command) Command {
+	return func() *cobra.Command {
+		root := &cobra.Command{Use: "uidring"}
+		for _, sub := range subcommands {
+			root.AddCommand(sub())
+		}
+		return root
+	}
+}
+
+// SQL returns a subcommand that takes SQL databases and no other stores.
+func SQL(sub func(database.Stores) *cobra.Command) func() *cobra.Command {
+	return func() *cobra.Command { return sub(nil) }
+}
+
+// Outcome is what a run of the command left.
+type Outcome struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+// Run runs the command with ctx and standard output of the test's own.
+func (c Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args ...string) (code int) {
+	return cli.Run(ctx, c(), args, stdin, stdout, stderr)
+}
+
+// Invoke runs the command and returns its result.
+func (c Command) Invoke(t *testing.T, stdin string, args ...string) Outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code := c.Run(t.Context(), strings.NewReader(stdin), &stdout, &stderr, args...)
+	return Outcome{code, stdout.String(), stderr.String()}
+}
+
+// Succeed is Invoke for what must work without a word on standard error, except that a
+// table was created. It returns standard output.
+func (c Command) Succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	got := c.Invoke(t, "", args...)
+	if got.Code != 0 || WithoutCreated(got.Stderr) != "" {
+		t.Fatalf("uidring %s: exit code %d, standard error %q", strings.Join(args, " "), got.Code, got.Stderr)
+	}
+	return got.Stdout
+}
+
+var created = regexp.MustCompile(`(?m)^uidringd?: created the table WORKER_(NODE|LEASE) in .*: its worker numbers start from the beginning\n`)
+
+// WithoutCreated returns standard error without the line that the first start on a
+// database writes.
+func WithoutCreated(stderr string) string { return created.ReplaceAllString(stderr, "") }
+
+// Open opens a database until the test ends.
+func Open(t *testing.T, dsn string) *database.DB {
+	t.Helper()
+	db, err := database.Place{DSN: dsn, Origin: "the test"}.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// Elsewhere moves the test into an empty folder, with no database in the
+// environment, and returns the folder.
+func Elsewhere(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv(database.Variable, "")
+	return dir
+}
+
+// Server returns the URL of the server that an environment variable names by its
+// driver's own DSN, or skips the test.
+func Server(t *testing.T, variable string) *url.URL {
+	t.Helper()
+	dsn := os.Getenv(variable)
+	if dsn == "" {
+		t.Skip(variable + " is not set")
+	}
+	if variable == "UIDRING_TEST_MYSQL" {
+		config, err := mysqldriver.ParseDSN(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := &url.URL{Scheme: "mysql", User: url.User(config.User), Host: config.Addr, Path: "/" + config.DBName}
+		if config.Passwd != "" {
+			u.User = url.UserPassword(config.User, config.Passwd)
+		}
+		return u
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// Allocator returns the allocator of a layout in text.
+func Allocator(t *testing.T, layout string) *bits.Allocator {
+	t.Helper()
+	l, err := bits.ParseLayout(layout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := bits.NewAllocator(l)
+	if err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", layout, err))
+	}
+	return a
+}

@@ -1,0 +1,258 @@
+package database_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/database"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, dsn string) (*database.DB, error) {
+	return database.Place{DSN: dsn, Origin: "--dsn"}.Open(t.Context())
+}
+
+func TestOpenSQLite(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	slashed := filepath.ToSlash(dir)
+	for _, tt := range []struct{ dsn, file string }{
+		{"plain.db", "plain.db"},
+		{"./dotted.sqlite3", "dotted.sqlite3"},
+		{filepath.Join(dir, "absolute.DB"), "absolute.DB"},
+		{"as it%20stands?.db", "as it%20stands?.db"},
+		{"sqlite:relative", "relative"},
+		{"SQLite:upper.db", "upper.db"},
+		{"sqlite3:three.db", "three.db"},
+		{"file:gorm.db", "gorm.db"},
+		{"file:gorm?cache=private", "gorm"},
+		{"sqlite:" + slashed + "/one.db", "one.db"},
+		{"sqlite://" + slashed + "/two.db", "two.db"},
+		{"sqlite:a%20b%3F%25%23.db", "a b?%#.db"},
+		{"sqlite:" + slashed + "/c%20d%3F%25%23.db", "c d?%#.db"},
+		{"sqlite:///" + slashed + "//many.db", "many.db"},
+		{"sqlite:options.db?_txlock=deferred", "options.db"},
+		{"relative", "relative"}, // is an SQLite file by now
+	} {
+		t.Run(tt.dsn, func(t *testing.T) {
+			db := clitest.Open(t, tt.dsn)
+			if err := db.Exec("CREATE TABLE t (id INTEGER)").Error; err != nil && tt.dsn != tt.file {
+				t.Error(err)
+			}
+			var wait int
+			if err := db.Raw("PRAGMA busy_timeout").Scan(&wait).Error; err != nil || wait != 10000 {
+				t.Errorf("busy timeout %d, %v; want 10000", wait, err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, tt.file)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Writers with handles of their own wait for each other instead of failing,
+// also when a transaction reads before it writes.
+func TestSQLiteWritersQueue(t *testing.T) {
+	dsn := filepath.Join(t.TempDir(), "busy.db")
+	var group errgroup.Group
+	for range 8 {
+		group.Go(func() error {
+			db, err := open(t, dsn)
+			if err != nil {
+				return err
+			}
+			defer db.Close()
+			if err := db.Exec("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY)").Error; err != nil {
+				return err
+			}
+			for range 5 {
+				tx := db.Begin()
+				var n int64
+				tx.Raw("SELECT COUNT(*) FROM t").Scan(&n)
+				tx.Exec("INSERT INTO t VALUES (?)", n+1)
+				if err := tx.Commit().Error; err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	var n int64
+	if err := clitest.Open(t, dsn).Raw("SELECT COUNT(*) FROM t").Scan(&n).Error; err != nil || n != 40 {
+		t.Errorf("%d rows, %v; want 40", n, err)
+	}
+}
+
+// Each form of a server's DSN leads to the server.
+func TestOpenServers(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mysql, postgres := clitest.Server(t, "UIDRING_TEST_MYSQL"), clitest.Server(t, "UIDRING_TEST_POSTGRES")
+	for _, dsn := range []string{
+		mysql.String(),
+		strings.Replace(mysql.String(), "mysql:", "MariaDB:", 1),
+		mysql.User.String() + "@tcp(" + mysql.Host + ")" + mysql.Path + "?charset=utf8mb4",
+	} {
+		db := clitest.Open(t, dsn)
+		var zone string
+		if err := db.Raw("SELECT @@time_zone").Scan(&zone).Error; err != nil || zone != "+00:00" || db.DB.Name() != "mysql" {
+			t.Errorf("%s: %s, time zone %q, %v; want +00:00", dsn, db.DB.Name(), zone, err)
+		}
+	}
+	password, _ := postgres.User.Password()
+	for _, dsn := range []string{
+		postgres.String(),
+		strings.Replace(postgres.String(), "postgres:", "postgresql:", 1),
+		"host=" + postgres.Hostname() + " port=" + postgres.Port() + " user=" + postgres.User.Username() + " password='" + password + "' dbname=" + postgres.Path[1:],
+	} {
+		db := clitest.Open(t, dsn)
+		if db.DB.Name() != "postgres" || !strings.HasPrefix(db.Name, "postgres://"+postgres.User.Username()+"@"+postgres.Host) {
+			t.Errorf("%s: %s %s", dsn, db.DB.Name(), db.Name)
+		}
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
+		t.Errorf("files %v, %v were left", files, err)
+	}
+}
+
+// A PostgreSQL URL means what it means to psql: blanks in a part of it do not become
+// keywords.
+func TestPostgresBlanks(t *testing.T) {
+	u := clitest.Server(t, "UIDRING_TEST_POSTGRES")
+	q := u.Query()
+	q.Set("application_name", "my app' host=evil.invalid")
+	u.RawQuery = q.Encode()
+	var name string
+	if err := clitest.Open(t, strings.ReplaceAll(u.String(), "+", "%20")).Raw("SHOW application_name").Scan(&name).Error; err != nil || name != "my app' host=evil.invalid" {
+		t.Errorf("%q, %v", name, err)
+	}
+	_, err := open(t, "postgres://u:correct%20horse%20host=evil.invalid@127.0.0.1:1/db")
+	if err == nil || strings.Contains(err.Error(), "evil") || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("%v, want that nobody listens at 127.0.0.1:1", err)
+	}
+}
+
+// What cannot be understood is wrong use, says so, and leaves no file.
+func TestBadDSN(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("notes", []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ dsn, want string }{
+		{"", "it is empty; want an SQLite file such as app.db"},
+		{"etcds://h", `unknown scheme "etcds"; want an SQLite file`},
+		{"ETCD://h", "etcd:// names a store of leased worker numbers"},
+		{"oracle://h/db", `unknown scheme "oracle"; want an SQLite file`},
+		{"localhost", `"localhost" is neither an SQLite file`},
+		{"127.0.0.1:3306", `"127.0.0.1:3306" is neither an SQLite file`},
+		{"data/app.bd", `"data/app.bd" is neither an SQLite file`},
+		{"notes", `"notes" is neither an SQLite file`},
+		{"localhost:3306/app", "neither an SQLite file"},
+		{":memory:", "in memory"},
+		{"sqlite::memory:", "in memory"},
+		{"file:x.db?mode=memory", "in memory"},
+		{"file:x?cache=shared&mode=memory", "in memory"},
+		{"sqlite:", "path is missing"},
+		{"sqlite:a#b.db", "%23"},
+		{"sqlite:a%zz.db", "written %25"},
+		{"sqlite:a.db?x=%zz", "options"},
+		{"mysql://u:p@h:port/db", "does not parse"},
+		{"mysql://u:p@h/", "names no database"},
+		{"root@tcp(h)/", "names no database"},
+		{"mysql://u:p@h:99999/db", "the port is 99999, want 1 to 65535"},
+		{"mariadb://u:p@h:0/db", "the port is 0, want 1 to 65535"},
+		{"root@tcp(h:65536)/db", "the port is 65536, want 1 to 65535"},
+		{"root@tcp([::1]:x)/db", "the port is no number, want 1 to 65535"},
+		{"postgres://u:p@h:99999/db", "port"},
+		{"host=h port=65536 user=u dbname=db", "port"},
+		{"mysql://u:p@h/db?parseTime=perhaps", "invalid bool value: perhaps"},
+		{"postgres://u:p@h/db?sslmode=perhaps", "sslmode"},
+		{"postgres://u:p@h/db?connect_timeout=perhaps", "connect_timeout"},
+		{"host=h user=u sslmode=perhaps", "sslmode"},
+	} {
+		db, err := open(t, tt.dsn)
+		var usage *cli.UsageError
+		if db != nil || !errors.As(err, &usage) || !strings.HasPrefix(err.Error(), "--dsn: ") || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("Open(%q) = %v, %v; want wrong use with %q", tt.dsn, db, err, tt.want)
+		}
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) != 1 {
+		t.Errorf("files %v, %v; want no more than there were", files, err)
+	}
+}
+
+func TestNoPasswordInErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dsn := range []string{
+		"mysql://root:sec%27ret%20word@127.0.0.1:1/test",
+		"mysql://root:sec/ret@word:1/test",
+		"mysql://root:sec ret@word:1/test",
+		"mysql://root:sec#ret@word:1/test",
+		"mysql://root:sec%27ret%20word@h/test?tls=perhaps",
+		"mysql://root:sec%27ret@h/a/b@tcp(c/d",
+		"postgres://root:sec%27ret%20word@127.0.0.1:1/test",
+		"postgres://root:sec/ret@127.0.0.1:1/test",
+		"postgres://root:sec@ret@127.0.0.1:1/test",
+		"postgres://root:sec%zzret@127.0.0.1:1/test",
+		"postgres://root:sec%27ret%20word@h/test?sslmode=perhaps",
+		"postgres://root:sec%27ret%20word@h/test?connect_timeout=perhaps",
+		"postgres://root@127.0.0.1:1/test?password=sec%27ret%20word",
+		"host=127.0.0.1 port=1 user=root password=secret dbname=test",
+		"host=127.0.0.1 port=1 user=root password=sec ret dbname=test",
+		"oracle://root:secret@h/test",
+		"root:secret@tcp(127.0.0.1:1)/test",
+		"app_user:sec'ret@tcp(127.0.0.1:1)/test?tls=perhaps",
+		"root:secret@h/test",
+		"root:secret@h/test.db",
+		"root:secret@localhost",
+		"localhost user=root passwd=secret",
+		"Server=localhost;Password=secret",
+	} {
+		_, err := open(t, dsn)
+		if err == nil {
+			t.Errorf("Open(%q): no error", dsn)
+			continue
+		}
+		for _, part := range []string{"sec", "ret"} {
+			if strings.Contains(strings.ReplaceAll(err.Error(), "secure", ""), part) {
+				t.Errorf("Open(%q): the error shows the password: %v", dsn, err)
+			}
+		}
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
+		t.Errorf("files %v, %v were left", files, err)
+	}
+}
+
+func TestOpenExisting(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dsn := range []string{"a.db", "sqlite:a.db", "sqlite3:a.db?_txlock=deferred"} {
+		db, err := database.Place{DSN: dsn}.OpenExisting(t.Context())
+		if !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: %v, %v; want that there is no such file", dsn, db, err)
+		}
+	}
+	if entries, err := os.ReadDir("."); len(entries) != 0 || err != nil {
+		t.Errorf("files %v, %v were left", entries, err)
+	}
+	clitest.Open(t, "a.db").Exec("CREATE TABLE x (y INT)")
+	again, err := database.Place{DSN: "sqlite:a.db"}.OpenExisting(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if err := again.Exec("SELECT y FROM x").Error; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,254 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+)
+
+const (
+	// Variable is the environment variable that names the database where --dsn does not.
+	Variable = "UIDRING_DSN"
+	// Default is the SQLite file that is used where neither names a database.
+	Default = "uidring.db"
+)
+
+// Flag adds --dsn. stores are the other stores that the command takes. The flag's default
+// is not the variable's value, since help would show that, and with it a password.
+func Flag(cmd *cobra.Command, stores Stores) {
+	others := ""
+	if len(stores) > 0 {
+		others = "for leased worker numbers also " + strings.Join(stores.schemes(), "://, ") + "://\n"
+	}
+	cmd.Flags().String("dsn", "", "`database`: an SQLite file such as app.db, mysql://user@host:3306/name,\n"+
+		"postgres://user@host:5432/name, or a DSN as GORM's drivers take it\n"+others+
+		"(default $"+Variable+", else "+Default+" in the current folder)")
+}
+
+// Place is a database that may be opened.
+type Place struct {
+	DSN    string
+	Origin string // who named it, for errors: a flag, a variable, a field
+	Stores Stores // what the DSN may name, beside SQL databases
+}
+
+// Of returns the database of a command that has [Flag].
+func Of(cmd *cobra.Command, stores Stores) Place {
+	if flag := cmd.Flags().Lookup("dsn"); flag.Changed {
+		return Place{flag.Value.String(), "--dsn", stores}
+	}
+	if dsn := os.Getenv(Variable); dsn != "" {
+		return Place{dsn, Variable, stores}
+	}
+	return Place{Default, "the default", stores}
+}
+
+// Error is a fault of a database whose DSN is good. It has the database's name, and who
+// named the database.
+type Error struct {
+	name, origin string
+	Err          error
+}
+
+// Error returns one line without a password.
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s (%s): %s", e.name, e.origin, cli.WithoutPrefix(e.Err))
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Fault returns err as an [*Error]. name is the database's, for messages. Fault returns
+// nil for nil.
+func (p Place) Fault(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{name, p.Origin, err}
+}
+
+// DB is an open database. It is safe for concurrent use.
+type DB struct {
+	*gorm.DB
+	Name string // for messages: without password and options
+	pool *sql.DB
+	at   Place
+}
+
+// Wrap returns err with the name of the database. It returns nil for nil.
+func (db *DB) Wrap(err error) error { return db.at.Fault(db.Name, err) }
+
+// Close closes the connections. Calls after the first do nothing.
+func (db *DB) Close() error { return db.pool.Close() }
+
+// Open connects to the database, and creates an SQLite file that is not there. A DSN
+// that cannot be understood is a [cli.UsageError]; other errors are an [Error].
+//
+// GORM's logger is silent, since every error is returned.
+func (p Place) Open(ctx context.Context) (*DB, error) { return p.open(ctx, true) }
+
+// OpenExisting is Open, except that an SQLite file that is not there is an error that
+// matches [os.ErrNotExist].
+func (p Place) OpenExisting(ctx context.Context) (*DB, error) { return p.open(ctx, false) }
+
+// MayMake returns why a file of SQLite that is not there cannot be made. It makes none.
+func (p Place) MayMake() error {
+	target, err := p.target()
+	if err != nil {
+		return p.usage(err)
+	}
+	return p.Fault(target.name, checkFile(target.file, true))
+}
+
+// MayCreate returns why no table can be created. It creates none.
+func (db *DB) MayCreate(ctx context.Context) error {
+	var err error
+	switch db.DB.Name() {
+	case "mysql": // which compares the rights when it prepares a statement
+		var statement *sql.Stmt
+		if statement, err = db.pool.PrepareContext(ctx, "CREATE TABLE uidring_check (id BIGINT)"); err == nil {
+			err = statement.Close()
+		}
+	case "postgres":
+		may := false
+		err = db.WithContext(ctx).Raw("SELECT COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false) AND NOT pg_is_in_recovery()").Scan(&may).Error
+		if err == nil && !may {
+			err = errors.New("no table can be created: the user may not CREATE in the schema, or the server is a replica")
+		}
+	}
+	return db.Wrap(err)
+}
+
+// usage marks err as a fault of the DSN. It returns nil for nil.
+func (p Place) usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return cli.Usagef("%s: %w", p.Origin, err)
+}
+
+// target returns what [parse] reads from the place's DSN.
+func (p Place) target() (*target, error) {
+	target, err := parse(p.DSN)
+	if err == nil && target.memory {
+		return nil, errors.New("a database in memory is of this process alone; want a file such as app.db, or a server")
+	}
+	return target, err
+}
+
+func (p Place) open(ctx context.Context, create bool) (*DB, error) {
+	target, err := p.target()
+	if err != nil {
+		return nil, p.usage(err)
+	}
+	db := &DB{Name: target.name, at: p}
+	if target.file != "" {
+		if err := checkFile(target.file, create); err != nil {
+			return nil, db.Wrap(err)
+		}
+	}
+	if db.pool, db.DB, err = target.connect(ctx); err != nil {
+		return nil, db.Wrap(err)
+	}
+	return db, nil
+}
+
+// connect opens a pool and waits for its first connection, so that a wrong address
+// is an error here and not later.
+func (t *target) connect(ctx context.Context) (*sql.DB, *gorm.DB, error) {
+	pool, dialector, err := t.open()
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := t.first(ctx, pool, dialector)
+	if err != nil {
+		return nil, nil, errors.Join(err, pool.Close())
+	}
+	return pool, db, nil
+}
+
+func (t *target) first(ctx context.Context, pool *sql.DB, dialector gorm.Dialector) (*gorm.DB, error) {
+	limited, cancel := context.WithTimeout(ctx, t.timeout)
+	defer cancel()
+	err := pool.PingContext(limited)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case limited.Err() != nil:
+		return nil, noAnswer(t.timeout, err)
+	case err != nil:
+		return nil, err
+	}
+	return gorm.Open(dialector, &gorm.Config{Logger: logger.Discard, DisableAutomaticPing: true})
+}
+
+func noAnswer(timeout time.Duration, err error) error {
+	return fmt.Errorf("no answer within %v: is this the address of a database? (%w)", timeout.Round(time.Millisecond), err)
+}
+
+// noFile is an [os.ErrNotExist] that says what to do.
+type noFile struct{}
+
+func (noFile) Error() string {
+	return "there is no such file; uidring gen and uidring segments create make it"
+}
+func (noFile) Unwrap() error { return os.ErrNotExist }
+
+// checkFolder returns why a folder can have no new files.
+func checkFolder(folder string) error {
+	probe, err := os.CreateTemp(folder, ".uidring-*")
+	if err != nil {
+		var cause *os.PathError
+		if errors.As(err, &cause) {
+			err = cause.Err // the probe's name would mislead
+		}
+		return fmt.Errorf("no file can be made in folder %q: %w", folder, err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// checkFile returns what is wrong with an SQLite file. SQLite itself reports "out of
+// memory" for many files that it cannot open.
+func checkFile(path string, create bool) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		if !create {
+			return noFile{}
+		}
+		folder := filepath.Dir(path)
+		if _, err := os.Stat(folder); err != nil {
+			return fmt.Errorf("there is no folder %q", folder)
+		}
+		return checkFolder(folder)
+	}
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return errors.New("it is a folder, want a file")
+	}
+	flag := os.O_RDONLY
+	if create {
+		flag = os.O_RDWR
+	}
+	file, err := os.OpenFile(path, flag, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if info.Size() > 0 && !isSQLite(file) {
+		return errors.New("it is not an SQLite file")
+	}
+	return nil
+}

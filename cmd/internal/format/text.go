@@ -1,0 +1,98 @@
+package format
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/opaque"
+)
+
+// Text is how an id is written and read: as a decimal number, in base32 or base62, or
+// as an opaque token.
+type Text struct {
+	Append func(b []byte, id uid.ID) []byte
+	Parse  func(text string) (uid.ID, error)
+}
+
+// forms are the texts that need no key, by the word that --form has for them.
+var forms = map[string]Text{
+	"decimal": {func(b []byte, id uid.ID) []byte { return strconv.AppendInt(b, int64(id), 10) }, uid.ParseID},
+	"base32":  {func(b []byte, id uid.ID) []byte { return id.AppendBase32(b) }, uid.ParseBase32},
+	"base62":  {func(b []byte, id uid.ID) []byte { return id.AppendBase62(b) }, uid.ParseBase62},
+}
+
+const tokenForm = "token"
+
+// TextFlags are the flags that choose a Text.
+type TextFlags struct{ form, keyFile, context string }
+
+// Add adds the flags to a command.
+func (f *TextFlags) Add(cmd *cobra.Command) {
+	f.form = "decimal"
+	words := []string{"decimal", "base32", "base62", tokenForm}
+	flags := cmd.Flags()
+	flags.Var(cli.Choice{Value: &f.form, Words: words}, "form", "form of the ids: decimal, base32, base62 or token")
+	cli.Complete(cmd, "form", words...)
+	flags.StringVar(&f.keyFile, "token-key", "", "`file` with the key of tokens: 64 hexadecimal digits, as openssl rand -hex 32 makes them")
+	flags.StringVar(&f.context, "token-context", "", "`context` of the tokens, such as the name of a table; see package uid/opaque")
+	cli.Complete(cmd, "token-context")
+}
+
+// Open returns the Text that the flags say.
+func (f *TextFlags) Open() (Text, error) {
+	if f.form != tokenForm {
+		if f.keyFile != "" || f.context != "" {
+			return Text{}, cli.Usagef("--token-key and --token-context are for --form token")
+		}
+		return forms[f.form], nil
+	}
+	if f.keyFile == "" || f.context == "" {
+		return Text{}, cli.Usagef("--form token needs --token-key and --token-context, for example --form token --token-key key.hex --token-context orders")
+	}
+	text, err := os.ReadFile(f.keyFile)
+	if err != nil {
+		return Text{}, fmt.Errorf("--token-key: %w", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != opaque.KeySize { // err can show a part of the key
+		return Text{}, fmt.Errorf("--token-key: %s is not a key; want %d hexadecimal digits, as openssl rand -hex %d makes them",
+			f.keyFile, 2*opaque.KeySize, opaque.KeySize)
+	}
+	sealer, err := opaque.New(f.context, key)
+	if err != nil {
+		return Text{}, cli.Usagef("--token-context: %w", err)
+	}
+	return Text{
+		Append: func(b []byte, id uid.ID) []byte {
+			token, _ := sealer.Seal(id) // which fails for negative ids, and no generator makes one
+			b, _ = token.AppendText(b)
+			return b
+		},
+		Parse: func(text string) (uid.ID, error) {
+			token, err := opaque.ParseToken(text)
+			if err != nil {
+				return 0, err
+			}
+			return sealer.Open(token)
+		},
+	}, nil
+}
+
+// Hint says what may be wrong with a text that is no id.
+func (f *TextFlags) Hint(text string) string {
+	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+		return "; this looks like UTF-16, want UTF-8"
+	}
+	likely := map[int]string{11: "base62", 13: "base32", 26: tokenForm}[len(text)]
+	if likely == "" || likely == f.form {
+		return ""
+	}
+	return "; if this is a " + likely + " id, add --form " + likely
+}

@@ -1,0 +1,143 @@
+package gen
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/format"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// flags are the flags of gen.
+type flags struct {
+	count     int64
+	generator string
+	segment   string // the tag of a counter, in place of a worker number
+	worker    source
+	stores    database.Stores
+	layout    bits.Layout
+	succeeds  bits.Layout
+	boost     int64
+	padding   int64
+	maxBorrow time.Duration
+	maxAge    time.Duration
+	rate      int64 // ids a second, 0 is no limit
+	json      bool
+	text      format.TextFlags
+	http      string
+}
+
+// maxRate is more ids a second than can be written.
+const maxRate = 1_000_000_000
+
+// cachedOnly are the flags that the default generator has no use for.
+var cachedOnly = []string{"boost-power", "padding-factor", "max-borrow", "max-age"}
+
+// clockedOnly are the flags that a segment has no use for.
+var clockedOnly = append([]string{"generator", "worker", "layout", "succeeds", "json"}, cachedOnly...)
+
+// add gives a command the flags.
+func (f *flags) add(cmd *cobra.Command) {
+	set := cmd.Flags()
+	set.VarP(cli.Number{Value: &f.count, Max: math.MaxInt64}, "count", "n", "how many ids; 0 takes no worker number")
+	set.Var(cli.Choice{Value: &f.generator, Words: []string{cachedName, defaultName}}, "generator", "cached or default")
+	set.Var(&f.worker, "worker", "source of the worker number: lease, registry or static:N")
+	set.StringVar(&f.segment, "segment", "", "make ids of the counter with this `tag`")
+	database.TableFlag(cmd)
+	cli.LayoutFlag(cmd, &f.layout, "layout of the ids")
+	set.Func("succeeds", "the `layout` of the store's earlier ids, if \"uidring layout --next\" shows that the new ids never equal them", func(text string) (err error) {
+		f.succeeds, err = bits.ParseLayout(text)
+		return err
+	})
+	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("the ring of the cached generator holds 2^this ticks; 1 to %d", uid.MaxBoostPower))
+	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "fill the ring when it holds less than this, in per cent; 1 to 99")
+	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative is no limit")
+	set.DurationVar(&f.maxAge, "max-age", uid.DefaultMaxAge, "drop ids that are older than this; negative is no limit")
+	set.Var(cli.Number{Value: &f.rate, Max: maxRate}, "rate", "make at most this many ids a second; 0 is no limit")
+	set.BoolVar(&f.json, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
+	f.text.Add(cmd)
+	set.StringVar(&f.http, "http", "", "show a status page at this `address`, such as 127.0.0.1:8080; port 0 is a free one")
+	database.Flag(cmd, f.stores)
+	cmd.MarkFlagsMutuallyExclusive("json", "form")
+	cli.Complete(cmd, "generator", cachedName, defaultName)
+	cli.Complete(cmd, "succeeds", bits.Names()...)
+	cli.Complete(cmd, "worker", leaseSource, registrySource, staticSource)
+	for flag, example := range map[string]string{"count": "5", "boost-power": "3", "padding-factor": "50", "max-borrow": "1m0s", "max-age": "10s", "rate": "5000", "segment": "orders", "http": exampleAddress} {
+		cli.Example(cmd, flag, example)
+	}
+}
+
+// check finds flags that contradict each other.
+func (f *flags) check(cmd *cobra.Command) error {
+	counts := cmd.Flags().Changed("segment")
+	for _, name := range clockedOnly {
+		if counts && cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s is not for --segment, whose ids have neither time nor worker", name)
+		}
+	}
+	if counts {
+		if err := segment.CheckTag(f.segment); err != nil {
+			return &cli.UsageError{Err: err}
+		}
+	} else if cmd.Flags().Changed("table") {
+		return cli.Usagef("--table is for --segment TAG")
+	}
+	for _, name := range cachedOnly {
+		if f.generator == defaultName && cmd.Flags().Changed(name) {
+			return cli.Usagef("--%s is for --generator %s", name, cachedName)
+		}
+	}
+	if f.maxAge >= 0 && f.maxAge < uid.MinMaxAge {
+		return cli.Usagef("--max-age is %v, want %v or more, or a negative one to keep ids for ever", f.maxAge, uid.MinMaxAge)
+	}
+	if err := f.checkPlace(cmd, counts); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("http") {
+		return checkAddress(f.http)
+	}
+	return nil
+}
+
+// checkPlace finds a place that is not for the flags. Where registered numbers cannot
+// be had, and nobody asks for them, numbers are leased.
+func (f *flags) checkPlace(cmd *cobra.Command, counts bool) error {
+	if f.worker.kind == staticSource {
+		if cmd.Flags().Changed("dsn") {
+			return cli.Usagef("--worker %s needs no database: leave out --dsn", &f.worker)
+		}
+		return nil
+	}
+	place := database.Of(cmd, f.stores)
+	if counts || place.SQL() {
+		return nil
+	}
+	if !cmd.Flags().Changed("worker") {
+		f.worker.kind = leaseSource
+	}
+	if f.worker.kind != leaseSource {
+		return cli.Usagef("--worker %s: %s names a store of leased numbers only; want --worker %s, or the DSN of an SQL database", &f.worker, place.Origin, leaseSource)
+	}
+	return place.Check()
+}
+
+func (f *flags) config(logger *slog.Logger) uid.CachedConfig {
+	return uid.CachedConfig{
+		Layout:        f.layout,
+		Succeeds:      f.succeeds,
+		BoostPower:    int(f.boost),
+		PaddingFactor: int(f.padding),
+		MaxBorrow:     cli.NonZero(f.maxBorrow),
+		MaxAge:        f.maxAge,
+		RejectedTake:  helpOnly,
+		Logger:        logger,
+	}
+}

@@ -1,0 +1,225 @@
+// Package gen is the subcommand that makes ids.
+package gen
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/time/rate"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/format"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidstatus"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+const (
+	cachedName  = "cached"
+	defaultName = "default"
+)
+
+// New returns the subcommand. It leases worker numbers from stores too, not only from
+// SQL databases.
+func New(stores database.Stores) *cobra.Command {
+	f := flags{
+		stores:    stores,
+		count:     1,
+		generator: cachedName,
+		worker:    source{kind: registrySource},
+		boost:     uid.DefaultBoostPower,
+		padding:   uid.DefaultPaddingFactor,
+	}
+	cmd := &cobra.Command{
+		Use:   "gen",
+		Short: "Make ids",
+		Long: `gen takes a worker number and prints ids, one a line. --worker chooses the source
+of the number:
+
+  registry   a row of the table WORKER_NODE: no other start ever has the number
+  lease      a row of the table WORKER_LEASE: gen gives the number back when it
+             ends; after a crash the number is free in a minute
+  static:N   the number N, without a database
+
+--segment TAG makes small, dense ids of a counter instead, without time or worker.
+uidring segments create TAG makes the counter. When gen ends, it returns the ids
+that it reserved and did not print.
+
+If a table or an SQLite file is missing, gen creates it and reports that on standard
+error. Use one of the two tables for all ids of a layout: both can give the same
+number. Other users of the machine can see arguments, so give a DSN with a password
+by $UIDRING_DSN.
+
+If you ask for more ids than the layout has for the present, the cached generator
+stamps ids ahead of the clock, by --max-borrow at most, and then waits. The default
+generator stamps the present, and waits for the next tick when a tick is full.
+--rate paces either of them, in ten batches a second.
+
+A leased number has reserved time in the database. While the database is unavailable, gen
+makes ids to the end of that time, and then waits and reports that on standard
+error. If gen cannot give the number back, it fails, though the ids are good.
+
+With --worker static:N you promise that nothing else makes ids with N and that
+layout. That includes an earlier gen in the same second: both make the same ids.
+
+--http shows a status page while gen makes ids. The page has no authentication:
+choose an address that only you can reach.
+
+An interrupt ends gen after a whole line, with exit code 130.`,
+		Example: `  uidring gen -n 5
+  uidring gen -n 1000000 > ids.txt
+  uidring gen --json --layout snowflake
+  uidring gen --form base32 -n 3
+  uidring gen --dsn mysql://user@localhost:3306/app -n 5
+  uidring gen --worker lease -n 5
+  uidring gen --segment orders -n 5
+  uidring gen --worker static:7 --generator default
+  uidring gen -n 1000000 --rate 5000 --http 127.0.0.1:8080 > ids.txt`,
+		Args:              cli.NoArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(cmd); err != nil {
+				return err
+			}
+			write, err := f.lines()
+			if err != nil || f.count == 0 {
+				return err
+			}
+			return f.generate(cmd, write)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// lines returns the function that appends an id's line.
+func (f *flags) lines() (func(b []byte, id uid.ID) ([]byte, error), error) {
+	if f.json {
+		allocator, err := bits.NewAllocator(f.layout)
+		if err != nil {
+			return nil, &cli.UsageError{Err: err}
+		}
+		form := format.JSON(allocator)
+		return func(b []byte, id uid.ID) ([]byte, error) { return form.Append(b, int64(id)) }, nil
+	}
+	text, err := f.text.Open()
+	return func(b []byte, id uid.ID) ([]byte, error) { return append(text.Append(b, id), '\n'), nil }, err
+}
+
+func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte, error)) (err error) {
+	ctx, stop := cli.UntilSignal(cmd.Context())
+	defer stop()
+	s := &stream{
+		lines:    lines,
+		sequence: int64(1)<<f.layout.SequenceBits - 1,
+		flushes:  f.generator == defaultName,
+		out:      bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16),
+		logger:   slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), // a start is no news here
+	}
+	if f.rate > 0 {
+		s.pace = rate.NewLimiter(rate.Limit(f.rate), max(1, int(f.rate/10))) // ten batches a second
+	}
+	var page *statusPage
+	if f.http != "" { // before a worker number is used up
+		if page, err = listen(ctx, f.http); err != nil {
+			return cli.CauseOf(ctx, err)
+		}
+		defer page.end()
+	}
+	made, err := f.open(ctx, cmd, s.logger)
+	if err != nil {
+		return cli.CauseOf(ctx, badConfig(err))
+	}
+	defer func() { err = f.closed(cmd, made.Close(), err) }()
+	if page != nil {
+		if err := page.show(f.http, made, s.logger, notifier(cmd)); err != nil {
+			return err
+		}
+	}
+	// A generator that waits for the clock is woken up by closing it.
+	defer context.AfterFunc(ctx, func() { _ = made.Close() })()
+	s.made = made
+	return cli.CauseOf(ctx, cli.Finish(s.out, s.run(ctx, f.count)))
+}
+
+// badConfig marks errors that the flags caused, and removes the prefixes of
+// other packages from the rest.
+func badConfig(err error) error {
+	var (
+		unavailable *database.Error
+		usage       *cli.UsageError
+	)
+	switch {
+	case errors.As(err, &unavailable):
+		return unavailable
+	case errors.As(err, &usage):
+		return usage
+	}
+	return cli.AtStart(err)
+}
+
+// closed reports a generator that could not give back its number or the rest of its
+// range. The ids are good: closed changes the exit code only if err's is 0.
+func (f *flags) closed(cmd *cobra.Command, failed, err error) error {
+	if failed == nil {
+		return err
+	}
+	lost := fmt.Sprintf("their worker number was not given back, and stays held for up to %v", lease.DefaultExpiry)
+	if f.segment != "" {
+		lost = "the rest of their range may not be returned, and is then a gap"
+	}
+	notifier(cmd)("the ids are good, but %s: %s", lost, cli.WithoutPrefix(failed))
+	if err == nil || errors.Is(err, cli.ErrNoReader) {
+		return cli.ErrReported
+	}
+	return err
+}
+
+// notifier returns a function that writes the command's name and a line to standard error.
+func notifier(cmd *cobra.Command) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		fmt.Fprintf(cmd.ErrOrStderr(), cmd.Root().Name()+": "+format+"\n", args...)
+	}
+}
+
+// opened is a generator that a status page can show.
+type opened interface {
+	generator
+	page(config uidstatus.Config) (*uidstatus.Page, error)
+}
+
+// clocked is a generator under a worker number.
+type clocked struct {
+	generator
+	name string
+	look uidstatus.Generator
+}
+
+func (c clocked) page(config uidstatus.Config) (*uidstatus.Page, error) {
+	return uidstatus.New(map[string]uidstatus.Generator{c.name: c.look}, config)
+}
+
+// open returns a generator of a segment's ids, or of ids under a worker number that
+// it takes.
+func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (opened, error) {
+	if f.segment != "" {
+		return openSegment(ctx, cmd, f.segment, logger)
+	}
+	from := &numbers{place: database.Of(cmd, f.stores), kind: f.worker.kind, logger: logger, notify: notifier(cmd)}
+	var leaser uid.Leaser = from
+	if f.worker.kind == staticSource {
+		leaser = uid.StaticWorker(f.worker.number)
+	}
+	if f.generator == defaultName {
+		made, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, Succeeds: f.succeeds, Logger: logger})
+		return clocked{made, f.generator, made}, err
+	}
+	made, err := uid.NewCached(ctx, leaser, f.config(logger))
+	return clocked{made, f.generator, made}, err
+}

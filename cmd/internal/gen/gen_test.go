@@ -1,0 +1,255 @@
+package gen_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/workers"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// uidring is the command under test.
+var uidring = clitest.Of(clitest.SQL(gen.New), clitest.SQL(workers.New))
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A newcomer's first command, twice: five ids each, of two workers.
+func TestGenTwice(t *testing.T) {
+	clitest.Elsewhere(t)
+	a := clitest.Allocator(t, "default")
+	var all []int64
+	for start := range int64(2) {
+		ids := clitest.ReadIDs(t, uidring.Succeed(t, "gen", "-n", "5"))
+		if len(ids) != 5 {
+			t.Fatalf("%d ids, want 5", len(ids))
+		}
+		for _, id := range ids {
+			if parts, err := a.Parse(id); err != nil || parts.Worker != start+1 {
+				t.Errorf("%d: %+v, %v; want worker %d", id, parts, err, start+1)
+			}
+		}
+		all = append(all, ids...)
+	}
+	slices.Sort(all)
+	if len(slices.Compact(all)) != 10 {
+		t.Error("ids repeat")
+	}
+	if _, err := os.Stat(database.Default); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestGenCounts(t *testing.T) {
+	clitest.Elsewhere(t)
+	for _, tt := range []struct {
+		args string
+		want int
+	}{
+		{"gen", 1},
+		{"gen -n 0", 0},
+		{"gen --count 1023", 1023},
+		{"gen -n 1025 --generator default", 1025},
+		{"gen -n 200000 --padding-factor 1 --boost-power 1", 200000},   // more than the ring holds
+		{"gen -n 20 --layout 33/20/0 --max-borrow -1s --dsn a.db", 20}, // an id a tick
+		{"gen -n 20 --layout 40/20/1,unit=1ms --generator default --dsn b.db", 20},
+		{"gen -n 20 --layout 40/20/1,unit=1ms --max-borrow 0 --dsn b.db", 20},
+		{"gen -n 5000 --layout snowflake --worker static:1023", 5000},
+		{"gen -n 5 --worker registry", 5},
+		{"gen -n 2 --rate 1000000000", 2},
+		{"gen -n 3 --rate 9 --generator default", 3}, // batches of one
+		{"gen -n 5 --layout long-lived --succeeds default", 5},
+		{"gen -n 5 --layout long-lived --generator default", 5},
+	} {
+		ids := clitest.ReadIDs(t, uidring.WithoutWarnings(t, strings.Fields(tt.args)...))
+		if len(ids) != tt.want {
+			t.Errorf("%s: %d ids, want %d", tt.args, len(ids), tt.want)
+		}
+		for i := 1; i < len(ids); i++ {
+			if ids[i] <= ids[i-1] {
+				t.Fatalf("%s: id %d is %d, after %d", tt.args, i, ids[i], ids[i-1])
+			}
+		}
+	}
+}
+
+// A stream that is paced takes its time: ten batches a second, the first at once.
+func TestGenRate(t *testing.T) {
+	clitest.Elsewhere(t)
+	began := time.Now()
+	if ids := clitest.ReadIDs(t, uidring.Succeed(t, "gen", "-n", "40", "--rate", "100")); len(ids) != 40 {
+		t.Errorf("%d ids, want 40", len(ids))
+	}
+	if took := time.Since(began); took < 300*time.Millisecond {
+		t.Errorf("40 ids at 100 a second took %v, want 0.3 s or more", took)
+	}
+}
+
+// For no ids, no number is used up.
+func TestGenNone(t *testing.T) {
+	clitest.Elsewhere(t)
+	if got := uidring.Succeed(t, "gen", "-n", "0"); got != "" {
+		t.Errorf("printed %q", got)
+	}
+	if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
+		t.Errorf("left %v, %v", files, err)
+	}
+}
+
+func TestGenDSN(t *testing.T) {
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "gen", "--dsn", "flag.db")
+	uidring.Succeed(t, "gen", "--dsn", "sqlite:url.db")
+	t.Setenv(database.Variable, "variable.db")
+	uidring.Succeed(t, "gen")
+	uidring.Succeed(t, "gen", "--dsn", "flag.db")
+	uidring.Succeed(t, "gen", "--worker", "static:1") // what the variable says is not in the way
+	for file, starts := range map[string]int{"flag.db": 2, "url.db": 1, "variable.db": 1} {
+		var list workers.Listing
+		if err := json.Unmarshal([]byte(uidring.Succeed(t, "workers", "--json", "--dsn", file)), &list); err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Workers) != starts {
+			t.Errorf("%s: %d starts, want %d", file, len(list.Workers), starts)
+		}
+	}
+
+	t.Setenv(database.Variable, "oracle://root:hush@db/app")
+	got := uidring.Invoke(t, "", "gen")
+	if got.Code != 2 || !strings.Contains(got.Stderr, database.Variable) || strings.Contains(got.Stderr, "hush") {
+		t.Errorf("%+v, want a complaint about %s", got, database.Variable)
+	}
+}
+
+func TestGenJSON(t *testing.T) {
+	for _, layout := range []string{"default", "snowflake", "31/20/12", "40/10/12,epoch=2026-01-01T00:00:00.0005Z,unit=100us"} {
+		a := clitest.Allocator(t, layout)
+		out := uidring.Succeed(t, "gen", "-n", "5000", "--json", "--layout", layout, "--worker", "static:9")
+		lines := 0
+		for line := range strings.Lines(out) {
+			lines++
+			got := clitest.DecodeJSON(t, line)
+			parts, err := a.Parse(got.ID)
+			if want := (clitest.ParsedJSON{ID: got.ID, Time: parts.Time, Worker: 9, Sequence: parts.Sequence}); err != nil || got != want {
+				t.Fatalf("%s: %s = %+v, want %+v, %v", layout, line, got, want, err)
+			}
+		}
+		if lines != 5000 {
+			t.Errorf("%s: %d lines, want 5000", layout, lines)
+		}
+	}
+}
+
+// hourly has one id an hour, so that a stream waits after the first.
+const hourly = "24/20/0,unit=1h"
+
+// Ids are written before a wait, and the end of the context ends it.
+func TestGenWaits(t *testing.T) {
+	for _, args := range [][]string{
+		{"gen", "-n", "3", "--worker", "static:1", "--layout", hourly, "--max-borrow", "0"},
+		{"gen", "-n", "3", "--worker", "static:1", "--layout", hourly, "--generator", "default"},
+		{"gen", "-n", "3", "--worker", "static:1", "--layout", hourly, "--generator", "default", "--json"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		stdout, pipe := io.Pipe()
+		var stderr bytes.Buffer
+		code := make(chan int)
+		go func() {
+			code <- uidring.Run(ctx, nil, pipe, &stderr, args...)
+			pipe.Close()
+		}()
+		reader := bufio.NewReader(stdout)
+		if line, err := reader.ReadString('\n'); err != nil || len(line) < 2 {
+			t.Errorf("%q, %v; want an id", line, err)
+		}
+		cancel()
+		if got := <-code; got != 1 || !strings.HasSuffix(stderr.String(), "uidring: context canceled\n") {
+			t.Errorf("exit code %d, %q; want 1 and that the context was cancelled", got, stderr.String())
+		}
+		if rest, err := io.ReadAll(reader); len(rest) > 0 || err != nil {
+			t.Errorf("%q, %v after the cancellation", rest, err)
+		}
+	}
+}
+
+// A server that takes the call and never says a word is given up with the context.
+func TestGenServerHangs(t *testing.T) {
+	clitest.Elsewhere(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, command := range []string{"gen", "workers"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		code := make(chan int)
+		var stderr bytes.Buffer
+		go func() {
+			code <- uidring.Run(ctx, nil, io.Discard, &stderr, []string{command, "--dsn", "mysql://root@" + l.Addr().String() + "/app"}...)
+		}()
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if got := <-code; got != 1 || !strings.Contains(stderr.String(), "context canceled") {
+			t.Errorf("%s: exit code %d, %q", command, got, stderr.String())
+		}
+		conn.Close()
+	}
+}
+
+// The layout's end is met in the middle of a stream: the ids until then are good.
+func TestGenRunsOut(t *testing.T) {
+	epoch := time.Now().UTC().Add(-2 * time.Hour).Format(time.RFC3339)
+	got := uidring.Invoke(t, "", "gen", "-n", "1000", "--worker", "static:0", "--max-borrow", "-1s",
+		"--layout", "9/0/0,unit=1h,epoch="+epoch)
+	ids := clitest.ReadIDs(t, got.Stdout)
+	if n := len(ids); got.Code != 1 || n < 500 || n > 510 || ids[n-1] != 511 {
+		t.Errorf("exit code %d, %d ids, want 1 and those up to 511", got.Code, n)
+	}
+	if !strings.Contains(got.Stderr, "uidring: layout has run out of time") {
+		t.Errorf("%q", got.Stderr)
+	}
+}
+
+// forbidden is a store that nobody may write to.
+type forbidden struct{ lease.Store }
+
+func (forbidden) Name() string { return "memory" }
+
+func (forbidden) SwapLayout(context.Context, string, string) (string, error) {
+	return "", errors.New("no rights")
+}
+
+// A start that gets no worker number closes its connection.
+func TestGenDisconnects(t *testing.T) {
+	opened, closed := 0, 0
+	stores := database.Stores{"memory": func(string) (*database.Store, error) {
+		connect := func(context.Context) (lease.Store, func() error, error) {
+			opened++
+			return forbidden{}, func() error { closed++; return nil }, nil
+		}
+		return &database.Store{Name: "memory", Timeout: time.Minute, Open: connect}, nil
+	}}
+	uidring := clitest.Of(func() *cobra.Command { return gen.New(stores) })
+	got := uidring.Invoke(t, "", "gen", "--dsn", "memory://a")
+	if got.Code != 1 || !strings.Contains(got.Stderr, "no rights") || opened != 1 || closed != 1 {
+		t.Errorf("%+v; %d connections were opened and %d closed, want one", got, opened, closed)
+	}
+}

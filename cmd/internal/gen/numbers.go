@@ -1,0 +1,79 @@
+package gen
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// numbers gives worker numbers from a database. It connects when a start takes a number,
+// so that a wrong config costs no connection and leaves no file.
+type numbers struct {
+	place  database.Place
+	kind   string // leaseSource or registrySource
+	logger *slog.Logger
+	notify func(format string, args ...any)
+}
+
+// Lease implements uid.Leaser. A leased number keeps the connection until it is given
+// back.
+func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
+	open, err := n.place.Leases(ctx, lease.Config{Logger: n.logger})
+	if err != nil {
+		return nil, err
+	}
+	take := open.Lease
+	if open.DB != nil {
+		take = n.fromSQL(ctx, open)
+	}
+	taken, err := take(ctx, request)
+	if err != nil {
+		return nil, errors.Join(open.Wrap(err), open.Close())
+	}
+	if n.kind == registrySource {
+		return taken, open.Close() // the number is good for ever
+	}
+	return &connected{Lease: taken, open: open}, nil
+}
+
+// take is uid.Leaser's method.
+type take func(ctx context.Context, request lease.Request) (lease.Lease, error)
+
+// fromSQL takes a number from one of an SQL database's two tables. It reports a table
+// that it created.
+func (n *numbers) fromSQL(ctx context.Context, open *database.Leases) take {
+	registry := worker.NewRegistry(open.DB.DB, worker.RegistryConfig{Logger: n.logger})
+	_, noRegistry := registry.Nodes(ctx, 1)
+	_, noLeases := open.Leases(ctx, 1)
+	from, table, missing := registry.Lease, worker.DefaultTable, noRegistry
+	if n.kind == leaseSource {
+		from, table, missing = open.Lease, worker.DefaultLeaseTable, noLeases
+	}
+	return func(ctx context.Context, request lease.Request) (lease.Lease, error) {
+		taken, err := from(ctx, request)
+		if err == nil && errors.Is(missing, worker.ErrNoTable) {
+			n.notify("created the table %s in %s: its worker numbers start from the beginning", table, open.Name)
+		}
+		return taken, err
+	}
+}
+
+// connected is a lease with the connection that it is kept by.
+type connected struct {
+	lease.Lease
+	open   *database.Leases
+	once   sync.Once
+	closed error
+}
+
+// Release implements lease.Lease.
+func (c *connected) Release(ctx context.Context, next time.Time) error {
+	c.once.Do(func() { c.closed = errors.Join(c.open.Wrap(c.Lease.Release(ctx, next)), c.open.Close()) })
+	return c.closed
+}

@@ -1,0 +1,74 @@
+// Package workers is the subcommand that lists and frees worker numbers.
+package workers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// New returns the subcommand. It reads stores too, not only SQL databases.
+func New(stores database.Stores) *cobra.Command {
+	var (
+		layout bits.Layout
+		limit  int64 = 20
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "workers",
+		Short: "List worker numbers and their holders",
+		Long: `workers lists the rows of two tables, the highest number first. It changes nothing,
+and creates neither file nor table.
+
+Each row of WORKER_NODE is a start of a generator. Its number is never used again.
+The numbers above the newest row are left.
+
+Each row of WORKER_LEASE is a number with its last holder. The number is held, free
+or expired. It is expired if its holder has given no sign of life for a minute. The
+next starts take free and expired numbers: all numbers that are not held are left.`,
+		Example: `  uidring workers
+  uidring workers --limit 0 --json
+  uidring workers --dsn postgres://user@localhost/app --layout long-lived
+  uidring workers release 5`,
+		Args:              cli.NoArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			allocator, err := bits.NewAllocator(layout)
+			if err != nil {
+				return &cli.UsageError{Err: err}
+			}
+			open, err := database.Of(cmd, stores).ExistingLeases(cmd.Context(), lease.Config{})
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, open.Close()) }()
+			list, err := newListing(cmd.Context(), open, allocator, int(limit))
+			if errors.Is(err, worker.ErrNoTable) {
+				err = fmt.Errorf("there is no table %s and no table %s: no worker has taken a number there yet", worker.DefaultTable, worker.DefaultLeaseTable)
+			}
+			if err != nil {
+				return open.Wrap(err)
+			}
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(list)
+			}
+			return list.write(cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.Var(cli.Number{Value: &limit, Max: 1<<31 - 1}, "limit", "list this many rows of a table at most; 0 is all")
+	cli.Complete(cmd, "limit")
+	cli.LayoutFlag(cmd, &layout, "layout whose numbers are counted")
+	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left and leases")
+	database.Flag(cmd, stores)
+	cmd.AddCommand(newRelease(stores))
+	return cmd
+}

@@ -1,0 +1,225 @@
+package workers_test
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/workers"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// uidring is the command under test.
+var uidring = clitest.Of(clitest.SQL(gen.New), clitest.SQL(workers.New))
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestWorkersTable(t *testing.T) {
+	clitest.Elsewhere(t)
+	clitest.Register(t, database.Default, "one", "a host with a long name", "three\x1b[31m")
+	lines := strings.Split(uidring.Succeed(t, "workers"), "\n")
+	for i, want := range []string{
+		"WORKER  HOST                     PORT  TYPE       CREATED",
+		`3       "three\x1b[31m"          8080  CONTAINER  2`,
+		"2       a host with a long name  8080  CONTAINER  2",
+		"1       one                      8080  CONTAINER  2",
+		"",
+		"4194300 of 4194303 numbers are left under 28/22/13,epoch=2026-01-01,unit=1s",
+		"",
+	} {
+		if i >= len(lines) || !strings.HasPrefix(lines[i], want) || want == "" && lines[i] != "" {
+			t.Fatalf("line %d of %q, want %q", i, lines, want)
+		}
+	}
+	if got := uidring.Succeed(t, "workers", "--limit", "1", "--layout", "31/2/9"); strings.Count(got, "CONTAINER") != 1 ||
+		!strings.Contains(got, "\n0 of 3 numbers are left under 31/2/9,") {
+		t.Errorf("one line of a layout that is used up: %s", got)
+	}
+	if got := uidring.Succeed(t, "workers", "--layout", "31/1/9"); !strings.Contains(got, "\n0 of 1 numbers") {
+		t.Errorf("a layout with fewer numbers than there are: %s", got)
+	}
+}
+
+func TestWorkersJSON(t *testing.T) {
+	clitest.Elsewhere(t)
+	clitest.Register(t, database.Default, "one", "two", "three")
+	for limit, want := range map[string]int{"0": 3, "1": 1, "2": 2, "20": 3} {
+		out := uidring.Succeed(t, "workers", "--json", "--limit", limit, "--layout", "long-lived", "--dsn", "sqlite:"+database.Default)
+		var list workers.Listing
+		decoder := json.NewDecoder(strings.NewReader(out))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&list); err != nil || strings.Count(out, "\n") != 1 {
+			t.Fatalf("%q: %v", out, err)
+		}
+		if list.Last != 3 || list.Max != 8388607 || list.Left != 8388604 || !strings.HasPrefix(list.Layout, "31/23/9,") {
+			t.Errorf("%+v", list)
+		}
+		if len(list.Workers) != want {
+			t.Fatalf("limit %s: %d rows, want %d", limit, len(list.Workers), want)
+		}
+		for i, host := range []string{"three", "two", "one"}[:want] {
+			row := list.Workers[i]
+			if row.ID != int64(3-i) || row.HostName != host || row.Port != "8080" || row.Type != lease.NodeContainer || row.Created.IsZero() {
+				t.Errorf("%+v", row)
+			}
+		}
+	}
+}
+
+// Both tables are listed, one below the other.
+func TestWorkersLeases(t *testing.T) {
+	clitest.Elsewhere(t)
+	clitest.FillLeases(t, database.Default, lease.StateHeld, lease.StateFree, lease.StateExpired)
+	const leases = `LEASE  STATE    HOST           PORT        TYPE       RENEWED               RESERVED UNTIL
+2      expired  "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
+1      free     "bill\x1bing"  "80\x1b80"  CONTAINER  -                     2026-01-02T03:04:05Z
+0      held     "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
+
+4194303 of 4194304 numbers are left to lease under 28/22/13,epoch=2026-01-01,unit=1s
+`
+	const node = `WORKER  HOST  PORT  TYPE       CREATED
+1       one   8080  CONTAINER  2026-01-02T03:04:05Z
+
+4194302 of 4194303 numbers are left under 28/22/13,epoch=2026-01-01,unit=1s
+`
+	instant := regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+	now := func(text string) string { return instant.ReplaceAllString(text, "2026-01-02T03:04:05Z") }
+	if got := now(uidring.Succeed(t, "workers")); got != leases {
+		t.Errorf("leases alone:\n%s\nwant\n%s", got, leases)
+	}
+	clitest.Register(t, database.Default, "one")
+	if got, want := now(uidring.Succeed(t, "workers")), node+"\n"+leases; got != want {
+		t.Errorf("both:\n%s\nwant\n%s", got, want)
+	}
+
+	got := uidring.Succeed(t, "workers", "--limit", "1", "--layout", "31/1/9")
+	for _, want := range []string{"\n2      expired", "\n1       one", "\n0 of 1 numbers are left under 31/1/9,", "\n1 of 2 numbers are left to lease under 31/1/9,"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Count(got, "ing\"") != 1 {
+		t.Errorf("more than one lease:\n%s", got)
+	}
+}
+
+// Numbers above a layout's greatest do not count against it.
+func TestWorkersAboveLayout(t *testing.T) {
+	clitest.Elsewhere(t)
+	clitest.FillLeases(t, database.Default, lease.StateFree, lease.StateFree, lease.StateHeld, lease.StateHeld)
+	if got := uidring.Succeed(t, "workers", "--layout", "31/1/9"); !strings.Contains(got, "\n2 of 2 numbers are left to lease under 31/1/9,") {
+		t.Error(got)
+	}
+}
+
+// What a process outside a container has for a port is explained.
+func TestWorkersPort(t *testing.T) {
+	clitest.Elsewhere(t)
+	node := lease.Node{Host: "laptop", Port: "1795281072196", Type: lease.NodeActual}
+	db := clitest.Open(t, database.Default)
+	if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, Alone: true}).Assign(t.Context(), 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	got := uidring.Succeed(t, "workers")
+	if !strings.Contains(got, "laptop  1795281072196*  ACTUAL") || !strings.Contains(got, "\n* not a port: the start in milliseconds") {
+		t.Error(got)
+	}
+	clitest.Register(t, "containers.db", "one")
+	if got := uidring.Succeed(t, "workers", "--dsn", "containers.db"); strings.Contains(got, "*") {
+		t.Error(got)
+	}
+}
+
+func TestWorkersLeasesJSON(t *testing.T) {
+	clitest.Elsewhere(t)
+	clitest.FillLeases(t, database.Default, lease.StateHeld, lease.StateFree, lease.StateExpired)
+	if renewed := strings.Count(uidring.Succeed(t, "workers", "--json"), `"heartbeat_at"`); renewed != 2 {
+		t.Errorf("%d leases were renewed, want the two that are not free", renewed)
+	}
+	list := uidring.Workers(t, database.Default)
+	if list.LeasesLeft != 4194303 || list.Last != 0 || list.Left != 4194303 || list.Workers == nil || len(list.Workers) != 0 {
+		t.Errorf("%+v", list)
+	}
+	for i, want := range []lease.State{lease.StateExpired, lease.StateFree, lease.StateHeld} {
+		row := list.Leases[i]
+		if row.Number != int64(2-i) || row.State != want || row.Host != "bill\x1bing" || row.Type != lease.NodeContainer ||
+			row.ReservedUntil.IsZero() || row.HeartbeatAt.IsZero() != (want == lease.StateFree) {
+			t.Errorf("%+v, want %d %s", row, 2-i, want)
+		}
+	}
+	clitest.Register(t, database.Default, "one", "two")
+	list = uidring.Workers(t, database.Default)
+	if len(list.Workers) != 2 || len(list.Leases) != 3 || list.Last != 2 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// An empty table is not a missing one.
+func TestWorkersNone(t *testing.T) {
+	clitest.Elsewhere(t)
+	db := clitest.Open(t, database.Default)
+	if err := worker.NewRegistry(db.DB, worker.RegistryConfig{}).EnsureSchema(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n4194303 of 4194303 numbers are left") {
+		t.Error(got)
+	}
+	if got := uidring.Succeed(t, "workers", "--json"); !strings.Contains(got, `"last":0`) || !strings.Contains(got, `"workers":[]`) ||
+		!strings.Contains(got, `"leases_left":4194304,"leases":[]`) {
+		t.Error(got)
+	}
+	if err := worker.NewStore(db.DB, worker.StoreConfig{}).EnsureSchema(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := uidring.Succeed(t, "workers"); !strings.Contains(got, "\n4194304 of 4194304 numbers are left to lease") {
+		t.Error(got)
+	}
+}
+
+// workers reports why it cannot read a table; a missing table is no error.
+func TestWorkersForeignTable(t *testing.T) {
+	clitest.Elsewhere(t)
+	db := clitest.Open(t, database.Default)
+	if err := db.Exec("CREATE TABLE WORKER_NODE (x INT)").Error; err != nil {
+		t.Fatal(err)
+	}
+	got := uidring.Invoke(t, "", "workers")
+	if got.Code != 1 || !strings.Contains(got.Stderr, "WORKER_NODE") || strings.Contains(got.Stderr, "no worker") {
+		t.Errorf("%+v", got)
+	}
+	for _, statement := range []string{"DROP TABLE WORKER_NODE", "CREATE TABLE WORKER_LEASE (x INT)"} {
+		if err := db.Exec(statement).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"workers"}, {"workers", "release", "1"}} {
+		if got := uidring.Invoke(t, "", args...); got.Code != 1 || !strings.Contains(got.Stderr, "WORKER_LEASE") || strings.Contains(got.Stderr, "no worker") {
+			t.Errorf("%q: %+v", args, got)
+		}
+	}
+}
+
+// Listing writes nothing, the file's time included.
+func TestWorkersChangesNothing(t *testing.T) {
+	clitest.Elsewhere(t)
+	clitest.Register(t, database.Default, "one")
+	before := time.Date(2020, 2, 20, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(database.Default, before, before); err != nil {
+		t.Fatal(err)
+	}
+	uidring.Succeed(t, "workers")
+	uidring.Succeed(t, "workers", "--dsn", "sqlite:"+database.Default)
+	info, err := os.Stat(database.Default)
+	if err != nil || !info.ModTime().Equal(before) {
+		t.Errorf("%v, %v: the file was written", info.ModTime(), err)
+	}
+}

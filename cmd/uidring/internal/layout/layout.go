@@ -1,0 +1,224 @@
+// Package layout is the subcommand that describes layouts.
+package layout
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/cli"
+)
+
+// New returns the subcommand.
+func New() *cobra.Command {
+	var (
+		next        bits.Layout
+		since, from time.Time
+		used        int64
+		asJSON      bool
+		sql         string
+	)
+	cmd := &cobra.Command{
+		Use:   "layout [LAYOUT]",
+		Short: "Show what a layout holds, when it ends, and what may follow it",
+		Long: `layout describes a layout: its bits, its worker numbers, its ids for each tick and
+its end. Without an argument it lists the layouts that have names.
+
+With --next it compares the ids of two layouts in one column. It shows whether new
+ids can equal old ids, when, and under which worker numbers they never do. New ids
+are stamped from --from on. --from must be later than the time of every old id.
+
+With --sql it prints functions for PostgreSQL, or for MySQL and MariaDB, and for
+SQLite expressions: the time, the worker number and the sequence of an id, and
+the least and the greatest id of an instant, for WHERE id BETWEEN.`,
+		Example: `  uidring layout
+  uidring layout 41/datacenter:5+machine:5/12,unit=1ms
+  uidring layout baidu --next default --from 2026-01-01 --used 5000
+  uidring layout default --sql postgres | psql shop`,
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return bits.Names(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			flags := cmd.Flags()
+			if !flags.Changed("next") {
+				for _, name := range []string{"from", "since", "used"} {
+					if flags.Changed(name) {
+						return cli.Usagef("--%s needs --next, the layout that follows", name)
+					}
+				}
+			}
+			if len(args) == 0 {
+				if flags.Changed("next") {
+					return cli.Usagef("--next needs a LAYOUT that it follows")
+				}
+				if sql != "" {
+					return cli.Usagef("--sql needs a LAYOUT, such as default")
+				}
+				return list(cmd.OutOrStdout(), asJSON)
+			}
+			old, err := bits.ParseLayout(args[0])
+			if err != nil {
+				return &cli.UsageError{Err: err}
+			}
+			if sql != "" {
+				text, err := printSQL(old, sql)
+				if err != nil {
+					return &cli.UsageError{Err: err}
+				}
+				_, err = io.WriteString(cmd.OutOrStdout(), text)
+				return err
+			}
+			a, err := newAnswer(old)
+			if err != nil {
+				return err
+			}
+			if flags.Changed("next") {
+				if !flags.Changed("from") {
+					from = time.Now().UTC().Truncate(time.Second)
+				}
+				if !flags.Changed("used") {
+					used = a.GreatestWorker
+				} else if used > a.GreatestWorker {
+					return cli.Usagef("--used is %d, want 0 to %d for %s", used, a.GreatestWorker, a.Layout)
+				}
+				if a.Succession, err = newSuccession(old, next, since, from, used); err != nil {
+					return &cli.UsageError{Err: err}
+				}
+			}
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(a)
+			}
+			return a.write(cmd.OutOrStdout(), time.Now())
+		},
+	}
+	flags := cmd.Flags()
+	flags.TextVar(&next, "next", bits.Layout{}, "`layout` that is to follow")
+	instant := func(at *time.Time) func(string) error {
+		return func(text string) (err error) {
+			*at, err = bits.ParseEpoch(text)
+			return err
+		}
+	}
+	flags.Func("from", "`date` or RFC 3339 time at which the next layout begins (default now)", instant(&from))
+	flags.Func("since", "`date` or RFC 3339 time at which the old layout's ids begin (default its epoch)", instant(&since))
+	flags.Var(cli.Number{Value: &used, Max: 1<<63 - 1}, "used", "greatest worker `number` of old ids (default the layout's greatest)")
+	flags.BoolVar(&asJSON, "json", false, "print an object, or one for each layout, one a line")
+	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL on ids of the layout, for a `database`: "+strings.Join(sqlKinds, ", "))
+	cmd.MarkFlagsMutuallyExclusive("sql", "json")
+	cmd.MarkFlagsMutuallyExclusive("sql", "next")
+	cli.Example(cmd, "sql", sqlKinds[0], sqlKinds...)
+	cli.Complete(cmd, "next", bits.Names()...)
+	for _, name := range []string{"from", "since", "used"} {
+		cli.Complete(cmd, name)
+	}
+	return cmd
+}
+
+// list describes the layouts that have names.
+func list(w io.Writer, asJSON bool) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if !asJSON {
+		fmt.Fprintln(table, "NAME\tLAYOUT\tIDS A TICK\tWORKERS\tEND")
+	}
+	for _, name := range bits.Names() {
+		layout, err := bits.ParseLayout(name)
+		if err != nil {
+			return err
+		}
+		a, err := newAnswer(layout)
+		if err != nil {
+			return err
+		}
+		a.Name = name
+		if asJSON {
+			if err := json.NewEncoder(w).Encode(a); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", name, a.Layout, a.IDs, a.GreatestWorker+1, a.End.Format(time.RFC3339))
+	}
+	return table.Flush()
+}
+
+// answer is what there is to say of a layout. Parts are those of a worker number.
+type answer struct {
+	Name           string      `json:"name,omitempty"`
+	Layout         string      `json:"layout"`
+	Bits           int         `json:"bits"`
+	Epoch          time.Time   `json:"epoch"`
+	Unit           string      `json:"unit"`
+	IDs            int64       `json:"ids_per_tick"`
+	GreatestWorker int64       `json:"greatest_worker"`
+	Parts          []part      `json:"worker_parts,omitempty"`
+	End            time.Time   `json:"end"`
+	Succession     *succession `json:"succession,omitempty"`
+}
+
+type part struct {
+	Name string `json:"name"`
+	Bits uint8  `json:"bits"`
+}
+
+func newAnswer(layout bits.Layout) (*answer, error) {
+	ids, err := bits.NewAllocator(layout)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{
+		Layout:         layout.String(),
+		Bits:           layout.Bits(),
+		Epoch:          layout.Epoch,
+		Unit:           layout.Unit.String(),
+		IDs:            ids.MaxSequence() + 1,
+		GreatestWorker: ids.MaxWorker(),
+		End:            layout.End(),
+	}
+	if layout.WorkerParts != "" {
+		parts, err := ids.SplitWorker(0)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range parts {
+			a.Parts = append(a.Parts, part{p.Name, p.Bits})
+		}
+	}
+	return a, nil
+}
+
+// write prints the answer for people.
+func (a *answer) write(w io.Writer, now time.Time) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	end := "ends"
+	if !now.Before(a.End) {
+		end = "ended"
+	}
+	fmt.Fprintf(table, "layout\t%s\n", a.Layout)
+	fmt.Fprintf(table, "bits\t%d of %d\n", a.Bits, bits.TotalBits)
+	fmt.Fprintf(table, "workers\t0 to %d\n", a.GreatestWorker)
+	for _, p := range a.Parts {
+		fmt.Fprintf(table, "\t%s: 0 to %d\n", p.Name, int64(1)<<p.Bits-1)
+	}
+	fmt.Fprintf(table, "ids\t%d for each worker and tick of %s\n", a.IDs, a.Unit)
+	fmt.Fprintf(table, "begins\t%s\n", a.Epoch.Format(time.RFC3339Nano))
+	fmt.Fprintf(table, "%s\t%s\n", end, a.End.Format(time.RFC3339Nano))
+	if a.Succession == nil {
+		_, rest, _ := strings.Cut(a.Layout, ",")
+		widths := strings.TrimSuffix(a.Layout, ","+rest)
+		fmt.Fprintf(table, "next\t%s with a later epoch, under worker numbers never used before;\n", widths)
+		fmt.Fprintf(table, "\tfor another layout, see --next\n")
+	} else {
+		a.Succession.write(table)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,261 @@
+// Package parse is the subcommand that reads ids.
+package parse
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/format"
+	"github.com/uidring/uidring/uid"
+)
+
+// maxErrors is how many wrong ids are reported one by one.
+const maxErrors = 10
+
+// New returns the subcommand.
+func New() *cobra.Command {
+	var (
+		layout         bits.Layout
+		epoch          time.Time
+		json, original bool
+		vesta          bool
+		text           format.TextFlags
+	)
+	cmd := &cobra.Command{
+		Use:   "parse [ID...]",
+		Short: "Show what is in an id: time, worker, sequence",
+		Long: `parse shows the time, the worker and the sequence of ids. It reads ids from its
+arguments. Without arguments, or for the argument -, it reads ids from standard
+input, one a line. Times are in UTC.
+
+parse needs the layout of the ids, epoch included, and cannot detect a wrong one.
+uid-generator's epoch is midnight in the time zone of its JVM, and midnight in
+China if epochStr is not set: for such ids add --epoch 2016-05-20T00:00:00+08:00.
+
+Ids of a segment, such as those of gen --segment, are numbers of a counter: they have
+no time, worker or sequence. parse cannot distinguish them from other ids. If all
+times are implausible, parse reports that on standard error.
+
+If a text is not an id, parse reports the text on standard error and continues. The
+exit code is then 1.`,
+		Example: `  uidring parse 896950744028951464 --layout baidu
+  uidring parse --layout 31/23/9 --epoch 2020-01-01 --json < ids.txt
+  uidring parse --form base32 0RP2HQ0DP0000
+  uidring parse --layout baidu --uid-generator 896950744028951464`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("epoch") {
+				layout.Epoch = epoch
+			}
+			allocator, err := bits.NewAllocator(layout)
+			if err != nil {
+				return &cli.UsageError{Err: err}
+			}
+			form, err := text.Open()
+			if err != nil {
+				return err
+			}
+			lines := format.Table
+			switch {
+			case json:
+				lines = format.JSON
+			case original:
+				lines = format.Original
+			case vesta:
+				lines = func(*bits.Allocator) *format.Form { return format.Vesta() }
+			}
+			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
+			p := &parser{read: form.Parse, hint: text.Hint, bits: allocator, form: lines(allocator), out: out, errs: cmd.ErrOrStderr()}
+			p.hints = !json && !original && !vesta
+			if len(args) == 0 {
+				args = []string{"-"}
+			}
+			if err := cli.Finish(out, p.arguments(args, cmd.InOrStdin())); err != nil {
+				return err
+			}
+			return p.end()
+		},
+	}
+	flags := cmd.Flags()
+	cli.LayoutFlag(cmd, &layout, "layout of the ids")
+	flags.Func("epoch", "`date` or RFC 3339 time of the layout's first tick, in place of the layout's own", func(text string) (err error) {
+		epoch, err = bits.ParseEpoch(text)
+		return err
+	})
+	flags.BoolVar(&json, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
+	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
+	flags.BoolVar(&vesta, "vesta", false, "read ids of Vesta, whose layout is a bit of the id, and print an object a line:\nid, time, machine, sequence, type and method")
+	text.Add(cmd)
+	cmd.MarkFlagsMutuallyExclusive("json", "uid-generator", "vesta")
+	for _, flag := range []string{"layout", "epoch"} {
+		cmd.MarkFlagsMutuallyExclusive("vesta", flag)
+	}
+	cli.Example(cmd, "epoch", "2016-05-20T00:00:00+08:00")
+	return cmd
+}
+
+// parser reads ids and writes what is in them.
+type parser struct {
+	read   func(text string) (uid.ID, error)
+	hint   func(text string) string
+	hints  bool // a person reads the output, who may wonder at a time
+	bits   *bits.Allocator
+	form   *format.Form
+	out    *bufio.Writer
+	errs   io.Writer
+	text   []byte // of the line being written
+	begun  bool   // the header, if any, has been written
+	failed int
+	good   int
+	odd    int // good ones with a time that they can hardly have
+}
+
+func (p *parser) arguments(args []string, stdin io.Reader) error {
+	for _, arg := range args {
+		var err error
+		if arg == "-" {
+			err = p.lines(stdin)
+		} else {
+			err = p.parse(strings.TrimSpace(arg), 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines reads ids, one a line.
+func (p *parser) lines(in io.Reader) error {
+	reader := bufio.NewReaderSize(flushing{in, p.out}, 1<<16)
+	for number := 1; ; number++ {
+		line, long, err := reader.ReadLine()
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // a byte order mark, which Windows writes
+		}
+		switch text := bytes.TrimSpace(line); {
+		case err != nil:
+		case long:
+			err = p.fail(number, fmt.Errorf("%w: it starts with %q and is longer than %d bytes", uid.ErrSyntax, line[:32], len(line)))
+		case len(text) > 0:
+			err = p.parse(string(text), number)
+		}
+		for long && err == nil {
+			_, long, err = reader.ReadLine()
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil { // a failure to write, which out keeps, or one to read
+			return cmp.Or(p.out.Flush(), fmt.Errorf("read standard input: %w", err))
+		}
+	}
+}
+
+// flushing is a reader that flushes before it waits for more, so that parse can stand
+// between two programs that talk.
+type flushing struct {
+	io.Reader
+	out *bufio.Writer
+}
+
+func (f flushing) Read(b []byte) (int, error) {
+	if err := f.out.Flush(); err != nil {
+		return 0, err
+	}
+	return f.Reader.Read(b)
+}
+
+// parse writes what is in an id, or reports that it is none. line is its number in
+// standard input, from 1, or 0. The error that it returns is of writing.
+func (p *parser) parse(text string, line int) error {
+	id, err := p.read(text)
+	if err != nil {
+		if negative := p.negative(text); negative != nil {
+			return p.fail(line, negative)
+		}
+		return p.fail(line, fmt.Errorf("%w%s", err, p.hint(text)))
+	}
+	if p.text, err = p.form.Append(p.text[:0], int64(id)); err != nil {
+		return p.fail(line, err)
+	}
+	if p.good++; p.hints && p.implausible(id) {
+		p.odd++
+	}
+	if !p.begun {
+		p.begun = true
+		p.text = append([]byte(p.form.Header), p.text...)
+	}
+	_, err = p.out.Write(p.text)
+	return err
+}
+
+// implausible reports whether an id is probably not of the layout: its time is later than
+// tomorrow, or on the layout's first day, as with small ids of a counter.
+func (p *parser) implausible(id uid.ID) bool {
+	parts, err := p.bits.Parse(int64(id))
+	return err == nil && (parts.Time.Sub(p.bits.Layout().Epoch) < day || time.Until(parts.Time) > day)
+}
+
+const day = 24 * time.Hour
+
+// negative explains a negative id. uid-generator makes such ids when its layout has
+// ended: the tick then runs over into the sign.
+func (p *parser) negative(text string) error {
+	id, err := strconv.ParseInt(text, 10, 64)
+	layout := p.bits.Layout()
+	if err != nil || id >= 0 || layout.Bits() < 63 {
+		return nil
+	}
+	tick := uint64(id) >> (layout.WorkerBits + layout.SequenceBits)
+	if tick > math.MaxInt64/uint64(layout.Unit) {
+		return nil
+	}
+	made := layout.Epoch.Add(time.Duration(tick) * layout.Unit)
+	return fmt.Errorf("%w: %d is negative: uid-generator goes on with negative ids when its layout ends, here on %s; this one would be of %s, worker %d",
+		uid.ErrSyntax, id, layout.End().Format(time.DateOnly), made.Format(time.RFC3339), id>>layout.SequenceBits&p.bits.MaxWorker())
+}
+
+// fail reports what is wrong with an id, after the ids before it. Binary input would
+// be thousands of errors: those after the first are counted.
+func (p *parser) fail(line int, fault error) error {
+	if p.failed++; p.failed > maxErrors {
+		return nil
+	}
+	if err := p.out.Flush(); err != nil {
+		return err
+	}
+	where := ""
+	if line > 0 {
+		where = fmt.Sprintf("line %d: ", line)
+	}
+	fmt.Fprintf(p.errs, "uidring: %s%s\n", where, cli.WithoutPrefix(fault))
+	return nil
+}
+
+// end reports how many errors were not shown, and that ids are implausible.
+func (p *parser) end() error {
+	if p.odd > 0 && p.odd == p.good {
+		fmt.Fprintf(p.errs, "uidring: these times lie in the future, or on the first day of %s: if the ids are a segment's, they have no time; if they have another layout, add --layout\n",
+			p.bits.Layout())
+	}
+	if more := p.failed - maxErrors; more > 0 {
+		fmt.Fprintf(p.errs, "uidring: %d more are not ids\n", more)
+	}
+	if p.failed > 0 {
+		return cli.ErrReported
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/api"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/uid"
+)
+
+// decode reads the JSON of an answer strictly.
+func decode[T any](t testing.TB, text string) T {
+	t.Helper()
+	var value T
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&value); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return value
+}
+
+type runsAnswer struct {
+	Instance string
+	Kind     string
+	Number   uint64
+	Runs     []struct {
+		First uid.ID
+		Count int
+	}
+}
+
+// TestForms draws from a counter, whose ids are known.
+func TestForms(t *testing.T) {
+	h := newHandler(t, newEntries(t), service.Config{})
+	for _, test := range []struct{ method, target, accept, contentType, body string }{
+		{"GET", "/v1/orders", "", "text/plain; charset=utf-8", "1\n"},
+		{"HEAD", "/v1/orders", "", "text/plain; charset=utf-8", ""},
+		{"HEAD", "/v1/orders?n=5&format=json", "", "application/json", ""},
+		{"HEAD", "/api/segment/get/orders", "", "text/plain; charset=utf-8", ""},
+		{"GET", "/v1/orders?n=3", "text/html, */*", "text/plain; charset=utf-8", "2\n3\n4\n"},
+		{"GET", "/v1/orders", "application/json", "application/json", `{"ids":["5"]}` + "\n"},
+		{"GET", "/v1/orders?format=json&n=2", "", "application/json", `{"ids":["6","7"]}` + "\n"},
+		{"GET", "/v1/orders?format=text", "application/json", "text/plain; charset=utf-8", "8\n"},
+		{"POST", "/v1/orders/runs?n=50000", "", "application/json", `{"instance":"orders-1","kind":"segment","number":1,"runs":[{"first":"9","count":50000}]}` + "\n"},
+		{"POST", "/v1/orders/runs", "", "application/json", `{"instance":"orders-1","kind":"segment","number":2,"runs":[{"first":"50009","count":1}]}` + "\n"},
+		{"GET", "/api/segment/get/orders", "", "text/plain; charset=utf-8", "50010"},
+		{"GET", "/v1/orders/parse/7", "", "application/json", `{"id":"7","note":"the ids of a counter carry no time"}` + "\n"},
+	} {
+		w := ask(h, test.method, test.target, "Accept: "+test.accept)
+		if w.Body.String() != test.body && test.method != "HEAD" || w.Code != 200 || w.Header().Get("Content-Type") != test.contentType {
+			t.Errorf("%s %s answers %d %q %q, want %q %q", test.method, test.target, w.Code, w.Header().Get("Content-Type"), w.Body, test.contentType, test.body)
+		}
+	}
+}
+
+// TestHead shows that HEAD has the status of GET, and draws nothing.
+func TestHead(t *testing.T) {
+	h := newHandler(t, newEntries(t), service.Config{})
+	for _, target := range []string{"/v1/orders", "/v1/orders?n=10001", "/v1/orders?n=0", "/v1/orders?n=x", "/v1/nosuch", "/api/segment/get/cached"} {
+		head := ask(h, "HEAD", target).Code
+		if get := ask(h, "GET", target).Code; head != get {
+			t.Errorf("HEAD %s has status %d, GET %d", target, head, get)
+		}
+	}
+	if got := ask(h, "GET", "/v1/orders").Body.String(); got != "2\n" {
+		t.Errorf("the second id is %q", got)
+	}
+}
+
+// TestMany draws answers that are written in several parts.
+func TestMany(t *testing.T) {
+	h := newHandler(t, newEntries(t), service.Config{})
+	last := uid.ID(0)
+	check := func(texts []string) {
+		t.Helper()
+		if len(texts) != 10_000 {
+			t.Fatalf("%d ids, want 10000", len(texts))
+		}
+		for _, text := range texts {
+			id, err := uid.ParseID(text)
+			if err != nil || id <= last {
+				t.Fatalf("%q after %d: %v", text, last, err)
+			}
+			last = id
+		}
+	}
+	for range 3 {
+		text := ask(h, "GET", "/v1/cached?n=10000").Body.String()
+		check(strings.Split(strings.TrimSuffix(text, "\n"), "\n"))
+		check(decode[struct{ IDs []string }](t, ask(h, "GET", "/v1/cached?n=10000&format=json").Body.String()).IDs)
+		var ids []string
+		for _, run := range decode[runsAnswer](t, ask(h, "POST", "/v1/cached/runs?n=10000").Body.String()).Runs {
+			for i := range run.Count {
+				ids = append(ids, (run.First + uid.ID(i)).String())
+			}
+		}
+		check(ids)
+	}
+}
+
+// TestDigits draws across numbers that end in nines.
+func TestDigits(t *testing.T) {
+	h := newHandler(t, newEntries(t), service.Config{})
+	want := ""
+	for id := 1; id <= 2001; id++ {
+		want += strconv.Itoa(id) + "\n"
+	}
+	if got := ask(h, "GET", "/v1/orders?n=2001").Body.String(); got != want {
+		t.Errorf("ids are %q", got)
+	}
+}
+
+func TestParse(t *testing.T) {
+	h := newHandler(t, newEntries(t), service.Config{})
+	began := time.Now()
+	id := ask(h, "GET", "/api/snowflake/get/default").Body.String()
+	parsed := decode[struct {
+		ID, Layout       string
+		Time             time.Time
+		Worker, Sequence int64
+		WorkerParts      []struct {
+			Name  string
+			Value int64
+		}
+	}](t, ask(h, "GET", "/v1/default/parse/"+id).Body.String())
+	if parsed.ID != id || parsed.Worker != 38 || parsed.Layout != "41/datacenter:5+machine:5/12,epoch=2026-01-01,unit=1ms" {
+		t.Errorf("%+v", parsed)
+	}
+	if parsed.Time.Before(began.Truncate(time.Millisecond)) || parsed.Time.After(time.Now()) {
+		t.Errorf("%s carries %v, want a time after %v", id, parsed.Time, began)
+	}
+	if got := fmt.Sprint(parsed.WorkerParts); got != "[{datacenter 1} {machine 6}]" {
+		t.Errorf("parts are %s", got)
+	}
+	n, _ := strconv.ParseInt(id, 10, 64)
+	if parsed.Sequence != n&4095 {
+		t.Errorf("sequence of %s is %d", id, parsed.Sequence)
+	}
+}
+
+// TestLeafDecode has the example of Leaf's own documentation: its source shows
+// 1567733700834 with sequence 3448 and worker 39.
+func TestLeafDecode(t *testing.T) {
+	local := time.Local
+	defer func() { time.Local = local }()
+	time.Local = time.FixedZone("CST", 8*60*60)
+	h := newHandler(t, entries{}, service.Config{})
+	id := uid.ID((1567733700834-1288834974657)<<22 | 39<<12 | 3448)
+	w := ask(h, "GET", "/decodeSnowflakeId?snowflakeId="+id.String())
+	want := map[string]string{"timestamp": "1567733700834(2019-09-06 09:35:00.834)", "sequenceId": "3448", "workerId": "39"}
+	if got := decode[map[string]string](t, w.Body.String()); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%d is decoded as %v, want %v", id, got, want)
+	}
+}
+
+// TestDetails shows what a caller reads who has made a mistake.
+func TestDetails(t *testing.T) {
+	h := newHandler(t, newEntries(t), service.Config{Wait: time.Millisecond})
+	for target, want := range map[string]string{
+		"/v1/cached?n=0":             `n is 0, want 1 to 10000 for "cached"`,
+		"/v1/cached?n=10001":         `n is 10001, want 1 to 10000 for "cached"`,
+		"/v1/cached?n=many":          `n is "many", want a whole number from 1 to the generator's limit`,
+		"/v1/cached?n=1&n=2":         `parameter n is given 2 times, want it once`,
+		"/v1/cached?token=" + secret: `there is no parameter "token", want n or format`,
+		"/v1/cached?format=xml":      `format is "xml", want text or json`,
+		"/v1/a%22%0Ab":               `there is no generator "a\"\nb"`,
+		"/v1/cached/parse/12x":       `the id is "12x", want a whole number from 1 to 9223372036854775807`,
+		"/api/segment/get/cached":    `generator "cached" is of kind cached, want a counter on this route`,
+		"/api/snowflake/get/orders":  `generator "orders" is of kind segment, want a generator whose ids carry a time on this route`,
+		"/v1/hangs":                  `generator "hangs" had not enough ids within 1ms`,
+		"/v1/broken":                 `generator "broken" cannot issue ids now`,
+		"/v1/closed":                 `generator "closed" is closed: the server is stopping`,
+		"/v1/used-up":                `generator "used-up" has no ids left`,
+		"/nowhere":                   `there is no route "/nowhere"`,
+		"/v1/":                       `there is no route "/v1/"`,
+		"//v1/cached":                `there is no route "//v1/cached"`,
+		"/v1/x/../cached":            `there is no route "/v1/x/../cached"`,
+		"/v1/a%2Fb":                  `there is no generator "a/b"`,
+		"/v1/a%2F%2Fb":               `there is no generator "a//b"`,
+	} {
+		if got := decode[struct {
+			Type, Title, Detail string
+			Status              int
+		}](t, ask(h, "GET", target).Body.String()).Detail; got != want {
+			t.Errorf("GET %s: %s, want %s", target, got, want)
+		}
+	}
+}
+
+// TestPattern shows that the request names its route afterwards, for metrics.
+func TestPattern(t *testing.T) {
+	h := newHandler(t, newEntries(t), service.Config{})
+	var patterns []string
+	for _, target := range []string{"/v1/cached", "/v1/cached?n=x", "/v1/cached/parse/1", "/nowhere"} {
+		r, _ := http.NewRequest(http.MethodGet, target, nil)
+		r.RequestURI = target
+		h.ServeHTTP(discard{http.Header{}}, r)
+		patterns = append(patterns, r.Pattern)
+	}
+	if want := []string{"GET /v1/{name}", "GET /v1/{name}", "GET /v1/{name}/parse/{id}", "/"}; !slices.Equal(patterns, want) {
+		t.Errorf("patterns are %q, want %q", patterns, want)
+	}
+}
+
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d discard) WriteHeader(int)             {}
+
+// A client is told to come back after a second at least, and never without a reason.
+func TestRetryAfter(t *testing.T) {
+	for retry, want := range map[time.Duration]string{0: "", 1: "1", time.Millisecond: "1", time.Second: "1", time.Second + 1: "2", time.Minute: "60"} {
+		w := httptest.NewRecorder()
+		api.WriteProblem(w, &service.Error{Kind: service.TooManyRequests, Retry: retry})
+		if got := w.Header()["Retry-After"]; strings.Join(got, ",") != want || (retry == 0) != (got == nil) {
+			t.Errorf("Retry-After is %q for %v, want %q", got, retry, want)
+		}
+	}
+}
+
+// A body is refused, also one whose length is not known.
+func TestBody(t *testing.T) {
+	h := newHandler(t, newEntries(t), service.Config{})
+	for length, want := range map[int64]int{0: http.StatusOK, 1: http.StatusRequestEntityTooLarge, -1: http.StatusRequestEntityTooLarge} {
+		r := httptest.NewRequest(http.MethodGet, "/v1/orders", strings.NewReader("x"))
+		r.ContentLength = length
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("a body of %d bytes: %d, want %d", length, w.Code, want)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+// Package api serves ids over HTTP: the routes of /v1, those of Leaf, and their
+// description in OpenAPI.
+//
+// The handler bounds the URI, the body (no route takes one), n, the rate, the
+// requests that wait for ids and the time that they wait. A slow client holds no place
+// and no lock: ids are drawn before the first byte is written. The [http.Server] bounds
+// headers, the time to read and to write, and idle connections. Its listener bounds the
+// number of connections.
+//
+// After a request, its Pattern names the route, for metrics.
+package api
+
+import (
+	_ "embed"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+// MaxURI is how many bytes a request's URI has at most.
+const MaxURI = 2048
+
+//go:embed openapi.yaml
+var description []byte
+
+// api answers requests with what its service draws.
+type api struct{ *service.Service }
+
+// New returns a handler of all routes, and of others, by their patterns. It answers 404
+// to any other path, so mount it at /, and 405 to any other method. No answer may be
+// cached.
+func New(s *service.Service, others map[string]http.Handler) http.Handler {
+	a, mux := api{s}, http.NewServeMux()
+	allow := map[string]string{}
+	add := func(pattern string, h http.Handler) {
+		mux.Handle(pattern, h)
+		method, path, found := strings.Cut(pattern, " ")
+		if !found {
+			return
+		}
+		allow[path] += ", " + method
+		if method == http.MethodGet {
+			allow[path] += ", " + http.MethodHead
+		}
+	}
+	handle := func(pattern string, f func(http.ResponseWriter, *http.Request, service.Caller) error) {
+		add(pattern, handler(func(w http.ResponseWriter, r *http.Request) error {
+			caller, err := s.Admit(w, r)
+			if err != nil {
+				return err
+			}
+			return f(w, r, caller)
+		}))
+	}
+	handle("GET /v1/{name}", a.ids)
+	handle("POST /v1/{name}/runs", a.runs)
+	handle("GET /v1/{name}/parse/{id}", a.parse)
+	handle("GET /api/segment/get/{name}", a.leafSegment)
+	handle("GET /api/snowflake/get/{name}", a.leafSnowflake)
+	handle("GET /decodeSnowflakeId", leafDecode)
+	add("GET /openapi.yaml", handler(openapi))
+	for pattern, h := range others {
+		add(pattern, h)
+	}
+	for path, methods := range allow {
+		methods = strings.TrimPrefix(methods, ", ")
+		mux.Handle(path, handler(func(w http.ResponseWriter, r *http.Request) error {
+			w.Header().Set("Allow", methods)
+			return &service.Error{Kind: service.MethodNotAllowed, Detail: fmt.Sprintf("method %.20q is not for this path, want %s", r.Method, methods)}
+		}))
+	}
+	mux.Handle("/", noRoute)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Cache-Control"] = noStore
+		// Mux would redirect a path that is not clean, and has no problem for CONNECT and *.
+		if at := r.URL.EscapedPath(); !clean(at) || at[0] != '/' {
+			r.Pattern = "/"
+			noRoute.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func clean(at string) bool {
+	short := path.Clean(at)
+	return at == short || at == short+"/" && short != "/"
+}
+
+var noRoute = handler(func(_ http.ResponseWriter, r *http.Request) error {
+	return &service.Error{Kind: service.Unknown, Detail: fmt.Sprintf("there is no route %.200q", r.URL.EscapedPath())}
+})
+
+// handler answers with a problem if its function returns an error, which it does
+// before it writes anything. It refuses what no route takes.
+type handler func(http.ResponseWriter, *http.Request) error
+
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var err error
+	switch {
+	case len(r.RequestURI) > MaxURI:
+		err = &service.Error{Kind: service.URITooLong, Detail: fmt.Sprintf("the URI has %d bytes, want %d at most", len(r.RequestURI), MaxURI)}
+	case r.ContentLength != 0:
+		err = &service.Error{Kind: service.BodyTooLarge, Detail: "the request has a body, want none: parameters stand in the URI"}
+	default:
+		err = h(w, r)
+	}
+	if err != nil {
+		WriteProblem(w, err)
+	}
+}
+
+// Values of headers. They are shared by all answers and never change.
+var (
+	noStore   = []string{"no-store"}
+	plainText = []string{"text/plain; charset=utf-8"}
+	jsonText  = []string{"application/json"}
+	yamlText  = []string{"application/yaml"}
+)
+
+// openapi tells nothing about the generators, so it is for everyone.
+func openapi(w http.ResponseWriter, _ *http.Request) error {
+	w.Header()["Content-Type"] = yamlText
+	_, _ = w.Write(description) // a client that is gone reads no error
+	return nil
+}

@@ -1,0 +1,136 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+// ids answers with one id or n, as text or JSON.
+func (a api) ids(w http.ResponseWriter, r *http.Request, caller service.Caller) error {
+	q, err := readQuery(r)
+	if err != nil {
+		return err
+	}
+	f := asText
+	if q.json {
+		f = asJSON
+	}
+	if r.Method == http.MethodHead {
+		_, err := a.Find(r.Context(), caller, r.PathValue("name"), q.n)
+		w.Header()["Content-Type"] = f.contentType
+		return err
+	}
+	d, err := a.Draw(r.Context(), caller, r.PathValue("name"), q.n)
+	if err != nil {
+		return err
+	}
+	defer d.Done()
+	w.Header()["Content-Type"] = f.contentType
+	f.write(w, d)
+	return nil
+}
+
+// form is how ids are written: begin, the ids with between among them, and end.
+type form struct {
+	contentType         []string
+	begin, between, end string
+}
+
+var (
+	asText = form{contentType: plainText, between: "\n", end: "\n"}
+	asJSON = form{contentType: jsonText, begin: `{"ids":["`, between: `","`, end: "\"]}\n"}
+	asLeaf = form{contentType: plainText}
+)
+
+// flushAt is how long a text grows before it is written, so that an answer takes
+// little memory while its client reads slowly.
+const flushAt = 16 << 10
+
+// write writes the ids of d. A client that is gone reads no error.
+func (f form) write(w http.ResponseWriter, d *service.Drawn) {
+	buf, flushed := append(d.Buffer[:0], f.begin...), false
+	between := ""
+	var room [20]byte
+	for _, run := range d.Runs {
+		digits := strconv.AppendInt(room[:0], int64(run.First), 10)
+		for i := range run.N {
+			if i > 0 && !increment(digits) {
+				digits = strconv.AppendInt(room[:0], int64(run.First)+i, 10)
+			}
+			buf = append(buf, between...)
+			buf = append(buf, digits...)
+			between = f.between
+			if len(buf) < flushAt {
+				continue
+			}
+			if _, err := w.Write(buf); err != nil {
+				return
+			}
+			buf, flushed = buf[:0], true
+		}
+	}
+	buf = append(buf, f.end...)
+	d.Buffer = buf
+	if !flushed {
+		setLength(w, buf)
+	}
+	_, _ = w.Write(buf)
+}
+
+// increment adds 1 to a decimal number in place, which costs far less than AppendInt. It
+// returns false if the sum has a digit more.
+func increment(digits []byte) bool {
+	for i := len(digits) - 1; i >= 0; i-- {
+		if digits[i] < '9' {
+			digits[i]++
+			return true
+		}
+		digits[i] = '0'
+	}
+	return false
+}
+
+// setLength saves net/http from sending a long text in chunks. It counts short ones
+// itself.
+func setLength(w http.ResponseWriter, text []byte) {
+	if len(text) > 1<<10 {
+		w.Header()["Content-Length"] = []string{strconv.Itoa(len(text))}
+	}
+}
+
+// runs answers with n ids as runs of consecutive ids.
+func (a api) runs(w http.ResponseWriter, r *http.Request, caller service.Caller) error {
+	q, err := readQuery(r)
+	if err != nil {
+		return err
+	}
+	d, err := a.DrawRuns(r.Context(), caller, r.PathValue("name"), q.n)
+	if err != nil {
+		return err
+	}
+	defer d.Done()
+	buf := append(d.Buffer[:0], `{"instance":`...)
+	buf = strconv.AppendQuote(buf, d.Entry.Instance) // JSON, as it is plain ASCII
+	buf = append(buf, `,"kind":`...)
+	buf = strconv.AppendQuote(buf, d.Entry.Kind)
+	buf = append(buf, `,"number":`...)
+	buf = strconv.AppendUint(buf, d.Entry.NextNumber(), 10)
+	between := `,"runs":[`
+	for _, run := range d.Runs {
+		buf = append(buf, between...)
+		buf = append(buf, `{"first":"`...)
+		buf = strconv.AppendInt(buf, int64(run.First), 10)
+		buf = append(buf, `","count":`...)
+		buf = strconv.AppendInt(buf, run.N, 10)
+		buf = append(buf, '}')
+		between = ","
+	}
+	buf = append(buf, "]}\n"...)
+	d.Buffer = buf
+	w.Header()["Content-Type"] = jsonText
+	setLength(w, buf)
+	_, _ = w.Write(buf) // a client that is gone reads no error
+	return nil
+}

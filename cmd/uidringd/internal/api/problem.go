@@ -1,0 +1,64 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+// problem is the body of a failure, as RFC 9457 has it. Type leads to the failure's
+// description in /openapi.yaml.
+type problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+}
+
+// names are those of the responses in openapi.yaml.
+var names = map[service.Kind]string{
+	service.BadRequest:       "BadRequest",
+	service.Unauthorized:     "Unauthorized",
+	service.Forbidden:        "Forbidden",
+	service.Unknown:          "Unknown",
+	service.MethodNotAllowed: "MethodNotAllowed",
+	service.BodyTooLarge:     "BodyTooLarge",
+	service.URITooLong:       "URITooLong",
+	service.TooManyRequests:  "TooManyRequests",
+	service.Exhausted:        "Exhausted",
+	service.Unavailable:      "Unavailable",
+}
+
+// WriteProblem answers with a problem. An error that is no [*service.Error] is not shown.
+// If w is a [service.Observer], it learns of the failure.
+func WriteProblem(w http.ResponseWriter, err error) {
+	e := &service.Error{Kind: service.Exhausted, Detail: "the request failed"}
+	errors.As(err, &e)
+	if o, ok := w.(service.Observer); ok {
+		o.Failed(e)
+	}
+	header := w.Header()
+	header.Set("Content-Type", "application/problem+json")
+	header.Set("X-Content-Type-Options", "nosniff") // the detail quotes the request
+	if e.Retry > 0 {
+		header.Set("Retry-After", seconds(e.Retry))
+	}
+	if e.Kind == service.Unauthorized {
+		header.Set("WWW-Authenticate", `Bearer realm="uidring"`)
+	}
+	w.WriteHeader(int(e.Kind))
+	_ = json.NewEncoder(w).Encode(problem{ // a client that is gone reads no error
+		Type:   "/openapi.yaml#/components/responses/" + names[e.Kind],
+		Title:  http.StatusText(int(e.Kind)),
+		Status: int(e.Kind),
+		Detail: e.Detail,
+	})
+}
+
+// seconds rounds up: whoever returns earlier is refused again.
+func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }

@@ -1,0 +1,215 @@
+package config
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
+)
+
+// check reports what is wrong with values that have the right types.
+func (c *Config) check(d *document, anonymous bool) {
+	c.checkListen(d, anonymous)
+	c.checkTLS(d)
+	d.list("stores", len(c.Stores), func(i int) string { return c.Stores[i].Name })
+	for i := range c.Stores {
+		c.Stores[i].check(d, item("stores", i))
+	}
+	c.checkGenerators(d)
+	for i, store := range c.Stores {
+		if !c.uses(store.Name) {
+			d.fault(item("stores", i), "no generator uses the store %q: use it or remove it", store.Name)
+		}
+	}
+	c.checkTokens(d)
+	c.Limits.check(d)
+	between(d, "shutdown.delay", c.Shutdown.Delay, 0, time.Hour)
+	between(d, "shutdown.drain", c.Shutdown.Drain, time.Millisecond, time.Hour)
+	between(d, "shutdown.release", c.Shutdown.Release, time.Millisecond, time.Hour)
+	d.oneOf("log.format", c.Log.Format, "text", "json")
+	between(d, "log.requests_per_s", c.Log.Requests, 0, 1e6)
+}
+
+func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
+
+// between reports a value outside of least to most.
+func between[T cmp.Ordered](d *document, field string, value, least, most T) {
+	if !(least <= value && value <= most) { // NaN too
+		d.fault(field, "is %v, want %v to %v", value, least, most)
+	}
+}
+
+func (d *document) oneOf(field, value string, words ...string) {
+	if !slices.Contains(words, value) {
+		d.fault(field, "is %q, want %s", value, strings.Join(words, " or "))
+	}
+}
+
+// namePattern is what needs no escape in a URL.
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+
+// list checks the names of a list.
+func (d *document) list(field string, n int, name func(i int) string) {
+	first := map[string]int{}
+	for i := range n {
+		at := item(field, i)
+		if d.broken[at] {
+			continue
+		}
+		at += ".name"
+		if !namePattern.MatchString(name(i)) {
+			d.fault(at, "is %q, want 1 to 128 letters, digits, _, . or -", name(i))
+		} else if other, twice := first[name(i)]; twice {
+			d.fault(at, "is %q, which is %s too: want another name", name(i), item(field, other))
+		}
+		first[name(i)] = i
+	}
+}
+
+func (c *Config) checkTLS(d *document) {
+	if c.TLS == nil {
+		return
+	}
+	if c.TLS.Cert == "" || c.TLS.Key == "" {
+		d.fault("tls", "want cert and key, the paths of PEM files")
+		return
+	}
+	if _, err := c.TLS.Load(); err != nil {
+		d.fault("tls", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+}
+
+// Load reads the files. Its error has the faults of all.
+func (t *TLS) Load() (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	if err != nil {
+		err = fmt.Errorf("%s and %s: %w", t.Cert, t.Key, err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
+	if t.ClientCA != "" {
+		text, unread := os.ReadFile(t.ClientCA)
+		// Probes have no certificate. Each route decides who has to have one.
+		config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, x509.NewCertPool()
+		if !config.ClientCAs.AppendCertsFromPEM(text) && unread == nil {
+			unread = fmt.Errorf("%s: it holds no certificate in PEM", t.ClientCA)
+		}
+		err = errors.Join(err, unread)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return config, nil
+}
+
+// passwordPattern finds the password of a URL, or of a DSN as drivers have it. A slash
+// can stand in that of u:p@tcp(h)/db.
+var passwordPattern = regexp.MustCompile(`(?i)^([a-z0-9+.-]+://)?[^/@:]*:[^/]+@|^[^/@:]*:.+@(\w*\(|/)|(password|passwd|pwd)\s*=`)
+
+func (s *Store) check(d *document, field string) {
+	switch {
+	case d.broken[field]:
+	case s.sources() != 1:
+		d.fault(field, "%v", errSources)
+	case passwordPattern.MatchString(s.URL):
+		d.fault(field+".url", "it has a password: want env or file, so that the config holds no secret")
+	default:
+		if err := s.load(); err != nil {
+			d.fault(field, "%v", err)
+		} else if err := stores.At(s.text, s.Origin()).Check(); err != nil {
+			d.fault(field, "%s", cli.WithoutPrefix(err))
+		}
+	}
+}
+
+// Hash returns the hash of the token.
+func (t *Token) Hash() (hash [sha256.Size]byte, err error) {
+	n, err := hex.Decode(hash[:], []byte(t.SHA256)[:min(len(t.SHA256), 2*len(hash))])
+	if err != nil || n != len(hash) || len(t.SHA256) != 2*len(hash) {
+		return hash, errors.New("want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints")
+	}
+	return hash, nil
+}
+
+// Allows reports whether the token is for the generator of a name.
+func (t *Token) Allows(name string) bool {
+	return slices.ContainsFunc(t.Generators, func(pattern string) bool { return Match(pattern, name) })
+}
+
+// Match is [path.Match], except that * and ? match a slash too: a counter may have any
+// name.
+func Match(pattern, name string) bool {
+	const other = "\n" // which no name has
+	match, _ := path.Match(strings.ReplaceAll(pattern, "/", other), strings.ReplaceAll(name, "/", other))
+	return match
+}
+
+func (c *Config) checkTokens(d *document) {
+	d.list("tokens", len(c.Tokens), func(i int) string { return c.Tokens[i].Name })
+	first := map[[sha256.Size]byte]int{}
+	for i, token := range c.Tokens {
+		at := item("tokens", i)
+		if d.broken[at] {
+			continue
+		}
+		hash, err := token.Hash()
+		if other, twice := first[hash]; err != nil { // the value can be the token itself, so no message has it
+			d.fault(at+".sha256", "%v", err)
+		} else if hash == sha256.Sum256(nil) {
+			d.fault(at+".sha256", "it is that of an empty token: want another token")
+		} else if twice {
+			d.fault(at+".sha256", "it is that of %s too: want another token", item("tokens", other))
+		}
+		first[hash] = i
+		if len(token.Generators) == 0 && !token.Operations {
+			d.fault(at, "the token is for nothing: want generators, or operations: true")
+		}
+		for j, pattern := range token.Generators {
+			if field := item(at+".generators", j); !validPattern(pattern) {
+				d.fault(field, "is %q, want a name or a pattern such as order-*", pattern)
+			} else if match := c.matchOf(pattern); match != "" && !Match(match, pattern) {
+				d.fault(field, "is %q, the name of a generator of kind tags: want its counters, such as %s", pattern, match)
+			} else if !c.serves(pattern) {
+				d.fault(field, "is %q, which is no generator", pattern)
+			}
+		}
+	}
+}
+
+func validPattern(pattern string) bool {
+	_, err := path.Match(pattern, "")
+	return err == nil && pattern != ""
+}
+
+// matchOf returns the pattern of the tags generator of a name; "" if there is none.
+func (c *Config) matchOf(name string) string {
+	for _, e := range c.Generators {
+		if tags, ok := e.Generator.(*Tags); ok && tags.Name == name {
+			return tags.Match
+		}
+	}
+	return ""
+}
+
+// serves reports whether there is a generator that a pattern matches, or there may be
+// a tag.
+func (c *Config) serves(pattern string) bool {
+	return slices.ContainsFunc(c.Generators, func(e Entry) bool {
+		if e.Generator == nil {
+			return true // its fault is reported
+		}
+		_, tags := e.Generator.(*Tags)
+		return Match(pattern, e.Common().Name) || tags
+	})
+}

@@ -1,0 +1,317 @@
+package config_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/uid/uidclient"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// golden compares with a file, or writes it anew with UIDRING_UPDATE=1.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if os.Getenv("UIDRING_UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || string(want) != got {
+		t.Errorf("%s, %v: got\n%s", path, err, got)
+	}
+}
+
+// All faults are reported at once, by line, and none shows a secret.
+func TestFaults(t *testing.T) {
+	c, err := config.Read("testdata/faulty.yaml", config.Flags{})
+	var faults config.Faults
+	if c != nil || !errors.As(err, &faults) {
+		t.Fatalf("%v, %v; want faults", c, err)
+	}
+	golden(t, "testdata/faulty.txt", err.Error()+"\n")
+	if strings.Contains(err.Error(), "secret-") {
+		t.Error("a secret is shown")
+	}
+}
+
+// A fixed number is refused if a lease beside it may take that number first.
+func TestPools(t *testing.T) {
+	for _, tt := range []struct{ fixed, pool, want string }{
+		{`worker: "static:9", store: db`, "store: db", "static:9"},
+		{`worker: "static:9", store: db`, "store: db, numbers: 0-9", "static:9"},
+		{`worker: "static:9", store: db`, "store: db, numbers: 9-20", "static:9"},
+		{`worker: "static:9", store: db`, "store: db, numbers: 0-8", ""},
+		{`worker: "static:9", store: db`, "store: db, numbers: 10-20", ""},
+		{`worker: "static:9", store: db`, "store: db, worker: registry", ""},
+		{`worker: "static:9", store: other`, "store: db", ""},
+		{`worker: "static:9"`, "store: db", ""},
+		{"worker: statefulset, store: db", "store: db", "statefulset"},
+		{"worker: statefulset, store: db", "store: db, numbers: 100-200", ""},
+	} {
+		text := "stores: [{name: db, url: x.db}, {name: other, url: y.db}]\ngenerators:\n  - {name: f, kind: slots, " + tt.fixed +
+			"}\n  - {name: p, kind: cached, " + tt.pool + "}\n  - {name: o, kind: segment, store: other}\n  - {name: d, kind: segment, store: db}\n"
+		_, err := config.Parse([]byte(text), config.Flags{})
+		want := ""
+		if tt.want != "" {
+			want = "line 3: generators[0].worker: is " + tt.want + ", a number that p may take first from db: want numbers without it there, or another store"
+		}
+		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && got != want {
+			t.Errorf("%s beside %s: %v, want %q", tt.fixed, tt.pool, err, want)
+		}
+	}
+}
+
+// A store's ids have one layout.
+func TestLayouts(t *testing.T) {
+	for _, tt := range []struct{ a, b, want string }{
+		{"layout: snowflake", "layout: default", "layout"},
+		{"layout: 41/datacenter:5+machine:5/12", "layout: 41/10/12", ""},
+		{"layout: snowflake", "layout: default, store: other", ""},
+		{"layout: snowflake", "layout: default, worker: registry", ""},
+		{"layout: snowflake, worker: registry", "layout: default, worker: registry", "layout"},
+		{"layout: snowflake", `layout: default, worker: "static:9"`, "layout"},
+	} {
+		of := func(name, keys string) string {
+			if !strings.Contains(keys, "store:") {
+				keys += ", store: db"
+			}
+			return "  - {name: " + name + ", kind: cached, " + keys + "}\n"
+		}
+		text := "stores: [{name: db, url: x.db}, {name: other, url: y.db}]\ngenerators:\n" + of("a", tt.a) + of("b", tt.b) +
+			"  - {name: o, kind: segment, store: other}\n  - {name: d, kind: segment, store: db}\n"
+		_, err := config.Parse([]byte(text), config.Flags{})
+		if got := fmt.Sprint(err); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(got, "generators[1].layout: is ") {
+			t.Errorf("%s beside %s: %v", tt.a, tt.b, err)
+		}
+	}
+}
+
+// minimal is a config without faults.
+const minimal = `
+generators:
+  - {name: ids, kind: cached, worker: "static:1"}
+`
+
+// Each fault is found by itself too: no other one hides it or stands in for it.
+func TestFault(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"", "line 1: this is not one YAML document: no documents in stream"},
+		{"a: b\n c: d", "line 2: this is not one YAML document: mapping values are not allowed in this context"},
+		{"listen: a\n---\nlisten: b", "line 1: this is not one YAML document: expected single document, found multiple"},
+		{"- 7", "line 1: want keys and values: listen, redis, socket_mode, hosts, tls, stores, generators, tokens, limits, shutdown, log\n" +
+			"line 1: generators: there is none, want one or more"},
+		{"generators: []", "line 1: generators: there is none, want one or more"},
+		{"generators: ids", "line 1: generators: want a list"},
+		{"listen: :8080" + minimal, `line 1: listen: is ":8080", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
+		{"listen: ids.example.com:80" + minimal, `line 1: listen: is "ids.example.com:80", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
+		{"listen: 8080" + minimal, `line 1: listen: is "8080", want a host and a port, such as 127.0.0.1:8080, or unix: and a path`},
+		{"redis: {listen: 0.0.0.0:6380}" + minimal, `line 1: redis.listen: is "0.0.0.0:6380", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
+		{"redis: {}" + minimal, `line 1: redis.listen: is "", want a host and a port, such as 127.0.0.1:8080, or unix: and a path`},
+		{"redis: {listen: 127.0.0.1:8080}" + minimal, `line 1: redis.listen: is "127.0.0.1:8080", where HTTP is served: want another address`},
+		{"listen: \"unix:\"" + minimal, `line 1: listen: is "unix:", want the path of a file, such as unix:/run/uidring/redis.sock`},
+		{"listen: unix:@abstract" + minimal, `line 1: listen: is "unix:@abstract", want the path of a file, such as unix:/run/uidring/redis.sock`},
+		{"listen: unix:/" + strings.Repeat("x", 103) + minimal, `line 1: listen: is "unix:/` + strings.Repeat("x", 103) + `", a path of 104 bytes: the path of a socket has 103 at most`},
+		{"listen: unix:/x\ntls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/cert.pem}" + minimal,
+			`line 1: listen: is "unix:/x", whose clients cannot have a certificate: want tokens, or another address`},
+		{"socket_mode: 0440" + minimal, `line 1: socket_mode: want the mode of a file in octal digits, from 0600 to 0777, such as 0660`},
+		{"listen: [8080]" + minimal, `line 1: listen: want a text`},
+		{"listen: 127.0.0.1:1\nlisten: 127.0.0.1:2" + minimal, `line 2: listen: is given twice, want it once: the other is in line 1`},
+		{"tls: {cert: none.pem, key: none.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory"},
+		{"tls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: testdata/key.pem: it holds no certificate in PEM"},
+		{"tls: {cert: none.pem, key: none.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory; testdata/key.pem: it holds no certificate in PEM"},
+		{"tls: {cert: none.pem, key: none.pem, client_ca: no-ca.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory; open no-ca.pem: no such file or directory"},
+		{"listen: 127.0.0.1:99999" + minimal, `line 1: listen: is "127.0.0.1:99999", want a host and a port, such as 127.0.0.1:8080, or unix: and a path`},
+		{`generators: [{name: ids, kind: cached, worker: "static:1", layout: "28/22/13,epoch=2001-01-01"}]`, "line 1: generators[0].layout: is 28/22/13,epoch=2001-01-01,unit=1s, which ended at 2009-07-04T21:24:16Z: want one that lasts"},
+		{"stores: [{name: db, url: x.db}]\ngenerators: [{name: all, kind: tags, store: db, match: \"order-*\"}]\ntokens: [{name: t, generators: [all, order-1, \"a*\"], sha256: " + hash + "}]",
+			`line 3: tokens[0].generators[0]: is "all", the name of a generator of kind tags: want its counters, such as order-*`},
+		{"stores: [{name: db, url: x.db}]" + minimal, `line 1: stores[0]: no generator uses the store "db": use it or remove it`},
+		{"tokens: [{name: t, generators: [ids], sha256: hunter2}]" + minimal, "line 1: tokens[0].sha256: want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints"},
+		{"tokens: [{name: t, generators: [ids], sha256: " + hash + "00}]" + minimal, "line 1: tokens[0].sha256: want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints"},
+		{"tokens: [{name: t, generators: [other], sha256: " + hash + "}]" + minimal, `line 1: tokens[0].generators[0]: is "other", which is no generator`},
+		{"tokens: [{name: t, sha256: " + hash + "}]" + minimal, "line 1: tokens[0]: the token is for nothing: want generators, or operations: true"},
+		{minimal + "    ids: 7000000\n", "line 4: this is not one YAML document: did not find expected '-' indicator"},
+	} {
+		_, err := config.Parse([]byte(tt.text), config.Flags{})
+		if err == nil || err.Error() != tt.want {
+			t.Errorf("%q:\n%v\nwant\n%s", tt.text, err, tt.want)
+		}
+	}
+	if _, err := config.Parse([]byte("listen: :8080"+minimal), config.Flags{Anonymous: true}); err != nil {
+		t.Errorf("anonymous: %v", err)
+	}
+	for _, secure := range []string{
+		"tokens: [{name: t, generators: [ids], sha256: " + hash + "}]",
+		"tls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/cert.pem}",
+	} {
+		if _, err := config.Parse([]byte("listen: 0.0.0.0:8080\n"+secure+minimal), config.Flags{}); err != nil {
+			t.Errorf("%s: %v", secure, err)
+		}
+	}
+}
+
+const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+// Passwords are found in every form of a URL.
+func TestPasswordInURL(t *testing.T) {
+	for _, url := range []string{
+		"postgres://u:secret-1@h/db", "mysql://u:secret-1@h/db", "redis://:secret-1@h", "u:secret-1@tcp(h)/db",
+		"host=h user=u password=secret-1 dbname=d", "host=h PASSWORD = 'secret-1'", "postgres://h/db?password=secret-1",
+		"zk://u:secret-1@h1,h2/p", "rediss://u:secret-1@h", "u:secret-1/x@tcp(h)/db", "u:secret-1/x@/db", "redis://h?password=secret-1",
+	} {
+		_, err := config.Parse([]byte("stores: [{name: db, url: \""+url+"\"}]\ngenerators: [{name: o, kind: cached, store: db}]"), config.Flags{})
+		if err == nil || !strings.Contains(err.Error(), "it has a password") || strings.Contains(err.Error(), "secret-1") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	for _, url := range []string{"app.db", "postgres://u@h:5432/db", "u@tcp(h:3306)/db", "redis://h:6379/0", "host=h user=u", "etcd://h1:2379,h2:2379", "sqlite:/srv/a@b/x.db"} {
+		if _, err := config.Parse([]byte("stores: [{name: db, url: \""+url+"\"}]\ngenerators: [{name: o, kind: cached, store: db}]"), config.Flags{}); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// A file with no URL, or with more than a URL can have, is refused and not shown.
+func TestSecretFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "url")
+	for size, want := range map[int]string{0: "has 0 bytes", 9: "", 64 << 10: "", 64<<10 + 1: "has 65537 bytes", 1 << 20: "has 65537 bytes"} {
+		text := "secret.db" + strings.Repeat("\n", max(0, size-9))
+		if err := os.WriteFile(file, []byte(text[:size]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := config.Parse([]byte("stores: [{name: db, file: "+file+"}]\ngenerators: [{name: ids, kind: cached, store: db}]"), config.Flags{})
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%d bytes: %v", size, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), file+" "+want) || strings.Contains(err.Error(), "secret.db")):
+			t.Errorf("%d bytes: %v, want %q", size, err, want)
+		}
+	}
+}
+
+// What is printed can be read again and prints the same, and has no secret in it.
+func TestPrint(t *testing.T) {
+	t.Setenv("UIDRINGD_TEST_DB", "postgres://ids:secret-8@h/db")
+	full, err := config.Read("testdata/uidringd.yaml", config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := full.Store("coordinator").Text(); got != "etcd://ids:secret-9@127.0.0.1:2379" {
+		t.Errorf("the URL in the file is %q", got)
+	}
+	demo, err := config.Demo(config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if demo.Limits.RunIDs != uidclient.DefaultMaxIDs {
+		t.Errorf("a server allows %d ids of a counter a request, and a client asks for %d", demo.Limits.RunIDs, uidclient.DefaultMaxIDs)
+	}
+	for path, c := range map[string]*config.Config{"testdata/printed.txt": full, "testdata/demo.txt": demo} {
+		text, err := yaml.Dump(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, path, string(text))
+		if strings.Contains(string(text), "secret-") {
+			t.Error("a secret is shown")
+		}
+		again, err := config.Parse(text, config.Flags{})
+		if err != nil || !reflect.DeepEqual(again, c) {
+			t.Errorf("%s: %+v, %v; want what was printed", path, again, err)
+		}
+	}
+}
+
+// In a generator, 0 is the default of each key, and is printed as the default.
+func TestZeros(t *testing.T) {
+	parse := func(cached, tags string) *config.Config {
+		t.Helper()
+		c, err := config.Parse([]byte("stores: [{name: db, url: x.db}]\ngenerators:\n  - {name: ids, kind: cached, store: db"+cached+
+			"}\n  - {name: all, kind: tags, store: db"+tags+"}\n"), config.Flags{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	zeros := parse(", window: 0s, expiry: 0s, ids_per_s: 0, boost_power: 0, padding_factor: 0, max_borrow: 0s, max_age: 0s",
+		`, step: 0, min_step: 0, max_step: 0, ahead: 0s, load_at: 0, load_timeout: 0s, limit: 0, match: "", max_tags: 0, idle: 0s`)
+	if missing := parse("", ""); !reflect.DeepEqual(zeros, missing) {
+		t.Errorf("%+v, want %+v", zeros, missing)
+	}
+}
+
+// In a pattern, * matches a slash too, which names of counters have.
+func TestMatch(t *testing.T) {
+	for text, want := range map[string]bool{"* a/b": true, "a* a/b": true, "a?b a/b": true, "a/* a/b": true, "a/b a/b": true, "a/c a/b": false, "b* a/b": false, "[ a": false} {
+		pattern, name, _ := strings.Cut(text, " ")
+		if got := config.Match(pattern, name); got != want {
+			t.Errorf("Match(%q, %q) = %v", pattern, name, got)
+		}
+	}
+}
+
+// The sample has every key that there is.
+func TestSampleHasEveryKey(t *testing.T) {
+	text, err := os.ReadFile("testdata/uidringd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[reflect.Type]bool{}
+	var look func(reflect.Type)
+	look = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] {
+			return
+		}
+		seen[of] = true
+		for i := range of.NumField() {
+			field := of.Field(i)
+			tag, tagged := field.Tag.Lookup("yaml")
+			key, _, _ := strings.Cut(tag, ",")
+			if tagged && key != "" && !strings.Contains(string(text), key+":") {
+				t.Errorf("%s lacks %s", of, key)
+			}
+			if tagged {
+				look(field.Type)
+			}
+		}
+	}
+	for _, v := range []any{config.Config{}, config.Cached{}, config.Default{}, config.Slots{}, config.Segment{}, config.Tags{}} {
+		look(reflect.TypeOf(v))
+	}
+}
+
+// No text makes Parse panic.
+func FuzzParse(f *testing.F) {
+	for _, file := range []string{"testdata/uidringd.yaml", "testdata/faulty.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Add(minimal)
+	f.Add("a: &a [*a]\ngenerators: *a\n")
+	f.Add("x: &x {listen: a}\n<<: *x\ngenerators: [{<<: *x, kind: cached}]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := config.Parse([]byte(text), config.Flags{})
+		if (c == nil) != (err != nil) {
+			t.Errorf("%v, %v", c, err)
+		}
+		if err != nil && err.Error() == "" {
+			t.Error("the error says nothing")
+		}
+	})
+}

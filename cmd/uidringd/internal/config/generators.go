@@ -1,0 +1,249 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+func (c *Config) checkGenerators(d *document) {
+	if len(c.Generators) == 0 {
+		d.fault("generators", "there is none, want one or more")
+	}
+	d.list("generators", len(c.Generators), func(i int) string {
+		if c.Generators[i].Generator == nil {
+			return fmt.Sprintf("none-%d", i)
+		}
+		return c.Generators[i].Common().Name
+	})
+	holders := map[string]string{} // of numbers that one generator can have, and the layouts of stores
+	for i, entry := range c.Generators {
+		at := item("generators", i)
+		switch g := entry.Generator.(type) {
+		case nil:
+			words := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
+			if kind := d.places[at+".kind"]; kind != nil {
+				d.fault(at+".kind", "is %q, want %s", kind.Value, words)
+			} else {
+				d.fault(at, "want keys and values, and a kind: %s", words)
+			}
+			continue
+		case *Cached:
+			c.checkClocked(d, at, &g.Clocked, holders)
+			d.library(at+".", g.Config(nil).Validate())
+		case *Default:
+			c.checkClocked(d, at, &g.Clocked, holders)
+			d.library(at+".", g.Config(nil).Validate())
+		case *Slots:
+			c.checkClocked(d, at, &g.Clocked, holders)
+			d.library(at+".", g.Config(nil).Validate())
+		case *Segment:
+			c.checkCounter(d, at, &g.Counter)
+			d.library(at+".", g.Config(nil).Validate())
+			if g.Tag == "" {
+				g.Tag = g.Name
+			}
+			if err := segment.CheckTag(g.Tag); err != nil && !d.broken[at+".name"] {
+				d.fault(at+".tag", "%s", cli.WithoutPrefix(err))
+			}
+		case *Tags:
+			c.checkCounter(d, at, &g.Counter)
+			if !validPattern(g.Match) {
+				d.fault(at+".match", "is %q, want a pattern such as order-*", g.Match)
+			}
+			d.library(at+".", g.Config(nil).Validate())
+		}
+		between(d, at+".ids", entry.Common().IDs, 0, greatestIDs)
+	}
+	c.checkPools(d)
+}
+
+// checkPools refuses a fixed number that another generator's lease may take first from
+// the same store.
+func (c *Config) checkPools(d *document) {
+	for i, fixed := range c.Generators {
+		f := clockedOf(fixed.Generator)
+		if f == nil || f.Store == "" || f.Worker.Kind != Static && f.Worker.Kind != StatefulSet {
+			continue
+		}
+		for _, pool := range c.Generators {
+			p := clockedOf(pool.Generator)
+			if p == nil || p.Worker.Kind != Lease || p.Store != f.Store {
+				continue
+			}
+			taken := !p.Numbers.Set
+			if f.Worker.Kind == Static {
+				taken = taken || p.Numbers.From <= f.Worker.Number && f.Worker.Number <= p.Numbers.To
+			}
+			if taken {
+				number, _ := f.Worker.MarshalText()
+				d.fault(item("generators", i)+".worker", "is %s, a number that %s may take first from %s: want numbers without it there, or another store",
+					number, pool.Common().Name, f.Store)
+				break
+			}
+		}
+	}
+}
+
+// clockedOf returns what a generator under a worker number has; nil for others.
+func clockedOf(g Generator) *Clocked {
+	switch g := g.(type) {
+	case *Cached:
+		return &g.Clocked
+	case *Default:
+		return &g.Clocked
+	case *Slots:
+		return &g.Clocked
+	}
+	return nil
+}
+
+// LayoutOf returns the layout of a generator under a worker number; nil for others.
+func LayoutOf(g Generator) *bits.Layout {
+	if clocked := clockedOf(g); clocked != nil {
+		return &clocked.Layout
+	}
+	return nil
+}
+
+// store returns the URL of a store, nil if there is none of that name.
+func (c *Config) store(name string) *Store {
+	i := slices.IndexFunc(c.Stores, func(s Store) bool { return s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &c.Stores[i]
+}
+
+// Store returns the store of a name that a generator of a checked config has.
+func (c *Config) Store(name string) *Store { return c.store(name) }
+
+// StoreOf returns the name of a generator's store; "" is none.
+func StoreOf(g Generator) string {
+	if clocked := clockedOf(g); clocked != nil {
+		return clocked.Store
+	}
+	switch g := g.(type) {
+	case *Segment:
+		return g.Store
+	case *Tags:
+		return g.Store
+	}
+	return ""
+}
+
+func (c *Config) uses(store string) bool {
+	return slices.ContainsFunc(c.Generators, func(e Entry) bool { return StoreOf(e.Generator) == store })
+}
+
+// names lists the stores for an error.
+func (c *Config) names() string {
+	var names []string
+	for _, s := range c.Stores {
+		if s.Name != "" && !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	if names == nil {
+		return "one of stores, of which there is none"
+	}
+	return strings.Join(names, " or ")
+}
+
+func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[string]string) {
+	store := c.store(g.Store)
+	leased := g.Worker.Kind != Registry && g.Store != ""
+	switch {
+	case g.Store != "" && store == nil:
+		d.fault(at+".store", "is %q, want %s", g.Store, c.names())
+	case g.Store == "" && (g.Worker.Kind == Lease || g.Worker.Kind == Registry):
+		d.fault(at+".store", "is missing: for worker %s, want %s", g.Worker.Kind, c.names())
+	case g.Worker.Kind == Registry && store != nil && store.Backend() != database.SQL:
+		d.fault(at+".worker", "is registry, which needs an SQL store, and %s is %s: want lease", g.Store, store.Backend())
+	}
+	if g.Worker.Kind == Static || g.Worker.Kind == StatefulSet {
+		number, _ := g.Worker.MarshalText()
+		if other := holders[string(number)+" "+g.Store]; other != "" {
+			d.fault(at+".worker", "is %s, which %s has already: want another number, or lease", number, other)
+		}
+		holders[string(number)+" "+g.Store] = at
+	}
+	if g.Store != "" {
+		layout, table := g.Layout, "leases in "+g.Store
+		layout.WorkerParts = ""
+		if g.Worker.Kind == Registry {
+			table = "registry in " + g.Store
+		}
+		text := layout.String()
+		if other := cmp.Or(holders[table], text); other != text {
+			d.fault(at+".layout", "is %s, and another generator has %s from %s: want one layout for all, or a store of its own", text, other, g.Store)
+		}
+		holders[table] = text
+	}
+	if a, err := bits.NewAllocator(g.Layout); err == nil {
+		if end := g.Layout.End(); !end.After(time.Now()) {
+			d.fault(at+".layout", "is %s, which ended at %s: want one that lasts", g.Layout, end.Format(time.RFC3339))
+		}
+		if g.Rate == 0 {
+			g.Rate = g.perSecond() / 2
+		}
+		if g.Worker.Kind == Static && g.Worker.Number > a.MaxWorker() {
+			d.fault(at+".worker", "is static:%d, want a number from 0 to %d, the layout's greatest", g.Worker.Number, a.MaxWorker())
+		}
+		if g.Numbers.To > a.MaxWorker() {
+			d.fault(at+".numbers", "is %d-%d, want numbers from 0 to %d, the layout's greatest", g.Numbers.From, g.Numbers.To, a.MaxWorker())
+		}
+	}
+	if !(g.Rate >= 0 || g.Rate == -1) || math.IsInf(g.Rate, 0) {
+		d.fault(at+".ids_per_s", "is %v, want more than 0, or -1 for no limit", g.Rate)
+	}
+	if g.Worker.Kind != Lease && g.Numbers.Set {
+		d.fault(at+".numbers", "is for worker lease")
+	}
+	for _, key := range []string{at + ".window", at + ".expiry"} {
+		if !leased && d.places[key] != nil {
+			d.fault(key, "is for a lease, and this generator has none")
+		}
+	}
+	if leased {
+		d.library(at+".", g.Lease(nil).Validate())
+	} else {
+		g.Window, g.Expiry = 0, 0
+	}
+}
+
+func (c *Config) checkCounter(d *document, at string, g *Counter) {
+	switch store := c.store(g.Store); {
+	case g.Store == "":
+		d.fault(at+".store", "is missing: want %s", c.names())
+	case store == nil:
+		d.fault(at+".store", "is %q, want %s", g.Store, c.names())
+	case store.Backend() == database.SQL:
+		if g.Table == "" {
+			g.Table = LeafAlloc
+		}
+		d.oneOf(at+".table", g.Table, LeafAlloc, Sequence)
+	case store.Backend() != database.Redis:
+		d.fault(at+".store", "is %q, which is %s: counters need an SQL store or redis", g.Store, store.Backend())
+	case g.Table != "":
+		d.fault(at+".table", "is for SQL stores, and %s is redis", g.Store)
+	}
+}
+
+// The tables of counters.
+const (
+	LeafAlloc = "leaf_alloc"
+	Sequence  = "sequence"
+)
+
+// Backend returns the kind of a store.
+func (s *Secret) Backend() string { return database.KindOf(s.text) }

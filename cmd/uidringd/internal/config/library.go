@@ -1,0 +1,117 @@
+package config
+
+import (
+	"log/slog"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// Config returns the config of [uid.NewCached].
+func (g *Cached) Config(logger *slog.Logger) uid.CachedConfig {
+	return uid.CachedConfig{
+		Layout:        g.Layout,
+		Succeeds:      g.Succeeds,
+		BoostPower:    g.BoostPower,
+		PaddingFactor: g.PaddingFactor,
+		Schedule:      g.Schedule,
+		MaxBorrow:     g.MaxBorrow,
+		MaxAge:        g.MaxAge,
+		Logger:        logger,
+	}
+}
+
+// Config returns the config of [uid.NewDefault].
+func (g *Default) Config(logger *slog.Logger) uid.DefaultConfig {
+	return uid.DefaultConfig{Layout: g.Layout, Succeeds: g.Succeeds, MaxBackward: g.MaxBackward, Logger: logger}
+}
+
+// Config returns the config of [uid.NewSlots].
+func (g *Slots) Config(logger *slog.Logger) uid.SlotsConfig {
+	return uid.SlotsConfig{Layout: g.Layout, Succeeds: g.Succeeds, Slots: g.Slots, Logger: logger}
+}
+
+// Lease returns the config of the lease of the worker number.
+func (g *Clocked) Lease(logger *slog.Logger) lease.Config {
+	config := lease.Config{Window: g.Window, Expiry: g.Expiry, Logger: logger}
+	if g.Numbers.Set {
+		config.Numbers = &lease.Bounds{From: g.Numbers.From, To: g.Numbers.To}
+	}
+	return config
+}
+
+func (g *Counter) config(logger *slog.Logger) segment.Config {
+	return segment.Config{
+		Step:        g.Step,
+		MinStep:     g.MinStep,
+		MaxStep:     g.MaxStep,
+		Ahead:       g.Ahead,
+		LoadAt:      g.LoadAt,
+		LoadTimeout: g.LoadTimeout,
+		Limit:       g.Limit,
+		Logger:      logger,
+	}
+}
+
+// Config returns the config of [segment.New].
+func (g *Segment) Config(logger *slog.Logger) segment.Config {
+	config := g.config(logger)
+	config.Create = g.Create
+	return config
+}
+
+// Config returns the config of [segment.NewTags].
+func (g *Tags) Config(logger *slog.Logger) segment.TagsConfig {
+	return segment.TagsConfig{Config: g.config(logger), MaxTags: g.MaxTags, Idle: g.Idle}
+}
+
+// library reports the fields that a config of the library refuses, under their keys below
+// at, which ends in a dot.
+func (d *document) library(at string, err error) {
+	for field := range invalid.Fields(err) {
+		name, _, _ := strings.Cut(field.Name, ".") // of Layout.Epoch
+		if field.Cause != nil {
+			d.fault(at+inYAML(name), "%s", cli.WithoutPrefix(field.Cause))
+		} else {
+			d.fault(at+inYAML(name), "is %v, want %s", field.Value, inYAML(field.Want))
+		}
+	}
+}
+
+// inYAML replaces names of fields in a text by their keys.
+func inYAML(text string) string {
+	return fieldPattern.ReplaceAllStringFunc(text, func(name string) string {
+		if key, ok := keyOf[name]; ok {
+			return key
+		}
+		return name
+	})
+}
+
+var fieldPattern = regexp.MustCompile(`\b[A-Z]\w*`)
+
+// keyOf has the keys of all fields that have the library's names.
+var keyOf = func() map[string]string {
+	keys := map[string]string{}
+	var add func(of reflect.Type)
+	add = func(of reflect.Type) {
+		for i := range of.NumField() {
+			field := of.Field(i)
+			if key, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); key != "" {
+				keys[field.Name] = key
+			} else if field.Anonymous {
+				add(field.Type)
+			}
+		}
+	}
+	for _, v := range []any{Config{}, Cached{}, Default{}, Slots{}, Segment{}, Tags{}} {
+		add(reflect.TypeOf(v))
+	}
+	return keys
+}()

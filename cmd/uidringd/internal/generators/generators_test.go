@@ -1,0 +1,243 @@
+//go:build linux
+
+package generators_test
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+const everyKind = `
+stores: [{name: file, url: ids.db}]
+limits: {ids: 500}
+generators:
+  - {name: a, kind: cached, store: file, numbers: 0-8, ids: 7}
+  - {name: b, kind: default, worker: registry, store: file}
+  - {name: c, kind: slots, worker: "static:5", layout: snowflake}
+  - {name: d, kind: default, worker: "static:9", store: file, max_backward: -1s}
+  - {name: e, kind: cached, store: file, numbers: 100-199, max_borrow: 1ns, max_age: -1s}
+  - {name: orders, kind: segment, store: file, create: true}
+  - {name: other, kind: segment, store: file, create: true, tag: order-1}
+  - {name: hidden, kind: segment, store: file, create: true, tag: hidden-1}
+  - {name: tags, kind: tags, store: file, match: order-*}
+`
+
+func TestEveryKind(t *testing.T) {
+	t.Chdir(t.TempDir())
+	instances := map[string]bool{}
+	for start := range 2 {
+		s := open(t, everyKind)
+		for _, name := range []string{"a", "b", "c", "d", "e", "orders", "other", "order-1"} {
+			draw(t, s, name, 10)
+		}
+		for name, kind := range map[string]string{"a": "cached", "b": "default", "c": "slots", "d": "default", "e": "cached", "orders": "segment", "other": "segment", "hidden": "segment", "order-1": "segment"} {
+			e, err := s.Get(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Name != name || e.Kind != kind || (e.Layout == nil) != (kind == "segment") || e.MaxIDs != map[bool]int{true: 7, false: 0}[name == "a"] || instances[e.Instance] {
+				t.Errorf("%+v", e)
+			}
+			instances[e.Instance] = true
+		}
+		for name, worker := range map[string]int64{"c": 5, "d": 9} {
+			if got := s.Clocked()[name].Stats().Worker; got != worker {
+				t.Errorf("%s has worker %d, want %d", name, got, worker)
+			}
+		}
+		if got := s.Clocked()["e"].Stats().Worker; got < 100 || got > 199 {
+			t.Errorf("worker %d, want 100 to 199", got)
+		}
+		if counters := s.Counters(); len(counters) != 4 || counters["order-1"].Tag != "order-1" || counters["orders"].Issued != 10 {
+			t.Errorf("counters are %+v", counters)
+		}
+		for _, unknown := range []string{"tags", "hidden-1", "order-2", "x", "", "order-\x00"} {
+			if e, err := s.Get(t.Context(), unknown); e != nil || !errors.Is(err, catalog.ErrUnknown) {
+				t.Errorf("Get(%q) = %v, %v; want that there is none", unknown, e, err)
+			}
+		}
+		first, _ := s.Get(t.Context(), "order-1")
+		if again, err := s.Get(t.Context(), "order-1"); again != first || err != nil {
+			t.Errorf("another entry of the same tag, %v", err)
+		}
+		if unready := s.Unready(); len(unready) != 0 {
+			t.Errorf("not ready: %v", unready)
+		}
+		if last := draw(t, s, "orders", 1)[0]; last != uid.ID(11*(start+1)) {
+			t.Errorf("order %d after start %d, want that none was lost", last, start)
+		}
+		a, _ := s.Get(t.Context(), "a")
+		end(t, s)
+		if _, err := a.Claim(t.Context(), 1); !errors.Is(err, uid.ErrClosed) {
+			t.Errorf("Claim after Close: %v", err)
+		}
+		if got := len(s.Unready()); got == 0 {
+			t.Error("closed generators are ready")
+		}
+	}
+}
+
+// Entries of tags that were closed are kept, up to max_tags. A new one is a new instance.
+func TestTagsAreForgotten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := open(t, `
+stores: [{name: file, url: ids.db}]
+generators:
+  - {name: tags, kind: tags, store: file, match: "*", max_tags: 1, idle: 1ms}
+  - {name: a, kind: segment, store: file, create: true, tag: x-1}
+  - {name: b, kind: segment, store: file, create: true, tag: x-2}
+`)
+	defer end(t, s)
+	get := func(tag string) (e *catalog.Entry) {
+		servertest.Eventually(t, tag+" is open", func() bool { // as soon as the other is closed as idle
+			var err error
+			if e, err = s.Get(t.Context(), tag); err != nil && !errors.Is(err, segment.ErrTooManyTags) {
+				t.Fatal(err)
+			}
+			return err == nil
+		})
+		return e
+	}
+	first := get("x-1")
+	if get("x-2"); get("x-1").Instance == first.Instance {
+		t.Error("the entry of x-1 was kept beside that of x-2, with max_tags 1")
+	}
+}
+
+// The config's keys reach the generators.
+func TestKeys(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("POD_NAME", "ids-7")
+	s := open(t, `
+stores: [{name: file, url: ids.db}]
+generators:
+  - {name: ids, kind: cached, worker: statefulset, store: file, window: 20s, expiry: 3s,
+     layout: 29/21/13, boost_power: 4, padding_factor: 25, max_borrow: 90s, max_age: 7s}
+  - {name: orders, kind: segment, store: file, create: true, table: sequence, step: 500, min_step: 400, max_step: 700, limit: 1200}
+`)
+	defer end(t, s)
+	ids := s.Clocked()["ids"]
+	got := ids.Stats()
+	if got.Worker != 7 || got.Capacity != 8192<<4 || got.Threshold != got.Capacity/4 || got.MaxBorrow != 90*time.Second || got.MaxAge != 7*time.Second {
+		t.Errorf("%+v", got)
+	}
+	if until := time.Until(got.ReservedUntil); until > time.Minute || ids.Layout().TimeBits != 29 {
+		t.Errorf("reserved are %v of layout %v, want the window of 20 s", until, ids.Layout())
+	}
+	if step := s.Counters()["orders"].Step; step != 500 {
+		t.Errorf("step %d, want 500", step)
+	}
+	draw(t, s, "orders", 1200)
+	e, _ := s.Get(t.Context(), "orders")
+	if _, err := e.Claim(t.Context(), 1); !errors.Is(err, segment.ErrUsedUp) {
+		t.Errorf("after the limit: %v", err)
+	}
+}
+
+// A lease gets a number below a fixed one that was taken before, as generators open in
+// any order.
+func TestFixedBeforeLease(t *testing.T) {
+	t.Setenv("POD_NAME", "ids-9")
+	const store = "stores: [{name: file, url: ids.db}]\ngenerators:\n"
+	for _, worker := range []string{"static:9", "statefulset"} {
+		t.Run(worker, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			fixed := open(t, store+`  - {name: fixed, kind: slots, worker: "`+worker+`", store: file}`)
+			defer end(t, fixed)
+			leased := open(t, store+"  - {name: leased, kind: slots, numbers: 0-8, store: file}")
+			defer end(t, leased)
+			if got := leased.Clocked()["leased"].Stats().Worker; got != 0 {
+				t.Errorf("worker %d, want 0", got)
+			}
+		})
+	}
+}
+
+// broken has generators that cannot start, beside a.
+const broken = `
+stores: [{name: file, url: ids.db}, {name: unavailable, url: "redis://127.0.0.1:1"}]
+generators:
+  - {name: a, kind: cached, store: file}
+  - {name: b, kind: slots, store: unavailable}
+  - {name: c, kind: segment, store: unavailable}
+  - {name: d, kind: segment, store: file}
+  - {name: d-tags, kind: tags, store: unavailable, match: d-*}
+  - {name: more, kind: tags, store: file, match: "*"}
+`
+
+// Generators that cannot start keep no other from starting. Their errors are shown, and
+// a tag of theirs does not count in the store of another.
+func TestStandAlone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tool := open(t, "stores: [{name: file, url: ids.db}]\ngenerators: [{name: d-1, kind: segment, store: file, create: true}]\n")
+	s := open(t, broken)
+	draw(t, s, "a", 1)
+	unready := s.Unready()
+	for name, want := range map[string]error{"b": syscall.ECONNREFUSED, "c": syscall.ECONNREFUSED, "d": segment.ErrUnknownTag, "d-1": syscall.ECONNREFUSED} {
+		e, err := s.Get(t.Context(), name)
+		if e != nil || !errors.Is(err, catalog.ErrNotStarted) || !errors.Is(err, want) {
+			t.Errorf("Get(%q) = %v, %v; want that it has not started, and %v", name, e, err, want)
+		}
+		if name != "d-1" && !errors.Is(unready[name], want) {
+			t.Errorf("%s is not ready: %v, want %v", name, unready[name], want)
+		}
+	}
+	if unready["a"] != nil || unready["more"] != nil || unready["d-tags"] == nil {
+		t.Errorf("not ready: %v", unready)
+	}
+	if err := s.Ready(unready); err != nil {
+		t.Errorf("the server is not ready: %v", err)
+	}
+	clocked, counters := s.Clocked(), s.Counters()
+	if b := clocked["b"].Stats(); b.Worker != -1 || !errors.Is(b.LeaseError, syscall.ECONNREFUSED) || len(clocked) != 2 {
+		t.Errorf("%d under a worker number, b %+v", len(clocked), b)
+	}
+	if d := counters["d"]; !errors.Is(d.LastError, segment.ErrUnknownTag) || counters["d-tags"].LastError == nil || len(counters) != 3 {
+		t.Errorf("counters %+v", counters)
+	}
+	for name, want := range map[string]int{"a": 0, "d": 3, "d-1": 4, "x": 5} {
+		if i, n := s.Source(name); i != want || n != 6 {
+			t.Errorf("%q is in source %d of %d, want %d of 6", name, i, n, want)
+		}
+	}
+	end(t, tool)
+	tool = open(t, "stores: [{name: file, url: ids.db}]\ngenerators: [{name: d, kind: segment, store: file, create: true}]\n")
+	end(t, tool)
+	servertest.Eventually(t, "d starts", func() bool { return s.Unready()["d"] == nil })
+	draw(t, s, "d", 3)
+	end(t, s)
+}
+
+// If all generators fail, or a required one, none stays open, and the error names those
+// that failed. A store that is unavailable stands there once.
+func TestOpenFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const bc, d = `generator "b", "c": redis://127.0.0.1:1 (the config): `, `generator "d": SQLite file`
+	for text, want := range map[string][]string{
+		strings.ReplaceAll(broken, "name: d,", "name: d, required: true,"):         {d},
+		strings.ReplaceAll(broken, "unavailable}", "unavailable, required: true}"): {bc, "connection refused"},
+		strings.NewReplacer("  - {name: a, kind: cached, store: file}\n", "", `  - {name: more, kind: tags, store: file, match: "*"}`, "").Replace(broken): {
+			strings.Replace(bc, `"c"`, `"c", "d-tags"`, 1), d},
+	} {
+		s, err := generators.Open(t.Context(), parse(t, text), silent)
+		for _, want := range want {
+			if s != nil || err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "redis://") > 1 {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+	}
+	s := open(t, "stores: [{name: file, url: ids.db}]\ngenerators: [{name: a, kind: cached, store: file}]\n")
+	defer end(t, s)
+	if got := s.Clocked()["a"].Stats().Worker; got != 0 {
+		t.Errorf("worker %d, want the number that was given back", got)
+	}
+}

@@ -1,0 +1,65 @@
+//go:build linux
+
+package generators_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+	"github.com/uidring/uidring/uid"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var silent = slog.New(slog.DiscardHandler)
+
+func parse(t *testing.T, text string) *config.Config {
+	t.Helper()
+	c, err := config.Parse([]byte(text), config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func open(t *testing.T, text string) *generators.Set {
+	t.Helper()
+	s, err := generators.Open(t.Context(), parse(t, text), silent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func end(t *testing.T, s *generators.Set) {
+	t.Helper()
+	if err := s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// draw returns n ids of a generator, which must not repeat.
+func draw(t *testing.T, s *generators.Set, name string, n int) []uid.ID {
+	t.Helper()
+	e, err := s.Get(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := make([]uid.ID, n)
+	if n, err := uid.NewClaims(func(ctx context.Context, limit int64, _ bool) (uid.Run, error) { return e.Claim(ctx, limit) }).WaitN(t.Context(), ids); err != nil {
+		t.Fatalf("%s: %d ids, %v", name, n, err)
+	}
+	seen := map[uid.ID]bool{}
+	for _, id := range ids {
+		if id <= 0 || seen[id] {
+			t.Fatalf("%s: %d, which is none or repeats", name, id)
+		}
+		seen[id] = true
+	}
+	return ids
+}

@@ -1,0 +1,160 @@
+package generators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/uidstatus"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, logger *slog.Logger) error {
+	n.entry = newEntry(g.Common())
+	switch g := g.(type) {
+	case *config.Cached:
+		return n.openClocked(ctx, c, g, &g.Clocked, g.MaxBorrow, logger)
+	case *config.Default:
+		return n.openClocked(ctx, c, g, &g.Clocked, 0, logger)
+	case *config.Slots:
+		return n.openClocked(ctx, c, g, &g.Clocked, 0, logger)
+	case *config.Segment:
+		return n.openSegment(ctx, c, g, logger)
+	case *config.Tags:
+		return n.openTags(ctx, c, g, logger)
+	}
+	return fmt.Errorf("unknown kind %T", g)
+}
+
+// clocked is a generator under a worker number.
+type clocked interface {
+	uid.Generator
+	uidstatus.Generator
+}
+
+// construct makes a generator under a worker number.
+func construct(ctx context.Context, leaser uid.Leaser, g config.Generator, logger *slog.Logger) (clocked, error) {
+	switch g := g.(type) {
+	case *config.Cached:
+		return uid.NewCached(ctx, leaser, g.Config(logger))
+	case *config.Default:
+		return uid.NewDefault(ctx, leaser, g.Config(logger))
+	case *config.Slots:
+		return uid.NewSlots(ctx, leaser, g.Config(logger))
+	}
+	return nil, fmt.Errorf("kind %T has no clock", g)
+}
+
+// openClocked opens the source of a worker number, and then the generator.
+func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Generator, about *config.Clocked, maxBorrow time.Duration, logger *slog.Logger) error {
+	from, wrap, err := n.numbers(ctx, c.Store(about.Store), about, logger)
+	if err != nil {
+		return err
+	}
+	made, err := construct(ctx, from, g, logger)
+	if err != nil {
+		return wrap(err)
+	}
+	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) }}, n.ends...)
+	n.clock, n.entry.Claimer, n.entry.Layout = made, made, &about.Layout
+	n.entry.Rate, n.entry.Burst = max(about.Rate, 0), about.Burst(maxBorrow)
+	n.probe.next = made.Next
+	n.probe.busy = func() bool { return made.Stats().LeaseError == nil }
+	return nil
+}
+
+// numbers opens where a worker number comes from. wrap adds the name of the store to an
+// error.
+func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Clocked, logger *slog.Logger) (from uid.Leaser, wrap func(error) error, err error) {
+	fixed := fixedNumber(g.Worker)
+	if store == nil {
+		return fixed, func(err error) error { return err }, nil
+	}
+	place := stores.At(store.Text(), store.Origin())
+	if g.Worker.Kind == config.Registry {
+		db, err := place.Open(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		n.ends = append(n.ends, func(context.Context) error { return db.Close() })
+		registry := worker.NewRegistry(db.DB, worker.RegistryConfig{Logger: logger})
+		_, err = registry.Nodes(ctx, 1)
+		sayNew(logger, err, worker.DefaultTable, db.Name)
+		return registry, db.Wrap, nil
+	}
+	config := g.Lease(logger)
+	config.Assigner = fixed
+	leases, err := place.Leases(ctx, config)
+	if err != nil {
+		return nil, nil, err
+	}
+	n.ends = append(n.ends, func(context.Context) error { return leases.Close() })
+	if leases.DB != nil {
+		_, err = leases.Leases(ctx, 1)
+		sayNew(logger, err, worker.DefaultLeaseTable, leases.Name)
+	}
+	return leases, leases.Wrap, nil
+}
+
+// fixed gives a number that the config or the pod's name says.
+type fixed interface {
+	uid.Leaser
+	lease.Assigner
+}
+
+// fixedNumber returns nil if the number is not fixed.
+func fixedNumber(w config.Worker) fixed {
+	switch w.Kind {
+	case config.Static:
+		return uid.StaticWorker(w.Number)
+	case config.StatefulSet:
+		return worker.StatefulSet()
+	}
+	return nil
+}
+
+// sayNew logs that a start creates the table, if err says that the table is missing.
+func sayNew(logger *slog.Logger, err error, table, store string) {
+	if errors.Is(err, worker.ErrNoTable) {
+		logger.Info("the table is created: its worker numbers start from the beginning", "table", table, "store", store)
+	}
+}
+
+func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Segment, logger *slog.Logger) error {
+	counters, err := n.counters(ctx, c.Store(g.Store), g.Table, g.Create, logger)
+	if err != nil {
+		return err
+	}
+	made, err := segment.New(ctx, counters.Store, g.Tag, g.Config(logger))
+	switch {
+	case errors.Is(err, segment.ErrUnknownTag):
+		return counters.Wrap(missing(err, g.Tag))
+	case err != nil:
+		return counters.Wrap(err)
+	}
+	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, n.ends...)
+	n.entry.Claimer = made
+	n.stats = func() map[string]segment.Stats { return map[string]segment.Stats{g.Name: made.Stats()} }
+	return nil
+}
+
+// missing adds what makes a counter that is not there.
+func missing(err error, tag string) error {
+	return fmt.Errorf("%w: uidring segments create %s makes it, and create: true for trials", err, tag)
+}
+
+func (n *state) counters(ctx context.Context, store *config.Store, table string, create bool, logger *slog.Logger) (*stores.Counters, error) {
+	counters, err := stores.OpenCounters(ctx, store.Text(), store.Origin(), table, create, logger)
+	if err != nil {
+		return nil, err
+	}
+	n.ends = append(n.ends, func(context.Context) error { return counters.Close() })
+	return counters, nil
+}

@@ -1,0 +1,87 @@
+//go:build linux
+
+package generators_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/internal/test/servertest"
+)
+
+// The server is ready with one generator, if it has all that are required.
+func TestReady(t *testing.T) {
+	s := open(t, `
+generators:
+  - {name: a, kind: slots, worker: "static:1"}
+  - {name: b, kind: slots, worker: "static:2"}
+  - {name: c, kind: slots, worker: "static:3", required: true}
+`)
+	defer end(t, s)
+	for names, want := range map[string]bool{"": true, "a": true, "a b": true, "c": false, "a b c": false} {
+		unready := map[string]error{}
+		for _, name := range strings.Fields(names) {
+			unready[name] = errors.New("unavailable")
+		}
+		if err := s.Ready(unready); (err == nil) != want {
+			t.Errorf("without %q: %v, want ready %v", names, err, want)
+		}
+	}
+}
+
+// A store that hangs keeps the others no longer than the grace, and Close no longer than
+// its context.
+func TestHangingStart(t *testing.T) {
+	hanging, err := net.Listen("tcp", "127.0.0.1:0") // a start waits a minute for it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hanging.Close()
+	text := `
+stores: [{name: etcd, url: "etcd://` + hanging.Addr().String() + `?timeout=1m"}]
+generators:
+  - {name: a, kind: slots, worker: "static:1"}
+  - {name: b, kind: slots, store: etcd}
+`
+	s := open(t, text)
+	draw(t, s, "a", 1)
+	if _, err := s.Get(t.Context(), "b"); !errors.Is(err, catalog.ErrNotStarted) || !errors.Is(err, catalog.ErrStarting) {
+		t.Errorf("b: %v, want its start to be under way", err)
+	}
+	end(t, s)
+}
+
+// Without its store, a generator is ready to the end of what is reserved, and ready
+// again when the store is back.
+func TestUnready(t *testing.T) {
+	server := servertest.StartRedis(t, servertest.Durable...)
+	s := open(t, `
+stores: [{name: redis, url: "redis://`+server.Address()+`"}]
+generators:
+  - {name: ids, kind: cached, store: redis, window: 2s, expiry: 1s, max_age: 1s}
+  - {name: fixed, kind: slots, worker: "static:1"}
+  - {name: orders, kind: segment, store: redis, create: true, max_step: 10, step: 10, load_timeout: 200ms}
+`)
+	defer end(t, s)
+	unready := func() map[string]error { // after a call for an order
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if e, err := s.Get(ctx, "orders"); err == nil { // it has started
+			_, _ = e.Claim(ctx, 1)
+		}
+		return s.Unready()
+	}
+	servertest.Eventually(t, "all are ready", func() bool { return len(unready()) == 0 })
+	server.Pause()
+	servertest.Eventually(t, "both are not ready", func() bool {
+		faults := unready()
+		return faults["ids"] != nil && faults["orders"] != nil && faults["fixed"] == nil
+	})
+	server.Continue()
+	servertest.Eventually(t, "both are ready again", func() bool { return len(s.Unready()) == 0 })
+}

@@ -1,0 +1,177 @@
+package generators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/uidstatus"
+)
+
+// Set is a [catalog.Catalog] of the generators of a config. Make one with [Open]. All
+// methods may be called from any number of goroutines.
+type Set struct {
+	members []*member
+	byName  map[string]*member
+	release time.Duration // for what a start has taken before it failed
+	starts  sync.WaitGroup
+	stop    context.CancelFunc // ends starts
+}
+
+// member is a generator of the config.
+type member struct {
+	name     string
+	config   config.Generator
+	required bool
+	logger   *slog.Logger
+	state    atomic.Pointer[state] // written by Open and keepStarting; read by all
+}
+
+// state is a generator that is open, or why it is not.
+type state struct {
+	err   error               // nil once the generator is open; the rest is zero before
+	entry *catalog.Entry      // nil for tags
+	clock uidstatus.Generator // nil for counters
+	stats func() map[string]segment.Stats
+	tags  *tags // nil for all other kinds
+	probe probe
+	ends  []func(context.Context) error // in the order of calls
+}
+
+// Get implements [catalog.Catalog]. While the generator of a tag is not open, Get does
+// not look for the tag in others: they may count in another store.
+func (s *Set) Get(ctx context.Context, name string) (*catalog.Entry, error) {
+	if m := s.byName[name]; m != nil && m.match() == "" {
+		return m.state.Load().entry, m.fault()
+	}
+	for _, m := range s.members {
+		now, match := m.state.Load(), m.match()
+		if match == "" {
+			continue
+		}
+		if now.err != nil {
+			if config.Match(match, name) {
+				return nil, m.fault()
+			}
+			continue
+		}
+		entry, err := now.tags.get(ctx, name)
+		if !errors.Is(err, catalog.ErrUnknown) {
+			return entry, err
+		}
+	}
+	return nil, fmt.Errorf("%w: %q", catalog.ErrUnknown, name)
+}
+
+// Source implements [catalog.Catalog]: each generator of the config is a source.
+func (s *Set) Source(name string) (i, n int) {
+	if m := s.byName[name]; m != nil && m.match() == "" {
+		return slices.Index(s.members, m), len(s.members)
+	}
+	i = slices.IndexFunc(s.members, func(m *member) bool { return config.Match(m.match(), name) })
+	return max(i, 0), len(s.members) // an unknown name waits for nothing
+}
+
+// Clocked returns the generators under a worker number, by name. The Stats of one that
+// is not open have the worker number -1, and say why as LeaseError.
+func (s *Set) Clocked() map[string]uidstatus.Generator {
+	all := map[string]uidstatus.Generator{}
+	for _, m := range s.members {
+		if layout := config.LayoutOf(m.config); layout != nil {
+			all[m.name] = clockedMember{m, *layout}
+		}
+	}
+	return all
+}
+
+// Counters returns the statistics of counters, by name, and of the tags that are open.
+// A generator that is not open has a LastError under its own name.
+func (s *Set) Counters() map[string]segment.Stats {
+	all := map[string]segment.Stats{}
+	for i := range s.members { // the first one wins, as in Get
+		m := s.members[len(s.members)-1-i]
+		if now := m.state.Load(); now.tags != nil {
+			maps.Copy(all, now.stats())
+		}
+	}
+	for _, m := range s.members {
+		switch now := m.state.Load(); {
+		case now.err != nil && config.LayoutOf(m.config) == nil:
+			all[m.name] = segment.Stats{Store: config.StoreOf(m.config), Tag: m.name, LastError: m.fault()}
+		case now.tags == nil && now.stats != nil:
+			maps.Copy(all, now.stats())
+		}
+	}
+	return all
+}
+
+// Close closes all generators at once, and gives back worker numbers and unused ranges
+// as far as ctx allows. The error names each that could not be given back. Close is
+// called once.
+func (s *Set) Close(ctx context.Context) error {
+	s.stop()
+	started := make(chan struct{})
+	go func() { s.starts.Wait(); close(started) }()
+	select {
+	case <-started:
+	case <-ctx.Done(): // of a store that hangs
+	}
+	faults := make([]error, len(s.members))
+	var closing sync.WaitGroup
+	for i, m := range s.members {
+		closing.Go(func() { faults[i] = m.state.Load().close(ctx) })
+	}
+	closing.Wait()
+	return s.join(faults)
+}
+
+func (n *state) close(ctx context.Context) (err error) {
+	for _, end := range n.ends {
+		err = errors.Join(err, end(ctx))
+	}
+	return err
+}
+
+// join joins the faults of the members.
+func (s *Set) join(faults []error) error { return errors.Join(together(s.Names(), faults)...) }
+
+// together returns the faults of generators with their names. A fault that several have,
+// such as a store that is unavailable, stands there once, with the names of all.
+func together(names []string, faults []error) []error {
+	var (
+		all   []error
+		whose = map[string]string{} // generators, by the text of their fault
+	)
+	for i, fault := range faults {
+		if fault == nil {
+			continue
+		}
+		text, name := fault.Error(), strconv.Quote(names[i])
+		if whose[text] == "" {
+			all, whose[text] = append(all, fault), "generator "+name
+		} else {
+			whose[text] += ", " + name
+		}
+	}
+	for i, fault := range all {
+		all[i] = fmt.Errorf("%s: %w", whose[fault.Error()], fault)
+	}
+	return all
+}
+
+// newEntry returns an entry without a generator.
+func newEntry(base *config.Base) *catalog.Entry {
+	return &catalog.Entry{Name: base.Name, Kind: base.Kind, MaxIDs: base.IDs, Instance: uuid.NewString()}
+}

@@ -1,0 +1,205 @@
+package generators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+const (
+	startGrace = 10 * time.Second // Open waits no longer for a generator, once another is open
+	startPause = 30 * time.Second // greatest pause between two attempts to start a generator
+)
+
+// Open opens the generators of a checked config, each on its own. It returns once each
+// is open or has failed; after ten seconds, once one and all required ones are open.
+// Those that are not open are tried again until Close. ctx bounds all attempts.
+//
+// Open fails if a required generator fails, or if all fail.
+func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, error) {
+	s := &Set{members: make([]*member, len(c.Generators)), byName: map[string]*member{}, release: c.Shutdown.Release}
+	ctx, s.stop = context.WithCancel(ctx)
+	creating := map[string]*sync.WaitGroup{} // counters of a store, by its name
+	for i, entry := range c.Generators {
+		base := entry.Common()
+		m := &member{name: base.Name, config: entry.Generator, required: base.Required, logger: logger.With("generator", base.Name)}
+		m.state.Store(&state{err: catalog.ErrStarting})
+		s.members[i], s.byName[m.name] = m, m
+		store := config.StoreOf(m.config)
+		if creating[store] == nil {
+			creating[store] = new(sync.WaitGroup)
+		}
+		if m.match() == "" {
+			creating[store].Add(1)
+		}
+	}
+	tried := make(chan struct{}, len(s.members))
+	for _, m := range s.members {
+		s.starts.Go(func() {
+			created := creating[config.StoreOf(m.config)]
+			if m.match() != "" {
+				created.Wait() // others may create the table
+			}
+			s.start(ctx, m, c)
+			if m.match() == "" {
+				created.Done()
+			}
+			tried <- struct{}{}
+			s.keepStarting(ctx, m, c)
+		})
+	}
+	if err := s.await(ctx, tried); err != nil {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
+		defer cancel()
+		return nil, errors.Join(err, s.Close(closing))
+	}
+	return s, nil
+}
+
+// await waits until s can serve, or cannot.
+func (s *Set) await(ctx context.Context, tried <-chan struct{}) error {
+	grace := time.After(startGrace)
+	for left := len(s.members); left > 0; {
+		select {
+		case <-tried:
+			left--
+		case <-grace:
+			grace = nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if open, missing, failed := s.started(); grace == nil && (open > 0 && missing == 0 || failed != nil) {
+			return failed
+		}
+	}
+	open, _, failed := s.started()
+	if open > 0 {
+		return failed
+	}
+	return s.join(s.faults())
+}
+
+// started counts the generators that are open, and the required ones that are not.
+// failed names each required generator whose start has failed.
+func (s *Set) started() (open, missing int, failed error) {
+	faults := s.faults()
+	for i, m := range s.members {
+		switch {
+		case faults[i] == nil:
+			open++
+		case !m.required:
+			faults[i] = nil
+		default:
+			if missing++; errors.Is(faults[i], catalog.ErrStarting) {
+				faults[i] = nil
+			}
+		}
+	}
+	return open, missing, s.join(faults)
+}
+
+// faults returns why each member is not open.
+func (s *Set) faults() []error {
+	faults := make([]error, len(s.members))
+	for i, m := range s.members {
+		faults[i] = m.state.Load().err
+	}
+	return faults
+}
+
+// start tries once to open m.
+func (s *Set) start(ctx context.Context, m *member, c *config.Config) {
+	n := new(state)
+	if err := n.open(ctx, c, m.config, m.logger); err != nil {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.release)
+		defer cancel()
+		n = &state{err: errors.Join(err, n.close(closing))}
+	}
+	m.state.Store(n)
+}
+
+// keepStarting tries to open m until it is open or ctx ends.
+func (s *Set) keepStarting(ctx context.Context, m *member, c *config.Config) {
+	pause := backoff.NewExponentialBackOff()
+	pause.MaxInterval = startPause
+	for attempt := 1; ; attempt++ {
+		err := m.state.Load().err
+		switch {
+		case err == nil && attempt > 1:
+			m.logger.Info("the generator has started", "attempts", attempt)
+			return
+		case err == nil, ctx.Err() != nil:
+			return
+		case hopeless(err):
+			m.logger.Error("the generator cannot start: calls to it fail until the server is started again", "error", err)
+			return
+		}
+		next := pause.NextBackOff()
+		m.logger.Error("the generator has not started: calls to it fail", "attempts", attempt, "next", next, "error", err)
+		select {
+		case <-time.After(next):
+			s.start(ctx, m, c)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// hopeless reports whether a start fails again, however often it is tried. Each attempt
+// may use up a worker number.
+func hopeless(err error) bool {
+	return slices.ContainsFunc([]error{uid.ErrConfig, uid.ErrWorkerRange, uid.ErrTimeExhausted, lease.ErrConfig, segment.ErrConfig},
+		func(cause error) bool { return errors.Is(err, cause) })
+}
+
+// match returns the pattern of tags; "" for all other kinds.
+func (m *member) match() string {
+	if tags, ok := m.config.(*config.Tags); ok {
+		return tags.Match
+	}
+	return ""
+}
+
+// clockedMember is a generator under a worker number, whether it is open or not.
+type clockedMember struct {
+	*member
+	layout bits.Layout
+}
+
+func (m clockedMember) Layout() bits.Layout { return m.layout }
+
+func (m clockedMember) Parse(id uid.ID) (bits.Parts, error) {
+	allocator, err := bits.NewAllocator(m.layout)
+	if err != nil {
+		return bits.Parts{}, err
+	}
+	return allocator.Parse(int64(id))
+}
+
+func (m clockedMember) Stats() uid.Stats {
+	if now := m.state.Load(); now.err == nil {
+		return now.clock.Stats()
+	}
+	return uid.Stats{Worker: -1, LeaseError: m.fault(), LayoutEnd: m.layout.End()}
+}
+
+// fault returns why m is not open, nil if it is.
+func (m *member) fault() error {
+	if err := m.state.Load().err; err != nil {
+		return fmt.Errorf("%w: %w", catalog.ErrNotStarted, err)
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package generators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// tags serves the counters of a store whose tags match a pattern.
+type tags struct {
+	*segment.Tags
+	match string
+	most  int // entries that are kept
+	entry func(tag string) *catalog.Entry
+
+	mu      sync.RWMutex
+	entries map[string]*catalog.Entry
+}
+
+func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, logger *slog.Logger) error {
+	counters, err := n.counters(ctx, c.Store(g.Store), g.Table, false, logger)
+	if err != nil {
+		return err
+	}
+	made, err := segment.NewTags(counters.Store, g.Config(logger))
+	if err != nil {
+		return counters.Wrap(err)
+	}
+	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, n.ends...)
+	t := &tags{Tags: made, match: g.Match, most: g.MaxTags, entries: map[string]*catalog.Entry{}}
+	t.entry = func(tag string) *catalog.Entry {
+		base := g.Base
+		base.Name = tag
+		e := newEntry(&base)
+		e.Kind, e.Claimer = "segment", tagged{made, tag}
+		return e
+	}
+	n.tags, n.entry = t, nil
+	n.stats = func() map[string]segment.Stats {
+		all := map[string]segment.Stats{}
+		for _, s := range made.Stats() {
+			all[s.Tag] = s
+		}
+		return all
+	}
+	return nil
+}
+
+// get returns the entry of a tag, and opens the tag if it is closed. It keeps the entry
+// of a tag that was closed as idle: the entry's ids continue to ascend.
+func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
+	t.mu.RLock()
+	e := t.entries[tag]
+	t.mu.RUnlock()
+	if e != nil {
+		return e, nil
+	}
+	if !config.Match(t.match, tag) {
+		return nil, catalog.ErrUnknown
+	}
+	_, err := t.NextN(ctx, tag, nil) // opens the tag, and draws nothing
+	switch {
+	case errors.Is(err, segment.ErrUnknownTag), errors.Is(err, segment.ErrTag):
+		return nil, fmt.Errorf("%w: %w", catalog.ErrUnknown, err)
+	case err != nil:
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.entries[tag]; e != nil {
+		return e, nil
+	}
+	if len(t.entries) >= t.most { // those of tags that were closed; a new entry is a new instance
+		clear(t.entries)
+	}
+	e = t.entry(tag)
+	t.entries[tag] = e
+	return e, nil
+}
+
+// tagged is one of the tags.
+type tagged struct {
+	tags *segment.Tags
+	tag  string
+}
+
+func (t tagged) Claim(ctx context.Context, limit int64) (uid.Run, error) {
+	return t.tags.Claim(ctx, t.tag, limit)
+}

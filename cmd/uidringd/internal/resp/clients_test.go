@@ -1,0 +1,178 @@
+package resp_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/redisclients"
+	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+// serveClients serves a counter to clients that send a token. Connections end when they are
+// idle for a moment, so that clients have to connect again.
+func serveClients(t *testing.T) (port string) {
+	t.Helper()
+	s := serve(t, service.Config{Tokens: []service.Token{token("a-token")}}, resp.Config{Idle: 300 * time.Millisecond})
+	_, port, _ = strings.Cut(s.listener.Addr().String(), ":")
+	return port
+}
+
+// TestClients has clients of other languages draw: by each command, after the server has
+// ended their connections, and without a right.
+func TestClients(t *testing.T) {
+	clients, err := redisclients.Install(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, client := range clients {
+		t.Run(client.Name, func(t *testing.T) {
+			if client.Missing != nil {
+				t.Skip(client.Missing)
+			}
+			t.Parallel()
+			servers := []string{"127.0.0.1:" + serveClients(t)}
+			process := client.Start(t, servers, "a-token", time.Minute)
+			var ids []string
+			draw := func(command string, n int) {
+				t.Helper()
+				drawn, err := process.Draw(command, "orders", n)
+				if err != nil {
+					t.Errorf("%s: %v", command, err)
+				}
+				for _, id := range drawn {
+					ids = append(ids, id.String())
+				}
+			}
+			for range 2 {
+				draw("pipeline", 50)
+				draw("incr", 20)
+				draw("incrby", 10)
+				draw("get", 25)
+				time.Sleep(time.Second) // the server ends the connections meanwhile
+			}
+			distinct(t, ids, 210)
+			for _, command := range []string{"incr", "get", "pipeline", "incrby"} {
+				if ids, err := process.Draw(command, "nosuch", 2); len(ids) > 0 || err == nil || !strings.Contains(err.Error(), `there is no generator "nosuch"`) {
+					t.Errorf("%s of no generator: %v, %v", command, ids, err)
+				}
+			}
+			if ids, err := client.Start(t, servers, "another", time.Minute).Draw("incr", "orders", 1); len(ids) > 0 || err == nil {
+				t.Errorf("with a wrong token: %v, %v", ids, err)
+			}
+		})
+	}
+}
+
+// distinct expects n ids from 1 on, of which none repeats.
+func distinct(t *testing.T, ids []string, n int) {
+	t.Helper()
+	seen := map[int]bool{}
+	for _, text := range ids {
+		id, err := strconv.Atoi(text)
+		if err != nil || seen[id] || id < 1 || id > 2*n {
+			t.Fatalf("id %q, %v, of %d ids", text, err, len(ids))
+		}
+		seen[id] = true
+	}
+	if len(seen) != n {
+		t.Errorf("%d ids, want %d", len(seen), n)
+	}
+}
+
+// TestGoRedis has a pool of go-redis draw, in both versions of the protocol.
+func TestGoRedis(t *testing.T) {
+	for _, version := range []int{2, 3} {
+		client := redis.NewClient(&redis.Options{
+			Addr: "127.0.0.1:" + serveClients(t), Password: "a-token", Protocol: version, PoolSize: 5, ClientName: "test",
+			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		})
+		defer client.Close()
+		var ids []string
+		var mu sync.Mutex
+		add := func(cmd interface{ String() string }, err error, text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Error(cmd, err)
+			}
+			ids = append(ids, text)
+		}
+		for range 2 {
+			var drawing sync.WaitGroup
+			for range 10 {
+				drawing.Go(func() {
+					for range 5 {
+						id := client.Incr(t.Context(), "orders")
+						add(id, id.Err(), fmt.Sprint(id.Val()))
+					}
+					pipeline := client.Pipeline()
+					for range 5 {
+						pipeline.Incr(t.Context(), "orders")
+						pipeline.Get(t.Context(), "orders")
+					}
+					done, err := pipeline.Exec(t.Context())
+					for i, cmd := range done {
+						if i%2 == 0 {
+							add(cmd, err, fmt.Sprint(cmd.(*redis.IntCmd).Val()))
+						} else {
+							add(cmd, err, cmd.(*redis.StringCmd).Val())
+						}
+					}
+				})
+			}
+			drawing.Wait()
+			time.Sleep(time.Second) // the server ends the connections meanwhile
+		}
+		distinct(t, ids, 2*10*15)
+		runs, err := client.Do(t.Context(), "UID.RUNS", "orders", 10).Result()
+		if err != nil || !strings.Contains(fmt.Sprint(runs), "orders-1") {
+			t.Errorf("UID.RUNS in version %d: %v, %v", version, runs, err)
+		}
+	}
+}
+
+// TestRedisPrograms has the programs of Redis itself draw.
+func TestRedisPrograms(t *testing.T) {
+	for _, program := range []string{"redis-cli", "redis-benchmark"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	port := serveClients(t)
+	run := func(stdin, name string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), name, append([]string{"-p", port}, args...)...)
+		cmd.Env, cmd.Stdin = append(os.Environ(), "REDISCLI_AUTH=a-token"), strings.NewReader(stdin)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %q: %v, %s", name, args, err, out)
+		}
+		return string(out)
+	}
+	if got := run("", "redis-cli", "INCR", "orders"); got != "1\n" {
+		t.Errorf("%q", got)
+	}
+	if got := run("INCR orders\nGET orders\nINCRBY orders 10\n", "redis-cli", "-3"); got != "2\n3\n13\n" {
+		t.Errorf("%q", got)
+	}
+	if got := run(strings.Repeat(array("INCR", "orders"), 100), "redis-cli", "--pipe"); !strings.Contains(got, "errors: 0, replies: 100") {
+		t.Errorf("%q", got)
+	}
+	for _, pipelined := range []string{"1", "16"} {
+		got := run("", "redis-benchmark", "-a", "a-token", "-t", "incr", "-c", "32", "-n", "10000", "-P", pipelined, "-q")
+		if !regexp.MustCompile(`INCR: \d+`).MatchString(got) || strings.Contains(got, "rror from server") {
+			t.Errorf("%q", got)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package resp
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+const (
+	readBytes  = 4 << 10  // that a connection reads at once, unless a command is longer
+	flushBytes = 16 << 10 // of answers, from which on they are written
+)
+
+// conn is a connection, for the goroutine that serves it.
+type conn struct {
+	*Server
+	net net.Conn
+	id  int64
+
+	in       []byte // [from:to] is not parsed yet
+	from, to int
+	args     [][]byte
+	until    time.Time // when the rest of a command has to be there; zero between commands
+	reply              // not written yet
+	incr     int       // INCRs of incrOf that were parsed and are not answered
+	incrOf   []byte
+	flushed  int       // bytes
+	broken   error     // of a write
+	quit     bool      // the connection ends after the answers
+	refused  error     // why the commands that have arrived are refused
+	work     bool      // one of these is about ids, and not about the connection
+	began    time.Time // when these arrived
+	now      time.Time // when the last command was answered
+	request  Request   // about the last command
+
+	ids    *service.Service
+	caller service.Caller
+	known  bool   // ids has admitted caller
+	name   string // which the client gave the connection
+	drawn  string // the generator of the last command
+}
+
+func newConn(s *Server, accepted net.Conn) *conn {
+	c := &conn{Server: s, net: accepted, id: s.last.Add(1), in: make([]byte, readBytes), now: time.Now()}
+	c.request.Remote = accepted.RemoteAddr().String()
+	c.version = 2
+	return c
+}
+
+// serve answers commands until the connection ends.
+func (c *conn) serve() {
+	if secure, ok := c.net.(*tls.Conn); ok {
+		_ = c.net.SetDeadline(c.now.Add(c.Read)) // an error shows in the handshake
+		if err := secure.HandshakeContext(c.ctx); err != nil {
+			c.Logger.Debug("redis: a handshake failed", "remote", c.request.Remote, "error", err)
+			return
+		}
+	}
+	for c.fill() && c.answer() {
+	}
+}
+
+// fill waits for bytes. It returns false at the end of the connection.
+func (c *conn) fill() bool {
+	deadline := c.now.Add(c.Idle)
+	if c.from < c.to {
+		c.to, c.from = copy(c.in, c.in[c.from:c.to]), 0
+		if c.until.IsZero() {
+			c.until = time.Now().Add(c.Read)
+		}
+		deadline = c.until
+		if c.to == len(c.in) { // less than MaxBytes, else parse refuses the command
+			c.in = append(c.in, make([]byte, min(len(c.in), c.MaxBytes-len(c.in)))...)
+		}
+	} else {
+		c.from, c.to, c.until = 0, 0, time.Time{}
+		if len(c.in) > readBytes {
+			c.in = make([]byte, readBytes)
+		}
+	}
+	for {
+		_ = c.net.SetReadDeadline(deadline) // an error shows in Read
+		if c.to == 0 && c.stopping.Load() {
+			return false
+		}
+		n, err := c.net.Read(c.in[c.to:])
+		c.to += n
+		switch {
+		case n > 0:
+			return true
+		case err == nil:
+		case errors.Is(err, os.ErrDeadlineExceeded) && c.stopping.Load() && time.Now().Before(deadline): // Shutdown ended the wait
+		default:
+			return false
+		}
+	}
+}
+
+// answer answers the commands that have arrived. It returns false if the connection ends.
+func (c *conn) answer() bool {
+	if c.until.IsZero() {
+		c.Host.State(c.net, http.StateActive)
+	}
+	var fault error
+	for begun := false; c.broken == nil && !c.quit; {
+		var length int
+		c.args, length, fault = parse(c.in[c.from:c.to], c.args[:0], c.MaxBytes)
+		if length == 0 && fault == nil {
+			break // the rest has not arrived
+		}
+		if !begun {
+			begun = true
+			defer c.Host.End(c.net)
+			if !c.begin() {
+				return false
+			}
+		}
+		c.from += length
+		c.until = time.Time{}
+		switch {
+		case fault != nil:
+			c.increment()
+			c.malformed(fault)
+		case c.incr > 0 && isINCR(c.args) && bytes.Equal(c.args[1], c.incrOf):
+			c.incr++
+		case isINCR(c.args):
+			c.increment()
+			c.incr, c.incrOf = 1, c.args[1]
+		case len(c.args) > 0:
+			c.increment()
+			c.do(c.args)
+		}
+		if len(c.text) >= flushBytes {
+			c.flush()
+		}
+	}
+	c.increment()
+	drained := c.work && c.Host.Draining()
+	c.flush()
+	if fault != nil {
+		c.linger()
+	}
+	between := c.from == c.to
+	if between {
+		c.Host.State(c.net, http.StateIdle)
+	}
+	return c.broken == nil && !c.quit && c.refused == nil && !(drained && between)
+}
+
+// begin prepares for commands that have arrived. It returns false if the connection ends
+// at once.
+func (c *conn) begin() bool {
+	c.began = time.Now()
+	_ = c.net.SetWriteDeadline(c.began.Add(c.Write)) // an error shows in a write
+	ids, refused := c.Host.Begin(c.net)
+	if ids != c.ids { // of another config, which can have other tokens
+		c.ids, c.known = ids, false
+	}
+	c.refused, c.work = refused, false
+	e := (*service.Error)(nil)
+	return refused == nil || errors.As(refused, &e)
+}
+
+// flush writes the answers.
+func (c *conn) flush() {
+	if len(c.text) > 0 && c.broken == nil {
+		_, c.broken = c.net.Write(c.text)
+	}
+	c.flushed += len(c.text)
+	if cap(c.text) > 2*flushBytes {
+		c.text = nil
+	}
+	c.text = c.text[:0]
+}
+
+// written returns how many bytes of answers there were.
+func (c *conn) written() int { return c.flushed + len(c.text) }
+
+// lingerTime is how long a client has to read why the connection ends. If bytes of the client
+// are not read when the connection ends, the system discards the answer.
+const lingerTime = 500 * time.Millisecond
+
+func (c *conn) linger() {
+	_ = c.net.SetReadDeadline(time.Now().Add(lingerTime))
+	_, _ = io.CopyN(io.Discard, c.net, 1<<20)
+}
+
+// malformed answers what is no command. The connection ends after the answer.
+func (c *conn) malformed(fault error) {
+	c.quit = true
+	before := c.written()
+	if errors.Is(fault, errHTTP) {
+		text := "This port speaks the Redis protocol. HTTP, gRPC and Connect are at " + c.HTTP + "\n"
+		c.text = fmt.Appendf(c.text, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(text), text)
+	} else {
+		c.fail("ERR " + fault.Error())
+	}
+	c.observe("redis (malformed)", 1, before, service.Invalid("%v", fault))
+}
+
+// observe reports a command whose answer starts at before.
+func (c *conn) observe(route string, count, before int, failed *service.Error) {
+	c.now = time.Now()
+	r := &c.request
+	r.Route, r.Count, r.Version, r.Caller = route, count, c.version, c.caller
+	r.Bytes, r.Took, r.Ended, r.Failed = c.written()-before, c.now.Sub(c.began), c.now, failed
+	c.Host.Observe(r)
+}

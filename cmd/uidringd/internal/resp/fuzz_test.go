@@ -1,0 +1,179 @@
+package resp_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+// script is a client that sends bytes in parts, and keeps the answers.
+type script struct {
+	net.Conn // of no use
+	sends    []byte
+	part     int
+	from     [4]byte // its address
+	got      bytes.Buffer
+	widest   int // greatest buffer that the server read into
+	once     sync.Once
+	closed   chan struct{}
+}
+
+func (s *script) Read(b []byte) (int, error) {
+	s.widest = max(s.widest, len(b))
+	n := copy(b[:min(len(b), s.part)], s.sends)
+	s.sends = s.sends[n:]
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (s *script) Write(b []byte) (int, error)      { return s.got.Write(b) }
+func (s *script) Close() error                     { s.once.Do(func() { close(s.closed) }); return nil }
+func (s *script) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: s.from[:], Port: 1} }
+func (*script) SetReadDeadline(time.Time) error    { return nil }
+func (*script) SetWriteDeadline(t time.Time) error { return nil }
+
+// scripts is a listener of scripts.
+type scripts chan *script
+
+func (s scripts) Accept() (net.Conn, error) {
+	if c := <-s; c != nil {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+func (s scripts) Close() error { close(s); return nil }
+func (scripts) Addr() net.Addr { return nil }
+
+// digits are ids, and lengths of ids.
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// protocolError is one whose text depends on how much arrived at once.
+var protocolError = regexp.MustCompile(`-ERR Protocol error: .*`)
+
+// FuzzCommands sends any bytes, as one part and in small parts. The answers are of the protocol,
+// and the same but for ids. The server reads into no buffer beyond its bound.
+func FuzzCommands(f *testing.F) {
+	for _, command := range []string{
+		"INCR orders", "INCRBY orders 10", "GET ids", "MGET ids orders", "UID.RUNS orders 3", "UID.PARSE ids 117093590311632896", "UID.LIST", "AUTH a", "AUTH default a",
+		"HELLO 3 AUTH default a SETNAME x", "HELLO 2", "PING", "ECHO x", "CLIENT SETINFO LIB-NAME x", "CLIENT ID", "COMMAND DOCS", "COMMAND", "INFO", "SELECT 0", "RESET", "QUIT", "SET a b",
+	} {
+		f.Add([]byte(array("AUTH", "a")+array(strings.Fields(command)...)+array("INCR", "orders")), 7)
+		f.Add([]byte("AUTH a\n"+command+"\r\n"+command+"\n"), 2)
+	}
+	f.Add([]byte("*1\r\n$9223372036854775807\r\n"), 1)
+	f.Add([]byte("*3\r\n$4\r\nMGET\r\n$0\r\n\r\n*"), 3)
+	f.Add([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), 5)
+	const most = 9000 // more than the 8 KiB of io.Discard
+	s := serve(f, service.Config{Wait: time.Minute, Tokens: []service.Token{token("a")}}, resp.Config{MaxBytes: most})
+	clients := make(scripts)
+	go s.Serve(clients)
+	f.Cleanup(func() { clients.Close() })
+	var connections uint32
+	f.Fuzz(func(t *testing.T, sends []byte, part int) {
+		for _, name := range []string{"panics", "rare", "hangs"} { // their answers take long, or are not the same twice
+			if bytes.Contains(sends, []byte(name)) {
+				return
+			}
+		}
+		if part < 1 {
+			return
+		}
+		var answers [2]string
+		for i, part := range []int{len(sends) + 1, part} {
+			c := &script{sends: sends, part: part, closed: make(chan struct{})}
+			connections++ // wrong tokens are counted by address
+			binary.BigEndian.PutUint32(c.from[:], connections)
+			clients <- c
+			<-c.closed
+			if c.widest > most {
+				t.Fatalf("a buffer of %d bytes", c.widest)
+			}
+			s.mu.Lock()
+			s.requests = nil
+			s.mu.Unlock()
+			text := c.got.String()
+			if before, http, found := strings.Cut(text, "HTTP/1.1 400 Bad Request\r\n"); found && strings.HasSuffix(http, "8080/\n") {
+				text = before
+			}
+			check(t, text)
+			answers[i] = digits.ReplaceAllString(protocolError.ReplaceAllString(c.got.String(), "-"), "N")
+		}
+		if answers[0] != answers[1] {
+			t.Fatalf("%q gets %q at once, and %q in parts of %d bytes", sends, answers[0], answers[1], part)
+		}
+	})
+}
+
+// check reads answers.
+func check(t *testing.T, text string) {
+	t.Helper()
+	in := bufio.NewReader(strings.NewReader(text))
+	for {
+		if _, err := in.Peek(1); errors.Is(err, io.EOF) {
+			return
+		}
+		if err := readAnswer(in, 0); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+	}
+}
+
+// readAnswer reads an answer as strictly as no client does.
+func readAnswer(in *bufio.Reader, depth int) error {
+	line, err := in.ReadString('\n')
+	if err != nil || len(line) < 3 || line[len(line)-2] != '\r' || strings.Contains(line[:len(line)-2], "\r") || depth > 5 {
+		return errors.New("a line that is none: " + strconv.Quote(line))
+	}
+	rest := line[1 : len(line)-2]
+	n, bad := strconv.ParseInt(rest, 10, 64)
+	switch line[0] {
+	case '+', '-':
+		return nil
+	case '_':
+		if rest != "" {
+			return errors.New("a null with text")
+		}
+		return nil
+	case ':':
+		return bad
+	case '$':
+		if bad != nil || n < -1 {
+			return errors.New("a length that is none: " + line)
+		}
+		if n >= 0 {
+			text := make([]byte, n+2)
+			if _, err := io.ReadFull(in, text); err != nil || string(text[n:]) != "\r\n" {
+				return errors.New("a string of another length")
+			}
+		}
+		return nil
+	case '*', '%':
+		if bad != nil || n < 0 {
+			return errors.New("a count that is none: " + line)
+		}
+		if line[0] == '%' {
+			n *= 2
+		}
+		for range n {
+			if err := readAnswer(in, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return errors.New("an unknown type: " + line)
+}

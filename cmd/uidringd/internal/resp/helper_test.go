@@ -1,0 +1,258 @@
+package resp_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// entries is a catalog of what is in it, and of names that fail.
+type entries struct {
+	all  map[string]*catalog.Entry
+	gets atomic.Int64
+}
+
+func (*entries) Source(string) (i, n int) { return 0, 1 }
+
+// secret is in the text of an error, as an address with a password is in a driver's.
+const secret = "hunter2"
+
+func (e *entries) Get(ctx context.Context, name string) (*catalog.Entry, error) {
+	e.gets.Add(1)
+	switch name {
+	case "unavailable":
+		return nil, errors.New("dial postgres://app:" + secret + "@db: refused")
+	case "spent":
+		return nil, segment.ErrUsedUp
+	case "panics":
+		panic("a bug")
+	case "hangs":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if entry := e.all[name]; entry != nil {
+		return entry, nil
+	}
+	return nil, catalog.ErrUnknown
+}
+
+// newEntries returns a counter from 1, a counter whose ranges have ten ids each and gaps between
+// them, and a clocked generator with few ids a second for one caller.
+func newEntries(t testing.TB) *entries {
+	t.Helper()
+	layout := bits.Default()
+	e := &entries{all: map[string]*catalog.Entry{}}
+	add := func(name, kind string, layout *bits.Layout, gen uid.Generator, err error) *catalog.Entry {
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { gen.Close() })
+		e.all[name] = &catalog.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
+		return e.all[name]
+	}
+	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})
+	add("ids", "cached", &layout, cached, err)
+	rare, err := uid.NewCached(t.Context(), uid.StaticWorker(38), uid.CachedConfig{Layout: layout})
+	entry := add("rare", "cached", &layout, rare, err)
+	entry.Rate, entry.Burst, entry.MaxIDs = 1e-9, 10, 5
+	orders, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 1_000_000})
+	add("orders", "segment", nil, orders, err)
+	e.all["counter:__rand_int__"] = e.all["orders"] // as redis-benchmark has it
+	return e
+}
+
+// host is a process with the server.
+type host struct {
+	service  atomic.Pointer[service.Service]
+	refused  error // of Begin
+	fault    error // of Ready
+	draining atomic.Bool
+	running  atomic.Int64
+	active   atomic.Int64 // connections
+
+	mu       sync.Mutex
+	requests []resp.Request
+}
+
+func (h *host) Begin(net.Conn) (*service.Service, error) {
+	h.running.Add(1)
+	return h.service.Load(), h.refused
+}
+func (h *host) End(net.Conn) { h.running.Add(-1) }
+func (h *host) Observe(r *resp.Request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.requests = append(h.requests, *r)
+}
+func (h *host) State(_ net.Conn, state http.ConnState) {
+	h.active.Add(map[http.ConnState]int64{http.StateActive: 1, http.StateIdle: -1}[state])
+}
+func (h *host) Draining() bool { return h.draining.Load() }
+func (h *host) Ready() error   { return h.fault }
+func (*host) Generators() []resp.Generator {
+	return []resp.Generator{
+		{Name: "ids", Kind: "cached", Layout: "28/22/13", MaxIDs: 10},
+		{Name: "all", Kind: "tags", Match: "order-*", MaxIDs: 20, Fault: "it is closed"},
+		{Name: "orders", Kind: "segment", MaxIDs: 30},
+	}
+}
+
+// server is one under test.
+type server struct {
+	*resp.Server
+	*host
+	*entries
+	listener net.Listener
+	log      *strings.Builder
+}
+
+func newService(t testing.TB, e *entries, c service.Config) *service.Service {
+	t.Helper()
+	c.Logger = slog.New(slog.DiscardHandler)
+	s := service.New(e, c)
+	return s
+}
+
+// serve serves until the test ends. Fields of c that are zero get defaults.
+func serve(t testing.TB, admit service.Config, c resp.Config) *server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, listener, admit, c)
+}
+
+// serveOn is serve with a listener of the test's.
+func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.Config) *server {
+	t.Helper()
+	s := &server{listener: listener, host: new(host), entries: newEntries(t), log: new(strings.Builder)}
+	s.service.Store(newService(t, s.entries, admit))
+	c.Host, c.Logger, c.HTTP = s.host, slog.New(slog.NewTextHandler(s.log, nil)), "http://127.0.0.1:8080/"
+	for d, otherwise := range map[*time.Duration]time.Duration{&c.Read: time.Hour, &c.Write: time.Hour, &c.Idle: time.Hour} {
+		if *d == 0 {
+			*d = otherwise
+		}
+	}
+	if c.MaxBytes == 0 {
+		c.MaxBytes = 16 << 10
+	}
+	s.Server = resp.New(c)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(s.listener) }()
+	t.Cleanup(func() {
+		s.listener.Close()
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = s.Shutdown(over)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// pipes is a listener of connections in memory, for virtual time.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	conn, open := <-p
+	if !open {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+
+func (p pipes) Close() error {
+	close(p)
+	return nil
+}
+
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "unix"} }
+
+// client is a connection that knows nothing of the protocol.
+type client struct {
+	t testing.TB
+	net.Conn
+	*bufio.Reader
+}
+
+func (s *server) dial(t testing.TB) *client {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &client{t, conn, bufio.NewReader(conn)}
+}
+
+func (c *client) Read(b []byte) (int, error) { return c.Reader.Read(b) }
+
+func (c *client) send(text string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.Conn, text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// expect reads an answer of that text.
+func (c *client) expect(want string) {
+	c.t.Helper()
+	got := make([]byte, len(want))
+	n, err := io.ReadFull(c, got)
+	if err != nil || string(got) != want {
+		more, _ := c.Peek(c.Buffered())
+		c.t.Fatalf("the answer is %q, %v; want %q", string(got[:n])+string(more), err, want)
+	}
+}
+
+// ends expects that the server ends the connection.
+func (c *client) ends() {
+	c.t.Helper()
+	if rest, err := io.ReadAll(c); err != nil || len(rest) > 0 {
+		c.t.Fatalf("%q, %v; want the end of the connection", rest, err)
+	}
+}
+
+// array writes a command as clients do.
+func array(words ...string) string {
+	text := "*" + itoa(len(words)) + "\r\n"
+	for _, word := range words {
+		text += "$" + itoa(len(word)) + "\r\n" + word + "\r\n"
+	}
+	return text
+}
+
+// token returns a token that has its name as its text.
+func token(name string, may ...string) service.Token {
+	t := service.Token{Name: name, Hash: sha256.Sum256([]byte(name))}
+	if may != nil {
+		t.May = func(generator string) bool {
+			return strings.Contains(" "+strings.Join(may, " ")+" ", " "+generator+" ")
+		}
+	}
+	return t
+}

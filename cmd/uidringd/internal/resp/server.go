@@ -1,0 +1,180 @@
+package resp
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+// Config is what a [Server] serves, and how.
+type Config struct {
+	Host   Host
+	Logger *slog.Logger
+	TLS    *tls.Config // nil is no TLS
+	HTTP   string      // where HTTP is served, for clients that send HTTP here
+
+	MaxBytes int           // of a command
+	Read     time.Duration // for the rest of a command that has begun
+	Write    time.Duration // for the answers to commands that arrived together
+	Idle     time.Duration // between commands
+}
+
+// Host is the process that a [Server] is a part of. Its methods are called from any number of
+// goroutines.
+type Host interface {
+	// Begin is called when commands have arrived, and End when they are answered. Begin
+	// returns what answers them. An [*service.Error] of Begin refuses all but PING, and
+	// ends the connection. Any other error ends it without an answer.
+	Begin(net.Conn) (*service.Service, error)
+	End(net.Conn)
+
+	// Observe learns of each command, or of several equal ones. It does not keep r.
+	Observe(r *Request)
+
+	// State learns when a connection becomes active or idle.
+	State(net.Conn, http.ConnState)
+
+	// Draining reports whether connections end after the next answer with ids. The commands by
+	// which clients begin a connection do not end it.
+	Draining() bool
+
+	// Ready returns why the server should get no requests, nil if it should.
+	Ready() error
+
+	// Generators returns the generators of the config.
+	Generators() []Generator
+}
+
+// Generator is what UID.LIST says about a generator.
+type Generator struct {
+	Name   string
+	Kind   string
+	Match  string // the pattern of tags; "" for all other kinds
+	Layout string // "" for counters
+	MaxIDs int
+	Fault  string // why it is not ready; "" if it is
+}
+
+// Request is a command that was answered.
+type Request struct {
+	Route   string // such as redis INCR; redis (unknown) if there is no such command
+	Count   int    // of equal commands that were answered together
+	Version int    // of the protocol
+	Remote  string
+	Caller  service.Caller
+	Bytes   int // of the answers
+	Took    time.Duration
+	Ended   time.Time
+	Failed  *service.Error // nil without a failure
+}
+
+// Server serves connections. Make one with [New].
+type Server struct {
+	Config
+	ctx  context.Context // of draws
+	cut  context.CancelFunc
+	last atomic.Int64 // the greatest id of a connection
+
+	stopping atomic.Bool // written by Shutdown; read by connections
+	serving  sync.WaitGroup
+	mu       sync.Mutex
+	conns    map[*conn]struct{}
+}
+
+// New returns a server. Call [Server.Shutdown] at the end.
+func New(c Config) *Server {
+	s := &Server{Config: c, conns: map[*conn]struct{}{}}
+	s.ctx, s.cut = context.WithCancel(context.Background())
+	return s
+}
+
+// Serve serves the connections of a listener until the listener is closed.
+func (s *Server) Serve(l net.Listener) error {
+	const leastPause, longestPause = 5 * time.Millisecond, time.Second
+	pause := leastPause
+	for {
+		accepted, err := l.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return nil
+		case err != nil: // no file is left, for example
+			s.Logger.Error("redis: no connection is accepted now", "next", pause, "error", err)
+			select {
+			case <-time.After(pause):
+			case <-s.ctx.Done():
+				return err
+			}
+			pause = min(2*pause, longestPause)
+			continue
+		}
+		pause = leastPause
+		if s.TLS != nil {
+			accepted = tls.Server(accepted, s.TLS)
+		}
+		c := newConn(s, accepted)
+		if !s.enter(c) {
+			_ = accepted.Close() // the server is stopping
+		}
+	}
+}
+
+// enter serves a connection, unless the server is stopping.
+func (s *Server) enter(c *conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopping.Load() {
+		return false
+	}
+	s.conns[c] = struct{}{}
+	s.serving.Go(func() {
+		defer s.leave(c)
+		c.serve()
+	})
+	return true
+}
+
+// leave ends a connection. A command that panics ends its own connection alone.
+func (s *Server) leave(c *conn) {
+	if fault := recover(); fault != nil {
+		s.Logger.Error("redis: a command panicked", "remote", c.request.Remote, "panic", fault, "stack", string(debug.Stack()))
+	}
+	_ = c.net.Close() // its client is gone, or has all answers
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.conns, c)
+}
+
+// Shutdown ends idle connections at once, and all others when the commands that have arrived
+// are answered. After ctx it cuts them off, and returns an error. Close the listeners first.
+func (s *Server) Shutdown(ctx context.Context) (err error) {
+	s.mu.Lock()
+	s.stopping.Store(true)
+	for c := range s.conns {
+		_ = c.net.SetReadDeadline(time.Unix(1, 0)) // ends the wait for a command
+	}
+	s.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { s.serving.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	s.cut()
+	s.mu.Lock()
+	for c := range s.conns {
+		_ = c.net.Close()
+	}
+	s.mu.Unlock()
+	<-ended
+	return err
+}

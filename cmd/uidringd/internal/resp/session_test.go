@@ -1,0 +1,221 @@
+package resp_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/servertest"
+)
+
+// TestTokens shows who may do what, with each way to authenticate.
+func TestTokens(t *testing.T) {
+	s := serve(t, service.Config{Tokens: []service.Token{token("some", "orders", "order-*"), token("all")}}, resp.Config{})
+	const (
+		missing = "-NOAUTH Authentication required.\r\n"
+		wrong   = "-WRONGPASS invalid username-password pair or user is disabled.\r\n"
+	)
+	c := s.dial(t)
+	for _, command := range []string{"INCR orders", "GET orders", "SET a b", "UID.LIST", "INFO", "COMMAND", "CLIENT ID", "ECHO a", "SELECT 0", "HELLO 3"} {
+		c.send(array(strings.Fields(command)...))
+		c.expect(missing)
+	}
+	for _, test := range []struct{ command, answer string }{
+		{"PING", "+PONG\r\n"},
+		{"AUTH other", wrong},
+		{"AUTH all some", wrong},
+		{"HELLO 3 AUTH default other", wrong},
+		{"INCR orders", missing},
+		{"AUTH some", "+OK\r\n"},
+		{"INCR orders", ":1\r\n"},
+		{"AUTH other", wrong},
+		{"INCR orders", ":2\r\n"},
+		{"INCR ids", "-NOPERM the token is not for generator \"ids\"\r\n"},
+		{"UID.PARSE ids 5", "-NOPERM the token is not for generator \"ids\"\r\n"},
+		{"UID.LIST", "*2\r\n*10\r\n$4\r\nname\r\n$3\r\nall\r\n$4\r\nkind\r\n$4\r\ntags\r\n$5\r\nmatch\r\n$7\r\norder-*\r\n$5\r\nfault\r\n$12\r\nit is closed\r\n$3\r\nids\r\n:20\r\n" +
+			"*6\r\n$4\r\nname\r\n$6\r\norders\r\n$4\r\nkind\r\n$7\r\nsegment\r\n$3\r\nids\r\n:30\r\n"},
+		{"RESET", "+RESET\r\n"},
+		{"INCR orders", missing},
+		{"AUTH some some", "+OK\r\n"},
+		{"INCR orders", ":3\r\n"},
+		{"AUTH default all", "+OK\r\n"},
+		{"INCR nosuch", "-ERR there is no generator \"nosuch\"\r\n"},
+	} {
+		c.send(array(strings.Fields(test.command)...))
+		c.expect(test.answer)
+	}
+	c = s.dial(t)
+	c.send(array("HELLO", "2", "AUTH", "default", "some", "SETNAME", "me") + array("INCR", "orders"))
+	c.expect("*14\r\n")
+	if text, _ := c.ReadString(':'); text == "" {
+		t.Fatal("no answer")
+	}
+	for _, r := range s.requests {
+		if strings.Contains(r.Route+r.Remote, "some") {
+			t.Errorf("%+v has a token", r)
+		}
+	}
+}
+
+// TestGuessing has an address send wrong tokens. Then no right token of it is admitted, except
+// on a connection, and for a token, that were before.
+func TestGuessing(t *testing.T) {
+	s := serve(t, service.Config{Tokens: []service.Token{token("a"), token("b")}}, resp.Config{})
+	before := s.dial(t)
+	before.send(array("AUTH", "a"))
+	before.expect("+OK\r\n")
+	guesser := s.dial(t)
+	guesser.send(strings.Repeat(array("AUTH", "x"), 60))
+	for refused := 0; ; refused++ {
+		line, err := guesser.ReadString('\n')
+		if err != nil || refused > 50 && !strings.HasPrefix(line, "-TRYAGAIN more than 5 wrong tokens a second") {
+			t.Fatalf("answer %d is %q, %v", refused, line, err)
+		}
+		if strings.HasPrefix(line, "-TRYAGAIN") {
+			break
+		}
+	}
+	late := s.dial(t)
+	late.send(array("AUTH", "b"))
+	if line, _ := late.ReadString('\n'); !strings.HasPrefix(line, "-TRYAGAIN") {
+		t.Errorf("a token that may be guessed gets %q", line)
+	}
+	late.send(array("AUTH", "a") + array("INCR", "orders"))
+	late.expect("+OK\r\n:1\r\n")
+	before.send(array("INCR", "orders"))
+	before.expect(":2\r\n")
+}
+
+// TestReload has another config come into force. Connections stay authenticated while their
+// token is in it.
+func TestReload(t *testing.T) {
+	s := serve(t, service.Config{Tokens: []service.Token{token("a"), token("b")}}, resp.Config{})
+	a, b, nobody := s.dial(t), s.dial(t), s.dial(t)
+	a.send(array("AUTH", "a"))
+	a.expect("+OK\r\n")
+	b.send(array("AUTH", "b"))
+	b.expect("+OK\r\n")
+	s.service.Store(newService(t, s.entries, service.Config{Tokens: []service.Token{token("b"), token("c")}}))
+	a.send(array("INCR", "orders"))
+	a.expect("-NOAUTH Authentication required.\r\n")
+	b.send(array("INCR", "orders"))
+	b.expect(":1\r\n")
+	s.service.Store(newService(t, s.entries, service.Config{}))
+	nobody.send(array("INCR", "orders"))
+	nobody.expect(":2\r\n")
+}
+
+// TestReady shows that PING says whether the server should get requests, and INFO too. Other
+// commands are answered.
+func TestReady(t *testing.T) {
+	s := serve(t, service.Config{}, resp.Config{})
+	s.fault = errors.New("generator \"ids\" is required")
+	c := s.dial(t)
+	c.send(array("PING") + array("INCR", "orders") + array("INFO", "persistence"))
+	c.expect("-LOADING generator \"ids\" is required\r\n:1\r\n$26\r\n# Persistence\r\nloading:1\r\n\r\n")
+}
+
+// TestBusy shows what a host that refuses commands causes.
+func TestBusy(t *testing.T) {
+	s := serve(t, service.Config{}, resp.Config{})
+	s.refused = &service.Error{Kind: service.Unavailable, Detail: "too many"}
+	c := s.dial(t)
+	c.send(array("PING") + array("INCR", "orders") + array("INCR", "orders") + array("GET", "orders"))
+	c.expect("+PONG\r\n")
+	c.expect(strings.Repeat("-TRYAGAIN too many\r\n", 3))
+	c.ends()
+	s.refused = errors.New("far too many")
+	c = s.dial(t)
+	c.send(array("PING"))
+	c.ends()
+	if n := s.gets.Load(); n > 0 {
+		t.Errorf("%d draws", n)
+	}
+}
+
+// TestShutdown shows that idle connections end at once, and others after their answers.
+func TestShutdown(t *testing.T) {
+	s := serve(t, service.Config{Wait: 300 * time.Millisecond}, resp.Config{})
+	idle, busy, half := s.dial(t), s.dial(t), s.dial(t)
+	idle.send(array("INCR", "orders"))
+	idle.expect(":1\r\n")
+	half.send(array("INCR", "orders") + "*2\r\n$4\r\nINC")
+	half.expect(":2\r\n")
+	busy.send(array("GET", "hangs"))
+	for s.gets.Load() < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	s.listener.Close()
+	ended := make(chan error)
+	go func() { ended <- s.Shutdown(context.Background()) }()
+	idle.ends()
+	half.send("R\r\n$6\r\norders\r\n")
+	half.expect(":3\r\n")
+	half.ends()
+	busy.expect("-TRYAGAIN generator \"hangs\" had not enough ids within 300ms\r\n")
+	busy.ends()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if s.running.Load() != 0 || s.active.Load() != 0 {
+		t.Errorf("%d requests and %d connections are active", s.running.Load(), s.active.Load())
+	}
+}
+
+// TestCut has commands outlast the time to drain.
+func TestCut(t *testing.T) {
+	s := serve(t, service.Config{Wait: time.Hour}, resp.Config{})
+	hanging, half := s.dial(t), s.dial(t)
+	hanging.send(array("GET", "hangs"))
+	half.send("*2\r\n")
+	for s.gets.Load() < 1 || s.active.Load() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	s.listener.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := s.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Shutdown returns %v", err)
+	}
+}
+
+// TestDraining shows that a connection ends after its answers once the server is to stop.
+func TestDraining(t *testing.T) {
+	s := serve(t, service.Config{}, resp.Config{})
+	c := s.dial(t)
+	c.send(array("INCR", "orders"))
+	c.expect(":1\r\n")
+	s.draining.Store(true)
+	c.send(array("CLIENT", "SETNAME", "me"))
+	c.expect("+OK\r\n")
+	c.send(array("PING"))
+	c.expect("+PONG\r\n")
+	c.send(array("INCR", "orders") + array("INCR", "orders"))
+	c.expect(":2\r\n:3\r\n")
+	c.ends()
+}
+
+// TestPanic shows that a command that panics ends its own connection alone.
+func TestPanic(t *testing.T) {
+	s := serve(t, service.Config{}, resp.Config{})
+	c, other := s.dial(t), s.dial(t)
+	c.send(array("GET", "panics"))
+	c.ends()
+	other.send(array("INCR", "orders"))
+	other.expect(":1\r\n")
+	servertest.Eventually(t, "no request is under way", func() bool { return s.running.Load() == 0 })
+}
+
+// TestNoSecret shows that no answer has the text of a driver.
+func TestNoSecret(t *testing.T) {
+	c := serve(t, service.Config{}, resp.Config{}).dial(t)
+	c.send(array("GET", "unavailable") + array("QUIT"))
+	text, _ := c.ReadString('\n')
+	if strings.Contains(text, secret) || !strings.HasPrefix(text, "-TRYAGAIN ") {
+		t.Errorf("%q", text)
+	}
+}

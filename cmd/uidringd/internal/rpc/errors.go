@@ -1,0 +1,42 @@
+package rpc
+
+import (
+	"errors"
+	"net/http"
+
+	"connectrpc.com/connect"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+// codes has a code for each kind of failure that a call can meet.
+var codes = map[service.Kind]connect.Code{
+	service.BadRequest:      connect.CodeInvalidArgument,
+	service.Unauthorized:    connect.CodeUnauthenticated,
+	service.Forbidden:       connect.CodePermissionDenied,
+	service.Unknown:         connect.CodeNotFound,
+	service.TooManyRequests: connect.CodeResourceExhausted,
+	service.Exhausted:       connect.CodeFailedPrecondition,
+	service.Unavailable:     connect.CodeUnavailable,
+}
+
+// translate returns what a client gets for an error of package service. If w is a
+// [service.Observer], it learns of the failure.
+func translate(w http.ResponseWriter, err error) *connect.Error {
+	failure := (*service.Error)(nil)
+	if !errors.As(err, &failure) || codes[failure.Kind] == 0 {
+		failure = &service.Error{Kind: service.Exhausted, Detail: "internal error"}
+	}
+	if o, ok := w.(service.Observer); ok {
+		o.Failed(failure)
+	}
+	e := connect.NewError(codes[failure.Kind], failure)
+	if failure.Retry > 0 {
+		if detail, err := connect.NewErrorDetail(&errdetails.RetryInfo{RetryDelay: durationpb.New(failure.Retry)}); err == nil {
+			e.AddDetail(detail)
+		}
+	}
+	return e
+}

@@ -1,0 +1,190 @@
+package rpc_test
+
+import (
+	"context"
+	"io"
+	"slices"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+// ask sends one request of server reflection.
+func ask(t *testing.T, stream grpc_reflection_v1.ServerReflection_ServerReflectionInfoClient, r *grpc_reflection_v1.ServerReflectionRequest) *grpc_reflection_v1.ServerReflectionResponse {
+	t.Helper()
+	if err := stream.Send(r); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := stream.Recv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// reflected returns the id service as the server describes it.
+func reflected(t *testing.T, conn *grpc.ClientConn) protoreflect.ServiceDescriptor {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := ask(t, stream, &grpc_reflection_v1.ServerReflectionRequest{
+		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
+	})
+	var names []string
+	for _, service := range list.GetListServicesResponse().GetService() {
+		names = append(names, service.Name)
+	}
+	for _, want := range []string{"uidring.v1.IdService", "grpc.health.v1.Health"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("the services are %q, want %q among them", names, want)
+		}
+	}
+	answer := ask(t, stream, &grpc_reflection_v1.ServerReflectionRequest{
+		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: "uidring.v1.IdService"},
+	})
+	set := new(descriptorpb.FileDescriptorSet)
+	for _, text := range answer.GetFileDescriptorResponse().GetFileDescriptorProto() {
+		file := new(descriptorpb.FileDescriptorProto)
+		if err := proto.Unmarshal(text, file); err != nil {
+			t.Fatal(err)
+		}
+		set.File = append(set.File, file)
+	}
+	files, err := protodesc.NewFiles(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := files.FindDescriptorByName("uidring.v1.IdService")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.(protoreflect.ServiceDescriptor)
+}
+
+// A client that knows the service from reflection alone calls every method.
+func TestGenericClient(t *testing.T) {
+	conn := dial(t, serve(t, service.Config{}))
+	methods := reflected(t, conn).Methods()
+	call := func(method, request string) protoreflect.Message {
+		t.Helper()
+		m := methods.ByName(protoreflect.Name(method))
+		if m == nil {
+			t.Fatalf("the service has no %s", method)
+		}
+		in, out := dynamicpb.NewMessage(m.Input()), dynamicpb.NewMessage(m.Output())
+		if err := protojson.Unmarshal([]byte(request), in); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Invoke(t.Context(), "/uidring.v1.IdService/"+method, in, out); err != nil {
+			t.Fatalf("%s %s: %v", method, request, err)
+		}
+		return out
+	}
+	field := func(m protoreflect.Message, name string) protoreflect.Value {
+		return m.Get(m.Descriptor().Fields().ByName(protoreflect.Name(name)))
+	}
+
+	var last int64
+	for request, want := range map[string]int{`{"name":"ids"}`: 1, `{"name":"ids","n":1}`: 1, `{"name":"ids","n":10000}`: 10_000} {
+		ids := field(call("Next", request), "ids").List()
+		if ids.Len() != want {
+			t.Errorf("Next %s returned %d ids, want %d", request, ids.Len(), want)
+		}
+		for i := range ids.Len() {
+			if id := ids.Get(i).Int(); id <= last {
+				t.Fatalf("Next %s returned %d after %d", request, id, last)
+			}
+			last = ids.Get(i).Int()
+		}
+	}
+	for number := range 3 {
+		answer := call("Runs", `{"name":"orders","n":5000}`)
+		run := field(answer, "runs").List().Get(0).Message()
+		if got := field(answer, "number").Uint(); got != uint64(number)+1 || field(answer, "instance").String() != "orders-1" {
+			t.Errorf("Runs returned %v, want number %d of orders-1", answer, number+1)
+		}
+		if first, count := field(run, "first").Int(), field(run, "count").Int(); first != int64(number)*5000+1 || count != 5000 {
+			t.Errorf("Runs returned %v, want 5000 ids from %d", answer, number*5000+1)
+		}
+	}
+	if worker := field(call("Parse", `{"name":"ids","id":"`+idText(last)+`"}`), "worker"); worker.Int() != 37 {
+		t.Errorf("Parse(%d) returned worker %v, want 37", last, worker)
+	}
+	if answer := call("Parse", `{"name":"orders","id":"7"}`); answer.Has(answer.Descriptor().Fields().ByName("worker")) {
+		t.Errorf("Parse of a counter's id returned %v, want nothing", answer)
+	}
+}
+
+func TestHealth(t *testing.T) {
+	server := serve(t, service.Config{Tokens: []service.Token{{Name: "a", Hash: hash("a")}}})
+	client := grpc_health_v1.NewHealthClient(dial(t, server))
+	check := func(name string, want grpc_health_v1.HealthCheckResponse_ServingStatus) {
+		t.Helper()
+		answer, err := client.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: name})
+		if err != nil || answer.Status != want {
+			t.Errorf("health of %q is %v, %v; want %v", name, answer, err, want)
+		}
+	}
+	for _, name := range []string{"", "uidring.v1.IdService"} {
+		server.ready.Store(true)
+		check(name, grpc_health_v1.HealthCheckResponse_SERVING)
+		server.ready.Store(false)
+		check(name, grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+	}
+	check("ids", grpc_health_v1.HealthCheckResponse_SERVING)
+	_, err := client.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: "nosuch"})
+	if status.Code(err) != codes.NotFound {
+		t.Errorf("health of an unknown service is %v, want NotFound", err)
+	}
+}
+
+// Watch sends a status, and each change. It ends with the server.
+func TestWatch(t *testing.T) {
+	server := serve(t, service.Config{})
+	client := grpc_health_v1.NewHealthClient(dial(t, server))
+	watch := func(name string) func(grpc_health_v1.HealthCheckResponse_ServingStatus) {
+		stream, err := client.Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(want grpc_health_v1.HealthCheckResponse_ServingStatus) {
+			t.Helper()
+			answer, err := stream.Recv()
+			if want == grpc_health_v1.HealthCheckResponse_UNKNOWN {
+				if err != io.EOF {
+					t.Errorf("%q: %v, %v; want the end", name, answer, err)
+				}
+			} else if err != nil || answer.Status != want {
+				t.Errorf("%q is %v, %v; want %v", name, answer, err, want)
+			}
+		}
+	}
+	all, ids, nosuch := watch(""), watch("ids"), watch("nosuch")
+	all(grpc_health_v1.HealthCheckResponse_SERVING)
+	ids(grpc_health_v1.HealthCheckResponse_SERVING)
+	nosuch(grpc_health_v1.HealthCheckResponse_SERVICE_UNKNOWN)
+	server.ready.Store(false)
+	all(grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+	server.ready.Store(true)
+	all(grpc_health_v1.HealthCheckResponse_SERVING)
+	close(server.stopped)
+	for _, next := range []func(grpc_health_v1.HealthCheckResponse_ServingStatus){all, ids, nosuch} {
+		next(grpc_health_v1.HealthCheckResponse_UNKNOWN)
+	}
+}

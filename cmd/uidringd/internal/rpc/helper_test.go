@@ -1,0 +1,119 @@
+package rpc_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidringd/internal/api"
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/internal/rpc"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// entries is a catalog of what is in it.
+type entries map[string]*catalog.Entry
+
+func (e entries) Get(_ context.Context, name string) (*catalog.Entry, error) {
+	if entry := e[name]; entry != nil {
+		return entry, nil
+	}
+	return nil, catalog.ErrUnknown
+}
+
+func (entries) Source(string) (i, n int) { return 0, 1 }
+
+// broken is a generator that fails.
+type broken struct {
+	err error
+}
+
+func (b broken) Claim(context.Context, int64) (uid.Run, error) { return uid.Run{}, b.err }
+
+// newEntries returns a clocked generator, a counter, and two that fail.
+func newEntries(t testing.TB) entries {
+	t.Helper()
+	layout := bits.Default()
+	clocked, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { clocked.Close() })
+	counter, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 100_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { counter.Close() })
+	return entries{
+		"ids":         {Name: "ids", Claimer: clocked, Layout: &layout, MaxIDs: 10_000, Instance: "ids-1"},
+		"orders":      {Name: "orders", Claimer: counter, Instance: "orders-1"},
+		"unavailable": {Name: "unavailable", Claimer: broken{err: context.DeadlineExceeded}, Layout: &layout, MaxIDs: 10},
+		"ended":       {Name: "ended", Claimer: broken{err: uid.ErrTimeExhausted}, Layout: &layout, MaxIDs: 10},
+	}
+}
+
+// testServer is one that serves HTTP/1.1 and HTTP/2 without TLS on one port.
+type testServer struct {
+	*httptest.Server
+	ready   atomic.Bool   // of the server; the generator "ids" is always ready
+	stopped chan struct{} // ends streams of the health service
+	failed  atomic.Int64  // the status of the last failure that the observer was told
+}
+
+func (s *testServer) health(generator string) (serving, known bool) {
+	return generator == "ids" || s.ready.Load(), generator == "ids" || generator == ""
+}
+
+// observer is the writer of a server that observes failures.
+type observer struct {
+	http.ResponseWriter
+	server *testServer
+}
+
+func (o observer) Admitted(service.Caller) {}
+
+func (o observer) Failed(e *service.Error) { o.server.failed.Store(int64(e.Kind)) }
+
+func (o observer) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flush() }
+
+func serve(t *testing.T, config service.Config) *testServer {
+	t.Helper()
+	config.Logger = slog.New(slog.DiscardHandler)
+	s := service.New(newEntries(t), config)
+	server := &testServer{stopped: make(chan struct{})}
+	server.ready.Store(true)
+	handler := api.New(s, rpc.New(s, server.health, server.stopped))
+	server.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(observer{w, server}, r)
+	}))
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
+	t.Cleanup(server.Close)
+	return server
+}
+
+// dial returns a connection of the other implementation of gRPC in Go.
+func dial(t *testing.T, server *testServer) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(server.Listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}

@@ -1,0 +1,53 @@
+package rpc_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+// A client in JavaScript, on the gRPC library of Node, draws ids. npm fetches the
+// library, of the version in testdata/node.
+func TestNode(t *testing.T) {
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	server := serve(t, service.Config{Tokens: []service.Token{{Name: "node", Hash: hash("node")}}})
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/node")); err != nil {
+		t.Fatal(err)
+	}
+	proto, err := filepath.Abs("../../proto/uidring/v1/uidring.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		command.Dir = dir
+		stderr := new(strings.Builder)
+		command.Stderr = stderr
+		out, err := command.Output()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s%s", args, err, out, stderr)
+		}
+		return string(out)
+	}
+	run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+	seen := map[string]bool{}
+	for _, id := range strings.Fields(run("node", "client.js", server.Listener.Addr().String(), proto)) {
+		if seen[id] {
+			t.Fatalf("id %s twice", id)
+		}
+		seen[id] = true
+	}
+	if len(seen) != 20*100+1000 {
+		t.Errorf("%d ids, want 3000", len(seen))
+	}
+}

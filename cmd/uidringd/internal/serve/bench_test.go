@@ -1,0 +1,78 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+)
+
+// newHandler returns the handler of a server with a cached generator.
+func newHandler(t testing.TB) http.Handler {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(path, []byte(`generators: [{name: ids, kind: cached, layout: 31/1/31, ids_per_s: -1, worker: "static:1"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Read(path, config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logger := slog.New(slog.DiscardHandler)
+	set, err := generators.Open(t.Context(), c, logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = set.Close(context.Background()) })
+	s := &server{set: set, logger: logger, address: "127.0.0.1:8080"}
+	if s.metrics, err = newMetrics(set); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.force(c); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// constant answers 19 digits that never change as the server answers an id.
+func constant() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/{name}", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header()["Content-Type"], w.Header()["Cache-Control"] = []string{"text/plain; charset=utf-8"}, []string{"no-store"}
+		_, _ = io.WriteString(w, "1234567890123456789\n")
+	})
+	return mux
+}
+
+// discard is an answer that nobody reads.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d discard) WriteHeader(int)             {}
+
+// BenchmarkOne is a request for one id without net/http's own part: routing, metrics,
+// access log, limits and the answer.
+func BenchmarkOne(b *testing.B) {
+	for _, impl := range []struct {
+		name    string
+		handler http.Handler
+	}{{"constant", constant()}, {"uidringd", newHandler(b)}} {
+		b.Run("impl="+impl.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				w, r := discard{http.Header{}}, httptest.NewRequest(http.MethodGet, "/v1/ids", nil)
+				for pb.Next() {
+					impl.handler.ServeHTTP(w, r)
+				}
+			})
+		})
+	}
+}

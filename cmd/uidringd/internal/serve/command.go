@@ -1,0 +1,157 @@
+// Package serve is what uidringd does without a subcommand: it serves the generators of
+// a config.
+//
+// # Routes
+//
+//	/                 page of the generators, with a line of curl for each
+//	/v1/…, /api/…     ids: package api
+//	/uidring.v1.…     ids by gRPC, gRPC-Web and Connect: package rpc
+//	/metrics          for Prometheus
+//	/status/          status page: package uidstatus
+//	/healthz          200 while the process serves
+//	/readyz           200 while a generator and all required ones can issue ids and the
+//	                  server is not stopping; otherwise 503. With ?generator=name it is
+//	                  about that generator
+//
+// Package resp serves ids by the Redis protocol, at an address of its own.
+//
+// Where the config has tokens or client certificates, the pages and metrics need a
+// token with operations: true, or a certificate. /healthz and /readyz need none, and
+// show no text of a store.
+//
+// # While it runs
+//
+// On SIGHUP the server reads the config again. Tokens, hosts, shutdown and most limits
+// take effect for the requests that begin from then on; none fails, and no number or
+// range is given back. If a key has changed that needs a restart, or the file has a
+// fault, nothing changes and the log says why. Files of tls are read again when they
+// change.
+//
+// # How it ends
+//
+// After SIGTERM or an interrupt the server is not ready, and serves on for
+// shutdown.delay, so that balancers notice. Each answer then ends its connection. After
+// that no connection is accepted, and requests that have begun have shutdown.drain;
+// then they are cut off. At last generators give back worker numbers and unused ranges
+// within shutdown.release. The exit code is 0, or 1 if something was not given back. A
+// second signal ends the process at once.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+)
+
+// Add makes root serve when it is called without a subcommand.
+func Add(root *cobra.Command) {
+	var (
+		path  string
+		flags config.Flags
+
+		check, connect, print bool
+	)
+	set := root.Flags()
+	set.StringVar(&path, "config", "", "YAML `file` that says what to serve (default: a generator and a counter from\nthe SQLite file "+config.DemoFile+" in the current folder)")
+	set.StringVar(&flags.Listen, "listen", "", "`address` to serve at, instead of the config's; port 0 is a free one")
+	set.StringVar(&flags.Redis, "redis", "", "`address` to serve the Redis protocol at, instead of the config's")
+	set.BoolVar(&flags.Anonymous, "anonymous", false, "allow an address that others can reach without tokens or client certificates")
+	set.BoolVar(&check, "check", false, "report all faults of the config, and serve nothing")
+	set.BoolVar(&connect, "connect", false, "with --check: also ask each store what a start would ask, try to listen, and compare\nlimits.connections with the limit of open files; nothing is changed")
+	set.BoolVar(&print, "print-config", false, "print the config with all defaults, and serve nothing")
+	cli.Example(root, "config", "uidring.yaml")
+	cli.Example(root, "listen", "127.0.0.1:8080")
+	cli.Example(root, "redis", "127.0.0.1:6380")
+	root.Args = cli.NoArguments
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		c, err := read(path, flags, cmd.ErrOrStderr())
+		switch {
+		case err != nil:
+			return err
+		case print:
+			text, err := yaml.Dump(c)
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		case connect && !check:
+			return cli.Usagef("--connect is for --check")
+		case connect:
+			ctx, stop := cli.UntilSignal(cmd.Context())
+			defer stop()
+			faults := tryStart(ctx, c)
+			for _, fault := range faults {
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmp.Or(path, "uidringd"), cli.WithoutPrefix(fault))
+			}
+			if len(faults) > 0 {
+				return cli.CauseOf(ctx, cli.ErrReported)
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has no faults, and a start would succeed\n", cmp.Or(path, "the config that is served without --config"))
+			return err
+		case check:
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has no faults\n", cmp.Or(path, "the config that is served without --config"))
+			return err
+		}
+		ctx, stop := cli.UntilSignal(cmd.Context())
+		defer stop()
+		again := func() (*config.Config, error) { return config.Read(path, flags) }
+		if path == "" {
+			again = nil
+		}
+		return serve(ctx, c, again, newLogger(c, cmd.ErrOrStderr()), cmd.OutOrStdout())
+	}
+}
+
+// tryStart returns what would make a start fail although the config has no fault.
+func tryStart(ctx context.Context, c *config.Config) []error {
+	faults := generators.Ask(ctx, c)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		faults = append(faults, err)
+	} else {
+		_ = listener.Close() // nobody has connected
+	}
+	if _, err := fits(c.Limits); err != nil {
+		faults = append(faults, err)
+	}
+	return faults
+}
+
+// read reads the config, and writes its faults one a line.
+func read(path string, flags config.Flags, stderr io.Writer) (*config.Config, error) {
+	c, err := config.Demo(flags)
+	if path != "" {
+		c, err = config.Read(path, flags)
+	}
+	var faults config.Faults
+	switch {
+	case errors.As(err, &faults):
+		for line := range strings.Lines(faults.Error()) {
+			fmt.Fprintf(stderr, "%s: %s\n", path, strings.TrimSuffix(line, "\n"))
+		}
+		return nil, &cli.UsageError{Err: cli.ErrReported}
+	case err != nil:
+		return nil, &cli.UsageError{Err: err}
+	}
+	return c, nil
+}
+
+func newLogger(c *config.Config, stderr io.Writer) *slog.Logger {
+	if c.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(stderr, nil))
+	}
+	return slog.New(slog.NewTextHandler(stderr, nil))
+}

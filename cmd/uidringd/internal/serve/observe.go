@@ -1,0 +1,259 @@
+package serve
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/time/rate"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/uid/uidprom"
+)
+
+// metrics are what /metrics has beside the generators' own.
+type metrics struct {
+	registry *prometheus.Registry
+	took     *prometheus.HistogramVec
+	callers  *prometheus.CounterVec
+	known    sync.Map // of *counts by series: a search by labels takes longer
+	inFlight prometheus.Gauge
+}
+
+// series is what a request is counted under.
+type series struct {
+	route, caller string
+	status        int
+}
+
+// counts are those of a series.
+type counts struct {
+	took  prometheus.Observer
+	calls prometheus.Counter
+}
+
+func (m *metrics) of(s series) *counts {
+	c, found := m.known.Load(s)
+	if !found {
+		code := strconv.Itoa(s.status)
+		c, _ = m.known.LoadOrStore(s, &counts{m.took.WithLabelValues(s.route, code), m.callers.WithLabelValues(s.caller, code)})
+	}
+	return c.(*counts)
+}
+
+func newMetrics(set *generators.Set, more ...prometheus.Collector) (*metrics, error) {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "uidringd_request_duration_seconds",
+			Help:    "Time from a request's header to the end of its answer.",
+			Buckets: []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"route", "code"}),
+		callers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "uidringd_caller_requests_total",
+			Help: "Requests by the name of the caller's token; of all certificates under (certificate), of all others under (none).",
+		}, []string{"caller", "code"}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "uidringd_requests_in_flight", Help: "Requests that have begun and not ended."}),
+	}
+	all := []prometheus.Collector{
+		m.took, m.callers, m.inFlight,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
+	}
+	clocked := map[string]uidprom.Generator{}
+	for name, g := range set.Clocked() {
+		clocked[name] = g
+	}
+	if len(clocked) > 0 {
+		c, err := uidprom.New(clocked)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	counters, err := uidprom.NewSegments(set.Counters)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range append(append(all, counters), more...) {
+		if err := m.registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// recorder remembers what an answer was.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	failed *service.Error // nil without one
+	caller service.Caller
+	bytes  int64
+}
+
+var recorders = sync.Pool{New: func() any { return new(recorder) }}
+
+// Admitted implements [service.Observer].
+func (r *recorder) Admitted(c service.Caller) { r.caller = c }
+
+// Failed implements [service.Observer].
+func (r *recorder) Failed(e *service.Error) { r.failed = e }
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 && status >= http.StatusOK {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap is for [http.ResponseController].
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// Flush implements [http.Flusher], which gRPC streams need.
+func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
+
+// observer counts and logs requests of every protocol.
+type observer struct {
+	*metrics
+	start        time.Time // time.Since reads one clock, time.Now two
+	good, failed *accessLog
+}
+
+func newObserver(m *metrics, logger *slog.Logger, perSecond float64) *observer {
+	return &observer{m, time.Now(), newAccessLog(logger, perSecond), newAccessLog(logger, perSecond)}
+}
+
+// request is one that has ended, or several equal ones that were answered together.
+type request struct {
+	series
+	count         int
+	proto, remote string
+	bytes         int64
+	took          time.Duration
+	name          string // of the caller
+	cause         error  // of a failure; nil without one
+}
+
+func (o *observer) observe(r *request, now time.Time) {
+	counts := o.of(r.series)
+	for range r.count {
+		counts.took.Observe(r.took.Seconds())
+	}
+	counts.calls.Add(float64(r.count))
+	log := o.good
+	if r.status >= http.StatusBadRequest {
+		log = o.failed
+	}
+	if log.due(now, r.count) {
+		log.write(r)
+	}
+}
+
+// causeOf returns what the log says about a failure, nil without one.
+func causeOf(failed *service.Error) error {
+	if failed == nil {
+		return nil
+	}
+	return failed.Cause
+}
+
+// observed measures and logs requests of HTTP. While the server stops, answers end their
+// connections.
+func (s *server) observed(next http.Handler, o *observer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Since(o.start)
+		o.inFlight.Inc()
+		defer o.inFlight.Dec()
+		if s.draining.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		seen := recorders.Get().(*recorder)
+		*seen = recorder{ResponseWriter: w}
+		next.ServeHTTP(seen, r) // whatever panics ends the connection, and is logged by net/http
+		about := *seen
+		*seen = recorder{}
+		recorders.Put(seen)
+		about.status = max(about.status, http.StatusOK)
+		if about.failed != nil {
+			about.status = int(about.failed.Kind)
+		}
+		ended := time.Since(o.start)
+		o.observe(&request{
+			series: series{r.Pattern, label(about.caller), about.status}, count: 1, proto: r.Proto, remote: r.RemoteAddr,
+			bytes: about.bytes, took: ended - began, name: about.caller.Name(), cause: causeOf(about.failed),
+		}, o.start.Add(ended))
+	})
+}
+
+// label returns what a caller's requests are counted under.
+func label(c service.Caller) string {
+	switch {
+	case c.Token():
+		return c.Name()
+	case c.Name() != "":
+		return "(certificate)"
+	}
+	return "(none)"
+}
+
+// accessLog writes lines about requests, a bounded number a second. A line says how
+// many requests it leaves out.
+type accessLog struct {
+	logger  *slog.Logger
+	began   time.Time
+	limit   *rate.Limiter
+	quiet   atomic.Int64 // ns after began to which no line is due; due reads and writes it
+	skipped atomic.Int64 // requests since the last line
+}
+
+// pause is for how long no line is due after the limit has refused one. Most requests
+// of a busy server then do not ask the limit, which has a lock.
+const pause = 10 * time.Millisecond
+
+func newAccessLog(logger *slog.Logger, perSecond float64) *accessLog {
+	return &accessLog{logger: logger, began: time.Now(), limit: rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(perSecond)))}
+}
+
+// due reports whether there is to be a line about n requests that have ended now.
+func (a *accessLog) due(now time.Time, n int) bool {
+	at := now.Sub(a.began)
+	if at.Nanoseconds() >= a.quiet.Load() {
+		if a.limit.AllowN(now, 1) {
+			a.skipped.Add(int64(n - 1))
+			return true
+		}
+		a.quiet.Store((at + pause).Nanoseconds())
+	}
+	a.skipped.Add(int64(n))
+	return false
+}
+
+// write writes a line by the request's route. The path and the query are left out: a
+// path can hold an id, and clients put anything there.
+func (a *accessLog) write(r *request) {
+	line := []slog.Attr{
+		slog.String("route", r.route), slog.String("proto", r.proto), slog.Int("status", r.status), slog.Int64("bytes", r.bytes), slog.Duration("took", r.took),
+		slog.String("remote", r.remote), slog.String("caller", r.name), slog.Int64("skipped", a.skipped.Swap(0)),
+	}
+	if r.cause != nil {
+		line = append(line, slog.Any("cause", r.cause))
+	}
+	a.logger.LogAttrs(context.Background(), slog.LevelInfo, "request", line...)
+}

@@ -1,0 +1,119 @@
+package serve
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// pagePolicy allows the page's own style and script, and nothing else.
+var pagePolicy = "default-src 'none'; style-src " + hashed("style") + "; script-src " + hashed("script") + "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// hashed returns an element of the page as a Content-Security-Policy allows it.
+func hashed(element string) string {
+	_, text, _ := strings.Cut(pageText, "<"+element+">")
+	text, _, _ = strings.Cut(text, "</"+element+">")
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// hostPattern matches hosts that need no quotes in a shell.
+var hostPattern = regexp.MustCompile(`^[A-Za-z0-9_.:\[\]-]+$`)
+
+// listed is a generator of the config on the page.
+type listed struct {
+	Name, About string
+	Status      string // link to its status
+	Fault       string // why it is not ready; "" if it is
+	MaxIDs      int
+	Lines       []string // of curl and redis-cli
+}
+
+// page lists the generators, those with a clock first, with lines that work in a shell.
+func (s *server) page(c *config.Config) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at := "http://"
+		if r.TLS != nil {
+			at = "https://"
+		}
+		if hostPattern.MatchString(r.Host) {
+			at += r.Host
+		} else {
+			at += s.address
+		}
+		curl := "curl "
+		if len(c.Tokens) > 0 {
+			curl = `curl -H "Authorization: Bearer $TOKEN" `
+		}
+		unready := s.look()
+		var clocked, counters []listed
+		for _, entry := range c.Generators {
+			base := entry.Common()
+			g := listed{Name: base.Name, MaxIDs: cmp.Or(base.IDs, c.Limits.IDs)}
+			if err := unready[base.Name]; err != nil {
+				g.Fault = service.Reason(err)
+			}
+			path := pathOf(entry.Generator)
+			layout := config.LayoutOf(entry.Generator)
+			switch tags, many := entry.Generator.(*config.Tags); {
+			case many:
+				g.About = "Ids of every counter whose tag matches " + tags.Match + "."
+				g.Status = "status/?" + url.Values{"q": {tags.Match[:strings.IndexAny(tags.Match+"*", `*?[\`)]}}.Encode()
+			case layout != nil:
+				g.About = "Unique ids that carry their time (" + base.Kind + ", " + layout.String() + ")."
+				g.Status = "status/?" + url.Values{"name": {base.Name}}.Encode()
+			default:
+				g.About = "Ids of a counter."
+				g.Status = "status/?" + url.Values{"segment": {base.Name}}.Encode()
+			}
+			ids := at + "/v1/" + path
+			g.Lines = []string{curl + "'" + ids + "'", curl + "'" + ids + "?n=5'", curl + "'" + ids + "?n=5&format=json'", curl + "-X POST '" + ids + "/runs?n=1000'"}
+			if s.redisAt != nil {
+				host, _, _ := net.SplitHostPort(r.Host)
+				g.Lines = append(g.Lines, redisCLI(c, s.redisAt, host)+" INCR "+path)
+			}
+			if layout != nil {
+				clocked = append(clocked, g)
+			} else {
+				counters = append(counters, g)
+			}
+		}
+		var page bytes.Buffer
+		if err := pageTemplate.Execute(&page, struct{ Generators []listed }{slices.Concat(clocked, counters)}); err != nil {
+			s.logger.Error("page", "error", err)
+			answer(w, http.StatusInternalServerError, "the page cannot be made; see the log\n")
+			return
+		}
+		header := w.Header()
+		header.Set("Content-Type", "text/html; charset=utf-8")
+		header.Set("Content-Security-Policy", pagePolicy)
+		header.Set("X-Content-Type-Options", "nosniff")
+		_, _ = w.Write(page.Bytes()) // a client that has gone reads no error
+	})
+}
+
+// pathOf returns how requests name a generator of the config. The name has no character that
+// an address or a shell reads.
+func pathOf(g config.Generator) string {
+	if _, many := g.(*config.Tags); many {
+		return "TAG"
+	}
+	return g.Common().Name
+}

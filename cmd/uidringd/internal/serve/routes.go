@@ -1,0 +1,92 @@
+package serve
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/api"
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/rpc"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/uid/uidstatus"
+)
+
+// under returns what answers requests under a config.
+func (s *server) under(c *config.Config) (*inForce, error) {
+	ids := service.New(s.set, admits(c, s.logger))
+	status, err := uidstatus.New(s.set.Clocked(), uidstatus.Config{
+		Segments: s.set.Counters,
+		Hosts:    c.Hosts,
+		Home:     "../",
+		Settings: map[string]string{"MaxBorrow": "max_borrow", "MaxAge": "max_age", "Ahead": "ahead"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	operators := func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !known(c, r.Host) {
+				api.WriteProblem(w, &service.Error{Kind: service.Forbidden, Detail: fmt.Sprintf("the host of the request is %.200q, want localhost, an IP address or an entry of hosts", r.Host)})
+				return
+			}
+			caller, err := ids.Admit(w, r)
+			if err == nil {
+				err = caller.Operator()
+			}
+			if err != nil {
+				api.WriteProblem(w, err)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	}
+	routes := rpc.New(ids, s.serving, s.stopped)
+	routes["GET /healthz"] = http.HandlerFunc(s.healthz)
+	routes["GET /readyz"] = http.HandlerFunc(s.readyz)
+	routes["GET /metrics"] = operators(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
+	routes["/status/"] = operators(status)
+	routes["GET /{$}"] = operators(s.page(c))
+	seen := newObserver(s.metrics, s.logger, c.Log.Requests)
+	return &inForce{c, ids, seen, s.observed(s.bounded(api.New(ids, routes), c.Limits), seen)}, nil
+}
+
+// known reports whether a request to a page may have this Host header: a web page could
+// read the answer under a name of its own (DNS rebinding), except if callers
+// authenticate.
+func known(c *config.Config, host string) bool {
+	if len(c.Tokens) > 0 || c.TLS != nil && c.TLS.ClientCA != "" {
+		return true
+	}
+	host = strings.TrimSuffix((&url.URL{Host: host}).Hostname(), ".")
+	_, err := netip.ParseAddr(host)
+	return err == nil || slices.ContainsFunc(append([]string{"localhost"}, c.Hosts...), func(name string) bool {
+		return name == "*" || strings.EqualFold(strings.TrimSuffix(name, "."), host)
+	})
+}
+
+// admits returns who may draw ids, and the limits.
+func admits(c *config.Config, logger *slog.Logger) service.Config {
+	how := service.Config{
+		ClientCerts: c.TLS != nil && c.TLS.ClientCA != "",
+		Rate:        c.Limits.Requests,
+		Burst:       c.Limits.Burst,
+		IDs:         c.Limits.IDs,
+		RunIDs:      c.Limits.RunIDs,
+		Waiting:     c.Limits.Waiting,
+		Wait:        c.Limits.Wait,
+		Logger:      logger,
+	}
+	for i := range c.Tokens {
+		token := &c.Tokens[i]
+		hash, _ := token.Hash() // the config is checked
+		how.Tokens = append(how.Tokens, service.Token{Name: token.Name, Hash: hash, May: token.Allows, Operations: token.Operations})
+	}
+	return how
+}

@@ -1,0 +1,203 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
+	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+)
+
+// server serves a set of generators.
+type server struct {
+	set       *generators.Set
+	doors     *gate.Gate
+	files     *certificates // nil without TLS
+	logger    *slog.Logger
+	address   string   // of the listener of HTTP
+	redisAt   net.Addr // where the Redis protocol is served; nil if it is not
+	metrics   *metrics
+	now       atomic.Pointer[inForce] // written by serve and reload; read by requests
+	running   atomic.Int64            // requests under way, probes left out; written by requests
+	draining  atomic.Bool             // written by stop; read by requests
+	stopped   chan struct{}           // closed when no more requests are accepted
+	readiness readiness
+}
+
+// heapReserve is how many bytes serve allocates and never touches. Untouched, they take
+// no memory; the collector counts them as memory in use, and lets garbage grow as large
+// before it runs. The server keeps few objects, so it would run for every 2 MB of
+// garbage otherwise, which is for every thousandth request, and requests wait while it
+// runs. Unlike a greater GOGC, the reserve adds at most twice its size to a server with
+// many connections.
+const heapReserve = 32 << 20
+
+// serve opens the generators and serves until ctx ends. read reads the config anew.
+func serve(ctx context.Context, c *config.Config, read func() (*config.Config, error), logger *slog.Logger, stdout io.Writer) (err error) {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP) // which would end the process, and give nothing back
+	defer signal.Stop(again)
+	files, err := watch(c.TLS, logger) // nil without TLS
+	if err != nil {
+		return err
+	}
+	// An address that is taken costs no worker number.
+	listener, err := listen(ctx, c.Listen, c.SocketMode)
+	if err != nil {
+		return cli.CauseOf(ctx, err)
+	}
+	defer listener.Close()
+	redisListener, err := listenRedis(ctx, c, read == nil, logger)
+	if err != nil {
+		return cli.CauseOf(ctx, err)
+	}
+	if redisListener != nil {
+		defer redisListener.Close()
+	}
+	set, err := generators.Open(ctx, c, logger)
+	if err != nil {
+		return cli.CauseOf(ctx, err)
+	}
+	defer func() {
+		if err == nil {
+			logger.Info("stopped")
+		}
+	}()
+	s := &server{files: files, set: set, logger: logger, address: listener.Addr().String(), stopped: make(chan struct{})}
+	s.now.Store(&inForce{config: c})
+	if redisListener != nil {
+		s.redisAt = redisListener.Addr()
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.now.Load().config.Shutdown.Release)
+		defer cancel()
+		if failed := set.Close(closing); failed != nil {
+			err = errors.Join(err, fmt.Errorf("not all was given back: %w", failed))
+		}
+	}()
+	unused := make([]byte, heapReserve)
+	defer runtime.KeepAlive(unused)
+	seldomFull := rate.Sometimes{Interval: time.Second}
+	s.doors = gate.New(hinted(listener, redisListener, files), gate.Limits{}, func(now gate.Counts) {
+		seldomFull.Do(func() {
+			logger.Warn("too many connections: idle ones are ended, and those of an address without idle ones are refused",
+				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
+		})
+	})
+	if s.metrics, err = newMetrics(set, s); err != nil {
+		return err
+	}
+	if err := s.force(c); err != nil {
+		return err
+	}
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	web := &http.Server{
+		Handler:        s,
+		TLSConfig:      files.config(),
+		ReadTimeout:    c.Limits.Read,
+		WriteTimeout:   c.Limits.Write,
+		IdleTimeout:    c.Limits.Idle,
+		MaxHeaderBytes: c.Limits.HeaderBytes,
+		ErrorLog:       log.New(&seldom{logger, rate.NewLimiter(10, 10)}, "", 0),
+		BaseContext:    func(net.Listener) context.Context { return base },
+		ConnContext:    s.doors.Context,
+		ConnState:      s.doors.State,
+		Protocols:      new(http.Protocols),
+		// WriteTimeout ends a stream. A client that reads nothing from its connection would
+		// keep the connection.
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: c.Limits.Write, MaxConcurrentStreams: c.Limits.Streams},
+	}
+	web.RegisterOnShutdown(func() { close(s.stopped) })
+	web.Protocols.SetHTTP1(true)
+	web.Protocols.SetHTTP2(true)
+	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC without TLS
+
+	where, start := "http://"+listener.Addr().String()+"/", web.Serve
+	if secure(listener, files) {
+		where, start = "https://"+listener.Addr().String()+"/", func(l net.Listener) error { return web.ServeTLS(l, "", "") }
+	} else if listener.Addr().Network() == "unix" {
+		where = place(listener)
+	}
+	if _, err := fmt.Fprintf(stdout, "uidringd: serving at %s\n", where); err != nil {
+		return err
+	}
+	ended := make(chan error, 2)
+	go func() { ended <- start(s.doors) }()
+	redis, err := s.serveRedis(c, redisListener, where, stdout, ended)
+	defer func() {
+		cut()
+		_ = redis.shutdown(base) // has ended, unless an error ends the server
+	}()
+	if err != nil {
+		return err
+	}
+	for running := true; running; {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("serve: %w", err)
+		case <-again:
+			s.reload(read)
+		case <-ctx.Done():
+			running = false
+		}
+	}
+	s.stop(web, cut, redis)
+	<-ended
+	return nil
+}
+
+// stop ends the server. Requests that outlast the time to drain are cut off, which is
+// no failure: a slow client can cause it.
+func (s *server) stop(web *http.Server, cut func(), redis *commands) {
+	s.draining.Store(true)
+	how := s.now.Load().config.Shutdown
+	s.logger.Info("stopping", "delay", how.Delay, "drain", how.Drain)
+	time.Sleep(how.Delay) // a second signal ends the process
+	draining, cancel := context.WithTimeout(context.Background(), how.Drain)
+	defer cancel()
+	var ending sync.WaitGroup
+	ending.Go(func() {
+		if err := redis.shutdown(draining); err != nil {
+			s.logger.Warn("commands were cut off", "after", how.Drain)
+		}
+	})
+	if err := web.Shutdown(draining); err != nil {
+		s.logger.Warn("requests were cut off", "after", how.Drain)
+		cut()
+		_ = web.Close() // no one is left to tell
+	}
+	ending.Wait()
+}
+
+// seldom logs what clients have done wrong, such as a handshake that failed. It drops
+// lines when there are many.
+type seldom struct {
+	logger *slog.Logger
+	limit  *rate.Limiter
+}
+
+func (s *seldom) Write(line []byte) (int, error) {
+	if s.limit.Allow() {
+		s.logger.Warn("http", "error", string(bytes.TrimSpace(line)))
+	}
+	return len(line), nil
+}

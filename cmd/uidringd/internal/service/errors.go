@@ -1,0 +1,117 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// Kind is a kind of failure, and its status in HTTP.
+type Kind int
+
+// The kinds of failure.
+const (
+	BadRequest       Kind = http.StatusBadRequest            // a value is wrong; the detail says what was wanted
+	Unauthorized     Kind = http.StatusUnauthorized          // no credentials, or unknown ones
+	Forbidden        Kind = http.StatusForbidden             // the caller may not draw from that generator
+	Unknown          Kind = http.StatusNotFound              // there is no such generator
+	MethodNotAllowed Kind = http.StatusMethodNotAllowed      // HTTP only
+	BodyTooLarge     Kind = http.StatusRequestEntityTooLarge // HTTP only
+	URITooLong       Kind = http.StatusRequestURITooLong     // HTTP only
+	TooManyRequests  Kind = http.StatusTooManyRequests       // the caller's rate is used up
+	Exhausted        Kind = http.StatusInternalServerError   // no id can be made until an operator acts
+	Unavailable      Kind = http.StatusServiceUnavailable    // no id now
+)
+
+// Error is a failure of a request. Its text may be shown to the caller.
+type Error struct {
+	Kind   Kind
+	Detail string        // names the value and what was wanted
+	Retry  time.Duration // when to try again; 0 unless Kind is TooManyRequests or Unavailable
+	Cause  error         // for the log alone: it may hold addresses; nil if Detail says all
+}
+
+func (e *Error) Error() string { return e.Detail }
+
+// Invalid returns an Error of kind [BadRequest].
+func Invalid(format string, args ...any) *Error {
+	return &Error{Kind: BadRequest, Detail: fmt.Sprintf(format, args...)}
+}
+
+// explain returns the [*Error] for what a catalog or a generator returned. Errors of
+// drivers may hold addresses and passwords, so their text goes to the log alone.
+func (s *Service) explain(name string, err error) error {
+	if known := (*Error)(nil); errors.As(err, &known) {
+		return err
+	}
+	e := &Error{Kind: Unavailable, Retry: time.Second, Cause: err}
+	switch {
+	case errors.Is(err, catalog.ErrUnknown):
+		return &Error{Kind: Unknown, Detail: fmt.Sprintf("there is no generator %q", name)}
+	case errors.Is(err, catalog.ErrNotStarted):
+		e.Detail, e.Retry = fmt.Sprintf("generator %q has not started: %s", name, Reason(err)), startRetry
+	case errors.Is(err, context.Canceled):
+		e.Detail = "the request was cancelled"
+		return e
+	case errors.Is(err, uid.ErrTimeExhausted), errors.Is(err, segment.ErrUsedUp):
+		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("generator %q has no ids left", name)
+	case errors.Is(err, segment.ErrRewound):
+		e.Kind, e.Retry, e.Detail = Exhausted, 0, fmt.Sprintf("the store of generator %q has gone back", name)
+	case errors.Is(err, uid.ErrClosed):
+		e.Detail = fmt.Sprintf("generator %q is closed: the server is stopping", name)
+	case errors.Is(err, segment.ErrTooManyTags):
+		e.Detail = fmt.Sprintf("generator %q is not open, and no more can be opened now", name)
+	case errors.Is(err, context.DeadlineExceeded):
+		e.Detail = fmt.Sprintf("generator %q had not enough ids within %v", name, s.wait)
+	default:
+		e.Detail = fmt.Sprintf("generator %q cannot issue ids now", name)
+	}
+	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "status", int(e.Kind), "err", err) })
+	return e
+}
+
+// startRetry is when to ask a generator again that has not started.
+const startRetry = 10 * time.Second
+
+// reasons are in the order in which Reason looks for them.
+var reasons = []struct {
+	err  error
+	text string
+}{
+	{catalog.ErrStarting, "its start takes long"},
+	{uid.ErrClosed, "it is closed"},
+	{uid.ErrTimeExhausted, "its layout has run out of time"},
+	{uid.ErrReservation, "no time is reserved under its worker number"},
+	{uid.ErrClockBackward, "the clock has moved backward"},
+	{uid.ErrWorkerRange, "its worker number is too large for its layout"},
+	{lease.ErrHeld, "another process holds its worker number"},
+	{lease.ErrExhausted, "no worker number is left"},
+	{lease.ErrSkew, "the clock differs too much from its store's"},
+	{segment.ErrUsedUp, "its counter is used up"},
+	{segment.ErrRewound, "its store has gone back"},
+	{segment.ErrUnknownTag, "its store has no such counter"},
+	{segment.ErrUnusable, "its counter is unusable as it is; see the log"},
+	{segment.ErrUnavailable, "its store is unavailable"},
+}
+
+// Reason says why a generator cannot issue ids, without the text of a driver, which may
+// show addresses.
+func Reason(err error) string {
+	for _, known := range reasons {
+		if errors.Is(err, known.err) {
+			return known.text
+		}
+	}
+	if network := net.Error(nil); errors.As(err, &network) {
+		return "its store is unavailable"
+	}
+	return "it cannot issue ids; see the log"
+}

@@ -1,0 +1,200 @@
+// Package service serves a request of any protocol: it authenticates the caller,
+// applies the limits, finds the generator and draws ids. Packages api and rpc translate
+// between a protocol and this package.
+//
+// Each failure is an [*Error] with an HTTP status. It names the value and the accepted
+// values, and has no secret and no text of a driver. The log has the cause.
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/uid"
+)
+
+// Config holds who may draw, and the limits. The zero Config admits everyone.
+type Config struct {
+	// Tokens and ClientCerts say who may draw. Without both, everyone may, and everyone
+	// is an operator.
+	Tokens []Token
+
+	// ClientCerts makes a verified client certificate valid for every generator and for
+	// operations. The listener verifies it (tls.VerifyClientCertIfGiven or stricter).
+	ClientCerts bool
+
+	// Rate is how many requests a second a caller may make in the long run, and
+	// Burst how many at once. A Rate of 0 is no limit; a Burst of 0 is one second's
+	// requests. A caller is a token, a client certificate, or the address of an
+	// anonymous client (its /64 in IPv6). Headers of proxies are not believed.
+	Rate  float64
+	Burst int
+
+	// IDs is how many ids one request may ask for, of an entry without MaxIDs; 0 is
+	// [DefaultIDs].
+	IDs int
+
+	// RunIDs is how many ids of a counter one request may ask for if the answer has runs;
+	// 0 is [DefaultRunIDs]. Ids of a counter are consecutive, so a million are few runs. It
+	// does not hold for an entry with MaxIDs or Rate.
+	RunIDs int
+
+	// Waiting is how many requests wait for ids at once, at most; 0 is
+	// [DefaultWaiting]. Each source of the catalog has an equal share, so that one whose
+	// store hangs leaves the others theirs. A request that finds its ids ready does not
+	// wait.
+	Waiting int
+
+	// Wait is how long a request waits for ids, at most; 0 is [DefaultWait].
+	Wait time.Duration
+
+	// Logger gets the causes of failures, one a second at most; nil is
+	// [slog.Default].
+	Logger *slog.Logger
+}
+
+// Defaults of a [Config].
+const (
+	DefaultIDs     = 10_000
+	DefaultRunIDs  = 1_000_000
+	DefaultWaiting = 1024
+	DefaultWait    = 2 * time.Second
+)
+
+// Service draws ids for callers. Its methods may be called from any number of
+// goroutines.
+type Service struct {
+	catalog catalog.Catalog
+	guard   *guard
+	waiting []places // by source
+	drawn   sync.Map // of *limiters of callers' ids, by *catalog.Entry
+	wait    time.Duration
+	ids     int // of one request
+	runIDs  int // of one request for runs of a counter
+	log     *slog.Logger
+	seldom  rate.Sometimes
+}
+
+// New returns a service. The values are those of a checked config.
+func New(c catalog.Catalog, config Config) *Service {
+	s := &Service{
+		catalog: c,
+		guard:   newGuard(config),
+		wait:    cmp.Or(config.Wait, DefaultWait),
+		ids:     cmp.Or(config.IDs, DefaultIDs),
+		runIDs:  cmp.Or(config.RunIDs, DefaultRunIDs),
+		log:     cmp.Or(config.Logger, slog.Default()),
+		seldom:  rate.Sometimes{Interval: time.Second},
+	}
+	_, sources := c.Source("")
+	s.waiting = make([]places, max(1, sources))
+	for i := range s.waiting {
+		s.waiting[i].most = int64(max(1, cmp.Or(config.Waiting, DefaultWaiting)/len(s.waiting)))
+	}
+	return s
+}
+
+// Find returns the generator of a name, for a caller that may draw n ids from it.
+func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (*catalog.Entry, error) {
+	var entry *catalog.Entry
+	err := s.within(ctx, caller, name, n, s.most, func(_ context.Context, e *catalog.Entry) error {
+		entry = e
+		return nil
+	})
+	return entry, err
+}
+
+// Draw draws n ids of the named generator. Call [Drawn.Done] at the end. If Draw cannot
+// draw all n within Config.Wait, the error is an [*Error], and the drawn ids are a gap.
+// Draw counts n ids of the caller, also if it fails then, and refuses more than the
+// entry's Rate and Burst with an error of kind [TooManyRequests].
+func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
+	return s.draw(ctx, caller, name, n, s.most)
+}
+
+// DrawRuns is Draw for an answer in runs: of a counter, it draws up to Config.RunIDs ids.
+func (s *Service) DrawRuns(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
+	return s.draw(ctx, caller, name, n, s.mostInRuns)
+}
+
+func (s *Service) draw(ctx context.Context, caller Caller, name string, n int, most func(*catalog.Entry) int) (*Drawn, error) {
+	d := pool.Get().(*Drawn)
+	counted := false
+	err := s.within(ctx, caller, name, n, most, func(ctx context.Context, e *catalog.Entry) error {
+		if e.Rate > 0 && !counted {
+			if err := s.limitersOf(e).take(caller.key, n); err != nil {
+				return err
+			}
+			counted = true
+		}
+		return d.draw(ctx, e, int64(n))
+	})
+	if err != nil {
+		d.Done()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (s *Service) limitersOf(e *catalog.Entry) *limiters {
+	l, found := s.drawn.Load(e)
+	if !found {
+		l, _ = s.drawn.LoadOrStore(e, newLimiters(e.Rate, max(e.Burst, s.most(e)), fmt.Sprintf("ids of %q", e.Name)))
+	}
+	return l.(*limiters)
+}
+
+// most returns how many ids a request may ask e for.
+func (s *Service) most(e *catalog.Entry) int { return cmp.Or(e.MaxIDs, s.ids) }
+
+// mostInRuns returns how many ids a request may ask e for if the answer has runs.
+func (s *Service) mostInRuns(e *catalog.Entry) int {
+	if counter := e.Layout == nil; counter && e.MaxIDs == 0 && e.Rate == 0 {
+		return max(s.runIDs, s.ids)
+	}
+	return s.most(e)
+}
+
+// within calls f with the named generator, if a request may have n ids of it. First f may
+// not wait: its context has ended. If f has to, within calls f again, which then may wait
+// as long as the limits allow. within calls f once more if the generator was closed
+// meanwhile, as the counter of an idle tag is.
+func (s *Service) within(ctx context.Context, caller Caller, name string, n int, most func(*catalog.Entry) int, f func(context.Context, *catalog.Entry) error) error {
+	if !caller.May(name) {
+		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
+	}
+	once := func(ctx context.Context) error {
+		entry, err := s.catalog.Get(ctx, name)
+		switch {
+		case err != nil:
+			return err
+		case n < 1 || n > most(entry):
+			return Invalid("n is %d, want 1 to %d for %q", n, most(entry), name)
+		}
+		return f(ctx, entry)
+	}
+	try := func(ctx context.Context) error {
+		err := once(ctx)
+		if errors.Is(err, uid.ErrClosed) {
+			err = once(ctx)
+		}
+		return err
+	}
+	err := try(over)
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		source, _ := s.catalog.Source(name)
+		err = s.waiting[source].wait(ctx, name, s.wait, try)
+	}
+	if err == nil {
+		return nil
+	}
+	return s.explain(name, err)
+}

@@ -1,0 +1,391 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// one is a catalog that has a single generator, under any name.
+type one struct {
+	entry  *catalog.Entry
+	err    error
+	gets   atomic.Int64
+	opened func() *catalog.Entry // makes entry anew for each Get, if set
+}
+
+// Source has the names 0, 1 and 2 in sources of their own.
+func (o *one) Source(name string) (i, n int) { return max(0, strings.Index("012", name)), 3 }
+
+func (o *one) Get(context.Context, string) (*catalog.Entry, error) {
+	o.gets.Add(1)
+	if o.opened != nil {
+		return o.opened(), nil
+	}
+	return o.entry, o.err
+}
+
+// claim is Claim of a generator.
+type claim func(ctx context.Context, limit int64) (uid.Run, error)
+
+func (c claim) Claim(ctx context.Context, limit int64) (uid.Run, error) { return c(ctx, limit) }
+
+func entry(c claim) *catalog.Entry {
+	return &catalog.Entry{Name: "a", Kind: "cached", Claimer: c, MaxIDs: 5000, Instance: "i"}
+}
+
+// counting issues 1, 2, 3 and so on, at most 512 at once, and leaves out one id after each
+// multiple of gap.
+func counting(gap int64) claim {
+	var mu sync.Mutex
+	next := int64(1)
+	return func(_ context.Context, limit int64) (uid.Run, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		run := uid.Run{First: uid.ID(next), N: min(limit, 512)}
+		if gap > 0 {
+			run.N = min(run.N, gap-(next-1)%gap)
+		}
+		next += run.N
+		if gap > 0 && (next-1)%gap == 0 {
+			next++
+		}
+		return run, nil
+	}
+}
+
+func hanging(ctx context.Context, _ int64) (uid.Run, error) {
+	<-ctx.Done()
+	return uid.Run{}, fmt.Errorf("uid: wait for an id: %w", ctx.Err())
+}
+
+func newService(t *testing.T, c catalog.Catalog, config Config) *Service {
+	t.Helper()
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := New(c, config)
+	return s
+}
+
+func kindOf(t *testing.T, err error) Kind {
+	t.Helper()
+	e := (*Error)(nil)
+	if !errors.As(err, &e) {
+		t.Fatalf("error %v is no *Error", err)
+	}
+	return e.Kind
+}
+
+// TestMostIDs asks for as many ids as the limits allow, and for one more.
+func TestMostIDs(t *testing.T) {
+	layout := bits.Default()
+	for _, test := range []struct {
+		name        string
+		entry       *catalog.Entry
+		config      Config
+		ids, runIDs int
+	}{
+		{"counter", &catalog.Entry{}, Config{}, DefaultIDs, DefaultRunIDs},
+		{"counter, with limits", &catalog.Entry{}, Config{IDs: 10, RunIDs: 20}, 10, 20},
+		{"counter, more ids than run ids", &catalog.Entry{}, Config{IDs: 30, RunIDs: 20}, 30, 30},
+		{"counter with a limit of its own", &catalog.Entry{MaxIDs: 5}, Config{}, 5, 5},
+		{"counter with a rate", &catalog.Entry{Rate: 1}, Config{}, DefaultIDs, DefaultIDs},
+		{"ids of a layout", &catalog.Entry{Layout: &layout}, Config{}, DefaultIDs, DefaultIDs},
+	} {
+		test.entry.Name, test.entry.Claimer = "a", counting(0)
+		s := newService(t, &one{entry: test.entry}, test.config)
+		for _, c := range []struct {
+			most int
+			draw func(context.Context, Caller, string, int) (*Drawn, error)
+		}{{test.ids, s.Draw}, {test.runIDs, s.DrawRuns}} {
+			if _, err := c.draw(t.Context(), Caller{}, "a", c.most+1); err == nil || kindOf(t, err) != BadRequest {
+				t.Errorf("%s: %d ids: %v, want a refusal", test.name, c.most+1, err)
+			}
+			// A rate has its own refusals.
+			if d, err := c.draw(t.Context(), Caller{}, "a", c.most); test.entry.Rate == 0 && (err != nil || d.n != int64(c.most)) {
+				t.Errorf("%s: %d ids: %v", test.name, c.most, err)
+			}
+		}
+	}
+}
+
+// TestRuns compares the answer's runs with the ids that were claimed.
+func TestRuns(t *testing.T) {
+	for gap := range int64(5) {
+		for _, n := range []int{1, 2, 511, 512, 513, 1024, 5000} {
+			s := newService(t, &one{entry: entry(counting(gap))}, Config{})
+			d, err := s.Draw(t.Context(), Caller{}, "a", n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var drawn, want []uid.ID
+			for i, run := range d.Runs {
+				if i > 0 && run.First == d.Runs[i-1].First+uid.ID(d.Runs[i-1].N) {
+					t.Fatalf("runs %v and %v are one", d.Runs[i-1], run)
+				}
+				drawn = expand(drawn, run)
+			}
+			for each := counting(gap); len(want) < n; {
+				run, _ := each(t.Context(), 1)
+				want = expand(want, run)
+			}
+			if !slices.Equal(drawn, want) {
+				t.Errorf("%d ids with a gap of %d: runs %v", n, gap, d.Runs)
+			}
+			d.Done()
+		}
+	}
+}
+
+func expand(ids []uid.ID, run uid.Run) []uid.ID {
+	for i := range run.N {
+		ids = append(ids, run.First+uid.ID(i))
+	}
+	return ids
+}
+
+// TestReuse shows that an answer is not overwritten by one that is drawn meanwhile.
+func TestReuse(t *testing.T) {
+	s := newService(t, &one{entry: entry(counting(0))}, Config{})
+	var held []*Drawn
+	for range 20 {
+		d, err := s.Draw(t.Context(), Caller{}, "a", 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, d)
+	}
+	for i, d := range held {
+		if want := (uid.Run{First: uid.ID(3*i + 1), N: 3}); len(d.Runs) != 1 || d.Runs[0] != want {
+			t.Errorf("answer %d is %v, want %v", i, d.Runs, want)
+		}
+		d.Done()
+	}
+}
+
+func TestLimitOfN(t *testing.T) {
+	s := newService(t, &one{entry: entry(counting(0))}, Config{})
+	for _, n := range []int{-1, 0, 5001} {
+		_, err := s.Draw(t.Context(), Caller{}, "a", n)
+		if want := fmt.Sprintf(`n is %d, want 1 to 5000 for "a"`, n); kindOf(t, err) != BadRequest || err.Error() != want {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+	}
+}
+
+// TestWait shows that a request waits no longer than it may, nor than its client does.
+func TestWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newService(t, &one{entry: entry(hanging)}, Config{Wait: 3 * time.Second})
+		began := time.Now()
+		_, err := s.Draw(t.Context(), Caller{}, "a", 1)
+		if took := time.Since(began); kindOf(t, err) != Unavailable || took != 3*time.Second {
+			t.Errorf("after %v: %v", took, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err = s.Draw(ctx, Caller{}, "a", 1); time.Since(began) != 4*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
+// TestWaiting shows that requests above a source's share of Waiting are refused at once,
+// and those of other sources are not. Ids that are ready need no place. A request frees
+// its place, however it ends.
+func TestWaiting(t *testing.T) {
+	for _, each := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &one{}
+			s := newService(t, c, Config{Wait: time.Second, Waiting: 3*each + 1})
+			draw := func(name string, f claim) error {
+				c.entry = entry(f)
+				_, err := s.Draw(t.Context(), Caller{}, name, 1)
+				return err
+			}
+			for range 3 {
+				c.entry = entry(hanging)
+				var waiting sync.WaitGroup
+				began := time.Now()
+				for range each {
+					for _, name := range []string{"0", "2"} {
+						waiting.Go(func() {
+							if _, err := s.Draw(t.Context(), Caller{}, name, 1); time.Since(began) != time.Second {
+								t.Errorf("a request with a place gets %v after %v", err, time.Since(began))
+							}
+						})
+					}
+				}
+				synctest.Wait()
+				if err := draw("0", counting(0)); err != nil {
+					t.Errorf("ids that are ready: %v", err)
+				}
+				for _, name := range []string{"0", "2"} {
+					err, e := draw(name, hanging), (*Error)(nil)
+					want := fmt.Sprintf("%d requests wait for ids of generator %q already", each, name)
+					if !errors.As(err, &e) || e.Kind != Unavailable || e.Retry <= 0 || e.Detail != want || e.Cause == nil || time.Since(began) != 0 {
+						t.Errorf("one request more gets %v after %v", err, time.Since(began))
+					}
+				}
+				if err := draw("1", hanging); time.Since(began) != time.Second {
+					t.Errorf("a request of another source gets %v after %v", err, time.Since(began))
+				}
+				waiting.Wait()
+			}
+			for range 3 {
+				func() {
+					defer func() { recover() }()
+					_ = draw("0", func(ctx context.Context, _ int64) (uid.Run, error) { panic(ctx.Err()) })
+				}()
+			}
+			began := time.Now()
+			if err := draw("0", hanging); time.Since(began) != time.Second {
+				t.Errorf("a request alone gets %v after %v", err, time.Since(began))
+			}
+		})
+	}
+}
+
+// TestRetry shows that an answer has the ids of one entry: if the generator is closed
+// meanwhile, the ids of another entry are dropped, and those of the same are kept.
+func TestRetry(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		calls, issue := 0, counting(0)
+		closes := func(ctx context.Context, limit int64) (uid.Run, error) {
+			if calls++; calls == 2 {
+				return uid.Run{}, uid.ErrClosed
+			}
+			return issue(ctx, limit)
+		}
+		c, want := &one{entry: entry(closes)}, uid.Run{First: 1, N: 600}
+		if !same {
+			c.opened, want.First = func() *catalog.Entry { return entry(closes) }, 513
+		}
+		d, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Runs) != 1 || d.Runs[0] != want {
+			t.Errorf("the same entry %v: the answer is %v, want %v", same, d.Runs, want)
+		}
+	}
+}
+
+// TestReadyFirst has a generator with fewer ids ready than the request wants. The request
+// takes these ids, waits for the rest, and answers with both.
+func TestReadyFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		left, issue := int64(100), counting(0)
+		s := newService(t, &one{entry: entry(func(ctx context.Context, limit int64) (uid.Run, error) {
+			if left == 0 {
+				select {
+				case <-ctx.Done():
+					return uid.Run{}, ctx.Err()
+				case <-time.After(time.Second):
+					left = 1000
+				}
+			}
+			run, err := issue(ctx, min(limit, left))
+			left -= run.N
+			return run, err
+		})}, Config{})
+		d, err := s.Draw(t.Context(), Caller{}, "a", 300)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (uid.Run{First: 1, N: 300}); len(d.Runs) != 1 || d.Runs[0] != want {
+			t.Errorf("the answer is %v, want %v", d.Runs, want)
+		}
+	})
+}
+
+// TestClosedMeanwhile shows that a counter that was closed for being idle is opened
+// again, and that a server that stops does not try without end.
+func TestClosedMeanwhile(t *testing.T) {
+	closed := func(context.Context, int64) (uid.Run, error) { return uid.Run{}, uid.ErrClosed }
+	fills := []claim{closed, counting(0)}
+	c := &one{}
+	c.opened = func() *catalog.Entry { return entry(fills[min(int(c.gets.Load()), len(fills))-1]) }
+	if _, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 1); err != nil || c.gets.Load() != 2 {
+		t.Errorf("after %d openings: %v", c.gets.Load(), err)
+	}
+	c = &one{entry: entry(closed)}
+	if _, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 1); kindOf(t, err) != Unavailable || c.gets.Load() != 2 {
+		t.Errorf("after %d openings: %v", c.gets.Load(), err)
+	}
+}
+
+// TestErrors shows what becomes of the errors of catalogs and generators: what callers
+// see holds no driver's text, and the log has all of it.
+func TestErrors(t *testing.T) {
+	const secret = "postgres://app:hunter2@db"
+	for _, test := range []struct {
+		err    error
+		kind   Kind
+		logged bool
+	}{
+		{fmt.Errorf("%w: %q", catalog.ErrUnknown, "a"), Unknown, false},
+		{fmt.Errorf("%w: %s: %w", catalog.ErrNotStarted, secret, uid.ErrTimeExhausted), Unavailable, true},
+		{fmt.Errorf("%s: %w", secret, uid.ErrTimeExhausted), Exhausted, true},
+		{fmt.Errorf("%s: %w", secret, segment.ErrUsedUp), Exhausted, true},
+		{fmt.Errorf("%s: %w", secret, segment.ErrRewound), Exhausted, true},
+		{fmt.Errorf("%s: %w", secret, segment.ErrTooManyTags), Unavailable, true},
+		{fmt.Errorf("%s: %w", secret, uid.ErrClosed), Unavailable, true},
+		{fmt.Errorf("%s: %w", secret, context.Canceled), Unavailable, false},
+		{&segment.LoadError{Tag: "a", Store: secret, Err: errors.New("refused")}, Unavailable, true},
+		{errors.New(secret), Unavailable, true},
+	} {
+		for _, c := range []*one{{err: test.err}, {entry: entry(func(context.Context, int64) (uid.Run, error) { return uid.Run{}, test.err })}} {
+			var log bytes.Buffer
+			s := newService(t, c, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			_, err := s.Draw(t.Context(), Caller{}, "a", 1)
+			e := (*Error)(nil)
+			if !errors.As(err, &e) || e.Kind != test.kind || strings.Contains(e.Detail, "hunter2") || e.Detail == "" {
+				t.Errorf("%v becomes %v", test.err, err)
+			}
+			if (e.Retry > 0) != (e.Kind == Unavailable) {
+				t.Errorf("%v: Retry is %v", test.err, e.Retry)
+			}
+			if (e.Cause != nil) != (e.Kind >= 500) {
+				t.Errorf("%v: the cause is %v", test.err, e.Cause)
+			}
+			if logged := strings.Contains(log.String(), "hunter2"); logged != test.logged {
+				t.Errorf("%v: log is %q", test.err, log.String())
+			}
+		}
+	}
+}
+
+// TestLogSeldom shows that failures at any rate are logged once a second.
+func TestLogSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s := newService(t, &one{err: errors.New("unavailable")}, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for range 1000 {
+			s.Draw(t.Context(), Caller{}, "a", 1)
+			time.Sleep(10 * time.Millisecond)
+		}
+		if lines := strings.Count(log.String(), "\n"); lines < 9 || lines > 11 {
+			t.Errorf("%d lines in 10 s", lines)
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package stores
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workeretcd"
+)
+
+func etcd(text string) (*database.Store, error) {
+	a := read(text, "2379")
+	config := a.etcd()
+	prefix := cmp.Or(strings.TrimSuffix(a.path, "/"), workeretcd.DefaultPrefix)
+	if err := errors.Join(a.end("timeout, tls, ca, cert or key"), workeretcd.NewStore(new(clientv3.Client), workeretcd.Config{Prefix: prefix}).Check()); err != nil {
+		return nil, err
+	}
+	return &database.Store{Name: a.name(), Timeout: config.DialTimeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
+		if err := reach(ctx, a.hosts); err != nil {
+			return nil, nil, err
+		}
+		client, err := clientv3.New(config)
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, err := client.Get(ctx, prefix, clientv3.WithPrefix(), clientv3.WithCountOnly()); err != nil {
+			return nil, nil, errors.Join(err, client.Close())
+		}
+		return workeretcd.NewStore(client, workeretcd.Config{Prefix: prefix}), client.Close, nil
+	}}, nil
+}
+
+// etcd returns the client's configuration.
+func (a *address) etcd() clientv3.Config {
+	config := clientv3.Config{
+		DialTimeout: a.duration("timeout", patience),
+		// A connection that a network dropped without a notice is given up after 15 s.
+		DialKeepAliveTime:    10 * time.Second,
+		DialKeepAliveTimeout: 5 * time.Second,
+		// By default an attempt to connect lasts up to 20 s, and the pauses grow to 2 minutes.
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+			MinConnectTimeout: 5 * time.Second,
+			Backoff:           backoff.Config{BaseDelay: time.Second, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second},
+		})},
+		TLS:    a.tls(a.yes("tls")),
+		Logger: zap.NewNop(), // whatever fails is returned
+	}
+	a.credentials(&config.Username, &config.Password)
+	scheme := "http://"
+	if config.TLS != nil {
+		scheme = "https://"
+	}
+	for _, host := range a.hosts {
+		config.Endpoints = append(config.Endpoints, scheme+host)
+	}
+	return config
+}
+
+// credentials sets user and password, which come together.
+func (a *address) credentials(user, password *string) {
+	if a.user == nil {
+		return
+	}
+	*user = a.user.Username()
+	*password, _ = a.user.Password()
+	if *user == "" || *password == "" {
+		a.fault("want user and password, or neither")
+	}
+}

@@ -1,0 +1,65 @@
+//go:build linux
+
+package stores_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+func TestKube(t *testing.T) {
+	k := servertest.StartKube(t)
+	k.Namespace(t, "orders")
+	k.Namespace(t, "elsewhere")
+	file := k.Kubeconfig(t, servertest.KubeAdmin, "elsewhere")
+	t.Setenv("KUBECONFIG", file)
+	give(t, "kube://orders")
+	give(t, "kube://orders/billing") // another prefix
+	give(t, "kube://")               // the namespace of the kubeconfig
+	if text := k.Must(t, "GET", "/apis/coordination.k8s.io/v1/namespaces/elsewhere/leases", ""); !strings.Contains(text, `"uidring.0"`) {
+		t.Errorf("%s: want the number 0", text)
+	}
+	t.Setenv("KUBECONFIG", k.Kubeconfig(t, "alice", "orders"))
+	give(t, "kube://orders?kubeconfig="+file+"&context=test&timeout=1m")
+	for dsn, want := range map[string]string{
+		"kube://orders":                                    "a right is missing: get of leases.coordination.k8s.io in the namespace \"orders\"",
+		"kube://orders?context=none":                       `context "none" does not exist`,
+		"kube://orders?kubeconfig=/none.yaml":              "/none.yaml",
+		"kube://orders/a/b":                                `Prefix: "a/b"`,
+		"kube://Orders_7":                                  `Namespace: "Orders_7"`,
+		"kube://user:secret@orders":                        "the URL does not parse; want kube://namespace",
+		"kube://orders:6443":                               "the URL does not parse; want kube://namespace",
+		"kube://orders?timeout=1m&replicas=2":              `unknown option "replicas"`,
+		"kube://orders/?kubeconfig=" + file + "&timeout=x": "option timeout=x",
+	} {
+		if err := open(t, dsn); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v; want %s", dsn, err, want)
+		}
+	}
+	k.Kill()
+	t.Setenv("KUBECONFIG", file)
+	if err := refused(t, "kube://orders"); !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("%v; want that the connection was refused", err)
+	}
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("HOME", t.TempDir())
+	os.Unsetenv("KUBERNETES_SERVICE_HOST")
+	if err := refused(t, "kube://orders"); !strings.Contains(err.Error(), "neither a pod nor a kubeconfig") {
+		t.Errorf("%v; want that there is no cluster", err)
+	}
+}
+
+// open opens a store, and returns why it does not open.
+func open(t *testing.T, dsn string) error {
+	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.Config{})
+	if err == nil {
+		closes(t, open)
+	}
+	return err
+}

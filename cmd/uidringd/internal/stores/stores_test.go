@@ -1,0 +1,209 @@
+//go:build linux
+
+package stores_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/goleak"
+	"go.uber.org/zap"
+
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workeretcd"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// give takes a number from a store, lists it, frees it, and gives it back, on
+// connections of their own.
+func give(t *testing.T, dsn string) {
+	t.Helper()
+	open := at(t, dsn)
+	defer closes(t, open)
+	held, err := open.Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := at(t, dsn)
+	defer closes(t, again)
+	rows, err := again.Leases(t.Context(), 0)
+	if err != nil || len(rows) == 0 || rows[0].State != lease.StateHeld {
+		t.Fatalf("%+v, %v; want a number that is held", rows, err)
+	}
+	number := rows[0].Number
+	if err := again.Free(t.Context(), number, false); !errors.Is(err, lease.ErrHeld) {
+		t.Errorf("%v, want ErrHeld", err)
+	}
+	if err := again.Free(t.Context(), number, true); err != nil {
+		t.Error(err)
+	}
+	if rows, err := again.Leases(t.Context(), 0); err != nil || rows[0].State != lease.StateFree {
+		t.Errorf("%+v, %v; want it free", rows, err)
+	}
+	_ = held.Release(t.Context(), time.Now()) // the number is lost
+}
+
+func at(t *testing.T, dsn string) *database.Leases {
+	t.Helper()
+	node := lease.Config{Node: lease.Node{Host: "here", Port: "1", Type: lease.NodeActual}}
+	open, err := stores.At(dsn, "the test").Leases(t.Context(), node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open
+}
+
+func closes(t *testing.T, open *database.Leases) {
+	t.Helper()
+	if err := open.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// refused opens a store that does not open. It returns the error, which has no secret.
+func refused(t *testing.T, dsn string) error {
+	t.Helper()
+	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.Config{})
+	if err == nil {
+		closes(t, open)
+		t.Fatalf("%s opens", dsn)
+	}
+	if !strings.Contains(err.Error(), " (the test): ") {
+		t.Errorf("%v, want who named the store", err)
+	}
+	if strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "wrong") {
+		t.Errorf("%v shows a password", err)
+	}
+	return err
+}
+
+func TestEtcd(t *testing.T) {
+	members := servertest.StartEtcd(t, 1)
+	host := strings.TrimPrefix(members[0].Endpoint, "http://")
+	give(t, "etcd://"+host)
+	give(t, "etcd://"+servertest.Addresses(t, 1)[0]+","+host+"/other") // a member may be unavailable
+
+	secure, options := front(t, host)
+	give(t, "etcd://"+secure+"/secure?"+options.Encode())
+	options.Set("timeout", "300ms")
+	options.Del("ca") // the system's authorities do not know it
+	refused(t, "etcd://"+secure+"?"+options.Encode())
+	refused(t, "etcd://"+secure+"?timeout=300ms")
+}
+
+// With authentication, etcd gives numbers to those who may write under the prefix.
+func TestEtcdPassword(t *testing.T) {
+	members := servertest.StartEtcd(t, 1)
+	client, err := clientv3.New(clientv3.Config{Endpoints: servertest.Endpoints(members), Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, prefix := t.Context(), workeretcd.DefaultPrefix
+	_, err1 := client.UserAdd(ctx, "root", "secret")
+	_, err2 := client.UserGrantRole(ctx, "root", "root")
+	_, err3 := client.UserAdd(ctx, "ids", "s@cret")
+	_, err4 := client.RoleAdd(ctx, "ids")
+	_, err5 := client.RoleGrantPermission(ctx, "ids", prefix, clientv3.GetPrefixRangeEnd(prefix), clientv3.PermissionType(clientv3.PermReadWrite))
+	_, err6 := client.UserGrantRole(ctx, "ids", "ids")
+	_, err7 := client.AuthEnable(ctx)
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+		t.Fatal(err)
+	}
+	host := strings.TrimPrefix(members[0].Endpoint, "http://")
+	give(t, "etcd://ids:s%40cret@"+host)
+	for _, wrong := range []string{"etcd://ids:wrong@" + host, "etcd://" + host, "etcd://ids:s%40cret@" + host + "/elsewhere"} {
+		refused(t, wrong)
+	}
+}
+
+func TestRedis(t *testing.T) {
+	single := servertest.StartRedis(t, append([]string{"--requirepass", "secret"}, servertest.Durable...)...)
+	give(t, "redis://:secret@"+single.Address()+"/3")
+	give(t, "redis://default:secret@"+single.Address()+"?prefix="+url.QueryEscape("{other}"))
+	if err := refused(t, "redis://:wrong@"+single.Address()); !strings.Contains(err.Error(), "WRONGPASS") {
+		t.Errorf("%v, want WRONGPASS", err)
+	}
+	host, options := front(t, single.Address())
+	give(t, "rediss://:secret@"+host+"?"+options.Encode())
+	options.Del("ca")
+	if err := refused(t, "rediss://:secret@"+host+"?"+options.Encode()); !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("%v, want a certificate that is not trusted", err)
+	}
+}
+
+func TestRedisCluster(t *testing.T) {
+	node := servertest.StartRedis(t, append([]string{"--cluster-enabled", "yes"}, servertest.Durable...)...)
+	node.Command(t, "CLUSTER ADDSLOTSRANGE 0 16383")
+	servertest.Eventually(t, "the cluster is up", func() bool { return strings.Contains(node.Command(t, "CLUSTER INFO"), "cluster_state:ok") })
+	give(t, "redis://"+node.Address()+"?cluster=true")
+	give(t, "redis://"+node.Address()+","+servertest.Addresses(t, 1)[0]) // a node may be unavailable
+}
+
+func TestRedisSentinel(t *testing.T) {
+	master := servertest.StartRedis(t, append([]string{"--requirepass", "secret"}, servertest.Durable...)...)
+	host, port, _ := net.SplitHostPort(master.Address())
+	config := t.TempDir() + "/sentinel.conf"
+	if err := os.WriteFile(config, []byte("sentinel monitor ids "+host+" "+port+" 1\nsentinel auth-pass ids secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sentinel := servertest.StartRedisOf(t, []string{config}, "--sentinel")
+	give(t, "redis://"+sentinel.Address()+"?master_name=ids&password=secret")
+	refused(t, "redis://"+sentinel.Address()+"?master_name=others&password=secret")
+}
+
+func TestZooKeeper(t *testing.T) {
+	servers := servertest.StartZooKeeper(t, 1, nil)
+	host := servers[0].Address
+	give(t, "zk://"+host)
+	give(t, "zk://"+servertest.Addresses(t, 1)[0]+","+host+"/chroot/ids") // a member may be unavailable
+	give(t, "zk://ids:secret@"+host+"/private?session=2s")
+	give(t, "zk://ids:secret@"+host+"/private")
+	other := at(t, "zk://ids:wrong@"+host+"/private")
+	defer closes(t, other)
+	if _, err := other.Leases(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "not authenticated") {
+		t.Errorf("%v, want that it may not read", err)
+	}
+
+	secure, options := front(t, host)
+	give(t, "zk://"+secure+"/secure?"+options.Encode())
+	options.Set("timeout", "300ms")
+	options.Del("ca")
+	refused(t, "zk://"+secure+"?"+options.Encode())
+}
+
+// Who is unavailable, or is no such store, is an error in time.
+func TestUnavailable(t *testing.T) {
+	nobody := servertest.Addresses(t, 1)[0]
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for _, scheme := range []string{"etcd", "redis", "zk"} {
+		if err := refused(t, scheme+"://user:secret@"+nobody); !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("%v, want the cause", err)
+		}
+		if err := refused(t, scheme+"://user:secret@"+silent.Addr().String()+"?timeout=200ms"); !strings.Contains(err.Error(), "no answer within 200ms") {
+			t.Errorf("%v, want the time-out", err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errStopped)
+		if _, err := stores.At(scheme+"://"+nobody, "the test").Leases(ctx, lease.Config{}); !errors.Is(err, errStopped) {
+			t.Errorf("%v, want the cause of the context's end", err)
+		}
+	}
+}
+
+var errStopped = errors.New("stopped")

@@ -1,0 +1,166 @@
+package stores
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workerzk"
+)
+
+func zooKeeper(text string) (*database.Store, error) {
+	a := read(text, "2181")
+	timeout, session := a.duration("timeout", patience), a.duration("session", patience)
+	secure := a.tls(a.yes("tls"))
+	var user, password string
+	a.credentials(&user, &password)
+	path := cmp.Or(strings.TrimSuffix(a.path, "/"), workerzk.DefaultPath)
+	if err := errors.Join(a.end("timeout, session, tls, ca, cert or key"), workerzk.NewStore(new(zk.Conn), workerzk.Config{Path: path}).Check()); err != nil {
+		return nil, err
+	}
+	return &database.Store{Name: a.name(), Timeout: timeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
+		if err := reach(ctx, a.hosts); err != nil {
+			return nil, nil, err
+		}
+		c := &connection{secure: secure, ready: make(chan struct{}, 1)}
+		var err error
+		c.Conn, c.events, err = zk.Connect(a.hosts, session, zk.WithLogger(silent{}), zk.WithEventCallback(c.saw), zk.WithDialer(c.dial), zk.WithHostProvider(new(names)))
+		if err != nil {
+			return nil, nil, err
+		}
+		var acl []zk.ACL
+		if user != "" {
+			acl = zk.AuthACL(zk.PermAll)
+		}
+		if err := c.start(ctx, user, password); err != nil {
+			return nil, nil, errors.Join(err, c.end())
+		}
+		return workerzk.NewStore(c.Conn, workerzk.Config{Path: path, ACL: acl}), c.end, nil
+	}}, nil
+}
+
+// connection is a connection to ZooKeeper. Its end waits for the client's goroutines.
+type connection struct {
+	*zk.Conn
+	events <-chan zk.Event
+	ready  chan struct{} // has an element once there is a session
+	secure *tls.Config   // nil is none
+	mu     sync.Mutex
+	last   net.Conn // the last one dialled; nil is none
+}
+
+// dial is a zk.Dialer.
+func (c *connection) dial(network, host string, timeout time.Duration) (conn net.Conn, err error) {
+	dialer := &net.Dialer{Timeout: timeout}
+	if c.secure != nil {
+		conn, err = tls.DialWithDialer(dialer, network, host, c.secure)
+	} else {
+		conn, err = dialer.Dial(network, host)
+	}
+	if err != nil {
+		return nil, err // conn may hold a nil pointer
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = conn
+	return conn, nil
+}
+
+// saw is a zk.EventCallback.
+func (c *connection) saw(event zk.Event) {
+	if event.State == zk.StateHasSession {
+		select {
+		case c.ready <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// start waits for a session and authenticates, which the client does without a context.
+func (c *connection) start(ctx context.Context, user, password string) error {
+	done := make(chan error, 1)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.ready:
+	}
+	if user == "" {
+		return nil
+	}
+	go func() { done <- c.AddAuth("digest", []byte(user+":"+password)) }()
+	select {
+	case <-ctx.Done():
+		return ctx.Err() // end ends the request
+	case err := <-done:
+		return err
+	}
+}
+
+// end closes the connection, and waits until the client's goroutines have ended. One of
+// them may be reading what is no ZooKeeper.
+func (c *connection) end() error {
+	c.Close()
+	for {
+		c.mu.Lock()
+		if c.last != nil {
+			_ = c.last.Close()
+		}
+		c.mu.Unlock()
+		select {
+		case _, more := <-c.events:
+			if !more {
+				return nil
+			}
+		case <-time.After(100 * time.Millisecond): // the client may have dialled meanwhile
+		}
+	}
+}
+
+// names are the hosts that the client tries in turn. Unlike the client's own provider, it
+// keeps the names: certificates have names, and the addresses of names change.
+type names struct {
+	mu         sync.Mutex
+	hosts      []string
+	next, last int // a round without success is over when last comes next again
+}
+
+// Init implements zk.HostProvider.
+func (n *names) Init(hosts []string) error {
+	n.hosts, n.last = hosts, -1
+	return nil
+}
+
+// Len implements zk.HostProvider.
+func (n *names) Len() int { return len(n.hosts) }
+
+// Next implements zk.HostProvider.
+func (n *names) Next() (host string, again bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	at := n.next
+	n.next = (at + 1) % len(n.hosts)
+	again = at == n.last
+	n.last = max(n.last, 0)
+	return n.hosts[at], again
+}
+
+// Connected implements zk.HostProvider.
+func (n *names) Connected() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last = (n.next + len(n.hosts) - 1) % len(n.hosts)
+}
+
+// silent drops what the client logs: whatever fails is returned.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// allowed are the modules that an app may gain from uidring, and why.
+var allowed = map[string]string{
+	"github.com/uidring/uidring":     "itself",
+	"gorm.io/gorm":                   "worker numbers come from a database",
+	"github.com/jinzhu/inflection":   "required by GORM",
+	"github.com/jinzhu/now":          "required by GORM",
+	"golang.org/x/text":              "required by GORM",
+	"github.com/robfig/cron/v3":      "schedules",
+	"github.com/cenkalti/backoff/v5": "retries",
+}
+
+// An app that links uid and worker gains the modules allowed, and no others.
+func TestModulesOfApp(t *testing.T) {
+	checkout, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	app, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), app, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) []byte {
+		t.Helper()
+		command := exec.CommandContext(t.Context(), "go", args...)
+		command.Dir = dir
+		command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+		out, err := command.Output()
+		if err != nil {
+			var stderr []byte
+			if failed, ok := err.(*exec.ExitError); ok {
+				stderr = failed.Stderr
+			}
+			t.Fatalf("go %q: %v\n%s", args, err, stderr)
+		}
+		return out
+	}
+	run("mod", "init", "example.com/app")
+	run("mod", "edit", "-require=github.com/uidring/uidring@v0.0.0", "-replace=github.com/uidring/uidring="+checkout)
+	run("mod", "tidy")
+	run("vet", ".") // it compiles
+
+	var file struct{ Require []struct{ Path string } }
+	if err := json.Unmarshal(run("mod", "edit", "-json"), &file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Require) < 2 {
+		t.Fatalf("the app requires %v, want uidring and GORM at least", file.Require)
+	}
+	for _, module := range file.Require {
+		if allowed[module.Path] == "" {
+			t.Errorf("an app that links uid and worker gains the module %s", module.Path)
+		}
+	}
+}

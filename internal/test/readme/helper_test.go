@@ -1,0 +1,38 @@
+package readme
+
+import (
+	"log"
+	"os"
+	"testing"
+)
+
+// The examples make a file, so they run in a directory of their own.
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "readme")
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		if err := os.Chdir(dir); err != nil {
+			log.Fatal(err)
+		}
+		return m.Run()
+	}())
+}
+
+// root is the folder of this package, kept before TestMain leaves it.
+var root, rootErr = os.Getwd()
+
+// read returns a file of the module.
+func read(t *testing.T, name string) string {
+	t.Helper()
+	if rootErr != nil {
+		t.Fatal(rootErr)
+	}
+	text, err := os.ReadFile(root + "/../../../" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

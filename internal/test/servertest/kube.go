@@ -1,0 +1,227 @@
+//go:build linux
+
+package servertest
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// KubeAPIServer is the path of a kube-apiserver: what UIDRING_TEST_KUBE names, or what
+// .ci/kubeserver has built.
+var KubeAPIServer = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("UIDRING_TEST_KUBE"); path != "" {
+		return exec.LookPath(path)
+	}
+	_, here, _, _ := runtime.Caller(0)
+	var reason strings.Builder
+	find := exec.Command(filepath.Join(filepath.Dir(here), "../../../.ci/kubeserver"), "--find")
+	find.Stderr = &reason
+	path, err := find.Output()
+	if err != nil {
+		return "", fmt.Errorf("UIDRING_TEST_KUBE is not set, and .ci/kubeserver --find: %w: %s", err, &reason)
+	}
+	return strings.TrimSpace(string(path)), nil
+})
+
+// KubeAdmin is a user who may do everything.
+const KubeAdmin = "admin"
+
+// kubeUsers may do nothing until a test gives them rights.
+var kubeUsers = []string{"alice", "bob"}
+
+// KubeProgram prepares an API server with its files in dir, on an etcd.
+func KubeProgram(dir, etcd string) (Program, error) {
+	server, err := KubeAPIServer()
+	if err != nil {
+		return Program{}, err
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return Program{}, err
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return Program{}, err
+	}
+	tokens := fmt.Sprintf("%s,%[1]s,%[1]s,system:masters\n", KubeAdmin)
+	for _, user := range kubeUsers {
+		tokens += fmt.Sprintf("%s,%[1]s,%[1]s\n", user)
+	}
+	accounts, users := filepath.Join(dir, "accounts.pem"), filepath.Join(dir, "tokens.csv")
+	for file, text := range map[string][]byte{accounts: pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), users: []byte(tokens)} {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			return Program{}, err
+		}
+	}
+	return Program{func(port string) *exec.Cmd {
+		return exec.Command(server, "--etcd-servers="+etcd, "--secure-port="+port, "--bind-address=127.0.0.1", "--cert-dir="+filepath.Join(dir, "certs"),
+			"--service-cluster-ip-range=10.0.0.0/24", "--endpoint-reconciler-type=none", "--service-account-issuer=https://kubernetes.default.svc",
+			"--service-account-key-file="+accounts, "--service-account-signing-key-file="+accounts, "--token-auth-file="+users,
+			"--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount", "--profiling=false")
+	}, syscall.SIGKILL}, nil
+}
+
+// Kube is a Kubernetes API server that runs, with an etcd of its own.
+type Kube struct {
+	*Process
+	Etcd    *Etcd
+	Address string // of each start the same
+	dir     string
+	program Program
+}
+
+// StartKube starts an API server on a new directory. It skips the test where there is no
+// kube-apiserver or no etcd.
+func StartKube(t testing.TB) *Kube {
+	t.Helper()
+	k := LaunchKube(t, t.TempDir())
+	t.Cleanup(func() { k.Kill(); k.Etcd.Kill() })
+	return k
+}
+
+// LaunchKube is StartKube for a server of several tests, with its files in dir. The caller
+// kills the server and its Etcd.
+func LaunchKube(t testing.TB, dir string) *Kube {
+	t.Helper()
+	if _, err := KubeAPIServer(); err != nil {
+		t.Skip(err)
+	}
+	ctx, addresses := context.Background(), Addresses(t, 2)
+	etcd := &Etcd{Endpoint: "http://" + addresses[0], program: EtcdPrograms(t, dir, 1)[0]}
+	k := &Kube{Etcd: etcd, Address: addresses[1], dir: dir}
+	var err error
+	k.program, err = KubeProgram(dir, etcd.Endpoint)
+	must(t, err)
+	etcd.Process, err = etcd.program.Launch(ctx, addresses[0], etcd.healthy)
+	must(t, err)
+	if k.Process, err = k.program.Launch(ctx, k.Address, k.ready); err != nil {
+		etcd.Kill()
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Restart starts the API server again, after its end.
+func (k *Kube) Restart(t testing.TB) {
+	t.Helper()
+	k.Process = k.program.start(t, k.Address, k.ready)
+}
+
+func (k *Kube) ready() error { return KubeReady(k.Address) }
+
+// URL is where the API server serves.
+func (k *Kube) URL() string { return "https://" + k.Address }
+
+// CA is a file with the authority that signed the API server's certificate.
+func (k *Kube) CA() string { return KubeCA(k.dir) }
+
+// KubeCA is CA of a KubeProgram in dir.
+func KubeCA(dir string) string { return filepath.Join(dir, "certs", "apiserver.crt") }
+
+// Kubeconfig writes a file for clients that are a user of a namespace. A user's token is
+// the user's name.
+func (k *Kube) Kubeconfig(t testing.TB, user, namespace string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, os.WriteFile(file, []byte(Kubeconfig(k.URL(), k.CA(), user, namespace)), 0o600))
+	return file
+}
+
+// Kubeconfig is the content of such a file.
+func Kubeconfig(url, ca, user, namespace string) string {
+	return fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: test, cluster: {server: %q, certificate-authority: %q}}]
+users: [{name: test, user: {token: %q}}]
+contexts: [{name: test, context: {cluster: test, user: test, namespace: %q}}]
+current-context: test
+`, url, ca, user, namespace)
+}
+
+// KubeReady returns nil if an API server is ready.
+func KubeReady(address string) error {
+	_, err := kubeRequest(address, http.MethodGet, "/readyz", "", nil)
+	return err
+}
+
+// Do makes a request as the administrator, and returns the answer. body is JSON or YAML.
+func (k *Kube) Do(method, path, body string) (answer string, err error) {
+	return kubeRequest(k.Address, method, path, "application/yaml", strings.NewReader(body))
+}
+
+// Must is Do for a request that has to succeed.
+func (k *Kube) Must(t testing.TB, method, path, body string) string {
+	t.Helper()
+	answer, err := k.Do(method, path, body)
+	must(t, err)
+	return answer
+}
+
+// Patch merges a patch in JSON into an object.
+func (k *Kube) Patch(path, patch string) error {
+	_, err := kubeRequest(k.Address, http.MethodPatch, path, "application/merge-patch+json", strings.NewReader(patch))
+	return err
+}
+
+// Compact makes etcd forget all versions of objects but the present one.
+func (k *Kube) Compact(t testing.TB) {
+	t.Helper()
+	var found struct {
+		Metadata struct{ ResourceVersion string }
+	}
+	must(t, json.Unmarshal([]byte(k.Must(t, http.MethodPost, "/api/v1/namespaces", "{metadata: {generateName: compact-}}")), &found))
+	response, err := http.Post(k.Etcd.Endpoint+"/v3/kv/compaction", "application/json", strings.NewReader(`{"revision": "`+found.Metadata.ResourceVersion+`"}`))
+	must(t, err)
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("etcd answers %s", response.Status)
+	}
+}
+
+// Namespace makes a namespace.
+func (k *Kube) Namespace(t testing.TB, name string) {
+	t.Helper()
+	k.Must(t, http.MethodPost, "/api/v1/namespaces", "{apiVersion: v1, kind: Namespace, metadata: {name: "+name+"}}")
+}
+
+func kubeRequest(address, method, path, kind string, body io.Reader) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, "https://"+address+path, body)
+	if err != nil {
+		return "", err
+	}
+	request.Close = true // no connection is left
+	request.Header.Set("Authorization", "Bearer "+KubeAdmin)
+	request.Header.Set("Content-Type", kind)
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // on loopback
+	response, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode >= http.StatusMultipleChoices {
+		err = fmt.Errorf("%s %s: %s: %s", method, path, response.Status, answer)
+	}
+	return string(answer), err
+}

@@ -1,0 +1,170 @@
+//go:build linux
+
+package servertest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/internal/test/logged"
+)
+
+// Find returns the path of a program, from PATH or the usual folders. Of several versions
+// it takes the last. It skips the test if there is none.
+func Find(t testing.TB, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			real, err := filepath.EvalSymlinks(path)
+			if err == nil && filepath.Base(real) == name {
+				return real // such a program finds files beside itself
+			}
+			return path // such a program acts by its name: redis-server is a link
+		}
+		for _, pattern := range []string{"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"} {
+			paths, _ := filepath.Glob(filepath.Join(pattern, name))
+			if len(paths) > 0 {
+				return paths[len(paths)-1]
+			}
+		}
+	}
+	t.Skipf("there is no %s here", names[0])
+	return ""
+}
+
+// port returns the port of an address.
+func port(address string) string {
+	_, port, _ := net.SplitHostPort(address)
+	return port
+}
+
+// Program is a server with a directory for its data. It can be started again on the same
+// data.
+type Program struct {
+	Command func(port string) *exec.Cmd // not started yet
+	End     syscall.Signal              // ends the server and all its processes at once
+}
+
+// Launch starts the server and waits until ready returns nil. The caller kills the process.
+func (p Program) Launch(ctx context.Context, address string, ready func() error) (*Process, error) {
+	process := &Process{cmd: p.Command(port(address)), kill: p.End, gone: make(chan struct{})}
+	process.cmd.Dir = cmp.Or(process.cmd.Dir, "/")
+	process.cmd.Stdout, process.cmd.Stderr = &process.output, &process.output
+	if process.cmd.SysProcAttr == nil {
+		process.cmd.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	process.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL // the server ends with this process
+	if err := process.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(process.gone)
+		_ = process.cmd.Wait() // how it ended does not matter
+	}()
+	if err := process.await(ctx, ready); err != nil {
+		process.Kill()
+		return nil, err
+	}
+	return process, nil
+}
+
+// start starts the server, and kills it at the end of the test.
+func (p Program) start(t testing.TB, address string, ready func() error) *Process {
+	t.Helper()
+	process, err := p.Launch(t.Context(), address, ready)
+	must(t, err)
+	t.Cleanup(process.Kill)
+	return process
+}
+
+// Start starts a server, and waits until ready returns nil. At the end of the test it
+// kills the server.
+func Start(t testing.TB, ready func() error, program string, args ...string) *Process {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Dir = t.TempDir()
+	return Program{func(string) *exec.Cmd { return cmd }, syscall.SIGKILL}.start(t, "", ready)
+}
+
+// Process is a server that runs.
+type Process struct {
+	cmd  *exec.Cmd
+	kill syscall.Signal
+	gone chan struct{} // closed when the server has ended
+
+	output logged.Text
+}
+
+// await waits until ready returns nil.
+func (p *Process) await(ctx context.Context, ready func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	for {
+		err := ready()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.gone:
+			return fmt.Errorf("%s has ended: %w; its output: %s", p.cmd.Path, err, &p.output)
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not answer: %w; its output: %s", p.cmd.Path, err, &p.output)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Kill ends the server at once, as kill -9 does, even while it is paused.
+func (p *Process) Kill() { p.End(p.kill) }
+
+// Stop shuts the server down by SIGTERM, and waits until it has ended.
+func (p *Process) Stop() { p.End(syscall.SIGTERM) }
+
+// End sends the server a signal, and waits until the server has ended.
+func (p *Process) End(signal syscall.Signal) {
+	_ = p.cmd.Process.Signal(signal) // fails if the server has ended
+	p.Continue()
+	select {
+	case <-p.gone:
+	case <-time.After(2 * time.Minute):
+		_ = p.cmd.Process.Kill()
+		<-p.gone
+	}
+}
+
+// Usage is what a process has used.
+type Usage struct {
+	CPU    time.Duration
+	Memory int64 // resident, in bytes
+}
+
+// Used returns what the server has used so far.
+func (p *Process) Used(t testing.TB) Usage {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	must(t, err)
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+2:])) // proc(5), from the third field on
+	number := func(i int) int64 {
+		n, err := strconv.ParseInt(fields[i-3], 10, 64)
+		must(t, err)
+		return n
+	}
+	return Usage{time.Duration(number(14)+number(15)) * 10 * time.Millisecond, number(24) * int64(os.Getpagesize())}
+}
+
+// Pause stops the server until Continue is called.
+func (p *Process) Pause() { _ = p.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Continue ends a pause.
+func (p *Process) Continue() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }

@@ -1,0 +1,157 @@
+//go:build linux
+
+package servertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Classpath is where Java finds the jars of ZooKeeper: the folder that
+// UIDRING_TEST_ZOOKEEPER names, or that .ci/zookeeper makes.
+var Classpath = sync.OnceValues(func() (string, error) {
+	if _, err := exec.LookPath("java"); err != nil {
+		return "", err
+	}
+	folder := os.Getenv("UIDRING_TEST_ZOOKEEPER")
+	if folder == "" {
+		_, here, _, _ := runtime.Caller(0)
+		out, err := exec.Command(filepath.Join(filepath.Dir(here), "../../../.ci/zookeeper")).Output()
+		if err != nil {
+			return "", fmt.Errorf("UIDRING_TEST_ZOOKEEPER is not set, and .ci/zookeeper: %w", err)
+		}
+		folder = strings.TrimSpace(string(out))
+	}
+	return filepath.Join(folder, "*"), nil
+})
+
+// ZooKeeperPrograms are the members of an ensemble with their data below dir. If detour is
+// not nil, the first member connects to the others at the addresses that detour returns.
+func ZooKeeperPrograms(t testing.TB, dir string, members int, detour func(to string) string) []Program {
+	t.Helper()
+	jars, err := Classpath()
+	if err != nil {
+		t.Skip(err)
+	}
+	quorums, elections := Addresses(t, members), Addresses(t, members)
+	programs := make([]Program, members)
+	for i := range programs {
+		var peers strings.Builder
+		for j, quorum := range quorums {
+			if i == 0 && j > 0 && detour != nil {
+				quorum = detour(quorum)
+			}
+			if members > 1 {
+				fmt.Fprintf(&peers, "server.%d=%s:%s\n", j+1, quorum, port(elections[j]))
+			}
+		}
+		folder := filepath.Join(dir, fmt.Sprint(i))
+		must(t, os.Mkdir(folder, 0o700))
+		must(t, os.WriteFile(filepath.Join(folder, "myid"), fmt.Append(nil, i+1), 0o600))
+		programs[i] = zookeeper(jars, folder, peers.String())
+	}
+	return programs
+}
+
+// zookeeper is a server with its data in folder.
+func zookeeper(jars, folder, peers string) Program {
+	return Program{func(port string) *exec.Cmd {
+		config := filepath.Join(folder, "zoo.cfg")
+		_ = os.WriteFile(config, fmt.Appendf(nil, "tickTime=200\ninitLimit=50\nsyncLimit=25\nmaxSessionTimeout=60000\ndataDir=%s\nclientPort=%s\n"+
+			"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=srvr\n%s", folder, port, peers), 0o600) // without the file the server ends with an error
+		class := "org.apache.zookeeper.server.quorum.QuorumPeerMain" // also for a single server
+		return exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", jars, class, config)
+	}, syscall.SIGKILL}
+}
+
+// ZooKeeper is a member of an ensemble that runs.
+type ZooKeeper struct {
+	*Process
+	Address string
+	program Program
+}
+
+// StartZooKeeper starts an ensemble on a new directory, and skips the test where there is
+// no ZooKeeper. If detour is not nil, the first member, which does not lead at first,
+// connects to the others at the addresses that detour returns.
+func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []*ZooKeeper {
+	t.Helper()
+	addresses := Addresses(t, members)
+	servers := make([]*ZooKeeper, members)
+	var starting sync.WaitGroup
+	for i, program := range ZooKeeperPrograms(t, t.TempDir(), members, detour) {
+		servers[i] = &ZooKeeper{Address: addresses[i], program: program}
+		starting.Go(func() { servers[i].Restart(t) })
+	}
+	starting.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return servers
+}
+
+// LaunchZooKeeper starts one server for several tests, with its data in folder. The caller
+// kills it.
+func LaunchZooKeeper(folder, address string) (*ZooKeeper, error) {
+	jars, err := Classpath()
+	if err != nil {
+		return nil, err
+	}
+	s := &ZooKeeper{Address: address, program: zookeeper(jars, folder, "")}
+	if s.Process, err = s.program.Launch(context.Background(), address, s.serves); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Restart starts the server again, after its end, on what it has on disk.
+func (s *ZooKeeper) Restart(t testing.TB) {
+	t.Helper()
+	s.Process = s.program.start(t, s.Address, s.serves)
+}
+
+// serves returns nil if the server serves.
+func (s *ZooKeeper) serves() error {
+	if s.mode(time.Second) == "" { // a server that is starting may not answer
+		return errors.New("it has no mode")
+	}
+	return nil
+}
+
+// Mode is leader, follower or standalone; it is empty while the server does not serve.
+func (s *ZooKeeper) Mode() string { return s.mode(10 * time.Second) }
+
+func (s *ZooKeeper) mode(patience time.Duration) string {
+	conn, err := net.DialTimeout("tcp", s.Address, time.Second)
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	_, _ = io.WriteString(conn, "srvr")
+	stats, _ := io.ReadAll(conn)
+	_, mode, _ := strings.Cut(string(stats), "Mode: ")
+	mode, _, _ = strings.Cut(mode, "\n")
+	return mode
+}
+
+// Hosts returns the addresses of servers.
+func Hosts(servers []*ZooKeeper) []string {
+	var hosts []string
+	for _, s := range servers {
+		hosts = append(hosts, s.Address)
+	}
+	return hosts
+}

@@ -1,0 +1,167 @@
+//go:build linux
+
+package torture
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentredis"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workeretcd"
+	"github.com/uidring/uidring/worker/workerkube"
+	"github.com/uidring/uidring/worker/workerredis"
+	"github.com/uidring/uidring/worker/workerzk"
+)
+
+// tag is the counter that all processes with a counter use.
+const tag = "torture"
+
+// access is a process's open connection to a backend.
+type access struct {
+	leases   lease.Store
+	counters counters                                  // nil where segments have no store
+	rewind   func(ctx context.Context, to int64) error // sets the counter as a restored copy has it
+	sql      *database                                 // nil without SQL
+	leaf     func(port int, config lease.Config) *lease.Leaser
+	ping     func(ctx context.Context) error // nil if opening the backend has called the server
+	close    func()
+}
+
+type counters interface {
+	segment.Store
+	segment.Returner
+	segment.Creator
+	segment.Raiser
+	segment.Lister
+}
+
+var silent = slog.New(slog.DiscardHandler)
+
+// open opens a backend by its URL. Counters in SQL log to log.
+func open(url string, log *slog.Logger) (*access, error) {
+	scheme, addresses, _ := strings.Cut(url, "://")
+	switch scheme {
+	case "etcd":
+		return openEtcd(strings.Split(addresses, ","))
+	case "redis":
+		return openRedis(addresses), nil
+	case "kube":
+		address, ca, _ := strings.Cut(addresses, " ")
+		return openKube(address, ca)
+	case "zk":
+		return openZooKeeper(strings.Split(addresses, ","))
+	}
+	return openSQL(url, log)
+}
+
+func openSQL(url string, log *slog.Logger) (*access, error) {
+	db, err := dbtest.Open(url)
+	if err != nil {
+		return nil, err
+	}
+	return &access{
+		leases:   worker.NewStore(db, worker.StoreConfig{}),
+		counters: segmentsql.LeafAlloc(db, segmentsql.Config{Logger: log}),
+		rewind: func(ctx context.Context, to int64) error {
+			return db.WithContext(ctx).Exec("UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?", to, tag).Error
+		},
+		sql:   &database{db},
+		close: func() { _ = dbtest.Close(db) },
+	}, nil
+}
+
+func openEtcd(addresses []string) (*access, error) {
+	client, err := clientv3.New(clientv3.Config{Endpoints: addresses, Logger: zap.NewNop()})
+	if err != nil {
+		return nil, err
+	}
+	return &access{
+		leases: workeretcd.NewStore(client, workeretcd.Config{}),
+		ping: func(ctx context.Context) error {
+			_, err := client.Get(ctx, "x")
+			return err
+		},
+		close: func() { _ = client.Close() },
+	}, nil
+}
+
+func openKube(address, ca string) (*access, error) {
+	config := &rest.Config{Host: "https://" + address, BearerToken: servertest.KubeAdmin, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAFile: ca}}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, err
+	}
+	store := workerkube.NewStore(config, workerkube.Config{Namespace: "default"})
+	return &access{
+		leases: store,
+		ping: func(ctx context.Context) error {
+			if err := servertest.KubeReady(address); err != nil {
+				return err
+			}
+			_, _, err := store.Read(ctx, 0, expiry)
+			return err
+		},
+		close: func() { utilnet.CloseIdleConnectionsFor(transport) },
+	}, nil
+}
+
+func openRedis(address string) *access {
+	logging.Disable()
+	client := redis.NewClient(&redis.Options{Addr: address})
+	return &access{
+		leases:   workerredis.NewStore(client, workerredis.Config{}),
+		counters: segmentredis.New(client, segmentredis.Config{Logger: silent}),
+		rewind: func(ctx context.Context, to int64) error {
+			known := fmt.Sprintf("%d %d 1", to, firstStep)
+			return client.Eval(ctx, "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]); return redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])",
+				[]string{segmentredis.DefaultPrefix + ":next", segmentredis.DefaultPrefix + ":tags"}, tag, to, known).Err()
+		},
+		ping:  func(ctx context.Context) error { return client.Ping(ctx).Err() },
+		close: func() { _ = client.Close() },
+	}
+}
+
+func openZooKeeper(addresses []string) (*access, error) {
+	conn, events, err := zk.Connect(addresses, expiry, zk.WithLogger(mute{}))
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		for range events {
+		}
+	}()
+	return &access{
+		leases: workerzk.NewStore(conn, workerzk.Config{}),
+		ping: func(ctx context.Context) error {
+			if state := conn.State(); state != zk.StateHasSession {
+				return fmt.Errorf("zookeeper: %v", state)
+			}
+			return nil
+		},
+		leaf: func(port int, config lease.Config) *lease.Leaser {
+			return workerzk.Leaf(conn, tag, port, workerzk.LeafConfig{Address: "127.0.0.1", Lease: config})
+		},
+		close: conn.Close,
+	}, nil
+}
+
+// mute drops what a client logs.
+type mute struct{}
+
+func (mute) Printf(string, ...any) {}

@@ -1,0 +1,211 @@
+//go:build linux
+
+package torture
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// backend is a store under torture.
+type backend struct {
+	name     string
+	url      func(addresses []string) string
+	servers  []*server  // none for SQLite
+	proxies  [][]*proxy // of each seat, one to each server
+	counters bool       // segments have a store there
+
+	namespaces map[int]*namespace // by seat; the others are in the test's
+}
+
+// opener starts a backend with its files in dir. It skips the test where the store is not
+// installed.
+type opener func(ctx context.Context, t *testing.T, dir string) *backend
+
+// backends are the stores by name.
+var backends = []struct {
+	name string
+	open opener
+}{
+	{"sqlite", openSQLite},
+	{"mariadb", openMariaDB},
+	{"postgres", openPostgres},
+	{"redis", startRedis},
+	{"etcd", startEtcd},
+	{"zookeeper", startZooKeeper},
+	{"kubernetes", startKube},
+}
+
+// openSQLite makes processes wait two seconds for a locked file, less than by default, so
+// that some requests fail and others are delayed.
+func openSQLite(_ context.Context, _ *testing.T, dir string) *backend {
+	url := filepath.Join(dir, "torture.db") + "?_busy_timeout=2000&_pragma=busy_timeout(2000)"
+	return &backend{name: "sqlite", counters: true, url: func([]string) string { return url }}
+}
+
+func openMariaDB(ctx context.Context, t *testing.T, dir string) *backend {
+	return startSQL(ctx, t, "mariadb", servertest.MariaDB(t, dir))
+}
+
+func openPostgres(ctx context.Context, t *testing.T, dir string) *backend {
+	return startSQL(ctx, t, "postgres", servertest.Postgres(t, dir))
+}
+
+func startSQL(ctx context.Context, t *testing.T, name string, d servertest.Database) *backend {
+	b := &backend{name: name, counters: true, url: func(a []string) string { return d.URL(a[0]) }}
+	return b.serve(ctx, t, d.Program)
+}
+
+// startRedis starts a Redis that flushes each write before it answers.
+func startRedis(ctx context.Context, t *testing.T, dir string) *backend {
+	b := &backend{name: "redis", counters: true, url: func(a []string) string { return "redis://" + a[0] }}
+	return b.serve(ctx, t, servertest.RedisProgram(t, dir, servertest.Durable...))
+}
+
+// members is how many servers etcd and ZooKeeper have: one can be unavailable.
+const members = 3
+
+func startEtcd(ctx context.Context, t *testing.T, dir string) *backend {
+	b := &backend{name: "etcd", url: func(a []string) string { return "etcd://" + strings.Join(a, ",") }}
+	return b.serve(ctx, t, servertest.EtcdPrograms(t, dir, members)...)
+}
+
+func startZooKeeper(ctx context.Context, t *testing.T, dir string) *backend {
+	b := &backend{name: "zookeeper", url: func(a []string) string { return "zk://" + strings.Join(a, ",") }}
+	return b.serve(ctx, t, servertest.ZooKeeperPrograms(t, dir, members, nil)...)
+}
+
+// startKube starts a Kubernetes API server and its etcd, whose address changes. Both are
+// servers of the backend.
+func startKube(ctx context.Context, t *testing.T, dir string) *backend {
+	if _, err := servertest.KubeAPIServer(); err != nil {
+		t.Skip(err)
+	}
+	etcd := &server{Program: servertest.EtcdPrograms(t, dir, 1)[0], url: func(address string) string { return "etcd://" + address }}
+	t.Cleanup(func() { etcd.stop(etcd.End) })
+	must(t, etcd.start(ctx))
+	detour, err := newProxy("127.0.0.1", etcd.address)
+	must(t, err)
+	t.Cleanup(detour.close)
+	program, err := servertest.KubeProgram(dir, "http://"+detour.address())
+	must(t, err)
+	b := &backend{name: "kubernetes", url: func(a []string) string { return "kube://" + a[0] + " " + servertest.KubeCA(dir) }}
+	b.serve(ctx, t, program)
+	b.servers = append(b.servers, etcd) // processes reach only the first
+	return b
+}
+
+// serve starts servers, and the proxies to them.
+func (b *backend) serve(ctx context.Context, t *testing.T, programs ...servertest.Program) *backend {
+	for _, program := range programs {
+		s := &server{Program: program, url: func(address string) string { return b.url([]string{address}) }}
+		t.Cleanup(func() { s.stop(s.End) })
+		b.servers = append(b.servers, s)
+	}
+	must(t, startAll(ctx, b.servers))
+	for range seats {
+		var own []*proxy
+		for _, s := range b.servers {
+			p, err := newProxy("127.0.0.1", s.address)
+			must(t, err)
+			t.Cleanup(p.close)
+			own = append(own, p)
+		}
+		b.proxies = append(b.proxies, own)
+	}
+	return b
+}
+
+// startAll starts servers at the same time: those of a cluster wait for each other.
+func startAll(ctx context.Context, servers []*server) error {
+	var starting errgroup.Group
+	for _, s := range servers {
+		starting.Go(func() error { return s.start(ctx) })
+	}
+	return starting.Wait()
+}
+
+// seatURL returns the URL that the child of a seat opens.
+func (b *backend) seatURL(seat int) string {
+	if len(b.proxies) == 0 {
+		return b.url(nil)
+	}
+	var addresses []string
+	for _, p := range b.proxies[seat] {
+		addresses = append(addresses, p.address())
+	}
+	return b.url(addresses)
+}
+
+// open opens the backend without its proxies. It retries while a file is locked.
+func (b *backend) open(ctx context.Context) (*access, error) {
+	var addresses []string
+	for _, s := range b.servers {
+		addresses = append(addresses, s.address())
+	}
+	for {
+		a, err := open(b.url(addresses), silent)
+		if err == nil || sleep(ctx, 50*time.Millisecond) != nil {
+			return a, err
+		}
+	}
+}
+
+// with calls f with the backend open, until f succeeds.
+func (b *backend) with(ctx context.Context, f func(a *access) error) error {
+	a, err := b.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	for {
+		if err = f(a); err == nil || sleep(ctx, 50*time.Millisecond) != nil {
+			return err
+		}
+	}
+}
+
+// prepare makes the tables and the counter that processes need.
+func (b *backend) prepare(ctx context.Context) error {
+	return b.with(ctx, func(a *access) error {
+		if p, ok := a.leases.(lease.Preparer); ok {
+			if err := p.Prepare(ctx, silent); err != nil {
+				return err
+			}
+		}
+		if a.counters == nil {
+			return nil
+		}
+		return a.counters.Create(ctx, tag, 1, firstStep)
+	})
+}
+
+// end returns the rows of all numbers, and the counter.
+func (b *backend) end(ctx context.Context) (rows []lease.Row, counter int64, err error) {
+	err = b.with(ctx, func(a *access) error {
+		if rows, err = a.leases.List(ctx, 0, expiry); err != nil || a.counters == nil {
+			return err
+		}
+		all, err := a.counters.List(ctx)
+		if err == nil {
+			counter = all[0].Next
+		}
+		return err
+	})
+	return rows, counter, err
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
