@@ -199,11 +199,15 @@ func (b *Backfill) Range(from, to time.Time) (first, last ID, err error) {
 
 // Stats returns the counts and the state.
 func (b *Backfill) Stats() Stats {
-	s := b.standing(&b.gate)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s.Issued, s.RejectedTakes = b.issued, b.rejected
-	return s
+	return Stats{
+		Issued:        b.issued,
+		RejectedTakes: b.rejected,
+		Waited:        time.Duration(b.waited.Load()),
+		Closed:        b.closed.Load(),
+		Clock:         b.clockStats(),
+	}
 }
 
 // Close is Shutdown with a deadline of [CloseTimeout].

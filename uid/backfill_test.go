@@ -124,7 +124,7 @@ func TestBackfillEnds(t *testing.T) {
 		if _, err := b.At(bubble.Epoch.Add(-1)); !errors.Is(err, uid.ErrPast) || !strings.Contains(err.Error(), "layout's epoch, 2000-01-01T00:00:00Z: choose") {
 			t.Errorf("At() = %v before the epoch", err)
 		}
-		if s := b.Stats(); s.Issued != 2 || s.RejectedTakes != 2 || s.Worker != 5 || s.Closed || !s.LayoutEnd.Equal(bubble.End()) {
+		if s := b.Stats(); s.Issued != 2 || s.RejectedTakes != 2 || s.Clock.Worker != 5 || s.Closed || !s.Clock.LayoutEnd.Equal(bubble.End()) {
 			t.Errorf("Stats() = %+v", s)
 		}
 		begun := time.Now()

@@ -26,7 +26,7 @@ func TestCachedIssuesEverySequence(t *testing.T) {
 		}
 	}
 	gen.Close()
-	if s := gen.Stats(); s.Issued != 10_000 || s.Worker != 1 {
+	if s := gen.Stats(); s.Issued != 10_000 || s.Clock.Worker != 1 {
 		t.Errorf("Stats() = %+v, want 10000 issued by worker 1", s)
 	}
 }
@@ -39,10 +39,10 @@ func TestCachedCatchesUp(t *testing.T) {
 		t.Fatalf("first tick is %d, want 5", got)
 	}
 	clock.step(8 * time.Hour)
-	for gen.Stats().Helps == 0 && gen.Stats().Refills < 2 { // deal what is left of the night
+	for gen.Stats().Ring.Helps == 0 && gen.Stats().Ring.Refills < 2 { // deal what is left of the night
 		mustNext(t, gen)
 	}
-	for range gen.Stats().Capacity {
+	for range gen.Stats().Ring.Capacity {
 		mustNext(t, gen)
 	}
 	if got, want := tick(t, gen), int64(8*3600+5); got < want || got > want+4 {
@@ -73,7 +73,7 @@ func TestMaxBorrow(t *testing.T) {
 	for range 2 * 61 { // the present second and the 60 after it
 		mustNext(t, gen)
 	}
-	if got := gen.Stats().Borrowed; got != time.Minute {
+	if got := gen.Stats().Ring.Borrowed; got != time.Minute {
 		t.Errorf("borrowed %v, want 1m0s", got)
 	}
 	_, err := gen.Next()

@@ -72,12 +72,15 @@ func (c *clocked) Shutdown(ctx context.Context) error {
 
 // Stats returns the generator's counts and state.
 func (c *clocked) Stats() Stats {
-	s := c.standing(&c.gate)
-	s.RejectedTakes = c.rejected.Load()
-	s.Issued = c.issuer.issued()
-	for shown := c.most.Load(); shown < s.Issued && !c.most.CompareAndSwap(shown, s.Issued); {
+	issued := c.issuer.issued()
+	for shown := c.most.Load(); shown < issued && !c.most.CompareAndSwap(shown, issued); {
 		shown = c.most.Load()
 	}
-	s.Issued = c.most.Load()
-	return s
+	return Stats{
+		Issued:        c.most.Load(),
+		RejectedTakes: c.rejected.Load(),
+		Waited:        time.Duration(c.waited.Load()),
+		Closed:        c.closed.Load(),
+		Clock:         c.clockStats(),
+	}
 }

@@ -110,7 +110,7 @@ func TestRingFills(t *testing.T) {
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				if s := gen.Stats(); s.LastError != nil && config.MaxAge >= 0 {
-					t.Errorf("%+v, BoostPower %d: the ring has %d of %d ids: %v", test, boost, s.Remaining, s.Capacity, s.LastError)
+					t.Errorf("%+v, BoostPower %d: the ring has %d of %d ids: %v", test, boost, s.Remaining, s.Ring.Capacity, s.LastError)
 				}
 				gen.Close()
 			})
@@ -235,7 +235,7 @@ func TestWarnsWhenTheLayoutEndsSoon(t *testing.T) {
 		}
 	}
 	forBoth(t, uid.CachedConfig{Now: clockAt(end.AddDate(0, 0, -1)).now}, func(t *testing.T, gen generator) {
-		if s := gen.Stats(); !s.LayoutEndsSoon || !s.LayoutEnd.Equal(end) {
+		if s := gen.Stats(); !s.Clock.LayoutEndsSoon || !s.Clock.LayoutEnd.Equal(end) {
 			t.Errorf("Stats() = %+v the day before the end", s)
 		}
 	})

@@ -43,6 +43,11 @@ type dealer struct {
 	finished error // what release returned; written by finish
 }
 
+// Ring returns the dealer's ring. Next of the dealer is Take of the ring: a generator
+// that changes dealers calls Take, and saves a call. Only the dealer may put runs,
+// drop them or close the ring.
+func (d *Dealer) Ring() *ringbuffer.Ring { return d.ring }
+
 // DealerConfig configures a [Dealer]. The zero DealerConfig is the default, and so is
 // every zero field. Errors are as for [CachedConfig].
 type DealerConfig struct {

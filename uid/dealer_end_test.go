@@ -76,7 +76,7 @@ func TestSuccessor(t *testing.T) {
 			t.Errorf("%s() = %d, %v, want an id of the successor", name, id, err)
 		}
 	}
-	if s := d.Stats(); s.Rejected != 0 || s.Starved != 2 {
+	if s := d.Stats(); s.RejectedTakes != 0 || s.Starved != 2 {
 		t.Errorf("Stats() = %+v, want 2 calls that found nothing, and none that failed", s)
 	}
 }

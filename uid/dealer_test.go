@@ -125,7 +125,7 @@ func TestSlowSource(t *testing.T) {
 					}
 					began := time.Now()
 					s := d.Stats()
-					if s.Starved != 1 || (s.Rejected == 0) != (err == nil) || s.Waited != took || s.Ring.Taken != d.Ring().Counts().Taken {
+					if s.Starved != 1 || (s.RejectedTakes == 0) != (err == nil) || s.Waited != took || s.Issued != d.Ring().Counts().Taken {
 						t.Errorf("%v, %s: %s: Stats() = %+v", each, name, call, s)
 					}
 					if err := d.Close(); err != nil || time.Since(began) != 0 {
@@ -256,8 +256,8 @@ func TestSourceThatFails(t *testing.T) {
 			c.fails.Store(nil)
 			d.Next() // asks for more
 			synctest.Wait()
-			if _, err := d.Next(); err != nil || d.Stats().Executor.LastError != nil {
-				t.Errorf("Next() = %v and LastError is %v once the source is back", err, d.Stats().Executor.LastError)
+			if _, err := d.Next(); err != nil || d.Stats().LastError != nil {
+				t.Errorf("Next() = %v and LastError is %v once the source is back", err, d.Stats().LastError)
 			}
 			d.Close()
 		})
@@ -294,7 +294,7 @@ func TestDelayOfUnknownLength(t *testing.T) {
 			if got := c.asked.Load() - before; got < 3 || got > 10 {
 				t.Errorf("blocking %v: the source was asked %d times in 3.5s, want about 4", blocking, got)
 			}
-			if s := d.Stats(); s.Starved != 1 || s.Rejected != 1 {
+			if s := d.Stats(); s.Starved != 1 || s.RejectedTakes != 1 {
 				t.Errorf("blocking %v: Stats() = %+v, want one call that starved, however often it tried", blocking, s)
 			}
 			d.Close()
@@ -310,12 +310,12 @@ func TestAskIsNotStarved(t *testing.T) {
 	}, uid.DealerConfig{Padding: padding.Config{Blocking: true}})
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := d.Claim(ended, 1); !errors.Is(err, context.Canceled) || d.Stats().Starved != 0 || d.Stats().Rejected != 0 {
+	if _, err := d.Claim(ended, 1); !errors.Is(err, context.Canceled) || d.Stats().Starved != 0 || d.Stats().RejectedTakes != 0 {
 		t.Errorf("%v, %+v", err, d.Stats())
 	}
 	ended, end = context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer end()
-	if _, err := d.Claim(ended, 1); !errors.Is(err, context.DeadlineExceeded) || d.Stats().Rejected+d.Stats().Starved < 2 {
+	if _, err := d.Claim(ended, 1); !errors.Is(err, context.DeadlineExceeded) || d.Stats().RejectedTakes+d.Stats().Starved < 2 {
 		t.Errorf("%v, %+v", err, d.Stats())
 	}
 }

@@ -75,7 +75,7 @@ func TestIdsAreFresh(t *testing.T) {
 					}
 				}
 				if (oldest <= test.maxAge) != test.fresh {
-					t.Errorf("an id's tick had ended %v ago, with MaxAge %v", oldest, gen.Stats().MaxAge)
+					t.Errorf("an id's tick had ended %v ago, with MaxAge %v", oldest, gen.Stats().Ring.MaxAge)
 				}
 				gen.Close()
 			})

@@ -40,7 +40,7 @@ func TestCachedStampsWhatIsGranted(t *testing.T) {
 		t.Errorf("Use was told %v and %v, want the end of tick 23 and of the last that may be borrowed", used, most)
 	}
 	stats := gen.Stats()
-	if stats.LeaseError != unavailable || !stats.ReservedUntil.Equal(f.until) || stats.Worker != 7 || stats.WorkerChanges != 0 {
+	if stats.Clock.LeaseError != unavailable || !stats.Clock.ReservedUntil.Equal(f.until) || stats.Clock.Worker != 7 || stats.Clock.WorkerChanges != 0 {
 		t.Errorf("%+v", stats)
 	}
 	f.granted(7, f.from, at(30), nil)
@@ -88,7 +88,7 @@ func TestLostNumber(t *testing.T) {
 	if id, err := gen.Next(); id != 0 || !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lost) {
 		t.Errorf("Next() = %d, %v; want ErrReservation because of the loss", id, err)
 	}
-	if stats := gen.Stats(); stats.Worker != 7 || stats.LeaseError != lost || stats.Remaining != 0 {
+	if stats := gen.Stats(); stats.Clock.Worker != 7 || stats.Clock.LeaseError != lost || stats.Remaining != 0 {
 		t.Errorf("%+v", stats)
 	}
 	f.granted(3, at(9), at(100), nil)
@@ -100,7 +100,7 @@ func TestLostNumber(t *testing.T) {
 		}
 		last = id
 	}
-	if stats := gen.Stats(); stats.Worker != 3 || stats.WorkerChanges != 1 || stats.LeaseError != nil {
+	if stats := gen.Stats(); stats.Clock.Worker != 3 || stats.Clock.WorkerChanges != 1 || stats.Clock.LeaseError != nil {
 		t.Errorf("%+v", stats)
 	}
 }
@@ -126,7 +126,7 @@ func TestDefaultChangesNumber(t *testing.T) {
 	if id := mustNext(t, gen); id <= last {
 		t.Errorf("id %d after %d", id, last)
 	}
-	if stats := gen.Stats(); stats.Issued != 2 || stats.WorkerChanges != 1 || stats.Worker != 3 {
+	if stats := gen.Stats(); stats.Issued != 2 || stats.Clock.WorkerChanges != 1 || stats.Clock.Worker != 3 {
 		t.Errorf("%+v", stats)
 	}
 }

@@ -111,7 +111,7 @@ func TestEveryCallHasTheRingFilled(t *testing.T) {
 				t.Fatalf("%s: %d, %v", name, n, err)
 			}
 			synctest.Wait()
-			if s := gen.Stats(); s.Remaining < s.Threshold || s.Refills == 0 || s.Helps != 0 {
+			if s := gen.Stats(); s.Remaining < s.Ring.Threshold || s.Ring.Refills == 0 || s.Ring.Helps != 0 {
 				t.Errorf("%s: %+v, want the ring filled again by the executor", name, s)
 			}
 			gen.Close()
@@ -136,7 +136,7 @@ func TestThreshold(t *testing.T) {
 	} {
 		layout := bits.Layout{TimeBits: 20, SequenceBits: test.sequenceBits, Epoch: start, Unit: time.Second}
 		gen := newCachedOf(t, 0, uid.CachedConfig{Layout: layout, Now: clockAt(start).now, BoostPower: test.boost, PaddingFactor: test.factor})
-		if got := gen.Stats().Threshold; got != test.want {
+		if got := gen.Stats().Ring.Threshold; got != test.want {
 			t.Errorf("%+v: threshold %d, want %d", test, got, test.want)
 		}
 	}

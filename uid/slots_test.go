@@ -292,7 +292,7 @@ func TestSlotsReserveAhead(t *testing.T) {
 	if got := tick(t, gen); got != 3605 {
 		t.Errorf("tick is %d after more was granted, want 3605", got)
 	}
-	if s := gen.Stats(); s.Worker != 1 || s.WorkerChanges != 0 || !s.ReservedUntil.Equal(at(10_000)) {
+	if s := gen.Stats(); s.Clock.Worker != 1 || s.Clock.WorkerChanges != 0 || !s.Clock.ReservedUntil.Equal(at(10_000)) {
 		t.Errorf("Stats() = %+v", s)
 	}
 }

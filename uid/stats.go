@@ -3,42 +3,72 @@ package uid
 import (
 	"errors"
 	"time"
+
+	"github.com/uidring/uidring/bits"
 )
 
-// Stats are the counts and the state of a generator. Reading them each second is
-// cheap, and slows no call down. Ids issued meanwhile may be missing.
+// Stats are the counts and the state of a generator of any kind. Reading them each second
+// is cheap, and slows no call down. Ids issued meanwhile may be missing.
 type Stats struct {
-	Worker        int64         // number under which ids are stamped
-	WorkerChanges int64         // times that a leased number was lost and another taken
 	Issued        int64         // ids issued
+	Starved       int64         // calls that found no id ready; 0 for Default, Slots and Backfill
 	RejectedTakes int64         // calls that failed
 	Waited        time.Duration // sum of the waits of all calls
+	Remaining     int64         // ids that are ready in memory
+	Dropped       int64         // ids dropped for their age, with a lost number, or by Close
 	Closed        bool          // no further ids are made
+	LastError     error         // why no further ids can be made ready; nil if they can
 
+	Clock *ClockStats // nil if ids carry no time
+	Ring  *RingStats  // nil but for Cached and a Dealer
+	Loads *LoadStats  // nil but for segments and clients
+}
+
+// ClockStats are the part of [Stats] about the time and the worker number in ids.
+type ClockStats struct {
+	Layout         bits.Layout
 	LayoutEnd      time.Time // first instant that the layout cannot stamp
 	LayoutEndsSoon bool      // LayoutEnd is less than a year away
 
+	Worker        int64     // number under which ids are stamped; -1 before there is one
+	WorkerChanges int64     // times that a leased number was lost and another taken
 	ReservedUntil time.Time // end of the time that may be stamped under a leased number; zero is no end
 	LeaseError    error     // why no more time is reserved; nil while reserving works
+}
 
-	// The rest is zero for Default, Slots and Backfill, which have no ring.
-
+// RingStats are the part of [Stats] about a ring. A Dealer knows neither times nor limits.
+type RingStats struct {
 	Capacity     int64         // ids that the ring holds when full
 	Threshold    int64         // the executor fills a ring with fewer ids
-	Remaining    int64         // ids in the ring
 	OldestAge    time.Duration // since the time that the next id carries; negative if that is yet to come
-	Dropped      int64         // ids dropped for their age, with a lost number, or by Close
+	MaxAge       time.Duration // CachedConfig.MaxAge; negative is no bound
+	Borrowed     time.Duration // how far the last tick in the ring is ahead of the clock
+	MaxBorrow    time.Duration // CachedConfig.MaxBorrow; negative is no bound
 	Refills      int64         // times that the executor filled the ring
 	Helps        int64         // ticks that takers put because the ring was empty
 	RejectedPuts int64         // ticks whose ids were dropped; see CachedConfig.RejectedPut
-	MaxBorrow    time.Duration // CachedConfig.MaxBorrow; negative is no bound
-	MaxAge       time.Duration // CachedConfig.MaxAge; negative is no bound
-	Borrowed     time.Duration // how far the last tick in the ring is ahead of the clock
-	LastError    error         // why the ring could not be filled; nil once it is full
 }
 
-// Failing reports whether the ring cannot be filled. It is false while the ring only waits
-// for the clock, or for a reservation that is under way.
+// LoadStats are the part of [Stats] about ranges of ids that come from a store or a server.
+type LoadStats struct {
+	From     string // the store, or the server that answered last
+	Tag      string // the counter in the store, or the server's generator
+	Instance string // the instance of the server that answered; empty for a store
+	Changes  int64  // changes of the instance
+
+	InUse   Run           // the range that ids come from; of segment.Striped, values of the store's counter
+	Next    Run           // the range after InUse; empty if it is not loaded. A client has neither
+	Loading time.Duration // how long the load under way has taken; 0 without one
+
+	Step     int64         // ids of the last load
+	Loads    int64         // requests for ids
+	Failures int64         // requests that failed
+	LoadTime time.Duration // of the last request of a segment, of the last answer to a client
+	Returned int64         // ids that Close gave back to the store
+}
+
+// Failing reports whether no further ids can be made ready. It is false while the ring only
+// waits for the clock, or for a reservation that is under way.
 func (s Stats) Failing() bool {
 	if reservation := (*ReservationError)(nil); errors.As(s.LastError, &reservation) {
 		return reservation.Err != nil
@@ -46,41 +76,56 @@ func (s Stats) Failing() bool {
 	return s.LastError != nil && !errors.Is(s.LastError, ErrBorrowLimit)
 }
 
-// standing is the part of Stats that every generator of clocked ids has.
-func (s *stamp) standing(g *gate) Stats {
+// clockStats returns the part of Stats about the clock and the number.
+func (s *stamp) clockStats() *ClockStats {
 	w := s.grant.Load()
-	return Stats{
-		Worker:         w.worker,
-		Waited:         time.Duration(g.waited.Load()),
-		WorkerChanges:  s.changes.Load(),
-		Closed:         g.closed.Load(),
-		ReservedUntil:  w.until,
-		LeaseError:     w.err,
+	return &ClockStats{
+		Layout:         s.bits.Layout(),
 		LayoutEnd:      s.end,
 		LayoutEndsSoon: s.endsSoon(s.now()),
+		Worker:         w.worker,
+		WorkerChanges:  s.changes.Load(),
+		ReservedUntil:  w.until,
+		LeaseError:     w.err,
+	}
+}
+
+// Stats returns the dealer's counts and state. It never waits for the source.
+func (d *Dealer) Stats() Stats { return d.stats() }
+
+func (d *dealer) stats() Stats {
+	counts, padded := d.ring.Counts(), d.executor.Stats()
+	return Stats{
+		Issued:        counts.Taken,
+		Starved:       d.starved.Load(),
+		RejectedTakes: d.rejected.Load(),
+		Waited:        time.Duration(d.waited.Load()),
+		Remaining:     counts.Remaining,
+		Dropped:       counts.Dropped,
+		Closed:        d.closed.Load(),
+		LastError:     padded.LastError,
+		Ring: &RingStats{
+			Capacity:     d.ring.Capacity(),
+			Threshold:    d.ring.Threshold(),
+			Refills:      padded.Refills,
+			Helps:        padded.Helps,
+			RejectedPuts: padded.RejectedPuts,
+			MaxAge:       -1,
+			MaxBorrow:    -1,
+		},
 	}
 }
 
 // Stats returns the generator's counts and state.
 func (g *Cached) Stats() Stats {
-	s := g.standing(&g.gate)
-	counts, padded := g.ring.Counts(), g.executor.Stats()
-	s.Issued = counts.Taken
-	s.RejectedTakes = g.rejected.Load()
-	s.Capacity = g.ring.Capacity()
-	s.Threshold = g.ring.Threshold()
-	s.Remaining = counts.Remaining
+	s := g.stats()
+	s.Clock = g.clockStats()
+	s.Ring.MaxBorrow = g.ticks.maxBorrow
+	s.Ring.MaxAge = g.ticks.maxAge
+	s.Ring.Borrowed = g.ticks.borrowed()
 	if id, ok := g.ring.Oldest(); ok {
 		parts, _ := g.bits.Parse(id)
-		s.OldestAge = g.now().Sub(parts.Time)
+		s.Ring.OldestAge = g.now().Sub(parts.Time)
 	}
-	s.Dropped = counts.Dropped
-	s.Refills = padded.Refills
-	s.Helps = padded.Helps
-	s.RejectedPuts = padded.RejectedPuts
-	s.MaxBorrow = g.ticks.maxBorrow
-	s.MaxAge = g.ticks.maxAge
-	s.Borrowed = g.ticks.borrowed()
-	s.LastError = padded.LastError
 	return s
 }

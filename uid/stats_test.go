@@ -16,21 +16,21 @@ import (
 func TestStatsOldestAge(t *testing.T) {
 	c := clockAt(start)
 	gen := newCached(t, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1})
-	if age := gen.Stats().OldestAge; age != 0 {
+	if age := gen.Stats().Ring.OldestAge; age != 0 {
 		t.Errorf("a new generator's next id is %v old, want 0", age)
 	}
 	for range 3 {
 		mustNext(t, gen)
 	}
-	if age := gen.Stats().OldestAge; age != -time.Second {
+	if age := gen.Stats().Ring.OldestAge; age != -time.Second {
 		t.Errorf("the next id's age is %v, want -1s: it is of the second to come", age)
 	}
 	c.step(time.Hour)
-	if age := gen.Stats().OldestAge; age != time.Hour-time.Second {
+	if age := gen.Stats().Ring.OldestAge; age != time.Hour-time.Second {
 		t.Errorf("the next id's age is %v after an hour, want 59m59s", age)
 	}
 	gen.Close()
-	if age := gen.Stats().OldestAge; age != 0 {
+	if age := gen.Stats().Ring.OldestAge; age != 0 {
 		t.Errorf("with no id left the age is %v, want 0", age)
 	}
 }
@@ -58,25 +58,25 @@ func TestStatsOfTheRing(t *testing.T) {
 		var told int64
 		gen := newCached(t, uid.CachedConfig{Layout: bubble, Schedule: "@every 1s", RejectedPut: func(uid.ID, int64, error) { told++ }})
 		synctest.Wait()
-		if s := gen.Stats(); s.Refills != 1 || s.Helps != 0 || s.RejectedPuts != 0 || s.Dropped != 0 {
+		if s := gen.Stats(); s.Ring.Refills != 1 || s.Ring.Helps != 0 || s.Ring.RejectedPuts != 0 || s.Dropped != 0 {
 			t.Errorf("Stats() = %+v of a new generator, want 1 refill", s)
 		}
 		time.Sleep(10 * time.Second) // which is due, but the ring is full
 		synctest.Wait()
-		if got := gen.Stats().Refills; got != 1 {
+		if got := gen.Stats().Ring.Refills; got != 1 {
 			t.Errorf("%d refills, want 1: the ring was full", got)
 		}
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
 		s := gen.Stats()
-		if s.RejectedPuts != told || told == 0 || s.Dropped == 0 || s.Refills < 2 {
+		if s.Ring.RejectedPuts != told || told == 0 || s.Dropped == 0 || s.Ring.Refills < 2 {
 			t.Errorf("RejectedPut was told %d times, Stats() = %+v", told, s)
 		}
-		if s.MaxAge != uid.DefaultMaxAge || s.MaxBorrow != uid.DefaultMaxBorrow || s.Capacity != 16 || s.Remaining != 16 {
+		if s.Ring.MaxAge != uid.DefaultMaxAge || s.Ring.MaxBorrow != uid.DefaultMaxBorrow || s.Ring.Capacity != 16 || s.Remaining != 16 {
 			t.Errorf("Stats() = %+v", s)
 		}
 		gen.Close()
-		if after := gen.Stats(); after.RejectedPuts != told || after.RejectedPuts == s.RejectedPuts || after.LastError != nil || !after.Closed {
+		if after := gen.Stats(); after.Ring.RejectedPuts != told || after.Ring.RejectedPuts == s.Ring.RejectedPuts || after.LastError != nil || !after.Closed {
 			t.Errorf("Stats() = %+v after Close, want no error, and %d rejected", after, told)
 		}
 		if _, err := gen.Next(); err != uid.ErrClosed || gen.Stats().LastError != nil {

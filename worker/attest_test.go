@@ -70,7 +70,7 @@ func TestAttest(t *testing.T) {
 		}
 		for _, g := range gens {
 			g.issue(t)
-			if stats := g.Stats(); stats.LeaseError != nil || stats.WorkerChanges != 0 {
+			if stats := g.Stats(); stats.Clock.LeaseError != nil || stats.Clock.WorkerChanges != 0 {
 				t.Errorf("%+v", stats)
 			}
 		}
@@ -99,7 +99,7 @@ func TestAttest(t *testing.T) {
 			switch g.then {
 			case worker.ResponseLogOnly:
 				g.issue(t)
-				if stats := g.Stats(); stats.LeaseError != nil || stats.WorkerChanges != 0 || stats.Worker != g.number {
+				if stats := g.Stats(); stats.Clock.LeaseError != nil || stats.Clock.WorkerChanges != 0 || stats.Clock.Worker != g.number {
 					t.Errorf("%+v", stats)
 				}
 			case worker.ResponseStopIssuing:
@@ -128,7 +128,9 @@ func (g *attestation) issue(t *testing.T) {
 // refused waits until no id is issued any more, and those in the ring are dropped.
 func (g *attestation) refused(t *testing.T) {
 	t.Helper()
-	servertest.Eventually(t, "ids stop", func() bool { return errors.Is(g.Stats().LeaseError, lease.ErrRewound) && g.Stats().Remaining == 0 })
+	servertest.Eventually(t, "ids stop", func() bool {
+		return errors.Is(g.Stats().Clock.LeaseError, lease.ErrRewound) && g.Stats().Remaining == 0
+	})
 	if id, err := g.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lease.ErrRewound) {
 		t.Errorf("number %d: Next = %d, %v; want ErrRewound", g.number, id, err)
 	}
@@ -137,9 +139,9 @@ func (g *attestation) refused(t *testing.T) {
 // renumbered waits until ids go on under another number.
 func (g *attestation) renumbered(t *testing.T, s *store) {
 	t.Helper()
-	servertest.Eventually(t, "another number is in use", func() bool { return g.Stats().WorkerChanges == 1 })
+	servertest.Eventually(t, "another number is in use", func() bool { return g.Stats().Clock.WorkerChanges == 1 })
 	g.issue(t)
-	if stats := g.Stats(); stats.Worker == g.number || stats.LeaseError != nil {
+	if stats := g.Stats(); stats.Clock.Worker == g.number || stats.Clock.LeaseError != nil {
 		t.Errorf("%+v; want another number than %d", stats, g.number)
 	}
 	for _, number := range s.numbers(t) {

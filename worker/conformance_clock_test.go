@@ -76,8 +76,8 @@ func TestClockGoesWrongLater(t *testing.T) {
 		defer gen.Close()
 		renewed := func() {
 			t.Helper()
-			before := gen.Stats().ReservedUntil
-			servertest.Eventually(t, "the number is renewed", func() bool { return gen.Stats().ReservedUntil.After(before) })
+			before := gen.Stats().Clock.ReservedUntil
+			servertest.Eventually(t, "the number is renewed", func() bool { return gen.Stats().Clock.ReservedUntil.After(before) })
 		}
 		for _, ahead := range []time.Duration{-time.Hour, time.Hour} {
 			out.Reset()
@@ -91,8 +91,8 @@ func TestClockGoesWrongLater(t *testing.T) {
 			if n := out.Count("clock"); n != 2 {
 				t.Errorf("%v ahead: logged %s", ahead, &out)
 			}
-			if stats := gen.Stats(); stats.LeaseError != nil || stats.WorkerChanges != 0 ||
-				stats.ReservedUntil.After(time.Now().Add(lease.DefaultWindow+time.Minute)) {
+			if stats := gen.Stats(); stats.Clock.LeaseError != nil || stats.Clock.WorkerChanges != 0 ||
+				stats.Clock.ReservedUntil.After(time.Now().Add(lease.DefaultWindow+time.Minute)) {
 				t.Errorf("%v ahead: %+v", ahead, stats)
 			}
 		}

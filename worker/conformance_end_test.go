@@ -195,7 +195,7 @@ func TestTakeover(t *testing.T) {
 
 		// Back again, the old one finds the number taken and leaves it alone.
 		pool.Heal()
-		servertest.Eventually(t, "the old holder hears of it", func() bool { return errors.Is(old.Stats().LeaseError, lease.ErrHeld) })
+		servertest.Eventually(t, "the old holder hears of it", func() bool { return errors.Is(old.Stats().Clock.LeaseError, lease.ErrHeld) })
 		if id, err := old.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lease.ErrHeld) {
 			t.Errorf("Next = %d, %v", id, err)
 		}
@@ -222,7 +222,7 @@ func runDry(t *testing.T, gen *uid.Cached, all *ids, cause error) time.Time {
 		}
 		return errors.Is(err, cause)
 	})
-	return gen.Stats().ReservedUntil
+	return gen.Stats().Clock.ReservedUntil
 }
 
 // A start whose commit had no answer, and whose database then went away, has no

@@ -42,7 +42,7 @@ func TestFreedUnderGenerator(t *testing.T) {
 					t.Fatalf("id %d after %d", id, last)
 				}
 				last = max(id, last)
-				return gen.Stats().WorkerChanges == round+1
+				return gen.Stats().Clock.WorkerChanges == round+1
 			})
 			id, err := all.draw(t, gen, 100)
 			if err != nil || id <= last {
@@ -50,7 +50,7 @@ func TestFreedUnderGenerator(t *testing.T) {
 			}
 			last = id
 			parts, _ := gen.Parse(id)
-			if stats := gen.Stats(); stats.Worker == number || parts.Worker != stats.Worker || stats.LeaseError != nil {
+			if stats := gen.Stats(); stats.Clock.Worker == number || parts.Worker != stats.Clock.Worker || stats.Clock.LeaseError != nil {
 				t.Errorf("number %d was freed: %+v, id of worker %d", number, stats, parts.Worker)
 			}
 			if r, _ := s.row(t, number); r.Heartbeat != 0 {
@@ -167,7 +167,7 @@ func TestExactRowDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Exec(t, "DELETE FROM %s WHERE worker_id = 3", s.Table)
-		servertest.Eventually(t, "the number is claimed anew", func() bool { return len(s.numbers(t)) == 1 && gen.Stats().LeaseError == nil })
+		servertest.Eventually(t, "the number is claimed anew", func() bool { return len(s.numbers(t)) == 1 && gen.Stats().Clock.LeaseError == nil })
 		servertest.Eventually(t, "ids go on", func() bool {
 			id, err := all.draw(t, gen, 1)
 			if err == nil && id <= before {
@@ -175,7 +175,7 @@ func TestExactRowDeleted(t *testing.T) {
 			}
 			return err == nil
 		})
-		if stats := gen.Stats(); stats.Worker != 3 {
+		if stats := gen.Stats(); stats.Clock.Worker != 3 {
 			t.Errorf("%+v", stats)
 		}
 	})
@@ -191,11 +191,11 @@ func TestRowRestored(t *testing.T) {
 			t.Fatal(err)
 		}
 		old, _ := s.row(t, 0)
-		began := gen.Stats().ReservedUntil
-		servertest.Eventually(t, "more is reserved", func() bool { return gen.Stats().ReservedUntil.After(began) })
+		began := gen.Stats().Clock.ReservedUntil
+		servertest.Eventually(t, "more is reserved", func() bool { return gen.Stats().Clock.ReservedUntil.After(began) })
 		s.Exec(t, "UPDATE %s SET token = '%s', reserved_until = %d, heartbeat_at = %d WHERE worker_id = 0",
 			s.Table, old.Token, old.Reserved, old.Heartbeat)
-		servertest.Eventually(t, "the number is given up", func() bool { return gen.Stats().WorkerChanges == 1 })
+		servertest.Eventually(t, "the number is given up", func() bool { return gen.Stats().Clock.WorkerChanges == 1 })
 		id, err := all.draw(t, gen, 100)
 		if err != nil || id <= last || gen.Worker() != 1 {
 			t.Errorf("id %d of worker %d after %d, %v; want worker 1", id, gen.Worker(), last, err)

@@ -77,7 +77,7 @@ func (s *store) sitOut(t *testing.T, a subject, cause error, begin outage) {
 		return
 	}
 	until := runDry(t, gen, &all, cause)
-	if stats := gen.Stats(); !errors.Is(stats.LeaseError, cause) || stats.WorkerChanges != 0 {
+	if stats := gen.Stats(); !errors.Is(stats.Clock.LeaseError, cause) || stats.Clock.WorkerChanges != 0 {
 		t.Errorf("%+v", stats)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
@@ -96,8 +96,8 @@ func (s *store) sitOut(t *testing.T, a subject, cause error, begin outage) {
 	if _, err := all.draw(t, gen, 1000); err != nil {
 		t.Error(err)
 	}
-	servertest.Eventually(t, "all is well", func() bool { return gen.Stats().LeaseError == nil })
-	if stats := gen.Stats(); stats.WorkerChanges != 0 {
+	servertest.Eventually(t, "all is well", func() bool { return gen.Stats().Clock.LeaseError == nil })
+	if stats := gen.Stats(); stats.Clock.WorkerChanges != 0 {
 		t.Errorf("%+v", stats)
 	}
 }
@@ -152,14 +152,14 @@ func (s *store) hold(t *testing.T, a subject, begin outage) {
 		if _, err := all.draw(t, gen, 1); err != nil {
 			t.Fatal(err)
 		}
-		return errors.Is(gen.Stats().LeaseError, context.DeadlineExceeded)
+		return errors.Is(gen.Stats().Clock.LeaseError, context.DeadlineExceeded)
 	})
 	if _, err := all.draw(t, gen, 100); err != nil {
 		t.Error(err)
 	}
 	end()
-	servertest.Eventually(t, "it is renewed", func() bool { return gen.Stats().LeaseError == nil })
-	if stats := gen.Stats(); stats.WorkerChanges != 0 || stats.Worker != 0 {
+	servertest.Eventually(t, "it is renewed", func() bool { return gen.Stats().Clock.LeaseError == nil })
+	if stats := gen.Stats(); stats.Clock.WorkerChanges != 0 || stats.Clock.Worker != 0 {
 		t.Errorf("%+v", stats)
 	}
 }
@@ -239,7 +239,7 @@ func TestTableRenamed(t *testing.T) {
 		gen := cached(t, s.leaser(s.DB, quick(s)...))
 		var all ids
 		rename(s.Table, s.Table+"_old")
-		servertest.Eventually(t, "it is told", func() bool { return gen.Stats().LeaseError != nil })
+		servertest.Eventually(t, "it is told", func() bool { return gen.Stats().Clock.LeaseError != nil })
 		if _, err := all.draw(t, gen, 100); err != nil {
 			t.Error(err)
 		}
@@ -247,8 +247,8 @@ func TestTableRenamed(t *testing.T) {
 			t.Errorf("Leases = %v; want ErrNoTable: no table is made in its place", err)
 		}
 		rename(s.Table+"_old", s.Table)
-		servertest.Eventually(t, "it is renewed", func() bool { return gen.Stats().LeaseError == nil })
-		if stats := gen.Stats(); stats.Worker != 1 || stats.WorkerChanges != 0 {
+		servertest.Eventually(t, "it is renewed", func() bool { return gen.Stats().Clock.LeaseError == nil })
+		if stats := gen.Stats(); stats.Clock.Worker != 1 || stats.Clock.WorkerChanges != 0 {
 			t.Errorf("%+v", stats)
 		}
 		if _, err := all.draw(t, gen, 100); err != nil {

@@ -103,7 +103,7 @@ generators:
 	server := start(t, dir, "--config", config)
 	c := openClient(t, "stamps", server.url)
 	drawAll(t, c, 8000, new(sync.Map)) // 2,048 a second
-	if s := c.Stats(); s.Failures == 0 {
+	if s := c.Stats(); s.Loads.Failures == 0 {
 		t.Errorf("Stats() = %+v, want a request for more than the server makes in time", s)
 	}
 }
@@ -150,7 +150,7 @@ func TestClientOfTwoStores(t *testing.T) {
 	c := openClient(t, "orders", one.url, two.url)
 	drawAll(t, c, 1000, seen)
 	first := one
-	if c.Stats().Server == two.url+"/v1/orders/runs" {
+	if c.Stats().Loads.From == two.url+"/v1/orders/runs" {
 		first = two
 	}
 	if err := first.cmd.Process.Kill(); err != nil {

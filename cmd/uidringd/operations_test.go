@@ -102,8 +102,8 @@ func TestMetrics(t *testing.T) {
 		`uidringd_request_duration_seconds_count{code="200",route="/status/"} 3`,
 		`uidringd_request_duration_seconds_bucket{code="200",route="GET /v1/{name}",le="+Inf"} 2`,
 		`uidringd_request_duration_seconds_count{code="404",route="/"} 1`,
-		`uidring_segment_ids_issued_total{generator="orders"} 1`,
-		`uidring_segment_loads_total{generator="orders"} 1`,
+		`uidring_ids_issued_total{generator="orders"} 1`,
+		`uidring_loads_total{generator="orders"} 1`,
 		`uidringd_requests_in_flight 1`,
 		`go_goroutines `,
 	} {

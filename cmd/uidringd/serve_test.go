@@ -117,7 +117,7 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 			t.Errorf("%s: no id", line)
 		}
 	}
-	for _, want := range []string{`<a href="status/?name=ids">Ready</a></p>`, `<a href="status/?segment=one">Ready</a></p>`, `<a href="status/?q=it-">Ready</a></p>`, `<a href="status/?segment=spent">Not ready</a>: `} {
+	for _, want := range []string{`<a href="status/?name=ids">Ready</a></p>`, `<a href="status/?name=one">Ready</a></p>`, `<a href="status/?q=it-">Ready</a></p>`, `<a href="status/?name=spent">Not ready</a>: `} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in %s", want, page)
 		}
@@ -165,7 +165,7 @@ shutdown: {delay: 0s}
 		return string(text)
 	}
 	loads := func() string {
-		return regexp.MustCompile(`uidring_segment_(loads|ids_issued)_total.*`).FindString(ask(200, "GET", "/metrics"))
+		return regexp.MustCompile(`uidring_(loads|ids_issued)_total.*`).FindString(ask(200, "GET", "/metrics"))
 	}
 	if got := ask(200, "GET", "/v1/orders"); got != "1\n" {
 		t.Errorf("order %q, want 1", got)

@@ -40,14 +40,14 @@ func (l *loader) accept(a *load) {
 	case a.err != nil:
 		l.failed(a.err)
 		return
-	case first < l.last.End:
+	case first < l.last.end:
 		l.rewound = true
 		l.refuse(fmt.Errorf("%w: %s answered for %q with %d to %d, and earlier with ids up to %d",
-			ErrRewound, l.store, l.tag, first, end-1, l.last.End-1), again)
+			ErrRewound, l.store, l.tag, first, end-1, l.last.end-1), again)
 		return
 	}
 	first = max(first, 1) // 0 is no id
-	l.before, l.last, l.ready = l.last, Range{first, end}, span{first, end}
+	l.before, l.last, l.ready = l.last, span{first, end}, span{first, end}
 	l.pace.Fetched(a.usage, a.asked, a.count)
 	l.refused = nil
 	l.pause.Reset()
@@ -109,7 +109,7 @@ func (l *loader) unanswered(ctx context.Context, err error) error {
 func (l *loader) report() {
 	l.mu.Lock()
 	refused, before := l.refused, l.reported
-	if l.last == (Range{}) {
+	if l.last == (span{}) {
 		refused = nil
 	}
 	l.reported = refused

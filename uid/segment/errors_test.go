@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -215,7 +216,7 @@ func TestAnswersOfAnySize(t *testing.T) {
 		defer g.Close()
 		take(t, g, 1, 100_000)
 		time.Sleep(time.Hour)
-		if s := g.Stats(); s.Loads != 1 || s.Remaining != math.MaxInt64-1-100_000 || s.LastError != nil {
+		if s := g.Stats(); s.Loads.Loads != 1 || s.Remaining != math.MaxInt64-1-100_000 || s.LastError != nil {
 			t.Errorf("Stats() = %+v, want one load, and no other to be due", s)
 		}
 	})
@@ -227,34 +228,32 @@ func TestStats(t *testing.T) {
 		store := new(counter)
 		store.takes.Store(int64(50 * time.Millisecond))
 		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
-		want := segment.Stats{
-			Store: "memory", Tag: "orders", Remaining: 100, InUse: segment.Range{First: 1, End: 101},
-			Step: 100, Loads: 1, LoadTime: 50 * time.Millisecond,
-		}
+		loads := &uid.LoadStats{From: "memory", Tag: "orders", InUse: uid.Run{First: 1, N: 100}, Step: 100, Loads: 1, LoadTime: 50 * time.Millisecond}
+		want := uid.Stats{Remaining: 100, Loads: loads}
 		check := func() {
 			t.Helper()
-			if got := g.Stats(); got != want {
-				t.Errorf("Stats() = %+v\nwant      %+v", got, want)
+			if got := g.Stats(); !reflect.DeepEqual(got, want) {
+				t.Errorf("Stats() = %+v, %+v\nwant      %+v, %+v", got, got.Loads, want, want.Loads)
 			}
 		}
 		check()
 		take(t, g, 1, 11) // the second run of the range begins
 		synctest.Wait()
 		time.Sleep(20 * time.Millisecond)
-		want.Issued, want.Remaining, want.Loads, want.Loading = 11, 89, 2, 20*time.Millisecond
+		want.Issued, want.Remaining, loads.Loads, loads.Loading = 11, 89, 2, 20*time.Millisecond
 		check()
 		time.Sleep(time.Second)
-		want.Remaining, want.Loading, want.Next = 189, 0, segment.Range{First: 101, End: 201}
+		want.Remaining, loads.Loading, loads.Next = 189, 0, uid.Run{First: 101, N: 100}
 		check()
 		take(t, g, 12, 90)
 		synctest.Wait()
 		time.Sleep(time.Second)
-		want.Issued, want.Remaining, want.InUse, want.Next = 101, 99, want.Next, segment.Range{}
+		want.Issued, want.Remaining, loads.InUse, loads.Next = 101, 99, loads.Next, uid.Run{}
 		check()
 		if err := g.Close(); err != nil {
 			t.Fatal(err)
 		}
-		want.Closed, want.Remaining, want.Returned = true, 0, 99
+		want.Closed, want.Remaining, loads.Returned = true, 0, 99
 		check()
 	})
 }

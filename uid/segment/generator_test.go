@@ -191,7 +191,7 @@ func TestJumpOfTheRate(t *testing.T) {
 		if g.Stats().Starved == 0 {
 			t.Error("no take found nothing, though loads take 50 ms")
 		}
-		if loads := g.Stats().Loads; loads > 10 {
+		if loads := g.Stats().Loads.Loads; loads > 10 {
 			t.Errorf("%d loads, want 10 at most: missing ranges become one", loads)
 		}
 	})
@@ -221,9 +221,9 @@ func TestADayWithABurst(t *testing.T) {
 			}
 		}
 		near("writes in 6 h", run(6, 100), 36, 45) // one in ten minutes, and some to get there
-		near("step then", g.Stats().Step, 55_000, 65_000)
+		near("step then", g.Stats().Loads.Step, 55_000, 65_000)
 		near("writes in the hour of the burst", run(1, 100_000), 6, 15)
-		near("step then", g.Stats().Step, 55_000_000, 65_000_000)
+		near("step then", g.Stats().Loads.Step, 55_000_000, 65_000_000)
 		near("writes in the rest of the day", run(17, 100), 0, 2) // what is loaded lasts for days
 		near("takes that found nothing", g.Stats().Starved, 0, 12)
 	})
@@ -242,13 +242,13 @@ func TestStepShrinks(t *testing.T) {
 			}
 		}
 		draw(20_000, time.Millisecond)
-		grown := g.Stats().Step
+		grown := g.Stats().Loads.Step
 		if grown < 50_000 || grown > 60_000 {
 			t.Errorf("the step is %d at 1,000 ids a second, want 60,000", grown)
 		}
 		for last := grown; last > 200; {
 			draw(50, time.Second)
-			step := g.Stats().Step
+			step := g.Stats().Loads.Step
 			if step != last && step != max(100, last/2) {
 				t.Fatalf("the step is %d after %d", step, last)
 			}

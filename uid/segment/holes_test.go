@@ -70,8 +70,8 @@ func TestGivingUpIsNoFailure(t *testing.T) {
 			}
 			cancel()
 		}
-		if s := g.Stats(); s.Failures != 0 || s.LastError != nil {
-			t.Errorf("%d failures, the last %v", s.Failures, s.LastError)
+		if s := g.Stats(); s.Loads.Failures != 0 || s.LastError != nil {
+			t.Errorf("%d failures, the last %v", s.Loads.Failures, s.LastError)
 		}
 		take(t, g, 11, 10)
 	})

@@ -26,6 +26,8 @@ type span struct{ next, end int64 }
 
 func (s span) empty() bool { return s.next >= s.end }
 
+func (s span) run() uid.Run { return uid.Run{First: uid.ID(s.next), N: s.end - s.next} }
+
 // loader is the source of a generator's runs. It puts each range into the ring in
 // two runs or more. The first run ends where LoadAt of the range is used, and the
 // ring signals whenever it begins to deal a run. So the executor calls the loader at
@@ -51,8 +53,8 @@ type loader struct {
 	ready   span
 	rest    span  // the part of the range before ready that is not in the ring yet
 	turn    int64 // where that range's second run begins
-	last    Range // loaded last
-	before  Range // loaded before last
+	last    span  // loaded last, whole
+	before  span  // loaded before last, whole
 	pace    pace.Pace
 	most    int64 // ids to ask for at most, after a load found fewer left
 	rewound bool  // the store has gone back
@@ -86,12 +88,12 @@ func newLoader(store Store, tag string, stripe stripe, config Config) *loader {
 func (l *loader) started(kind string) {
 	l.mu.Lock()
 	first := l.last
-	if l.before != (Range{}) {
+	if l.before != (span{}) {
 		first = l.before
 	}
 	l.mu.Unlock()
 	l.journal.Add(func() {
-		l.config.Logger.Info("segment: started", "kind", kind, "tag", l.tag, "store", l.store.String(), "first", first.First, "end", first.End)
+		l.config.Logger.Info("segment: started", "kind", kind, "tag", l.tag, "store", l.store.String(), "first", first.next, "end", first.end)
 	})
 }
 
@@ -143,7 +145,7 @@ func (l *loader) ask(cut int64) error {
 		return nil
 	case l.refused != nil && (l.until.IsZero() || time.Now().Before(l.until)):
 		return l.refused
-	case l.last.End >= l.end:
+	case l.last.end >= l.end:
 		l.usedUp()
 		return l.refused
 	}
@@ -195,7 +197,7 @@ func (l *loader) due(cut int64) bool {
 
 func (l *loader) usage() pace.Usage {
 	s := l.dealer.Stats()
-	return pace.Usage{Now: time.Now(), Issued: s.Ring.Taken, Starved: s.Starved}
+	return pace.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
 }
 
 // size returns how many ids to ask for.

@@ -67,7 +67,7 @@ func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 	}
 	if running != nil && running.finished() {
 		switch {
-		case errors.Is(running.err, ErrRewound), running.err == nil && running.first < l.last.End:
+		case errors.Is(running.err, ErrRewound), running.err == nil && running.first < l.last.end:
 			l.rewound = true
 		case running.err == nil:
 			left = span{running.first, running.first + running.count}.after(left)

@@ -66,8 +66,8 @@ func TestCloseGivesUpALoad(t *testing.T) {
 		if took := <-ended; took > time.Second+time.Hour {
 			t.Errorf("Shutdown() took %v, want a second and the time of the return", took)
 		}
-		if s := g.Stats(); s.Failures != 0 || s.LastError != nil {
-			t.Errorf("%d failures, the last %v", s.Failures, s.LastError)
+		if s := g.Stats(); s.Loads.Failures != 0 || s.LastError != nil {
+			t.Errorf("%d failures, the last %v", s.Loads.Failures, s.LastError)
 		}
 	})
 }

@@ -40,8 +40,8 @@ func TestRewound(t *testing.T) {
 		if err := g.Close(); err != nil || store.next(t) < 5151 {
 			t.Errorf("Close() = %v, and the counter is %d", err, store.next(t))
 		}
-		if s := g.Stats(); s.Returned != 0 {
-			t.Errorf("%d ids were returned to a store that had gone back", s.Returned)
+		if s := g.Stats(); s.Loads.Returned != 0 {
+			t.Errorf("%d ids were returned to a store that had gone back", s.Loads.Returned)
 		}
 	})
 }
@@ -93,8 +93,8 @@ func TestStoreSaysRewound(t *testing.T) {
 			if err := g.Stats().LastError; errors.Is(err, segment.ErrRewound) != (takes == 0) {
 				t.Fatalf("LastError is %v with a load of %v", err, takes)
 			}
-			if err := g.Close(); err != nil || store.next(t) != 101 || g.Stats().Returned != 0 {
-				t.Errorf("Close() = %v; the counter is %d, want 101, and %d ids were returned", err, store.next(t), g.Stats().Returned)
+			if err := g.Close(); err != nil || store.next(t) != 101 || g.Stats().Loads.Returned != 0 {
+				t.Errorf("Close() = %v; the counter is %d, want 101, and %d ids were returned", err, store.next(t), g.Stats().Loads.Returned)
 			}
 		})
 	}
@@ -121,8 +121,8 @@ func TestRewoundDuringClose(t *testing.T) {
 		take(t, g, 1, 50) // which begins a load
 		synctest.Wait()
 		store.Set("orders", 1)
-		if err := g.Close(); err != nil || store.next(t) != 101 || g.Stats().Returned != 0 {
-			t.Errorf("Close() = %v; the counter is %d, want 101, and %d ids were returned", err, store.next(t), g.Stats().Returned)
+		if err := g.Close(); err != nil || store.next(t) != 101 || g.Stats().Loads.Returned != 0 {
+			t.Errorf("Close() = %v; the counter is %d, want 101, and %d ids were returned", err, store.next(t), g.Stats().Loads.Returned)
 		}
 	})
 }

@@ -205,15 +205,17 @@ func (s *Striped) pause(ctx context.Context, loading *Generator, limit int64) (r
 }
 
 // Stats returns the Stats of each store's generator. Of a store that was not reached
-// yet, they have only Store, Tag, Closed and LastError.
-func (s *Striped) Stats() []Stats {
-	var all []Stats
+// yet, they have only From, Tag, Closed and LastError.
+func (s *Striped) Stats() []uid.Stats {
+	var all []uid.Stats
 	for _, h := range s.shards {
 		if gen := h.gen.Load(); gen != nil {
 			all = append(all, gen.Stats())
 			continue
 		}
-		all = append(all, Stats{Store: h.store.String(), Tag: h.tag, LastError: h.failure(), Closed: s.ctx.Err() != nil})
+		all = append(all, uid.Stats{
+			LastError: h.failure(), Closed: s.ctx.Err() != nil, Loads: &uid.LoadStats{From: h.store.String(), Tag: h.tag},
+		})
 	}
 	return all
 }

@@ -38,7 +38,7 @@ func TestStripeFor(t *testing.T) {
 					t.Fatalf("For(%q): id %d, %v after %d", key, id, err, last)
 				}
 				last = id
-				used[gen.Stats().Tag]++
+				used[gen.Stats().Loads.Tag]++
 			}
 		}
 		for _, tag := range []string{"orders 1/3 x1000", "orders 2/3 x1000", "unavailable"} {
@@ -64,7 +64,7 @@ func TestStripeForMore(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				routed[i][key], _, _ = strings.Cut(strings.TrimPrefix(gen.Stats().Tag, "orders "), "/")
+				routed[i][key], _, _ = strings.Cut(strings.TrimPrefix(gen.Stats().Loads.Tag, "orders "), "/")
 			}
 		}
 		moved := 0

@@ -247,8 +247,8 @@ func TestStripeGreatBlocks(t *testing.T) {
 			}
 			issued += run.N
 		}
-		if synctest.Wait(); g.Stats().Loads != 2 {
-			t.Errorf("%d loads, want 2", g.Stats().Loads)
+		if synctest.Wait(); g.Stats().Loads.Loads != 2 {
+			t.Errorf("%d loads, want 2", g.Stats().Loads.Loads)
 		}
 	})
 }

@@ -257,10 +257,10 @@ func (t *Tags) remove(tag string, e *entry) {
 }
 
 // Stats returns the Stats of the open tags, sorted by tag.
-func (t *Tags) Stats() []Stats {
-	var all []Stats
+func (t *Tags) Stats() []uid.Stats {
+	var all []uid.Stats
 	t.each(func(_ string, e *entry) { all = append(all, e.gen.Stats()) })
-	slices.SortFunc(all, func(a, b Stats) int { return strings.Compare(a.Tag, b.Tag) })
+	slices.SortFunc(all, func(a, b uid.Stats) int { return strings.Compare(a.Loads.Tag, b.Loads.Tag) })
 	return all
 }
 

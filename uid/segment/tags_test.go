@@ -50,7 +50,7 @@ func TestTags(t *testing.T) {
 		}
 		for _, s := range stats {
 			if s.Issued != 20 {
-				t.Errorf("%q has issued %d ids, want 20", s.Tag, s.Issued)
+				t.Errorf("%q has issued %d ids, want 20", s.Loads.Tag, s.Issued)
 			}
 		}
 		if err := tags.Close(); err != nil {
@@ -98,7 +98,7 @@ func TestIdleTagsAreClosed(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if stats := tags.Stats(); len(stats) != 1 || stats[0].Tag != "busy" {
+			if stats := tags.Stats(); len(stats) != 1 || stats[0].Loads.Tag != "busy" {
 				t.Fatalf("Stats() = %+v after 2 h, want busy alone", stats)
 			}
 		}

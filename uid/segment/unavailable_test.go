@@ -41,7 +41,7 @@ func TestStoreUnavailable(t *testing.T) {
 		if asked := store.requests.Load() - before; asked < 100 || asked > 1000 {
 			t.Errorf("%d requests in an hour's outage, want one in about 10 s", asked)
 		}
-		if s := g.Stats(); s.LastError == nil || s.Failures < 100 || s.RejectedTakes == 0 {
+		if s := g.Stats(); s.LastError == nil || s.Loads.Failures < 100 || s.RejectedTakes == 0 {
 			t.Errorf("Stats() = %+v", s)
 		}
 		store.unavailable.Store(false)
@@ -93,7 +93,7 @@ func TestStoreHangs(t *testing.T) {
 					t.Errorf("%d requests in a minute: a load has no end", n)
 				}
 			}
-			if s := g.Stats(); s.Loading == 0 && deaf {
+			if s := g.Stats(); s.Loads.Loading == 0 && deaf {
 				t.Error("Stats().Loading is 0")
 			}
 			if deaf {

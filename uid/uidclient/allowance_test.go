@@ -79,15 +79,15 @@ func TestLimit(t *testing.T) {
 					t.Errorf("%d requests for 100,000 ids and %d refusals, want 1,700 and 70 at most", n, server.refused)
 				}
 				s := c.Stats()
-				if s.RejectedTakes != 0 || over != http.StatusServiceUnavailable && s.Failures != 0 {
+				if s.RejectedTakes != 0 || over != http.StatusServiceUnavailable && s.Loads.Failures != 0 {
 					t.Errorf("Stats() = %+v", s)
 				}
 				server.set(func(f *fake) { f.limit = 0 })
 				for range 100_000 {
 					_, _ = c.Next()
 				}
-				if s := c.Stats(); s.Step != most {
-					t.Errorf("Step = %d without the limit, want %d", s.Step, most)
+				if s := c.Stats(); s.Loads.Step != most {
+					t.Errorf("Step = %d without the limit, want %d", s.Loads.Step, most)
 				}
 			})
 		})

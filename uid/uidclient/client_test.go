@@ -53,7 +53,7 @@ func TestIds(t *testing.T) {
 				}
 				synctest.Wait() // an answer is put into the ring
 				s := c.Stats()
-				if s.Issued < 6000 || s.RejectedTakes != 0 || s.LastError != nil || s.Instance != "a" || s.Server != "http://ids-1/v1/orders/runs" || s.Fetches != int64(server.requests()) {
+				if s.Issued < 6000 || s.RejectedTakes != 0 || s.LastError != nil || s.Loads.Instance != "a" || s.Loads.From != "http://ids-1/v1/orders/runs" || s.Loads.Loads != int64(server.requests()) {
 					t.Errorf("Stats() = %+v", s)
 				}
 				if s.Issued+s.Remaining != server.made {
@@ -85,14 +85,14 @@ func TestUnavailable(t *testing.T) {
 				t.Errorf("All() = %v, want the end of its context", err)
 			}
 		}
-		if n := c.Stats().Failures; n < 10 || n > 40 {
+		if n := c.Stats().Loads.Failures; n < 10 || n > 40 {
 			t.Errorf("%d requests in a minute, want a few: it backs off", n)
 		}
-		before := c.Stats().Failures
+		before := c.Stats().Loads.Failures
 		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		_, _ = c.Wait(ctx)
-		if n := c.Stats().Failures - before; n < 500 {
+		if n := c.Stats().Loads.Failures - before; n < 500 {
 			t.Errorf("%d requests in an hour, want 2 every 10 s", n)
 		}
 		server.set(func(f *fake) { f.unavailable = false })

@@ -29,7 +29,7 @@ func TestFailover(t *testing.T) {
 		if lower != 128-10 {
 			t.Errorf("%d more ids of the first server, want %d: all that were fetched", lower, 128-10)
 		}
-		if s := c.Stats(); s.Orders != 1 || s.Instance != "b" || s.Issued != 5010 || s.RejectedTakes != 0 {
+		if s := c.Stats(); s.Loads.Changes != 1 || s.Loads.Instance != "b" || s.Issued != 5010 || s.RejectedTakes != 0 {
 			t.Errorf("Stats() = %+v", s)
 		}
 	})
@@ -110,7 +110,7 @@ func TestOrder(t *testing.T) {
 		one.set(func(f *fake) { f.unavailable = true })
 		take(t, c, 1, 65)
 		synctest.Wait()
-		if s := c.Stats(); s.Orders != 1 || s.Instance != "b" || s.Remaining < 128 {
+		if s := c.Stats(); s.Loads.Changes != 1 || s.Loads.Instance != "b" || s.Remaining < 128 {
 			t.Fatalf("Stats() = %+v, want ids of both", s)
 		}
 		o := c.orders[0]
@@ -223,7 +223,7 @@ func TestBalancer(t *testing.T) {
 		if open := rings(); open > 3 {
 			t.Errorf("%d rings, want 3 at most", open)
 		}
-		if s := c.Stats(); s.Issued != int64(len(seen)) || s.Orders < 100 {
+		if s := c.Stats(); s.Issued != int64(len(seen)) || s.Loads.Changes < 100 {
 			t.Errorf("Stats() = %+v, want %d issued", s, len(seen))
 		}
 	})

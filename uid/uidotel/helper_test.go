@@ -12,71 +12,53 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/uidclient"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // still is a generator whose Stats do not change.
-type still[S Stats] struct{ stats S }
+type still[S uid.Stats | []uid.Stats] struct{ stats S }
 
 func (g still[S]) Stats() S { return g.stats }
 
-// clocked is one with a layout.
-type clocked struct {
-	still[uid.Stats]
-	layout bits.Layout
+// calm is a cached generator without faults.
+func calm() still[uid.Stats] {
+	return still[uid.Stats]{uid.Stats{
+		Issued: 1200, Remaining: 64336,
+		Clock: &uid.ClockStats{Layout: bits.Default(), LayoutEnd: bits.Default().End(), Worker: 7},
+		Ring:  &uid.RingStats{Capacity: 65536, Threshold: 32768, Refills: 1, MaxBorrow: -1, MaxAge: -1, Borrowed: 7 * time.Second},
+	}}
 }
 
-func (g clocked) Layout() bits.Layout { return g.layout }
-
-// calm is a cached generator without faults. The tests of uidprom have the same.
-func calm() clocked {
-	return clocked{still[uid.Stats]{uid.Stats{
-		Worker: 7, Issued: 1200, LayoutEnd: bits.Default().End(),
-		Capacity: 65536, Threshold: 32768, Remaining: 64336, Refills: 1,
-		OldestAge: 400 * time.Millisecond, MaxBorrow: -1, MaxAge: -1, Borrowed: 7 * time.Second,
-	}}, bits.Default()}
-}
-
-// troubled has a value of every instrument. The tests of uidprom have the same.
-func troubled() clocked {
+// troubled has a value of every instrument of a ring and a clock.
+func troubled() still[uid.Stats] {
 	g := calm()
 	s := &g.stats
-	s.WorkerChanges, s.RejectedTakes, s.Waited, s.Closed = 2, 1204, 1500*time.Millisecond, true
-	s.ReservedUntil, s.LeaseError = time.Date(2026, time.March, 1, 12, 7, 0, 0, time.UTC), errors.New("connection refused")
-	s.Helps, s.RejectedPuts, s.Dropped, s.OldestAge = 3, 4, 5, -2*time.Hour
-	s.MaxBorrow, s.Borrowed, s.MaxAge = 24*time.Hour, 23*time.Hour, time.Minute
-	s.LastError = errors.New("no")
+	s.RejectedTakes, s.Starved, s.Waited, s.Closed, s.Dropped, s.LastError = 1204, 6, 1500*time.Millisecond, true, 5, errors.New("no")
+	s.Clock.WorkerChanges, s.Clock.ReservedUntil, s.Clock.LeaseError = 2, time.Date(2026, time.March, 1, 12, 7, 0, 5e8, time.UTC), errors.New("connection refused")
+	s.Ring.Helps, s.Ring.RejectedPuts, s.Ring.OldestAge = 3, 4, -2*time.Hour
+	s.Ring.MaxBorrow, s.Ring.Borrowed, s.Ring.MaxAge = 24*time.Hour, 23*time.Hour, time.Minute
 	return g
 }
 
-// plain is a generator without a ring. The tests of uidprom have the same.
-func plain() clocked {
-	return clocked{still[uid.Stats]{uid.Stats{Worker: 3, LayoutEnd: bits.Snowflake().End()}}, bits.Snowflake()}
-}
-
 // counters are segments: one in order, and one closed, with a value of every instrument.
-func counters() []segment.Stats {
-	ready := segment.Stats{
-		Store: "memory", Tag: "invoices", Issued: 1200, Starved: 2, RejectedTakes: 1, Waited: 30 * time.Millisecond, Remaining: 1800,
-		InUse: segment.Range{First: 1001, End: 2001}, Next: segment.Range{First: 2001, End: 5001},
+func counters() still[[]uid.Stats] {
+	ready := uid.Stats{Issued: 1200, Starved: 2, RejectedTakes: 1, Waited: 30 * time.Millisecond, Remaining: 1800, Loads: &uid.LoadStats{
+		From: "memory", Tag: "invoices", InUse: uid.Run{First: 1001, N: 1000}, Next: uid.Run{First: 2001, N: 3000},
 		Step: 3000, Loads: 3, Failures: 1, LoadTime: 2 * time.Millisecond,
-	}
+	}}
 	closed := ready
-	closed.Tag, closed.Next, closed.Closed, closed.Returned = "payments", segment.Range{}, true, 800
-	closed.Loading, closed.LastError = 50*time.Millisecond, errors.New("unavailable")
-	return []segment.Stats{ready, closed}
+	closed.Closed, closed.LastError = true, errors.New("unavailable")
+	closed.Loads = &uid.LoadStats{From: "memory", Tag: "payments", InUse: uid.Run{First: 1001, N: 1000}, Returned: 800, Loading: 50 * time.Millisecond}
+	return still[[]uid.Stats]{[]uid.Stats{ready, closed}}
 }
 
-func client() uidclient.Stats {
-	return uidclient.Stats{
-		Name: "orders", Issued: 1200, Starved: 2, RejectedTakes: 1, Waited: 30 * time.Millisecond, Closed: true,
-		Remaining: 1800, Dropped: 5, Orders: 4, Step: 3000, Fetches: 3, Failures: 6,
-		FetchTime: 2 * time.Millisecond, LastError: errors.New("unavailable"),
-	}
+func client() still[uid.Stats] {
+	return still[uid.Stats]{uid.Stats{Issued: 1200, Dropped: 5, Remaining: 1800, Closed: true, LastError: errors.New("unavailable"), Loads: &uid.LoadStats{
+		From: "http://b/v1/orders/runs", Tag: "orders", Instance: "b", Changes: 4, Step: 3000, Loads: 9, Failures: 6, LoadTime: 2 * time.Millisecond,
+	}}}
 }
 
 // provider returns a MeterProvider of the SDK, and its reader.
@@ -93,7 +75,7 @@ func provider(t testing.TB) (*metric.MeterProvider, *metric.ManualReader) {
 
 // point is a value of an instrument, as the SDK's reader returns it.
 type point struct {
-	kind       kind
+	kind       figures.Kind
 	unit       string
 	value      float64
 	attributes attribute.Set
@@ -118,9 +100,9 @@ func collect(t testing.TB, reader *metric.ManualReader) map[string]point {
 			case metricdata.Sum[float64]:
 				add(t, all, m, sum(d.IsMonotonic), d.DataPoints)
 			case metricdata.Gauge[int64]:
-				add(t, all, m, gauge, d.DataPoints)
+				add(t, all, m, figures.Gauge, d.DataPoints)
 			case metricdata.Gauge[float64]:
-				add(t, all, m, gauge, d.DataPoints)
+				add(t, all, m, figures.Gauge, d.DataPoints)
 			default:
 				t.Errorf("%s is a %T", m.Name, d)
 			}
@@ -129,14 +111,14 @@ func collect(t testing.TB, reader *metric.ManualReader) map[string]point {
 	return all
 }
 
-func sum(monotonic bool) kind {
+func sum(monotonic bool) figures.Kind {
 	if monotonic {
-		return counter
+		return figures.Counter
 	}
-	return updown
+	return figures.UpDown
 }
 
-func add[N int64 | float64](t testing.TB, all map[string]point, m metricdata.Metrics, k kind, points []metricdata.DataPoint[N]) {
+func add[N int64 | float64](t testing.TB, all map[string]point, m metricdata.Metrics, k figures.Kind, points []metricdata.DataPoint[N]) {
 	if m.Description == "" {
 		t.Errorf("%s has no description", m.Name)
 	}
@@ -154,7 +136,7 @@ func add[N int64 | float64](t testing.TB, all map[string]point, m metricdata.Met
 }
 
 // register registers the generator, or fails the test.
-func register[S Stats](t testing.TB, p *metric.MeterProvider, name string, g Generator[S]) {
+func register[S uid.Stats | []uid.Stats](t testing.TB, p *metric.MeterProvider, name string, g Generator[S]) {
 	t.Helper()
 	if _, err := Register(p, name, g); err != nil {
 		t.Fatal(fmt.Errorf("%s: %w", name, err))

@@ -3,88 +3,77 @@ package uidotel
 import (
 	"errors"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
-)
 
-// kind is how values of an instrument add up.
-type kind byte
+	"github.com/uidring/uidring/internal/figures"
+	"github.com/uidring/uidring/uid"
+)
 
 const (
-	counter kind = 'c'
-	updown  kind = 'u'
-	gauge   kind = 'g'
+	generatorName = attribute.Key("uidring.generator.name")
+	segmentTag    = attribute.Key("uidring.segment.tag")
+	layout        = attribute.Key("uidring.layout")
 )
 
-// instrument is a row of the table. read returns false if a generator has no value.
-type instrument[N int64 | float64] struct {
-	name, unit, description string
-	kind                    kind
-	read                    func(*reading) (value N, ok bool)
+// instruments are those of a meter, in the order of figures.All. One of the two is set:
+// counts are integers, and seconds are not.
+type instruments []struct {
+	count   metric.Int64Observable
+	seconds metric.Float64Observable
 }
 
-// instruments are those of a meter: the rows of counts and seconds, in their order.
-type instruments struct {
-	counts  []metric.Int64Observable
-	seconds []metric.Float64Observable
-}
-
-func newInstruments(m metric.Meter) (*instruments, error) {
-	var all instruments
-	var faults []error
-	for _, row := range counts {
-		var made metric.Int64Observable
-		var err error
-		switch row.kind {
-		case counter:
-			made, err = m.Int64ObservableCounter(row.name, metric.WithUnit(row.unit), metric.WithDescription(row.description))
-		case updown:
-			made, err = m.Int64ObservableUpDownCounter(row.name, metric.WithUnit(row.unit), metric.WithDescription(row.description))
-		case gauge:
-			made, err = m.Int64ObservableGauge(row.name, metric.WithUnit(row.unit), metric.WithDescription(row.description))
+func newInstruments(m metric.Meter) (instruments, error) {
+	all := make(instruments, len(figures.All))
+	faults := make([]error, len(all))
+	for i, f := range figures.All {
+		unit, help := metric.WithUnit(f.Unit), metric.WithDescription(f.Help)
+		switch made := &all[i]; {
+		case f.Unit == figures.Seconds && f.Kind == figures.Counter:
+			made.seconds, faults[i] = m.Float64ObservableCounter(f.OTel, unit, help)
+		case f.Unit == figures.Seconds:
+			made.seconds, faults[i] = m.Float64ObservableGauge(f.OTel, unit, help)
+		case f.Kind == figures.Counter:
+			made.count, faults[i] = m.Int64ObservableCounter(f.OTel, unit, help)
+		case f.Kind == figures.UpDown:
+			made.count, faults[i] = m.Int64ObservableUpDownCounter(f.OTel, unit, help)
+		default:
+			made.count, faults[i] = m.Int64ObservableGauge(f.OTel, unit, help)
 		}
-		all.counts, faults = append(all.counts, made), append(faults, err)
 	}
-	for _, row := range seconds {
-		var made metric.Float64Observable
-		var err error
-		switch row.kind {
-		case counter:
-			made, err = m.Float64ObservableCounter(row.name, metric.WithUnit(row.unit), metric.WithDescription(row.description))
-		case gauge:
-			made, err = m.Float64ObservableGauge(row.name, metric.WithUnit(row.unit), metric.WithDescription(row.description))
-		}
-		all.seconds, faults = append(all.seconds, made), append(faults, err)
-	}
-	if err := errors.Join(faults...); err != nil {
-		return nil, err
-	}
-	return &all, nil
+	return all, errors.Join(faults...)
 }
 
-func (all *instruments) observables() []metric.Observable {
-	list := make([]metric.Observable, 0, len(all.counts)+len(all.seconds))
-	for _, i := range all.counts {
-		list = append(list, i)
-	}
-	for _, i := range all.seconds {
-		list = append(list, i)
+func (all instruments) observables() []metric.Observable {
+	list := make([]metric.Observable, len(all))
+	for i, made := range all {
+		if list[i] = made.seconds; made.count != nil {
+			list[i] = made.count
+		}
 	}
 	return list
 }
 
-func (all *instruments) observe(o metric.Observer, r reading) {
-	for i, row := range counts {
-		if value, ok := row.read(&r); ok {
-			attributes := r.attributes
-			if row.name == layoutInfo {
-				attributes = r.info
-			}
-			o.ObserveInt64(all.counts[i], value, attributes)
-		}
+// observe observes the figures that a generator has.
+func (all instruments) observe(o metric.Observer, name string, s uid.Stats) {
+	attributes := []attribute.KeyValue{generatorName.String(name)}
+	if s.Loads != nil && s.Loads.Instance == "" {
+		attributes = append(attributes, segmentTag.String(s.Loads.Tag))
 	}
-	for i, row := range seconds {
-		if value, ok := row.read(&r); ok {
-			o.ObserveFloat64(all.seconds[i], value, r.attributes)
+	with := metric.WithAttributes(attributes...)
+	for i, f := range figures.All {
+		value, ok := f.Read(&s)
+		if !ok {
+			continue
+		}
+		with := with
+		if f.Name == figures.LayoutInfo {
+			with = metric.WithAttributes(append(attributes, layout.String(s.Clock.Layout.String()))...)
+		}
+		if made := all[i]; made.count != nil {
+			o.ObserveInt64(made.count, int64(value), with)
+		} else {
+			o.ObserveFloat64(made.seconds, value, with)
 		}
 	}
 }

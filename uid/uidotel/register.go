@@ -12,20 +12,12 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/uidclient"
 )
 
-// Stats are the statistics that generators have. Stats of several segments come from
-// segment.Striped and segment.Tags.
-type Stats interface {
-	uid.Stats | segment.Stats | []segment.Stats | uidclient.Stats
-}
-
 // Generator is a source of metrics. Stats must be safe for concurrent use, and not block.
-// A Generator with uid.Stats that also has a method Layout() bits.Layout, as all of
-// package uid have, observes the instruments that depend on the layout.
-type Generator[S Stats] interface {
+// It returns one uid.Stats, or those of several segments, as segment.Striped and
+// segment.Tags do.
+type Generator[S uid.Stats | []uid.Stats] interface {
 	Stats() S
 }
 
@@ -46,7 +38,7 @@ const scope = "github.com/uidring/uidring/uid/uidotel"
 // The caller closes the generator, and calls Unregister when no more is to be observed.
 // Until then, a closed generator is observed as Close left it. Unregister can be called
 // repeatedly. Register and Unregister are safe for concurrent use.
-func Register[S Stats](provider metric.MeterProvider, name string, generator Generator[S]) (metric.Registration, error) {
+func Register[S uid.Stats | []uid.Stats](provider metric.MeterProvider, name string, generator Generator[S]) (metric.Registration, error) {
 	if name == "" || !utf8.ValidString(name) {
 		return nil, fmt.Errorf("%w: the name is %q, want UTF-8 text that is not empty", ErrGenerator, name)
 	}
@@ -54,10 +46,8 @@ func Register[S Stats](provider metric.MeterProvider, name string, generator Gen
 	if v := reflect.ValueOf(generator); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, fmt.Errorf("%w: generator %q is nil, want one such as *uid.Cached", ErrGenerator, name)
 	}
-	var allocator *bits.Allocator
-	if g, ok := generator.(interface{ Layout() bits.Layout }); ok {
-		var err error
-		if allocator, err = bits.NewAllocator(g.Layout()); err != nil {
+	if made, ok := generator.(interface{ Layout() bits.Layout }); ok {
+		if err := made.Layout().Validate(); err != nil {
 			return nil, fmt.Errorf("%w: generator %q was not made by its constructor: %w", ErrGenerator, name, err)
 		}
 	}
@@ -69,10 +59,14 @@ func Register[S Stats](provider metric.MeterProvider, name string, generator Gen
 	if err != nil {
 		return nil, err
 	}
-	describe := newDescriber(name, allocator)
 	return meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
-		for _, r := range describe.readings(generator.Stats()) {
-			all.observe(o, r)
+		switch s := any(generator.Stats()).(type) {
+		case uid.Stats:
+			all.observe(o, name, s)
+		case []uid.Stats:
+			for _, s := range s {
+				all.observe(o, name, s)
+			}
 		}
 		return nil
 	}, all.observables()...)

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
@@ -210,7 +211,7 @@ func TestCollectWhileInUse(t *testing.T) {
 		for range 30 {
 			now := collect(t, reader)
 			for key, p := range now {
-				if p.kind == counter && p.value < before[key].value {
+				if p.kind == figures.Counter && p.value < before[key].value {
 					t.Errorf("%s fell from %v to %v", key, before[key].value, p.value)
 				}
 			}

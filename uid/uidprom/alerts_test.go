@@ -61,7 +61,7 @@ func TestAlerts(t *testing.T) {
 		}
 	}
 	want := []string{"UidringWorkerNumbersNearlyUsedUp", "UidringLayoutNearlyOver", "UidringBorrowingNearBound",
-		"UidringLeaseNotRenewed", "UidringTakesRejected", "UidringRingNotFilled", "UidringSegmentNotLoaded"}
+		"UidringLeaseNotRenewed", "UidringTakesRejected", "UidringNotRefilled"}
 	if !slices.Equal(names, want) {
 		t.Errorf("alerts are %q, want %q: others rely on the names", names, want)
 	}

@@ -11,17 +11,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 )
 
-// Generator is a source of metrics. [*uid.Cached], [*uid.Default] and [*uid.Slots]
-// implement it. Both methods must be safe for concurrent use, and not block.
+// Generator is a source of metrics. Every generator of uidring implements it, but for
+// segment.Striped and segment.Tags, which are many: see [NewFunc]. Stats must be safe for
+// concurrent use, and not block.
 type Generator interface {
 	Stats() uid.Stats
-	Layout() bits.Layout
 }
 
-// ErrGenerator is matched by every error of [New] and [NewSegments].
+// ErrGenerator is matched by every error of [New] and [NewFunc].
 var ErrGenerator = errors.New("uidprom: invalid generator")
 
 // New returns a collector of the generators. Each key of the map becomes the label
@@ -55,12 +56,14 @@ func New(generators map[string]Generator) (prometheus.Collector, error) {
 			fault("generator %q is nil, want one such as *uid.Cached", name)
 			continue
 		}
-		allocator, err := bits.NewAllocator(g.Layout())
-		if err != nil {
-			fault("generator %q was not made by its constructor: %w", name, err)
-			continue
+		if made, ok := g.(interface{ Layout() bits.Layout }); ok {
+			if err := made.Layout().Validate(); err != nil {
+				fault("generator %q was not made by its constructor: %w", name, err)
+				continue
+			}
 		}
-		c = append(c, newSource(name, g, allocator))
+		// A registry tells collectors apart by constant labels, not by variable ones.
+		c = append(c, source{g, describe(nil, prometheus.Labels{"generator": name})})
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
@@ -74,27 +77,47 @@ func isNil(g Generator) bool {
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
+// describe returns the descriptions of all figures, in their order. The layout is a second
+// label of one of them.
+func describe(variable []string, constant prometheus.Labels) []*prometheus.Desc {
+	descs := make([]*prometheus.Desc, len(figures.All))
+	for i, f := range figures.All {
+		labels := variable
+		if f.Name == figures.LayoutInfo {
+			labels = append(slices.Clone(variable), "layout")
+		}
+		descs[i] = prometheus.NewDesc(f.Name, f.Help, labels, constant)
+	}
+	return descs
+}
+
+// send sends the figures that a generator has. Labels are the values of the variable ones.
+func send(descs []*prometheus.Desc, s uid.Stats, to chan<- prometheus.Metric, labels ...string) {
+	for i, f := range figures.All {
+		value, ok := f.Read(&s)
+		if !ok {
+			continue
+		}
+		kind, labels := prometheus.GaugeValue, labels
+		if f.Kind == figures.Counter {
+			kind = prometheus.CounterValue
+		}
+		if f.Name == figures.LayoutInfo {
+			labels = append(slices.Clone(labels), s.Clock.Layout.String())
+		}
+		if metric, err := prometheus.NewConstMetric(descs[i], kind, value, labels...); err == nil {
+			to <- metric
+		}
+	}
+}
+
 // collector has its sources sorted by name. It does not change.
 type collector []source
 
-// source is a generator with the descriptions of its metrics, in the order of metrics.
+// source is a generator with the descriptions of its metrics.
 type source struct {
 	Generator
-	bits  *bits.Allocator
 	descs []*prometheus.Desc
-}
-
-func newSource(name string, g Generator, allocator *bits.Allocator) source {
-	s := source{g, allocator, make([]*prometheus.Desc, len(metrics))}
-	for i, m := range metrics {
-		// A registry tells collectors apart by constant labels, not by variable ones.
-		labels := prometheus.Labels{"generator": name}
-		if m.name == layoutInfo {
-			labels["layout"] = allocator.Layout().String()
-		}
-		s.descs[i] = prometheus.NewDesc(m.name, m.help, nil, labels)
-	}
-	return s
 }
 
 func (c collector) Describe(descs chan<- *prometheus.Desc) {
@@ -105,13 +128,38 @@ func (c collector) Describe(descs chan<- *prometheus.Desc) {
 	}
 }
 
-func (c collector) Collect(collected chan<- prometheus.Metric) {
+func (c collector) Collect(to chan<- prometheus.Metric) {
 	for _, s := range c {
-		r := reading{s.Stats(), s.bits}
-		for i, m := range metrics {
-			if value, ok := m.read(r); ok {
-				collected <- prometheus.MustNewConstMetric(s.descs[i], m.kind, value)
-			}
-		}
+		send(s.descs, s.Stats(), to)
+	}
+}
+
+// NewFunc returns a collector of generators that come and go, such as the tags of
+// segment.Tags. stats returns the Stats of each, by the name that becomes the label
+// generator. The collector calls stats for each scrape, from any number of goroutines at
+// once. It leaves out names that are not UTF-8.
+//
+// The collector starts no goroutine. A registry cannot know its metrics beforehand:
+// Unregister does not find it, and a name that another collector has too fails the scrape.
+// For a nil function, the error matches [ErrGenerator].
+func NewFunc(stats func() map[string]uid.Stats) (prometheus.Collector, error) {
+	if stats == nil {
+		return nil, fmt.Errorf("%w: the function that returns the statistics is nil", ErrGenerator)
+	}
+	return changing{stats, describe([]string{"generator"}, nil)}, nil
+}
+
+type changing struct {
+	stats func() map[string]uid.Stats
+	descs []*prometheus.Desc
+}
+
+// Describe sends nothing, so that a registry has it beside collectors of New.
+func (changing) Describe(chan<- *prometheus.Desc) {}
+
+func (c changing) Collect(to chan<- prometheus.Metric) {
+	all := c.stats()
+	for _, name := range slices.Sorted(maps.Keys(all)) { // the registry sorts what is sorted in less time
+		send(c.descs, all[name], to, name)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -109,7 +110,7 @@ func TestDescribesAll(t *testing.T) {
 	for desc := range descs {
 		described[desc] = true
 	}
-	if want := len(several()) * len(metrics); len(described) != want {
+	if want := len(several()) * len(figures.All); len(described) != want {
 		t.Errorf("%d are described, want %d", len(described), want)
 	}
 	for _, m := range collect(c) {
@@ -207,7 +208,7 @@ func BenchmarkCollect(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	collected := make(chan prometheus.Metric, len(metrics))
+	collected := make(chan prometheus.Metric, len(figures.All))
 	b.ReportAllocs()
 	for b.Loop() {
 		c.Collect(collected)

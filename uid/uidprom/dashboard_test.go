@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uidring/uidring/internal/figures"
 )
 
 // dashboard is what these tests look at of Grafana's model.
@@ -64,14 +66,9 @@ func TestDashboardShowsEveryMetric(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range metrics {
-		if !shown[m.name] {
-			t.Errorf("no panel shows %s", m.name)
-		}
-	}
-	for _, m := range segmentMetrics {
-		if !shown[m.name] {
-			t.Errorf("no panel shows %s", m.name)
+	for _, f := range figures.All {
+		if !shown[f.Name] {
+			t.Errorf("no panel shows %s", f.Name)
 		}
 	}
 }

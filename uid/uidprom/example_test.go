@@ -61,7 +61,7 @@ func ExampleNew() {
 
 // Each store of a striped counter is shown by its tag, and so is each tag of
 // segment.Tags.
-func ExampleNewSegments() {
+func ExampleNewFunc() {
 	stores := []segment.Store{new(segmenttest.Memory), new(segmenttest.Memory)}
 	striped, err := segment.Stripe(context.Background(), stores, "orders",
 		segment.StripeConfig{Config: segment.Config{Create: true, Step: 500}})
@@ -70,10 +70,10 @@ func ExampleNewSegments() {
 		return
 	}
 	defer striped.Close()
-	collector, err := uidprom.NewSegments(func() map[string]segment.Stats {
-		all := map[string]segment.Stats{}
+	collector, err := uidprom.NewFunc(func() map[string]uid.Stats {
+		all := map[string]uid.Stats{}
 		for _, s := range striped.Stats() {
-			all[s.Tag] = s
+			all[s.Loads.Tag] = s
 		}
 		return all
 	})
@@ -86,11 +86,11 @@ func ExampleNewSegments() {
 	scrape := httptest.NewRecorder()
 	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(scrape, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for line := range strings.Lines(scrape.Body.String()) {
-		if strings.HasPrefix(line, "uidring_segment_remaining_ids{") {
+		if strings.HasPrefix(line, "uidring_ids_remaining{") {
 			fmt.Print(line)
 		}
 	}
 	// Output:
-	// uidring_segment_remaining_ids{generator="orders 1/2 x1000"} 500
-	// uidring_segment_remaining_ids{generator="orders 2/2 x1000"} 500
+	// uidring_ids_remaining{generator="orders 1/2 x1000"} 500
+	// uidring_ids_remaining{generator="orders 2/2 x1000"} 500
 }

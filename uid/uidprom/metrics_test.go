@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -20,8 +21,11 @@ import (
 func several() map[string]Generator {
 	return map[string]Generator{
 		"orders":   calm(),
-		"sessions": still{bits.Snowflake(), uid.Stats{Worker: 3, LayoutEnd: bits.Snowflake().End()}},
+		"sessions": plain(),
 		"troubled": troubled(),
+		"invoices": loaded(),
+		"payments": cut(),
+		"remote":   client(),
 	}
 }
 
@@ -63,11 +67,8 @@ func TestPackageCommentListsThem(t *testing.T) {
 	for _, match := range regexp.MustCompile(`(?m)^//\t(uidring_\w+) `).FindAllSubmatch(doc, -1) {
 		listed = append(listed, string(match[1]))
 	}
-	for _, m := range metrics {
-		want = append(want, m.name)
-	}
-	for _, m := range segmentMetrics {
-		want = append(want, m.name)
+	for _, f := range figures.All {
+		want = append(want, f.Name)
 	}
 	if !slices.Equal(listed, want) {
 		t.Errorf("the package comment lists\n%q\nwant\n%q", listed, want)
@@ -88,32 +89,32 @@ func TestValues(t *testing.T) {
 		set  func(*still)
 		want map[string]float64
 	}{
-		{"no bound", func(g *still) { g.stats.MaxBorrow = -1 }, absent("uidring_borrow_limit_seconds")},
-		{"no age limit", func(g *still) { g.stats.MaxAge = -1 }, absent("uidring_ring_age_limit_seconds")},
-		{"age limit", func(g *still) { g.stats.MaxAge = time.Minute }, map[string]float64{"uidring_ring_age_limit_seconds": 60}},
-		{"bound of nothing", func(g *still) { g.stats.MaxBorrow = 1 }, map[string]float64{"uidring_borrow_limit_seconds": 1e-9}},
+		{"no bound", func(g *still) { g.stats.Ring.MaxBorrow = -1 }, absent("uidring_borrow_limit_seconds")},
+		{"no age limit", func(g *still) { g.stats.Ring.MaxAge = -1 }, absent("uidring_ring_age_limit_seconds")},
+		{"age limit", func(g *still) { g.stats.Ring.MaxAge = time.Minute }, map[string]float64{"uidring_ring_age_limit_seconds": 60}},
+		{"bound of nothing", func(g *still) { g.stats.Ring.MaxBorrow = 1 }, map[string]float64{"uidring_borrow_limit_seconds": 1e-9}},
 		{"no lease", func(*still) {}, map[string]float64{"uidring_lease_failing": 0, "uidring_reservation_end_timestamp_seconds": missing}},
-		{"leased", func(g *still) { g.stats.ReservedUntil = noon.Add(500 * time.Millisecond) }, map[string]float64{
+		{"leased", func(g *still) { g.stats.Clock.ReservedUntil = noon.Add(500 * time.Millisecond) }, map[string]float64{
 			"uidring_lease_failing": 0, "uidring_reservation_end_timestamp_seconds": 1772366400.5}},
-		{"lost", func(g *still) { g.stats.LeaseError = gone }, map[string]float64{
+		{"lost", func(g *still) { g.stats.Clock.LeaseError = gone }, map[string]float64{
 			"uidring_lease_failing": 1, "uidring_reservation_end_timestamp_seconds": missing}},
-		{"no ring", func(g *still) { g.stats.Capacity, g.stats.MaxBorrow = 0, 0 }, absent(
-			"uidring_ids_dropped_total", "uidring_ring_remaining_ids", "uidring_ring_threshold_ids", "uidring_ring_capacity_ids",
+		{"no ring", func(g *still) { g.stats.Ring = nil }, absent(
+			"uidring_ids_dropped_total", "uidring_ids_remaining", "uidring_ring_threshold_ids", "uidring_ring_capacity_ids",
 			"uidring_ring_span_seconds", "uidring_ring_oldest_age_seconds", "uidring_ring_age_limit_seconds", "uidring_ring_refills_total", "uidring_ring_helps_total",
-			"uidring_ring_puts_rejected_total", "uidring_ring_failing", "uidring_borrowed_seconds", "uidring_borrow_limit_seconds")},
+			"uidring_ring_puts_rejected_total", "uidring_failing", "uidring_borrowed_seconds", "uidring_borrow_limit_seconds")},
 		{"span of a ring", func(*still) {}, map[string]float64{"uidring_ring_span_seconds": 8}},
-		{"span of a ring in milliseconds", func(g *still) { g.layout = bits.Snowflake() }, map[string]float64{"uidring_ring_span_seconds": 0.016}},
-		{"full", func(*still) {}, map[string]float64{"uidring_ring_failing": 0}},
-		{"not filled", func(g *still) { g.stats.LastError = gone }, map[string]float64{"uidring_ring_failing": 1}},
-		{"at the bound", func(g *still) { g.stats.LastError = fmt.Errorf("so: %w", &uid.BorrowLimitError{}) }, map[string]float64{"uidring_ring_failing": 0}},
-		{"being reserved", func(g *still) { g.stats.LastError = &uid.ReservationError{} }, map[string]float64{"uidring_ring_failing": 0}},
-		{"not reserved", func(g *still) { g.stats.LastError = &uid.ReservationError{Err: gone} }, map[string]float64{"uidring_ring_failing": 1}},
-		{"over", func(g *still) { g.stats.LastError = uid.ErrTimeExhausted }, map[string]float64{"uidring_ring_failing": 1}},
-		{"without workers", func(g *still) { g.layout = bits.Layout{TimeBits: 40, Epoch: noon, Unit: time.Second} },
+		{"span of a ring in milliseconds", func(g *still) { g.stats.Clock.Layout = bits.Snowflake() }, map[string]float64{"uidring_ring_span_seconds": 0.016}},
+		{"full", func(*still) {}, map[string]float64{"uidring_failing": 0}},
+		{"not filled", func(g *still) { g.stats.LastError = gone }, map[string]float64{"uidring_failing": 1}},
+		{"at the bound", func(g *still) { g.stats.LastError = fmt.Errorf("so: %w", &uid.BorrowLimitError{}) }, map[string]float64{"uidring_failing": 0}},
+		{"being reserved", func(g *still) { g.stats.LastError = &uid.ReservationError{} }, map[string]float64{"uidring_failing": 0}},
+		{"not reserved", func(g *still) { g.stats.LastError = &uid.ReservationError{Err: gone} }, map[string]float64{"uidring_failing": 1}},
+		{"over", func(g *still) { g.stats.LastError = uid.ErrTimeExhausted }, map[string]float64{"uidring_failing": 1}},
+		{"without workers", func(g *still) { g.stats.Clock.Layout = bits.Layout{TimeBits: 40, Epoch: noon, Unit: time.Second} },
 			map[string]float64{"uidring_worker_number_max": 0}},
 		{"far away", func(g *still) {
-			g.layout = bits.Layout{TimeBits: 63, Epoch: noon, Unit: time.Second}
-			g.stats.LayoutEnd = g.layout.End()
+			g.stats.Clock.Layout = bits.Layout{TimeBits: 63, Epoch: noon, Unit: time.Second}
+			g.stats.Clock.LayoutEnd = g.stats.Clock.Layout.End()
 		}, map[string]float64{"uidring_layout_end_timestamp_seconds": 9223371974719179007}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

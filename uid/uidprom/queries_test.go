@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/uidring/uidring/internal/figures"
 )
 
 // wellFormed fails the test unless expr asks for metrics that there are, and
@@ -25,7 +25,7 @@ func wellFormed(t *testing.T, expr string) []string {
 		}
 		before := expr[:at[0]]
 		grown := strings.HasSuffix(before, "rate(") || strings.HasSuffix(before, "increase(")
-		if grown != (kind == prometheus.CounterValue) {
+		if grown != (kind == figures.Counter) {
 			t.Errorf("%s\nhas %s, want rate and increase of all counters, and of nothing else", expr, name)
 		}
 	}
@@ -35,12 +35,10 @@ func wellFormed(t *testing.T, expr string) []string {
 	return names
 }
 
-func kindOf(name string) (prometheus.ValueType, bool) {
-	if i := slices.IndexFunc(metrics, func(m metric) bool { return m.name == name }); i >= 0 {
-		return metrics[i].kind, true
+func kindOf(name string) (figures.Kind, bool) {
+	i := slices.IndexFunc(figures.All, func(f figures.Figure) bool { return f.Name == name })
+	if i < 0 {
+		return 0, false
 	}
-	if i := slices.IndexFunc(segmentMetrics, func(m segmentMetric) bool { return m.name == name }); i >= 0 {
-		return segmentMetrics[i].kind, true
-	}
-	return 0, false
+	return figures.All[i].Kind, true
 }

@@ -14,8 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/invalid"
-	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid"
 )
 
 // ErrConfig is matched by every error of [New].
@@ -23,19 +24,14 @@ var ErrConfig = errors.New("uidstatus: invalid config")
 
 // Config configures a [Page]. The zero Config is the default, and so is every zero field.
 type Config struct {
-	// Segments returns the Stats of each [segment.Generator] to show, by its name on
-	// the page. The page calls Segments for each answer, from any number of goroutines
-	// at once. Nil shows no segments.
-	Segments func() map[string]segment.Stats
+	// More returns the Stats of generators that come and go, such as the tags of
+	// segment.Tags, by their names on the page. The page calls More for each answer, from
+	// any number of goroutines at once. It leaves out a name that another generator has.
+	More func() map[string]uid.Stats
 
 	// Home is where the page's link "Home" leads, such as "../". Without it, there is no
 	// such link.
 	Home string
-
-	// Settings are the names by which the page mentions fields of uid.CachedConfig and
-	// segment.Config, such as "max_borrow" for "MaxBorrow". The page does not mention a
-	// field that the map lacks. Nil stands for Go's names, such as Config.MaxBorrow.
-	Settings map[string]string
 
 	// Hosts are the names under which browsers reach the page, such as
 	// ops.example.com. "localhost" and IP addresses need no entry.
@@ -52,20 +48,19 @@ type Config struct {
 // New returns the status page of the generators. Each key of the map is a name on the
 // page, UTF-8 text that is not empty. New reports all faults at once, in an error that
 // matches [ErrConfig]; a nil generator is a fault, and so is an empty map without
-// Config.Segments.
+// Config.More.
 //
 // New copies the map. The caller closes the generators; the page shows a closed
 // generator as Close left it.
 func New(generators map[string]Generator, config Config) (*Page, error) {
 	p := &Page{generators: maps.Clone(generators), hosts: map[string]bool{"localhost": true}, process: thisProcess(), now: time.Now,
-		counters: config.Segments, home: config.Home, settings: maps.Clone(config.Settings)}
-	p.names = slices.Sorted(maps.Keys(p.generators))
+		more: config.More, home: config.Home}
 
 	faults := invalid.Of("uidstatus", ErrConfig)
-	if len(p.names) == 0 && p.counters == nil {
-		faults.Add("generators", "empty", "one or more, or Segments")
+	if len(p.generators) == 0 && p.more == nil {
+		faults.Add("generators", "empty", "one or more, or More")
 	}
-	for _, name := range p.names {
+	for _, name := range slices.Sorted(maps.Keys(p.generators)) {
 		field := fmt.Sprintf("generators[%q]", name)
 		switch g := p.generators[name]; {
 		case name == "" || !utf8.ValidString(name):
@@ -73,8 +68,10 @@ func New(generators map[string]Generator, config Config) (*Page, error) {
 		case isNil(g):
 			faults.Add(field, "nil", "a generator such as *uid.Cached")
 		default:
-			if err := g.Layout().Validate(); err != nil {
-				faults.Wrap(field, fmt.Errorf("want a generator that its constructor made: %w", err))
+			if made, ok := g.(interface{ Layout() bits.Layout }); ok {
+				if err := made.Layout().Validate(); err != nil {
+					faults.Wrap(field, fmt.Errorf("want a generator that its constructor made: %w", err))
+				}
 			}
 		}
 	}
@@ -88,21 +85,6 @@ func New(generators map[string]Generator, config Config) (*Page, error) {
 		return nil, err
 	}
 	return p, nil
-}
-
-// settings are those of [Config].
-type settings map[string]string
-
-// mention returns format with the name of a field, and nothing for a field without a name.
-func (s settings) mention(format, field string) string {
-	name := "Config." + field
-	if s != nil {
-		name = s[field]
-	}
-	if name == "" {
-		return ""
-	}
-	return fmt.Sprintf(format, name)
 }
 
 // isNil also finds the nil pointer that a constructor returns with its error.

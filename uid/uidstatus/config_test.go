@@ -18,7 +18,7 @@ func TestNewRefuses(t *testing.T) {
 		"\xff":    calm(),
 		"none":    nil,
 		"pointer": (*uid.Cached)(nil),
-		"zero":    still{},
+		"zero":    &uid.Default{},
 		"good":    calm(),
 	}, Config{Hosts: []string{"ops.example.com", "", "https://ops", "ops:8080", "*.example.com", "10.0.0.1", "::1", "*"}})
 	if p != nil || !errors.Is(err, ErrConfig) || !errors.Is(err, bits.ErrLayout) {

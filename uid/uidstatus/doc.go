@@ -5,11 +5,11 @@
 //	...
 //	mux.Handle("/debug/uid/", status)
 //
-// For each generator the page shows the ring, the times in ids, the worker
+// For each generator the page shows the ring or the ranges, the times in ids, the worker
 // number and its lease, counts, the layout's end and the present error. Notes say
-// what needs attention. The page decodes an id that you type in. A table lists
+// what needs attention. The page decodes an id that you type in. Tables list
 // several generators, each with a page of its own: those in trouble first, and at most
-// 100. A search by name asks the server for others.
+// 100 of a kind. A search by name asks the server for others.
 //
 // The page names the host, process id and version of the process that answers. Each
 // process has its own page, even if several share an address.
@@ -39,7 +39,7 @@
 // stats.json, beside the page, has the same data, and [Page.String] returns it for
 // package expvar. Later versions may add fields, but do not rename or remove any.
 // Durations are in seconds, instants in RFC 3339 and UTC, and ids are strings. Null
-// stands for no ring, no limit, no end or no error.
+// stands for no such part, no limit, no end or no error.
 //
 //	{
 //	  "time": "2026-03-01T12:00:00Z",         of this answer, by the server's clock
@@ -57,74 +57,69 @@
 //	      "state": "ok",                      or "warning", or "failing"
 //	      "notes": [],                        why, as sentences
 //	      "closed": false,
-//	      "layout": "28/22/13,epoch=2026-01-01,unit=1s",
-//	      "layout_end": "2034-07-04T21:24:16Z",   null after the year 9999
-//	      "layout_ends_soon": false,          true in the last year
-//	      "worker": 7,
-//	      "worker_max": 4194303,              largest number that the layout can hold
-//	      "worker_changes": 0,                leased numbers that were lost
-//	      "reserved_until": null,             for a leased number
-//	      "lease_error": null,                why the lease is not being renewed
 //	      "issued": 1200,
+//	      "remaining": 64336,                 ids that are ready in memory
+//	      "dropped": 0,
 //	      "rejected_takes": 0,                calls that failed
+//	      "starved": 0,                       calls that found no id
 //	      "waited_seconds": 0,                by all calls together
-//	      "ring": {
+//	      "last_error": null,                 why no further ids can be made ready
+//	      "clock": {                          null if ids carry no time
+//	        "layout": "28/22/13,epoch=2026-01-01,unit=1s",
+//	        "layout_end": "2034-07-04T21:24:16Z",   null after the year 9999
+//	        "layout_ends_soon": false,        true in the last year
+//	        "worker": 7,
+//	        "worker_max": 4194303,            largest number that the layout can hold
+//	        "worker_changes": 0,              leased numbers that were lost
+//	        "reserved_until": null,           for a leased number
+//	        "lease_error": null               why the lease is not being renewed
+//	      },
+//	      "ring": {                           null without a ring
 //	        "capacity": 65536,
 //	        "threshold": 32768,               the executor fills a ring with fewer ids
-//	        "remaining": 64336,
 //	        "refills": 1,                     ahead of demand
 //	        "helps": 0,                       by callers that found the ring empty
 //	        "rejected_puts": 0,               ticks whose ids were dropped
-//	        "dropped": 0,                     ids dropped
 //	        "oldest_age_seconds": 0.4,        of the next id; negative if its time is ahead of the clock
 //	        "max_age_seconds": 60,            limit of oldest_age_seconds
 //	        "borrowed_seconds": 7,            by how much the last id is ahead of the clock
 //	        "max_borrow_seconds": 86400,      limit of borrowed_seconds
-//	        "span_seconds": 8,                what the ids of a full ring cover
-//	        "last_error": null                why the ring cannot be filled
+//	        "span_seconds": 8                 what the ids of a full ring cover
+//	      },
+//	      "loads": null
+//	    },
+//	    {
+//	      "name": "invoices",                 a segment, or a client, with what has no null above
+//	      "clock": null,
+//	      "ring": null,
+//	      "loads": {
+//	        "from": "mysql table leaf_alloc", or the URL of the server that answered last
+//	        "tag": "invoices",                or the server's generator
+//	        "instance": "",                   of the server that answered
+//	        "instance_changes": 0,
+//	        "in_use": {
+//	          "first": "1001",
+//	          "end": "2001"                   the first id after the range
+//	        },
+//	        "next": null,                     the range after in_use, once it is loaded
+//	        "loading_seconds": 0,             of the load that is under way
+//	        "step": 1000,                     ids of the last load
+//	        "loads": 3,                       requests for ids
+//	        "failures": 0,                    requests that failed
+//	        "load_seconds": 0.002,            of the last request
+//	        "returned": 0                     ids that Close gave back
 //	      }
 //	    }
 //	  ],
-//	  "segments": [                           sorted by name
-//	    {
-//	      "name": "orders",
-//	      "state": "ok",
-//	      "notes": [],
-//	      "closed": false,
-//	      "store": "mysql table leaf_alloc",
-//	      "tag": "orders",
-//	      "issued": 1200,
-//	      "starved": 0,                       calls that found no id
-//	      "rejected_takes": 0,
-//	      "waited_seconds": 0,
-//	      "remaining": 1800,                  ids that are loaded and not issued
-//	      "in_use": {
-//	        "first": "1001",
-//	        "end": "2001"                     the first id after the range
-//	      },
-//	      "next": null,                       the range after in_use, once it is loaded
-//	      "loading_seconds": 0,               of the load that is under way
-//	      "step": 1000,                       ids of the last range
-//	      "loads": 3,                         requests for a range
-//	      "failures": 0,                      requests that failed
-//	      "load_seconds": 0.002,              of the last request
-//	      "returned": 0,                      ids that Close gave back
-//	      "last_error": null                  why no range can be loaded
-//	    }
-//	  ],
-//	  "found": {                              how many there are of each
-//	    "generators": 1,
-//	    "segments": 1
-//	  }
+//	  "found": 2                              how many there are
 //	}
 //
-// stats.json?name=orders has that generator only, stats.json?segment=orders that segment,
-// and stats.json?q=ord those whose names contain the text, in any case. As on the page,
-// there are at most 100 of each: those in trouble, then those that issued most ids.
-// stats.json?limit=5000 has up to 5,000 of each. [Page.String] has all.
+// stats.json?name=orders has that generator only, and stats.json?q=ord those whose names
+// contain the text, in any case. There are at most 100: those in trouble, then those that
+// issued most ids. stats.json?limit=5000 has up to 5,000. [Page.String] has all.
 //
-// decode.json?id=5313046343901185 decodes an id; if there are several generators,
-// name=orders chooses the layout:
+// decode.json?id=5313046343901185 decodes an id; if several generators have ids
+// with parts, name=orders chooses the layout:
 //
 //	{
 //	  "name": "orders",

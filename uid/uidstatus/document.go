@@ -2,11 +2,12 @@ package uidstatus
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
 
-	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -15,69 +16,85 @@ type document struct {
 	Time       string      `json:"time"`
 	Process    process     `json:"process"`
 	Generators []generator `json:"generators"`
-	Segments   []segmentOf `json:"segments"`
-	Found      found       `json:"found"`
-}
-
-// found is how many there are, although the document has fewer.
-type found struct {
-	Generators int `json:"generators"`
-	Segments   int `json:"segments"`
+	Found      int         `json:"found"` // how many there are, although the document has fewer
 }
 
 type generator struct {
-	Name           string   `json:"name"`
-	State          state    `json:"state"`
-	Notes          []string `json:"notes"`
-	Closed         bool     `json:"closed"`
-	Layout         string   `json:"layout"`
-	LayoutEnd      *string  `json:"layout_end"`
-	LayoutEndsSoon bool     `json:"layout_ends_soon"`
-	Worker         int64    `json:"worker"`
-	WorkerMax      int64    `json:"worker_max"`
-	WorkerChanges  int64    `json:"worker_changes"`
-	ReservedUntil  *string  `json:"reserved_until"`
-	LeaseError     *string  `json:"lease_error"`
-	Issued         int64    `json:"issued"`
-	RejectedTakes  int64    `json:"rejected_takes"`
-	Waited         float64  `json:"waited_seconds"`
-	Ring           *ring    `json:"ring"`
+	Name          string   `json:"name"`
+	State         state    `json:"state"`
+	Notes         []string `json:"notes"`
+	Closed        bool     `json:"closed"`
+	Issued        int64    `json:"issued"`
+	Remaining     int64    `json:"remaining"`
+	Dropped       int64    `json:"dropped"`
+	RejectedTakes int64    `json:"rejected_takes"`
+	Starved       int64    `json:"starved"`
+	Waited        float64  `json:"waited_seconds"`
+	LastError     *string  `json:"last_error"`
+	Clock         *clock   `json:"clock"`
+	Ring          *ring    `json:"ring"`
+	Loads         *loads   `json:"loads"`
+}
+
+type clock struct {
+	Layout         string  `json:"layout"`
+	LayoutEnd      *string `json:"layout_end"`
+	LayoutEndsSoon bool    `json:"layout_ends_soon"`
+	Worker         int64   `json:"worker"`
+	WorkerMax      int64   `json:"worker_max"`
+	WorkerChanges  int64   `json:"worker_changes"`
+	ReservedUntil  *string `json:"reserved_until"`
+	LeaseError     *string `json:"lease_error"`
 }
 
 type ring struct {
 	Capacity     int64    `json:"capacity"`
 	Threshold    int64    `json:"threshold"`
-	Remaining    int64    `json:"remaining"`
 	Refills      int64    `json:"refills"`
 	Helps        int64    `json:"helps"`
 	RejectedPuts int64    `json:"rejected_puts"`
-	Dropped      int64    `json:"dropped"`
 	OldestAge    float64  `json:"oldest_age_seconds"`
 	MaxAge       *float64 `json:"max_age_seconds"`
 	Borrowed     float64  `json:"borrowed_seconds"`
 	MaxBorrow    *float64 `json:"max_borrow_seconds"`
 	Span         float64  `json:"span_seconds"`
-	LastError    *string  `json:"last_error"`
 }
 
-func (p *Page) document(s selection) document {
+type loads struct {
+	From     string   `json:"from"`
+	Tag      string   `json:"tag"`
+	Instance string   `json:"instance"`
+	Changes  int64    `json:"instance_changes"`
+	InUse    *rangeOf `json:"in_use"`
+	Next     *rangeOf `json:"next"`
+	Loading  float64  `json:"loading_seconds"`
+	Step     int64    `json:"step"`
+	Loads    int64    `json:"loads"`
+	Failures int64    `json:"failures"`
+	LoadTime float64  `json:"load_seconds"`
+	Returned int64    `json:"returned"`
+}
+
+// rangeOf is a range. Ids are strings, which JavaScript does not round.
+type rangeOf struct {
+	First int64 `json:"first,string"`
+	End   int64 `json:"end,string"`
+}
+
+func newRange(r uid.Run) *rangeOf {
+	if r.N == 0 {
+		return nil
+	}
+	return &rangeOf{int64(r.First), int64(r.First) + r.N}
+}
+
+func (p *Page) document(all map[string]uid.Stats) document {
 	now := p.now()
-	d := document{Time: *instant(now), Process: p.process, Generators: []generator{}, Segments: []segmentOf{}}
-	for _, name := range s.names {
-		g := p.generators[name]
-		d.Generators = append(d.Generators, describe(name, g.Layout(), g.Stats(), now))
+	d := document{Time: *instant(now), Process: p.process, Generators: []generator{}, Found: len(all)}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		d.Generators = append(d.Generators, describe(name, all[name], now))
 	}
-	for _, tag := range s.tags {
-		d.Segments = append(d.Segments, describeSegment(tag, s.segments[tag]))
-	}
-	d.Found = found{len(d.Generators), len(d.Segments)}
 	return d
-}
-
-// keep leaves out what is above most: those not in trouble that issued fewest.
-func (d *document) keep(most int) {
-	d.Generators = first(d.Generators, most, func(g generator) (state, int64, string) { return g.State, g.Issued, g.Name })
-	d.Segments = first(d.Segments, most, func(s segmentOf) (state, int64, string) { return s.State, s.Issued, s.Name })
 }
 
 // first returns the items that a table shows first, in their order, which is by name.
@@ -99,54 +116,76 @@ func first[T any](all []T, most int, about func(T) (state, int64, string)) []T {
 	return all
 }
 
-func describe(name string, layout bits.Layout, s uid.Stats, now time.Time) generator {
-	state, notes := judge(layout, s, now)
+func describe(name string, s uid.Stats, now time.Time) generator {
+	state, notes := judge(s, now)
 	g := generator{
-		Name:           name,
-		State:          state,
-		Notes:          notes,
-		Closed:         s.Closed,
-		Layout:         layout.String(),
-		LayoutEnd:      instant(s.LayoutEnd),
-		LayoutEndsSoon: s.LayoutEndsSoon,
-		Worker:         s.Worker,
-		WorkerMax:      maxWorker(layout),
-		WorkerChanges:  s.WorkerChanges,
-		ReservedUntil:  instant(s.ReservedUntil),
-		LeaseError:     text(s.LeaseError),
-		Issued:         s.Issued,
-		RejectedTakes:  s.RejectedTakes,
-		Waited:         s.Waited.Seconds(),
+		Name:          name,
+		State:         state,
+		Notes:         notes,
+		Closed:        s.Closed,
+		Issued:        s.Issued,
+		Remaining:     s.Remaining,
+		Dropped:       s.Dropped,
+		RejectedTakes: s.RejectedTakes,
+		Starved:       s.Starved,
+		Waited:        s.Waited.Seconds(),
+		LastError:     text(s.LastError),
 	}
-	if s.Capacity > 0 {
+	if c := s.Clock; c != nil {
+		g.Clock = &clock{
+			Layout:         c.Layout.String(),
+			LayoutEnd:      instant(c.LayoutEnd),
+			LayoutEndsSoon: c.LayoutEndsSoon,
+			Worker:         c.Worker,
+			WorkerMax:      figures.MaxWorker(c.Layout),
+			WorkerChanges:  c.WorkerChanges,
+			ReservedUntil:  instant(c.ReservedUntil),
+			LeaseError:     text(c.LeaseError),
+		}
+	}
+	if r := s.Ring; r != nil {
 		g.Ring = &ring{
-			Capacity:     s.Capacity,
-			Threshold:    s.Threshold,
-			Remaining:    s.Remaining,
-			Refills:      s.Refills,
-			Helps:        s.Helps,
-			RejectedPuts: s.RejectedPuts,
-			Dropped:      s.Dropped,
-			OldestAge:    s.OldestAge.Seconds(),
-			MaxAge:       limit(s.MaxAge),
-			Borrowed:     s.Borrowed.Seconds(),
-			MaxBorrow:    limit(s.MaxBorrow),
-			Span:         ringTime(layout, s).Seconds(),
-			LastError:    text(s.LastError),
+			Capacity:     r.Capacity,
+			Threshold:    r.Threshold,
+			Refills:      r.Refills,
+			Helps:        r.Helps,
+			RejectedPuts: r.RejectedPuts,
+			OldestAge:    r.OldestAge.Seconds(),
+			MaxAge:       limit(r.MaxAge),
+			Borrowed:     r.Borrowed.Seconds(),
+			MaxBorrow:    limit(r.MaxBorrow),
+			Span:         ringTime(s).Seconds(),
+		}
+	}
+	if l := s.Loads; l != nil {
+		g.Loads = &loads{
+			From:     l.From,
+			Tag:      l.Tag,
+			Instance: l.Instance,
+			Changes:  l.Changes,
+			InUse:    newRange(l.InUse),
+			Next:     newRange(l.Next),
+			Loading:  l.Loading.Seconds(),
+			Step:     l.Step,
+			Loads:    l.Loads,
+			Failures: l.Failures,
+			LoadTime: l.LoadTime.Seconds(),
+			Returned: l.Returned,
 		}
 	}
 	return g
 }
 
-func maxWorker(layout bits.Layout) int64 { return 1<<layout.WorkerBits - 1 }
-
-// ringTime returns the time that the ids of a full ring cover.
-func ringTime(layout bits.Layout, s uid.Stats) time.Duration {
-	ticks := s.Capacity >> layout.SequenceBits
-	if ticks > math.MaxInt64/int64(layout.Unit) {
+// ringTime returns the time that the ids of a full ring cover; 0 for ids that carry none.
+func ringTime(s uid.Stats) time.Duration {
+	if s.Ring == nil || s.Clock == nil {
+		return 0
+	}
+	ticks := s.Ring.Capacity >> s.Clock.Layout.SequenceBits
+	if ticks > math.MaxInt64/int64(s.Clock.Layout.Unit) {
 		return math.MaxInt64
 	}
-	return time.Duration(ticks) * layout.Unit
+	return time.Duration(ticks) * s.Clock.Layout.Unit
 }
 
 // limit returns a limit in seconds, or nil for a negative one, which is none.

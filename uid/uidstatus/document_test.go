@@ -18,11 +18,11 @@ import (
 func troubled() still {
 	g := calm()
 	s := &g.stats
-	s.WorkerChanges, s.RejectedTakes, s.Waited = 2, 1204, 1500*time.Millisecond
-	s.LayoutEnd, s.LayoutEndsSoon = noon.AddDate(0, 2, 0), true
-	s.ReservedUntil, s.LeaseError = noon.Add(7*time.Minute), errors.New("connection <refused>")
-	s.Helps, s.RejectedPuts, s.Dropped, s.OldestAge = 3, 4, 5, -2*time.Hour
-	s.Borrowed = 24 * time.Hour
+	s.Clock.WorkerChanges, s.RejectedTakes, s.Waited = 2, 1204, 1500*time.Millisecond
+	s.Clock.LayoutEnd, s.Clock.LayoutEndsSoon = noon.AddDate(0, 2, 0), true
+	s.Clock.ReservedUntil, s.Clock.LeaseError = noon.Add(7*time.Minute), errors.New("connection <refused>")
+	s.Ring.Helps, s.Ring.RejectedPuts, s.Dropped, s.Ring.OldestAge = 3, 4, 5, -2*time.Hour
+	s.Ring.Borrowed = 24 * time.Hour
 	s.LastError = &uid.BorrowLimitError{Limit: 24 * time.Hour, Retry: time.Second}
 	return g
 }
@@ -31,40 +31,52 @@ func troubled() still {
 func lost() still {
 	g := calm()
 	s := &g.stats
-	s.LeaseError, s.Closed, s.Remaining, s.MaxBorrow, s.MaxAge = errors.New("gone"), true, 0, -1, -1
+	s.Clock.LeaseError, s.Closed, s.Remaining, s.Ring.MaxBorrow, s.Ring.MaxAge = errors.New("gone"), true, 0, -1, -1
 	return g
 }
 
-// several are generators of every kind.
+// several are generators of every kind with a clock.
 func several() map[string]Generator {
-	return map[string]Generator{
-		"lost":     lost(),
-		"orders":   calm(),
-		"sessions": still{bits.Snowflake(), uid.Stats{Worker: 3, LayoutEnd: bits.Snowflake().End()}},
-		"troubled": troubled(),
-	}
+	return map[string]Generator{"lost": lost(), "orders": calm(), "sessions": ringless(bits.Snowflake(), 3), "troubled": troubled()}
 }
 
-// counters are segments of every kind.
-func counters() map[string]segment.Stats {
-	ready := segment.Stats{
-		Store: "mysql table leaf_alloc", Tag: "invoices", Issued: 1200, Starved: 2, RejectedTakes: 1, Waited: 30 * time.Millisecond,
-		Remaining: 1800, InUse: segment.Range{First: 1001, End: 2001}, Next: segment.Range{First: 2001, End: 3001},
+// counter is a segment with both ranges.
+func counter(tag string, change func(s *uid.Stats, l *uid.LoadStats)) uid.Stats {
+	l := &uid.LoadStats{
+		From: "mysql table leaf_alloc", Tag: tag, InUse: uid.Run{First: 1001, N: 1000}, Next: uid.Run{First: 2001, N: 1000},
 		Step: 1000, Loads: 3, Failures: 1, LoadTime: 2 * time.Millisecond,
 	}
-	loading, unavailable, used, closed := ready, ready, ready, ready
-	loading.Tag, loading.Next, loading.Remaining, loading.Loading = "orders", segment.Range{}, 250, 50*time.Millisecond
-	unavailable.Tag, unavailable.Next, unavailable.Remaining = "unavailable", segment.Range{}, 0
-	unavailable.LastError = &segment.LoadError{Store: "mysql", Tag: "unavailable", Err: errors.New("connection <refused>"), Retry: time.Second}
-	used.Tag, used.Next, used.Remaining, used.LastError = "used", segment.Range{}, 10, segment.ErrUsedUp
-	closed.Tag, closed.Closed, closed.Remaining, closed.Returned = "closed", true, 0, 800
-	return map[string]segment.Stats{"invoices": ready, "orders": loading, "unavailable": unavailable, "used": used, "closed": closed}
+	s := uid.Stats{Issued: 1200, Starved: 2, RejectedTakes: 1, Waited: 30 * time.Millisecond, Remaining: 1800, Loads: l}
+	change(&s, l)
+	return s
+}
+
+// counters are segments of every kind, and a client.
+func counters() map[string]uid.Stats {
+	return map[string]uid.Stats{
+		"invoices": counter("invoices", func(*uid.Stats, *uid.LoadStats) {}),
+		"parcels": counter("orders", func(s *uid.Stats, l *uid.LoadStats) {
+			l.Next, s.Remaining, l.Loading = uid.Run{}, 250, 50*time.Millisecond
+		}),
+		"unavailable": counter("unavailable", func(s *uid.Stats, l *uid.LoadStats) {
+			l.Next, s.Remaining = uid.Run{}, 0
+			s.LastError = &segment.LoadError{Store: "mysql", Tag: "unavailable", Err: errors.New("connection <refused>"), Retry: time.Second}
+		}),
+		"used": counter("used", func(s *uid.Stats, l *uid.LoadStats) {
+			l.Next, s.Remaining, s.LastError = uid.Run{}, 10, segment.ErrUsedUp
+		}),
+		"closed": counter("closed", func(s *uid.Stats, l *uid.LoadStats) { s.Closed, s.Remaining, l.Returned = true, 0, 800 }),
+		"remote": counter("orders", func(s *uid.Stats, l *uid.LoadStats) {
+			s.Dropped = 5
+			*l = uid.LoadStats{From: "http://b/v1/orders/runs", Tag: "orders", Instance: "b", Changes: 4, Step: 3000, Loads: 9, Failures: 6, LoadTime: 2 * time.Millisecond}
+		}),
+	}
 }
 
 // TestDocument holds the names and forms that others read.
 func TestDocument(t *testing.T) {
 	h := at(t, several())
-	h.counters = counters
+	h.more = counters
 	var got bytes.Buffer
 	if err := json.Indent(&got, get(t, h, "/stats.json").Body.Bytes(), "", "  "); err != nil {
 		t.Fatal(err)
@@ -93,7 +105,7 @@ func TestDocument(t *testing.T) {
 // An instant that RFC 3339 cannot write does not spoil the answer.
 func TestFarAway(t *testing.T) {
 	far := bits.Layout{TimeBits: 63, Epoch: bits.Default().Epoch, Unit: time.Second}
-	h := at(t, map[string]Generator{"far": still{far, uid.Stats{LayoutEnd: far.End()}}})
+	h := at(t, map[string]Generator{"far": ringless(far, 0)})
 	for target, want := range map[string]string{
 		"/stats.json":                         `"layout_end":null`,
 		"/decode.json?id=9223372036854775807": `"time":null`,

@@ -98,10 +98,10 @@ func ExampleConfig() {
 		fmt.Println(err)
 		return
 	}
-	page, err := uidstatus.New(nil, uidstatus.Config{Segments: func() map[string]segment.Stats {
-		all := map[string]segment.Stats{}
+	page, err := uidstatus.New(nil, uidstatus.Config{More: func() map[string]uid.Stats {
+		all := map[string]uid.Stats{}
 		for _, s := range tags.Stats() {
-			all[s.Tag] = s
+			all[s.Loads.Tag] = s
 		}
 		return all
 	}})
@@ -110,8 +110,8 @@ func ExampleConfig() {
 		return
 	}
 	var document struct {
-		Segments []struct {
-			Tag    string
+		Generators []struct {
+			Name   string
 			Issued int64
 		}
 	}
@@ -119,6 +119,6 @@ func ExampleConfig() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(document.Segments)
+	fmt.Println(document.Generators)
 	// Output: [{orders 1}]
 }

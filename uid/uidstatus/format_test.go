@@ -95,7 +95,7 @@ func TestRingTime(t *testing.T) {
 		ticks  int64
 		want   time.Duration
 	}{{bits.Default(), 8, 8 * time.Second}, {bits.Snowflake(), 8, 8 * time.Millisecond}, {long, 1 << 20, math.MaxInt64}} {
-		if got := ringTime(tt.layout, uid.Stats{Capacity: tt.ticks << tt.layout.SequenceBits}); got != tt.want {
+		if got := ringTime(uid.Stats{Clock: &uid.ClockStats{Layout: tt.layout}, Ring: &uid.RingStats{Capacity: tt.ticks << tt.layout.SequenceBits}}); got != tt.want {
 			t.Errorf("%d ticks of %v are %v, want %v", tt.ticks, tt.layout.Unit, got, tt.want)
 		}
 	}

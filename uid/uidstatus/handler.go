@@ -2,6 +2,7 @@ package uidstatus
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,15 +14,13 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
 )
 
-// Generator is a generator to show. [*uid.Cached], [*uid.Default] and [*uid.Slots]
-// implement it. All methods must be safe for concurrent use.
+// Generator is a generator to show. Every generator of uidring implements it, but for
+// segment.Striped and segment.Tags, which are many: see [Config.More]. Stats must be safe
+// for concurrent use.
 type Generator interface {
 	Stats() uid.Stats
-	Layout() bits.Layout
-	Parse(id uid.ID) (bits.Parts, error)
 }
 
 // Page is the status page and its JSON documents, as an [http.Handler]. [New]
@@ -32,13 +31,11 @@ type Generator interface {
 // [http.StripPrefix] does. All links are relative.
 type Page struct {
 	generators map[string]Generator
-	names      []string        // of generators, sorted
 	hosts      map[string]bool // allowed names, lower case
 	process    process
 	now        func() time.Time
-	counters   func() map[string]segment.Stats // nil for none
+	more       func() map[string]uid.Stats // nil for none
 	home       string
-	settings   settings
 }
 
 // String returns the document stats.json, so that a Page is an [expvar.Var].
@@ -113,46 +110,36 @@ func slash(r *http.Request) string {
 	return to
 }
 
-// selection is what an answer shows: generators, and segments with their state.
-type selection struct {
-	names, tags []string // sorted
-	segments    map[string]segment.Stats
+// all returns the statistics of all generators.
+func (p *Page) all() map[string]uid.Stats {
+	all := make(map[string]uid.Stats, len(p.generators))
+	if p.more != nil {
+		maps.Copy(all, p.more())
+	}
+	for name, g := range p.generators {
+		all[name] = g.Stats()
+	}
+	return all
 }
 
-// all selects what there is now.
-func (p *Page) all() selection {
-	s := selection{names: p.names}
-	if p.counters != nil {
-		s.segments = p.counters()
-		s.tags = slices.Sorted(maps.Keys(s.segments))
-	}
-	return s
-}
-
-// choose keeps the generator or the segment that a query names, or else all whose names
-// contain its search. It returns a problem for an unknown name.
-func (s *selection) choose(query url.Values) *problem {
-	kind, of, chosen, other := "generator", "name", &s.names, &s.tags
-	if query.Has("segment") {
-		kind, of, chosen, other = "segment", "segment", &s.tags, &s.names
-	}
-	if !query.Has(of) {
+// choose keeps the generator that a query names, or else all whose names contain its
+// search. It returns a problem for an unknown name.
+func choose(all map[string]uid.Stats, query url.Values) *problem {
+	if !query.Has("name") {
 		search := strings.ToLower(query.Get("q"))
-		other := func(name string) bool { return !strings.Contains(strings.ToLower(name), search) }
-		s.names = slices.DeleteFunc(slices.Clone(s.names), other)
-		s.tags = slices.DeleteFunc(s.tags, other)
+		maps.DeleteFunc(all, func(name string, _ uid.Stats) bool { return !strings.Contains(strings.ToLower(name), search) })
 		return nil
 	}
-	name := query.Get(of)
-	if !slices.Contains(*chosen, name) {
-		return unknown(kind, name, *chosen)
+	name := query.Get("name")
+	if _, ok := all[name]; !ok {
+		return unknown(name, all)
 	}
-	*chosen, *other = []string{name}, nil
+	maps.DeleteFunc(all, func(other string, _ uid.Stats) bool { return other != name })
 	return nil
 }
 
 func (p *Page) stats(w http.ResponseWriter, r *http.Request) {
-	s, query, most := p.all(), r.URL.Query(), mostRows
+	all, query, most := p.all(), r.URL.Query(), mostRows
 	if query.Has("limit") {
 		var err error
 		if most, err = strconv.Atoi(query.Get("limit")); err != nil || most < 1 {
@@ -160,47 +147,55 @@ func (p *Page) stats(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if wrong := s.choose(query); wrong != nil {
+	if wrong := choose(all, query); wrong != nil {
 		writeJSON(w, http.StatusNotFound, wrong)
 		return
 	}
-	d := p.document(s)
-	d.keep(most)
+	d := p.document(all)
+	d.Generators = first(d.Generators, most, func(g generator) (state, int64, string) { return g.State, g.Issued, g.Name })
 	writeJSON(w, http.StatusOK, d)
 }
 
 func (p *Page) decode(w http.ResponseWriter, r *http.Request) {
-	query := r.URL.Query()
-	name := query.Get("name")
-	if !query.Has("name") && len(p.names) == 1 {
-		name = p.names[0]
+	query, all := r.URL.Query(), p.all()
+	if query.Has("name") {
+		if wrong := choose(all, query); wrong != nil {
+			writeJSON(w, http.StatusNotFound, wrong)
+			return
+		}
+	} else {
+		maps.DeleteFunc(all, func(_ string, s uid.Stats) bool { return s.Clock == nil })
 	}
-	g := p.generators[name]
-	switch {
-	case g == nil && !query.Has("name"):
+	if len(all) != 1 {
 		writeJSON(w, http.StatusBadRequest, problem{
-			Error: "uidstatus: name is missing, want the name of the generator whose layout the id has", Names: p.names})
-		return
-	case g == nil:
-		writeJSON(w, http.StatusNotFound, unknown("generator", name, p.names))
+			Error: "uidstatus: name is missing, want the name of the generator whose layout the id has", Names: some(all)})
 		return
 	}
-	parts, id, err := parse(g, query.Get("id"))
-	if err != nil {
-		writeJSON(w, http.StatusBadRequest, problem{Error: err.Error()})
-		return
+	for name, s := range all {
+		parts, id, err := parse(s, query.Get("id"))
+		if err != nil {
+			writeJSON(w, http.StatusBadRequest, problem{Error: err.Error()})
+			return
+		}
+		writeJSON(w, http.StatusOK, decoded{
+			Name: name, ID: id, Time: instant(parts.Time), Tick: parts.Tick, Worker: parts.Worker, Sequence: parts.Sequence})
 	}
-	writeJSON(w, http.StatusOK, decoded{
-		Name: name, ID: id, Time: instant(parts.Time), Tick: parts.Tick, Worker: parts.Worker, Sequence: parts.Sequence})
 }
 
 // parse reads an id that a reader of the page typed.
-func parse(g Generator, text string) (bits.Parts, uid.ID, error) {
+func parse(s uid.Stats, text string) (bits.Parts, uid.ID, error) {
 	id, err := uid.ParseID(strings.TrimSpace(text))
 	if err != nil {
 		return bits.Parts{}, 0, err
 	}
-	parts, err := g.Parse(id)
+	if s.Clock == nil {
+		return bits.Parts{}, 0, errors.New("uidstatus: the ids of this generator have no parts")
+	}
+	allocator, err := bits.NewAllocator(s.Clock.Layout)
+	if err != nil {
+		return bits.Parts{}, 0, err
+	}
+	parts, err := allocator.Parse(int64(id))
 	return parts, id, err
 }
 
@@ -220,16 +215,19 @@ type problem struct {
 	Names []string `json:"names,omitempty"`
 }
 
-// unknown is the problem of an unknown name. Of many names it lists the first.
-func unknown(kind, name string, names []string) *problem {
-	want := "one of"
-	if len(names) > 20 {
-		names, want = names[:20], "one such as"
+// unknown is the problem of an unknown name.
+func unknown(name string, all map[string]uid.Stats) *problem {
+	names, want := some(all), "one of"
+	if len(names) < len(all) {
+		want = "one such as"
 	}
-	return &problem{
-		Error: fmt.Sprintf("uidstatus: no %s has the name %q, want %s %q", kind, short(name), want, names),
-		Names: names,
-	}
+	return &problem{Error: fmt.Sprintf("uidstatus: no generator has the name %q, want %s %q", short(name), want, names), Names: names}
+}
+
+// some returns the first names.
+func some(all map[string]uid.Stats) []string {
+	names := slices.Sorted(maps.Keys(all))
+	return names[:min(len(names), 20)]
 }
 
 const plain = "text/plain; charset=utf-8"

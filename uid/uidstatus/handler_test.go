@@ -261,10 +261,10 @@ func BenchmarkPage(b *testing.B) {
 	}
 	one := at(b, map[string]Generator{"orders": calm()})
 	many := at(b, map[string]Generator{"orders": calm()})
-	many.counters = func() map[string]segment.Stats {
-		all := map[string]segment.Stats{}
+	many.more = func() map[string]uid.Stats {
+		all := map[string]uid.Stats{}
 		for _, s := range tags.Stats() {
-			all[s.Tag] = s
+			all[s.Loads.Tag] = s
 		}
 		return all
 	}

@@ -17,35 +17,32 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // noon is when everything in these tests happens.
 var noon = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 
-// still is a generator that stands as it was set.
-type still struct {
-	layout bits.Layout
-	stats  uid.Stats
-}
+// still is a generator whose Stats do not change.
+type still struct{ stats uid.Stats }
 
-func (g still) Stats() uid.Stats    { return g.stats }
-func (g still) Layout() bits.Layout { return g.layout }
-func (g still) Parse(id uid.ID) (bits.Parts, error) {
-	a, err := bits.NewAllocator(g.layout)
-	if err != nil {
-		return bits.Parts{}, err
-	}
-	return a.Parse(int64(id))
-}
+func (g still) Stats() uid.Stats { return g.stats }
 
 // calm is a cached generator that is in order.
 func calm() still {
-	return still{bits.Default(), uid.Stats{
-		Worker: 7, Issued: 1200, LayoutEnd: bits.Default().End(),
-		Capacity: 65536, Threshold: 32768, Remaining: 64336, Refills: 1,
-		OldestAge: 400 * time.Millisecond, MaxAge: time.Minute, MaxBorrow: 24 * time.Hour, Borrowed: 7 * time.Second,
+	return still{uid.Stats{
+		Issued: 1200, Remaining: 64336,
+		Clock: &uid.ClockStats{Layout: bits.Default(), LayoutEnd: bits.Default().End(), Worker: 7},
+		Ring: &uid.RingStats{
+			Capacity: 65536, Threshold: 32768, Refills: 1,
+			OldestAge: 400 * time.Millisecond, MaxAge: time.Minute, MaxBorrow: 24 * time.Hour, Borrowed: 7 * time.Second,
+		},
 	}}
+}
+
+// ringless is a generator without a ring.
+func ringless(layout bits.Layout, worker int64) still {
+	return still{uid.Stats{Clock: &uid.ClockStats{Layout: layout, LayoutEnd: layout.End(), Worker: worker}}}
 }
 
 // at returns the page with its clock at noon, in a process that is always the same.
 func at(t testing.TB, generators map[string]Generator) *Page {
 	t.Helper()
-	p, err := New(generators, Config{})
+	p, err := New(generators, Config{More: func() map[string]uid.Stats { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

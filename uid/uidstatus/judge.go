@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
 )
 
 // state is the health of a generator in one word.
@@ -31,59 +31,95 @@ func (s state) rank() int { return slices.Index([]state{fine, warning, failing},
 const nearly = 0.8
 
 // judge returns the worst state that applies, and the reasons as sentences.
-func judge(layout bits.Layout, s uid.Stats, now time.Time) (state, []string) {
-	worst, notes := fine, []string{}
-	say := func(s state, format string, args ...any) {
-		if worst != failing {
-			worst = s
-		}
-		notes = append(notes, fmt.Sprintf(format, args...))
-	}
-
+func judge(s uid.Stats, now time.Time) (state, []string) {
+	v := verdict{fine, []string{}}
 	if s.Closed {
-		say(failing, "The generator is closed.")
+		v.say(failing, "The generator is closed.")
 	}
-	switch left := s.LayoutEnd.Sub(now); {
+	if s.Clock != nil {
+		v.clock(s, now)
+	}
+	if s.Ring != nil {
+		v.ring(s)
+	}
+	if s.Loads != nil && !s.Closed {
+		v.loads(s)
+	}
+	return v.worst, v.notes
+}
+
+// verdict is a state with its reasons.
+type verdict struct {
+	worst state
+	notes []string
+}
+
+func (v *verdict) say(s state, format string, args ...any) {
+	if v.worst != failing {
+		v.worst = s
+	}
+	v.notes = append(v.notes, fmt.Sprintf(format, args...))
+}
+
+// clock judges the layout and the lease.
+func (v *verdict) clock(s uid.Stats, now time.Time) {
+	c := s.Clock
+	switch left := c.LayoutEnd.Sub(now); {
 	case left <= 0:
-		say(failing, "The layout has run out of time. No further id can be made.")
-	case s.LayoutEndsSoon:
-		say(warning, "The layout runs out of time in %s, on %s.", duration(left), date(s.LayoutEnd))
+		v.say(failing, "The layout has run out of time. No further id can be made.")
+	case c.LayoutEndsSoon:
+		v.say(warning, "The layout runs out of time in %s, on %s.", duration(left), date(c.LayoutEnd))
 	}
-
-	if s.LeaseError != nil {
-		switch left := s.ReservedUntil.Sub(now); {
-		case s.ReservedUntil.IsZero() || left <= 0:
-			say(failing, "No time is reserved under a worker number: %v", s.LeaseError)
-		case s.Capacity > 0 && s.Remaining == 0 && errors.Is(s.LastError, uid.ErrReservation):
-			say(failing, "The time reserved under the worker number is used up, up to %s ahead of the clock: %v", duration(left), s.LeaseError)
-		default:
-			say(warning, "The lease of the worker number cannot be renewed. Ids end in %s at the latest: %v", duration(left), s.LeaseError)
-		}
+	if c.LeaseError == nil {
+		return
 	}
+	switch left := c.ReservedUntil.Sub(now); {
+	case c.ReservedUntil.IsZero() || left <= 0:
+		v.say(failing, "No time is reserved under a worker number: %v", c.LeaseError)
+	case s.Ring != nil && s.Remaining == 0 && errors.Is(s.LastError, uid.ErrReservation):
+		v.say(failing, "The time reserved under the worker number is used up, up to %s ahead of the clock: %v", duration(left), c.LeaseError)
+	default:
+		v.say(warning, "The lease of the worker number cannot be renewed. Ids end in %s at the latest: %v", duration(left), c.LeaseError)
+	}
+}
 
-	// A full ring alone reaches a small MaxBorrow, which is no reason for a warning.
-	roomy := s.MaxBorrow > ringTime(layout, s)
-	empty := s.Remaining == 0
+// ring judges how the ring is filled. A full ring alone reaches a small MaxBorrow, which is
+// no reason for a warning.
+func (v *verdict) ring(s uid.Stats) {
+	r, empty := s.Ring, s.Remaining == 0
+	roomy := r.MaxBorrow > ringTime(s)
 	switch {
 	case s.LastError == nil:
-		if roomy && float64(s.Borrowed) >= nearly*float64(s.MaxBorrow) {
-			say(warning, "Ids are stamped %s ahead of the clock. The limit is %s.", duration(s.Borrowed), duration(s.MaxBorrow))
+		if roomy && float64(r.Borrowed) >= nearly*float64(r.MaxBorrow) {
+			v.say(warning, "Ids are stamped %s ahead of the clock. The limit is %s.", duration(r.Borrowed), duration(r.MaxBorrow))
 		}
 	case errors.Is(s.LastError, uid.ErrBorrowLimit):
 		switch {
-		case s.MaxBorrow < layout.Unit && empty:
-			say(warning, "The ids of this tick are used up. New ids come with the next tick of the clock.")
+		case empty && s.Clock != nil && r.MaxBorrow < s.Clock.Layout.Unit:
+			v.say(warning, "The ids of this tick are used up. New ids come with the next tick of the clock.")
 		case roomy || empty:
-			say(warning, "Ids are stamped %s ahead of the clock, which is the limit. New ids come at the pace of the clock.", duration(s.MaxBorrow))
+			v.say(warning, "Ids are stamped %s ahead of the clock, which is the limit. New ids come at the pace of the clock.", duration(r.MaxBorrow))
 		}
 	case errors.Is(s.LastError, uid.ErrReservation):
-		if empty && s.LeaseError == nil { // with a LeaseError, a note above says why
-			say(warning, "No id is ready. More time is being reserved.")
+		if empty && s.Clock != nil && s.Clock.LeaseError == nil { // with a LeaseError, a note above says why
+			v.say(warning, "No id is ready. More time is being reserved.")
 		}
 	case empty:
-		say(failing, "No id is ready: %v", s.LastError)
+		v.say(failing, "No id is ready: %v", s.LastError)
 	default:
-		say(warning, "The ring could not be filled: %v", s.LastError)
+		v.say(warning, "The ring could not be filled: %v", s.LastError)
 	}
-	return worst, notes
+}
+
+// loads judges how ids are loaded.
+func (v *verdict) loads(s uid.Stats) {
+	switch {
+	case s.LastError == nil:
+	case s.Remaining == 0:
+		v.say(failing, "All loaded ids are used, and no further ones can be loaded: %v", s.LastError)
+	case errors.Is(s.LastError, segment.ErrUsedUp):
+		v.say(warning, "The counter is used up. Ids end when the loaded ids are used.")
+	default:
+		v.say(warning, "No further ids can be loaded. Ids end when the loaded ids are used: %v", s.LastError)
+	}
 }

@@ -8,9 +8,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/uidring/uidring/uid"
 )
 
 //go:embed static
@@ -50,7 +53,7 @@ func asset(w http.ResponseWriter, r *http.Request, path string) bool {
 	return true
 }
 
-// pageView is the page: of one generator or segment, or tables of all.
+// pageView is the page: of one generator, or tables of all.
 type pageView struct {
 	Time    string
 	Millis  int64
@@ -62,7 +65,7 @@ type pageView struct {
 	Tables  []table
 }
 
-// table is things of a kind.
+// table is generators of a kind.
 type table struct {
 	Title string
 	Rows  []summary
@@ -81,23 +84,21 @@ func (p *Page) page(w http.ResponseWriter, r *http.Request) {
 		Home:    p.home,
 		Search:  query.Get("q"),
 	}
-	s := p.all()
-	all := len(s.names) + len(s.tags)
-	alone := all == 1
-	if wrong := s.choose(query); wrong != nil {
+	all := p.all()
+	found := len(all)
+	if wrong := choose(all, query); wrong != nil {
 		write(w, http.StatusNotFound, plain, []byte(wrong.Error+"\n"))
 		return
 	}
-	switch {
-	case len(s.names)+len(s.tags) != 1, !alone && !query.Has("name") && !query.Has("segment"):
-		view.Tables, view.Found = p.tables(s, now, all)
-	case len(s.tags) == 1:
-		view.Card = newSegmentCard(s.tags[0], s.segments[s.tags[0]], alone, p.settings)
-	default:
-		view.Card = newCard(s.names[0], p.generators[s.names[0]], alone, now, p.settings)
-		if query.Has("id") {
-			view.Card.Answer = newAnswer(p.generators[s.names[0]], query.Get("id"), now)
+	if len(all) == 1 && (found == 1 || query.Has("name")) {
+		for name, s := range all {
+			view.Card = newCard(name, s, found == 1, now)
+			if query.Has("id") {
+				view.Card.Answer = newAnswer(s, query.Get("id"), now)
+			}
 		}
+	} else {
+		view.Tables, view.Found = newTables(all, now, found)
 	}
 	var b bytes.Buffer
 	if err := page.Execute(&b, view); err != nil { // a fault of the template, which the tests execute in full
@@ -107,36 +108,46 @@ func (p *Page) page(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, "text/html; charset=utf-8", b.Bytes())
 }
 
-// tables returns the tables of a selection from all, and a sentence about them.
-func (p *Page) tables(s selection, now time.Time, all int) ([]table, string) {
-	generators, segments := table{Title: "Generator"}, table{Title: "Segment"}
-	for _, name := range s.names {
-		row, _, _ := newSummary(name, p.generators[name], now)
-		generators.Rows = append(generators.Rows, row)
-	}
-	for _, tag := range s.tags {
-		segments.Rows = append(segments.Rows, newSegmentSummary(tag, s.segments[tag]))
-	}
+// newTables returns the tables of a selection from found generators, and a sentence about
+// them.
+func newTables(all map[string]uid.Stats, now time.Time, found int) ([]table, string) {
+	tables := []table{{Title: "Generator"}, {Title: "Segment"}, {Title: "Client"}}
 	count := map[state]int64{}
-	rows := slices.Concat(generators.Rows, segments.Rows)
-	for _, row := range rows {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		row := newSummary(name, all[name], now)
+		kind := &tables[kindOf(all[name])]
+		kind.Rows = append(kind.Rows, row)
 		count[row.State]++
 	}
-	found := grouped(int64(all)) + " in all."
-	if len(rows) < all {
-		found = grouped(int64(len(rows))) + " of " + grouped(int64(all)) + " found."
+	text := grouped(int64(found)) + " in all."
+	if len(all) < found {
+		text = grouped(int64(len(all))) + " of " + grouped(int64(found)) + " found."
 	}
 	for _, state := range []state{failing, warning} {
 		if n := count[state]; n > 0 {
-			found += " " + state.Words() + ": " + grouped(n) + "."
+			text += " " + state.Words() + ": " + grouped(n) + "."
 		}
 	}
-	generators.cut()
-	segments.cut()
-	if len(generators.Rows)+len(segments.Rows) < len(rows) {
-		found += fmt.Sprintf(" A table has the first %d: those in trouble, then those that issued most ids. Search for others.", mostRows)
+	shown := 0
+	for i := range tables {
+		tables[i].cut()
+		shown += len(tables[i].Rows)
 	}
-	return slices.DeleteFunc([]table{generators, segments}, func(t table) bool { return len(t.Rows) == 0 }), found
+	if shown < len(all) {
+		text += fmt.Sprintf(" A table has the first %d: those in trouble, then those that issued most ids. Search for others.", mostRows)
+	}
+	return slices.DeleteFunc(tables, func(t table) bool { return len(t.Rows) == 0 }), text
+}
+
+// kindOf returns the table in which a generator stands.
+func kindOf(s uid.Stats) int {
+	switch {
+	case s.Loads == nil:
+		return 0
+	case s.Loads.Instance == "":
+		return 1
+	}
+	return 2
 }
 
 // cut sorts the rows by state, the worst first, and by name. Of too many rows it keeps the

@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 )
 
 // summary is a generator as a row of the table.
 type summary struct {
 	Name   string
-	Place  string // unique on the page
 	Link   string // to its own page
 	State  state
 	Notes  []string
@@ -24,11 +25,13 @@ type summary struct {
 // card is a generator as the only one on the page.
 type card struct {
 	summary
-	Alone  bool           // the process has no other generator
-	Ring   *ringPicture   // nil without a ring
-	Ranges []rangePicture // of a segment
-	Groups []group
-	Answer *answer // to the id that was typed in; nil if none was
+	Alone   bool           // the process has no other generator
+	Decodes bool           // ids have parts
+	Ready   string         // ids that a server made and that are ready; empty for other generators
+	Ring    *ringPicture   // nil without a ring
+	Ranges  []rangePicture // of a segment
+	Groups  []group
+	Answer  *answer // to the id that was typed in; nil if none was
 }
 
 // figure is a value with its label. Key names it for the style and for tests.
@@ -40,6 +43,13 @@ type group struct {
 	Class   string // for the style
 	Bar     *int64 // share of a limit in thousandths; nil without a limit
 	Figures []figure
+}
+
+// rangePicture is a range as a bar. Used is the share that is issued, in thousandths.
+type rangePicture struct {
+	Key, Label, Text string
+	First, Last      string
+	Used             int64
 }
 
 // ringPicture is the circle. Shares of it are in thousandths, angles in degrees.
@@ -59,106 +69,177 @@ type answer struct {
 	Parts []figure
 }
 
-func newSummary(name string, g Generator, now time.Time) (summary, bits.Layout, uid.Stats) {
-	layout, s := g.Layout(), g.Stats()
-	sum := summary{Name: name, Place: name, Link: "?" + url.Values{"name": {name}}.Encode(), Issued: s.Issued}
-	sum.State, sum.Notes = judge(layout, s, now)
-	ready, ahead := "no ring", "none"
-	if s.Capacity > 0 {
-		ready, ahead = compact(s.Remaining)+" of "+compact(s.Capacity), duration(s.Borrowed)
-	}
+func newSummary(name string, s uid.Stats, now time.Time) summary {
+	sum := summary{Name: name, Link: "?" + url.Values{"name": {name}}.Encode(), Issued: s.Issued}
+	sum.State, sum.Notes = judge(s, now)
 	sum.Cells = []figure{
 		{Key: "issued", Label: "Issued", Value: grouped(s.Issued)},
 		{Key: "rejected", Label: "Calls that failed", Value: grouped(s.RejectedTakes)},
-		{Key: "ready", Label: "Ready", Value: ready},
-		{Key: "ahead", Label: "Ahead of the clock", Value: ahead},
-		{Key: "worker", Label: "Worker number", Value: grouped(s.Worker)},
-		{Key: "end", Label: "Layout ends", Value: date(s.LayoutEnd)},
 	}
-	return sum, layout, s
+	ready, ahead := "no ring", "none"
+	if s.Ring != nil {
+		ready, ahead = compact(s.Remaining)+" of "+compact(s.Ring.Capacity), duration(s.Ring.Borrowed)
+	}
+	if c := s.Clock; c != nil {
+		sum.Cells = append(sum.Cells,
+			figure{Key: "ready", Label: "Ready", Value: ready},
+			figure{Key: "ahead", Label: "Ahead of the clock", Value: ahead},
+			figure{Key: "worker", Label: "Worker number", Value: grouped(c.Worker)},
+			figure{Key: "end", Label: "Layout ends", Value: date(c.LayoutEnd)})
+	}
+	if l := s.Loads; l != nil {
+		sum.Cells = append(sum.Cells,
+			figure{Key: "ready", Label: "Ready", Value: compact(s.Remaining)},
+			figure{Key: "step", Label: "Last load", Value: compact(l.Step)},
+			figure{Key: "loads", Label: "Loads", Value: grouped(l.Loads)},
+			figure{Key: "failures", Label: "Loads that failed", Value: grouped(l.Failures)})
+	}
+	return sum
 }
 
-func newCard(name string, g Generator, alone bool, now time.Time, names settings) *card {
-	sum, layout, s := newSummary(name, g, now)
-	c := &card{summary: sum, Alone: alone}
-	if s.Capacity > 0 {
-		c.Ring = newRingPicture(layout, s)
-		c.Groups = append(c.Groups, timesGroup(layout, s, names))
+func newCard(name string, s uid.Stats, alone bool, now time.Time) *card {
+	c := &card{summary: newSummary(name, s, now), Alone: alone, Decodes: s.Clock != nil}
+	faults := group{Title: "Present error", Class: "wide errors"}
+	if s.Ring != nil {
+		c.Ring = newRingPicture(s)
+		c.Groups = append(c.Groups, timesGroup(s))
+		faults.Figures = append(faults.Figures, figure{Key: "error", Label: "Ring", Value: sentence(s.LastError)})
 	}
-	c.Groups = append(c.Groups, group{Title: "Ids", Figures: []figure{
-		{"issued", "Issued", grouped(s.Issued), ""},
-		{"rejected", "Calls that failed", grouped(s.RejectedTakes), "Next or another call returned an error."},
-		{"waited", "Time that calls waited", duration(s.Waited), "The waits of all calls added up."},
-	}})
-	if s.Capacity > 0 {
-		c.Groups = append(c.Groups, group{Title: "Ring", Figures: []figure{
-			{"refills", "Filled ahead of demand", grouped(s.Refills), ""},
-			{"helps", "Filled by a caller", grouped(s.Helps), "A call found the ring empty, and put the ids of a few ticks."},
-			{"dropped", "Ids dropped", grouped(s.Dropped), "They were too old, their number was lost, or the generator closed."},
-			{"refused", "Ticks dropped", grouped(s.RejectedPuts), "The ticks of these ids." + names.mention(" %s gets each.", "RejectedPut")},
-		}})
+	c.Groups = append(c.Groups, newGroup("Ids", s, "issued uidring_ids_issued_total", "rejected uidring_takes_rejected_total",
+		"starved uidring_takes_starved_total", "waited uidring_waited_seconds_total", "dropped uidring_ids_dropped_total", "returned uidring_ids_returned_total"))
+	if s.Ring != nil {
+		c.Groups = append(c.Groups, newGroup("Ring", s, "refills uidring_ring_refills_total", "helps uidring_ring_helps_total", "refused uidring_ring_puts_rejected_total"))
 	}
-	c.Groups = append(c.Groups,
-		group{Title: "Worker number", Figures: []figure{
-			{"worker", "Number", grouped(s.Worker), "It is part of each id. No other process may have it at the same time."},
-			{"workers", "Possible numbers", "0 to " + grouped(maxWorker(layout)), ""},
-			{"left", "Numbers left", left(layout, s), ""},
-			{"reserved", "Reserved until", reserved(s, now), ""},
-			{"changes", "Numbers lost", grouped(s.WorkerChanges), "The generator lost a leased number, and took another."},
-		}},
-		group{Title: "Layout", Figures: []figure{
-			{"widths", "Bits", fmt.Sprintf("%d time, %d worker, %d sequence", layout.TimeBits, layout.WorkerBits, layout.SequenceBits), ""},
-			{"epoch", "Time begins", epoch(layout.Epoch), ""},
-			{"tick", "Tick", duration(layout.Unit), "A worker’s ids of one tick differ in their sequence only."},
-			{"end", "Time ends", end(s.LayoutEnd, now), ""},
-		}},
-	)
-	faults := []figure{{Key: "lease", Label: "Lease", Value: sentence(s.LeaseError)}}
-	if s.Capacity > 0 {
-		faults = append(faults, figure{Key: "error", Label: "Ring", Value: sentence(s.LastError)})
+	if l := s.Loads; l != nil {
+		if l.Instance == "" {
+			c.Ranges = newRangePictures(s)
+		} else {
+			c.Ready = compact(s.Remaining)
+		}
+		c.Groups = append(c.Groups,
+			newGroup("Loads", s, "step uidring_load_step_ids", "loads uidring_loads_total", "failures uidring_load_failures_total",
+				"took uidring_load_duration_seconds", "changes uidring_load_instance_changes_total"),
+			group{Title: "From", Class: "wide errors", Figures: []figure{{"tag", "Tag", l.Tag, ""}, {"from", "Source", l.From, ""}}})
+		faults.Figures = append(faults.Figures, figure{Key: "error", Label: "Load", Value: sentence(s.LastError)})
 	}
-	c.Groups = append(c.Groups, group{Title: "Present error", Class: "wide errors", Figures: faults})
+	if s.Clock != nil {
+		c.Groups = append(c.Groups, workerGroup(s, now), layoutGroup(s.Clock, now))
+		faults.Figures = append(faults.Figures, figure{Key: "lease", Label: "Lease", Value: sentence(s.Clock.LeaseError)})
+	}
+	if len(faults.Figures) > 0 {
+		c.Groups = append(c.Groups, faults)
+	}
 	return c
 }
 
-// timesGroup says which times ids carry, and how far from the clock they may be.
-func timesGroup(layout bits.Layout, s uid.Stats, names settings) group {
-	behind := "none"
-	if s.MaxAge >= 0 {
-		behind = duration(s.MaxAge)
+// newGroup returns the figures of the table that a generator has. Each name is a key of the
+// page and, after a blank, the figure's name.
+func newGroup(title string, s uid.Stats, names ...string) group {
+	g := group{Title: title}
+	for _, name := range names {
+		key, metric, _ := strings.Cut(name, " ")
+		i := slices.IndexFunc(figures.All, func(f figures.Figure) bool { return f.Name == metric })
+		f := figures.All[i]
+		value, ok := f.Read(&s)
+		if !ok {
+			continue
+		}
+		text := grouped(int64(value))
+		if f.Unit == figures.Seconds {
+			text = duration(time.Duration(value * float64(time.Second)))
+		}
+		why := f.Help
+		if why == f.Label+"." {
+			why = ""
+		}
+		g.Figures = append(g.Figures, figure{key, f.Label, text, why})
 	}
-	g := group{Title: "Time that ids carry", Class: "wide", Figures: []figure{
-		{"oldest", "The next id", oldest(s), ""},
-		{"borrowed", "The last id in the ring", duration(s.Borrowed) + " ahead of the clock", ""},
-		{"behind", "Limit behind the clock", behind, names.mention("%s. ", "MaxAge") + "Older ids are dropped."},
-		{"ahead", "Limit ahead of the clock", "none", names.mention("%s. ", "MaxBorrow") + "Ids run ahead when calls take more than the layout has for the present. A full ring alone is " +
-			duration(ringTime(layout, s)) + " ahead."},
+	return g
+}
+
+func workerGroup(s uid.Stats, now time.Time) group {
+	g := newGroup("Worker number", s, "worker uidring_worker_number", "workers uidring_worker_number_max", "changes uidring_worker_changes_total")
+	g.Figures = append(g.Figures, figure{"left", "Numbers left", left(s.Clock), ""}, figure{"reserved", "Reserved until", reserved(s.Clock, now), ""})
+	return g
+}
+
+func layoutGroup(c *uid.ClockStats, now time.Time) group {
+	layout := c.Layout
+	return group{Title: "Layout", Figures: []figure{
+		{"widths", "Bits", fmt.Sprintf("%d time, %d worker, %d sequence", layout.TimeBits, layout.WorkerBits, layout.SequenceBits), ""},
+		{"epoch", "Time begins", epoch(layout.Epoch), ""},
+		{"tick", "Tick", duration(layout.Unit), "A worker’s ids of one tick differ in their sequence only."},
+		{"end", "Time ends", end(c.LayoutEnd, now), ""},
 	}}
-	if s.MaxBorrow >= 0 {
-		g.Figures[3].Value = duration(s.MaxBorrow)
-		share := part(float64(s.Borrowed), float64(s.MaxBorrow))
+}
+
+// timesGroup says which times ids carry, and how far from the clock they may be.
+func timesGroup(s uid.Stats) group {
+	g := newGroup("Time that ids carry", s, "borrowed uidring_borrowed_seconds", "behind uidring_ring_age_limit_seconds",
+		"ahead uidring_borrow_limit_seconds", "span uidring_ring_span_seconds")
+	g.Class = "wide"
+	g.Figures = append([]figure{{"oldest", "The next id", oldest(s), ""}}, g.Figures...)
+	if s.Ring.MaxBorrow >= 0 {
+		share := part(float64(s.Ring.Borrowed), float64(s.Ring.MaxBorrow))
 		g.Bar = &share
 	}
 	return g
 }
 
-func newRingPicture(layout bits.Layout, s uid.Stats) *ringPicture {
+func newRingPicture(s uid.Stats) *ringPicture {
+	r, ticks := s.Ring, int64(0)
+	if s.Clock != nil {
+		ticks = r.Capacity >> s.Clock.Layout.SequenceBits
+	}
 	return &ringPicture{
-		Text: grouped(s.Remaining) + " of " + grouped(s.Capacity) + " ids are ready; below " +
-			grouped(s.Threshold) + " the ring is filled again",
+		Text: grouped(s.Remaining) + " of " + grouped(r.Capacity) + " ids are ready; below " +
+			grouped(r.Threshold) + " the ring is filled again",
 		Remaining: compact(s.Remaining),
-		Capacity:  compact(s.Capacity),
-		Threshold: compact(s.Threshold),
-		Ready:     part(float64(s.Remaining), float64(s.Capacity)),
-		Mark:      360 * float64(s.Threshold) / float64(s.Capacity),
-		Slots:     slots(s.Capacity >> layout.SequenceBits),
-		Refills:   s.Refills,
+		Capacity:  compact(r.Capacity),
+		Threshold: compact(r.Threshold),
+		Ready:     part(float64(s.Remaining), float64(r.Capacity)),
+		Mark:      360 * float64(r.Threshold) / float64(r.Capacity),
+		Slots:     slots(ticks),
+		Refills:   r.Refills,
 	}
 }
 
-func newAnswer(g Generator, typed string, now time.Time) *answer {
+// nextRange says whether the range after the one in use is there.
+func nextRange(l *uid.LoadStats) string {
+	switch {
+	case l.Next.N > 0:
+		return grouped(l.Next.N) + " ids are ready"
+	case l.Loading > 0:
+		return "loading for " + duration(l.Loading)
+	}
+	return "not loaded"
+}
+
+// newRangePictures returns the range in use and the next range.
+func newRangePictures(s uid.Stats) []rangePicture {
+	l := s.Loads
+	use := rangePicture{Key: "in-use", Label: "In use", Text: "not loaded", Used: 1000}
+	next := rangePicture{Key: "next", Label: "Next", Text: nextRange(l), Used: 1000}
+	if n := l.InUse.N; n > 0 {
+		left := max(0, min(n, s.Remaining-l.Next.N))
+		use.Used = part(float64(n-left), float64(n))
+		use.Text = grouped(left) + " of " + grouped(n) + " ids are left"
+		use.First, use.Last = ends(l.InUse)
+	}
+	if l.Next.N > 0 {
+		next.Used = 0
+		next.First, next.Last = ends(l.Next)
+	}
+	return []rangePicture{use, next}
+}
+
+func ends(r uid.Run) (first, last string) {
+	return grouped(int64(r.First)), grouped(int64(r.First) + r.N - 1)
+}
+
+func newAnswer(s uid.Stats, typed string, now time.Time) *answer {
 	a := &answer{Text: short(typed)}
-	parts, _, err := parse(g, typed)
+	parts, _, err := parse(s, typed)
 	if err != nil {
 		a.Error = err.Error()
 		return a
@@ -193,35 +274,35 @@ func part(a, b float64) int64 {
 }
 
 // left returns how many worker numbers are left, if that is known.
-func left(layout bits.Layout, s uid.Stats) string {
-	if leased(s) {
+func left(c *uid.ClockStats) string {
+	if leased(c) {
 		return "leased numbers come back"
 	}
-	return grouped(max(0, maxWorker(layout)-s.Worker)) + " above this one"
+	return grouped(max(0, figures.MaxWorker(c.Layout)-c.Worker)) + " above this one"
 }
 
-func reserved(s uid.Stats, now time.Time) string {
+func reserved(c *uid.ClockStats, now time.Time) string {
 	switch {
-	case !s.ReservedUntil.IsZero():
-		return when(s.ReservedUntil, now)
-	case leased(s):
+	case !c.ReservedUntil.IsZero():
+		return when(c.ReservedUntil, now)
+	case leased(c):
 		return "nothing is reserved"
 	default:
 		return "no limit: the number is not leased"
 	}
 }
 
-func leased(s uid.Stats) bool { return !s.ReservedUntil.IsZero() || s.LeaseError != nil }
+func leased(c *uid.ClockStats) bool { return !c.ReservedUntil.IsZero() || c.LeaseError != nil }
 
 // oldest returns how the time of the next id lies to the clock.
 func oldest(s uid.Stats) string {
 	switch {
 	case s.Remaining == 0:
 		return "none is ready"
-	case s.OldestAge < 0:
-		return duration(-s.OldestAge) + " ahead of the clock"
+	case s.Ring.OldestAge < 0:
+		return duration(-s.Ring.OldestAge) + " ahead of the clock"
 	default:
-		return duration(s.OldestAge) + " behind the clock"
+		return duration(s.Ring.OldestAge) + " behind the clock"
 	}
 }
 

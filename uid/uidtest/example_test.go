@@ -81,6 +81,6 @@ func ExampleLeaser() {
 	defer gen.Close()
 	leaser.Lose(lease.ErrLost)
 	_, err = place(gen, "Ada")
-	fmt.Println(errors.Is(err, uid.ErrReservation), gen.Stats().LeaseError)
+	fmt.Println(errors.Is(err, uid.ErrReservation), gen.Stats().Clock.LeaseError)
 	// Output: true lease: the number is lost
 }

@@ -101,7 +101,7 @@ func measured() *results {
 	for _, c := range r.cells {
 		c.NsPerID, c.IDs, c.Calls = measure.Series{90}, 1000, 1000
 		if strings.HasPrefix(c.Name, "Cached") || strings.HasPrefix(c.Name, "Segment") || strings.HasPrefix(c.Name, "Client") || strings.HasPrefix(c.Name, "boost") {
-			c.NsPerID, c.Ring = measure.Series{1}, []uid.Stats{{Borrowed: 5, Issued: 1000}}
+			c.NsPerID, c.Ring = measure.Series{1}, []uid.Stats{{Issued: 1000, Ring: &uid.RingStats{Borrowed: 5}}}
 		}
 	}
 	for _, row := range all() {
@@ -122,7 +122,7 @@ func measured() *results {
 		for q := range p.Latency {
 			p.Latency[q], p.Inside[q] = measure.Series{float64(i + q)}, measure.Series{float64(i + q)}
 		}
-		p.Rate, p.Ring = measure.Series{1e6}, []uid.Stats{{}}
+		p.Rate, p.Ring = measure.Series{1e6}, []uid.Stats{{Ring: new(uid.RingStats)}}
 	}
 	return r
 }
@@ -196,7 +196,7 @@ func TestMissedBars(t *testing.T) {
 		t.Errorf("p99.99 of 2,001 ns: %+v", missed)
 	}
 	r = measured()
-	r.paces[len(r.paces)-1].Ring = []uid.Stats{{Helps: 1}}
+	r.paces[len(r.paces)-1].Ring = []uid.Stats{{Ring: &uid.RingStats{Helps: 1}}}
 	if missed := r.missed(); len(missed) != 1 || missed[0].What != "`Segment.Next, loads of 50ms`, at a million a second" {
 		t.Errorf("a call that finds the ring empty: %+v", missed)
 	}

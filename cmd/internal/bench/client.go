@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/uidring/uidring/cmd/internal/measure"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidclient"
 )
 
@@ -46,10 +45,7 @@ func client(name string, config uidclient.Config) measure.Subject {
 			Loop: func(n int) (uint64, error) {
 				return measure.Repeat(n, func() (uint64, error) { id, err := c.Next(); return uint64(id), err })
 			},
-			Stats: func() uid.Stats {
-				s := c.Stats()
-				return uid.Stats{Issued: s.Issued, Refills: s.Fetches, Helps: s.Starved, RejectedTakes: s.RejectedTakes}
-			},
+			Stats: c.Stats,
 			Close: func() error { return errors.Join(c.Close(), server.stop()) },
 		}, nil
 	}}

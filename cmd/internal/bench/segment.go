@@ -66,11 +66,8 @@ func segmentOn(store segment.Store, perCall int, config segment.Config, loop fun
 	return &measure.Instance{
 		Loop:    func(n int) (uint64, error) { return loop(gen, n) },
 		PerCall: perCall,
-		Stats: func() uid.Stats {
-			s := gen.Stats()
-			return uid.Stats{Issued: s.Issued, Refills: s.Loads, Helps: s.Starved, RejectedTakes: s.RejectedTakes}
-		},
-		Close: gen.Close,
+		Stats:   gen.Stats,
+		Close:   gen.Close,
 	}, nil
 }
 

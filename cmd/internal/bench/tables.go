@@ -7,11 +7,25 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-func refills(s uid.Stats) float64 { return float64(s.Refills) }
-func helps(s uid.Stats) float64   { return float64(s.Helps) }
-func failed(s uid.Stats) float64  { return float64(s.RejectedTakes) }
+// refills returns how often a ring was filled, or ids were loaded.
+func refills(s uid.Stats) float64 {
+	if s.Loads != nil {
+		return float64(s.Loads.Loads)
+	}
+	return float64(s.Ring.Refills)
+}
 
-// perMillion returns a count of the ring per million issued ids.
+// helps returns how often calls found a ring empty, and put ids themselves or waited for a load.
+func helps(s uid.Stats) float64 {
+	if s.Loads != nil {
+		return float64(s.Starved)
+	}
+	return float64(s.Ring.Helps)
+}
+
+func failed(s uid.Stats) float64 { return float64(s.RejectedTakes) }
+
+// perMillion returns a count per million issued ids.
 func perMillion(figure func(uid.Stats) float64) func(uid.Stats) float64 {
 	return func(s uid.Stats) float64 { return figure(s) / float64(s.Issued) * 1e6 }
 }
@@ -85,7 +99,7 @@ func (r *results) latencyTable() string {
 			line = append(line, bold(latency))
 		}
 		line = append(line, bold(p.Inside[2]), bold(p.Inside[3]), measure.Figure(p.Rate.Median()/1e6))
-		for _, figure := range []func(uid.Stats) float64{refills, helps, func(s uid.Stats) float64 { return s.Borrowed.Seconds() }} {
+		for _, figure := range []func(uid.Stats) float64{refills, helps, measure.Borrowed} {
 			line = append(line, measure.Figure(measure.Each(p.Ring, figure).Median()))
 		}
 		rows = append(rows, line)

@@ -47,7 +47,7 @@ func (w *writes) Sample(ctx context.Context) (keep func(), err error) {
 			made += n
 		}
 		if half == 0 && time.Since(start) > writesFor*writesAhead/2 {
-			half = gen.Stats().Loads
+			half = gen.Stats().Loads.Loads
 		}
 	}
 	s, took := gen.Stats(), time.Since(start)
@@ -55,8 +55,8 @@ func (w *writes) Sample(ctx context.Context) (keep func(), err error) {
 		halves := float64(took) / 2 / float64(writesAhead)
 		w.Made = append(w.Made, float64(s.Issued)/took.Seconds())
 		w.First = append(w.First, float64(half)/halves)
-		w.Second = append(w.Second, float64(s.Loads-half)/halves)
-		w.Step = append(w.Step, float64(s.Step))
+		w.Second = append(w.Second, float64(s.Loads.Loads-half)/halves)
+		w.Step = append(w.Step, float64(s.Loads.Step))
 	}, errors.Join(err, gen.Close(), context.Cause(ctx))
 }
 

@@ -191,19 +191,18 @@ func notifier(cmd *cobra.Command) func(format string, args ...any) {
 // opened is a generator that a status page can show.
 type opened interface {
 	generator
-	page(config uidstatus.Config) (*uidstatus.Page, error)
+	uidstatus.Generator
+	name() string
 }
 
 // clocked is a generator under a worker number.
 type clocked struct {
 	generator
-	name string
-	look uidstatus.Generator
+	uidstatus.Generator
+	kind string
 }
 
-func (c clocked) page(config uidstatus.Config) (*uidstatus.Page, error) {
-	return uidstatus.New(map[string]uidstatus.Generator{c.name: c.look}, config)
-}
+func (c clocked) name() string { return c.kind }
 
 // open returns a generator of a segment's ids, or of ids under a worker number that
 // it takes.
@@ -218,8 +217,8 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	}
 	if f.generator == defaultName {
 		made, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, Succeeds: f.succeeds, Logger: logger})
-		return clocked{made, f.generator, made}, err
+		return clocked{made, made, f.generator}, err
 	}
 	made, err := uid.NewCached(ctx, leaser, f.config(logger))
-	return clocked{made, f.generator, made}, err
+	return clocked{made, made, f.generator}, err
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/uidstatus"
 )
 
 // counted is a generator of a counter's ids, with the connection that it reserves by.
@@ -45,10 +44,4 @@ func (c *counted) Close() error {
 	return errors.Join(c.db.Wrap(c.Generator.Close()), c.db.Close())
 }
 
-func (c *counted) page(config uidstatus.Config) (*uidstatus.Page, error) {
-	config.Segments = func() map[string]segment.Stats {
-		s := c.Stats()
-		return map[string]segment.Stats{s.Tag: s}
-	}
-	return uidstatus.New(nil, config)
-}
+func (c *counted) name() string { return c.Stats().Loads.Tag }

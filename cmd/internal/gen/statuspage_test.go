@@ -82,11 +82,13 @@ func TestGenPage(t *testing.T) {
 			}
 			var stats struct {
 				Generators []struct {
-					Name   string `json:"name"`
-					Worker int64  `json:"worker"`
+					Name  string `json:"name"`
+					Clock struct {
+						Worker int64 `json:"worker"`
+					} `json:"clock"`
 				} `json:"generators"`
 			}
-			if err := json.Unmarshal(body, &stats); err != nil || len(stats.Generators) != 1 || stats.Generators[0].Name != generator || stats.Generators[0].Worker != 7 {
+			if err := json.Unmarshal(body, &stats); err != nil || len(stats.Generators) != 1 || stats.Generators[0].Name != generator || stats.Generators[0].Clock.Worker != 7 {
 				t.Errorf("%s, %v; want %s", body, err, generator)
 			}
 		}

@@ -51,7 +51,15 @@ func (c *Cell) Sample(ctx context.Context) (keep func(), err error) {
 
 // Borrowed returns how many seconds ahead of the clock the last ids were, by sample.
 func (c *Cell) Borrowed() Series {
-	return Each(c.Ring, func(s uid.Stats) float64 { return s.Borrowed.Seconds() })
+	return Each(c.Ring, Borrowed)
+}
+
+// Borrowed returns how many seconds ahead of the clock the last id in a ring is.
+func Borrowed(s uid.Stats) float64 {
+	if s.Ring == nil {
+		return 0
+	}
+	return s.Ring.Borrowed.Seconds()
 }
 
 // AllocsPerID is the mean; the harness's own allocations, a few a sample, are in it.

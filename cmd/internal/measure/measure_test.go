@@ -273,9 +273,11 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+func borrowed(d time.Duration) uid.Stats { return uid.Stats{Ring: &uid.RingStats{Borrowed: d}} }
+
 func TestCell(t *testing.T) {
 	c := &Cell{NsPerID: Series{4, 5, 6}, IDs: 2560, Calls: 10, Allocs: 20,
-		Ring: []uid.Stats{{Borrowed: time.Second}, {Borrowed: 3 * time.Second}, {Borrowed: time.Minute}}}
+		Ring: []uid.Stats{borrowed(time.Second), borrowed(3 * time.Second), borrowed(time.Minute)}}
 	base := &Cell{NsPerID: Series{2}}
 	if c.Borrowed().Median() != 3 || c.AllocsPerCall() != 2 || c.AllocsPerID() != 20./2560 || c.PerSecond() != 2e8 || c.Over(base) != 2.5 {
 		t.Errorf("borrowed %s s, %v allocations a call, %v an id, %v ids a second, %v times the base",

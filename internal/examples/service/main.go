@@ -144,7 +144,7 @@ func routes(db *gorm.DB, gen *uid.Cached, status http.Handler) http.Handler {
 			http.Error(w, s.LastError.Error(), http.StatusServiceUnavailable)
 			return
 		}
-		fmt.Fprintf(w, "worker %d, %d ids ready, layout until %s\n", s.Worker, s.Remaining, s.LayoutEnd.Format(time.DateOnly))
+		fmt.Fprintf(w, "worker %d, %d ids ready, layout until %s\n", s.Clock.Worker, s.Remaining, s.Clock.LayoutEnd.Format(time.DateOnly))
 	})
 	// For operators only: put it behind the service's own authentication.
 	mux.Handle("/debug/uid/", status)

@@ -103,8 +103,8 @@ func (c *child) settled(g generator) error {
 	if c.lease == nil {
 		return nil
 	}
-	if changes := c.lease.changes.Load(); stats.WorkerChanges != changes {
-		return fmt.Errorf("Stats tells of %d changes of the number, and %d were granted", stats.WorkerChanges, changes)
+	if changes := c.lease.changes.Load(); stats.Clock.WorkerChanges != changes {
+		return fmt.Errorf("Stats tells of %d changes of the number, and %d were granted", stats.Clock.WorkerChanges, changes)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func Child(open func(address string) (segment.Store, error)) {
 // reserve reserves ranges and prints them.
 func reserve(store segment.Store) error {
 	type answer struct {
-		segment.Range
+		reserved
 		err error
 	}
 	answers := make(chan answer)
@@ -56,7 +56,7 @@ func reserve(store segment.Store) error {
 		go func() {
 			for j := range each {
 				first, n, err := store.Reserve(context.Background(), tag, int64(1+(i+j)%7))
-				answers <- answer{segment.Range{First: first, End: first + n}, err}
+				answers <- answer{reserved{First: first, End: first + n}, err}
 			}
 		}()
 	}
@@ -74,10 +74,10 @@ func reserve(store segment.Store) error {
 // disjoint and leave nothing out.
 func processes(b *bench) {
 	b.create(tag, 1, 10)
-	var all []segment.Range
+	var all []reserved
 	for _, printed := range b.started() {
 		for lines := bufio.NewScanner(printed); lines.Scan(); {
-			var r segment.Range
+			var r reserved
 			if _, err := fmt.Sscan(lines.Text(), &r.First, &r.End); err != nil {
 				b.Fatalf("a process printed %q", lines.Text())
 			}

@@ -165,8 +165,8 @@ func slow(b *bench) {
 	}
 	takers.Wait()
 	faults.Heal()
-	if s := gen.Stats(); s.Issued != 80_000 || s.LoadTime < 40*time.Millisecond || s.Loads > 12 {
-		b.Errorf("issued %d with %d loads, the last in %v; want 80,000 with a few loads in 50 ms", s.Issued, s.Loads, s.LoadTime)
+	if s := gen.Stats(); s.Issued != 80_000 || s.Loads.LoadTime < 40*time.Millisecond || s.Loads.Loads > 12 {
+		b.Errorf("issued %d with %d loads, the last in %v; want 80,000 with a few loads in 50 ms", s.Issued, s.Loads.Loads, s.Loads.LoadTime)
 	}
 }
 
@@ -261,7 +261,7 @@ func crashes(b *bench) {
 	}
 	failures := func() (n int64) {
 		for _, gen := range gens {
-			n += gen.Stats().Failures
+			n += gen.Stats().Loads.Failures
 		}
 		return n
 	}

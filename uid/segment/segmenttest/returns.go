@@ -63,7 +63,7 @@ func lateReturn(b *bench) {
 func returnRaces(b *bench) {
 	b.create(tag, 1, 10)
 	var mu sync.Mutex
-	var kept []segment.Range
+	var kept []reserved
 	var clients sync.WaitGroup
 	for range 10 {
 		s := b.Backend.Store(b.T).(store)
@@ -75,7 +75,7 @@ func returnRaces(b *bench) {
 					b.Errorf("Reserve() = %v", err)
 					return
 				}
-				r := segment.Range{First: first, End: first + n}
+				r := reserved{First: first, End: first + n}
 				used := first + rand.Int64N(n+1)
 				done, err := s.Return(b.Context(), tag, used, r.End)
 				if done && err == nil {
@@ -160,9 +160,12 @@ func unavailable(b *bench) {
 }
 
 // disjoint returns an error if two ranges share an id.
-func disjoint(all []segment.Range) error {
-	all = slices.DeleteFunc(all, func(r segment.Range) bool { return r.First == r.End })
-	slices.SortFunc(all, func(a, b segment.Range) int { return cmp.Compare(a.First, b.First) })
+// reserved is a range of ids, up to but not including End.
+type reserved struct{ First, End int64 }
+
+func disjoint(all []reserved) error {
+	all = slices.DeleteFunc(all, func(r reserved) bool { return r.First == r.End })
+	slices.SortFunc(all, func(a, b reserved) int { return cmp.Compare(a.First, b.First) })
 	for i := 1; i < len(all); i++ {
 		if all[i].First < all[i-1].End {
 			return fmt.Errorf("%v and %v share ids", all[i-1], all[i])

@@ -112,11 +112,11 @@ type trouble struct{ *uid.Cached }
 func (g trouble) Stats() uid.Stats {
 	s := g.Cached.Stats()
 	now := time.Now()
-	s.LayoutEnd, s.LayoutEndsSoon = now.AddDate(0, 2, 0), true
+	s.Clock.LayoutEnd, s.Clock.LayoutEndsSoon = now.AddDate(0, 2, 0), true
 	s.Issued, s.RejectedTakes, s.Waited = 48_211_907_331, 1_204, 3*time.Hour+20*time.Minute
-	s.Remaining, s.Refills, s.Helps, s.WorkerChanges = 380, 23_541_204, 12, 2
-	s.ReservedUntil, s.LeaseError = now.Add(7*time.Minute), errors.New("dial tcp 10.20.30.40:5432: connect: connection refused")
-	s.Borrowed, s.OldestAge = 24*time.Hour, -23*time.Hour-58*time.Minute
+	s.Remaining, s.Ring.Refills, s.Ring.Helps, s.Clock.WorkerChanges = 380, 23_541_204, 12, 2
+	s.Clock.ReservedUntil, s.Clock.LeaseError = now.Add(7*time.Minute), errors.New("dial tcp 10.20.30.40:5432: connect: connection refused")
+	s.Ring.Borrowed, s.Ring.OldestAge = 24*time.Hour, -23*time.Hour-58*time.Minute
 	s.LastError = &uid.BorrowLimitError{Limit: 24 * time.Hour, Retry: time.Second}
 	return s
 }

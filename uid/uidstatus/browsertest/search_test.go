@@ -9,7 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidstatus"
 )
 
@@ -18,12 +18,12 @@ import (
 func TestSearch(t *testing.T) {
 	ctx := browser(t)
 	var mu sync.Mutex
-	all := map[string]segment.Stats{}
+	all := map[string]uid.Stats{}
 	for i := range 3000 {
 		tag := fmt.Sprintf("tenant-%04d", i)
-		all[tag] = segment.Stats{Store: "postgres table leaf_alloc", Tag: tag, Issued: int64(7 * i), Remaining: 500, Step: 1000, Loads: 3}
+		all[tag] = uid.Stats{Issued: int64(7 * i), Remaining: 500, Loads: &uid.LoadStats{From: "postgres table leaf_alloc", Tag: tag, Step: 1000, Loads: 3}}
 	}
-	server := serveConfig(t, map[string]uidstatus.Generator{"orders": cached(t)}, uidstatus.Config{Home: "../", Segments: func() map[string]segment.Stats {
+	server := serveConfig(t, map[string]uidstatus.Generator{"orders": cached(t)}, uidstatus.Config{Home: "../", More: func() map[string]uid.Stats {
 		mu.Lock()
 		defer mu.Unlock()
 		return maps.Clone(all)
@@ -33,7 +33,7 @@ func TestSearch(t *testing.T) {
 	const rows = `document.querySelectorAll('tbody tr').length`
 	until(t, ctx, `document.body.dataset.connection === 'live' && `+rows+` === 101`)
 
-	run(t, ctx, chromedp.Focus(chromedp.CSS(`[data-generator="segment/tenant-2999"] a`)))
+	run(t, ctx, chromedp.Focus(chromedp.CSS(`[data-generator="tenant-2999"] a`)))
 	mu.Lock()
 	for _, tag := range []string{"tenant-0007", "tenant-2999"} {
 		s := all[tag]
@@ -41,7 +41,7 @@ func TestSearch(t *testing.T) {
 		all[tag] = s
 	}
 	mu.Unlock()
-	until(t, ctx, `document.querySelectorAll('tbody')[1].rows[1].dataset.generator === 'segment/tenant-2999'`)
+	until(t, ctx, `document.querySelectorAll('tbody')[1].rows[1].dataset.generator === 'tenant-2999'`)
 	if focus := value[string](t, ctx, `document.activeElement.textContent`); focus != "tenant-2999" {
 		t.Errorf("the focus is on %q", focus)
 	}

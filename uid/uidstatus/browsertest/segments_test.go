@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 	"github.com/uidring/uidring/uid/uidstatus"
@@ -32,8 +33,8 @@ func TestSegment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer gen.Close()
-	server := serveConfig(t, nil, uidstatus.Config{Segments: func() map[string]segment.Stats {
-		return map[string]segment.Stats{"orders": gen.Stats()}
+	server := serveConfig(t, nil, uidstatus.Config{More: func() map[string]uid.Stats {
+		return map[string]uid.Stats{"orders": gen.Stats()}
 	}})
 	wrong := complaints(ctx)
 	run(t, ctx, screen(1200, "light"), chromedp.Navigate(server.URL+place))
@@ -74,17 +75,17 @@ func TestSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer striped.Close()
-	server := serveConfig(t, nil, uidstatus.Config{Segments: func() map[string]segment.Stats {
-		all := map[string]segment.Stats{}
+	server := serveConfig(t, nil, uidstatus.Config{More: func() map[string]uid.Stats {
+		all := map[string]uid.Stats{}
 		for _, s := range append(tags.Stats(), striped.Stats()...) {
-			all[s.Tag] = s
+			all[s.Loads.Tag] = s
 		}
 		return all
 	}})
 	wrong := complaints(ctx)
 	run(t, ctx, screen(1200, "light"), chromedp.Navigate(server.URL+place))
 	until(t, ctx, `document.body.dataset.connection === 'live' && document.querySelectorAll('tbody tr').length === 62`)
-	const row = `document.querySelector('[data-generator="segment/orders %d/2 x1000"]')`
+	const row = `document.querySelector('[data-generator="orders %d/2 x1000"]')`
 	until(t, ctx, fmt.Sprintf(row, 1)+`.dataset.state === 'ok'`)
 	until(t, ctx, fmt.Sprintf(row, 2)+`.dataset.state === 'failing' && `+fmt.Sprintf(row, 2)+`.innerText.includes('connection refused')`)
 	if _, err := tags.Next(t.Context(), "tenant <b>059</b>"); err != nil {
@@ -96,8 +97,8 @@ func TestSegments(t *testing.T) {
 
 	for _, scheme := range []string{"light", "dark"} {
 		screens(t, ctx, "segments", scheme, server.URL+place)
-		screens(t, ctx, "segment", scheme, server.URL+place+"?segment=tenant%20%3Cb%3E059%3C/b%3E")
-		screens(t, ctx, "segment-unavailable", scheme, server.URL+place+"?segment=orders%202/2%20x1000")
+		screens(t, ctx, "segment", scheme, server.URL+place+"?name=tenant%20%3Cb%3E059%3C/b%3E")
+		screens(t, ctx, "segment-unavailable", scheme, server.URL+place+"?name=orders%202/2%20x1000")
 	}
 	if said := wrong(); len(said) > 0 {
 		t.Errorf("the browser complains: %q", said)

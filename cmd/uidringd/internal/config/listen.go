@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidstatus"
 )
 
@@ -18,7 +18,7 @@ func (c *Config) checkListen(d *document, anonymous bool) {
 			d.fault("redis.listen", "is %q, where HTTP is served: want another address", c.Listen)
 		}
 	}
-	page := uidstatus.Config{Hosts: c.Hosts, Segments: func() map[string]segment.Stats { return nil }}
+	page := uidstatus.Config{Hosts: c.Hosts, More: func() map[string]uid.Stats { return nil }}
 	if _, err := uidstatus.New(nil, page); err != nil {
 		d.library("", err)
 	}

@@ -50,15 +50,15 @@ func TestEveryKind(t *testing.T) {
 			instances[e.Instance] = true
 		}
 		for name, worker := range map[string]int64{"c": 5, "d": 9} {
-			if got := s.Clocked()[name].Stats().Worker; got != worker {
+			if got := s.Stats()[name].Clock.Worker; got != worker {
 				t.Errorf("%s has worker %d, want %d", name, got, worker)
 			}
 		}
-		if got := s.Clocked()["e"].Stats().Worker; got < 100 || got > 199 {
+		if got := s.Stats()["e"].Clock.Worker; got < 100 || got > 199 {
 			t.Errorf("worker %d, want 100 to 199", got)
 		}
-		if counters := s.Counters(); len(counters) != 4 || counters["order-1"].Tag != "order-1" || counters["orders"].Issued != 10 {
-			t.Errorf("counters are %+v", counters)
+		if all := s.Stats(); len(all) != 9 || all["order-1"].Loads.Tag != "order-1" || all["orders"].Issued != 10 {
+			t.Errorf("the statistics are %+v", all)
 		}
 		for _, unknown := range []string{"tags", "hidden-1", "order-2", "x", "", "order-\x00"} {
 			if e, err := s.Get(t.Context(), unknown); e != nil || !errors.Is(err, catalog.ErrUnknown) {
@@ -125,15 +125,14 @@ generators:
   - {name: orders, kind: segment, store: file, create: true, table: sequence, step: 500, min_step: 400, max_step: 700, limit: 1200}
 `)
 	defer end(t, s)
-	ids := s.Clocked()["ids"]
-	got := ids.Stats()
-	if got.Worker != 7 || got.Capacity != 8192<<4 || got.Threshold != got.Capacity/4 || got.MaxBorrow != 90*time.Second || got.MaxAge != 7*time.Second {
+	got := s.Stats()["ids"]
+	if got.Clock.Worker != 7 || got.Ring.Capacity != 8192<<4 || got.Ring.Threshold != got.Ring.Capacity/4 || got.Ring.MaxBorrow != 90*time.Second || got.Ring.MaxAge != 7*time.Second {
 		t.Errorf("%+v", got)
 	}
-	if until := time.Until(got.ReservedUntil); until > time.Minute || ids.Layout().TimeBits != 29 {
-		t.Errorf("reserved are %v of layout %v, want the window of 20 s", until, ids.Layout())
+	if until := time.Until(got.Clock.ReservedUntil); until > time.Minute || got.Clock.Layout.TimeBits != 29 {
+		t.Errorf("reserved are %v of layout %v, want the window of 20 s", until, got.Clock.Layout)
 	}
-	if step := s.Counters()["orders"].Step; step != 500 {
+	if step := s.Stats()["orders"].Loads.Step; step != 500 {
 		t.Errorf("step %d, want 500", step)
 	}
 	draw(t, s, "orders", 1200)
@@ -155,7 +154,7 @@ func TestFixedBeforeLease(t *testing.T) {
 			defer end(t, fixed)
 			leased := open(t, store+"  - {name: leased, kind: slots, numbers: 0-8, store: file}")
 			defer end(t, leased)
-			if got := leased.Clocked()["leased"].Stats().Worker; got != 0 {
+			if got := leased.Stats()["leased"].Clock.Worker; got != 0 {
 				t.Errorf("worker %d, want 0", got)
 			}
 		})
@@ -197,12 +196,12 @@ func TestStandAlone(t *testing.T) {
 	if err := s.Ready(unready); err != nil {
 		t.Errorf("the server is not ready: %v", err)
 	}
-	clocked, counters := s.Clocked(), s.Counters()
-	if b := clocked["b"].Stats(); b.Worker != -1 || !errors.Is(b.LeaseError, syscall.ECONNREFUSED) || len(clocked) != 2 {
-		t.Errorf("%d under a worker number, b %+v", len(clocked), b)
+	all := s.Stats()
+	if b := all["b"].Clock; b.Worker != -1 || !errors.Is(b.LeaseError, syscall.ECONNREFUSED) || len(all) != 5 {
+		t.Errorf("%d generators, b %+v", len(all), b)
 	}
-	if d := counters["d"]; !errors.Is(d.LastError, segment.ErrUnknownTag) || counters["d-tags"].LastError == nil || len(counters) != 3 {
-		t.Errorf("counters %+v", counters)
+	if d := all["d"]; !errors.Is(d.LastError, segment.ErrUnknownTag) || all["d-tags"].LastError == nil {
+		t.Errorf("d %+v of %+v", d, all)
 	}
 	for name, want := range map[string]int{"a": 0, "d": 3, "d-1": 4, "x": 5} {
 		if i, n := s.Source(name); i != want || n != 6 {
@@ -237,7 +236,7 @@ func TestOpenFails(t *testing.T) {
 	}
 	s := open(t, "stores: [{name: file, url: ids.db}]\ngenerators: [{name: a, kind: cached, store: file}]\n")
 	defer end(t, s)
-	if got := s.Clocked()["a"].Stats().Worker; got != 0 {
+	if got := s.Stats()["a"].Clock.Worker; got != 0 {
 		t.Errorf("worker %d, want the number that was given back", got)
 	}
 }

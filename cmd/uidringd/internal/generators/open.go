@@ -11,7 +11,6 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/uidstatus"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -36,7 +35,7 @@ func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, 
 // clocked is a generator under a worker number.
 type clocked interface {
 	uid.Generator
-	uidstatus.Generator
+	Stats() uid.Stats
 }
 
 // construct makes a generator under a worker number.
@@ -63,10 +62,10 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Gene
 		return wrap(err)
 	}
 	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) }}, n.ends...)
-	n.clock, n.entry.Claimer, n.entry.Layout = made, made, &about.Layout
+	n.entry.Claimer, n.entry.Layout = made, &about.Layout
+	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{n.entry.Name: made.Stats()} }
 	n.entry.Rate, n.entry.Burst = max(about.Rate, 0), about.Burst(maxBorrow)
-	n.probe.next = made.Next
-	n.probe.busy = func() bool { return made.Stats().LeaseError == nil }
+	n.probe = &probe{next: made.Next, busy: func() bool { return made.Stats().Clock.LeaseError == nil }}
 	return nil
 }
 
@@ -141,7 +140,7 @@ func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Seg
 	}
 	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, n.ends...)
 	n.entry.Claimer = made
-	n.stats = func() map[string]segment.Stats { return map[string]segment.Stats{g.Name: made.Stats()} }
+	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{g.Name: made.Stats()} }
 	return nil
 }
 

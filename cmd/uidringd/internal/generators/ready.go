@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
 )
 
 const (
@@ -97,7 +96,7 @@ func (m *member) ask() error {
 	switch now := m.state.Load(); {
 	case now.err != nil:
 		return m.fault()
-	case now.clock != nil:
+	case now.probe != nil:
 		return now.probe.ask()
 	default:
 		return allFail(now.stats())
@@ -106,7 +105,7 @@ func (m *member) ask() error {
 
 // allFail returns why none of the counters can issue an id, nil if one can or there is
 // none.
-func allFail(counters map[string]segment.Stats) error {
+func allFail(counters map[string]uid.Stats) error {
 	var fault error
 	for _, s := range counters {
 		switch {

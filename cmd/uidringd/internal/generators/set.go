@@ -16,8 +16,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
-	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/uidstatus"
+	"github.com/uidring/uidring/uid"
 )
 
 // Set is a [catalog.Catalog] of the generators of a config. Make one with [Open]. All
@@ -41,12 +40,11 @@ type member struct {
 
 // state is a generator that is open, or why it is not.
 type state struct {
-	err   error               // nil once the generator is open; the rest is zero before
-	entry *catalog.Entry      // nil for tags
-	clock uidstatus.Generator // nil for counters
-	stats func() map[string]segment.Stats
-	tags  *tags // nil for all other kinds
-	probe probe
+	err   error          // nil once the generator is open; the rest is zero before
+	entry *catalog.Entry // nil for tags
+	stats func() map[string]uid.Stats
+	tags  *tags                         // nil for all other kinds
+	probe *probe                        // nil for counters and tags
 	ends  []func(context.Context) error // in the order of calls
 }
 
@@ -84,22 +82,11 @@ func (s *Set) Source(name string) (i, n int) {
 	return max(i, 0), len(s.members) // an unknown name waits for nothing
 }
 
-// Clocked returns the generators under a worker number, by name. The Stats of one that
-// is not open have the worker number -1, and say why as LeaseError.
-func (s *Set) Clocked() map[string]uidstatus.Generator {
-	all := map[string]uidstatus.Generator{}
-	for _, m := range s.members {
-		if layout := config.LayoutOf(m.config); layout != nil {
-			all[m.name] = clockedMember{m, *layout}
-		}
-	}
-	return all
-}
-
-// Counters returns the statistics of counters, by name, and of the tags that are open.
-// A generator that is not open has a LastError under its own name.
-func (s *Set) Counters() map[string]segment.Stats {
-	all := map[string]segment.Stats{}
+// Stats returns the statistics of all generators, by name, and of the tags that are open. A
+// generator that is not open says why as LastError or, if it needs a worker number, as
+// LeaseError beside the number -1.
+func (s *Set) Stats() map[string]uid.Stats {
+	all := map[string]uid.Stats{}
 	for i := range s.members { // the first one wins, as in Get
 		m := s.members[len(s.members)-1-i]
 		if now := m.state.Load(); now.tags != nil {
@@ -108,9 +95,9 @@ func (s *Set) Counters() map[string]segment.Stats {
 	}
 	for _, m := range s.members {
 		switch now := m.state.Load(); {
-		case now.err != nil && config.LayoutOf(m.config) == nil:
-			all[m.name] = segment.Stats{Store: config.StoreOf(m.config), Tag: m.name, LastError: m.fault()}
-		case now.tags == nil && now.stats != nil:
+		case now.err != nil:
+			all[m.name] = m.notStarted()
+		case now.tags == nil:
 			maps.Copy(all, now.stats())
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/uid"
@@ -173,27 +172,12 @@ func (m *member) match() string {
 	return ""
 }
 
-// clockedMember is a generator under a worker number, whether it is open or not.
-type clockedMember struct {
-	*member
-	layout bits.Layout
-}
-
-func (m clockedMember) Layout() bits.Layout { return m.layout }
-
-func (m clockedMember) Parse(id uid.ID) (bits.Parts, error) {
-	allocator, err := bits.NewAllocator(m.layout)
-	if err != nil {
-		return bits.Parts{}, err
+// notStarted returns the Stats of a generator that is not open.
+func (m *member) notStarted() uid.Stats {
+	if layout := config.LayoutOf(m.config); layout != nil {
+		return uid.Stats{Clock: &uid.ClockStats{Layout: *layout, LayoutEnd: layout.End(), Worker: -1, LeaseError: m.fault()}}
 	}
-	return allocator.Parse(int64(id))
-}
-
-func (m clockedMember) Stats() uid.Stats {
-	if now := m.state.Load(); now.err == nil {
-		return now.clock.Stats()
-	}
-	return uid.Stats{Worker: -1, LeaseError: m.fault(), LayoutEnd: m.layout.End()}
+	return uid.Stats{LastError: m.fault(), Loads: &uid.LoadStats{From: config.StoreOf(m.config), Tag: m.name}}
 }
 
 // fault returns why m is not open, nil if it is.

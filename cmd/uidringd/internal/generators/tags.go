@@ -43,10 +43,10 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 		return e
 	}
 	n.tags, n.entry = t, nil
-	n.stats = func() map[string]segment.Stats {
-		all := map[string]segment.Stats{}
+	n.stats = func() map[string]uid.Stats {
+		all := map[string]uid.Stats{}
 		for _, s := range made.Stats() {
-			all[s.Tag] = s
+			all[s.Loads.Tag] = s
 		}
 		return all
 	}

@@ -67,22 +67,11 @@ func newMetrics(set *generators.Set, more ...prometheus.Collector) (*metrics, er
 		m.took, m.callers, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
 	}
-	clocked := map[string]uidprom.Generator{}
-	for name, g := range set.Clocked() {
-		clocked[name] = g
-	}
-	if len(clocked) > 0 {
-		c, err := uidprom.New(clocked)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	counters, err := uidprom.NewSegments(set.Counters)
+	generators, err := uidprom.NewFunc(set.Stats)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range append(append(all, counters), more...) {
+	for _, c := range append(append(all, generators), more...) {
 		if err := m.registry.Register(c); err != nil {
 			return nil, err
 		}

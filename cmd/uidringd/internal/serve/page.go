@@ -66,7 +66,7 @@ func (s *server) page(c *config.Config) http.Handler {
 		var clocked, counters []listed
 		for _, entry := range c.Generators {
 			base := entry.Common()
-			g := listed{Name: base.Name, MaxIDs: cmp.Or(base.IDs, c.Limits.IDs)}
+			g := listed{Name: base.Name, Status: "status/?" + url.Values{"name": {base.Name}}.Encode(), MaxIDs: cmp.Or(base.IDs, c.Limits.IDs)}
 			if err := unready[base.Name]; err != nil {
 				g.Fault = service.Reason(err)
 			}
@@ -78,10 +78,8 @@ func (s *server) page(c *config.Config) http.Handler {
 				g.Status = "status/?" + url.Values{"q": {tags.Match[:strings.IndexAny(tags.Match+"*", `*?[\`)]}}.Encode()
 			case layout != nil:
 				g.About = "Unique ids that carry their time (" + base.Kind + ", " + layout.String() + ")."
-				g.Status = "status/?" + url.Values{"name": {base.Name}}.Encode()
 			default:
 				g.About = "Ids of a counter."
-				g.Status = "status/?" + url.Values{"segment": {base.Name}}.Encode()
 			}
 			ids := at + "/v1/" + path
 			g.Lines = []string{curl + "'" + ids + "'", curl + "'" + ids + "?n=5'", curl + "'" + ids + "?n=5&format=json'", curl + "-X POST '" + ids + "/runs?n=1000'"}

@@ -21,12 +21,7 @@ import (
 // under returns what answers requests under a config.
 func (s *server) under(c *config.Config) (*inForce, error) {
 	ids := service.New(s.set, admits(c, s.logger))
-	status, err := uidstatus.New(s.set.Clocked(), uidstatus.Config{
-		Segments: s.set.Counters,
-		Hosts:    c.Hosts,
-		Home:     "../",
-		Settings: map[string]string{"MaxBorrow": "max_borrow", "MaxAge": "max_age", "Ahead": "ahead"},
-	})
+	status, err := uidstatus.New(nil, uidstatus.Config{More: s.set.Stats, Hosts: c.Hosts, Home: "../"})
 	if err != nil {
 		return nil, err
 	}

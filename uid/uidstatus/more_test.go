@@ -2,7 +2,6 @@ package uidstatus
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"net/http"
@@ -12,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid"
 )
 
 // shown returns what the page has for a key.
@@ -28,23 +27,22 @@ func shown(page, key string) string {
 // second is there.
 func TestRanges(t *testing.T) {
 	for name, c := range map[string]struct {
-		change           func(s *segment.Stats)
-		use, next, loads string
-		used             []string // widths of the bars
+		change    func(s *uid.Stats, l *uid.LoadStats)
+		use, next string
+		used      []string // widths of the bars
 	}{
-		"ready":   {func(s *segment.Stats) {}, "800 of 1,000 ids are left", "1,000 ids are ready", "ready", []string{"200", "0"}},
-		"loading": {func(s *segment.Stats) { *s = counters()["orders"] }, "250 of 1,000 ids are left", "loading for 50 ms", "loading for 50 ms", []string{"750", "1000"}},
-		"idle":    {func(s *segment.Stats) { s.Next, s.Remaining = segment.Range{}, 1000 }, "1,000 of 1,000 ids are left", "not loaded", "not loaded", []string{"0", "1000"}},
-		"closed":  {func(s *segment.Stats) { *s = counters()["closed"] }, "0 of 1,000 ids are left", "1,000 ids are ready", "ready", []string{"1000", "0"}},
-		"none":    {func(s *segment.Stats) { *s = segment.Stats{} }, "not loaded", "not loaded", "not loaded", []string{"1000", "1000"}},
+		"ready":   {func(*uid.Stats, *uid.LoadStats) {}, "800 of 1,000 ids are left", "1,000 ids are ready", []string{"200", "0"}},
+		"loading": {func(s *uid.Stats, _ *uid.LoadStats) { *s = counters()["parcels"] }, "250 of 1,000 ids are left", "loading for 50 ms", []string{"750", "1000"}},
+		"idle":    {func(s *uid.Stats, l *uid.LoadStats) { l.Next, s.Remaining = uid.Run{}, 1000 }, "1,000 of 1,000 ids are left", "not loaded", []string{"0", "1000"}},
+		"closed":  {func(s *uid.Stats, _ *uid.LoadStats) { *s = counters()["closed"] }, "0 of 1,000 ids are left", "1,000 ids are ready", []string{"1000", "0"}},
+		"none":    {func(s *uid.Stats, _ *uid.LoadStats) { s.Loads = new(uid.LoadStats) }, "not loaded", "not loaded", []string{"1000", "1000"}},
 	} {
-		s := counters()["invoices"]
-		c.change(&s)
+		s := counter("invoices", c.change)
 		p := at(t, several())
-		p.counters = func() map[string]segment.Stats { return map[string]segment.Stats{"a&b": s} }
-		page := get(t, p, "/?segment=a%26b").Body.String()
-		if use, next, loads := shown(page, "in-use"), shown(page, "next"), shown(page, "loading"); use != c.use || next != c.next || loads != c.loads {
-			t.Errorf("%s: in use %q, next %q, loading %q", name, use, next, loads)
+		p.more = func() map[string]uid.Stats { return map[string]uid.Stats{"a&b": s} }
+		page := get(t, p, "/?name=a%26b").Body.String()
+		if use, next := shown(page, "in-use"), shown(page, "next"); use != c.use || next != c.next {
+			t.Errorf("%s: in use %q, next %q", name, use, next)
 		}
 		var used []string
 		for _, width := range regexp.MustCompile(`class="track" width="(\d+)"`).FindAllStringSubmatch(page, -1) {
@@ -59,48 +57,48 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// Many segments stand in a table, beside that of the generators. A single one has
+// Segments and clients stand in tables beside that of the generators. A single one has
 // the page.
-func TestSegmentTable(t *testing.T) {
+func TestTables(t *testing.T) {
 	p := at(t, several())
-	p.counters = counters
+	p.more = counters
 	page := get(t, p, "/").Body.String()
-	for _, want := range []string{`>Generator</th>`, `>Segment</th>`, `href="?segment=invoices"`, `href="?name=orders"`, `href="?segment=orders"`, "loading for 50 ms"} {
+	for _, want := range []string{`>Generator</th>`, `>Segment</th>`, `>Client</th>`, `href="?name=invoices"`, `href="?name=orders"`, `href="?name=remote"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %s in %s", want, page)
 		}
 	}
-	if strings.Count(page, "<table>") != 2 || strings.Count(page, "<tr ") != len(several())+len(counters()) {
+	if strings.Count(page, "<table>") != 3 || strings.Count(page, "<tr ") != len(several())+len(counters()) {
 		t.Errorf("%s", page)
 	}
 
-	one, err := New(nil, Config{Segments: func() map[string]segment.Stats { return map[string]segment.Stats{"orders": counters()["orders"]} }})
+	one, err := New(nil, Config{More: func() map[string]uid.Stats { return map[string]uid.Stats{"orders": counters()["parcels"]} }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if page := get(t, one, "/").Body.String(); !strings.Contains(page, `<h2 id="name">orders</h2>`) || strings.Contains(page, "All generators") {
 		t.Errorf("the only segment: %s", page)
 	}
-	none, err := New(nil, Config{Segments: func() map[string]segment.Stats { return nil }})
+	none, err := New(nil, Config{More: func() map[string]uid.Stats { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w := get(t, none, "/"); w.Code != 200 || !strings.Contains(w.Body.String(), "0 in all.") {
 		t.Errorf("no segment: %d %s", w.Code, w.Body)
 	}
-	for _, target := range []string{"/?segment=nosuch", "/stats.json?segment=nosuch"} {
+	for _, target := range []string{"/?name=nosuch", "/stats.json?name=nosuch"} {
 		if w := get(t, p, target); w.Code != 404 || !strings.Contains(w.Body.String(), "nosuch") || !strings.Contains(w.Body.String(), "invoices") {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
 		}
 	}
-	if body := get(t, p, "/stats.json?segment=unavailable").Body.String(); strings.Count(body, `"tag"`) != 1 || !strings.Contains(body, `"generators":[]`) {
+	if body := get(t, p, "/stats.json?name=unavailable").Body.String(); strings.Count(body, `"tag"`) != 1 {
 		t.Error(body)
 	}
 }
 
 // rows returns the names of the rows of a page.
 func rows(page string) (names []string) {
-	for _, row := range regexp.MustCompile(`<tr data-generator="(?:segment/)?([^"]*)"`).FindAllStringSubmatch(page, -1) {
+	for _, row := range regexp.MustCompile(`<tr data-generator="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		names = append(names, row[1])
 	}
 	return names
@@ -109,7 +107,7 @@ func rows(page string) (names []string) {
 // Of thousands of segments the page has those in trouble and the busiest. It says how many
 // there are, and a search finds the others. The page stays small if all fail.
 func TestMany(t *testing.T) {
-	all := map[string]segment.Stats{}
+	all := map[string]uid.Stats{}
 	for i := range 3000 {
 		s := counters()["invoices"]
 		s.Issued = int64(i)
@@ -117,7 +115,7 @@ func TestMany(t *testing.T) {
 	}
 	all["Tenant-0700"], all["Tenant-0600"], all["Tenant-0500"] = counters()["used"], counters()["unavailable"], counters()["closed"]
 	p := at(t, map[string]Generator{"orders": calm(), "lost": lost()})
-	p.counters = func() map[string]segment.Stats { return all }
+	p.more = func() map[string]uid.Stats { return all }
 
 	page := get(t, p, "/").Body.String()
 	got := rows(page)
@@ -159,15 +157,15 @@ func TestMany(t *testing.T) {
 
 // stats.json has what the page shows first, by name, and as many as a reader asks for.
 func TestStatsLimit(t *testing.T) {
-	all := map[string]segment.Stats{}
+	all := map[string]uid.Stats{}
 	for i := range 300 {
 		s := counters()["invoices"]
 		s.Issued = int64(i)
 		all[fmt.Sprintf("t%03d", i)] = s
 	}
 	all["t007"] = counters()["unavailable"]
-	p := at(t, map[string]Generator{"orders": calm()})
-	p.counters = func() map[string]segment.Stats { return all }
+	p := at(t, nil)
+	p.more = func() map[string]uid.Stats { return all }
 	for _, tt := range []struct {
 		query, first, last string
 		n, found           int
@@ -181,8 +179,8 @@ func TestStatsLimit(t *testing.T) {
 		if err := json.Unmarshal(get(t, p, "/stats.json"+tt.query).Body.Bytes(), &got); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(got.Segments); n != tt.n || got.Found.Segments != tt.found || got.Segments[0].Name != tt.first || got.Segments[n-1].Name != tt.last {
-			t.Errorf("%q: %d of %d, want %+v", tt.query, n, got.Found.Segments, tt)
+		if n := len(got.Generators); n != tt.n || got.Found != tt.found || got.Generators[0].Name != tt.first || got.Generators[n-1].Name != tt.last {
+			t.Errorf("%q: %d of %d, want %+v", tt.query, n, got.Found, tt)
 		}
 	}
 	for _, wrong := range []string{"0", "-1", "", "x"} {
@@ -192,58 +190,5 @@ func TestStatsLimit(t *testing.T) {
 	}
 	if text := p.String(); strings.Count(text, `"tag"`) != 300 {
 		t.Errorf("String has %d segments", strings.Count(text, `"tag"`))
-	}
-}
-
-// The page mentions settings as its readers know them, and leads back to where they came
-// from.
-func TestSettings(t *testing.T) {
-	for _, c := range []struct {
-		config    Config
-		has, lack []string
-	}{
-		{Config{}, []string{"Config.MaxAge. Older", "Config.MaxBorrow. Ids", "Config.RejectedPut gets each.", "lasts Config.Ahead."}, []string{"Home"}},
-		{
-			Config{Home: "../", Settings: map[string]string{"MaxBorrow": "max_borrow", "Ahead": "ahead"}},
-			[]string{`<a href="../">Home</a>`, ">Older", ">max_borrow. Ids", "The ticks of these ids.<", "lasts ahead."}, []string{"Config."},
-		},
-	} {
-		c.config.Segments = counters
-		p, err := New(map[string]Generator{"orders": calm()}, c.config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		page := get(t, p, "/?name=orders").Body.String() + get(t, p, "/?segment=orders").Body.String()
-		for _, want := range c.has {
-			if !strings.Contains(page, want) {
-				t.Errorf("no %q in %s", want, page)
-			}
-		}
-		for _, bad := range c.lack {
-			if strings.Contains(page, bad) {
-				t.Errorf("%q in %s", bad, page)
-			}
-		}
-	}
-}
-
-func TestJudgeSegment(t *testing.T) {
-	unavailable := &segment.LoadError{Err: errors.New("refused")}
-	for name, c := range map[string]struct {
-		stats segment.Stats
-		want  state
-		note  string
-	}{
-		"fine":        {segment.Stats{Remaining: 5}, fine, ""},
-		"between":     {segment.Stats{}, fine, ""},
-		"unavailable": {segment.Stats{Remaining: 5, LastError: unavailable}, warning, "Ids end when the loaded ids are used: segment: store is unavailable"},
-		"no id left":  {segment.Stats{LastError: unavailable}, failing, "All loaded ids are used"},
-		"used up":     {segment.Stats{Remaining: 5, LastError: segment.ErrUsedUp}, warning, "The counter is used up."},
-		"closed":      {segment.Stats{Closed: true}, failing, "The generator is closed."},
-	} {
-		got, notes := judgeSegment(c.stats)
-		if got != c.want || !strings.Contains(strings.Join(notes, " "), c.note) || (got == fine) != (len(notes) == 0) {
-			t.Errorf("%s: %v, %q", name, got, notes)
-		}
 	}
 }

@@ -1,0 +1,133 @@
+package uidprom
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/uidring/uidring/internal/figures"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
+)
+
+func collectorOf(t testing.TB, f func() map[string]uid.Stats) prometheus.Collector {
+	t.Helper()
+	c, err := NewFunc(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What comes and goes has the metrics that a fixed generator has. Names that are not UTF-8
+// are left out.
+func TestFunc(t *testing.T) {
+	all := map[string]uid.Stats{"not\xffutf8": loaded().stats}
+	for name, g := range several() {
+		all[name] = g.Stats()
+	}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(collectorOf(t, func() map[string]uid.Stats { return all }))
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := text(t, families), text(t, gather(t, several())); !bytes.Equal(got, want) {
+		t.Errorf("a scrape is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Generators come and go between scrapes, beside fixed ones. No name is there twice.
+func TestComeAndGo(t *testing.T) {
+	all := map[string]uid.Stats{}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(collectorOf(t, func() map[string]uid.Stats { return all }))
+	clocked, err := New(map[string]Generator{"orders": calm()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry.MustRegister(clocked)
+	for _, names := range [][]string{{}, {"carts", "invoices"}, {"invoices"}} {
+		clear(all)
+		for _, name := range names {
+			all[name] = loaded().stats
+		}
+		families, err := registry.Gather()
+		found := 0
+		for _, family := range families {
+			if family.GetName() == "uidring_loads_total" {
+				found = len(family.GetMetric())
+			}
+		}
+		if err != nil || found != len(names) {
+			t.Errorf("%d generators, %v, want %d", found, err, len(names))
+		}
+	}
+	if _, err := NewFunc(nil); !errors.Is(err, ErrGenerator) {
+		t.Errorf("NewFunc(nil) = %v, want ErrGenerator", err)
+	}
+	all["orders"] = loaded().stats
+	if _, err := registry.Gather(); err == nil {
+		t.Error("a name of two collectors is scraped")
+	}
+}
+
+// A collector returns generators in the order of the registry, which then has little to sort.
+func TestOrder(t *testing.T) {
+	all := map[string]uid.Stats{}
+	for i := range 100 {
+		all[fmt.Sprint(i)] = uid.Stats{}
+	}
+	collected := make(chan prometheus.Metric, len(all)*len(figures.All))
+	collectorOf(t, func() map[string]uid.Stats { return all }).Collect(collected)
+	var last string
+	for range len(collected) {
+		m := new(dto.Metric)
+		if err := (<-collected).Write(m); err != nil {
+			t.Fatal(err)
+		}
+		if name := m.GetLabel()[0].GetValue(); name < last {
+			t.Fatalf("%s stands after %s", name, last)
+		} else {
+			last = name
+		}
+	}
+}
+
+// BenchmarkScrape is what a scrape of many tags costs.
+func BenchmarkScrape(b *testing.B) {
+	tags, err := segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: segment.Config{Create: true, Logger: slog.New(slog.DiscardHandler)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer tags.Close()
+	for i := range 3000 {
+		if _, err := tags.Next(b.Context(), fmt.Sprintf("tenant-%04d", i)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectorOf(b, func() map[string]uid.Stats {
+		all := map[string]uid.Stats{}
+		for _, s := range tags.Stats() {
+			all[s.Loads.Tag] = s
+		}
+		return all
+	}))
+	handler := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	b.ReportAllocs()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		b.ReportMetric(float64(w.Body.Len()), "bytes")
+	}
+}
