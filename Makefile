@@ -51,11 +51,11 @@ fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
 growth: ## draw 10,000,000,000 ids from one generator, and print the time of the first and the last, and the memory
 	UIDRING_GROWTH=10000000000 go test ./uid -run TestGrowth -count=1 -v -timeout 60m
 
-bench: ## measure against the floors and the peers, write cmd/internal/bench/BENCHMARKS.md and print it
-	cd cmd/internal/bench && go run . -o BENCHMARKS.md && cat BENCHMARKS.md
+bench: ## measure against the floors and the peers, print the page and write cmd/internal/peers/BENCHMARKS.md
+	cd cmd/internal/peers && go run . --report BENCHMARKS.md
 
-serverbench: ## measure uidringd, write cmd/uidringd/BENCHMARKS.md and print it (needs redis-server, redis-benchmark, taskset and UIDRING_TEST_POSTGRES)
-	cd cmd/internal/bench && go run . -server -time 1s -latency 5s -o ../../uidringd/BENCHMARKS.md && cat ../../cmd/uidringd/BENCHMARKS.md
+serverbench: ## measure uidringd, print the page and write cmd/uidringd/BENCHMARKS.md (needs redis-server, redis-benchmark, taskset and UIDRING_TEST_POSTGRES)
+	cd cmd/internal/peers && go run . server --report ../../uidringd/BENCHMARKS.md
 
 release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
 	@.ci/release $(VERSION)

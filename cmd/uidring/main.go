@@ -30,10 +30,10 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/uidring/uidring/cmd/internal/bench"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/workers"
-	"github.com/uidring/uidring/cmd/uidring/internal/bench"
 	"github.com/uidring/uidring/cmd/uidring/internal/layout"
 	"github.com/uidring/uidring/cmd/uidring/internal/parse"
 	"github.com/uidring/uidring/cmd/uidring/internal/segments"

@@ -223,6 +223,8 @@ func TestRefused(t *testing.T) {
 		{"bench --compare .", 1, []string{"--compare"}},
 		{"bench --compare file", 1, []string{"--compare", "file is", "not what bench --json prints"}},
 		{"bench --compare file --report bench.html", 1, []string{"--compare"}},
+		{"bench --from no.json", 1, []string{"--from", "no.json", "no such file"}},
+		{"bench --from file", 1, []string{"--from", "file is", "not what bench --json prints"}},
 		{"bench --layout baidu --report bench.html", 2, []string{"2024-11-20T21:24:16Z"}},
 		{"bench --layout baidu", 2, []string{"2024-11-20T21:24:16Z"}},
 	} {

@@ -47,7 +47,7 @@ func TestLight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, heavy := range []string{"gonum.org/", "github.com/uidring/uidring/cmd/uidring/internal/bench"} {
+	for _, heavy := range []string{"gonum.org/", "github.com/uidring/uidring/cmd/internal/bench"} {
 		if strings.Contains(string(out), heavy) {
 			t.Errorf("uidringd links %s", heavy)
 		}

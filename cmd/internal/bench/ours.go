@@ -1,53 +1,132 @@
-package main
+package bench
 
 import (
-	"slices"
+	"context"
+	"log/slog"
+	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/cmd/internal/measure"
+	"github.com/uidring/uidring/uid"
 )
 
-// boost is BoostPower's default, which gives a ring of 65,536 ids.
-const boost = 3
+// Batch is how many ids a call of NextN makes.
+const Batch = 256
 
-// find returns the subject of package measure with a name.
-func find(name string) measure.Subject {
-	subjects := append(measure.Floors(), measure.Ours(bits.Default(), boost)...)
-	return subjects[slices.IndexFunc(subjects, func(s measure.Subject) bool { return s.Name == name })]
+// Names of the generators' methods, as subjects.
+const (
+	CachedNext   = "Cached.Next"
+	CachedNextN  = "Cached.NextN(256)"
+	CachedWaitN  = "Cached.WaitN(256)"
+	CachedAll    = "Cached.All"
+	DefaultNext  = "Default.Next"
+	DefaultNextN = "Default.NextN(256)"
+	DefaultAll   = "Default.All"
+	SlotsNext    = "Slots.Next"
+)
+
+// Roomy is the layout that Default and Slots are measured with. It has so many ids in a
+// tick that they never wait for the next tick. With the default layout's 8,192 ids a
+// second, a sample would measure the wait.
+var Roomy = bits.Layout{
+	TimeBits:     31,
+	WorkerBits:   1,
+	SequenceBits: 31,
+	Epoch:        time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC),
+	Unit:         time.Second,
 }
 
-const (
-	noTime     = "no time, no worker, starts again from 0 with the process"
-	cachedCap  = "8,192 / s in the long run; a burst runs ahead of the clock, by `MaxBorrow` at most"
-	cachedLess = "a stamp of the moment: it is of the second that the id was reserved for; needs a worker number"
-	cachedAs   = "default layout 28/22/13, BoostPower 3, PaddingFactor 50, MaxBorrow unbounded"
-	ownCap     = "8,192 / s with the default layout, where it waits; 2^31 / s with the one measured"
-	ownLess    = "speed, for a stamp of the moment of the call; needs a worker number"
-	ownAs      = "layout 31/1/31, so that its own cost is measured and not the wait for the next second"
-)
+// quiet is one logger for all, so that it does not count as a generator's memory.
+var quiet = slog.New(slog.DiscardHandler)
 
-var (
-	add = impl{Subject: find(measure.Add), Package: "a padded `atomic.Int64`, `Add(1)`",
-		Kind: floor, Cap: "none", GivesUp: noTime, Scales: true}
-	called = impl{Subject: find(measure.Called), Package: "the same add behind a call that is not inlined",
-		Kind: floor, Cap: "none", GivesUp: noTime}
-	now = impl{Subject: find(measure.Now), Package: "`time.Now()` alone",
-		Kind: floor, Cap: "none", GivesUp: "not an id: what reading the clock costs on this machine", ReadsClock: true}
+// NewCached starts a cached generator that borrows without bound: a loop that does
+// nothing but take ids reaches any bound within seconds.
+func NewCached(layout bits.Layout, boost int) (*uid.Cached, error) {
+	return uid.NewCached(context.Background(), uid.StaticWorker(0),
+		uid.CachedConfig{Layout: layout, BoostPower: boost, MaxBorrow: -1, Logger: quiet})
+}
 
-	cachedNext = impl{Subject: find(measure.CachedNext), Package: "uidring `uid.Cached`, `Next`",
-		Kind: ours, Cap: cachedCap, GivesUp: cachedLess, Setup: cachedAs, Bars: nextBars, Scales: true}
-	cachedNextN = impl{Subject: find(measure.CachedNextN), Package: "uidring `uid.Cached`, `NextN` of 256",
-		Kind: ours, Cap: cachedCap, GivesUp: cachedLess, Setup: cachedAs, Bars: nextNBars}
-	cachedWaitN = impl{Subject: find(measure.CachedWaitN), Package: "uidring `uid.Cached`, `WaitN` of 256",
-		Kind: ours, Cap: cachedCap, GivesUp: cachedLess, Setup: cachedAs, Bars: nextNBars}
-	cachedAll = impl{Subject: find(measure.CachedAll), Package: "uidring `uid.Cached`, a loop over `All`",
-		Kind: ours, Cap: cachedCap, GivesUp: "order between loops; " + cachedLess, Setup: cachedAs, Bars: allBars, Flat: true, Scales: true}
-	defaultNext = impl{Subject: find(measure.DefaultNext), Package: "uidring `uid.Default`, `Next`",
-		Kind: ours, Cap: ownCap, GivesUp: ownLess, Setup: ownAs, Bars: clockBars, Scales: true, ReadsClock: true}
-	defaultNextN = impl{Subject: find(measure.DefaultNextN), Package: "uidring `uid.Default`, `NextN` of 256",
-		Kind: ours, Cap: ownCap, GivesUp: ownLess, Setup: ownAs}
-	defaultAll = impl{Subject: find(measure.DefaultAll), Package: "uidring `uid.Default`, a loop over `All`",
-		Kind: ours, Cap: ownCap, GivesUp: "order between loops; " + ownLess, Setup: ownAs}
-	slotsNext = impl{Subject: find(measure.SlotsNext), Package: "uidring `uid.Slots`, `Next`",
-		Kind: ours, Cap: ownCap, GivesUp: "order, for a clock that may step back; " + ownLess, Setup: ownAs + ", 256 slots", Bars: slotsBars, ReadsClock: true}
-)
+// Ours returns the generators by their methods: Cached with the given layout and
+// BoostPower, the others with [Roomy].
+func Ours(layout bits.Layout, boost int) []Subject {
+	cached := func() (*uid.Cached, error) { return NewCached(layout, boost) }
+	standard := func() (*uid.Default, error) {
+		return uid.NewDefault(context.Background(), uid.StaticWorker(0), uid.DefaultConfig{Layout: Roomy, Logger: quiet})
+	}
+	slots := func() (*uid.Slots, error) {
+		return uid.NewSlots(context.Background(), uid.StaticWorker(0), uid.SlotsConfig{Layout: Roomy, Logger: quiet})
+	}
+	return []Subject{
+		of(CachedNext, 1, cached, cachedNext),
+		of(CachedNextN, Batch, cached, cachedNextN),
+		of(CachedWaitN, Batch, cached, cachedWaitN),
+		of(CachedAll, 1, cached, cachedAll),
+		of(DefaultNext, 1, standard, defaultNext),
+		of(DefaultNextN, Batch, standard, defaultNextN),
+		of(DefaultAll, 1, standard, defaultAll),
+		of(SlotsNext, 1, slots, slotsNext),
+	}
+}
+
+// of returns a generator by one of its methods.
+func of[G interface{ Close() error }](name string, perCall int, start func() (G, error), loop func(G, int) (uint64, error)) Subject {
+	return Subject{name, func() (*Instance, error) {
+		gen, err := start()
+		if err != nil {
+			return nil, err
+		}
+		in := &Instance{Loop: func(n int) (uint64, error) { return loop(gen, n) }, PerCall: perCall, Close: gen.Close}
+		if ring, ok := any(gen).(*uid.Cached); ok {
+			in.Stats = ring.Stats
+		}
+		return in, nil
+	}}
+}
+
+// The loops are functions, one for each type and method: a call through an interface
+// or a type parameter is not what a user's call costs.
+
+func cachedNext(gen *uid.Cached, n int) (uint64, error) {
+	return Repeat(n, func() (uint64, error) { id, err := gen.Next(); return uint64(id), err })
+}
+
+func defaultNext(gen *uid.Default, n int) (uint64, error) {
+	return Repeat(n, func() (uint64, error) { id, err := gen.Next(); return uint64(id), err })
+}
+
+func slotsNext(gen *uid.Slots, n int) (uint64, error) {
+	return Repeat(n, func() (uint64, error) { id, err := gen.Next(); return uint64(id), err })
+}
+
+func cachedNextN(gen *uid.Cached, n int) (uint64, error) {
+	var ids [Batch]uid.ID
+	return Repeat(n, func() (uint64, error) { _, err := gen.NextN(ids[:]); return uint64(ids[Batch-1]), err })
+}
+
+func cachedWaitN(gen *uid.Cached, n int) (uint64, error) {
+	var ids [Batch]uid.ID
+	ctx := context.Background()
+	return Repeat(n, func() (uint64, error) { _, err := gen.WaitN(ctx, ids[:]); return uint64(ids[Batch-1]), err })
+}
+
+func defaultNextN(gen *uid.Default, n int) (uint64, error) {
+	var ids [Batch]uid.ID
+	return Repeat(n, func() (uint64, error) { _, err := gen.NextN(ids[:]); return uint64(ids[Batch-1]), err })
+}
+
+func cachedAll(gen *uid.Cached, n int) (uint64, error) {
+	for id, err := range gen.All(context.Background()) {
+		if n--; n == 0 || err != nil {
+			return uint64(id), err
+		}
+	}
+	return 0, nil
+}
+
+func defaultAll(gen *uid.Default, n int) (uint64, error) {
+	for id, err := range gen.All(context.Background()) {
+		if n--; n == 0 || err != nil {
+			return uint64(id), err
+		}
+	}
+	return 0, nil
+}

@@ -1,84 +1,129 @@
-package main
+package bench
 
 import (
 	_ "embed"
 	"fmt"
-	"runtime/debug"
+	"math"
+	"slices"
 	"strings"
+	"text/tabwriter"
 	"text/template"
 	"time"
 
-	"github.com/dustin/go-humanize"
+	"golang.org/x/perf/benchunit"
 
-	"github.com/uidring/uidring/cmd/internal/measure"
+	"github.com/uidring/uidring/cmd/internal/cli"
 )
 
-//go:embed page.md
-var pageText string
+//go:embed report.md
+var reportText string
 
-// page returns the text of BENCHMARKS.md.
-func (r *results) page(command string) (string, error) {
-	t, err := template.New("page").Parse(pageText)
-	if err != nil {
-		return "", err
+// page is what the template shows.
+type page struct {
+	*Result
+	Title  string
+	Bars   []Bar
+	Own    any
+	Steps  []Setting // of the grids
+	names  []string  // of the grids
+	charts bool      // the text has a line for each chart
+}
+
+// Bar is a promise about speed, with the figure that was measured.
+type Bar struct {
+	What, Want, Measured string
+	Pass                 bool
+}
+
+// missed returns the bars that do not hold.
+func missed(bars []Bar) []Bar {
+	return slices.DeleteFunc(slices.Clone(bars), func(b Bar) bool { return b.Pass })
+}
+
+// newPage puts what was measured on most goroutines into the grids.
+func (p *Program) newPage(r *Result) *page {
+	d := &page{Result: r, Title: p.Title, Steps: r.steps()}
+	if p.Bars != nil {
+		d.Bars = p.Bars(r)
+	}
+	if p.Data != nil {
+		d.Own = p.Data(r, missed(d.Bars))
+	}
+	if n := len(d.Steps); n > 0 {
+		d.names = r.Names(Quantity{Setting: d.Steps[n-1], Unit: Cost})
+	}
+	return d
+}
+
+// markdown returns the page.
+func (p *Program) markdown(d *page) (string, error) {
+	t, err := template.New("report").Funcs(template.FuncMap{"bars": barTable, "missed": missed, "printable": cli.Printable}).Parse(reportText)
+	if err == nil {
+		_, err = t.New("own").Parse(strings.TrimSpace(p.Own))
 	}
 	var b strings.Builder
-	err = t.Execute(&b, map[string]any{
-		"R": r, "Command": command, "Cores": r.Machine.Cores, "Generators": generators, "Interval": measure.Interval,
-		"AllBars": r.bars(), "Missed": r.missed(),
-		"Setting": r.setting(), "Bars": barTable(r.bars()), "Peers": r.peerTable(), "Notes": r.notes(), "Losses": r.losses(),
-		"Borrowed": r.borrowedTable(), "Crowds": r.crowdTable(), "Rings": r.ringTable(), "Latency": r.latencyTable(),
-		"Tags": r.tagTable(), "Writes": r.writeTable(), "CosID": r.cosIDTable(), "Ahead": writesAhead, "Half": writesFor / 2,
-	})
+	if err == nil {
+		err = t.Execute(&b, d)
+	}
 	return b.String(), err
 }
 
-// table writes rows, the first of them the header. A column whose header starts with
-// ">" is set to the right.
-func table(rows ...[]string) string {
-	rules := make([]string, len(rows[0]))
-	for i, cell := range rows[0] {
+// plain returns a page for a terminal: tables are aligned, and marks left out.
+func plain(markdown string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for line := range strings.Lines(marks.Replace(markdown)) {
+		switch {
+		case strings.HasPrefix(line, "| ---"):
+		case strings.HasPrefix(line, "| "):
+			fmt.Fprintln(w, strings.Join(cells(line), "\t"))
+		default:
+			fmt.Fprint(w, strings.TrimLeft(line, "# "))
+		}
+	}
+	w.Flush()
+	return b.String()
+}
+
+var marks = strings.NewReplacer("**", "", "`", "")
+
+// Table writes a table in Markdown. A column whose head starts with ">" is set to the
+// right.
+func Table(head []string, rows ...[]string) string {
+	var b strings.Builder
+	write := func(row []string) {
+		for _, cell := range row {
+			b.WriteString("| " + strings.ReplaceAll(cli.Printable(cell), "|", `\|`) + " ")
+		}
+		b.WriteString("|\n")
+	}
+	names, rules := slices.Clone(head), make([]string, len(head))
+	for i := range head {
 		rules[i] = "---"
-		if strings.HasPrefix(cell, ">") {
-			rows[0][i], rules[i] = cell[1:], "---:"
+		if name, right := strings.CutPrefix(head[i], ">"); right {
+			names[i], rules[i] = name, "---:"
 		}
 	}
-	var lines []string
-	for i, row := range rows {
-		lines = append(lines, "| "+strings.Join(row, " | ")+" |")
-		if i == 0 {
-			lines = append(lines, "| "+strings.Join(rules, " | ")+" |")
-		}
+	for _, row := range append([][]string{names, rules}, rows...) {
+		write(row)
 	}
-	return strings.Join(lines, "\n")
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func list(items []string) string { return "- " + strings.Join(items, "\n- ") }
-
-// bold returns a series with its median in bold.
-func bold(s measure.Series) string {
-	median, rest, ok := strings.Cut(s.String(), " ")
-	if !ok {
-		return median
+// cells returns what Table has put into a row.
+func cells(row string) (list []string) {
+	row = strings.TrimSpace(strings.ReplaceAll(row, `\|`, "\x00"))
+	for cell := range strings.SplitSeq(row[1:len(row)-1], "|") {
+		list = append(list, strings.ReplaceAll(strings.TrimSpace(cell), "\x00", "|"))
 	}
-	return "**" + median + "** " + rest
+	return list
 }
 
-func number(n int) string { return humanize.Comma(int64(n)) }
+// List writes a list in Markdown.
+func List(items []string) string { return "- " + strings.Join(items, "\n- ") }
 
-func (r *results) setting() string {
-	m := r.Machine
-	return table([]string{"", ""},
-		[]string{"CPU", m.CPU},
-		[]string{"cores", fmt.Sprint(m.Cores)},
-		[]string{"Go", m.Go + ", " + m.Platform},
-		[]string{"rounds", fmt.Sprintf("%d, with samples of %v, paced samples of %v", r.Count, r.Time, r.Paced)},
-		[]string{"run", fmt.Sprintf("%s, took %v", r.Started.UTC().Format("2006-01-02 15:04 MST"), r.Took.Round(time.Second))},
-		[]string{"disturbed", fmt.Sprintf("%d of %d samples", r.Calm.Disturbed, r.Calm.Samples)})
-}
-
-func barTable(bars []bar) string {
-	rows := [][]string{{"what", "bar", "measured", ""}}
+func barTable(bars []Bar) string {
+	var rows [][]string
 	for _, b := range bars {
 		verdict := "pass"
 		if !b.Pass {
@@ -86,98 +131,91 @@ func barTable(bars []bar) string {
 		}
 		rows = append(rows, []string{b.What, b.Want, b.Measured, verdict})
 	}
-	return table(rows...)
+	return Table([]string{"what", "bar", "measured", ""}, rows...)
 }
 
-// label returns a row's name on the page: its package, with the version that is linked.
-func label(row impl) string {
-	path, call, _ := strings.Cut(row.Package, ", ")
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, dep := range info.Deps {
-			if row.Kind == peer && (path == dep.Path || strings.HasPrefix(path, dep.Path+"/")) {
-				return strings.TrimSpace(path + " " + dep.Version + " " + call)
-			}
-		}
-	}
-	if row.Kind == ours {
-		return "**" + row.Package + "**"
-	}
-	return row.Package
+// Setting is the table of what the figures hold for.
+func (d *page) Setting() string {
+	return Table([]string{"", ""},
+		[]string{"CPU", d.CPU},
+		[]string{"cores", fmt.Sprint(d.Cores)},
+		[]string{"platform", d.Platform + ", " + d.Go},
+		[]string{"uidring", d.Version},
+		[]string{"layout", d.Layout},
+		[]string{"rounds", fmt.Sprintf("%d, %g s a sample", d.Rounds, d.Seconds)},
+		[]string{"run", fmt.Sprintf("%s, took %v", d.Time.UTC().Format("2006-01-02 15:04 MST"), time.Duration(d.Took*1e9).Round(time.Second))},
+		[]string{"command", "`" + d.Command + "`"},
+		[]string{"disturbed", fmt.Sprintf("%d of %d samples", d.Disturbed, d.Samples)})
 }
 
-// peerTable has every row, with a column of figures for each setting.
-func (r *results) peerTable() string {
-	head := []string{"generator"}
-	for _, s := range r.settings {
-		head = append(head, ">ns/id, "+s.String())
+// Grid is a table of what was measured on the most goroutines, by goroutines.
+func (d *page) Grid(id string) string {
+	head := []string{"goroutines"}
+	for _, at := range d.Steps {
+		head = append(head, fmt.Sprintf(">%d", at.Goroutines))
 	}
-	rows := [][]string{append(head, ">allocs/op", "cap by design", "clock read per id", "what it gives up")}
-	for _, row := range all() {
-		line := []string{label(row)}
-		for _, s := range r.settings {
-			line = append(line, bold(r.cell(row.Name, s).NsPerID))
-		}
-		line = append(line, fmt.Sprint(int(r.cell(row.Name, one).AllocsPerCall()+0.001)))
-		clock := "no"
-		if row.ReadsClock {
-			clock = "yes"
-		}
-		rows = append(rows, append(line, row.Cap, clock, row.GivesUp))
-	}
-	return table(rows...)
-}
-
-// notes lists how rows were configured, and which peers were measured at a rate at which
-// their ids repeat.
-func (r *results) notes() string {
-	var items []string
-	for _, row := range all() {
-		if row.Setup != "" {
-			items = append(items, fmt.Sprintf("`%s`: %s.", row.Name, row.Setup))
-		}
-	}
-	for _, row := range all() {
-		for _, s := range r.settings {
-			if rate := r.cell(row.Name, s).PerSecond(); row.RepeatsPast > 0 && rate > row.RepeatsPast {
-				items = append(items, fmt.Sprintf("`%s` made %.1f million ids a second with %s. Past %.1f million its ids repeat.",
-					row.Name, rate/1e6, s, row.RepeatsPast/1e6))
-			}
-		}
-	}
-	return list(items)
-}
-
-// losses lists the rivals that cost less than ours for one id a call.
-func (r *results) losses() string {
-	var items []string
-	for _, mine := range all() {
-		if mine.Kind != ours || !mine.Scales {
+	var rows [][]string
+	for _, name := range d.names {
+		if id == "borrowed" && d.Of(name, d.Steps[len(d.Steps)-1], Borrowed) == nil {
 			continue
 		}
-		for _, s := range crowds() {
-			if faster := r.faster(mine.Name, s); len(faster) > 0 {
-				items = append(items, fmt.Sprintf("`%s` with %s is slower than %s.", mine.Name, s, strings.Join(faster, ", ")))
+		row := []string{name}
+		for _, at := range d.Steps {
+			text := ""
+			switch id {
+			case "cost":
+				text = d.Cost(name, at).Bold() + " × " + Digits(d.Cost(name, at).Median()/d.Cost(Add, at).Median())
+			case "throughput":
+				text = scaled(d.PerSecond(name, at))
+			case "borrowed":
+				text = d.Of(name, at, Borrowed).Bold()
+			case "allocs":
+				text = Digits(d.Of(name, at, AllocsPerID).Median())
 			}
+			row = append(row, text)
 		}
+		rows = append(rows, row)
 	}
-	for _, b := range r.missed() {
-		items = append(items, fmt.Sprintf("A bar is missed: %s, want %s, measured %s.", b.What, b.Want, b.Measured))
-	}
-	if len(items) == 0 {
-		items = []string{"nothing is faster, and no bar is missed."}
-	}
-	return list(items)
+	return Table(head, rows...)
 }
 
-// faster lists the rivals that cost less than the named one of ours, with figures.
-func (r *results) faster(name string, s setting) (list []string) {
-	mine := r.cell(name, s)
-	for _, row := range all() {
-		c := r.cell(row.Name, s)
-		if c != nil && row.Kind > ours && c.NsPerID.Median() < mine.NsPerID.Median() {
-			list = append(list, fmt.Sprintf("`%s` (%s against %s ns)", row.Name,
-				measure.Figure(c.NsPerID.Median()), measure.Figure(mine.NsPerID.Median())))
-		}
+// Latency is a table of paced calls, or nothing.
+func (d *page) Latency() string {
+	var rows [][]string
+	head := []string{"call"}
+	for _, unit := range Latencies {
+		head = append(head, ">"+unit)
 	}
-	return list
+	for _, name := range d.Paced() {
+		row := []string{name}
+		for _, unit := range Latencies {
+			row = append(row, d.Of(name, Setting{}, unit).Bold())
+		}
+		rows = append(rows, row)
+	}
+	if rows == nil {
+		return ""
+	}
+	return Table(head, rows...)
+}
+
+// Changed is the table of changes.
+func (d *page) Changed() string {
+	var rows [][]string
+	for _, c := range d.Changes {
+		at := c.Unit
+		if c.Goroutines > 0 {
+			at += ", " + c.Setting.String()
+		}
+		rows = append(rows, []string{c.Name, at, c.Delta, "**" + c.Verdict + "**", fmt.Sprintf("%.3f", c.P), Digits(c.New), Digits(c.Old)})
+	}
+	return Table([]string{"", "", ">change", "verdict", ">p", ">now", ">was"}, rows...)
+}
+
+// scaled writes a number to four figures, such as 387.2M.
+func scaled(v float64) string {
+	if math.IsNaN(v) {
+		return "–"
+	}
+	return benchunit.Scale(v, benchunit.Decimal)
 }

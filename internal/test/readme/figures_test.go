@@ -20,7 +20,7 @@ func TestFigures(t *testing.T) {
 	if len(rows) < 3 || !strings.HasPrefix(rows[1], "|--") && !strings.HasPrefix(rows[1], "| --") {
 		t.Fatalf("below \"How fast\", README.md has the rows %q, want a table of figures", rows)
 	}
-	benchmarks := strings.Split(read(t, "cmd/internal/bench/BENCHMARKS.md"), "\n")
+	benchmarks := strings.Split(read(t, "cmd/internal/peers/BENCHMARKS.md"), "\n")
 	for _, row := range rows[2:] {
 		cells := strings.Split(strings.Trim(row, "| \n"), " | ")
 		if len(cells) < 3 {

@@ -1,0 +1,155 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"math"
+	"regexp"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// charts are what pages draw, by the line of the template that asks for one.
+var charts = map[string]struct {
+	title  string
+	series func(r *Result, name string, at Setting) Series
+}{
+	"cost": {"Nanoseconds an id", (*Result).Cost},
+	"throughput": {"Ids a second", func(r *Result, name string, at Setting) (s Series) {
+		for _, ns := range r.Cost(name, at) {
+			s = append(s, 1e9/ns)
+		}
+		return s
+	}},
+	"borrowed": {"Borrowed seconds", func(r *Result, name string, at Setting) Series { return r.Of(name, at, Borrowed) }},
+}
+
+// Chart is the line for a chart, if the page has charts.
+func (d *page) Chart(id string) string {
+	if !d.charts {
+		return ""
+	}
+	return "\n![" + id + "]\n"
+}
+
+// draw makes a chart: a line for each name through the medians, with a bar from
+// the least to the greatest sample, against the number of goroutines. Its axis is
+// logarithmic: the generators are orders of magnitude apart. There is no chart if
+// nothing is above 0.
+func (d *page) draw(id string) (picture string, err error) {
+	chart := charts[id]
+	p := plot.New()
+	p.BackgroundColor = nil
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = nil, color.RGBA{0xFE, 0, 0xF, 0xFF}
+	p.Add(grid)
+	p.Y.Scale = plot.LogScale{}
+	p.Y.Tick.Marker = powers{}
+	p.X.Min, p.X.Max = -0.3, float64(len(d.Steps))-0.7
+	p.X.Tick.Marker = plot.ConstantTicks(ticks(d.Steps))
+	for i, name := range d.names {
+		var points bars
+		for at, n := range d.Steps {
+			if v := chart.series(d.Result, name, n); v.Median() > 0 && slices.Min(v) > 0 {
+				points = append(points, point{float64(at), v})
+			}
+		}
+		if len(points) == 0 {
+			continue
+		}
+		line, dots, err := plotter.NewLinePoints(points)
+		if err != nil {
+			return "", fmt.Errorf("chart %s: %w", id, err)
+		}
+		spread, err := plotter.NewYErrorBars(points)
+		if err != nil {
+			return "", fmt.Errorf("chart %s: %w", id, err)
+		}
+		tone := color.RGBA{0xFE, 0, byte(i % tones), 0xFF} // that the page replaces
+		line.Width, line.Dashes = 1.5, dashes[i%len(dashes)]
+		line.Color, dots.Color, spread.Color = tone, tone, tone
+		dots.Shape, dots.Radius = draw.CircleGlyph{}, 2.5
+		p.Add(line, spread, dots)
+	}
+	if math.IsInf(p.Y.Min, 0) {
+		return "", nil
+	}
+	p.Y.Min, p.Y.Max = math.Pow10(int(math.Floor(math.Log10(p.Y.Min)))), math.Pow10(int(math.Ceil(math.Log10(p.Y.Max*1.01))))
+	canvas := vgsvg.New(400, 240)
+	p.Draw(draw.Crop(draw.New(canvas), 4, -8, 4, -8))
+	var b bytes.Buffer
+	if _, err := canvas.WriteTo(&b); err != nil {
+		return "", fmt.Errorf("chart %s: %w", id, err)
+	}
+	return dress(b.Bytes(), id, chart.title), nil
+}
+
+// dress makes the library's file a part of the page: without its head, with a title
+// for those who do not see it, and with the page's colours, light or dark.
+func dress(svg []byte, id, title string) string {
+	_, picture, _ := bytes.Cut(svg, []byte("<g "))
+	picture = tone.ReplaceAll(picture, []byte("var(--tone-$1)"))
+	picture = bytes.ReplaceAll(picture, []byte("#000000"), []byte("var(--soft)"))
+	return fmt.Sprintf(`<svg viewBox="0 0 400 240" role="img" aria-labelledby="%s-chart"><title id="%[1]s-chart">%s against goroutines; the table has the figures</title><g %s`,
+		id, title, picture)
+}
+
+var tone = regexp.MustCompile(`#FE000([0-9A-F])`)
+
+// tones is how many the page has for names.
+const tones = 11
+
+var dashes = [][]vg.Length{{2, 4}, {1, 3}, {6, 2}, nil}
+
+// bars are points, with the samples that each stands for.
+type bars []point
+
+type point struct {
+	x       float64
+	samples Series
+}
+
+// Len implements plotter.XYer.
+func (b bars) Len() int { return len(b) }
+
+// XY implements plotter.XYer.
+func (b bars) XY(i int) (x, y float64) { return b[i].x, b[i].samples.Median() }
+
+// YError implements plotter.YErrorer.
+func (b bars) YError(i int) (below, above float64) {
+	s := b[i].samples
+	return s.Median() - slices.Min(s), slices.Max(s) - s.Median()
+}
+
+// powers has a mark at each power of ten.
+type powers struct{}
+
+// Ticks implements plot.Ticker.
+func (powers) Ticks(low, high float64) (marks []plot.Tick) {
+	for y := low; y <= high*1.01; y *= 10 {
+		marks = append(marks, plot.Tick{Value: y, Label: powerOfTen(y)})
+	}
+	return marks
+}
+
+// powerOfTen is a mark of an axis.
+func powerOfTen(y float64) string {
+	if y >= 1e5 {
+		return humanize.SIWithDigits(y, 0, "")
+	}
+	return Digits(y)
+}
+
+func ticks(steps []Setting) (marks []plot.Tick) {
+	for i, n := range steps {
+		marks = append(marks, plot.Tick{Value: float64(i), Label: fmt.Sprint(n.Goroutines)})
+	}
+	return marks
+}

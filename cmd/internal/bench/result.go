@@ -1,0 +1,163 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
+)
+
+// Result is what a run measured.
+type Result struct {
+	Machine
+	Version     string    `json:"version"`
+	Command     string    `json:"command"`
+	Time        time.Time `json:"time"` // of the start
+	Took        float64   `json:"took_seconds"`
+	Layout      string    `json:"layout"`
+	Limits      string    `json:"limits"`           // what the layout allows
+	Seconds     float64   `json:"duration_seconds"` // of a sample
+	Rounds      int64     `json:"rounds"`
+	Samples     int       `json:"samples"`   // of all tasks
+	Disturbed   int       `json:"disturbed"` // of these
+	Interrupted bool      `json:"interrupted,omitempty"`
+	Figures     []Figure  `json:"figures"`
+	Since       time.Time `json:"since,omitzero"` // of the earlier run
+	Differences []string  `json:"differences,omitempty"`
+	Changes     []Change  `json:"changes,omitempty"`
+}
+
+// Quantity is what a task measures of a subject.
+type Quantity struct {
+	Name string `json:"name"`
+	Setting
+	Unit string `json:"unit"`
+}
+
+// Figure is the samples of a quantity.
+type Figure struct {
+	Quantity
+	Samples Series `json:"samples"`
+}
+
+// Of returns a figure of one sample.
+func Of(name string, at Setting, unit string, sample float64) Figure {
+	return Figure{Quantity{name, at, unit}, Series{sample}}
+}
+
+// Add adds samples to the figures of the same quantities.
+func (r *Result) Add(figures ...Figure) {
+	for _, f := range figures {
+		at := slices.IndexFunc(r.Figures, func(old Figure) bool { return old.Quantity == f.Quantity })
+		if at < 0 {
+			r.Figures = append(r.Figures, f)
+			continue
+		}
+		r.Figures[at].Samples = append(r.Figures[at].Samples, f.Samples...)
+	}
+}
+
+// Of returns the samples of a quantity, or none.
+func (r *Result) Of(name string, at Setting, unit string) Series {
+	for _, f := range r.Figures {
+		if f.Quantity == (Quantity{name, at, unit}) {
+			return f.Samples
+		}
+	}
+	return nil
+}
+
+// Cost returns what an id costs in nanoseconds, by round.
+func (r *Result) Cost(name string, at Setting) Series { return r.Of(name, at, Cost) }
+
+// PerSecond is the number of ids a second at the median cost.
+func (r *Result) PerSecond(name string, at Setting) float64 { return 1e9 / r.Cost(name, at).Median() }
+
+// Paced returns the names of the subjects that were paced, in order.
+func (r *Result) Paced() []string { return r.Names(Quantity{Unit: Latencies[0]}) }
+
+// Names returns the names that have a quantity, in order.
+func (r *Result) Names(q Quantity) (names []string) {
+	for _, f := range r.Figures {
+		if q.Name = f.Name; f.Quantity == q {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// steps returns the settings of the tables and charts by goroutines, in order.
+func (r *Result) steps() (steps []Setting) {
+	for _, f := range r.Figures {
+		if f.Unit == Cost && !f.Anywhere && !slices.Contains(steps, f.Setting) {
+			steps = append(steps, f.Setting)
+		}
+	}
+	slices.SortFunc(steps, func(a, b Setting) int { return a.Goroutines - b.Goroutines })
+	return steps
+}
+
+// maxResult bounds what is read of a file that may be any.
+const maxResult = 16 << 20
+
+// read reads what --json has printed.
+func read(path string) (*Result, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxResult {
+		return nil, fmt.Errorf("%s has %d bytes, want what bench --json prints", path, info.Size())
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Result)
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("%s is not what bench --json prints: %w", path, err)
+	}
+	if len(r.Figures) == 0 {
+		return nil, fmt.Errorf("%s is not what bench --json prints: it has no figures", path)
+	}
+	for i, f := range r.Figures {
+		if len(f.Samples) == 0 || slices.Min(f.Samples) < 0 {
+			return nil, fmt.Errorf("%s is not what bench --json prints: figure %d has samples %v", path, i+1, []float64(f.Samples))
+		}
+	}
+	return r, nil
+}
+
+// Units of servers.
+const (
+	Calls     = "calls/s" // each is sent when the last is answered
+	Pipelined = "pipelined calls/s"
+	P99       = "p99 ms"
+)
+
+// compared has the units that compare judges, and whether more is better. How much is
+// borrowed follows from how long a sample was.
+var compared = map[string]bool{Cost: false, Latencies[1]: false, P99: false, Calls: true, Pipelined: true}
+
+// compare fills in what has changed since old.
+func (r *Result) compare(old *Result) {
+	r.Since, r.Differences, r.Changes = old.Time, nil, nil
+	for _, d := range []struct{ name, old, now string }{
+		{"uidring", old.Version, r.Version}, {"Go", old.Go, r.Go}, {"CPU", old.CPU, r.CPU}, {"platform", old.Platform, r.Platform},
+		{"cores", fmt.Sprint(old.Cores), fmt.Sprint(r.Cores)}, {"layout", old.Layout, r.Layout},
+		{"seconds of a sample", fmt.Sprint(old.Seconds), fmt.Sprint(r.Seconds)}, {"rounds", fmt.Sprint(old.Rounds), fmt.Sprint(r.Rounds)},
+	} {
+		if d.old != d.now {
+			r.Differences = append(r.Differences, fmt.Sprintf("%s: %s, now %s", d.name, cli.Printable(d.old), cli.Printable(d.now)))
+		}
+	}
+	for _, f := range r.Figures {
+		before := old.Of(f.Name, f.Setting, f.Unit)
+		if _, judged := compared[f.Unit]; judged && before != nil {
+			r.Changes = append(r.Changes, changeOf(f.Quantity, before, f.Samples))
+		}
+	}
+}

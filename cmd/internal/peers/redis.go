@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/uidring/uidring/cmd/internal/bench"
+)
+
+// Processors of the comparison with Redis: a server has one, redis-benchmark the other.
+var (
+	serverCore = []string{"taskset", "-c", "0"}
+	clientCore = []string{"taskset", "-c", "1"}
+)
+
+// depths are how many commands redis-benchmark sends before it reads an answer.
+var depths = []int{1, 16}
+
+// Names of what redis-benchmark loads: uidringd on one processor, and on both, one of which
+// the client has too.
+const (
+	redisPeer = "Redis, `INCR`"
+	redisOurs = "uidringd, `INCR`, on one processor"
+	redisBoth = "uidringd, `INCR`, on both processors"
+)
+
+func pipedName(name string, depth int) string { return fmt.Sprintf("%s, -P %d", name, depth) }
+
+// redisTasks starts a Redis and two uidringd whose counters are in PostgreSQL.
+func redisTasks(all *running, binary, dsn string, time time.Duration) (tasks []bench.Task, err error) {
+	for _, tool := range []string{"taskset", "redis-benchmark", "redis-server"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return nil, err
+		}
+	}
+	config, end, err := counterConfig(binary, dsn)
+	if err != nil {
+		return nil, err
+	}
+	*all = append(*all, end)
+	peer, err := all.add(startRedis(serverCore...))
+	if err != nil {
+		return nil, err
+	}
+	one, err := all.add(startCounter(config, "1", append(serverCore, binary)...))
+	if err != nil {
+		return nil, err
+	}
+	two, err := all.add(startCounter(config, "2", binary))
+	if err != nil {
+		return nil, err
+	}
+	tasks = []bench.Task{renewal{one, two}}
+	for _, depth := range depths {
+		tasks = append(tasks,
+			&piped{Name: redisPeer, Depth: depth, Time: time, Process: peer},
+			&piped{Name: redisOurs, Depth: depth, Time: time, Process: one},
+			&piped{Name: redisBoth, Depth: depth, Time: time, Process: two})
+	}
+	return tasks, nil
+}
+
+// counterConfig writes the config of a counter in a schema of its own. end drops the schema.
+func counterConfig(binary, dsn string) (path string, end func() error, err error) {
+	at, err := url.Parse(dsn)
+	if err != nil || at.Host == "" {
+		return "", nil, fmt.Errorf("UIDRING_TEST_POSTGRES is no URL, want one such as postgres://postgres@127.0.0.1:5432/test: %w", err)
+	}
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return "", nil, err
+	}
+	schema := fmt.Sprintf("uidring_bench_%d", os.Getpid())
+	end = func() error {
+		_, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+		return errors.Join(err, conn.Close(ctx))
+	}
+	if _, err := conn.Exec(ctx, "CREATE SCHEMA "+schema); err != nil {
+		return "", nil, errors.Join(err, end())
+	}
+	query := at.Query()
+	query.Set("search_path", schema)
+	at.RawQuery = query.Encode()
+	path = binary + "-redis.yaml"
+	text := fmt.Sprintf("stores: [{name: postgres, url: %q}]\ngenerators: [{name: orders, kind: segment, store: postgres, create: true}]\nshutdown: {delay: 0s}\n", at)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", nil, errors.Join(err, end())
+	}
+	return path, end, nil
+}
+
+// startCounter starts a uidringd that serves the Redis protocol.
+func startCounter(config, processors string, command ...string) (*process, error) {
+	cmd := exec.Command(command[0], append(command[1:], "--config", config, "--listen", "127.0.0.1:0", "--redis", "127.0.0.1:0")...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+processors)
+	return start(cmd)
+}
+
+// piped is a load of redis-benchmark.
+type piped struct {
+	Name    string
+	Depth   int
+	Time    time.Duration // for a sample
+	Process *process
+}
+
+// Sample implements bench.Task. A first run of a few calls warms up, and tells how many
+// calls the sample takes.
+func (l *piped) Sample(ctx context.Context) ([]bench.Figure, error) {
+	rate, err := l.run(ctx, 5000*l.Depth)
+	if err != nil {
+		return nil, err
+	}
+	n := int(rate * l.Time.Seconds())
+	used := l.Process.cpu()
+	if rate, err = l.run(ctx, n); err != nil {
+		return nil, err
+	}
+	used = l.Process.cpu() - used
+	name := pipedName(l.Name, l.Depth)
+	return []bench.Figure{
+		bench.Of(name, bench.Setting{}, bench.Pipelined, rate),
+		bench.Of(name, bench.Setting{}, processors, float64(used.Nanoseconds())/1e3/float64(n)),
+	}, nil
+}
+
+// run has redis-benchmark make n calls, and returns how many it made a second.
+func (l *piped) run(ctx context.Context, n int) (rate float64, err error) {
+	// redis-benchmark connects for ever to a server that is unavailable.
+	ctx, cancel := context.WithTimeout(ctx, 20*l.Time+time.Minute)
+	defer cancel()
+	_, port, err := net.SplitHostPort(l.Process.redis)
+	if err != nil {
+		return 0, err
+	}
+	command := append(slices.Clone(clientCore), "redis-benchmark", "-p", port, "-c", strconv.Itoa(connections),
+		"-P", strconv.Itoa(l.Depth), "-n", strconv.Itoa(n), "--csv", "INCR", "orders")
+	var failed bytes.Buffer
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stderr = &failed
+	text, err := cmd.Output()
+	if err == nil {
+		rate, err = readRate(text)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w: %s", cmd, err, &failed)
+	}
+	return rate, nil
+}
+
+// readRate reads the calls a second from what redis-benchmark --csv prints.
+func readRate(text []byte) (float64, error) {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	fields := strings.Split(lines[len(lines)-1], `","`)
+	if len(fields) < 2 || fields[0] != `"INCR orders` {
+		return 0, fmt.Errorf("redis-benchmark prints %q", text)
+	}
+	return strconv.ParseFloat(fields[1], 64)
+}
+
+// overRedis is how many calls a server answers for each of Redis's, in each round.
+func (p *serverPage) overRedis(name string, depth int) bench.Series {
+	return p.of(pipedName(name, depth), bench.Pipelined).Over(p.of(pipedName(redisPeer, depth), bench.Pipelined))
+}
+
+// redisBars are what the project promises beside Redis.
+func (p *serverPage) redisBars() (all []bench.Bar) {
+	for _, depth := range depths {
+		ratio := p.overRedis(redisOurs, depth).Median()
+		all = append(all, bench.Bar{What: fmt.Sprintf("`INCR` by redis-benchmark, `-P %d`", depth), Want: "≥ 0.85 × Redis",
+			Measured: fmt.Sprintf("%.3f ×", ratio), Pass: ratio >= 0.85})
+	}
+	return all
+}
+
+// Redis is a table of redis-benchmark.
+func (p *serverPage) Redis() string {
+	var rows [][]string
+	for _, depth := range depths {
+		for _, name := range []string{redisPeer, redisOurs, redisBoth} {
+			key := pipedName(name, depth)
+			rows = append(rows, []string{name, number(depth), p.of(key, bench.Pipelined).Bold(), p.overRedis(name, depth).String(), p.of(key, processors).Bold()})
+		}
+	}
+	return bench.Table([]string{"server and call", ">commands sent at once", ">calls/s", ">× Redis", ">µs of the server's processor a call"}, rows...)
+}
+
+// pong waits until a Redis answers.
+func pong(address string) error {
+	var err error
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		var conn net.Conn
+		if conn, err = net.Dial("tcp", address); err != nil {
+			continue
+		}
+		var line string
+		if _, err = io.WriteString(conn, "PING\r\n"); err == nil {
+			line, err = bufio.NewReader(conn).ReadString('\n')
+		}
+		_ = conn.Close() // nothing is under way
+		if line == "+PONG\r\n" {
+			return nil
+		}
+	}
+	return fmt.Errorf("redis-server does not answer: %w", err)
+}

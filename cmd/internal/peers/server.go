@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/uidring/uidring/cmd/internal/bench"
+)
+
+//go:embed server.md
+var serverText string
+
+// Requests of uidringd, and the empty handler's.
+const (
+	noID     = "GET /empty HTTP/1.1\r\nHost: empty\r\n\r\n"
+	oneID    = "GET /v1/ids HTTP/1.1\r\nHost: uidringd\r\n\r\n"
+	thousand = "GET /v1/ids?n=1000 HTTP/1.1\r\nHost: uidringd\r\n\r\n"
+	inRuns   = "POST /v1/ids/runs?n=1000 HTTP/1.1\r\nHost: uidringd\r\nContent-Length: 0\r\n\r\n"
+)
+
+// Names of what is loaded.
+const (
+	emptyName    = "an empty net/http handler"
+	reserveName  = "the same, with garbage collected as rarely as uidringd's"
+	constantName = "a net/http handler that answers a constant of 19 digits"
+	oneName      = "uidringd, `GET /v1/{name}`"
+	textName     = "uidringd, `GET /v1/{name}?n=1000`"
+	runsName     = "uidringd, `POST /v1/{name}/runs?n=1000`"
+)
+
+// servers is the benchmark of uidringd.
+var servers = bench.Program{
+	Title: "Benchmarks of uidringd", Duration: time.Second, Rounds: 7,
+	Tasks: serverTasks, Bars: serverBars, Own: serverText,
+	Data: func(r *bench.Result, _ []bench.Bar) any { return &serverPage{r} },
+}
+
+// running is what ends a benchmark's servers and schemas.
+type running []func() error
+
+// end ends the last one first.
+func (r running) end() (err error) {
+	for _, end := range slices.Backward(r) {
+		err = errors.Join(err, end())
+	}
+	return err
+}
+
+// add keeps a process, if it has started.
+func (r *running) add(p *process, err error) (*process, error) {
+	if err == nil {
+		*r = append(*r, p.stop)
+	}
+	return p, err
+}
+
+// serverTasks starts the servers. end stops them, even after an error.
+func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end func() error, err error) {
+	var all running
+	end = func() error { return all.end() }
+	dir, err := folder()
+	if err != nil {
+		return nil, end, err
+	}
+	all = append(all, func() error { return os.RemoveAll(dir) })
+	binary, err := buildUidringd(dir)
+	if err != nil {
+		return nil, end, err
+	}
+	empty, err := all.add(startEmpty())
+	if err != nil {
+		return nil, end, err
+	}
+	reserve, err := all.add(startEmpty("GOGC=800")) // garbage grows to 32 MB, as in uidringd
+	if err != nil {
+		return nil, end, err
+	}
+	ours, err := all.add(startUidringd(binary))
+	if err != nil {
+		return nil, end, err
+	}
+	peer, err := all.add(startRedis())
+	if err != nil {
+		return nil, end, err
+	}
+	http := func(name, request string, p *process, body func([]byte) (int, error)) *load {
+		return &load{Name: name, Time: o.Duration, Process: p, Open: func() (caller, error) { return wire(p.address, request, answerOf(body)) }}
+	}
+	redis := func(name, command string, ids int) *load {
+		return &load{Name: name, Time: o.Duration, Open: func() (caller, error) { return wire(peer.redis, command, integer(ids)) }}
+	}
+	without, one := http(emptyName, noID, empty, nothing), http(oneName, oneID, ours, lines)
+	tasks = []bench.Task{
+		renewal{empty, reserve, ours}, without, http(reserveName, noID, reserve, nothing),
+		http(constantName, "GET /constant HTTP/1.1\r\nHost: empty\r\n\r\n", empty, lines), one,
+		&latency{load: one, Half: one, Time: 5 * o.Duration}, &latency{load: without, Half: one, Time: 5 * o.Duration},
+		http(textName, thousand, ours, lines), http(runsName, inRuns, ours, runs),
+		redis("Redis, `INCR`", "INCR orders\r\n", 1), redis("Redis, `INCRBY 1000`", "INCRBY orders 1000\r\n", 1000),
+	}
+	dsn := postgresDSN()
+	if dsn == "" {
+		return nil, end, errors.New("UIDRING_TEST_POSTGRES is empty, want the URL of a PostgreSQL")
+	}
+	_, table, drop, err := openPostgres(dsn)
+	if err != nil {
+		return nil, end, err
+	}
+	all = append(all, drop)
+	tasks = append(tasks, &load{Name: "PostgreSQL, `UPDATE … RETURNING`", Time: o.Duration, Open: func() (caller, error) {
+		conn, err := pgx.Connect(context.Background(), dsn)
+		if err != nil {
+			return caller{}, err
+		}
+		statement := "UPDATE " + table + " SET next_id = next_id + 1 WHERE table_name = 'orders' RETURNING next_id"
+		var id int64
+		return caller{
+			call:  func() (int, error) { return 1, conn.QueryRow(context.Background(), statement).Scan(&id) },
+			close: func() error { return conn.Close(context.Background()) },
+		}, nil
+	}})
+	counters, err := redisTasks(&all, binary, dsn, o.Duration)
+	return append(append(tasks, counters...), &idle{Start: func() (*process, error) { return startUidringd(binary) }}), end, err
+}
+
+// serverPage is what server.md shows.
+type serverPage struct{ *bench.Result }
+
+func (p *serverPage) of(name, unit string) bench.Series { return p.Of(name, bench.Setting{}, unit) }
+
+// serverBars are what the project promises about the server.
+func serverBars(r *bench.Result) []bench.Bar {
+	p := &serverPage{r}
+	ratio := p.of(oneName, bench.Calls).Over(p.of(emptyName, bench.Calls)).Median()
+	p99, least := p.of(oneName, bench.P99).Median(), p.of(emptyName, bench.P99).Median()
+	ids := func(what, name string) bench.Bar {
+		rate := p.of(name, idsRate).Median()
+		return bench.Bar{What: what, Want: "≥ 10 million ids/s", Measured: bench.Digits(rate/1e6) + " million", Pass: rate >= 1e7}
+	}
+	return append([]bench.Bar{
+		{What: "one id a request", Want: "≥ 0.85 × an empty handler", Measured: fmt.Sprintf("%.3f ×", ratio), Pass: ratio >= 0.85},
+		ids("1,000 ids a request, as text", textName),
+		ids("1,000 ids a request, as runs", runsName),
+		{What: "p99 at half of the capacity", Want: "≤ 1 ms", Measured: bench.Digits(p99) + " ms; of the empty handler " + bench.Digits(least) + " ms", Pass: p99 <= 1},
+	}, p.redisBars()...)
+}
+
+// Loads is a table of throughput.
+func (p *serverPage) Loads() string {
+	var rows [][]string
+	for _, name := range p.Names(bench.Quantity{Unit: bench.Calls}) {
+		calls := p.of(name, bench.Calls)
+		rows = append(rows, []string{name, calls.Bold(), p.of(name, idsRate).Bold(),
+			fmt.Sprintf("%.2f", calls.Over(p.of(emptyName, bench.Calls)).Median()), p.of(name, processors).Bold()})
+	}
+	return bench.Table([]string{"server and call", ">calls/s", ">ids/s", ">× the empty handler's calls", ">µs of the server's processors a call"}, rows...)
+}
+
+// Latencies is a table of calls at a fixed rate.
+func (p *serverPage) Latencies() string {
+	head, rows := []string{"server and call", ">calls/s"}, [][]string{}
+	for _, q := range quantiles {
+		head = append(head, fmt.Sprintf(">p%g, ms", q))
+	}
+	for _, name := range []string{emptyName, oneName} {
+		row := []string{name, p.of(name, bench.PacedCalls).Bold()}
+		for _, q := range quantiles {
+			row = append(row, p.of(name, milliseconds(q)).Bold())
+		}
+		rows = append(rows, row)
+	}
+	return bench.Table(head, rows...)
+}
+
+// Connections is how many callers load a server.
+func (p *serverPage) Connections() int { return connections }
+
+// Requests and P999 are medians of uidringd.
+func (p *serverPage) Requests() string { return bench.Digits(p.of(oneName, bench.Calls).Median()) }
+
+func (p *serverPage) P999() string { return bench.Digits(p.of(oneName, milliseconds(99.9)).Median()) }
+
+// Idlers, Memory and Goroutines are of idle connections.
+func (p *serverPage) Idlers() string { return number(idlers) }
+
+func (p *serverPage) Memory() string { return p.of(idleName, idleMemory).Bold() }
+
+func (p *serverPage) Goroutines() string { return p.of(idleName, idleGoroutines).Bold() }
