@@ -20,14 +20,18 @@ func TestFaults(t *testing.T) {
 			"# a comment", "",
 			"sums.go\t.\ts/total += n/total -= n/",
 			"sums.go\t.\ts/{ return true }/{ return false }/",
-			"sums.go\t.\ts/least = 1/least = 7/",
+			"sums.go\t.:TestSum\ts/least = 1/least = 7/",
+			"sums.go\t.:TestEmpty\ts/total += n/total += 2*n/",
+			"sums.go\t.:TestNoSuch\ts/total += n/total += 3*n/",
 			"text.txt\t.\ts/text/words/",
 			"inner/inner.go\t.\ts/return 1/return 2/",
 		}, []string{
-			"5 caught, 0 missed, 0 stale",
+			"7 caught, 0 missed, 0 stale",
 			"SKIPPED TestAlwaysFails of .: it fails without a fault",
 			"caught  inner/inner.go: s/return 1/return 2/ (--- FAIL: TestOne)",
 			"caught  sums.go: s/least = 1/least = 7/ (--- FAIL: TestSum)",
+			"caught  sums.go: s/total += n/total += 2*n/ (--- FAIL: TestSum)",
+			"caught  sums.go: s/total += n/total += 3*n/ (--- FAIL: TestSum)",
 			"caught  sums.go: s/total += n/total -= n/ (--- FAIL: TestSum)",
 			"caught  sums.go: s/{ return true }/{ return false }/ (--- FAIL: TestEmpty)",
 			"caught  text.txt: s/text/words/ (--- FAIL: TestText)",
@@ -70,6 +74,11 @@ func TestFaults(t *testing.T) {
 			}
 			got := strings.Split(strings.TrimSpace(out.String()), "\n")
 			slices.Sort(got)
+			for _, f := range faults {
+				if caught := strings.Contains(out.String(), "caught  "+f.String()); caught != (f.targets[0].test != "" && f.ended) {
+					t.Errorf("%s is to be caught by %q", f, f.targets[0].test)
+				}
+			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
@@ -78,11 +87,24 @@ func TestFaults(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	got, err := parse("a.go\t./b ./c\ts/x\ty/z/\n\nd.go\t.\ts/x/y/\n", "x\ty")
-	if err != nil || len(got) != 1 || got[0].script != "s/x\ty/z/" || !slices.Equal(got[0].packages, []string{"./b", "./c"}) {
+	got, err := parse("a.go\t./b:TestB ./c\ts/x\ty/z/\n\nd.go\t.\ts/x/y/\n", "x\ty")
+	if err != nil || len(got) != 1 || got[0].script != "s/x\ty/z/" || !slices.Equal(got[0].targets, []target{{name: "./b", test: "TestB"}, {name: "./c"}}) {
 		t.Errorf("got %v and %v", got, err)
 	}
 	if _, err := parse("a.go s/x/y/", ""); err == nil {
 		t.Error("a line without tabs is no error")
+	}
+}
+
+// The list gets the tests that fail, and keeps all else.
+func TestRewrite(t *testing.T) {
+	const list = "# a comment\n\na.go\t./b ./c\ts/x\ty/z/\nd.go\t.:TestD\ts/x/y/\n"
+	faults, err := parse(list, "a.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults[0].targets[1].test = "TestC"
+	if got, want := rewrite(list, faults), strings.Replace(list, "./c", "./c:TestC", 1); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

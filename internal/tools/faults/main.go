@@ -1,12 +1,16 @@
 // Command faults puts faults into the code, and checks that the tests of the named
 // packages catch each:
 //
-//	faults [-only TEXT] testdata/faults.txt
+//	faults [-only TEXT] [-w] testdata/faults.txt
 //
 // It works on a scratch clone of the HEAD of the repository in the working directory.
 // Each line of the list is a fault: FILE, PACKAGES (relative to FILE's module, with blanks
 // between) and a sed script that changes FILE, separated by tabs. Lines that begin with #
 // are comments.
+//
+// A package may name the test that catches the fault, as PACKAGE:TEST. That test runs
+// first. Only if it passes, all tests of the package run. With -w, faults writes the tests
+// that failed into the list.
 //
 // The faults that change functions are built in at once. Each is a copy of its function,
 // which the function calls if the environment variable UIDRING_FAULT has the fault's
@@ -20,6 +24,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -31,9 +36,10 @@ import (
 
 func main() {
 	only := flag.String("only", "", "check only faults whose `FILE: SCRIPT` has this text")
+	write := flag.Bool("w", false, "write the tests that catch the faults into the list")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	sound, err := clone(ctx, flag.Arg(0), *only)
+	sound, err := clone(ctx, flag.Arg(0), *only, *write)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "faults:", err)
@@ -45,7 +51,7 @@ func main() {
 
 // clone checks the faults of a list on a clone of the repository in the working directory,
 // and reports whether all are caught.
-func clone(ctx context.Context, list, only string) (bool, error) {
+func clone(ctx context.Context, list, only string, write bool) (bool, error) {
 	text, err := os.ReadFile(list)
 	if err != nil {
 		return false, err
@@ -64,5 +70,9 @@ func clone(ctx context.Context, list, only string) (bool, error) {
 		return false, fmt.Errorf("git clone: %w: %s", err, said)
 	}
 	r := &run{repository: repository, scratch: scratch, faults: faults, out: os.Stdout}
-	return r.check(ctx)
+	sound, err := r.check(ctx)
+	if write {
+		err = errors.Join(err, os.WriteFile(list, []byte(rewrite(string(text), faults)), 0o644))
+	}
+	return sound, err
 }

@@ -49,9 +49,9 @@ func (r *run) check(ctx context.Context) (bool, error) {
 	}
 	packages := make(map[string][]*fault)
 	for _, f := range r.faults {
-		for _, name := range f.packages {
+		for _, t := range f.targets {
 			if !f.ended {
-				packages[name] = append(packages[name], f)
+				packages[t.folder] = append(packages[t.folder], f)
 			}
 		}
 	}
@@ -175,9 +175,12 @@ func (r *run) command(ctx context.Context, folder string, overlay map[string]str
 	cmd.Dir = filepath.Join(r.repository, folder)
 	cmd.Env = append(os.Environ(), "UIDRING_FAULT="+number, "GOFLAGS="+strings.TrimSpace(r.flags+" -overlay="+made.Name()))
 	cmd.WaitDelay = 10 * time.Second // for what a test leaves behind
+	end := group(cmd)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	if err = cmd.Run(); cmd.ProcessState == nil || ctx.Err() != nil {
+	err = cmd.Run()
+	end()
+	if cmd.ProcessState == nil || ctx.Err() != nil {
 		return "", false, cmp.Or(ctx.Err(), err)
 	}
 	return output.String(), !cmd.ProcessState.Success(), nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,6 +18,7 @@ type tests struct {
 	folder, binary string
 	overlay        map[string]string
 	skip           []string      // the tests that fail without a fault
+	passed         string        // what has run without a fault: a pattern of tests, or all
 	limit          time.Duration // for one run
 }
 
@@ -37,28 +39,53 @@ func (r *run) test(ctx context.Context, folder string, faults []*fault) error {
 	if said != "" {
 		return fmt.Errorf("the tests of %s do not compile: %s", folder, said)
 	}
-	if err := r.pass(ctx, t); err != nil {
-		return err
-	}
 	for _, f := range faults {
+		if err := r.catch(ctx, t, f, firsts(folder, faults)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all is the pattern of all tests.
+const all = "."
+
+// firsts returns the pattern of the tests that run first in a folder.
+func firsts(folder string, faults []*fault) string {
+	var names []string
+	for _, f := range faults {
+		if test := f.in(folder).test; test != "" && !slices.Contains(names, test) {
+			names = append(names, test)
+		}
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// catch runs the tests with a fault: first the one that is said to catch it.
+func (r *run) catch(ctx context.Context, t *tests, f *fault, firsts string) error {
+	patterns := []string{all}
+	if test := f.in(t.folder).test; test != "" && !slices.Contains(t.skip, test) {
+		patterns = []string{"^" + test + "$", all}
+	}
+	for _, pattern := range patterns {
 		r.mu.Lock()
 		ended := f.ended
 		r.mu.Unlock()
 		if ended {
-			continue
+			return nil
 		}
-		said, failed, stale := "", false, ""
-		if !f.alone {
-			said, failed, err = r.run(ctx, t, f.number, true)
+		clean := firsts
+		if pattern == all {
+			clean = all
 		}
-		if err == nil && !failed { // such a fault gets its own build, too: initializers may call the function
-			said, failed, stale, err = r.alone(ctx, t, f)
+		if err := r.pass(ctx, t, clean); err != nil {
+			return err
 		}
+		said, failed, stale, err := r.with(ctx, t, f, pattern)
 		if err != nil {
 			return err
 		}
 		r.mu.Lock()
-		f.left--
 		switch {
 		case stale != "":
 			r.end(f, &r.stale, "STALE   %s (it does not compile: %s)", f, stale)
@@ -67,13 +94,31 @@ func (r *run) test(ctx context.Context, folder string, faults []*fault) error {
 			if how == "" {
 				how = "the tests end with an error"
 			}
+			if match := failedTest.FindStringSubmatch(said); match != nil {
+				f.in(t.folder).test = match[1]
+			}
 			r.end(f, &r.caught, "caught  %s (%s)", f, how)
-		case f.left == 0:
-			r.end(f, &r.missed, "MISSED  %s", f)
+		case pattern == all:
+			f.in(t.folder).test = ""
+			if f.left--; f.left == 0 {
+				r.end(f, &r.missed, "MISSED  %s", f)
+			}
 		}
 		r.mu.Unlock()
 	}
 	return nil
+}
+
+// with runs the tests with a fault. One that passes them gets a build of its own, too:
+// initializers may call the function.
+func (r *run) with(ctx context.Context, t *tests, f *fault, pattern string) (said string, failed bool, stale string, err error) {
+	if !f.alone {
+		said, failed, err = r.run(ctx, t, f.number, pattern, true)
+		if failed || err != nil || pattern != all {
+			return said, failed, "", err
+		}
+	}
+	return r.own(ctx, t, f, pattern)
 }
 
 // compile makes t.binary. It returns the compiler's errors.
@@ -91,44 +136,50 @@ func (r *run) compile(ctx context.Context, t *tests) (string, error) {
 	return said, err
 }
 
-// run runs the tests with a fault, or with none.
-func (r *run) run(ctx context.Context, t *tests, number string, failfast bool) (said string, failed bool, err error) {
-	args := []string{"-test.timeout=" + t.limit.String(), fmt.Sprintf("-test.failfast=%t", failfast)}
+// run runs the tests of a pattern with a fault, or with none.
+func (r *run) run(ctx context.Context, t *tests, number, pattern string, failfast bool) (said string, failed bool, err error) {
+	args := []string{"-test.timeout=" + t.limit.String(), fmt.Sprintf("-test.failfast=%t", failfast), "-test.run=" + pattern}
 	if t.skip != nil {
 		args = append(args, "-test.skip=^("+strings.Join(t.skip, "|")+")$")
 	}
 	return r.command(ctx, t.folder, t.overlay, number, t.binary, args...)
 }
 
-// pass runs the tests without a fault. Those that fail are skipped from then on.
-func (r *run) pass(ctx context.Context, t *tests) error {
+// pass runs the tests of a pattern without a fault, unless they have run. Those that fail
+// are skipped from then on.
+func (r *run) pass(ctx context.Context, t *tests, pattern string) error {
+	if t.passed == pattern || t.passed == all {
+		return nil
+	}
 	for range 3 {
+		t.limit = 20 * time.Minute
 		began := time.Now()
-		said, failed, err := r.run(ctx, t, "", false)
+		said, failed, err := r.run(ctx, t, "", pattern, false)
 		if err != nil {
 			return err
 		}
 		if !failed {
-			t.limit = time.Minute + 2*time.Since(began)
+			t.limit, t.passed = time.Minute+2*time.Since(began), pattern
 			return nil
 		}
+		known := len(t.skip)
 		for _, match := range failedTest.FindAllStringSubmatch(said, -1) {
 			t.skip = append(t.skip, match[1])
 			r.mu.Lock()
 			fmt.Fprintf(r.out, "SKIPPED %s of %s: it fails without a fault\n", match[1], t.folder)
 			r.mu.Unlock()
 		}
-		if t.skip == nil {
+		if len(t.skip) == known {
 			return fmt.Errorf("the tests of %s fail without a fault: %s", t.folder, said)
 		}
 	}
 	return fmt.Errorf("the tests of %s fail without a fault", t.folder)
 }
 
-// alone runs the tests with a fault that has a build of its own. If it does not compile,
+// own runs the tests with a fault that has a build of its own. If it does not compile,
 // stale has the compiler's first error.
-func (r *run) alone(ctx context.Context, all *tests, f *fault) (said string, failed bool, stale string, err error) {
-	t := &tests{folder: all.folder, overlay: maps.Clone(all.overlay), skip: all.skip, limit: all.limit}
+func (r *run) own(ctx context.Context, of *tests, f *fault, pattern string) (said string, failed bool, stale string, err error) {
+	t := &tests{folder: of.folder, overlay: maps.Clone(of.overlay), skip: of.skip, limit: of.limit}
 	path := filepath.Join(r.repository, f.file)
 	if strings.HasSuffix(f.file, ".go") {
 		err = r.replace(t.overlay, f.file, f.text)
@@ -149,6 +200,6 @@ func (r *run) alone(ctx context.Context, all *tests, f *fault) (said string, fai
 		return "", false, stale, err
 	}
 	defer os.Remove(t.binary)
-	said, failed, err = r.run(ctx, t, "", true)
+	said, failed, err = r.run(ctx, t, "", pattern, true)
 	return said, failed, "", err
 }

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package main
+
+import "os/exec"
+
+func group(*exec.Cmd) (end func()) { return func() {} }
