@@ -18,8 +18,9 @@ type Cell struct {
 // Units of cells.
 const (
 	Cost          = "ns/id"
-	AllocsPerID   = "allocs/id"   // those of other goroutines and of the harness included, a few a sample
-	AllocsPerCall = "allocs/call" // what go test prints as allocs/op, before it drops the fraction
+	Rate          = "million ids/s" // of all goroutines
+	AllocsPerID   = "allocs/id"     // those of other goroutines and of the harness included, a few a sample
+	AllocsPerCall = "allocs/call"   // what go test prints as allocs/op, before it drops the fraction
 )
 
 // Units of what is refilled. Refills and helps of a cell are for each million ids.
@@ -59,6 +60,7 @@ func (c *Cell) Sample(ctx context.Context) (sample []Figure, err error) {
 		ids, allocs := float64(calls)*float64(max(in.PerCall, 1)), float64(after.Mallocs-before.Mallocs)
 		sample = []Figure{
 			Of(c.Name, c.Setting, Cost, float64(took.Nanoseconds())/ids),
+			Of(c.Name, c.Setting, Rate, ids/1e6/took.Seconds()),
 			Of(c.Name, c.Setting, AllocsPerID, allocs/ids),
 			Of(c.Name, c.Setting, AllocsPerCall, allocs/float64(calls)),
 		}

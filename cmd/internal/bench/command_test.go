@@ -33,6 +33,7 @@ func sample(steps ...int) *Result {
 		for _, n := range steps {
 			ns := float64(n) + 7*float64(i)
 			add(name, Setting{Goroutines: n}, Cost, ns, ns*1.1, ns*1.2, ns*1.3)
+			add(name, Setting{Goroutines: n}, Rate, 1000/ns, 900/ns, 800/ns, 700/ns)
 			add(name, Setting{Goroutines: n}, AllocsPerID, 0)
 		}
 		for k, unit := range Latencies {
@@ -85,7 +86,7 @@ func TestTable(t *testing.T) {
 	text := strings.Join(strings.Fields(plain(page)), " ")
 	for _, want := range []string{
 		"CPU a processor", "layout 1/2/3", "rounds 4, 1 s a sample", "3 of 9 samples were disturbed:", "The layout allows 8 ids in 1s",
-		"`Cached.Next` 9.20 (8.00–10.4) × 8.00 10.3 (9.00–11.7) × 4.50 ", "Cached.Next 108.7M 96.62M ", "Cached.Next – 6.50 (5.00–8.00) ",
+		"`Cached.Next` 9.20 (8.00–10.4) × 8.00 10.3 (9.00–11.7) × 4.50 ", "Cached.Next 106 (87.5–125) 94.4 (77.8–111) ", "Cached.Next – 6.50 (5.00–8.00) ",
 		"Default.Next 120 (120–120) 121 (121–121) 122 (122–122) 123 (123–123)",
 	} {
 		if !strings.Contains(text, strings.ReplaceAll(want, "`", "")) {

@@ -49,8 +49,8 @@ type Instance struct {
 	// PerCall is how many ids a call makes; 0 means 1.
 	PerCall int
 
-	// Stats returns how far the instance has borrowed and how it was refilled; nil if it
-	// is never refilled.
+	// Stats returns how far the instance has borrowed and how it was refilled; nil if
+	// nobody counts that.
 	Stats func() uid.Stats
 
 	// Close ends the instance; nil means that there is nothing to end.

@@ -56,29 +56,28 @@ func Ours(layout bits.Layout, boost int) []Subject {
 		return uid.NewSlots(context.Background(), uid.StaticWorker(0), uid.SlotsConfig{Layout: Roomy, Logger: quiet})
 	}
 	return []Subject{
-		of(CachedNext, 1, cached, cachedNext),
-		of(CachedNextN, Batch, cached, cachedNextN),
-		of(CachedWaitN, Batch, cached, cachedWaitN),
-		of(CachedAll, 1, cached, cachedAll),
-		of(DefaultNext, 1, standard, defaultNext),
-		of(DefaultNextN, Batch, standard, defaultNextN),
-		of(DefaultAll, 1, standard, defaultAll),
-		of(SlotsNext, 1, slots, slotsNext),
+		Generator(CachedNext, 1, cached, cachedNext),
+		Generator(CachedNextN, Batch, cached, cachedNextN),
+		Generator(CachedWaitN, Batch, cached, cachedWaitN),
+		Generator(CachedAll, 1, cached, cachedAll),
+		Generator(DefaultNext, 1, standard, defaultNext),
+		Generator(DefaultNextN, Batch, standard, defaultNextN),
+		Generator(DefaultAll, 1, standard, defaultAll),
+		Generator(SlotsNext, 1, slots, slotsNext),
 	}
 }
 
-// of returns a generator by one of its methods.
-func of[G interface{ Close() error }](name string, perCall int, start func() (G, error), loop func(G, int) (uint64, error)) Subject {
+// Generator is a subject for one of a generator's methods, which loop calls.
+func Generator[G interface {
+	Stats() uid.Stats
+	Close() error
+}](name string, perCall int, open func() (G, error), loop func(gen G, n int) (uint64, error)) Subject {
 	return Subject{name, func() (*Instance, error) {
-		gen, err := start()
+		gen, err := open()
 		if err != nil {
 			return nil, err
 		}
-		in := &Instance{Loop: func(n int) (uint64, error) { return loop(gen, n) }, PerCall: perCall, Close: gen.Close}
-		if ring, ok := any(gen).(*uid.Cached); ok {
-			in.Stats = ring.Stats
-		}
-		return in, nil
+		return &Instance{Loop: func(n int) (uint64, error) { return loop(gen, n) }, PerCall: perCall, Stats: gen.Stats, Close: gen.Close}, nil
 	}}
 }
 

@@ -3,14 +3,11 @@ package bench
 import (
 	_ "embed"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"text/template"
 	"time"
-
-	"golang.org/x/perf/benchunit"
 
 	"github.com/uidring/uidring/cmd/internal/cli"
 )
@@ -24,8 +21,8 @@ type page struct {
 	Title  string
 	Bars   []Bar
 	Own    any
-	Steps  []Setting // of the grids
-	names  []string  // of the grids
+	Steps  []Setting // of the tables by goroutines
+	names  []string  // of these tables
 	charts bool      // the text has a line for each chart
 }
 
@@ -40,7 +37,7 @@ func missed(bars []Bar) []Bar {
 	return slices.DeleteFunc(slices.Clone(bars), func(b Bar) bool { return b.Pass })
 }
 
-// newPage puts what was measured on most goroutines into the grids.
+// newPage puts what was measured on the most goroutines into the tables by goroutines.
 func (p *Program) newPage(r *Result) *page {
 	d := &page{Result: r, Title: p.Title, Steps: r.steps()}
 	if p.Bars != nil {
@@ -50,7 +47,7 @@ func (p *Program) newPage(r *Result) *page {
 		d.Own = p.Data(r, missed(d.Bars))
 	}
 	if n := len(d.Steps); n > 0 {
-		d.names = r.Names(Quantity{Setting: d.Steps[n-1], Unit: Cost})
+		d.names = r.Names(d.Steps[n-1], Cost)
 	}
 	return d
 }
@@ -148,55 +145,79 @@ func (d *page) Setting() string {
 		[]string{"disturbed", fmt.Sprintf("%d of %d samples", d.Disturbed, d.Samples)})
 }
 
-// Grid is a table of what was measured on the most goroutines, by goroutines.
-func (d *page) Grid(id string) string {
-	head := []string{"goroutines"}
-	for _, at := range d.Steps {
-		head = append(head, fmt.Sprintf(">%d", at.Goroutines))
+// Column is a quantity of each row of a table.
+type Column struct {
+	Head string
+	Setting
+	Unit string
+}
+
+// Units are columns of subjects without goroutines.
+func Units(units ...string) (columns []Column) {
+	for _, unit := range units {
+		columns = append(columns, Column{unit, Setting{}, unit})
 	}
+	return columns
+}
+
+// By are columns of one unit.
+func By(settings []Setting, unit string) (columns []Column) {
+	for _, at := range settings {
+		columns = append(columns, Column{unit + ", " + at.String(), at, unit})
+	}
+	return columns
+}
+
+// Heads returns the heads of columns, behind the one of the names.
+func Heads(first string, columns []Column) []string {
+	heads := []string{first}
+	for _, c := range columns {
+		heads = append(heads, ">"+c.Head)
+	}
+	return heads
+}
+
+// Row returns the figures of a subject, behind a label. What compare judges has its ratio
+// to the base, if there is a base.
+func (r *Result) Row(label, name, base string, columns []Column) []string {
+	row := []string{label}
+	for _, c := range columns {
+		samples := r.Of(name, c.Setting, c.Unit)
+		cell := samples.Bold()
+		if _, judged := judged(c.Unit); judged && base != "" {
+			cell += " × " + Digits(samples.Over(r.Of(base, c.Setting, c.Unit)))
+		}
+		row = append(row, cell)
+	}
+	return row
+}
+
+// Grid is a table with a row for each name.
+func (r *Result) Grid(first string, names []string, base string, columns []Column) string {
 	var rows [][]string
-	for _, name := range d.names {
-		if id == "borrowed" && d.Of(name, d.Steps[len(d.Steps)-1], Borrowed) == nil {
-			continue
-		}
-		row := []string{name}
-		for _, at := range d.Steps {
-			text := ""
-			switch id {
-			case "cost":
-				text = d.Cost(name, at).Bold() + " × " + Digits(d.Cost(name, at).Median()/d.Cost(Add, at).Median())
-			case "throughput":
-				text = scaled(d.PerSecond(name, at))
-			case "borrowed":
-				text = d.Of(name, at, Borrowed).Bold()
-			case "allocs":
-				text = Digits(d.Of(name, at, AllocsPerID).Median())
-			}
-			row = append(row, text)
-		}
-		rows = append(rows, row)
+	for _, name := range names {
+		rows = append(rows, r.Row(name, name, base, columns))
 	}
-	return Table(head, rows...)
+	return Table(Heads(first, columns), rows...)
+}
+
+// ByGoroutines is a table of what was measured on the most goroutines.
+func (d *page) ByGoroutines(unit string) string {
+	var columns []Column
+	for _, at := range d.Steps {
+		columns = append(columns, Column{fmt.Sprint(at.Goroutines), at, unit})
+	}
+	names := slices.DeleteFunc(slices.Clone(d.names), func(name string) bool { return d.Of(name, d.Steps[len(d.Steps)-1], unit) == nil })
+	return d.Grid("goroutines", names, Add, columns)
 }
 
 // Latency is a table of paced calls, or nothing.
 func (d *page) Latency() string {
-	var rows [][]string
-	head := []string{"call"}
-	for _, unit := range Latencies {
-		head = append(head, ">"+unit)
-	}
-	for _, name := range d.Paced() {
-		row := []string{name}
-		for _, unit := range Latencies {
-			row = append(row, d.Of(name, Setting{}, unit).Bold())
-		}
-		rows = append(rows, row)
-	}
-	if rows == nil {
+	names := d.Names(Setting{}, Latencies[0])
+	if names == nil {
 		return ""
 	}
-	return Table(head, rows...)
+	return d.Grid("call", names, "", Units(Latencies[:]...))
 }
 
 // Changed is the table of changes.
@@ -210,12 +231,4 @@ func (d *page) Changed() string {
 		rows = append(rows, []string{c.Name, at, c.Delta, "**" + c.Verdict + "**", fmt.Sprintf("%.3f", c.P), Digits(c.New), Digits(c.Old)})
 	}
 	return Table([]string{"", "", ">change", "verdict", ">p", ">now", ">was"}, rows...)
-}
-
-// scaled writes a number to four figures, such as 387.2M.
-func scaled(v float64) string {
-	if math.IsNaN(v) {
-		return "–"
-	}
-	return benchunit.Scale(v, benchunit.Decimal)
 }

@@ -16,35 +16,19 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// charts are what pages draw, by the line of the template that asks for one.
-var charts = map[string]struct {
-	title  string
-	series func(r *Result, name string, at Setting) Series
-}{
-	"cost": {"Nanoseconds an id", (*Result).Cost},
-	"throughput": {"Ids a second", func(r *Result, name string, at Setting) (s Series) {
-		for _, ns := range r.Cost(name, at) {
-			s = append(s, 1e9/ns)
-		}
-		return s
-	}},
-	"borrowed": {"Borrowed seconds", func(r *Result, name string, at Setting) Series { return r.Of(name, at, Borrowed) }},
-}
-
 // Chart is the line for a chart, if the page has charts.
-func (d *page) Chart(id string) string {
+func (d *page) Chart(unit string) string {
 	if !d.charts {
 		return ""
 	}
-	return "\n![" + id + "]\n"
+	return "\n![" + unit + "]\n"
 }
 
-// draw makes a chart: a line for each name through the medians, with a bar from
+// draw makes the chart of a unit: a line for each name through the medians, with a bar from
 // the least to the greatest sample, against the number of goroutines. Its axis is
 // logarithmic: the generators are orders of magnitude apart. There is no chart if
 // nothing is above 0.
-func (d *page) draw(id string) (picture string, err error) {
-	chart := charts[id]
+func (d *page) draw(unit, id string) (picture string, err error) {
 	p := plot.New()
 	p.BackgroundColor = nil
 	grid := plotter.NewGrid()
@@ -57,7 +41,7 @@ func (d *page) draw(id string) (picture string, err error) {
 	for i, name := range d.names {
 		var points bars
 		for at, n := range d.Steps {
-			if v := chart.series(d.Result, name, n); v.Median() > 0 && slices.Min(v) > 0 {
+			if v := d.Of(name, n, unit); v.Median() > 0 && slices.Min(v) > 0 {
 				points = append(points, point{float64(at), v})
 			}
 		}
@@ -66,11 +50,11 @@ func (d *page) draw(id string) (picture string, err error) {
 		}
 		line, dots, err := plotter.NewLinePoints(points)
 		if err != nil {
-			return "", fmt.Errorf("chart %s: %w", id, err)
+			return "", fmt.Errorf("chart %s: %w", unit, err)
 		}
 		spread, err := plotter.NewYErrorBars(points)
 		if err != nil {
-			return "", fmt.Errorf("chart %s: %w", id, err)
+			return "", fmt.Errorf("chart %s: %w", unit, err)
 		}
 		tone := color.RGBA{0xFE, 0, byte(i % tones), 0xFF} // that the page replaces
 		line.Width, line.Dashes = 1.5, dashes[i%len(dashes)]
@@ -86,9 +70,9 @@ func (d *page) draw(id string) (picture string, err error) {
 	p.Draw(draw.Crop(draw.New(canvas), 4, -8, 4, -8))
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
-		return "", fmt.Errorf("chart %s: %w", id, err)
+		return "", fmt.Errorf("chart %s: %w", unit, err)
 	}
-	return dress(b.Bytes(), id, chart.title), nil
+	return dress(b.Bytes(), id, unit), nil
 }
 
 // dress makes the library's file a part of the page: without its head, with a title
@@ -97,7 +81,7 @@ func dress(svg []byte, id, title string) string {
 	_, picture, _ := bytes.Cut(svg, []byte("<g "))
 	picture = tone.ReplaceAll(picture, []byte("var(--tone-$1)"))
 	picture = bytes.ReplaceAll(picture, []byte("#000000"), []byte("var(--soft)"))
-	return fmt.Sprintf(`<svg viewBox="0 0 400 240" role="img" aria-labelledby="%s-chart"><title id="%[1]s-chart">%s against goroutines; the table has the figures</title><g %s`,
+	return fmt.Sprintf(`<svg viewBox="0 0 400 240" role="img" aria-labelledby="%s"><title id="%[1]s">%s against goroutines; the table has the figures</title><g %s`,
 		id, title, picture)
 }
 

@@ -36,27 +36,27 @@ func (p *Program) writeReport(path string, d *page) error {
 }
 
 // tile is a generator in the legend, with its figures on most goroutines.
-type tile struct{ Tone, Name, PerSecond, Cost string }
+type tile struct{ Tone, Name, Rate, Cost string }
 
 // html returns a page of one file that needs nothing else.
 func (d *page) html(markdown string) (string, error) {
 	var tiles []tile
 	for i, name := range d.names {
 		most := d.Steps[len(d.Steps)-1]
-		tiles = append(tiles, tile{fmt.Sprintf("%X", i%tones), cli.Printable(name), scaled(d.PerSecond(name, most)), Digits(d.Cost(name, most).Median())})
+		tiles = append(tiles, tile{fmt.Sprintf("%X", i%tones), cli.Printable(name), Digits(d.Of(name, most, Rate).Median()), Digits(d.Cost(name, most).Median())})
 	}
 	var head, cards strings.Builder
 	to, end := &head, ""
 	for i, block := range strings.Split(strings.TrimSpace(markdown), "\n\n") {
-		title, section := strings.CutPrefix(block, "## ")
-		id, chart := strings.CutPrefix(block, "![")
 		block = html.EscapeString(block)
+		title, section := strings.CutPrefix(block, "## ")
+		unit, chart := strings.CutPrefix(block, "![")
 		switch {
 		case section:
-			fmt.Fprintf(&cards, "%s<section aria-labelledby=\"s%d\"><h2 id=\"s%[2]d\">%s</h2>\n", end, i, inline(html.EscapeString(title)))
+			fmt.Fprintf(&cards, "%s<section aria-labelledby=\"s%d\"><h2 id=\"s%[2]d\">%s</h2>\n", end, i, inline(title))
 			to, end = &cards, "</section>\n"
 		case chart:
-			picture, err := d.draw(strings.TrimSuffix(id, "]"))
+			picture, err := d.draw(strings.TrimSuffix(unit, "]"), fmt.Sprintf("s%d", i))
 			if err != nil {
 				return "", err
 			}

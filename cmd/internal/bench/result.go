@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/uidring/uidring/cmd/internal/cli"
@@ -73,16 +74,10 @@ func (r *Result) Of(name string, at Setting, unit string) Series {
 // Cost returns what an id costs in nanoseconds, by round.
 func (r *Result) Cost(name string, at Setting) Series { return r.Of(name, at, Cost) }
 
-// PerSecond is the number of ids a second at the median cost.
-func (r *Result) PerSecond(name string, at Setting) float64 { return 1e9 / r.Cost(name, at).Median() }
-
-// Paced returns the names of the subjects that were paced, in order.
-func (r *Result) Paced() []string { return r.Names(Quantity{Unit: Latencies[0]}) }
-
 // Names returns the names that have a quantity, in order.
-func (r *Result) Names(q Quantity) (names []string) {
+func (r *Result) Names(at Setting, unit string) (names []string) {
 	for _, f := range r.Figures {
-		if q.Name = f.Name; f.Quantity == q {
+		if f.Setting == at && f.Unit == unit {
 			names = append(names, f.Name)
 		}
 	}
@@ -133,14 +128,16 @@ func read(path string) (*Result, error) {
 
 // Units of servers.
 const (
-	Calls     = "calls/s" // each is sent when the last is answered
-	Pipelined = "pipelined calls/s"
-	P99       = "p99 ms"
+	Calls = "calls/s" // each is sent when the last is answered; a suffix tells other ways
+	P99   = "p99 ms"
 )
 
-// compared has the units that compare judges, and whether more is better. How much is
+// judged reports whether compare judges a unit, and whether more is better. How much is
 // borrowed follows from how long a sample was.
-var compared = map[string]bool{Cost: false, Latencies[1]: false, P99: false, Calls: true, Pipelined: true}
+func judged(unit string) (more, judged bool) {
+	more = strings.HasPrefix(unit, Calls)
+	return more, more || unit == Cost || unit == Latencies[1] || unit == P99
+}
 
 // compare fills in what has changed since old.
 func (r *Result) compare(old *Result) {
@@ -156,7 +153,7 @@ func (r *Result) compare(old *Result) {
 	}
 	for _, f := range r.Figures {
 		before := old.Of(f.Name, f.Setting, f.Unit)
-		if _, judged := compared[f.Unit]; judged && before != nil {
+		if _, judged := judged(f.Unit); judged && before != nil {
 			r.Changes = append(r.Changes, changeOf(f.Quantity, before, f.Samples))
 		}
 	}

@@ -13,12 +13,17 @@ import (
 // Series is the samples of one figure, a sample a round.
 type Series []float64
 
-// Over divides each sample by the base's of the same round.
-func (s Series) Over(base Series) (ratio Series) {
-	for i := range min(len(s), len(base)) {
-		ratio = append(ratio, s[i]/base[i])
+// Over returns how many times base s is: the median of the rounds' ratios, or the ratio of
+// the medians if one of them has more samples.
+func (s Series) Over(base Series) float64 {
+	if len(s) != len(base) {
+		return s.Median() / base.Median()
 	}
-	return ratio
+	var ratios Series
+	for i := range s {
+		ratios = append(ratios, s[i]/base[i])
+	}
+	return ratios.Median()
 }
 
 func (s Series) sample() *benchmath.Sample {
@@ -97,13 +102,14 @@ func changeOf(q Quantity, from, to Series) Change {
 	c := Change{Quantity: q, Old: from.Median(), New: to.Median()}
 	test := benchmath.AssumeNothing.Compare(from.sample(), to.sample())
 	part := c.New/c.Old - 1
+	more, _ := judged(q.Unit)
 	c.Delta, c.P = fmt.Sprintf("%+.1f%%", math.Round(1000*part)/10+0), test.P // + 0 makes -0 0
 	switch {
 	case min(len(from), len(to)) < fewest:
 		c.Verdict = tooFew
 	case test.P >= test.Alpha || math.Abs(part) < matters:
 		c.Verdict = same
-	case part < 0 != compared[q.Unit]:
+	case part < 0 != more:
 		c.Verdict = better
 	default:
 		c.Verdict = worse

@@ -32,7 +32,7 @@ var (
 
 // peerBars compares medians of a run.
 func peerBars(r *bench.Result) (list []bench.Bar) {
-	p := &page{Result: r}
+	p := &page{r}
 	for _, row := range p.rows() {
 		for _, l := range row.Bars {
 			for _, s := range settings(p.Cores) {

@@ -100,7 +100,7 @@ func measured(cores int) *bench.Result {
 	none := bench.Setting{}
 	cell := func(name string, cost float64, settings ...bench.Setting) {
 		for _, s := range settings {
-			r.Add(bench.Of(name, s, bench.Cost, cost), bench.Of(name, s, bench.AllocsPerID, 0), bench.Of(name, s, bench.AllocsPerCall, 0))
+			r.Add(bench.Of(name, s, bench.Cost, cost), bench.Of(name, s, bench.Rate, 1e3/cost), bench.Of(name, s, bench.AllocsPerID, 0), bench.Of(name, s, bench.AllocsPerCall, 0))
 			if cost == 1 {
 				r.Add(bench.Of(name, s, bench.Borrowed, 5), bench.Of(name, s, bench.Refills, 1), bench.Of(name, s, bench.Helps, 1), bench.Of(name, s, bench.Failed, 0))
 			}
@@ -115,7 +115,7 @@ func measured(cores int) *bench.Result {
 	}
 	for _, power := range boosts {
 		cell(boostName(power), 1, settings(cores)...)
-		r.Add(bench.Of(boostName(power), none, heapBytes, 2000))
+		r.Add(bench.Of(boostName(power), none, heapBytes, 2000), bench.Of(boostName(power), none, heapBytesPerID, 1))
 	}
 	for _, n := range tagCounts {
 		cell(tagsName(n), 1, apart(cores)...)
@@ -255,7 +255,7 @@ func TestLossesAreThoseOfTheRun(t *testing.T) {
 	r := measured(2)
 	set(r, bench.DefaultNext, bench.One, bench.Cost, 50)
 	set(r, "xid", bench.One, bench.Cost, 49)
-	if got, want := (&page{Result: r}).Losses(), "- `Default.Next` with 1 goroutine is slower than `xid` (49.0 against 50.0 ns)."; got != want {
+	if got, want := (&page{r}).losses(nil)[0], "`Default.Next` with 1 goroutine is slower than `xid` (49.0 against 50.0 ns)."; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -22,13 +22,13 @@ var (
 		}}, nil
 	}}, Package: "one add for 256 ids, and a loop that writes them, eight at a time", Kind: floor, Cap: "none", GivesUp: noTime}
 
-	cachedWait = impl{Subject: cached("Cached.Wait", 1, func(gen *uid.Cached, n int) (uint64, error) {
+	cachedWait = impl{Subject: bench.Generator("Cached.Wait", 1, openCached, func(gen *uid.Cached, n int) (uint64, error) {
 		ctx := context.Background()
 		return bench.Repeat(n, func() (uint64, error) { id, err := gen.Wait(ctx); return uint64(id), err })
 	}), Package: "uidring `uid.Cached`, `Wait`", Kind: ours, Cap: cachedCap, GivesUp: cachedLess, Setup: cachedAs,
 		Bars: []limit{{false, 1.5, bench.CachedNext}, {true, 1.5, bench.CachedNext}}}
 
-	cachedFew = impl{Subject: cached("Cached.NextN(16)", few, func(gen *uid.Cached, n int) (uint64, error) {
+	cachedFew = impl{Subject: bench.Generator("Cached.NextN(16)", few, openCached, func(gen *uid.Cached, n int) (uint64, error) {
 		var ids [few]uid.ID
 		return bench.Repeat(n, func() (uint64, error) { _, err := gen.NextN(ids[:]); return uint64(ids[few-1]), err })
 	}), Package: "uidring `uid.Cached`, `NextN` of 16", Kind: ours, Cap: cachedCap, GivesUp: cachedLess, Setup: cachedAs,
@@ -48,12 +48,4 @@ func fillByEight(counter *cacheline.Int64, ids []uid.ID) uint64 {
 	return uint64(last)
 }
 
-func cached(name string, perCall int, loop func(gen *uid.Cached, n int) (uint64, error)) bench.Subject {
-	return bench.Subject{Name: name, Open: func() (*bench.Instance, error) {
-		gen, err := bench.NewCached(bits.Default(), uid.DefaultBoostPower)
-		if err != nil {
-			return nil, err
-		}
-		return &bench.Instance{Loop: func(n int) (uint64, error) { return loop(gen, n) }, PerCall: perCall, Stats: gen.Stats, Close: gen.Close}, nil
-	}}
-}
+func openCached() (*uid.Cached, error) { return bench.NewCached(bits.Default(), uid.DefaultBoostPower) }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -37,18 +36,15 @@ func client(name string, config uidclient.Config) bench.Subject {
 		if err != nil {
 			return nil, err
 		}
-		c, err := uidclient.New(context.Background(), []string{"http://" + server.address}, "orders", config)
-		if err != nil {
-			return nil, errors.Join(err, server.stop())
+		open := func() (*uidclient.Client, error) {
+			return uidclient.New(context.Background(), []string{"http://" + server.address}, "orders", config)
 		}
-		return &bench.Instance{
-			Loop: func(n int) (uint64, error) {
-				return bench.Repeat(n, func() (uint64, error) { id, err := c.Next(); return uint64(id), err })
-			},
-			Stats: c.Stats,
-			Close: func() error { return errors.Join(c.Close(), server.stop()) },
-		}, nil
+		return ending(server.stop)(bench.Generator(name, 1, open, clientLoop).Open())
 	}}
+}
+
+func clientLoop(c *uidclient.Client, n int) (uint64, error) {
+	return bench.Repeat(n, func() (uint64, error) { id, err := c.Next(); return uint64(id), err })
 }
 
 // folder holds what a run builds.

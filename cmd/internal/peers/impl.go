@@ -19,7 +19,7 @@ type impl struct {
 	Setup   string // how it was configured, if not by default
 
 	ReadsClock  bool    // each id costs a reading of the clock
-	RepeatsPast float64 // ids a second past which ids repeat; 0 if there is no such rate
+	RepeatsPast float64 // million ids a second past which ids repeat; 0 if there is no such rate
 	Bars        []limit // promises about its speed; of ours only
 	Flat        bool    // a promise: it costs the same from 2 goroutines to 64
 	Scales      bool    // it has a row in the tables by goroutines

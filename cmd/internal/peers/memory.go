@@ -14,8 +14,11 @@ import (
 // from goroutine to goroutine.
 type footprint int
 
-// heapBytes is the unit of footprints.
-const heapBytes = "heap bytes"
+// Units of footprints.
+const (
+	heapBytes      = "heap, bytes"
+	heapBytesPerID = "heap, bytes an id"
+)
 
 // slots is how many ids the ring holds.
 func slots(power int) int { return 8192 << power }
@@ -43,11 +46,12 @@ func (f footprint) Sample(context.Context) (sample []bench.Figure, err error) {
 		}
 	}
 	heap := live() - before
-	return []bench.Figure{bench.Of(boostName(power), bench.Setting{}, heapBytes, max(heap, 0)/generators)}, nil
+	heap = max(heap, 0) / generators
+	return []bench.Figure{
+		bench.Of(boostName(power), bench.Setting{}, heapBytes, heap),
+		bench.Of(boostName(power), bench.Setting{}, heapBytesPerID, heap/float64(slots(power))),
+	}, nil
 }
-
-// Generators is how many are measured together.
-func (p *page) Generators() int { return generators }
 
 // live returns the bytes of the heap in use. It collects twice: the second cycle frees what
 // the first one finalizes or takes out of a pool.

@@ -15,5 +15,5 @@ var objectID = impl{
 	ReadsClock:  true,
 	Cap:         "16,777,216 / s; past it, its 24-bit counter repeats ids",
 	GivesUp:     "96 bits, no BIGINT; order within a second; uniqueness rests on 40 random bits for each process",
-	RepeatsPast: 1 << 24,
+	RepeatsPast: (1 << 24) / 1e6,
 }

@@ -16,5 +16,5 @@ var xidPeer = impl{
 	ReadsClock:  true,
 	Cap:         "16,777,216 / s; past it, its 24-bit counter repeats ids",
 	GivesUp:     "96 bits, no BIGINT; order among processes within a second; uniqueness rests on 24 bits of a machine's hash and 16 of a pid",
-	RepeatsPast: 1 << 24,
+	RepeatsPast: (1 << 24) / 1e6,
 }

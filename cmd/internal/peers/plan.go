@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/bench"
 	"github.com/uidring/uidring/uid"
@@ -21,7 +23,7 @@ var pageText string
 var peers = bench.Program{
 	Title: "Benchmarks", Duration: 150 * time.Millisecond, Rounds: 7,
 	Tasks: peerTasks, Bars: peerBars, Own: pageText,
-	Data: func(r *bench.Result, missed []bench.Bar) any { return &page{r, missed} },
+	Data: func(r *bench.Result, missed []bench.Bar) any { return (&page{r}).data(missed) },
 }
 
 // settings returns one goroutine, and one for each core in both placements.
@@ -51,7 +53,9 @@ func crowds(cores int) []bench.Setting {
 // boosts are the rows of the table of ring sizes.
 var boosts = []int{1, 3, 6, 10}
 
-func boostName(power int) string { return fmt.Sprintf("boost %d", power) }
+func boostName(power int) string {
+	return fmt.Sprintf("BoostPower %d, %s ids", power, humanize.Comma(int64(slots(power))))
+}
 
 // peerTasks makes a round: the floors, ours, the floors, the others, the floors, then the
 // rest of the tables. So the floors are measured in the same minute as the rows that are

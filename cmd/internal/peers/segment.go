@@ -50,24 +50,18 @@ func allLoop(gen *segment.Generator, n int) (uint64, error) {
 
 // segments returns a generator on a store in memory whose loads take a given time.
 func segments(name string, perCall int, config segment.Config, took time.Duration, loop func(*segment.Generator, int) (uint64, error)) bench.Subject {
-	return bench.Subject{Name: name, Open: func() (*bench.Instance, error) {
-		return segmentOn(&slow{took: took}, perCall, config, loop)
-	}}
+	return bench.Generator(name, perCall, func() (*segment.Generator, error) { return openSegment(&slow{took: took}, config) }, loop)
 }
 
-// segmentOn returns a generator on a store. Each load is a refill.
-func segmentOn(store segment.Store, perCall int, config segment.Config, loop func(*segment.Generator, int) (uint64, error)) (*bench.Instance, error) {
+func openSegment(store segment.Store, config segment.Config) (*segment.Generator, error) {
 	config.Create, config.Logger = true, silent
-	gen, err := segment.New(context.Background(), store, "orders", config)
-	if err != nil {
-		return nil, err
-	}
-	return &bench.Instance{
-		Loop:    func(n int) (uint64, error) { return loop(gen, n) },
-		PerCall: perCall,
-		Stats:   gen.Stats,
-		Close:   gen.Close,
-	}, nil
+	return segment.New(context.Background(), store, "orders", config)
+}
+
+// segmentOn returns a generator on a store that end closes.
+func segmentOn(store segment.Store, end func() error) (*bench.Instance, error) {
+	open := func() (*segment.Generator, error) { return openSegment(store, segment.Config{}) }
+	return ending(end)(bench.Generator("", 1, open, nextLoop).Open())
 }
 
 // slow is a store in memory whose requests take a given time.
@@ -99,14 +93,14 @@ func pacedSegments() (list []bench.Subject) {
 // AtomicLong and of its SegmentChainId, on a machine of their own.
 const cosIDCounter, cosIDNext = 145.0, 127.0
 
-// CosID is a table of ratios.
-func (p *page) CosID() string {
+// cosID is a table of ratios.
+func (p *page) cosID() string {
 	row := func(name string, counter, next float64) []string {
 		return []string{name, bench.Digits(counter), bench.Digits(next), fmt.Sprintf("%.2f", next/counter)}
 	}
 	rows := [][]string{row("CosId, as published", cosIDCounter, cosIDNext)}
 	for _, s := range settings(p.Cores) {
-		rows = append(rows, row("`"+segmentNext.Name+"`, "+s.String(), p.PerSecond(bench.Add, s)/1e6, p.PerSecond(segmentNext.Name, s)/1e6))
+		rows = append(rows, row("`"+segmentNext.Name+"`, "+s.String(), p.Of(bench.Add, s, bench.Rate).Median(), p.Of(segmentNext.Name, s, bench.Rate).Median()))
 	}
 	return bench.Table([]string{"", ">a counter, million/s", ">a segment, million/s", ">ratio"}, rows...)
 }

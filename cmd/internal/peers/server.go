@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/uidring/uidring/cmd/internal/bench"
@@ -39,7 +40,7 @@ const (
 var servers = bench.Program{
 	Title: "Benchmarks of uidringd", Duration: time.Second, Rounds: 7,
 	Tasks: serverTasks, Bars: serverBars, Own: serverText,
-	Data: func(r *bench.Result, _ []bench.Bar) any { return &serverPage{r} },
+	Data: serverData,
 }
 
 // running is what ends a benchmark's servers and schemas.
@@ -63,30 +64,30 @@ func (r *running) add(p *process, err error) (*process, error) {
 
 // serverTasks starts the servers. end stops them, even after an error.
 func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end func() error, err error) {
-	var all running
-	end = func() error { return all.end() }
+	var run running
+	end = func() error { return run.end() }
 	dir, err := folder()
 	if err != nil {
 		return nil, end, err
 	}
-	all = append(all, func() error { return os.RemoveAll(dir) })
+	run = append(run, func() error { return os.RemoveAll(dir) })
 	binary, err := buildUidringd(dir)
 	if err != nil {
 		return nil, end, err
 	}
-	empty, err := all.add(startEmpty())
+	empty, err := run.add(startEmpty())
 	if err != nil {
 		return nil, end, err
 	}
-	reserve, err := all.add(startEmpty("GOGC=800")) // garbage grows to 32 MB, as in uidringd
+	reserve, err := run.add(startEmpty("GOGC=800")) // garbage grows to 32 MB, as in uidringd
 	if err != nil {
 		return nil, end, err
 	}
-	ours, err := all.add(startUidringd(binary))
+	ours, err := run.add(startUidringd(binary))
 	if err != nil {
 		return nil, end, err
 	}
-	peer, err := all.add(startRedis())
+	peer, err := run.add(startRedis())
 	if err != nil {
 		return nil, end, err
 	}
@@ -112,7 +113,7 @@ func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end fu
 	if err != nil {
 		return nil, end, err
 	}
-	all = append(all, drop)
+	run = append(run, drop)
 	tasks = append(tasks, &load{Name: "PostgreSQL, `UPDATE … RETURNING`", Time: o.Duration, Open: func() (caller, error) {
 		conn, err := pgx.Connect(context.Background(), dsn)
 		if err != nil {
@@ -125,11 +126,11 @@ func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end fu
 			close: func() error { return conn.Close(context.Background()) },
 		}, nil
 	}})
-	counters, err := redisTasks(&all, binary, dsn, o.Duration)
+	counters, err := redisTasks(&run, binary, dsn, o.Duration)
 	return append(append(tasks, counters...), &idle{Start: func() (*process, error) { return startUidringd(binary) }}), end, err
 }
 
-// serverPage is what server.md shows.
+// serverPage reads the figures of servers.
 type serverPage struct{ *bench.Result }
 
 func (p *serverPage) of(name, unit string) bench.Series { return p.Of(name, bench.Setting{}, unit) }
@@ -137,7 +138,7 @@ func (p *serverPage) of(name, unit string) bench.Series { return p.Of(name, benc
 // serverBars are what the project promises about the server.
 func serverBars(r *bench.Result) []bench.Bar {
 	p := &serverPage{r}
-	ratio := p.of(oneName, bench.Calls).Over(p.of(emptyName, bench.Calls)).Median()
+	ratio := p.of(oneName, bench.Calls).Over(p.of(emptyName, bench.Calls))
 	p99, least := p.of(oneName, bench.P99).Median(), p.of(emptyName, bench.P99).Median()
 	ids := func(what, name string) bench.Bar {
 		rate := p.of(name, idsRate).Median()
@@ -151,44 +152,26 @@ func serverBars(r *bench.Result) []bench.Bar {
 	}, p.redisBars()...)
 }
 
-// Loads is a table of throughput.
-func (p *serverPage) Loads() string {
-	var rows [][]string
-	for _, name := range p.Names(bench.Quantity{Unit: bench.Calls}) {
-		calls := p.of(name, bench.Calls)
-		rows = append(rows, []string{name, calls.Bold(), p.of(name, idsRate).Bold(),
-			fmt.Sprintf("%.2f", calls.Over(p.of(emptyName, bench.Calls)).Median()), p.of(name, processors).Bold()})
-	}
-	return bench.Table([]string{"server and call", ">calls/s", ">ids/s", ">× the empty handler's calls", ">µs of the server's processors a call"}, rows...)
-}
-
-// Latencies is a table of calls at a fixed rate.
-func (p *serverPage) Latencies() string {
-	head, rows := []string{"server and call", ">calls/s"}, [][]string{}
+// serverData is what server.md shows.
+func serverData(r *bench.Result, _ []bench.Bar) any {
+	p := &serverPage{r}
+	paced := []string{bench.PacedCalls}
 	for _, q := range quantiles {
-		head = append(head, fmt.Sprintf(">p%g, ms", q))
+		paced = append(paced, milliseconds(q))
 	}
-	for _, name := range []string{emptyName, oneName} {
-		row := []string{name, p.of(name, bench.PacedCalls).Bold()}
-		for _, q := range quantiles {
-			row = append(row, p.of(name, milliseconds(q)).Bold())
-		}
-		rows = append(rows, row)
+	var pipelined []string
+	for _, depth := range depths {
+		pipelined = append(pipelined, callsAt(depth), processorsAt(depth))
 	}
-	return bench.Table(head, rows...)
+	return map[string]any{
+		"Connections": connections,
+		"Loads":       p.Grid("server and call", p.Names(bench.Setting{}, bench.Calls), emptyName, bench.Units(bench.Calls, idsRate, processors)),
+		"Latencies":   p.Grid("server and call", []string{emptyName, oneName}, "", bench.Units(paced...)),
+		"Redis":       p.Grid("server and call", []string{redisPeer, redisOurs, redisBoth}, redisPeer, bench.Units(pipelined...)),
+		"Requests":    bench.Digits(p.of(oneName, bench.Calls).Median()),
+		"P999":        bench.Digits(p.of(oneName, milliseconds(99.9)).Median()),
+		"Idlers":      humanize.Comma(idlers),
+		"Memory":      p.of(idleName, idleMemory).Bold(),
+		"Goroutines":  p.of(idleName, idleGoroutines).Bold(),
+	}
 }
-
-// Connections is how many callers load a server.
-func (p *serverPage) Connections() int { return connections }
-
-// Requests and P999 are medians of uidringd.
-func (p *serverPage) Requests() string { return bench.Digits(p.of(oneName, bench.Calls).Median()) }
-
-func (p *serverPage) P999() string { return bench.Digits(p.of(oneName, milliseconds(99.9)).Median()) }
-
-// Idlers, Memory and Goroutines are of idle connections.
-func (p *serverPage) Idlers() string { return number(idlers) }
-
-func (p *serverPage) Memory() string { return p.of(idleName, idleMemory).Bold() }
-
-func (p *serverPage) Goroutines() string { return p.of(idleName, idleGoroutines).Bold() }

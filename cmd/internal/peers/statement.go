@@ -17,7 +17,6 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/uidring/uidring/cmd/internal/bench"
-	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentredis"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
@@ -78,7 +77,7 @@ func segmentOnPostgres() (*bench.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ending(end)(segmentOn(store, 1, segment.Config{}, nextLoop))
+	return segmentOn(store, end)
 }
 
 func statements() (*bench.Instance, error) {
@@ -105,7 +104,7 @@ func segmentOnRedis() (*bench.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ending(end)(segmentOn(segmentredis.New(client, segmentredis.Config{Logger: silent}), 1, segment.Config{}, nextLoop))
+	return segmentOn(segmentredis.New(client, segmentredis.Config{Logger: silent}), end)
 }
 
 func commands() (*bench.Instance, error) {

@@ -10,7 +10,8 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
-// tagCounts are how many tags are in use in the table of tags.
+// tagCounts are how many tags are in use in the table of tags. It lacks a placement: to open
+// 10,000 tags takes longer than a sample.
 var tagCounts = []int{1, 100, 10_000}
 
 func tagsName(n int) string { return fmt.Sprintf("%d tags", n) }
@@ -43,14 +44,4 @@ func manyTags(n int) bench.Subject {
 			})
 		}}, nil
 	}}
-}
-
-// Tags is a table by the number of tags. It lacks a placement: to open 10,000 tags takes
-// longer than a sample.
-func (p *page) Tags() string {
-	var rows [][]string
-	for _, n := range tagCounts {
-		rows = append(rows, p.costs([]string{number(n)}, tagsName(n), apart(p.Cores)))
-	}
-	return bench.Table(withCosts([]string{">tags"}, apart(p.Cores)), rows...)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/uidring/uidring/cmd/internal/bench"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -26,13 +28,13 @@ type writes int
 
 // Units of writes.
 const (
-	writesMade   = "ids/s"
-	writesFirst  = "writes for each Ahead, first half" // of a sample
-	writesSecond = "writes for each Ahead, second half"
+	writesMade   = "ids/s made"
+	writesFirst  = "writes for each `Ahead`, first half" // of a sample
+	writesSecond = "second half"
 	writesRange  = "ids of the last range"
 )
 
-func (w writes) name() string { return fmt.Sprintf("%d ids a second", w) }
+func (w writes) name() string { return humanize.Comma(int64(w)) }
 
 // Sample implements bench.Task.
 func (w writes) Sample(ctx context.Context) ([]bench.Figure, error) {
@@ -66,22 +68,6 @@ func (w writes) Sample(ctx context.Context) ([]bench.Figure, error) {
 		figure(writesRange, float64(s.Loads.Step)),
 	}, errors.Join(err, gen.Close(), context.Cause(ctx))
 }
-
-// Writes is a table by the rate.
-func (p *page) Writes() string {
-	var rows [][]string
-	for _, rate := range writeRates {
-		of := func(unit string) bench.Series { return p.Of(writes(rate).name(), bench.Setting{}, unit) }
-		rows = append(rows, []string{number(rate), bench.Digits(of(writesMade).Median()), of(writesFirst).Bold(), of(writesSecond).Bold(), of(writesRange).Bold()})
-	}
-	return bench.Table([]string{">ids/s, wanted", ">ids/s", ">writes for each `Ahead`, first half", ">second half", ">ids of the last range"}, rows...)
-}
-
-// Ahead is how long a range lasts.
-func (p *page) Ahead() time.Duration { return writesAhead }
-
-// Half is how many ranges a half of a sample sees.
-func (p *page) Half() int { return writesFor / 2 }
 
 // writeBar: a range lasts ten minutes by default, so two writes for each are rare.
 func (p *page) writeBar() bench.Bar {
