@@ -292,7 +292,7 @@ func TestOver(t *testing.T) {
 	for _, c := range []struct {
 		s, base Series
 		want    float64
-	}{{Series{4, 9, 50}, Series{2, 3, 5}, 3}, {Series{4, 9, 50}, Series{2, 3}, 3.6}} {
+	}{{Series{4, 9, 50}, Series{2, 3, 50}, 2}, {Series{4, 9, 50}, Series{2, 3}, 3.6}} {
 		if got := c.s.Over(c.base); got != c.want {
 			t.Errorf("%v over %v is %v, want %v", c.s, c.base, got, c.want)
 		}

@@ -155,10 +155,10 @@ func TestReportCells(t *testing.T) {
 func TestReportEscapes(t *testing.T) {
 	const hostile = `</p></style><script>alert("1")</script><img src=x onerror='x'>{{.}}&amp;|`
 	r := sample(1)
-	r.CPU, r.Version, r.Layout, r.Go, r.Platform, r.Command, r.Limits = hostile, hostile, hostile, hostile, hostile, hostile, hostile+"\n\n![cost]"
-	r.Add(Of(hostile, One, Cost, 1), Of(hostile, One, Rate, 1), Of(hostile, Setting{}, Latencies[0], 1), Of("\x1b\n\n![cost]", One, Cost, 1))
+	r.CPU, r.Version, r.Layout, r.Go, r.Platform, r.Command, r.Limits = hostile, hostile, hostile, hostile, hostile, hostile, hostile+"\n\n![ns/id]\n\n"
+	r.Add(Of(hostile, One, Cost, 1), Of(hostile, One, Rate, 1), Of(hostile, Setting{}, Latencies[0], 1), Of("a\x1bb\n\n![ns/id]\n\nc", One, Cost, 1))
 	old := sample(1)
-	old.CPU, old.Layout, old.Version = "1"+hostile, "2"+hostile, "3"+hostile+"\n\n![cost]"
+	old.CPU, old.Layout, old.Version = "1"+hostile, "2"+hostile, "3"+hostile+"\n\n![ns/id]\n\n"
 	old.Add(Of(hostile, One, Cost, 2))
 	r.compare(old)
 	c := pageOf(t, r)

@@ -100,7 +100,7 @@ func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end fu
 	without, one := http(emptyName, noID, empty, nothing), http(oneName, oneID, ours, lines)
 	tasks = []bench.Task{
 		renewal{empty, reserve, ours}, without, http(reserveName, noID, reserve, nothing),
-		http(constantName, "GET /constant HTTP/1.1\r\nHost: empty\r\n\r\n", empty, lines), one,
+		http(constantName, "GET /constant HTTP/1.1\r\nHost: empty\r\n\r\n", empty, digits), one,
 		&latency{load: one, Half: one, Time: 5 * o.Duration}, &latency{load: without, Half: one, Time: 5 * o.Duration},
 		http(textName, thousand, ours, lines), http(runsName, inRuns, ours, runs),
 		redis("Redis, `INCR`", "INCR orders\r\n", 1), redis("Redis, `INCRBY 1000`", "INCRBY orders 1000\r\n", 1000),
