@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -31,6 +32,10 @@ func TestConfig(t *testing.T) {
 		{good, "a", Config{Ahead: time.Hour}, []string{"Ahead is 1h0m0s, want at most MaxAge, 1m0s"}},
 		{good, "a", Config{Token: secret + "\n"}, []string{"Token is not shown, want printable ASCII"}},
 		{good, "a", Config{Token: secret + " b"}, []string{"Token is not shown, want printable ASCII"}},
+		{good, "a", Config{Token: secret + "\x7f"}, []string{"Token is not shown, want printable ASCII"}},
+		{good, "a", Config{MaxIDs: GreatestMaxIDs + 1}, []string{"MaxIDs is 16777217, want 1 to 16777216"}},
+		{good, "a", Config{MaxAge: time.Hour, Ahead: time.Hour + 1}, []string{"Ahead is 1h0m0.000000001s, want at most MaxAge, 1h0m0s"}},
+		{[]string{"http://ids#a"}, "a", Config{}, []string{`urls[0] is "http://ids", want no query and no fragment`}},
 		{[]string{"http://localhost.example.com"}, "a", Config{Token: secret}, []string{"want https"}},
 		{[]string{"ids:8080", "ftp://ids", "http://", "http://ids?a=b", "http://u:" + secret + "@ids", "http://ids\n" + secret}, "a", Config{}, []string{
 			`urls[0] is "ids:8080", want http://HOST:PORT`, `urls[1] is "ftp://ids"`, `urls[2] is "http://"`,
@@ -59,13 +64,33 @@ func TestConfig(t *testing.T) {
 			t.Errorf("prepare(%q) = %v, %v", url, requests, err)
 		}
 	}
-	short := Config{MaxAge: time.Second}
-	if _, err := short.prepare(good, "a"); err != nil || short.Ahead != time.Second {
-		t.Errorf("prepare() = %v, and Ahead is %v with a MaxAge of 1 s", err, short.Ahead)
+	for _, c := range []struct {
+		url         string
+		config      Config
+		ahead, age  time.Duration
+		timeout     time.Duration
+		ids, hedged int64
+	}{
+		{"http://ids", Config{}, 10 * time.Second, time.Minute, 5 * time.Second, 1_000_000, 500},
+		{"http://ids", Config{MaxAge: time.Second}, time.Second, time.Second, 500 * time.Millisecond, 1_000_000, 500},
+		{"http://ids", Config{MaxAge: 8 * time.Second, Ahead: 8 * time.Second}, 8 * time.Second, 8 * time.Second, 4 * time.Second, 1_000_000, 500},
+		{"http://ids", Config{MaxAge: MinMaxAge, Ahead: 1, Timeout: 1, MaxIDs: GreatestMaxIDs}, 1, 100 * time.Millisecond, 1, 1 << 24, 500},
+		{"http://ids", Config{MaxAge: -1, Ahead: time.Hour, Timeout: time.Hour, MaxIDs: 1, Hedge: time.Second}, time.Hour, -1, time.Hour, 1, 1000},
+		{"http://ids", Config{Token: "!~", Insecure: true}, 10 * time.Second, time.Minute, 5 * time.Second, 1_000_000, 500},
+	} {
+		_, err := c.config.prepare([]string{c.url}, "a")
+		if got := c.config; err != nil || got.Ahead != c.ahead || got.MaxAge != c.age || got.Timeout != c.timeout || got.MaxIDs != c.ids || got.Hedge.Milliseconds() != c.hedged || got.Logger != slog.Default() {
+			t.Errorf("prepare(%q) = %+v, %v, want %+v", c.url, got, err, c)
+		}
 	}
-	insecure := Config{Token: secret, Insecure: true}
-	if _, err := insecure.prepare([]string{"http://ids"}, "a"); err != nil {
-		t.Errorf("prepare() = %v with Insecure", err)
+}
+
+// The HTTP client bounds each step of a request, and follows the environment's proxy.
+func TestTransport(t *testing.T) {
+	transport, ok := newHTTP(&Config{Timeout: time.Second}).Transport.(*http.Transport)
+	if !ok || transport.Proxy == nil || transport.DialContext == nil || transport.TLSHandshakeTimeout != time.Second ||
+		transport.IdleConnTimeout != 90*time.Second || transport.Protocols.HTTP2() {
+		t.Errorf("the transport is %+v", transport)
 	}
 }
 
@@ -77,7 +102,8 @@ func TestAnswers(t *testing.T) {
 		{`{"instance":"a"`, "unexpected EOF"},
 		{run(`{"first":"1","count":1}`) + "{}", "more than one JSON value"},
 		{`{"number":1,"runs":[{"first":"1","count":1}]}`, `instance is "", want 1 to 128 bytes`},
-		{`{"instance":"` + strings.Repeat("x", 200) + `","number":1}`, `instance is "xxxxxxxxxxxxxxxx", want 1 to 128 bytes`},
+		{`{"instance":"` + strings.Repeat("x", 129) + `","number":1}`, `instance is "xxxxxxxxxxxxxxxx", want 1 to 128 bytes`},
+		{`{"instance":"` + strings.Repeat("x", 128) + `","number":1}`, "there are no runs"},
 		{`{"instance":"a","runs":[{"first":"1","count":1}]}`, "number is 0, want 1 or more"},
 		{`{"instance":"a","number":1}`, "there are no runs, want 100 ids"},
 		{run(``), "there are no runs"},
@@ -137,7 +163,7 @@ func TestStatuses(t *testing.T) {
 				server.header = http.Header{"Location": {"http://ids-2/"}}
 				_, err := tryOpen(t.Context(), Config{Token: ""}, server)
 				got := (*StatusError)(nil)
-				if !errors.As(err, &got) || got.Status != status || got.Detail != "why it is" {
+				if !errors.As(err, &got) || got.Status != status || got.Server != "http://ids-1/v1/orders/runs" || got.Detail != "why it is" {
 					t.Fatalf("New() = %v, want status %d", err, status)
 				}
 				busy := status == 408 || status == 429 || status >= 500
@@ -146,6 +172,27 @@ func TestStatuses(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An error has the reason that the server gives, if it gives one.
+func TestReasons(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"title":"T","detail":"why"}`: `status 404 Not Found: "why"`,
+		`{"title":"T"}`:                `status 404 Not Found: "T"`,
+		`<html>`:                       `status 404 Not Found`,
+		`{"detail":"` + strings.Repeat("x", 999) + `"}`: `"` + strings.Repeat("x", 200) + `"`,
+		`{"title":"` + strings.Repeat("x", 999) + `"}`:  `"` + strings.Repeat("x", 200) + `"`,
+	} {
+		server := newFake("a", 1)
+		server.status, server.body = 404, body
+		_, err := tryOpen(t.Context(), Config{}, server)
+		if want := `uidclient: every server refuses "orders": http://ids-1/v1/orders/runs: `; !strings.HasPrefix(fmt.Sprint(err), want) {
+			t.Errorf("New() = %v, want it to begin with %s", err, want)
+		}
+		if !strings.HasSuffix(fmt.Sprint(err), want) {
+			t.Errorf("%.60s: New() = %v, want %s at the end", body, err, want)
+		}
 	}
 }
 

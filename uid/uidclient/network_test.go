@@ -30,7 +30,7 @@ func TestNetwork(t *testing.T) {
 		case r.URL.Path == "/header/v1/orders/runs":
 			w.Header().Set("Long", strings.Repeat("a", 1<<20))
 			ids.ServeHTTP(w, r)
-		case r.Header.Get("Authorization") != "Bearer "+secret || r.URL.User != nil || len(r.TLS.PeerCertificates) != 1:
+		case r.Header.Get("Authorization") != "Bearer "+secret || r.URL.User != nil || r.Header.Get("Accept") != "application/json" || len(r.TLS.PeerCertificates) != 1:
 			w.WriteHeader(http.StatusUnauthorized)
 		default:
 			ids.ServeHTTP(w, r)

@@ -49,8 +49,8 @@ func TestConformance(t *testing.T) {
 }
 
 const (
-	next = segmentredis.DefaultPrefix + ":next"
-	tags = segmentredis.DefaultPrefix + ":tags"
+	next = "{uidring}:segments:next"
+	tags = "{uidring}:segments:tags"
 )
 
 // open returns a store on client with the counter orders, of which 100 ids are
