@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,78 @@ func TestPassing(t *testing.T) {
 		_, _, err = workeretcd.NewStore(client, workeretcd.Config{}).Read(t.Context(), 0, time.Minute)
 		if got := fmt.Sprintf("%T", err); err == nil || (got == marked) != tt.passes {
 			t.Errorf("%v: got %s, %v; want it marked: %t", tt.err, got, err, tt.passes)
+		}
+	}
+}
+
+// Whichever request of a method is refused, the method fails.
+func TestEachRequestIsRefused(t *testing.T) {
+	members, left := servertest.StartEtcd(t, 1), 0
+	refused := func() error {
+		if left--; left == 0 {
+			return rpctypes.ErrGRPCPermissionDenied
+		}
+		return nil
+	}
+	client, err := clientv3.New(clientv3.Config{Endpoints: servertest.Endpoints(members), Logger: zap.NewNop(), DialOptions: []grpc.DialOption{
+		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			if err := refused(); err != nil {
+				return err
+			}
+			return invoke(ctx, method, request, reply, conn, opts...)
+		}),
+		grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+			if err := refused(); err != nil {
+				return nil, err
+			}
+			return stream(ctx, desc, conn, method, opts...)
+		}),
+	}})
+	must(t, err)
+	defer client.Close()
+	s := workeretcd.NewStore(client, workeretcd.Config{})
+	write := func(token string, change lease.Change) lease.Write {
+		return lease.Write{Token: token, Change: change, Expiry: time.Hour, Within: lease.Bounds{To: 9}, Fresh: true}
+	}
+	swap := func(old, token string, change lease.Change) func(context.Context) (bool, error) {
+		return func(ctx context.Context) (bool, error) { return s.Swap(ctx, old, write(token, change)) }
+	}
+	for _, test := range []struct {
+		name     string
+		requests int
+		method   func(ctx context.Context) (done bool, err error)
+	}{
+		{"Prepare", 1, func(ctx context.Context) (bool, error) { return true, s.Prepare(ctx, slog.Default()) }},
+		{"Insert", 3, func(ctx context.Context) (bool, error) { return s.Insert(ctx, write("a", lease.Acquire)) }},
+		{"Swap to extend", 3, swap("a", "b", lease.Extend)},
+		{"Swap to acquire", 3, swap("b", "c", lease.Acquire)},
+		{"Swap to release", 2, swap("c", "d", lease.Release)},
+		{"Read", 1, func(ctx context.Context) (bool, error) {
+			row, _, err := s.Read(ctx, 0, time.Hour)
+			return row != nil, err
+		}},
+		{"Look", 1, func(ctx context.Context) (bool, error) {
+			view, err := s.Look(ctx, lease.Bounds{To: 9}, time.Hour)
+			return view.Next == 1 && len(view.Free) == 1, err
+		}},
+		{"List", 1, func(ctx context.Context) (bool, error) {
+			rows, err := s.List(ctx, 0, time.Hour)
+			return len(rows) == 1, err
+		}},
+		{"SwapLayout", 2, func(ctx context.Context) (bool, error) {
+			got, err := s.SwapLayout(ctx, "", "x")
+			return got == "x", err
+		}},
+	} {
+		for n := range test.requests {
+			left = n + 1
+			if done, err := test.method(t.Context()); done || !errors.Is(err, rpctypes.ErrPermissionDenied) {
+				t.Errorf("%s: %t, %v; want that request %d is refused", test.name, done, err, n+1)
+			}
+		}
+		left = test.requests + 1
+		if done, err := test.method(t.Context()); !done || err != nil || left != 1 {
+			t.Errorf("%s: %t, %v after %d requests; want %d", test.name, done, err, test.requests+1-left, test.requests)
 		}
 	}
 }

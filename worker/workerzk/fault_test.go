@@ -239,6 +239,21 @@ func TestForeignNodes(t *testing.T) {
 	if _, err := conn.Create(foreign, []byte("x"), 0, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}
+	for name, data := range map[string]string{"x": "1", "0000000000000000000": "x", "0000000000000000001": "-1", "-1": "1"} {
+		odd := path + "/given/" + name
+		if _, err := conn.Create(odd, []byte(data), 0, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := store.Look(background(t), lease.Bounds{To: 5}, time.Minute)
+		says(t, err, nil, odd, "want a number")
+		if name == "0000000000000000000" {
+			_, err = store.Insert(background(t), insert(1, "a"))
+			says(t, err, nil, odd, "want a number")
+		}
+		if err := conn.Delete(odd, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
 	_, look := store.Look(background(t), lease.Bounds{To: 9}, time.Minute)
 	_, _, read := store.Read(background(t), 7, time.Minute)
 	_, swap := store.Swap(background(t), "x", insert(7, "a"))

@@ -5,6 +5,8 @@ package workerzk_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -122,3 +124,52 @@ func TestAliveIsOwn(t *testing.T) {
 	conn.Close()
 	read(t, s, lease.StateHeld)
 }
+
+// TestEachRequestIsRefused: whichever request of a method is refused, the method fails.
+func TestEachRequestIsRefused(t *testing.T) {
+	l := newLeaf(t)
+	conn, w := wired(t, shared(t), 20*time.Second)
+	if _, err := l.conn.Create(secret, nil, 0, zk.WorldACL(zk.PermAdmin)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		t.Fatal(err)
+	}
+	s := workerzk.NewStore(ready(t, conn), workerzk.Config{Path: newPath()})
+	java, own := workerzk.LeafStore(conn, l.name, 8080, workerzk.LeafConfig{Address: "10.0.0.1"}), workerzk.LeafStore(conn, l.name, 8080, workerzk.LeafConfig{})
+	done := func(done bool, err error) error {
+		if err == nil && !done {
+			return errors.New("it was not done")
+		}
+		return err
+	}
+	var token string
+	var javas int64
+	for round := range 2 { // the second finds what the first made
+		number := int64(round)
+		w.refuse(t, "Prepare", func() error { return s.Prepare(background(t), slog.Default()) })
+		w.refuse(t, "Insert", func() error { return done(s.Insert(background(t), insert(number, "a"))) })
+		w.refuse(t, "Swap", func() error { return done(s.Swap(background(t), "a", insert(number, "b"))) })
+		w.refuse(t, "Read", func() error { return second(s.Read(background(t), number, time.Minute)) })
+		w.refuse(t, "Look", func() error { _, err := s.Look(background(t), lease.Bounds{To: 9}, time.Minute); return err })
+		w.refuse(t, "List", func() error { _, err := s.List(background(t), 0, time.Minute); return err })
+		w.refuse(t, "SwapLayout", func() error { _, err := s.SwapLayout(background(t), "", fmt.Sprint("layout ", round)); return err })
+
+		w.refuse(t, "Leaf: Assign", func() error { _, err := own.Assign(background(t), 9); return err })
+		w.refuse(t, "Leaf: SwapLayout", func() error { _, err := own.SwapLayout(background(t), "", "layout"); return err })
+		if round == 0 {
+			var err error
+			l.java("10.0.0.1", time.Now().Add(-time.Hour))
+			if javas, err = java.Assign(background(t), 9); !errors.Is(err, lease.ErrHeld) {
+				t.Fatal(err)
+			}
+		}
+		w.refuse(t, "Leaf: Read", func() error {
+			row, _, err := java.Read(background(t), javas, time.Minute)
+			if row != nil {
+				token = row.Token
+			}
+			return err
+		})
+		w.refuse(t, "Leaf: Swap", func() error { return done(java.Swap(background(t), token, insert(javas, fmt.Sprint("token ", round)))) })
+	}
+}
+
+func second(_ *lease.Row, _ int64, err error) error { return err }

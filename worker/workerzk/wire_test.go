@@ -3,6 +3,8 @@
 package workerzk_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -25,6 +27,8 @@ type wire struct {
 	last atomic.Value // a string: a request that has it makes the wire deaf
 
 	between atomic.Pointer[between]
+
+	left atomic.Int64 // requests until one is refused; 0 is never
 }
 
 // between is what happens before a request that has the text is sent.
@@ -79,7 +83,39 @@ func (c *deafConn) Write(p []byte) (int, error) {
 	if last, _ := c.wire.last.Load().(string); last != "" && strings.Contains(string(p), last) {
 		c.wire.deaf.Store(true)
 	}
-	return c.Conn.Write(p)
+	request := len(p) > 12 && int32(binary.BigEndian.Uint32(p[4:])) > 0 // the rest has no number
+	if !request || c.wire.left.Load() <= 0 || c.wire.left.Add(-1) > 0 {
+		return c.Conn.Write(p)
+	}
+	const get = 4
+	other := binary.BigEndian.AppendUint32(bytes.Clone(p[:8]), get)
+	other = append(binary.BigEndian.AppendUint32(other, uint32(len(secret))), secret+"\x00"...)
+	binary.BigEndian.PutUint32(other, uint32(len(other)-4))
+	_, err := c.Conn.Write(other)
+	return len(p), err
+}
+
+// secret is a node that nobody may read.
+const secret = "/uidring-secret"
+
+// refuse calls a method again and again, and has ZooKeeper refuse the first of its requests,
+// then the second and so on. Each time the method has to fail.
+func (w *wire) refuse(t *testing.T, name string, method func() error) {
+	t.Helper()
+	for n := int64(1); ; n++ {
+		w.left.Store(n)
+		err := method()
+		refused := w.left.Swap(0) == 0
+		switch {
+		case refused && !errors.Is(err, zk.ErrNoAuth):
+			t.Errorf("%s: %v; want that request %d is refused", name, err, n)
+		case !refused && (err != nil || n == 1):
+			t.Errorf("%s: %v after %d requests", name, err, n-1)
+		}
+		if !refused {
+			return
+		}
+	}
 }
 
 func (c *deafConn) Read(p []byte) (int, error) {
