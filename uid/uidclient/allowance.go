@@ -17,12 +17,12 @@ const mostGood = 64
 type allowance struct {
 	n     int64 // ids, from 1 to most
 	most  int64 // Config.MaxIDs
-	known int64 // ids that servers probably allow
+	known int64 // ids that servers probably allow, after a failure
 	good  int   // answers with n ids or more since the last failure
 	wait  int   // such answers until n doubles above known
 }
 
-func newAllowance(most int64) allowance { return allowance{n: most, most: most, known: most, wait: 1} }
+func newAllowance(most int64) allowance { return allowance{n: most, most: most, wait: 1} }
 
 // answered lets the size grow after an answer. The request was for asked ids.
 func (a *allowance) answered(asked int64) {

@@ -3,6 +3,7 @@ package uidclient
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,9 +112,10 @@ func TestEarlierRefusal(t *testing.T) {
 
 // A failure that passes while a limit is known leads back to the limit at once.
 func TestLimitIsRemembered(t *testing.T) {
-	a := newAllowance(10_000)
+	a, asked := newAllowance(10_000), []int64(nil)
 	const limit = 100
 	ask := func(limit int64) bool {
+		asked = append(asked, a.n)
 		if n := a.n; n > limit {
 			a.failed(n)
 			return false
@@ -121,8 +123,21 @@ func TestLimitIsRemembered(t *testing.T) {
 		a.answered(a.n)
 		return true
 	}
+	for range 20 {
+		ask(limit)
+	}
+	if want := []int64{10_000, 5000, 2500, 1250, 625, 312, 156, 78, 156, 78, 78, 156, 78, 78, 78, 78, 156, 78, 78, 78}; !slices.Equal(asked, want) {
+		t.Errorf("the client asked for %v ids, want %v", asked, want)
+	}
 	for range 10_000 {
 		ask(limit)
+	}
+	if a.wait != mostGood {
+		t.Errorf("the size doubles after %d answers, want %d", a.wait, mostGood)
+	}
+	before := a
+	if a.answered(a.n - 1); a != before {
+		t.Errorf("an answer to a request for fewer ids changes %+v to %+v", before, a)
 	}
 	for a.n > 1 {
 		ask(0)

@@ -126,6 +126,5 @@ func (a *answer) read(body []byte, n int64) error {
 		a.count += run.Count
 		last = a.last()
 	}
-	a.Runs = nil
 	return nil
 }

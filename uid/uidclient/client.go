@@ -77,7 +77,7 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		servers: newServers(requests),
 		judge:   judge{instances: map[string]standing{}},
 		allowed: newAllowance(config.MaxIDs),
-		pace:    pace.Pace{First: min(firstIDs, config.MaxIDs), Least: min(leastIDs, config.MaxIDs), Most: config.MaxIDs, Ahead: config.Ahead},
+		pace:    pace.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
 	}
 	first, err := c.newOrder()
 	if err != nil {

@@ -52,6 +52,9 @@ func TestIds(t *testing.T) {
 					}
 				}
 				synctest.Wait() // an answer is put into the ring
+				if n := len(c.orders[0].ages); n != 1 {
+					t.Errorf("%d ages of answers that all came at once, want 1", n)
+				}
 				s := c.Stats()
 				if s.Issued < 6000 || s.RejectedTakes != 0 || s.LastError != nil || s.Loads.Instance != "a" || s.Loads.From != "http://ids-1/v1/orders/runs" || s.Loads.Loads != int64(server.requests()) {
 					t.Errorf("Stats() = %+v", s)
@@ -62,6 +65,51 @@ func TestIds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Stats have what the servers answered, and what was done with the ids.
+func TestStats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFake("a", 1)
+		server.takes = 50 * time.Millisecond
+		c := open(t, Config{}, server)
+		loads := uid.LoadStats{From: "http://ids-1/v1/orders/runs", Tag: "orders", Instance: "a", Step: 128, Loads: 1, LoadTime: 50 * time.Millisecond}
+		want := uid.Stats{Remaining: 128}
+		check := func() {
+			t.Helper()
+			got := c.Stats()
+			if *got.Loads != loads || !errors.Is(got.LastError, want.LastError) {
+				t.Errorf("Stats() = %+v, %v\nwant      %+v, %v", *got.Loads, got.LastError, loads, want.LastError)
+			}
+			if got.Loads, got.LastError = nil, want.LastError; got != want {
+				t.Errorf("Stats() = %+v\nwant      %+v", got, want)
+			}
+		}
+		check()
+		take(t, c, 1, 70)
+		time.Sleep(time.Second)
+		var second int64
+		server.set(func(f *fake) { second = f.asked[1] })
+		want.Issued, want.Remaining, loads.Step, loads.Loads = 70, 58+second, second, 2
+		check()
+		server.set(func(f *fake) { f.unavailable = true })
+		_, _ = drain(t, c)
+		want.Issued, want.Remaining, want.Starved, want.RejectedTakes, want.LastError = 128+second, 0, 1, 1, errRefused
+		loads.Loads, loads.Failures = 4, 2
+		check()
+		server.set(func(f *fake) { f.unavailable = false })
+		time.Sleep(time.Minute)
+		if _, err := c.Next(); err != nil {
+			t.Fatal(err)
+		}
+		before := c.Stats()
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if after := c.Stats(); !after.Closed || after.Remaining != 0 || after.Dropped != before.Dropped+before.Remaining || after.Loads.Changes != 0 {
+			t.Errorf("Stats() = %+v after Close, and %+v before", after, before)
+		}
+	})
 }
 
 // Ids continue to the end of what was fetched. Then calls fail, or wait.
@@ -263,6 +311,9 @@ func TestAllocations(t *testing.T) {
 	var ids [256]uid.ID
 	for range 20_000 { // the steps grow
 		_, _ = c.NextN(ids[:])
+	}
+	if n := len(c.orders[0].ages); n != 0 {
+		t.Errorf("%d ages without a MaxAge", n)
 	}
 	if n := testing.AllocsPerRun(1000, func() { _, _ = c.Next() }); n != 0 {
 		t.Errorf("Next allocates %v times", n)

@@ -119,7 +119,7 @@ func TestAnswers(t *testing.T) {
 		{run(`{"first":"5","count":101}`), "there are more than the 100 ids asked for"},
 		{run(`{"first":"5","count":60},{"first":"500","count":60}`), "there are more than the 100 ids asked for"},
 		{run(`{"first":"5","count":60},{"first":"500","count":9223372036854775}`), "there are more than the 100 ids asked for"},
-		{run(`{"first":"5","count":1}`) + strings.Repeat(" ", 1<<20), "more than 10496 bytes for 100 ids"},
+		{run(`{"first":"5","count":1}`) + strings.Repeat(" ", 10496), "more than 10496 bytes for 100 ids"},
 	} {
 		server := newFake("a", 1)
 		server.body = c.body
@@ -212,6 +212,14 @@ func TestRefusedForAWhile(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		take(t, c, 129, 10)
+		server.set(func(f *fake) { f.status = 404 })
+		_, _ = drain(t, c)
+		if err := c.Close(); err != nil || c.wake.Stop() {
+			t.Errorf("Close() = %v, or it leaves a timer", err)
+		}
+		if c.wakeAfter(time.Second); c.wake.Stop() {
+			t.Error("a refusal starts a timer after Close")
+		}
 	})
 }
 

@@ -118,6 +118,14 @@ func TestOrder(t *testing.T) {
 			t.Error("a call that found nothing just before the last run was put does not look again")
 		}
 		take(t, c, 66, 63)
+		for _, err := range []error{errMoved, uid.ErrClosed} {
+			if next := o.successor(err); next != o.next.Load().Dealer {
+				t.Errorf("a call that failed with %v is not taken over by the next order", err)
+			}
+		}
+		if next, s := o.successor(errRefused), c.Stats(); next != nil || s.RejectedTakes != 1 {
+			t.Errorf("a call that failed is taken over, or not counted: %+v", s)
+		}
 		take(t, c, 1_000_000, 100)
 	})
 }

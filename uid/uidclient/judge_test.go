@@ -110,7 +110,7 @@ func TestTwoStores(t *testing.T) {
 		c := open(t, Config{MaxAge: -1}, one, two)
 		one.set(func(f *fake) { f.unavailable = true })
 		last, err := drain(t, c)
-		if last != 128 || !errors.Is(err, ErrRewound) || !errors.Is(err, ErrUnavailable) {
+		if last != 128 || !errors.Is(err, ErrRewound) || !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "refused; instance") {
 			t.Fatalf("after %d ids: %v, want ErrRewound after 128", last, err)
 		}
 		one.set(func(f *fake) { f.unavailable = false })
@@ -157,6 +157,10 @@ func TestCloseDuringFailover(t *testing.T) {
 		}
 		if err := c.orders[0].end(t.Context(), answered("b", 1, 1000, 5)); !errors.Is(err, uid.ErrClosed) || len(c.orders) != 1 {
 			t.Errorf("end() = %v with %d orders, want ErrClosed and the closed one", err, len(c.orders))
+		}
+		c.orders[0].next.Store(c.orders[0]) // as if it had ended just before
+		if c.leave(); len(c.orders) != 1 {
+			t.Errorf("%d orders, want the closed one", len(c.orders))
 		}
 		time.Sleep(time.Hour) // a source that still runs keeps the bubble from ending
 	})

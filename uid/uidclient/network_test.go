@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -68,6 +69,9 @@ func TestNetwork(t *testing.T) {
 		_, err := New(t.Context(), []string{url}, "orders", config)
 		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), secret) {
 			t.Errorf("New() = %v, want %q in it, and no token", err, name)
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) != (name == "unexpected EOF") {
+			t.Errorf("New() = %v: it does not match the cause", err)
 		}
 		if refused := strings.HasPrefix(name, "status"); errors.Is(err, ErrUnavailable) == refused {
 			t.Errorf("New() = %v; ErrUnavailable: %v", err, !refused)
