@@ -1,6 +1,8 @@
 package lease
 
 import (
+	"context"
+	"errors"
 	"math"
 	"testing"
 	"time"
@@ -11,5 +13,19 @@ func TestDefaults(t *testing.T) {
 	c := New(nil, Config{}).config
 	if c.Window != 10*time.Minute || c.Expiry != time.Minute || c.MaxSkew != time.Minute || *c.Numbers != (Bounds{0, math.MaxInt64}) {
 		t.Errorf("%+v, and numbers %+v", c, *c.Numbers)
+	}
+}
+
+// late is a context whose deadline has passed before its timer ends it.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return time.Now(), true }
+
+func TestEndOfLateContext(t *testing.T) {
+	if err := endOf(late{t.Context()}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v; want DeadlineExceeded", err)
+	}
+	if err := endOf(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -18,20 +18,22 @@ var errUnavailable = errors.New("connection refused")
 type hooked struct {
 	leasetest.Memory
 
-	mu      sync.Mutex
-	calls   []call
-	before  func(ctx context.Context, c call) error          // may fail a call that then has no effect
-	after   func(c call, done bool, err error) (bool, error) // changes the answer of a write
-	view    func(view lease.View) lease.View                 // changes the answer of Look
-	prepare func(ctx context.Context, number int) error      // with the number of the call
-	ready   int                                              // calls of Prepare
+	mu        sync.Mutex
+	calls     []call
+	before    func(ctx context.Context, c call) error          // may fail a call that then has no effect
+	after     func(c call, done bool, err error) (bool, error) // changes the answer of a write
+	view      func(view lease.View) lease.View                 // changes the answer of Look
+	prepare   func(ctx context.Context, number int) error      // with the number of the call
+	ready     int                                              // calls of Prepare
+	unbounded bool                                             // one of them had no deadline
 }
 
 // call is one call of Look, Read, Insert or Swap.
 type call struct {
 	op string
 	lease.Write
-	at time.Time
+	at      time.Time
+	bounded bool // its context has a deadline
 }
 
 func (c call) writes() bool { return c.op == "Insert" || c.op == "Swap" }
@@ -75,7 +77,8 @@ func (h *hooked) since(t time.Time) []call {
 }
 
 func (h *hooked) begin(ctx context.Context, op string, w lease.Write) (call, error) {
-	c := call{op, w, time.Now()}
+	_, bounded := ctx.Deadline()
+	c := call{op, w, time.Now(), bounded}
 	h.mu.Lock()
 	h.calls = append(h.calls, c)
 	before := h.before
@@ -99,11 +102,19 @@ func (h *hooked) end(c call, done bool, err error) (bool, error) {
 func (h *hooked) Check() error { return nil }
 
 func (h *hooked) Prepare(ctx context.Context, _ *slog.Logger) error {
-	h.change(func() { h.ready++ })
+	_, bounded := ctx.Deadline()
+	h.change(func() { h.ready++; h.unbounded = h.unbounded || !bounded })
 	if h.prepare != nil {
 		return h.prepare(ctx, h.ready)
 	}
 	return nil
+}
+
+func (h *hooked) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+	if _, err := h.begin(ctx, "SwapLayout", lease.Write{}); err != nil {
+		return "", err
+	}
+	return h.Memory.SwapLayout(ctx, old, layout)
 }
 
 func (h *hooked) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {

@@ -36,7 +36,7 @@ func (r Request) Agree(ctx context.Context, swap func(ctx context.Context, old, 
 		return nil
 	}
 	remembered, err := swap(ctx, "", r.Layout)
-	if err == nil && remembered != r.Layout && remembered == r.Succeeds {
+	if err == nil && remembered == r.Succeeds {
 		remembered, err = swap(ctx, remembered, r.Layout)
 	}
 	if err == nil && remembered != r.Layout {

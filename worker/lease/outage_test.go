@@ -106,7 +106,7 @@ func TestLossInAnOutage(t *testing.T) {
 		if g := h.Last(); !g.Held || g.Err != nil {
 			t.Errorf("granted %+v when the store is back", g)
 		}
-		if log.Count("") != 4 || log.Count("WARN", "is lost; taking another", lease.ErrLost.Error()) != 1 || log.Count("WARN", "no number is held; no ids are made") != 1 ||
+		if log.Count("") != 4 || log.Count("WARN", "is lost; taking another", lease.ErrLost.Error()) != 1 || log.Count("WARN", "no number is held; no ids are made") != 1 || log.Count("no number is held", "number=") != 0 ||
 			log.Count("another number is taken", "number=1") != 1 || log.Count("renewed again") != 1 {
 			t.Errorf("log: %s", &log)
 		}
@@ -210,6 +210,10 @@ func TestStartErrors(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
+		s.prepare = func(context.Context, int) error { return errors.New("no rights in memory") }
+		if text := try(t.Context(), s); text != "no rights in memory" {
+			t.Error(text)
+		}
 		s = new(hooked)
 		if text := try(ended, s); text != "lease: take a number from memory: context canceled" || s.prepared()+len(s.calls) > 0 {
 			t.Errorf("%s after %d calls", text, s.prepared()+len(s.calls))
@@ -217,6 +221,10 @@ func TestStartErrors(t *testing.T) {
 		s.fail(context.DeadlineExceeded)
 		s.before = func(ctx context.Context, _ call) error { <-ctx.Done(); return ctx.Err() }
 		if text := try(t.Context(), s); strings.Count(text, "context deadline exceeded") != 1 || !strings.Contains(text, "take a number from memory: no answer within 10s: ") {
+			t.Error(text)
+		}
+		s.before = func(ctx context.Context, _ call) error { <-ctx.Done(); return errReset }
+		if text := try(t.Context(), s); strings.Count(text, "context deadline exceeded") != 1 || !strings.Contains(text, errReset.Error()) {
 			t.Error(text)
 		}
 	})
@@ -260,14 +268,30 @@ func TestBoundOfRequests(t *testing.T) {
 		if fresh := h.History()[known:]; slices.ContainsFunc(fresh, func(g lease.Grant) bool { return g.Err != nil }) || len(fresh) < 10 {
 			t.Errorf("granted %+v by a store that takes 12 s", fresh)
 		}
-		delay(time.Hour) // nothing answers: no request takes longer than half of the expiry
-		time.Sleep(20 * time.Minute)
-		calls := s.since(time.Now().Add(-10 * time.Minute))
-		for i := range calls[1:] {
-			if d := calls[i+1].at.Sub(calls[i].at); d > 38*time.Second {
-				t.Errorf("%v between two requests; want half a minute and a retry's pause at most", d)
-			}
-		}
 		s.heal()
 	})
+}
+
+// No request may take longer than half of the expiry, or a quarter of the window.
+func TestGreatestBound(t *testing.T) {
+	for _, config := range []lease.Config{{Expiry: time.Minute, Window: 10 * time.Minute}, {Expiry: 2 * time.Minute, Window: 2 * time.Minute}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := new(hooked)
+			hold(t, s, config)
+			var longest time.Duration
+			s.change(func() {
+				s.before = func(ctx context.Context, _ call) error {
+					end, _ := ctx.Deadline()
+					longest = max(longest, time.Until(end))
+					<-ctx.Done()
+					return ctx.Err()
+				}
+			})
+			time.Sleep(20 * time.Minute)
+			if longest != 30*time.Second {
+				t.Errorf("%+v: a request may take %v; want 30s", config, longest)
+			}
+			s.heal()
+		})
+	}
 }

@@ -23,7 +23,7 @@ func (p *pace) ahead(now time.Time, used, base int64, interval time.Duration) in
 	before := *p
 	*p = pace{now, max(used, base)}
 	elapsed := now.Sub(before.at)
-	if before.at.IsZero() || elapsed >= interval || used <= before.used {
+	if elapsed >= interval || used <= before.used {
 		return 0
 	}
 	twoSeconds := int64(2 * float64(used-before.used) / max(elapsed, shortest).Seconds())

@@ -108,11 +108,23 @@ func TestWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		hold(t, s, opts...) // takes number 3 again: it has rested
-		tokens := map[string]int{}
+		request := lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "A"}
+		if held, err := lease.New(s, holding.Merge(append([]lease.Config{quiet}, opts...)...)).Lease(t.Context(), request); err != nil { // number 4
+			t.Error(err)
+		} else if err := held.Release(t.Context(), time.Now()); err != nil {
+			t.Error(err)
+		}
+		tokens, acquired, ops := map[string]int{}, 0, map[string]bool{}
 		var inserts []lease.Write
 		for _, c := range s.since(began) {
+			if ops[c.op] = true; !c.bounded && c.Change != lease.Release {
+				t.Errorf("%+v: want a deadline", c)
+			}
 			if !c.writes() {
 				continue
+			}
+			if c.Change == lease.Acquire {
+				acquired++
 			}
 			tokens[c.Token]++
 			if len(c.Token) < 20 || tokens[c.Token] > 1 {
@@ -127,7 +139,10 @@ func TestWrites(t *testing.T) {
 				t.Errorf("%+v: want no bounds", c)
 			}
 		}
-		if len(inserts) != 2 || !inserts[0].Fresh || inserts[0].Within != (lease.Bounds{From: 3, To: 9}) ||
+		if acquired != 4 || len(ops) != 5 || s.unbounded {
+			t.Errorf("%d new holders, and requests %v; want 4, and all kinds, with deadlines", acquired, ops)
+		}
+		if len(inserts) != 3 || !inserts[0].Fresh || inserts[0].Within != (lease.Bounds{From: 3, To: 9}) ||
 			inserts[1].Fresh || inserts[1].Within != (lease.Bounds{From: 5, To: 5}) {
 			t.Errorf("inserted %+v; want a fresh number from 3 to 9, and the number 5", inserts)
 		}

@@ -48,10 +48,10 @@ func (k *keeper) acquire(ctx context.Context) error {
 // is no limit. It returns the error of the last call.
 func (k *keeper) retry(ctx context.Context, limit time.Duration, again func(error) bool, f func() error) (last error) {
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
-		if last = f(); last != nil && !again(last) {
-			return struct{}{}, backoff.Permanent(last)
+		if last = f(); again(last) {
+			return struct{}{}, last
 		}
-		return struct{}{}, last
+		return struct{}{}, nil // no further call
 	}, backoff.WithBackOff(k.retries()), backoff.WithMaxElapsedTime(limit))
 	return last
 }

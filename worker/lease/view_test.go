@@ -44,6 +44,10 @@ func TestNewView(t *testing.T) {
 	for i := range many {
 		many[i] = lease.Row{Number: int64(i), Until: int64(-i), State: lease.StateFree}
 	}
+	equal := []lease.Row{{Number: 5, Until: 1}, {Number: 4, Until: 1}, {Number: 6, Until: 1}}
+	if view := lease.NewView(0, equal, nil, lease.Bounds{To: 6}); view.Free[0].Number != 4 || view.Free[2].Number != 6 {
+		t.Errorf("free: %+v; want the lowest number first", view.Free)
+	}
 	if view := lease.NewView(0, many, nil, lease.Bounds{To: 1000}); len(view.Free) != 32 || view.Free[0].Number != 99 {
 		t.Errorf("%d rows are free, the first %+v", len(view.Free), view.Free[0])
 	}
