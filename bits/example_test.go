@@ -107,3 +107,19 @@ func ExampleParseVesta() {
 	fmt.Println(parts.Time, parts.Worker, parts.Sequence, parts.Type, parts.Method, err)
 	// Output: 2014-12-31 16:00:01 +0000 UTC 101 5 1 2 <nil>
 }
+
+// Parse and Compose are opposites. With the sequence 0, Compose returns the first id of the
+// tick and worker.
+func ExampleParts() {
+	ids, err := bits.NewAllocator(bits.Snowflake())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	parts, err := ids.Parse(1541815603606036487)
+	fmt.Println(parts.Time.Format(time.StampMilli), parts.Tick, parts.Worker, parts.Sequence, err)
+	fmt.Println(ids.Compose(parts.Tick, parts.Worker, 0))
+	// Output:
+	// Jun 28 16:07:40.105 367597485448 378 7 <nil>
+	// 1541815603606036480 <nil>
+}

@@ -45,6 +45,32 @@ func ExampleNewLeaser() {
 	// worker 0 free
 }
 
+// Leases in a table of one's own, which migrations create.
+func ExampleNewStore() {
+	db, done := temporary()
+	defer done()
+	ctx := context.Background()
+
+	store := worker.NewStore(db, worker.StoreConfig{Table: "BILLING_LEASE", NoSchema: true})
+	if err := store.EnsureSchema(ctx); err != nil { // a migration's part
+		log.Fatal(err)
+	}
+	leaser := lease.New(store, lease.Config{Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeContainer}})
+	gen, err := uid.NewCached(ctx, leaser, uid.CachedConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	infos, err := leaser.Leases(ctx, 10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, info := range infos {
+		fmt.Println(info.Number, info.State, info.Host, info.Type)
+	}
+	// Output: 0 held billing-7 CONTAINER
+}
+
 // A pod of a StatefulSet holds the number at the end of its name, and nobody else
 // does as long as it lives.
 func ExampleStatefulSet() {

@@ -138,3 +138,58 @@ func ExampleReturner() {
 	fmt.Println(done, err)
 	// Output: true <nil>
 }
+
+// A deployment makes its counters, and may run again.
+func ExampleCreator() {
+	ctx := context.Background()
+	store := new(segmenttest.Memory)
+	for _, tag := range []string{"orders", "users", "orders"} {
+		err := store.Create(ctx, tag, 1, segment.DefaultStep)
+		fmt.Println(tag, err, errors.Is(err, segment.ErrTagExists))
+	}
+	// Output:
+	// orders <nil> false
+	// users <nil> false
+	// orders segment: tag exists: "orders" true
+}
+
+// An operator looks which ids are reserved.
+func ExampleLister() {
+	ctx := context.Background()
+	store := new(segmenttest.Memory)
+	must(store.Create(ctx, "orders", 1, 100))
+	_, _, err := store.Reserve(ctx, "orders", 0) // 0 is the counter's step
+	must(err)
+	counters, err := store.List(ctx)
+	must(err)
+	for _, c := range counters {
+		fmt.Println(c.Tag, "goes on from", c.NextID(), "in steps of", c.Step)
+	}
+	// Output: orders goes on from 101 in steps of 100
+}
+
+// offline is a store that no request reaches.
+type offline struct{ segment.Store }
+
+func (offline) Reserve(context.Context, string, int64) (first, count int64, err error) {
+	return 0, 0, errors.New("connection refused")
+}
+
+// The store is unavailable when ids are needed. A service answers 503 with a Retry-After.
+func ExampleLoadError() {
+	ctx := context.Background()
+	store := new(segmenttest.Memory)
+	must(store.Create(ctx, "orders", 1, segment.DefaultStep))
+	tags, err := segment.NewTags(offline{store}, segment.TagsConfig{})
+	must(err)
+	defer tags.Close()
+	_, err = tags.Next(ctx, "orders")
+	var load *segment.LoadError
+	if errors.As(err, &load) {
+		fmt.Println(load)
+		fmt.Println("Retry-After:", load.RetryAfter() > 0)
+	}
+	// Output:
+	// segment: store is unavailable: reserve ids of "orders" from memory: connection refused
+	// Retry-After: true
+}

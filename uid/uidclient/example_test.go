@@ -2,6 +2,7 @@ package uidclient_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net/http"
@@ -31,4 +32,32 @@ func Example() {
 	// Output:
 	// 1001 <nil>
 	// 1002 <nil>
+}
+
+// No server has ids at present. A start fails, and the error says when to ask again.
+func ExampleUnavailableError() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "the database is unavailable", http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+
+	_, err := uidclient.New(context.Background(), []string{server.URL}, "orders", uidclient.Config{})
+	var unavailable *uidclient.UnavailableError
+	if errors.As(err, &unavailable) {
+		fmt.Println(unavailable.Name, unavailable.RetryAfter() > 0)
+	}
+	// Output: orders true
+}
+
+// A server refuses: the generator's name is wrong.
+func ExampleStatusError() {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+
+	_, err := uidclient.New(context.Background(), []string{server.URL}, "oders", uidclient.Config{})
+	var status *uidclient.StatusError
+	if errors.As(err, &status) {
+		fmt.Println(status.Status, errors.Is(err, uidclient.ErrUnavailable))
+	}
+	// Output: 404 false
 }

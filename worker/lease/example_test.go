@@ -1,0 +1,91 @@
+package lease_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
+)
+
+// A site has two numbers of its own. A third process finds none left, until one of the
+// others gives its number back.
+func ExampleNew() {
+	ctx := context.Background()
+	store := new(leasetest.Memory) // stands for a store such as that of workeretcd
+	leaser := lease.New(store, lease.Config{Numbers: &lease.Bounds{From: 10, To: 11}})
+
+	first, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	second, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer second.Close()
+	fmt.Println("workers", first.Worker(), second.Worker())
+
+	_, err = uid.NewDefault(ctx, leaser, uid.DefaultConfig{})
+	var exhausted *lease.ExhaustedError
+	if errors.As(err, &exhausted) {
+		fmt.Println(exhausted.Held, "are held, the greatest may be", exhausted.Max)
+	}
+	first.Close()
+	third, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer third.Close()
+	fmt.Println("worker", third.Worker())
+	// Output:
+	// workers 10 11
+	// 2 are held, the greatest may be 11
+	// worker 10
+}
+
+// A store has ids of one layout. A start with another one fails, and writes nothing.
+func ExampleLayoutError() {
+	ctx := context.Background()
+	leaser := lease.New(new(leasetest.Memory), lease.Config{})
+	gen, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+
+	_, err = uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: bits.Snowflake()})
+	var layout *lease.LayoutError
+	if errors.As(err, &layout) {
+		fmt.Println("asked for ", layout.Layout)
+		fmt.Println("remembered", layout.Remembered)
+	}
+	// Output:
+	// asked for  41/10/12,epoch=2010-11-04T01:42:54.657Z,unit=1ms
+	// remembered 28/22/13,epoch=2026-01-01,unit=1s
+}
+
+// racks gives each process the number of its place in the racks, which no other has.
+type racks struct{ rack, slot int64 }
+
+func (r racks) Assign(_ context.Context, limit int64) (int64, error) {
+	if number := r.rack*100 + r.slot; number <= limit {
+		return number, nil
+	}
+	return 0, fmt.Errorf("rack %d has no number up to %d", r.rack, limit)
+}
+
+// Numbers that are given for good need no store.
+func ExampleForever() {
+	gen, err := uid.NewDefault(context.Background(), lease.Forever(racks{rack: 3, slot: 17}), uid.DefaultConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	fmt.Println("worker", gen.Worker())
+	// Output: worker 317
+}

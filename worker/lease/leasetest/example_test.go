@@ -1,0 +1,22 @@
+package leasetest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
+)
+
+// The test of a store of one's own, which Memory stands for.
+func ExampleSuite() {
+	_ = func(t *testing.T) { // func TestStore(t *testing.T)
+		leasetest.Suite{
+			Open: func(t *testing.T) leasetest.Opener {
+				rows := new(leasetest.Memory) // an empty place of the test's own
+				return func(t *testing.T) lease.Store { return rows }
+			},
+			Expiry: time.Second, // for a store that judges by whole seconds
+		}.Run(t)
+	}
+}
