@@ -24,7 +24,7 @@ type run struct {
 	faults              []*fault
 	flags               string            // GOFLAGS of whoever runs it
 	woven               map[string]string // the overlay with the faults that are built in at once
-	places              chan struct{}     // one for each process that may run, as many as cores
+	places              chan struct{}     // one for each process that may run: three a core, since tests wait too
 
 	mu                    sync.Mutex // guards the rest, and the state of faults
 	out                   io.Writer
@@ -38,7 +38,7 @@ func (r *run) check(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	r.flags = strings.TrimSpace(string(flags))
-	r.places = make(chan struct{}, runtime.GOMAXPROCS(0))
+	r.places = make(chan struct{}, 3*runtime.GOMAXPROCS(0))
 	for _, f := range r.faults {
 		if why := f.apply(r.repository); why != "" {
 			r.end(f, &r.stale, "STALE   %s (%s)", f, why)
