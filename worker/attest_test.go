@@ -199,3 +199,33 @@ func TestAttestReleased(t *testing.T) {
 	}
 	wantNumbers(t, s, 1)
 }
+
+// Release returns when its context ends, also while the answer to a bad row takes long.
+func TestAttestReleasedMeanwhile(t *testing.T) {
+	s := newSQLite(t)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	held, err := worker.Attest(s.registry(s.DB), time.Second, worker.ResponseStopIssuing).Lease(t.Context(), lease.Request{
+		Limit: max22, Clock: time.Now, Granted: func(g lease.Grant) {
+			if g.Err != nil {
+				close(entered)
+				<-leave
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DB.Exec("DELETE FROM " + s.Table).Error; err != nil {
+		t.Fatal(err)
+	}
+	<-entered
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := held.Release(ended, time.Now()); err != nil {
+		t.Error(err)
+	}
+	close(leave)
+	if err := held.Release(context.Background(), time.Now()); err != nil { // waits until it is over
+		t.Error(err)
+	}
+}

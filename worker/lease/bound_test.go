@@ -1,0 +1,39 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A client that does not return when its context ends holds up later requests, so that no
+// more than one is under way. Nobody waits for it longer than for an answer.
+func TestOneRequestUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBound(time.Second, time.Minute)
+		underWay, most, answer := 0, 0, make(chan struct{})
+		ask := func() error {
+			_, err := within(t.Context(), &b, func(context.Context) (int, error) {
+				underWay++
+				most = max(most, underWay)
+				<-answer
+				underWay--
+				return 0, nil
+			})
+			return err
+		}
+		for _, wait := range []time.Duration{time.Second + grace, 2 * time.Second, 4 * time.Second} {
+			begun := time.Now()
+			if err := ask(); !errors.Is(err, context.DeadlineExceeded) || !isTransient(err) || time.Since(begun) != wait {
+				t.Errorf("%v after %v, want no answer after %v", err, time.Since(begun), wait)
+			}
+		}
+		close(answer)
+		synctest.Wait()
+		if err := ask(); err != nil || most != 1 {
+			t.Errorf("%v, with %d requests at once; want 1", err, most)
+		}
+	})
+}
