@@ -244,9 +244,21 @@ func TestGivenToRegistry(t *testing.T) {
 		if got := assign(t, high); got != 4 {
 			t.Errorf("a range above the Registry's keys gave %d, want 4", got)
 		}
+		if got := assign(t, high); got != 5 {
+			t.Errorf("the range gave %d, want 5", got)
+		}
 		p.nodes.setNext(t, 4)
 		if _, err := take(t, t.Context(), p.registry(t), max22); !errors.Is(err, worker.ErrMixed) {
 			t.Errorf("a Registry whose key a range gave: %v, want ErrMixed", err)
+		}
+		p.leases.Exec(t, "DELETE FROM %s WHERE worker_id = 5", p.leases.Table)
+		p.nodes.setNext(t, 5)
+		if _, err := take(t, t.Context(), p.registry(t), max22); !errors.Is(err, worker.ErrMixed) {
+			t.Errorf("a Registry whose key a range gave, and whose row is gone: %v, want ErrMixed", err)
+		}
+		p.nodes.setNext(t, 9)
+		if got := assign(t, p.registry(t)); got != 9 {
+			t.Errorf("a Registry got %d, want 9, which the range did not give yet", got)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -327,6 +328,17 @@ func TestWrongCounter(t *testing.T) {
 		t.Errorf("Raise() = %d, %v, want 77", now, err)
 	}
 	servertest.Eventually(t, "a warning", func() bool { return log.Count("record of a counter was lost", "step=1000") == 1 })
+
+	// Raise keeps the step of a record, and no number is low enough to lower a counter.
+	must(t, store.Create(t.Context(), "parcels", 77, 7))
+	for _, least := range []int64{80, math.MinInt64} {
+		if now, err := store.Raise(t.Context(), "parcels", least); now != 80 || err != nil {
+			t.Errorf("Raise(%d) = %d, %v, want 80", least, now, err)
+		}
+	}
+	if first, n, err := store.Reserve(t.Context(), "parcels", 0); first != 80 || n != 7 || err != nil {
+		t.Errorf("Reserve() = %d, %d, %v, want the step 7", first, n, err)
+	}
 }
 
 func TestUnusable(t *testing.T) {
