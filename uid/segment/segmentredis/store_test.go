@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -103,7 +104,7 @@ func TestVanished(t *testing.T) {
 				t.Fatalf("Reserve() = %d, %d, %v, want %v", f, n, err, c.refusal)
 			}
 			counters, err := store.List(t.Context())
-			if c.mended != 0 && (err != nil || len(counters) != 1 || counters[0].Next != c.mended) {
+			if c.mended != 0 && (err != nil || len(counters) != 1 || counters[0].Tag != "orders" || counters[0].Next != c.mended) {
 				t.Errorf("List() = %+v, %v, want what Raise will begin with, %d", counters, err, c.mended)
 			}
 			// Create makes no counter anew of which a part is left.
@@ -181,7 +182,9 @@ func TestReplica(t *testing.T) {
 		store := segmentredis.New(client, segmentredis.Config{})
 		_, _, err := store.Reserve(t.Context(), "orders", 1)
 		_, listed := store.List(t.Context())
-		for _, err := range []error{err, listed, store.Create(t.Context(), "invoices", 1, 1)} {
+		_, raised := store.Raise(t.Context(), "orders", 1000)
+		returned := second(store.Return(t.Context(), "orders", 51, 101))
+		for _, err := range []error{err, listed, raised, returned, store.Create(t.Context(), "invoices", 1, 1)} {
 			if !errors.Is(err, segmentredis.ErrReplica) {
 				t.Errorf("replica-read-only %s: %v, want ErrReplica", readOnly, err)
 			}
@@ -216,6 +219,39 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
+// replies answers each script.
+type replies struct {
+	readOnly
+	reply any
+}
+
+func (r replies) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(_ context.Context, cmd redis.Cmder) error {
+		if script, ok := cmd.(interface{ SetVal(val any) }); ok { // the settings have another type
+			script.SetVal(r.reply)
+		}
+		return nil
+	}
+}
+
+// An answer that is no script's is an error that names the store.
+func TestOddAnswers(t *testing.T) {
+	for _, reply := range []any{[]any{}, []any{"done"}, []any{"done", "x", "1"}, []any{"done", "1", "x"}} {
+		client := redis.NewClient(&redis.Options{})
+		defer client.Close()
+		client.AddHook(replies{reply: reply})
+		store := segmentredis.New(client, segmentredis.Config{Logger: slog.New(slog.DiscardHandler)})
+		_, _, err := store.Reserve(t.Context(), "orders", 1)
+		_, raised := store.Raise(t.Context(), "orders", 1)
+		if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), "redis {uidring}:segments answered") {
+			t.Errorf("%q: Reserve() = %v, want ErrUnusable", reply, err)
+		}
+		if number := len(reply.([]any)) == 3 && reply.([]any)[1] == "1"; errors.Is(raised, segment.ErrUnusable) == number {
+			t.Errorf("%q: Raise() = %v", reply, raised)
+		}
+	}
+}
+
 // A counter that is below its record takes no range back: the record shows that it was set
 // back, until an operator raises it.
 func TestReturnBelowRecord(t *testing.T) {
@@ -243,6 +279,13 @@ func TestCluster(t *testing.T) {
 		t.Errorf("Return() = %v, %v", done, err)
 	}
 	want(t, store, 10, 51)
+	counters, err := store.List(t.Context())
+	if err != nil || len(counters) != 1 || time.Since(counters[0].Updated).Abs() > time.Hour {
+		t.Fatalf("List() = %+v, %v", counters, err)
+	}
+	if c := counters[0]; c.Tag != "orders" || c.Next != 61 || c.Step != 10 {
+		t.Errorf("List() = %+v, want the next id 61, and the step 10", c)
+	}
 }
 
 func TestWarning(t *testing.T) {
@@ -259,12 +302,11 @@ func TestWarning(t *testing.T) {
 	} {
 		var log logged.Text
 		store := segmentredis.New(start(t, c.args...).client(t), segmentredis.Config{Logger: log.Logger()})
-		for range 2 {
-			_, _, _ = store.Reserve(t.Context(), "orders", 1)
-		}
+		_, _, _ = store.Reserve(t.Context(), "orders", 1)
 		if c.want != "" {
 			servertest.Eventually(t, "a warning", func() bool { return log.String() != "" })
 		}
+		_, _, _ = store.Reserve(t.Context(), "orders", 1)
 		if got := log.String(); c.want == "" && got != "" || strings.Count(got, "\n") > 1 || !strings.Contains(got, c.want) {
 			t.Errorf("%v: logged %s, want once %q", c.args, got, c.want)
 		}
@@ -328,6 +370,15 @@ func TestWrongCounter(t *testing.T) {
 		t.Errorf("Raise() = %d, %v, want 77", now, err)
 	}
 	servertest.Eventually(t, "a warning", func() bool { return log.Count("record of a counter was lost", "step=1000") == 1 })
+	for _, commands := range [][]string{nil, {"DEL " + tags}} { // the first loses nothing
+		do(t, client, commands...)
+		_, err := store.Raise(t.Context(), "orders", 78)
+		must(t, err)
+	}
+	servertest.Eventually(t, "another warning", func() bool { return log.Count("record of a counter was lost", "step=1000") == 2 })
+	if log.Count("") != 2 {
+		t.Errorf("logged %s, want two warnings", &log)
+	}
 
 	// Raise keeps the step of a record, and no number is low enough to lower a counter.
 	must(t, store.Create(t.Context(), "parcels", 77, 7))
@@ -366,10 +417,16 @@ func TestUnusable(t *testing.T) {
 		second(store.Return(t.Context(), "orders", 5, 5)),
 		second(store.Return(t.Context(), "orders", 0, 5)),
 	} {
-		if err == nil || strings.Contains(err.Error(), "dial") {
+		if err == nil || !strings.HasPrefix(err.Error(), "segment") {
 			t.Errorf("%v, want an error about the arguments", err)
 		}
 	}
 }
 
-func second(_ bool, err error) error { return err }
+// second returns the error of a call that did nothing.
+func second(done bool, err error) error {
+	if done {
+		return nil
+	}
+	return err
+}
