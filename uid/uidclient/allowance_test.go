@@ -156,4 +156,10 @@ func TestLimitIsRemembered(t *testing.T) {
 	if a.n <= limit/2 {
 		t.Errorf("the client asks for %d ids, want more than half of the limit, %d", a.n, limit)
 	}
+	for range 10 * mostGood {
+		ask(10_000)
+	}
+	if a != newAllowance(10_000) {
+		t.Errorf("%+v without a limit, want that of the start", a)
+	}
 }

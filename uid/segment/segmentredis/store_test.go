@@ -396,7 +396,7 @@ func TestUnusable(t *testing.T) {
 	var none *redis.Client
 	ring := redis.NewRing(&redis.RingOptions{HeartbeatFrequency: 1 << 40})
 	defer ring.Close()
-	client := redis.NewClient(&redis.Options{})
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 	defer client.Close()
 	for name, store := range map[string]*segmentredis.Store{
 		"client is nil":          segmentredis.New(none, segmentredis.Config{}),
