@@ -8,20 +8,20 @@ import (
 )
 
 // Stats are the counts and the state of a generator of any kind. Reading them each second
-// is cheap, and slows no call down. Ids issued meanwhile may be missing.
+// is cheap, and slows no call down. Calls that are under way may be missing.
 type Stats struct {
 	Issued        int64         // ids issued
 	Starved       int64         // calls that found no id ready; 0 for Default, Slots and Backfill
 	RejectedTakes int64         // calls that failed
 	Waited        time.Duration // sum of the waits of all calls
 	Remaining     int64         // ids that are ready in memory
-	Dropped       int64         // ids dropped for their age, with a lost number, or by Close
+	Dropped       int64         // ids dropped for their age, with a lost number, or by Close; 0 for segments
 	Closed        bool          // no further ids are made
-	LastError     error         // why no further ids can be made ready; nil if they can
+	LastError     error         // why no further ids can be made ready; nil if they can, and for Default, Slots and Backfill
 
-	Clock *ClockStats // nil if ids carry no time
-	Ring  *RingStats  // nil but for Cached and a Dealer
-	Loads *LoadStats  // nil but for segments and clients
+	Clock *ClockStats // of generators whose ids carry time; nil for others
+	Ring  *RingStats  // of Cached and Dealer; nil for others
+	Loads *LoadStats  // of segments and clients; nil for others
 }
 
 // ClockStats are the part of [Stats] about the time and the worker number in ids.
@@ -36,16 +36,17 @@ type ClockStats struct {
 	LeaseError    error     // why no more time is reserved; nil while reserving works
 }
 
-// RingStats are the part of [Stats] about a ring. A Dealer knows neither times nor limits.
+// RingStats are the part of [Stats] about a ring. A Dealer does not know the times of its
+// ids: OldestAge and Borrowed are 0, MaxAge and MaxBorrow are negative.
 type RingStats struct {
 	Capacity     int64         // ids that the ring holds when full
 	Threshold    int64         // the executor fills a ring with fewer ids
-	OldestAge    time.Duration // since the time that the next id carries; negative if that is yet to come
+	OldestAge    time.Duration // by how much the time of the next id is behind the clock; negative if ahead
 	MaxAge       time.Duration // CachedConfig.MaxAge; negative is no bound
-	Borrowed     time.Duration // how far the last tick in the ring is ahead of the clock
+	Borrowed     time.Duration // by how much the last tick put is ahead of the clock
 	MaxBorrow    time.Duration // CachedConfig.MaxBorrow; negative is no bound
 	Refills      int64         // times that the executor filled the ring
-	Helps        int64         // ticks that takers put because the ring was empty
+	Helps        int64         // ticks put by calls that found the ring empty
 	RejectedPuts int64         // ticks whose ids were dropped; see CachedConfig.RejectedPut
 }
 
@@ -56,19 +57,21 @@ type LoadStats struct {
 	Instance string // the instance of the server that answered; empty for a store
 	Changes  int64  // changes of the instance
 
-	InUse   Run           // the range that ids come from; of segment.Striped, values of the store's counter
-	Next    Run           // the range after InUse; empty if it is not loaded. A client has neither
+	InUse   Run           // the range that ids come from; in segment.Striped, a range of the counter, not of ids
+	Next    Run           // the range after InUse; empty if it is not loaded. A client has neither range
 	Loading time.Duration // how long the load under way has taken; 0 without one
 
 	Step     int64         // ids of the last load
 	Loads    int64         // requests for ids
 	Failures int64         // requests that failed
-	LoadTime time.Duration // of the last request of a segment, of the last answer to a client
+	LoadTime time.Duration // how long the last request took; for a client, the last that was answered
 	Returned int64         // ids that Close gave back to the store
 }
 
-// Failing reports whether no further ids can be made ready. It is false while the ring only
-// waits for the clock, or for a reservation that is under way.
+// Failing reports whether no further ids can be made ready, though some may remain. It is
+// false while the ring only waits for the clock, or for a reservation that is under way.
+// Default, Slots and Backfill have no ids ready: for them Failing is always false, and
+// Clock.LeaseError says why their ids end.
 func (s Stats) Failing() bool {
 	if reservation := (*ReservationError)(nil); errors.As(s.LastError, &reservation) {
 		return reservation.Err != nil

@@ -52,19 +52,19 @@ var All = []Figure{
 		ofStock(func(s *uid.Stats) float64 { return float64(s.Starved) })},
 	{"uidring_waited_seconds_total", "uidring.call.wait_time", Seconds, Counter, "Time that calls waited", "Time that calls waited for an id, added up.",
 		always(func(s *uid.Stats) float64 { return s.Waited.Seconds() })},
-	{"uidring_failing", "uidring.generator.failing", "{generator}", UpDown, "", "1 while no further ids can be made ready; 0 while they only wait for the clock or for reserved time.",
+	{"uidring_failing", "uidring.generator.failing", "{generator}", UpDown, "", "1 while no further ids can be made ready; 0 also while the generator waits for the clock or for reserved time.",
 		ofStock(func(s *uid.Stats) float64 { return flag(s.Failing()) })},
 	{"uidring_closed", "uidring.generator.closed", "{generator}", UpDown, "", "1 once the generator is closed.",
 		always(func(s *uid.Stats) float64 { return flag(s.Closed) })},
 
-	{"uidring_ring_threshold_ids", "uidring.ring.threshold", "{id}", UpDown, "Threshold", "The ring is filled again when it holds fewer ids.",
+	{"uidring_ring_threshold_ids", "uidring.ring.threshold", "{id}", UpDown, "Threshold", "The ring is filled when it holds fewer ids than this.",
 		ofRing(func(r *uid.RingStats) float64 { return float64(r.Threshold) })},
 	{"uidring_ring_capacity_ids", "uidring.ring.capacity", "{id}", UpDown, "Capacity", "Ids in a full ring.",
 		ofRing(func(r *uid.RingStats) float64 { return float64(r.Capacity) })},
 	{"uidring_ring_span_seconds", "uidring.ring.span", Seconds, Gauge, "Time of a full ring", "Time that the ids of a full ring cover.", span},
 	{"uidring_ring_oldest_age_seconds", "uidring.ring.age", Seconds, Gauge, "Age of the next id", "By how much the time of the next id is behind the clock; negative if ahead.",
 		ofRing(func(r *uid.RingStats) float64 { return r.OldestAge.Seconds() })},
-	{"uidring_ring_age_limit_seconds", "uidring.ring.age_limit", Seconds, Gauge, "Limit behind the clock", "Max age: limit of how far behind the clock ids are issued; absent without a limit.",
+	{"uidring_ring_age_limit_seconds", "uidring.ring.age_limit", Seconds, Gauge, "Limit behind the clock", "MaxAge: by how much the time of an id may be behind the clock; absent without a limit.",
 		limit(func(r *uid.RingStats) time.Duration { return r.MaxAge })},
 	{"uidring_ring_refills_total", "uidring.ring.refill", "{refill}", Counter, "Filled ahead of demand", "Times that the ring was filled ahead of demand.",
 		ofRing(func(r *uid.RingStats) float64 { return float64(r.Refills) })},
@@ -74,7 +74,7 @@ var All = []Figure{
 		ofRing(func(r *uid.RingStats) float64 { return float64(r.RejectedPuts) })},
 	{"uidring_borrowed_seconds", "uidring.ring.borrowed", Seconds, Gauge, "Borrowed time", "By how much the last tick put is ahead of the clock.",
 		ofRing(func(r *uid.RingStats) float64 { return r.Borrowed.Seconds() })},
-	{"uidring_borrow_limit_seconds", "uidring.ring.borrow_limit", Seconds, Gauge, "Limit ahead of the clock", "Max borrow: limit of how far ahead of the clock ids are stamped; absent without a limit.",
+	{"uidring_borrow_limit_seconds", "uidring.ring.borrow_limit", Seconds, Gauge, "Limit ahead of the clock", "MaxBorrow: by how much the time of an id may be ahead of the clock; absent without a limit.",
 		limit(func(r *uid.RingStats) time.Duration { return r.MaxBorrow })},
 
 	{"uidring_worker_number", "uidring.worker.number", "{number}", Gauge, "Number", "Worker number under which ids are stamped. No other process may have it at the same time.",
@@ -92,7 +92,7 @@ var All = []Figure{
 	{LayoutInfo, "uidring.layout.info", "{generator}", UpDown, "", "1, with the layout of the ids.",
 		ofClock(func(*uid.ClockStats) float64 { return 1 })},
 
-	{"uidring_load_step_ids", "uidring.load.step", "{id}", UpDown, "Ids of the last load", "Ids that were loaded last. Loads follow the rate of calls.",
+	{"uidring_load_step_ids", "uidring.load.step", "{id}", UpDown, "Ids of the last load", "Ids of the last load. The size of loads follows the rate of calls.",
 		ofLoads(func(l *uid.LoadStats) float64 { return float64(l.Step) })},
 	{"uidring_load_range_ids", "uidring.load.range", "{id}", UpDown, "Ids of the range", "Ids of the range in use.",
 		ofStore(func(l *uid.LoadStats) float64 { return float64(l.InUse.N) })},
@@ -117,7 +117,7 @@ func always(read func(*uid.Stats) float64) func(*uid.Stats) (float64, bool) {
 	return func(s *uid.Stats) (float64, bool) { return read(s), true }
 }
 
-// part has read called for generators that have a part.
+// part reads a part of Stats, for generators that have the part.
 func part[P any](of func(*uid.Stats) *P, read func(*P) float64) func(*uid.Stats) (float64, bool) {
 	return func(s *uid.Stats) (float64, bool) {
 		p := of(s)
@@ -145,6 +145,7 @@ func ofLoads(read func(*uid.LoadStats) float64) func(*uid.Stats) (float64, bool)
 	return part(func(s *uid.Stats) *uid.LoadStats { return s.Loads }, read)
 }
 
+// ofStore is for segments, whose loads name no instance of a server.
 func ofStore(read func(*uid.LoadStats) float64) func(*uid.Stats) (float64, bool) {
 	return part(func(s *uid.Stats) *uid.LoadStats {
 		if s.Loads == nil || s.Loads.Instance != "" {
@@ -154,6 +155,7 @@ func ofStore(read func(*uid.LoadStats) float64) func(*uid.Stats) (float64, bool)
 	}, read)
 }
 
+// ofServer is for clients.
 func ofServer(read func(*uid.LoadStats) float64) func(*uid.Stats) (float64, bool) {
 	return part(func(s *uid.Stats) *uid.LoadStats {
 		if s.Loads == nil || s.Loads.Instance == "" {

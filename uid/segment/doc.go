@@ -20,7 +20,7 @@
 // # Ranges
 //
 // A generator loads the next range when Config.LoadAt per cent of the current range
-// are used. The size of a range follows the measured rate, so that it lasts
+// is used. The size of a range follows the measured rate, so that it lasts
 // Config.Ahead: if the store is unavailable, ids continue for nearly that long. Loads run in
 // a goroutine of their own, one at a time. Calls block only while no id is loaded.
 //
@@ -37,10 +37,10 @@
 // New and Tags use the counter "orders"; Stripe uses others, such as "orders 1/2
 // x1000". Both count from 1, so their ids would repeat. New, Tags and Stripe list the
 // store's counters at the start, and fail with [ErrStripe] if they find one of the other
-// kind. With Create, Stripe also makes "orders", at its end. A database makes a counter
-// once, so of New and Stripe that start together at most one gets "orders", and
-// processes that do not list find no id there. What a start cannot see are other stores,
-// and counters of a [Store] that is no [Lister].
+// kind. With Create, Stripe also makes the counter "orders", with no id left: if New and
+// Stripe start together, at most one of them gets it, and a process that does not list
+// finds no id there. A start does not see counters in other stores, nor those of a [Store]
+// that is no [Lister].
 //
 // [Split] leads from New to Stripe:
 //
@@ -49,8 +49,9 @@
 //  3. Stop the processes with New. Those that used up their ranges fail with
 //     [ErrUsedUp] from step 1 on, and a restart fails.
 //
-// No id repeats: Stripe's counters begin above the counter of New before Split spends
-// it, and Split spends it on condition that it did not pass that value.
+// No id repeats: Split first makes Stripe's counters, above the counter of New. Then it
+// reserves all ids that are left of the counter of New, on condition that the counter has
+// not passed the value at which Stripe's begin.
 //
 // # A store that goes back
 //

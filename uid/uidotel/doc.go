@@ -13,8 +13,8 @@
 // # Instruments
 //
 // All are observable: counters (c), up-down counters (u) and gauges (g). A generator
-// observes the instruments that it has a value for. The last column is the metric of
-// package uidprom, whose documentation says in words what each is.
+// observes only instruments that it has a value for. The last column is the metric of
+// package uidprom, whose documentation describes each.
 //
 //	uidring.id.issued               c {id}         uidring_ids_issued_total
 //	uidring.id.remaining            u {id}         uidring_ids_remaining
@@ -60,8 +60,8 @@
 //	uidring.segment.tag     the counter's tag; of segments alone
 //	uidring.layout          the layout as text; of uidring.layout.info alone
 //
-// Tags has one set of attributes for each tag that is loaded. OpenTelemetry's SDK adds up
-// those beyond its cardinality limit, which is 2,000 sets by default.
+// Tags has one set of attributes for each tag that is loaded. OpenTelemetry's SDK has
+// a cardinality limit, 2,000 sets by default, and adds up the values of all further sets.
 //
 // # What it costs
 //

@@ -7,10 +7,11 @@
 //
 // # Metrics
 //
-// Each metric has the label generator: the generator's name in the map. A generator has the
-// metrics for which it has a value: uidring_ring and uidring_borrow are of uid.Cached,
-// uidring_worker, uidring_lease, uidring_reservation and uidring_layout of ids that carry
-// time, uidring_load of segments and of clients.
+// Each metric has the label generator: the generator's name in the map. A generator has only
+// metrics that it has a value for. Those that begin with uidring_ring or uidring_borrow are
+// of uid.Cached. Those that begin with uidring_worker, uidring_lease, uidring_reservation or
+// uidring_layout are of generators whose ids carry time. Those that begin with uidring_load
+// are of segments and clients.
 //
 //	uidring_ids_issued_total                   ids issued
 //	uidring_ids_remaining                      ids that are ready in memory
@@ -19,18 +20,18 @@
 //	uidring_takes_rejected_total               calls for ids that failed
 //	uidring_takes_starved_total                calls that found no id ready; they made ids, waited or failed
 //	uidring_waited_seconds_total               time that calls waited for an id, added up
-//	uidring_failing                            1 while no further ids can be made ready; 0 while they only wait for the clock or for reserved time
+//	uidring_failing                            1 while no further ids can be made ready; 0 also while the generator waits for the clock or for reserved time
 //	uidring_closed                             1 once the generator is closed
-//	uidring_ring_threshold_ids                 the ring is filled again when it holds fewer ids
+//	uidring_ring_threshold_ids                 the ring is filled when it holds fewer ids than this
 //	uidring_ring_capacity_ids                  ids in a full ring
 //	uidring_ring_span_seconds                  time that the ids of a full ring cover
 //	uidring_ring_oldest_age_seconds            by how much the time of the next id is behind the clock; negative if ahead
-//	uidring_ring_age_limit_seconds             max age: limit of how far behind the clock ids are issued; absent without a limit
+//	uidring_ring_age_limit_seconds             MaxAge: by how much the time of an id may be behind the clock; absent without a limit
 //	uidring_ring_refills_total                 times that the ring was filled ahead of demand
 //	uidring_ring_helps_total                   ticks put by calls that found the ring empty
 //	uidring_ring_puts_rejected_total           ticks whose ids were dropped
 //	uidring_borrowed_seconds                   by how much the last tick put is ahead of the clock
-//	uidring_borrow_limit_seconds               max borrow: limit of how far ahead of the clock ids are stamped; absent without a limit
+//	uidring_borrow_limit_seconds               MaxBorrow: by how much the time of an id may be ahead of the clock; absent without a limit
 //	uidring_worker_number                      worker number under which ids are stamped; no other process may have it at the same time
 //	uidring_worker_number_max                  largest worker number that the layout can hold
 //	uidring_worker_changes_total               times that a leased worker number was lost and another taken
@@ -38,7 +39,7 @@
 //	uidring_reservation_end_timestamp_seconds  end of the time reserved under the worker number, since 1970; absent without an end
 //	uidring_layout_end_timestamp_seconds       first instant that the layout cannot stamp, since 1970
 //	uidring_layout_info                        1, with the layout of the ids as the label layout
-//	uidring_load_step_ids                      ids that were loaded last; loads follow the rate of calls
+//	uidring_load_step_ids                      ids of the last load; the size of loads follows the rate of calls
 //	uidring_load_range_ids                     ids of the range in use
 //	uidring_load_next_ready                    1 while the range after the one in use is loaded
 //	uidring_loads_total                        requests for ids to the store or the servers

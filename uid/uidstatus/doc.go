@@ -25,8 +25,8 @@
 // otherwise a foreign web page could read the page by DNS rebinding.
 //
 // The page changes nothing. It answers GET and HEAD, escapes all text, loads nothing
-// from elsewhere, and has no inline script or style. By the page's
-// Content-Security-Policy, the browser enforces that.
+// from elsewhere, and has no inline script or style. The page's
+// Content-Security-Policy makes the browser enforce that.
 //
 // # What it costs
 //
@@ -89,7 +89,7 @@
 //	      "loads": null
 //	    },
 //	    {
-//	      "name": "invoices",                 a segment, or a client, with what has no null above
+//	      "name": "invoices",                 a segment or a client; from state to last_error as above
 //	      "clock": null,
 //	      "ring": null,
 //	      "loads": {
@@ -118,8 +118,8 @@
 // contain the text, in any case. There are at most 100: those in trouble, then those that
 // issued most ids. stats.json?limit=5000 has up to 5,000. [Page.String] has all.
 //
-// decode.json?id=5313046343901185 decodes an id; if several generators have ids
-// with parts, name=orders chooses the layout:
+// decode.json?id=5313046343901185 decodes an id. If the ids of several generators
+// carry time, name=orders chooses the layout:
 //
 //	{
 //	  "name": "orders",

@@ -52,9 +52,8 @@ uidring segments create TAG makes the counter. When gen ends, it returns the ids
 that it reserved and did not print.
 
 If a table or an SQLite file is missing, gen creates it and reports that on standard
-error. Use one of the two tables for all ids of a layout: both can give the same
-number. Other users of the machine can see arguments, so give a DSN with a password
-by $UIDRING_DSN.
+error. Other users of the machine can see arguments, so give a DSN with a password by
+$UIDRING_DSN.
 
 If you ask for more ids than the layout has for the present, the cached generator
 stamps ids ahead of the clock, by --max-borrow at most, and then waits. The default

@@ -53,6 +53,31 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestPages: a page links only files that are there.
+func TestPages(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([\w./-]+)`)
+	links := 0
+	err := filepath.WalkDir(filepath.Join(root, "../../.."), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.HasPrefix(found[1], "http") {
+				continue
+			}
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), found[1])); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		return err
+	})
+	if err != nil || links == 0 {
+		t.Errorf("%d links, %v", links, err)
+	}
+}
+
 // TestStockEnd: the pages agree with package bits when the stock layout ended.
 func TestStockEnd(t *testing.T) {
 	end := bits.Baidu().End().UTC()
