@@ -59,10 +59,19 @@ var styles = []style{
 	{
 		// The runs on every backend kill servers that flush. The counter's row outlives the crash.
 		name: "crashed server", broken: openUnflushed, only: kindCounter,
-		before: func(ctx context.Context, a *access) error { return a.sql.exec(ctx, "FLUSH ENGINE LOGS") },
-		deck:   []card{cardOutage, cardKill, cardRest, cardRest, cardKill, cardKill, cardKill, cardKill, cardQuiet},
-		fault:  faultFlush,
-		shows:  []string{"server outages", "warnings of a server that does not flush"},
+		before: func(ctx context.Context, a *access) error {
+			// A commit that flushes takes the log before it along.
+			for _, statement := range []string{"SET GLOBAL innodb_flush_log_at_trx_commit = 1", "CREATE TABLE flushed (a INT)", "INSERT INTO flushed VALUES (1)",
+				"DROP TABLE flushed", "SET GLOBAL innodb_flush_log_at_trx_commit = 0"} {
+				if err := a.sql.exec(ctx, statement); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		deck:  []card{cardOutage, cardKill, cardRest, cardRest, cardKill, cardKill, cardKill, cardKill, cardQuiet},
+		fault: faultFlush,
+		shows: []string{"server outages", "warnings of a server that does not flush"},
 	},
 	{
 		name: "partition", open: []opener{openPartition}, only: kindCached,
