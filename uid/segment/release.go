@@ -81,7 +81,12 @@ func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 
 // after returns s with the ids of earlier before it, if the two are adjacent.
 func (s span) after(earlier span) span {
-	if earlier.end == s.next {
+	switch {
+	case s.next == s.end: // s is empty
+		if earlier.end == s.end {
+			return earlier
+		}
+	case earlier.end == s.next:
 		return span{earlier.next, s.end}
 	}
 	return s

@@ -50,23 +50,6 @@ func TestOutageIsLogged(t *testing.T) {
 	})
 }
 
-// So is a store that hangs, as soon as a load is given up.
-func TestHangIsLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store, log := new(counter), new(strings.Builder)
-		g := open(t, store, segment.Config{Step: 10, MaxStep: 10, Logger: slog.New(slog.NewTextHandler(log, nil))})
-		store.takes.Store(int64(time.Hour))
-		store.deaf.Store(true)
-		take(t, g, 1, 10)
-		_, err := g.Next()
-		if synctest.Wait(); !errors.Is(err, segment.ErrUnavailable) || strings.Count(log.String(), "no ids are reserved") != 1 {
-			t.Errorf("Next() = %v, and logged %s", err, log)
-		}
-		_ = g.Close()
-		time.Sleep(time.Hour)
-	})
-}
-
 // Close waits a second for a load, however long loads may take. That is no failure of the
 // store.
 func TestCloseGivesUpALoad(t *testing.T) {

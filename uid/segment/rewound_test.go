@@ -3,7 +3,6 @@ package segment_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -56,7 +55,7 @@ func TestLoweredByOne(t *testing.T) {
 		synctest.Wait()
 		store.Set("orders", 1100)
 		take(t, g, 1006, 95)
-		if id, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrRewound) || !strings.Contains(err.Error(), `for "orders" with 1100 to 1199, and earlier with ids up to 1100`) {
+		if id, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrRewound) {
 			t.Errorf("Wait() = %d, %v, want ErrRewound", id, err)
 		}
 		if err := g.Close(); err != nil || store.next(t) != 1200 {

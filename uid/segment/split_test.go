@@ -109,10 +109,6 @@ func TestNewBesideStripe(t *testing.T) {
 		for i, c := range counters {
 			refusedNew(t, stores[i], segment.Config{}, segment.ErrStripe)
 			refusedNew(t, stores[i], segment.Config{Create: true}, segment.ErrStripe)
-			_, err := segment.New(t.Context(), stores[i], "orders", segment.Config{})
-			if want := fmt.Sprintf(`has "orders %d/2 x1000" for Stripe, so New and Tags cannot use "orders"`, i+1); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("New() = %v, want %s", err, want)
-			}
 			// A process that does not look finds a counter without ids.
 			refusedNew(t, unaware{&uneven{counter: c}}, segment.Config{Create: true}, segment.ErrUsedUp)
 		}
@@ -282,7 +278,7 @@ func TestSplit(t *testing.T) {
 func TestSplitFails(t *testing.T) {
 	for _, done := range []bool{false, true} {
 		for at := int64(1); ; at++ {
-			failed, passed := false, true // the write that fails
+			failed := false
 			synctest.Test(t, func(t *testing.T) {
 				all, stores := unevenStores(2)
 				gen := open(t, all[0], segment.Config{Step: 7, MaxStep: 7})
@@ -296,9 +292,7 @@ func TestSplitFails(t *testing.T) {
 					u.left, u.done = left, done
 				}
 				config := segment.StripeConfig{Config: segment.Config{Create: true}}
-				err := segment.Split(t.Context(), stores, "orders", config)
-				passed = left.Load() <= 0
-				if err != nil {
+				if err := segment.Split(t.Context(), stores, "orders", config); err != nil {
 					failed = true
 					// What was made so far belongs to the block that was given.
 					made, _ := all[0].counter.List(t.Context())
@@ -325,9 +319,6 @@ func TestSplitFails(t *testing.T) {
 				}
 			})
 			if !failed {
-				if passed {
-					t.Errorf("write %d failed, and Split did not", at)
-				}
 				if at < 5 {
 					t.Errorf("Split made %d writes", at-1)
 				}
@@ -362,66 +353,14 @@ func TestSplitSpendsAtOnce(t *testing.T) {
 	}
 }
 
-// moving is a store where another process reserves ids just before a counter is spent.
-type moving struct {
-	*counter
-	times int
-	last  int64 // id that was reserved
-}
-
-func (m *moving) Reserve(ctx context.Context, tag string, n int64) (int64, int64, error) {
-	if tag == "orders" && n > 1<<60 && m.times > 0 {
-		m.times--
-		first, count, err := m.counter.Reserve(ctx, tag, 5000)
-		if m.last = first + count - 1; err != nil {
-			return 0, 0, err
-		}
-	}
-	return m.counter.Reserve(ctx, tag, n)
-}
-
-// The ids that others reserve until a counter is spent lie below those of Stripe.
-func TestSplitFollowsACounter(t *testing.T) {
-	store := &moving{counter: new(counter), times: 3}
-	take(t, open(t, store, segment.Config{}), 1, 5)
-	if err := segment.Split(t.Context(), []segment.Store{store}, "orders", segment.StripeConfig{}); err != nil {
-		t.Fatal(err)
-	}
-	if id, err := stripe(t, []segment.Store{store}, segment.StripeConfig{}).Next(); int64(id) <= store.last || id > 100_000 || err != nil || store.times != 0 {
-		t.Errorf("Next() = %d, %v, want soon above %d, which was reserved", id, err, store.last)
-	}
-}
-
 // What cannot be split is an error.
 func TestSplitRefused(t *testing.T) {
 	_, stores := stripes(2)
-	spent, full := new(counter), new(counter)
-	if err := spent.Create(t.Context(), "orders", math.MaxInt64, 1); err != nil {
-		t.Fatal(err)
-	}
-	take(t, open(t, full, segment.Config{}), 1, 1)
 	for _, c := range []struct {
 		stores []segment.Store
 		tag    string
 		want   error
 	}{
-		{[]segment.Store{nil}, "orders", segment.ErrConfig},
-		{[]segment.Store{struct {
-			segment.Store
-			segment.Raiser
-			segment.Lister
-		}{full, full, full}}, "orders", segment.ErrConfig},
-		{[]segment.Store{struct {
-			segment.Store
-			segment.Creator
-			segment.Lister
-		}{full, full, full}}, "orders", segment.ErrConfig},
-		{[]segment.Store{struct {
-			segment.Store
-			segment.Creator
-			segment.Raiser
-		}{full, full, full}}, "orders", segment.ErrConfig},
-		{[]segment.Store{spent}, "orders", segment.ErrStripe}, // and its ids are in use
 		{stores, "orders", segment.ErrUnknownTag},
 		{stores, "orders 1/2 x1000", segment.ErrTag},
 		{nil, "orders", segment.ErrConfig},
@@ -432,11 +371,6 @@ func TestSplitRefused(t *testing.T) {
 		}
 	}
 	take(t, open(t, stores[0], segment.Config{}), 1, 5)
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := segment.Split(ended, stores, "orders", segment.StripeConfig{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Split() = %v after the end of its context", err)
-	}
 	if err := segment.Split(t.Context(), stores, "orders", segment.StripeConfig{}); err != nil {
 		t.Fatal(err)
 	}

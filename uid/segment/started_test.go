@@ -25,11 +25,4 @@ func TestStartIsLogged(t *testing.T) {
 	if want := `level=INFO msg="segment: started" kind=Generator tag=orders store=` + store.String() + " first=5 end=15\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	log.Reset()
-	if err := stripe(t, []segment.Store{new(counter)}, segment.StripeConfig{Config: segment.Config{Create: true, Step: 10, Logger: log.Logger()}}).Close(); err != nil {
-		t.Fatal(err)
-	}
-	if log.Count("started", "kind=Striped", `tag="orders 1/1 x1000"`, "first=1", "end=11") != 1 {
-		t.Errorf("got\n%s", log.String())
-	}
 }

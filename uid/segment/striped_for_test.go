@@ -125,14 +125,6 @@ func TestStripeCounter(t *testing.T) {
 			}
 		}
 	})
-	const tag = "orders 2/3 x10"
-	last := segment.NextFor(tag, math.MaxInt64) - 1 // that has an id
-	if id := (segment.Counter{Tag: tag, Next: last}).NextID(); id == math.MaxInt64 {
-		t.Errorf("the counter %d has no id", last)
-	}
-	if id := (segment.Counter{Tag: tag, Next: last + 1}).NextID(); id != math.MaxInt64 {
-		t.Errorf("the next id of a counter at its end is %d", id)
-	}
 	if id := (segment.Counter{Tag: "orders 2/3 x10", Next: math.MaxInt64 - 1}).NextID(); id != math.MaxInt64 {
 		t.Errorf("the next id of a counter that is used up is %d", id)
 	}
@@ -240,73 +232,6 @@ func TestStripeCreatesLater(t *testing.T) {
 		}
 		if _, err := segment.New(t.Context(), stores[1], "orders", config.Config); !errors.Is(err, segment.ErrStripe) {
 			t.Errorf("New() = %v, want ErrStripe", err)
-		}
-	})
-}
-
-// Without Create, a store that is reached later gets no counter, and one whose tag New
-// has taken meanwhile is left alone.
-func TestStripeLooksLater(t *testing.T) {
-	for _, want := range []error{segment.ErrUnknownTag, segment.ErrStripe} {
-		synctest.Test(t, func(t *testing.T) {
-			counters, stores := stripes(2)
-			stores[1] = unreached{counters[1]}
-			for i, c := range counters {
-				if err := c.Create(t.Context(), fmt.Sprintf("orders %d/2 x1000", i+1), 1, 10); err != nil {
-					t.Fatal(err)
-				}
-			}
-			counters[1].unavailable.Store(true)
-			s := stripe(t, stores, segment.StripeConfig{})
-			left := 0
-			if want == segment.ErrStripe {
-				left = 2
-				if err := counters[1].Create(t.Context(), "orders", 1, 10); err != nil {
-					t.Fatal(err)
-				}
-			} else {
-				counters[1].Delete("orders 2/2 x1000")
-			}
-			counters[1].unavailable.Store(false)
-			time.Sleep(5 * time.Second)
-			all, err := counters[1].List(t.Context())
-			if stats := s.Stats()[1]; len(all) != left || err != nil || !errors.Is(stats.LastError, want) || errors.Is(stats.LastError, segment.ErrUnavailable) {
-				t.Errorf("the store has %+v, %v, and its error is %v, want %v", all, err, stats.LastError, want)
-			}
-		})
-	}
-}
-
-// Shutdown ends with its context, though a store hangs.
-func TestStripeShutdownEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		counters, stores := stripes(2)
-		s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}})
-		counters[1].takes.Store(int64(time.Hour))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		began := time.Now()
-		if err := s.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
-			t.Errorf("Shutdown() = %v after %v, want the end of its context", err, time.Since(began))
-		}
-	})
-}
-
-// uncreating is a store that hangs when it is to create a counter.
-type uncreating struct{ *counter }
-
-func (uncreating) Create(ctx context.Context, _ string, _, _ int64) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-// The time-out of a load bounds a Create.
-func TestCreateHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		_, err := segment.New(t.Context(), uncreating{new(counter)}, "orders", segment.Config{Create: true})
-		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != segment.DefaultLoadTimeout {
-			t.Errorf("New() = %v after %v", err, time.Since(began))
 		}
 	})
 }

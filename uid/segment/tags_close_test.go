@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -128,60 +126,8 @@ func TestGiveUpAClosingTag(t *testing.T) {
 		if id, err := tags.Next(ctx, "orders"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 			t.Errorf("Next() = %d, %v after %v, want the end of its context", id, err, time.Since(began))
 		}
-		failed := make(chan error)
-		go func() { _, err := tags.Next(t.Context(), "orders"); failed <- err }()
-		synctest.Wait()
-		go func() { _ = tags.Close() }()
-		if err := <-failed; !errors.Is(err, uid.ErrClosed) {
-			t.Errorf("Next() = %v amid Close, want ErrClosed", err)
-		}
 		store.takes.Store(0)
 		time.Sleep(time.Minute)
-	})
-}
-
-// WaitN ends with its context, and so does a call that waits for a list.
-func TestTagsEndWithTheirContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store, hangs := new(counter), &deafList{counter: new(counter)}
-		tags := openTags(t, store, segment.TagsConfig{Config: segment.Config{Create: true, Step: 10, MaxStep: 10}})
-		if _, err := tags.Next(t.Context(), "orders"); err != nil {
-			t.Fatal(err)
-		}
-		store.takes.Store(int64(2 * time.Second))
-		for name, call := range map[string]func(context.Context) error{
-			"WaitN": func(ctx context.Context) error { _, err := tags.WaitN(ctx, "orders", make([]uid.ID, 100)); return err },
-			"Next": func(ctx context.Context) error {
-				_, err := openTags(t, hangs, segment.TagsConfig{}).Next(ctx, "orders")
-				return err
-			},
-		} {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			began := time.Now()
-			if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, segment.ErrUnavailable) || time.Since(began) != time.Second {
-				t.Errorf("%s: %v after %v, want the end of its context", name, err, time.Since(began))
-			}
-			cancel()
-		}
-		store.takes.Store(0)
-		time.Sleep(2 * time.Hour)
-	})
-}
-
-// An idle tag whose store hangs is given up, and logged.
-func TestIdleTagIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store, log := new(counter), new(strings.Builder)
-		tags := openTags(t, store, segment.TagsConfig{Config: segment.Config{Create: true, Logger: slog.New(slog.NewTextHandler(log, nil))}})
-		if _, err := tags.Next(t.Context(), "orders"); err != nil {
-			t.Fatal(err)
-		}
-		store.takes.Store(int64(time.Hour))
-		time.Sleep(75*time.Minute + uid.CloseTimeout + time.Second)
-		if n := len(tags.Stats()); n != 0 || strings.Count(log.String(), "an idle tag's ids are not returned") != 1 {
-			t.Errorf("%d tags are open, and logged %s", n, log)
-		}
-		store.takes.Store(0)
 	})
 }
 
