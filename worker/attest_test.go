@@ -200,7 +200,7 @@ func TestAttestReleased(t *testing.T) {
 	wantNumbers(t, s, 1)
 }
 
-// Release returns when its context ends, also while the answer to a bad row takes long.
+// Release returns when its context ends, even while Granted blocks.
 func TestAttestReleasedMeanwhile(t *testing.T) {
 	s := newSQLite(t)
 	entered, leave := make(chan struct{}), make(chan struct{})

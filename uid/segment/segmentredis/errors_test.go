@@ -1,0 +1,189 @@
+//go:build linux
+
+package segmentredis_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentredis"
+)
+
+func TestReplica(t *testing.T) {
+	master := start(t)
+	open(t, master.client(t))
+	host, port, _ := strings.Cut(master.Address(), ":")
+	for _, readOnly := range []string{"yes", "no"} {
+		client := start(t, "--replicaof", host+" "+port, "--replica-read-only", readOnly).client(t)
+		store := segmentredis.New(client, segmentredis.Config{})
+		_, _, err := store.Reserve(t.Context(), "orders", 1)
+		_, listed := store.List(t.Context())
+		_, raised := store.Raise(t.Context(), "orders", 1000)
+		returned := second(store.Return(t.Context(), "orders", 51, 101))
+		for _, err := range []error{err, listed, raised, returned, store.Create(t.Context(), "invoices", 1, 1)} {
+			if !errors.Is(err, segmentredis.ErrReplica) {
+				t.Errorf("replica-read-only %s: %v, want ErrReplica", readOnly, err)
+			}
+		}
+	}
+}
+
+// readOnly is the reply of a server that became a replica.
+type readOnly struct{}
+
+func (r readOnly) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(context.Context, redis.Cmder) error { return r }
+}
+
+func (r readOnly) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(context.Context, []redis.Cmder) error { return r }
+}
+
+// A write that a replica refuses by itself is no other error than that of a script.
+func TestReadOnly(t *testing.T) {
+	client := redis.NewClient(&redis.Options{})
+	defer client.Close()
+	client.AddHook(readOnly{})
+	_, _, err := segmentredis.New(client, segmentredis.Config{Logger: slog.New(slog.DiscardHandler)}).Reserve(t.Context(), "orders", 1)
+	if !errors.Is(err, segmentredis.ErrReplica) || !errors.Is(err, readOnly{}) {
+		t.Errorf("Reserve() = %v, want ErrReplica and the server's reply", err)
+	}
+}
+
+// replies answers each script.
+type replies struct {
+	readOnly
+	reply any
+}
+
+func (r replies) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(_ context.Context, cmd redis.Cmder) error {
+		if script, ok := cmd.(interface{ SetVal(val any) }); ok { // the settings have another type
+			script.SetVal(r.reply)
+		}
+		return nil
+	}
+}
+
+// An answer that is no script's is an error that names the store.
+func TestOddAnswers(t *testing.T) {
+	for _, reply := range []any{[]any{}, []any{"done"}, []any{"done", "x", "1"}, []any{"done", "1", "x"}} {
+		client := redis.NewClient(&redis.Options{})
+		defer client.Close()
+		client.AddHook(replies{reply: reply})
+		store := segmentredis.New(client, segmentredis.Config{Logger: slog.New(slog.DiscardHandler)})
+		_, _, err := store.Reserve(t.Context(), "orders", 1)
+		_, raised := store.Raise(t.Context(), "orders", 1)
+		if !errors.Is(err, segment.ErrUnusable) || !strings.Contains(err.Error(), "redis {uidring}:segments answered") {
+			t.Errorf("%q: Reserve() = %v, want ErrUnusable", reply, err)
+		}
+		if number := len(reply.([]any)) == 3 && reply.([]any)[1] == "1"; errors.Is(raised, segment.ErrUnusable) == number {
+			t.Errorf("%q: Raise() = %v", reply, raised)
+		}
+	}
+}
+
+// What is wrong with a counter is an error that names it, and not that the server is unavailable.
+func TestWrongCounter(t *testing.T) {
+	client := start(t).client(t)
+	store := open(t, client)
+	must(t, store.Create(t.Context(), "last", 1<<62, 1<<62))
+	wantErr := func(what string, err, want error, text string) {
+		t.Helper()
+		if !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v, want %v with %q", what, err, want, text)
+		}
+	}
+	_, _, err := store.Reserve(t.Context(), "last", 0)
+	wantErr("a step beyond the end", err, segment.ErrUsedUp, "too high for 4611686018427387904 more")
+	if _, _, err = store.Reserve(t.Context(), "orders", -1); err == nil || !strings.Contains(err.Error(), "-1 ids") {
+		t.Errorf("Reserve(-1) = %v", err)
+	}
+	do(t, client, "CONFIG SET maxmemory 1")
+	_, _, err = store.Reserve(t.Context(), "orders", 1)
+	if do(t, client, "CONFIG SET maxmemory 0"); err == nil || errors.Is(err, segment.ErrUsedUp) || errors.Is(err, segment.ErrUnusable) {
+		t.Errorf("without memory: %v, want that of the server", err)
+	}
+	do(t, client, "DEL "+next, "SET "+next+" 5")
+	_, err = segment.New(t.Context(), segmentredis.New(client, segmentredis.Config{}), "orders", segment.Config{})
+	wantErr("a key that is no hash", err, segment.ErrUnusable, "WRONGTYPE")
+	_, _, err = store.Reserve(t.Context(), "orders", 1)
+	wantErr("a key that is no hash", err, segment.ErrUnusable, `"orders" in redis`)
+	_, err = segment.New(t.Context(), segmentredis.New(nil, segmentredis.Config{}), "orders", segment.Config{})
+	wantErr("no client", err, segment.ErrConfig, "client is nil")
+	var log logged.Text
+	do(t, client, "DEL "+next+" "+tags, "HSET "+next+" orders 77")
+	store = segmentredis.New(client, segmentredis.Config{Logger: log.Logger()})
+	if now, err := store.Raise(t.Context(), "orders", 1); now != 77 || err != nil {
+		t.Errorf("Raise() = %d, %v, want 77", now, err)
+	}
+	servertest.Eventually(t, "a warning", func() bool { return log.Count("record of a counter was lost", "step=1000") == 1 })
+	for _, commands := range [][]string{nil, {"DEL " + tags}} { // the first loses nothing
+		do(t, client, commands...)
+		_, err := store.Raise(t.Context(), "orders", 78)
+		must(t, err)
+	}
+	servertest.Eventually(t, "another warning", func() bool { return log.Count("record of a counter was lost", "step=1000") == 2 })
+	if log.Count("") != 2 {
+		t.Errorf("logged %s, want two warnings", &log)
+	}
+
+	// Raise keeps the step of a record, and no number is low enough to lower a counter.
+	must(t, store.Create(t.Context(), "parcels", 77, 7))
+	for _, least := range []int64{80, math.MinInt64} {
+		if now, err := store.Raise(t.Context(), "parcels", least); now != 80 || err != nil {
+			t.Errorf("Raise(%d) = %d, %v, want 80", least, now, err)
+		}
+	}
+	if first, n, err := store.Reserve(t.Context(), "parcels", 0); first != 80 || n != 7 || err != nil {
+		t.Errorf("Reserve() = %d, %d, %v, want the step 7", first, n, err)
+	}
+}
+
+func TestUnusable(t *testing.T) {
+	var none *redis.Client
+	ring := redis.NewRing(&redis.RingOptions{HeartbeatFrequency: 1 << 40})
+	defer ring.Close()
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+	defer client.Close()
+	for name, store := range map[string]*segmentredis.Store{
+		"client is nil":          segmentredis.New(none, segmentredis.Config{}),
+		"*redis.Ring":            segmentredis.New(ring, segmentredis.Config{}),
+		`Prefix is "orders"`:     segmentredis.New(client, segmentredis.Config{Prefix: "orders"}),
+		`Prefix is "{}{orders}"`: segmentredis.New(client, segmentredis.Config{Prefix: "{}{orders}"}),
+	} {
+		_, _, err := store.Reserve(t.Context(), "orders", 1)
+		if !errors.Is(err, segment.ErrConfig) || !strings.Contains(err.Error(), name) {
+			t.Errorf("Reserve() = %v, want ErrConfig that names %s", err, name)
+		}
+	}
+	store := segmentredis.New(client, segmentredis.Config{})
+	for _, err := range []error{
+		store.Create(t.Context(), "", 1, 1),
+		store.Create(t.Context(), "orders", 0, 1),
+		store.Create(t.Context(), "orders", 1, 0),
+		second(store.Return(t.Context(), "orders", 5, 5)),
+		second(store.Return(t.Context(), "orders", 0, 5)),
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), "segment") {
+			t.Errorf("%v, want an error about the arguments", err)
+		}
+	}
+}
+
+// second returns the error of a call that did nothing.
+func second(done bool, err error) error {
+	if done {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,128 @@
+//go:build linux
+
+package segmentredis_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// A counter of which a part is gone, or that is not what it was, is refused, and so
+// is one that is gone. Nobody starts it again. An operator can raise it.
+func TestVanished(t *testing.T) {
+	s := start(t)
+	for name, c := range map[string]struct {
+		commands string
+		refusal  error
+		mended   int64
+	}{
+		"counter deleted":   {"DEL " + next, segment.ErrRewound, 101},
+		"counter expired":   {"PEXPIREAT " + next + " 1", segment.ErrRewound, 101},
+		"counter set back":  {"HSET " + next + " orders 50", segment.ErrRewound, 101},
+		"counter is a word": {"HSET " + next + " orders many", segment.ErrRewound, 101},
+		"maximum deleted":   {"DEL " + tags, segment.ErrRewound, 101},
+		"maximum odd":       {"HSET " + tags + " orders many", segment.ErrRewound, 101},
+		"set ahead":         {"HSET " + next + " orders 1000", nil, 1005},
+		"flushed":           {"FLUSHALL", segment.ErrUnknownTag, 0},
+		"evicted": {
+			"CONFIG SET maxmemory-policy allkeys-random\nCONFIG SET maxmemory 1\nSET a b\nCONFIG SET maxmemory 0\nCONFIG SET maxmemory-policy noeviction",
+			segment.ErrUnknownTag, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			client := s.client(t)
+			do(t, client, "FLUSHALL")
+			store := open(t, client)
+			do(t, client, strings.Split(c.commands, "\n")...)
+			f, n, err := store.Reserve(t.Context(), "orders", 5)
+			if !errors.Is(err, c.refusal) {
+				t.Fatalf("Reserve() = %d, %d, %v, want %v", f, n, err, c.refusal)
+			}
+			counters, err := store.List(t.Context())
+			if c.mended != 0 && (err != nil || len(counters) != 1 || counters[0].Tag != "orders" || counters[0].Next != c.mended) {
+				t.Errorf("List() = %+v, %v, want what Raise will begin with, %d", counters, err, c.mended)
+			}
+			// Create makes no counter anew of which a part is left.
+			if err := store.Create(t.Context(), "orders", 1, 10); c.mended != 0 && !errors.Is(err, segment.ErrTagExists) {
+				t.Errorf("Create() = %v, want ErrTagExists", err)
+			} else if c.mended == 0 {
+				must(t, err)
+				do(t, client, "FLUSHALL")
+			}
+			now, err := store.Raise(t.Context(), "orders", 20)
+			if c.mended == 0 {
+				if !errors.Is(err, segment.ErrUnknownTag) {
+					t.Errorf("Raise() = %d, %v, want ErrUnknownTag", now, err)
+				}
+				return
+			}
+			if now != c.mended || err != nil {
+				t.Errorf("Raise() = %d, %v, want %d", now, err, c.mended)
+			}
+			want(t, store, 1, c.mended)
+		})
+	}
+}
+
+// A generator whose counter has vanished goes on to the end of what it loaded, and
+// says that the store has gone back.
+func TestVanishedUnderGenerator(t *testing.T) {
+	client := start(t).client(t)
+	store := open(t, client)
+	gen, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true})
+	must(t, err)
+	defer gen.Close()
+	do(t, client, "DEL "+next)
+	last := uid.ID(100)
+	for {
+		id, err := gen.Next()
+		if err != nil {
+			if !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
+				t.Errorf("Next() = %v, want ErrRewound", err)
+			}
+			break
+		}
+		if id != last+1 {
+			t.Fatalf("id %d after %d", id, last)
+		}
+		last = id
+	}
+	must(t, gen.Close())
+	if n := client.Exists(t.Context(), next).Val(); n != 0 {
+		t.Error("the counter is back")
+	}
+}
+
+// A server that is killed forgets nothing with always. (With everysec it can answer
+// before it writes, while a flush is under way.)
+func TestKilled(t *testing.T) {
+	s := start(t, servertest.Durable...)
+	store := open(t, s.client(t))
+	for first := int64(101); first < 131; first += 10 {
+		want(t, store, 10, first)
+		s.Kill()
+		if f, n, err := store.Reserve(t.Context(), "orders", 10); err == nil {
+			t.Fatalf("Reserve() = %d, %d without a server", f, n)
+		}
+		s.Restart(t)
+	}
+}
+
+// A counter that is below its record takes no range back: the record shows that it was set
+// back, until an operator raises it.
+func TestReturnBelowRecord(t *testing.T) {
+	client := start(t).client(t)
+	store := open(t, client)
+	must(t, client.HSet(t.Context(), tags, "orders", "200 10 0").Err())
+	if done, err := store.Return(t.Context(), "orders", 51, 101); done || err != nil {
+		t.Errorf("Return() = %t, %v, want it refused", done, err)
+	}
+	if _, _, err := store.Reserve(t.Context(), "orders", 1); !errors.Is(err, segment.ErrRewound) {
+		t.Errorf("Reserve() = %v, want ErrRewound", err)
+	}
+}

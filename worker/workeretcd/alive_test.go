@@ -1,0 +1,123 @@
+//go:build linux
+
+package workeretcd_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workeretcd"
+)
+
+// A holder whose etcd lease is gone goes on with its number, under another etcd lease.
+func TestLivenessLost(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	h := take(t, client)
+	for range 2 {
+		response, err := client.Get(t.Context(), aliveKey)
+		must(t, err)
+		_, err = client.Revoke(t.Context(), clientv3.LeaseID(response.Kvs[0].Lease))
+		must(t, err)
+		h.Renew(t)
+		servertest.Eventually(t, "it is alive again", func() bool {
+			response, err := client.Get(t.Context(), aliveKey)
+			return err == nil && response.Count == 1 && response.Kvs[0].Lease != 0
+		})
+	}
+	h.Kept(t)
+}
+
+// A renewal extends the etcd lease, whose TTL is the expiry, rounded up. A new holder
+// has one of its own.
+func TestLivenessKept(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	left := func() (id clientv3.LeaseID, ttl *clientv3.LeaseTimeToLiveResponse) {
+		response, err := client.Get(t.Context(), aliveKey)
+		must(t, err)
+		id = clientv3.LeaseID(response.Kvs[0].Lease)
+		ttl, err = client.TimeToLive(t.Context(), id)
+		must(t, err)
+		return id, ttl
+	}
+	h := take(t, client, lease.Config{Expiry: 59500 * time.Millisecond})
+	first, ttl := left()
+	if ttl.GrantedTTL != 60 {
+		t.Errorf("the etcd lease lasts %d s, want 60", ttl.GrantedTTL)
+	}
+	servertest.Eventually(t, "some of it has passed", func() bool { _, ttl = left(); return ttl.TTL <= 58 })
+	servertest.Eventually(t, "it is renewed", func() bool {
+		h.Renew(t)
+		id, ttl := left()
+		return id == first && ttl.TTL > 58
+	})
+
+	store := workeretcd.NewStore(client, workeretcd.Config{})
+	row, _, err := store.Read(t.Context(), 0, time.Minute)
+	must(t, err)
+	done, err := store.Swap(t.Context(), row.Token, lease.Write{Token: "a", Change: lease.Acquire, Expiry: time.Hour})
+	if second, _ := left(); !done || err != nil || second == first {
+		t.Errorf("%t, %v; etcd lease %d after %d", done, err, second, first)
+	}
+}
+
+// A holder whose number was taken while its etcd lease was gone takes another.
+func TestTakenMeanwhile(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	h := take(t, client, lease.Config{Expiry: time.Minute})
+	before := h.Last()
+	_, err := client.Delete(t.Context(), aliveKey)
+	must(t, err)
+	second := take(t, client, lease.Config{Assigner: uid.StaticWorker(0)}).Last()
+	if second.Number != 0 || second.From.Before(before.Until) {
+		t.Errorf("granted %+v, and %+v to the one before", second, before)
+	}
+	h.Use(before.Until, before.Until)
+	if err := h.Loss(t); !errors.Is(err, lease.ErrLost) || errors.Is(err, lease.ErrRewound) {
+		t.Errorf("%v; want ErrLost and no more", err)
+	}
+	servertest.Eventually(t, "there is another number", func() bool { g := h.Last(); return g.Held && g.Number == 1 })
+}
+
+// A member that is killed forgets nothing.
+func TestKilled(t *testing.T) {
+	members := servertest.StartEtcd(t, 1)
+	h := take(t, connect(t, members...))
+	for range 2 {
+		h.Renew(t)
+		members[0].Kill()
+		members[0].Restart(t)
+		h.Renew(t)
+	}
+	h.Kept(t)
+}
+
+// A start whose etcd lease ends before it is used begins again.
+func TestLeaseEndsEarly(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1)...)
+	short := &shortLived{Lease: client.Lease}
+	client.Lease = short
+	if g := take(t, client).Last(); !g.Held || short.granted < 2 {
+		t.Errorf("granted %+v, with %d etcd leases", g, short.granted)
+	}
+}
+
+// shortLived ends the first etcd lease at once.
+type shortLived struct {
+	clientv3.Lease
+	granted int
+}
+
+func (s *shortLived) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrantResponse, error) {
+	granted, err := s.Lease.Grant(ctx, ttl)
+	if s.granted++; s.granted == 1 && err == nil {
+		_, err = s.Revoke(ctx, granted.ID)
+	}
+	return granted, err
+}
