@@ -48,7 +48,10 @@ func TestTags(t *testing.T) {
 		if len(stats) != 2000 {
 			t.Errorf("%d tags, want 2000", len(stats))
 		}
-		for _, s := range stats {
+		for i, s := range stats {
+			if i > 0 && stats[i-1].Loads.Tag >= s.Loads.Tag {
+				t.Errorf("%q stands before %q", stats[i-1].Loads.Tag, s.Loads.Tag)
+			}
 			if s.Issued != 20 {
 				t.Errorf("%q has issued %d ids, want 20", s.Loads.Tag, s.Issued)
 			}

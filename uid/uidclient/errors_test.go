@@ -267,17 +267,39 @@ func TestBusy(t *testing.T) {
 
 // The client asks again when the first of its servers may be asked.
 func TestLeastRetryAfter(t *testing.T) {
+	for _, seconds := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			one, two := newFake("a", 1), newFake("b", 1_000_000)
+			c := open(t, Config{}, one, two)
+			one.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {"30"}} })
+			two.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {fmt.Sprint(seconds)}} })
+			_, err := drain(t, c)
+			two.set(func(f *fake) { f.status = 0 })
+			began := time.Now()
+			id, waited := c.Wait(t.Context())
+			if took := time.Since(began); id != 1_000_000 || took != time.Duration(seconds)*time.Second {
+				t.Errorf("after %v: Wait() = %d, %v in %v, want an id of the second server in %d s", err, id, waited, took, seconds)
+			}
+		})
+	}
+}
+
+// A server that has too little time is asked for fewer ids, whatever another one says.
+func TestSlowBesideAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := newFake("a", 1), newFake("b", 1_000_000)
-		c := open(t, Config{}, one, two)
-		one.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {"30"}} })
-		two.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {"3"}} })
-		_, err := drain(t, c)
-		two.set(func(f *fake) { f.status = 0 })
-		began := time.Now()
-		id, waited := c.Wait(t.Context())
-		if took := time.Since(began); id != 1_000_000 || took != 3*time.Second {
-			t.Errorf("after %v: Wait() = %d, %v in %v, want an id of the second server in 3 s", err, id, waited, took)
+		slow, broken := newFake("a", 1), newFake("b", 1_000_000)
+		c := open(t, Config{MaxAge: -1}, slow, broken)
+		take(t, c, 1, 100)
+		slow.set(func(f *fake) { f.status = http.StatusServiceUnavailable })
+		broken.set(func(f *fake) { f.status = http.StatusInternalServerError })
+		before := slow.requests()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		for ctx.Err() == nil {
+			_, _ = c.Wait(ctx)
+		}
+		if asked := slow.asked[before:]; len(asked) < 2 || asked[1] > asked[0]/2 {
+			t.Errorf("asked for %v ids, want half of it after the first", asked)
 		}
 	})
 }

@@ -99,6 +99,32 @@ func TestListIsCut(t *testing.T) {
 	}
 }
 
+// TestGoneWhileListed: a row that is deleted after its name was listed is left out. What a
+// row says of its first write stays.
+func TestGoneWhileListed(t *testing.T) {
+	s, other, conn, w, path := raced(t)
+	for number, token := range []string{"a", "b"} {
+		if done, err := other.Insert(background(t), insert(int64(number), token)); !done || err != nil {
+			t.Fatal(done, err)
+		}
+	}
+	row := path + "/number/0000000000000000001"
+	w.between.Store(&between{row, func() {
+		if err := errors.Join(conn.Delete(row+"/alive", -1), conn.Delete(row, -1)); err != nil {
+			t.Error(err)
+		}
+	}})
+	rows, err := s.List(background(t), 0, time.Minute)
+	if err != nil || len(rows) != 1 || rows[0].Number != 0 || w.between.Load() != nil {
+		t.Fatalf("list: %+v, %v; want number 0 alone", rows, err)
+	}
+	time.Sleep(2 * time.Millisecond) // the unit of ZooKeeper's times
+	swap(t, other, "a", "c", lease.Extend, true)
+	if again, _, err := s.Read(background(t), 0, time.Minute); err != nil || again == nil || again.Token != "c" || again.Created != rows[0].Created {
+		t.Errorf("%+v, %v; want it created at %d", again, err, rows[0].Created)
+	}
+}
+
 // TestNoParent: writes fail where the parent nodes are gone.
 func TestNoParent(t *testing.T) {
 	t.Parallel()

@@ -79,7 +79,7 @@ func parse(dsn string) (*target, error) {
 	case scheme != nil && KindOf(dsn) != SQL:
 		return nil, errElsewhere(strings.ToLower(scheme[1]))
 	case scheme != nil:
-		return nil, fmt.Errorf("unknown scheme %q; want %s", scheme[1], accepted)
+		return nil, fmt.Errorf("unknown scheme %q; want %s; uidringd takes etcd, redis, zk and kube URLs too", scheme[1], accepted)
 	case dsn == ":memory:":
 		return sqliteFile(dsn, url.Values{}), nil
 	case mysqlPattern.MatchString(dsn):
