@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +52,34 @@ func TestReleaseEndsInTime(t *testing.T) {
 					t.Errorf("granted %+v after Release", h.History()[known:])
 				}
 			})
+		})
+	}
+}
+
+// A Release during a renewal waits for its answer, and then gives the number back.
+func TestReleaseDuringARenewal(t *testing.T) {
+	for range 20 { // which of two goroutines is first is the scheduler's choice
+		synctest.Test(t, func(t *testing.T) {
+			s, renewed := new(hooked), make(chan struct{})
+			h := hold(t, s)
+			var once sync.Once
+			s.change(func() {
+				s.after = func(_ call, done bool, err error) (bool, error) {
+					once.Do(func() {
+						close(renewed)
+						time.Sleep(50 * time.Millisecond) // less than the grace of a client
+					})
+					return done, err
+				}
+			})
+			<-renewed
+			next := time.UnixMilli(time.Now().UnixMilli())
+			if err := h.Release(closing(t), next); err != nil {
+				t.Error(err)
+			}
+			if again := hold(t, s).Last(); again.Number != 0 || !again.From.Equal(next) {
+				t.Errorf("granted %+v; want number 0 from %v", again, next)
+			}
 		})
 	}
 }
