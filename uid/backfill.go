@@ -201,13 +201,17 @@ func (b *Backfill) Range(from, to time.Time) (first, last ID, err error) {
 func (b *Backfill) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return Stats{
+	s := Stats{
 		Issued:        b.issued,
 		RejectedTakes: b.rejected,
 		Waited:        time.Duration(b.waited.Load()),
 		Closed:        b.closed.Load(),
 		Clock:         b.clockStats(),
 	}
+	if w := b.grant.Load(); !s.Closed && w.last < w.first {
+		s.LastError = b.uncovered(w)
+	}
+	return s
 }
 
 // Close is Shutdown with a deadline of [CloseTimeout].

@@ -91,7 +91,7 @@ func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) De
 				g.ticks.untake(run)
 			}
 			if config.RejectedPut != nil {
-				config.RejectedPut(ID(run.First), run.N, why)
+				config.RejectedPut(Run{ID(run.First), run.N}, why)
 			}
 		},
 	}

@@ -38,6 +38,9 @@ type issuer interface {
 	// issued returns how many ids were issued, or fewer while calls are under way.
 	issued() int64
 
+	// barred returns why calls fail now, nil if they do not. After stop, it returns anything.
+	barred() error
+
 	// stop ends issuing, and returns a tick. That tick and all later ticks were never
 	// stamped.
 	stop() int64
@@ -76,11 +79,15 @@ func (c *clocked) Stats() Stats {
 	for shown := c.most.Load(); shown < issued && !c.most.CompareAndSwap(shown, issued); {
 		shown = c.most.Load()
 	}
-	return Stats{
+	s := Stats{
 		Issued:        c.most.Load(),
 		RejectedTakes: c.rejected.Load(),
 		Waited:        time.Duration(c.waited.Load()),
-		Closed:        c.closed.Load(),
+		LastError:     c.issuer.barred(),
 		Clock:         c.clockStats(),
 	}
+	if s.Closed = c.closed.Load(); s.Closed { // read last: stop comes after it is set
+		s.LastError = nil
+	}
+	return s
 }

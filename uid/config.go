@@ -73,13 +73,13 @@ type CachedConfig struct {
 	// minute; negative keeps ids for ever; the least is 10 milliseconds.
 	MaxAge time.Duration
 
-	// RejectedPut is called with n ids from first on, which were made and which this
+	// RejectedPut is called with a run of ids which were made and which this
 	// generator will not issue. err is [padding.ErrStale] for ids that are too old,
 	// [ErrWorkerLost] for ids of a worker number that was lost, or
 	// [ringbuffer.ErrClosed] for ids left at Close. The next holder of a leased
 	// number may issue ids that Close left. RejectedPut must not call Close. Nil does
 	// nothing. Counterpart of RejectedPutBufferHandler.
-	RejectedPut func(first ID, n int64, err error)
+	RejectedPut func(run Run, err error)
 
 	// RejectedTake decides what a call does when no id is ready: [Help], the
 	// default, [Reject], [Wait], or a function of your own. Counterpart of

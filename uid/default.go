@@ -170,17 +170,14 @@ func (g *Default) following(last, tick int64) int64 {
 // pause waits, with nothing locked, until an id can be stamped again, or
 // returns why none can.
 func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, wait bool) error {
-	now, lastTick := g.now(), last>>g.shift
-	if last == g.skipped.Load() {
-		lastTick = g.stamped.Load()
-	}
+	now, lastTick := g.now(), g.lastTick(last)
 	switch {
 	case g.closed.Load():
 		return ErrClosed
 	case tick > g.bits.MaxTick():
 		return g.exhausted()
-	case tick < max(lastTick, 0): // the clock has stepped back, perhaps to before the epoch
-		behind := g.bits.Time(max(lastTick, 0)).Sub(now)
+	case tick < lastTick: // the clock has stepped back, perhaps to before the epoch
+		behind := g.bits.Time(lastTick).Sub(now)
 		if behind > g.maxBackward {
 			return &ClockBackwardError{Amount: behind, Max: g.maxBackward}
 		}
@@ -189,7 +186,7 @@ func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, wait bo
 		return g.sleep(ctx, w.replaced, g.bits.Time(tick+1).Sub(now))
 	case tick < w.first: // an earlier holder of the number may have stamped it
 		left := g.bits.Time(w.first).Sub(now)
-		if !wait && left > max(g.maxBackward, g.bits.Layout().Unit) {
+		if !wait && left > g.longestWait() {
 			return g.uncovered(w)
 		}
 		return g.sleep(ctx, w.replaced, left)
@@ -200,6 +197,32 @@ func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, wait bo
 	}
 	return g.sleep(ctx, w.replaced, longestSleep) // more is being reserved
 }
+
+// lastTick returns the tick of the last id that was issued, or 0 for none.
+func (g *Default) lastTick(last int64) int64 {
+	if last == g.skipped.Load() {
+		return max(g.stamped.Load(), 0)
+	}
+	return max(last>>g.shift, 0)
+}
+
+// barred implements issuer: the clock may also be too far behind the last id, or behind
+// what an earlier holder of the number reserved.
+func (g *Default) barred() error {
+	last, w := g.last.Load(), g.grant.Load()
+	now := g.now() // read after last, which is not ahead of a clock that goes on
+	if behind := g.bits.Time(g.lastTick(last)).Sub(now); behind > g.maxBackward {
+		return &ClockBackwardError{Amount: behind, Max: g.maxBackward}
+	}
+	if w.first <= w.last && g.bits.Time(w.first).Sub(now) > g.longestWait() {
+		return g.uncovered(w)
+	}
+	return g.stamp.barred()
+}
+
+// longestWait is how long a call waits for the end of what an earlier holder of the number
+// reserved.
+func (g *Default) longestWait() time.Duration { return max(g.maxBackward, g.bits.Layout().Unit) }
 
 // skip keeps ids in order when the number changes: the new number does not
 // stamp a tick in which the old number stamped. So skip discards the rest of

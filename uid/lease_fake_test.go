@@ -14,6 +14,7 @@ import (
 type fakeLeaser struct {
 	number      int64
 	from, until time.Time // of the first grant
+	fresh       bool      // what it grants
 	err         error     // of Lease
 	releaseErr  error
 
@@ -39,7 +40,7 @@ func (f *fakeLeaser) Lease(_ context.Context, r lease.Request) (lease.Lease, err
 
 // granted grants a number, or none if it is -1.
 func (f *fakeLeaser) granted(number int64, from, until time.Time, err error) {
-	f.grant(lease.Grant{Held: number != -1, Number: number, From: from, Until: until, Err: err})
+	f.grant(lease.Grant{Held: number != -1, Number: number, From: from, Until: until, Fresh: f.fresh, Err: err})
 }
 
 func (f *fakeLeaser) Use(used, most time.Time) {

@@ -89,7 +89,7 @@ func TestRejectedPutMayWait(t *testing.T) {
 	config, _ := leased()
 	got := make(chan uid.ID, 100)
 	var gen *uid.Cached
-	config.RejectedPut = func(_ uid.ID, _ int64, why error) {
+	config.RejectedPut = func(_ uid.Run, why error) {
 		if errors.Is(why, uid.ErrWorkerLost) {
 			id, _ := gen.Wait(context.Background())
 			got <- id

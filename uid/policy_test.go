@@ -109,7 +109,7 @@ func TestClosedWhateverThePolicy(t *testing.T) {
 	var closed atomic.Bool
 	gen := newCached(t, uid.CachedConfig{
 		RejectedTake: func(uid.Refusal) error { t.Error("the policy was asked"); return nil },
-		RejectedPut: func(_ uid.ID, _ int64, err error) {
+		RejectedPut: func(_ uid.Run, err error) {
 			if closed.Load() || err != ringbuffer.ErrClosed {
 				t.Errorf("RejectedPut was told %v", err)
 			}

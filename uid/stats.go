@@ -17,7 +17,7 @@ type Stats struct {
 	Remaining     int64         // ids that are ready in memory
 	Dropped       int64         // ids dropped for their age, with a lost number, or by Close; 0 for segments
 	Closed        bool          // no further ids are made
-	LastError     error         // why no further ids can be made ready; nil if they can, and for Default, Slots and Backfill
+	LastError     error         // why no further ids can be made ready; for Default, Slots and Backfill, why calls fail now
 
 	Clock *ClockStats // of generators whose ids carry time; nil for others
 	Ring  *RingStats  // of Cached and Dealer; nil for others
@@ -68,10 +68,9 @@ type LoadStats struct {
 	Returned int64         // ids that Close gave back to the store
 }
 
-// Failing reports whether no further ids can be made ready, though some may remain. It is
-// false while the ring only waits for the clock, or for a reservation that is under way.
-// Default, Slots and Backfill have no ids ready: for them Failing is always false, and
-// Clock.LeaseError says why their ids end.
+// Failing reports whether no further ids can be made, though some may be ready. A
+// generator at its MaxBorrow is not failing, and neither is one that waits for a
+// reservation that is under way.
 func (s Stats) Failing() bool {
 	if reservation := (*ReservationError)(nil); errors.As(s.LastError, &reservation) {
 		return reservation.Err != nil

@@ -56,7 +56,7 @@ func TestStatsWaited(t *testing.T) {
 func TestStatsOfTheRing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told int64
-		gen := newCached(t, uid.CachedConfig{Layout: bubble, Schedule: "@every 1s", RejectedPut: func(uid.ID, int64, error) { told++ }})
+		gen := newCached(t, uid.CachedConfig{Layout: bubble, Schedule: "@every 1s", RejectedPut: func(uid.Run, error) { told++ }})
 		synctest.Wait()
 		if s := gen.Stats(); s.Ring.Refills != 1 || s.Ring.Helps != 0 || s.Ring.RejectedPuts != 0 || s.Dropped != 0 {
 			t.Errorf("Stats() = %+v of a new generator, want 1 refill", s)
@@ -99,5 +99,72 @@ func TestFailing(t *testing.T) {
 		if got := (uid.Stats{LastError: test.err}).Failing(); got != test.want {
 			t.Errorf("with %v, Failing() = %t", test.err, got)
 		}
+	}
+}
+
+// Default, Slots and Backfill say that they are failing before a call fails.
+func TestFailingWithoutRing(t *testing.T) {
+	lost := errors.New("lost")
+	config, c := leased()
+	for name, open := range map[string]func(*fakeLeaser) (interface{ Stats() uid.Stats }, error){
+		"Default": func(f *fakeLeaser) (interface{ Stats() uid.Stats }, error) {
+			return uid.NewDefault(t.Context(), f, byClock(config))
+		},
+		"Slots": func(f *fakeLeaser) (interface{ Stats() uid.Stats }, error) {
+			return uid.NewSlots(t.Context(), f, uid.SlotsConfig{Layout: small, Now: c.now})
+		},
+		"Backfill": func(f *fakeLeaser) (interface{ Stats() uid.Stats }, error) {
+			return uid.NewBackfill(t.Context(), f, uid.BackfillConfig{Layout: small, Now: c.now})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.nanos.Store(start.UnixNano())
+			f := &fakeLeaser{number: 7, fresh: true, until: at(100)}
+			gen, err := open(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := func(failing bool, errs ...error) {
+				t.Helper()
+				s := gen.Stats()
+				if s.Failing() != failing || (s.LastError != nil) != (len(errs) > 0) {
+					t.Errorf("LastError is %v, Failing() = %t; want %v, %t", s.LastError, s.Failing(), errs, failing)
+				}
+				for _, err := range errs {
+					if !errors.Is(s.LastError, err) {
+						t.Errorf("LastError is %v, want %v", s.LastError, err)
+					}
+				}
+			}
+			want(false)
+			f.granted(7, time.Time{}, at(100), lost) // the reservation goes on meanwhile
+			want(false)
+			f.granted(-1, time.Time{}, time.Time{}, lost)
+			want(true, uid.ErrReservation, lost)
+			f.granted(3, time.Time{}, at(100), nil)
+			want(false)
+			if name == "Backfill" {
+				return
+			}
+			c.step(at(101).Sub(c.now()))
+			want(false) // no call has asked for more
+			f.granted(3, time.Time{}, at(100), lost)
+			want(true, uid.ErrReservation, lost)
+			c.step(small.End().Sub(c.now()))
+			want(true, uid.ErrTimeExhausted)
+			if name == "Default" {
+				c.nanos.Store(start.UnixNano())
+				f.granted(3, at(20), at(100), nil) // an earlier holder has the time before
+				want(false, uid.ErrReservation)
+				c.step(at(30).Sub(c.now()))
+				mustNext(t, gen.(uid.Generator))
+				c.step(-time.Second)
+				want(true, uid.ErrClockBackward)
+			}
+			if err := gen.(uid.Generator).Close(); err != nil {
+				t.Error(err)
+			}
+			want(false)
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
@@ -184,6 +185,25 @@ func TestAttestCannotRegister(t *testing.T) {
 			h.Await(t, "there is another number", func(g lease.Grant) bool { return g.Held && g.Number == 2 && g.Err == nil })
 		})
 	}
+}
+
+// Registering anew is tried for as long as the database is unavailable.
+func TestAttestLongUnavailable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSQLite(t)
+		db, pool := s.Pooled(t)
+		a := worker.Attest(s.registry(db, logTo(new(logged.Text).Logger())), time.Second, worker.ResponseReregister)
+		h := holding.Take(t, a, 2)
+		s.Exec(t, "DELETE FROM %s", s.Table)
+		time.Sleep(1500 * time.Millisecond)
+		pool.Cut(errUnavailable)
+		time.Sleep(24 * time.Hour)
+		pool.Heal()
+		time.Sleep(2 * time.Minute)
+		if g := h.Last(); !g.Held || g.Number != 2 || g.Err != nil {
+			t.Errorf("%v; want number 2", g)
+		}
+	})
 }
 
 // Looking ends with the number's release.

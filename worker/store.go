@@ -91,8 +91,8 @@ func newStatements(table, now string) statements {
 // bounds begin at from.
 func counter(from int64) int64 { return -1 - from }
 
-// Name implements lease.Store: it returns the table's name.
-func (s *Store) Name() string { return s.name }
+// String implements lease.Store: it returns the table's name.
+func (s *Store) String() string { return s.name }
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error {

@@ -102,6 +102,7 @@ func TestMetrics(t *testing.T) {
 		`uidringd_request_duration_seconds_count{code="200",route="/status/"} 3`,
 		`uidringd_request_duration_seconds_bucket{code="200",route="GET /v1/{name}",le="+Inf"} 2`,
 		`uidringd_request_duration_seconds_count{code="404",route="/"} 1`,
+		`uidring_ids_issued_total{generator="ids"} 4`, // readiness takes none
 		`uidring_ids_issued_total{generator="orders"} 1`,
 		`uidring_loads_total{generator="orders"} 1`,
 		`uidringd_requests_in_flight 1`,
@@ -110,10 +111,6 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(text, "\n"+want) {
 			t.Errorf("no %s", want)
 		}
-	}
-	// A probe draws an id at most once a second.
-	if !regexp.MustCompile(`\nuidring_ids_issued_total{generator="ids"} [4-9]\n`).MatchString(text) {
-		t.Error("4 ids were issued, and one for each probe")
 	}
 	_, goal, _ := strings.Cut(text, "\ngo_memstats_next_gc_bytes ")
 	goal, _, _ = strings.Cut(goal, "\n")

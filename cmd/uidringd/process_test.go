@@ -92,7 +92,9 @@ func get(t *testing.T, client *http.Client, url string, header ...string) (int, 
 	}
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
-		r.Header.Set(name, value)
+		if r.Header.Set(name, value); name == "Host" {
+			r.Host = value
+		}
 	}
 	answer, err := client.Do(r)
 	if err != nil {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -228,6 +229,23 @@ func TestWrongPort(t *testing.T) {
 	client := dialRedis(t, redis.Options{Addr: strings.TrimPrefix(r.url, "http://"), MaxRetries: -1})
 	if err := client.Incr(t.Context(), "ids").Err(); err == nil || err.Error() != "ERR this address is for HTTP, gRPC and Connect; the Redis protocol is served at "+address {
 		t.Errorf("%v", err)
+	}
+
+	// A command that is none ends the connection: what follows is no request of HTTP.
+	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	in := bufio.NewReader(conn)
+	_, _ = io.WriteString(conn, "*x\r\n")
+	if line, err := in.ReadString('\n'); err != nil || !strings.HasPrefix(line, "-ERR this address is for HTTP") {
+		t.Errorf("%q, %v", line, err)
+	}
+	_, _ = io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n") // fails if it has ended
+	if rest, _ := io.ReadAll(in); strings.Contains(string(rest), "HTTP/1.1") {
+		t.Errorf("after the error the server says %q", rest)
 	}
 }
 

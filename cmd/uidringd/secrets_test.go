@@ -49,9 +49,9 @@ tokens:
 		{"/readyz", "", 200},
 		{"/v1/ids?token=secret-2", "", 401},
 	} {
-		var header []string
+		header := []string{"Host: elsewhere.example"} // callers authenticate, so any will do
 		if tt.token != "" {
-			header = []string{"Authorization: Bearer " + tt.token}
+			header = append(header, "Authorization: Bearer "+tt.token)
 		}
 		status, text := get(t, http.DefaultClient, r.url+tt.path, header...)
 		if status != tt.want {

@@ -52,8 +52,8 @@ var All = []Figure{
 		ofStock(func(s *uid.Stats) float64 { return float64(s.Starved) })},
 	{"uidring_waited_seconds_total", "uidring.call.wait_time", Seconds, Counter, "Time that calls waited", "Time that calls waited for an id, added up.",
 		always(func(s *uid.Stats) float64 { return s.Waited.Seconds() })},
-	{"uidring_failing", "uidring.generator.failing", "{generator}", UpDown, "", "1 while no further ids can be made ready; 0 also while the generator waits for the clock or for reserved time.",
-		ofStock(func(s *uid.Stats) float64 { return flag(s.Failing()) })},
+	{"uidring_failing", "uidring.generator.failing", "{generator}", UpDown, "", "1 while no further ids can be made; 0 also at the limit of borrowed time, and while time is being reserved.",
+		always(func(s *uid.Stats) float64 { return flag(s.Failing()) })},
 	{"uidring_closed", "uidring.generator.closed", "{generator}", UpDown, "", "1 once the generator is closed.",
 		always(func(s *uid.Stats) float64 { return flag(s.Closed) })},
 

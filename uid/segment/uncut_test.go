@@ -12,37 +12,67 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
+// closeMeanwhile calls Close while the source makes the second run, of which one id is
+// needed, and calls meanwhile when the ring is closed. The generator has issued the ids
+// 1 to 21.
+func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
+	config := Config{Step: 40, LoadAt: 50, MaxStep: 40, Logger: slog.New(slog.DiscardHandler)}
+	if err := config.prepare().Err(); err != nil {
+		t.Fatal(err)
+	}
+	var g *Generator
+	closed := make(chan error, 1)
+	source := func(l *loader, ctx context.Context) (ringbuffer.Run, error) {
+		run, err := l.next(ctx)
+		if g != nil && run.First == 41 {
+			go func() { closed <- g.Close() }()
+			synctest.Wait() // Close waits for this call
+			meanwhile(l)
+		}
+		return run, err
+	}
+	made, err := start(t.Context(), newLoader(&client{w: w, start: 1}, "orders", stripe{}, config), source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g = made
+	for range 21 { // one id of the second run
+		if _, err := g.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	time.Sleep(time.Hour)
+}
+
+func calmWorld() *world {
+	return &world{random: rand.New(rand.NewPCG(1, 1)), calm: true, next: 1, issued: map[uid.ID]int{}, open: map[int]int{}}
+}
+
 // Close returns the ids of a run that the source has made and the ring has not.
 func TestCloseReturnsTheRunOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{random: rand.New(rand.NewPCG(1, 1)), calm: true, next: 1, issued: map[uid.ID]int{}, open: map[int]int{}}
-		config := Config{Step: 40, LoadAt: 50, MaxStep: 40, Logger: slog.New(slog.DiscardHandler)}
-		if err := config.prepare().Err(); err != nil {
-			t.Fatal(err)
+		w := calmWorld()
+		closeMeanwhile(t, w, func(*loader) {})
+		if w.next != 22 {
+			t.Errorf("the counter is %d, want 22, as 21 ids were issued", w.next)
 		}
-		var g *Generator
-		closed := make(chan error, 1)
-		source := func(l *loader, ctx context.Context) (ringbuffer.Run, error) {
-			run, err := l.next(ctx)
-			if g != nil && run.First == 41 {
-				go func() { closed <- g.Close() }()
-				synctest.Wait() // the ring is closed
+	})
+}
+
+// A generator that closes reserves no more ids: its empty ring needs none.
+func TestClosingNeedsNoLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closeMeanwhile(t, calmWorld(), func(l *loader) {
+			for left := true; left; {
+				run, load, err := l.advance()
+				if load != nil || err != nil {
+					t.Errorf("%v, %v; want neither a load nor an error", load, err)
+				}
+				left = run.N > 0
 			}
-			return run, err
-		}
-		made, err := start(t.Context(), newLoader(&client{w: w, start: 1}, "orders", stripe{}, config), source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g = made
-		for range 21 { // one id of the second run
-			if _, err := g.Wait(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := <-closed; err != nil || w.next != 22 {
-			t.Errorf("Close() = %v, and the counter is %d, want 22, as 21 ids were issued", err, w.next)
-		}
-		time.Sleep(time.Hour)
+		})
 	})
 }

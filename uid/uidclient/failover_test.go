@@ -2,6 +2,8 @@ package uidclient
 
 import (
 	"errors"
+	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +58,43 @@ func TestHedge(t *testing.T) {
 		}
 		if s := c.Stats(); s.Waited != 200*time.Millisecond {
 			t.Errorf("Waited = %v, want 200 ms", s.Waited)
+		}
+	})
+}
+
+// lingering is a network whose requests take a second to end after they are cancelled.
+type lingering struct {
+	network
+	requests *atomic.Int64 // under way
+}
+
+func (l lingering) RoundTrip(r *http.Request) (*http.Response, error) {
+	defer l.requests.Add(-1)
+	l.requests.Add(1)
+	response, err := l.network.RoundTrip(r)
+	if r.Context().Err() != nil {
+		time.Sleep(time.Second)
+	}
+	return response, err
+}
+
+// When a client has an answer, no other request is under way.
+func TestHedgedRequestEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := newFake("a", 1), newFake("b", 1_000_000)
+		one.set(func(f *fake) { f.hangs = true })
+		n, urls := hosts(one, two)
+		var requests atomic.Int64
+		began := randomly
+		defer func() { randomly = began }()
+		randomly = func(int) int { return 0 }
+		c, err := New(t.Context(), urls, "orders", Config{Hedge: 200 * time.Millisecond, transport: lingering{n, &requests}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if n := requests.Load(); n != 0 || one.requests() != 0 || two.requests() != 1 {
+			t.Errorf("%d requests are under way after the answer, want none", n)
 		}
 	})
 }

@@ -101,7 +101,7 @@ func TestValues(t *testing.T) {
 		{"no ring", func(g *still) { g.stats.Ring = nil }, absent(
 			"uidring_ids_dropped_total", "uidring_ids_remaining", "uidring_ring_threshold_ids", "uidring_ring_capacity_ids",
 			"uidring_ring_span_seconds", "uidring_ring_oldest_age_seconds", "uidring_ring_age_limit_seconds", "uidring_ring_refills_total", "uidring_ring_helps_total",
-			"uidring_ring_puts_rejected_total", "uidring_failing", "uidring_borrowed_seconds", "uidring_borrow_limit_seconds")},
+			"uidring_ring_puts_rejected_total", "uidring_borrowed_seconds", "uidring_borrow_limit_seconds")},
 		{"span of a ring", func(*still) {}, map[string]float64{"uidring_ring_span_seconds": 8}},
 		{"span of a ring in milliseconds", func(g *still) { g.stats.Clock.Layout = bits.Snowflake() }, map[string]float64{"uidring_ring_span_seconds": 0.016}},
 		{"full", func(*still) {}, map[string]float64{"uidring_failing": 0}},

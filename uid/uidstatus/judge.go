@@ -45,6 +45,9 @@ func judge(s uid.Stats, now time.Time) (state, []string) {
 	if s.Loads != nil && !s.Closed {
 		v.loads(s)
 	}
+	if s.Ring == nil && s.Loads == nil && s.LastError != nil && v.worst != failing {
+		v.say(failing, "No id can be made now: %v", s.LastError)
+	}
 	return v.worst, v.notes
 }
 

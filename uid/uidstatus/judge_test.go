@@ -57,6 +57,12 @@ func TestJudge(t *testing.T) {
 			[]string{"Ids are stamped 8 s ahead of the clock. The limit is 9 s."}},
 		{"no limit", func(s *uid.Stats) { s.Ring.Borrowed, s.Ring.MaxBorrow = 2000*time.Hour, -1 }, fine, nil},
 		{"no ring", func(s *uid.Stats) { s.Ring = nil }, fine, nil},
+		{"no ring, clock behind", func(s *uid.Stats) { s.Ring, s.LastError = nil, gone }, failing, []string{"No id can be made now: gone"}},
+		{"no ring, number lost", func(s *uid.Stats) {
+			s.Ring, s.Clock.LeaseError, s.LastError = nil, gone, &uid.ReservationError{Err: gone}
+		}, failing, []string{noTime}},
+		{"no ring, earlier holder", func(s *uid.Stats) { s.Ring, s.LastError = nil, &uid.ReservationError{Worker: 3} }, failing,
+			[]string{"No id can be made now: uid: time is not reserved: no worker number is held; the last was 3"}},
 		{"at the limit", func(s *uid.Stats) { s.Ring.MaxBorrow, s.LastError = time.Hour, borrow(time.Hour) }, warning, []string{atLimit}},
 		{"at the limit, empty", func(s *uid.Stats) { s.Remaining, s.Ring.MaxBorrow, s.LastError = 0, time.Hour, borrow(time.Hour) }, warning, []string{atLimit}},
 		{"at a limit that a full ring reaches", func(s *uid.Stats) { s.Ring.MaxBorrow, s.LastError = 5*time.Second, borrow(5*time.Second) }, fine, nil},

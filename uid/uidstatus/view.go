@@ -99,11 +99,11 @@ func newSummary(name string, s uid.Stats, now time.Time) summary {
 
 func newCard(name string, s uid.Stats, alone bool, now time.Time) *card {
 	c := &card{summary: newSummary(name, s, now), Alone: alone, Decodes: s.Clock != nil}
-	faults := group{Title: "Present error", Class: "wide errors"}
+	source := "Clock" // what LastError is about
 	if s.Ring != nil {
+		source = "Ring"
 		c.Ring = newRingPicture(s)
 		c.Groups = append(c.Groups, timesGroup(s))
-		faults.Figures = append(faults.Figures, figure{Key: "error", Label: "Ring", Value: sentence(s.LastError)})
 	}
 	c.Groups = append(c.Groups, newGroup("Ids", s, "issued uidring_ids_issued_total", "rejected uidring_takes_rejected_total",
 		"starved uidring_takes_starved_total", "waited uidring_waited_seconds_total", "dropped uidring_ids_dropped_total", "returned uidring_ids_returned_total"))
@@ -111,6 +111,7 @@ func newCard(name string, s uid.Stats, alone bool, now time.Time) *card {
 		c.Groups = append(c.Groups, newGroup("Ring", s, "refills uidring_ring_refills_total", "helps uidring_ring_helps_total", "refused uidring_ring_puts_rejected_total"))
 	}
 	if l := s.Loads; l != nil {
+		source = "Load"
 		if l.Instance == "" {
 			c.Ranges = newRangePictures(s)
 		} else {
@@ -120,15 +121,13 @@ func newCard(name string, s uid.Stats, alone bool, now time.Time) *card {
 			newGroup("Loads", s, "step uidring_load_step_ids", "loads uidring_loads_total", "failures uidring_load_failures_total",
 				"took uidring_load_duration_seconds", "changes uidring_load_instance_changes_total"),
 			group{Title: "From", Class: "wide errors", Figures: []figure{{"tag", "Tag", l.Tag, ""}, {"from", "Source", l.From, ""}}})
-		faults.Figures = append(faults.Figures, figure{Key: "error", Label: "Load", Value: sentence(s.LastError)})
 	}
+	faults := group{Title: "Present error", Class: "wide errors", Figures: []figure{{"error", source, sentence(s.LastError), ""}}}
 	if s.Clock != nil {
 		c.Groups = append(c.Groups, workerGroup(s, now), layoutGroup(s.Clock, now))
 		faults.Figures = append(faults.Figures, figure{Key: "lease", Label: "Lease", Value: sentence(s.Clock.LeaseError)})
 	}
-	if len(faults.Figures) > 0 {
-		c.Groups = append(c.Groups, faults)
-	}
+	c.Groups = append(c.Groups, faults)
 	return c
 }
 

@@ -82,13 +82,13 @@ func (e *opError) Unwrap() error { return e.err }
 func (l *Leaser) fail(ctx context.Context, doing string, err error) error {
 	var exhausted *ExhaustedError
 	if errors.As(err, &exhausted) {
-		exhausted.Store = l.store.Name()
+		exhausted.Store = l.store.String()
 		return err // complete by itself
 	}
 	if ended := endOf(ctx); ended != nil && !errors.Is(err, ended) {
 		err = fmt.Errorf("%w: %w", ended, err)
 	}
-	return &opError{doing, l.store.Name(), err}
+	return &opError{doing, l.store.String(), err}
 }
 
 // endOf returns why ctx has ended, or nil. A client that watches the deadline by itself

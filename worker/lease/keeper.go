@@ -185,7 +185,7 @@ func (k *keeper) log(level slog.Level, message string, args ...any) {
 	if held {
 		args = append(args, "number", grant.Number, "reserved_until", time.UnixMilli(grant.Until).UTC())
 	}
-	args = append(args, "store", k.leaser.store.Name())
+	args = append(args, "store", k.leaser.store.String())
 	k.journal.Add(func() { k.leaser.log().Log(context.Background(), level, message, args...) })
 }
 

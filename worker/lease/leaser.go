@@ -40,7 +40,7 @@ func (l *Leaser) String() string {
 	if l.store == nil {
 		return "no store"
 	}
-	return l.store.Name()
+	return l.store.String()
 }
 
 // check returns all faults of the config and the store.

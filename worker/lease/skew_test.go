@@ -54,7 +54,7 @@ func TestMillisRoundUp(t *testing.T) {
 
 type named struct{ Store }
 
-func (named) Name() string { return "memory" }
+func (named) String() string { return "memory" }
 
 // Once a number is held, a wrong clock is logged when that begins and when it ends. A
 // store without a clock shows steps of the clock all the same.

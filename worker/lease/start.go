@@ -74,7 +74,7 @@ func (k *keeper) prepare(ctx context.Context) (err error) {
 		})
 	}
 	k.prepared = err == nil
-	if err == nil || strings.Contains(err.Error(), k.leaser.store.Name()) {
+	if err == nil || strings.Contains(err.Error(), k.leaser.store.String()) {
 		return err // complete by itself
 	}
 	return k.leaser.fail(ctx, doing, err)

@@ -22,9 +22,9 @@ import (
 // row to find out. When ctx ends, a method returns an error. A holder waits for that for
 // 100 ms, and makes no other request until the method has returned.
 type Store interface {
-	// Name names the store in errors and logs, such as "WORKER_LEASE" or
+	// String names the store in errors and logs, without secrets, such as "WORKER_LEASE" or
 	// "etcd /uidring/workers".
-	Name() string
+	String() string
 
 	// Look returns the numbers within bounds that may be taken.
 	Look(ctx context.Context, within Bounds, expiry time.Duration) (View, error)

@@ -54,8 +54,8 @@ func NewStore(client *clientv3.Client, config Config) *Store {
 	return &Store{client, cmp.Or(config.Prefix, DefaultPrefix)}
 }
 
-// Name implements lease.Store.
-func (s *Store) Name() string { return "etcd " + s.prefix }
+// String implements lease.Store.
+func (s *Store) String() string { return "etcd " + s.prefix }
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error {

@@ -144,6 +144,6 @@ func must(t testing.TB, err error) {
 
 // namespaceOf returns the namespace of a Store.
 func namespaceOf(s *workerkube.Store) string {
-	n, _, _ := strings.Cut(strings.TrimPrefix(s.Name(), "kubernetes "), "/")
+	n, _, _ := strings.Cut(strings.TrimPrefix(s.String(), "kubernetes "), "/")
 	return n
 }

@@ -92,8 +92,8 @@ func ownNamespace() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// Name implements lease.Store.
-func (s *Store) Name() string { return "kubernetes " + s.namespace + "/" + s.prefix }
+// String implements lease.Store.
+func (s *Store) String() string { return "kubernetes " + s.namespace + "/" + s.prefix }
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error { return s.faults }

@@ -19,14 +19,14 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	}
 	wrong, err := redisstore.Await(ctx, func() (string, error) { return s.forgetful(ctx) })
 	if ctx.Err() != nil {
-		return fmt.Errorf("workerredis: read the settings of the server of %s: %w", s.Name(), err)
+		return fmt.Errorf("workerredis: read the settings of the server of %s: %w", s, err)
 	}
 	var refused redis.Error // the user may not ask
 	if err != nil && !errors.As(err, &refused) {
 		return err
 	}
 	if wrong != "" && s.warned.CompareAndSwap(false, true) {
-		log.WarnContext(ctx, "workerredis: "+redisstore.Forgets, "settings", wrong, "error", err, "store", s.Name())
+		log.WarnContext(ctx, "workerredis: "+redisstore.Forgets, "settings", wrong, "error", err, "store", s.String())
 	}
 	return nil
 }

@@ -59,8 +59,8 @@ func NewStore(client redis.UniversalClient, config Config) *Store {
 	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix)}
 }
 
-// Name implements lease.Store.
-func (s *Store) Name() string { return "redis " + s.prefix }
+// String implements lease.Store.
+func (s *Store) String() string { return "redis " + s.prefix }
 
 // keys are the keys of the rows, of the counts of given numbers, and of the layout.
 func (s *Store) keys() []string {

@@ -219,7 +219,7 @@ func TestPassing(t *testing.T) {
 // TestRefused: what cannot work is refused before ZooKeeper is called, with all
 // faults at once.
 func TestRefused(t *testing.T) {
-	for _, path := range []string{"/", "x", "/x/", "//x", "/x/../y", "/x\x00", "/\xff"} {
+	for _, path := range []string{"/", "x", "x/y", "/x/", "//x", "/x/../y", "/x\x00", "/\xff"} {
 		says(t, workerzk.NewStore(nil, workerzk.Config{Path: path}).Check(), lease.ErrConfig, fmt.Sprintf("Path is %q", path), "conn is nil")
 	}
 	_, err := workerzk.New(nil, lease.Config{}).Lease(background(t), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})

@@ -59,8 +59,8 @@ func NewStore(conn *zk.Conn, config Config) *Store {
 	return &Store{client{conn, config.ACL}, cmp.Or(config.Path, DefaultPath)}
 }
 
-// Name implements lease.Store.
-func (s *Store) Name() string { return "ZooKeeper " + s.path }
+// String implements lease.Store.
+func (s *Store) String() string { return "ZooKeeper " + s.path }
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error {

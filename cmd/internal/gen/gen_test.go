@@ -231,7 +231,7 @@ func TestGenRunsOut(t *testing.T) {
 // forbidden is a store that nobody may write to.
 type forbidden struct{ lease.Store }
 
-func (forbidden) Name() string { return "memory" }
+func (forbidden) String() string { return "memory" }
 
 func (forbidden) SwapLayout(context.Context, string, string) (string, error) {
 	return "", errors.New("no rights")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestFaults checks a list on a small module, with a fault of each kind.
@@ -106,5 +107,29 @@ func TestRewrite(t *testing.T) {
 	faults[0].targets[1].test = "TestC"
 	if got, want := rewrite(list, faults), strings.Replace(list, "./c", "./c:TestC", 1); got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The test that catches a fault is the one that fails, or the one that does not end.
+func TestCulprit(t *testing.T) {
+	for said, want := range map[string]string{
+		"=== RUN   TestA\n--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.10s)\n    b_test.go:1: wrong\nFAIL\n":                                                    "TestB",
+		"panic: test timed out after 1m0s\n\trunning tests:\n\t\tTestC/sub (1m0s)\n\ngoroutine 1":                                                              "TestC",
+		"panic: wrong\n\ngoroutine 20 [running]:\nexample.com/a.use()\n\t/a/a.go:1 +0x1\nexample.com/a.TestMain(0x0)\nexample.com/a/b_test.TestD.func1(0x0)\n": "TestD",
+		"goleak: Errors on successful test run: found unexpected goroutines\n":                                                                                 "",
+	} {
+		if got := culprit(said); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}
+
+// One test has half a minute more than four times its time, and never longer than all have.
+func TestLimit(t *testing.T) {
+	of := &tests{limit: 5 * time.Minute, took: map[string]time.Duration{"TestA": 15 * time.Second, "TestB": 2 * time.Minute}}
+	for pattern, want := range map[string]time.Duration{"^TestA$": 90 * time.Second, "^TestB$": of.limit, "^TestC$": of.limit, all: of.limit} {
+		if got := of.limitOf(pattern); got != want {
+			t.Errorf("%s: %v, want %v", pattern, got, want)
+		}
 	}
 }

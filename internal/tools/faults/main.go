@@ -16,10 +16,11 @@
 // which the function calls if the environment variable UIDRING_FAULT has the fault's
 // number. Each other fault is a build of its own.
 //
-// A fault is caught if the tests fail, or take a minute more than twice their time
-// without a fault. A fault is stale if its script changes nothing, or the result does not
-// compile. A test that fails without a fault is skipped, and named. With a fault that is
-// missed or stale, the exit status is 1.
+// A fault is caught if the tests fail, or do not end: all of a package in a minute more than
+// twice their time without a fault, and one test in half a minute more than four times its
+// time. A fault is stale if its script changes nothing, or the result does not compile. A
+// test that fails without a fault is skipped, and named. With a fault that is missed or
+// stale, the exit status is 1.
 package main
 
 import (

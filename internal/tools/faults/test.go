@@ -17,13 +17,17 @@ import (
 type tests struct {
 	folder, binary string
 	overlay        map[string]string
-	skip           []string      // the tests that fail without a fault
-	passed         string        // what has run without a fault: a pattern of tests, or all
-	limit          time.Duration // for one run
+	skip           []string                 // the tests that fail without a fault
+	passed         string                   // what has run without a fault: a pattern of tests, or all
+	limit          time.Duration            // for one run
+	took           map[string]time.Duration // each test without a fault
 }
 
 var (
 	failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+	passedTest = regexp.MustCompile(`(?m)^--- PASS: (\S+) \((\S+)\)`)
+	hangs      = regexp.MustCompile(`panic: test timed out after \S+\n\s+running tests:\n\s+(Test\w+)`)
+	panics     = regexp.MustCompile(`(?m)^(?:created by )?[\w./-]+\.(Test[A-Z]\w*)(?:\.[\w.]+)?(?:\(| in goroutine)`)
 	failure    = regexp.MustCompile(`--- FAIL: \S+|panic: .*`)
 	// The file's place in the overlay tells nothing.
 	compilerError = regexp.MustCompile(`(?m)^\S+\.go:\d+:\d+: (.*)`)
@@ -94,8 +98,8 @@ func (r *run) catch(ctx context.Context, t *tests, f *fault, firsts string) erro
 			if how == "" {
 				how = "the tests end with an error"
 			}
-			if match := failedTest.FindStringSubmatch(said); match != nil {
-				f.in(t.folder).test = match[1]
+			if name := culprit(said); name != "" {
+				f.in(t.folder).test = name
 			}
 			r.end(f, &r.caught, "caught  %s (%s)", f, how)
 		case pattern == all:
@@ -107,6 +111,27 @@ func (r *run) catch(ctx context.Context, t *tests, f *fault, firsts string) erro
 		r.mu.Unlock()
 	}
 	return nil
+}
+
+// culprit returns the test that failed, ran when the time was up, or called what panicked.
+// It returns "" if it finds none.
+func culprit(said string) string {
+	for _, pattern := range []*regexp.Regexp{failedTest, hangs, panics} {
+		for _, match := range pattern.FindAllStringSubmatch(said, -1) {
+			if match[1] != "TestMain" {
+				return match[1]
+			}
+		}
+	}
+	return ""
+}
+
+// limitOf returns how long the tests of a pattern may run with a fault.
+func (t *tests) limitOf(pattern string) time.Duration {
+	if took, one := t.took[strings.Trim(pattern, "^$")]; one {
+		return min(t.limit, 30*time.Second+4*took)
+	}
+	return t.limit
 }
 
 // with runs the tests with a fault. One that passes them gets a build of its own, too:
@@ -138,7 +163,10 @@ func (r *run) compile(ctx context.Context, t *tests) (string, error) {
 
 // run runs the tests of a pattern with a fault, or with none.
 func (r *run) run(ctx context.Context, t *tests, number, pattern string, failfast bool) (said string, failed bool, err error) {
-	args := []string{"-test.timeout=" + t.limit.String(), fmt.Sprintf("-test.failfast=%t", failfast), "-test.run=" + pattern}
+	args := []string{"-test.timeout=" + t.limitOf(pattern).String(), fmt.Sprintf("-test.failfast=%t", failfast), "-test.run=" + pattern}
+	if number == "" && !failfast {
+		args = append(args, "-test.v")
+	}
 	if t.skip != nil {
 		args = append(args, "-test.skip=^("+strings.Join(t.skip, "|")+")$")
 	}
@@ -159,7 +187,10 @@ func (r *run) pass(ctx context.Context, t *tests, pattern string) error {
 			return err
 		}
 		if !failed {
-			t.limit, t.passed = time.Minute+2*time.Since(began), pattern
+			t.limit, t.passed, t.took = time.Minute+2*time.Since(began), pattern, make(map[string]time.Duration)
+			for _, match := range passedTest.FindAllStringSubmatch(said, -1) {
+				t.took[match[1]], _ = time.ParseDuration(match[2])
+			}
 			return nil
 		}
 		known := len(t.skip)
@@ -179,7 +210,7 @@ func (r *run) pass(ctx context.Context, t *tests, pattern string) error {
 // own runs the tests with a fault that has a build of its own. If it does not compile,
 // stale has the compiler's first error.
 func (r *run) own(ctx context.Context, of *tests, f *fault, pattern string) (said string, failed bool, stale string, err error) {
-	t := &tests{folder: of.folder, overlay: maps.Clone(of.overlay), skip: of.skip, limit: of.limit}
+	t := &tests{folder: of.folder, overlay: maps.Clone(of.overlay), skip: of.skip, limit: of.limit, took: of.took}
 	path := filepath.Join(r.repository, f.file)
 	if strings.HasSuffix(f.file, ".go") {
 		err = r.replace(t.overlay, f.file, f.text)

@@ -78,7 +78,7 @@ func (b bench) view(within lease.Bounds) lease.View {
 // empty: the answers of a store without rows.
 func (s Suite) empty(t *testing.T, open Opener) {
 	b := bench{t, open(t)}
-	if b.Name() == "" {
+	if b.String() == "" {
 		t.Error("the store has no name")
 	}
 	row, now, err := b.Read(context.Background(), 7, time.Hour)

@@ -102,7 +102,7 @@ func (s Suite) held(t *testing.T, open Opener) {
 		t.Errorf("granted %+v; want number 0", g)
 	}
 	var exhausted *lease.ExhaustedError
-	if h, err := s.try(t, open(t), 1, alive); !errors.As(err, &exhausted) || exhausted.Held != 2 || exhausted.Store != store.Name() {
+	if h, err := s.try(t, open(t), 1, alive); !errors.As(err, &exhausted) || exhausted.Held != 2 || exhausted.Store != store.String() {
 		t.Errorf("%v, %v; want ErrExhausted", h.History(), err)
 	}
 	if err := s.leaser(open(t), alive).Free(context.Background(), 0, false); !errors.Is(err, lease.ErrHeld) {

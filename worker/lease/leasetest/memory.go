@@ -24,8 +24,8 @@ type row struct {
 	until time.Time // the holder is alive until then; zero if nobody holds it
 }
 
-// Name implements lease.Store.
-func (m *Memory) Name() string { return "memory" }
+// String implements lease.Store.
+func (m *Memory) String() string { return "memory" }
 
 // Look implements lease.Store.
 func (m *Memory) Look(ctx context.Context, within lease.Bounds, _ time.Duration) (lease.View, error) {

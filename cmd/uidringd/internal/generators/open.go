@@ -65,7 +65,6 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Gene
 	n.entry.Claimer, n.entry.Layout = made, &about.Layout
 	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{n.entry.Name: made.Stats()} }
 	n.entry.Rate, n.entry.Burst = max(about.Rate, 0), about.Burst(maxBorrow)
-	n.probe = &probe{next: made.Next, busy: func() bool { return made.Stats().Clock.LeaseError == nil }}
 	return nil
 }
 

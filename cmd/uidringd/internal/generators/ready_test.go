@@ -64,6 +64,7 @@ func TestUnready(t *testing.T) {
 stores: [{name: redis, url: "redis://`+server.Address()+`"}]
 generators:
   - {name: ids, kind: cached, store: redis, window: 2s, expiry: 1s, max_age: 1s}
+  - {name: present, kind: default, store: redis, window: 2s, expiry: 1s}
   - {name: fixed, kind: slots, worker: "static:1"}
   - {name: orders, kind: segment, store: redis, create: true, max_step: 10, step: 10, load_timeout: 200ms}
 `)
@@ -78,10 +79,10 @@ generators:
 	}
 	servertest.Eventually(t, "all are ready", func() bool { return len(unready()) == 0 })
 	server.Pause()
-	servertest.Eventually(t, "both are not ready", func() bool {
+	servertest.Eventually(t, "all but one are not ready", func() bool {
 		faults := unready()
-		return faults["ids"] != nil && faults["orders"] != nil && faults["fixed"] == nil
+		return faults["ids"] != nil && faults["present"] != nil && faults["orders"] != nil && faults["fixed"] == nil
 	})
 	server.Continue()
-	servertest.Eventually(t, "both are ready again", func() bool { return len(s.Unready()) == 0 })
+	servertest.Eventually(t, "all are ready again", func() bool { return len(s.Unready()) == 0 })
 }

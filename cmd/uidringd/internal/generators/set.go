@@ -44,7 +44,6 @@ type state struct {
 	entry *catalog.Entry // nil for tags
 	stats func() map[string]uid.Stats
 	tags  *tags                         // nil for all other kinds
-	probe *probe                        // nil for counters and tags
 	ends  []func(context.Context) error // in the order of calls
 }
 
@@ -83,8 +82,7 @@ func (s *Set) Source(name string) (i, n int) {
 }
 
 // Stats returns the statistics of all generators, by name, and of the tags that are open. A
-// generator that is not open says why as LastError or, if it needs a worker number, as
-// LeaseError beside the number -1.
+// generator that is not open says why as LastError, and its worker number is -1.
 func (s *Set) Stats() map[string]uid.Stats {
 	all := map[string]uid.Stats{}
 	for i := range s.members { // the first one wins, as in Get

@@ -175,7 +175,7 @@ func (m *member) match() string {
 // notStarted returns the Stats of a generator that is not open.
 func (m *member) notStarted() uid.Stats {
 	if layout := config.LayoutOf(m.config); layout != nil {
-		return uid.Stats{Clock: &uid.ClockStats{Layout: *layout, LayoutEnd: layout.End(), Worker: -1, LeaseError: m.fault()}}
+		return uid.Stats{Clock: &uid.ClockStats{Layout: *layout, LayoutEnd: layout.End(), Worker: -1, LeaseError: m.fault()}, LastError: m.fault()}
 	}
 	return uid.Stats{LastError: m.fault(), Loads: &uid.LoadStats{From: config.StoreOf(m.config), Tag: m.name}}
 }

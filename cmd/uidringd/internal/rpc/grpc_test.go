@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -187,4 +188,24 @@ func TestWatch(t *testing.T) {
 	for _, next := range []func(grpc_health_v1.HealthCheckResponse_ServingStatus){all, ids, nosuch} {
 		next(grpc_health_v1.HealthCheckResponse_UNKNOWN)
 	}
+}
+
+// Between two statuses, a Watch may be silent for longer than a message may take.
+func TestWatchIsSilent(t *testing.T) {
+	server := serve(t, service.Config{})
+	server.bounded.Store(true)
+	stream, err := grpc_health_v1.NewHealthClient(dial(t, server)).Watch(t.Context(), new(grpc_health_v1.HealthCheckRequest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		if !server.bounded.Load() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the write deadline of a message was not removed")
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
@@ -71,6 +72,7 @@ type testServer struct {
 	ready   atomic.Bool   // of the server; the generator "ids" is always ready
 	stopped chan struct{} // ends streams of the health service
 	failed  atomic.Int64  // the status of the last failure that the observer was told
+	bounded atomic.Bool   // the last write deadline was not removed
 }
 
 func (s *testServer) health(generator string) (serving, known bool) {
@@ -88,6 +90,11 @@ func (o observer) Admitted(service.Caller) {}
 func (o observer) Failed(e *service.Error) { o.server.failed.Store(int64(e.Kind)) }
 
 func (o observer) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flush() }
+
+func (o observer) SetWriteDeadline(at time.Time) error {
+	o.server.bounded.Store(!at.IsZero())
+	return http.NewResponseController(o.ResponseWriter).SetWriteDeadline(at)
+}
 
 func serve(t *testing.T, config service.Config) *testServer {
 	t.Helper()

@@ -36,7 +36,7 @@ func (h hints) Accept() (net.Conn, error) {
 type hintedConn struct {
 	net.Conn
 	text string // empty after the first bytes. One goroutine reads at a time
-	over bool
+	over bool   // net/http reads once more after the end: it looks for HTTP/2 first
 }
 
 // Read ends the connection of a client whose first byte is *: each command of Redis begins so,

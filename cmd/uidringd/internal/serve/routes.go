@@ -21,7 +21,7 @@ import (
 // under returns what answers requests under a config.
 func (s *server) under(c *config.Config) (*inForce, error) {
 	ids := service.New(s.set, admits(c, s.logger))
-	status, err := uidstatus.New(nil, uidstatus.Config{More: s.set.Stats, Hosts: c.Hosts, Home: "../"})
+	status, err := uidstatus.New(nil, uidstatus.Config{More: s.set.Stats, Hosts: hosts(c), Home: "../"})
 	if err != nil {
 		return nil, err
 	}
@@ -52,16 +52,20 @@ func (s *server) under(c *config.Config) (*inForce, error) {
 	return &inForce{c, ids, seen, s.observed(s.bounded(api.New(ids, routes), c.Limits), seen)}, nil
 }
 
-// known reports whether a request to a page may have this Host header: a web page could
-// read the answer under a name of its own (DNS rebinding), except if callers
-// authenticate.
-func known(c *config.Config, host string) bool {
+// hosts returns the names under which browsers may reach the pages. Under another name, a
+// web page could read an answer (DNS rebinding), except if callers authenticate.
+func hosts(c *config.Config) []string {
 	if len(c.Tokens) > 0 || c.TLS != nil && c.TLS.ClientCA != "" {
-		return true
+		return []string{"*"}
 	}
+	return c.Hosts
+}
+
+// known reports whether a request to a page may have this Host header.
+func known(c *config.Config, host string) bool {
 	host = strings.TrimSuffix((&url.URL{Host: host}).Hostname(), ".")
 	_, err := netip.ParseAddr(host)
-	return err == nil || slices.ContainsFunc(append([]string{"localhost"}, c.Hosts...), func(name string) bool {
+	return err == nil || slices.ContainsFunc(append([]string{"localhost"}, hosts(c)...), func(name string) bool {
 		return name == "*" || strings.EqualFold(strings.TrimSuffix(name, "."), host)
 	})
 }
