@@ -87,8 +87,8 @@ func (e *ReservationError) Error() string {
 // Is reports whether target is [ErrReservation].
 func (e *ReservationError) Is(target error) bool { return target == ErrReservation }
 
-// RetryAfter returns 0: it is not known when more time will be reserved.
-func (e *ReservationError) RetryAfter() time.Duration { return 0 }
+// RetryAfter returns a second. More time may be reserved sooner: nobody knows when.
+func (e *ReservationError) RetryAfter() time.Duration { return time.Second }
 
 // Unwrap returns Err.
 func (e *ReservationError) Unwrap() error { return e.Err }

@@ -34,8 +34,8 @@ func ExampleBorrowLimitError() {
 	// Output: 8192 ids, Retry-After: 1s
 }
 
-// The number is lost, and no other is given: the error says why. Nobody knows when there
-// are ids again, so RetryAfter is 0.
+// The number is lost, and no other is given: the error says why, and when to ask
+// again.
 func ExampleReservationError() {
 	leaser := new(uidtest.Leaser) // stands for a database
 	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{Logger: slog.New(slog.DiscardHandler)})
@@ -54,7 +54,7 @@ func ExampleReservationError() {
 	}
 	// Output:
 	// worker 1 because lease: the number is lost
-	// 0s true
+	// 1s true
 }
 
 // What a health check reads. Which parts there are depends on the generator's kind: a

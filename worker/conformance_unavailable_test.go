@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -216,8 +217,9 @@ func TestHangsAtStart(t *testing.T) {
 				t.Errorf("at statement %d: %v", point, numbers)
 			}
 		}
-		if started[0] || s.name == "leaser" && !started[len(started)-1] {
-			t.Errorf("started %v; want that the first hung and the last did not", started)
+		// On a slow machine a statement can be given up and sent again: not all of the last start.
+		if started[0] || s.name == "leaser" && !slices.Contains(started, true) {
+			t.Errorf("started %v; want that the first hung, and a later one did not", started)
 		}
 	})
 }
