@@ -17,7 +17,9 @@ func uidringd(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "uidringd")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/uidring/uidring/cmd/uidringd").CombinedOutput(); err != nil {
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/uidring/uidring/cmd/uidringd")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v, %s", err, out)
 	}
 	config := filepath.Join(dir, "uidringd.yaml")

@@ -49,7 +49,9 @@ shutdown:
 // program builds the server once for all tests.
 var program = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(dir, "uidringd")
-	said, err := exec.Command("go", "build", "-o", path, "github.com/uidring/uidring/cmd/uidringd").CombinedOutput()
+	build := exec.Command("go", "build", "-o", path, "github.com/uidring/uidring/cmd/uidringd")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	said, err := build.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, said)
 	}
