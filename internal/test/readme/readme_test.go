@@ -28,7 +28,6 @@ func TestSample(t *testing.T) {
 	}
 	build := exec.Command("go", "build", "-o", program, source)
 	build.Dir = root
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
