@@ -36,15 +36,18 @@ type PanicError = guard.PanicError
 // source again when the ring next runs low.
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
-// RetryAfter reports whether err names a delay, and how long it lasts. Zero or less
-// is a delay of unknown length. One second later, the executor calls a blocking source.
-// It calls any other source when a taker finds the ring empty.
+// RetryAfter reports whether err names a delay, and how long it lasts. Zero or less is a
+// delay of unknown length, and lasts a second: without one, a taker that waits and a
+// source that may block would drive each other.
 func RetryAfter(err error) (after time.Duration, delay bool) {
 	var d interface{ RetryAfter() time.Duration }
-	if errors.As(err, &d) {
-		return d.RetryAfter(), true
+	if !errors.As(err, &d) {
+		return 0, false
 	}
-	return 0, false
+	if after = d.RetryAfter(); after <= 0 {
+		after = time.Second
+	}
+	return after, true
 }
 
 // Config configures an [Executor]. The zero Config is the default, and so is every zero
@@ -165,10 +168,6 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	}
 }
 
-// unknown is how long the executor waits after a delay of unknown length, before it
-// calls a source that may block again.
-const unknown = time.Second
-
 // keepFull fills the ring when it is low, after Wake, and when a delay has passed.
 // During a delay, it ignores that the ring is low.
 func (e *Executor) keepFull(ctx context.Context) {
@@ -179,10 +178,7 @@ func (e *Executor) keepFull(ctx context.Context) {
 		e.rejectDropped()
 		low := e.ring.Low()
 		after, delayed := RetryAfter(e.Fill(ctx))
-		if delayed && after <= 0 && e.config.Blocking {
-			after = unknown // else takers that wait and the source would drive each other
-		}
-		if after > 0 {
+		if delayed {
 			delay.Reset(after)
 			low = nil
 		}

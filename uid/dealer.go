@@ -150,17 +150,10 @@ func (d *dealer) start(ctx context.Context) error {
 		if !delay || Help(Refusal{err, attempt}) != nil {
 			return err
 		}
-		if ended := d.sleep(ctx, changed, orLongest(after)); ended != nil {
+		if ended := d.sleep(ctx, changed, after); ended != nil {
 			return errors.Join(ended, err)
 		}
 	}
-}
-
-func orLongest(d time.Duration) time.Duration {
-	if d <= 0 {
-		return longestSleep
-	}
-	return d
 }
 
 // Next returns the next id, from memory. When the ring is empty, the policy
@@ -288,7 +281,7 @@ func (d *dealer) refused(ctx context.Context, policy func(Refusal) error, attemp
 	if err := ask(policy, Refusal{err, attempt}); err != nil {
 		return err
 	}
-	return d.sleep(ctx, changed, orLongest(after))
+	return d.sleep(ctx, changed, after)
 }
 
 // help puts a run of a source that does not block, or waits for a run of a source

@@ -87,7 +87,7 @@ func (e *ReservationError) Error() string {
 // Is reports whether target is [ErrReservation].
 func (e *ReservationError) Is(target error) bool { return target == ErrReservation }
 
-// RetryAfter returns a second. More time may be reserved sooner: nobody knows when.
+// RetryAfter returns a second: it is not known when more time will be reserved.
 func (e *ReservationError) RetryAfter() time.Duration { return time.Second }
 
 // Unwrap returns Err.

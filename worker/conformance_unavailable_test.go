@@ -217,7 +217,7 @@ func TestHangsAtStart(t *testing.T) {
 				t.Errorf("at statement %d: %v", point, numbers)
 			}
 		}
-		// On a slow machine a statement can be given up and sent again: not all of the last start.
+		// A statement that is given up and sent again counts twice, so the last may hang too.
 		if started[0] || s.name == "leaser" && !slices.Contains(started, true) {
 			t.Errorf("started %v; want that the first hung, and a later one did not", started)
 		}
