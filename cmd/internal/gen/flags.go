@@ -137,7 +137,6 @@ func (f *flags) config(logger *slog.Logger) uid.CachedConfig {
 		PaddingFactor: int(f.padding),
 		MaxBorrow:     cli.NonZero(f.maxBorrow),
 		MaxAge:        f.maxAge,
-		RejectedTake:  helpOnly,
 		Logger:        logger,
 	}
 }

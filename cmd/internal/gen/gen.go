@@ -16,7 +16,6 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/format"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/uidstatus"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -115,11 +114,9 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 	ctx, stop := cli.UntilSignal(cmd.Context())
 	defer stop()
 	s := &stream{
-		lines:    lines,
-		sequence: int64(1)<<f.layout.SequenceBits - 1,
-		flushes:  f.generator == defaultName,
-		out:      bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16),
-		logger:   slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), // a start is no news here
+		lines:  lines,
+		out:    bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16),
+		logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), // a start is no news here
 	}
 	if f.rate > 0 {
 		s.pace = rate.NewLimiter(rate.Limit(f.rate), max(1, int(f.rate/10))) // ten batches a second
@@ -187,21 +184,11 @@ func notifier(cmd *cobra.Command) func(format string, args ...any) {
 	}
 }
 
-// opened is a generator that a status page can show.
-type opened interface {
+// opened is a generator with its name on the status page.
+type opened struct {
 	generator
-	uidstatus.Generator
-	name() string
+	name string
 }
-
-// clocked is a generator under a worker number.
-type clocked struct {
-	generator
-	uidstatus.Generator
-	kind string
-}
-
-func (c clocked) name() string { return c.kind }
 
 // open returns a generator of a segment's ids, or of ids under a worker number that
 // it takes.
@@ -216,8 +203,8 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	}
 	if f.generator == defaultName {
 		made, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, Succeeds: f.succeeds, Logger: logger})
-		return clocked{made, made, f.generator}, err
+		return opened{made, f.generator}, err
 	}
 	made, err := uid.NewCached(ctx, leaser, f.config(logger))
-	return clocked{made, made, f.generator}, err
+	return opened{made, f.generator}, err
 }

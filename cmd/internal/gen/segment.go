@@ -10,7 +10,6 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -20,28 +19,23 @@ type counted struct {
 	db *database.DB
 }
 
-func openSegment(ctx context.Context, cmd *cobra.Command, tag string, logger *slog.Logger) (opened, error) {
+func openSegment(ctx context.Context, cmd *cobra.Command, tag string, logger *slog.Logger) (made opened, err error) {
 	db, err := database.Of(cmd, nil).OpenExisting(ctx)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
 	store := db.Counters(cmd)
-	made, err := segment.New(ctx, store, tag, segment.Config{
-		Logger:       logger,
-		RejectedTake: uid.Reject, // stream.wait waits, after a flush
-	})
+	counter, err := segment.New(ctx, store, tag, segment.Config{Logger: logger})
 	if errors.Is(err, segment.ErrUnknownTag) {
 		err = fmt.Errorf("%s has no counter in %s; uidring segments create makes it", cli.Printable(tag), store)
 	}
 	if err != nil {
-		return nil, errors.Join(db.Wrap(err), db.Close())
+		return made, errors.Join(db.Wrap(err), db.Close())
 	}
-	return &counted{made, db}, nil
+	return opened{&counted{counter, db}, tag}, nil
 }
 
 // Close returns what was not used.
 func (c *counted) Close() error {
 	return errors.Join(c.db.Wrap(c.Generator.Close()), c.db.Close())
 }
-
-func (c *counted) name() string { return c.Stats().Loads.Tag }

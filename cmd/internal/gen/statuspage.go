@@ -53,7 +53,7 @@ func (p *statusPage) show(address string, made opened, logger *slog.Logger, noti
 	if err != nil {
 		return err
 	}
-	page, err := uidstatus.New(map[string]uidstatus.Generator{made.name(): made}, uidstatus.Config{Hosts: []string{host}})
+	page, err := uidstatus.New(map[string]uidstatus.Generator{made.name: made}, uidstatus.Config{Hosts: []string{host}})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,57 +20,60 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// scripted is a generator that has an id where the script says so, and has no time
-// reserved otherwise.
-type scripted struct {
-	script string
-	seen   func()
-	next   uid.ID
+// delayed is a generator whose ids come one after another, each after a delay.
+type delayed struct {
+	delays []time.Duration // of the ids to come
+	stats  uid.Stats
+	waits  func(ids int) // is called before a wait, with how many ids were made
+	made   int
 }
 
-func (s *scripted) NextN(ids []uid.ID) (int, error) {
-	s.seen()
-	if s.script == "" {
-		return 0, uid.ErrClosed
+func (d *delayed) Claim(ctx context.Context, _ int64) (uid.Run, error) {
+	began := time.Now()
+	if d.delays[0] > 0 && ctx.Err() == nil {
+		d.waits(d.made)
+		select {
+		case <-time.After(d.delays[0]):
+		case <-ctx.Done():
+		}
 	}
-	step := s.script[0]
-	s.script = s.script[1:]
-	if step != 'i' {
-		return 0, &uid.ReservationError{Worker: 7, Err: errors.New("the database is unavailable")}
+	if d.delays[0] -= time.Since(began); d.delays[0] > 0 {
+		return uid.Run{}, ctx.Err()
 	}
-	s.next++
-	ids[0] = s.next
-	if len(ids) > 1 {
-		return 1, &uid.ReservationError{Worker: 7}
-	}
-	return 1, nil
+	d.delays, d.made = d.delays[1:], d.made+1
+	return uid.Run{First: uid.ID(d.made), N: 1}, nil
 }
 
-// WaitN waits in vain.
-func (s *scripted) WaitN(ctx context.Context, _ []uid.ID) (int, error) {
-	<-ctx.Done()
-	return 0, ctx.Err()
-}
+func (d *delayed) Stats() uid.Stats { return d.stats }
+
+func (d *delayed) Close() error { return nil }
 
 // decimal appends the line of an id.
 func decimal(b []byte, id uid.ID) ([]byte, error) { return fmt.Appendf(b, "%d\n", id), nil }
 
-func (s *scripted) Close() error { return nil }
+// timed notes what is written to it, and when.
+type timed struct {
+	start  time.Time
+	writes []string
+}
 
-// A stream that is paced has all its ids out before it waits for the pace.
+func (w *timed) Write(p []byte) (int, error) {
+	w.writes = append(w.writes, fmt.Sprintf("%v %q", time.Since(w.start), p))
+	return len(p), nil
+}
+
+// A stream that is paced writes its ids before it waits.
 func TestStreamPaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var stdout bytes.Buffer
-		made := &scripted{script: "iiiii"}
-		made.seen = func() {
-			if lines := strings.Count(stdout.String(), "\n"); lines != int(made.next) {
-				t.Errorf("%d lines are out, want %d", lines, made.next)
-			}
+		stdout := &timed{start: time.Now()}
+		made := &delayed{delays: make([]time.Duration, 5)}
+		s := &stream{made: made, lines: decimal, out: bufio.NewWriter(stdout), pace: rate.NewLimiter(10, 2)}
+		err := s.run(t.Context(), 5)
+		if took := time.Since(stdout.start); err != nil || took != 300*time.Millisecond {
+			t.Errorf("%v after %v, want 300 ms", err, took)
 		}
-		s := &stream{made: made, lines: decimal, sequence: 8191, out: bufio.NewWriter(&stdout), pace: rate.NewLimiter(10, 1)}
-		start := time.Now()
-		if err := s.run(t.Context(), 5); err != nil || time.Since(start) != 400*time.Millisecond {
-			t.Errorf("%v after %v, want 400 ms", err, time.Since(start))
+		if want := []string{`0s "1\n2\n"`, `200ms "3\n4\n"`}; !slices.Equal(stdout.writes, want) {
+			t.Errorf("writes %v, want %v", stdout.writes, want)
 		}
 	})
 }
@@ -89,40 +93,35 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// A stream waits for time to be reserved, with all that it has written out. It
-// says so when it takes longer than a change of number does, once each time.
+// A stream writes all that it has before it waits. It says that no id can be made if that
+// lasts longer than a change of number does.
 func TestStreamWaits(t *testing.T) {
+	failing := uid.Stats{LastError: errors.New("the database is unavailable"), Clock: &uid.ClockStats{LeaseError: errors.New("lost")}}
 	for _, tt := range []struct {
-		script   string
-		waits    int
-		warnings int
+		name   string
+		delays []time.Duration
+		stats  uid.Stats
+		want   int // warnings
 	}{
-		{"iii", 2, 0}, // after all but the last, no time is left
-		{"_i_ii", 4, 0},
-		{"__iii", 4, 0},
-		{"___iii", 5, 1},
-		{"__________iii", 12, 1},
-		{"___i___ii", 8, 2},
+		{"ready", make([]time.Duration, 3), failing, 0},
+		{"short", []time.Duration{0, patience - 1, 0, patience - 1}, failing, 0},
+		{"long", []time.Duration{0, time.Hour, 0}, failing, 1},
+		{"twice", []time.Duration{patience + 1, 0, time.Hour}, failing, 2},
+		{"clock", []time.Duration{0, time.Hour}, uid.Stats{}, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			s := &stream{lines: decimal, sequence: 8191, out: bufio.NewWriter(&stdout), logger: slog.New(slog.NewTextHandler(&stderr, nil))}
-			made := &scripted{script: tt.script}
-			made.seen = func() {
-				if lines := strings.Count(stdout.String(), "\n"); lines != int(made.next) {
-					t.Errorf("%s: %d lines are out, want %d", tt.script, lines, made.next)
+			made := &delayed{delays: tt.delays, stats: tt.stats, waits: func(ids int) {
+				if lines := strings.Count(stdout.String(), "\n"); lines != ids {
+					t.Errorf("%s: %d lines are out before a wait, want %d", tt.name, lines, ids)
 				}
+			}}
+			s := &stream{made: made, lines: decimal, out: bufio.NewWriter(&stdout), logger: slog.New(slog.NewTextHandler(&stderr, nil))}
+			if err := s.run(t.Context(), int64(len(tt.delays))); err != nil {
+				t.Errorf("%s: %v", tt.name, err)
 			}
-			s.made = made
-			start := time.Now()
-			if err := s.run(t.Context(), 3); err != nil {
-				t.Errorf("%s: %v", tt.script, err)
-			}
-			if waited := time.Since(start); waited != time.Duration(tt.waits)*100*time.Millisecond {
-				t.Errorf("%s: waited %v, want %d times", tt.script, waited, tt.waits)
-			}
-			if got := strings.Count(stderr.String(), "waiting:"); got != tt.warnings || got > 0 && !strings.Contains(stderr.String(), "the database is unavailable") {
-				t.Errorf("%s: %d warnings, want %d: %s", tt.script, got, tt.warnings, &stderr)
+			if got := strings.Count(stderr.String(), "the database is unavailable"); got != tt.want {
+				t.Errorf("%s: %d warnings, want %d: %s", tt.name, got, tt.want, &stderr)
 			}
 		})
 	}
