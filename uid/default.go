@@ -214,7 +214,7 @@ func (g *Default) barred() error {
 	if behind := g.bits.Time(g.lastTick(last)).Sub(now); behind > g.maxBackward {
 		return &ClockBackwardError{Amount: behind, Max: g.maxBackward}
 	}
-	if w.first <= w.last && g.bits.Time(w.first).Sub(now) > g.longestWait() {
+	if g.bits.Time(w.first).Sub(now) > g.longestWait() {
 		return g.uncovered(w)
 	}
 	return g.stamp.barred()

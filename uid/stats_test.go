@@ -156,6 +156,9 @@ func TestFailingWithoutRing(t *testing.T) {
 				c.nanos.Store(start.UnixNano())
 				f.granted(3, at(20), at(100), nil) // an earlier holder has the time before
 				want(false, uid.ErrReservation)
+				f.granted(3, at(200), at(100), nil) // and all that the new one has reserved
+				want(false, uid.ErrReservation)
+				f.granted(3, at(20), at(100), nil)
 				c.step(at(30).Sub(c.now()))
 				mustNext(t, gen.(uid.Generator))
 				c.step(-time.Second)
