@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"os"
@@ -182,24 +180,4 @@ func (p *serverPage) redisBars() (bars []bench.Bar) {
 			Measured: fmt.Sprintf("%.3f ×", ratio), Pass: ratio >= 0.85})
 	}
 	return bars
-}
-
-// pong waits until a Redis answers.
-func pong(address string) error {
-	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		var conn net.Conn
-		if conn, err = net.Dial("tcp", address); err != nil {
-			continue
-		}
-		var line string
-		if _, err = io.WriteString(conn, "PING\r\n"); err == nil {
-			line, err = bufio.NewReader(conn).ReadString('\n')
-		}
-		_ = conn.Close() // nothing is under way
-		if line == "+PONG\r\n" {
-			return nil
-		}
-	}
-	return fmt.Errorf("redis-server does not answer: %w", err)
 }

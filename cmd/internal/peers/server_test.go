@@ -34,7 +34,7 @@ func TestAnswers(t *testing.T) {
 		{http200("1x\n"), answerOf(lines), 0, "is no id"},
 		{http200(`{"runs":[{"first":"5","count":600},{"first":"700","count":400}]}`), answerOf(runs), 1000, ""},
 		{http200(`{"runs":[{"first":5,"count":"x"}]}`), answerOf(runs), 0, "cannot unmarshal"},
-		{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy", answerOf(lines), 0, "HTTP/1.1 503: busy"},
+		{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 4\r\n\r\nbusy", answerOf(lines), 0, "503: busy"},
 		{"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1\n", answerOf(lines), 0, "unexpected EOF"},
 		{":41\r\n", integer(1000), 1000, ""},
 		{"-ERR no\r\n", integer(1), 1, "redis answers"},

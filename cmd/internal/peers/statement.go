@@ -156,7 +156,8 @@ func startRedis(before ...string) (*process, error) {
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	if err := pong(address); err != nil {
+	patient := redis.NewClient(&redis.Options{Addr: address, MaxRetries: 1000, MinRetryBackoff: 10 * time.Millisecond, MaxRetryBackoff: 10 * time.Millisecond})
+	if err := errors.Join(patient.Ping(context.Background()).Err(), patient.Close()); err != nil {
 		return nil, errors.Join(err, p.stop())
 	}
 	return p, nil

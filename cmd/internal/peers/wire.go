@@ -2,13 +2,12 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
-	"net/http/httputil"
-	"strconv"
+
+	"github.com/valyala/fasthttp"
 
 	"github.com/uidring/uidring/uid"
 )
@@ -37,51 +36,17 @@ func wire(address, request string, read func(*bufio.Reader) (ids int, err error)
 	}}, nil
 }
 
-// answerOf reads an answer in HTTP/1.1, by its length or in chunks, and its ids by body.
+// answerOf reads an answer in HTTP/1.1, and its ids by body.
 func answerOf(body func([]byte) (ids int, err error)) func(*bufio.Reader) (int, error) {
-	var buf []byte
-	var chunks bytes.Buffer
+	var answer fasthttp.Response
 	return func(in *bufio.Reader) (int, error) {
-		status, length, chunked := "", 0, false
-		for {
-			line, err := in.ReadSlice('\n')
-			if err != nil {
-				return 0, err
-			}
-			line = bytes.TrimRight(line, "\r\n")
-			if len(line) == 0 {
-				break
-			}
-			if status == "" {
-				status = string(line[:min(len(line), len("HTTP/1.1 200"))])
-			}
-			if digits, is := bytes.CutPrefix(line, []byte("Content-Length: ")); is {
-				if length, err = strconv.Atoi(string(digits)); err != nil {
-					return 0, err
-				}
-			}
-			chunked = chunked || string(line) == "Transfer-Encoding: chunked"
-		}
-		if cap(buf) < length {
-			buf = make([]byte, length)
-		}
-		text := buf[:length]
-		if chunked {
-			chunks.Reset()
-			if _, err := chunks.ReadFrom(httputil.NewChunkedReader(in)); err != nil {
-				return 0, err
-			}
-			if _, err := in.Discard(len("\r\n")); err != nil { // behind the last chunk
-				return 0, err
-			}
-			text = chunks.Bytes()
-		} else if _, err := io.ReadFull(in, text); err != nil {
+		if err := answer.Read(in); err != nil {
 			return 0, err
 		}
-		if status != "HTTP/1.1 200" {
-			return 0, fmt.Errorf("%s: %s", status, text)
+		if answer.StatusCode() != fasthttp.StatusOK {
+			return 0, fmt.Errorf("%d: %s", answer.StatusCode(), answer.Body())
 		}
-		return body(text)
+		return body(answer.Body())
 	}
 }
 
