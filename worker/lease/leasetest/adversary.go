@@ -1,6 +1,7 @@
 package leasetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,42 +13,6 @@ import (
 
 	"github.com/uidring/uidring/worker/lease"
 )
-
-var errCut = errors.New("leasetest: the store is cut off")
-
-// cutOff is a store that can be cut off forever, as a killed process is from its store.
-type cutOff struct {
-	lease.Store
-	cut atomic.Bool
-}
-
-func (s *cutOff) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
-	if s.cut.Load() {
-		return lease.View{}, errCut
-	}
-	return s.Store.Look(ctx, within, expiry)
-}
-
-func (s *cutOff) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
-	if s.cut.Load() {
-		return nil, 0, errCut
-	}
-	return s.Store.Read(ctx, number, expiry)
-}
-
-func (s *cutOff) Insert(ctx context.Context, w lease.Write) (bool, error) {
-	if s.cut.Load() {
-		return false, errCut
-	}
-	return s.Store.Insert(ctx, w)
-}
-
-func (s *cutOff) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
-	if s.cut.Load() {
-		return false, errCut
-	}
-	return s.Store.Swap(ctx, old, w)
-}
 
 // How much the adversary does.
 const (
@@ -82,39 +47,46 @@ func (l *ledger) note(number int64, s stamp) {
 // adversary: holders contend for too few numbers. Answers and requests are lost, holders
 // are killed, and numbers are freed while their holders stamp. No instant of a number is
 // stamped twice.
-func (s Suite) adversary(t *testing.T, open Opener) {
-	for _, twice := range s.contend(t, open) {
-		t.Error(twice)
+func (b bench) adversary() {
+	for _, twice := range b.contend() {
+		b.Error(twice)
 	}
 }
 
+// alwaysFree: safety does not depend on how the store judges liveness. Every number looks
+// free, so that the adversary's holders take numbers from each other all the time.
+func (b bench) alwaysFree() {
+	open := b.open
+	b.open = func(t *testing.T) lease.Store { return liar{open(t)} }
+	b.adversary()
+}
+
 // contend returns the instants that were stamped twice.
-func (s Suite) contend(t *testing.T, open Opener) (twice []string) {
+func (b bench) contend() (twice []string) {
 	book := &ledger{stamps: map[int64][]stamp{}}
 	var life, taken atomic.Int64
 	var contending sync.WaitGroup
 	for range contenders {
-		store := open(t)
+		own := b.another()
 		contending.Go(func() {
 			for range lives {
-				if s.live(store, book, life.Add(1)) {
+				if own.live(book, life.Add(1)) {
 					taken.Add(1)
 				}
 			}
 		})
 	}
 	contending.Wait()
-	t.Logf("%d of %d lives held a number", taken.Load(), contenders*lives)
+	b.Logf("%d of %d lives held a number", taken.Load(), contenders*lives)
 	if taken.Load() < contested {
-		t.Errorf("%d lives held a number; want %d or more", taken.Load(), contested)
+		b.Errorf("%d lives held a number; want %d or more", taken.Load(), contested)
 	}
 	return book.twice
 }
 
-// live takes a number and stamps instants. Then it releases the number or is cut off.
-func (s Suite) live(store lease.Store, book *ledger, life int64) (held bool) {
-	cut := &cutOff{Store: lossy{store}}
-	leaser := s.leaser(cut, lease.Config{Window: max(s.Expiry, time.Second)})
+// live takes a number and stamps instants. Then it releases the number or is killed.
+func (b bench) live(book *ledger, life int64) (held bool) {
+	leaser := b.leaser(lossy{b.Store}, lease.Config{Window: max(b.suite.Expiry, time.Second)})
 	// A grant is valid until the next one. Stamping holds the same lock, so that nothing
 	// is stamped after a grant has reported a loss.
 	var (
@@ -122,7 +94,7 @@ func (s Suite) live(store lease.Store, book *ledger, life int64) (held bool) {
 		grant lease.Grant
 		last  int64 // the end of what this life has stamped of grant's number
 	)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*s.Expiry+time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*b.suite.Expiry+time.Second)
 	defer cancel()
 	l, err := leaser.Lease(ctx, lease.Request{Limit: contested - 1, Clock: time.Now, Granted: func(g lease.Grant) {
 		mu.Lock()
@@ -133,7 +105,7 @@ func (s Suite) live(store lease.Store, book *ledger, life int64) (held bool) {
 		grant = g
 	}})
 	if err != nil { // the dead hold all numbers until they expire
-		time.Sleep(time.Duration(mathrand.Int64N(int64(s.Expiry))))
+		time.Sleep(time.Duration(mathrand.Int64N(int64(b.suite.Expiry))))
 		return false
 	}
 	for range stamps {
@@ -149,19 +121,66 @@ func (s Suite) live(store lease.Store, book *ledger, life int64) (held bool) {
 		mu.Unlock()
 		l.Use(used, used.Add(time.Second))
 		if mathrand.IntN(10) == 0 {
-			_ = s.leaser(store).Free(ctx, number, true)
+			_ = b.leaser(b.Store).Free(ctx, number, true)
 		}
-		time.Sleep(time.Duration(mathrand.Int64N(int64(s.Expiry / 4))))
-	}
-	if mathrand.IntN(3) == 0 {
-		cut.cut.Store(true)
+		time.Sleep(time.Duration(mathrand.Int64N(int64(b.suite.Expiry / 4))))
 	}
 	mu.Lock()
 	next := time.UnixMilli(last)
 	grant = lease.Grant{}
 	mu.Unlock()
-	ending, end := context.WithTimeout(context.Background(), s.Expiry)
+	ending, end := context.WithTimeout(context.Background(), b.suite.Expiry)
 	defer end()
+	if mathrand.IntN(3) == 0 {
+		end() // killed: it gives nothing back
+	}
 	_ = l.Release(ending, next)
 	return true
+}
+
+// lossy is a store that loses some requests and some answers.
+type lossy struct{ lease.Store }
+
+var errLost = errors.New("leasetest: the answer was lost")
+
+func (s lossy) Insert(ctx context.Context, w lease.Write) (bool, error) {
+	return lose(func() (bool, error) { return s.Store.Insert(ctx, w) })
+}
+
+func (s lossy) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+	return lose(func() (bool, error) { return s.Store.Swap(ctx, old, w) })
+}
+
+func lose(write func() (bool, error)) (bool, error) {
+	switch mathrand.IntN(12) {
+	case 0:
+		return false, errLost
+	case 1:
+		_, err := write()
+		return false, cmp.Or(err, errLost)
+	}
+	return write()
+}
+
+// liar is a store in which every number looks free.
+type liar struct{ lease.Store }
+
+func (l liar) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
+	view, err := l.Store.Look(ctx, within, expiry)
+	if err != nil {
+		return lease.View{}, err
+	}
+	rows, err := l.List(ctx, 0, expiry)
+	for i := range rows {
+		rows[i].State = lease.StateFree
+	}
+	return lease.NewView(view.Now, rows, map[int64]int64{within.From: view.Next}, within), err
+}
+
+func (l liar) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+	row, now, err := l.Store.Read(ctx, number, expiry)
+	if row != nil {
+		row.State = lease.StateFree
+	}
+	return row, now, err
 }

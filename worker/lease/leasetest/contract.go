@@ -3,11 +3,14 @@ package leasetest
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -16,44 +19,53 @@ var (
 	other = lease.Node{Host: "orders-1", Port: "80", Type: lease.NodeContainer}
 )
 
-// bench is a store with helpers for its tests.
+// within are the bounds of most writes.
+var within = lease.Bounds{From: 0, To: 1 << 20}
+
+// bench is the test of one store.
 type bench struct {
 	*testing.T
-	lease.Store
+	lease.Store // a handle
+	suite       Suite
+	open        Opener
 }
 
-// acquire is the write of a new holder.
-func acquire(number int64, token string, until int64) lease.Write {
-	return lease.Write{Number: number, Token: token, Until: until, Change: lease.Acquire, Node: node, Expiry: time.Hour, Within: within}
+// another is a bench with a handle of its own.
+func (b bench) another() bench {
+	b.Store = b.open(b.T)
+	return b
 }
 
-// change returns w with another change.
-func change(w lease.Write, to lease.Change) lease.Write {
-	w.Change = to
+// write is the write of a holder that counts as alive for an hour.
+func write(change lease.Change, number int64, token string, until int64) lease.Write {
+	return lease.Write{Number: number, Token: token, Until: until, Change: change, Node: node, Expiry: time.Hour, Within: within}
+}
+
+// fresh is the write of a new holder, for a number that was never given.
+func fresh(number int64, token string, within lease.Bounds) lease.Write {
+	w := write(lease.Acquire, number, token, 1)
+	w.Within, w.Fresh = within, true
 	return w
 }
 
 func (b bench) inserts(w lease.Write, want bool) {
 	b.Helper()
-	b.expect(fmt.Sprintf("insert %+v", w), want, func(ctx context.Context) (bool, error) { return b.Insert(ctx, w) })
+	if done, err := b.Insert(b.Context(), w); done != want || err != nil {
+		b.Fatalf("insert %+v: %t, %v; want %t", w, done, err, want)
+	}
 }
 
 func (b bench) swaps(old string, w lease.Write, want bool) {
 	b.Helper()
-	b.expect(fmt.Sprintf("swap %s for %+v", old, w), want, func(ctx context.Context) (bool, error) { return b.Swap(ctx, old, w) })
-}
-
-func (b bench) expect(what string, want bool, write func(context.Context) (bool, error)) {
-	b.Helper()
-	if done, err := write(context.Background()); done != want || err != nil {
-		b.Fatalf("%s: %t, %v; want %t", what, done, err, want)
+	if done, err := b.Swap(b.Context(), old, w); done != want || err != nil {
+		b.Fatalf("swap %s for %+v: %t, %v; want %t", old, w, done, err, want)
 	}
 }
 
 // row returns a row that must exist, and checks the fields that the protocol reads.
 func (b bench) row(number int64, token string, until int64, state lease.State) lease.Row {
 	b.Helper()
-	row, now, err := b.Read(context.Background(), number, time.Hour)
+	row, now, err := b.Read(b.Context(), number, time.Hour)
 	if err != nil || row == nil {
 		b.Fatalf("read %d: %v, %v", number, row, err)
 	}
@@ -66,203 +78,274 @@ func (b bench) row(number int64, token string, until int64, state lease.State) l
 	return *row
 }
 
-func (b bench) view(within lease.Bounds) lease.View {
+// views checks what a look shows: the next number, how many are held, and which are free,
+// in their order. All of these have been released.
+func (b bench) views(within lease.Bounds, next, held int64, free ...int64) {
 	b.Helper()
-	view, err := b.Look(context.Background(), within, time.Hour)
+	view, err := b.Look(b.Context(), within, time.Hour)
 	if err != nil {
 		b.Fatal(err)
 	}
-	return view
+	var shown []int64
+	for _, row := range view.Free {
+		if shown = append(shown, row.Number); row.State == lease.StateHeld {
+			b.Errorf("look %+v: %+v is held", within, row)
+		}
+		b.row(row.Number, row.Token, row.Until, lease.StateFree)
+	}
+	if view.Next != next || view.Held != held || !slices.Equal(shown, free) {
+		b.Errorf("look %+v: %+v; want %d to be the next number, %d held, %v free", within, view, next, held, free)
+	}
 }
 
 // empty: the answers of a store without rows.
-func (s Suite) empty(t *testing.T, open Opener) {
-	b := bench{t, open(t)}
+func empty(b bench) {
 	if b.String() == "" {
-		t.Error("the store has no name")
+		b.Error("the store has no name")
 	}
-	row, now, err := b.Read(context.Background(), 7, time.Hour)
+	row, now, err := b.Read(b.Context(), 7, time.Hour)
 	if row != nil || err != nil {
-		t.Errorf("read: %v, %v", row, err)
+		b.Errorf("read: %v, %v", row, err)
 	}
-	view := b.view(lease.Bounds{From: 3, To: 9})
-	if view.Next != 3 || len(view.Free) != 0 || view.Held != 0 || (view.Now == 0) != (now == 0) {
-		t.Errorf("look: %+v at %d; want 3 to be the next number", view, now)
+	b.views(lease.Bounds{From: 3, To: 9}, 3, 0)
+	view, err := b.Look(b.Context(), within, time.Hour)
+	if err != nil || (view.Now == 0) != (now == 0) {
+		b.Errorf("look: %+v, %v after a read at %d", view, err, now)
 	}
 	if now != 0 && time.Since(time.UnixMilli(now)).Abs() > time.Hour {
-		t.Errorf("the store's clock shows %d", now)
+		b.Errorf("the store's clock shows %d", now)
 	}
-	rows, err := b.List(context.Background(), 0, time.Hour)
+	rows, err := b.List(b.Context(), 0, time.Hour)
 	if len(rows) != 0 || err != nil {
-		t.Errorf("list: %v, %v", rows, err)
+		b.Errorf("list: %v, %v", rows, err)
 	}
-	b.swaps("", acquire(7, "a", 1), false)
+	b.swaps("", write(lease.Acquire, 7, "a", 1), false)
 }
 
 // insert: a row is made once, and has all that was written.
-func (s Suite) insert(t *testing.T, open Opener) {
-	b := bench{t, open(t)}
-	long := "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	b.inserts(acquire(7, long, 1<<60), true)
-	row := b.row(7, long, 1<<60, lease.StateHeld)
-	if row.Node != node {
-		t.Errorf("%+v; want %+v", row.Node, node)
+func insert(b bench) {
+	long := strings.Repeat("0123456789abcdef", 4)
+	b.inserts(write(lease.Acquire, 7, long, 1<<60), true)
+	if row := b.row(7, long, 1<<60, lease.StateHeld); row.Node != node {
+		b.Errorf("%+v; want %+v", row.Node, node)
 	}
-	b.inserts(acquire(7, "b", 1), false)
-	b.inserts(acquire(within.To, "c", 0), true)
+	b.inserts(write(lease.Acquire, 7, "b", 1), false)
+	b.inserts(write(lease.Acquire, within.To, "c", 0), true)
 	b.row(7, long, 1<<60, lease.StateHeld)
-	bench{t, open(t)}.row(within.To, "c", 0, lease.StateHeld)
+	b.another().row(within.To, "c", 0, lease.StateHeld)
 }
 
 // swap: a write is done only if it names the row's token. It replaces the row, except
 // that Extend keeps the node.
-func (s Suite) swap(t *testing.T, open Opener) {
-	a, b := bench{t, open(t)}, bench{t, open(t)}
-	a.inserts(acquire(7, "a", 100), true)
-	b.swaps("x", acquire(7, "b", 200), false)
-	b.swaps("", acquire(7, "b", 200), false)
-	b.swaps("A", acquire(7, "b", 200), false) // case matters
-	a.row(7, "a", 100, lease.StateHeld)
-	taken := acquire(7, "b", 200)
+func swap(b bench) {
+	a := b.another()
+	a.inserts(write(lease.Acquire, 7, "a", 100), true)
+	taken := write(lease.Acquire, 7, "b", 200)
 	taken.Node = other
+	for _, wrong := range []string{"x", "", "A"} { // case matters
+		b.swaps(wrong, taken, false)
+	}
+	a.row(7, "a", 100, lease.StateHeld)
 	b.swaps("a", taken, true)
 	if row := a.row(7, "b", 200, lease.StateHeld); row.Node != other {
-		t.Errorf("%+v; want %+v", row.Node, other)
+		b.Errorf("%+v; want %+v", row.Node, other)
 	}
-	a.swaps("a", acquire(7, "c", 300), false)
-	b.swaps("b", change(acquire(7, "d", 400), lease.Extend), true)
+	a.swaps("a", write(lease.Acquire, 7, "c", 300), false)
+	b.swaps("b", write(lease.Extend, 7, "d", 400), true)
 	if row := a.row(7, "d", 400, lease.StateHeld); row.Node != other {
-		t.Errorf("%+v; want %+v", row.Node, other)
+		b.Errorf("%+v; want %+v", row.Node, other)
 	}
-	b.swaps("d", change(acquire(7, "e", 350), lease.Release), true)
+	b.swaps("d", write(lease.Release, 7, "e", 350), true)
 	a.row(7, "e", 350, lease.StateFree)
-	b.swaps("d", change(acquire(7, "f", 500), lease.Extend), false)
-	a.swaps("e", acquire(7, "g", 600), true)
+	b.swaps("d", write(lease.Extend, 7, "f", 500), false)
+	a.swaps("e", write(lease.Acquire, 7, "g", 600), true)
 	b.row(7, "g", 600, lease.StateHeld)
-	b.swaps("g", change(acquire(8, "h", 1), lease.Extend), false) // another number
+	b.swaps("g", write(lease.Extend, 8, "h", 1), false) // another number
 }
 
-// fresh: a number below the next one is not given as a fresh number, only if it is chosen.
-func (s Suite) fresh(t *testing.T, open Opener) {
-	b := bench{t, open(t)}
-	fresh := func(number int64, token string) lease.Write {
-		w := acquire(number, token, 1)
-		w.Fresh = true
-		return w
+// freshness: a number that was given is not given as a fresh one, only if it is chosen.
+func freshness(b bench) {
+	b.inserts(fresh(0, "a", within), true)
+	b.inserts(fresh(0, "b", within), false)
+	b.inserts(write(lease.Acquire, 5, "c", 1), true)
+	b.views(within, 6, 2)
+	b.views(lease.Bounds{From: 0, To: 4}, 6, 1) // the count goes beyond these bounds
+	b.inserts(fresh(3, "d", within), false)
+	b.inserts(write(lease.Acquire, 3, "e", 1), true)
+	b.inserts(fresh(6, "f", within), true)
+	b.views(within, 7, 4)
+	assigned := write(lease.Acquire, 7, "g", 1) // by an Assigner, after somebody saw it as new
+	assigned.Within = lease.Bounds{From: 7, To: 7}
+	b.inserts(assigned, true)
+	b.inserts(fresh(7, "h", within), false)
+	b.views(within, 8, 5)
+}
+
+// bounds: a view has nothing of the numbers outside its bounds. The next number of bounds
+// around two ranges lies above both.
+func bounds(b bench) {
+	north, south := lease.Bounds{From: 0, To: 99}, lease.Bounds{From: 100, To: 199}
+	b.inserts(fresh(100, "a", south), true)
+	b.inserts(fresh(0, "b", north), true)
+	b.inserts(fresh(101, "c", south), true)
+	b.swaps("a", write(lease.Release, 100, "d", 5), true)
+	b.views(south, 102, 1, 100)
+	b.views(north, 1, 1)
+	b.views(within, 102, 2, 100)
+	b.views(lease.Bounds{From: 0, To: 0}, 1, 1) // both ends are within
+	b.views(lease.Bounds{From: 100, To: 100}, 102, 0, 100)
+	b.views(lease.Bounds{From: 101, To: 101}, 102, 1)
+}
+
+// look: free numbers come in the order of Until, the least first.
+func look(b bench) {
+	for number, until := range []int64{500, 100, 400, 200, 300} {
+		b.inserts(write(lease.Acquire, int64(number), "a", 1), true)
+		if number != 2 {
+			b.swaps("a", write(lease.Release, int64(number), "b", until), true)
+		}
 	}
-	b.inserts(fresh(0, "a"), true)
-	b.inserts(fresh(0, "b"), false)
-	b.inserts(acquire(5, "c", 1), true)
-	if view := b.view(within); view.Next != 6 || view.Held != 2 {
-		t.Errorf("%+v; want 6 to be the next number, and two held", view)
+	b.views(within, 5, 1, 1, 3, 4, 0)
+	b.views(lease.Bounds{From: 0, To: 2}, 5, 1, 1, 0)
+}
+
+// list: the highest numbers come first.
+func list(b bench) {
+	for _, number := range []int64{9, 10, 2} {
+		b.inserts(write(lease.Acquire, number, "a", number), true)
 	}
-	b.inserts(fresh(3, "d"), false)
-	b.inserts(acquire(3, "e", 1), true)
-	b.inserts(fresh(6, "f"), true)
-	if view := b.view(within); view.Next != 7 {
-		t.Errorf("%+v; want 7 to be the next number", view)
+	b.swaps("a", write(lease.Release, 10, "b", 10), true)
+	for limit, want := range map[int]string{0: "[10 free 9 held 2 held]", 1: "[10 free]", 2: "[10 free 9 held]", 5: "[10 free 9 held 2 held]"} {
+		rows, err := b.List(b.Context(), limit, time.Hour)
+		var got []any
+		for _, row := range rows {
+			got = append(got, row.Number, row.State)
+			if row.Node != node || row.Until != row.Number {
+				b.Errorf("%+v", row)
+			}
+		}
+		if fmt.Sprint(got) != want || err != nil {
+			b.Errorf("limit %d: %v, %v; want %s", limit, got, err, want)
+		}
 	}
+}
+
+// expiry: a holder without signs of life expires, and any other does not.
+func expiry(b bench) {
+	dead := b.another()
+	w := write(lease.Acquire, 7, "a", 100)
+	w.Expiry = b.suite.Expiry
+	dead.inserts(w, true)
+	b.inserts(write(lease.Acquire, 8, "a", 100), true)
+	b.suite.Kill(b.T, dead.Store)
+	holding.Eventually(b, "the holder is found dead", func() bool {
+		view, err := b.Look(b.Context(), within, b.suite.Expiry)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return slices.ContainsFunc(view.Free, func(row lease.Row) bool { return row.Number == 7 })
+	})
+	row, _, err := b.Read(b.Context(), 7, b.suite.Expiry)
+	if err != nil || row == nil || row.State != lease.StateExpired || row.Token != "a" || row.Until != 100 || row.Node != node {
+		b.Errorf("%+v, %v; want the row as it was, expired", row, err)
+	}
+	b.swaps("a", write(lease.Acquire, 7, "b", 200), true)
+	b.row(7, "b", 200, lease.StateHeld)
 }
 
 // once: of several writes at the same time, one succeeds.
-func (s Suite) once(t *testing.T, open Opener) {
-	const writers = 6
-	stores := make([]lease.Store, writers)
+func once(b bench) {
+	stores := make([]lease.Store, 6)
 	for i := range stores {
-		stores[i] = open(t)
+		stores[i] = b.open(b.T)
 	}
-	for round := range 10 {
-		for _, old := range []string{"", fmt.Sprint("first", round)} {
-			var won, failed atomic.Int64
-			var writing sync.WaitGroup
-			for i, store := range stores {
-				writing.Go(func() {
-					w := acquire(int64(round), fmt.Sprintf("%s-%d-%d", old, round, i), int64(i))
-					write := func(ctx context.Context) (bool, error) { return store.Insert(ctx, w) }
-					if old != "" {
-						write = func(ctx context.Context) (bool, error) { return store.Swap(ctx, old, w) }
-					}
-					done, err := write(context.Background())
-					switch {
-					case err != nil:
-						failed.Add(1)
-					case done:
-						won.Add(1)
-					}
-				})
-			}
-			writing.Wait()
-			if won.Load() > 1 || won.Load() == 0 && failed.Load() == 0 {
-				t.Fatalf("round %d: %d writers of %d succeeded, %d failed; want one", round, won.Load(), writers, failed.Load())
-			}
-			if old == "" { // make the token known for the swaps
-				b := bench{t, stores[0]}
-				row, _, err := b.Read(context.Background(), int64(round), time.Hour)
-				if err != nil || row == nil {
-					t.Fatalf("read: %v, %v", row, err)
+	for round := range 20 {
+		number := int64(round / 2) // first an insert, then a swap
+		row, _, err := b.Read(b.Context(), number, time.Hour)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var won, failed atomic.Int64
+		var writing sync.WaitGroup
+		for i, store := range stores {
+			writing.Go(func() {
+				w := write(lease.Acquire, number, fmt.Sprintf("%d-%d", round, i), int64(i))
+				var done bool
+				var err error
+				if row == nil {
+					done, err = store.Insert(b.Context(), w)
+				} else {
+					done, err = store.Swap(b.Context(), row.Token, w)
 				}
-				b.swaps(row.Token, acquire(int64(round), fmt.Sprint("first", round), 1), true)
-			}
+				switch {
+				case err != nil:
+					failed.Add(1)
+				case done:
+					won.Add(1)
+				}
+			})
+		}
+		writing.Wait()
+		if won.Load() > 1 || won.Load() == 0 && failed.Load() == 0 {
+			b.Fatalf("round %d: %d writers of %d succeeded, %d failed; want one", round, won.Load(), len(stores), failed.Load())
 		}
 	}
 }
 
 // cancelled: a call fails once its context has ended.
-func (s Suite) cancelled(t *testing.T, open Opener) {
-	store := open(t)
-	ctx, cancel := context.WithCancel(context.Background())
+func cancelled(b bench) {
+	ctx, cancel := context.WithCancel(b.Context())
 	cancel()
-	_, look := store.Look(ctx, within, time.Hour)
-	_, _, read := store.Read(ctx, 7, time.Hour)
-	_, insert := store.Insert(ctx, acquire(7, "a", 1))
-	_, swap := store.Swap(ctx, "a", acquire(7, "b", 1))
-	_, list := store.List(ctx, 0, time.Hour)
+	_, look := b.Look(ctx, within, time.Hour)
+	_, _, read := b.Read(ctx, 7, time.Hour)
+	_, insert := b.Insert(ctx, write(lease.Acquire, 7, "a", 1))
+	_, swap := b.Swap(ctx, "a", write(lease.Acquire, 7, "b", 1))
+	_, list := b.List(ctx, 0, time.Hour)
 	for name, err := range map[string]error{"Look": look, "Read": read, "Insert": insert, "Swap": swap, "List": list} {
 		if err == nil {
-			t.Errorf("%s: no error", name)
+			b.Errorf("%s: no error", name)
 		}
 	}
 }
 
 // layout: the store remembers one layout, and replaces it only if the caller names it.
-func (s Suite) layout(t *testing.T, open Opener) {
-	a, b := open(t), open(t)
-	long := "1/1/61,epoch=2010-11-04T01:42:54.657123456Z,unit=2562047h47m16.854775807s"
-	for _, step := range []struct{ old, layout, want string }{
-		{"first", "second", ""}, {"", "first", "first"}, {"", "second", "first"}, {"second", "third", "first"},
-		{"first", "first", "first"}, {"first", long, long}, {long[:64], "third", long}, {"", "first", long}, {long, "second", "second"},
-	} {
-		remembered, err := a.SwapLayout(context.Background(), step.old, step.layout)
-		if err != nil || remembered != step.want {
-			t.Fatalf("SwapLayout(%q, %q) = %q, %v; want %q", step.old, step.layout, remembered, err, step.want)
-		}
-		a, b = b, a
+func layout(b bench) {
+	if remembered, err := b.SwapLayout(b.Context(), "first", "second"); remembered != "" || err != nil {
+		b.Fatalf("SwapLayout of a store without a layout = %q, %v", remembered, err)
 	}
-	if view := (bench{t, a}).view(within); view.Next != within.From || len(view.Free) != 0 {
-		t.Errorf("look: %+v; want no row", view)
-	}
-	if rows, err := a.List(context.Background(), 0, time.Hour); len(rows) != 0 || err != nil {
-		t.Errorf("list: %v, %v; want no row", rows, err)
-	}
-	bench{t, a}.inserts(acquire(within.From, "a", 1), true)
-
 	// Of several at once, one is the first, and all learn which.
-	open = s.Open(t)
 	var starts sync.WaitGroup
 	var remembered [6]string
 	for i := range remembered {
-		store := open(t)
+		store := b.open(b.T)
 		starts.Go(func() {
 			var err error
-			if remembered[i], err = store.SwapLayout(context.Background(), "", fmt.Sprint("layout ", i)); err != nil {
-				t.Error(err)
+			if remembered[i], err = store.SwapLayout(b.Context(), "", fmt.Sprint("layout ", i)); err != nil {
+				b.Error(err)
 			}
 		})
 	}
 	starts.Wait()
+	first := remembered[0]
 	for _, text := range remembered {
-		if text == "" || text != remembered[0] {
-			t.Fatalf("starts at once: %q, want one layout for all", remembered)
+		if text == "" || text != first {
+			b.Fatalf("starts at once: %q, want one layout for all", remembered)
 		}
 	}
+	a, long := b.another(), "1/1/61,epoch=2010-11-04T01:42:54.657123456Z,unit=2562047h47m16.854775807s"
+	for _, step := range []struct{ old, layout, want string }{
+		{"", "second", first}, {"second", "third", first}, {first, first, first},
+		{first, long, long}, {long[:64], "third", long}, {"", first, long}, {long, "second", "second"},
+	} {
+		remembered, err := a.SwapLayout(b.Context(), step.old, step.layout)
+		if err != nil || remembered != step.want {
+			b.Fatalf("SwapLayout(%q, %q) = %q, %v; want %q", step.old, step.layout, remembered, err, step.want)
+		}
+		a, b = b, a
+	}
+	b.views(within, within.From, 0) // a layout is no row
+	if rows, err := b.List(b.Context(), 0, time.Hour); len(rows) != 0 || err != nil {
+		b.Errorf("list: %v, %v; want no row", rows, err)
+	}
+	b.inserts(write(lease.Acquire, within.From, "a", 1), true)
 }

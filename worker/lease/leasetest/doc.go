@@ -46,19 +46,15 @@ func (s Suite) Run(t *testing.T) {
 	if s.Kill == nil {
 		s.Kill = func(*testing.T, lease.Store) {}
 	}
-	for _, test := range []struct {
-		name string
-		run  func(t *testing.T, open Opener)
-	}{
-		{"Empty", s.empty}, {"Insert", s.insert}, {"Swap", s.swap}, {"Fresh", s.fresh}, {"Bounds", s.bounds},
-		{"Look", s.look}, {"Layout", s.layout}, {"List", s.list}, {"Expiry", s.expiry}, {"Once", s.once}, {"Cancelled", s.cancelled},
-		{"ComesBack", s.comesBack}, {"Crash", s.crash}, {"Held", s.held}, {"Loss", s.loss}, {"Starters", s.starters},
-		{"Renews", s.renews}, {"Range", s.inRange}, {"Fixed", s.fixed}, {"Overtaken", s.overtaken}, {"Counted", s.counted},
-		{"Linearizable", Linearizable}, {"Adversary", s.adversary}, {"AlwaysFree", s.alwaysFree},
+	for name, test := range map[string]func(b bench){
+		"Empty": empty, "Insert": insert, "Swap": swap, "Fresh": freshness, "Bounds": bounds, "Look": look, "Layout": layout, "List": list,
+		"Expiry": expiry, "Once": once, "Cancelled": cancelled, "Life": life, "Crash": crash, "Loss": loss, "Starters": starters,
+		"Numbers": numbers, "Linearizable": func(b bench) { Linearizable(b.T, b.open) }, "Adversary": bench.adversary, "AlwaysFree": bench.alwaysFree,
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of the time is spent waiting
-			test.run(t, s.Open(t))
+			open := s.Open(t)
+			test(bench{t, open(t), s, open})
 		})
 	}
 }

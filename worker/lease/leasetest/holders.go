@@ -3,48 +3,31 @@ package leasetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 
-func (s Suite) leaser(store lease.Store, opts ...lease.Config) *lease.Leaser {
-	return lease.New(store, holding.Merge(append([]lease.Config{{Expiry: s.Expiry, Window: time.Hour, Node: node, Logger: slog.New(slog.DiscardHandler)}}, opts...)...))
+func (b bench) leaser(store lease.Store, configs ...lease.Config) *lease.Leaser {
+	all := lease.Config{Expiry: b.suite.Expiry, Window: time.Hour, Node: node, Logger: slog.New(slog.DiscardHandler)}
+	return lease.New(store, holding.Merge(append([]lease.Config{all}, configs...)...))
 }
 
-// holder holds a number of a store that can be cut off.
-type holder struct {
-	*holding.Holder
-	store *cutOff
+// try leases a number from the bench's handle. At the end of the test its holder is killed.
+func (b bench) try(limit int64, configs ...lease.Config) (*holding.Holder, error) {
+	return holding.Try(context.Background(), b, b.leaser(b.Store, configs...), limit, time.Now)
 }
 
-// kill ends the holder without a request to the store.
-func (h holder) kill() {
-	h.store.cut.Store(true)
-	h.Kill()
-}
-
-// try leases a number. At the end of the test its holder is killed.
-func (s Suite) try(t *testing.T, store lease.Store, limit int64, opts ...lease.Config) (holder, error) {
-	cut := &cutOff{Store: store}
-	held, err := holding.Try(context.Background(), t, s.leaser(cut, opts...), limit, time.Now)
-	h := holder{held, cut}
-	if err == nil {
-		t.Cleanup(h.kill)
-	}
-	return h, err
-}
-
-// take is try for a lease that must succeed.
-func (s Suite) take(t *testing.T, store lease.Store, limit int64, opts ...lease.Config) holder {
-	t.Helper()
-	h, err := s.try(t, store, limit, opts...)
+// take is try for a lease that must succeed, from a handle of its own.
+func (b bench) take(limit int64, configs ...lease.Config) *holding.Holder {
+	b.Helper()
+	h, err := b.another().try(limit, configs...)
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	return h
 }
@@ -54,151 +37,141 @@ type number int64
 
 func (n number) Assign(context.Context, int64) (int64, error) { return int64(n), nil }
 
-// comesBack: a number that was given back is given again, from the instant of its release.
-func (s Suite) comesBack(t *testing.T, open Opener) {
-	h := s.take(t, open(t), 9)
+// life: a holder gives signs of life, and its time is extended, in the grant and in the
+// row. The number that it gives back is given again, from the instant of its release.
+func life(b bench) {
+	h := b.take(9)
 	first := h.Last()
 	if !first.Held || first.Number != 0 || first.Until.Before(time.Now()) || first.Err != nil {
-		t.Fatalf("granted %+v", first)
+		b.Fatalf("granted %+v", first)
 	}
+	h.Renew(b)
+	far := first.Until.Add(24 * time.Hour)
+	h.Use(far, far)
+	g := h.Await(b, "a day more is reserved", func(g lease.Grant) bool { return g.Until.After(far) })
+	row, _, err := b.Read(b.Context(), 0, b.suite.Expiry)
+	if err != nil || row == nil || row.Until < g.Until.UnixMilli() {
+		b.Errorf("row %+v, %v; want it reserved until %v", row, err, g.Until)
+	}
+	for range 3 { // renewals
+		seen := row.Token
+		holding.Eventually(b, "there is another sign of life", func() bool {
+			row, _, err = b.Read(b.Context(), 0, b.suite.Expiry)
+			return err == nil && row != nil && row.Token != seen
+		})
+	}
+	h.Kept(b)
 	next := time.UnixMilli(time.Now().UnixMilli())
-	if err := h.Release(context.Background(), next); err != nil {
-		t.Fatal(err)
+	if err := h.Release(b.Context(), next); err != nil {
+		b.Fatal(err)
 	}
-	if again := s.take(t, open(t), 9).Last(); again.Number != 0 || !again.From.Equal(next) {
-		t.Errorf("granted %+v; want number 0 from %v", again, next)
+	if again := b.take(9).Last(); again.Number != 0 || !again.From.Equal(next) {
+		b.Errorf("granted %+v; want number 0 from %v", again, next)
 	}
 }
 
 // crash: after a holder dies, the next holder of its number starts at the end of the
 // reserved time.
-func (s Suite) crash(t *testing.T, open Opener) {
-	store := open(t)
-	h := s.take(t, store, 0)
-	h.kill()
-	s.Kill(t, store)
-	successor := open(t)
-	var taken holder
-	holding.Eventually(t, "the number expires", func() (ok bool) {
-		var err error
-		if taken, err = s.try(t, successor, 0); err != nil && !errors.Is(err, lease.ErrExhausted) {
-			t.Fatal(err)
+func crash(b bench) {
+	dying := b.another()
+	dead, err := dying.try(0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dead.Kill()
+	b.suite.Kill(b.T, dying.Store)
+	var taken *holding.Holder
+	holding.Eventually(b, "the number expires", func() bool {
+		if taken, err = b.try(0); err != nil && !errors.Is(err, lease.ErrExhausted) {
+			b.Fatal(err)
 		}
 		return err == nil
 	})
-	if got, was := taken.Last(), h.Last(); got.Number != 0 || !got.From.Equal(was.Until) {
-		t.Errorf("granted %+v; want number 0 from %v", got, was.Until)
-	}
-}
-
-// held: a number that is held is nobody else's.
-func (s Suite) held(t *testing.T, open Opener) {
-	store, alive := open(t), lease.Config{Expiry: time.Minute}
-	s.take(t, store, 1, alive, lease.Config{Assigner: number(1)})
-	if h, err := s.try(t, open(t), 1, alive, lease.Config{Assigner: number(1)}); !errors.Is(err, lease.ErrHeld) {
-		t.Errorf("%v, %v; want ErrHeld", h.History(), err)
-	}
-	if g := s.take(t, open(t), 1, alive, lease.Config{Assigner: number(0)}).Last(); g.Number != 0 {
-		t.Errorf("granted %+v; want number 0", g)
-	}
-	var exhausted *lease.ExhaustedError
-	if h, err := s.try(t, open(t), 1, alive); !errors.As(err, &exhausted) || exhausted.Held != 2 || exhausted.Store != store.String() {
-		t.Errorf("%v, %v; want ErrExhausted", h.History(), err)
-	}
-	if err := s.leaser(open(t), alive).Free(context.Background(), 0, false); !errors.Is(err, lease.ErrHeld) {
-		t.Errorf("%v; want ErrHeld", err)
-	}
-	if err := s.leaser(open(t), alive).Free(context.Background(), 2, true); !errors.Is(err, lease.ErrNoLease) {
-		t.Errorf("%v; want ErrNoLease", err)
+	if got, was := taken.Last(), dead.Last(); got.Number != 0 || !got.From.Equal(was.Until) {
+		b.Errorf("granted %+v; want number 0 from %v", got, was.Until)
 	}
 }
 
 // loss: a holder takes another number when its own is freed, and no other
 // holder stamps ticks of either grant.
-func (s Suite) loss(t *testing.T, open Opener) {
-	h := s.take(t, open(t), 9)
+func loss(b bench) {
+	h := b.take(9)
 	before := h.Last()
-	if err := s.leaser(open(t)).Free(context.Background(), 0, true); err != nil {
-		t.Fatal(err)
+	if err := b.leaser(b.Store).Free(b.Context(), 0, true); err != nil {
+		b.Fatal(err)
 	}
-	successor := s.take(t, open(t), 9, lease.Config{Assigner: number(0)}).Last()
+	successor := b.take(9, lease.Config{Assigner: number(0)}).Last()
 	if successor.Number != 0 || successor.From.Before(before.Until) {
-		t.Errorf("granted %+v, and %+v to the one before", successor, before)
+		b.Errorf("granted %+v, and %+v to the one before", successor, before)
 	}
-	holding.Eventually(t, "the holder finds its number lost, and takes another", func() bool {
-		g := h.Last()
-		return g.Held && g.Number != 0
-	})
+	h.Await(b, "the holder takes another number", func(g lease.Grant) bool { return g.Held && g.Number != 0 })
 	if !h.Lost(lease.ErrLost) {
-		t.Error("no grant reports the loss")
+		b.Error("no grant reports the loss")
 	}
 }
 
 // starters: holders that start at the same time get different numbers.
-func (s Suite) starters(t *testing.T, open Opener) {
+func starters(b bench) {
 	const starters = 8
-	var (
-		mu       sync.Mutex
-		numbers  = map[int64]bool{}
-		starting sync.WaitGroup
-	)
-	for range starters {
-		store := open(t)
+	var holders [starters]*holding.Holder
+	var starting sync.WaitGroup
+	for i := range holders {
+		own := b.another()
 		starting.Go(func() {
-			h, err := s.try(t, store, starters-1, lease.Config{Expiry: time.Minute})
-			mu.Lock()
-			defer mu.Unlock()
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if n := h.Last().Number; numbers[n] {
-				t.Errorf("number %d is given twice", n)
-			} else {
-				numbers[n] = true
+			var err error
+			if holders[i], err = own.try(starters-1, lease.Config{Expiry: time.Minute}); err != nil {
+				b.Error(err)
 			}
 		})
 	}
 	starting.Wait()
-}
-
-// renews: a holder's time is extended, in the grant and in the row.
-func (s Suite) renews(t *testing.T, open Opener) {
-	store := open(t)
-	h := s.take(t, store, 9)
-	first := h.Last()
-	h.Use(first.Until, first.Until)
-	holding.Eventually(t, "more is reserved", func() bool { return h.Last().Until.After(first.Until) })
-	h.Use(first.Until.Add(24*time.Hour), first.Until.Add(24*time.Hour))
-	holding.Eventually(t, "much more is reserved", func() bool { return h.Last().Until.After(first.Until.Add(24 * time.Hour)) })
-	g := h.Last()
-	row, _, err := open(t).Read(context.Background(), 0, s.Expiry)
-	if err != nil || row == nil || row.Until < g.Until.UnixMilli() {
-		t.Errorf("row %+v, %v; want it reserved until %v", row, err, g.Until)
-	}
-	for range 3 { // renewals
-		seen := row.Token
-		holding.Eventually(t, "there is another sign of life", func() bool {
-			row, _, err = store.Read(context.Background(), 0, s.Expiry)
-			return err == nil && row != nil && row.Token != seen
-		})
-	}
-	if g := h.Last(); !g.Held || g.Number != 0 {
-		t.Errorf("granted %+v", g)
-	}
-}
-
-// inRange: numbers of a range stay within it.
-func (s Suite) inRange(t *testing.T, open Opener) {
-	for want := range int64(2) {
-		if g := s.take(t, open(t), 99, lease.Config{Numbers: &lease.Bounds{From: 50, To: 51}, Expiry: time.Minute}).Last(); g.Number != 50+want {
-			t.Errorf("granted %+v; want number %d", g, 50+want)
+	given := map[int64]bool{}
+	for _, h := range holders {
+		if g := h.Last(); g.Held && given[g.Number] {
+			b.Errorf("number %d is given twice", g.Number)
+		} else {
+			given[g.Number] = g.Held
 		}
 	}
-	if h, err := s.try(t, open(t), 99, lease.Config{Numbers: &lease.Bounds{From: 50, To: 51}, Expiry: time.Minute}); !errors.Is(err, lease.ErrExhausted) {
-		t.Errorf("%v, %v; want ErrExhausted", h.History(), err)
+}
+
+// numbers: who gets which number, and who is told that there is none.
+func numbers(b bench) {
+	gets := func(want, limit int64, config lease.Config) {
+		b.Helper()
+		config.Expiry = time.Minute
+		if g := b.take(limit, config).Last(); g.Number != want {
+			b.Errorf("granted %+v; want number %d", g, want)
+		}
 	}
-	if g := s.take(t, open(t), 99, lease.Config{Numbers: &lease.Bounds{From: 0, To: 49}}).Last(); g.Number != 0 {
-		t.Errorf("granted %+v; want number 0", g)
+	fails := func(want error, limit int64, config lease.Config) {
+		b.Helper()
+		config.Expiry = time.Minute
+		if h, err := b.another().try(limit, config); !errors.Is(err, want) && fmt.Sprint(err) != want.Error() {
+			b.Errorf("granted %+v, %v; want %v", h.History(), err, want)
+		}
+	}
+	fifth := lease.Config{Assigner: number(5)}
+	gets(5, 99, fifth)
+	fails(lease.ErrHeld, 99, fifth)
+	// An assigned number leaves the numbers below it to others, who skip it.
+	few := lease.Config{Numbers: &lease.Bounds{From: 0, To: 4}}
+	gets(0, 4, few)
+	gets(1, 4, few)
+	gets(2, 4, lease.Config{})
+	fails(&lease.ExhaustedError{Next: 6, Max: 5, Held: 4, Store: b.String()}, 5, lease.Config{})
+	gets(6, 99, lease.Config{})
+	// A range has numbers of its own.
+	site := lease.Config{Numbers: &lease.Bounds{From: 50, To: 51}}
+	gets(50, 99, site)
+	gets(51, 99, site)
+	fails(lease.ErrExhausted, 99, site)
+	gets(7, 99, lease.Config{Numbers: &lease.Bounds{From: 0, To: 49}})
+	leaser := b.leaser(b.Store, lease.Config{Expiry: time.Minute})
+	if err := leaser.Free(b.Context(), 0, false); !errors.Is(err, lease.ErrHeld) {
+		b.Errorf("%v; want ErrHeld", err)
+	}
+	if err := leaser.Free(b.Context(), 3, true); !errors.Is(err, lease.ErrNoLease) {
+		b.Errorf("%v; want ErrNoLease", err)
 	}
 }

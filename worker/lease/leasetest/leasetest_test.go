@@ -141,7 +141,7 @@ func TestAdversaryFindsFaults(t *testing.T) {
 			t.Parallel()
 			for range attempts {
 				s := fault(new(Memory))
-				if (Suite{Expiry: 100 * time.Millisecond}).contend(t, func(*testing.T) lease.Store { return s }) != nil {
+				if (bench{t, s, Suite{Expiry: 100 * time.Millisecond}, func(*testing.T) lease.Store { return s }}).contend() != nil {
 					return
 				}
 			}

@@ -1,7 +1,15 @@
 package leasetest
 
 import (
-	"fmt"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"maps"
+	"math"
+	mathrand "math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +26,7 @@ func Linearizable(t *testing.T, open Opener) {
 	history := record(t, open, func(s lease.Store) lease.Store { return lossy{s} })
 	if !linearizable(t, history) {
 		for _, op := range history {
-			t.Logf("%d [%d, %d] %s", op.ClientId, op.Call, op.Return, model.DescribeOperation(op.Input, op.Output))
+			t.Logf("%+v", op)
 		}
 		t.Error("not linearizable")
 	}
@@ -35,17 +43,37 @@ func linearizable(t *testing.T, history []operation) bool {
 	return result == porcupine.Ok
 }
 
-// register is the row of one number in the model.
-type register struct {
-	exists bool
-	token  string
-	until  int64
-	held   bool
+// An operation is a request and its answer. Call and Return order it among those
+// of other clients.
+type operation = porcupine.Operation
+
+// request is a read of write's number, an insert, or a swap of the token old.
+type request struct {
+	kind  kind
+	old   string
+	write lease.Write
 }
 
-// written returns the register after a write.
-func written(w *lease.Write) register {
-	return register{true, w.Token, w.Until, w.Change != lease.Release}
+type kind string
+
+const (
+	reading   kind = "read"
+	inserting kind = "insert"
+	swapping  kind = "swap"
+)
+
+// answer is what the store returned for a request.
+type answer struct {
+	row  register
+	done bool
+	err  error
+}
+
+// register is what the model knows of a number's row. The zero register is no row.
+type register struct {
+	token string
+	until int64
+	held  bool
 }
 
 // model is a store as it should be: for each number a register that is made once, read,
@@ -54,46 +82,150 @@ var model = porcupine.Model{
 	Partition: func(history []operation) [][]operation {
 		byNumber := map[int64][]operation{}
 		for _, op := range history {
-			number := op.Input.(request).number
+			number := op.Input.(request).write.Number
 			byNumber[number] = append(byNumber[number], op)
 		}
-		var parts [][]operation
-		for _, part := range byNumber {
-			parts = append(parts, part)
-		}
-		return parts
+		return slices.Collect(maps.Values(byNumber))
 	},
 	Init: func() any { return register{} },
 	Step: func(state, input, output any) (bool, any) {
 		is, r, a := state.(register), input.(request), output.(answer)
-		switch {
-		case r.write == nil:
-			shown := register{}
-			if a.row != nil {
-				shown = register{true, a.row.Token, a.row.Until, a.row.State == lease.StateHeld}
-			}
-			return shown == is, is
-		case r.insert:
-			if a.done {
-				return !is.exists, written(r.write)
-			}
-			return is.exists, is
-		default:
-			match := is.exists && is.token == r.old
-			if a.done {
-				return match, written(r.write)
-			}
-			return !match, is
+		if r.kind == reading {
+			return a.row == is, is
 		}
-	},
-	DescribeOperation: func(input, output any) string {
-		r, a := input.(request), output.(answer)
-		switch {
-		case r.write == nil:
-			return fmt.Sprintf("read %d -> %+v, %v", r.number, a.row, a.err)
-		case r.insert:
-			return fmt.Sprintf("insert %+v -> %t, %v", *r.write, a.done, a.err)
+		// Without a row, the token is empty, and so is what an insert wants to replace.
+		if a.done != (is.token == r.old) {
+			return false, is
 		}
-		return fmt.Sprintf("swap %s for %+v -> %t, %v", r.old, *r.write, a.done, a.err)
+		if a.done {
+			return true, register{r.write.Token, r.write.Until, r.write.Change != lease.Release}
+		}
+		return true, is
 	},
+}
+
+// The size of a history.
+const (
+	clients  = 5
+	recorded = 3  // numbers
+	rounds   = 60 // of each client
+)
+
+// record has several clients make random requests at the same time, and returns the
+// history. It ends with a read of each number.
+func record(t *testing.T, open Opener, fault func(lease.Store) lease.Store) (history []operation) {
+	t.Helper()
+	var (
+		all     []*client
+		clock   atomic.Int64 // of calls and returns
+		running sync.WaitGroup
+	)
+	for id := range clients {
+		c := &client{id: id, store: fault(open(t)), clock: &clock, known: map[int64][]string{}}
+		all = append(all, c)
+		running.Go(func() {
+			for range rounds {
+				c.request()
+			}
+		})
+	}
+	running.Wait()
+	last := &client{id: clients, store: fault(open(t)), clock: &clock}
+	for number := range int64(recorded) {
+		if a := last.ask(context.Background(), request{kind: reading, write: lease.Write{Number: number}}); a.err != nil {
+			t.Fatal(a.err)
+		}
+	}
+	for _, c := range append(all, last) {
+		history = append(history, c.history...)
+	}
+	slices.SortFunc(history, func(a, b operation) int { return cmp.Compare(a.Call, b.Call) })
+	return history
+}
+
+// client makes one request after the other.
+type client struct {
+	id      int
+	store   lease.Store
+	clock   *atomic.Int64
+	history []operation
+	known   map[int64][]string // tokens seen, the latest last
+}
+
+// request makes a random request. The token of a swap is often out of date.
+func (c *client) request() {
+	r := request{kind: reading, write: lease.Write{
+		Number: mathrand.Int64N(recorded), Token: rand.Text(), Until: mathrand.Int64N(1 << 40), Change: lease.Acquire, Node: node, Expiry: time.Hour,
+	}}
+	known := c.known[r.write.Number]
+	switch {
+	case mathrand.IntN(3) == 0:
+	case len(known) == 0 || mathrand.IntN(8) == 0:
+		r.kind, r.write.Within = inserting, within
+	default:
+		r.kind, r.old = swapping, known[max(0, len(known)-1-mathrand.IntN(4)/3)]
+		r.write.Change = lease.Change(1 + mathrand.IntN(3))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if mathrand.IntN(12) == 0 {
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(mathrand.Int64N(int64(3*time.Millisecond))))
+	}
+	defer cancel()
+	a := c.ask(ctx, r)
+	switch {
+	case a.done:
+		c.known[r.write.Number] = append(known, r.write.Token)
+	case a.row.token != "":
+		c.known[r.write.Number] = append(known, a.row.token)
+	}
+}
+
+func (c *client) ask(ctx context.Context, r request) (a answer) {
+	call := c.clock.Add(1)
+	switch r.kind {
+	case reading:
+		var row *lease.Row
+		if row, _, a.err = c.store.Read(ctx, r.write.Number, time.Hour); row != nil {
+			a.row = register{row.Token, row.Until, row.State == lease.StateHeld}
+		}
+	case inserting:
+		a.done, a.err = c.store.Insert(ctx, r.write)
+	case swapping:
+		a.done, a.err = c.store.Swap(ctx, r.old, r.write)
+	}
+	if a.err != nil {
+		a = answer{err: a.err}
+	}
+	c.history = append(c.history, operation{ClientId: c.id, Input: r, Call: call, Output: a, Return: c.clock.Add(1)})
+	return a
+}
+
+// settled decides which failed writes of a history were done. The history ends with a read
+// of each number. A failed write may have been done at any time after its call, or never.
+// Each write has a token of its own:
+//
+//   - If an answer has the token, the write was done. Its return is then the end of time.
+//   - If none has it, the write was not done before the last read, since only a client that
+//     had seen the token could have overwritten it. The write is then left out.
+//
+// Failed reads are left out too.
+func settled(history []operation) (sure []operation) {
+	seen := map[string]bool{}
+	for _, op := range history {
+		r, a := op.Input.(request), op.Output.(answer)
+		seen[a.row.token] = true
+		if a.done {
+			seen[r.old] = true
+		}
+	}
+	for _, op := range history {
+		if r, a := op.Input.(request), op.Output.(answer); a.err != nil {
+			if r.kind == reading || !seen[r.write.Token] {
+				continue
+			}
+			op.Output, op.Return = answer{done: true}, math.MaxInt64
+		}
+		sure = append(sure, op)
+	}
+	return sure
 }

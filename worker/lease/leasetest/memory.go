@@ -34,11 +34,7 @@ func (m *Memory) Look(ctx context.Context, within lease.Bounds, _ time.Duration)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var rows []lease.Row
-	for _, r := range m.rows {
-		rows = append(rows, shown(r))
-	}
-	return lease.NewView(clock(), rows, m.next, within), nil
+	return lease.NewView(clock(), m.all(), m.next, within), nil
 }
 
 // Read implements lease.Store.
@@ -52,8 +48,7 @@ func (m *Memory) Read(ctx context.Context, number int64, _ time.Duration) (*leas
 	if !ok {
 		return nil, clock(), nil
 	}
-	s := shown(r)
-	return &s, clock(), nil
+	return new(r.shown()), clock(), nil
 }
 
 // Insert implements lease.Store.
@@ -70,9 +65,8 @@ func (m *Memory) Insert(ctx context.Context, w lease.Write) (done bool, err erro
 		m.rows, m.next = map[int64]*row{}, map[int64]int64{}
 	}
 	m.next[w.Within.From] = max(m.next[w.Within.From], w.Number+1)
-	r := &row{Row: lease.Row{Number: w.Number, Created: clock()}}
-	m.rows[w.Number] = r
-	m.write(r, w)
+	m.rows[w.Number] = &row{Row: lease.Row{Number: w.Number, Created: clock()}}
+	m.rows[w.Number].write(w)
 	return true, nil
 }
 
@@ -87,11 +81,11 @@ func (m *Memory) Swap(ctx context.Context, old string, w lease.Write) (done bool
 	if !ok || r.Token != old {
 		return false, nil
 	}
-	m.write(r, w)
+	r.write(w)
 	return true, nil
 }
 
-func (m *Memory) write(r *row, w lease.Write) {
+func (r *row) write(w lease.Write) {
 	r.Token, r.Until, r.Heartbeat, r.until = w.Token, w.Until, clock(), time.Now().Add(w.Expiry)
 	switch w.Change {
 	case lease.Acquire:
@@ -121,18 +115,24 @@ func (m *Memory) List(ctx context.Context, limit int, _ time.Duration) (rows []l
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, r := range m.rows {
-		rows = append(rows, shown(r))
-	}
-	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
+	rows = m.all()
 	if limit > 0 {
 		rows = rows[:min(limit, len(rows))]
 	}
 	return rows, nil
 }
 
-// shown returns a row with its state.
-func shown(r *row) lease.Row {
+// all returns all rows, the highest number first.
+func (m *Memory) all() (rows []lease.Row) {
+	for _, r := range m.rows {
+		rows = append(rows, r.shown())
+	}
+	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
+	return rows
+}
+
+// shown returns the row with its state.
+func (r *row) shown() lease.Row {
 	s := r.Row
 	switch {
 	case r.until.IsZero():
