@@ -26,7 +26,7 @@ func TestOneRequestUnderWay(t *testing.T) {
 		}
 		for _, wait := range []time.Duration{time.Second + grace, 2 * time.Second, 4 * time.Second} {
 			begun := time.Now()
-			if err := ask(); !errors.Is(err, context.DeadlineExceeded) || !isTransient(err) || time.Since(begun) != wait {
+			if err := ask(); !errors.Is(err, context.DeadlineExceeded) || !transient(err) || time.Since(begun) != wait {
 				t.Errorf("%v after %v, want no answer after %v", err, time.Since(begun), wait)
 			}
 		}

@@ -62,7 +62,7 @@ type Config struct {
 	// start fails with ErrHeld. After a crash, it fails until the lease has expired.
 	//
 	// After a crash the next holder starts where the crashed holder's reserved time
-	// ends, Window ahead of the clock or more. If MaxBorrow of the generator is less, the
+	// ends. If that is further ahead of the clock than MaxBorrow of the generator, the
 	// start fails until the clock has come closer.
 	//
 	// The number n counts as Numbers of its own, from n to n. It changes nothing for

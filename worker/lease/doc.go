@@ -18,17 +18,13 @@
 // A holder writes four times per expiry, which is four times a minute by default. A
 // holder that uses time faster than the clock writes about once a second.
 //
-// The window ([Config].Window, 10 minutes) is how long ids continue while the store is
-// unavailable, at the layout's rate or slower. A service that draws ids at ten times the
-// layout's rate has a tenth of the window.
-//
 // # How each failure ends
 //
 //   - The store is unavailable at the start: the client's error, once the client has tried its
 //     servers. That takes two seconds or less with the defaults of the clients. If requests
 //     have no answer in time, or collide with others, the start retries for half a minute.
 //   - The store is unavailable later: one line in the log, and ids continue to the end of the
-//     reserved time. Then Next fails with an error that wraps the client's error and
+//     reserved time ([Config].Window, 10 minutes). Then Next fails with an error that wraps the client's error and
 //     matches uid.ErrReservation. When the store is back, Next succeeds again.
 //   - The process is killed: its number expires after [Config].Expiry, a minute. The
 //     number's next holder starts where the reservation of the dead holder ends. This
@@ -66,22 +62,20 @@
 //
 // # Writing a store
 //
-// Implement [Store]: a name and six methods over rows with a number, a token, an
-// instant and a holder. leasetest.Memory is an example of about 100 lines, and
+// Implement [Store]. leasetest.Memory is an example of about 100 lines, and
 // leasetest.Suite tests your store. A store must ensure four things:
 //
 //  1. Insert makes a row only if there is none, and Swap writes only if the row has the
 //     named token. Each is one atomic step, even if other processes write.
-//  2. Every later call of every process sees a write that was reported done. The write
-//     survives a crash of the store.
+//  2. Every later call of every process sees a write that was reported done, so no read
+//     comes from a replica that may lag. The write survives a crash of the store.
 //  3. A read returns what the last write wrote. Tokens and instants come back exactly.
 //  4. A number that was given is not given as new again, even if its row is deleted.
 //
 // No other fault of a store repeats an id. The store judges by its own means whether a
-// holder is alive: by its clock, by keys that expire, by a connection. A store without
-// a clock returns 0 as the time. Then the holder's clock decides whether the Until of a
-// number has passed, and a start finds no skew. A later step of that clock shows in the
-// time that passed since the start.
+// holder is alive: by its clock, by keys that expire, by a connection. A wrong judgement
+// costs a live holder its number. A store without a clock returns 0 as the time. Then the
+// holder's clock decides whether the Until of a number has passed.
 //
 // # The protocol
 //
@@ -128,8 +122,8 @@
 // other: the holder takes another number. No id repeats, by the same argument: the
 // forgotten write granted nothing, and is a link of the chain like every write.
 //
-// internal/protocol has the protocol as a state machine. lease.pml, beside this file,
-// is a model of the protocol. [RELIABILITY.md] has the tests and their results.
+// internal/protocol has the protocol as a state machine, and lease.pml as a model.
+// [RELIABILITY.md] has the tests and their results.
 //
 // [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md
 package lease

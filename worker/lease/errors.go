@@ -35,7 +35,7 @@ var (
 	ErrNoLease = errors.New("lease: the number has no row")
 )
 
-// ExhaustedError says that no number is left. It matches ErrExhausted. The failed start
+// ExhaustedError says that no number is left, and matches ErrExhausted. The failed start
 // leaves no row behind.
 type ExhaustedError = protocol.ExhaustedError
 
@@ -80,8 +80,7 @@ func (e *opError) Unwrap() error { return e.err }
 // fail names the operation, and makes the error match ctx.Err() if ctx has ended: some
 // clients return an error of their own then.
 func (l *Leaser) fail(ctx context.Context, doing string, err error) error {
-	var exhausted *ExhaustedError
-	if errors.As(err, &exhausted) {
+	if exhausted, ok := errors.AsType[*ExhaustedError](err); ok {
 		exhausted.Store = l.store.String()
 		return err // complete by itself
 	}

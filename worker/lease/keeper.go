@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,72 @@ type keeper struct {
 	done     chan struct{}
 	release  sync.Once
 	released error
+}
+
+// acquireFor is how long a start retries while requests collide or have no answer in time.
+const acquireFor = 30 * time.Second
+
+// start takes a number and starts the goroutine.
+func (k *keeper) start(ctx context.Context) error {
+	err := k.retry(ctx, acquireFor, transient, func() error {
+		if err := k.prepare(ctx); err != nil {
+			return err
+		}
+		return k.round(ctx)
+	})
+	k.started = true
+	if err != nil && !k.prepared {
+		return err
+	}
+	if err != nil {
+		// Give back what a write without an answer may have taken.
+		cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = k.giveBack(cleanup, 0)
+		return k.leaser.fail(ctx, "take a number from", err)
+	}
+	k.bound.most = max(k.bound.most, min(k.leaser.config.Expiry/2, k.leaser.config.Window/4))
+	k.publish(nil)
+	running, stop := context.WithCancel(context.Background())
+	k.stop = stop
+	go k.run(running)
+	return nil
+}
+
+// prepare makes the store ready, and compares the layouts, once.
+func (k *keeper) prepare(ctx context.Context) (err error) {
+	if k.prepared {
+		return nil
+	}
+	doing := "prepare"
+	if p, ok := k.leaser.store.(Preparer); ok {
+		_, err = within(ctx, &k.bound, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, p.Prepare(ctx, k.leaser.log())
+		})
+	}
+	if err == nil {
+		doing = "compare the layout with that of"
+		_, err = within(ctx, &k.bound, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, k.request.Agree(ctx, k.leaser.store.SwapLayout)
+		})
+	}
+	k.prepared = err == nil
+	if err == nil || strings.Contains(err.Error(), k.leaser.store.String()) {
+		return err // complete by itself
+	}
+	return k.leaser.fail(ctx, doing, err)
+}
+
+// retry calls f until it succeeds, again(err) is false, ctx ends, or limit has passed; 0
+// is no limit. It returns the error of the last call.
+func (k *keeper) retry(ctx context.Context, limit time.Duration, again func(error) bool, f func() error) (last error) {
+	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+		if last = f(); again(last) {
+			return struct{}{}, last
+		}
+		return struct{}{}, nil // no further call
+	}, backoff.WithBackOff(k.retries()), backoff.WithMaxElapsedTime(limit))
+	return last
 }
 
 // retries is the time between attempts.

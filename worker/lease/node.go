@@ -106,7 +106,9 @@ func (m machine) node() (Node, error) {
 	if err != nil {
 		return Node{}, fmt.Errorf("lease: detect node: %w", err)
 	}
-	node.Host = lastRunes(node.Host, maxText)
+	if host := []rune(node.Host); len(host) > maxText {
+		node.Host = string(host[len(host)-maxText:])
+	}
 	return node, node.Validate()
 }
 
@@ -139,10 +141,7 @@ func (m machine) find() (Node, error) {
 
 // address returns the first address that other hosts could reach, or "".
 func (m machine) address() string {
-	addrs, err := m.addrs()
-	if err != nil {
-		return "" // the host name will do
-	}
+	addrs, _ := m.addrs() // without any, the host name will do
 	for _, addr := range addrs {
 		network, ok := addr.(*net.IPNet)
 		if ok && network.IP.IsGlobalUnicast() { // neither loopback, link-local nor multicast
@@ -150,12 +149,4 @@ func (m machine) address() string {
 		}
 	}
 	return ""
-}
-
-func lastRunes(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return s
-	}
-	return string(runes[len(runes)-n:])
 }

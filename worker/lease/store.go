@@ -5,18 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
 // Store keeps one row for each worker number, with compare-and-swap. Implement
-// it to take numbers from a store of your own; package leasetest tests the
-// implementation. All methods may be called from several goroutines. Instants
-// are whole milliseconds since 1970.
-//
-// Rows must be durable and linearizable: every later call of any process sees a write
-// that was reported done, and the write survives the store's crash. Reads must not
-// come from a replica that may lag. Liveness ([Row.State]) need be neither: the store
-// judges it by its clock, keys that expire or other means. A wrong judgement costs a
-// live holder its number but never repeats an id.
+// it to take numbers from a store of your own: rows must be durable and linearizable, as
+// the package documentation says. Liveness ([Row.State]) need be neither. All methods may
+// be called from several goroutines. Instants are whole milliseconds since 1970.
 //
 // A method that fails may still change the store, now or later; the caller reads the
 // row to find out. When ctx ends, a method returns an error. A holder waits for that for
@@ -138,7 +134,8 @@ type transientError struct{ error }
 
 func (e *transientError) Unwrap() error { return e.error }
 
-func isTransient(err error) bool {
-	var transient *transientError
-	return errors.As(err, &transient)
+// transient reports whether to make a request again.
+func transient(err error) bool {
+	_, marked := errors.AsType[*transientError](err)
+	return marked || errors.Is(err, protocol.ErrNotDone)
 }

@@ -5,20 +5,11 @@ import (
 	"fmt"
 )
 
+// Package lease documents those that it exports.
 var (
-	// ErrLost is matched when the row of a number that was held is someone
-	// else's, or gone.
-	ErrLost = errors.New("lease: the number is lost")
-
-	// ErrRewound is matched, beside ErrLost, when the row says less than its
-	// holder had committed, or is gone. No holder does that: the store was
-	// restored from a copy, or edited.
-	ErrRewound = errors.New("lease: the store has gone back in time")
-
-	// ErrHeld is matched when the only number that may be taken has a live holder.
-	ErrHeld = errors.New("lease: the number is held")
-
-	// ErrExhausted is matched when every number has a live holder.
+	ErrLost      = errors.New("lease: the number is lost")
+	ErrRewound   = errors.New("lease: the store has gone back in time") // with ErrLost
+	ErrHeld      = errors.New("lease: the number is held")
 	ErrExhausted = errors.New("lease: numbers exhausted")
 
 	// ErrNotDone is matched when a write was not done, and the row is unchanged:

@@ -56,10 +56,8 @@ type doubt struct {
 	from  int64
 }
 
-// maxDoubts is how many writes in doubt a holder remembers. If an older one is done after
-// all, the row has a token that the holder does not know, and the number counts as lost.
-// That costs a number and repeats no tick: a write grants nothing until its holder knows
-// that it was done, and whoever takes the row begins at the row's Until.
+// maxDoubts is how many writes in doubt a holder remembers. To forget an older one costs at
+// most a number, as package lease argues.
 const maxDoubts = 64
 
 // try is a write without a good answer: the token that it would replace, empty for no
