@@ -6,29 +6,35 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
-var errUnavailable = errors.New("connection refused")
+var (
+	errUnavailable = errors.New("connection refused")
+	errReset       = errors.New("connection reset")
+)
 
 // hooked is a store in memory that records its calls, and does what a test wants.
 type hooked struct {
 	leasetest.Memory
+	clockless bool
+	prepare   func(ctx context.Context, number int) error // with the number of the call
+	view      func(view lease.View) lease.View            // changes the answer of Look
 
 	mu        sync.Mutex
 	calls     []call
 	before    func(ctx context.Context, c call) error          // may fail a call that then has no effect
 	after     func(c call, done bool, err error) (bool, error) // changes the answer of a write
-	view      func(view lease.View) lease.View                 // changes the answer of Look
-	prepare   func(ctx context.Context, number int) error      // with the number of the call
 	ready     int                                              // calls of Prepare
 	unbounded bool                                             // one of them had no deadline
 }
 
-// call is one call of Look, Read, Insert or Swap.
+// call is one call of SwapLayout, Look, Read, Insert or Swap.
 type call struct {
 	op string
 	lease.Write
@@ -38,35 +44,58 @@ type call struct {
 
 func (c call) writes() bool { return c.op == "Insert" || c.op == "Swap" }
 
-// change sets hooks while no call reads them.
-func (h *hooked) change(f func()) {
+// calling sets what is done before each call from now on.
+func (h *hooked) calling(before func(ctx context.Context, c call) error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	f()
+	h.before = before
 }
 
-func (h *hooked) fail(err error) {
-	h.change(func() { h.before = func(context.Context, call) error { return err } })
+// answering sets what changes the answer of each write from now on.
+func (h *hooked) answering(after func(c call, done bool, err error) (bool, error)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.after = after
 }
 
-// failOf makes calls of one method fail.
-func (h *hooked) failOf(op string, err error) {
-	h.change(func() {
-		h.before = func(_ context.Context, c call) error {
-			if c.op == op {
-				return err
-			}
+func (h *hooked) heal() {
+	h.calling(nil)
+	h.answering(nil)
+}
+
+// failing makes calls fail, those of all methods unless some are named.
+func failing(err error, ops ...string) func(context.Context, call) error {
+	return func(_ context.Context, c call) error {
+		if len(ops) == 0 || slices.Contains(ops, c.op) {
+			return err
+		}
+		return nil
+	}
+}
+
+// hanging waits until a call is given up.
+func hanging(ctx context.Context, _ call) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// delaying makes each call take d.
+func delaying(d time.Duration) func(context.Context, call) error {
+	return func(ctx context.Context, _ call) error {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(d):
 			return nil
 		}
-	})
+	}
 }
 
-func (h *hooked) heal() { h.change(func() { h.before, h.after = nil, nil }) }
-
 // prepared returns how often Prepare was called.
-func (h *hooked) prepared() (n int) {
-	h.change(func() { n = h.ready })
-	return n
+func (h *hooked) prepared() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.ready
 }
 
 // since returns the calls from t on.
@@ -103,9 +132,13 @@ func (h *hooked) Check() error { return nil }
 
 func (h *hooked) Prepare(ctx context.Context, _ *slog.Logger) error {
 	_, bounded := ctx.Deadline()
-	h.change(func() { h.ready++; h.unbounded = h.unbounded || !bounded })
+	h.mu.Lock()
+	h.ready++
+	h.unbounded = h.unbounded || !bounded
+	number := h.ready
+	h.mu.Unlock()
 	if h.prepare != nil {
-		return h.prepare(ctx, h.ready)
+		return h.prepare(ctx, number)
 	}
 	return nil
 }
@@ -122,6 +155,9 @@ func (h *hooked) Look(ctx context.Context, within lease.Bounds, expiry time.Dura
 		return lease.View{}, err
 	}
 	view, err := h.Memory.Look(ctx, within, expiry)
+	if h.clockless {
+		view.Now = 0
+	}
 	if h.view != nil {
 		view = h.view(view)
 	}
@@ -132,7 +168,11 @@ func (h *hooked) Read(ctx context.Context, number int64, expiry time.Duration) (
 	if _, err := h.begin(ctx, "Read", lease.Write{Number: number}); err != nil {
 		return nil, 0, err
 	}
-	return h.Memory.Read(ctx, number, expiry)
+	row, now, err := h.Memory.Read(ctx, number, expiry)
+	if h.clockless {
+		now = 0
+	}
+	return row, now, err
 }
 
 func (h *hooked) Insert(ctx context.Context, w lease.Write) (bool, error) {
@@ -151,4 +191,29 @@ func (h *hooked) Swap(ctx context.Context, old string, w lease.Write) (bool, err
 	}
 	done, err := h.Memory.Swap(ctx, old, w)
 	return h.end(c, done, err)
+}
+
+var quiet = lease.Config{Logger: slog.New(slog.DiscardHandler)}
+
+// hold leases a number of s from 0 to 9.
+func hold(t *testing.T, s lease.Store, opts ...lease.Config) *holding.Holder {
+	t.Helper()
+	h, err := try(t, s, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// try is hold for a lease that may fail.
+func try(t *testing.T, s lease.Store, opts ...lease.Config) (*holding.Holder, error) {
+	return holding.Try(t.Context(), t, lease.New(s, holding.Merge(append([]lease.Config{quiet}, opts...)...)), 9, time.Now)
+}
+
+// free frees a number of s under its holder.
+func free(t *testing.T, s lease.Store, number int64) {
+	t.Helper()
+	if err := lease.New(s, quiet).Free(t.Context(), number, true); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -34,7 +34,7 @@ func TestLayout(t *testing.T) {
 			t.Fatal(err)
 		}
 		request := lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: start.layout, Succeeds: start.succeeds}
-		held, err := lease.New(store, lease.Config{}).Lease(t.Context(), request)
+		held, err := lease.New(store, quiet).Lease(t.Context(), request)
 		if start.remembered == "" {
 			if err != nil {
 				t.Fatalf("%+v: %v", start, err)

@@ -26,59 +26,47 @@ type assigner func(ctx context.Context, limit int64) (int64, error)
 
 func (a assigner) Assign(ctx context.Context, limit int64) (int64, error) { return a(ctx, limit) }
 
+// canceled returns a context that has ended.
+func canceled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
 func TestForever(t *testing.T) {
-	var grants []lease.Grant
-	granted := func(g lease.Grant) { grants = append(grants, g) }
-	held, err := lease.Forever(number{n: 7}).Lease(context.Background(), lease.Request{Limit: 1023, Clock: time.Now, Granted: granted})
-	if err != nil || len(grants) != 1 || grants[0] != (lease.Grant{Held: true, Number: 7}) {
-		t.Fatalf("granted %+v, %v", grants, err)
+	h := holding.Take(t, lease.Forever(number{n: 7}), 1023)
+	if grants := h.History(); len(grants) != 1 || grants[0] != (lease.Grant{Held: true, Number: 7}) {
+		t.Fatalf("granted %+v", grants)
 	}
-	held.Use(time.Now(), time.Now())
-	if err := held.Release(context.Background(), time.Now()); err != nil {
+	h.Use(time.Now(), time.Now())
+	if err := h.Release(t.Context(), time.Now()); err != nil {
 		t.Error(err)
 	}
-
-	grants = nil
-	unavailable := errors.New("unavailable")
-	if held, err := lease.Forever(number{err: unavailable}).Lease(context.Background(), lease.Request{Limit: 1023, Clock: time.Now, Granted: granted}); held != nil || !errors.Is(err, unavailable) {
-		t.Errorf("Lease = %v, %v", held, err)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
 	asked := assigner(func(ctx context.Context, limit int64) (int64, error) {
-		return 0, fmt.Errorf("%w below %d", ctx.Err(), limit)
+		return 0, fmt.Errorf("asked for %d: %w", limit, ctx.Err())
 	})
-	if held, err := lease.Forever(asked).Lease(ended, lease.Request{Limit: 1023, Clock: time.Now, Granted: granted}); held != nil || !errors.Is(err, context.Canceled) || !strings.HasSuffix(err.Error(), "1023") {
-		t.Errorf("Lease = %v, %v", held, err)
-	}
-	if held, err := lease.Forever(nil).Lease(context.Background(), lease.Request{Limit: 1023, Clock: time.Now, Granted: granted}); held != nil || err == nil {
-		t.Errorf("Lease of no assigner = %v, %v", held, err)
-	}
-	if grants != nil {
-		t.Errorf("granted %+v", grants)
+	for want, none := range map[string]lease.Assigner{
+		"connection refused":                  number{err: errUnavailable},
+		"asked for 1023: context canceled":    asked,
+		"lease: Forever: the Assigner is nil": nil,
+	} {
+		if h, err := holding.Try(canceled(t), t, lease.Forever(none), 1023, time.Now); fmt.Sprint(err) != want || len(h.History()) > 0 {
+			t.Errorf("granted %+v, %v; want %s", h.History(), err, want)
+		}
 	}
 }
 
 // The number that an Assigner asks for lies within the range and the limit, both ends
 // included. Nothing is written for any other.
 func TestAssignedNumberOutOfRange(t *testing.T) {
-	for n, refused := range map[int64]bool{-1: true, 2: true, 3: false, 5: false, 7: false, 8: true} {
+	for n, refused := range map[int64]bool{-1: true, 2: true, 3: false, 5: false, 9: false, 10: true} {
 		store := new(leasetest.Memory)
-		held, err := lease.New(store, lease.Config{Numbers: &lease.Bounds{From: 3, To: 9}, Assigner: number{n: n}}).Lease(t.Context(), lease.Request{Limit: 7, Clock: time.Now, Granted: func(lease.Grant) {}})
-		if (err != nil) != refused {
+		_, err := try(t, store, lease.Config{Numbers: &lease.Bounds{From: 3, To: 20}, Assigner: number{n: n}})
+		if (err != nil) != refused || refused && !strings.Contains(err.Error(), fmt.Sprintf("number is %d, want 3 to 9", n)) {
 			t.Errorf("number %d: %v", n, err)
 		}
-		if err == nil {
-			if err := held.Release(t.Context(), time.Now()); err != nil {
-				t.Error(err)
-			}
-			continue
-		}
-		if want := fmt.Sprintf("number is %d, want 3 to 7", n); !strings.Contains(err.Error(), want) {
-			t.Errorf("number %d: %v; want %q in it", n, err, want)
-		}
-		if rows, err := store.List(t.Context(), 0, time.Minute); len(rows) > 0 || err != nil {
-			t.Errorf("number %d: %+v, %v; want no row", n, rows, err)
+		if rows, err := store.List(t.Context(), 0, time.Minute); len(rows) > 0 == refused || err != nil {
+			t.Errorf("number %d: %+v, %v; want a row only for a number that may be given", n, rows, err)
 		}
 	}
 }
@@ -95,6 +83,16 @@ func TestFaultsAtOnce(t *testing.T) {
 			"Numbers is 5 to 3, want", `Node.Host is ""`)
 	}
 	wantFaults(t, "Lease", err, "Request.Limit is -1, want 0 or more", "Request.Clock is nil", "Request.Granted is nil")
+
+	s := new(hooked)
+	_, err = lease.New(s, lease.Config{Numbers: &lease.Bounds{From: 5, To: 20}}).Lease(t.Context(), lease.Request{Limit: 4})
+	wantFaults(t, "Lease", err, "Numbers.From is 5, want 4 at most", "Request.Clock is nil", "Request.Granted is nil")
+	if n := s.prepared() + len(s.calls); n > 0 {
+		t.Errorf("%d calls", n)
+	}
+	if g := hold(t, s, lease.Config{Numbers: &lease.Bounds{From: 9, To: 20}}).Last(); g.Number != 9 { // the last that the limit allows
+		t.Errorf("granted %+v", g)
+	}
 }
 
 // faulty is a store with a fault in its settings.
@@ -104,8 +102,8 @@ func (*faulty) Check() error { return errors.New("hooked: no table") }
 
 // The faults of a store's settings are reported too, and those of the environment.
 func TestFaultsOfStore(t *testing.T) {
-	leaser, request := lease.New(new(faulty), quiet), lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}}
-	_, err := leaser.Lease(t.Context(), request)
+	leaser := lease.New(new(faulty), quiet)
+	_, err := try(t, new(faulty))
 	_, listed := leaser.Leases(t.Context(), 1)
 	for method, err := range map[string]error{"Lease": err, "Leases": listed, "Free": leaser.Free(t.Context(), 1, true)} {
 		if err == nil || err.Error() != "hooked: no table" {
@@ -114,7 +112,7 @@ func TestFaultsOfStore(t *testing.T) {
 	}
 	t.Setenv("JPAAS_HOST", "alone")
 	s := new(hooked)
-	if _, err := lease.New(s, quiet).Lease(t.Context(), request); err == nil || !strings.Contains(err.Error(), "JPAAS_HOST") || len(s.calls) > 0 {
+	if _, err := try(t, s); err == nil || !strings.Contains(err.Error(), "JPAAS_HOST") || len(s.calls) > 0 {
 		t.Errorf("%v after %d calls; want what is wrong with the environment", err, len(s.calls))
 	}
 	if lease.Transient(nil) != nil {
@@ -129,7 +127,7 @@ func TestExhausted(t *testing.T) {
 		s, opt := new(hooked), lease.Config{Numbers: &lease.Bounds{From: 3, To: 4}}
 		hold(t, s, opt)
 		hold(t, s, opt)
-		_, err := holding.Try(t.Context(), t, lease.New(s, holding.Merge(quiet, opt)), 9, time.Now)
+		_, err := try(t, s, opt)
 		var exhausted *lease.ExhaustedError
 		if !errors.As(err, &exhausted) || *exhausted != (lease.ExhaustedError{Next: 5, Max: 4, Held: 2, Store: "memory"}) || !errors.Is(err, lease.ErrExhausted) ||
 			err.Error() != "lease: numbers exhausted: 2 are held in memory, the next new one would be 5, the largest that may be given is 4" {
@@ -157,10 +155,8 @@ func TestAssigner(t *testing.T) {
 				t.Errorf("%+v; want the number 0 alone", c)
 			}
 		}
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err := lease.New(s, holding.Merge(quiet, lease.Config{Assigner: assigner(func(ctx context.Context, _ int64) (int64, error) { return 0, fmt.Errorf("asked: %w", ctx.Err()) })})).
-			Lease(ended, lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}})
+		asked := assigner(func(ctx context.Context, _ int64) (int64, error) { return 0, fmt.Errorf("asked: %w", ctx.Err()) })
+		_, err := holding.Try(canceled(t), t, lease.New(s, lease.Config{Assigner: asked}), 9, time.Now)
 		if err == nil || err.Error() != "asked: context canceled" {
 			t.Errorf("%v; want what the Assigner says", err)
 		}
@@ -227,21 +223,13 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// own is a store whose client reports the end of a context in words of its own.
-type own struct{ *leasetest.Memory }
-
-func (own) List(context.Context, int, time.Duration) ([]lease.Row, error) {
-	return nil, errors.New("operation aborted")
-}
-
+// A client may report the end of a context in words of its own.
 func TestEndOfContextIsMatched(t *testing.T) {
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := lease.New(own{new(leasetest.Memory)}, lease.Config{}).Leases(ended, 0)
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "operation aborted") {
+	leaser := lease.New(&told{reads: errUnavailable}, lease.Config{})
+	if _, err := leaser.Leases(canceled(t), 0); !errors.Is(err, context.Canceled) || !errors.Is(err, errUnavailable) {
 		t.Errorf("%v; want both the end of the context and what the client says", err)
 	}
-	if _, err := lease.New(own{new(leasetest.Memory)}, lease.Config{}).Leases(t.Context(), 0); err == nil || errors.Is(err, context.Canceled) {
+	if _, err := leaser.Leases(t.Context(), 0); !errors.Is(err, errUnavailable) || errors.Is(err, context.Canceled) {
 		t.Errorf("%v; want what the client says alone", err)
 	}
 }

@@ -3,7 +3,7 @@ package lease_test
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -37,7 +37,7 @@ func TestOutage(t *testing.T) {
 		var log logged.Text
 		s := new(hooked)
 		h := hold(t, s, lease.Config{Logger: log.Logger()})
-		s.fail(errUnavailable)
+		s.calling(failing(errUnavailable))
 		began := time.Now()
 		for range 5 * 60 * 100 {
 			time.Sleep(10 * time.Millisecond)
@@ -70,7 +70,7 @@ func TestRetriesOfShortExpiry(t *testing.T) {
 		s := new(hooked)
 		hold(t, s, lease.Config{Expiry: 4 * time.Second})
 		began := time.Now()
-		s.fail(errUnavailable)
+		s.calling(failing(errUnavailable))
 		time.Sleep(5 * time.Minute)
 		calls := s.since(began)
 		for i := range calls[1:] {
@@ -78,7 +78,6 @@ func TestRetriesOfShortExpiry(t *testing.T) {
 				t.Fatalf("%v between two requests; want a second", d)
 			}
 		}
-		s.heal()
 	})
 }
 
@@ -89,10 +88,8 @@ func TestLossInAnOutage(t *testing.T) {
 		var log logged.Text
 		s := new(hooked)
 		h := hold(t, s, lease.Config{Logger: log.Logger()})
-		if err := lease.New(s, quiet).Free(t.Context(), 0, true); err != nil {
-			t.Fatal(err)
-		}
-		s.failOf("Look", errUnavailable)
+		free(t, s, 0)
+		s.calling(failing(errUnavailable, "Look"))
 		time.Sleep(time.Minute)
 		history := h.History()
 		if g := history[1]; g.Held || !errors.Is(g.Err, lease.ErrLost) {
@@ -113,7 +110,8 @@ func TestLossInAnOutage(t *testing.T) {
 	})
 }
 
-// A write that was done though it had no answer costs no error, each time anew.
+// A write that was done though it had no answer costs no error, each time anew. If no
+// write has an answer, the number is kept all the same, at the pace of the retries.
 func TestAnswerLostOnceARound(t *testing.T) {
 	for name, lost := range map[string]error{"an error": errReset, "a collision": lease.Transient(errReset)} {
 		t.Run(name, func(t *testing.T) {
@@ -123,14 +121,12 @@ func TestAnswerLostOnceARound(t *testing.T) {
 				time.Sleep(7 * time.Second) // between two renewals
 				for range 3 {
 					answered := false
-					s.change(func() {
-						s.after = func(c call, done bool, err error) (bool, error) {
-							if answered {
-								return done, err
-							}
-							answered = true
-							return false, lost
+					s.answering(func(c call, done bool, err error) (bool, error) {
+						if answered {
+							return done, err
 						}
+						answered = true
+						return false, lost
 					})
 					time.Sleep(15 * time.Second)
 				}
@@ -139,14 +135,20 @@ func TestAnswerLostOnceARound(t *testing.T) {
 						t.Errorf("granted %+v", g)
 					}
 				}
-				// A store that answers no write is not asked without a pause.
-				s.change(func() { s.after = func(call, bool, error) (bool, error) { return false, lost } })
-				began := time.Now()
-				time.Sleep(time.Minute)
-				if n := len(s.since(began)); n > 200 {
-					t.Errorf("%d requests in a minute", n)
+				first, began, n := h.Last(), time.Now(), 0
+				s.answering(func(_ call, done bool, err error) (bool, error) {
+					if n++; n > 1000 { // it is asked without a pause
+						return done, err
+					}
+					return false, lost
+				})
+				time.Sleep(10 * time.Minute)
+				if now := h.Last(); !now.Held || now.Number != first.Number || now.Until.Sub(first.Until) < 9*time.Minute {
+					t.Errorf("granted %+v after ten minutes, and %+v before", now, first)
 				}
-				s.heal()
+				if calls := len(s.since(began)); n > 500 || calls > 1500 {
+					t.Errorf("%d writes, and %d requests, in ten minutes", n, calls)
+				}
 			})
 		})
 	}
@@ -155,15 +157,14 @@ func TestAnswerLostOnceARound(t *testing.T) {
 // A store that did not write is asked again by a start.
 func TestStartAgainstStoreThatDoesNotWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, refused := new(hooked), 0
-		s.after = func(c call, done bool, err error) (bool, error) { return done, err }
-		s.before = func(_ context.Context, c call) error {
+		refused := 0
+		s := &hooked{before: func(_ context.Context, c call) error {
 			if c.writes() && refused < 3 {
 				refused++
 				return lease.Transient(errors.New("deadlock"))
 			}
 			return nil
-		}
+		}}
 		if h := hold(t, s); !h.Last().Held || refused != 3 {
 			t.Errorf("granted %+v after %d refusals", h.Last(), refused)
 		}
@@ -191,52 +192,42 @@ func (i *idle) Insert(ctx context.Context, w lease.Write) (bool, error) {
 // Errors of a start name what was done and the store, and no store is called when the
 // context has ended.
 func TestStartErrors(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		try := func(ctx context.Context, s *hooked) string {
-			_, err := holding.Try(ctx, t, lease.New(s, quiet), 9, time.Now)
-			if err == nil {
-				t.Fatal("it started")
+	rights := errors.New("no rights in memory")
+	late := func(ctx context.Context, _ call) error { <-ctx.Done(); return errReset }
+	for _, tt := range []struct {
+		s     *hooked
+		ended bool // the start's context
+		want  string
+	}{
+		{&hooked{before: failing(errUnavailable)}, false, "lease: take a number from memory: connection refused"},
+		{&hooked{prepare: func(context.Context, int) error { return errUnavailable }}, false, "lease: prepare memory: connection refused"},
+		{&hooked{prepare: func(context.Context, int) error { return rights }}, false, "no rights in memory"},
+		{new(hooked), true, "lease: take a number from memory: context canceled"},
+		{&hooked{before: hanging}, false, "lease: take a number from memory: no answer within 10s: context deadline exceeded"},
+		{&hooked{before: late}, false, "lease: take a number from memory: no answer within 10s: context deadline exceeded: connection reset"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := t.Context()
+			if tt.ended {
+				ctx = canceled(t)
 			}
-			return err.Error()
-		}
-		s := new(hooked)
-		s.fail(errUnavailable)
-		if text := try(t.Context(), s); text != "lease: take a number from memory: connection refused" {
-			t.Error(text)
-		}
-		s.prepare = func(context.Context, int) error { return errUnavailable }
-		if text := try(t.Context(), s); text != "lease: prepare memory: connection refused" {
-			t.Error(text)
-		}
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		s.prepare = func(context.Context, int) error { return errors.New("no rights in memory") }
-		if text := try(t.Context(), s); text != "no rights in memory" {
-			t.Error(text)
-		}
-		s = new(hooked)
-		if text := try(ended, s); text != "lease: take a number from memory: context canceled" || s.prepared()+len(s.calls) > 0 {
-			t.Errorf("%s after %d calls", text, s.prepared()+len(s.calls))
-		}
-		s.fail(context.DeadlineExceeded)
-		s.before = func(ctx context.Context, _ call) error { <-ctx.Done(); return ctx.Err() }
-		if text := try(t.Context(), s); strings.Count(text, "context deadline exceeded") != 1 || !strings.Contains(text, "take a number from memory: no answer within 10s: ") {
-			t.Error(text)
-		}
-		s.before = func(ctx context.Context, _ call) error { <-ctx.Done(); return errReset }
-		if text := try(t.Context(), s); strings.Count(text, "context deadline exceeded") != 1 || !strings.Contains(text, errReset.Error()) {
-			t.Error(text)
-		}
-	})
+			_, err := holding.Try(ctx, t, lease.New(tt.s, quiet), 9, time.Now)
+			if fmt.Sprint(err) != tt.want {
+				t.Errorf("%v; want %s", err, tt.want)
+			}
+			if n := tt.s.prepared() + len(tt.s.calls); tt.ended && n > 0 {
+				t.Errorf("%d calls after the end of the context", n)
+			}
+		})
+	}
 }
 
-// A holder that is quick to count as dead gives up requests soon, and a store that takes
-// long but answers is no outage.
+// A holder that is quick to count as dead gives up requests soon.
 func TestBoundOfRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(hooked)
 		hold(t, s, lease.Config{Expiry: 2 * time.Second, Window: 10 * time.Minute})
-		s.change(func() { s.before = func(ctx context.Context, _ call) error { <-ctx.Done(); return ctx.Err() } })
+		s.calling(hanging)
 		time.Sleep(time.Millisecond)
 		began := time.Now()
 		time.Sleep(12 * time.Second)
@@ -244,31 +235,6 @@ func TestBoundOfRequests(t *testing.T) {
 		if calls := s.since(began); len(calls) < 4 || calls[1].at.Sub(calls[0].at) > 1700*time.Millisecond {
 			t.Errorf("%d requests in twelve seconds", len(calls))
 		}
-		s.heal()
-	})
-	synctest.Test(t, func(t *testing.T) {
-		s := new(hooked)
-		h := hold(t, s)
-		delay := func(d time.Duration) {
-			s.change(func() {
-				s.before = func(ctx context.Context, _ call) error {
-					select {
-					case <-ctx.Done():
-						return ctx.Err()
-					case <-time.After(d):
-						return nil
-					}
-				}
-			})
-		}
-		delay(12 * time.Second)
-		time.Sleep(5 * time.Minute)
-		known := len(h.History())
-		time.Sleep(10 * time.Minute)
-		if fresh := h.History()[known:]; slices.ContainsFunc(fresh, func(g lease.Grant) bool { return g.Err != nil }) || len(fresh) < 10 {
-			t.Errorf("granted %+v by a store that takes 12 s", fresh)
-		}
-		s.heal()
 	})
 }
 
@@ -279,19 +245,15 @@ func TestGreatestBound(t *testing.T) {
 			s := new(hooked)
 			hold(t, s, config)
 			var longest time.Duration
-			s.change(func() {
-				s.before = func(ctx context.Context, _ call) error {
-					end, _ := ctx.Deadline()
-					longest = max(longest, time.Until(end))
-					<-ctx.Done()
-					return ctx.Err()
-				}
+			s.calling(func(ctx context.Context, c call) error {
+				end, _ := ctx.Deadline()
+				longest = max(longest, time.Until(end))
+				return hanging(ctx, c)
 			})
 			time.Sleep(20 * time.Minute)
 			if longest != 30*time.Second {
 				t.Errorf("%+v: a request may take %v; want 30s", config, longest)
 			}
-			s.heal()
 		})
 	}
 }

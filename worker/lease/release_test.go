@@ -30,7 +30,7 @@ func TestReleaseEndsInTime(t *testing.T) {
 				s := new(hooked)
 				h := hold(t, s)
 				locked := make(chan struct{})
-				s.change(func() { s.before = func(context.Context, call) error { <-locked; return nil } })
+				s.calling(func(context.Context, call) error { <-locked; return nil })
 				time.Sleep(wait)
 				known, began := len(h.History()), time.Now()
 				err := h.Release(closing(t), time.Now())
@@ -63,14 +63,12 @@ func TestReleaseDuringARenewal(t *testing.T) {
 			s, renewed := new(hooked), make(chan struct{})
 			h := hold(t, s)
 			var once sync.Once
-			s.change(func() {
-				s.after = func(_ call, done bool, err error) (bool, error) {
-					once.Do(func() {
-						close(renewed)
-						time.Sleep(50 * time.Millisecond) // less than the grace of a client
-					})
-					return done, err
-				}
+			s.answering(func(_ call, done bool, err error) (bool, error) {
+				once.Do(func() {
+					close(renewed)
+					time.Sleep(50 * time.Millisecond) // less than the grace of a client
+				})
+				return done, err
 			})
 			<-renewed
 			next := time.UnixMilli(time.Now().UnixMilli())
@@ -84,47 +82,20 @@ func TestReleaseDuringARenewal(t *testing.T) {
 	}
 }
 
-// A start ends with its context in the same way, and another start is not in its way.
-func TestStartEndsInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, locked := new(hooked), make(chan struct{})
-		s.prepare = func(context.Context, int) error { <-locked; return nil }
-		began := time.Now()
-		_, err := lease.New(s, quiet).Lease(closing(t), lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}})
-		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 7*time.Second {
-			t.Errorf("%v after %v", err, took)
-		}
-		if s.prepared() != 1 {
-			t.Errorf("%d preparations at a time", s.prepared())
-		}
-		close(locked)
-	})
-}
-
 // Release tries again until its context ends, gives back up to exactly the instant that it
 // is told, and grants nothing.
 func TestReleaseTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(hooked)
 		h := hold(t, s)
-		s.change(func() {
-			s.before = func(ctx context.Context, c call) error { // a renewal hangs until it is given up
-				if c.Change != lease.Release {
-					<-ctx.Done()
-					return ctx.Err()
-				}
-				return nil
-			}
-		})
+		s.calling(hanging)
 		time.Sleep(16 * time.Second)
 		known, began, next := len(h.History()), time.Now(), time.UnixMilli(time.Now().UnixMilli()+7)
-		s.change(func() {
-			s.before = func(_ context.Context, c call) error {
-				if time.Since(began) < time.Second {
-					return errUnavailable
-				}
-				return nil
+		s.calling(func(context.Context, call) error {
+			if time.Since(began) < time.Second {
+				return errUnavailable
 			}
+			return nil
 		})
 		if err := h.Release(closing(t), next); err != nil {
 			t.Errorf("%v; want that it tries again", err)
@@ -148,10 +119,8 @@ func TestReleaseOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(hooked)
 		h := hold(t, s)
-		if err := lease.New(s, quiet).Free(t.Context(), 0, true); err != nil {
-			t.Fatal(err)
-		}
-		s.failOf("Look", errUnavailable)
+		free(t, s, 0)
+		s.calling(failing(errUnavailable, "Look"))
 		time.Sleep(time.Minute)
 		began := time.Now()
 		if err := h.Release(closing(t), time.Now()); err != nil || len(s.since(began)) > 0 {

@@ -3,50 +3,35 @@ package lease_test
 import (
 	"context"
 	"errors"
-	"sync"
+	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
-	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
 // The tests of this file are in virtual time.
 
-// unanswering is a store that makes a row, loses the answer, and is unavailable for the
-// next reading.
-type unanswering struct {
-	*leasetest.Memory
-	unavailable bool
-}
-
-var errReset = errors.New("connection reset")
-
-func (s *unanswering) Insert(ctx context.Context, w lease.Write) (bool, error) {
-	_, _ = s.Memory.Insert(ctx, w)
-	s.unavailable = true
-	return false, errReset
-}
-
-func (s *unanswering) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
-	if s.unavailable {
-		s.unavailable = false
-		return nil, 0, errReset
-	}
-	return s.Memory.Read(ctx, number, expiry)
-}
-
 // A start that fails gives back what it may have taken.
 func TestFailedStartGivesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &unanswering{Memory: new(leasetest.Memory)}
-		_, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, time.Now)
-		if !errors.Is(err, errReset) {
+		s := new(hooked)
+		s.after = func(call, bool, error) (bool, error) { // a row is made, without an answer
+			s.calling(func(context.Context, call) error {
+				s.heal() // after the next reading
+				return errReset
+			})
+			return false, errReset
+		}
+		if _, err := try(t, s); !errors.Is(err, errReset) {
 			t.Fatalf("%v; want that the connection was reset", err)
 		}
-		row, _, err := s.Memory.Read(context.Background(), 0, time.Minute)
+		row, _, err := s.Memory.Read(t.Context(), 0, time.Minute)
 		if err != nil || row == nil || row.State != lease.StateFree {
 			t.Errorf("%+v, %v; want the number free", row, err)
 		}
@@ -57,7 +42,7 @@ func TestFailedStartGivesBack(t *testing.T) {
 // A call that says less after one that said more changes nothing.
 func TestUseAsksAtHalf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := hold(t, new(leasetest.Memory), lease.Config{Expiry: 8 * time.Minute}) // the interval is two minutes
+		h := hold(t, new(hooked), lease.Config{Expiry: 8 * time.Minute}) // the interval is two minutes
 		first := h.Last().Until
 		h.Use(time.Now().Add(4*time.Minute), time.Time{})
 		time.Sleep(time.Second)
@@ -77,30 +62,19 @@ func TestUseAsksAtHalf(t *testing.T) {
 // long.
 func TestRetriesQuicklyAfterEachFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, unavailable := newSlow(), errors.New("unavailable")
+		s := new(hooked)
 		hold(t, s)
-		var mu sync.Mutex
-		var attempts []time.Time
-		fail := func(context.Context, bool) error {
-			mu.Lock()
-			defer mu.Unlock()
-			attempts = append(attempts, time.Now())
-			return unavailable
-		}
 		for range 2 {
-			attempts = nil
-			s.fails(fail)
+			began := time.Now()
+			s.calling(failing(errUnavailable))
 			time.Sleep(2 * time.Minute)
-			s.fails(func(context.Context, bool) error { return nil })
+			attempts := s.since(began)
+			s.heal()
 			time.Sleep(time.Minute)
-			mu.Lock()
-			if len(attempts) < 20 || attempts[1].Sub(attempts[0]) > 200*time.Millisecond {
-				t.Errorf("attempts at %v", attempts)
+			last := len(attempts) - 1
+			if last < 20 || attempts[1].at.Sub(attempts[0].at) > 200*time.Millisecond || attempts[last].at.Sub(attempts[last-1].at) < time.Second {
+				t.Errorf("attempts %+v; want them to begin quickly, and become rare", attempts)
 			}
-			if last := len(attempts) - 1; attempts[last].Sub(attempts[last-1]) < time.Second {
-				t.Errorf("attempts at %v; want them to become rare", attempts)
-			}
-			mu.Unlock()
 		}
 	})
 }
@@ -108,7 +82,7 @@ func TestRetriesQuicklyAfterEachFailure(t *testing.T) {
 // Instants beyond all reckoning are the last that there is.
 func TestUseBeyondAllInstants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := hold(t, new(leasetest.Memory))
+		h := hold(t, new(hooked))
 		far := time.Unix(1<<55, 0)
 		h.Use(far, far)
 		time.Sleep(time.Second)
@@ -128,7 +102,7 @@ func TestUseBeyondAllInstants(t *testing.T) {
 // how far is reserved, and is not called wrong.
 func TestStoreWithoutClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := clockless{new(leasetest.Memory)}
+		s := &hooked{clockless: true}
 		ahead := func() time.Time { return time.Now().Add(5 * time.Hour) }
 		h, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, ahead)
 		if err != nil {
@@ -150,16 +124,176 @@ func TestStoreWithoutClock(t *testing.T) {
 	})
 }
 
-// clockless is a store that has no clock.
-type clockless struct{ *leasetest.Memory }
-
-func (c clockless) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
-	view, err := c.Memory.Look(ctx, within, expiry)
-	view.Now = 0
-	return view, err
+// A holder that borrows time reserves what its pace uses in two seconds, but never beyond
+// what it says that it may need, unless the window reaches further.
+func TestReservesAsFarAsNeeded(t *testing.T) {
+	for _, most := range []time.Duration{90 * time.Minute, 1000 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			h, began := hold(t, new(hooked)), time.Now()
+			var used time.Time
+			for i := range 10 { // an hour of time in each second
+				used = began.Add(time.Duration(i+1) * time.Hour)
+				h.Use(used, used.Add(most))
+				time.Sleep(time.Second)
+			}
+			until, furthest := h.Last().Until, used.Add(used.Sub(began))
+			if most == 90*time.Minute && !until.Equal(used.Add(most)) {
+				t.Errorf("reserved until %v; want %v", until, used.Add(most))
+			}
+			if most > 90*time.Minute && (until.Before(used.Add(30*time.Minute)) || until.After(furthest)) {
+				t.Errorf("reserved until %v; want half an hour or more beyond %v, and %v at most", until, used, furthest)
+			}
+		})
+	}
 }
 
-func (c clockless) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
-	row, _, err := c.Memory.Read(ctx, number, expiry)
-	return row, 0, err
+// A clock that steps ahead is no haste: no more is reserved than the window.
+func TestStepOfClockIsNoPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var step atomic.Int64
+		clock := func() time.Time { return time.Now().Add(time.Duration(step.Load())) }
+		h, err := holding.Try(t.Context(), t, lease.New(new(hooked), quiet), 9, clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(16 * time.Second)
+		h.Use(clock(), clock().Add(time.Hour*1000))
+		step.Store(int64(5 * time.Hour))
+		h.Use(clock(), clock().Add(time.Hour*1000))
+		time.Sleep(time.Second)
+		if until, want := h.Last().Until, clock().Add(lease.DefaultWindow); until.After(want) || until.Before(want.Add(-5*time.Second)) {
+			t.Errorf("reserved until %v; want %v", until, want)
+		}
+	})
+}
+
+// A holder that is ahead of the clock asks for more when half of what is left is used, and
+// not at each call before that. Calls during a round need no round of their own.
+func TestUseAsksOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(hooked)
+		h, began := hold(t, s, lease.Config{Expiry: 10 * time.Minute}), time.Now()
+		h.Use(began.Add(6*time.Hour), time.Time{})
+		time.Sleep(time.Second)
+		if until := h.Last().Until; !until.After(began.Add(6 * time.Hour)) {
+			t.Fatalf("reserved until %v", until)
+		}
+		asked := time.Now()
+		for i := range 100 {
+			h.Use(began.Add(6*time.Hour+time.Duration(i)*time.Second), time.Time{})
+			time.Sleep(time.Millisecond)
+		}
+		if n := len(s.since(asked)); n > 0 {
+			t.Errorf("%d requests while less than half is used", n)
+		}
+		s.calling(delaying(time.Second))
+		asked = time.Now()
+		for i := range 10 { // the round takes two seconds
+			h.Use(began.Add(6*time.Hour+6*time.Minute+time.Duration(i)*time.Second), time.Time{})
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(10 * time.Second)
+		if n := len(s.since(asked)); n != 2 {
+			t.Errorf("%d requests; want a read and a write", n)
+		}
+	})
+}
+
+// Each write has a token of its own, and says what the store needs to know.
+func TestWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, node := new(hooked), lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}
+		opts := []lease.Config{{Numbers: &lease.Bounds{From: 3, To: 20}, Node: node, Expiry: 30 * time.Second}}
+		began := time.Now()
+		first := hold(t, s, opts...)
+		hold(t, s, append(opts, lease.Config{Assigner: number{n: 5}})...)
+		time.Sleep(time.Minute)
+		if err := first.Release(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		hold(t, s, opts...) // takes number 3 again: it has rested
+		request := lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "A"}
+		if held, err := lease.New(s, holding.Merge(append([]lease.Config{quiet}, opts...)...)).Lease(t.Context(), request); err != nil { // number 4
+			t.Error(err)
+		} else if err := held.Release(t.Context(), time.Now()); err != nil {
+			t.Error(err)
+		}
+		tokens, acquired, ops := map[string]int{}, 0, map[string]bool{}
+		var inserts []lease.Write
+		for _, c := range s.since(began) {
+			if ops[c.op] = true; !c.bounded && c.Change != lease.Release {
+				t.Errorf("%+v: want a deadline", c)
+			}
+			if !c.writes() {
+				continue
+			}
+			if c.Change == lease.Acquire {
+				acquired++
+			}
+			tokens[c.Token]++
+			if len(c.Token) < 20 || tokens[c.Token] > 1 {
+				t.Errorf("%+v: want a token of its own", c)
+			}
+			if c.Expiry != 30*time.Second || (c.Change == lease.Acquire) != (c.Node == node) {
+				t.Errorf("%+v: want the expiry, and the node of a new holder", c)
+			}
+			if c.op == "Insert" {
+				inserts = append(inserts, c.Write)
+			} else if c.Within != (lease.Bounds{}) || c.Fresh {
+				t.Errorf("%+v: want no bounds", c)
+			}
+		}
+		if acquired != 4 || len(ops) != 5 || s.unbounded {
+			t.Errorf("%d new holders, and requests %v; want 4, and all kinds, with deadlines", acquired, ops)
+		}
+		if len(inserts) != 3 || !inserts[0].Fresh || inserts[0].Within != (lease.Bounds{From: 3, To: 9}) ||
+			inserts[1].Fresh || inserts[1].Within != (lease.Bounds{From: 5, To: 5}) {
+			t.Errorf("inserted %+v; want a fresh number from 3 to 9, and the number 5", inserts)
+		}
+	})
+}
+
+// A holder does not take a number below its range, whatever the store offers.
+func TestOfferBelowRange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &hooked{view: func(v lease.View) lease.View { v.Next = 0; return v }}
+		if g := hold(t, s, lease.Config{Numbers: &lease.Bounds{From: 3, To: 9}}).Last(); g.Number != 3 {
+			t.Errorf("granted %+v; want number 3", g)
+		}
+	})
+}
+
+// An assigned number is held while its holder lives, which the error names, and can be
+// taken when that has expired.
+func TestHeldUntilExpired(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, exact := new(hooked), lease.Config{Assigner: number{n: 7}}
+		dead := hold(t, s, exact, lease.Config{Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}})
+		dead.Kill()
+		time.Sleep(20 * time.Second)
+		_, err := try(t, s, exact)
+		if want := `number 7, by host "billing-7", port "8080", last sign of life 20s ago`; !errors.Is(err, lease.ErrHeld) || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%v; want %q in it", err, want)
+		}
+		time.Sleep(41 * time.Second)
+		if g := hold(t, s, exact).Last(); !g.Held || !g.From.Equal(dead.Last().Until) {
+			t.Errorf("granted %+v; want it from %v", g, dead.Last().Until)
+		}
+	})
+}
+
+// Each change of a number is logged, also when the handler had nothing to write meanwhile.
+func TestLogsEachChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logged.Text
+		s := new(hooked)
+		h := hold(t, s, lease.Config{Logger: log.Logger()})
+		for i := range 3 {
+			free(t, s, h.Last().Number)
+			time.Sleep(time.Minute)
+			if lost, taken := log.Count("is lost"), log.Count("another number is taken", fmt.Sprintf("number=%d", h.Last().Number)); lost != i+1 || taken != 1 {
+				t.Errorf("log: %s", &log)
+			}
+		}
+	})
 }
