@@ -2,71 +2,54 @@ package protocol
 
 import "slices"
 
-// kind is a kind of event: what the adversary does next.
-type kind int
-
-const (
-	stampFew kind = iota
-	stampMany
-	ask
-	exchange
-	round
-	deliver
-	drop
-	giveUp
-	pass
-	passLong
-	stepClock
-	stepStore
-	pause
-	resume
-	kill
-	leave
-	restart
-	outage
-	beyond // what the mode adds
-	kinds
-)
-
-// events says how often each kind happens, and how. It returns whether it did.
-// Those that are steady happen in each run; how often others do is drawn.
-var events = [kinds]struct {
+// events are what the adversary does. How often one happens is its weight, and is drawn
+// for each run unless it is steady. do returns whether it happened.
+var events = []struct {
 	weight int
 	steady bool
 	do     func(w *world) bool
 }{
-	stampFew:  {100, true, func(w *world) bool { return w.stampSome(1 + w.rng.Int64N(4)) }},
-	stampMany: {15, false, func(w *world) bool { return w.stampSome(1 + w.rng.Int64N(100)) }},
-	ask:       {50, true, (*world).ask},
-	exchange:  {50, true, (*world).exchange},
-	round:     {25, false, (*world).round},
-	deliver:   {120, true, (*world).deliver},
-	drop:      {8, false, (*world).drop},
-	giveUp:    {15, true, (*world).giveUp},
-	pass:      {40, true, func(w *world) bool { w.pass(w.rng.Int64N(w.window/2 + 2)); return true }},
-	passLong:  {3, false, func(w *world) bool { w.pass(w.expiry + w.rng.Int64N(2*w.window)); return true }},
-	stepClock: {6, false, (*world).stepClock},
-	stepStore: {2, false, (*world).stepStore},
-	pause:     {4, false, (*world).pause},
-	resume:    {12, true, (*world).resume},
-	kill:      {3, false, (*world).kill},
-	leave:     {4, false, (*world).leaveOne},
-	restart:   {40, true, (*world).restart},
-	outage:    {2, false, (*world).outage},
-	beyond:    {6, true, (*world).beyond},
+	{100, true, func(w *world) bool { return w.stampSome(1 + w.rng.Int64N(4)) }},
+	{15, false, func(w *world) bool { return w.stampSome(1 + w.rng.Int64N(100)) }},
+	{50, true, one((*process).free, (*world).ask)},
+	{50, true, one((*process).free, (*world).exchange)},
+	{25, false, one((*process).free, func(w *world, p *process) { w.finish(p) })},
+	{120, true, (*world).deliver},
+	{8, false, (*world).drop},
+	{15, true, (*world).giveUp},
+	{40, true, func(w *world) bool { return w.pass(w.rng.Int64N(w.window/2 + 2)) }},
+	{3, false, func(w *world) bool { return w.pass(w.expiry + w.rng.Int64N(2*w.window)) }},
+	{6, false, one((*process).running, (*world).stepClock)},
+	{2, false, (*world).stepStore},
+	{4, false, one((*process).running, (*world).pause)},
+	{12, true, one((*process).sleeps, (*world).resume)},
+	{3, false, one((*process).exists, (*world).kill)},
+	{4, false, one((*process).stamps, (*world).leave)},
+	{40, true, (*world).restart},
+	{2, false, (*world).outage},
+	{40, true, (*world).comeBack},
+	{6, true, (*world).beyond},
 }
 
-// weigh draws how often each kind of event happens in this run.
+// one is an event that happens to one of the processes for which ok.
+func one(ok func(p *process) bool, do func(w *world, p *process)) func(w *world) bool {
+	return func(w *world) bool {
+		p := w.pick(ok)
+		if p != nil {
+			do(w, p)
+		}
+		return p != nil
+	}
+}
+
+// weigh draws how often each event happens in this run.
 func (w *world) weigh() {
-	for k, e := range events {
+	for _, e := range events {
 		n := e.weight
-		switch {
-		case kind(k) == beyond && w.mode == promise:
-			n = 0
-		case !e.steady:
+		if !e.steady {
 			n *= []int{0, 1, 1, 4}[w.rng.IntN(4)]
 		}
-		w.weights[k] = n
+		w.weights = append(w.weights, n)
 		w.total += n
 	}
 }
@@ -87,52 +70,23 @@ func (w *world) step() {
 }
 
 func (w *world) stampSome(n int64) bool {
-	p := w.pick(func(p *process) bool { return p.state == up && !p.paused || w.seams.zombie })
-	if p == nil {
-		return false
-	}
-	if w.stamp(p, n) > w.window/w.tick/2 {
+	p := w.pick(func(p *process) bool { return p.stamps() || w.seams.zombie })
+	if p != nil && w.stamp(p, n) > w.window/w.tick/2 {
 		w.count(borrowings)
 	}
-	return true
+	return p != nil
 }
 
 // ask sends one request, which is then on its way.
-func (w *world) ask() bool {
-	p := w.pick((*process).free)
-	if p == nil {
-		return false
-	}
-	w.mail = append(w.mail, w.send(p))
-	return true
-}
+func (w *world) ask(p *process) { w.mail = append(w.mail, w.send(p)) }
 
 // exchange sends a request that is answered at once.
-func (w *world) exchange() bool {
-	p := w.pick((*process).free)
-	if p == nil {
-		return false
-	}
-	m := w.send(p)
-	w.take(p, w.execute(m), w.epoch)
-	return true
-}
-
-// round asks and is answered until there is no more to ask.
-func (w *world) round() bool {
-	p := w.pick((*process).free)
-	if p == nil {
-		return false
-	}
-	w.finish(p)
-	return true
-}
+func (w *world) exchange(p *process) { w.take(p, w.execute(w.send(p)), w.epoch) }
 
 // finish has p end a round, in which nothing comes between.
 func (w *world) finish(p *process) (done bool, err error) {
 	for range 20 {
-		m := w.send(p)
-		if done, err = w.take(p, w.execute(m), w.epoch); done || err != nil {
+		if done, err = w.take(p, w.execute(w.send(p)), w.epoch); done || err != nil {
 			return done, err
 		}
 	}
@@ -184,72 +138,41 @@ func (w *world) drop() bool {
 // giveUp ends a process's wait. What it waits for may still happen.
 func (w *world) giveUp() bool {
 	p := w.pick(func(p *process) bool { return p.running() && p.waiting })
-	if p == nil {
-		return false
+	if p != nil {
+		w.take(p, Answer{Err: errTimeout}, w.epoch)
 	}
-	w.take(p, Answer{Err: errTimeout}, w.epoch)
-	return true
+	return p != nil
 }
 
-func (w *world) stepClock() bool {
-	p := w.pick((*process).running)
-	if p == nil {
-		return false
-	}
+func (w *world) stepClock(p *process) {
 	p.offset = w.skew()
 	w.note("the clock of %v is off by %d from here", p, p.offset)
-	return true
 }
 
 func (w *world) stepStore() bool {
 	w.offset = w.skew()
-	w.pass(0)
 	w.note("the clock of the store is off by %d from here", w.offset)
-	return true
+	return w.pass(0)
 }
 
-func (w *world) pause() bool {
-	p := w.pick((*process).running)
-	if p == nil {
-		return false
-	}
+func (w *world) pause(p *process) {
 	p.paused = true
 	w.note("%v is paused", p)
 	if w.rng.IntN(2) == 0 {
 		w.pass(w.expiry + w.rng.Int64N(w.window))
 		w.count(longPauses)
 	}
-	return true
 }
 
-func (w *world) resume() bool {
-	p := w.pick(func(p *process) bool { return p.paused && p.state != ended })
-	if p == nil {
-		return false
-	}
+func (w *world) resume(p *process) {
 	p.paused = false
 	w.note("%v goes on", p)
-	return true
 }
 
-func (w *world) kill() bool {
-	p := w.pick(func(p *process) bool { return p.state != ended })
-	if p == nil {
-		return false
-	}
+func (w *world) kill(p *process) {
 	p.state, p.waiting = ended, false
 	w.note("%v is killed", p)
 	w.count(kills)
-	return true
-}
-
-func (w *world) leaveOne() bool {
-	p := w.pick(func(p *process) bool { return p.state == up && !p.paused })
-	if p == nil {
-		return false
-	}
-	w.leave(p)
-	return true
 }
 
 // restart replaces a process that has ended.
@@ -263,19 +186,24 @@ func (w *world) restart() bool {
 	return false
 }
 
-// outage has the store go away, or refuse to write, or come back.
+// outage has the store go away, or refuse to write.
 func (w *world) outage() bool {
-	back := w.unavailable || w.frozen
-	w.frozen = !back && w.rng.IntN(2) == 0
-	w.unavailable = !back && !w.frozen
-	w.note("the store is unavailable: %v, frozen: %v", w.unavailable, w.frozen)
-	likely := 40 // to come back
-	if back {
-		likely = -likely
-	} else {
-		w.count(outages)
+	if w.unavailable || w.frozen {
+		return false
 	}
-	w.weights[outage] += likely
-	w.total += likely
+	w.frozen = w.rng.IntN(2) == 0
+	w.unavailable = !w.frozen
+	w.note("the store is unavailable: %v, frozen: %v", w.unavailable, w.frozen)
+	w.count(outages)
+	return true
+}
+
+// comeBack ends an outage.
+func (w *world) comeBack() bool {
+	if !w.unavailable && !w.frozen {
+		return false
+	}
+	w.unavailable, w.frozen = false, false
+	w.note("the store is back")
 	return true
 }

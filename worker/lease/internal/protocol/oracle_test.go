@@ -63,6 +63,7 @@ type span struct {
 func newOracle(w *world) oracle {
 	return oracle{
 		w:      w,
+		tally:  tally{},
 		owners: map[string][]*process{},
 		done:   map[string]bool{},
 		claims: map[int64][]*claim{},
@@ -101,7 +102,7 @@ func (o *oracle) parted(p, q *process) {
 	share := func(token string) {
 		until = max(until, o.w.pledged[token])
 		o.mint(q, token)
-		o.tally.count(doubtfulClones)
+		o.count(doubtfulClones)
 	}
 	if c := p.claim; c != nil {
 		until = max(until, c.until)
@@ -118,7 +119,7 @@ func (o *oracle) parted(p, q *process) {
 		share(p.request.Token)
 	}
 	o.shared[h.number] = until
-	o.tally.count(processClones)
+	o.count(processClones)
 }
 
 // wrote records a write that the store has done.
@@ -203,7 +204,7 @@ func (o *oracle) stamped(p *process, g Grant, from, until int64) {
 				o.fail(repeated, "%v stamps [%d, %d) of %d, and %v has stamped [%d, %d)", p, from, until, n, s.by, s.from, s.until)
 			}
 			o.note("a repeat")
-			o.tally.count(repeats)
+			o.count(repeats)
 		}
 		if s.by == p && s.until == from {
 			last = s
@@ -248,7 +249,7 @@ func (o *oracle) took(p *process, before Holder, r Request, a Answer, done bool,
 	}
 	if p.owes != nil && err != nil && errors.Is(err, p.owes) {
 		p.owes = nil
-		o.tally.count(told)
+		o.count(told)
 	}
 	if isLost {
 		p.moved = true

@@ -47,8 +47,15 @@ func (p *process) token(w *world) func() string {
 	}
 }
 
+func (p *process) exists() bool { return p.state != ended }
+
+func (p *process) sleeps() bool { return p.paused && p.exists() }
+
 // running is whether p does anything.
-func (p *process) running() bool { return !p.paused && p.state != ended }
+func (p *process) running() bool { return !p.paused && p.exists() }
+
+// stamps is whether p may stamp.
+func (p *process) stamps() bool { return !p.paused && p.state == up }
 
 // free is whether p may ask the store for something.
 func (p *process) free() bool { return p.running() && !p.waiting }
@@ -63,7 +70,7 @@ func (w *world) send(p *process) message {
 	if r.Token != "" {
 		w.pledged[r.Token] = r.Until
 	}
-	w.note("%v sends %v", p, show(r))
+	w.note("%v sends %+v", p, r)
 	return message{to: p, call: p.calls, request: r}
 }
 
@@ -76,7 +83,7 @@ func (w *world) take(p *process, a Answer, epoch int) (done bool, err error) {
 	if w.seams.taken != nil {
 		w.seams.taken(p)
 	}
-	w.note("%v is told %v: done %v, err %v, %v", p, tell(r, a), done, err, p.owns())
+	w.note("%v is told %+v: done %v, err %v, %v", p, a, done, err, p.owns())
 	w.took(p, before, r, a, done, err, epoch)
 	if done && p.state == leaving {
 		p.state = ended
@@ -96,8 +103,7 @@ func (p *process) owns() string {
 // returns how many.
 func (w *world) stamp(p *process, n int64) int64 {
 	g, held := p.holder.Grant()
-	stamps := p.state == up || p.state == leaving && w.seams.zombie
-	if !held || p.paused || !stamps {
+	if !held || !p.stamps() && !(w.seams.zombie && p.running()) {
 		return 0
 	}
 	begin := max(p.last, p.clock(w)/w.tick*w.tick, ceil(g.From, w.tick))

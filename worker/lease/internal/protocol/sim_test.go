@@ -45,7 +45,7 @@ func TestSimulator(t *testing.T) {
 		t.Run(string(m), func(t *testing.T) {
 			if seed, set := variable(t, "UIDRING_SEED"); set {
 				w := play(seed, m, seams{}, nil, true)
-				t.Logf("seed %d\n%s%v", seed, strings.Join(w.trace, "\n"), &w.tally)
+				t.Logf("seed %d\n%s%v", seed, strings.Join(w.trace, "\n"), w.tally)
 				if w.broken != nil {
 					t.Errorf("%s: %s", w.broken.breach, w.broken.text)
 				}
@@ -65,7 +65,7 @@ func TestSimulator(t *testing.T) {
 
 // campaign plays n seeds. If all is wanted, what can happen has to.
 func campaign(t *testing.T, m mode, n uint64, all bool) {
-	var sum tally
+	sum := tally{}
 	var noticed, unnoticed int // runs in which a tick was repeated
 	for seed := range n {
 		w := play(seed, m, seams{}, nil, false)
@@ -73,7 +73,7 @@ func campaign(t *testing.T, m mode, n uint64, all bool) {
 			w = play(seed, m, seams{}, nil, true)
 			t.Fatalf("%s; to replay: UIDRING_SEED=%d go test ./worker/lease/internal/protocol -run TestSimulator/%s -v", account(w), seed, m)
 		}
-		sum.add(&w.tally)
+		sum.add(w.tally)
 		switch {
 		case w.tally[repeats] > 0 && w.tally[told] > 0:
 			noticed++
@@ -81,7 +81,7 @@ func campaign(t *testing.T, m mode, n uint64, all bool) {
 			unnoticed++
 		}
 	}
-	t.Logf("%d seeds of %d steps:%v", n, steps, &sum)
+	t.Logf("%d seeds of %d steps:%v", n, steps, sum)
 	if m == restores {
 		// A holder whose row is as it left it cannot know that others had come after it.
 		t.Logf("repeats in %d runs that some holder said so of, and %d in which none was left that could", noticed, unnoticed)
@@ -89,9 +89,9 @@ func campaign(t *testing.T, m mode, n uint64, all bool) {
 			t.Error("no repeat was noticed")
 		}
 	}
-	for _, h := range m.expected() {
+	for _, h := range expected[m] {
 		if all && sum[h] == 0 {
-			t.Errorf("it never came to this: %s", happeningNames[h])
+			t.Errorf("it never came to this: %s", h)
 		}
 	}
 }

@@ -3,125 +3,84 @@ package protocol
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
-// happening is something that a campaign must have come across.
-type happening int
+// happening is something that may happen in a run.
+type happening string
 
 const (
-	ticks happening = iota
-	borrowings
-	staleStamps
-	movedStamps
-	inserts
-	takeovers
-	futureFloors
-	extensions
-	releases
-	lateWrites
-	doubleWrites
-	deniedWrites
-	unclearAnswers
-	doubtsDone
-	doubtsUndone
-	doubtsOpen
-	doubtfulReleases
-	losses
-	lossesLeaving
-	refusals
-	exhaustions
-	longPauses
-	kills
-	outages
-	settled
-	crowded
-	processClones
-	doubtfulClones
-	sharedWrites
-	storeRestores
-	rowsDeleted
-	told
-	repeats
-	happenings
+	ticks            happening = "ticks stamped"
+	borrowings       happening = "long borrowings"
+	staleStamps      happening = "ticks stamped by holders that had been succeeded"
+	movedStamps      happening = "holders that stamped on under another number"
+	inserts          happening = "new numbers"
+	takeovers        happening = "takeovers"
+	futureFloors     happening = "takeovers with the floor in the future"
+	extensions       happening = "extensions"
+	releases         happening = "releases"
+	lateWrites       happening = "writes done after the wait for them had ended"
+	doubleWrites     happening = "second copies of a write"
+	deniedWrites     happening = "writes that were done and answered as not done"
+	unclearAnswers   happening = "errors for what was done"
+	doubtsDone       happening = "doubts settled as done"
+	doubtsUndone     happening = "doubts settled as never to be done"
+	doubtsOpen       happening = "doubts that stayed open"
+	doubtfulReleases happening = "doubtful releases"
+	losses           happening = "losses"
+	lossesLeaving    happening = "losses while leaving"
+	refusals         happening = "numbers refused as held"
+	exhaustions      happening = "exhaustions"
+	longPauses       happening = "pauses beyond the expiry"
+	kills            happening = "kills"
+	outages          happening = "outages"
+	settled          happening = "holders that had a number in the end"
+	crowded          happening = "holders that all numbers were held against in the end"
+	processClones    happening = "clones"
+	doubtfulClones   happening = "clones of doubts"
+	sharedWrites     happening = "writes that a twin took for its own"
+	storeRestores    happening = "restores"
+	rowsDeleted      happening = "rows deleted"
+	told             happening = "holders that said so"
+	repeats          happening = "repeats"
 )
 
-var happeningNames = [happenings]string{
-	ticks:            "ticks stamped",
-	borrowings:       "long borrowings",
-	staleStamps:      "ticks stamped by holders that had been succeeded",
-	movedStamps:      "holders that stamped on under another number",
-	inserts:          "new numbers",
-	takeovers:        "takeovers",
-	futureFloors:     "takeovers with the floor in the future",
-	extensions:       "extensions",
-	releases:         "releases",
-	lateWrites:       "writes done after the wait for them had ended",
-	doubleWrites:     "second copies of a write",
-	deniedWrites:     "writes that were done and answered as not done",
-	unclearAnswers:   "errors for what was done",
-	doubtsDone:       "doubts settled as done",
-	doubtsUndone:     "doubts settled as never to be done",
-	doubtsOpen:       "doubts that stayed open",
-	doubtfulReleases: "doubtful releases",
-	losses:           "losses",
-	lossesLeaving:    "losses while leaving",
-	refusals:         "numbers refused as held",
-	exhaustions:      "exhaustions",
-	longPauses:       "pauses beyond the expiry",
-	kills:            "kills",
-	outages:          "outages",
-	settled:          "holders that had a number in the end",
-	crowded:          "holders that all numbers were held against in the end",
-	processClones:    "clones",
-	doubtfulClones:   "clones of doubts",
-	sharedWrites:     "writes that a twin took for its own",
-	storeRestores:    "restores",
-	rowsDeleted:      "rows deleted",
-	told:             "holders that said so",
-	repeats:          "repeats",
+// always is what must happen in a campaign, whether or not it keeps to the promise.
+var always = []happening{
+	ticks, borrowings, staleStamps, movedStamps, inserts, takeovers, futureFloors, extensions, releases,
+	lateWrites, doubleWrites, deniedWrites, unclearAnswers, doubtsDone, doubtsUndone, doubtsOpen,
+	doubtfulReleases, losses, lossesLeaving, refusals, exhaustions, longPauses, kills, outages, settled, crowded,
 }
 
 // expected is what must happen in a campaign of each mode. The rest may.
-func (m mode) expected() []happening {
-	var all []happening
-	for h := ticks; h <= crowded; h++ {
-		all = append(all, h)
-	}
-	switch m {
-	case clones:
-		return append(all, processClones, doubtfulClones, sharedWrites)
-	case restores:
-		return append(all, storeRestores, told, repeats)
-	case deletions:
-		return []happening{ticks, staleStamps, movedStamps, takeovers, losses, rowsDeleted, told}
-	}
-	return all
+var expected = map[mode][]happening{
+	promise:   always,
+	clones:    append([]happening{processClones, doubtfulClones, sharedWrites}, always...),
+	restores:  append([]happening{storeRestores, told, repeats}, always...),
+	deletions: {ticks, staleStamps, movedStamps, takeovers, losses, rowsDeleted, told},
 }
 
 // tally counts what happened.
-type tally [happenings]int
+type tally map[happening]int
 
-func (t *tally) count(h happening) { t[h]++ }
-
-func (t *tally) add(other *tally) {
+func (t tally) add(other tally) {
 	for h, n := range other {
 		t[h] += n
 	}
 }
 
 // String lists what happened.
-func (t *tally) String() string {
+func (t tally) String() string {
 	var b strings.Builder
-	for h, n := range t {
-		if n > 0 {
-			fmt.Fprintf(&b, "\n%9d %s", n, happeningNames[h])
-		}
+	for _, h := range slices.Sorted(maps.Keys(t)) {
+		fmt.Fprintf(&b, "\n%9d %s", t[h], h)
 	}
 	return b.String()
 }
 
-func (o *oracle) count(h happening) { o.tally.count(h) }
+func (o *oracle) count(h happening) { o.tally[h]++ }
 
 func (o *oracle) countWrite(m message, r Request, before record, existed bool) {
 	p := m.to

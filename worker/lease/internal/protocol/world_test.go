@@ -2,9 +2,7 @@ package protocol
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"strconv"
 )
 
 // The store's errors, and the error for a holder that has waited for long
@@ -56,7 +54,7 @@ type world struct {
 type setup struct {
 	tick, window, expiry, limit int64
 	drift                       int64 // how far apart clocks are
-	weights                     [kinds]int
+	weights                     []int
 	total                       int
 	dropped, doubled, unclear   int // in per cent: answers lost, requests done twice, answers that are errors
 }
@@ -70,6 +68,7 @@ type seams struct {
 	begin   func(p *process, begin int64) int64                    // where stamping begins
 	end     func(w *world, p *process, g Grant) int64              // where stamping ends
 	zombie  bool                                                   // stamping goes on after Leave
+	asleep  bool                                                   // nobody ever looks alive
 	twin    bool                                                   // a clone makes the tokens of its twin
 }
 
@@ -101,6 +100,9 @@ func newWorld(seed uint64, m mode, s seams, wanted []breach, traced bool) *world
 	w.offset = w.skew()
 	w.now = 1_000_000 + r.Int64N(1000)
 	w.store = newMemory(w.now+w.offset, w.expiry)
+	if s.asleep {
+		w.store.expiry = -1 << 40
+	}
 	w.weigh()
 	n := 2 + r.IntN(4)
 	w.limit = r.Int64N(int64(n) + 2)
@@ -129,10 +131,11 @@ func (w *world) skew() int64 {
 
 func (w *world) percent(p int) bool { return w.rng.IntN(100) < p }
 
-// pass lets time pass.
-func (w *world) pass(d int64) {
+// pass lets time pass, which can always happen.
+func (w *world) pass(d int64) bool {
 	w.now += d
 	w.store.now = w.now + w.offset
+	return true
 }
 
 // start starts a process that wants the number exact, or any if it is negative.
@@ -166,12 +169,12 @@ func (w *world) execute(m message) Answer {
 		r = w.seams.request(w, p, r)
 	}
 	if w.unavailable || w.frozen && r.Token != "" {
-		w.note("  store is unavailable for %v %v", p, show(r))
+		w.note("  store is unavailable for %v: %+v", p, r)
 		return Answer{Err: errUnavailable}
 	}
 	before, existed := w.store.rows[r.Number]
 	a := w.store.do(r)
-	w.note("  store at %d: %v %v: %v", w.store.now, p, show(r), tell(r, a))
+	w.note("  store at %d: %v %+v: %+v", w.store.now, p, r, a)
 	if m.late && r.Token != "" {
 		w.count(doubleWrites)
 	}
@@ -189,35 +192,4 @@ func (w *world) execute(m message) Answer {
 		a = w.seams.answer(w, p, r, a)
 	}
 	return a
-}
-
-// show is a request in a trace.
-func show(r Request) string {
-	kind := [...]string{Look: "look", Read: "read", Insert: "insert", Swap: "swap"}[r.Op]
-	switch r.Op {
-	case Look:
-		return kind
-	case Read:
-		return kind + " " + strconv.FormatInt(r.Number, 10)
-	}
-	switch {
-	case r.Release:
-		kind = "release"
-	case r.Op == Swap && r.Acquire:
-		kind = "take"
-	}
-	return fmt.Sprintf("%s %d %q -> %q until %d", kind, r.Number, r.Old, r.Token, r.Until)
-}
-
-// tell is an answer in a trace.
-func tell(r Request, a Answer) string {
-	switch {
-	case a.Err != nil:
-		return a.Err.Error()
-	case r.Op == Look || r.Op == Read:
-		return fmt.Sprintf("%+v, next %d, held %d", a.Rows, a.Next, a.Held)
-	case a.Done:
-		return "done"
-	}
-	return "not done"
 }
