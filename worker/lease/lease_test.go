@@ -120,25 +120,6 @@ func TestFaultsOfStore(t *testing.T) {
 	}
 }
 
-// Numbers are the greatest and the least that a Leaser holds, whatever the limit is. A
-// start without a number left says so, and leaves no row.
-func TestExhausted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, opt := new(hooked), lease.Config{Numbers: &lease.Bounds{From: 3, To: 4}}
-		hold(t, s, opt)
-		hold(t, s, opt)
-		_, err := try(t, s, opt)
-		var exhausted *lease.ExhaustedError
-		if !errors.As(err, &exhausted) || *exhausted != (lease.ExhaustedError{Next: 5, Max: 4, Held: 2, Store: "memory"}) || !errors.Is(err, lease.ErrExhausted) ||
-			err.Error() != "lease: numbers exhausted: 2 are held in memory, the next new one would be 5, the largest that may be given is 4" {
-			t.Errorf("%v; want an ExhaustedError", err)
-		}
-		if rows, err := s.List(t.Context(), 0, time.Minute); len(rows) != 2 || err != nil {
-			t.Errorf("%+v, %v; want two rows", rows, err)
-		}
-	})
-}
-
 // An Assigner is asked for a number up to the greatest that may be given, and the number
 // alone is held, 0 too.
 func TestAssigner(t *testing.T) {

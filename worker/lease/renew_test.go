@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -38,26 +37,6 @@ func TestFailedStartGivesBack(t *testing.T) {
 	})
 }
 
-// More is reserved at once when half of what was reserved is used, and not before.
-// A call that says less after one that said more changes nothing.
-func TestUseAsksAtHalf(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := hold(t, new(hooked), lease.Config{Expiry: 8 * time.Minute}) // the interval is two minutes
-		first := h.Last().Until
-		h.Use(time.Now().Add(4*time.Minute), time.Time{})
-		time.Sleep(time.Second)
-		if until := h.Last().Until; until != first {
-			t.Errorf("reserved until %v when less than half of it was used; want %v", until, first)
-		}
-		h.Use(time.Now().Add(6*time.Minute), time.Time{})
-		h.Use(time.Now(), time.Time{})
-		time.Sleep(time.Second)
-		if until := h.Last().Until; !until.After(first.Add(5 * time.Minute)) {
-			t.Errorf("reserved until %v when more than half of it was used; want more", until)
-		}
-	})
-}
-
 // The first attempts after a failure come quickly, also after a failure that took
 // long.
 func TestRetriesQuicklyAfterEachFailure(t *testing.T) {
@@ -75,25 +54,6 @@ func TestRetriesQuicklyAfterEachFailure(t *testing.T) {
 			if last < 20 || attempts[1].at.Sub(attempts[0].at) > 200*time.Millisecond || attempts[last].at.Sub(attempts[last-1].at) < time.Second {
 				t.Errorf("attempts %+v; want them to begin quickly, and become rare", attempts)
 			}
-		}
-	})
-}
-
-// Instants beyond all reckoning are the last that there is.
-func TestUseBeyondAllInstants(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := hold(t, new(hooked))
-		far := time.Unix(1<<55, 0)
-		h.Use(far, far)
-		time.Sleep(time.Second)
-		if until := h.Last().Until; until.UnixMilli() != 1<<60 {
-			t.Errorf("reserved until %d, want %d", until.UnixMilli(), int64(1)<<60)
-		}
-		h.Use(time.Time{}, time.Time{})
-		h.Use(time.Unix(-1<<55, 0), time.Unix(-1<<55, 0))
-		time.Sleep(time.Minute)
-		if until := h.Last().Until; until.UnixMilli() != 1<<60 {
-			t.Errorf("reserved until %d", until.UnixMilli())
 		}
 	})
 }
@@ -167,35 +127,37 @@ func TestStepOfClockIsNoPace(t *testing.T) {
 	})
 }
 
-// A holder that is ahead of the clock asks for more when half of what is left is used, and
-// not at each call before that. Calls during a round need no round of their own.
-func TestUseAsksOnce(t *testing.T) {
+// More is reserved at once when half of what is left is used, and not before, also ahead
+// of the clock. A call that says less after one that said more changes nothing, and calls
+// during a round need no round of their own.
+func TestUseAsksAtHalf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(hooked)
 		h, began := hold(t, s, lease.Config{Expiry: 10 * time.Minute}), time.Now()
-		h.Use(began.Add(6*time.Hour), time.Time{})
-		time.Sleep(time.Second)
-		if until := h.Last().Until; !until.After(began.Add(6 * time.Hour)) {
-			t.Fatalf("reserved until %v", until)
+		uses := func(requests int, durations ...time.Duration) {
+			t.Helper()
+			time.Sleep(time.Second)
+			before := time.Now()
+			for _, d := range durations {
+				h.Use(began.Add(d), time.Time{})
+				time.Sleep(100 * time.Millisecond)
+			}
+			time.Sleep(10 * time.Second)
+			if n := len(s.since(before)); n != requests {
+				t.Errorf("%d requests when %v were used, want %d", n, durations, requests)
+			}
 		}
-		asked := time.Now()
-		for i := range 100 {
-			h.Use(began.Add(6*time.Hour+time.Duration(i)*time.Second), time.Time{})
-			time.Sleep(time.Millisecond)
+		uses(0, time.Minute, 4*time.Minute)
+		h.Use(began.Add(6*time.Minute), time.Time{})
+		h.Use(began, time.Time{})
+		uses(0)
+		if until := h.Last().Until; until.Before(began.Add(16 * time.Minute)) {
+			t.Errorf("reserved until %v, want ten minutes beyond what was used", until)
 		}
-		if n := len(s.since(asked)); n > 0 {
-			t.Errorf("%d requests while less than half is used", n)
-		}
+		uses(2, 6*time.Hour)
+		uses(0, 6*time.Hour, 6*time.Hour+time.Minute, 6*time.Hour+4*time.Minute)
 		s.calling(delaying(time.Second))
-		asked = time.Now()
-		for i := range 10 { // the round takes two seconds
-			h.Use(began.Add(6*time.Hour+6*time.Minute+time.Duration(i)*time.Second), time.Time{})
-			time.Sleep(100 * time.Millisecond)
-		}
-		time.Sleep(10 * time.Second)
-		if n := len(s.since(asked)); n != 2 {
-			t.Errorf("%d requests; want a read and a write", n)
-		}
+		uses(2, 6*time.Hour+6*time.Minute, 6*time.Hour+7*time.Minute, 6*time.Hour+8*time.Minute)
 	})
 }
 
@@ -278,22 +240,6 @@ func TestHeldUntilExpired(t *testing.T) {
 		time.Sleep(41 * time.Second)
 		if g := hold(t, s, exact).Last(); !g.Held || !g.From.Equal(dead.Last().Until) {
 			t.Errorf("granted %+v; want it from %v", g, dead.Last().Until)
-		}
-	})
-}
-
-// Each change of a number is logged, also when the handler had nothing to write meanwhile.
-func TestLogsEachChange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var log logged.Text
-		s := new(hooked)
-		h := hold(t, s, lease.Config{Logger: log.Logger()})
-		for i := range 3 {
-			free(t, s, h.Last().Number)
-			time.Sleep(time.Minute)
-			if lost, taken := log.Count("is lost"), log.Count("another number is taken", fmt.Sprintf("number=%d", h.Last().Number)); lost != i+1 || taken != 1 {
-				t.Errorf("log: %s", &log)
-			}
 		}
 	})
 }
