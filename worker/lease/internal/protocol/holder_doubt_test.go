@@ -44,15 +44,6 @@ func TestDoubtsOfAcquiring(t *testing.T) {
 				d.goes(look, Answer{Now: 1030, Next: 8})
 				d.leaves(0, false) // that insert is nobody's any more
 			})
-			t.Run("take was not done", func(t *testing.T) {
-				d := drive(t, 9, -1)
-				d.goes(look, rested)
-				d.goes(take, answer.Answer)
-				d.fails(read7, row7(1010, "old", 500), answer.err)
-				d.goes(read7, row7(1020, "old", 500))
-				d.owns(Grant{})
-				d.expect(look)
-			})
 			t.Run("somebody was faster", func(t *testing.T) {
 				d := drive(t, 9, -1)
 				d.goes(look, rested)
@@ -90,32 +81,28 @@ func TestDoubtsOfExtending(t *testing.T) {
 		d.owns(Grant{7, 500, 1100})
 		return d
 	}
-	t.Run("done", func(t *testing.T) {
-		d := begin(t, failed)
-		d.fails(read7, failed, errStore)
-		d.goes(read7, row7(1060, "t2", 1150))
-		d.owns(Grant{7, 500, 1150})
-		d.ends(extend7("t2", "t3", 1160), Answer{Done: true})
-		d.owns(Grant{7, 500, 1160})
-	})
-	t.Run("done, and said not to be", func(t *testing.T) {
-		d := begin(t, Answer{})
-		d.goes(read7, row7(1060, "t2", 1150))
-		d.owns(Grant{7, 500, 1150})
-	})
-	t.Run("not done", func(t *testing.T) {
-		d := begin(t, failed)
-		d.fails(read7, failed, errStore)
-		d.fails(read7, row7(1060, "t1", 1100), errStore)
-		d.owns(Grant{7, 500, 1100})
-		d.goes(read7, row7(1070, "t1", 1100))
-		d.ends(extend7("t1", "t3", 1170), Answer{Done: true})
-		d.owns(Grant{7, 500, 1170})
-	})
-	t.Run("not done, for no reason", func(t *testing.T) {
-		d := begin(t, Answer{})
-		d.fails(read7, row7(1060, "t1", 1100), ErrNotDone)
-	})
+	for _, said := range []struct {
+		answer Answer
+		err    error
+	}{{failed, errStore}, {Answer{}, ErrNotDone}} {
+		t.Run("done", func(t *testing.T) {
+			d := begin(t, said.answer)
+			d.fails(read7, failed, errStore)
+			d.goes(read7, row7(1060, "t2", 1150))
+			d.owns(Grant{7, 500, 1150})
+			d.ends(extend7("t2", "t3", 1160), Answer{Done: true})
+			d.owns(Grant{7, 500, 1160})
+		})
+		t.Run("not done", func(t *testing.T) {
+			d := begin(t, said.answer)
+			d.fails(read7, failed, errStore)
+			d.fails(read7, row7(1060, "t1", 1100), said.err)
+			d.owns(Grant{7, 500, 1100})
+			d.goes(read7, row7(1070, "t1", 1100))
+			d.ends(extend7("t1", "t3", 1170), Answer{Done: true})
+			d.owns(Grant{7, 500, 1170})
+		})
+	}
 	t.Run("each of several", func(t *testing.T) {
 		for late := range 5 {
 			d := hold(t, -1)
@@ -167,7 +154,6 @@ func TestDoubtsOfExtending(t *testing.T) {
 }
 
 func TestLost(t *testing.T) {
-	gone := Answer{Now: 1050}
 	for _, c := range []struct {
 		name   string
 		answer Answer
@@ -178,28 +164,24 @@ func TestLost(t *testing.T) {
 		{"a new holder that has given it back", row7(1050, "other", 1100), []error{ErrLost}, "lease: the number is lost: number 7 has a new holder"},
 		{"less than was committed", row7(1050, "other", 1099), []error{ErrLost, ErrRewound},
 			ErrRewound.Error() + ": number 7 is reserved until 1970-01-01T00:00:01.099Z, and was until 1970-01-01T00:00:01.1Z"},
-		{"gone", gone, []error{ErrLost, ErrRewound}, ErrRewound.Error() + ": the row of number 7 is gone"},
+		{"gone", Answer{Now: 1050}, []error{ErrLost, ErrRewound}, ErrRewound.Error() + ": the row of number 7 is gone"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := hold(t, -1)
-			d.Use(3000, 0)
+			d.Use(3000, 4000)
 			if err := d.fails(read7, c.answer, c.errs...); err.Error() != c.says {
 				t.Errorf("says %q, want %q", err, c.says)
 			}
 			d.owns(Grant{})
 			// It takes another, for the instants that it needs.
 			d.goes(Request{Op: Look}, Answer{Now: 1050, Next: 8})
-			d.ends(Request{Op: Insert, Number: 8, Token: "t2", Until: 3100, Acquire: true, Fresh: true}, Answer{Done: true})
-			d.owns(Grant{8, 0, 3100})
+			d.ends(Request{Op: Insert, Number: 8, Token: "t2", Until: 4000, Acquire: true, Fresh: true}, Answer{Done: true})
+			d.owns(Grant{8, 0, 4000})
+			d.Use(4500, 0)
+			d.goes(Request{Op: Read, Number: 8}, Answer{Now: 1060, Rows: []Row{{Number: 8, Token: "t2", Until: 4000}}})
+			d.expect(Request{Op: Swap, Number: 8, Old: "t2", Token: "t3", Until: 4600})
 		})
 	}
-	t.Run("what is needed ahead stays", func(t *testing.T) {
-		d := hold(t, -1)
-		d.Use(3000, 4000)
-		d.fails(read7, gone, ErrLost, ErrRewound)
-		d.goes(Request{Op: Look}, Answer{Now: 1050, Next: 8})
-		d.expect(Request{Op: Insert, Number: 8, Token: "t2", Until: 4000, Acquire: true, Fresh: true})
-	})
 }
 
 // TestRoundReads has a number acquired by a write that was in doubt. The next round

@@ -16,21 +16,10 @@ func TestLeaveWithNothing(t *testing.T) {
 		d.leaves(0, false)
 		d.ends(look, Answer{Now: 1000, Next: 0})
 	})
-	t.Run("a number is chosen", func(t *testing.T) {
-		d := drive(t, 9, -1)
-		d.goes(look, Answer{Now: 1000, Next: 7})
-		d.leaves(0, false)
-	})
 	t.Run("exact, and held by another", func(t *testing.T) {
 		d := drive(t, 9, 7)
 		d.leaves(0, false)
 		d.ends(read7, row7(1000, "other", 1200))
-	})
-	t.Run("lost", func(t *testing.T) {
-		d := hold(t, -1)
-		d.fails(read7, row7(1050, "other", 1200), ErrLost)
-		d.leaves(1010, false)
-		d.ends(look, Answer{Now: 1050, Next: 8})
 	})
 	t.Run("given back", func(t *testing.T) {
 		d := hold(t, -1)
@@ -66,24 +55,12 @@ func TestLeave(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the row has been read", func(t *testing.T) {
-		d := hold(t, -1)
-		d.goes(read7, row7(1050, "t1", 1100))
-		d.leaves(1010, true)
-		d.ends(release7("t1", "t2", 1010), Answer{Done: true})
-	})
 	t.Run("lost", func(t *testing.T) {
 		d := hold(t, -1)
 		d.leaves(1010, true)
 		d.ends(read7, row7(1050, "other", 1200))
 		d.owns(Grant{})
 		d.ends(Request{Op: Look}, Answer{Now: 1060, Next: 8})
-	})
-	t.Run("the row is gone", func(t *testing.T) {
-		d := hold(t, -1)
-		d.leaves(1010, true)
-		d.ends(read7, Answer{Now: 1050})
-		d.owns(Grant{})
 	})
 }
 
@@ -130,11 +107,6 @@ func TestLeaveInDoubt(t *testing.T) {
 			d.ends(read7, Answer{Now: 1010})
 			d.owns(Grant{})
 		})
-		t.Run("somebody was faster", func(t *testing.T) {
-			d := acquiring(t, exact)
-			d.ends(read7, row7(1010, "other", 1100))
-			d.owns(Grant{})
-		})
 	}
 	t.Run("extended", func(t *testing.T) {
 		d := extending(t)
@@ -147,9 +119,6 @@ func TestLeaveInDoubt(t *testing.T) {
 		d.goes(read7, row7(1060, "t1", 1100))
 		d.ends(release7("t1", "t3", 1010), Answer{Done: true})
 	})
-	t.Run("lost", func(t *testing.T) {
-		extending(t).ends(read7, row7(1060, "other", 1300))
-	})
 	t.Run("released", func(t *testing.T) {
 		for _, answer := range []Answer{failed, {}} {
 			d := releasing(t, answer)
@@ -158,18 +127,6 @@ func TestLeaveInDoubt(t *testing.T) {
 			d.ends(release7("t2", "t3", 1010), Answer{Done: true})
 			d.owns(Grant{})
 		}
-	})
-	t.Run("released, and taken by another", func(t *testing.T) {
-		d := releasing(t, failed)
-		d.ends(read7, row7(1060, "other", 1200))
-		d.owns(Grant{})
-	})
-	t.Run("not released", func(t *testing.T) {
-		d := releasing(t, failed)
-		d.fails(read7, row7(1060, "t1", 1100), errStore)
-		d.goes(read7, row7(1060, "t1", 1100))
-		d.ends(release7("t1", "t3", 1010), Answer{Done: true})
-		d.leaves(1010, false)
 	})
 	t.Run("about to try again", func(t *testing.T) {
 		d := drive(t, 9, 7)
