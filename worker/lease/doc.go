@@ -35,11 +35,8 @@
 //     When the process resumes, it uses the time that it owns, notices at its next
 //     request that it lost the number, and takes another.
 //   - Close cannot reach the store: an error after 5 seconds. The number expires.
-//   - The store's ids have another layout: [LayoutError], and no row is written.
-//   - All numbers are held: [ExhaustedError], with the count.
-//   - Another process holds the assigned number: [ErrHeld], which names the holder.
-//     A pod that was killed can start again when its lease has expired.
-//   - The clock is wrong at the start: [SkewError], and no row is written.
+//   - A start must not go on, such as with another layout or a wrong clock: an error that
+//     [Leaser.Lease] names, and no row is written.
 //   - The store has gone back in time (restored, failed over): holders notice at their
 //     next request ([ErrRewound]), and take other numbers.
 //

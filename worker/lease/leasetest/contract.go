@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -228,29 +227,6 @@ func list(b bench) {
 			b.Errorf("limit %d: %v, %v; want %s", limit, got, err, want)
 		}
 	}
-}
-
-// expiry: a holder without signs of life expires, and any other does not.
-func expiry(b bench) {
-	dead := b.another()
-	w := write(lease.Acquire, 7, "a", 100)
-	w.Expiry = b.suite.Expiry
-	dead.inserts(w, true)
-	b.inserts(write(lease.Acquire, 8, "a", 100), true)
-	b.suite.Kill(b.T, dead.Store)
-	holding.Eventually(b, "the holder is found dead", func() bool {
-		view, err := b.Look(b.Context(), within, b.suite.Expiry)
-		if err != nil {
-			b.Fatal(err)
-		}
-		return slices.ContainsFunc(view.Free, func(row lease.Row) bool { return row.Number == 7 })
-	})
-	row, _, err := b.Read(b.Context(), 7, b.suite.Expiry)
-	if err != nil || row == nil || row.State != lease.StateExpired || row.Token != "a" || row.Until != 100 || row.Node != node {
-		b.Errorf("%+v, %v; want the row as it was, expired", row, err)
-	}
-	b.swaps("a", write(lease.Acquire, 7, "b", 200), true)
-	b.row(7, "b", 200, lease.StateHeld)
 }
 
 // once: of several writes at the same time, one succeeds.

@@ -48,8 +48,8 @@ func (s Suite) Run(t *testing.T) {
 	}
 	for name, test := range map[string]func(b bench){
 		"Empty": empty, "Insert": insert, "Swap": swap, "Fresh": freshness, "Bounds": bounds, "Look": look, "Layout": layout, "List": list,
-		"Expiry": expiry, "Once": once, "Cancelled": cancelled, "Life": life, "Crash": crash, "Loss": loss, "Starters": starters,
-		"Numbers": numbers, "Linearizable": func(b bench) { Linearizable(b.T, b.open) }, "Adversary": bench.adversary, "AlwaysFree": bench.alwaysFree,
+		"Once": once, "Cancelled": cancelled, "Life": life, "Crash": crash, "Loss": loss, "Starters": starters, "Numbers": numbers,
+		"Linearizable": func(b bench) { Linearizable(b.T, b.open) }, "Adversary": bench.adversary, "AlwaysFree": bench.alwaysFree,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of the time is spent waiting

@@ -70,8 +70,8 @@ func life(b bench) {
 	}
 }
 
-// crash: after a holder dies, the next holder of its number starts at the end of the
-// reserved time.
+// crash: a holder without signs of life expires. The next holder of its number starts at
+// the end of the reserved time.
 func crash(b bench) {
 	dying := b.another()
 	dead, err := dying.try(0)
@@ -80,15 +80,23 @@ func crash(b bench) {
 	}
 	dead.Kill()
 	b.suite.Kill(b.T, dying.Store)
-	var taken *holding.Holder
-	holding.Eventually(b, "the number expires", func() bool {
-		if taken, err = b.try(0); err != nil && !errors.Is(err, lease.ErrExhausted) {
+	until := dead.Last().Until
+	holding.Eventually(b, "the holder is found dead", func() bool {
+		row, _, err := b.Read(b.Context(), 0, b.suite.Expiry)
+		if err != nil || row == nil || row.Until != until.UnixMilli() || row.Node != node {
+			b.Fatalf("%+v, %v; want the row as it was", row, err)
+		}
+		return row.State == lease.StateExpired
+	})
+	var next *holding.Holder
+	holding.Eventually(b, "the number may be taken", func() bool {
+		if next, err = b.try(0); err != nil && !errors.Is(err, lease.ErrExhausted) {
 			b.Fatal(err)
 		}
 		return err == nil
 	})
-	if got, was := taken.Last(), dead.Last(); got.Number != 0 || !got.From.Equal(was.Until) {
-		b.Errorf("granted %+v; want number 0 from %v", got, was.Until)
+	if g := next.Last(); g.Number != 0 || !g.From.Equal(until) {
+		b.Errorf("granted %+v; want number 0 from %v", g, until)
 	}
 }
 

@@ -106,7 +106,7 @@ func TestFaultyStoresAreNotLinearizable(t *testing.T) {
 			t.Parallel()
 			for range attempts {
 				s := new(Memory)
-				if !linearizable(t, record(t, func(*testing.T) lease.Store { return s }, fault)) {
+				if !linearizable(t, record(t, func(*testing.T) lease.Store { return fault(s) })) {
 					return
 				}
 			}

@@ -23,7 +23,7 @@ import (
 // loses some requests and some answers.
 func Linearizable(t *testing.T, open Opener) {
 	t.Helper()
-	history := record(t, open, func(s lease.Store) lease.Store { return lossy{s} })
+	history := record(t, func(t *testing.T) lease.Store { return lossy{open(t)} })
 	if !linearizable(t, history) {
 		for _, op := range history {
 			t.Logf("%+v", op)
@@ -113,7 +113,7 @@ const (
 
 // record has several clients make random requests at the same time, and returns the
 // history. It ends with a read of each number.
-func record(t *testing.T, open Opener, fault func(lease.Store) lease.Store) (history []operation) {
+func record(t *testing.T, open Opener) (history []operation) {
 	t.Helper()
 	var (
 		all     []*client
@@ -121,7 +121,7 @@ func record(t *testing.T, open Opener, fault func(lease.Store) lease.Store) (his
 		running sync.WaitGroup
 	)
 	for id := range clients {
-		c := &client{id: id, store: fault(open(t)), clock: &clock, known: map[int64][]string{}}
+		c := &client{id: id, store: open(t), clock: &clock, known: map[int64][]string{}}
 		all = append(all, c)
 		running.Go(func() {
 			for range rounds {
@@ -130,7 +130,7 @@ func record(t *testing.T, open Opener, fault func(lease.Store) lease.Store) (his
 		})
 	}
 	running.Wait()
-	last := &client{id: clients, store: fault(open(t)), clock: &clock}
+	last := &client{id: clients, store: open(t), clock: &clock}
 	for number := range int64(recorded) {
 		if a := last.ask(context.Background(), request{kind: reading, write: lease.Write{Number: number}}); a.err != nil {
 			t.Fatal(a.err)

@@ -40,21 +40,16 @@ type oracle struct {
 
 	owners  map[string][]*process // of each token
 	done    map[string]bool       // tokens that were written
-	claims  map[int64][]*claim    // by number
-	spans   map[int64][]*span     // by number
+	claims  map[int64][]*span     // granted, by number
+	spans   map[int64][]*span     // stamped, by number
 	top     map[int64]int64       // end of the last tick stamped, by number
 	shared  map[int64]int64       // by number: twins own ticks before it together
 	tracing bool
 	trace   []string
 }
 
-// claim is what was granted to one process of a number, and remains its own.
-type claim struct {
-	by          *process
-	from, until int64
-}
-
-// span is a row of ticks that one process stamped.
+// span is a row of ticks that one process stamped, or that was granted to it and remains
+// its own.
 type span struct {
 	by          *process
 	from, until int64
@@ -66,7 +61,7 @@ func newOracle(w *world) oracle {
 		tally:  tally{},
 		owners: map[string][]*process{},
 		done:   map[string]bool{},
-		claims: map[int64][]*claim{},
+		claims: map[int64][]*span{},
 		spans:  map[int64][]*span{},
 		top:    map[int64]int64{},
 		shared: map[int64]int64{},
@@ -163,7 +158,7 @@ func (o *oracle) own(p *process) {
 	}
 	c := p.claim
 	if c == nil {
-		c = &claim{by: p, from: g.From, until: g.From}
+		c = &span{by: p, from: g.From, until: g.From}
 		p.claim = c
 		o.claims[g.Number] = append(o.claims[g.Number], c)
 	}

@@ -22,7 +22,7 @@ type process struct {
 	last     int64           // end of the last tick stamped
 	moved    bool            // its number has changed since
 	reserved map[int64]int64 // by number: what was committed under its tokens
-	claim    *claim          // what its grant is recorded as, while held and not leaving
+	claim    *span           // what its grant is recorded as, while held and not leaving
 	owes     error           // what the end of its next round must match
 }
 
