@@ -14,19 +14,31 @@ func extends(r Request) bool { return r.Op == Swap && !r.Acquire && !r.Release }
 // TestSeededFaults puts faults between the holders and their world that a wrong
 // protocol would have, and requires the simulator to find what they break.
 func TestSeededFaults(t *testing.T) {
+	takes := func(r Request) bool { return r.Op == Swap && r.Acquire }
+	fromClock := func(of func(Request) bool) seams {
+		return seams{request: func(w *world, p *process, r Request) Request {
+			if of(r) {
+				r.Until = p.clock(w) + w.window
+			}
+			return r
+		}}
+	}
+	anyToken := func(of func(Request) bool) seams {
+		return seams{request: func(w *world, _ *process, r Request) Request {
+			if of(r) {
+				r.Old = w.store.rows[r.Number].token
+			}
+			return r
+		}}
+	}
 	for _, f := range []struct {
 		name     string
 		mode     mode // promise, if empty
 		seams    seams
 		breaches []breach // each must be found
 	}{{
-		name: "a renewal writes the clock, and not how far ticks may be stamped",
-		seams: seams{request: func(w *world, p *process, r Request) Request {
-			if extends(r) {
-				r.Until = p.clock(w) + w.window
-			}
-			return r
-		}},
+		name:     "a renewal writes the clock, and not how far ticks may be stamped",
+		seams:    fromClock(extends),
 		breaches: []breach{repeated, uncovered, overlap, lowered},
 	}, {
 		name: "a takeover does not see the floor",
@@ -40,31 +52,16 @@ func TestSeededFaults(t *testing.T) {
 		}},
 		breaches: []breach{repeated, overlap, lowered},
 	}, {
-		name: "a takeover reserves from the clock on",
-		seams: seams{request: func(w *world, p *process, r Request) Request {
-			if r.Op == Swap && r.Acquire {
-				r.Until = p.clock(w) + w.window
-			}
-			return r
-		}},
+		name:     "a takeover reserves from the clock on",
+		seams:    fromClock(takes),
 		breaches: []breach{repeated, uncovered, overlap, lowered},
 	}, {
-		name: "a renewal does not compare tokens",
-		seams: seams{request: func(w *world, _ *process, r Request) Request {
-			if extends(r) {
-				r.Old = w.store.rows[r.Number].token
-			}
-			return r
-		}},
+		name:     "a renewal does not compare tokens",
+		seams:    anyToken(extends),
 		breaches: []breach{repeated, overlap, lowered},
 	}, {
-		name: "a takeover does not compare tokens",
-		seams: seams{request: func(w *world, _ *process, r Request) Request {
-			if r.Op == Swap && r.Acquire {
-				r.Old = w.store.rows[r.Number].token
-			}
-			return r
-		}},
+		name:     "a takeover does not compare tokens",
+		seams:    anyToken(takes),
 		breaches: []breach{repeated, overlap, lowered},
 	}, {
 		name: "ticks are stamped before they are reserved",
