@@ -13,10 +13,8 @@ import (
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
-// Leaser leases numbers. A number has one holder at a time. After a clean end the
-// number is free at once, after a crash when the expiry has passed. Make a Leaser with
-// New. It holds no connection of its own and is safe for concurrent use; every call of
-// Lease makes another holder.
+// Leaser leases numbers. Make one with New. It holds no connection of its own and is safe
+// for concurrent use; every call of Lease makes another holder.
 type Leaser struct {
 	store  Store
 	config Config // with the defaults
@@ -52,10 +50,8 @@ func (l *Leaser) check() error {
 }
 
 // Lease takes a number from 0 to r.Limit, within Config.Numbers, and keeps the number until
-// Release is called. It prefers a free number without reserved time in the future, then
-// a new number, then the free number with the least reserved time.
-//
-// Lease calls r.Granted before it returns, and then whenever the grant changes.
+// Release is called. Lease calls r.Granted before it returns, and then whenever the grant
+// changes.
 //
 // ctx bounds the start only. Errors match
 //

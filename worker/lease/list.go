@@ -51,9 +51,8 @@ func moment(ms int64) time.Time {
 
 // Free gives back a dead holder's number before it expires. If the holder is alive, by
 // this Leaser's expiry, the error matches ErrHeld. With force, Free gives back the
-// number even then; the holder takes another at its next sign of life. No id repeats:
-// the number's next holder starts where the reserved time ends. If the number has no
-// row, the error matches ErrNoLease; if the number is free, Free returns nil.
+// number even then; the holder takes another at its next sign of life, and no id repeats.
+// If the number has no row, the error matches ErrNoLease; if it is free, Free returns nil.
 func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 	if err := l.check(); err != nil {
 		return err
@@ -83,8 +82,7 @@ func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 	}
 }
 
-// holderOf returns who holds a number, and the time of the holder's last sign
-// of life.
+// holderOf describes who holds a number.
 func holderOf(row Row, now int64) string {
 	text := fmt.Sprintf("host %q, port %q", row.Node.Host, row.Node.Port)
 	if now > 0 && row.Heartbeat > 0 {

@@ -80,10 +80,8 @@ func (n Node) Validate() error {
 //
 // Rules 2 and 3 find no port. As in uid-generator, the port is then the time in
 // milliseconds less a random number below 100,000, which distinguishes starts
-// on one host.
-//
-// Of a host with more than 64 characters, DetectNode keeps the end: pods of one service
-// differ there.
+// on one host. Of a host with more than 64 characters, DetectNode keeps the end: pods of
+// one service differ there.
 func DetectNode(getenv func(string) string) (Node, error) {
 	return machine{
 		getenv:   getenv,

@@ -32,8 +32,8 @@ type Store interface {
 	// Insert makes the row of w.Number if there is none. done reports whether this
 	// call made the row.
 	//
-	// The store remembers which numbers were given, even if rows are deleted. With
-	// w.Fresh, Insert makes no row for a number below View.Next.
+	// With w.Fresh, Insert makes no row for a number below View.Next, even if the rows of
+	// given numbers are deleted.
 	Insert(ctx context.Context, w Write) (done bool, err error)
 
 	// Swap writes the row of w.Number if its token is old, as one atomic step. done
