@@ -49,16 +49,14 @@ type SkewError struct {
 
 // Error names the difference of the clocks and the limit.
 func (e *SkewError) Error() string {
-	side := "ahead of"
+	side, right := "ahead of", "the store's, which shows "+e.Store.Format(time.RFC3339Nano)
 	if e.Ahead < 0 {
 		side = "behind"
 	}
 	if e.Store.IsZero() {
-		return fmt.Sprintf("%v: it is %v %s the time that passed since the start (it was set, or the machine was suspended); want at most %v either way",
-			ErrSkew, e.Ahead.Abs().Round(time.Millisecond), side, e.Max)
+		right = "the time that passed since the start (it was set, or the machine was suspended)"
 	}
-	return fmt.Sprintf("%v: it is %v %s the store's, which shows %s; want at most %v either way", ErrSkew,
-		e.Ahead.Abs().Round(time.Millisecond), side, e.Store.Format(time.RFC3339Nano), e.Max)
+	return fmt.Sprintf("%v: it is %v %s %s; want at most %v either way", ErrSkew, e.Ahead.Abs().Round(time.Millisecond), side, right, e.Max)
 }
 
 // Is reports whether target is ErrSkew.

@@ -38,7 +38,6 @@ type keeper struct {
 	origin time.Time // what the clock showed at the last read of the start
 	began  time.Time // when that was
 
-	prepared   bool // the store is ready, and has the request's layout
 	started    bool // a number was taken
 	skewed     bool // the clock was wrong when the store was last read
 	unanswered bool // a write of this round was not answered
@@ -54,14 +53,18 @@ const acquireFor = 30 * time.Second
 
 // start takes a number and starts the goroutine.
 func (k *keeper) start(ctx context.Context) error {
+	prepared := false
 	err := k.retry(ctx, acquireFor, transient, func() error {
-		if err := k.prepare(ctx); err != nil {
-			return err
+		if !prepared {
+			if err := k.prepare(ctx); err != nil {
+				return err
+			}
+			prepared = true
 		}
 		return k.round(ctx)
 	})
 	k.started = true
-	if err != nil && !k.prepared {
+	if err != nil && !prepared {
 		return err
 	}
 	if err != nil {
@@ -79,11 +82,8 @@ func (k *keeper) start(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes the store ready, and compares the layouts, once.
+// prepare makes the store ready, and compares the layouts.
 func (k *keeper) prepare(ctx context.Context) (err error) {
-	if k.prepared {
-		return nil
-	}
 	doing := "prepare"
 	if p, ok := k.leaser.store.(Preparer); ok {
 		_, err = within(ctx, &k.bound, func(ctx context.Context) (struct{}, error) {
@@ -96,7 +96,6 @@ func (k *keeper) prepare(ctx context.Context) (err error) {
 			return struct{}{}, k.request.Agree(ctx, k.leaser.store.SwapLayout)
 		})
 	}
-	k.prepared = err == nil
 	if err == nil || strings.Contains(err.Error(), k.leaser.store.String()) {
 		return err // complete by itself
 	}
