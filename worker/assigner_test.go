@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +29,7 @@ type assigner struct {
 	name  string
 	first int64  // the number that the first start gets
 	key   string // the column that holds numbers
+	doing string // how errors of a start begin
 	open  func(db *gorm.DB, opts []option) subject
 }
 
@@ -40,13 +40,12 @@ type subject interface {
 }
 
 var (
-	registry = assigner{"registry", 1, "id", func(db *gorm.DB, opts []option) subject { return newRegistry(db, opts) }}
-	attested = assigner{"attested", 1, "id", func(db *gorm.DB, opts []option) subject {
-		return worker.Attest(newRegistry(db, opts), time.Minute, worker.ResponseReregister)
+	registry = assigner{"registry", 1, "id", "worker: register in ", func(db *gorm.DB, opts []option) subject { return newRegistry(db, opts) }}
+	attested = assigner{"attested", 1, "id", "worker: register in ", func(db *gorm.DB, opts []option) subject {
+		return worker.Attest(newRegistry(db, opts), time.Second, worker.ResponseStopIssuing)
 	}}
-	leaser = assigner{"leaser", 0, "worker_id", func(db *gorm.DB, opts []option) subject { return newLeaser(db, opts) }}
+	leaser = assigner{"leaser", 0, "worker_id", "lease: take a number from ", func(db *gorm.DB, opts []option) subject { return newLeaser(db, opts) }}
 
-	all        = []assigner{registry, attested, leaser}
 	registries = []assigner{registry}
 	leasers    = []assigner{leaser}
 
@@ -66,6 +65,8 @@ type setup struct {
 type option any
 
 func logTo(l *slog.Logger) option { return l }
+
+var quiet = logTo(slog.New(slog.DiscardHandler))
 
 func setupOf(opts []option) (s setup) {
 	for _, opt := range opts {
@@ -155,9 +156,6 @@ func release(t *testing.T, h *holding.Holder, next time.Time) {
 	}
 }
 
-// millis rounds up, as instants are when they are written.
-func millis(t time.Time) int64 { return t.Add(time.Millisecond - 1).UnixMilli() }
-
 // small has four ids for each second: a window of minutes is used up quickly.
 var small = bits.Layout{TimeBits: 31, WorkerBits: 6, SequenceBits: 2, Epoch: time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC), Unit: time.Second}
 
@@ -173,42 +171,23 @@ func cached(t *testing.T, a uid.Leaser) *uid.Cached {
 }
 
 // ids keeps the ids of several generators, and tells repeats.
-type ids struct {
-	mu   sync.Mutex
-	seen map[uid.ID]bool
-}
+type ids map[uid.ID]bool
 
 // draw takes n ids, each above the last, or as many as there are. Each is new.
 func (i *ids) draw(t *testing.T, gen *uid.Cached, n int) (last uid.ID, err error) {
 	t.Helper()
+	if *i == nil {
+		*i = ids{}
+	}
 	for range n {
 		id, err := gen.Next()
 		if err != nil {
 			return last, err
 		}
-		if id <= last {
-			t.Errorf("id %d after %d", id, last)
+		if id <= last || (*i)[id] {
+			t.Errorf("id %d after %d, dealt before: %t", id, last, (*i)[id])
 		}
-		last = id
-		i.mu.Lock()
-		if i.seen[id] {
-			t.Errorf("id %d is dealt twice", id)
-		}
-		if i.seen == nil {
-			i.seen = map[uid.ID]bool{}
-		}
-		i.seen[id] = true
-		i.mu.Unlock()
+		(*i)[id], last = true, id
 	}
 	return last, nil
-}
-
-// tick returns when an id's tick begins.
-func tick(t *testing.T, gen *uid.Cached, id uid.ID) time.Time {
-	t.Helper()
-	parts, err := gen.Parse(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parts.Time
 }

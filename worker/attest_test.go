@@ -162,7 +162,7 @@ func TestAttestCannotRegister(t *testing.T) {
 			t.Parallel()
 			s := newSQLite(t)
 			db, pool := s.Pooled(t)
-			a := worker.Attest(s.registry(db, logTo(new(logged.Text).Logger())), time.Second, worker.ResponseReregister)
+			a := worker.Attest(s.registry(db, quiet), time.Second, worker.ResponseReregister)
 			limit := int64(2)
 			if full {
 				limit = 1
@@ -192,7 +192,7 @@ func TestAttestLongUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSQLite(t)
 		db, pool := s.Pooled(t)
-		a := worker.Attest(s.registry(db, logTo(new(logged.Text).Logger())), time.Second, worker.ResponseReregister)
+		a := worker.Attest(s.registry(db, quiet), time.Second, worker.ResponseReregister)
 		h := holding.Take(t, a, 2)
 		s.Exec(t, "DELETE FROM %s", s.Table)
 		time.Sleep(1500 * time.Millisecond)

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -44,18 +45,43 @@ func (s *store) createLike(t *testing.T, key string) {
 	s.Exec(t, "CREATE TABLE %s (%s %s, %s)", s.Table, strings.ToUpper(s.key), key, columns)
 }
 
-// The error names the largest number and the one that would be next, however far
-// that has come.
-func TestExhaustedFarOff(t *testing.T) {
-	each(t, registries, func(t *testing.T, s *store) {
-		s.create(t)
-		s.setNext(t, 4194307)
-		number, err := s.registry(s.DB).Assign(context.Background(), max22)
-		if number != 0 || !errors.Is(err, lease.ErrExhausted) {
-			t.Fatalf("Assign = %d, %v; want ErrExhausted", number, err)
+// A number above the layout's largest, however far, is an error that names both, and not
+// folded back to a number that others have. It leaves no row.
+func TestExhausted(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		a := s.on(s.DB, quiet)
+		refused := func(limit, next, held int64) {
+			t.Helper()
+			rows := s.numbers(t)
+			number, err := take(t, context.Background(), a, limit)
+			var exhausted *lease.ExhaustedError
+			if number != 0 || !errors.Is(err, lease.ErrExhausted) || !errors.As(err, &exhausted) {
+				t.Fatalf("%d, %v; want ErrExhausted", number, err)
+			}
+			if want := (lease.ExhaustedError{Next: next, Max: limit, Held: held, Store: s.Table}); *exhausted != want {
+				t.Errorf("%+v, want %+v", *exhausted, want)
+			}
+			wantAll(t, err, fmt.Sprint(next), fmt.Sprint(limit), s.Table)
+			wantNumbers(t, s, rows...)
 		}
-		wantAll(t, err, "4194307", "4194303", s.Table)
-		wantNumbers(t, s)
+		s.create(t)
+		if s.name == "registry" {
+			refused(0, 1, 0)
+			s.setNext(t, 1)
+		}
+		limit := s.first + 1
+		for want := s.first; want <= limit; want++ {
+			if number, err := take(t, context.Background(), a, limit); number != want || err != nil {
+				t.Fatalf("%d, %v; want %d", number, err, want)
+			}
+		}
+		if s.name == "leaser" {
+			refused(limit, limit+1, 2)
+			return
+		}
+		refused(limit, limit+1, 0)
+		s.setNext(t, 4194307)
+		refused(max22, 4194307, 0)
 	})
 }
 

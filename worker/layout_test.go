@@ -15,7 +15,7 @@ import (
 // A table belongs to one layout. A table that was made before layouts were remembered
 // belongs to the layout of the next start.
 func TestLayoutIsRemembered(t *testing.T) {
-	each(t, all, func(t *testing.T, s *store) {
+	each(t, tables, func(t *testing.T, s *store) {
 		before := assign(t, s.on(s.DB)) // which names no layout
 		old, next := bits.Default(), bits.LongLived()
 		start := func(layout, succeeds bits.Layout) (*uid.Cached, error) {
@@ -67,7 +67,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 // A store that cannot be asked for its layout fails the start, and the error says what was
 // being done.
 func TestLayoutCannotBeRead(t *testing.T) {
-	each(t, all, func(t *testing.T, s *store) {
+	each(t, tables, func(t *testing.T, s *store) {
 		s.create(t)
 		db, pool := s.Pooled(t)
 		broken := errors.New("broken")

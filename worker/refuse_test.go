@@ -74,7 +74,7 @@ func onTransaction(t *testing.T, s *store, config gorm.Config) *gorm.DB {
 }
 
 func TestRefusesHandle(t *testing.T) {
-	each(t, all, func(t *testing.T, s *store) {
+	each(t, tables, func(t *testing.T, s *store) {
 		s.create(t)
 		for name, handle := range handles {
 			t.Run(name, func(t *testing.T) {

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
@@ -20,6 +18,9 @@ import (
 const max22 = 1<<22 - 1 // the default layout's largest worker number
 
 var node = lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}
+
+// servers are the kinds of database that are servers.
+var servers = []string{"mysql", "postgres"}
 
 func TestMain(m *testing.M) {
 	atonce.Child(childVariable, child)
@@ -128,9 +129,3 @@ func wantAll(t *testing.T, err error, parts ...string) {
 		}
 	}
 }
-
-// offset is a clock that a test sets.
-type offset struct{ ahead atomic.Int64 }
-
-func (o *offset) set(ahead time.Duration) { o.ahead.Store(int64(ahead)) }
-func (o *offset) now() time.Time          { return time.Now().Add(time.Duration(o.ahead.Load())) }

@@ -60,7 +60,7 @@ func (s *store) isolations(t *testing.T) map[string]string {
 // At whatever level of isolation a server runs: starters at once get numbers of
 // their own, and leases are renewed while others start.
 func TestIsolation(t *testing.T) {
-	each(t, all, func(t *testing.T, s *store) {
+	each(t, tables, func(t *testing.T, s *store) {
 		for level, option := range s.isolations(t) {
 			t.Run(level, func(t *testing.T) {
 				t.Parallel()
@@ -103,9 +103,9 @@ func TestIsolation(t *testing.T) {
 // A row that another transaction has changed and may yet change back is not looked
 // at, though the session would have it so: its holder waits.
 func TestUncommittedChange(t *testing.T) {
-	on(t, []string{"mysql", "postgres"}, leasers, func(t *testing.T, s *store) {
+	on(t, servers, leasers, func(t *testing.T, s *store) {
 		db := s.Open(t, s.With(s.isolations(t)["READ UNCOMMITTED"]))
-		h := holding.Take(t, s.leaser(db, quick(s)...), 0)
+		h := holding.Take(t, s.leaser(db, quickly, quiet), 0)
 		tx := begin(t, s.DB)
 		if err := tx.Exec("UPDATE " + s.Table + " SET token = 'another', reserved_until = 1, heartbeat_at = 0").Error; err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func renew(h *holding.Holder, number int64) error {
 // Multi-primary servers count in steps, which costs a Registry numbers, with a
 // warning, and a Leaser none.
 func TestSteps(t *testing.T) {
-	on(t, []string{"mysql"}, all, func(t *testing.T, s *store) {
+	on(t, []string{"mysql"}, tables, func(t *testing.T, s *store) {
 		var out logged.Text
 		a := s.on(s.Open(t, s.With("auto_increment_increment=3&auto_increment_offset=2")), logTo(out.Logger()))
 		first, second, third := assign(t, a), assign(t, a), assign(t, a)
@@ -160,7 +160,7 @@ func TestSteps(t *testing.T) {
 
 // A server that refuses the row, at once or when it commits, gives no number.
 func TestRolledBackByServer(t *testing.T) {
-	each(t, all, func(t *testing.T, s *store) {
+	each(t, tables, func(t *testing.T, s *store) {
 		db, lift := s.DB, ""
 		switch s.Kind {
 		case "mysql":
@@ -186,9 +186,8 @@ func TestRolledBackByServer(t *testing.T) {
 			}
 			lift = "INSERT INTO missing VALUES (-1), (0), (1), (2)"
 		}
-		doing := map[string]string{"id": "worker: register in ", "worker_id": "lease: take a number from "}[s.key]
 		number, err := take(t, context.Background(), s.on(db), max22)
-		if number != 0 || err == nil || !strings.HasPrefix(err.Error(), doing+s.Table+": ") {
+		if number != 0 || err == nil || !strings.HasPrefix(err.Error(), s.doing+s.Table+": ") {
 			t.Errorf("%d, %v", number, err)
 		}
 		wantNumbers(t, s)
@@ -206,7 +205,7 @@ func TestRolledBackByServer(t *testing.T) {
 // A server that drops the row without a word gives no number either. MySQL has no
 // way to do that.
 func TestIgnoredByServer(t *testing.T) {
-	on(t, []string{"sqlite", "postgres"}, all, func(t *testing.T, s *store) {
+	on(t, []string{"sqlite", "postgres"}, tables, func(t *testing.T, s *store) {
 		s.create(t)
 		switch s.Kind {
 		case "postgres":

@@ -1,0 +1,215 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// errUnavailable is what a database says that is not there.
+var errUnavailable = errors.New("the database is unavailable")
+
+// quickly has a Leaser look at its row often.
+var quickly = lease.Config{Expiry: 100 * time.Millisecond}
+
+// An outage is how a database can be unavailable.
+type outage struct {
+	kinds []string
+	begin func(t *testing.T, s *store) (db *gorm.DB, begin func() (end func()))
+	cause error
+}
+
+var outages = map[string]outage{
+	"hangs": {dbtest.Kinds, func(t *testing.T, s *store) (*gorm.DB, func() func()) {
+		db, pool := s.Pooled(t)
+		return db, func() func() {
+			pool.Hang()
+			return pool.Heal
+		}
+	}, context.DeadlineExceeded},
+	"locked": {servers, func(t *testing.T, s *store) (*gorm.DB, func() func()) {
+		return s.DB, func() func() { return s.lock(t) }
+	}, context.DeadlineExceeded},
+	"network cut": {servers, func(t *testing.T, s *store) (*gorm.DB, func() func()) {
+		url, link := s.Linked(t)
+		return s.Open(t, url), func() func() {
+			link.Cut()
+			return func() { servertest.Eventually(t, "the address is free", func() bool { return link.Mend() == nil }) }
+		}
+	}, syscall.ECONNREFUSED},
+	"renamed": {dbtest.Kinds, func(t *testing.T, s *store) (*gorm.DB, func() func()) {
+		return s.DB, func() func() {
+			s.Exec(t, "ALTER TABLE %s RENAME TO %[1]s_old", s.Table)
+			return func() { s.Exec(t, "ALTER TABLE %s_old RENAME TO %[1]s", s.Table) }
+		}
+	}, worker.ErrNoTable},
+}
+
+// Ids go on while the database is unavailable, and the number is kept.
+func TestOutage(t *testing.T) {
+	for name, o := range outages {
+		t.Run(name, func(t *testing.T) {
+			on(t, o.kinds, leasers, func(t *testing.T, s *store) {
+				db, begin := o.begin(t, s)
+				gen := cached(t, s.leaser(db, quickly, quiet))
+				var all ids
+				end := begin()
+				servertest.Eventually(t, "the outage is told", func() bool {
+					if _, err := all.draw(t, gen, 1); err != nil {
+						t.Fatal(err)
+					}
+					return errors.Is(gen.Stats().Clock.LeaseError, o.cause)
+				})
+				if _, err := all.draw(t, gen, 100); err != nil {
+					t.Error(err)
+				}
+				end()
+				servertest.Eventually(t, "it is renewed", func() bool { return gen.Stats().Clock.LeaseError == nil })
+				if stats := gen.Stats(); stats.Clock.WorkerChanges != 0 || stats.Clock.Worker != 0 {
+					t.Errorf("%+v", stats)
+				}
+			})
+		})
+	}
+}
+
+// A holder that is cut off, and not dead, goes on to the end of what it has
+// reserved. Whoever takes its number starts there.
+func TestTakeover(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		db, pool := s.Pooled(t)
+		opts := []option{quickly, quiet, lease.Config{Window: time.Hour, Assigner: uid.StaticWorker(3)}}
+		var all ids
+		// The old one is not to take a late renewal of the heir's for its death.
+		old := cached(t, s.leaser(db, append(opts, lease.Config{Expiry: 10 * time.Second})...))
+		if _, err := all.draw(t, old, 1000); err != nil {
+			t.Fatal(err)
+		}
+		pool.Cut(errUnavailable)
+		var heir *uid.Cached
+		servertest.Eventually(t, "the dead holder's number is taken", func() bool {
+			gen, err := uid.NewCached(context.Background(), s.leaser(s.DB, opts...), uid.CachedConfig{Layout: small})
+			if heir = gen; err != nil && !errors.Is(err, lease.ErrHeld) {
+				t.Fatal(err)
+			}
+			return err == nil
+		})
+		defer heir.Close()
+		first, err := all.draw(t, heir, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		servertest.Eventually(t, "Next fails for want of reserved time", func() bool {
+			_, err := all.draw(t, old, 1<<20)
+			if !errors.Is(err, uid.ErrReservation) {
+				t.Fatalf("Next: %v; want ErrReservation", err)
+			}
+			return errors.Is(err, errUnavailable)
+		})
+		if heir.Worker() != 3 || old.Worker() != 3 {
+			t.Errorf("workers %d and %d, want 3", old.Worker(), heir.Worker())
+		}
+		begun, err := heir.Parse(first)
+		if end := old.Stats().Clock.ReservedUntil; err != nil || begun.Time.Before(end) {
+			t.Errorf("the heir begins at %v, %v; want it no earlier than %v", begun.Time, err, end)
+		}
+
+		// Back again, the old one finds the number taken and leaves it alone.
+		pool.Heal()
+		servertest.Eventually(t, "the old holder hears of it", func() bool { return errors.Is(old.Stats().Clock.LeaseError, lease.ErrHeld) })
+		if id, err := old.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lease.ErrHeld) {
+			t.Errorf("Next = %d, %v", id, err)
+		}
+		if err := old.Close(); err != nil {
+			t.Error(err)
+		}
+		if r, _ := s.row(t, 3); r.Heartbeat == 0 {
+			t.Error("the old holder has given back what is another's")
+		}
+		if _, err := all.draw(t, heir, 1000); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Release ends with its context while another process has locked the SQLite file, though
+// SQLite's drivers wait for the lock even then.
+func TestReleaseWhileLocked(t *testing.T) {
+	on(t, []string{"sqlite"}, []assigner{attested, leaser}, func(t *testing.T, s *store) {
+		patient := *s.Store
+		patient.DB = s.Open(t, s.With("_busy_timeout=600000&_pragma=busy_timeout(600000)")) // each driver reads one
+		db, pool := patient.Pooled(t)
+		h := holding.Take(t, s.on(db, quickly, quiet), max22)
+		unlock := s.lock(t)
+		waiting := make(chan struct{}, 1000)
+		pool.Set(dbtest.Faults{Statement: func(context.Context, string) error { waiting <- struct{}{}; return nil }})
+		<-waiting // a renewal or a check
+		known := len(h.History())
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		released := make(chan error, 1)
+		go func() { released <- h.Release(ctx, time.Now()) }()
+		select {
+		case err := <-released:
+			if (err == nil) != (s.name == "attested") { // who has nothing to give back
+				t.Errorf("Release: %v", err)
+			}
+		case <-time.After(time.Minute):
+			t.Error("Release waits for the lock")
+		}
+		unlock()
+		servertest.Eventually(t, "the client has returned", func() bool { return pool.Stats().InUse == 0 })
+		if fresh := h.History()[known:]; len(fresh) > 0 && s.name == "attested" {
+			t.Errorf("granted %+v after Release", fresh)
+		}
+	})
+}
+
+// A holder whose row is another's, gone or restored drops its number, leaves the row alone
+// and takes another number. One whose reservation was lowered by hand raises it again.
+func TestRowTampered(t *testing.T) {
+	for name, tt := range map[string]struct {
+		statement     string
+		lost, rewound bool
+	}{
+		"taken over": {"UPDATE %s SET token = 'another', heartbeat_at = heartbeat_at + 3600000, reserved_until = reserved_until + 3600000 WHERE worker_id = 0", true, false},
+		"deleted":    {"DELETE FROM %s WHERE worker_id = 0", true, true},
+		"restored":   {"UPDATE %s SET token = 'old', reserved_until = 1 WHERE worker_id = 0", true, true},
+		"lowered":    {"UPDATE %s SET reserved_until = 1 WHERE worker_id = 0", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, leasers, func(t *testing.T, s *store) {
+				h := holding.Take(t, s.leaser(s.DB, quickly, quiet), max22)
+				s.Exec(t, tt.statement, s.Table)
+				before, _ := s.row(t, 0)
+				if !tt.lost {
+					servertest.Eventually(t, "what is granted is reserved", func() bool {
+						r, _ := s.row(t, 0)
+						return r.Reserved > 1 && r.Reserved >= h.Last().Until.UnixMilli()
+					})
+					h.Kept(t)
+					return
+				}
+				if err := h.Loss(t); !errors.Is(err, lease.ErrLost) || errors.Is(err, lease.ErrRewound) != tt.rewound {
+					t.Errorf("%v; want ErrLost, and ErrRewound %t", err, tt.rewound)
+				}
+				h.Await(t, "there is another number", func(g lease.Grant) bool { return g.Held && g.Number == 1 && g.Err == nil })
+				release(t, h, time.Now())
+				if after, _ := s.row(t, 0); after != before {
+					t.Errorf("the row is %+v, want it left alone as %+v", after, before)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,244 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/internal/test/atonce"
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// Each start gets a number of its own, from this handle or the next process's.
+func TestDistribute(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		a := s.on(s.DB)
+		for i := range int64(3) {
+			if got := assign(t, a); got != s.first+i {
+				t.Errorf("number %d, want %d", got, s.first+i)
+			}
+		}
+		if got := assign(t, s.on(s.Open(t, s.URL))); got != s.first+3 {
+			t.Errorf("the next process got %d, want %d", got, s.first+3)
+		}
+		wantNumbers(t, s, s.first, s.first+1, s.first+2, s.first+3)
+	})
+}
+
+// childVariable has an assigner, a table, a URL and perhaps the table beside it, a line each.
+const childVariable = "UIDRING_TEST_CHILD"
+
+// Of each child.
+const (
+	childNumbers = 3
+	childIDs     = 50
+)
+
+// child is one of several processes that start at once. It prints the numbers
+// that it gets, each followed by ids, and ends without giving them back.
+func child(value string, start func()) (err error) {
+	lines := strings.Split(value, "\n")
+	db, err := dbtest.Open(lines[2])
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, dbtest.Close(db)) }()
+	kind := slices.IndexFunc(tables, func(a assigner) bool { return a.name == lines[0] })
+	opts := []option{worker.StoreConfig{Table: lines[1]}}
+	if len(lines) > 3 {
+		opts = append(opts, worker.StoreConfig{Beside: lines[3]})
+	}
+	a := tables[kind].open(db, opts)
+	start()
+	for range childNumbers {
+		gen, err := uid.NewCached(context.Background(), a, uid.CachedConfig{})
+		if err != nil {
+			return err
+		}
+		fmt.Println(gen.Worker())
+		for range childIDs {
+			id, err := gen.Next()
+			if err != nil {
+				return err
+			}
+			fmt.Println(int64(id))
+		}
+	}
+	return nil
+}
+
+// differ fails unless all numbers and all ids that children printed differ. It returns
+// the numbers in ascending order.
+func differ(t *testing.T, printed [][]string) []int64 {
+	t.Helper()
+	numbers, ids := map[int64]bool{}, map[int64]bool{}
+	for _, words := range printed {
+		for i, word := range words {
+			n, err := strconv.ParseInt(word, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i%(1+childIDs) == 0 {
+				numbers[n] = true
+			} else {
+				ids[n] = true
+			}
+		}
+	}
+	if want := len(printed) * childNumbers; len(numbers) != want || len(ids) != want*childIDs {
+		t.Errorf("%d different numbers and %d different ids, want %d and %d", len(numbers), len(ids), want, want*childIDs)
+	}
+	return slices.Sorted(maps.Keys(numbers))
+}
+
+// Processes that start at once, on a database without the table, all get numbers
+// and ids of their own.
+func TestProcesses(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		commands := atonce.Self(t, 6, childVariable, s.name+"\n"+s.Table+"\n"+s.URL)
+		wantNumbers(t, s, differ(t, atonce.Run(t, commands...))...)
+	})
+}
+
+func TestCancelled(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		s.create(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		a := s.on(s.DB)
+		_, start := take(t, ctx, a, max22)
+		_, nodes := s.registry(s.DB).Nodes(ctx, 1)
+		_, leases := s.leaser(s.DB).Leases(ctx, 1)
+		for method, err := range map[string]error{
+			"a start":      start,
+			"EnsureSchema": a.EnsureSchema(ctx),
+			"Nodes":        nodes,
+			"Leases":       leases,
+			"Free":         s.leaser(s.DB).Free(ctx, 1, true),
+		} {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v", method, err)
+			}
+		}
+		wantNumbers(t, s)
+	})
+}
+
+// A start that hangs on a lock ends with its context.
+// SQLite's drivers wait for it to the end of the busy timeout instead.
+func TestCancelledWhileWaiting(t *testing.T) {
+	on(t, servers, tables, func(t *testing.T, s *store) {
+		s.create(t)
+		unlock := s.lock(t)
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		defer cancel()
+		number, err := take(t, ctx, s.on(s.DB, worker.StoreConfig{NoSchema: true}), max22)
+		if number != 0 || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%d, %v", number, err)
+		}
+		unlock()
+		wantNumbers(t, s)
+	})
+}
+
+// If the database stops answering, a start ends with its context, at any step. It keeps
+// nobody from the table.
+func TestHangsAtStart(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		s.create(t)
+		db, pool := s.Pooled(t)
+		for point := range 30 {
+			sent := 0
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			pool.Set(dbtest.Faults{Statement: func(ctx context.Context, _ string) error {
+				if sent++; sent > point {
+					cancel() // the caller's patience ends here, however long it took
+					<-ctx.Done()
+				}
+				return ctx.Err()
+			}})
+			_, err := take(t, ctx, s.on(db), max22)
+			pool.Heal()
+			if err == nil && point > 3 {
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("at statement %d: %v", point, err)
+			}
+			assign(t, s.on(s.DB))
+		}
+	})
+}
+
+// A starter makes the row that counts the numbers given. Meanwhile another start made it,
+// and its own row was deleted: the starter takes the next number. With the other databases,
+// the other start waits.
+func TestOvertakenAtTheFirstNumber(t *testing.T) {
+	on(t, []string{"postgres"}, leasers, func(t *testing.T, s *store) {
+		s.create(t)
+		db, pool := s.Pooled(t)
+		var overtaken bool
+		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
+			if !overtaken && strings.HasPrefix(query, "INSERT") {
+				overtaken = true
+				assign(t, s.leaser(s.DB))
+				s.Exec(t, "DELETE FROM %s WHERE worker_id = 0", s.Table)
+			}
+			return nil
+		}})
+		number, err := take(t, context.Background(), s.leaser(db, worker.StoreConfig{NoSchema: true}), max22)
+		if number != 1 || err != nil || !overtaken {
+			t.Errorf("%d, %v, overtaken %t; want number 1", number, err, overtaken)
+		}
+	})
+}
+
+// lock keeps everybody else from the table, until the function that it returns is
+// called.
+func (s *store) lock(t *testing.T) (unlock func()) {
+	t.Helper()
+	pool, err := s.DB.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pool.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	statements := map[string][2]string{
+		"mysql":    {"LOCK TABLES " + s.Table + " WRITE", "UNLOCK TABLES"},
+		"postgres": {"BEGIN; LOCK TABLE " + s.Table + " IN ACCESS EXCLUSIVE MODE", "ROLLBACK"},
+		"sqlite":   {"BEGIN EXCLUSIVE", "ROLLBACK"},
+	}[s.Kind]
+	execute := func(statement string) {
+		if _, err := conn.ExecContext(context.Background(), statement); err != nil {
+			t.Error(err)
+		}
+	}
+	execute(statements[0])
+	return func() { execute(statements[1]) }
+}
+
+// The error of a start says what was being done.
+func TestDatabaseUnavailableAtStart(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		db, pool := s.Pooled(t)
+		pool.Cut(errUnavailable)
+		for doing, noSchema := range map[string]bool{s.doing: true, "worker: look for ": false} {
+			number, err := take(t, context.Background(), s.on(db, worker.StoreConfig{NoSchema: noSchema}), max22)
+			if number != 0 || !errors.Is(err, errUnavailable) || !strings.HasPrefix(err.Error(), doing+s.Table+": ") {
+				t.Errorf("%d, %v; want %q", number, err, doing)
+			}
+		}
+	})
+}

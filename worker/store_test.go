@@ -1,0 +1,243 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
+)
+
+// The store passes all that a store has to.
+func TestStore(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) { suite(s, s.URL).Run(t) })
+}
+
+// queryModes are the ways in which PostgreSQL's driver sends statements. Behind a
+// pool such as PgBouncer, some have to do without prepared ones.
+var queryModes = []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"}
+
+// The store passes all that a store has to, however statements are sent.
+func TestStoreInQueryModes(t *testing.T) {
+	for _, mode := range queryModes[1:] {
+		t.Run(mode, func(t *testing.T) {
+			on(t, []string{"postgres"}, leasers, func(t *testing.T, s *store) {
+				suite(s, s.With("default_query_exec_mode="+mode)).Run(t)
+			})
+		})
+	}
+}
+
+// However statements are sent, numbers are taken and listed.
+func TestQueryModes(t *testing.T) {
+	on(t, []string{"postgres"}, tables, func(t *testing.T, s *store) {
+		for i, mode := range queryModes {
+			db := s.Open(t, s.With("default_query_exec_mode="+mode))
+			want := s.first + int64(i)
+			if got := assign(t, s.on(db)); got != want {
+				t.Errorf("%s: number %d, want %d", mode, got, want)
+			}
+			if number, of := s.highest(t, db); number != want || of != node {
+				t.Errorf("%s: number %d of %+v is the highest listed, want %d of %+v", mode, number, of, want, node)
+			}
+		}
+	})
+}
+
+// suite is the conformance suite over tables of the database at url.
+func suite(s *store, url string) leasetest.Suite {
+	return leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
+		own := s.Another(t)
+		return func(t *testing.T) lease.Store {
+			st := worker.NewStore(own.Open(t, url), worker.StoreConfig{Table: own.Table})
+			if err := st.EnsureSchema(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			return st
+		}
+	}}
+}
+
+// bounds are those of all numbers.
+var bounds = lease.Bounds{From: 0, To: max22}
+
+// acquire is the write of a new holder.
+func acquire(number int64, token string, fresh bool) lease.Write {
+	return lease.Write{Number: number, Token: token, Until: number, Change: lease.Acquire, Node: node, Within: bounds, Fresh: fresh}
+}
+
+// Whoever looks is shown 32 free rows, so that not all who start at once try for the
+// same; and rows count as given where the count is gone.
+func TestLook(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		s.create(t)
+		rows := s.leaser(s.elsewhere(t))
+		for number := range int64(40) {
+			if done, err := rows.Insert(t.Context(), acquire(number, "a", true)); !done || err != nil {
+				t.Fatalf("number %d: %t, %v", number, done, err)
+			}
+		}
+		s.Exec(t, "UPDATE %s SET heartbeat_at = 0", s.Table)
+		s.Exec(t, "DELETE FROM %s WHERE worker_id = -1", s.Table)
+		view, err := rows.Look(t.Context(), bounds, time.Minute)
+		if err != nil || len(view.Free) != 32 || view.Free[31].Number != 31 || view.Next != 40 || view.Held != 0 {
+			t.Errorf("%+v, %v; want the first 32, and 40 to be the next number", view, err)
+		}
+		if off := time.Since(time.UnixMilli(view.Now)); off.Abs() > 30*time.Second {
+			t.Errorf("the clock is %v off", off)
+		}
+	})
+}
+
+// A clock that was not read is no clock.
+func TestClockNotRead(t *testing.T) {
+	s := &store{dbtest.New(t, "sqlite"), leaser}
+	s.create(t)
+	stop := func(tx *gorm.DB) {
+		now := "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)"
+		sql := strings.ReplaceAll(tx.Statement.SQL.String(), now+" AS clock", "0 AS clock")
+		tx.Statement.SQL.Reset()
+		tx.Statement.SQL.WriteString(sql)
+	}
+	db := s.Reopen(t, nil, gorm.Config{})
+	if err := errors.Join(
+		db.Callback().Query().Before("gorm:query").Register("test:stop", stop),
+		db.Callback().Row().Before("gorm:row").Register("test:stop", stop),
+	); err != nil {
+		t.Fatal(err)
+	}
+	rows := s.leaser(db)
+	_, look := rows.Look(context.Background(), bounds, time.Minute)
+	_, _, read := rows.Read(context.Background(), 0, time.Minute)
+	for name, err := range map[string]error{"Look": look, "Read": read} {
+		if err == nil || !strings.Contains(err.Error(), "clock was not read") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A starter that had read that a number was never given does not create it
+// after it was given, even if its row is gone by now; and is by one who wants
+// that very number.
+func TestFreshInsert(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		s.create(t)
+		rows := s.leaser(s.DB)
+		insert := func(token string, fresh, want bool) {
+			t.Helper()
+			if done, err := rows.Insert(t.Context(), acquire(0, token, fresh)); done != want || err != nil {
+				t.Errorf("%s: %t, %v; want %t", token, done, err, want)
+			}
+		}
+		if view, err := rows.Look(t.Context(), bounds, time.Minute); err != nil || view.Next != 0 {
+			t.Fatalf("%+v, %v; want 0 to be the next number", view, err)
+		}
+		insert("first", true, true)
+		s.Exec(t, "DELETE FROM %s WHERE worker_id = 0", s.Table)
+		insert("second", true, false)
+		wantNumbers(t, s)
+		insert("third", false, true)
+		wantNumbers(t, s, 0)
+		insert("fourth", false, false)
+		if r, _ := s.row(t, 0); r.Token != "third" {
+			t.Errorf("row %+v", r)
+		}
+	})
+}
+
+// Each range remembers what was given, though the rows are gone. Whoever takes numbers
+// from all ranges starts above what they were given.
+func TestRanges(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		take := func(want int64, opts ...option) {
+			t.Helper()
+			if got := assign(t, s.leaser(s.DB, opts...)); got != want {
+				t.Errorf("number %d, want %d", got, want)
+			}
+		}
+		north, south := lease.Config{Numbers: &lease.Bounds{From: 0, To: 99}}, lease.Config{Numbers: &lease.Bounds{From: 100, To: 102}}
+		take(100, south)
+		take(0, north)
+		take(101, south)
+		s.Exec(t, "DELETE FROM %s WHERE worker_id >= 0", s.Table)
+		take(102, south)
+		take(1, north)
+		take(103)
+	})
+}
+
+// Each number is listed with who has it, since when and how far, by the database's
+// clock.
+func TestLeases(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		db := s.elsewhere(t)
+		begun := time.Now().Truncate(time.Millisecond)
+		container := lease.Node{Host: "pod-ä-1", Port: "80", Type: lease.NodeContainer}
+		for range 3 {
+			holding.Take(t, s.leaser(db), max22)
+		}
+		freed := holding.Take(t, s.leaser(db, container), max22)
+		release(t, freed, begun.Add(-time.Hour))
+		taken := holding.Take(t, s.leaser(db), max22).Last() // what has been given back
+		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 1", s.Table)
+		if err := s.leaser(db).Free(context.Background(), 0, true); err != nil {
+			t.Fatal(err)
+		}
+		ended := time.Now()
+
+		a := s.leaser(s.DB)
+		rows, err := a.Leases(context.Background(), 0)
+		if err != nil || len(rows) != 4 {
+			t.Fatalf("Leases = %+v, %v; want 4 rows", rows, err)
+		}
+		for i, row := range rows {
+			number := int64(3 - i)
+			state := []lease.State{lease.StateFree, lease.StateExpired, lease.StateHeld, lease.StateHeld}[number]
+			if row.Number != number || row.State != state || row.Host != node.Host || row.Port != node.Port || row.Type != node.Type {
+				t.Errorf("row %+v, want number %d, %s, of %+v", row, number, state, node)
+			}
+			if row.Created.Before(begun) || row.Created.After(ended) {
+				t.Errorf("row %+v: created is not in %v..%v", row, begun, ended)
+			}
+			heartbeat := row.HeartbeatAt
+			if state == lease.StateExpired {
+				heartbeat = heartbeat.Add(time.Minute)
+			}
+			if state == lease.StateFree && !heartbeat.IsZero() || state != lease.StateFree && (heartbeat.Before(begun) || heartbeat.After(ended)) {
+				t.Errorf("row %+v: heartbeat is not in %v..%v", row, begun, ended)
+			}
+			if window := row.ReservedUntil.Add(-lease.DefaultWindow); window.Before(begun) || window.After(ended) {
+				t.Errorf("row %+v: not reserved for %v", row, lease.DefaultWindow)
+			}
+		}
+		if taken.Number != 3 || taken.Until.UnixMilli() != rows[0].ReservedUntil.UnixMilli() {
+			t.Errorf("%v is granted, and listed as %+v", taken, rows[0])
+		}
+		for limit, want := range map[int]int{-1: 4, 1: 1, 3: 3, 9: 4} {
+			if rows, err := a.Leases(context.Background(), limit); err != nil || len(rows) != want || rows[0].Number != 3 {
+				t.Errorf("Leases(%d) = %+v, %v; want %d rows, the highest first", limit, rows, err, want)
+			}
+		}
+	})
+}
+
+func TestListWithoutTable(t *testing.T) {
+	each(t, tables, func(t *testing.T, s *store) {
+		_, nodes := s.registry(s.DB).Nodes(context.Background(), 1)
+		_, leases := s.leaser(s.DB).Leases(context.Background(), 1)
+		free := s.leaser(s.DB).Free(context.Background(), 0, true)
+		for doing, err := range map[string]error{"worker: list ": nodes, "lease: list ": leases, "lease: free number 0 in ": free} {
+			if !errors.Is(err, worker.ErrNoTable) || !strings.HasPrefix(err.Error(), doing+s.Table+": ") || strings.Count(err.Error(), "no such table") > 1 {
+				t.Errorf("%v; want ErrNoTable", err)
+			}
+		}
+	})
+}
