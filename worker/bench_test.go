@@ -34,49 +34,42 @@ func BenchmarkAssigner(b *testing.B) {
 		}
 		return worker.NewLeaser(db, lease.Config{})
 	}
-	assigners := []struct {
-		name     string
-		assigner func(*testing.B) uid.Leaser
-	}{
-		{"static", func(*testing.B) uid.Leaser { return uid.StaticWorker(1) }},
-		{"leased", leaser},
-	}
 	ctx := context.Background()
+	// As many ids a tick as it can make, so that it never waits.
+	roomy := bits.Layout{TimeBits: 31, WorkerBits: 1, SequenceBits: 31, Epoch: bits.Default().Epoch, Unit: time.Second}
+	for kind, open := range map[string]func(w uid.Leaser) (generator, error){
+		"cached": func(w uid.Leaser) (generator, error) {
+			return uid.NewCached(ctx, w, uid.CachedConfig{MaxBorrow: -1, RejectedTake: uid.Wait})
+		},
+		"default": func(w uid.Leaser) (generator, error) { return uid.NewDefault(ctx, w, uid.DefaultConfig{Layout: roomy}) },
+	} {
+		for name, worker := range map[string]func(*testing.B) uid.Leaser{
+			"static": func(*testing.B) uid.Leaser { return uid.StaticWorker(1) },
+			"leased": leaser,
+		} {
+			b.Run("generator="+kind+"/worker="+name, func(b *testing.B) {
+				gen, err := open(worker(b))
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer gen.Close()
+				writes.Store(0)
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := gen.Next(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if name == "leased" {
+					b.ReportMetric(float64(writes.Load())/b.Elapsed().Seconds(), "writes/s")
+				}
+			})
+		}
+	}
+}
 
-	for _, a := range assigners {
-		b.Run("generator=cached/worker="+a.name, func(b *testing.B) {
-			gen, err := uid.NewCached(ctx, a.assigner(b), uid.CachedConfig{MaxBorrow: -1, RejectedTake: uid.Wait})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer gen.Close()
-			writes.Store(0)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := gen.Next(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			if a.name == "leased" {
-				b.ReportMetric(float64(writes.Load())/b.Elapsed().Seconds(), "writes/s")
-			}
-		})
-	}
-	for _, a := range assigners {
-		b.Run("generator=default/worker="+a.name, func(b *testing.B) {
-			// As many ids a tick as it can make, so that it never waits.
-			roomy := bits.Layout{TimeBits: 31, WorkerBits: 1, SequenceBits: 31, Epoch: bits.Default().Epoch, Unit: time.Second}
-			gen, err := uid.NewDefault(ctx, a.assigner(b), uid.DefaultConfig{Layout: roomy})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer gen.Close()
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := gen.Next(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
+// generator is what both generators can do.
+type generator interface {
+	Next() (uid.ID, error)
+	Close() error
 }

@@ -131,11 +131,6 @@ func TestRefusesAllFaultsAtOnce(t *testing.T) {
 	}
 }
 
-func TestLeaserRefusesCall(t *testing.T) {
-	_, err := newSQLite(t).leaser(nil).Lease(context.Background(), lease.Request{Limit: -1})
-	wantAll(t, err, "it is nil", "Request.Limit is -1", "Request.Clock is nil", "Request.Granted is nil")
-}
-
 func TestAttestRefuses(t *testing.T) {
 	s := newSQLite(t)
 	for name, tt := range map[string]struct {
