@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/logger"
 
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease"
@@ -80,14 +79,12 @@ func (c StoreConfig) faults() *invalid.List {
 }
 
 // Validate returns an error that names every wrong field, and matches [lease.ErrConfig].
-func (c RegistryConfig) Validate() error { return c.faults().Err() }
-
-func (c RegistryConfig) faults() *invalid.List {
+func (c RegistryConfig) Validate() error {
 	faults := c.store().faults()
 	if c.Node != (lease.Node{}) {
 		faults.Join(c.Node.Validate())
 	}
-	return faults
+	return faults.Err()
 }
 
 func (c RegistryConfig) store() StoreConfig {
@@ -108,15 +105,11 @@ const maxName = 63
 var namePattern = regexp.MustCompile(
 	fmt.Sprintf(`^(?:[A-Za-z_][A-Za-z0-9_]{0,%d}\.)?[A-Za-z_][A-Za-z0-9_]{0,%[1]d}$`, maxName-1))
 
-// newTable returns the table of a config, or the default one if the config has faults.
+// newTable returns the table of a config with the given faults.
 func newTable(k kind, db *gorm.DB, c StoreConfig, faults error) table {
-	if faults != nil {
-		c = StoreConfig{}
-	}
 	t := table{kind: k, name: cmp.Or(c.Table, k.table), ensure: !c.NoSchema, faults: faults}
 	if db != nil && db.Config != nil && db.Statement != nil {
-		// A copy, so that later changes of db have no effect.
-		t.db = db.Session(&gorm.Session{SkipHooks: true, Logger: logger.Discard})
+		t.db = db.Session(&gorm.Session{}) // a copy, so that later changes of db have no effect
 	}
 	if !c.Alone {
 		t.beside = cmp.Or(c.Beside, k.others(t.name))

@@ -20,15 +20,23 @@ import (
 // drawnPort is the port in rows of the Registry's table whose keys Leasers drew.
 const drawnPort = DefaultLeaseTable
 
+// other returns the other kind.
+func (k kind) other() kind {
+	if k == nodeKind {
+		return leaseKind
+	}
+	return nodeKind
+}
+
 // others is the name of the table of the other kind that belongs to a table's name; ""
 // if the name does not say.
 func (k kind) others(name string) string {
-	schema, base := name[:strings.LastIndexByte(name, '.')+1], name[strings.LastIndexByte(name, '.')+1:]
-	switch base {
+	dot := strings.LastIndexByte(name, '.') + 1
+	switch name[dot:] {
 	case k.table:
-		return schema + k.other
+		return name[:dot] + k.other().table
 	case strings.ToLower(k.table):
-		return schema + strings.ToLower(k.other)
+		return name[:dot] + strings.ToLower(k.other().table)
 	}
 	return ""
 }
@@ -38,10 +46,7 @@ func (t *table) mixed(ctx context.Context) (*table, error) {
 	if t.beside == "" {
 		return nil, nil
 	}
-	other := &table{kind: nodeKind, db: t.db, name: t.beside}
-	if t.kind.table == nodeKind.table {
-		other.kind = leaseKind
-	}
+	other := &table{kind: t.kind.other(), db: t.db, name: t.beside}
 	err := other.look(ctx)
 	if err == nil {
 		return other, nil
@@ -132,9 +137,9 @@ func (s *Store) settle(ctx context.Context, registry *table, w lease.Write) erro
 	if err == nil {
 		return nil
 	}
-	return errors.Join(err, s.writes(ctx, func(tx *gorm.DB) error {
-		return tx.Exec(s.sql.release, rand.Text(), w.Until, w.Number, w.Token).Error
-	}))
+	release := lease.Write{Number: w.Number, Token: rand.Text(), Until: w.Until, Change: lease.Release}
+	_, failed := s.Swap(ctx, w.Token, release)
+	return errors.Join(err, failed)
 }
 
 // unmixed refuses a Registry's new number if Leasers of the same database have it, or

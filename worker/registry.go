@@ -111,15 +111,11 @@ func (r *Registry) register(ctx context.Context, request lease.Request) (evidenc
 	if err := errors.Join(r.check(), faults.Err(), err); err != nil {
 		return evidence{}, err
 	}
-	if err := ctx.Err(); err != nil {
-		return evidence{}, r.fail(ctx, "register in", err)
-	}
 	if r.ensure {
 		if err := r.EnsureSchema(ctx); err != nil {
 			return evidence{}, err
 		}
 	}
-
 	switch err := request.Agree(ctx, r.SwapLayout); {
 	case errors.Is(err, errForgets):
 		r.log().WarnContext(ctx, "worker: the table cannot remember the layout, so a start with another layout is not refused", "table", r.name, "error", err)
@@ -135,7 +131,6 @@ func (r *Registry) register(ctx context.Context, request lease.Request) (evidenc
 	if err != nil {
 		return evidence{}, r.fail(ctx, fmt.Sprintf("read back number %d from", number), err)
 	}
-
 	if err := r.unmixed(ctx, number); err != nil {
 		return evidence{}, r.fail(ctx, "register in", err)
 	}

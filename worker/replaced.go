@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 
+	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -69,7 +70,7 @@ func (c *fileCheck) token(ctx context.Context, number int64) (token string, err 
 	db := sql.OpenDB(c)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	err = db.QueryRowContext(ctx, c.read, number).Scan(&token)
-	if errors.Is(err, sql.ErrNoRows) || dialectOf("sqlite").Missing(err) {
+	if errors.Is(err, sql.ErrNoRows) || sqldb.KindOf("sqlite").Missing(err) {
 		return "", nil
 	}
 	return token, err

@@ -3,7 +3,7 @@ package worker
 import (
 	"context"
 	"database/sql"
-	_ "embed"
+	"embed"
 	"fmt"
 	"strings"
 
@@ -22,34 +22,22 @@ const DefaultLeaseTable = "WORKER_LEASE"
 
 // The two kinds of table.
 var (
-	nodeKind  = kind{DefaultTable, DefaultLeaseTable, "id", "host_name", nodeLayout, func(d dialect) string { return d.nodes }}
-	leaseKind = kind{DefaultLeaseTable, DefaultTable, "worker_id", "host", leaseLayout, func(d dialect) string { return d.leases }}
+	nodeKind  = kind{DefaultTable, "id", "host_name", nodeLayout, "node"}
+	leaseKind = kind{DefaultLeaseTable, "worker_id", "host", leaseLayout, "lease"}
 )
 
-var (
-	//go:embed schema/node_mysql.sql
-	mysqlNodes string
-	//go:embed schema/node_postgres.sql
-	postgresNodes string
-	//go:embed schema/node_sqlite.sql
-	sqliteNodes string
-	//go:embed schema/lease_mysql.sql
-	mysqlLeases string
-	//go:embed schema/lease_postgres.sql
-	postgresLeases string
-	//go:embed schema/lease_sqlite.sql
-	sqliteLeases string
-)
+// schemas are the statements that create the tables, as schema/kind_dialect.sql.
+//
+//go:embed schema
+var schemas embed.FS
 
 // dialect is what differs between kinds of database. The zero value stands for an
 // unknown kind: rows can be written and read there, times cannot.
 type dialect struct {
 	sqldb.Kind
-	nodes  string // creates the table DefaultTable
-	leases string // creates the table DefaultLeaseTable
-	date   string // the date %s as YYYY-MM-DD
-	step   string // selects by how much keys grow
-	now    string // the milliseconds since 1970, when the expression is evaluated
+	date string // the date %s as YYYY-MM-DD
+	step string // selects by how much keys grow
+	now  string // the milliseconds since 1970, when the expression is evaluated
 
 	// reads is the least isolation at which nothing uncommitted is seen: the
 	// default where there is no lower one.
@@ -59,32 +47,26 @@ type dialect struct {
 // dialects holds each dialect by the name of GORM's dialector.
 var dialects = map[string]dialect{
 	"mysql": {
-		nodes:  mysqlNodes,
-		leases: mysqlLeases,
-		date:   "DATE_FORMAT(%s, '%%Y-%%m-%%d')",
-		step:   "SELECT @@auto_increment_increment",
-		reads:  sql.LevelReadCommitted,
+		date:  "DATE_FORMAT(%s, '%%Y-%%m-%%d')",
+		step:  "SELECT @@auto_increment_increment",
+		reads: sql.LevelReadCommitted,
 		// Not UNIX_TIMESTAMP(NOW()): where clocks are put back in autumn, that
 		// jumps an hour.
 		now: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
 	},
 	"postgres": {
-		nodes:  postgresNodes,
-		leases: postgresLeases,
-		date:   "TO_CHAR(%s, 'YYYY-MM-DD')",
-		now:    "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
+		date: "TO_CHAR(%s, 'YYYY-MM-DD')",
+		now:  "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
 	},
 	"sqlite": {
-		nodes:  sqliteNodes,
-		leases: sqliteLeases,
-		date:   "STRFTIME('%%Y-%%m-%%d', %s)",
-		now:    "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)",
+		date: "STRFTIME('%%Y-%%m-%%d', %s)",
+		now:  "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)",
 	},
 }
 
-func dialectOf(name string) dialect {
-	d := dialects[name]
-	d.Kind = sqldb.KindOf(name)
+func (t *table) dialect() dialect {
+	d := dialects[t.db.Name()]
+	d.Kind = sqldb.KindOf(t.db.Name())
 	return d
 }
 
@@ -114,15 +96,15 @@ func (t *table) EnsureSchema(ctx context.Context) error {
 	if missing == nil {
 		return nil
 	}
-	schema := t.kind.schema(t.dialect())
-	if schema == "" && ctx.Err() == nil {
+	schema, none := schemas.ReadFile("schema/" + t.kind.schema + "_" + t.db.Name() + ".sql")
+	if none != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w: %s; create %s by hand: %w", ErrDialect, t.db.Name(), t.name, missing)
 	}
 	if ctx.Err() != nil || !t.dialect().Missing(missing) {
 		return t.fail(ctx, "look for", missing)
 	}
 	err := t.primary(ctx, func(tx *gorm.DB) error {
-		return tx.Exec(strings.ReplaceAll(schema, t.dialect().Fold(t.kind.table), t.quoted())).Error
+		return tx.Exec(strings.ReplaceAll(string(schema), t.dialect().Fold(t.kind.table), t.quoted())).Error
 	})
 	if err == nil || t.look(ctx) == nil {
 		return nil
@@ -137,8 +119,6 @@ func (t *table) look(ctx context.Context) error {
 	var none []int64 // a query and not Exec, with which MySQL's driver 1.10 waits for ever
 	return t.ask(ctx, &none, "SELECT "+t.kind.key+" FROM "+t.quoted()+" WHERE 1 = 0")
 }
-
-func (t *table) dialect() dialect { return dialectOf(t.db.Name()) }
 
 // quoted is the table's name in a statement.
 func (t *table) quoted() string { return t.db.Statement.Quote(t.dialect().Fold(t.name)) }

@@ -21,7 +21,6 @@ import (
 // NewStore. It holds no connection of its own and is safe for concurrent use.
 type Store struct {
 	table
-	sql   statements
 	file  atomic.Pointer[fileCheck] // nil is none; written by Prepare, read by all
 	drawn atomic.Int64              // a key of the Registry's table for the next new number; 0 is none
 }
@@ -44,47 +43,12 @@ func NewLeaser(db *gorm.DB, config lease.Config) *lease.Leaser {
 // NewStore returns a Store with rows in a table of db, for lease.New. See NewLeaser about
 // db.
 func NewStore(db *gorm.DB, config StoreConfig) *Store {
-	s := &Store{table: newTable(leaseKind, db, config, config.Validate())}
-	if sqldb.Unfit(s.db) == nil {
-		s.sql = newStatements(s.quoted(), s.dialect().now)
-	}
-	return s
+	return &Store{table: newTable(leaseKind, db, config, config.Validate())}
 }
 
-// statements are SQL for one dialect and table.
-type statements struct {
-	free, counts, read, list      string // of free rows, of all rows, of one row, of the highest rows
-	least                         string // of free rows
-	insert, take, extend, release string // a row
-	raise, counted, count         string // a count of numbers given
-}
-
-func newStatements(table, now string) statements {
-	fill := strings.NewReplacer("{table}", table, "{now}", now).Replace
-	return statements{
-		free: fill(`SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM {table}
-			WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?`),
-		least: ` ORDER BY reserved_until, worker_id LIMIT 32`,
-		counts: fill(`SELECT {now} AS clock,
-			COALESCE(MAX(CASE WHEN worker_id BETWEEN ? AND -1 THEN reserved_until WHEN worker_id BETWEEN ? AND ? THEN worker_id + 1 END), 0) AS fresh,
-			COUNT(CASE WHEN worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ? THEN 1 END) AS held FROM {table}`),
-		read: fill(`SELECT clock, token AS token, reserved_until AS reserved,
-			host AS host, port AS port, type AS type, heartbeat_at AS heartbeat, created AS created
-			FROM (SELECT {now} AS clock) moment LEFT JOIN {table} ON worker_id = ?`),
-		list: fill(`SELECT worker_id AS number, token AS token, reserved_until AS reserved,
-			host AS host, port AS port, type AS type, heartbeat_at AS heartbeat, created AS created, {now} AS clock
-			FROM {table} WHERE worker_id >= 0 ORDER BY worker_id DESC`),
-		insert: fill(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
-			VALUES (?, ?, ?, {now}, ?, ?, ?, {now})`),
-		take: fill(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now}, host = ?, port = ?, type = ?
-			WHERE worker_id = ? AND token = ?`),
-		extend:  fill(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now} WHERE worker_id = ? AND token = ?`),
-		release: fill(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = 0 WHERE worker_id = ? AND token = ?`),
-		raise:   fill(`UPDATE {table} SET reserved_until = ? WHERE worker_id = ? AND reserved_until < ?`),
-		counted: fill(`SELECT COUNT(*) FROM {table} WHERE worker_id = ?`),
-		count: fill(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
-			VALUES (?, '-', ?, 0, ?, ?, 0, {now})`),
-	}
+// query puts the table and the database's clock into a statement.
+func (s *Store) query(statement string) string {
+	return strings.NewReplacer("{table}", s.quoted(), "{now}", s.dialect().now).Replace(statement)
 }
 
 // counter is the number of the row that counts the numbers given to holders whose
@@ -128,12 +92,14 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Durat
 		view = lease.View{}
 		var rows []rowRecord
 		from, to, span := within.From, within.To, expiry.Milliseconds()
-		free := tx.Raw(s.sql.free+s.sql.least, from, to, span)
+		free := `SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM {table}
+			WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?`
+		vars := []any{from, to, span}
 		if registry != nil {
-			free = tx.Raw(s.sql.free+" AND NOT EXISTS (SELECT 1 FROM "+registry.quoted()+" WHERE id = worker_id AND "+registry.quoted()+".port <> ?)"+s.sql.least,
-				from, to, span, drawnPort)
+			free += " AND NOT EXISTS (SELECT 1 FROM " + registry.quoted() + " WHERE id = worker_id AND " + registry.quoted() + ".port <> ?)"
+			vars = append(vars, drawnPort)
 		}
-		if err := free.Scan(&rows).Error; err != nil {
+		if err := tx.Raw(s.query(free+" ORDER BY reserved_until, worker_id LIMIT 32"), vars...).Scan(&rows).Error; err != nil {
 			return err
 		}
 		for _, row := range rows {
@@ -144,7 +110,11 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Durat
 			Fresh int64 `gorm:"column:fresh"`
 			Held  int64 `gorm:"column:held"`
 		}
-		if err := tx.Raw(s.sql.counts, counter(to), from, to, from, to, span).Scan(&counts).Error; err != nil {
+		err := tx.Raw(s.query(`SELECT {now} AS clock,
+			COALESCE(MAX(CASE WHEN worker_id BETWEEN ? AND -1 THEN reserved_until WHEN worker_id BETWEEN ? AND ? THEN worker_id + 1 END), 0) AS fresh,
+			COUNT(CASE WHEN worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ? THEN 1 END) AS held FROM {table}`),
+			counter(to), from, to, from, to, span).Scan(&counts).Error
+		if err != nil {
 			return err
 		}
 		if counts.Clock == 0 {
@@ -184,7 +154,10 @@ func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration)
 	err = s.reads(ctx, func(tx *gorm.DB) error {
 		row = nil
 		var r rowRecord
-		if err := tx.Raw(s.sql.read, number).Scan(&r).Error; err != nil {
+		err := tx.Raw(s.query(`SELECT clock, token AS token, reserved_until AS reserved,
+			host AS host, port AS port, type AS type, heartbeat_at AS heartbeat, created AS created
+			FROM (SELECT {now} AS clock) moment LEFT JOIN {table} ON worker_id = ?`), number).Scan(&r).Error
+		if err != nil {
 			return err
 		}
 		if r.Clock == 0 {
@@ -204,7 +177,10 @@ func (s *Store) readRow(ctx context.Context, number int64, expiry time.Duration)
 // List implements lease.Store. A plugin of db may send the query to a replica.
 func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
 	var records []rowRecord
-	if err := s.list(ctx, &records, s.sql.list, limit); err != nil {
+	err := s.list(ctx, &records, s.query(`SELECT worker_id AS number, token AS token, reserved_until AS reserved,
+		host AS host, port AS port, type AS type, heartbeat_at AS heartbeat, created AS created, {now} AS clock
+		FROM {table} WHERE worker_id >= 0 ORDER BY worker_id DESC`), limit)
+	if err != nil {
 		return nil, err
 	}
 	rows := make([]lease.Row, len(records))
@@ -242,18 +218,18 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 			}
 		}
 		row, next := counter(w.Within.From), w.Number+1
-		raised := tx.Exec(s.sql.raise, next, row, next)
+		raised := tx.Exec(s.query("UPDATE {table} SET reserved_until = ? WHERE worker_id = ? AND reserved_until < ?"), next, row, next)
 		if raised.Error != nil {
 			return raised.Error
 		}
 		if raised.RowsAffected == 0 {
 			var counted int64
-			if err := tx.Raw(s.sql.counted, row).Scan(&counted).Error; err != nil {
+			if err := tx.Raw(s.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ?"), row).Scan(&counted).Error; err != nil {
 				return err
 			}
 			switch {
 			case counted == 0: // the first number
-				if err := tx.Exec(s.sql.count, row, next, "-", "-").Error; err != nil {
+				if err := s.count(tx, row, next, layoutText{"-", "-"}); err != nil {
 					if s.dialect().Duplicate(err) { // another process made it
 						err = lease.Transient(err)
 					}
@@ -263,25 +239,33 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 				return nil // another process was faster, whether or not its row is still there
 			}
 		}
-		result := tx.Exec(s.sql.insert, w.Number, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type)
+		result := tx.Exec(s.query(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
+			VALUES (?, ?, ?, {now}, ?, ?, ?, {now})`), w.Number, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type)
 		done = result.RowsAffected == 1
 		there = s.dialect().Duplicate(result.Error)
 		return result.Error
 	})
-	if there && err != nil {
+	switch {
+	case there:
 		return false, nil
-	}
-	if drawn > 0 && err == nil {
+	case err != nil:
+		return false, err
+	case drawn > 0:
 		s.drawn.Store(drawn) // for the next Look
 		return false, nil
-	}
-	if done && err == nil && registry != nil && !draws(w) {
+	case done && registry != nil && !draws(w):
 		err = s.settle(ctx, registry, w)
 	}
 	if done && err == nil {
 		err = s.counts(ctx, w)
 	}
 	return done && err == nil, err
+}
+
+// count makes a row below 0, which is not a number's.
+func (s *Store) count(tx *gorm.DB, row, next int64, text layoutText) error {
+	return tx.Exec(s.query(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
+		VALUES (?, '-', ?, 0, ?, ?, 0, {now})`), row, next, text.Host, text.Port).Error
 }
 
 // Swap implements lease.Store.
@@ -301,11 +285,14 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 		var result *gorm.DB
 		switch w.Change {
 		case lease.Acquire:
-			result = tx.Exec(s.sql.take, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, w.Number, old)
+			result = tx.Exec(s.query(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now}, host = ?, port = ?, type = ?
+				WHERE worker_id = ? AND token = ?`), w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, w.Number, old)
 		case lease.Release:
-			result = tx.Exec(s.sql.release, w.Token, w.Until, w.Number, old)
+			result = tx.Exec(s.query("UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = 0 WHERE worker_id = ? AND token = ?"),
+				w.Token, w.Until, w.Number, old)
 		default:
-			result = tx.Exec(s.sql.extend, w.Token, w.Until, w.Number, old)
+			result = tx.Exec(s.query("UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now} WHERE worker_id = ? AND token = ?"),
+				w.Token, w.Until, w.Number, old)
 		}
 		done = result.RowsAffected == 1
 		return result.Error

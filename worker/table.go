@@ -26,11 +26,10 @@ type table struct {
 // kind is what differs between the two tables.
 type kind struct {
 	table  string // its name unless the config has another
-	other  string // the other kind's table
 	key    string // its primary key
 	host   string // the column of a holder's host
 	layout int64  // the key of the row that remembers the layout
-	schema func(dialect) string
+	schema string // how the names of its schemas begin
 }
 
 // primary runs f in a transaction of its own, and commits.
