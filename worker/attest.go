@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -103,17 +102,20 @@ func (w *witness) grant(ctx context.Context, g lease.Grant) {
 	}
 }
 
+// wait waits for one interval. It returns false if Release was called.
+func (w *witness) wait(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(w.every):
+		return true
+	}
+}
+
 func (w *witness) run(ctx context.Context, e evidence) {
 	defer close(w.done)
-	ticker := time.NewTicker(w.every)
-	defer ticker.Stop()
 	var failed error
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	for w.wait(ctx) {
 		err := w.look(ctx, e)
 		switch {
 		case ctx.Err() != nil:
@@ -154,10 +156,8 @@ func (w *witness) respond(ctx context.Context, e evidence, found error) (evidenc
 	if w.then == ResponseStopIssuing {
 		return e, found
 	}
-	select {
-	case <-ctx.Done():
-		return e, ctx.Err()
-	case <-time.After(w.every):
+	if !w.wait(ctx) {
+		return e, found
 	}
 	e, err := backoff.Retry(ctx, func() (evidence, error) {
 		e, err := w.register(ctx, w.request)
@@ -173,6 +173,6 @@ func (w *witness) respond(ctx context.Context, e evidence, found error) (evidenc
 		return e, err
 	}
 	w.grant(ctx, e.grant())
-	w.log().Log(ctx, slog.LevelInfo, "worker: registered anew", "number", e.number, "table", w.name)
+	w.log().InfoContext(ctx, "worker: registered anew", "number", e.number, "table", w.name)
 	return e, nil
 }

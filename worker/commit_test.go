@@ -60,7 +60,7 @@ func TestRegistryCommit(t *testing.T) {
 // and found unchanged, and while the next write is waiting for it.
 func TestExtendCommitsLate(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
-		db, pool := s.Impatient(t).Pooled(t)
+		db, pool := s.Waiting(t, 100*time.Millisecond).Pooled(t)
 		h := holding.Take(t, s.on(db, quickly, quiet), 0)
 		late, done := make(chan struct{}), make(chan error, 1)
 		var first atomic.Bool

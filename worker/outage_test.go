@@ -147,9 +147,7 @@ func TestTakeover(t *testing.T) {
 // SQLite's drivers wait for the lock even then.
 func TestReleaseWhileLocked(t *testing.T) {
 	on(t, []string{"sqlite"}, []assigner{attested, leaser}, func(t *testing.T, s *store) {
-		patient := *s.Store
-		patient.DB = s.Open(t, s.With("_busy_timeout=600000&_pragma=busy_timeout(600000)")) // each driver reads one
-		db, pool := patient.Pooled(t)
+		db, pool := s.Waiting(t, 10*time.Minute).Pooled(t)
 		h := holding.Take(t, s.on(db, quickly, quiet), max22)
 		unlock := s.lock(t)
 		waiting := make(chan struct{}, 1000)

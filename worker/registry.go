@@ -35,9 +35,6 @@ func NewRegistry(db *gorm.DB, config RegistryConfig) *Registry {
 	return &Registry{newTable(nodeKind, db, config.store(), config.Validate()), config, time.Now}
 }
 
-// String names the table, for logs.
-func (r *Registry) String() string { return r.name }
-
 // entry is a row to insert. Column names are lower case for PostgreSQL; the
 // other databases do not care.
 type entry struct {

@@ -67,3 +67,27 @@ func TestFileReplaced(t *testing.T) {
 		}
 	}
 }
+
+// A file that cannot be read in place of the database is an outage.
+func TestFileUnreadable(t *testing.T) {
+	t.Parallel()
+	s := &store{dbtest.New(t, "sqlite"), leaser}
+	h := holding.Take(t, s.leaser(s.DB, quickly, quiet), max22)
+	if err := os.WriteFile(s.URL+".other", []byte("not a database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range [][2]string{{s.URL, s.URL + ".real"}, {s.URL + ".other", s.URL}} {
+		if err := os.Rename(step[0], step[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := h.Await(t, "it is told", func(g lease.Grant) bool { return g.Err != nil })
+	if !told.Held || !strings.Contains(told.Err.Error(), "open "+s.URL+" anew: ") {
+		t.Errorf("%v; want that the file cannot be opened", told)
+	}
+	if err := os.Rename(s.URL+".real", s.URL); err != nil {
+		t.Fatal(err)
+	}
+	h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(told.Until) && g.Err == nil })
+	h.Kept(t)
+}

@@ -23,13 +23,13 @@ type Row struct {
 // record is a Row as selectRows selects it: times are numbers and text, which neither
 // the driver's settings nor the session's time zone change.
 type record struct {
-	ID         int64    `gorm:"column:id"`
-	HostName   string   `gorm:"column:host_name"`
-	Port       string   `gorm:"column:port"`
-	Type       int      `gorm:"column:type"`
-	LaunchDate *string  `gorm:"column:launch_date"`
-	Modified   *float64 `gorm:"column:modified"`
-	Created    *float64 `gorm:"column:created"`
+	ID         int64   `gorm:"column:id"`
+	HostName   string  `gorm:"column:host_name"`
+	Port       string  `gorm:"column:port"`
+	Type       int     `gorm:"column:type"`
+	LaunchDate string  `gorm:"column:launch_date"`
+	Modified   float64 `gorm:"column:modified"`
+	Created    float64 `gorm:"column:created"`
 }
 
 func (r record) node() lease.Node {
@@ -54,12 +54,13 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
 	}
 	rows := make([]Row, len(records))
 	for i, rec := range records {
+		day, _ := time.Parse(time.DateOnly, rec.LaunchDate) // the zero time if it cannot be read
 		rows[i] = Row{
 			ID:         rec.ID,
 			HostName:   rec.HostName,
 			Port:       rec.Port,
 			Type:       lease.NodeType(rec.Type),
-			LaunchDate: day(rec.LaunchDate),
+			LaunchDate: day,
 			Modified:   moment(rec.Modified),
 			Created:    moment(rec.Created),
 		}
@@ -75,23 +76,12 @@ func (r *Registry) selectRows() string {
 		" FROM " + r.quoted()
 }
 
-// moment is the time of a number of seconds since 1970, to the microsecond.
-func moment(seconds *float64) time.Time {
-	if seconds == nil {
+// moment is the time of a number of seconds since 1970, to the microsecond. NULL is read as 0.
+func moment(seconds float64) time.Time {
+	if seconds == 0 {
 		return time.Time{}
 	}
-	return time.UnixMicro(int64(math.Round(*seconds * 1e6))).UTC()
-}
-
-func day(text *string) time.Time {
-	if text == nil {
-		return time.Time{}
-	}
-	t, err := time.Parse(time.DateOnly, *text)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
+	return time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC()
 }
 
 // rowRecord is a row, or a part of it, as statements select it. Tags name the columns,

@@ -55,9 +55,6 @@ func (s *Store) query(statement string) string {
 // bounds begin at from.
 func counter(from int64) int64 { return -1 - from }
 
-// String implements lease.Store: it returns the table's name.
-func (s *Store) String() string { return s.name }
-
 // Check implements lease.Preparer.
 func (s *Store) Check() error {
 	if err := s.check(); err != nil {

@@ -32,6 +32,9 @@ type kind struct {
 	schema string // how the names of its schemas begin
 }
 
+// String names the table, for logs.
+func (t *table) String() string { return t.name }
+
 // primary runs f in a transaction of its own, and commits.
 func (t *table) primary(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return sqldb.Transaction(ctx, t.db, f)

@@ -149,7 +149,7 @@ func (l *Link) join(client net.Conn) {
 	var both sync.WaitGroup
 	for i, end := range ends {
 		both.Go(func() {
-			_, _ = io.Copy(l.carrier(end), ends[1-i])
+			_, _ = io.Copy(carrier{end, l}, ends[1-i])
 			_ = end.Close() // which ends the other direction too
 			_ = ends[1-i].Close()
 		})
@@ -162,18 +162,17 @@ func (l *Link) join(client net.Conn) {
 	}
 }
 
-// carrier writes to conn while the link does not hang.
-func (l *Link) carrier(conn net.Conn) io.Writer {
-	return writer(func(b []byte) (int, error) {
-		l.mu.Lock()
-		for l.hangs {
-			l.healed.Wait()
-		}
-		l.mu.Unlock()
-		return conn.Write(b)
-	})
+// carrier is a connection to which bytes are written while the link does not hang.
+type carrier struct {
+	net.Conn
+	link *Link
 }
 
-type writer func(b []byte) (int, error)
-
-func (w writer) Write(b []byte) (int, error) { return w(b) }
+func (c carrier) Write(b []byte) (int, error) {
+	c.link.mu.Lock()
+	for c.link.hangs {
+		c.link.healed.Wait()
+	}
+	c.link.mu.Unlock()
+	return c.Conn.Write(b)
+}

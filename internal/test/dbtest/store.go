@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"gorm.io/gorm"
 )
@@ -133,17 +134,17 @@ func (s *Store) With(option string) string {
 	return s.URL + "?" + option
 }
 
-// Impatient returns s on connections that do not wait for long for another transaction.
-// Those of SQLite otherwise wait ten seconds, even if their context ends before.
-func (s *Store) Impatient(t *testing.T) *Store {
+// Waiting returns s on connections of SQLite that wait so long for another transaction, even
+// if their context ends before. It returns s itself for servers.
+func (s *Store) Waiting(t *testing.T, wait time.Duration) *Store {
 	t.Helper()
 	if s.Kind != "sqlite" {
 		return s
 	}
-	impatient := *s
-	impatient.URL = s.URL + "?_busy_timeout=100&_pragma=busy_timeout(100)" // each driver reads one
-	impatient.DB = s.Open(t, impatient.URL)
-	return &impatient
+	waiting := *s
+	waiting.URL = s.With(fmt.Sprintf("_busy_timeout=%d&_pragma=busy_timeout(%[1]d)", wait.Milliseconds())) // each driver reads one
+	waiting.DB = s.Open(t, waiting.URL)
+	return &waiting
 }
 
 // Exec executes a statement that must succeed.
