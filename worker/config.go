@@ -2,7 +2,6 @@ package worker
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"os"
 	"regexp"
@@ -68,8 +67,8 @@ func (c StoreConfig) faults() *invalid.List {
 	faults := invalid.Of("worker", lease.ErrConfig)
 	for _, field := range []struct{ name, value string }{{"Table", c.Table}, {"Beside", c.Beside}} {
 		if field.value != "" && !namePattern.MatchString(field.value) {
-			faults.Add(field.name, strconv.Quote(field.value), fmt.Sprintf("a table's name: 1 to %d letters, digits and underscores, "+
-				"no digit first, optionally after a schema of the same form and a dot", maxName))
+			faults.Add(field.name, strconv.Quote(field.value), "a table's name: 1 to 63 letters, digits and underscores, "+
+				"no digit first, optionally after a schema of the same form and a dot")
 		}
 	}
 	if c.Alone && c.Beside != "" {
@@ -99,11 +98,8 @@ func (c RegistryConfig) node() (lease.Node, error) {
 	return lease.DetectNode(os.Getenv)
 }
 
-// maxName is the longest name of a table that PostgreSQL does not truncate.
-const maxName = 63
-
-var namePattern = regexp.MustCompile(
-	fmt.Sprintf(`^(?:[A-Za-z_][A-Za-z0-9_]{0,%d}\.)?[A-Za-z_][A-Za-z0-9_]{0,%[1]d}$`, maxName-1))
+// namePattern has names of up to 63 characters: PostgreSQL truncates longer ones.
+var namePattern = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]{0,62}\.)?[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
 // newTable returns the table of a config with the given faults.
 func newTable(k kind, db *gorm.DB, c StoreConfig, faults error) table {

@@ -12,10 +12,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// A Registry and Leasers that share a database give different numbers. If there is a
-// Registry's table, a Leaser's new number is a key of that table: inserting a row draws
-// the key, as a Registry's start does. So both take new numbers from one counter, and a
-// Registry need not know of Leasers. See "Beside a Registry" in the package comment.
+// This file is what "Beside a Registry" in the package comment says.
 
 // drawnPort is the port in rows of the Registry's table whose keys Leasers drew.
 const drawnPort = DefaultLeaseTable

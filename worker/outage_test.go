@@ -84,6 +84,19 @@ func TestOutage(t *testing.T) {
 	}
 }
 
+// Transactions that take longer than the time between two renewals keep nobody from
+// renewing.
+func TestSlow(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		db, pool := s.Pooled(t)
+		h := holding.Take(t, s.leaser(db, quickly, quiet), max22)
+		pool.Slow()
+		h.Renew(t)
+		h.Renew(t)
+		h.Kept(t)
+	})
+}
+
 // A holder that is cut off, and not dead, goes on to the end of what it has
 // reserved. Whoever takes its number starts there.
 func TestTakeover(t *testing.T) {

@@ -36,7 +36,6 @@ var schemas embed.FS
 type dialect struct {
 	sqldb.Kind
 	date string // the date %s as YYYY-MM-DD
-	step string // selects by how much keys grow
 	now  string // the milliseconds since 1970, when the expression is evaluated
 
 	// reads is the least isolation at which nothing uncommitted is seen: the
@@ -48,7 +47,6 @@ type dialect struct {
 var dialects = map[string]dialect{
 	"mysql": {
 		date:  "DATE_FORMAT(%s, '%%Y-%%m-%%d')",
-		step:  "SELECT @@auto_increment_increment",
 		reads: sql.LevelReadCommitted,
 		// Not UNIX_TIMESTAMP(NOW()): where clocks are put back in autumn, that
 		// jumps an hour.

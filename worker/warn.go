@@ -40,12 +40,11 @@ func (r *Registry) warnUsedUp(ctx context.Context, number, max int64) {
 // warnStep logs if each start uses up more than one number. It never fails a start,
 // even if the server does not answer.
 func (r *Registry) warnStep(ctx context.Context) {
-	query := r.dialect().step
-	if query == "" {
+	if r.db.Name() != "mysql" {
 		return
 	}
 	var step int64
-	if err := r.ask(ctx, &step, query); err != nil || step <= 1 {
+	if err := r.ask(ctx, &step, "SELECT @@auto_increment_increment"); err != nil || step <= 1 {
 		return
 	}
 	r.log().WarnContext(ctx, "worker: each start uses up several numbers, because of the server's auto_increment_increment",
