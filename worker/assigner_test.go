@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"testing"
@@ -72,10 +71,7 @@ func setupOf(opts []option) (s setup) {
 	for _, opt := range opts {
 		switch opt := opt.(type) {
 		case worker.StoreConfig:
-			s.table.Table = cmp.Or(opt.Table, s.table.Table)
-			s.table.Beside = cmp.Or(opt.Beside, s.table.Beside)
-			s.table.Alone = s.table.Alone || opt.Alone
-			s.table.NoSchema = s.table.NoSchema || opt.NoSchema
+			s.table = holding.Merge(s.table, opt)
 		case lease.Config:
 			s.lease = holding.Merge(s.lease, opt)
 		case lease.Node:

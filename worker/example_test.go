@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 	"time"
 
 	"gorm.io/gorm"
@@ -19,14 +17,8 @@ import (
 // Each start gets the next number. An app opens the database with the GORM
 // driver of its choice; this one has SQLite.
 func ExampleNewRegistry() {
-	dir, err := os.MkdirTemp("", "uidring")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-
-	db := open(filepath.Join(dir, "app.db"))
-	defer dbtest.Close(db)
+	db, done := temporary()
+	defer done()
 
 	registry := worker.NewRegistry(db, worker.RegistryConfig{})
 	for range 2 {

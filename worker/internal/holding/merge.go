@@ -1,15 +1,10 @@
 package holding
 
-import (
-	"reflect"
-
-	"github.com/uidring/uidring/worker/lease"
-)
+import "reflect"
 
 // Merge returns a config with each field of the last config in which the field is set, so
 // that a test adds its own to what all tests have.
-func Merge(configs ...lease.Config) lease.Config {
-	var merged lease.Config
+func Merge[Config any](configs ...Config) (merged Config) {
 	to := reflect.ValueOf(&merged).Elem()
 	for _, config := range configs {
 		from := reflect.ValueOf(config)
