@@ -139,30 +139,17 @@ func TestAttestCannotRegister(t *testing.T) {
 	}
 }
 
-// Looking ends with the number's release.
-func TestAttestReleased(t *testing.T) {
-	s := newSQLite(t)
-	h := holding.Take(t, worker.Attest(s.registry(s.DB), time.Second, worker.ResponseLogOnly), max22)
-	if g := h.Last(); g.Number != 1 || !g.From.IsZero() || !g.Until.IsZero() || g.Err != nil {
-		t.Errorf("%v; want number 1 without a bound", g)
-	}
-	h.Use(time.Now(), time.Now().Add(time.Hour))
-	if err := h.Release(context.Background(), time.Now()); err != nil {
-		t.Error(err)
-	}
-	wantNumbers(t, s, 1)
-}
-
 // Release returns when its context ends, even while Granted blocks.
 func TestAttestReleasedMeanwhile(t *testing.T) {
 	s := newSQLite(t)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	held, err := worker.Attest(s.registry(s.DB), time.Second, worker.ResponseStopIssuing).Lease(t.Context(), lease.Request{
 		Limit: max22, Clock: time.Now, Granted: func(g lease.Grant) {
-			if g.Err != nil {
-				close(entered)
-				<-leave
+			if g == (lease.Grant{Held: true, Number: 1, Fresh: true}) {
+				return
 			}
+			close(entered)
+			<-leave
 		},
 	})
 	if err != nil {

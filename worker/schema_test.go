@@ -150,28 +150,19 @@ func TestEnsureSchemaLosesRace(t *testing.T) {
 }
 
 // A table that exists but cannot be read is not created again: the second would
-// count from the start.
-func TestEnsureSchemaCreatesOnlyWhatIsMissing(t *testing.T) {
-	each(t, tables, func(t *testing.T, s *store) {
-		db := s.Reopen(t, nil, gorm.Config{})
-		failing(t, db, map[string]error{"SELECT " + s.key: errMade})
-		number, err := take(t, context.Background(), s.on(db), max22)
-		if number != 0 || !errors.Is(err, errMade) || !strings.HasPrefix(err.Error(), "worker: look for "+s.Table+": ") {
-			t.Errorf("%d, %v", number, err)
-		}
-		if err := s.DB.Exec("SELECT 1 FROM " + s.Table).Error; err == nil {
-			t.Error("the table was created")
-		}
-	})
-}
-
+// count from the start. The error says what was being done.
 func TestEnsureSchemaFails(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
-		db := s.Reopen(t, nil, gorm.Config{})
-		failing(t, db, map[string]error{"CREATE TABLE": errMade})
-		number, err := take(t, context.Background(), s.on(db), max22)
-		if number != 0 || err == nil || !strings.HasPrefix(err.Error(), "worker: create "+s.Table+": made to fail") {
-			t.Errorf("%d, %v", number, err)
+		for doing, statement := range map[string]string{"look for": "SELECT " + s.key, "create": "CREATE TABLE"} {
+			db := s.Reopen(t, nil, gorm.Config{})
+			failing(t, db, map[string]error{statement: errMade})
+			number, err := take(t, context.Background(), s.on(db), max22)
+			if number != 0 || !errors.Is(err, errMade) || !strings.HasPrefix(err.Error(), "worker: "+doing+" "+s.Table+": made to fail") {
+				t.Errorf("%d, %v; want that it could not %s the table", number, err, doing)
+			}
+			if err := s.DB.Exec("SELECT 1 FROM " + s.Table).Error; err == nil {
+				t.Error("the table was created")
+			}
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// However the app set GORM up, a row is a row.
+// Each start gets a number of its own, however the app set GORM up.
 func TestConfigurations(t *testing.T) {
 	naming := schema.NamingStrategy{TablePrefix: "app_", SingularTable: true, NoLowerCase: true}
 	each(t, tables, func(t *testing.T, s *store) {

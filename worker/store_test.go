@@ -36,9 +36,9 @@ func TestStoreInQueryModes(t *testing.T) {
 	}
 }
 
-// However statements are sent, numbers are taken and listed.
+// A Registry gives numbers and lists them, however statements are sent.
 func TestQueryModes(t *testing.T) {
-	on(t, []string{"postgres"}, tables, func(t *testing.T, s *store) {
+	on(t, []string{"postgres"}, registries, func(t *testing.T, s *store) {
 		for i, mode := range queryModes {
 			db := s.Open(t, s.With("default_query_exec_mode="+mode))
 			want := s.first + int64(i)
