@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -140,11 +141,11 @@ func TestHangsAtStart(t *testing.T) {
 		s.create(t)
 		db, pool := s.Pooled(t)
 		for point := range 30 {
-			sent := 0
+			var sent atomic.Int64
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			pool.Set(dbtest.Faults{Statement: func(ctx context.Context, _ string) error {
-				if sent++; sent > point {
+				if sent.Add(1) > int64(point) {
 					cancel() // the caller's patience ends here, however long it took
 					<-ctx.Done()
 				}
