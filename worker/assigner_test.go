@@ -53,43 +53,33 @@ var (
 	tables = []assigner{registry, leaser}
 )
 
-// setup configures any assigner under test. Each takes the fields that it has.
-type setup struct {
-	table worker.StoreConfig
-	lease lease.Config
-}
-
-// option is a worker.StoreConfig, a lease.Config, a lease.Node or a *slog.Logger. Fields
-// that are set replace those of options before.
+// option is a worker.StoreConfig or a lease.Config, of which each assigner takes the fields
+// that it has. Fields that are set replace those of options before.
 type option any
 
-func logTo(l *slog.Logger) option { return l }
+func logTo(l *slog.Logger) option { return lease.Config{Logger: l} }
 
 var quiet = logTo(slog.New(slog.DiscardHandler))
 
-func setupOf(opts []option) (s setup) {
+func configs(opts []option) (table worker.StoreConfig, config lease.Config) {
 	for _, opt := range opts {
 		switch opt := opt.(type) {
 		case worker.StoreConfig:
-			s.table = holding.Merge(s.table, opt)
+			table = holding.Merge(table, opt)
 		case lease.Config:
-			s.lease = holding.Merge(s.lease, opt)
-		case lease.Node:
-			s.lease.Node = opt
-		case *slog.Logger:
-			s.lease.Logger = opt
+			config = holding.Merge(config, opt)
 		default:
 			panic(opt)
 		}
 	}
-	return s
+	return table, config
 }
 
 func newRegistry(db *gorm.DB, opts []option) *worker.Registry {
-	s := setupOf(opts)
+	table, config := configs(opts)
 	return worker.NewRegistry(db, worker.RegistryConfig{
-		Table: s.table.Table, Beside: s.table.Beside, Alone: s.table.Alone, NoSchema: s.table.NoSchema,
-		Node: s.lease.Node, Logger: s.lease.Logger,
+		Table: table.Table, Beside: table.Beside, Alone: table.Alone, NoSchema: table.NoSchema,
+		Node: config.Node, Logger: config.Logger,
 	})
 }
 
@@ -100,13 +90,13 @@ type leaserOn struct {
 }
 
 func newLeaser(db *gorm.DB, opts []option) leaserOn {
-	config := setupOf(opts)
-	s := worker.NewStore(db, config.table)
-	return leaserOn{lease.New(s, config.lease), s}
+	table, config := configs(opts)
+	s := worker.NewStore(db, table)
+	return leaserOn{lease.New(s, config), s}
 }
 
 func (s *store) options(opts []option) []option {
-	return append([]option{worker.StoreConfig{Table: s.Table}, node}, opts...)
+	return append([]option{worker.StoreConfig{Table: s.Table}, lease.Config{Node: node}}, opts...)
 }
 
 // on returns the assigner under test on db.

@@ -32,7 +32,7 @@ func TestAssignRow(t *testing.T) {
 		container := lease.Node{Host: "pod-ä-1", Port: "80", Type: lease.NodeContainer}
 		before := time.Now().Truncate(time.Second)
 		assign(t, s.registry(db))
-		assign(t, s.registry(db, container))
+		assign(t, s.registry(db, lease.Config{Node: container}))
 		after := time.Now()
 
 		for _, limit := range []int{0, 1, 2, 9} {

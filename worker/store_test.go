@@ -184,7 +184,7 @@ func TestLeases(t *testing.T) {
 		for range 3 {
 			holding.Take(t, s.leaser(db), max22)
 		}
-		freed := holding.Take(t, s.leaser(db, container), max22)
+		freed := holding.Take(t, s.leaser(db, lease.Config{Node: container}), max22)
 		release(t, freed, begun.Add(-time.Hour))
 		taken := holding.Take(t, s.leaser(db), max22).Last() // what has been given back
 		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 1", s.Table)
