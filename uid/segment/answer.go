@@ -6,51 +6,61 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
+	"github.com/uidring/uidring/internal/pace"
 )
 
 // again is how long the loader keeps an error that the store answered, before it
 // asks the store again.
 const again = time.Minute
 
-// failing is the part of a loader that records why loads fail.
-type failing struct {
-	pause    *backoff.ExponentialBackOff
-	refused  error // why no load starts before until, or ever if until is zero; nil after a load that succeeded
-	until    time.Time
-	wake     *time.Timer
-	reported error // refused, as it was logged
+// A load is a call of Reserve.
+type load struct {
+	*call[span]
+	asked int64      // ids; 0 is the store's own step
+	usage pace.Usage // when the load was sent
+}
+
+// startLoad calls Reserve. An answer that is no range, or not above the last range, is an
+// error. Call startLoad with mu held.
+func (l *loader) startLoad() {
+	s := l.dealer.Stats()
+	usage := pace.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
+	asked, last := l.size(usage), l.last.end
+	l.loads++
+	l.load = &load{asked: asked, usage: usage}
+	l.load.call = begin(l.ctx, l.config.LoadTimeout, "Store.Reserve", func(ctx context.Context) (span, error) {
+		first, count, err := l.store.Reserve(ctx, l.tag, asked)
+		switch end := first + count; {
+		case err != nil:
+			return span{}, err
+		case first < 0 || count < 1 || end < 0:
+			return span{}, fmt.Errorf("%w: %q in %s: Reserve returned %d ids from %d, want 1 or more from 0 or above",
+				ErrUnusable, l.tag, l.store, count, first)
+		case first < last:
+			return span{}, fmt.Errorf("%w: %s answered for %q with %d to %d, and earlier with ids up to %d",
+				ErrRewound, l.store, l.tag, first, end-1, last-1)
+		default:
+			return span{first, end}, nil
+		}
+	})
 }
 
 // accept takes the store's answer. Call it with mu held.
 func (l *loader) accept(a *load) {
 	l.took = a.took
-	first, end := a.first, a.first+a.count
 	switch {
 	case errors.Is(a.err, ErrUsedUp):
 		l.fewer(a)
-		return
-	case isAny(a.err, ErrUnknownTag, ErrUnusable, ErrStripe, ErrConfig):
-		l.refuse(a.err, again)
-		return
-	case errors.Is(a.err, ErrRewound): // the store itself noticed
-		l.rewound = true
-		l.refuse(a.err, again)
-		return
 	case a.err != nil:
-		l.failed(a.err)
-		return
-	case first < l.last.end:
-		l.rewound = true
-		l.refuse(fmt.Errorf("%w: %s answered for %q with %d to %d, and earlier with ids up to %d",
-			ErrRewound, l.store, l.tag, first, end-1, l.last.end-1), again)
-		return
+		l.rewound = l.rewound || errors.Is(a.err, ErrRewound)
+		l.refuse(a.err)
+	default:
+		l.pace.Fetched(a.usage, a.asked, a.answer.end-a.answer.next)
+		l.before, l.last = l.last, span{max(a.answer.next, 1), a.answer.end} // 0 is no id
+		l.ready = l.last
+		l.refused = nil
+		l.pause.Reset()
 	}
-	first = max(first, 1) // 0 is no id
-	l.before, l.last, l.ready = l.last, span{first, end}, span{first, end}
-	l.pace.Fetched(a.usage, a.asked, a.count)
-	l.refused = nil
-	l.pause.Reset()
 }
 
 // fewer halves what the next load asks for, until a single id is too much.
@@ -66,42 +76,44 @@ func (l *loader) fewer(a *load) {
 	l.most = asked / 2
 }
 
+// usedUp records that there will be no further range.
 func (l *loader) usedUp() {
 	l.ended.Store(true)
-	l.refuse(fmt.Errorf("%w: %q in %s has no id up to %d left", ErrUsedUp, l.tag, l.store, l.stripe.id(l.end-1)), 0)
-}
-
-// refuse records an error that prevents loads for wait, or for ever if wait is 0.
-func (l *loader) refuse(err error, wait time.Duration) {
 	l.failures++
-	l.refused, l.until = err, time.Time{}
-	if wait > 0 {
-		l.until = time.Now().Add(wait)
-		l.wake = time.AfterFunc(wait, l.dealer.Wake)
+	l.refused = fmt.Errorf("%w: %q in %s has no id up to %d left", ErrUsedUp, l.tag, l.store, l.stripe.id(l.end-1))
+}
+
+// refuse records why there is no range, and when the store is asked again: after a minute
+// if it has answered, or after a pause that grows. Call it with mu held.
+func (l *loader) refuse(err error) {
+	wait := again
+	if l.refused = unanswered(l.store, l.tag, err, 0); errors.Is(l.refused, ErrUnavailable) {
+		wait = l.pause.NextBackOff()
+		l.refused = &LoadError{l.store.String(), l.tag, err, wait}
 	}
+	l.failures++
+	l.until = time.Now().Add(wait)
+	l.wake = time.AfterFunc(wait, l.dealer.Wake)
 }
 
-// failed records that the store did not answer.
-func (l *loader) failed(err error) {
-	retry := l.pause.NextBackOff()
-	l.refuse(l.unavailable(err, retry), retry)
-}
-
-func (l *loader) unavailable(err error, retry time.Duration) error {
-	return &LoadError{l.store.String(), l.tag, err, retry}
-}
-
-// unanswered returns why the loader no longer waits for a load that is under way.
-// The end of the caller's context is no failure of the store.
-func (l *loader) unanswered(ctx context.Context, err error) error {
+// giveUp returns why a call no longer waits for the load that is under way. The end of the
+// call's context is no failure of the store.
+func (l *loader) giveUp(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return l.unavailable(err, 0)
+		return &LoadError{l.store.String(), l.tag, err, 0}
 	}
 	defer l.report()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.failed(err)
+	if !l.waits() {
+		l.refuse(err)
+	}
 	return l.refused
+}
+
+// waits reports whether it is too early to ask the store again. Call it with mu held.
+func (l *loader) waits() bool {
+	return l.refused != nil && (l.ended.Load() || time.Now().Before(l.until))
 }
 
 // report logs when loads begin to fail and when they succeed again. It does not log

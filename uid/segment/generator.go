@@ -26,6 +26,10 @@ type Generator struct {
 
 var _ uid.Generator = (*Generator)(nil)
 
+// Stats returns the generator's counts and state, without a ring. It never waits for the
+// store.
+func (g *Generator) Stats() uid.Stats { return g.loader.stats() }
+
 // New returns a generator of the ids of the counter tag in store, and loads its
 // first range. ctx bounds the start only. End the generator with Close or
 // Shutdown, which return unused ids to the store.

@@ -33,7 +33,7 @@ func (s span) run() uid.Run { return uid.Run{First: uid.ID(s.next), N: s.end - s
 // ring signals whenever it begins to deal a run. So the executor calls the loader at
 // that point.
 //
-// load is nil, or a request that is under way, or an answer that is not accepted yet.
+// load is nil, or under way, or has an answer that is not accepted yet.
 // ready is the accepted range that follows. The loader sends a request only if both
 // are empty. So there is never more than one, and no answer gets lost.
 type loader struct {
@@ -59,13 +59,14 @@ type loader struct {
 	most    int64 // ids to ask for at most, after a load found fewer left
 	rewound bool  // the store has gone back
 	closed  bool
-	failing
-	counts
-}
 
-// counts are for Stats.
-type counts struct {
-	loads, failures, returned int64
+	refused  error     // why no load starts before until, or ever once ended; nil after a load that succeeded
+	until    time.Time // when the store is asked again
+	wake     *time.Timer
+	pause    *backoff.ExponentialBackOff
+	reported error // refused, as it was logged
+
+	loads, failures, returned int64         // for Stats
 	took                      time.Duration // of the last load
 }
 
@@ -105,8 +106,8 @@ func (l *loader) next(ctx context.Context) (ringbuffer.Run, error) {
 		if err != nil || load == nil {
 			return run, err
 		}
-		if err := load.wait(ctx, l.config.LoadTimeout); err != nil {
-			return ringbuffer.Run{}, l.unanswered(ctx, err)
+		if err := load.wait(ctx); err != nil {
+			return ringbuffer.Run{}, l.giveUp(ctx, err)
 		}
 	}
 }
@@ -143,15 +144,13 @@ func (l *loader) ask(cut int64) error {
 	switch {
 	case l.load != nil || !l.ready.empty() || !l.due(cut):
 		return nil
-	case l.refused != nil && (l.until.IsZero() || time.Now().Before(l.until)):
+	case l.waits():
 		return l.refused
 	case l.last.end >= l.end:
 		l.usedUp()
 		return l.refused
 	}
-	u := l.usage()
-	l.load = startLoad(l.ctx, l.store, l.tag, l.config.LoadTimeout, l.size(u), u)
-	l.loads++
+	l.startLoad()
 	return nil
 }
 
@@ -195,11 +194,6 @@ func (l *loader) due(cut int64) bool {
 	return left <= l.left(span{l.turn, l.rest.end}) && !l.dealer.Stats().Closed
 }
 
-func (l *loader) usage() pace.Usage {
-	s := l.dealer.Stats()
-	return pace.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
-}
-
 // size returns how many ids to ask for.
 func (l *loader) size(u pace.Usage) int64 {
 	n := l.pace.Next(u)
@@ -207,4 +201,35 @@ func (l *loader) size(u pace.Usage) int64 {
 		return l.most
 	}
 	return n
+}
+
+// left returns how many ids of s may be issued.
+func (l *loader) left(s span) int64 { return max(0, min(s.end, l.end)-s.next) }
+
+// stats returns the counts and state of the generator, without a ring.
+func (l *loader) stats() uid.Stats {
+	s, name := l.dealer.Stats(), l.store.String()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.Ring, s.Dropped, s.LastError = nil, 0, l.refused
+	s.Remaining += l.left(l.rest) + l.left(l.ready)
+	s.Loads = &uid.LoadStats{
+		From:     name,
+		Tag:      l.tag,
+		InUse:    l.last.run(),
+		Step:     l.pace.Size,
+		Loads:    l.loads,
+		Failures: l.failures,
+		LoadTime: l.took,
+		Returned: l.returned,
+	}
+	if s.Closed {
+		s.Remaining = 0
+	} else if s.Remaining > l.left(l.last) {
+		s.Loads.InUse, s.Loads.Next = l.before.run(), l.last.run()
+	}
+	if l.load != nil && !l.load.finished() {
+		s.Loads.Loading = time.Since(l.load.began)
+	}
+	return s
 }

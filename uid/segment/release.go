@@ -50,7 +50,7 @@ func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 	}
 	if running != nil {
 		ctx, cancel := context.WithTimeout(ctx, settle)
-		_ = running.wait(ctx, l.config.LoadTimeout)
+		_ = running.wait(ctx)
 		cancel()
 	}
 	l.cancel()
@@ -66,11 +66,10 @@ func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 		left = l.ready.after(left)
 	}
 	if running != nil && running.finished() {
-		switch {
-		case errors.Is(running.err, ErrRewound), running.err == nil && running.first < l.last.end:
+		if errors.Is(running.err, ErrRewound) {
 			l.rewound = true
-		case running.err == nil:
-			left = span{running.first, running.first + running.count}.after(left)
+		} else if running.err == nil {
+			left = running.answer.after(left)
 		}
 	}
 	if l.rewound {

@@ -33,7 +33,7 @@ func Split(ctx context.Context, stores []Store, tag string, config StripeConfig)
 		}
 	}
 	for slack := int64(0); ; slack = 4*slack + 1000 {
-		if done, err := split(ctx, shards, tag, config.Config, slack); done || err != nil {
+		if done, err := split(ctx, shards, tag, slack); done || err != nil {
 			return err
 		}
 	}
@@ -45,12 +45,12 @@ const spending = math.MaxInt64 / 2
 // split makes the counters of Stripe above the highest counter of tag and slack more ids.
 // Then it spends the counters of tag. It is not done if one of them passed the value
 // where Stripe begins.
-func split(ctx context.Context, shards []*shard, tag string, config Config, slack int64) (done bool, err error) {
+func split(ctx context.Context, shards []*shard, tag string, slack int64) (done bool, err error) {
 	above, found := int64(0), false
 	var open []*shard // whose counter of tag is not spent
 	var missing error
 	for _, h := range shards {
-		counters, err := listed(ctx, h.store, tag, config.LoadTimeout)
+		counters, err := listed(ctx, h.store, tag, h.config.LoadTimeout)
 		if err != nil {
 			return false, err
 		}
@@ -64,10 +64,10 @@ func split(ctx context.Context, shards []*shard, tag string, config Config, slac
 			}
 			c.Next = spent
 		}
-		if err := h.alone(counters, tag, false); err != nil {
+		if err := h.alone(counters, false); err != nil {
 			return false, err
 		}
-		missing = errors.Join(missing, h.alone(counters, tag, true))
+		missing = errors.Join(missing, h.alone(counters, true))
 	}
 	switch {
 	case !found:
@@ -77,50 +77,50 @@ func split(ctx context.Context, shards []*shard, tag string, config Config, slac
 	case above > 0:
 		for _, h := range shards {
 			next := NextFor(h.tag, above)
-			if err := create(ctx, h.store, h.tag, next, config); err != nil {
+			if err := create(ctx, h.store, h.tag, next, h.config); err != nil {
 				return false, err
 			}
-			if err := raise(ctx, h, h.tag, next); err != nil {
+			if err := h.raise(ctx, h.tag, next); err != nil {
 				return false, err
 			}
 		}
 	}
 	for _, h := range open {
-		if done, err := spend(ctx, h, tag, above, config); !done || err != nil {
+		if done, err := h.spend(ctx, above); !done || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// spend spends the counter of tag in the store of h, unless the counter has passed above.
+// spend spends the counter of the plain tag, unless the counter has passed above.
 // It reserves all ids that are left, which fails if the counter has moved meanwhile.
-func spend(ctx context.Context, h *shard, tag string, above int64, config Config) (done bool, err error) {
+func (h *shard) spend(ctx context.Context, above int64) (done bool, err error) {
 	for {
-		counters, err := listed(ctx, h.store, tag, config.LoadTimeout)
+		counters, err := listed(ctx, h.store, h.plain, h.config.LoadTimeout)
 		if err != nil {
 			return false, err
 		}
-		c := find(counters, tag)
+		c := find(counters, h.plain)
 		switch {
 		case c == nil:
-			return false, fmt.Errorf("%w: %q in %s", ErrUnknownTag, tag, h.store)
+			return false, fmt.Errorf("%w: %q in %s", ErrUnknownTag, h.plain, h.store)
 		case c.Next == spent:
 			return true, nil
 		case c.Next > above && c.Next < spending:
 			return false, nil
 		}
-		_, _, err = h.store.Reserve(ctx, tag, spent-c.Next)
+		_, _, err = h.store.Reserve(ctx, h.plain, spent-c.Next)
 		if errors.Is(err, ErrUsedUp) {
 			continue
 		} else if err != nil {
-			return false, unanswered(h.store, tag, err, 0)
+			return false, unanswered(h.store, h.plain, err, 0)
 		}
-		return true, raise(ctx, h, tag, spent) // a counter that a Return had lowered has ids left
+		return true, h.raise(ctx, h.plain, spent) // a counter that a Return had lowered has ids left
 	}
 }
 
-func raise(ctx context.Context, h *shard, tag string, next int64) error {
+func (h *shard) raise(ctx context.Context, tag string, next int64) error {
 	_, err := h.store.(Raiser).Raise(ctx, tag, next)
 	return unanswered(h.store, tag, err, 0)
 }

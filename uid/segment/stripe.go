@@ -58,13 +58,8 @@ func (s stripe) tag(tag string) string {
 // stripeOf returns the stripe of a counter's tag, and the tag without the stripe. A
 // counter that [Stripe] does not use has the zero stripe.
 func stripeOf(striped string) (s stripe, tag string) {
-	at := strings.LastIndexByte(striped, ' ')
-	if at < 0 {
-		return stripe{}, striped
-	}
-	if at = strings.LastIndexByte(striped[:at], ' '); at < 0 {
-		return stripe{}, striped
-	}
+	at := max(0, strings.LastIndexByte(striped, ' '))
+	at = max(0, strings.LastIndexByte(striped[:at], ' '))
 	tag = striped[:at]
 	_, err := fmt.Sscanf(striped[at:], " %d/%d x%d", &s.index, &s.of, &s.block)
 	s.index--

@@ -76,7 +76,7 @@ type Tags struct {
 	mu      sync.Mutex
 	count   int // of entries
 	refused map[string]refusal
-	list    *list // nil before the first
+	list    *call[map[string]string] // see lately; nil before the first
 }
 
 // entry is a tag that is open, opening or closing.
@@ -188,15 +188,14 @@ func (t *Tags) get(ctx context.Context, tag string) (*entry, error) {
 	e := found.(*entry)
 	select {
 	case <-e.ready:
-		return e, e.err
 	default:
+		select {
+		case <-e.ready:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("segment: open %q: %w", tag, ctx.Err())
+		}
 	}
-	select {
-	case <-e.ready:
-		return e, e.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("segment: open %q: %w", tag, ctx.Err())
-	}
+	return e, e.err
 }
 
 // add begins to open a tag.

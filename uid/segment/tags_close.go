@@ -50,19 +50,15 @@ const atOnce = 16
 
 // some calls all functions, at most atOnce at a time.
 func some(functions []func()) {
+	slots := make(chan struct{}, atOnce)
 	var running sync.WaitGroup
-	next := make(chan func())
-	for range min(atOnce, len(functions)) {
+	for _, f := range functions {
+		slots <- struct{}{}
 		running.Go(func() {
-			for f := range next {
-				f()
-			}
+			f()
+			<-slots
 		})
 	}
-	for _, f := range functions {
-		next <- f
-	}
-	close(next)
 	running.Wait()
 }
 
