@@ -39,6 +39,9 @@ func TestDefaults(t *testing.T) {
 	if err := stripes.prepare().Err(); err != nil || stripes.Block != 1000 || stripes.LoadAt != 10 {
 		t.Errorf("%+v, %v", stripes, err)
 	}
+	if err := (StripeConfig{Block: 1 << 40}).Validate(); err != nil {
+		t.Errorf("Validate() = %v of the greatest block", err)
+	}
 	if DefaultStep != 1000 {
 		t.Errorf("DefaultStep is %d", DefaultStep)
 	}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"reflect"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,6 +107,7 @@ func TestUsedUp(t *testing.T) {
 				}
 				defer g.Close()
 				take(t, g, uid.ID(c.from), int(last-c.from+1))
+				asked := store.requests.Load()
 				for range 3 {
 					if id, err := g.Next(); !errors.Is(err, segment.ErrUsedUp) || errors.Is(err, segment.ErrUnavailable) {
 						t.Fatalf("%+v: Next() = %d, %v, want ErrUsedUp", c, id, err)
@@ -115,6 +115,9 @@ func TestUsedUp(t *testing.T) {
 					if id, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrUsedUp) {
 						t.Fatalf("%+v: Wait() = %d, %v, want ErrUsedUp", c, id, err)
 					}
+				}
+				if n := store.requests.Load(); c.step == c.limit && (asked != 1 || n != 1) {
+					t.Errorf("%+v: %d requests, then %d, though the first range ends at the limit", c, asked, n)
 				}
 				if err := g.Close(); err != nil {
 					t.Fatal(err)
@@ -125,51 +128,6 @@ func TestUsedUp(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A store is not asked for more when a range has ended at the limit.
-func TestLimitReached(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		g := open(t, store, segment.Config{Step: 10, Limit: 10})
-		take(t, g, 1, 10)
-		if id, err := g.Next(); !errors.Is(err, segment.ErrUsedUp) {
-			t.Errorf("Next() = %d, %v, want ErrUsedUp", id, err)
-		}
-		if n := store.requests.Load(); n != 1 {
-			t.Errorf("the store was asked %d times, want once", n)
-		}
-	})
-}
-
-// A tag that is deleted is unknown, costs a request a minute, and is never made
-// again. When somebody makes it, ids go on.
-func TestDeletedTag(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
-		synctest.Wait()
-		store.Delete("orders")
-		take(t, g, 1, 100)
-		asked := store.requests.Load()
-		for range 600 {
-			if _, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrUnavailable) {
-				t.Fatalf("Wait() = %v, want ErrUnknownTag", err)
-			}
-			time.Sleep(time.Second)
-		}
-		if n := store.requests.Load() - asked; n < 9 || n > 11 {
-			t.Errorf("%d requests in ten minutes, want one a minute", n)
-		}
-		if counters, _ := store.List(t.Context()); len(counters) != 0 {
-			t.Errorf("the tag was made again: %v", counters)
-		}
-		if err := store.Create(t.Context(), "orders", 101, 100); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(61 * time.Second)
-		take(t, g, 101, 100)
-	})
 }
 
 // answers is a store with answers of its own.
@@ -258,23 +216,6 @@ func TestStats(t *testing.T) {
 	})
 }
 
-// Close returns a range that is loaded while it closes too.
-func TestCloseDuringALoad(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
-		store.takes.Store(int64(500 * time.Millisecond))
-		take(t, g, 1, 42)
-		synctest.Wait()
-		if store.requests.Load() != 2 {
-			t.Fatalf("%d requests, want the second under way", store.requests.Load())
-		}
-		if err := g.Close(); err != nil || store.next(t) != 43 {
-			t.Errorf("Close() = %v, and the counter is %d, want 43", err, store.next(t))
-		}
-	})
-}
-
 func TestCloseEndsWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)
@@ -303,48 +244,34 @@ func TestCloseEndsWaits(t *testing.T) {
 	})
 }
 
-// A store that answers that it is unusable is not unavailable. It is asked again after a minute.
+// A store that answers with an error is not unavailable. It is asked again after a minute.
 func TestUnusable(t *testing.T) {
-	for _, why := range []error{segment.ErrUnusable, segment.ErrStripe, segment.ErrConfig} {
+	for _, why := range []error{segment.ErrUnusable, segment.ErrStripe, segment.ErrConfig, segment.ErrUnknownTag} {
 		synctest.Test(t, func(t *testing.T) {
-			store := &unusable{Memory: new(segmenttest.Memory), why: why}
-			store.broken.Store(true)
+			store := new(counter)
+			store.says.Store(&why)
 			if g, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true}); !errors.Is(err, why) || errors.Is(err, segment.ErrUnavailable) {
 				t.Errorf("New() = %v, %v, want %v and not ErrUnavailable", g, err, why)
 			}
-			store.broken.Store(false)
+			store.says.Store(nil)
 			g := open(t, store, segment.Config{Step: 10, MaxStep: 10})
-			store.broken.Store(true)
-			for id, err := g.Next(); err == nil; id, err = g.Next() {
-				if id > 20 {
-					t.Fatalf("id %d of a store that reserves none", id)
+			synctest.Wait()
+			store.says.Store(&why)
+			take(t, g, 1, 10)
+			asked := store.requests.Load()
+			for range 600 {
+				if _, err := g.Wait(t.Context()); !errors.Is(err, why) || errors.Is(err, segment.ErrUnavailable) {
+					t.Fatalf("Wait() = %v, want %v and not ErrUnavailable", err, why)
 				}
+				time.Sleep(time.Second)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			if _, err := g.Wait(ctx); !errors.Is(err, why) || errors.Is(err, segment.ErrUnavailable) {
-				t.Errorf("Wait() = %v, want %v and not ErrUnavailable", err, why)
+			if n := store.requests.Load() - asked; n < 9 || n > 11 {
+				t.Errorf("%d requests in ten minutes, want one a minute", n)
 			}
-			store.broken.Store(false)
+			store.says.Store(nil)
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			if _, err := g.Next(); err != nil {
-				t.Errorf("Next() = %v a minute later", err)
-			}
+			take(t, g, 11, 10)
 		})
 	}
-}
-
-// unusable answers with why while it is broken.
-type unusable struct {
-	*segmenttest.Memory
-	why    error
-	broken atomic.Bool
-}
-
-func (u *unusable) Reserve(ctx context.Context, tag string, n int64) (int64, int64, error) {
-	if u.broken.Load() {
-		return 0, 0, u.why
-	}
-	return u.Memory.Reserve(ctx, tag, n)
 }

@@ -1,9 +1,7 @@
 package segment_test
 
 import (
-	"context"
 	"fmt"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,46 +90,16 @@ func compare(t *testing.T, config segment.Config, latency int64, calls []call) s
 	return ""
 }
 
-// A first range may be greater than the default of MaxStep.
-func TestGreatStep(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		take(t, open(t, store, segment.Config{Step: segment.GreatestStep}), 1, 10)
-		if next := store.next(t); next != 1+segment.GreatestStep {
-			t.Errorf("the counter is %d, want all of the first range reserved", next)
-		}
-	})
-}
-
-// Each of 1,000 starts goes on where the one before ended.
-func TestRestartsLeaveNoGap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store, want := new(counter), uid.ID(1)
-		store.takes.Store(int64(time.Millisecond))
-		for i := range 1000 {
-			g := open(t, store, segment.Config{Step: 10})
-			take(t, g, want, i%37)
-			want += uid.ID(i % 37)
-			if err := g.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-}
-
-// 1,000 kills leave gaps, of two ranges at most, and no repeat.
+// A process that is killed returns nothing. 1,000 kills leave gaps, of two ranges at most,
+// and no repeat.
 func TestKillsLeaveGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		memory, last := new(segmenttest.Memory), uid.ID(0)
+		store, last := new(segmenttest.Memory), uid.ID(0)
+		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
+			t.Fatal(err)
+		}
 		for i := range 1000 {
-			store := &killable{Store: memory}
-			config := segment.Config{Step: 10, MaxStep: 10}
-			if i == 0 {
-				if err := memory.Create(t.Context(), "orders", 1, 10); err != nil {
-					t.Fatal(err)
-				}
-			}
-			g, err := segment.New(t.Context(), store, "orders", config)
+			g, err := segment.New(t.Context(), plain{store}, "orders", segment.Config{Step: 10, MaxStep: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,57 +110,7 @@ func TestKillsLeaveGaps(t *testing.T) {
 				}
 				last = id
 			}
-			store.killed = true
 			_ = g.Close()
-		}
-	})
-}
-
-// killable is the store of a process that ends without a word.
-type killable struct {
-	segment.Store
-	killed bool
-}
-
-func (k *killable) Return(ctx context.Context, tag string, first, next int64) (bool, error) {
-	if k.killed {
-		return false, nil
-	}
-	return k.Store.(segment.Returner).Return(ctx, tag, first, next)
-}
-
-// The store answers in 50 ms, and the rate jumps from 0 to a million ids a second.
-// No call fails.
-func TestJumpOfTheRate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		store.takes.Store(int64(50 * time.Millisecond))
-		g := open(t, store, segment.Config{})
-		time.Sleep(time.Hour)
-		began := time.Now()
-		var takers sync.WaitGroup
-		for range 4 {
-			takers.Go(func() {
-				for range 2000 {
-					for range 250 {
-						if _, err := g.Next(); err != nil {
-							t.Errorf("Next() = %v", err)
-							return
-						}
-					}
-					time.Sleep(time.Millisecond)
-				}
-			})
-		}
-		takers.Wait()
-		if took := time.Since(began); took > 3*time.Second {
-			t.Errorf("2 million ids took %v, want hardly more than 2 s", took)
-		}
-		if g.Stats().Starved == 0 {
-			t.Error("no take found nothing, though loads take 50 ms")
-		}
-		if loads := g.Stats().Loads.Loads; loads > 10 {
-			t.Errorf("%d loads, want 10 at most: missing ranges become one", loads)
 		}
 	})
 }
@@ -229,30 +147,17 @@ func TestADayWithABurst(t *testing.T) {
 	})
 }
 
-// After a burst, the step shrinks by halves, one a range.
-func TestStepShrinks(t *testing.T) {
+// A short range too is used in part before the next is loaded.
+func TestShortRangeIsNotLoadedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := open(t, new(counter), segment.Config{Step: 100, Ahead: time.Minute})
-		next := uid.ID(1)
-		draw := func(n int, every time.Duration) {
-			for range n {
-				take(t, g, next, 1)
-				next++
-				time.Sleep(every)
-			}
+		store := new(counter)
+		g := open(t, store, segment.Config{Step: 5, MaxStep: 5})
+		if synctest.Wait(); store.requests.Load() != 1 {
+			t.Errorf("%d requests before an id was drawn, want 1", store.requests.Load())
 		}
-		draw(20_000, time.Millisecond)
-		grown := g.Stats().Loads.Step
-		if grown < 50_000 || grown > 60_000 {
-			t.Errorf("the step is %d at 1,000 ids a second, want 60,000", grown)
-		}
-		for last := grown; last > 200; {
-			draw(50, time.Second)
-			step := g.Stats().Loads.Step
-			if step != last && step != max(100, last/2) {
-				t.Fatalf("the step is %d after %d", step, last)
-			}
-			last = step
+		take(t, g, 1, 2)
+		if synctest.Wait(); store.requests.Load() != 2 {
+			t.Errorf("%d requests, want a second", store.requests.Load())
 		}
 	})
 }

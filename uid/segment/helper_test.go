@@ -24,31 +24,74 @@ func TestMain(m *testing.M) {
 // counter is a store in memory whose requests take their time or fail.
 type counter struct {
 	segmenttest.Memory
-	takes       atomic.Int64 // nanoseconds of each request
-	unavailable atomic.Bool  // requests fail
-	deaf        atomic.Bool  // requests do not end with their context
-	killed      atomic.Bool  // the process is dead: nothing is done
-	requests    atomic.Int64
+	takes       atomic.Int64          // nanoseconds of Reserve and of Return
+	unavailable atomic.Bool           // both fail
+	deaf        atomic.Bool           // both do not end with their context
+	says        atomic.Pointer[error] // what Reserve answers, if it is set
+	requests    atomic.Int64          // of Reserve
+	lists       atomic.Int64
+
+	// around, if it is set, calls do for a request, or does something else.
+	around func(ctx context.Context, method string, do func() error) error
 }
 
 var errUnavailable = errors.New("connection refused")
 
-func (c *counter) Reserve(ctx context.Context, tag string, n int64) (int64, int64, error) {
+func (c *counter) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
 	c.requests.Add(1)
-	if err := c.wait(ctx); err != nil {
-		return 0, 0, err
-	}
-	if c.deaf.Load() {
-		ctx = context.WithoutCancel(ctx)
-	}
-	return c.Memory.Reserve(ctx, tag, n)
+	err = c.request(ctx, "Reserve", func() (err error) {
+		if err := c.wait(ctx); err != nil {
+			return err
+		}
+		if says := c.says.Load(); says != nil {
+			return *says
+		}
+		if c.deaf.Load() {
+			ctx = context.WithoutCancel(ctx)
+		}
+		first, count, err = c.Memory.Reserve(ctx, tag, n)
+		return err
+	})
+	return first, count, err
 }
 
-func (c *counter) Return(ctx context.Context, tag string, first, next int64) (bool, error) {
-	if err := c.wait(ctx); err != nil {
-		return false, err
+func (c *counter) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {
+	err = c.request(ctx, "Return", func() (err error) {
+		if err := c.wait(ctx); err != nil {
+			return err
+		}
+		done, err = c.Memory.Return(ctx, tag, first, next)
+		return err
+	})
+	return done, err
+}
+
+func (c *counter) Create(ctx context.Context, tag string, next, step int64) error {
+	return c.request(ctx, "Create", func() error { return c.Memory.Create(ctx, tag, next, step) })
+}
+
+func (c *counter) Raise(ctx context.Context, tag string, next int64) (now int64, err error) {
+	err = c.request(ctx, "Raise", func() (err error) {
+		now, err = c.Memory.Raise(ctx, tag, next)
+		return err
+	})
+	return now, err
+}
+
+func (c *counter) List(ctx context.Context) (counters []segment.Counter, err error) {
+	c.lists.Add(1)
+	err = c.request(ctx, "List", func() (err error) {
+		counters, err = c.Memory.List(ctx)
+		return err
+	})
+	return counters, err
+}
+
+func (c *counter) request(ctx context.Context, method string, do func() error) error {
+	if c.around == nil {
+		return do()
 	}
-	return c.Memory.Return(ctx, tag, first, next)
+	return c.around(ctx, method, do)
 }
 
 func (c *counter) wait(ctx context.Context) error {
@@ -63,7 +106,7 @@ func (c *counter) wait(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	if c.unavailable.Load() || c.killed.Load() {
+	if c.unavailable.Load() {
 		return errUnavailable
 	}
 	return nil
@@ -72,12 +115,15 @@ func (c *counter) wait(ctx context.Context) error {
 // next returns the counter of "orders".
 func (c *counter) next(t *testing.T) int64 {
 	t.Helper()
-	now, err := c.Raise(t.Context(), "orders", 0)
+	now, err := c.Memory.Raise(t.Context(), "orders", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return now
 }
+
+// plain is a store that does nothing but reserve.
+type plain struct{ segment.Store }
 
 // open returns a generator on the tag "orders" of store, which it creates, until
 // the test ends.

@@ -9,8 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
 // A start that fails logs nothing: its error says it.
@@ -86,4 +88,66 @@ func TestCloseGivesUpAReturn(t *testing.T) {
 		}
 		time.Sleep(time.Hour) // the store answers
 	})
+}
+
+// drawing is a log handler that draws ids.
+type drawing struct {
+	slog.Handler
+	draw func()
+}
+
+func (d drawing) Handle(_ context.Context, r slog.Record) error {
+	if r.Message != "segment: started" { // New has not returned yet
+		d.draw()
+	}
+	return nil
+}
+
+// A log handler may draw from the generator, and wait for it: nothing waits for the
+// handler but Close.
+func TestHandlerDrawsIDs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		var g *segment.Generator
+		lines := 0
+		g = open(t, store, segment.Config{Step: 10, MaxStep: 10, Logger: slog.New(drawing{slog.NewTextHandler(t.Output(), nil), func() {
+			lines++
+			if _, err := g.Wait(t.Context()); err != nil {
+				t.Errorf("Wait() = %v in the handler", err)
+			}
+		}})})
+		store.unavailable.Store(true)
+		for id, err := g.Next(); err == nil; id, err = g.Next() {
+			if id > 100 {
+				t.Fatal("ids go on without the store")
+			}
+		}
+		time.Sleep(time.Minute)
+		store.unavailable.Store(false)
+		if _, err := g.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if err := g.Close(); err != nil || lines != 2 {
+			t.Errorf("Close() = %v after %d lines, want 2", err, lines)
+		}
+	})
+}
+
+// A start logs one line: what was started, from which counter, and its first range.
+func TestStartIsLogged(t *testing.T) {
+	store := new(segmenttest.Memory)
+	if err := store.Create(t.Context(), "orders", 5, 10); err != nil {
+		t.Fatal(err)
+	}
+	var log logged.Text
+	gen, err := segment.New(t.Context(), store, "orders", segment.Config{Step: 10, MinStep: 10, Logger: log.Logger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen.Close() // which waits for the line
+	_, got, _ := strings.Cut(log.String(), " ")
+	if want := `level=INFO msg="segment: started" kind=Generator tag=orders store=` + store.String() + " first=5 end=15\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
 }

@@ -1,9 +1,7 @@
 package segment_test
 
 import (
-	"context"
 	"errors"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,87 +9,66 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// A generator refuses what is not above its last range, and returns nothing from
-// then on. When the counter is raised, it goes on.
+// A generator refuses what is not above its last range, be it by one id, and returns nothing
+// from then on. When the counter is raised, it goes on.
 func TestRewound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
-		take(t, g, 1, 1005)
-		synctest.Wait()
-		store.Set("orders", 1)
-		take(t, g, 1006, 95)
-		if _, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
-			t.Errorf("Wait() = %v, want ErrRewound", err)
-		}
-		asked := store.requests.Load()
-		for range 600 {
-			_, _ = g.Next()
-			time.Sleep(100 * time.Millisecond)
-		}
-		if n := store.requests.Load() - asked; n > 2 {
-			t.Errorf("%d requests in a minute, want one", n)
-		}
-		if _, err := store.Raise(t.Context(), "orders", 5001); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(61 * time.Second)
-		take(t, g, 5001, 150)
-		if err := g.Close(); err != nil || store.next(t) < 5151 {
-			t.Errorf("Close() = %v, and the counter is %d", err, store.next(t))
-		}
-		if s := g.Stats(); s.Loads.Returned != 0 {
-			t.Errorf("%d ids were returned to a store that had gone back", s.Loads.Returned)
-		}
-	})
-}
-
-// A counter that is lowered by an id has gone back too: that id is in the last range.
-func TestLoweredByOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
-		take(t, g, 1, 1005)
-		synctest.Wait()
-		store.Set("orders", 1100)
-		take(t, g, 1006, 95)
-		if id, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrRewound) {
-			t.Errorf("Wait() = %d, %v, want ErrRewound", id, err)
-		}
-		if err := g.Close(); err != nil || store.next(t) != 1200 {
-			t.Errorf("Close() = %v, and the counter is %d, want 1200: nothing is returned", err, store.next(t))
-		}
-	})
-}
-
-// remembering is a store that knows that it has gone back.
-type remembering struct {
-	counter
-	rewound atomic.Bool
-}
-
-func (r *remembering) Reserve(ctx context.Context, tag string, n int64) (int64, int64, error) {
-	if r.rewound.Load() {
-		return 0, 0, errors.Join(r.wait(ctx), segment.ErrRewound)
+	for _, to := range []int64{1, 1100} {
+		synctest.Test(t, func(t *testing.T) { rewind(t, to) })
 	}
-	return r.counter.Reserve(ctx, tag, n)
 }
 
-// Nothing is returned to a store that says that it has gone back: others may have been
-// given what this process holds. Whether Close finds that answer or waits for it makes
-// no difference.
-func TestStoreSaysRewound(t *testing.T) {
-	for _, takes := range []time.Duration{0, 100 * time.Millisecond} {
+func rewind(t *testing.T, to int64) {
+	store := new(counter)
+	g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
+	take(t, g, 1, 1005)
+	synctest.Wait()
+	store.Set("orders", to)
+	take(t, g, 1006, 95)
+	if _, err := g.Wait(t.Context()); !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
+		t.Errorf("Wait() = %v, want ErrRewound", err)
+	}
+	asked := store.requests.Load()
+	for range 600 {
+		_, _ = g.Next()
+		time.Sleep(100 * time.Millisecond)
+	}
+	if n := store.requests.Load() - asked; n > 2 {
+		t.Errorf("%d requests in a minute, want one", n)
+	}
+	if _, err := store.Raise(t.Context(), "orders", 5001); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(61 * time.Second)
+	take(t, g, 5001, 150)
+	if err := g.Close(); err != nil || store.next(t) < 5151 {
+		t.Errorf("Close() = %v, and the counter is %d", err, store.next(t))
+	}
+	if s := g.Stats(); s.Loads.Returned != 0 {
+		t.Errorf("%d ids were returned to a store that had gone back", s.Loads.Returned)
+	}
+}
+
+// Nothing is returned to a store that says that it has gone back, or that has: others may
+// have been given what this process holds. Whether Close finds that answer or waits for it
+// makes no difference.
+func TestCloseOfARewoundStore(t *testing.T) {
+	for _, c := range []struct {
+		takes time.Duration
+		says  *error
+	}{{0, &segment.ErrRewound}, {100 * time.Millisecond, &segment.ErrRewound}, {100 * time.Millisecond, nil}} {
 		synctest.Test(t, func(t *testing.T) {
-			store := new(remembering)
+			store := new(counter)
 			g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
 			synctest.Wait()
-			store.takes.Store(int64(takes))
-			store.rewound.Store(true)
+			store.takes.Store(int64(c.takes))
+			store.says.Store(c.says)
 			take(t, g, 1, 50) // which begins a load
 			synctest.Wait()
-			if err := g.Stats().LastError; errors.Is(err, segment.ErrRewound) != (takes == 0) {
-				t.Fatalf("LastError is %v with a load of %v", err, takes)
+			if c.says == nil {
+				store.Set("orders", 1)
+			}
+			if err := g.Stats().LastError; errors.Is(err, segment.ErrRewound) != (c.takes == 0) {
+				t.Fatalf("LastError is %v with a load of %v", err, c.takes)
 			}
 			if err := g.Close(); err != nil || store.next(t) != 101 || g.Stats().Loads.Returned != 0 {
 				t.Errorf("Close() = %v; the counter is %d, want 101, and %d ids were returned", err, store.next(t), g.Stats().Loads.Returned)
@@ -108,21 +85,5 @@ func TestCounterAtZero(t *testing.T) {
 			t.Fatal(err)
 		}
 		take(t, open(t, store, segment.Config{}), 1, 25)
-	})
-}
-
-// The same if the range that Close waits for lies below the ranges before.
-func TestRewoundDuringClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
-		synctest.Wait()
-		store.takes.Store(int64(100 * time.Millisecond))
-		take(t, g, 1, 50) // which begins a load
-		synctest.Wait()
-		store.Set("orders", 1)
-		if err := g.Close(); err != nil || store.next(t) != 101 || g.Stats().Loads.Returned != 0 {
-			t.Errorf("Close() = %v; the counter is %d, want 101, and %d ids were returned", err, store.next(t), g.Stats().Loads.Returned)
-		}
 	})
 }

@@ -18,53 +18,25 @@ import (
 )
 
 // unaware is a store through which New does not see the counters of Stripe.
-type unaware struct{ *uneven }
+type unaware struct{ *counter }
 
 func (unaware) List() {}
 
-// uneven is a store whose requests take up to 3 ms, and of which one may fail.
-type uneven struct {
-	*counter
-	left *atomic.Int64 // writes until one fails; nil is never
-	done bool          // whether the write that fails is done
-}
-
-func (u *uneven) write(do func()) error {
-	time.Sleep(rand.N(3 * time.Millisecond))
-	if u.left != nil && u.left.Add(-1) == 0 {
-		if u.done {
-			do()
+// unevenStores returns stores whose requests take up to 3 ms. Of their writes, the one that
+// left counts down to fails, and is done or not.
+func unevenStores(n int, left *atomic.Int64, done bool) (all []*counter, stores []segment.Store) {
+	all, stores = stripes(n)
+	for _, c := range all {
+		c.around = func(_ context.Context, method string, do func() error) error {
+			time.Sleep(rand.N(3 * time.Millisecond))
+			if method == "List" || method == "Return" || left.Add(-1) != 0 {
+				return do()
+			}
+			if done {
+				_ = do()
+			}
+			return errUnavailable
 		}
-		return errUnavailable
-	}
-	do()
-	return nil
-}
-
-func (u *uneven) List(ctx context.Context) ([]segment.Counter, error) {
-	time.Sleep(rand.N(3 * time.Millisecond))
-	return u.counter.List(ctx)
-}
-
-func (u *uneven) Create(ctx context.Context, tag string, next, step int64) (err error) {
-	failed := u.write(func() { err = u.counter.Create(ctx, tag, next, step) })
-	return errors.Join(failed, err)
-}
-
-func (u *uneven) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
-	failed := u.write(func() { first, count, err = u.counter.Reserve(ctx, tag, n) })
-	return first, count, errors.Join(failed, err)
-}
-
-func (u *uneven) Raise(ctx context.Context, tag string, next int64) (now int64, err error) {
-	failed := u.write(func() { now, err = u.counter.Raise(ctx, tag, next) })
-	return now, errors.Join(failed, err)
-}
-
-func unevenStores(n int) (all []*uneven, stores []segment.Store) {
-	for range n {
-		u := &uneven{counter: new(counter)}
-		all, stores = append(all, u), append(stores, u)
 	}
 	return all, stores
 }
@@ -110,7 +82,7 @@ func TestNewBesideStripe(t *testing.T) {
 			refusedNew(t, stores[i], segment.Config{}, segment.ErrStripe)
 			refusedNew(t, stores[i], segment.Config{Create: true}, segment.ErrStripe)
 			// A process that does not look finds a counter without ids.
-			refusedNew(t, unaware{&uneven{counter: c}}, segment.Config{Create: true}, segment.ErrUsedUp)
+			refusedNew(t, unaware{c}, segment.Config{Create: true}, segment.ErrUsedUp)
 		}
 		stripe(t, stores, create)
 	})
@@ -161,7 +133,7 @@ func TestNewRacesStripe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		won := map[string]int{}
 		for round := range 600 {
-			all, stores := unevenStores(2)
+			all, stores := unevenStores(2, new(atomic.Int64), false)
 			var single segment.Store = all[round%2]
 			if round%3 == 0 {
 				single = unaware{all[round%2]}
@@ -201,7 +173,7 @@ func TestNewRacesStripe(t *testing.T) {
 func TestStripesStartTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
-			_, stores := unevenStores(3)
+			_, stores := unevenStores(3, new(atomic.Int64), false)
 			var starts sync.WaitGroup
 			for range 5 {
 				starts.Go(func() { stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}}) })
@@ -215,7 +187,7 @@ func TestStripesStartTogether(t *testing.T) {
 // they reserved. Then processes with Stripe draw. No id repeats.
 func TestSplit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all, stores := unevenStores(3)
+		all, stores := unevenStores(3, new(atomic.Int64), false)
 		seen := map[uid.ID]bool{}
 		var mu sync.Mutex
 		use := func(id uid.ID) {
@@ -280,22 +252,19 @@ func TestSplitFails(t *testing.T) {
 		for at := int64(1); ; at++ {
 			failed := false
 			synctest.Test(t, func(t *testing.T) {
-				all, stores := unevenStores(2)
+				left := new(atomic.Int64)
+				all, stores := unevenStores(2, left, done)
 				gen := open(t, all[0], segment.Config{Step: 7, MaxStep: 7})
 				take(t, gen, 1, 100)
 				if err := gen.Close(); err != nil {
 					t.Fatal(err)
 				}
-				left := new(atomic.Int64)
 				left.Store(at)
-				for _, u := range all {
-					u.left, u.done = left, done
-				}
 				config := segment.StripeConfig{Config: segment.Config{Create: true}}
 				if err := segment.Split(t.Context(), stores, "orders", config); err != nil {
 					failed = true
 					// What was made so far belongs to the block that was given.
-					made, _ := all[0].counter.List(t.Context())
+					made, _ := all[0].List(t.Context())
 					if other := (segment.StripeConfig{Config: config.Config, Block: 5}); len(made) > 1 {
 						if err := segment.Split(t.Context(), stores, "orders", other); !errors.Is(err, segment.ErrStripe) {
 							t.Errorf("write %d: Split() = %v with another block, want ErrStripe", at, err)
@@ -328,28 +297,22 @@ func TestSplitFails(t *testing.T) {
 	}
 }
 
-// busy is a store where another process reserves ids just before a counter is raised.
-type busy struct {
-	*counter
-	reserved error
-}
-
-func (b *busy) Raise(ctx context.Context, tag string, next int64) (int64, error) {
-	if tag == "orders" {
-		_, _, b.reserved = b.Reserve(ctx, tag, 5)
-	}
-	return b.counter.Raise(ctx, tag, next)
-}
-
 // From when the counter is spent, nobody reserves an id of it.
 func TestSplitSpendsAtOnce(t *testing.T) {
-	store := &busy{counter: new(counter)}
+	store := new(counter)
+	var reserved error
+	store.around = func(ctx context.Context, method string, do func() error) error {
+		if method == "Raise" { // another process is faster
+			_, _, reserved = store.Memory.Reserve(ctx, "orders", 5)
+		}
+		return do()
+	}
 	take(t, open(t, store, segment.Config{}), 1, 5)
 	if err := segment.Split(t.Context(), []segment.Store{store}, "orders", segment.StripeConfig{}); err != nil {
 		t.Fatal(err)
 	}
-	if !errors.Is(store.reserved, segment.ErrUsedUp) {
-		t.Errorf("Reserve() = %v amid Split, want ErrUsedUp", store.reserved)
+	if !errors.Is(reserved, segment.ErrUsedUp) {
+		t.Errorf("Reserve() = %v amid Split, want ErrUsedUp", reserved)
 	}
 }
 

@@ -128,19 +128,14 @@ func TestStripeCounter(t *testing.T) {
 	if id := (segment.Counter{Tag: "orders 2/3 x10", Next: math.MaxInt64 - 1}).NextID(); id != math.MaxInt64 {
 		t.Errorf("the next id of a counter that is used up is %d", id)
 	}
+	if next := segment.NextFor("orders 2/3 x10", 0); next != 1 {
+		t.Errorf("the count of id 0 is %d, want 1, as no counter is lower", next)
+	}
 	for _, tag := range []string{"orders", "orders 1/3", "orders 0/3 x10", "orders 4/3 x10", "orders 1/3 x0", "orders 01/3 x10", "orders 1/3 x10 ", "1/3 x10", "a b"} {
 		if next := segment.NextFor(tag, 77); next != 77 || (segment.Counter{Tag: tag, Next: 77}).NextID() != 77 {
 			t.Errorf("%q is taken for a striped counter: %d", tag, next)
 		}
 	}
-}
-
-// unlisted is a store that hangs when it is asked for its counters.
-type unlisted struct{ *counter }
-
-func (unlisted) List(ctx context.Context) ([]segment.Counter, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
 }
 
 // A store that hangs holds a start up for the time of a load.
@@ -150,8 +145,15 @@ func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
 		if err := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}}).Close(); err != nil {
 			t.Fatal(err)
 		}
+		counters[1].around = func(ctx context.Context, method string, do func() error) error {
+			if method == "List" {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return do()
+		}
 		began := time.Now()
-		s := stripe(t, []segment.Store{counters[0], unlisted{counters[1]}}, segment.StripeConfig{})
+		s := stripe(t, stores, segment.StripeConfig{})
 		if took := time.Since(began); took != segment.DefaultLoadTimeout {
 			t.Errorf("the start took %v, want %v", took, segment.DefaultLoadTimeout)
 		}
@@ -166,8 +168,10 @@ func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
 func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 	for _, want := range []error{segment.ErrUsedUp, segment.ErrRewound} {
 		synctest.Test(t, func(t *testing.T) {
-			first, second := new(remembering), new(counter)
-			first.rewound.Store(want == segment.ErrRewound)
+			first, second := new(counter), new(counter)
+			if want == segment.ErrRewound {
+				first.says.Store(&want)
+			}
 			for i, store := range []segment.Creator{first, second} {
 				next := []int64{21, 1}[i] // 21 is the end of the first
 				if err := store.Create(t.Context(), fmt.Sprintf("orders %d/2 x10", i+1), next, 5); err != nil {
@@ -195,29 +199,17 @@ func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 	}
 }
 
-// unreached is a counter whose store takes no request at all while it is unavailable.
-type unreached struct{ *counter }
-
-func (u unreached) List(ctx context.Context) ([]segment.Counter, error) {
-	if err := u.wait(ctx); err != nil {
-		return nil, err
-	}
-	return u.counter.List(ctx)
-}
-
-func (u unreached) Create(ctx context.Context, tag string, next, step int64) error {
-	if err := u.wait(ctx); err != nil {
-		return err
-	}
-	return u.counter.Create(ctx, tag, next, step)
-}
-
 // With Create, a store that is not reached at the start gets both counters later. So New
 // cannot use the tag there either.
 func TestStripeCreatesLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(2)
-		stores[1] = unreached{counters[1]}
+		counters[1].around = func(ctx context.Context, _ string, do func() error) error {
+			if err := counters[1].wait(ctx); err != nil {
+				return err
+			}
+			return do()
+		}
 		counters[1].unavailable.Store(true)
 		config := segment.StripeConfig{Config: segment.Config{Create: true}}
 		s := stripe(t, stores, config)
@@ -233,5 +225,49 @@ func TestStripeCreatesLater(t *testing.T) {
 		if _, err := segment.New(t.Context(), stores[1], "orders", config.Config); !errors.Is(err, segment.ErrStripe) {
 			t.Errorf("New() = %v, want ErrStripe", err)
 		}
+	})
+}
+
+// A store that answers that it has no such stripe fails the start, whatever else it says. One
+// whose counter cannot be used holds up no start while another has ids.
+func TestStripeBesideAnUnusableCounter(t *testing.T) {
+	_, stores := stripes(1)
+	bad := new(counter)
+	config := segment.StripeConfig{Config: segment.Config{Create: true}}
+	elsewhere := errors.Join(segment.ErrUnusable, segment.ErrStripe)
+	bad.says.Store(&elsewhere)
+	if s, err := segment.Stripe(t.Context(), append(stores, bad), "orders", config); !errors.Is(err, segment.ErrStripe) {
+		t.Errorf("Stripe() = %v, %v, want ErrStripe", s, err)
+	}
+	bad.says.Store(&segment.ErrUnusable)
+	s := stripe(t, append(stores, bad), config)
+	if id, err := s.Next(); id != 1 || err != nil || !errors.Is(s.Stats()[1].LastError, segment.ErrUnusable) {
+		t.Errorf("Next() = %d, %v, and the other store's error is %v", id, err, s.Stats()[1].LastError)
+	}
+}
+
+// Close waits for a store that is being opened, and returns what it reserved. Afterwards
+// no request is under way.
+func TestStripeCloseDuringAnOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(2)
+		counters[1].unavailable.Store(true)
+		s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}})
+		counters[1].unavailable.Store(false)
+		counters[1].deaf.Store(true)
+		counters[1].takes.Store(int64(500 * time.Millisecond))
+		before := counters[1].requests.Load()
+		for counters[1].requests.Load() == before {
+			time.Sleep(time.Millisecond)
+		}
+		began := time.Now()
+		if err := s.Close(); err != nil || time.Since(began) < 900*time.Millisecond {
+			t.Errorf("Close() = %v after %v, want it to wait for Reserve and Return", err, time.Since(began))
+		}
+		now, err := counters[1].Memory.Raise(t.Context(), fmt.Sprintf("orders %d/2 x1000", 2), 0)
+		if now != 1 || err != nil {
+			t.Errorf("the counter is %d, %v after Close, want 1", now, err)
+		}
+		time.Sleep(time.Hour)
 	})
 }

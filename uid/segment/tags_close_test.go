@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,46 +35,6 @@ func TestTagsShutdownBesideIdleTags(t *testing.T) {
 			time.Sleep(2 * time.Hour)
 		})
 	}
-}
-
-// Shutdown ends with its context while a tag opens at a store that does not answer.
-func TestTagsShutdownEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
-			t.Fatal(err)
-		}
-		store.takes.Store(int64(time.Hour))
-		store.deaf.Store(true)
-		tags := openTags(t, store, segment.TagsConfig{})
-		go func() { _, _ = tags.Next(context.Background(), "orders") }()
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		began := time.Now()
-		if _ = tags.Shutdown(ctx); time.Since(began) > 100*time.Millisecond {
-			t.Errorf("Shutdown() took %v, want 100 ms", time.Since(began))
-		}
-		time.Sleep(2 * time.Hour)
-	})
-}
-
-// A tag is idle since it was used last, not since it was opened.
-func TestIdleSinceTheLastUse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		tags := openTags(t, new(counter), segment.TagsConfig{Config: segment.Config{Create: true}, Idle: time.Hour})
-		for _, pause := range []time.Duration{50 * time.Minute, 40 * time.Minute} {
-			if _, err := tags.Next(t.Context(), "orders"); err != nil {
-				t.Fatal(err)
-			}
-			if time.Sleep(pause); len(tags.Stats()) != 1 {
-				t.Fatalf("the tag was closed within %v of its last use", pause)
-			}
-		}
-		if time.Sleep(time.Hour); len(tags.Stats()) != 0 {
-			t.Error("the tag is open 100 minutes after its last use")
-		}
-	})
 }
 
 // A call whose tag is closed while it waits goes on with the ids that it has.
@@ -131,23 +90,14 @@ func TestGiveUpAClosingTag(t *testing.T) {
 	})
 }
 
-// deafList is a store whose List does not end with its context.
-type deafList struct {
-	*counter
-	lists atomic.Int64
-}
-
-func (d *deafList) List(context.Context) ([]segment.Counter, error) {
-	d.lists.Add(1)
-	time.Sleep(time.Hour)
-	return nil, errUnavailable
-}
-
 // A List that hangs delays a call by the time of a load, however often tags are opened,
 // and is called once at a time.
 func TestListHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &deafList{counter: new(counter)}
+		store := &counter{around: func(context.Context, string, func() error) error {
+			time.Sleep(time.Hour)
+			return errUnavailable
+		}}
 		tags := openTags(t, store, segment.TagsConfig{})
 		for i := range 20 {
 			began := time.Now()

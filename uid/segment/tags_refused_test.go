@@ -5,56 +5,37 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
-// lookups counts the queries for tags.
-type lookups struct {
-	*segmenttest.Memory
-	lists, reserves atomic.Int64
-	unavailable     atomic.Bool
-}
-
-func (l *lookups) List(ctx context.Context) ([]segment.Counter, error) {
-	l.lists.Add(1)
-	time.Sleep(10 * time.Millisecond)
-	if l.unavailable.Load() {
-		return nil, errUnavailable
+// lookups returns a store that lists its tags or cannot, each of whose queries takes 10 ms
+// or fails.
+func lookups(lists bool) (*counter, segment.Store) {
+	c := new(counter)
+	c.takes.Store(int64(10 * time.Millisecond))
+	c.around = func(ctx context.Context, method string, do func() error) error {
+		if method == "List" {
+			if err := c.wait(ctx); err != nil {
+				return err
+			}
+		}
+		return do()
 	}
-	return l.Memory.List(ctx)
-}
-
-func (l *lookups) Reserve(ctx context.Context, tag string, n int64) (int64, int64, error) {
-	l.reserves.Add(1)
-	if l.unavailable.Load() {
-		return 0, 0, errUnavailable
-	}
-	return l.Memory.Reserve(ctx, tag, n)
-}
-
-// plain is a store that cannot list.
-type plain struct{ segment.Store }
-
-// newLookups returns a store that lists its tags or cannot, and the count of its queries.
-func newLookups(lists bool) (*lookups, segment.Store) {
-	l := &lookups{Memory: new(segmenttest.Memory)}
 	if lists {
-		return l, l
+		return c, c
 	}
-	return l, plain{l}
+	return c, plain{c}
 }
 
 // Unknown tags cost one query a minute, and no row.
 func TestUnknownTagsCostLittle(t *testing.T) {
 	for _, lists := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			l, store := newLookups(lists)
+			l, store := lookups(lists)
 			tags := openTags(t, store, segment.TagsConfig{})
 			var users sync.WaitGroup
 			for user := range 20 {
@@ -73,7 +54,7 @@ func TestUnknownTagsCostLittle(t *testing.T) {
 				})
 			}
 			users.Wait()
-			if n := l.lists.Load() + l.reserves.Load(); n < 9 || n > 12 {
+			if n := l.lists.Load() + l.requests.Load(); n < 9 || n > 12 {
 				t.Errorf("lists %v: %d queries in ten minutes, want one a minute", lists, n)
 			}
 			if counters, _ := l.Memory.List(t.Context()); len(counters) != 0 || len(tags.Stats()) != 0 {
@@ -94,7 +75,7 @@ func TestUnknownTagsCostLittle(t *testing.T) {
 func TestTagsOfAStoreThatIsUnavailable(t *testing.T) {
 	for _, lists := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			l, store := newLookups(lists)
+			l, store := lookups(lists)
 			if err := l.Create(t.Context(), "orders", 1, 10); err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +102,7 @@ func TestTagsOfAStoreThatIsUnavailable(t *testing.T) {
 // Of tags that are refused, no more are remembered than may be open.
 func TestRefusedTagsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, store := newLookups(false)
+		l, store := lookups(false)
 		tags := openTags(t, store, segment.TagsConfig{MaxTags: 3})
 		for _, c := range []struct {
 			tag     string
@@ -130,7 +111,7 @@ func TestRefusedTagsAreForgotten(t *testing.T) {
 			if _, err := tags.Next(t.Context(), c.tag); !errors.Is(err, segment.ErrUnknownTag) {
 				t.Errorf("Next() = %v, want ErrUnknownTag", err)
 			}
-			if n := l.reserves.Load(); n != c.queries {
+			if n := l.requests.Load(); n != c.queries {
 				t.Errorf("%d queries up to %q, want %d", n, c.tag, c.queries)
 			}
 		}

@@ -165,8 +165,7 @@ func TestTagsLimits(t *testing.T) {
 	})
 }
 
-// Whoever waits for a tag to open can give up, and Close does not wait for a store
-// that does not answer.
+// Whoever waits for a tag to open can give up, and Shutdown ends with its context.
 func TestTagsOfAStoreThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)
@@ -182,9 +181,11 @@ func TestTagsOfAStoreThatHangs(t *testing.T) {
 		if _, err := tags.Next(ctx, "orders"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 			t.Errorf("Next() = %v after %v, want the end of its context", err, time.Since(began))
 		}
+		ctx, cancel = context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
 		began = time.Now()
-		if err := tags.Close(); time.Since(began) > uid.CloseTimeout {
-			t.Errorf("Close() = %v after %v", err, time.Since(began))
+		if err := tags.Shutdown(ctx); time.Since(began) > 100*time.Millisecond {
+			t.Errorf("Shutdown() = %v after %v, want 100 ms", err, time.Since(began))
 		}
 		time.Sleep(2 * time.Hour)
 	})
