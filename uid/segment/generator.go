@@ -68,7 +68,7 @@ func open(ctx context.Context, store Store, tag string, config Config) (*Generat
 			return nil, err
 		}
 	}
-	return start(ctx, newLoader(store, tag, stripe{}, config), (*loader).next)
+	return start(ctx, newLoader(store, tag, whole, config), (*loader).next)
 }
 
 // start returns a generator of the runs that source cuts from the ranges of l.

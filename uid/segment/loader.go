@@ -165,12 +165,11 @@ func (l *loader) begin() {
 // cut returns the next run of the range that is begun, or an empty run if the ring has
 // the whole range.
 func (l *loader) cut() ringbuffer.Run {
-	end := min(l.rest.end, l.end, l.stripe.blockEnd(l.rest.next))
+	n := min(l.left(l.rest), l.stripe.blockLeft(l.rest.next), runLen)
 	if l.rest.next < l.turn {
-		end = min(end, l.turn)
+		n = min(n, l.turn-l.rest.next)
 	}
-	n := min(end-l.rest.next, runLen)
-	if n <= 0 {
+	if n == 0 {
 		return ringbuffer.Run{}
 	}
 	run := ringbuffer.Run{First: l.stripe.id(l.rest.next), N: n}

@@ -15,18 +15,6 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
-// A start that fails logs nothing: its error says it.
-func TestFailedStartIsNotLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store, log := new(counter), new(strings.Builder)
-		store.unavailable.Store(true)
-		config := segment.Config{Logger: slog.New(slog.NewTextHandler(log, nil))}
-		if _, err := segment.New(t.Context(), store, "orders", config); !errors.Is(err, segment.ErrUnavailable) || log.Len() > 0 {
-			t.Errorf("New() = %v, and logged %s", err, log)
-		}
-	})
-}
-
 // An outage is logged once, and so is its end.
 func TestOutageIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

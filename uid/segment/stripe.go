@@ -7,38 +7,27 @@ import (
 )
 
 // stripe maps a counter to ids: the counter has the blocks of ids that are ≡ index mod
-// of. The zero stripe has all ids.
+// of.
 type stripe struct{ block, index, of int64 }
+
+// whole is the stripe of a counter that has all ids.
+var whole = stripe{block: math.MaxInt64, of: 1}
 
 // id returns the id of a count.
 func (s stripe) id(count int64) int64 {
-	if s.of == 0 {
-		return count
-	}
 	return (count/s.block*s.of+s.index)*s.block + count%s.block
 }
 
 // count returns the count of an id.
 func (s stripe) count(id int64) int64 {
-	if s.of == 0 {
-		return id
-	}
 	return id/s.block/s.of*s.block + id%s.block
 }
 
-// blockEnd returns where the block of a count ends.
-func (s stripe) blockEnd(count int64) int64 {
-	if s.of == 0 {
-		return math.MaxInt64
-	}
-	return (count/s.block + 1) * s.block
-}
+// blockLeft returns how many counts there are from count to the end of its block.
+func (s stripe) blockLeft(count int64) int64 { return s.block - count%s.block }
 
 // end returns the end of the counts whose ids are at most limit.
 func (s stripe) end(limit int64) int64 {
-	if s.of == 0 {
-		return limit + 1
-	}
 	block := limit / s.block
 	full := block / s.of // blocks below that are full
 	switch index := block % s.of; {
@@ -56,7 +45,7 @@ func (s stripe) tag(tag string) string {
 }
 
 // stripeOf returns the stripe of a counter's tag, and the tag without the stripe. A
-// counter that [Stripe] does not use has the zero stripe.
+// counter that [Stripe] does not use is whole.
 func stripeOf(striped string) (s stripe, tag string) {
 	at := max(0, strings.LastIndexByte(striped, ' '))
 	at = max(0, strings.LastIndexByte(striped[:at], ' '))
@@ -64,7 +53,7 @@ func stripeOf(striped string) (s stripe, tag string) {
 	_, err := fmt.Sscanf(striped[at:], " %d/%d x%d", &s.index, &s.of, &s.block)
 	s.index--
 	if err != nil || s.index < 0 || s.index >= s.of || s.block < 1 || s.block > GreatestStep || s.tag(tag) != striped {
-		return stripe{}, striped
+		return whole, striped
 	}
 	return s, tag
 }

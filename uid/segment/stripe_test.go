@@ -15,7 +15,7 @@ func TestStripeMapsCounts(t *testing.T) {
 				s, last := stripe{block, index, of}, int64(-1)
 				for count := range int64(5000) {
 					id := s.id(count)
-					if id <= last || s.count(id) != count || s.blockEnd(count) <= count {
+					if id <= last || s.count(id) != count || s.blockLeft(count) != block-id%block {
 						t.Fatalf("%+v: id(%d) = %d after %d", s, count, id, last)
 					}
 					if id < 5000 {

@@ -3,13 +3,11 @@ package segment
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/ringbuffer"
-	"github.com/uidring/uidring/uid"
 )
 
 // closeMeanwhile calls Close while the source makes the second run, of which one id is
@@ -31,7 +29,7 @@ func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 		}
 		return run, err
 	}
-	made, err := start(t.Context(), newLoader(&client{w: w, start: 1}, "orders", stripe{}, config), source)
+	made, err := start(t.Context(), newLoader(&client{w: w, start: 1}, "orders", whole, config), source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +46,9 @@ func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 }
 
 func calmWorld() *world {
-	return &world{random: rand.New(rand.NewPCG(1, 1)), calm: true, next: 1, issued: map[uid.ID]int{}, open: map[int]int{}}
+	w := newWorld(1)
+	w.calm = true
+	return w
 }
 
 // Close returns the ids of a run that the source has made and the ring has not.

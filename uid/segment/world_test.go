@@ -30,8 +30,15 @@ type world struct {
 	issued map[uid.ID]int // the start that issued an id
 	open   map[int]int    // loads that a start has under way
 	starts int
-	faults int // requests and answers lost, and kills
-	wrong  []string
+	faults int               // requests and answers lost, and kills
+	wrong  map[breach]string // the first of each kind
+}
+
+func newWorld(seed uint64) *world {
+	return &world{
+		random: rand.New(rand.NewPCG(seed, 1)), stripe: whole, next: 1,
+		issued: map[uid.ID]int{}, open: map[int]int{}, wrong: map[breach]string{},
+	}
 }
 
 // seams are where the tests put faults in.
@@ -54,7 +61,9 @@ const (
 )
 
 func (w *world) report(b breach, format string, args ...any) {
-	w.wrong = append(w.wrong, string(b)+": "+fmt.Sprintf(format, args...))
+	if _, found := w.wrong[b]; !found {
+		w.wrong[b] = fmt.Sprintf(format, args...)
+	}
 }
 
 // client is a start's view of the store.
