@@ -25,6 +25,7 @@ func (b *bench) generator(s segment.Store, config segment.Config) *segment.Gener
 	return gen
 }
 
+// hanging: a request ends with its context, and the store can be used afterwards.
 func hanging(b *bench) {
 	b.create(tag, 1, 10)
 	s, faults := b.Faulty(b.T)
@@ -97,43 +98,42 @@ func twoGenerators(b *bench) {
 	}
 }
 
-// setBack: a generator notices that its counter was set back, and returns nothing to it.
-func setBack(b *bench) { rewind(b, func(int64) int64 { return 1 }) }
-
-// lowered: the same for a counter that was set back by one id, to within the last range.
-func lowered(b *bench) { rewind(b, func(next int64) int64 { return next - 1 }) }
-
-// rewind sets the counter back under a generator.
-func rewind(b *bench, to func(next int64) int64) {
+// rewound: a generator notices that its counter was set back, and returns nothing to it.
+func rewound(b *bench) {
 	b.create(tag, 1, 10)
 	b.want(b, tag, 5000, 1, 5000)
-	gen := b.generator(b, segment.Config{Step: 10})
-	b.Set(b.T, tag, to(b.next(tag)))
-	last := uid.ID(5000)
-	for {
-		id, err := gen.Next()
-		if err != nil {
-			if !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
-				b.Errorf("Next() = %v, want ErrRewound", err)
+	for _, lower := range []func(next int64) int64{
+		func(int64) int64 { return 1 },
+		func(next int64) int64 { return next - 1 }, // within the last range
+	} {
+		reserved := b.next(tag)
+		gen := b.generator(b, segment.Config{Step: 10})
+		b.Set(b.T, tag, lower(b.next(tag)))
+		for last := uid.ID(reserved - 1); ; {
+			id, err := gen.Next()
+			if err != nil {
+				if !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
+					b.Errorf("Next() = %v, want ErrRewound", err)
+				}
+				break
 			}
-			break
+			if id <= last {
+				b.Fatalf("id %d after %d", id, last)
+			}
+			if last = id; last > 100000 {
+				b.Fatal("the generator does not notice that the counter was set back")
+			}
 		}
-		if id <= last {
-			b.Fatalf("id %d after %d", id, last)
+		now := b.next(tag)
+		if err := gen.Close(); err != nil || b.next(tag) != now {
+			b.Errorf("Close() = %v; the counter was %d and is %d", err, now, b.next(tag))
 		}
-		if last = id; last > 100000 {
-			b.Fatal("the generator does not notice that the counter was set back")
-		}
-	}
-	now := b.next(tag)
-	if err := gen.Close(); err != nil || b.next(tag) != now {
-		b.Errorf("Close() = %v; the counter was %d and is %d", err, now, b.next(tag))
 	}
 }
 
 func deleted(b *bench) {
 	b.create(tag, 1, 10)
-	gen := b.generator(b, segment.Config{Step: 10})
+	gen := b.generator(b, segment.Config{Step: 10, Create: true})
 	b.Delete(b.T, tag)
 	if _, err := drain(gen); !errors.Is(err, segment.ErrUnknownTag) {
 		b.Errorf("Next() = %v, want ErrUnknownTag", err)
@@ -182,7 +182,8 @@ func drain(gen *segment.Generator) (last uid.ID, err error) {
 }
 
 // outage: while the store is unavailable, ids continue to the end of the loaded ranges. Then
-// calls fail with the store's error, or wait. When the store is back, higher ids follow.
+// calls fail with the store's error, or wait, and nothing is returned. When the store is back,
+// higher ids follow.
 func outage(b *bench) {
 	b.create(tag, 1, 10)
 	s, faults := b.Faulty(b.T)
@@ -194,6 +195,9 @@ func outage(b *bench) {
 	}
 	if last < 10 || last > 30 {
 		b.Errorf("ids ended at %d, want the end of what was loaded", last)
+	}
+	if done, err := s.(store).Return(b.Context(), tag, 5, 11); done || err == nil {
+		b.Errorf("Return() = %v, %v, want that the store is unavailable", done, err)
 	}
 	ctx, cancel := context.WithTimeout(b.Context(), 20*time.Millisecond)
 	defer cancel()

@@ -2,15 +2,14 @@ package segmenttest
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
-
-	"github.com/uidring/uidring/uid/segment"
 )
 
+// returns: a Return does nothing unless the counter is where the returned range ends, even if
+// it arrives late or twice.
 func returns(b *bench) {
 	b.create(tag, 1, 10)
 	b.want(b, tag, 100, 1, 100)
@@ -32,30 +31,9 @@ func returns(b *bench) {
 	}
 	give(101, 106, true)
 	give(50, 101, true) // late, and nobody else has the ids
+	give(50, 101, false)
+	give(101, 106, false)
 	b.want(b, tag, 5, 50, 5)
-}
-
-// lateReturn: a Return that arrives late, or twice, does nothing unless the counter is
-// where the returned range ends.
-func lateReturn(b *bench) {
-	b.create(tag, 1, 10)
-	b.want(b, tag, 100, 1, 100)
-	b.want(b.Backend.Store(b.T), tag, 50, 101, 50)
-	for i, c := range []struct {
-		first, next int64
-		done        bool
-	}{
-		{51, 101, false},  // another client's range follows
-		{101, 151, true},  // that client returns it
-		{51, 101, true},   // so the counter is where the first client's range ends
-		{51, 101, false},  // a second time
-		{101, 151, false}, // and that of the other client
-	} {
-		if done, err := b.Return(b.Context(), tag, c.first, c.next); done != c.done || err != nil {
-			b.Errorf("%d: Return(%d, %d) = %v, %v, want %v", i, c.first, c.next, done, err, c.done)
-		}
-	}
-	b.want(b, tag, 10, 51, 10)
 }
 
 // returnRaces has ten clients reserve and return at random. What they keep never
@@ -141,28 +119,10 @@ func lostReturn(b *bench) {
 	}
 }
 
-func unavailable(b *bench) {
-	b.create(tag, 1, 10)
-	s, faults := b.Faulty(b.T)
-	b.want(s, tag, 10, 1, 10)
-	faults.Cut()
-	_, _, err := s.Reserve(b.Context(), tag, 10)
-	if err == nil || errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrUsedUp) {
-		b.Errorf("Reserve() = %v, want that the store is unavailable", err)
-	}
-	if done, err := s.(store).Return(b.Context(), tag, 5, 11); done || err == nil {
-		b.Errorf("Return() = %v, %v, want that the store is unavailable", done, err)
-	}
-	faults.Heal()
-	if first, _, err := s.Reserve(b.Context(), tag, 10); first < 11 || err != nil {
-		b.Errorf("Reserve() = %d, %v once the store is back", first, err)
-	}
-}
-
-// disjoint returns an error if two ranges share an id.
 // reserved is a range of ids, up to but not including End.
 type reserved struct{ First, End int64 }
 
+// disjoint returns an error if two ranges share an id.
 func disjoint(all []reserved) error {
 	all = slices.DeleteFunc(all, func(r reserved) bool { return r.First == r.End })
 	slices.SortFunc(all, func(a, b reserved) int { return cmp.Compare(a.First, b.First) })

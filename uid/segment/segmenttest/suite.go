@@ -81,7 +81,6 @@ var (
 		{"CreateOnce", createOnce, nil},
 	}
 	outages = []test{
-		{"Unavailable", unavailable, faulty},
 		{"Hanging", hanging, faulty},
 		{"OutageUnderGenerator", outage, faulty},
 		{"HangUnderGenerator", hangs, faulty},
@@ -97,7 +96,6 @@ var (
 		{"Overflow", overflow, nil},
 		{"Spent", spent, nil},
 		{"Return", returns, nil},
-		{"LateReturn", lateReturn, nil},
 		{"ContextEnded", contextEnded, nil},
 		{"LostAnswer", lostAnswer, faulty},
 		{"LostWrite", lostWrite, faulty},
@@ -105,8 +103,7 @@ var (
 		{"Slow", slow, faulty},
 		{"Restarts", restarts, nil},
 		{"TwoGenerators", twoGenerators, nil},
-		{"SetBack", setBack, func(b Backend) bool { return b.Set != nil }},
-		{"Lowered", lowered, func(b Backend) bool { return b.Set != nil }},
+		{"Rewound", rewound, func(b Backend) bool { return b.Set != nil }},
 		{"Deleted", deleted, func(b Backend) bool { return b.Delete != nil }},
 	}, races, outages)
 )
