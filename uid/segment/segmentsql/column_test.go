@@ -148,10 +148,7 @@ func TestReadBack(t *testing.T) {
 	for database, trigger := range triggers {
 		t.Run(database, func(t *testing.T) {
 			s := dbtest.New(t, database)
-			store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
-			if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
-				t.Fatal(err)
-			}
+			store := created(t, s)
 			s.Exec(t, trigger, s.Table)
 			for _, c := range []struct {
 				n    int64

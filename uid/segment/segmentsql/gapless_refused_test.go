@@ -63,7 +63,7 @@ func TestGaplessRefused(t *testing.T) {
 // An engine that does not roll back, and a column at its end, are refused.
 func TestGaplessTable(t *testing.T) {
 	for name, ddl := range map[string]string{
-		"ENGINE = InnoDB": strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1),
+		"ENGINE = InnoDB": myISAM,
 		"BIGINT":          strings.Replace(leafTables["description"], "bigint(20)", "TINYINT", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestGaplessTable(t *testing.T) {
 // A transaction of another kind of database is refused.
 func TestGaplessElsewhere(t *testing.T) {
 	s, other := dbtest.New(t, "mysql"), dbtest.New(t, "sqlite")
-	store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
+	store := leafAlloc(s)
 	err := other.DB.Transaction(func(tx *gorm.DB) error {
 		_, err := store.NextGapless(tx, "invoices")
 		return err

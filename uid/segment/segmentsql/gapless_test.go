@@ -74,10 +74,10 @@ type ledger struct {
 	numbers  string
 }
 
-func newLedger(t *testing.T, kind string) ledger {
+func newLedger(t testing.TB, kind string) ledger {
 	t.Helper()
 	s := dbtest.New(t, kind)
-	l := ledger{s, segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table}), s.Another(t).Table}
+	l := ledger{s, leafAlloc(s), s.Another(t).Table}
 	if err := l.counters.CreateGapless(t.Context(), "invoices", 1); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func newLedger(t *testing.T, kind string) ledger {
 }
 
 // want wants the numbers from 1 to n in the table, and n+1 next.
-func (l ledger) want(t *testing.T, n int) {
+func (l ledger) want(t testing.TB, n int) {
 	t.Helper()
 	var numbers []int
 	if err := l.DB.Raw("SELECT number FROM " + l.numbers + " ORDER BY number").Scan(&numbers).Error; err != nil {
@@ -272,7 +272,7 @@ func TestGaplessKilled(t *testing.T) {
 // the generator nor Leaf reserves ids of it, no number repeats, and none is given back.
 func TestGaplessBesideSegment(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
+		store := leafAlloc(s)
 		if err := store.Create(t.Context(), "invoices", 1, 10); err != nil {
 			t.Fatal(err)
 		}
@@ -329,18 +329,12 @@ func TestGaplessBesideSegment(t *testing.T) {
 func BenchmarkGapless(b *testing.B) {
 	for _, kind := range dbtest.Kinds {
 		b.Run(kind, func(b *testing.B) {
-			s := dbtest.New(b, kind)
-			store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
-			if err := errors.Join(store.CreateGapless(b.Context(), "invoices", 1), store.Create(b.Context(), "orders", 1, 1000)); err != nil {
+			l := newLedger(b, kind)
+			if err := l.counters.Create(b.Context(), "orders", 1, 1000); err != nil {
 				b.Fatal(err)
 			}
-			numbers := s.Table + "_numbers"
-			if err := s.DB.Exec("CREATE TABLE " + numbers + " (number BIGINT)").Error; err != nil {
-				b.Fatal(err)
-			}
-			defer s.DB.Exec("DROP TABLE " + numbers)
 			insert := func(tx *gorm.DB, number int64) error {
-				return tx.Exec("INSERT INTO "+numbers+" (number) VALUES (?)", number).Error
+				return tx.Exec("INSERT INTO "+l.numbers+" (number) VALUES (?)", number).Error
 			}
 			bench := func(name string, f func() error) {
 				b.Run(name, func(b *testing.B) {
@@ -352,19 +346,19 @@ func BenchmarkGapless(b *testing.B) {
 				})
 			}
 			bench("insert", func() error {
-				return s.DB.Transaction(func(tx *gorm.DB) error { return insert(tx, 1) })
+				return l.DB.Transaction(func(tx *gorm.DB) error { return insert(tx, 1) })
 			})
 			bench("NextGapless+insert", func() error {
-				return s.DB.Transaction(func(tx *gorm.DB) error {
-					number, err := store.NextGapless(tx, "invoices")
+				return l.DB.Transaction(func(tx *gorm.DB) error {
+					number, err := l.counters.NextGapless(tx, "invoices")
 					return errors.Join(err, insert(tx, number))
 				})
 			})
 			bench("Reserve", func() error {
-				_, _, err := store.Reserve(b.Context(), "orders", 1000)
+				_, _, err := l.counters.Reserve(b.Context(), "orders", 1000)
 				return err
 			})
-			gen, err := segment.New(b.Context(), store, "orders", segment.Config{})
+			gen, err := segment.New(b.Context(), l.counters, "orders", segment.Config{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -29,6 +29,9 @@ var leafTables = map[string]string{
 		"PRIMARY KEY (biz_tag)) ENGINE=InnoDB",
 }
 
+// myISAM is a table without transactions.
+var myISAM = strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1)
+
 // A table of Leaf's is shared with Leaf: each gets ranges of its own.
 func TestSharedWithLeaf(t *testing.T) {
 	for column, ddl := range leafTables {
@@ -36,7 +39,7 @@ func TestSharedWithLeaf(t *testing.T) {
 			s := dbtest.New(t, "mysql")
 			s.Exec(t, ddl, s.Table)
 			s.Exec(t, "INSERT INTO %s (biz_tag, step) VALUES ('orders', 2000)", s.Table)
-			store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
+			store := leafAlloc(s)
 			reserve := func(n, first, count int64) {
 				t.Helper()
 				if f, c, err := store.Reserve(t.Context(), "orders", n); f != first || c != count || err != nil {
@@ -86,7 +89,7 @@ func TestWrongRow(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		s.Exec(t, "CREATE TABLE %s (biz_tag VARCHAR(128) PRIMARY KEY, max_id BIGINT, step INT, update_time TIMESTAMP)", s.Table)
 		s.Exec(t, "INSERT INTO %s (biz_tag) VALUES ('orders')", s.Table)
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
+		store := leafAlloc(s)
 		for set, want := range map[string]string{
 			"max_id = 1, step = 0":         "gapless",
 			"max_id = 1, step = -5":        `the step of "orders" in`,
@@ -127,10 +130,7 @@ func TestWrongRow(t *testing.T) {
 // Every write says when it was, as in MySQL the table itself does.
 func TestUpdateTime(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
-		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
-			t.Fatal(err)
-		}
+		store := created(t, s)
 		s.Exec(t, "UPDATE %s SET update_time = '2020-01-02 03:04:05'", s.Table)
 		if _, _, err := store.Reserve(t.Context(), "orders", 5); err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestTagTwice(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		s.Exec(t, "CREATE TABLE %s (biz_tag VARCHAR(128), max_id BIGINT, step INT, update_time TIMESTAMP)", s.Table)
 		s.Exec(t, "INSERT INTO %s (biz_tag, max_id, step) VALUES ('orders', 1, 10), ('orders', 500, 10)", s.Table)
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
+		store := leafAlloc(s)
 		if first, n, err := store.Reserve(t.Context(), "orders", 5); err == nil || !strings.Contains(err.Error(), "2 rows") {
 			t.Errorf("Reserve() = %d, %d, %v, want an error about two rows", first, n, err)
 		}
@@ -157,10 +157,8 @@ func TestTagTwice(t *testing.T) {
 // A handle that would lose the write, or whose rollback would, is refused.
 func TestRefusedHandles(t *testing.T) {
 	s := dbtest.New(t, "sqlite")
+	created(t, s)
 	table := segmentsql.Config{Table: s.Table}
-	if err := segmentsql.LeafAlloc(s.DB, table).Create(t.Context(), "orders", 1, 10); err != nil {
-		t.Fatal(err)
-	}
 	refused := func(name string, db *gorm.DB) {
 		t.Helper()
 		store := segmentsql.LeafAlloc(db, table)

@@ -34,7 +34,7 @@ var ErrOverlap = fmt.Errorf("%w: several databases have the counter", segment.Er
 // insert the row into the new database, where processes find it within a minute. Never
 // insert first: while two databases have a row, ids can repeat.
 func Rows(n int, dbs ...*gorm.DB) []segment.Store {
-	shared := &databases{home: map[string]*Store{}}
+	shared := new(databases)
 	for _, db := range dbs {
 		shared.stores = append(shared.stores, LeafAlloc(db, Config{}))
 	}
@@ -48,9 +48,7 @@ func Rows(n int, dbs ...*gorm.DB) []segment.Store {
 // databases have the rows of all stores.
 type databases struct {
 	stores []*Store
-
-	mu   sync.Mutex
-	home map[string]*Store // where a tag's row was found last; guarded by mu
+	home   sync.Map // *Store by tag, where the row was found last
 }
 
 // rowStore is the i-th store of n.
@@ -75,13 +73,11 @@ func (r *rowStore) Reserve(ctx context.Context, tag string, n int64) (first, cou
 // Return implements [segment.Returner]. It returns nothing if the row has moved since
 // it was last read.
 func (r *rowStore) Return(ctx context.Context, tag string, first, next int64) (bool, error) {
-	r.mu.Lock()
-	home := r.home[tag]
-	r.mu.Unlock()
-	if home == nil {
+	home, known := r.home.Load(tag)
+	if !known {
 		return false, nil
 	}
-	return home.Return(ctx, tag, first, next)
+	return home.(*Store).Return(ctx, tag, first, next)
 }
 
 // Raise implements [segment.Raiser].
@@ -136,11 +132,8 @@ func (r *rowStore) List(ctx context.Context) ([]segment.Counter, error) {
 // at calls f with the database that has a tag's row. If the row has moved, at calls f
 // again.
 func (r *rowStore) at(ctx context.Context, tag string, f func(*Store) error) error {
-	r.mu.Lock()
-	home := r.home[tag]
-	r.mu.Unlock()
-	if home != nil {
-		if err := f(home); !errors.Is(err, segment.ErrUnknownTag) {
+	if home, known := r.home.Load(tag); known {
+		if err := f(home.(*Store)); !errors.Is(err, segment.ErrUnknownTag) {
 			return err
 		}
 	}
@@ -148,9 +141,7 @@ func (r *rowStore) at(ctx context.Context, tag string, f func(*Store) error) err
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	r.home[tag] = home
-	r.mu.Unlock()
+	r.home.Store(tag, home)
 	return f(home)
 }
 

@@ -39,18 +39,17 @@ func (s *Store) retry(ctx context.Context, f func(tx *gorm.DB) error) error {
 	}
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = 2*time.Millisecond, 200*time.Millisecond
-	var last error
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		last = s.once(ctx, f)
-		if last != nil && !errors.Is(last, errChanged) && !s.dialect().Conflict(last) {
-			return struct{}{}, backoff.Permanent(last)
+	for {
+		err := s.once(ctx, f)
+		if !errors.Is(err, errChanged) && !s.dialect().Conflict(err) {
+			return err
 		}
-		return struct{}{}, last
-	}, backoff.WithBackOff(pause), backoff.WithMaxElapsedTime(0))
-	if err != nil && ctx.Err() != nil && !errors.Is(err, last) {
-		return fmt.Errorf("%w: %w", err, last)
+		select {
+		case <-time.After(pause.NextBackOff()):
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
 	}
-	return err
 }
 
 func (s *Store) check() error {
@@ -72,3 +71,35 @@ func (s *Store) warnFlush(ctx context.Context) {
 
 // quoted is the table's name in a statement.
 func (s *Store) quoted() string { return s.db.Statement.Quote(s.dialect().Fold(s.table)) }
+
+// dialect is what differs between kinds of database.
+type dialect struct {
+	sqldb.Kind
+	lock    string // after a SELECT: no other transaction changes the row until this one ends
+	updated string // the type of a column that says when its row was written
+	engine  string // after a table's columns
+	widen   string // makes the column %[2]s of the table %[1]s a BIGINT
+}
+
+var dialects = map[string]dialect{
+	"mysql": {
+		lock:    " FOR UPDATE",
+		updated: "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP",
+		engine:  " ENGINE = InnoDB",
+		widen:   "ALTER TABLE %s MODIFY %s BIGINT NOT NULL DEFAULT 1",
+	},
+	"postgres": {
+		lock:    " FOR UPDATE",
+		updated: "TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT CURRENT_TIMESTAMP",
+		widen:   "ALTER TABLE %s ALTER COLUMN %s TYPE BIGINT",
+	},
+	"sqlite": {
+		updated: "TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP",
+	},
+}
+
+func (s *Store) dialect() dialect {
+	d := dialects[s.db.Name()]
+	d.Kind = sqldb.KindOf(s.db.Name())
+	return d
+}

@@ -45,26 +45,37 @@ var kinds = map[string]kind{
 
 var errLost = errors.New("connection lost")
 
-// backend returns a table on a database as the suite wants it.
-func backend(name, database string) func(t *testing.T) segmenttest.Backend {
-	k := kinds[name]
-	return func(t *testing.T) segmenttest.Backend {
-		s := dbtest.New(t, database)
-		table := segmentsql.Config{Table: s.Table}
-		return segmenttest.Backend{
-			Address: name + "\n" + s.Table + "\n" + s.URL,
-			Store:   func(t *testing.T) segment.Store { return k.open(s.Open(t, s.URL), table) },
-			Set: func(t *testing.T, tag string, next int64) {
-				s.Exec(t, "UPDATE %s SET %s = %d WHERE %s = '%s'", s.Table, k.next, next, k.tag, tag)
-			},
-			Delete: func(t *testing.T, tag string) {
-				s.Exec(t, "DELETE FROM %s WHERE %s = '%s'", s.Table, k.tag, tag)
-			},
-			Faulty: func(t *testing.T) (segment.Store, segmenttest.Faults) {
-				db, pool := s.Pooled(t)
-				return k.open(db, table), faults(pool)
-			},
-		}
+// leafAlloc returns the store of the table of s.
+func leafAlloc(s *dbtest.Store) *segmentsql.Store {
+	return segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
+}
+
+// created returns the store of the table of s, with the counter orders from 1.
+func created(t *testing.T, s *dbtest.Store) *segmentsql.Store {
+	t.Helper()
+	store := leafAlloc(s)
+	if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// backend returns a table on a database as the suite wants it, for clients with the URL.
+func backend(s *dbtest.Store, name, url string) segmenttest.Backend {
+	k, table := kinds[name], segmentsql.Config{Table: s.Table}
+	return segmenttest.Backend{
+		Address: name + "\n" + s.Table + "\n" + url,
+		Store:   func(t *testing.T) segment.Store { return k.open(s.Open(t, url), table) },
+		Set: func(t *testing.T, tag string, next int64) {
+			s.Exec(t, "UPDATE %s SET %s = %d WHERE %s = '%s'", s.Table, k.next, next, k.tag, tag)
+		},
+		Delete: func(t *testing.T, tag string) {
+			s.Exec(t, "DELETE FROM %s WHERE %s = '%s'", s.Table, k.tag, tag)
+		},
+		Faulty: func(t *testing.T) (segment.Store, segmenttest.Faults) {
+			db, pool := s.Pooled(t)
+			return k.open(db, table), faults(pool)
+		},
 	}
 }
 
@@ -98,7 +109,10 @@ func TestConformance(t *testing.T) {
 			for name := range kinds {
 				t.Run(name, func(t *testing.T) {
 					dbtest.New(t, database) // skips the test where there is no server
-					segmenttest.Run(t, backend(name, database))
+					segmenttest.Run(t, func(t *testing.T) segmenttest.Backend {
+						s := dbtest.New(t, database)
+						return backend(s, name, s.URL)
+					})
 				})
 			}
 		})
@@ -129,11 +143,7 @@ func TestIsolation(t *testing.T) {
 				}
 				segmenttest.RunRaces(t, func(t *testing.T) segmenttest.Backend {
 					s := dbtest.New(t, database)
-					b := segmenttest.Backend{Address: "LeafAlloc\n" + s.Table + "\n" + s.With(option)}
-					b.Store = func(t *testing.T) segment.Store {
-						return segmentsql.LeafAlloc(s.Open(t, s.With(option)), segmentsql.Config{Table: s.Table})
-					}
-					return b
+					return backend(s, "LeafAlloc", s.With(option))
 				})
 			})
 		}
@@ -145,13 +155,8 @@ func TestIsolation(t *testing.T) {
 func TestWithoutTransactions(t *testing.T) {
 	segmenttest.RunRaces(t, func(t *testing.T) segmenttest.Backend {
 		s := dbtest.New(t, "mysql")
-		s.Exec(t, strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1), s.Table)
-		return segmenttest.Backend{
-			Address: "LeafAlloc\n" + s.Table + "\n" + s.URL,
-			Store: func(t *testing.T) segment.Store {
-				return segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.Config{Table: s.Table})
-			},
-		}
+		s.Exec(t, myISAM, s.Table)
+		return backend(s, "LeafAlloc", s.URL)
 	})
 }
 
@@ -159,7 +164,7 @@ func TestWithoutTransactions(t *testing.T) {
 // is returned. Both returns are done.
 func TestReturnsWithoutTransactions(t *testing.T) {
 	s := dbtest.New(t, "mysql")
-	s.Exec(t, strings.Replace(leafTables["description"], "InnoDB", "MyISAM", 1), s.Table)
+	s.Exec(t, myISAM, s.Table)
 	s.Exec(t, "INSERT INTO %s (biz_tag, max_id, step) VALUES ('orders', 21, 10)", s.Table)
 	below := segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.Config{Table: s.Table})
 	db := s.Open(t, s.URL)
@@ -177,15 +182,13 @@ func TestReturnsWithoutTransactions(t *testing.T) {
 	}
 }
 
-// A database without the table has no counter, which is no outage.
-func TestNoTable(t *testing.T) {
-	for _, database := range dbtest.Kinds {
-		t.Run(database, func(t *testing.T) {
-			s := dbtest.New(t, database)
-			store := segmentsql.LeafAlloc(s.Open(t, s.URL), segmentsql.Config{Table: s.Table})
-			if counters, err := store.List(t.Context()); !errors.Is(err, segment.ErrUnknownTag) {
-				t.Errorf("List() = %v, %v, want ErrUnknownTag", counters, err)
-			}
-		})
+// A counter begins at 1 or above.
+func TestCreateFrom(t *testing.T) {
+	store := created(t, dbtest.New(t, "sqlite"))
+	for _, next := range []int64{0, -1} {
+		want := fmt.Sprintf(`segmentsql: create "users" from %d, want 1 or more`, next)
+		if err := store.Create(t.Context(), "users", next, 10); err == nil || err.Error() != want {
+			t.Errorf("Create() from %d = %v, want %s", next, err, want)
+		}
 	}
 }
