@@ -182,13 +182,21 @@ func TestReturnsWithoutTransactions(t *testing.T) {
 	}
 }
 
-// A counter begins at 1 or above.
-func TestCreateFrom(t *testing.T) {
+// A counter that nothing could be reserved of is not created.
+func TestCreateRefused(t *testing.T) {
 	store := created(t, dbtest.New(t, "sqlite"))
-	for _, next := range []int64{0, -1} {
-		want := fmt.Sprintf(`segmentsql: create "users" from %d, want 1 or more`, next)
-		if err := store.Create(t.Context(), "users", next, 10); err == nil || err.Error() != want {
-			t.Errorf("Create() from %d = %v, want %s", next, err, want)
+	for _, c := range []struct {
+		tag        string
+		next, step int64
+		want       string
+	}{
+		{"users", 0, 10, `segmentsql: create "users" from 0, want 1 or more`},
+		{"users", -1, 10, `segmentsql: create "users" from -1, want 1 or more`},
+		{"users", 1, 0, `segmentsql: create "users" with step 0, want 1 to 2147483647`},
+		{"", 1, 10, "segment: invalid tag: it is empty"},
+	} {
+		if err := store.Create(t.Context(), c.tag, c.next, c.step); err == nil || err.Error() != c.want {
+			t.Errorf("Create(%q, %d, %d) = %v, want %s", c.tag, c.next, c.step, err, c.want)
 		}
 	}
 }
