@@ -80,14 +80,15 @@ func checkPlain(tag string) error {
 	return CheckTag(tag)
 }
 
-// unstriped returns an error if counters has one that Stripe uses for tag.
-func unstriped(counters []Counter, store Store, tag string) error {
+// countersOf returns the counter of each plain tag, which is one of Stripe's if there is any.
+func countersOf(counters []Counter) map[string]string {
+	found := map[string]string{}
 	for _, c := range counters {
-		if _, of := stripeOf(c.Tag); of == tag && c.Tag != tag {
-			return besideStripe(store, tag, c.Tag)
+		if _, plain := stripeOf(c.Tag); found[plain] == "" || c.Tag != plain {
+			found[plain] = c.Tag
 		}
 	}
-	return nil
+	return found
 }
 
 func besideStripe(store Store, tag, striped string) error {

@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
@@ -26,10 +27,6 @@ type Generator struct {
 
 var _ uid.Generator = (*Generator)(nil)
 
-// Stats returns the generator's counts and state, without a ring. It never waits for the
-// store.
-func (g *Generator) Stats() uid.Stats { return g.loader.stats() }
-
 // New returns a generator of the ids of the counter tag in store, and loads its
 // first range. ctx bounds the start only. End the generator with Close or
 // Shutdown, which return unused ids to the store.
@@ -48,11 +45,11 @@ func New(ctx context.Context, store Store, tag string, config Config) (*Generato
 		return nil, err
 	}
 	counters, err := listed(ctx, store, tag, config.LoadTimeout)
-	if err == nil {
-		err = unstriped(counters, store, tag)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if found := countersOf(counters)[tag]; found != "" && found != tag {
+		return nil, besideStripe(store, tag, found)
 	}
 	g, err := open(ctx, store, tag, config)
 	if err == nil {
@@ -91,4 +88,34 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		return nil, errors.Join(err, d.Close())
 	}
 	return &Generator{&d.Dealt, l}, nil
+}
+
+// Stats returns the generator's counts and state, without a ring. It never waits for the
+// store.
+func (g *Generator) Stats() uid.Stats {
+	l := g.loader
+	s, name := l.dealer.Stats(), l.store.String()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.Ring, s.Dropped, s.LastError = nil, 0, l.refused
+	s.Remaining += l.left(l.rest) + l.left(l.ready)
+	s.Loads = &uid.LoadStats{
+		From:     name,
+		Tag:      l.tag,
+		InUse:    l.last.run(),
+		Step:     l.pace.Size,
+		Loads:    l.loads,
+		Failures: l.failures,
+		LoadTime: l.took,
+		Returned: l.returned,
+	}
+	if s.Closed {
+		s.Remaining = 0
+	} else if s.Remaining > l.left(l.last) {
+		s.Loads.InUse, s.Loads.Next = l.before.run(), l.last.run()
+	}
+	if l.load != nil && !l.load.finished() {
+		s.Loads.Loading = time.Since(l.load.began)
+	}
+	return s
 }

@@ -204,31 +204,3 @@ func (l *loader) size(u pace.Usage) int64 {
 
 // left returns how many ids of s may be issued.
 func (l *loader) left(s span) int64 { return max(0, min(s.end, l.end)-s.next) }
-
-// stats returns the counts and state of the generator, without a ring.
-func (l *loader) stats() uid.Stats {
-	s, name := l.dealer.Stats(), l.store.String()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s.Ring, s.Dropped, s.LastError = nil, 0, l.refused
-	s.Remaining += l.left(l.rest) + l.left(l.ready)
-	s.Loads = &uid.LoadStats{
-		From:     name,
-		Tag:      l.tag,
-		InUse:    l.last.run(),
-		Step:     l.pace.Size,
-		Loads:    l.loads,
-		Failures: l.failures,
-		LoadTime: l.took,
-		Returned: l.returned,
-	}
-	if s.Closed {
-		s.Remaining = 0
-	} else if s.Remaining > l.left(l.last) {
-		s.Loads.InUse, s.Loads.Next = l.before.run(), l.last.run()
-	}
-	if l.load != nil && !l.load.finished() {
-		s.Loads.Loading = time.Since(l.load.began)
-	}
-	return s
-}

@@ -54,8 +54,9 @@ func split(ctx context.Context, shards []*shard, tag string, slack int64) (done 
 		if err != nil {
 			return false, err
 		}
-		if c := find(counters, tag); c != nil {
+		if i := slices.IndexFunc(counters, func(c Counter) bool { return c.Tag == tag }); i >= 0 {
 			found = true
+			c := &counters[i]
 			if c.Next != spent {
 				open = append(open, h)
 			}
@@ -80,7 +81,7 @@ func split(ctx context.Context, shards []*shard, tag string, slack int64) (done 
 			if err := create(ctx, h.store, h.tag, next, h.config); err != nil {
 				return false, err
 			}
-			if err := h.raise(ctx, h.tag, next); err != nil {
+			if _, err := h.raise(ctx, h.tag, next); err != nil {
 				return false, err
 			}
 		}
@@ -97,39 +98,26 @@ func split(ctx context.Context, shards []*shard, tag string, slack int64) (done 
 // It reserves all ids that are left, which fails if the counter has moved meanwhile.
 func (h *shard) spend(ctx context.Context, above int64) (done bool, err error) {
 	for {
-		counters, err := listed(ctx, h.store, h.plain, h.config.LoadTimeout)
-		if err != nil {
-			return false, err
-		}
-		c := find(counters, h.plain)
+		now, err := h.raise(ctx, h.plain, 0) // which only reads
 		switch {
-		case c == nil:
-			return false, fmt.Errorf("%w: %q in %s", ErrUnknownTag, h.plain, h.store)
-		case c.Next == spent:
+		case err != nil:
+			return false, err
+		case now == spent:
 			return true, nil
-		case c.Next > above && c.Next < spending:
+		case now > above && now < spending:
 			return false, nil
 		}
-		_, _, err = h.store.Reserve(ctx, h.plain, spent-c.Next)
-		if errors.Is(err, ErrUsedUp) {
-			continue
-		} else if err != nil {
+		if _, _, err = h.store.Reserve(ctx, h.plain, spent-now); err == nil {
+			_, err = h.raise(ctx, h.plain, spent) // a counter that a Return had lowered has ids left
+			return true, err
+		}
+		if !errors.Is(err, ErrUsedUp) {
 			return false, unanswered(h.store, h.plain, err, 0)
 		}
-		return true, h.raise(ctx, h.plain, spent) // a counter that a Return had lowered has ids left
 	}
 }
 
-func (h *shard) raise(ctx context.Context, tag string, next int64) error {
-	_, err := h.store.(Raiser).Raise(ctx, tag, next)
-	return unanswered(h.store, tag, err, 0)
-}
-
-// find returns the counter of tag, or nil.
-func find(counters []Counter, tag string) *Counter {
-	at := slices.IndexFunc(counters, func(c Counter) bool { return c.Tag == tag })
-	if at < 0 {
-		return nil
-	}
-	return &counters[at]
+func (h *shard) raise(ctx context.Context, tag string, next int64) (int64, error) {
+	now, err := h.store.(Raiser).Raise(ctx, tag, next)
+	return now, unanswered(h.store, tag, err, 0)
 }

@@ -76,7 +76,7 @@ type Tags struct {
 	mu      sync.Mutex
 	count   int // of entries
 	refused map[string]refusal
-	list    *call[map[string]string] // see lately; nil before the first
+	list    *call[map[string]string] // what countersOf returned last; nil before the first
 }
 
 // entry is a tag that is open, opening or closing.

@@ -35,8 +35,7 @@ func (t *Tags) known(ctx context.Context, tag string) error {
 	return nil
 }
 
-// lately returns the last list, or begins to read another if the last list is old. A list
-// has the counter of each tag, which is one of Stripe's if there is any.
+// lately returns the last list, or begins to read another if the last list is old.
 func (t *Tags) lately(lister Lister) *call[map[string]string] {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,13 +50,7 @@ func (t *Tags) lately(lister Lister) *call[map[string]string] {
 		if errors.Is(err, ErrUnknownTag) { // no table yet
 			return nil, nil
 		}
-		found := map[string]string{}
-		for _, c := range counters {
-			if _, tag := stripeOf(c.Tag); found[tag] == "" || c.Tag != tag {
-				found[tag] = c.Tag
-			}
-		}
-		return found, err
+		return countersOf(counters), err
 	})
 	return t.list
 }
