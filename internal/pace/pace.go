@@ -12,7 +12,7 @@ const greatest = 1 << 40
 
 // Pace decides how many ids are fetched. The decision is a function of the usage since
 // the last fetch, so a fetch that fails changes nothing. The caller sets First, Least,
-// Most and Ahead once. Fetched writes the other fields.
+// Most and Ahead. Fetched writes the other fields.
 type Pace struct {
 	First       int64         // ids of the first fetch; 0 is the store's own step
 	Least, Most int64         // ids of a later fetch; Least 0 is the store's own step

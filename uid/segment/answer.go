@@ -25,7 +25,7 @@ type load struct {
 func (l *loader) startLoad() {
 	s := l.dealer.Stats()
 	usage := pace.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
-	asked, last := l.size(usage), l.last.end
+	asked, last := l.pace.Next(usage), l.last.end
 	l.loads++
 	l.load = &load{asked: asked, usage: usage}
 	l.load.call = begin(l.ctx, l.config.LoadTimeout, "Store.Reserve", func(ctx context.Context) (span, error) {
@@ -63,17 +63,17 @@ func (l *loader) accept(a *load) {
 	}
 }
 
-// fewer halves what the next load asks for, until a single id is too much.
+// fewer halves what loads ask for at most, until a single id is too much.
 func (l *loader) fewer(a *load) {
 	asked := a.asked
 	if asked == 0 {
-		asked = max(l.pace.Own, DefaultStep)
+		asked = min(max(l.pace.Own, DefaultStep), l.pace.Most)
 	}
 	if asked == 1 {
 		l.usedUp()
 		return
 	}
-	l.most = asked / 2
+	l.pace.First, l.pace.Most = asked/2, asked/2
 }
 
 // usedUp records that there will be no further range.

@@ -56,7 +56,6 @@ type loader struct {
 	last    span  // loaded last, whole
 	before  span  // loaded before last, whole
 	pace    pace.Pace
-	most    int64 // ids to ask for at most, after a load found fewer left
 	rewound bool  // the store has gone back
 	closed  bool
 
@@ -74,7 +73,6 @@ func newLoader(store Store, tag string, stripe stripe, config Config) *loader {
 	l := &loader{
 		store: store, tag: tag, config: config,
 		stripe: stripe, end: stripe.end(min(config.Limit, math.MaxInt64-1)),
-		most: GreatestStep,
 		pace: pace.Pace{
 			First: config.Step, Least: config.MinStep, Most: config.MaxStep, Ahead: config.Ahead,
 		},
@@ -191,15 +189,6 @@ func (l *loader) uncut(run ringbuffer.Run, why error) {
 func (l *loader) due(cut int64) bool {
 	left := l.dealer.Ring().Remaining() + cut + l.left(l.rest)
 	return left <= l.left(span{l.turn, l.rest.end}) && !l.dealer.Stats().Closed
-}
-
-// size returns how many ids to ask for.
-func (l *loader) size(u pace.Usage) int64 {
-	n := l.pace.Next(u)
-	if l.most < GreatestStep && (n == 0 || n > l.most) {
-		return l.most
-	}
-	return n
 }
 
 // left returns how many ids of s may be issued.
