@@ -276,10 +276,7 @@ func TestGaplessBesideSegment(t *testing.T) {
 		if err := store.Create(t.Context(), "invoices", 1, 10); err != nil {
 			t.Fatal(err)
 		}
-		gen, err := segment.New(t.Context(), store, "invoices", segment.Config{Step: 10, MaxStep: 10, Logger: quiet})
-		if err != nil {
-			t.Fatal(err)
-		}
+		gen := open(t, store, "invoices", segment.Config{Step: 10, MaxStep: 10, Logger: quiet})
 		s.Exec(t, "UPDATE %s SET step = 0", s.Table)
 		seen := map[uid.ID]bool{}
 		draw := func() {
@@ -358,11 +355,7 @@ func BenchmarkGapless(b *testing.B) {
 				_, _, err := l.counters.Reserve(b.Context(), "orders", 1000)
 				return err
 			})
-			gen, err := segment.New(b.Context(), l.counters, "orders", segment.Config{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer gen.Close()
+			gen := open(b, l.counters, "orders", segment.Config{Logger: quiet})
 			bench("Next", func() error { _, err := gen.Next(); return err })
 		})
 	}

@@ -100,10 +100,7 @@ func insertOrders(t *testing.T, s *dbtest.Store, store segment.Store, first int6
 		ID    uid.ID
 		Buyer string
 	}
-	gen, err := segment.New(t.Context(), store, "orders", segment.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := open(t, store, "orders", segment.Config{})
 	defer gen.Close()
 	db := s.Reopen(t, nil, gorm.Config{})
 	if err := db.Use(uidgorm.New(gen, uidgorm.Config{})); err != nil {

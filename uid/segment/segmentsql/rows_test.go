@@ -63,6 +63,17 @@ func databases(t *testing.T, kind string, n int) (dbs []*gorm.DB) {
 	return dbs
 }
 
+// stripe returns a generator on n rows, until the test ends.
+func stripe(t *testing.T, n int, dbs []*gorm.DB, config segment.StripeConfig) *segment.Striped {
+	t.Helper()
+	gen, err := segment.Stripe(t.Context(), segmentsql.Rows(n, dbs...), "orders", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = gen.Close() })
+	return gen
+}
+
 // Rows over databases, one of which goes: its rows are moved while a process runs,
 // and no id repeats.
 func TestRowsMove(t *testing.T) {
@@ -73,11 +84,7 @@ func TestRowsMove(t *testing.T) {
 
 func move(t *testing.T, dbs []*gorm.DB) {
 	config := segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Step: 5, MaxStep: 5}}
-	gen, err := segment.Stripe(t.Context(), segmentsql.Rows(5, dbs...), "orders", config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
+	gen := stripe(t, 5, dbs, config)
 	seen, last := map[uid.ID]bool{}, map[uid.ID]uid.ID{}
 	draw := func(n int) (rows map[uid.ID]bool) {
 		t.Helper()
@@ -128,10 +135,7 @@ func move(t *testing.T, dbs []*gorm.DB) {
 	}
 	// Whoever starts afterwards finds the rows, and goes on upwards.
 	config.Create = false
-	if gen, err = segment.Stripe(t.Context(), segmentsql.Rows(5, dbs[2], dbs[1]), "orders", config); err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
+	gen = stripe(t, 5, []*gorm.DB{dbs[2], dbs[1]}, config)
 	if rows := draw(500); len(rows) != 5 {
 		t.Errorf("rows used: %v, want all 5", rows)
 	}
@@ -141,11 +145,7 @@ func move(t *testing.T, dbs []*gorm.DB) {
 func TestRowsRefused(t *testing.T) {
 	dbs := files(t, 2)
 	config := segment.StripeConfig{Config: segment.Config{Create: true}}
-	gen, err := segment.Stripe(t.Context(), segmentsql.Rows(4, dbs...), "orders", config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := gen.Close(); err != nil {
+	if err := stripe(t, 4, dbs, config).Close(); err != nil {
 		t.Fatal(err)
 	}
 	refused := func(want error, text string, config segment.StripeConfig, stores []segment.Store) {
@@ -198,19 +198,12 @@ func TestRowsStartWithADatabaseUnavailable(t *testing.T) {
 			db, pool := dbtest.New(t, "sqlite").Pooled(t)
 			dbs := []*gorm.DB{db, files(t, 1)[0]}
 			config := segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Step: 5, MaxStep: 5, LoadTimeout: 10 * time.Second}}
-			gen, err := segment.Stripe(t.Context(), segmentsql.Rows(4, dbs...), "orders", config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := gen.Close(); err != nil {
+			if err := stripe(t, 4, dbs, config).Close(); err != nil {
 				t.Fatal(err)
 			}
 			leave(pool)
 			config.Create = false
-			if gen, err = segment.Stripe(t.Context(), segmentsql.Rows(4, dbs...), "orders", config); err != nil {
-				t.Fatal(err)
-			}
-			defer gen.Close()
+			gen := stripe(t, 4, dbs, config)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			used := map[uid.ID]bool{}

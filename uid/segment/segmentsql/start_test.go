@@ -27,11 +27,7 @@ func TestSilentStart(t *testing.T) {
 		if counters, err := store.List(t.Context()); !errors.Is(err, segment.ErrUnknownTag) {
 			t.Errorf("List() = %v, %v, want ErrUnknownTag", counters, err)
 		}
-		gen, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := gen.Close(); err != nil {
+		if err := open(t, store, "orders", segment.Config{Create: true}).Close(); err != nil {
 			t.Error(err)
 		}
 		if out.String() != "" {

@@ -60,6 +60,17 @@ func created(t *testing.T, s *dbtest.Store) *segmentsql.Store {
 	return store
 }
 
+// open returns a generator, until the test ends.
+func open(t testing.TB, store segment.Store, tag string, config segment.Config) *segment.Generator {
+	t.Helper()
+	gen, err := segment.New(t.Context(), store, tag, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = gen.Close() })
+	return gen
+}
+
 // backend returns a table on a database as the suite wants it, for clients with the URL.
 func backend(s *dbtest.Store, name, url string) segmenttest.Backend {
 	k, table := kinds[name], segmentsql.Config{Table: s.Table}
