@@ -56,9 +56,7 @@ func unknownTag(b *bench) {
 			b.create("another", 1, 10)
 		}
 		for range 2 {
-			if f, c, err := b.Reserve(b.Context(), tag, 10); !errors.Is(err, segment.ErrUnknownTag) {
-				b.Fatalf("Reserve() = %d, %d, %v, want ErrUnknownTag", f, c, err)
-			}
+			b.refused(tag, 10, segment.ErrUnknownTag)
 		}
 		if _, err := b.Raise(b.Context(), tag, 10); !errors.Is(err, segment.ErrUnknownTag) {
 			b.Errorf("Raise() = %v, want ErrUnknownTag", err)
@@ -132,23 +130,13 @@ func raise(b *bench) {
 func overflow(b *bench) {
 	b.create(tag, math.MaxInt64-10, 10)
 	for _, n := range []int64{11, 1000, math.MaxInt64} {
-		if f, c, err := b.Reserve(b.Context(), tag, n); !errors.Is(err, segment.ErrUsedUp) {
-			b.Fatalf("Reserve(%d) = %d, %d, %v, want ErrUsedUp", n, f, c, err)
-		}
+		b.refused(tag, n, segment.ErrUsedUp)
 	}
 	b.want(b, tag, 4, math.MaxInt64-10, 4)
-	gen, err := segment.New(b.Context(), b, tag, segment.Config{Step: 100})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer gen.Close()
-	for want := int64(math.MaxInt64 - 6); want < math.MaxInt64; want++ {
-		if id, err := gen.Next(); int64(id) != want || err != nil {
-			b.Fatalf("Next() = %d, %v, want %d", id, err, want)
-		}
-	}
-	if id, err := gen.Next(); !errors.Is(err, segment.ErrUsedUp) {
-		b.Errorf("Next() = %d, %v, want ErrUsedUp", id, err)
+	gen := b.generator(b, segment.Config{Step: 100})
+	last, err := b.drain(gen, math.MaxInt64-7)
+	if n := gen.Stats().Issued; n != 6 || last != math.MaxInt64-1 || !errors.Is(err, segment.ErrUsedUp) {
+		b.Errorf("%d ids up to %d, then %v, want the 6 ids that are left and ErrUsedUp", n, last, err)
 	}
 }
 
@@ -156,9 +144,7 @@ func overflow(b *bench) {
 func spent(b *bench) {
 	b.create(tag, math.MaxInt64, 10)
 	for _, n := range []int64{0, 1} {
-		if f, c, err := b.Reserve(b.Context(), tag, n); !errors.Is(err, segment.ErrUsedUp) {
-			b.Errorf("Reserve(%d) = %d, %d, %v, want ErrUsedUp", n, f, c, err)
-		}
+		b.refused(tag, n, segment.ErrUsedUp)
 	}
 	if err := b.Create(b.Context(), tag, 1, 10); !errors.Is(err, segment.ErrTagExists) {
 		b.Errorf("Create() = %v, want ErrTagExists", err)

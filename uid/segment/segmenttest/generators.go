@@ -48,13 +48,9 @@ func restarts(b *bench) {
 	want := uid.ID(1)
 	for i := range 30 {
 		gen := b.generator(b, segment.Config{Step: 10})
-		ids := make([]uid.ID, i)
-		if n, err := gen.NextN(ids); n != i || err != nil {
-			b.Fatalf("NextN() = %d, %v", n, err)
-		}
-		for _, id := range ids {
-			if id != want {
-				b.Fatalf("start %d: id %d, want %d", i, id, want)
+		for range i {
+			if id, err := gen.Next(); id != want || err != nil {
+				b.Fatalf("start %d: Next() = %d, %v, want %d", i, id, err, want)
 			}
 			want++
 		}
@@ -106,23 +102,11 @@ func rewound(b *bench) {
 		func(int64) int64 { return 1 },
 		func(next int64) int64 { return next - 1 }, // within the last range
 	} {
-		reserved := b.next(tag)
+		last := uid.ID(b.next(tag) - 1)
 		gen := b.generator(b, segment.Config{Step: 10})
 		b.Set(b.T, tag, lower(b.next(tag)))
-		for last := uid.ID(reserved - 1); ; {
-			id, err := gen.Next()
-			if err != nil {
-				if !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
-					b.Errorf("Next() = %v, want ErrRewound", err)
-				}
-				break
-			}
-			if id <= last {
-				b.Fatalf("id %d after %d", id, last)
-			}
-			if last = id; last > 100000 {
-				b.Fatal("the generator does not notice that the counter was set back")
-			}
+		if _, err := b.drain(gen, last); !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
+			b.Errorf("Next() = %v, want ErrRewound", err)
 		}
 		now := b.next(tag)
 		if err := gen.Close(); err != nil || b.next(tag) != now {
@@ -135,7 +119,7 @@ func deleted(b *bench) {
 	b.create(tag, 1, 10)
 	gen := b.generator(b, segment.Config{Step: 10, Create: true})
 	b.Delete(b.T, tag)
-	if _, err := drain(gen); !errors.Is(err, segment.ErrUnknownTag) {
+	if _, err := b.drain(gen, 0); !errors.Is(err, segment.ErrUnknownTag) {
 		b.Errorf("Next() = %v, want ErrUnknownTag", err)
 	}
 	if err := gen.Close(); err != nil {
@@ -170,15 +154,22 @@ func slow(b *bench) {
 	}
 }
 
-// drain draws ids until a call fails. It returns the last id and the error.
-func drain(gen *segment.Generator) (last uid.ID, err error) {
-	for {
+// drain draws ids, which are above last, until a call fails. It returns the last id and the
+// error.
+func (b *bench) drain(gen *segment.Generator, last uid.ID) (uid.ID, error) {
+	b.Helper()
+	for range 100_000 {
 		id, err := gen.Next()
 		if err != nil {
 			return last, err
 		}
+		if id <= last {
+			b.Fatalf("id %d after %d", id, last)
+		}
 		last = id
 	}
+	b.Fatal("ids do not end")
+	return 0, nil
 }
 
 // outage: while the store is unavailable, ids continue to the end of the loaded ranges. Then
@@ -189,7 +180,7 @@ func outage(b *bench) {
 	s, faults := b.Faulty(b.T)
 	gen := b.generator(s, segment.Config{Step: 10, MaxStep: 10})
 	faults.Cut()
-	last, err := drain(gen)
+	last, err := b.drain(gen, 0)
 	if !errors.Is(err, segment.ErrUnavailable) {
 		b.Errorf("Next() = %v, want ErrUnavailable", err)
 	}
@@ -216,7 +207,7 @@ func hangs(b *bench) {
 	s, faults := b.Faulty(b.T)
 	gen := b.generator(s, segment.Config{Step: 10, MaxStep: 10, LoadTimeout: 100 * time.Millisecond})
 	faults.Hang()
-	last, err := drain(gen)
+	last, err := b.drain(gen, 0)
 	if !errors.Is(err, segment.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
 		b.Errorf("Next() = %v, want ErrUnavailable and DeadlineExceeded", err)
 	}

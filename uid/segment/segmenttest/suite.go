@@ -1,6 +1,7 @@
 package segmenttest
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -141,6 +142,14 @@ func (b *bench) want(s segment.Store, tag string, n, first, count int64) {
 	b.Helper()
 	if f, c, err := s.Reserve(b.Context(), tag, n); f != first || c != count || err != nil {
 		b.Fatalf("Reserve(%q, %d) = %d, %d, %v, want %d, %d", tag, n, f, c, err, first, count)
+	}
+}
+
+// refused wants that n ids of tag cannot be reserved.
+func (b *bench) refused(tag string, n int64, want error) {
+	b.Helper()
+	if f, c, err := b.Reserve(b.Context(), tag, n); !errors.Is(err, want) {
+		b.Fatalf("Reserve(%q, %d) = %d, %d, %v, want %v", tag, n, f, c, err, want)
 	}
 }
 
