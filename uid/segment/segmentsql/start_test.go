@@ -1,6 +1,7 @@
 package segmentsql_test
 
 import (
+	"context"
 	"errors"
 	"log"
 	"strings"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/logged"
-	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
@@ -85,32 +85,22 @@ func TestWarnsOfFlush(t *testing.T) {
 // A transaction that holds the only connection cannot get an id. The error says why.
 func TestPoolIsFull(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		store := created(t, s)
 		pool, err := s.DB.DB()
 		if err != nil {
 			t.Fatal(err)
 		}
 		pool.SetMaxOpenConns(1)
-		store := leafAlloc(s)
-		config := segment.Config{Create: true, Step: 1, MaxStep: 1, LoadTimeout: 100 * time.Millisecond, Logger: quiet}
-		var gen *segment.Generator
-		servertest.Eventually(t, "a start", func() bool { // its requests may take longer on a busy machine
-			gen, err = segment.New(t.Context(), store, "orders", config)
-			return err == nil
-		})
-		err = s.DB.Transaction(func(tx *gorm.DB) error {
-			servertest.Eventually(t, "Next says that the pool is full", func() bool {
-				_, err = gen.Next()
-				return err != nil && strings.Contains(err.Error(), "the pool of connections is full, 1 of 1 are in use")
-			})
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		err = s.DB.Transaction(func(*gorm.DB) error {
+			_, _, err := store.Reserve(ctx, "orders", 1)
 			return err
 		})
-		if !errors.Is(err, segment.ErrUnavailable) {
-			t.Errorf("Next() = %v, want ErrUnavailable", err)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the pool of connections is full, 1 of 1 are in use") {
+			t.Errorf("Reserve() = %v, want that the pool is full", err)
 		}
-		if err := gen.Close(); err != nil {
-			t.Error(err)
-		}
-		if first, _, err := store.Reserve(t.Context(), "orders", 1); err != nil {
+		if first, _, err := store.Reserve(t.Context(), "orders", 1); first != 1 || err != nil {
 			t.Errorf("Reserve() = %d, %v after the transaction", first, err)
 		}
 	})
