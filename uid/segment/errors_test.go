@@ -87,9 +87,7 @@ func TestUsedUp(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := new(counter)
-			if err := store.Create(t.Context(), "orders", c.from, 300); err != nil {
-				t.Fatal(err)
-			}
+			must(t, store.Create(t.Context(), "orders", c.from, 300))
 			last := c.limit
 			if last == 0 || last == math.MaxInt64 {
 				last = math.MaxInt64 - 1
@@ -119,9 +117,7 @@ func TestUsedUp(t *testing.T) {
 				if n := store.requests.Load(); c.step == c.limit && (asked != 1 || n != 1) {
 					t.Errorf("%+v: %d requests, then %d, though the first range ends at the limit", c, asked, n)
 				}
-				if err := g.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, g.Close())
 			}
 			if now := store.next(t); now != last+1 {
 				t.Errorf("%+v: the counter is %d, want %d", c, now, last+1)
@@ -168,9 +164,7 @@ func TestAbsurdAnswers(t *testing.T) {
 func TestAnswersOfAnySize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, err := segment.New(t.Context(), answers(func() (int64, int64, error) { return 1, math.MaxInt64 - 1, nil }), "orders", segment.Config{Limit: math.MaxInt64})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer g.Close()
 		take(t, g, 1, 100_000)
 		time.Sleep(time.Hour)
@@ -208,9 +202,7 @@ func TestStats(t *testing.T) {
 		time.Sleep(time.Second)
 		want.Issued, want.Remaining, loads.InUse, loads.Next = 101, 99, loads.Next, uid.Run{}
 		check()
-		if err := g.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, g.Close())
 		want.Closed, want.Remaining, loads.Returned = true, 0, 99
 		check()
 	})

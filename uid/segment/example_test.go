@@ -12,7 +12,7 @@ import (
 )
 
 // A store in memory stands for segmentsql or segmentredis in these examples.
-func must(err error) {
+func check(err error) {
 	if err != nil {
 		panic(err)
 	}
@@ -21,17 +21,17 @@ func must(err error) {
 func ExampleNew() {
 	ctx := context.Background()
 	store := new(segmenttest.Memory)
-	must(store.Create(ctx, "orders", 1, segment.DefaultStep)) // once, by an operator
+	check(store.Create(ctx, "orders", 1, segment.DefaultStep)) // once, by an operator
 
 	for range 2 { // starts of a process
 		gen, err := segment.New(ctx, store, "orders", segment.Config{})
-		must(err)
+		check(err)
 		first, err := gen.Next()
-		must(err)
+		check(err)
 		second, err := gen.Next()
-		must(err)
+		check(err)
 		fmt.Println(first, second)
-		must(gen.Close()) // returns what is not used
+		check(gen.Close()) // returns what is not used
 	}
 	// Output:
 	// 1 2
@@ -41,10 +41,10 @@ func ExampleNew() {
 // JSON has an id as a string, since JavaScript reads greater numbers wrongly.
 func ExampleNew_json() {
 	gen, err := segment.New(context.Background(), new(segmenttest.Memory), "orders", segment.Config{Create: true})
-	must(err)
+	check(err)
 	defer gen.Close()
 	id, err := gen.Next()
-	must(err)
+	check(err)
 	order, err := json.Marshal(map[string]any{"id": id, "number": int64(id)})
 	fmt.Println(string(order), err)
 	// Output: {"id":"1","number":1} <nil>
@@ -64,10 +64,10 @@ func ExampleConfig() {
 func ExampleNewTags() {
 	ctx := context.Background()
 	store := new(segmenttest.Memory)
-	must(store.Create(ctx, "orders", 1, 100))
-	must(store.Create(ctx, "users", 5000, 100))
+	check(store.Create(ctx, "orders", 1, 100))
+	check(store.Create(ctx, "users", 5000, 100))
 	tags, err := segment.NewTags(store, segment.TagsConfig{})
-	must(err)
+	check(err)
 	defer tags.Close()
 	for _, tag := range []string{"orders", "users", "orders", "oders"} {
 		id, err := tags.Next(ctx, tag)
@@ -85,10 +85,10 @@ func ExampleStripe() {
 	ctx := context.Background()
 	stores := []segment.Store{new(segmenttest.Memory), new(segmenttest.Memory)}
 	gen, err := segment.Stripe(ctx, stores, "orders", segment.StripeConfig{Config: segment.Config{Create: true}})
-	must(err)
+	check(err)
 	defer gen.Close()
 	customer, err := gen.For("customer 17") // ids of one store ascend
-	must(err)
+	check(err)
 	first, _ := customer.Next()
 	second, _ := customer.Next()
 	fmt.Println(second - first)
@@ -99,18 +99,18 @@ func ExampleStripe() {
 func ExampleSplit() {
 	ctx := context.Background()
 	old, more := new(segmenttest.Memory), new(segmenttest.Memory)
-	must(old.Create(ctx, "orders", 4711, 1000))
+	check(old.Create(ctx, "orders", 4711, 1000))
 	stores := []segment.Store{old, more}
 
 	_, err := segment.Stripe(ctx, stores, "orders", segment.StripeConfig{})
 	fmt.Println(errors.Is(err, segment.ErrStripe))
 
-	must(segment.Split(ctx, stores, "orders", segment.StripeConfig{}))
+	check(segment.Split(ctx, stores, "orders", segment.StripeConfig{}))
 	gen, err := segment.Stripe(ctx, stores, "orders", segment.StripeConfig{})
-	must(err)
+	check(err)
 	defer gen.Close()
 	id, err := gen.Next()
-	must(err)
+	check(err)
 	fmt.Println(id >= 4711)
 	// Output:
 	// true
@@ -121,7 +121,7 @@ func ExampleSplit() {
 func ExampleRaiser() {
 	ctx := context.Background()
 	store := new(segmenttest.Memory)
-	must(store.Create(ctx, "orders", 1, 1000)) // as the backup has it
+	check(store.Create(ctx, "orders", 1, 1000)) // as the backup has it
 	next, err := store.Raise(ctx, "orders", 250_001)
 	fmt.Println(next, err)
 	// Output: 250001 <nil>
@@ -131,9 +131,9 @@ func ExampleRaiser() {
 func ExampleReturner() {
 	ctx := context.Background()
 	store := new(segmenttest.Memory)
-	must(store.Create(ctx, "orders", 1, 1000))
+	check(store.Create(ctx, "orders", 1, 1000))
 	first, count, err := store.Reserve(ctx, "orders", 100)
-	must(err)
+	check(err)
 	done, err := store.Return(ctx, "orders", first+30, first+count)
 	fmt.Println(done, err)
 	// Output: true <nil>
@@ -157,11 +157,11 @@ func ExampleCreator() {
 func ExampleLister() {
 	ctx := context.Background()
 	store := new(segmenttest.Memory)
-	must(store.Create(ctx, "orders", 1, 100))
+	check(store.Create(ctx, "orders", 1, 100))
 	_, _, err := store.Reserve(ctx, "orders", 0) // 0 is the counter's step
-	must(err)
+	check(err)
 	counters, err := store.List(ctx)
-	must(err)
+	check(err)
 	for _, c := range counters {
 		fmt.Println(c.Tag, "goes on from", c.NextID(), "in steps of", c.Step)
 	}
@@ -179,9 +179,9 @@ func (offline) Reserve(context.Context, string, int64) (first, count int64, err 
 func ExampleLoadError() {
 	ctx := context.Background()
 	store := new(segmenttest.Memory)
-	must(store.Create(ctx, "orders", 1, segment.DefaultStep))
+	check(store.Create(ctx, "orders", 1, segment.DefaultStep))
 	tags, err := segment.NewTags(offline{store}, segment.TagsConfig{})
-	must(err)
+	check(err)
 	defer tags.Close()
 	_, err = tags.Next(ctx, "orders")
 	var load *segment.LoadError

@@ -95,14 +95,10 @@ func compare(t *testing.T, config segment.Config, latency int64, calls []call) s
 func TestKillsLeaveGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, last := new(segmenttest.Memory), uid.ID(0)
-		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Create(t.Context(), "orders", 1, 10))
 		for i := range 1000 {
 			g, err := segment.New(t.Context(), plain{store}, "orders", segment.Config{Step: 10, MaxStep: 10})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for range 1 + i%37 {
 				id, err := g.Next()
 				if err != nil || id <= last || id > last+21 {

@@ -116,10 +116,15 @@ func (c *counter) wait(ctx context.Context) error {
 func (c *counter) next(t *testing.T) int64 {
 	t.Helper()
 	now, err := c.Memory.Raise(t.Context(), "orders", 0)
+	must(t, err)
+	return now
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return now
 }
 
 // plain is a store that does nothing but reserve.
@@ -131,9 +136,7 @@ func open(t *testing.T, store segment.Store, config segment.Config) *segment.Gen
 	t.Helper()
 	config.Create = true
 	g, err := segment.New(t.Context(), store, "orders", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = g.Close() })
 	return g
 }

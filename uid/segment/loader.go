@@ -56,7 +56,7 @@ type loader struct {
 	last    span  // loaded last, whole
 	before  span  // loaded before last, whole
 	pace    pace.Pace
-	rewound bool  // the store has gone back
+	rewound bool // the store has gone back
 	closed  bool
 
 	refused  error     // why no load starts before until, or ever once ended; nil after a load that succeeded

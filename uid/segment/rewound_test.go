@@ -81,9 +81,7 @@ func TestCloseOfARewoundStore(t *testing.T) {
 func TestCounterAtZero(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)
-		if err := store.Create(t.Context(), "orders", 0, 10); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Create(t.Context(), "orders", 0, 10))
 		take(t, open(t, store, segment.Config{}), 1, 25)
 	})
 }

@@ -89,23 +89,17 @@ func TestNewBesideStripe(t *testing.T) {
 	t.Run("counters that an operator made", func(t *testing.T) {
 		counters, stores := stripes(2)
 		for i, c := range counters {
-			if err := c.Create(t.Context(), fmt.Sprintf("orders %d/2 x1000", i+1), 1, 10); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Create(t.Context(), fmt.Sprintf("orders %d/2 x1000", i+1), 1, 10))
 		}
 		stripe(t, stores, segment.StripeConfig{})
 		refusedNew(t, stores[1], segment.Config{Create: true}, segment.ErrStripe)
-		if err := counters[1].Create(t.Context(), "orders", 1, 10); err != nil {
-			t.Fatal(err)
-		}
+		must(t, counters[1].Create(t.Context(), "orders", 1, 10))
 		refusedNew(t, stores[1], segment.Config{}, segment.ErrStripe)
 		refusedStripe(t, stores, segment.StripeConfig{}, "segment.Split")
 	})
 	t.Run("a spent counter alone", func(t *testing.T) { // whose ids are in use
 		counters, stores := stripes(2)
-		if err := counters[0].Create(t.Context(), "orders", math.MaxInt64, 10); err != nil {
-			t.Fatal(err)
-		}
+		must(t, counters[0].Create(t.Context(), "orders", math.MaxInt64, 10))
 		refusedStripe(t, stores, create, "above the highest id")
 	})
 	t.Run("a tag of Stripe's", func(t *testing.T) {
@@ -225,16 +219,12 @@ func TestSplit(t *testing.T) {
 		time.Sleep(time.Second)
 		config := segment.StripeConfig{Block: 10, Config: segment.Config{Step: 10}}
 		for range 2 { // the second changes nothing
-			if err := segment.Split(t.Context(), stores, "orders", config); err != nil {
-				t.Fatal(err)
-			}
+			must(t, segment.Split(t.Context(), stores, "orders", config))
 		}
 		s := stripe(t, stores, config)
 		for range 3000 {
 			id, err := s.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			use(id)
 		}
 		drawing.Wait()
@@ -256,9 +246,7 @@ func TestSplitFails(t *testing.T) {
 				all, stores := unevenStores(2, left, done)
 				gen := open(t, all[0], segment.Config{Step: 7, MaxStep: 7})
 				take(t, gen, 1, 100)
-				if err := gen.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, gen.Close())
 				left.Store(at)
 				config := segment.StripeConfig{Config: segment.Config{Create: true}}
 				if err := segment.Split(t.Context(), stores, "orders", config); err != nil {
@@ -308,9 +296,7 @@ func TestSplitSpendsAtOnce(t *testing.T) {
 		return do()
 	}
 	take(t, open(t, store, segment.Config{}), 1, 5)
-	if err := segment.Split(t.Context(), []segment.Store{store}, "orders", segment.StripeConfig{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, segment.Split(t.Context(), []segment.Store{store}, "orders", segment.StripeConfig{}))
 	if !errors.Is(reserved, segment.ErrUsedUp) {
 		t.Errorf("Reserve() = %v amid Split, want ErrUsedUp", reserved)
 	}
@@ -334,9 +320,7 @@ func TestSplitRefused(t *testing.T) {
 		}
 	}
 	take(t, open(t, stores[0], segment.Config{}), 1, 5)
-	if err := segment.Split(t.Context(), stores, "orders", segment.StripeConfig{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, segment.Split(t.Context(), stores, "orders", segment.StripeConfig{}))
 	if err := segment.Split(t.Context(), stores, "orders", segment.StripeConfig{Block: 5}); !errors.Is(err, segment.ErrStripe) {
 		t.Errorf("Split() = %v with another block, want ErrStripe", err)
 	}

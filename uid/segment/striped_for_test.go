@@ -61,9 +61,7 @@ func TestStripeForMore(t *testing.T) {
 			for k := range 4000 {
 				key := fmt.Sprint("customer ", k)
 				gen, err := s.For(key)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				routed[i][key], _, _ = strings.Cut(strings.TrimPrefix(gen.Stats().Loads.Tag, "orders "), "/")
 			}
 		}
@@ -103,9 +101,7 @@ func TestStripeCounter(t *testing.T) {
 					t.Fatal(err)
 				}
 				all, err := store.List(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				next := all[len(all)-1].NextID() // which follows "orders" from the second round on
 				if next < least || next > least+30 || next/10%3 != int64(i) {
 					t.Errorf("%q raised to %d: its next id is %d", tag, least, next)
@@ -142,9 +138,7 @@ func TestStripeCounter(t *testing.T) {
 func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counters, stores := stripes(2)
-		if err := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}}).Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}}).Close())
 		counters[1].around = func(ctx context.Context, method string, do func() error) error {
 			if method == "List" {
 				<-ctx.Done()
@@ -174,9 +168,7 @@ func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
 			}
 			for i, store := range []segment.Creator{first, second} {
 				next := []int64{21, 1}[i] // 21 is the end of the first
-				if err := store.Create(t.Context(), fmt.Sprintf("orders %d/2 x10", i+1), next, 5); err != nil {
-					t.Fatal(err)
-				}
+				must(t, store.Create(t.Context(), fmt.Sprintf("orders %d/2 x10", i+1), next, 5))
 			}
 			config := segment.StripeConfig{Block: 10, Config: segment.Config{Limit: 40}}
 			s := stripe(t, []segment.Store{first, second}, config)

@@ -25,9 +25,7 @@ func stripes(n int) (counters []*counter, stores []segment.Store) {
 func stripe(t *testing.T, stores []segment.Store, config segment.StripeConfig) *segment.Striped {
 	t.Helper()
 	s, err := segment.Stripe(t.Context(), stores, "orders", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -102,9 +100,7 @@ func TestStripeWithAStoreUnavailable(t *testing.T) {
 		from := func(n int) (used [2]bool) {
 			for range n {
 				id, err := s.Next()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				used[id/1000%2] = true
 			}
 			return used
@@ -164,9 +160,7 @@ func TestStripeWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, stores := stripes(3)
 		create := segment.StripeConfig{Config: segment.Config{Create: true}}
-		if err := stripe(t, stores, create).Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, stripe(t, stores, create).Close())
 		for name, wrong := range map[string][]segment.Store{
 			"fewer":         stores[:2],
 			"another order": {stores[1], stores[0], stores[2]},
@@ -234,17 +228,13 @@ func TestStripeGreatBlocks(t *testing.T) {
 		_, stores := stripes(1)
 		s := stripe(t, stores, segment.StripeConfig{Block: 1 << 37, Config: segment.Config{Create: true, Step: 1 << 40, LoadAt: 12}})
 		g, err := s.For("any")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for issued := int64(0); issued <= 1<<40/100*12+12; {
 			if issued < 1<<21 {
 				synctest.Wait() // a run follows the first
 			}
 			run, err := g.Claim(t.Context(), 1<<20)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			issued += run.N
 		}
 		if synctest.Wait(); g.Stats().Loads.Loads != 2 {

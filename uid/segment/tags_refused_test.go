@@ -60,9 +60,7 @@ func TestUnknownTagsCostLittle(t *testing.T) {
 			if counters, _ := l.Memory.List(t.Context()); len(counters) != 0 || len(tags.Stats()) != 0 {
 				t.Errorf("counters %v, and %d tags are open", counters, len(tags.Stats()))
 			}
-			if err := l.Create(t.Context(), "none", 1, 10); err != nil {
-				t.Fatal(err)
-			}
+			must(t, l.Create(t.Context(), "none", 1, 10))
 			time.Sleep(time.Minute)
 			if id, err := tags.Wait(t.Context(), "none"); id != 1 || err != nil {
 				t.Errorf("Wait() = %d, %v a minute after the tag was made", id, err)
@@ -76,9 +74,7 @@ func TestTagsOfAStoreThatIsUnavailable(t *testing.T) {
 	for _, lists := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			l, store := lookups(lists)
-			if err := l.Create(t.Context(), "orders", 1, 10); err != nil {
-				t.Fatal(err)
-			}
+			must(t, l.Create(t.Context(), "orders", 1, 10))
 			l.unavailable.Store(true)
 			tags := openTags(t, store, segment.TagsConfig{})
 			for range 100 {

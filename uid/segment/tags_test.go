@@ -17,9 +17,7 @@ import (
 func openTags(t *testing.T, store segment.Store, config segment.TagsConfig) *segment.Tags {
 	t.Helper()
 	tags, err := segment.NewTags(store, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = tags.Close() })
 	return tags
 }
@@ -56,9 +54,7 @@ func TestTags(t *testing.T) {
 				t.Errorf("%q has issued %d ids, want 20", s.Loads.Tag, s.Issued)
 			}
 		}
-		if err := tags.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, tags.Close())
 		counters, err := store.List(t.Context())
 		if len(counters) != 2000 || err != nil {
 			t.Errorf("List() has %d counters, %v, want 2000", len(counters), err)
@@ -169,9 +165,7 @@ func TestTagsLimits(t *testing.T) {
 func TestTagsOfAStoreThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)
-		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Create(t.Context(), "orders", 1, 10))
 		store.takes.Store(int64(time.Hour))
 		store.deaf.Store(true)
 		tags := openTags(t, store, segment.TagsConfig{})

@@ -120,9 +120,7 @@ func TestStoreHangs(t *testing.T) {
 func TestStartTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)
-		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Create(t.Context(), "orders", 1, 10))
 		store.takes.Store(int64(time.Hour))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

@@ -29,9 +29,7 @@ func TestGaplessRefused(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := l.counters.Create(t.Context(), "orders", 1, 10); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.counters.Create(t.Context(), "orders", 1, 10))
 		refused("segment", segment.ErrUnusable, l.counters, "orders")
 		refused("unknown", segment.ErrUnknownTag, l.counters, "nosuch")
 		refused("no table", segment.ErrUnknownTag, segmentsql.LeafAlloc(l.DB, segmentsql.Config{Table: "nosuch"}), "invoices")

@@ -78,9 +78,7 @@ func newLedger(t testing.TB, kind string) ledger {
 	t.Helper()
 	s := dbtest.New(t, kind)
 	l := ledger{s, leafAlloc(s), s.Another(t).Table}
-	if err := l.counters.CreateGapless(t.Context(), "invoices", 1); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.counters.CreateGapless(t.Context(), "invoices", 1))
 	s.Exec(t, "CREATE TABLE %s (number BIGINT)", l.numbers) // without a key, so that a repeat is found
 	return l
 }
@@ -95,9 +93,7 @@ func (l ledger) record(tx *gorm.DB) error {
 func (l ledger) want(t testing.TB, n int) {
 	t.Helper()
 	var numbers []int
-	if err := l.DB.Raw("SELECT number FROM " + l.numbers + " ORDER BY number").Scan(&numbers).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.DB.Raw("SELECT number FROM "+l.numbers+" ORDER BY number").Scan(&numbers).Error)
 	for i, number := range numbers {
 		if number != i+1 {
 			t.Fatalf("number %d follows %d", number, i)
@@ -118,9 +114,7 @@ func TestGapless(t *testing.T) {
 			t.Parallel()
 			l := newLedger(t, kind)
 			pool, err := l.DB.DB()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			pool.SetMaxOpenConns(50)
 			ways := []func(end error) error{
 				func(end error) error {
@@ -266,9 +260,7 @@ func TestGaplessKilled(t *testing.T) {
 func TestGaplessBesideSegment(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		store := leafAlloc(s)
-		if err := store.Create(t.Context(), "invoices", 1, 10); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Create(t.Context(), "invoices", 1, 10))
 		gen := open(t, store, "invoices", segment.Config{Step: 10, MaxStep: 10, Logger: quiet})
 		s.Exec(t, "UPDATE %s SET step = 0", s.Table)
 		seen := map[uid.ID]bool{}
@@ -282,9 +274,7 @@ func TestGaplessBesideSegment(t *testing.T) {
 				seen[uid.ID(number)] = true
 				return err
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 		}
 		draw()
 		id, err := gen.Next()
@@ -320,15 +310,11 @@ func BenchmarkGapless(b *testing.B) {
 	for _, kind := range dbtest.Kinds {
 		b.Run(kind, func(b *testing.B) {
 			l := newLedger(b, kind)
-			if err := l.counters.Create(b.Context(), "orders", 1, 1000); err != nil {
-				b.Fatal(err)
-			}
+			must(b, l.counters.Create(b.Context(), "orders", 1, 1000))
 			bench := func(name string, f func() error) {
 				b.Run(name, func(b *testing.B) {
 					for b.Loop() {
-						if err := f(); err != nil {
-							b.Fatal(err)
-						}
+						must(b, f())
 					}
 				})
 			}

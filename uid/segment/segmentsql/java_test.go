@@ -71,9 +71,7 @@ func TestBesideJava(t *testing.T) {
 	s.Exec(t, leafTables["desc"], s.Table)
 	s.Exec(t, "INSERT INTO %s (biz_tag, step) VALUES ('orders', 50)", s.Table)
 	dsn, err := mysqldriver.ParseDSN(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	jdbc := fmt.Sprintf("jdbc:mariadb://%s/%s?user=%s&password=%s", dsn.Addr, dsn.DBName, dsn.User, dsn.Passwd)
 	commands := atonce.Self(t, 2, leafVariable, s.URL+"\n"+s.Table)
 	for range 2 {

@@ -184,9 +184,7 @@ func TestRolledBackIsRetried(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		db, pool := s.Pooled(t)
 		store := segmentsql.Sequence(db, segmentsql.Config{Table: s.Table})
-		if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Create(t.Context(), "orders", 1, 10))
 		conflicts := map[string]error{
 			"sqlite":   errors.New("database is locked"),
 			"mysql":    errors.New("Error 1213 (40001): Deadlock found"),

@@ -67,9 +67,7 @@ func TestFromAutoIncrement(t *testing.T) {
 		}
 		counters := s.Another(t)
 		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: counters.Table})
-		if err := store.Create(t.Context(), "orders", 1, 1000); err != nil {
-			t.Fatal(err)
-		}
+		must(t, store.Create(t.Context(), "orders", 1, 1000))
 		for want := int64(51); want < 251; want += 100 { // the second time, nothing is to do
 			if next, err := store.RaiseAbove(t.Context(), "orders", s.Table, "id"); next != want || err != nil {
 				t.Fatalf("RaiseAbove() = %d, %v, want %d", next, err, want)
@@ -103,9 +101,7 @@ func insertOrders(t *testing.T, s *dbtest.Store, store segment.Store, first int6
 	gen := open(t, store, "orders", segment.Config{})
 	defer gen.Close()
 	db := s.Reopen(t, nil, gorm.Config{})
-	if err := db.Use(uidgorm.New(gen, uidgorm.Config{})); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Use(uidgorm.New(gen, uidgorm.Config{})))
 	for i := range int64(100) {
 		o := order{Buyer: "bob"}
 		if err := db.Table(s.Table).Create(&o).Error; err != nil || int64(o.ID) != first+i {

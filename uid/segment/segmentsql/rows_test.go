@@ -22,9 +22,7 @@ import (
 func files(t *testing.T, n int) (dbs []*gorm.DB) {
 	for range n {
 		db, err := dbtest.Open(filepath.Join(t.TempDir(), "rows.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = dbtest.Close(db) })
 		dbs = append(dbs, db)
 	}
@@ -50,9 +48,7 @@ func databases(t *testing.T, kind string, n int) (dbs []*gorm.DB) {
 		create, drop, url := "CREATE SCHEMA %s", "DROP SCHEMA %s CASCADE", s.With("search_path="+name)
 		if kind == "mysql" {
 			dsn, err := mysqldriver.ParseDSN(s.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			dsn.DBName = name
 			create, drop, url = "CREATE DATABASE %s", "DROP DATABASE %s", dsn.FormatDSN()
 		}
@@ -67,9 +63,7 @@ func databases(t *testing.T, kind string, n int) (dbs []*gorm.DB) {
 func stripe(t *testing.T, n int, dbs []*gorm.DB, config segment.StripeConfig) *segment.Striped {
 	t.Helper()
 	gen, err := segment.Stripe(t.Context(), segmentsql.Rows(n, dbs...), "orders", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = gen.Close() })
 	return gen
 }
@@ -109,9 +103,7 @@ func move(t *testing.T, dbs []*gorm.DB) {
 	for _, tag := range tags {
 		var next, deleted int64
 		for first := true; deleted == 0; first = false {
-			if err := dbs[0].Raw("SELECT max_id FROM leaf_alloc WHERE biz_tag = ?", tag).Scan(&next).Error; err != nil {
-				t.Fatal(err)
-			}
+			must(t, dbs[0].Raw("SELECT max_id FROM leaf_alloc WHERE biz_tag = ?", tag).Scan(&next).Error)
 			if first {
 				draw(200) // which moves the counter on
 			}
@@ -130,9 +122,7 @@ func move(t *testing.T, dbs []*gorm.DB) {
 			t.Errorf("a row went back when it moved: %v", s.LastError)
 		}
 	}
-	if err := gen.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, gen.Close())
 	// Whoever starts afterwards finds the rows, and goes on upwards.
 	config.Create = false
 	gen = stripe(t, 5, []*gorm.DB{dbs[2], dbs[1]}, config)
@@ -145,9 +135,7 @@ func move(t *testing.T, dbs []*gorm.DB) {
 func TestRowsRefused(t *testing.T) {
 	dbs := files(t, 2)
 	config := segment.StripeConfig{Config: segment.Config{Create: true}}
-	if err := stripe(t, 4, dbs, config).Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, stripe(t, 4, dbs, config).Close())
 	refused := func(want error, text string, config segment.StripeConfig, stores []segment.Store) {
 		t.Helper()
 		gen, err := segment.Stripe(t.Context(), stores, "orders", config)
@@ -171,9 +159,7 @@ func TestRowsRefused(t *testing.T) {
 // No row is made while a database is unavailable: the row may be there.
 func TestRowsCreateNeedsAll(t *testing.T) {
 	dbs := files(t, 2)
-	if err := dbtest.Close(dbs[1]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, dbtest.Close(dbs[1]))
 	stores := segmentsql.Rows(2, dbs...)
 	config := segment.StripeConfig{Config: segment.Config{Create: true}}
 	if gen, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrUnavailable) {
@@ -198,9 +184,7 @@ func TestRowsStartWithADatabaseUnavailable(t *testing.T) {
 			db, pool := dbtest.New(t, "sqlite").Pooled(t)
 			dbs := []*gorm.DB{db, files(t, 1)[0]}
 			config := segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Step: 5, MaxStep: 5, LoadTimeout: 10 * time.Second}}
-			if err := stripe(t, 4, dbs, config).Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, stripe(t, 4, dbs, config).Close())
 			leave(pool)
 			config.Create = false
 			gen := stripe(t, 4, dbs, config)
@@ -229,9 +213,7 @@ func TestRowsStartWithADatabaseUnavailable(t *testing.T) {
 func TestRowFollowed(t *testing.T) {
 	dbs := files(t, 2)
 	store, tag := segmentsql.Rows(1, dbs...)[0], "orders 1/1 x1000"
-	if err := store.(segment.Creator).Create(t.Context(), tag, 1, 10); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.(segment.Creator).Create(t.Context(), tag, 1, 10))
 	for _, first := range []int64{1, 5} {
 		if f, n, err := store.Reserve(t.Context(), tag, 10); f != first || n != 10 || err != nil {
 			t.Fatalf("Reserve() = %d, %d, %v, want 10 ids from %d", f, n, err, first)
@@ -240,9 +222,7 @@ func TestRowFollowed(t *testing.T) {
 			t.Fatalf("Return() = %v, %v", done, err)
 		}
 		if first == 1 {
-			if err := segmentsql.LeafAlloc(dbs[1], segmentsql.Config{}).Create(t.Context(), "another", 1, 10); err != nil {
-				t.Fatal(err)
-			}
+			must(t, segmentsql.LeafAlloc(dbs[1], segmentsql.Config{}).Create(t.Context(), "another", 1, 10))
 			execute(t, dbs[0], "DELETE FROM leaf_alloc")
 			execute(t, dbs[1], "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, 5, 10)", tag)
 		}

@@ -87,9 +87,7 @@ func TestPoolIsFull(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
 		store := created(t, s)
 		pool, err := s.DB.DB()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pool.SetMaxOpenConns(1)
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
@@ -112,9 +110,7 @@ func TestEqualTags(t *testing.T) {
 	s.Exec(t, leafTables["description"]+" DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci", s.Table)
 	var out logged.Text
 	store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table, Logger: out.Logger()})
-	if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Create(t.Context(), "orders", 1, 10))
 	for i, tag := range []string{"orders", "Orders", "órders", "Orders", "órders"} {
 		if first, _, err := store.Reserve(t.Context(), tag, 10); first != int64(1+10*i) || err != nil {
 			t.Errorf("Reserve(%q) = %d, %v, want the counter of orders", tag, first, err)

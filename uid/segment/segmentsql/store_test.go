@@ -45,6 +45,13 @@ var kinds = map[string]kind{
 
 var errLost = errors.New("connection lost")
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // leafAlloc returns the store of the table of s.
 func leafAlloc(s *dbtest.Store) *segmentsql.Store {
 	return segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
@@ -54,9 +61,7 @@ func leafAlloc(s *dbtest.Store) *segmentsql.Store {
 func created(t *testing.T, s *dbtest.Store) *segmentsql.Store {
 	t.Helper()
 	store := leafAlloc(s)
-	if err := store.Create(t.Context(), "orders", 1, 10); err != nil {
-		t.Fatal(err)
-	}
+	must(t, store.Create(t.Context(), "orders", 1, 10))
 	return store
 }
 
@@ -64,9 +69,7 @@ func created(t *testing.T, s *dbtest.Store) *segmentsql.Store {
 func open(t testing.TB, store segment.Store, tag string, config segment.Config) *segment.Generator {
 	t.Helper()
 	gen, err := segment.New(t.Context(), store, tag, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = gen.Close() })
 	return gen
 }
@@ -185,9 +188,7 @@ func TestReturnsWithoutTransactions(t *testing.T) {
 			t.Errorf("Return() of the range below = %v, %v", done, err)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if done, err := above.Return(t.Context(), "orders", 11, 21); !done || err != nil {
 		t.Errorf("Return() of the range above = %v, %v", done, err)
 	}
