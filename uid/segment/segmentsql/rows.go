@@ -34,31 +34,26 @@ var ErrOverlap = fmt.Errorf("%w: several databases have the counter", segment.Er
 // insert the row into the new database, where processes find it within a minute. Never
 // insert first: while two databases have a row, ids can repeat.
 func Rows(n int, dbs ...*gorm.DB) []segment.Store {
-	shared := new(databases)
+	var databases []*Store
 	for _, db := range dbs {
-		shared.stores = append(shared.stores, LeafAlloc(db, Config{}))
+		databases = append(databases, LeafAlloc(db, Config{}))
 	}
-	stores := make([]segment.Store, max(n, 0))
-	for i := range stores {
-		stores[i] = &rowStore{shared, i, n}
+	rows := make([]segment.Store, max(n, 0))
+	for i := range rows {
+		rows[i] = &rowStore{databases: databases, i: i, n: n}
 	}
-	return stores
-}
-
-// databases have the rows of all stores.
-type databases struct {
-	stores []*Store
-	home   sync.Map // *Store by tag, where the row was found last
+	return rows
 }
 
 // rowStore is the i-th store of n.
 type rowStore struct {
-	*databases
-	i, n int
+	databases []*Store
+	i, n      int
+	home      sync.Map // *Store by tag, where the row was found last
 }
 
 func (r *rowStore) String() string {
-	return fmt.Sprintf("row %d of %d in %d databases", r.i+1, r.n, len(r.stores))
+	return fmt.Sprintf("row %d of %d in %d databases", r.i+1, r.n, len(r.databases))
 }
 
 // Reserve implements [segment.Store].
@@ -98,7 +93,7 @@ func (r *rowStore) Create(ctx context.Context, tag string, next, step int64) err
 	case !errors.Is(err, segment.ErrUnknownTag):
 		return err
 	}
-	return r.stores[r.i%len(r.stores)].Create(ctx, tag, next, step)
+	return r.databases[r.i%len(r.databases)].Create(ctx, tag, next, step)
 }
 
 // stripedTag is the end of the tag of a counter of segment.Stripe.
@@ -109,7 +104,7 @@ var stripedTag = regexp.MustCompile(` (\d+)/(\d+) x\d+$`)
 func (r *rowStore) List(ctx context.Context) ([]segment.Counter, error) {
 	var all []segment.Counter
 	var unavailable []error
-	for _, a := range ask(ctx, r.stores, (*Store).List) {
+	for _, a := range ask(ctx, r.databases, (*Store).List) {
 		if errors.Is(a.err, segment.ErrUnknownTag) { // no table there
 			continue
 		}
@@ -118,7 +113,7 @@ func (r *rowStore) List(ctx context.Context) ([]segment.Counter, error) {
 		}
 		all = append(all, a.value...)
 	}
-	if len(unavailable) > 0 && len(unavailable) == len(r.stores) {
+	if len(unavailable) > 0 && len(unavailable) == len(r.databases) {
 		return nil, errors.Join(unavailable...)
 	}
 	all = slices.DeleteFunc(all, func(c segment.Counter) bool {
@@ -148,16 +143,16 @@ func (r *rowStore) at(ctx context.Context, tag string, f func(*Store) error) err
 // find looks for a tag's row in all databases. If all is set, each of them has to
 // answer.
 func (r *rowStore) find(ctx context.Context, tag string, all bool) (*Store, error) {
-	if len(r.stores) == 0 {
+	if len(r.databases) == 0 {
 		return nil, fmt.Errorf("%w: want one database or more", ErrDB)
 	}
 	var found []*Store
 	var unavailable []error
 	read := func(s *Store, ctx context.Context) (int64, error) { return s.Raise(ctx, tag, 0) } // only reads
-	for i, a := range ask(ctx, r.stores, read) {
+	for i, a := range ask(ctx, r.databases, read) {
 		switch {
 		case a.err == nil:
-			found = append(found, r.stores[i])
+			found = append(found, r.databases[i])
 		case !errors.Is(a.err, segment.ErrUnknownTag):
 			unavailable = append(unavailable, a.err)
 		}

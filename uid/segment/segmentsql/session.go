@@ -62,13 +62,6 @@ func (s *Store) check() error {
 	return nil
 }
 
-// warnFlush logs, once, if a crash of the server can undo commits.
-func (s *Store) warnFlush(ctx context.Context) {
-	if s.flushing.CompareAndSwap(false, true) {
-		sqldb.WarnFlush(ctx, s.db, s.log(), "segmentsql", s.table)
-	}
-}
-
 // quoted is the table's name in a statement.
 func (s *Store) quoted() string { return s.db.Statement.Quote(s.dialect().Fold(s.table)) }
 

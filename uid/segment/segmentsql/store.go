@@ -12,6 +12,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -116,8 +117,8 @@ func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count 
 		}
 		return s.move(tx, row, first+count)
 	})
-	if err == nil {
-		s.warnFlush(ctx)
+	if err == nil && s.flushing.CompareAndSwap(false, true) {
+		sqldb.WarnFlush(ctx, s.db, s.log(), "segmentsql", s.table)
 	}
 	return first, count, err
 }
