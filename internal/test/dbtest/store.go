@@ -84,7 +84,7 @@ func Parallel(n int) {
 }
 
 // Another returns another table in the same database.
-func (s *Store) Another(t testing.TB) *Store {
+func (s *Store) Another(t *testing.T) *Store {
 	t.Helper()
 	another := *s
 	another.Table = "Uidring_Test_" + rand.Text()[:12]

@@ -77,7 +77,8 @@ type ledger struct {
 func newLedger(t testing.TB, kind string) ledger {
 	t.Helper()
 	s := dbtest.New(t, kind)
-	l := ledger{s, leafAlloc(s), s.Another(t).Table}
+	l := ledger{s, leafAlloc(s), s.Table + "_numbers"}
+	t.Cleanup(func() { s.Exec(t, "DROP TABLE IF EXISTS %s", l.numbers) })
 	must(t, l.counters.CreateGapless(t.Context(), "invoices", 1))
 	s.Exec(t, "CREATE TABLE %s (number BIGINT)", l.numbers) // without a key, so that a repeat is found
 	return l
