@@ -28,12 +28,12 @@ func rewind(t *testing.T, to int64) {
 		t.Errorf("Wait() = %v, want ErrRewound", err)
 	}
 	asked := store.requests.Load()
-	for range 600 {
+	for range 500 {
 		_, _ = g.Next()
 		time.Sleep(100 * time.Millisecond)
 	}
-	if n := store.requests.Load() - asked; n > 2 {
-		t.Errorf("%d requests in a minute, want one", n)
+	if n := store.requests.Load() - asked; n > 0 {
+		t.Errorf("%d requests in 50 s, want one a minute", n)
 	}
 	if _, err := store.Raise(t.Context(), "orders", 5001); err != nil {
 		t.Fatal(err)
