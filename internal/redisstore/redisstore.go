@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/uidring/uidring/internal/guard"
 	"github.com/uidring/uidring/internal/invalid"
 )
 
@@ -37,21 +38,7 @@ func Await[T any](ctx context.Context, call func() (T, error)) (value T, err err
 	if err := ctx.Err(); err != nil {
 		return value, err
 	}
-	type answer struct {
-		value T
-		err   error
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		value, err := call()
-		answers <- answer{value, err}
-	}()
-	select {
-	case a := <-answers:
-		return a.value, a.err
-	case <-ctx.Done():
-		return value, ctx.Err()
-	}
+	return guard.Await(ctx, "redisstore", "the client", call)
 }
 
 // Forgets is what a store logs about a server for which Forgetful returns settings.

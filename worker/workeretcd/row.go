@@ -1,11 +1,11 @@
 package workeretcd
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -25,12 +25,15 @@ const (
 // key is the key of a number.
 func (s *Store) key(kind string, n int64) string { return s.prefix + kind + leaserow.Digits(n) }
 
-// numberOf is the number of a key.
+// numberOf is the number that a key ends in.
 func numberOf(pair *mvccpb.KeyValue) (int64, error) {
-	key := string(pair.Key)
-	n, err := strconv.ParseInt(key[strings.LastIndexByte(key, '/')+1:], 10, 64)
+	return parseNumber(pair, pair.Key[bytes.LastIndexByte(pair.Key, '/')+1:])
+}
+
+func parseNumber(pair *mvccpb.KeyValue, text []byte) (int64, error) {
+	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("workeretcd: key %s: want it to end in a number", key)
+		return 0, fmt.Errorf("workeretcd: key %s: %q, want a number", pair.Key, text)
 	}
 	return n, nil
 }
@@ -43,23 +46,14 @@ func parse(pair *mvccpb.KeyValue) (leaserow.Row, error) {
 	return r, err
 }
 
-func parseGiven(pair *mvccpb.KeyValue) (int64, error) {
-	n, err := strconv.ParseInt(string(pair.Value), 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("workeretcd: key %s is %q, want a number", pair.Key, pair.Value)
-	}
-	return n, nil
-}
-
 // seconds is the TTL of an etcd lease.
 func seconds(expiry time.Duration) int64 { return int64((expiry + time.Second - 1) / time.Second) }
 
 // state is what etcd has about one number.
 type state struct {
 	row           leaserow.Row
-	revision      int64 // of the row; 0 is no row
-	lease         clientv3.LeaseID
-	alive         bool
+	revision      int64            // of the row; 0 is no row
+	lease         clientv3.LeaseID // while the holder is alive
 	given         int64
 	givenRevision int64
 }
@@ -81,11 +75,11 @@ func (s *Store) get(ctx context.Context, w lease.Write) (found state, err error)
 		}
 	}
 	for _, pair := range response.Responses[1].GetResponseRange().Kvs {
-		found.alive, found.lease = true, clientv3.LeaseID(pair.Lease)
+		found.lease = clientv3.LeaseID(pair.Lease)
 	}
 	for _, pair := range response.Responses[2].GetResponseRange().Kvs {
 		found.givenRevision = pair.ModRevision
-		if found.given, err = parseGiven(pair); err != nil {
+		if found.given, err = parseNumber(pair, pair.Value); err != nil {
 			return state{}, err
 		}
 	}
@@ -98,7 +92,7 @@ func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*lease.Row,
 	if err != nil || found.revision == 0 {
 		return nil, 0, err
 	}
-	shown := found.row.Lease(n, found.alive)
+	shown := found.row.Lease(n, found.lease != clientv3.NoLease)
 	return &shown, 0, nil
 }
 
@@ -150,7 +144,7 @@ func (s *Store) search(ctx context.Context, within lease.Bounds, opts ...clientv
 	counts := map[int64]int64{}
 	for _, pair := range response.Responses[2].GetResponseRange().Kvs {
 		from, err1 := numberOf(pair)
-		next, err2 := parseGiven(pair)
+		next, err2 := parseNumber(pair, pair.Value)
 		if err := errors.Join(err1, err2); err != nil {
 			return nil, nil, err
 		}

@@ -79,25 +79,16 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
-	before, err := s.get(ctx, w)
-	if err != nil || before.row.Token != old || before.revision == 0 {
-		return false, err
+	if old == "" {
+		return false, nil // no row has it
 	}
-	return s.write(ctx, w, before)
+	return s.write(ctx, old, w)
 }
 
 // Insert implements lease.Store. Inserts of several numbers write the same count of
 // given numbers. If another Insert was faster, this one starts again.
 func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
-	for {
-		before, err := s.get(ctx, w)
-		if err != nil || before.revision != 0 || w.Fresh && before.given > w.Number {
-			return false, err
-		}
-		if done, err := s.write(ctx, w, before); done || err != nil {
-			return done, err
-		}
-	}
+	return s.write(ctx, "", w)
 }
 
 // SwapLayout implements lease.Store.
@@ -127,31 +118,37 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 	}
 }
 
-// write writes the row on condition that it is unchanged since before.
-func (s *Store) write(ctx context.Context, w lease.Write, before state) (done bool, err error) {
+// write writes a row whose token is old, on condition that it is unchanged since it was
+// read. An empty token is that of no row.
+func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool, err error) {
 	row, alive, given := s.key(number, w.Number), s.key(alive, w.Number), s.key(given, w.Within.From)
-	compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(row), "=", before.revision)}
-	ops := []clientv3.Op{clientv3.OpPut(row, string(before.row.After(w).JSON()))}
-	if before.revision == 0 {
-		compares = append(compares, clientv3.Compare(clientv3.ModRevision(given), "=", before.givenRevision))
-		ops = append(ops, clientv3.OpPut(given, fmt.Sprint(max(before.given, w.Number+1))))
-	}
-	if w.Change == lease.Release {
-		ops = append(ops, clientv3.OpDelete(alive))
-	} else {
-		id, err := s.enliven(ctx, w, before)
-		if err != nil {
-			return false, marked(err)
+	for {
+		before, err := s.get(ctx, w)
+		if err != nil || before.row.Token != old || old == "" && w.Fresh && before.given > w.Number {
+			return false, err
 		}
-		if id != before.lease {
-			ops = append(ops, clientv3.OpPut(alive, "", clientv3.WithLease(id)))
+		compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(row), "=", before.revision)}
+		ops := []clientv3.Op{clientv3.OpPut(row, string(before.row.After(w).JSON()))}
+		if old == "" {
+			compares = append(compares, clientv3.Compare(clientv3.ModRevision(given), "=", before.givenRevision))
+			ops = append(ops, clientv3.OpPut(given, fmt.Sprint(max(before.given, w.Number+1))))
+		}
+		if w.Change == lease.Release {
+			ops = append(ops, clientv3.OpDelete(alive))
+		} else {
+			id, err := s.enliven(ctx, w, before)
+			if err != nil {
+				return false, marked(err)
+			}
+			if id != before.lease {
+				ops = append(ops, clientv3.OpPut(alive, "", clientv3.WithLease(id)))
+			}
+		}
+		response, err := s.client.Txn(ctx).If(compares...).Then(ops...).Commit()
+		if err != nil || response.Succeeded {
+			return err == nil, marked(err)
 		}
 	}
-	response, err := s.client.Txn(ctx).If(compares...).Then(ops...).Commit()
-	if err != nil {
-		return false, marked(err)
-	}
-	return response.Succeeded, nil
 }
 
 // enliven returns the holder's etcd lease: it renews the present one, or makes a new

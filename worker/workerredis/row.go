@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -24,83 +26,72 @@ type row struct {
 	Type      lease.NodeType `json:"type,string"`
 }
 
-// parser takes replies apart. It keeps the first error.
-type parser struct {
-	store  *Store
-	expiry time.Duration
-	now    int64
-	err    error
-}
-
-func (s *Store) parser(expiry time.Duration) *parser { return &parser{store: s, expiry: expiry} }
-
-func (p *parser) fail(format string, args ...any) {
-	p.err = cmp.Or(p.err, fmt.Errorf("workerredis: "+format, args...))
-}
-
-// list returns a reply of n parts, or of any number of parts if n is negative.
-func (p *parser) list(reply any, n int) []any {
-	parts, ok := reply.([]any)
-	if !ok || n >= 0 && len(parts) != n {
-		p.fail("the reply is %v, want a list of %d", reply, n)
-		return make([]any, max(n, 0))
-	}
-	return parts
-}
-
-// integer is an integer, as text.
-func (p *parser) integer(part any) int64 {
-	text, _ := part.(string)
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		p.fail("%v in %s, want an integer", part, p.store.prefix)
-	}
-	return n
-}
-
 var errNoToken = errors.New("it has no token")
 
-// row is the row of a number, as package lease knows it.
-func (p *parser) row(number, value any) lease.Row {
+// row is the row of a number, as package lease knows it. now is the server's clock.
+func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease.Row, error) {
 	var r row
-	text, _ := value.(string)
-	err := json.Unmarshal([]byte(text), &r)
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &r)
+	}
 	if err == nil && r.Token == "" {
 		err = errNoToken
 	}
 	if err != nil {
-		p.fail("field %v of %s is %q, want a row as JSON: %w", number, p.store.keys()[0], text, err)
+		return lease.Row{}, fmt.Errorf("workerredis: field %s of %s is %q, want a row as JSON: %w", number, s.keys()[0], text, err)
 	}
 	state := lease.StateHeld
 	switch {
 	case r.Heartbeat == 0:
 		state = lease.StateFree
-	case r.Heartbeat <= p.now-p.expiry.Milliseconds():
+	case r.Heartbeat <= now-expiry.Milliseconds():
 		state = lease.StateExpired
 	}
 	return lease.Row{
-		Number: p.integer(number), Token: r.Token, Until: r.Until, State: state,
+		Number: n, Token: r.Token, Until: r.Until, State: state,
 		Node: lease.Node{Host: r.Host, Port: r.Port, Type: r.Type}, Heartbeat: r.Heartbeat, Created: r.Created,
-	}
+	}, nil
 }
 
-// search returns the server's clock, all rows, the highest number first, and the counts
-// of given numbers by the From of holders' bounds.
-func (s *Store) search(ctx context.Context, expiry time.Duration) (now int64, rows []lease.Row, given map[int64]int64, err error) {
-	reply, err := s.run(ctx, searching)
+// search runs a script that reads. It returns the server's clock, rows, the highest number
+// first, and the counts of given numbers by the From of holders' bounds.
+func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.Script, args ...any) (now int64, rows []lease.Row, given map[int64]int64, err error) {
+	reply, err := s.run(ctx, script, args...)
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	p := s.parser(expiry)
-	parts := p.list(reply, 3)
-	p.now = p.integer(parts[0])
-	for pair := range slices.Chunk(p.list(parts[1], -1), 2) {
-		rows = append(rows, p.row(pair[0], pair[1]))
+	parts, _ := reply.([]any)
+	if len(parts) != 3 {
+		return 0, nil, nil, fmt.Errorf("workerredis: %s answered %v, want a list of 3", s, reply)
+	}
+	now, _ = parts[0].(int64)
+	for pair := range slices.Chunk(texts(parts[1]), 2) {
+		row, err := s.row(pair[0], pair[1], now, expiry)
+		if err != nil {
+			return 0, nil, nil, err
+		}
+		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
 	given = map[int64]int64{}
-	for pair := range slices.Chunk(p.list(parts[2], -1), 2) {
-		given[p.integer(pair[0])] = p.integer(pair[1])
+	for pair := range slices.Chunk(texts(parts[2]), 2) {
+		from, err1 := strconv.ParseInt(pair[0], 10, 64)
+		next, err2 := strconv.ParseInt(pair[1], 10, 64)
+		if err := errors.Join(err1, err2); err != nil {
+			return 0, nil, nil, fmt.Errorf("workerredis: field %s of %s, want a number: %w", pair[0], s.keys()[1], err)
+		}
+		given[from] = next
 	}
-	return p.now, rows, given, p.err
+	return now, rows, given, nil
+}
+
+// texts returns a list of texts in a reply.
+func texts(reply any) (list []string) {
+	parts, _ := reply.([]any)
+	for _, part := range parts {
+		text, _ := part.(string)
+		list = append(list, text)
+	}
+	return list
 }

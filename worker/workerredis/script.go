@@ -4,7 +4,7 @@ import "github.com/redis/go-redis/v9"
 
 // prelude begins each script. KEYS are the rows, the counts of given numbers and the layout. Scripts
 // refuse to run on a replica, whose data may be old and whose writes are lost. now is
-// the server's time in milliseconds.
+// the server's time in milliseconds, as text.
 const prelude = `
 if not string.find(redis.call('INFO', 'replication'), 'role:master', 1, true) then
 	return redis.error_reply('` + replicaCode + ` the server is a replica')
@@ -16,21 +16,22 @@ local now = time[1] .. string.format('%03d', math.floor(time[2] / 1000))
 // replicaCode begins the reply of a replica.
 const replicaCode = "UIDRINGREPLICA"
 
-// reading returns the time and the row of one number.
+// reading returns the time, and a number with its row.
 var reading = redis.NewScript(prelude + `
-return {now, redis.call('HGET', KEYS[1], ARGV[1])}
+local row = redis.call('HGET', KEYS[1], ARGV[1])
+return {tonumber(now), row and {ARGV[1], row} or {}, {}}
 `)
 
-// searching returns the time, all rows and all counts.
+// searching returns the time, all numbers with their rows, and all counts.
 var searching = redis.NewScript(prelude + `
-return {now, redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2])}
+return {tonumber(now), redis.call('HGETALL', KEYS[1]), redis.call('HGETALL', KEYS[2])}
 `)
 
 // agreeing makes the layout the new one if it is the old one, and returns the layout then.
 var agreeing = redis.NewScript(prelude + `
 local old, layout = unpack(ARGV)
 if (redis.call('GET', KEYS[3]) or '') == old then redis.call('SET', KEYS[3], layout) end
-return {redis.call('GET', KEYS[3])}
+return redis.call('GET', KEYS[3]) or ''
 `)
 
 // writing makes or swaps a row, and returns 1 if it did, else 0. A client sends it again

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -72,25 +73,50 @@ func (s *Store) Check() error {
 	return redisstore.Check("workerredis", lease.ErrConfig, s.client, s.prefix, DefaultPrefix)
 }
 
+// Prepare implements lease.Preparer: it logs a warning, once for each Store, if the
+// server may lose writes that it acknowledged.
+func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
+	if s.warned.Load() {
+		return nil
+	}
+	wrong, err := redisstore.Await(ctx, func() (string, error) { return s.forgetful(ctx) })
+	if ctx.Err() != nil {
+		return fmt.Errorf("workerredis: read the settings of the server of %s: %w", s, err)
+	}
+	var refused redis.Error // the user may not ask
+	if err != nil && !errors.As(err, &refused) {
+		return err
+	}
+	if wrong != "" && s.warned.CompareAndSwap(false, true) {
+		log.WarnContext(ctx, "workerredis: "+redisstore.Forgets, "settings", wrong, "error", err, "store", s.String())
+	}
+	return nil
+}
+
+func (s *Store) forgetful(ctx context.Context) (string, error) {
+	var server redis.Cmdable = s.client
+	if cluster, ok := s.client.(*redis.ClusterClient); ok {
+		master, err := cluster.MasterForKey(ctx, s.keys()[0])
+		if err != nil {
+			return "", err
+		}
+		server = master
+	}
+	return redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() })
+}
+
 // Read implements lease.Store.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
-	reply, err := s.run(ctx, reading, leaserow.Digits(number))
-	if err != nil {
-		return nil, 0, err
+	now, rows, _, err := s.search(ctx, expiry, reading, leaserow.Digits(number))
+	if len(rows) == 0 {
+		return nil, now, err
 	}
-	p := s.parser(expiry)
-	parts := p.list(reply, 2)
-	p.now = p.integer(parts[0])
-	if p.err != nil || parts[1] == nil {
-		return nil, p.now, p.err
-	}
-	row := p.row(leaserow.Digits(number), parts[1])
-	return &row, p.now, p.err
+	return &rows[0], now, nil
 }
 
 // List implements lease.Store.
 func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
-	_, rows, _, err := s.search(ctx, expiry)
+	_, rows, _, err := s.search(ctx, expiry, searching)
 	if limit > 0 {
 		rows = rows[:min(limit, len(rows))]
 	}
@@ -99,7 +125,7 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 
 // Look implements lease.Store.
 func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
-	now, rows, given, err := s.search(ctx, expiry)
+	now, rows, given, err := s.search(ctx, expiry, searching)
 	if err != nil {
 		return lease.View{}, err
 	}
@@ -136,9 +162,8 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 	if err != nil {
 		return "", err
 	}
-	p := s.parser(0)
-	remembered, _ := p.list(reply, 1)[0].(string)
-	return remembered, p.err
+	remembered, _ := reply.(string)
+	return remembered, nil
 }
 
 // run runs a script.

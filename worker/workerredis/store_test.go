@@ -133,13 +133,13 @@ func (reply) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPi
 
 // The expiry ends with its last millisecond, by the server's clock.
 func TestExpiryEnds(t *testing.T) {
-	for now, want := range map[string]lease.State{"3600999": lease.StateHeld, "3601000": lease.StateExpired} {
+	for now, want := range map[int64]lease.State{3600999: lease.StateHeld, 3601000: lease.StateExpired} {
 		client := redis.NewClient(&redis.Options{})
 		defer client.Close()
-		client.AddHook(reply{now, `{"token":"a","reserved_until":"1","heartbeat":"1000","created":"1","type":"1"}`})
+		client.AddHook(reply{now, []any{"7", `{"token":"a","reserved_until":"1","heartbeat":"1000","created":"1","type":"1"}`}, []any{}})
 		row, _, err := workerredis.NewStore(client, workerredis.Config{}).Read(t.Context(), 7, time.Hour)
 		if err != nil || row == nil || row.State != want {
-			t.Errorf("at %s: %+v, %v; want the state %v", now, row, err, want)
+			t.Errorf("at %d: %+v, %v; want the state %v", now, row, err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package workerzk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/uidring/uidring/internal/guard"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -27,70 +29,51 @@ func conflict(err error) bool {
 // connection it says so once before it tries any. A read shows both. It may be queued
 // without a session; a write would be sent long after its caller has gone.
 func (c client) await(ctx context.Context) (err error) {
-	for range 2 {
-		if c.conn.State() == zk.StateHasSession {
-			return nil
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for tries := 0; c.conn.State() != zk.StateHasSession; tries++ {
+		if tries == 2 {
+			return err
 		}
-		answered := make(chan error, 1)
-		go func() {
-			_, _, err := c.conn.Exists("/")
-			answered <- err
-		}()
-		select {
-		case <-ctx.Done():
+		_, err = guard.Await(ctx, "workerzk", "zk.Conn", func() (exists bool, err error) {
+			exists, _, err = c.conn.Exists("/")
+			return exists, err
+		})
+		if ctx.Err() != nil {
 			return fmt.Errorf("%w: the connection is in state %v", ctx.Err(), c.conn.State())
-		case err = <-answered:
 		}
 	}
-	if c.conn.State() == zk.StateHasSession {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // do makes a request. If no server can be reached, do fails when all were tried.
-func do[T any](ctx context.Context, c client, doing, path string, request func() (T, error)) (T, error) {
-	type answer struct {
-		value T
-		err   error
-	}
-	var none T
+func do[T any](ctx context.Context, c client, doing, path string, request func() (T, error)) (value T, err error) {
 	fail := func(err error) error {
-		return fmt.Errorf("workerzk: %s %s at %s: %w", doing, path, c.server(), err)
-	}
-	if err := ctx.Err(); err != nil {
-		return none, fail(err)
+		return fmt.Errorf("workerzk: %s %s at %s: %w", doing, path, cmp.Or(c.conn.Server(), "no server"), err)
 	}
 	if err := c.await(ctx); err != nil {
-		return none, fail(err)
+		return value, fail(err)
 	}
-	answered := make(chan answer, 1)
-	go func() {
-		value, err := request()
-		answered <- answer{value, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return none, fail(ctx.Err())
-	case a := <-answered:
-		var network *net.OpError
-		switch {
-		case a.err == nil:
-			return a.value, nil
-		case errors.Is(a.err, zk.ErrConnectionClosed), errors.Is(a.err, zk.ErrSessionExpired), errors.Is(a.err, zk.ErrSessionMoved),
-			errors.Is(a.err, zk.ErrNoServer), errors.As(a.err, &network):
-			return none, lease.Transient(fail(a.err))
-		}
-		return none, fail(a.err)
+	value, err = guard.Await(ctx, "workerzk", "zk.Conn", request)
+	switch {
+	case err == nil:
+		return value, nil
+	case passes(err):
+		return value, lease.Transient(fail(err))
 	}
+	return value, fail(err)
 }
 
-// server is the present or the last server of the connection.
-func (c client) server() string {
-	if server := c.conn.Server(); server != "" {
-		return server
+// passes reports whether a failed request may succeed on another connection or session.
+func passes(err error) bool {
+	for _, passing := range []error{zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved, zk.ErrNoServer} {
+		if errors.Is(err, passing) {
+			return true
+		}
 	}
-	return "no server"
+	_, network := errors.AsType[*net.OpError](err)
+	return network
 }
 
 // node is a node's data and facts.
@@ -109,11 +92,6 @@ func (c client) get(ctx context.Context, path string) (*node, error) {
 		return nil, nil
 	}
 	return found, err
-}
-
-// set writes a node's data if it has the version; -1 is any.
-func (c client) set(ctx context.Context, path string, data []byte, version int32) (*zk.Stat, error) {
-	return do(ctx, c, "set", path, func() (*zk.Stat, error) { return c.conn.Set(path, data, version) })
 }
 
 // create makes a node, and returns its path.
@@ -152,35 +130,20 @@ func (c client) names(ctx context.Context, path string) ([]string, error) {
 // atOnce is how many nodes are got at a time.
 const atOnce = 16
 
-// all gets children of a node, and leaves out those that are gone.
-func (c client) all(ctx context.Context, path string, names []string) (map[string]node, error) {
-	var (
-		mu     sync.Mutex
-		found  = map[string]node{}
-		failed error
-		wg     sync.WaitGroup
-		next   = make(chan string)
-	)
-	for range min(atOnce, len(names)) {
-		wg.Go(func() {
-			for name := range next {
-				n, err := c.get(ctx, path+"/"+name)
-				mu.Lock()
-				if err != nil {
-					failed = err
-				} else if n != nil {
-					found[name] = *n
-				}
-				mu.Unlock()
-			}
+// all gets children of a node. A child that is gone is nil.
+func (c client) all(ctx context.Context, path string, names []string) ([]*node, error) {
+	nodes, errs := make([]*node, len(names)), make([]error, len(names))
+	var getting sync.WaitGroup
+	free := make(chan struct{}, atOnce)
+	for i, name := range names {
+		free <- struct{}{}
+		getting.Go(func() {
+			nodes[i], errs[i] = c.get(ctx, path+"/"+name)
+			<-free
 		})
 	}
-	for _, name := range names {
-		next <- name
-	}
-	close(next)
-	wg.Wait()
-	return found, failed
+	getting.Wait()
+	return nodes, cmp.Or(errs...)
 }
 
 // multi makes all of the writes, or none.

@@ -73,9 +73,7 @@ func (l *leaf) load(ctx context.Context, number int64) (p pair, err error) {
 	if p.leaf, err = l.client.get(ctx, p.path); err != nil || p.leaf == nil {
 		return p, err
 	}
-	if p.row, err = l.client.get(ctx, l.number(number)); err == nil && p.row != nil {
-		p.known, err = parse(l.number(number), *p.row)
-	}
+	p.row, p.known, err = l.row(ctx, number)
 	return p, err
 }
 
@@ -98,8 +96,7 @@ func (l *leaf) Read(ctx context.Context, number int64, _ time.Duration) (*lease.
 		return nil, 0, err
 	}
 	if !p.foreign() {
-		row := shown(number, p.known, *p.row)
-		return &row, 0, nil
+		return shown(number, p.known, p.row), 0, nil
 	}
 	row, err := l.foreign(ctx, number, p)
 	return row, 0, err
@@ -112,7 +109,7 @@ func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, e
 	if err != nil {
 		return nil, err
 	}
-	now, err := l.client.set(ctx, l.path, nil, -1)
+	now, err := do(ctx, l.client, "set", l.path, func() (*zk.Stat, error) { return l.client.conn.Set(l.path, nil, -1) })
 	if err != nil {
 		return nil, err
 	}
@@ -140,22 +137,13 @@ func (l *leaf) Swap(ctx context.Context, old string, w lease.Write) (done bool, 
 	if err != nil || p.leaf == nil || p.token() != old {
 		return false, err
 	}
-	path := l.number(w.Number)
-	data := p.known.After(w).JSON()
-	var ops []any
-	if p.row == nil {
-		p.row = &node{stat: new(zk.Stat)}
-		ops = append(ops, &zk.CreateRequest{Path: path, Acl: l.client.acl})
-	}
-	alive, err := l.liveness(ctx, w, *p.row)
+	ops, err := l.ops(ctx, w, p.row, p.known)
 	if err != nil {
 		return false, err
 	}
-	ops = append(ops, alive...)
-	ops = append(ops, &zk.SetDataRequest{Path: path, Data: data, Version: p.row.stat.Version})
 	address := p.path[len(l.forever())+1 : strings.LastIndexByte(p.path, '-')]
 	ops = append(ops, &zk.SetDataRequest{Path: p.path, Data: stamped(address, w.Until), Version: p.leaf.stat.Version})
-	err = l.client.multi(ctx, path, ops...)
+	err = l.client.multi(ctx, l.number(w.Number), ops...)
 	if conflict(err) {
 		return false, nil
 	}

@@ -2,7 +2,6 @@ package workerzk
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,7 +11,16 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-func parse(path string, n node) (leaserow.Row, error) {
+// row gets the node of a number, nil if there is none, and what the node says.
+func (s *Store) row(ctx context.Context, number int64) (n *node, r leaserow.Row, err error) {
+	path := s.number(number)
+	if n, err = s.client.get(ctx, path); n != nil && err == nil {
+		r, err = parse(path, n)
+	}
+	return n, r, err
+}
+
+func parse(path string, n *node) (leaserow.Row, error) {
 	r, err := leaserow.Parse(n.data)
 	if err != nil {
 		err = fmt.Errorf("workerzk: node %s: %w", path, err)
@@ -22,10 +30,10 @@ func parse(path string, n node) (leaserow.Row, error) {
 
 // shown is the row as package lease reads it. The ephemeral child says that the holder is
 // alive.
-func shown(number int64, r leaserow.Row, n node) lease.Row {
+func shown(number int64, r leaserow.Row, n *node) *lease.Row {
 	row := r.Lease(number, n.stat.NumChildren > 0)
 	row.Created = n.stat.Ctime
-	return row
+	return &row
 }
 
 func (s *Store) numbers() string            { return s.path + "/number" }
@@ -47,16 +55,11 @@ func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease
 	if err := s.client.fence(ctx, s.path); err != nil {
 		return nil, 0, err
 	}
-	n, err := s.client.get(ctx, s.number(number))
+	n, r, err := s.row(ctx, number)
 	if n == nil || err != nil {
 		return nil, 0, err
 	}
-	r, err := parse(s.number(number), *n)
-	if err != nil {
-		return nil, 0, err
-	}
-	row := shown(number, r, *n)
-	return &row, 0, nil
+	return shown(number, r, n), 0, nil
 }
 
 // List implements lease.Store.
@@ -80,26 +83,17 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, _ time.Duration) 
 	if err != nil {
 		return lease.View{}, err
 	}
-	nodes, err := s.client.all(ctx, s.counts(), names)
-	if err != nil {
-		return lease.View{}, err
-	}
 	given := map[int64]int64{}
-	for name, n := range nodes {
-		path := s.counts() + "/" + name
-		from, err1 := parseNumber(path, name)
-		next, err2 := parseNumber(path, string(n.data))
-		if err := errors.Join(err1, err2); err != nil {
-			return lease.View{}, err
-		}
-		given[from] = next
-	}
-	return lease.NewView(0, rows, given, within), nil
+	err = s.each(ctx, s.counts(), names, func(from int64, path string, n *node) (err error) {
+		given[from], err = parseNumber(path, string(n.data))
+		return err
+	})
+	return lease.NewView(0, rows, given, within), err
 }
 
 // rows returns the rows within bounds, highest first, at most limit of them; a limit
 // below 1 is no limit.
-func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) ([]lease.Row, error) {
+func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) (rows []lease.Row, err error) {
 	names, err := s.client.names(ctx, s.numbers())
 	if err != nil {
 		return nil, err
@@ -110,23 +104,33 @@ func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) ([]lea
 	if limit > 0 {
 		names = names[:min(limit, len(names))]
 	}
-	nodes, err := s.client.all(ctx, s.numbers(), names)
+	err = s.each(ctx, s.numbers(), names, func(number int64, path string, n *node) error {
+		r, err := parse(path, n)
+		rows = append(rows, *shown(number, r, n))
+		return err
+	})
+	return rows, err
+}
+
+// each gets children of a node, whose names are numbers, and calls a function with each
+// that is not gone.
+func (s *Store) each(ctx context.Context, parent string, names []string, call func(number int64, path string, n *node) error) error {
+	nodes, err := s.client.all(ctx, parent, names)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var rows []lease.Row
-	for _, name := range names {
-		n, ok := nodes[name]
-		if !ok {
+	for i, n := range nodes {
+		if n == nil {
 			continue
 		}
-		path := s.numbers() + "/" + name
-		number, err1 := parseNumber(path, name)
-		r, err2 := parse(path, n)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
+		path := parent + "/" + names[i]
+		number, err := parseNumber(path, names[i])
+		if err == nil {
+			err = call(number, path, n)
 		}
-		rows = append(rows, shown(number, r, n))
+		if err != nil {
+			return err
+		}
 	}
-	return rows, nil
+	return nil
 }

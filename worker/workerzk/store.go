@@ -106,6 +106,20 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+	if old == "" {
+		return false, nil // no row has it
+	}
+	return s.write(ctx, old, w)
+}
+
+// Insert implements lease.Store. Inserts of several numbers write the same count of
+// given numbers. If another Insert was faster, this one starts again.
+func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
+	return s.write(ctx, "", w)
+}
+
+// write writes a row whose token is old. An empty token is that of no row.
+func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool, err error) {
 	path := s.number(w.Number)
 	// A read without a fence may be old. That is enough for a write, which has a
 	// condition, but not to report that nothing was written.
@@ -115,96 +129,78 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 				return false, err
 			}
 		}
-		n, err := s.client.get(ctx, path)
+		n, before, err := s.row(ctx, w.Number)
 		if err != nil {
 			return false, err
 		}
-		var before leaserow.Row
-		if n != nil {
-			if before, err = parse(path, *n); err != nil {
-				return false, err
-			}
-		}
-		if n == nil || before.Token != old {
+		if before.Token != old {
 			if fenced {
 				return false, nil
 			}
 			continue
 		}
-		ops, err := s.liveness(ctx, w, *n)
+		ops, err := s.ops(ctx, w, n, before)
 		if err != nil {
 			return false, err
 		}
-		ops = append(ops, &zk.SetDataRequest{Path: path, Data: before.After(w).JSON(), Version: n.stat.Version})
-		if err := s.client.multi(ctx, path, ops...); err == nil || !conflict(err) {
+		if n == nil {
+			count, err := s.count(ctx, w)
+			if count == nil || err != nil {
+				return false, err
+			}
+			ops = append(ops, count)
+		}
+		err = s.client.multi(ctx, path, ops...)
+		if err == nil || !conflict(err) || n == nil && errors.Is(err, zk.ErrNoNode) { // a parent is gone
 			return err == nil, err
 		}
 	}
 }
 
-// liveness returns what a write does to the ephemeral child of a row. A child of
-// another session is of a holder that this write replaces, or of this holder's
-// session before it expired.
-func (s *Store) liveness(ctx context.Context, w lease.Write, row node) (ops []any, err error) {
-	path := s.alive(w.Number)
-	if row.stat.NumChildren > 0 {
-		child, err := s.client.get(ctx, path)
+// ops returns what writes a row and its ephemeral child. n is the row's node, nil if there
+// is none, and before what it says. A child of another session is of a holder that this
+// write replaces, or of this holder's session before it expired.
+func (s *Store) ops(ctx context.Context, w lease.Write, n *node, before leaserow.Row) (ops []any, err error) {
+	path, alive, data := s.number(w.Number), s.alive(w.Number), before.After(w).JSON()
+	if n == nil {
+		ops = append(ops, &zk.CreateRequest{Path: path, Data: data, Acl: s.client.acl})
+	} else {
+		ops = append(ops, &zk.SetDataRequest{Path: path, Data: data, Version: n.stat.Version})
+	}
+	if n != nil && n.stat.NumChildren > 0 {
+		child, err := s.client.get(ctx, alive)
 		if err != nil {
 			return nil, err
 		}
 		if child != nil && w.Change == lease.Extend && child.stat.EphemeralOwner == s.client.conn.SessionID() {
-			return nil, nil
+			return ops, nil
 		}
 		if child != nil {
-			ops = append(ops, &zk.DeleteRequest{Path: path, Version: -1})
+			ops = append(ops, &zk.DeleteRequest{Path: alive, Version: -1})
 		}
 	}
 	if w.Change != lease.Release {
-		ops = append(ops, s.createAlive(w.Number))
+		ops = append(ops, &zk.CreateRequest{Path: alive, Acl: s.client.acl, Flags: zk.FlagEphemeral})
 	}
 	return ops, nil
 }
 
-func (s *Store) createAlive(number int64) *zk.CreateRequest {
-	return &zk.CreateRequest{Path: s.alive(number), Acl: s.client.acl, Flags: zk.FlagEphemeral}
-}
-
-// Insert implements lease.Store. Inserts of several numbers write the same count of
-// given numbers. If another Insert was faster, this one starts again.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
-	path, count := s.number(w.Number), s.given(w.Within.From)
-	for fenced := false; ; fenced = true {
-		if fenced {
-			if err := s.client.fence(ctx, path); err != nil {
-				return false, err
-			}
-		}
-		n, err := s.client.get(ctx, path)
-		if n != nil || err != nil {
-			return false, err
-		}
-		counted, err := s.client.get(ctx, count)
-		if err != nil {
-			return false, err
-		}
-		ops := []any{&zk.CreateRequest{Path: path, Data: leaserow.Row{}.After(w).JSON(), Acl: s.client.acl}}
-		if w.Change != lease.Release {
-			ops = append(ops, s.createAlive(w.Number))
-		}
-		if counted == nil {
-			ops = append(ops, &zk.CreateRequest{Path: count, Data: format(w.Number + 1), Acl: s.client.acl})
-		} else {
-			next, err := parseNumber(count, string(counted.data))
-			if err != nil || w.Fresh && next > w.Number {
-				return false, err
-			}
-			ops = append(ops, &zk.SetDataRequest{Path: count, Data: format(max(next, w.Number+1)), Version: counted.stat.Version})
-		}
-		err = s.client.multi(ctx, path, ops...)
-		if err == nil || !conflict(err) || errors.Is(err, zk.ErrNoNode) { // a parent is gone
-			return err == nil, err
-		}
+// count returns what counts w.Number as given, or nil if the number must be fresh and was
+// given.
+func (s *Store) count(ctx context.Context, w lease.Write) (op any, err error) {
+	path := s.given(w.Within.From)
+	counted, err := s.client.get(ctx, path)
+	if err != nil {
+		return nil, err
 	}
+	if counted == nil {
+		return &zk.CreateRequest{Path: path, Data: format(w.Number + 1), Acl: s.client.acl}, nil
+	}
+	next, err := parseNumber(path, string(counted.data))
+	if err != nil || w.Fresh && next > w.Number {
+		return nil, err
+	}
+	return &zk.SetDataRequest{Path: path, Data: format(max(next, w.Number+1)), Version: counted.stat.Version}, nil
 }
 
 // SwapLayout implements lease.Store.

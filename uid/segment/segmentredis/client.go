@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -38,9 +39,9 @@ func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answe
 	switch {
 	case err != nil:
 		return nil, s.named(tag, err)
-	case answer(reply).word() == "":
+	case answer(reply).text(0) == "":
 		return nil, s.odd(reply)
-	case answer(reply).word() == "replica":
+	case answer(reply).text(0) == "replica":
 		return nil, ErrReplica
 	}
 	return reply, nil
@@ -65,11 +66,50 @@ func (s *Store) check() error {
 	return redisstore.Check("segmentredis", segment.ErrConfig, s.client, s.prefix, DefaultPrefix)
 }
 
-// answer is the list that a script returned.
-type answer []any
+// warn logs, once for each Store, if the server may lose writes that it acknowledged.
+// If the server is unavailable, the next Reserve asks it again.
+func (s *Store) warn(ctx context.Context) {
+	if s.check() != nil || ctx.Err() != nil || !s.warned.CompareAndSwap(false, true) {
+		return
+	}
+	wrong, err := redisstore.Await(ctx, func() (string, error) { return s.forgetful(ctx) })
+	var refused redis.Error // the user may not read the settings
+	if err != nil && (ctx.Err() != nil || !errors.As(err, &refused)) {
+		s.warned.Store(false)
+		return
+	}
+	if wrong != "" {
+		s.journal.Add(func() {
+			s.logger.Warn("segmentredis: "+redisstore.Forgets, "settings", wrong, "error", err, "store", s.String())
+		})
+	}
+}
 
-// word returns the result in one word, or "" if the answer is not of a script.
-func (a answer) word() string { return a.text(0) }
+func (s *Store) forgetful(ctx context.Context) (string, error) {
+	var server redis.Cmdable = s.client
+	if cluster, ok := s.client.(*redis.ClusterClient); ok {
+		master, err := cluster.MasterForKey(ctx, s.keys()[0])
+		if err != nil {
+			return "", err
+		}
+		server = master
+	}
+	wrong, err := redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() })
+	if err != nil {
+		return wrong, err
+	}
+	info, err := server.Info(ctx, "replication").Result()
+	if err != nil {
+		return "not shown", err
+	}
+	if !strings.Contains(info, "connected_slaves:0") {
+		wrong = strings.TrimPrefix(wrong+", replicas, and a failover undoes the last writes", ", ")
+	}
+	return wrong, nil
+}
+
+// answer is the list that a script returned. Its first element is a word.
+type answer []any
 
 // text returns an element, or "" if the element is no text.
 func (a answer) text(i int) string {
@@ -82,13 +122,12 @@ func (a answer) text(i int) string {
 
 // hash returns an element that is a list of fields and values.
 func (a answer) hash(i int) map[string]string {
-	if i >= len(a) {
-		return nil
-	}
-	list, _ := a[i].([]any)
 	fields := map[string]string{}
-	for j := 0; j+1 < len(list); j += 2 {
-		fields[answer(list).text(j)] = answer(list).text(j + 1)
+	if i < len(a) {
+		list, _ := a[i].([]any)
+		for pair := range slices.Chunk(answer(list), 2) {
+			fields[pair.text(0)] = pair.text(1)
+		}
 	}
 	return fields
 }

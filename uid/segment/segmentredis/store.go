@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,7 +77,7 @@ func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count 
 	if err != nil {
 		return 0, 0, err
 	}
-	switch reply.word() {
+	switch reply.text(0) {
 	case "unknown":
 		return 0, 0, s.unknown(tag)
 	case "rewound":
@@ -102,7 +103,7 @@ func (s *Store) Return(ctx context.Context, tag string, first, next int64) (done
 		return false, fmt.Errorf("segmentredis: return ids from %d up to %d, want 1 or more, and a greater end", first, next)
 	}
 	reply, err := s.run(ctx, returning, tag, first, next)
-	return err == nil && reply.word() == "done", err
+	return err == nil && reply.text(0) == "done", err
 }
 
 // Create implements [segment.Creator].
@@ -114,7 +115,7 @@ func (s *Store) Create(ctx context.Context, tag string, next, step int64) error 
 		return fmt.Errorf("segmentredis: create %q from %d with step %d, want both 1 or more", tag, next, step)
 	}
 	reply, err := s.run(ctx, creating, tag, next, step)
-	if err == nil && reply.word() == "exists" {
+	if err == nil && reply.text(0) == "exists" {
 		return fmt.Errorf("%w: %q in %s", segment.ErrTagExists, tag, s)
 	}
 	return err
@@ -128,7 +129,7 @@ func (s *Store) Raise(ctx context.Context, tag string, next int64) (int64, error
 	if err != nil {
 		return 0, err
 	}
-	if reply.word() == "unknown" {
+	if reply.text(0) == "unknown" {
 		return 0, s.unknown(tag)
 	}
 	now, err := strconv.ParseInt(reply.text(1), 10, 64)
@@ -159,12 +160,7 @@ func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
 		_, _ = fmt.Sscan(about, &most, &step, &seconds) // as far as it is readable
 		found[tag] = segment.Counter{Tag: tag, Next: max(found[tag].Next, most), Step: step, Updated: time.Unix(seconds, 0)}
 	}
-	counters := make([]segment.Counter, 0, len(found))
-	for _, c := range found {
-		counters = append(counters, c)
-	}
-	slices.SortFunc(counters, func(a, b segment.Counter) int { return strings.Compare(a.Tag, b.Tag) })
-	return counters, nil
+	return slices.SortedFunc(maps.Values(found), func(a, b segment.Counter) int { return strings.Compare(a.Tag, b.Tag) }), nil
 }
 
 func (s *Store) unknown(tag string) error {
