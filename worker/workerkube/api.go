@@ -86,79 +86,57 @@ func (s *Store) do(ctx context.Context, verb string, request *rest.Request, obje
 	return sent, s.explain(verb, err)
 }
 
-// get returns an object, or nil if there is none. The read is linearizable, since it names
-// no version.
+// on makes a request one for the objects of the namespace.
+func (s *Store) on(request *rest.Request) *rest.Request {
+	return request.Namespace(s.namespace).Resource(resource)
+}
+
+// get returns an object as it is. If there is none, get returns a new one, without a
+// ResourceVersion. The read is linearizable, since it names no version.
 func (s *Store) get(ctx context.Context, name string) (*coordination.Lease, exchange, error) {
 	object := new(coordination.Lease)
-	sent, err := s.do(ctx, "get", s.client.Get().Namespace(s.namespace).Resource(resource).Name(name), object)
-	if err == nil {
-		return object, sent, nil
-	}
+	sent, err := s.do(ctx, "get", s.on(s.client.Get()).Name(name), object)
 	if apierrors.IsNotFound(err) && !errors.Is(err, ErrNamespace) {
-		err = nil
+		return s.object(name), sent, nil
 	}
-	return nil, sent, err
+	return object, sent, err
 }
 
-// create makes object, and sets it to what the API server made of it.
-func (s *Store) create(ctx context.Context, object *coordination.Lease) (exchange, error) {
-	request := s.client.Post().Namespace(s.namespace).Resource(resource).Param("fieldManager", manager).Body(object)
-	return s.do(ctx, "create", request, object)
-}
-
-// update replaces an object on condition that it is unchanged since it was read, and sets
-// object to what the API server made of it.
-func (s *Store) update(ctx context.Context, object *coordination.Lease) (exchange, error) {
+// put makes a new object, or replaces one on condition that it is unchanged since it was
+// read. It sets object to what the API server made of it.
+func (s *Store) put(ctx context.Context, object *coordination.Lease) (exchange, error) {
+	verb, request := "create", s.client.Post()
+	if object.ResourceVersion != "" {
+		verb, request = "update", s.client.Put().Name(object.Name)
+	}
 	body := object.DeepCopy()
 	body.ManagedFields = nil // the API server keeps them
-	request := s.client.Put().Namespace(s.namespace).Resource(resource).Name(object.Name).Param("fieldManager", manager).Body(body)
 	*object = coordination.Lease{}
-	return s.do(ctx, "update", request, object)
-}
-
-// put sets the value of an object that was read, or makes the object if that is nil. It
-// returns the object as it is then.
-func (s *Store) put(ctx context.Context, read *coordination.Lease, name, value string) (*coordination.Lease, error) {
-	if read == nil {
-		object := s.object(name)
-		set(object, value)
-		_, err := s.create(ctx, object)
-		return object, err
-	}
-	object := read.DeepCopy()
-	set(object, value)
-	_, err := s.update(ctx, object)
-	return object, err
+	return s.do(ctx, verb, s.on(request).Param("fieldManager", manager).Body(body), object)
 }
 
 // page is how many objects one request lists. Only tests change it.
-var page = "500"
+var page int64 = 500
 
 // list returns all objects of the prefix as they were at one instant, with the API server's
 // clock at that time.
-func (s *Store) list(ctx context.Context) ([]coordination.Lease, exchange, error) {
-	var first exchange
-	var objects []coordination.Lease
-	for token, limit := "", page; ; {
+func (s *Store) list(ctx context.Context) (objects []coordination.Lease, first exchange, err error) {
+	options := meta.ListOptions{LabelSelector: label + "=" + s.prefix, Limit: page}
+	for {
 		var part coordination.LeaseList
-		request := s.client.Get().Namespace(s.namespace).Resource(resource).Param("labelSelector", label+"="+s.prefix)
-		for name, value := range map[string]string{"limit": limit, "continue": token} {
-			if value != "" {
-				request.Param(name, value)
-			}
-		}
+		request := s.on(s.client.Get()).SpecificallyVersionedParams(&options, meta.ParameterCodec, meta.Unversioned)
 		sent, err := s.do(ctx, "list", request, &part)
 		switch {
-		case apierrors.IsResourceExpired(err) && token != "": // the instant is too long ago: list everything at once
-			token, limit, objects = "", "", nil
+		case apierrors.IsResourceExpired(err) && options.Continue != "": // the instant is too long ago: list everything at once
+			options.Limit, options.Continue, objects = 0, "", nil
 			continue
 		case err != nil:
 			return nil, first, err
-		case token == "":
+		case options.Continue == "":
 			first = sent
 		}
 		objects = append(objects, part.Items...)
-		if token = part.Continue; token == "" {
+		if options.Continue = part.Continue; options.Continue == "" {
 			return objects, first, nil
 		}
 	}

@@ -42,11 +42,11 @@ func (s *Store) rights(missing []string, cause error) error {
 
 // explain says what an error of the API server means for a Store.
 func (s *Store) explain(verb string, err error) error {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
+	failed, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok {
 		return err
 	}
-	details, code := status.Status().Details, status.Status().Code
+	details, code := failed.ErrStatus.Details, failed.ErrStatus.Code
 	switch {
 	case apierrors.HasStatusCause(err, "NamespaceTerminating"),
 		apierrors.IsNotFound(err) && details != nil && details.Kind == "namespaces":
@@ -69,11 +69,11 @@ func conflicts(err error) bool { return apierrors.IsConflict(err) || apierrors.I
 // refused reports whether an error means that a create was not done, and will not be done:
 // it broke a rule, or a webhook that has to allow it did not answer.
 func refused(err error) bool {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || conflicts(err) {
+	failed, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || conflicts(err) {
 		return false
 	}
-	code := status.Status().Code
+	code := failed.ErrStatus.Code
 	return code >= 400 && code < 500 && code != http.StatusRequestTimeout ||
-		status.Status().Reason == meta.StatusReasonInternalError && strings.Contains(err.Error(), "failed calling webhook")
+		failed.ErrStatus.Reason == meta.StatusReasonInternalError && strings.Contains(err.Error(), "failed calling webhook")
 }

@@ -246,7 +246,7 @@ func TestCountAfterRefusedCreate(t *testing.T) {
 
 // A list in pages is of the instant of the first: its clock counts.
 func TestClockOfPages(t *testing.T) {
-	workerkube.SetPage(t, "1")
+	workerkube.SetPage(t, 1)
 	f, k := &faults{}, server(t)
 	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
 	for number, token := range []string{"a", "b"} {

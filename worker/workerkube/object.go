@@ -25,29 +25,14 @@ const (
 	layoutSuffix = ".layout"
 )
 
-// kind is what an object holds.
-type kind int
-
-const (
-	kindOther kind = iota
-	kindRow
-	kindGiven
-)
-
 // row is the name of a number's object.
 func (s *Store) row(number int64) string { return s.prefix + "." + strconv.FormatInt(number, 10) }
 
-// kindOf returns what the object with a name holds, and the number in the name.
-func (s *Store) kindOf(name string) (kind, int64) {
-	text, found := kindRow, strings.TrimPrefix(name, s.prefix+".")
-	if rest, ok := strings.CutPrefix(name, s.prefix+givenInfix); ok {
-		text, found = kindGiven, rest
-	}
-	number, err := strconv.ParseInt(found, 10, 64)
-	if err != nil || number < 0 || strconv.FormatInt(number, 10) != found {
-		return kindOther, 0
-	}
-	return text, number
+// numberOf returns the number in a name that is a prefix and a number.
+func numberOf(name, prefix string) (int64, bool) {
+	text, ok := strings.CutPrefix(name, prefix)
+	number, err := strconv.ParseInt(text, 10, 64)
+	return number, ok && err == nil && number >= 0 && strconv.FormatInt(number, 10) == text
 }
 
 // object returns an object that is not created yet.
@@ -62,7 +47,7 @@ func (s *Store) object(name string) *coordination.Lease {
 func write(o *coordination.Lease, w lease.Write) {
 	row, _ := leaserow.Parse([]byte(o.Annotations[annotation])) // of a new object, the zero Row
 	row = row.After(w)
-	set(o, string(row.JSON()))
+	meta.SetMetaDataAnnotation(&o.ObjectMeta, annotation, string(row.JSON()))
 	now := meta.NewMicroTime(time.Now())
 	switch w.Change {
 	case lease.Acquire:
@@ -75,18 +60,8 @@ func write(o *coordination.Lease, w lease.Write) {
 	}
 }
 
-func set(o *coordination.Lease, value string) {
-	if o.Annotations == nil {
-		o.Annotations = map[string]string{}
-	}
-	o.Annotations[annotation] = value
-}
-
 // tokenOf returns the token of an object's row, empty if there is none.
 func tokenOf(o *coordination.Lease) string {
-	if o == nil {
-		return ""
-	}
 	row, _ := leaserow.Parse([]byte(o.Annotations[annotation]))
 	return row.Token
 }
@@ -107,10 +82,10 @@ func written(o *coordination.Lease) (last int64) {
 const roundings = 2 * time.Second
 
 // parse returns the row of an object. now is the API server's clock.
-func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Duration) (lease.Row, error) {
+func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Duration) (*lease.Row, error) {
 	r, err := leaserow.Parse([]byte(o.Annotations[annotation]))
 	if err != nil {
-		return lease.Row{}, s.foreign(o, err)
+		return nil, s.foreign(o, err)
 	}
 	heartbeat := written(o)
 	now = cmp.Or(now, time.Now().UnixMilli()) // a proxy between may hide the clock
@@ -120,7 +95,7 @@ func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Dura
 	if r.Held {
 		row.Heartbeat = min(heartbeat, now)
 	}
-	return row, nil
+	return &row, nil
 }
 
 // foreign is the error of an object whose annotation nobody of this package wrote.
@@ -135,30 +110,17 @@ type counted struct {
 }
 
 func (s *Store) parseCounted(o *coordination.Lease) (c counted, err error) {
-	if o == nil {
-		return c, nil
-	}
-	if err := json.Unmarshal([]byte(o.Annotations[annotation]), &c); err != nil {
+	if err := json.Unmarshal([]byte(o.Annotations[annotation]), &c); err != nil && o.ResourceVersion != "" {
 		return c, s.foreign(o, fmt.Errorf("%q, want a count as JSON: %w", o.Annotations[annotation], err))
 	}
 	return c, nil
 }
 
-func (s *Store) parseGiven(o *coordination.Lease) (int64, error) {
-	c, err := s.parseCounted(o)
-	return c.Next, err
-}
-
 // count makes the count of given numbers lie above w.Number. It returns false if w.Number
 // must be fresh and was given. lower undoes what count did, if nothing has changed since.
 func (s *Store) count(ctx context.Context, w lease.Write) (lower func(context.Context), ok bool, err error) {
-	name := s.prefix + givenInfix + strconv.FormatInt(w.Within.From, 10)
-	value := func(next int64) string {
-		text, _ := json.Marshal(counted{next, w.Token}) // numbers and strings cannot fail
-		return string(text)
-	}
 	for {
-		object, _, err := s.get(ctx, name)
+		object, _, err := s.get(ctx, s.prefix+givenInfix+strconv.FormatInt(w.Within.From, 10))
 		if err != nil {
 			return nil, false, err
 		}
@@ -173,10 +135,14 @@ func (s *Store) count(ctx context.Context, w lease.Write) (lower func(context.Co
 		case found.Next > w.Number:
 			return func(context.Context) {}, true, nil
 		}
-		raised, err := s.put(ctx, object, name, value(w.Number+1))
-		if conflicts(err) {
-			continue
+		put := func(ctx context.Context, next int64) error {
+			text, _ := json.Marshal(counted{next, w.Token}) // numbers and strings cannot fail
+			meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, string(text))
+			_, err := s.put(ctx, object)
+			return err
 		}
-		return func(ctx context.Context) { _, _ = s.put(ctx, raised, name, value(found.Next)) }, err == nil, err
+		if err := put(ctx, w.Number+1); !conflicts(err) {
+			return func(ctx context.Context) { _ = put(ctx, found.Next) }, err == nil, err
+		}
 	}
 }

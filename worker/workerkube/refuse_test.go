@@ -113,7 +113,7 @@ func TestQuota(t *testing.T) {
 
 // Pages that have expired are listed anew.
 func TestPages(t *testing.T) {
-	workerkube.SetPage(t, "3")
+	workerkube.SetPage(t, 3)
 	f := &faults{}
 	k := server(t)
 	n := namespace(t, k)

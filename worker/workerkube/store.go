@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -12,8 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	authorization "k8s.io/api/authorization/v1"
 	coordination "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
@@ -52,8 +55,7 @@ type Store struct {
 	faults    error       // what Check returns
 	allowed   atomic.Bool // the rights were checked; written and read by Prepare
 
-	mu   sync.Mutex
-	seen map[int64]*coordination.Lease // the objects that Read and writes of this Store saw last
+	seen sync.Map // by number, the objects that Read and writes of this Store saw last
 }
 
 var (
@@ -63,7 +65,7 @@ var (
 
 // NewStore returns a Store of Lease objects, for lease.New.
 func NewStore(cluster *rest.Config, config Config) *Store {
-	s := &Store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, DefaultPrefix), seen: map[int64]*coordination.Lease{}}
+	s := &Store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, DefaultPrefix)}
 	faults := invalid.Of("workerkube", lease.ErrConfig)
 	var err error
 	if s.namespace == "" {
@@ -98,18 +100,50 @@ func (s *Store) String() string { return "kubernetes " + s.namespace + "/" + s.p
 // Check implements lease.Preparer.
 func (s *Store) Check() error { return s.faults }
 
+// Prepare implements lease.Preparer. It asks the API server for the rights that a Store
+// needs, so that a start fails if a later renewal would. A user who may not ask goes on.
+func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
+	if s.allowed.Load() {
+		return nil
+	}
+	var missing []string
+	for _, verb := range verbs {
+		review := &authorization.SelfSubjectAccessReview{Spec: authorization.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorization.ResourceAttributes{
+				Namespace: s.namespace, Verb: verb, Group: coordination.GroupName, Resource: resource,
+			},
+		}}
+		request := s.client.Post().AbsPath("apis", authorization.GroupName, "v1", "selfsubjectaccessreviews").Body(review)
+		_, err := s.do(ctx, "create", request, review)
+		if apierrors.IsForbidden(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !review.Status.Allowed {
+			missing = append(missing, verb)
+		}
+	}
+	if len(missing) > 0 {
+		return s.rights(missing, nil)
+	}
+	s.allowed.Store(true)
+	return nil
+}
+
 // Read implements lease.Store.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
 	object, sent, err := s.get(ctx, s.row(number))
-	s.remember(number, object)
-	if err != nil || object == nil {
-		return nil, sent.clock, err
-	}
-	row, err := s.parse(object, number, sent.clock, expiry)
 	if err != nil {
 		return nil, 0, err
 	}
-	return &row, sent.clock, nil
+	s.remember(number, object)
+	if object.ResourceVersion == "" {
+		return nil, sent.clock, nil
+	}
+	row, err := s.parse(object, number, sent.clock, expiry)
+	return row, sent.clock, err
 }
 
 // List implements lease.Store.
@@ -140,17 +174,19 @@ func (s *Store) search(ctx context.Context, expiry time.Duration) (now int64, ro
 	given = map[int64]int64{}
 	for i := range objects {
 		o := &objects[i]
-		switch kind, number := s.kindOf(o.Name); kind {
-		case kindRow:
+		if number, ok := numberOf(o.Name, s.prefix+"."); ok {
 			row, err := s.parse(o, number, sent.clock, expiry)
 			if err != nil {
 				return 0, nil, nil, err
 			}
-			rows = append(rows, row)
-		case kindGiven:
-			if given[number], err = s.parseGiven(o); err != nil {
+			rows = append(rows, *row)
+		}
+		if from, ok := numberOf(o.Name, s.prefix+givenInfix); ok {
+			count, err := s.parseCounted(o)
+			if err != nil {
 				return 0, nil, nil, err
 			}
+			given[from] = count.Next
 		}
 	}
 	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
@@ -166,7 +202,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 	}
 	object := s.object(s.row(w.Number))
 	write(object, w)
-	sent, err := s.create(ctx, object)
+	sent, err := s.put(ctx, object)
 	if refused(err) && sent.tries == 1 { // the first of several may have been done
 		lower(ctx)
 	}
@@ -175,21 +211,23 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
-	object := s.recall(w.Number)
-	if object == nil || tokenOf(object) != old {
-		if object, _, err = s.get(ctx, s.row(w.Number)); err != nil {
-			return false, err
+	for range maxEdits {
+		object := s.recall(w.Number)
+		if tokenOf(object) != old {
+			if object, _, err = s.get(ctx, s.row(w.Number)); err != nil {
+				return false, err
+			}
 		}
-	}
-	for edits := 0; object != nil && old != "" && tokenOf(object) == old; edits++ {
+		if old == "" || tokenOf(object) != old {
+			return false, nil
+		}
 		write(object, w)
-		sent, err := s.update(ctx, object)
-		if done, err = s.settle(ctx, w, old, object, sent, err); edits == maxEdits || !errors.Is(err, errEdited) {
+		sent, err := s.put(ctx, object)
+		if done, err := s.settle(ctx, w, old, object, sent, err); !errors.Is(err, errEdited) {
 			return done, err
 		}
-		object = s.recall(w.Number)
 	}
-	return false, nil
+	return false, errEdited
 }
 
 // maxEdits is how often a Swap begins again because somebody edits the object.
@@ -203,18 +241,19 @@ var errEdited = errors.New("workerkube: somebody edits the object all the time")
 // client repeats a request that the API server could not answer, and the repetition
 // conflicts with the first.
 func (s *Store) settle(ctx context.Context, w lease.Write, old string, object *coordination.Lease, sent exchange, err error) (done bool, _ error) {
+	s.seen.Delete(w.Number)
 	if deleted := old != "" && apierrors.IsNotFound(err); !deleted && !conflicts(err) {
-		if err != nil || w.Change == lease.Release {
-			object = nil
+		if err == nil && w.Change != lease.Release {
+			s.remember(w.Number, object)
 		}
-		s.remember(w.Number, object)
 		return err == nil, err
 	}
 	found, _, failed := s.get(ctx, s.row(w.Number))
+	if failed != nil {
+		return false, failed
+	}
 	s.remember(w.Number, found)
 	switch token := tokenOf(found); {
-	case failed != nil:
-		return false, failed
 	case token == w.Token:
 		return true, nil
 	case token == old && old != "":
@@ -225,23 +264,17 @@ func (s *Store) settle(ctx context.Context, w lease.Write, old string, object *c
 	return false, nil
 }
 
-// remember keeps the object of a number, so that the next Swap need not read it. nil
-// forgets it.
+// remember keeps the object of a number, so that the next Swap need not read it.
 func (s *Store) remember(number int64, object *coordination.Lease) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if object == nil {
-		delete(s.seen, number)
-		return
-	}
-	s.seen[number] = object.DeepCopy()
+	s.seen.Store(number, object.DeepCopy())
 }
 
-// recall returns a copy of the object that remember keeps, or nil.
+// recall returns a copy of the object that remember keeps, or an empty one.
 func (s *Store) recall(number int64) *coordination.Lease {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.seen[number].DeepCopy()
+	if object, ok := s.seen.Load(number); ok {
+		return object.(*coordination.Lease).DeepCopy()
+	}
+	return new(coordination.Lease)
 }
 
 // SwapLayout implements lease.Store.
@@ -251,14 +284,12 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 		if err != nil {
 			return "", err
 		}
-		remembered := ""
-		if object != nil {
-			remembered = object.Annotations[annotation]
-		}
+		remembered := object.Annotations[annotation]
 		if remembered != old || remembered == layout {
 			return remembered, nil
 		}
-		if _, err = s.put(ctx, object, s.prefix+layoutSuffix, layout); !conflicts(err) {
+		meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, layout)
+		if _, err = s.put(ctx, object); !conflicts(err) {
 			return layout, err
 		}
 	}
