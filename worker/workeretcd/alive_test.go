@@ -4,21 +4,19 @@ package workeretcd_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workeretcd"
 )
 
 // A holder whose etcd lease is gone goes on with its number, under another etcd lease.
 func TestLivenessLost(t *testing.T) {
-	client := connect(t, servertest.StartEtcd(t, 1)...)
+	client := connect(t, servertest.StartEtcd(t, 1))
 	h := take(t, client)
 	for range 2 {
 		response, err := client.Get(t.Context(), aliveKey)
@@ -37,7 +35,7 @@ func TestLivenessLost(t *testing.T) {
 // A renewal extends the etcd lease, whose TTL is the expiry, rounded up. A new holder
 // has one of its own.
 func TestLivenessKept(t *testing.T) {
-	client := connect(t, servertest.StartEtcd(t, 1)...)
+	client := connect(t, servertest.StartEtcd(t, 1))
 	left := func() (id clientv3.LeaseID, ttl *clientv3.LeaseTimeToLiveResponse) {
 		response, err := client.Get(t.Context(), aliveKey)
 		must(t, err)
@@ -67,40 +65,9 @@ func TestLivenessKept(t *testing.T) {
 	}
 }
 
-// A holder whose number was taken while its etcd lease was gone takes another.
-func TestTakenMeanwhile(t *testing.T) {
-	client := connect(t, servertest.StartEtcd(t, 1)...)
-	h := take(t, client, lease.Config{Expiry: time.Minute})
-	before := h.Last()
-	_, err := client.Delete(t.Context(), aliveKey)
-	must(t, err)
-	second := take(t, client, lease.Config{Assigner: uid.StaticWorker(0)}).Last()
-	if second.Number != 0 || second.From.Before(before.Until) {
-		t.Errorf("granted %+v, and %+v to the one before", second, before)
-	}
-	h.Use(before.Until, before.Until)
-	if err := h.Loss(t); !errors.Is(err, lease.ErrLost) || errors.Is(err, lease.ErrRewound) {
-		t.Errorf("%v; want ErrLost and no more", err)
-	}
-	servertest.Eventually(t, "there is another number", func() bool { g := h.Last(); return g.Held && g.Number == 1 })
-}
-
-// A member that is killed forgets nothing.
-func TestKilled(t *testing.T) {
-	members := servertest.StartEtcd(t, 1)
-	h := take(t, connect(t, members...))
-	for range 2 {
-		h.Renew(t)
-		members[0].Kill()
-		members[0].Restart(t)
-		h.Renew(t)
-	}
-	h.Kept(t)
-}
-
 // A start whose etcd lease ends before it is used begins again.
 func TestLeaseEndsEarly(t *testing.T) {
-	client := connect(t, servertest.StartEtcd(t, 1)...)
+	client := connect(t, servertest.StartEtcd(t, 1))
 	short := &shortLived{Lease: client.Lease}
 	client.Lease = short
 	if g := take(t, client).Last(); !g.Held || short.granted < 2 {
