@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -15,12 +16,55 @@ import (
 
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerredis"
 )
 
+// soon has a replica synchronized without waiting for others.
+var soon = []string{"--repl-diskless-sync-delay", "0"}
+
+// server is a Redis.
+type server struct{ *servertest.Redis }
+
+// start starts a Redis on a new directory.
+func start(t *testing.T, args ...string) server {
+	t.Helper()
+	return server{servertest.StartRedis(t, args...)}
+}
+
+// client returns a client that finds the server wherever it is.
+func (s server) client(t *testing.T, change ...func(*redis.Options)) *redis.Client {
+	t.Helper()
+	options := &redis.Options{
+		Addr: s.Address(), Dialer: s.Dial,
+		MinRetryBackoff: time.Millisecond, MaxRetryBackoff: 2 * time.Millisecond, DialerRetries: 1,
+	}
+	for _, f := range change {
+		f(options)
+	}
+	client := redis.NewClient(options)
+	t.Cleanup(func() { client.Close() })
+	return client
+}
+
+// take takes a number from client, by a holder that looks at its row often.
+func take(t *testing.T, client redis.UniversalClient, opts ...lease.Config) *holding.Holder {
+	t.Helper()
+	return holding.Take(t, workerredis.New(client, holding.Merge(append([]lease.Config{{Expiry: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 var within = lease.Bounds{To: 1023}
+
+var request = lease.Request{Limit: within.To, Clock: time.Now, Granted: func(lease.Grant) {}}
 
 // write is the first write of a holder.
 func write(number int64, token string) lease.Write {
@@ -46,22 +90,17 @@ func TestSuite(t *testing.T) {
 		suite(func(t *testing.T) redis.UniversalClient { return s.client(t) }).Run(t)
 	})
 	t.Run("cluster", func(t *testing.T) {
-		c := startCluster(t)
+		c := start(t, "--cluster-enabled", "yes")
+		c.Command(t, "CLUSTER ADDSLOTSRANGE 0 16383")
+		c.up(t)
 		suite(func(t *testing.T) redis.UniversalClient { return c.cluster(t) }).Run(t)
 	})
 }
 
-// startCluster starts a cluster of one server.
-func startCluster(t *testing.T) server {
+// up waits until the server's cluster is up.
+func (s server) up(t *testing.T) {
 	t.Helper()
-	s := start(t, "--cluster-enabled", "yes")
-	client := s.client(t)
-	must(t, client.Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", 0, 16383).Err())
-	servertest.Eventually(t, "the cluster is up", func() bool {
-		info, err := client.ClusterInfo(t.Context()).Result()
-		return err == nil && strings.Contains(info, "cluster_state:ok")
-	})
-	return s
+	servertest.Eventually(t, "the cluster is up", func() bool { return strings.Contains(s.Command(t, "CLUSTER INFO"), "cluster_state:ok") })
 }
 
 func (s server) cluster(t *testing.T) *redis.ClusterClient {
@@ -74,20 +113,14 @@ func (s server) cluster(t *testing.T) *redis.ClusterClient {
 func TestWarningOfCluster(t *testing.T) {
 	args := append([]string{"--cluster-enabled", "yes"}, servertest.Durable...)
 	keys, others := start(t, args...), start(t, args...)
-	client, other := keys.client(t), others.client(t)
-	slot, err := client.ClusterKeySlot(t.Context(), workerredis.DefaultPrefix).Result()
+	slot, err := keys.client(t).ClusterKeySlot(t.Context(), workerredis.DefaultPrefix).Result()
 	must(t, err)
-	must(t, client.ClusterAddSlots(t.Context(), int(slot)).Err())
-	must(t, other.Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", 0, slot-1, slot+1, 16383).Err())
-	must(t, other.Do(t.Context(), "CONFIG", "SET", "appendfsync", "no").Err())
-	host, port, _ := strings.Cut(others.Address(), ":")
-	must(t, client.ClusterMeet(t.Context(), host, port).Err())
-	for _, c := range []*redis.Client{client, other} {
-		servertest.Eventually(t, "the cluster is up", func() bool {
-			info, err := c.ClusterInfo(t.Context()).Result()
-			return err == nil && strings.Contains(info, "cluster_state:ok")
-		})
-	}
+	keys.Command(t, fmt.Sprint("CLUSTER ADDSLOTS ", slot))
+	others.Command(t, fmt.Sprintf("CLUSTER ADDSLOTSRANGE 0 %d %d 16383", slot-1, slot+1))
+	others.Command(t, "CONFIG SET appendfsync no")
+	keys.Command(t, "CLUSTER MEET "+strings.Replace(others.Address(), ":", " ", 1))
+	keys.up(t)
+	others.up(t)
 	warnings := func() int {
 		var out logged.Text
 		must(t, workerredis.NewStore(keys.cluster(t), workerredis.Config{}).Prepare(t.Context(), out.Logger()))
@@ -96,22 +129,9 @@ func TestWarningOfCluster(t *testing.T) {
 	if n := warnings(); n != 0 {
 		t.Errorf("%d warnings of a server that has no key", n)
 	}
-	must(t, client.ConfigSet(t.Context(), "appendfsync", "no").Err())
+	keys.Command(t, "CONFIG SET appendfsync no")
 	if n := warnings(); n != 1 {
 		t.Errorf("%d warnings of the server with the keys", n)
-	}
-}
-
-// A holder without a sign of life for the expiry is dead.
-func TestExpiry(t *testing.T) {
-	client := start(t).client(t)
-	store, ctx := workerredis.NewStore(client, workerredis.Config{}), t.Context()
-	for ago, want := range map[time.Duration]lease.State{50 * time.Minute: lease.StateHeld, 70 * time.Minute: lease.StateExpired} {
-		value := fmt.Sprintf(`{"token":"a","reserved_until":"1","heartbeat":"%d","created":"1","type":"1"}`, time.Now().Add(-ago).UnixMilli())
-		must(t, client.HSet(ctx, workerredis.DefaultPrefix+":numbers", fmt.Sprintf("%019d", 7), value).Err())
-		if row, _, err := store.Read(ctx, 7, time.Hour); err != nil || row.State != want {
-			t.Errorf("%v ago: %+v, %v; want the state %v", ago, row, err, want)
-		}
 	}
 }
 
@@ -133,14 +153,21 @@ func (reply) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPi
 
 // The expiry ends with its last millisecond, by the server's clock.
 func TestExpiryEnds(t *testing.T) {
-	for now, want := range map[int64]lease.State{3600999: lease.StateHeld, 3601000: lease.StateExpired} {
+	read := func(r reply) (*lease.Row, error) {
 		client := redis.NewClient(&redis.Options{})
 		defer client.Close()
-		client.AddHook(reply{now, []any{"7", `{"token":"a","reserved_until":"1","heartbeat":"1000","created":"1","type":"1"}`}, []any{}})
+		client.AddHook(r)
 		row, _, err := workerredis.NewStore(client, workerredis.Config{}).Read(t.Context(), 7, time.Hour)
+		return row, err
+	}
+	for now, want := range map[int64]lease.State{3600999: lease.StateHeld, 3601000: lease.StateExpired} {
+		row, err := read(reply{now, []any{"7", `{"token":"a","reserved_until":"1","heartbeat":"1000","created":"1","type":"1"}`}, []any{}})
 		if err != nil || row == nil || row.State != want {
 			t.Errorf("at %d: %+v, %v; want the state %v", now, row, err, want)
 		}
+	}
+	if row, err := read(reply{"x"}); row != nil || err == nil || !strings.Contains(err.Error(), "answered [x]") {
+		t.Errorf("%+v, %v; want an error that has the answer", row, err)
 	}
 }
 
@@ -185,10 +212,9 @@ func TestGivenIsKept(t *testing.T) {
 // A replica is refused, whether or not it can be written to.
 func TestReplica(t *testing.T) {
 	master := start(t, soon...)
-	host, port, _ := strings.Cut(master.Address(), ":")
 	take(t, master.client(t))
 	for _, readOnly := range []string{"yes", "no"} {
-		replica := start(t, "--replicaof", host+" "+port, "--replica-read-only", readOnly)
+		replica := start(t, "--replicaof", strings.Replace(master.Address(), ":", " ", 1), "--replica-read-only", readOnly)
 		client := replica.client(t)
 		servertest.Eventually(t, "it has the rows", func() bool { return client.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1 })
 		store := workerredis.NewStore(client, workerredis.Config{})
@@ -220,7 +246,7 @@ func TestHangs(t *testing.T) {
 	defer cancel()
 	_, _, read := store.Read(ctx, 0, time.Hour)
 	_, swap := store.Swap(ctx, "first", write(0, "second"))
-	_, start := workerredis.New(client, lease.Config{}).Lease(ctx, lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+	_, start := workerredis.New(client, lease.Config{}).Lease(ctx, request)
 	for _, err := range []error{read, swap, start} {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v; want DeadlineExceeded", err)
@@ -234,13 +260,9 @@ func TestWarning(t *testing.T) {
 		args []string
 		want string // empty is no warning
 	}{
-		"durable":                 {servertest.Durable, ""},
-		"no file":                 {nil, "appendonly no"},
-		"each second":             {[]string{"--appendonly", "yes"}, "appendfsync everysec"},
-		"rewrites unflushed":      {append([]string{"--no-appendfsync-on-rewrite", "yes"}, servertest.Durable...), "no-appendfsync-on-rewrite yes"},
-		"evicts keys":             {append([]string{"--maxmemory-policy", "allkeys-lru"}, servertest.Durable...), "maxmemory-policy allkeys-lru"},
-		"evicts keys that expire": {append([]string{"--maxmemory-policy", "volatile-lru"}, servertest.Durable...), ""},
-		"does not say":            {append([]string{"--rename-command", "CONFIG", ""}, servertest.Durable...), "not shown"},
+		"durable":      {servertest.Durable, ""},
+		"no file":      {nil, "appendonly no"},
+		"does not say": {append([]string{"--rename-command", "CONFIG", ""}, servertest.Durable...), "not shown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out logged.Text
@@ -262,8 +284,7 @@ func TestWarning(t *testing.T) {
 // The permissions that the package asks for are enough.
 func TestPermissions(t *testing.T) {
 	s := start(t)
-	must(t, s.client(t).Do(t.Context(), "ACL", "SETUSER", "ids", "on", ">secret", "~"+workerredis.DefaultPrefix+":*",
-		"+evalsha", "+eval", "+info", "+time", "+hget", "+hgetall", "+hset", "+config|get").Err())
+	s.Command(t, "ACL SETUSER ids on >secret ~"+workerredis.DefaultPrefix+":* +evalsha +eval +info +time +hget +hgetall +hset +config|get")
 	client := s.client(t, func(o *redis.Options) { o.Username, o.Password = "ids", "secret" })
 	var out logged.Text
 	h := take(t, client, lease.Config{Logger: out.Logger()})
@@ -302,26 +323,19 @@ func TestBadInput(t *testing.T) {
 	defer client.Close()
 	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}, HeartbeatFrequency: time.Hour})
 	defer ring.Close()
-	for name, test := range map[string]struct {
+	for _, test := range []struct {
 		client redis.UniversalClient
 		prefix string
 		want   string
 	}{
-		"no client":       {nil, "{a}", "client is nil"},
-		"nil client":      {none, "{a}", "client is nil"},
-		"ring":            {ring, "{a}", "*redis.Ring"},
-		"no tag":          {client, "workers", `Prefix is "workers"`},
-		"empty tag":       {client, "{}workers", `Prefix is "{}workers"`},
-		"tag after empty": {client, "{}{a}", `Prefix is "{}{a}"`},
-		"NUL":             {client, "{a}\x00", `Prefix is "{a}\x00"`},
-		"no UTF-8":        {client, "{a}\xff", `Prefix is "{a}\xff"`},
+		{none, "{a}", "client is nil"},
+		{ring, "{a}", "client is a *redis.Ring"},
+		{client, "workers", `Prefix is "workers"`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := lease.New(workerredis.NewStore(test.client, workerredis.Config{Prefix: test.prefix}), lease.Config{}).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
-			if !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "workerredis: ") {
-				t.Errorf("%v; want %s", err, test.want)
-			}
-		})
+		err := workerredis.NewStore(test.client, workerredis.Config{Prefix: test.prefix}).Check()
+		if !errors.Is(err, lease.ErrConfig) || !strings.HasPrefix(err.Error(), "workerredis: invalid config: "+test.want) {
+			t.Errorf("%v; want %s", err, test.want)
+		}
 	}
 }
 
@@ -341,7 +355,7 @@ func TestUnavailable(t *testing.T) {
 				t.Errorf("Prepare: %v; want that redis refused the connection", err)
 			}
 			began := time.Now()
-			_, err := workerredis.New(client, lease.Config{Logger: out.Logger()}).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
+			_, err := workerredis.New(client, lease.Config{Logger: out.Logger()}).Lease(t.Context(), request)
 			t.Logf("refused after %v", time.Since(began))
 			if out.String() != "" {
 				t.Errorf("logged %s", &out)
