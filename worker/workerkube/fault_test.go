@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerkube"
@@ -40,8 +39,8 @@ func (f *faults) set(fault func(r *http.Request, send sender) (*http.Response, e
 	f.make = fault
 }
 
-// in returns a config whose requests have the faults.
-func (f *faults) in(c *rest.Config) *rest.Config {
+// in gives the faults to the requests of a config.
+func (f *faults) in(c *rest.Config) {
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return transport(func(r *http.Request) (*http.Response, error) {
 			f.mu.Lock()
@@ -53,14 +52,11 @@ func (f *faults) in(c *rest.Config) *rest.Config {
 			return fault(r, next.RoundTrip)
 		})
 	})
-	return c
 }
 
 type transport sender
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
-
-const metaExpired = meta.StatusReasonExpired
 
 // status is what an API server answers that refuses a request. A negative retry is no
 // Retry-After.
@@ -80,18 +76,14 @@ var errCut = errors.New("the connection was cut")
 // anyFault does to a request what a bad network or a busy API server does: the request or
 // its answer is lost or late, or an error answers, before or after the request was done.
 func anyFault(r *http.Request, send sender) (*http.Response, error) {
-	refuse := []func() *http.Response{
-		func() *http.Response {
-			return status(r, http.StatusTooManyRequests, meta.StatusReasonTooManyRequests, 0)
-		},
-		func() *http.Response {
-			return status(r, http.StatusServiceUnavailable, meta.StatusReasonServiceUnavailable, 0)
-		},
-		func() *http.Response {
-			return status(r, http.StatusInternalServerError, meta.StatusReasonServerTimeout, 0)
-		},
-		func() *http.Response { return status(r, http.StatusGatewayTimeout, meta.StatusReasonTimeout, -1) },
-		func() *http.Response { return status(r, http.StatusForbidden, meta.StatusReasonForbidden, -1) },
+	refuse := func(which int) *http.Response {
+		return []*http.Response{
+			status(r, http.StatusTooManyRequests, meta.StatusReasonTooManyRequests, 0),
+			status(r, http.StatusServiceUnavailable, meta.StatusReasonServiceUnavailable, 0),
+			status(r, http.StatusInternalServerError, meta.StatusReasonServerTimeout, 0),
+			status(r, http.StatusGatewayTimeout, meta.StatusReasonTimeout, -1),
+			status(r, http.StatusForbidden, meta.StatusReasonForbidden, -1),
+		}[which]
 	}
 	switch rand.IntN(24) {
 	case 0:
@@ -107,9 +99,9 @@ func anyFault(r *http.Request, send sender) (*http.Response, error) {
 			return nil, err
 		}
 		response.Body.Close()
-		return refuse[1+rand.IntN(3)](), nil
+		return refuse(1 + rand.IntN(3)), nil
 	case 5, 6:
-		return refuse[rand.IntN(len(refuse))](), nil
+		return refuse(rand.IntN(5)), nil
 	case 7:
 		time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 	}
@@ -118,15 +110,13 @@ func anyFault(r *http.Request, send sender) (*http.Response, error) {
 
 // A history of requests is linearizable, whatever happens to them.
 func TestFaultsLinearizable(t *testing.T) {
-	k := server(t)
-	n := namespace(t, k)
-	opens := 0
+	n, opens := namespace(t, server(t)), 0
 	leasetest.Linearizable(t, func(t *testing.T) lease.Store {
 		f := &faults{}
 		if opens++; opens <= 5 { // the last one reads in the end, and has to succeed
 			f.set(anyFault)
 		}
-		return workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: n, Prefix: "ids"})
+		return open(t, n, servertest.KubeAdmin, f)
 	})
 	if opens != 6 {
 		t.Errorf("%d stores; want five and one that reads in the end", opens)
@@ -136,9 +126,7 @@ func TestFaultsLinearizable(t *testing.T) {
 // A write that was done, and whose answer was lost, is done: its repetition by the client
 // conflicts with itself, and the token says who was first.
 func TestRepeated(t *testing.T) {
-	f := &faults{}
-	k := server(t)
-	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
+	store, n, f := opened(t)
 	for _, step := range []func(ctx context.Context) (bool, error){
 		func(ctx context.Context) (bool, error) {
 			w := write(0, "a")
@@ -168,7 +156,7 @@ func TestRepeated(t *testing.T) {
 	}
 
 	// If another has written since, nobody knows.
-	other := workerkube.NewStore(config(t, k, servertest.KubeAdmin), workerkube.Config{Namespace: namespaceOf(store), Prefix: "ids"})
+	other := open(t, n, servertest.KubeAdmin)
 	first := true
 	f.set(func(r *http.Request, send sender) (*http.Response, error) {
 		response, err := send(r)
@@ -190,9 +178,7 @@ func TestRepeated(t *testing.T) {
 // A throttled request waits as long as the API server says; the caller does not see it. If
 // the API server never lets it through, a start tries for half a minute.
 func TestThrottled(t *testing.T) {
-	f := &faults{}
-	k := server(t)
-	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
+	store, _, f := opened(t)
 	var refused int
 	f.set(func(r *http.Request, send sender) (*http.Response, error) {
 		if refused++; refused%3 != 0 {
@@ -212,7 +198,7 @@ func TestThrottled(t *testing.T) {
 		}
 		return status(r, http.StatusTooManyRequests, meta.StatusReasonTooManyRequests, -1), nil
 	})
-	_, err := lease.New(store, holding.Merge(options...)).Lease(ctx, lease.Request{Limit: 1, Clock: time.Now, Granted: func(lease.Grant) {}})
+	_, err := leaser(store).Lease(ctx, lease.Request{Limit: 1, Clock: time.Now, Granted: func(lease.Grant) {}})
 	wants(t, err, "the test says so")
 	if calls != 2 {
 		t.Errorf("%d requests; want that the start tries again until its context ends", calls)
@@ -222,13 +208,9 @@ func TestThrottled(t *testing.T) {
 // The count of given numbers is lowered after a create that was refused, and not after one
 // that may be done yet.
 func TestCountAfterRefusedCreate(t *testing.T) {
-	k := server(t)
 	for code, next := range map[int]int64{http.StatusForbidden: 1, http.StatusRequestTimeout: 2} {
-		f := &faults{}
-		store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
-		if done, err := store.Insert(t.Context(), write(0, "a")); !done || err != nil {
-			t.Fatal(done, err)
-		}
+		store, _, f := opened(t)
+		inserts(t, store, 0, "a")
 		f.set(func(r *http.Request, send sender) (*http.Response, error) {
 			if r.Method == http.MethodPost { // the count is there
 				return status(r, code, "", -1), nil
@@ -247,13 +229,9 @@ func TestCountAfterRefusedCreate(t *testing.T) {
 // A list in pages is of the instant of the first: its clock counts.
 func TestClockOfPages(t *testing.T) {
 	workerkube.SetPage(t, 1)
-	f, k := &faults{}, server(t)
-	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
-	for number, token := range []string{"a", "b"} {
-		if done, err := store.Insert(t.Context(), write(int64(number), token)); !done || err != nil {
-			t.Fatal(done, err)
-		}
-	}
+	store, _, f := opened(t)
+	inserts(t, store, 0, "a")
+	inserts(t, store, 1, "b")
 	began, pages := time.Now().Truncate(time.Second), 0
 	f.set(func(r *http.Request, send sender) (*http.Response, error) {
 		response, err := send(r)
@@ -272,12 +250,10 @@ func TestClockOfPages(t *testing.T) {
 // A renewal that is refused, whatever the reason, costs its holder neither its number nor
 // ids: the next one renews.
 func TestRefusedRenewals(t *testing.T) {
-	f := &faults{}
-	k := server(t)
-	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
+	store, _, f := opened(t)
 	h := take(t, store, lease.Config{Expiry: time.Hour, Window: time.Hour})
 	for code, reason := range map[int]meta.StatusReason{
-		http.StatusForbidden: meta.StatusReasonForbidden, http.StatusConflict: meta.StatusReasonConflict, http.StatusGone: metaExpired,
+		http.StatusForbidden: meta.StatusReasonForbidden, http.StatusConflict: meta.StatusReasonConflict, http.StatusGone: meta.StatusReasonExpired,
 		http.StatusTooManyRequests: meta.StatusReasonTooManyRequests, http.StatusInternalServerError: meta.StatusReasonInternalError,
 		http.StatusBadGateway: "", http.StatusServiceUnavailable: meta.StatusReasonServiceUnavailable, http.StatusGatewayTimeout: meta.StatusReasonTimeout,
 	} {

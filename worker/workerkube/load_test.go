@@ -3,7 +3,6 @@
 package workerkube_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"sync"
@@ -14,31 +13,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerkube"
 )
-
-// counts counts requests by method.
-type counts struct {
-	next             http.RoundTripper
-	reads, writes, n atomic.Int64
-}
-
-func (c *counts) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.n.Add(1)
-	if r.Method == http.MethodGet {
-		c.reads.Add(1)
-	} else {
-		c.writes.Add(1)
-	}
-	return c.next.RoundTrip(r)
-}
-
-// number is a lease.Assigner.
-type number int64
-
-func (n number) Assign(context.Context, int64) (int64, error) { return int64(n), nil }
 
 // BenchmarkHolders measures what 1,000 holders with the defaults cost an API server and
 // its etcd in a minute, and what one more start costs. Run it with -benchtime 1x.
@@ -46,9 +25,18 @@ func BenchmarkHolders(b *testing.B) {
 	const holders = 1000
 	k := servertest.StartKube(b)
 	k.Namespace(b, "load")
-	counted := new(counts)
+	var reads, writes atomic.Int64
 	c := &rest.Config{Host: k.URL(), BearerToken: servertest.KubeAdmin, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAFile: k.CA()}}
-	c.Wrap(func(next http.RoundTripper) http.RoundTripper { counted.next = next; return counted })
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return transport(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodGet {
+				reads.Add(1)
+			} else {
+				writes.Add(1)
+			}
+			return next.RoundTrip(r)
+		})
+	})
 	store := workerkube.NewStore(c, workerkube.Config{Namespace: "load", Prefix: "ids"})
 	free := lease.Bounds{To: 1 << 20}
 	for b.Loop() {
@@ -68,22 +56,15 @@ func BenchmarkHolders(b *testing.B) {
 		b.ReportMetric(float64(time.Since(started).Milliseconds()), "ms/start")
 		must(b, one.Release(b.Context(), time.Now()))
 		each(b, holders, func(i int64) error {
-			h, err := lease.New(store, holding.Merge(options[0], lease.Config{Assigner: number(i)})).
-				Lease(b.Context(), lease.Request{Limit: 1 << 20, Clock: time.Now, Granted: func(lease.Grant) {}})
-			if err == nil {
-				b.Cleanup(func() {
-					ended, cancel := context.WithCancel(context.Background())
-					cancel()
-					_ = h.Release(ended, time.Time{})
-				})
-			}
+			leaser := lease.New(store, holding.Merge(options[0], lease.Config{Assigner: uid.StaticWorker(i)}))
+			_, err := holding.Try(b.Context(), b, leaser, 1<<20, time.Now)
 			return err
 		})
-		reads, writes := counted.reads.Load(), counted.writes.Load()
+		readBefore, writtenBefore := reads.Load(), writes.Load()
 		server, etcd := k.Used(b), k.Etcd.Used(b)
 		time.Sleep(time.Minute)
-		b.ReportMetric(float64(counted.reads.Load()-reads), "reads/min")
-		b.ReportMetric(float64(counted.writes.Load()-writes), "writes/min")
+		b.ReportMetric(float64(reads.Load()-readBefore), "reads/min")
+		b.ReportMetric(float64(writes.Load()-writtenBefore), "writes/min")
 		now, kept := k.Used(b), k.Etcd.Used(b)
 		b.ReportMetric((now.CPU - server.CPU).Seconds(), "server-s/min")
 		b.ReportMetric((kept.CPU - etcd.CPU).Seconds(), "etcd-s/min")

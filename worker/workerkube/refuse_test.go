@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
@@ -24,11 +25,20 @@ func grant(t *testing.T, namespace, user, rules string) {
 	server(t).Must(t, http.MethodPost, rbac+"/rolebindings", "{metadata: {name: "+user+"}, subjects: [{kind: User, name: "+user+"}], roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: "+user+"}}")
 }
 
+// reads waits until a store may read: a Role has an effect after a while.
+func reads(t *testing.T, store lease.Store) {
+	t.Helper()
+	servertest.Eventually(t, "the Role has an effect", func() bool {
+		_, _, err := store.Read(t.Context(), 0, time.Minute)
+		return err == nil
+	})
+}
+
 // A start names every right that its user lacks, and the rule that gives them. With that
 // rule and no other, a holder takes a number, renews it and gives it back.
 func TestRights(t *testing.T) {
 	n := namespace(t, server(t))
-	store := workerkube.NewStore(config(t, server(t), "alice"), workerkube.Config{Namespace: n, Prefix: "ids"})
+	store := open(t, n, "alice")
 	const rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
 	err := start(t, store)
 	wants(t, err, "get, list, create, update of leases.coordination.k8s.io", `namespace "`+n+`"`, "a Role there with the rule "+rule)
@@ -38,33 +48,27 @@ func TestRights(t *testing.T) {
 	_, _, err = store.Read(t.Context(), 0, time.Minute)
 	wants(t, err, "a right is missing: get of leases.coordination.k8s.io", `User "alice" cannot get resource "leases"`, rule)
 	grant(t, n, "alice", "["+rule+"]")
-	servertest.Eventually(t, "the Role has an effect", func() bool {
-		_, _, err := store.Read(t.Context(), 0, time.Minute)
-		return err == nil
-	})
+	reads(t, store)
 	h := take(t, store)
 	h.Renew(t)
 	must(t, h.Release(t.Context(), time.Now()))
 
 	n = namespace(t, server(t))
 	grant(t, n, "bob", "[{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create]}]")
-	store = workerkube.NewStore(config(t, server(t), "bob"), workerkube.Config{Namespace: n, Prefix: "ids"})
-	servertest.Eventually(t, "the Role has an effect", func() bool {
-		_, _, err := store.Read(t.Context(), 0, time.Minute)
-		return err == nil
-	})
+	store = open(t, n, "bob")
+	reads(t, store)
 	err = start(t, store) // before it takes a number that it could not renew
 	wants(t, err, "a right is missing: update of leases")
 	if rows, err := store.List(t.Context(), 0, time.Minute); err != nil || len(rows) > 0 {
 		t.Errorf("%v, %v; want no row", rows, err)
 	}
-	wants(t, start(t, workerkube.NewStore(config(t, server(t), "nobody"), workerkube.Config{Namespace: n, Prefix: "ids"})), "the API server does not accept the credentials", "Unauthorized")
+	wants(t, start(t, open(t, n, "nobody")), "the API server does not accept the credentials", "Unauthorized")
 }
 
 func TestNamespace(t *testing.T) {
-	c, n := config(t, server(t), servertest.KubeAdmin), name()
+	n := name()
 	for range 2 {
-		err := start(t, workerkube.NewStore(c, workerkube.Config{Namespace: n, Prefix: "ids"}))
+		err := start(t, open(t, n, servertest.KubeAdmin))
 		wants(t, err, "the namespace does not exist, or is being deleted", `"`+n+`"`)
 		if !errors.Is(err, workerkube.ErrNamespace) {
 			t.Errorf("%v; want ErrNamespace", err)
@@ -76,7 +80,7 @@ func TestNamespace(t *testing.T) {
 
 // A start that a quota prevents says so, and gives no number away.
 func TestQuota(t *testing.T) {
-	store, n := opened(t)
+	store, n, _ := opened(t)
 	h := take(t, store, lease.Config{Expiry: time.Minute})
 	_, err := store.SwapLayout(t.Context(), "", "28/22/13") // or a start ends there
 	must(t, err)
@@ -114,14 +118,9 @@ func TestQuota(t *testing.T) {
 // Pages that have expired are listed anew.
 func TestPages(t *testing.T) {
 	workerkube.SetPage(t, 3)
-	f := &faults{}
-	k := server(t)
-	n := namespace(t, k)
-	store := workerkube.NewStore(f.in(config(t, k, servertest.KubeAdmin)), workerkube.Config{Namespace: n, Prefix: "ids"})
+	store, _, f := opened(t)
 	for number := range int64(10) {
-		if done, err := store.Insert(t.Context(), write(number, fmt.Sprint("token ", number))); !done || err != nil {
-			t.Fatal(done, err)
-		}
+		inserts(t, store, number, fmt.Sprint("token ", number))
 	}
 	listed := func() {
 		t.Helper()
@@ -141,7 +140,7 @@ func TestPages(t *testing.T) {
 	f.set(func(r *http.Request, send sender) (*http.Response, error) {
 		if r.URL.Query().Get("continue") != "" {
 			if pages++; pages == 2 {
-				return status(r, http.StatusGone, metaExpired, 0), nil
+				return status(r, http.StatusGone, meta.StatusReasonExpired, 0), nil
 			}
 		}
 		return send(r)

@@ -85,13 +85,22 @@ func namespace(t *testing.T, k *servertest.Kube) string {
 	return n
 }
 
-// opened is a Store of a namespace of the test's own on the shared server, and that
-// namespace.
-func opened(t *testing.T) (*workerkube.Store, string) {
+// open is a user's Store of a namespace of the shared server, with faults or without.
+func open(t *testing.T, namespace, user string, f ...*faults) *workerkube.Store {
 	t.Helper()
-	k := server(t)
-	n := namespace(t, k)
-	return workerkube.NewStore(config(t, k, servertest.KubeAdmin), workerkube.Config{Namespace: n, Prefix: "ids"}), n
+	c := config(t, server(t), user)
+	for _, f := range f {
+		f.in(c)
+	}
+	return workerkube.NewStore(c, workerkube.Config{Namespace: namespace, Prefix: "ids"})
+}
+
+// opened is a Store of a namespace of the test's own, that namespace, and the faults of the
+// Store's requests.
+func opened(t *testing.T) (*workerkube.Store, string, *faults) {
+	t.Helper()
+	n, f := namespace(t, server(t)), new(faults)
+	return open(t, n, servertest.KubeAdmin, f), n, f
 }
 
 // options are those of all holders, and the expiry of most.
@@ -100,17 +109,20 @@ var options = []lease.Config{
 	{Expiry: 2 * time.Second},
 }
 
+func leaser(store lease.Store, opts ...lease.Config) *lease.Leaser {
+	return lease.New(store, holding.Merge(append(options[:len(options):len(options)], opts...)...))
+}
+
 // take takes a number.
 func take(t *testing.T, store lease.Store, opts ...lease.Config) *holding.Holder {
 	t.Helper()
-	return holding.Take(t, lease.New(store, holding.Merge(append(options[:len(options):len(options)], opts...)...)), 1023)
+	return holding.Take(t, leaser(store, opts...), 1023)
 }
 
 // start tries to take a number, and returns why it has none.
-func start(t *testing.T, store lease.Store, opts ...lease.Config) error {
+func start(t *testing.T, store lease.Store) error {
 	t.Helper()
-	leaser := lease.New(store, holding.Merge(append(options[:len(options):len(options)], opts...)...))
-	_, err := leaser.Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "28/22/13"})
+	_, err := leaser(store).Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "28/22/13"})
 	return err
 }
 
@@ -129,10 +141,18 @@ func path(namespace string, name ...string) string {
 	return strings.Join(append([]string{"/apis/coordination.k8s.io/v1/namespaces", namespace, "leases"}, name...), "/")
 }
 
-// row is a write of a number that holds it for an hour.
+// write is a write of a number that holds it for an hour.
 func write(number int64, token string) lease.Write {
 	return lease.Write{Number: number, Token: token, Until: number, Change: lease.Acquire, Expiry: time.Hour, Within: lease.Bounds{To: 1023},
 		Node: lease.Node{Host: "a", Port: "1", Type: lease.NodeContainer}}
+}
+
+// inserts makes the row of a number.
+func inserts(t *testing.T, store lease.Store, number int64, token string) {
+	t.Helper()
+	if done, err := store.Insert(t.Context(), write(number, token)); !done || err != nil {
+		t.Fatalf("insert %d: %t, %v", number, done, err)
+	}
 }
 
 func must(t testing.TB, err error) {
@@ -140,10 +160,4 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// namespaceOf returns the namespace of a Store.
-func namespaceOf(s *workerkube.Store) string {
-	n, _, _ := strings.Cut(strings.TrimPrefix(s.String(), "kubernetes "), "/")
-	return n
 }

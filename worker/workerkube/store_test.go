@@ -46,7 +46,7 @@ func TestPrefixes(t *testing.T) {
 
 // The shortest and the longest expiry of a lease are ones that the API server takes.
 func TestExpiries(t *testing.T) {
-	store, _ := opened(t)
+	store, _, _ := opened(t)
 	for number, expiry := range []time.Duration{100 * time.Millisecond, 365 * 24 * time.Hour} {
 		w := write(int64(number), "a")
 		w.Expiry = expiry
@@ -58,7 +58,7 @@ func TestExpiries(t *testing.T) {
 
 // People see a number's holder where they look for that of any Lease.
 func TestObject(t *testing.T) {
-	store, n := opened(t)
+	store, n, _ := opened(t)
 	h := take(t, store)
 	read := func() (o struct {
 		Metadata struct{ Labels map[string]string }
@@ -89,12 +89,9 @@ func TestObject(t *testing.T) {
 // A write looks alive for its expiry and never less, though its time is cut to the second:
 // a holder that writes in time keeps its number. What others write is no sign of life.
 func TestLiveness(t *testing.T) {
-	store, n := opened(t)
+	store, n, _ := opened(t)
 	const expiry = 2 * time.Second
-	done, err := store.Insert(t.Context(), write(0, "a"))
-	if !done || err != nil {
-		t.Fatal(done, err)
-	}
+	inserts(t, store, 0, "a")
 	began := time.Now()
 	servertest.Eventually(t, "it expires", func() bool {
 		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"note":"%v"}}}`, time.Now())))
@@ -113,43 +110,13 @@ func TestLiveness(t *testing.T) {
 	})
 }
 
-// A row that is deleted or restored is missed by its holder, who takes another number.
-func TestRewound(t *testing.T) {
-	for what, rewind := range map[string]func(t *testing.T, object, before string){
-		"deleted": func(t *testing.T, object, _ string) { server(t).Must(t, http.MethodDelete, object, "") },
-		"restored": func(t *testing.T, object, before string) {
-			patch := fmt.Sprintf(`{"metadata":{"annotations":{"uidring/value":%q}}}`, before)
-			must(t, server(t).Patch(object, patch))
-		},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			store, n := opened(t)
-			h := take(t, store)
-			var o struct {
-				Metadata struct{ Annotations map[string]string }
-			}
-			must(t, json.Unmarshal([]byte(server(t).Must(t, http.MethodGet, path(n, "ids.0"), "")), &o))
-			h.Renew(t)
-			rewind(t, path(n, "ids.0"), o.Metadata.Annotations["uidring/value"])
-			if err := h.Loss(t); !errors.Is(err, lease.ErrRewound) || !errors.Is(err, lease.ErrLost) {
-				t.Errorf("%v; want ErrRewound", err)
-			}
-			servertest.Eventually(t, "there is another number", func() bool { g := h.Last(); return g.Held && g.Number == 1 })
-		})
-	}
-}
-
 // A number whose object was deleted is not given as new again, and a swap of it is not done.
 func TestDeleted(t *testing.T) {
-	store, n := opened(t)
-	for _, w := range []lease.Write{write(5, "a"), write(2, "b")} {
-		if done, err := store.Insert(t.Context(), w); !done || err != nil {
-			t.Fatal(done, err)
-		}
+	store, n, _ := opened(t)
+	for _, number := range []int64{5, 2} {
+		inserts(t, store, number, "a")
+		server(t).Must(t, http.MethodDelete, path(n, fmt.Sprint("ids.", number)), "")
 	}
-	server(t).Must(t, http.MethodDelete, path(n, "ids.5"), "")
-	server(t).Must(t, http.MethodDelete, path(n, "ids.2"), "")
 	if done, err := store.Swap(t.Context(), "a", write(5, "c")); done || err != nil {
 		t.Errorf("%t, %v; want that it is not done", done, err)
 	}
@@ -168,18 +135,17 @@ func TestDeleted(t *testing.T) {
 
 // Who edits an object but not its row costs its holder nothing.
 func TestEdited(t *testing.T) {
-	store, n := opened(t)
+	store, n, _ := opened(t)
 	h := take(t, store)
-	done, err := store.Insert(t.Context(), write(7, "0"))
+	inserts(t, store, 7, "0")
 	for i := range 3 {
-		if !done || err != nil {
-			t.Fatal(done, err)
-		}
 		for _, object := range []string{"ids.0", "ids.7"} {
 			must(t, server(t).Patch(path(n, object), fmt.Sprintf(`{"metadata":{"annotations":{"note":"%d"}}}`, i)))
 		}
 		h.Renew(t)
-		done, err = store.Swap(t.Context(), fmt.Sprint(i), write(7, fmt.Sprint(i+1)))
+		if done, err := store.Swap(t.Context(), fmt.Sprint(i), write(7, fmt.Sprint(i+1))); !done || err != nil {
+			t.Fatal(done, err)
+		}
 	}
 	h.Kept(t)
 	for _, object := range []string{"ids.0", "ids.7"} {
@@ -191,11 +157,8 @@ func TestEdited(t *testing.T) {
 
 // Values that nobody of the package wrote are errors that name the object.
 func TestForeign(t *testing.T) {
-	store, n := opened(t)
-	done, err := store.Insert(t.Context(), write(0, "a"))
-	if !done || err != nil {
-		t.Fatal(done, err)
-	}
+	store, n, _ := opened(t)
+	inserts(t, store, 0, "a")
 	for _, value := range []string{"", "{}", "7", `{"token":"a","reserved_until":"x"}`} {
 		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"uidring/value":%q}}}`, value)))
 		_, _, read := store.Read(t.Context(), 0, time.Hour)
@@ -215,21 +178,21 @@ func TestForeign(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	good := &rest.Config{Host: "https://127.0.0.1:1"}
-	for what, test := range map[string]struct {
+	bad := &rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CAFile: "/none"}}
+	for _, test := range []struct {
 		config            *rest.Config
 		namespace, prefix string
 		want              []string
 	}{
-		"no config":     {nil, "orders", "ids", []string{"cluster: it is nil"}},
-		"bad config":    {&rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CAFile: "/none"}}, "orders", "ids", []string{"cluster:", "/none"}},
-		"not in a pod":  {good, "", "ids", []string{"Namespace: it is empty", "/var/run/secrets"}},
-		"bad namespace": {good, "Orders", "ids", []string{`Namespace: "Orders"`}},
-		"dot in prefix": {good, "orders", "ids.given", []string{`Prefix: "ids.given"`}},
-		"all":           {nil, "a/b", "-", []string{"workerkube: invalid config: cluster:", `Namespace: "a/b"`, `Prefix: "-"`}},
+		{bad, "orders", "ids", []string{"cluster:", "/none"}},
+		{good, "", "ids", []string{"Namespace: it is empty", "/var/run/secrets"}},
+		{good, "orders", "ids.given", []string{`Prefix: "ids.given"`}},
+		{nil, "a/b", "-", []string{"workerkube: invalid config: cluster: it is nil", `Namespace: "a/b"`, `Prefix: "-"`}},
 	} {
-		t.Run(what, func(t *testing.T) {
-			wants(t, start(t, workerkube.NewStore(test.config, workerkube.Config{Namespace: test.namespace, Prefix: test.prefix})), test.want...)
-		})
+		err := workerkube.NewStore(test.config, workerkube.Config{Namespace: test.namespace, Prefix: test.prefix}).Check()
+		if wants(t, err, test.want...); !errors.Is(err, lease.ErrConfig) {
+			t.Errorf("%v; want ErrConfig", err)
+		}
 	}
 }
 

@@ -56,12 +56,8 @@ func TestLeaderKilled(t *testing.T) {
 	if killed.Load() != 1 {
 		t.Fatalf("%d leaders were killed, want 1; %d writes were left", killed.Load(), left.Load())
 	}
-	until := h.Last().Until
-	h.Use(until, until)
-	servertest.Eventually(t, "the number is renewed", func() bool { return h.Last().Until.After(until) })
-	if g := h.Last(); !g.Held || g.Number != 0 || h.Lost(lease.ErrLost) {
-		t.Errorf("granted %+v; want number 0 as before", g)
-	}
+	h.Renew(t)
+	h.Kept(t)
 }
 
 // TestFollowerLags: a follower that lacks the last writes does not serve stale reads.
@@ -72,9 +68,7 @@ func TestFollowerLags(t *testing.T) {
 	path := newPath()
 	ahead := prepared(t, connect(t, servertest.Hosts(servers[1:]), 20*time.Second, nil), path)
 	lagging := prepared(t, connect(t, servertest.Hosts(servers[:1]), 20*time.Second, nil), path)
-	if done, err := ahead.Insert(background(t), insert(0, "first")); !done || err != nil {
-		t.Fatalf("insert: %t, %v", done, err)
-	}
+	inserts(t, ahead, 0, "first")
 	token := func(ctx context.Context) string {
 		row, _, err := lagging.Read(ctx, 0, time.Minute)
 		if err != nil || row == nil {
@@ -84,19 +78,16 @@ func TestFollowerLags(t *testing.T) {
 	}
 	servertest.Eventually(t, "the first write is seen", func() bool { return token(background(t)) == "first" })
 	g.Lock()
-	second := insert(0, "second")
-	second.Change = lease.Extend
-	done, err := ahead.Swap(background(t), "first", second)
-	third := second
-	third.Token = "third"
-	ctx2, cancel2 := context.WithTimeout(context.Background(), 200*time.Millisecond)
-	defer cancel2()
-	if done, err := lagging.Swap(ctx2, "second", third); err == nil {
+	done, err := ahead.Swap(background(t), "first", insert(0, "second"))
+	soon := func() context.Context {
+		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	if done, err := lagging.Swap(soon(), "second", insert(0, "third")); err == nil {
 		t.Errorf("swap on a server that lags: %t; want no answer from the past", done)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
-	defer cancel()
-	seen := token(ctx)
+	seen := token(soon())
 	g.Unlock()
 	if !done || err != nil || seen == "first" {
 		t.Errorf("swap: %t, %v; then %q was read, want no answer from the past", done, err, seen)

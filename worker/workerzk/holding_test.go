@@ -33,6 +33,34 @@ func insert(number int64, token string) lease.Write {
 		Expiry: time.Minute, Within: lease.Bounds{To: 99}, Fresh: true}
 }
 
+var request = lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}}
+
+// inserts makes the row of a number.
+func inserts(t *testing.T, s lease.Store, number int64, token string) {
+	t.Helper()
+	if done, err := s.Insert(background(t), insert(number, token)); !done || err != nil {
+		t.Fatalf("insert %d: %t, %v", number, done, err)
+	}
+}
+
+// makes makes a node that is open to the world.
+func makes(t *testing.T, conn *zk.Conn, path, data string) {
+	t.Helper()
+	if _, err := conn.Create(path, []byte(data), 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// deletes deletes nodes, in any goroutine.
+func deletes(t *testing.T, conn *zk.Conn, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		if err := conn.Delete(path, -1); err != nil {
+			t.Errorf("delete %s: %v", path, err)
+		}
+	}
+}
+
 func hold(t *testing.T, store lease.Store, limit int64, opts ...lease.Config) *holding.Holder {
 	t.Helper()
 	return holding.Take(t, lease.New(store, holding.Merge(append([]lease.Config{{Node: here, Expiry: 200 * time.Millisecond, Window: time.Hour, Logger: slog.New(slog.DiscardHandler)}}, opts...)...)), limit)

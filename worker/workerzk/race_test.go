@@ -3,7 +3,6 @@
 package workerzk_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,22 +29,18 @@ func raced(t *testing.T) (s, other *workerzk.Store, conn *zk.Conn, w *wire, path
 // if two rows are made at once, or a lower number after it.
 func TestGivenIsKept(t *testing.T) {
 	s, other, conn, w, path := raced(t)
-	make := func(s lease.Store, number int64, token string) {
-		w := insert(number, token)
+	insert := func(s lease.Store, number int64) {
+		w := insert(number, fmt.Sprint("token ", number))
 		w.Fresh = false
 		if done, err := s.Insert(background(t), w); !done || err != nil {
 			t.Errorf("insert %d: %t, %v", number, done, err)
 		}
 	}
-	make(s, 2, "two")
-	w.between.Store(&between{`"token":"five"`, func() { make(other, 7, "seven") }})
-	make(s, 5, "five")
-	for _, row := range []string{"0000000000000000005", "0000000000000000007"} {
-		for _, node := range []string{row + "/alive", row} {
-			if err := conn.Delete(path+"/number/"+node, -1); err != nil {
-				t.Fatal(err)
-			}
-		}
+	insert(s, 2)
+	w.between.Store(&between{`"token":"token 5"`, func() { insert(other, 7) }})
+	insert(s, 5)
+	for _, row := range []string{path + "/number/0000000000000000005", path + "/number/0000000000000000007"} {
+		deletes(t, conn, row+"/alive", row)
 	}
 	if view, err := s.Look(background(t), lease.Bounds{To: 99}, time.Minute); err != nil || view.Next != 8 {
 		t.Errorf("look: %+v, %v; want 8 to be the next number", view, err)
@@ -55,15 +50,9 @@ func TestGivenIsKept(t *testing.T) {
 // TestRowIsDeleted: a row that is deleted during a Swap was not written.
 func TestRowIsDeleted(t *testing.T) {
 	s, other, conn, w, path := raced(t)
-	if done, err := other.Insert(background(t), insert(0, "first")); !done || err != nil {
-		t.Fatal(done, err)
-	}
-	w.between.Store(&between{`"token":"second"`, func() {
-		row := path + "/number/0000000000000000000"
-		if err := errors.Join(conn.Delete(row+"/alive", -1), conn.Delete(row, -1)); err != nil {
-			t.Error(err)
-		}
-	}})
+	inserts(t, other, 0, "first")
+	row := path + "/number/0000000000000000000"
+	w.between.Store(&between{`"token":"second"`, func() { deletes(t, conn, row+"/alive", row) }})
 	swap(t, s, "first", "second", lease.Extend, false)
 }
 
@@ -84,9 +73,7 @@ func TestLayoutsAtOnce(t *testing.T) {
 func TestListIsCut(t *testing.T) {
 	s, other, _, w, path := raced(t)
 	for number, token := range []string{"a", "b", "c"} {
-		if done, err := other.Insert(background(t), insert(int64(number), token)); !done || err != nil {
-			t.Fatal(done, err)
-		}
+		inserts(t, other, int64(number), token)
 	}
 	cut := &between{path + "/number/0000000000000000001", func() { w.cut(false) }}
 	w.between.Store(cut)
@@ -104,16 +91,10 @@ func TestListIsCut(t *testing.T) {
 func TestGoneWhileListed(t *testing.T) {
 	s, other, conn, w, path := raced(t)
 	for number, token := range []string{"a", "b"} {
-		if done, err := other.Insert(background(t), insert(int64(number), token)); !done || err != nil {
-			t.Fatal(done, err)
-		}
+		inserts(t, other, int64(number), token)
 	}
 	row := path + "/number/0000000000000000001"
-	w.between.Store(&between{row, func() {
-		if err := errors.Join(conn.Delete(row+"/alive", -1), conn.Delete(row, -1)); err != nil {
-			t.Error(err)
-		}
-	}})
+	w.between.Store(&between{row, func() { deletes(t, conn, row+"/alive", row) }})
 	rows, err := s.List(background(t), 0, time.Minute)
 	if err != nil || len(rows) != 1 || rows[0].Number != 0 || w.between.Load() != nil {
 		t.Fatalf("list: %+v, %v; want number 0 alone", rows, err)
@@ -128,11 +109,9 @@ func TestGoneWhileListed(t *testing.T) {
 // TestNoParent: writes fail where the parent nodes are gone.
 func TestNoParent(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	s := workerzk.NewStore(connect(t, shared(t), 20*time.Second, nil), workerzk.Config{Path: newPath()})
-	_, insert := s.Insert(ctx, insert(0, "a"))
-	_, layout := s.SwapLayout(ctx, "", "a")
+	_, insert := s.Insert(background(t), insert(0, "a"))
+	_, layout := s.SwapLayout(background(t), "", "a")
 	for name, err := range map[string]error{"Insert": insert, "SwapLayout": layout} {
 		if !errors.Is(err, zk.ErrNoNode) {
 			t.Errorf("%s: %v; want ErrNoNode", name, err)
@@ -143,9 +122,7 @@ func TestNoParent(t *testing.T) {
 // TestAliveIsOwn: a holder is alive as long as its last session, not the one before.
 func TestAliveIsOwn(t *testing.T) {
 	s, other, conn, _, _ := raced(t)
-	if done, err := other.Insert(background(t), insert(0, "first")); !done || err != nil {
-		t.Fatal(done, err)
-	}
+	inserts(t, other, 0, "first")
 	swap(t, s, "first", "second", lease.Extend, true)
 	conn.Close()
 	read(t, s, lease.StateHeld)

@@ -23,12 +23,9 @@ type wire struct {
 	conns []net.Conn
 	down  bool // nobody can connect
 
-	deaf atomic.Bool  // nothing is received, although all is sent
-	last atomic.Value // a string: a request that has it makes the wire deaf
-
+	deaf    atomic.Bool // nothing is received, although all is sent
 	between atomic.Pointer[between]
-
-	left atomic.Int64 // requests until one is refused; 0 is never
+	left    atomic.Int64 // requests until one is refused; 0 is never
 }
 
 // between is what happens before a request that has the text is sent.
@@ -67,7 +64,6 @@ func (w *wire) cut(down bool) {
 		c.Close()
 	}
 	w.conns = nil
-	w.last.Store("")
 	w.deaf.Store(false)
 }
 
@@ -79,9 +75,6 @@ type deafConn struct {
 func (c *deafConn) Write(p []byte) (int, error) {
 	if b := c.wire.between.Load(); b != nil && strings.Contains(string(p), b.text) && c.wire.between.CompareAndSwap(b, nil) {
 		b.do()
-	}
-	if last, _ := c.wire.last.Load().(string); last != "" && strings.Contains(string(p), last) {
-		c.wire.deaf.Store(true)
 	}
 	request := len(p) > 12 && int32(binary.BigEndian.Uint32(p[4:])) > 0 // the rest has no number
 	if !request || c.wire.left.Load() <= 0 || c.wire.left.Add(-1) > 0 {
