@@ -45,8 +45,12 @@ func TestRights(t *testing.T) {
 	if !errors.Is(err, workerkube.ErrRights) {
 		t.Errorf("%v; want ErrRights", err)
 	}
-	_, _, err = store.Read(t.Context(), 0, time.Minute)
-	wants(t, err, "a right is missing: get of leases.coordination.k8s.io", `User "alice" cannot get resource "leases"`, rule)
+	_, _, read := store.Read(t.Context(), 0, time.Minute)
+	_, insert := store.Insert(t.Context(), write(0, "a"))
+	_, layout := store.SwapLayout(t.Context(), "", "28/22/13")
+	for _, err := range []error{read, insert, layout} {
+		wants(t, err, "a right is missing: get of leases.coordination.k8s.io", `User "alice" cannot get resource "leases"`, rule)
+	}
 	grant(t, n, "alice", "["+rule+"]")
 	reads(t, store)
 	h := take(t, store)

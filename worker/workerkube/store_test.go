@@ -194,6 +194,8 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%v; want ErrConfig", err)
 		}
 	}
+	_, err := workerkube.New(nil, lease.Config{}).Leases(t.Context(), 0)
+	wants(t, err, "cluster: it is nil", "Namespace: it is empty")
 }
 
 // An API server that refuses connections is the client's error at once, with the store.

@@ -33,7 +33,7 @@ func TestLeaderKilled(t *testing.T) {
 	t.Parallel()
 	servers := servertest.StartZooKeeper(t, 3, nil)
 	path := newPath()
-	h := hold(t, prepared(t, connect(t, servertest.Hosts(servers), 20*time.Second, nil), path), 1, lease.Config{Expiry: time.Second})
+	h := hold(t, prepared(t, connect(t, servertest.Hosts(servers), 20*time.Second, nil), path))
 	var killed atomic.Int64
 	var left atomic.Int64
 	left.Store(20)

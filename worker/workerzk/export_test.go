@@ -19,6 +19,6 @@ func LeafStore(conn *zk.Conn, name string, port int, config LeafConfig) interfac
 
 // Failed returns what a method returns if ZooKeeper's client returns err.
 func Failed(ctx context.Context, conn *zk.Conn, err error) error {
-	_, failed := do(ctx, client{conn: conn}, "get", "/", func() (struct{}, error) { return struct{}{}, err })
+	_, failed := do(ctx, &Store{conn: conn}, "get", "/", func() (struct{}, error) { return struct{}{}, err })
 	return failed
 }

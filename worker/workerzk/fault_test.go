@@ -216,7 +216,7 @@ func TestSessionExpiry(t *testing.T) {
 	t.Parallel()
 	servers, path := shared(t), newPath()
 	conn, w := wired(t, servers, 400*time.Millisecond)
-	h := hold(t, prepared(t, conn, path), 9)
+	h := hold(t, prepared(t, conn, path))
 	session := conn.SessionID()
 	w.cut(true)
 	other := prepared(t, connect(t, servers, 20*time.Second, nil), path)

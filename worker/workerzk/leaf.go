@@ -86,7 +86,7 @@ func newLeaf(conn *zk.Conn, name string, port int, config LeafConfig) *leaf {
 
 // Check implements lease.Preparer.
 func (l *leaf) Check() error {
-	faults := l.client.faults()
+	faults := l.faults()
 	if want := nameFault(l.name); want != "" {
 		faults.Add("name", strconv.Quote(l.name), want)
 	}
@@ -112,7 +112,7 @@ func (l *leaf) Assign(ctx context.Context, limit int64) (int64, error) {
 		return 0, err
 	}
 	for _, path := range []string{l.forever(), l.path} {
-		if err := l.client.prepare(ctx, path); err != nil {
+		if err := l.prepare(ctx, path); err != nil {
 			return 0, err
 		}
 	}
@@ -139,10 +139,10 @@ func (l *leaf) Assign(ctx context.Context, limit int64) (int64, error) {
 func (l *leaf) address(ctx context.Context) (string, error) {
 	ip := l.ip
 	if ip == "" {
-		if _, err := l.client.get(ctx, "/"); err != nil { // the server is known after it
+		if _, err := l.get(ctx, "/"); err != nil { // the server is known after it
 			return "", err
 		}
-		conn, err := new(net.Dialer).DialContext(ctx, "udp", l.client.conn.Server()) // which sends nothing
+		conn, err := new(net.Dialer).DialContext(ctx, "udp", l.conn.Server()) // which sends nothing
 		if err != nil {
 			return "", fmt.Errorf("workerzk: Leaf: no address of this host is known, want LeafConfig.Address: %w", err)
 		}
@@ -159,10 +159,10 @@ func (l *leaf) address(ctx context.Context) (string, error) {
 // The process in Java that finds no node at all takes number 0, whatever number its
 // own node has. So number 0 goes to a node that no process has.
 func (l *leaf) find(ctx context.Context, address string) (path string, number int64, err error) {
-	if err := l.client.fence(ctx, l.forever()); err != nil {
+	if err := l.fence(ctx, l.forever()); err != nil {
 		return "", 0, err
 	}
-	names, err := l.client.names(ctx, l.forever())
+	names, err := l.names(ctx, l.forever())
 	if err != nil {
 		return "", 0, err
 	}
@@ -175,7 +175,7 @@ func (l *leaf) find(ctx context.Context, address string) (path string, number in
 		return path, number, nil
 	}
 	add := func(address string) (string, error) {
-		return l.client.create(ctx, l.forever()+"/"+address+"-", stamped(address, 0), zk.FlagSequence)
+		return l.create(ctx, l.forever()+"/"+address+"-", stamped(address, 0), zk.FlagSequence)
 	}
 	if len(names) == 0 {
 		_, err = add("uidring:0")
@@ -256,7 +256,7 @@ func (l *leaf) load(ctx context.Context, number int64) (p pair, err error) {
 		return p, nil
 	}
 	p.path = path.(string)
-	if p.leaf, err = l.client.get(ctx, p.path); err != nil || p.leaf == nil {
+	if p.leaf, err = l.get(ctx, p.path); err != nil || p.leaf == nil {
 		return p, err
 	}
 	p.row, p.known, err = l.row(ctx, number)
@@ -274,7 +274,7 @@ const borrowed = 10 * time.Minute
 // Read implements lease.Store. If someone else wrote Leaf's node, the row is that
 // process's: held while it reports, and reserved up to what its clock may show by now.
 func (l *leaf) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
-	if err := l.client.fence(ctx, l.path); err != nil {
+	if err := l.fence(ctx, l.path); err != nil {
 		return nil, 0, err
 	}
 	p, err := l.load(ctx, number)
@@ -295,7 +295,7 @@ func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, e
 	if err != nil {
 		return nil, err
 	}
-	now, err := do(ctx, l.client, "set", l.path, func() (*zk.Stat, error) { return l.client.conn.Set(l.path, nil, -1) })
+	now, err := do(ctx, l.Store, "set", l.path, func() (*zk.Stat, error) { return l.conn.Set(l.path, nil, -1) })
 	if err != nil {
 		return nil, err
 	}
@@ -309,7 +309,7 @@ func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, e
 	if silent < javaLives.Milliseconds() {
 		row.State = lease.StateHeld
 	}
-	earlier, err := l.client.get(ctx, "/snowflake/"+l.name+"/temporary")
+	earlier, err := l.get(ctx, "/snowflake/"+l.name+"/temporary")
 	if earlier != nil {
 		row.Until += borrowed.Milliseconds()
 	}
@@ -329,7 +329,7 @@ func (l *leaf) Swap(ctx context.Context, old string, w lease.Write) (done bool, 
 	}
 	address := p.path[len(l.forever())+1 : strings.LastIndexByte(p.path, '-')]
 	ops = append(ops, &zk.SetDataRequest{Path: p.path, Data: stamped(address, w.Until), Version: p.leaf.stat.Version})
-	err = l.client.multi(ctx, l.number(w.Number), ops...)
+	err = l.multi(ctx, l.number(w.Number), ops...)
 	if conflict(err) {
 		return false, nil
 	}

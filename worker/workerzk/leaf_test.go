@@ -194,20 +194,14 @@ func TestLeafSameAddress(t *testing.T) {
 func TestLeafReset(t *testing.T) {
 	l := newLeaf(t)
 	first := l.starts(nil, "10.0.0.1")
-	for _, name := range []string{"uidring:0-0000000000", "10.0.0.1:8080-0000000001"} {
-		if err := l.conn.Delete(l.forever()+"/"+name, -1); err != nil {
-			t.Fatal(err)
-		}
-	}
+	deletes(t, l.conn, l.forever()+"/uidring:0-0000000000", l.forever()+"/10.0.0.1:8080-0000000001")
 	if err := first.Loss(t); !errors.Is(err, lease.ErrRewound) || !errors.Is(err, lease.ErrLost) {
 		t.Errorf("%v; want ErrRewound and ErrLost", err)
 	}
 	first.Await(t, "the holder says what to do", func(g lease.Grant) bool {
 		return !g.Held && g.Err != nil && strings.Contains(g.Err.Error(), "number 1") && strings.Contains(g.Err.Error(), "restart")
 	})
-	if err := l.conn.Delete(l.forever(), -1); err != nil {
-		t.Fatal(err)
-	}
+	deletes(t, l.conn, l.forever())
 	second := l.starts(nil, "10.0.0.2")
 	if a, b := first.History()[0], second.Last(); b.Number != a.Number || b.From.Before(a.Until) {
 		t.Errorf("granted %+v, and after the nodes were deleted %+v", a, b)

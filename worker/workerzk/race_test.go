@@ -81,7 +81,7 @@ func TestListIsCut(t *testing.T) {
 		t.Errorf("list: %+v; want an error", rows)
 	}
 	w.between.Store(cut)
-	if g := hold(t, s, 9).Last(); g.Number != 3 || w.between.Load() != nil {
+	if g := hold(t, s).Last(); g.Number != 3 || w.between.Load() != nil {
 		t.Errorf("granted %+v; want number 3 after a list that was cut", g)
 	}
 }

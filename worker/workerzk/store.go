@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -45,8 +46,9 @@ func New(conn *zk.Conn, config lease.Config) *lease.Leaser {
 // Store keeps worker numbers in ZooKeeper. It is a lease.Store. Make one with
 // NewStore. It has no state of its own and is safe for concurrent use.
 type Store struct {
-	client client
-	path   string
+	conn *zk.Conn
+	acl  []zk.ACL // of nodes that are created
+	path string
 }
 
 var (
@@ -59,7 +61,7 @@ func NewStore(conn *zk.Conn, config Config) *Store {
 	if len(config.ACL) == 0 {
 		config.ACL = zk.WorldACL(zk.PermAll)
 	}
-	return &Store{client{conn, config.ACL}, cmp.Or(config.Path, DefaultPath)}
+	return &Store{conn, config.ACL, cmp.Or(config.Path, DefaultPath)}
 }
 
 // String implements lease.Store.
@@ -67,7 +69,7 @@ func (s *Store) String() string { return "ZooKeeper " + s.path }
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error {
-	faults := s.client.faults()
+	faults := s.faults()
 	names := strings.Split(s.path, "/")
 	ok := len(names) > 1 && names[0] == ""
 	for _, name := range names[1:] {
@@ -79,10 +81,10 @@ func (s *Store) Check() error {
 	return faults.Err()
 }
 
-// faults returns the fault of a client without a connection.
-func (c client) faults() *invalid.List {
+// faults returns the fault of a Store without a connection.
+func (s *Store) faults() *invalid.List {
 	faults := invalid.Of("workerzk", lease.ErrConfig)
-	if c.conn == nil {
+	if s.conn == nil {
 		faults.Add("conn", "nil", "one of zk.Connect")
 	}
 	return faults
@@ -101,10 +103,10 @@ func nameFault(name string) string {
 
 // Prepare implements lease.Preparer: it creates the nodes that are not there.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
-	if err := s.client.prepare(ctx, s.numbers()); err != nil {
+	if err := s.prepare(ctx, s.numbers()); err != nil {
 		return err
 	}
-	return s.client.prepare(ctx, s.counts())
+	return s.prepare(ctx, s.counts())
 }
 
 // Swap implements lease.Store.
@@ -128,7 +130,7 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 	// condition, but not to report that nothing was written.
 	for fenced := false; ; fenced = true {
 		if fenced {
-			if err := s.client.fence(ctx, path); err != nil {
+			if err := s.fence(ctx, path); err != nil {
 				return false, err
 			}
 		}
@@ -153,7 +155,7 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 			}
 			ops = append(ops, count)
 		}
-		err = s.client.multi(ctx, path, ops...)
+		err = s.multi(ctx, path, ops...)
 		if err == nil || !conflict(err) || n == nil && errors.Is(err, zk.ErrNoNode) { // a parent is gone
 			return err == nil, err
 		}
@@ -166,16 +168,16 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 func (s *Store) ops(ctx context.Context, w lease.Write, n *node, before leaserow.Row) (ops []any, err error) {
 	path, alive, data := s.number(w.Number), s.alive(w.Number), before.After(w).JSON()
 	if n == nil {
-		ops = append(ops, &zk.CreateRequest{Path: path, Data: data, Acl: s.client.acl})
+		ops = append(ops, &zk.CreateRequest{Path: path, Data: data, Acl: s.acl})
 	} else {
 		ops = append(ops, &zk.SetDataRequest{Path: path, Data: data, Version: n.stat.Version})
 	}
 	if n != nil && n.stat.NumChildren > 0 {
-		child, err := s.client.get(ctx, alive)
+		child, err := s.get(ctx, alive)
 		if err != nil {
 			return nil, err
 		}
-		if child != nil && w.Change == lease.Extend && child.stat.EphemeralOwner == s.client.conn.SessionID() {
+		if child != nil && w.Change == lease.Extend && child.stat.EphemeralOwner == s.conn.SessionID() {
 			return ops, nil
 		}
 		if child != nil {
@@ -183,7 +185,7 @@ func (s *Store) ops(ctx context.Context, w lease.Write, n *node, before leaserow
 		}
 	}
 	if w.Change != lease.Release {
-		ops = append(ops, &zk.CreateRequest{Path: alive, Acl: s.client.acl, Flags: zk.FlagEphemeral})
+		ops = append(ops, &zk.CreateRequest{Path: alive, Acl: s.acl, Flags: zk.FlagEphemeral})
 	}
 	return ops, nil
 }
@@ -192,12 +194,12 @@ func (s *Store) ops(ctx context.Context, w lease.Write, n *node, before leaserow
 // given.
 func (s *Store) count(ctx context.Context, w lease.Write) (op any, err error) {
 	path := s.given(w.Within.From)
-	counted, err := s.client.get(ctx, path)
+	counted, err := s.get(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	if counted == nil {
-		return &zk.CreateRequest{Path: path, Data: format(w.Number + 1), Acl: s.client.acl}, nil
+		return &zk.CreateRequest{Path: path, Data: format(w.Number + 1), Acl: s.acl}, nil
 	}
 	next, err := parseNumber(path, string(counted.data))
 	if err != nil || w.Fresh && next > w.Number {
@@ -210,15 +212,15 @@ func (s *Store) count(ctx context.Context, w lease.Write) (op any, err error) {
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	path := s.path + "/layout"
 	for {
-		if err := s.client.fence(ctx, path); err != nil {
+		if err := s.fence(ctx, path); err != nil {
 			return "", err
 		}
-		n, err := s.client.get(ctx, path)
+		n, err := s.get(ctx, path)
 		if err != nil {
 			return "", err
 		}
 		remembered := ""
-		var op any = &zk.CreateRequest{Path: path, Data: []byte(layout), Acl: s.client.acl}
+		var op any = &zk.CreateRequest{Path: path, Data: []byte(layout), Acl: s.acl}
 		if n != nil {
 			remembered = string(n.data)
 			op = &zk.SetDataRequest{Path: path, Data: []byte(layout), Version: n.stat.Version}
@@ -226,7 +228,7 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 		if remembered != old || remembered == layout {
 			return remembered, nil
 		}
-		if err := s.client.multi(ctx, path, op); err == nil || !conflict(err) || errors.Is(err, zk.ErrNoNode) { // a parent is gone
+		if err := s.multi(ctx, path, op); err == nil || !conflict(err) || errors.Is(err, zk.ErrNoNode) { // a parent is gone
 			return layout, err
 		}
 	}
@@ -237,7 +239,7 @@ func format(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 // row gets the node of a number, nil if there is none, and what the node says.
 func (s *Store) row(ctx context.Context, number int64) (n *node, r leaserow.Row, err error) {
 	path := s.number(number)
-	if n, err = s.client.get(ctx, path); n != nil && err == nil {
+	if n, err = s.get(ctx, path); n != nil && err == nil {
 		r, err = parse(path, n)
 	}
 	return n, r, err
@@ -275,7 +277,7 @@ func parseNumber(path, text string) (int64, error) {
 
 // Read implements lease.Store. ZooKeeper shows no clock.
 func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
-	if err := s.client.fence(ctx, s.path); err != nil {
+	if err := s.fence(ctx, s.path); err != nil {
 		return nil, 0, err
 	}
 	n, r, err := s.row(ctx, number)
@@ -287,7 +289,7 @@ func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease
 
 // List implements lease.Store.
 func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.Row, error) {
-	if err := s.client.fence(ctx, s.path); err != nil {
+	if err := s.fence(ctx, s.path); err != nil {
 		return nil, err
 	}
 	return s.rows(ctx, lease.Bounds{To: 1<<63 - 1}, limit)
@@ -295,14 +297,14 @@ func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.R
 
 // Look implements lease.Store.
 func (s *Store) Look(ctx context.Context, within lease.Bounds, _ time.Duration) (lease.View, error) {
-	if err := s.client.fence(ctx, s.path); err != nil {
+	if err := s.fence(ctx, s.path); err != nil {
 		return lease.View{}, err
 	}
 	rows, err := s.rows(ctx, within, 0)
 	if err != nil {
 		return lease.View{}, err
 	}
-	names, err := s.client.names(ctx, s.counts())
+	names, err := s.names(ctx, s.counts())
 	if err != nil {
 		return lease.View{}, err
 	}
@@ -317,7 +319,7 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, _ time.Duration) 
 // rows returns the rows within bounds, highest first, at most limit of them; a limit
 // below 1 is no limit.
 func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) (rows []lease.Row, err error) {
-	names, err := s.client.names(ctx, s.numbers())
+	names, err := s.names(ctx, s.numbers())
 	if err != nil {
 		return nil, err
 	}
@@ -335,11 +337,24 @@ func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) (rows 
 	return rows, err
 }
 
+// atOnce is how many nodes are got at a time.
+const atOnce = 16
+
 // each gets children of a node, whose names are numbers, and calls a function with each
 // that is not gone.
 func (s *Store) each(ctx context.Context, parent string, names []string, call func(number int64, path string, n *node) error) error {
-	nodes, err := s.client.all(ctx, parent, names)
-	if err != nil {
+	nodes, errs := make([]*node, len(names)), make([]error, len(names))
+	var getting sync.WaitGroup
+	free := make(chan struct{}, atOnce)
+	for i, name := range names {
+		free <- struct{}{}
+		getting.Go(func() {
+			nodes[i], errs[i] = s.get(ctx, parent+"/"+name)
+			<-free
+		})
+	}
+	getting.Wait()
+	if err := cmp.Or(errs...); err != nil {
 		return err
 	}
 	for i, n := range nodes {
