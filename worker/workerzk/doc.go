@@ -19,9 +19,8 @@
 //
 // Each write is one transaction, on condition that the row's version is
 // unchanged since the read. Before a read, the Store makes a transaction without effect,
-// after which the server shows all earlier writes. ZooKeeper's sync does not promise
-// that while the leader changes. A holder makes two transactions at each renewal, four
-// times per expiry. A start reads all numbers, with one request each.
+// after which the server shows all earlier writes. A holder makes two transactions at each
+// renewal, four times per expiry. A start reads all numbers, with one request each.
 //
 // # What ZooKeeper adds to the protocol
 //
@@ -57,8 +56,7 @@
 //
 // The number is the sequence number that ZooKeeper appended to the address. A process
 // finds its node again by ip:port. The row belongs to the protocol of package lease, as
-// with lease.Config.Assigner. So processes of this package never repeat an id, and the second
-// process with an address fails with lease.ErrHeld.
+// with lease.Config.Assigner. So processes of this package never repeat an id.
 //
 // A transaction that writes the row also writes Leaf's node, on condition that both are
 // unchanged. The timestamp becomes the end of the reserved time. Leaf in Java does not

@@ -267,12 +267,10 @@ func (l *leaf) load(ctx context.Context, number int64) (p pair, err error) {
 // last report.
 const javaLives = 10 * time.Second
 
-// Earlier versions of this package, which made the node temporary, stamped ahead of the
-// clock without reserving it. borrowed is more than they can have stamped after a report.
+// borrowed is more than an earlier version of this package can have stamped after a report.
 const borrowed = 10 * time.Minute
 
-// Read implements lease.Store. If someone else wrote Leaf's node, the row is that
-// process's: held while it reports, and reserved up to what its clock may show by now.
+// Read implements lease.Store. If someone else wrote Leaf's node, the row is that process's.
 func (l *leaf) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
 	if err := l.fence(ctx, l.path); err != nil {
 		return nil, 0, err
@@ -288,8 +286,9 @@ func (l *leaf) Read(ctx context.Context, number int64, _ time.Duration) (*lease.
 	return row, 0, err
 }
 
-// foreign returns the row of the process that wrote Leaf's node last. A generator that
-// held the number before has lost it, so its ephemeral node no longer counts.
+// foreign returns the row of the process that wrote Leaf's node last: held while it
+// reports, and reserved up to what its clock may show by now. A generator that held the
+// number before has lost it, so its ephemeral node no longer counts.
 func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, error) {
 	e, err := parseEndpoint(p.path, p.leaf.data)
 	if err != nil {
@@ -316,8 +315,7 @@ func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, e
 	return row, err
 }
 
-// Swap implements lease.Store. One transaction writes the row and Leaf's node, whose
-// timestamp is the end of the reserved time: Leaf in Java does not start before it.
+// Swap implements lease.Store. One transaction writes the row and Leaf's node.
 func (l *leaf) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
 	p, err := l.load(ctx, w.Number)
 	if err != nil || p.leaf == nil || p.token() != old {
