@@ -119,7 +119,7 @@ func TestAssociations(t *testing.T) {
 			}
 			wantAllOnce(t, s)
 		}
-		must(t, s.db.Create(ptr(newUser("cid"))).Error)
+		must(t, s.db.Create(new(newUser("cid"))).Error)
 		wantAllOnce(t, s)
 		for _, text := range s.log.beginning("INSERT") {
 			if strings.Contains(text, "RETURNING") {
@@ -131,8 +131,6 @@ func TestAssociations(t *testing.T) {
 		}
 	})
 }
-
-func ptr[T any](value T) *T { return &value }
 
 // A selection reaches into what is selected, and an omission too.
 func TestSelectedAssociations(t *testing.T) {

@@ -104,14 +104,6 @@ func New(gen Generator, config Config) *Plugin {
 	return p
 }
 
-// generator returns the generator of a model.
-func (p *Plugin) generator(model reflect.Type) Generator {
-	if gen := p.of[model]; gen != nil {
-		return gen
-	}
-	return p.gen
-}
-
 // Name returns "uidgorm", the plugin's name for GORM.
 func (*Plugin) Name() string { return "uidgorm" }
 
@@ -180,7 +172,7 @@ func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
 		return err
 	}
 	ids := make([]uid.ID, len(slots))
-	n, err := take(stmt.Context, p.generator(k.schema.ModelType), ids)
+	n, err := p.take(stmt.Context, k.schema.ModelType, ids)
 	if err == nil && n != len(ids) {
 		err = errors.New("and no error")
 	}
@@ -199,9 +191,10 @@ func (p *Plugin) deal(stmt *gorm.Statement, k *key) error {
 	return nil
 }
 
-// take fills ids. It waits only if ctx can end: otherwise a statement could wait for
-// ever.
-func take(ctx context.Context, gen Generator, ids []uid.ID) (int, error) {
+// take fills ids from the model's generator. It waits only if ctx can end: otherwise a
+// statement could wait for ever.
+func (p *Plugin) take(ctx context.Context, model reflect.Type, ids []uid.ID) (int, error) {
+	gen := cmp.Or(p.of[model], p.gen)
 	if ctx.Done() == nil {
 		return gen.NextN(ids)
 	}

@@ -164,8 +164,6 @@ func TestGeneratorFails(t *testing.T) {
 	}{
 		{"ring empty", func([]uid.ID) (int, error) { return 0, uid.ErrRingEmpty }, uid.ErrRingEmpty,
 			[]string{"no id for uidgorm_test.Item.ID: got 0 of 3: uid: ring is empty"}},
-		{"borrow limit", func([]uid.ID) (int, error) { return 0, &uid.BorrowLimitError{} }, uid.ErrBorrowLimit, nil},
-		{"closed", func([]uid.ID) (int, error) { return 0, uid.ErrClosed }, uid.ErrClosed, nil},
 		{"partial", func(ids []uid.ID) (int, error) { return copy(ids, []uid.ID{first, first + 1}), boom }, boom,
 			[]string{"got 2 of 3: boom"}},
 		{"partial, without an error", func(ids []uid.ID) (int, error) { return copy(ids, []uid.ID{first}), nil },
@@ -221,7 +219,7 @@ func TestGeneratorFailsInAssociation(t *testing.T) {
 				}
 				return len(ids), nil
 			}
-			err := s.db.Create(ptr(newUser("ann"))).Error
+			err := s.db.Create(new(newUser("ann"))).Error
 			if !errors.Is(err, uid.ErrClosed) {
 				t.Fatalf("after %d calls: error %v, want %v", i, err, uid.ErrClosed)
 			}

@@ -85,41 +85,37 @@ func each(t *testing.T, models []any, test func(t *testing.T, s *store)) {
 	for _, kind := range dbtest.Kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			test(t, newStore(t, kind, gorm.Config{}, models...))
+			test(t, newStore(t, kind, models...))
 		})
 	}
 }
 
-func newStore(t *testing.T, kind string, config gorm.Config, models ...any) *store {
+func newStore(t *testing.T, kind string, models ...any) *store {
 	t.Helper()
 	s := &store{Store: dbtest.New(t, kind), gen: &counter{next: first}, log: &statements{}}
-	config.NamingStrategy = schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
-	config.Logger = s.log
-	s.db = s.Reopen(t, nil, config)
-	if err := s.db.Use(uidgorm.New(s.gen, uidgorm.Config{})); err != nil {
-		t.Fatal(err)
-	}
-	if len(models) == 0 {
-		return s
-	}
-	t.Cleanup(func() {
-		if err := s.db.Migrator().DropTable(models...); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := s.db.AutoMigrate(models...); err != nil {
-		t.Fatal(err)
+	names := schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
+	s.db = s.Reopen(t, nil, gorm.Config{NamingStrategy: names, Logger: s.log})
+	must(t, s.db.Use(uidgorm.New(s.gen, uidgorm.Config{})))
+	if len(models) > 0 {
+		t.Cleanup(func() { must(t, s.db.Migrator().DropTable(models...)) })
+		must(t, s.db.AutoMigrate(models...))
 	}
 	return s
+}
+
+// with returns another handle on the store's tables, with a plugin of its own.
+func (s *store) with(t *testing.T, gen uidgorm.Generator, config uidgorm.Config) *gorm.DB {
+	t.Helper()
+	db := s.Reopen(t, nil, gorm.Config{NamingStrategy: s.db.NamingStrategy, Logger: s.log})
+	must(t, db.Use(uidgorm.New(gen, config)))
+	return db
 }
 
 // table returns the name of a model's table.
 func (s *store) table(t *testing.T, model any) string {
 	t.Helper()
 	stmt := gorm.Statement{DB: s.db}
-	if err := stmt.Parse(model); err != nil {
-		t.Fatal(err)
-	}
+	must(t, stmt.Parse(model))
 	return stmt.Schema.Table
 }
 
@@ -127,9 +123,7 @@ func (s *store) table(t *testing.T, model any) string {
 func (s *store) keys(t *testing.T, model any, column string) []uid.ID {
 	t.Helper()
 	ids := []uid.ID{}
-	if err := s.db.Model(model).Order(column).Pluck(column, &ids).Error; err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.db.Model(model).Order(column).Pluck(column, &ids).Error)
 	return ids
 }
 
@@ -137,9 +131,7 @@ func (s *store) keys(t *testing.T, model any, column string) []uid.ID {
 func (s *store) empty(t *testing.T, models ...any) {
 	t.Helper()
 	for _, model := range models {
-		if err := s.db.Session(&gorm.Session{AllowGlobalUpdate: true}).Delete(model).Error; err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.db.Session(&gorm.Session{AllowGlobalUpdate: true}).Delete(model).Error)
 	}
 	s.gen.reset()
 }

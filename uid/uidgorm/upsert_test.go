@@ -3,6 +3,7 @@ package uidgorm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"gorm.io/gorm"
@@ -22,7 +23,6 @@ type Stamped struct {
 var (
 	onName = []clause.Column{{Name: "name"}}
 	update = clause.OnConflict{Columns: onName, DoUpdates: clause.AssignmentColumns([]string{"size"})}
-	all    = clause.OnConflict{Columns: onName, UpdateAll: true}
 	none   = clause.OnConflict{DoNothing: true}
 )
 
@@ -30,59 +30,55 @@ var (
 func TestUpsert(t *testing.T) {
 	each(t, []any{&Item{}, &Stamped{}}, func(t *testing.T, s *store) {
 		const there = uid.ID(7) // the key of the row that is there
-		larger := clause.Where{Exprs: []clause.Expression{gorm.Expr("1 = 0")}}
-		tests := []struct {
-			name    string
-			clauses []clause.Expression
-			names   []string // of what is created
-			size    int
-			memory  []uid.ID
-			rows    []uid.ID
-		}{
-			{"update", []clause.Expression{update}, []string{"old"}, 2, []uid.ID{there}, []uid.ID{there}},
-			{"update without a change", []clause.Expression{update}, []string{"old"}, 1, []uid.ID{there}, []uid.ID{there}},
-			{"update all", []clause.Expression{all}, []string{"old"}, 2, []uid.ID{there}, []uid.ID{there}},
-			{"update some of a batch", []clause.Expression{update}, []string{"a", "old", "b"}, 2,
+		type test struct {
+			name         string
+			upsert       *gorm.DB
+			names        []string // of what is created
+			memory, rows []uid.ID
+		}
+		old, batch, one := []string{"old"}, []string{"a", "old", "b"}, []uid.ID{there}
+		theKey := clause.Returning{Columns: []clause.Column{{Name: "id"}}}
+		noneOnName := clause.OnConflict{Columns: onName, DoNothing: true}
+		tests := []test{
+			{"update", s.db.Clauses(update), old, one, one},
+			{"update all", s.db.Clauses(clause.OnConflict{Columns: onName, UpdateAll: true}), old, one, one},
+			{"update some of a batch", s.db.Clauses(update), batch,
 				[]uid.ID{first, there, first + 2}, []uid.ID{there, first, first + 2}},
-			{"update, returning a column", []clause.Expression{update, clause.Returning{Columns: onName}}, []string{"old"}, 2,
-				[]uid.ID{there}, []uid.ID{there}},
-			{"update, returning the key", []clause.Expression{update, clause.Returning{Columns: []clause.Column{{Name: "id"}}}},
-				[]string{"old"}, 2, []uid.ID{there}, []uid.ID{there}},
-			{"update, returning all", []clause.Expression{update, clause.Returning{}}, []string{"old"}, 2,
-				[]uid.ID{there}, []uid.ID{there}},
-			{"nothing", []clause.Expression{none}, []string{"old"}, 2, []uid.ID{0}, []uid.ID{there}},
-			{"nothing, with columns", []clause.Expression{clause.OnConflict{Columns: onName, DoNothing: true}}, []string{"old"}, 2,
-				[]uid.ID{0}, []uid.ID{there}},
-			{"nothing of a batch", []clause.Expression{none}, []string{"a", "old", "b"}, 2,
+			{"update, returning a column", s.db.Clauses(update, clause.Returning{Columns: onName}), old, one, one},
+			{"update, returning the key", s.db.Clauses(update, theKey), old, one, one},
+			{"update, returning all", s.db.Clauses(update, clause.Returning{}), old, one, one},
+			{"nothing", s.db.Clauses(none), old, []uid.ID{0}, one},
+			{"nothing, with columns", s.db.Clauses(noneOnName), old, []uid.ID{0}, one},
+			{"nothing of a batch", s.db.Clauses(none), batch,
 				[]uid.ID{first, first + 1, first + 2}, []uid.ID{there, first, first + 2}},
-			{"update where nothing is", []clause.Expression{clause.OnConflict{Columns: onName, Where: larger,
-				DoUpdates: clause.AssignmentColumns([]string{"size"})}}, []string{"old"}, 2, []uid.ID{0}, []uid.ID{there}},
-			{"update some of a batch where nothing is", []clause.Expression{clause.OnConflict{Columns: onName, Where: larger,
-				DoUpdates: clause.AssignmentColumns([]string{"size"})}}, []string{"old", "a"}, 2,
-				[]uid.ID{first, first + 1}, []uid.ID{there, first + 1}},
+		}
+		if s.Kind != "mysql" { // which has no conditional upsert
+			never := update
+			never.Where = clause.Where{Exprs: []clause.Expression{gorm.Expr("1 = 0")}}
+			tests = append(tests,
+				test{"update where nothing is", s.db.Clauses(never), old, []uid.ID{0}, one},
+				test{"update some of a batch where nothing is", s.db.Clauses(never), []string{"old", "a"},
+					[]uid.ID{first, first + 1}, []uid.ID{there, first + 1}})
 		}
 		for _, test := range tests {
-			t.Run(test.name, func(t *testing.T) {
-				conflict, ok := test.clauses[0].(clause.OnConflict)
-				if ok && len(conflict.Where.Exprs) > 0 && s.Kind == "mysql" {
-					t.Skip("MySQL has no conditional upsert")
-				}
-				s.empty(t, &Item{})
-				must(t, s.db.Create(&Item{ID: there, Name: "old", Size: 1}).Error)
-				items := make([]Item, len(test.names))
-				for i, name := range test.names {
-					items[i] = Item{Name: name, Size: test.size}
-				}
-				var err error
-				if len(items) == 1 {
-					err = s.db.Clauses(test.clauses...).Create(&items[0]).Error
-				} else {
-					err = s.db.Clauses(test.clauses...).Create(&items).Error
-				}
-				must(t, err)
-				wantIDs(t, "keys in memory", keysOf(items), test.memory)
-				wantIDs(t, "keys in the table", s.keys(t, &Item{}, "id"), test.rows)
-			})
+			upsert := test.upsert.Session(&gorm.Session{})
+			for size := range 2 { // what is there already, and a change
+				t.Run(fmt.Sprint(test.name, " to ", size), func(t *testing.T) {
+					s.empty(t, &Item{})
+					must(t, s.db.Create(&Item{ID: there, Name: "old"}).Error)
+					items := make([]Item, len(test.names))
+					for i, name := range test.names {
+						items[i] = Item{Name: name, Size: size}
+					}
+					if len(items) == 1 {
+						must(t, upsert.Create(&items[0]).Error)
+					} else {
+						must(t, upsert.Create(&items).Error)
+					}
+					wantIDs(t, "keys in memory", keysOf(items), test.memory)
+					wantIDs(t, "keys in the table", s.keys(t, &Item{}, "id"), test.rows)
+				})
+			}
 		}
 
 		t.Run("with a column that the database fills", func(t *testing.T) {
@@ -200,7 +196,7 @@ func TestKeyAfterFailure(t *testing.T) {
 // A count of no rows proves nothing where there was no conflict to find: a trigger
 // may have put the row elsewhere.
 func TestRowElsewhere(t *testing.T) {
-	s := newStore(t, "postgres", gorm.Config{}, &Item{})
+	s := newStore(t, "postgres", &Item{})
 	s.Exec(t, "CREATE FUNCTION %s_no() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'", s.Table)
 	s.Exec(t, `CREATE TRIGGER elsewhere BEFORE INSERT ON "%s" FOR EACH ROW EXECUTE FUNCTION %s_no()`, s.table(t, &Item{}), s.Table)
 	item := Item{Name: "a"}

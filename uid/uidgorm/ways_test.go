@@ -1,6 +1,9 @@
 package uidgorm_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -23,6 +26,24 @@ type way struct {
 	name  string
 	asked []int                               // of the generator, call by call
 	do    func(db *gorm.DB) ([]uid.ID, error) // keys as they are in memory afterwards
+}
+
+// structs creates n items.
+func structs(n int, create func(db *gorm.DB, items []Item) error) func(*gorm.DB) ([]uid.ID, error) {
+	return func(db *gorm.DB) ([]uid.ID, error) {
+		items := named(n)
+		err := create(db, items)
+		return keysOf(items), err
+	}
+}
+
+// maps creates n rows.
+func maps(n int, create func(db *gorm.DB, rows []map[string]any) error) func(*gorm.DB) ([]uid.ID, error) {
+	return func(db *gorm.DB) ([]uid.ID, error) {
+		rows := rows(n)
+		err := create(db.Model(&Item{}), rows)
+		return entries(rows...), err
+	}
 }
 
 // named returns n items without keys.
@@ -50,171 +71,217 @@ func keysOf(items []Item) (ids []uid.ID) {
 	return ids
 }
 
-var ways = slices.Concat(structs, maps, others)
-
-var structs = []way{
-	{"a pointer", []int{1}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(1)
-		err := db.Create(&items[0]).Error
-		return keysOf(items), err
-	}},
-	{"a pointer to a pointer", []int{1}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(1)
-		p := &items[0]
-		err := db.Create(&p).Error
-		return keysOf(items), err
-	}},
-	{"a slice", []int{3}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(3)
-		err := db.Create(items).Error
-		return keysOf(items), err
-	}},
-	{"a pointer to a slice", []int{3}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(3)
-		err := db.Create(&items).Error
-		return keysOf(items), err
-	}},
-	{"a slice of pointers", []int{3}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(3)
-		err := db.Create(pointers(items)).Error
-		return keysOf(items), err
-	}},
-	{"a pointer to a slice of pointers", []int{3}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(3)
-		p := pointers(items)
-		err := db.Create(&p).Error
-		return keysOf(items), err
-	}},
-	{"an array of pointers", []int{2}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(2)
-		err := db.Create([2]*Item(pointers(items))).Error
-		return keysOf(items), err
-	}},
-	{"a pointer to an array", []int{2}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := [2]Item(named(2))
-		err := db.Create(&items).Error
-		return keysOf(items[:]), err
-	}},
-	{"a pointer to an array of pointers", []int{2}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(2)
-		p := [2]*Item(pointers(items))
-		err := db.Create(&p).Error
-		return keysOf(items), err
-	}},
-	{"in batches", []int{3, 3, 1}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(7)
-		err := db.CreateInBatches(items, 3).Error
-		return keysOf(items), err
-	}},
-	{"in batches of pointers", []int{2, 1}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(3)
-		p := pointers(items)
-		err := db.CreateInBatches(&p, 2).Error
-		return keysOf(items), err
-	}},
-	{"a batch size of the session", []int{2, 2}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(4)
-		err := db.Session(&gorm.Session{CreateBatchSize: 2}).Create(&items).Error
-		return keysOf(items), err
-	}},
-	{"some keys set", []int{2}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(3)
-		items[1].ID = 7
-		err := db.Create(&items).Error
-		return keysOf(items), err
-	}},
-	{"all keys set", nil, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(2)
-		items[0].ID, items[1].ID = 7, 8
-		err := db.Create(&items).Error
-		return keysOf(items), err
-	}},
-	{"a set key in a copy", nil, func(db *gorm.DB) ([]uid.ID, error) {
-		err := db.Create(Item{ID: 7, Name: "set"}).Error
-		return []uid.ID{7}, err
-	}},
-	{"some columns selected", []int{2}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(2)
-		err := db.Select("Name").Create(&items).Error
-		return keysOf(items), err
-	}},
-	{"all columns selected", []int{1}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(1)
-		err := db.Select("*").Create(&items).Error
-		return keysOf(items), err
-	}},
-	{"a column omitted", []int{1}, func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(1)
-		err := db.Omit("Size", clause.Associations).Create(&items).Error
-		return keysOf(items), err
-	}},
+// rows returns n maps without keys.
+func rows(n int) []map[string]any {
+	maps := make([]map[string]any, n)
+	for i := range maps {
+		maps[i] = map[string]any{"name": fmt.Sprint("item ", i), "Size": i}
+	}
+	return maps
 }
 
-// mode is a kind of session that all ways go through.
-type mode struct {
-	name string
-	run  func(db *gorm.DB, do func(db *gorm.DB) error) error
+// entries returns the keys in maps, wherever they are.
+func entries(maps ...map[string]any) (ids []uid.ID) {
+	for _, m := range maps {
+		for _, name := range []string{"id", "ID"} {
+			switch id := m[name].(type) {
+			case uid.ID:
+				ids = append(ids, id)
+			case *uid.ID:
+				ids = append(ids, *id)
+			}
+		}
+	}
+	return ids
+}
+
+var ways = []way{
+	{"a pointer", []int{1}, structs(1, func(db *gorm.DB, items []Item) error { return db.Create(&items[0]).Error })},
+	{"a pointer to a pointer", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+		return db.Create(new(&items[0])).Error
+	})},
+	{"a slice", []int{3}, structs(3, func(db *gorm.DB, items []Item) error { return db.Create(items).Error })},
+	{"a pointer to a slice", []int{3}, structs(3, func(db *gorm.DB, items []Item) error { return db.Create(&items).Error })},
+	{"a slice of pointers", []int{3}, structs(3, func(db *gorm.DB, items []Item) error {
+		return db.Create(pointers(items)).Error
+	})},
+	{"a pointer to a slice of pointers", []int{3}, structs(3, func(db *gorm.DB, items []Item) error {
+		return db.Create(new(pointers(items))).Error
+	})},
+	{"an array of pointers", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
+		return db.Create([2]*Item(pointers(items))).Error
+	})},
+	{"a pointer to an array", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
+		return db.Create((*[2]Item)(items)).Error
+	})},
+	{"a pointer to an array of pointers", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
+		return db.Create(new([2]*Item(pointers(items)))).Error
+	})},
+	{"in batches", []int{3, 3, 1}, structs(7, func(db *gorm.DB, items []Item) error {
+		return db.CreateInBatches(items, 3).Error
+	})},
+	{"in batches of pointers", []int{2, 1}, structs(3, func(db *gorm.DB, items []Item) error {
+		return db.CreateInBatches(new(pointers(items)), 2).Error
+	})},
+	{"a batch size of the session", []int{2, 2}, structs(4, func(db *gorm.DB, items []Item) error {
+		return db.Session(&gorm.Session{CreateBatchSize: 2}).Create(&items).Error
+	})},
+	{"some keys set", []int{2}, structs(3, func(db *gorm.DB, items []Item) error {
+		items[1].ID = 7
+		return db.Create(&items).Error
+	})},
+	{"all keys set", nil, structs(2, func(db *gorm.DB, items []Item) error {
+		items[0].ID, items[1].ID = 7, 8
+		return db.Create(&items).Error
+	})},
+	{"a set key in a copy", nil, structs(1, func(db *gorm.DB, items []Item) error {
+		items[0].ID = 7
+		return db.Create(items[0]).Error
+	})},
+	{"some columns selected", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
+		return db.Select("Name").Create(&items).Error
+	})},
+	{"all columns selected", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+		return db.Select("*").Create(&items).Error
+	})},
+	{"a column omitted", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+		return db.Omit("Size", clause.Associations).Create(&items).Error
+	})},
+	{"another struct of the same fields", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+		type twin Item
+		return db.Model(&Item{}).Create((*twin)(&items[0])).Error
+	})},
+
+	{"a map", []int{1}, maps(1, func(db *gorm.DB, rows []map[string]any) error { return db.Create(rows[0]).Error })},
+	{"a pointer to a map", []int{1}, maps(1, func(db *gorm.DB, rows []map[string]any) error {
+		return db.Model(Item{}).Create(&rows[0]).Error
+	})},
+	{"a pointer to a nil map", []int{1}, maps(1, func(db *gorm.DB, rows []map[string]any) error {
+		rows[0] = nil
+		return db.Create(&rows[0]).Error
+	})},
+	{"maps", []int{3}, maps(3, func(db *gorm.DB, rows []map[string]any) error { return db.Create(rows).Error })},
+	{"a pointer to maps", []int{3}, maps(3, func(db *gorm.DB, rows []map[string]any) error { return db.Create(&rows).Error })},
+	{"maps, one of them nil", []int{2}, maps(2, func(db *gorm.DB, rows []map[string]any) error {
+		rows[1] = nil
+		return db.Create(rows).Error
+	})},
+	{"a pointer to maps, one of them nil", []int{2}, maps(2, func(db *gorm.DB, rows []map[string]any) error {
+		rows[1] = nil
+		return db.Create(&rows).Error
+	})},
+	{"maps in batches", []int{2, 1}, maps(3, func(db *gorm.DB, rows []map[string]any) error {
+		return db.CreateInBatches(rows, 2).Error
+	})},
+	{"a map with a zero key", []int{7}, maps(7, func(db *gorm.DB, rows []map[string]any) error {
+		for i, zero := range []any{nil, 0, uid.ID(0), new(uid.ID), (*uid.ID)(nil), sql.NullInt64{Int64: 9}, sql.NullInt64{Valid: true}} {
+			rows[i][[]string{"id", "ID"}[i%2]] = zero
+		}
+		return db.Create(rows).Error
+	})},
+	{"maps, some keys set", []int{1}, maps(3, func(db *gorm.DB, rows []map[string]any) error {
+		rows[0]["id"], rows[1]["ID"] = uid.ID(7), new(uid.ID(8))
+		return db.Create(rows).Error
+	})},
+	{"a map with a key in SQL", nil, func(db *gorm.DB) ([]uid.ID, error) {
+		return []uid.ID{7}, db.Model(&Item{}).Create(map[string]any{"id": gorm.Expr("3 + 4")}).Error
+	}},
+	{"a map, some columns selected", []int{1}, maps(1, func(db *gorm.DB, rows []map[string]any) error {
+		return db.Select("name").Create(rows[0]).Error
+	})},
+
+	{"save", []int{1}, structs(1, func(db *gorm.DB, items []Item) error { return db.Save(&items[0]).Error })},
+	{"save a slice", []int{2}, structs(3, func(db *gorm.DB, items []Item) error {
+		items[0].ID = 7
+		return db.Save(&items).Error
+	})},
+	{"save what has a key and no row", nil, structs(1, func(db *gorm.DB, items []Item) error {
+		items[0].ID = 7
+		return db.Save(&items[0]).Error
+	})},
+	{"save what has a row", nil, structs(1, func(db *gorm.DB, items []Item) error {
+		items[0].ID = 7
+		return errors.Join(db.Create(&items[0]).Error, db.Save(&items[0]).Error)
+	})},
+	{"first or create", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+		return db.Where(Item{Name: "new"}).Attrs(Item{Size: 2}).FirstOrCreate(&items[0]).Error
+	})},
+	{"first or create that finds", nil, func(db *gorm.DB) ([]uid.ID, error) {
+		if err := db.Create(&Item{ID: 7, Name: "set"}).Error; err != nil || db.DryRun {
+			return nil, err
+		}
+		var item Item
+		err := db.Where(Item{Name: "set"}).FirstOrCreate(&item).Error
+		return []uid.ID{item.ID}, err
+	}},
+	{"generics", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+		return gorm.G[Item](db).Create(context.Background(), &items[0])
+	})},
+	{"generics, with a result", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+		return gorm.G[Item](db, gorm.WithResult()).Select("Name").Create(context.Background(), &items[0])
+	})},
+	{"generics in batches", []int{2, 1}, structs(3, func(db *gorm.DB, items []Item) error {
+		return gorm.G[Item](db).CreateInBatches(context.Background(), &items, 2)
+	})},
+	{"generics, by assignment", []int{1}, func(db *gorm.DB) ([]uid.ID, error) {
+		name := clause.Assignment{Column: clause.Column{Name: "name"}, Value: "new"}
+		return []uid.ID{first}, gorm.G[Item](db).Set(name).Create(context.Background())
+	}},
+	{"an insert clause", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+		return db.Clauses(clause.Insert{}).Create(&items).Error
+	})},
+	{"an upsert that finds nothing", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
+		return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&items).Error
+	})},
+	{"do nothing that finds nothing", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
+		return db.Clauses(none).Create(&items).Error
+	})},
+}
+
+// modes are kinds of session that all ways go through.
+var modes = map[string]func(db *gorm.DB, do func(db *gorm.DB) error) error{
+	"plain":                  session(gorm.Session{}),
+	"no hooks":               session(gorm.Session{SkipHooks: true}),
+	"prepared":               session(gorm.Session{PrepareStmt: true}),
+	"no default transaction": session(gorm.Session{SkipDefaultTransaction: true}),
+	"dry run":                session(gorm.Session{DryRun: true}),
+	"transaction":            func(db *gorm.DB, do func(*gorm.DB) error) error { return db.Transaction(do) },
+	"nested transaction": func(db *gorm.DB, do func(*gorm.DB) error) error {
+		return db.Transaction(func(tx *gorm.DB) error { return tx.Transaction(do) })
+	},
 }
 
 func session(s gorm.Session) func(*gorm.DB, func(*gorm.DB) error) error {
 	return func(db *gorm.DB, do func(*gorm.DB) error) error { return do(db.Session(&s)) }
 }
 
-var modes = []mode{
-	{"plain", session(gorm.Session{})},
-	{"no hooks", session(gorm.Session{SkipHooks: true})},
-	{"prepared", session(gorm.Session{PrepareStmt: true})},
-	{"no default transaction", session(gorm.Session{SkipDefaultTransaction: true})},
-	{"transaction", func(db *gorm.DB, do func(*gorm.DB) error) error {
-		return db.Transaction(do)
-	}},
-	{"nested transaction", func(db *gorm.DB, do func(*gorm.DB) error) error {
-		return db.Transaction(func(tx *gorm.DB) error { return tx.Transaction(do) })
-	}},
-}
-
+// Each way takes the ids that it needs with one call, and all of them become keys. A dry
+// run takes keys as a real one does, and inserts nothing.
 func TestWays(t *testing.T) {
 	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
-		for _, mode := range modes {
+		for mode, run := range modes {
 			for _, way := range ways {
-				t.Run(mode.name+"/"+way.name, func(t *testing.T) {
+				t.Run(mode+"/"+way.name, func(t *testing.T) {
 					s.empty(t, &Item{})
 					var inMemory []uid.ID
-					err := mode.run(s.db, func(db *gorm.DB) (err error) {
+					err := run(s.db, func(db *gorm.DB) (err error) {
 						inMemory, err = way.do(db)
 						return err
 					})
 					must(t, err)
 					wantAsked(t, s.gen, way.asked...)
-					slices.Sort(inMemory)
-					wantIDs(t, "keys in memory and in the table", inMemory, s.keys(t, &Item{}, "id"))
 					for _, id := range s.gen.dealt() {
 						if !slices.Contains(inMemory, id) {
-							t.Errorf("%d was dealt and is in no row", id)
+							t.Errorf("%d was dealt and is not in memory: %v", id, inMemory)
 						}
 					}
+					slices.Sort(inMemory)
+					if mode == "dry run" {
+						inMemory = nil
+					}
+					wantIDs(t, "keys in the table", s.keys(t, &Item{}, "id"), inMemory)
 				})
 			}
-		}
-	})
-}
-
-// A dry run takes keys as a real one does, and inserts nothing.
-func TestDryRun(t *testing.T) {
-	each(t, []any{&Item{}}, func(t *testing.T, s *store) {
-		for _, way := range ways {
-			t.Run(way.name, func(t *testing.T) {
-				s.empty(t, &Item{})
-				inMemory, err := way.do(s.db.Session(&gorm.Session{DryRun: true}))
-				must(t, err)
-				wantAsked(t, s.gen, way.asked...)
-				for _, id := range s.gen.dealt() {
-					if !slices.Contains(inMemory, id) {
-						t.Errorf("%d was dealt and is not in memory: %v", id, inMemory)
-					}
-				}
-				wantIDs(t, "the table", s.keys(t, &Item{}, "id"), []uid.ID{})
-			})
 		}
 	})
 }
