@@ -49,10 +49,7 @@ func NewAllocator(layout Layout) (*Allocator, error) {
 	if err := layout.Validate(); err != nil {
 		return nil, err
 	}
-	parts, err := layout.workerParts()
-	if err != nil {
-		return nil, err
-	}
+	parts, _ := layout.workerParts() // valid
 	layout.Epoch = layout.Epoch.UTC()
 	return &Allocator{
 		layout:      layout,

@@ -88,10 +88,7 @@ func TestIDsOfAnInstant(t *testing.T) {
 		}
 	}
 	// The last tick of this layout is math.MaxInt64.
-	nanos, err := bits.NewAllocator(bits.Layout{TimeBits: 63, Epoch: at, Unit: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nanos := mustAllocator(t, bits.Layout{TimeBits: 63, Epoch: at, Unit: 1})
 	end63 := nanos.Layout().End()
 	if id, err := nanos.FirstID(end63.Add(-1)); id != math.MaxInt64 || err != nil {
 		t.Errorf("FirstID of the last tick = %d, %v, want %d", id, err, int64(math.MaxInt64))
@@ -110,10 +107,7 @@ func TestIDsOfAnInstant(t *testing.T) {
 // caution about overflow, for the tick after it is where a generator stops.
 func TestTickAtTheEndOfInt64(t *testing.T) {
 	for _, unit := range []time.Duration{1, time.Microsecond, time.Millisecond, 10 * time.Millisecond} {
-		a, err := bits.NewAllocator(bits.Layout{TimeBits: 63, Epoch: time.Unix(1, 999_999_999).UTC(), Unit: unit})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := mustAllocator(t, bits.Layout{TimeBits: 63, Epoch: time.Unix(1, 999_999_999).UTC(), Unit: unit})
 		for _, back := range []int64{0, 1, 2, 1000, 1_000_000_000} {
 			tick := math.MaxInt64 - back
 			if got := a.Tick(a.Time(tick)); got != tick {
@@ -184,15 +178,12 @@ func layouts(t *rapid.T) bits.Layout {
 	}
 }
 
-// roundTrip checks that a composed id parses to the same parts, and that the
-// layout survives as text. It checks that the time of a tick lies in that tick,
-// and the instant before does not.
+// roundTrip checks that a composed id parses to the same parts, that a worker number is
+// joined from what it was split into, and that the layout survives as text. It checks
+// that the time of a tick lies in that tick, and the instant before does not.
 func roundTrip(t *rapid.T) {
 	layout := layouts(t)
-	a, err := bits.NewAllocator(layout)
-	if err != nil {
-		t.Fatalf("%+v: %v", layout, err)
-	}
+	a := mustAllocator(t, layout)
 	tick := rapid.Int64Range(0, a.MaxTick()).Draw(t, "tick")
 	worker := rapid.Int64Range(0, a.MaxWorker()).Draw(t, "worker number")
 	sequence := rapid.Int64Range(0, a.MaxSequence()).Draw(t, "sequence number")
@@ -203,6 +194,19 @@ func roundTrip(t *rapid.T) {
 	parts, err := a.Parse(id)
 	if want := (bits.Parts{Time: a.Time(tick), Tick: tick, Worker: worker, Sequence: sequence}); parts != want || err != nil {
 		t.Fatalf("%s: Parse(%d) = %+v, %v, want %+v", layout, id, parts, err, want)
+	}
+	plain := layout
+	plain.WorkerParts = ""
+	if other, err := mustAllocator(t, plain).Compose(tick, worker, sequence); other != id || err != nil {
+		t.Fatalf("%s: Compose(%d, %d, %d) = %d, %v without parts, want %d", layout, tick, worker, sequence, other, err, id)
+	}
+	var values []int64
+	split, err := a.SplitWorker(worker)
+	for _, part := range split {
+		values = append(values, part.Value)
+	}
+	if joined, jerr := a.JoinWorker(values...); joined != worker || err != nil || jerr != nil {
+		t.Fatalf("%s: number %d split into %v, %v, and joined to %d, %v", layout, worker, values, err, joined, jerr)
 	}
 	// Beyond what time.Time counts in int64 seconds there is no instant to
 	// compare; such a layout outlasts the sun.

@@ -108,14 +108,10 @@ func (l Layout) Validate() error {
 	if l.Epoch.IsZero() {
 		fault("Epoch is not set, want the instant of tick 0, such as 2026-01-01T00:00:00Z")
 	}
-	if !validUnit(l.Unit) {
+	if l.Unit <= 0 || time.Second%l.Unit != 0 && l.Unit%time.Second != 0 {
 		fault("Unit is %v, want a part of a second that divides it, or a whole number of seconds", l.Unit)
 	}
 	return errors.Join(faults...)
-}
-
-func validUnit(unit time.Duration) bool {
-	return unit > 0 && (time.Second%unit == 0 || unit%time.Second == 0)
 }
 
 // End returns the first instant that a valid layout cannot stamp: Epoch plus 2^TimeBits

@@ -12,13 +12,28 @@ import (
 
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-func mustAllocator(t testing.TB, layout bits.Layout) *bits.Allocator {
+// tester is a test, or a draw of rapid.
+type tester interface {
+	Helper()
+	Fatal(...any)
+}
+
+func mustAllocator(t tester, layout bits.Layout) *bits.Allocator {
 	t.Helper()
 	a, err := bits.NewAllocator(layout)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
+}
+
+func mustLayout(t tester, text string) bits.Layout {
+	t.Helper()
+	layout, err := bits.ParseLayout(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return layout
 }
 
 func TestValidateNamesEveryFault(t *testing.T) {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/uidring/uidring/bits"
 )
 
@@ -19,13 +17,9 @@ func TestWorkerParts(t *testing.T) {
 		"41/node:10/12,unit=1ms":                {{"node", 10, 3<<5 | 17}},
 		"41/10/12,unit=1ms":                     {{"worker", 10, 3<<5 | 17}},
 	} {
-		layout, err := bits.ParseLayout(text)
-		if err != nil {
-			t.Errorf("ParseLayout(%q): %v", text, err)
-			continue
-		}
-		if back, err := bits.ParseLayout(layout.String()); back != layout || err != nil {
-			t.Errorf("ParseLayout(%q) = %+v, %v, want %+v", layout.String(), back, err, layout)
+		layout := mustLayout(t, text)
+		if back := mustLayout(t, layout.String()); back != layout {
+			t.Errorf("ParseLayout(%q) = %+v, want %+v", layout.String(), back, layout)
 		}
 		a := mustAllocator(t, layout)
 		got, err := a.SplitWorker(3<<5 | 17)
@@ -104,51 +98,4 @@ func TestWorkerPartNames(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Parts change no id, and what is joined is split again.
-func TestWorkerPartsRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		layout := bits.Layout{TimeBits: 20, Epoch: epoch, Unit: 1}
-		var texts []string
-		var values []int64
-		for i := range rapid.IntRange(1, 6).Draw(t, "parts") {
-			width := rapid.IntRange(1, 7).Draw(t, "width")
-			values = append(values, rapid.Int64Range(0, 1<<width-1).Draw(t, "value"))
-			name := ""
-			if rapid.Bool().Draw(t, "named") {
-				name = string(rune('a'+i)) + ":"
-			}
-			texts = append(texts, name+string(rune('0'+width)))
-			layout.WorkerBits += uint8(width)
-		}
-		plain := layout
-		layout.WorkerParts = strings.Join(texts, "+")
-		a, err := bits.NewAllocator(layout)
-		if err != nil {
-			t.Fatal(err)
-		}
-		worker, err := a.JoinWorker(values...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts, err := a.SplitWorker(worker)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, part := range parts {
-			if part.Value != values[i] {
-				t.Fatalf("%s: %v split into %v", layout, values, parts)
-			}
-		}
-		b, err := bits.NewAllocator(plain)
-		if err != nil {
-			t.Fatal(err)
-		}
-		one, err1 := a.Compose(1, worker, 0)
-		other, err2 := b.Compose(1, worker, 0)
-		if one != other || err1 != nil || err2 != nil {
-			t.Fatalf("%s: %d, %v; without parts %d, %v", layout, one, err1, other, err2)
-		}
-	})
 }

@@ -73,7 +73,7 @@ func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error)
 // id of old with the number oldNumber. False is certain; true means that such ids
 // stamped from From to before Until may be equal.
 func (s Succession) CanMeet(oldNumber, nextNumber int64) bool {
-	return !s.From.IsZero() && s.oldBits(oldNumber) == s.nextBits(nextNumber)
+	return !s.From.IsZero() && s.common(s.old, oldNumber) == s.common(s.next, nextNumber)
 }
 
 // FreshNumbers returns the lowest range of safe worker numbers, from first to last.
@@ -95,13 +95,9 @@ func (s Succession) FreshNumbers(used int64) (first, last int64, ok bool) {
 	return (taken + 1) << (s.low - s.next.workerShift), 1<<(s.high-s.next.workerShift) - 1, true
 }
 
-// oldBits and nextBits return the part of a number in the bits low to high.
-func (s Succession) oldBits(number int64) int64 {
-	return number << s.old.workerShift >> s.low & s.mask()
-}
-
-func (s Succession) nextBits(number int64) int64 {
-	return number << s.next.workerShift >> s.low & s.mask()
+// common returns the part of a layout's worker number in the bits low to high.
+func (s Succession) common(layout *Allocator, number int64) int64 {
+	return number << layout.workerShift >> s.low & s.mask()
 }
 
 func (s Succession) mask() int64 {

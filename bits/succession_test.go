@@ -72,15 +72,7 @@ func TestSuccession(t *testing.T) {
 			false, day("2027-01-01"), day("2066-12-07"), 1, 0, 0, false,
 		},
 	} {
-		old, err := bits.ParseLayout(test.old)
-		if err != nil {
-			t.Fatal(err)
-		}
-		next, err := bits.ParseLayout(test.next)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := bits.NewSuccession(old, next, test.began, test.ended)
+		s, err := bits.NewSuccession(mustLayout(t, test.old), mustLayout(t, test.next), test.began, test.ended)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -145,7 +137,7 @@ func TestSuccessionAgainstAllIDs(t *testing.T) {
 		}
 		ids := make(map[int64]made)
 		greatest := int64(-1)
-		o, n := mustAllocatorOf(t, old), mustAllocatorOf(t, next)
+		o, n := mustAllocator(t, old), mustAllocator(t, next)
 		each(o, max(0, o.Tick(began)), o.Tick(ended.Add(-1)), func(id, tick, worker int64) {
 			ids[id] = made{tick, worker}
 			greatest = max(greatest, id)
@@ -173,14 +165,6 @@ func TestSuccessionAgainstAllIDs(t *testing.T) {
 			t.Fatalf("%v, %v: ordered %t, from %v; found ordered %t, met %t", old, next, s.Ordered, s.From, ordered, met)
 		}
 	})
-}
-
-func mustAllocatorOf(t *rapid.T, layout bits.Layout) *bits.Allocator {
-	a, err := bits.NewAllocator(layout)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
 }
 
 // each calls f with every id of the ticks from first to last that a has.

@@ -38,10 +38,7 @@ func TestVectors(t *testing.T) {
 			TimeBits: uint8(number(0)), WorkerBits: uint8(number(1)), SequenceBits: uint8(number(2)),
 			Epoch: epoch, Unit: time.Second,
 		}
-		allocator, err := bits.NewAllocator(layout)
-		if err != nil {
-			t.Fatal(err)
-		}
+		allocator := mustAllocator(t, layout)
 		tick, worker, sequence, id := number(4), number(5), number(6), number(7)
 		if got, err := allocator.Compose(tick, worker, sequence); got != id || err != nil {
 			t.Errorf("%s: Compose(%d, %d, %d) = %d, %v, want %d", layout, tick, worker, sequence, got, err, id)
