@@ -4,13 +4,8 @@
 // with [New], fill the ring with [Executor.Fill], and call [Executor.Start].
 // From then on one goroutine fills the ring whenever the ring signals that it
 // is low. If Config has a schedule or a limit of age, a second goroutine follows the
-// schedule and drops ids that are too old. All methods may be called from any
-// goroutine. The zero value is not usable.
-//
-// A taker that finds the ring empty calls [Executor.Help]. If the source does not
-// block, Help makes up to four runs in the taker's goroutine. If the source may block, it
-// runs in the executor's goroutine alone, and Help waits for the run until Help's
-// context ends.
+// schedule and drops ids that are too old. A taker that finds the ring empty calls
+// [Executor.Help].
 //
 // # What it promises
 //

@@ -64,9 +64,7 @@ func TestDropWhileClosing(t *testing.T) {
 		}
 	}})
 	for _, then := range []func(){func() { e.Drop(errors.New("lost")) }, e.Close} {
-		if err := e.Fill(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		fill(t, e)
 		then()
 	}
 	if put := r.Counts().Put; told != put || put != 8*runLen {
@@ -77,8 +75,8 @@ func TestDropWhileClosing(t *testing.T) {
 // Drop does not wait for a source that blocks.
 func TestDropDoesNotWaitForABlockingSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, s := newRing(t), &slow{each: time.Minute}
-		e := newExecutor(t, r, s.source, padding.Config{Blocking: true})
+		r, c := newRing(t), &counter{each: time.Minute}
+		e := newExecutor(t, r, c.source, padding.Config{Blocking: true})
 		e.Start()
 		synctest.Wait()
 		begun := time.Now()
@@ -99,14 +97,8 @@ func TestDropDoesNotWaitForABlockingSource(t *testing.T) {
 func TestLogOfFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		var fails error
 		r, c := newRing(t), new(counter)
-		e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
-			if fails != nil {
-				return ringbuffer.Run{}, fails
-			}
-			return c.source(ctx)
-		}, padding.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		e := newExecutor(t, r, c.source, padding.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		for i, step := range []struct {
 			err  error
 			want string // in the log
@@ -122,12 +114,10 @@ func TestLogOfFailures(t *testing.T) {
 			{nil, ""},
 		} {
 			log.Reset()
-			fails = step.err
-			for r.Remaining() > 0 {
-				r.TakeRun(runLen)
-			}
-			if err := e.Fill(t.Context()); err != fails || e.Stats().LastError != fails {
-				t.Errorf("step %d: Fill() = %v, LastError = %v, want %v", i, err, e.Stats().LastError, fails)
+			c.fails = step.err
+			takeAll(r)
+			if err := e.Fill(t.Context()); err != c.fails || e.Stats().LastError != c.fails {
+				t.Errorf("step %d: Fill() = %v, LastError = %v, want %v", i, err, e.Stats().LastError, c.fails)
 			}
 			if got := log.String(); !strings.Contains(got, step.want) || strings.Count(got, "\n") != min(len(step.want), 1) {
 				t.Errorf("step %d: logged %q, want %q", i, got, step.want)
@@ -145,14 +135,8 @@ func TestLogOfFailures(t *testing.T) {
 func TestChanged(t *testing.T) {
 	for _, blocking := range []bool{false, true} {
 		unavailable := errors.New("unavailable")
-		var fails error
 		c := new(counter)
-		e := newExecutor(t, newRing(t), func(ctx context.Context) (ringbuffer.Run, error) {
-			if fails != nil {
-				return ringbuffer.Run{}, fails
-			}
-			return c.source(ctx)
-		}, padding.Config{Blocking: blocking})
+		e := newExecutor(t, newRing(t), c.source, padding.Config{Blocking: blocking})
 		for _, step := range []struct {
 			name string
 			do   func()
@@ -162,51 +146,22 @@ func TestChanged(t *testing.T) {
 			{"put", func() { _ = e.Fill(t.Context()) }, true},
 			{"full", func() { _ = e.Fill(t.Context()) }, false},
 			{"drop", func() { e.Drop(unavailable) }, true},
-			{"fail", func() { fails = unavailable; _ = e.Fill(t.Context()) }, blocking},
+			{"fail", func() { c.fails = unavailable; _ = e.Fill(t.Context()) }, blocking},
 			{"wake", e.Wake, true},
 			{"close", e.Close, true},
 		} {
 			changed := e.Changed()
 			step.do()
+			got := false
 			select {
 			case <-changed:
-				if !step.want {
-					t.Errorf("blocking %v: a change after %s", blocking, step.name)
-				}
+				got = true
 			default:
-				if step.want {
-					t.Errorf("blocking %v: no change after %s", blocking, step.name)
-				}
+			}
+			if got != step.want {
+				t.Errorf("blocking %v: a change after %s: %v, want %v", blocking, step.name, got, step.want)
 			}
 		}
-	}
-}
-
-// Refills counts those that put something, Helps the runs that takers put.
-func TestCountsWhatWasDone(t *testing.T) {
-	r, c := newRing(t), new(counter)
-	e := newExecutor(t, r, c.source, padding.Config{})
-	for range 3 {
-		if err := e.Fill(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	take(t, r, runLen)
-	if err := e.Fill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		for r.Remaining() > 0 {
-			r.TakeRun(runLen)
-		}
-		for range 3 { // the first puts four runs, the others find them
-			if err := e.Help(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if got := e.Stats(); got != (padding.Stats{Refills: 2, Helps: 8}) {
-		t.Errorf("Stats() = %+v, want 2 refills and 8 helps: the others found the ring full, or not empty", got)
 	}
 }
 

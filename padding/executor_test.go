@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -20,14 +21,31 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const runLen = 8
 
-// counter is a source of runs that follow each other.
+// counter is a source of runs that follow each other. It takes its time for each run, or
+// until its context ends.
 type counter struct {
 	next  int64
 	calls atomic.Int64
+	fails error         // in place of a run
+	each  time.Duration // of a run; negative is for ever
 }
 
-func (c *counter) source(context.Context) (ringbuffer.Run, error) {
+func (c *counter) source(ctx context.Context) (ringbuffer.Run, error) {
 	c.calls.Add(1)
+	if c.fails != nil {
+		return ringbuffer.Run{}, c.fails
+	}
+	if c.each != 0 {
+		var done <-chan time.Time
+		if c.each > 0 {
+			done = time.After(c.each)
+		}
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return ringbuffer.Run{}, ctx.Err()
+		}
+	}
 	run := ringbuffer.Run{First: c.next, N: runLen}
 	c.next += runLen
 	return run, nil
@@ -67,6 +85,20 @@ func take(t *testing.T, r *ringbuffer.Ring, n int) {
 	}
 }
 
+// takeAll leaves the ring empty.
+func takeAll(r *ringbuffer.Ring) {
+	for r.Remaining() > 0 {
+		r.TakeRun(runLen)
+	}
+}
+
+func fill(t *testing.T, e *padding.Executor) {
+	t.Helper()
+	if err := e.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestFillsWhenLow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, c := newRing(t), new(counter)
@@ -98,24 +130,20 @@ func TestFillsWhenLow(t *testing.T) {
 func TestAThousandTakesAreOneRefill(t *testing.T) {
 	r, c := newRing(t), new(counter)
 	e := newExecutor(t, r, c.source, padding.Config{})
-	if err := e.Fill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fill(t, e)
 	take(t, r, 4*runLen)
 	for range 1000 {
 		r.Take() // fails, and says each time that the ring is low
 	}
 	before := c.calls.Load()
-	if err := e.Fill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for range 1000 {
-		if err := e.Fill(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+	for range 1001 {
+		fill(t, e)
 	}
 	if got := c.calls.Load() - before; got != 4 {
 		t.Errorf("the source was asked %d times for 4 runs of room", got)
+	}
+	if got := e.Stats(); got != (padding.Stats{Refills: 2}) {
+		t.Errorf("Stats() = %+v, want 2 refills: the others found the ring full", got)
 	}
 	if counts := r.Counts(); counts.Put != c.next {
 		t.Errorf("%d ids were made and %d put: some were thrown away", c.next, counts.Put)
@@ -317,16 +345,10 @@ func TestCloseTellsOfTheRest(t *testing.T) {
 // not full.
 func TestHelpKeepsTheFailure(t *testing.T) {
 	unavailable := errors.New("unavailable")
-	r, c := newRing(t), new(counter)
-	fails := true
-	e := newExecutor(t, r, func(ctx context.Context) (ringbuffer.Run, error) {
-		if fails {
-			return ringbuffer.Run{}, unavailable
-		}
-		return c.source(ctx)
-	}, padding.Config{})
+	c := new(counter)
+	e := newExecutor(t, newRing(t), c.source, padding.Config{})
 	for _, want := range []error{unavailable, nil} {
-		fails = want != nil
+		c.fails = want
 		if err := e.Help(t.Context()); err != want || e.Stats().LastError != unavailable {
 			t.Errorf("Help() = %v, and LastError is %v, want %v and %v", err, e.Stats().LastError, want, unavailable)
 		}

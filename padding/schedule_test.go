@@ -3,7 +3,10 @@ package padding_test
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/uidring/uidring/padding"
 )
@@ -48,6 +51,98 @@ func FuzzParseSchedule(f *testing.F) {
 	f.Fuzz(func(t *testing.T, spec string) {
 		if _, err := padding.ParseSchedule(spec); err != nil && !errors.Is(err, padding.ErrSchedule) {
 			t.Errorf("ParseSchedule(%q): %v does not match ErrSchedule", spec, err)
+		}
+	})
+}
+
+func TestSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		stale := atomic.Int64{}
+		stale.Store(-1)
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@every 1m"), Stale: stale.Load, StaleEvery: 24 * time.Hour})
+		e.Start()
+		synctest.Wait()
+		take(t, r, runLen) // room for one, well above the threshold
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		if got := r.Counts().Put; got != 4*runLen {
+			t.Fatalf("%d ids put before the schedule is due, want %d", got, 4*runLen)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if got := r.Counts().Put; got != 5*runLen {
+			t.Fatalf("%d ids put when the schedule is due, want %d", got, 5*runLen)
+		}
+		stale.Store(2*runLen - 1)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if got := r.Counts(); got.Dropped != runLen || got.Remaining != 4*runLen {
+			t.Fatalf("counts are %+v, want one run dropped and the ring full", got)
+		}
+		if id, _ := r.Take(); id != 2*runLen {
+			t.Errorf("Take() = %d after ids below %d went stale", id, 2*runLen)
+		}
+		// Closed, it is due no more.
+		e.Close()
+		before := c.calls.Load()
+		time.Sleep(time.Hour)
+		if got := c.calls.Load(); got != before {
+			t.Errorf("the source was asked %d times after Close", got-before)
+		}
+	})
+}
+
+// The schedule needs no limit of age.
+func TestScheduleAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@every 1m")})
+		e.Start()
+		synctest.Wait()
+		take(t, r, runLen) // above the threshold
+		time.Sleep(61 * time.Second)
+		synctest.Wait()
+		if got := r.Remaining(); got != 4*runLen {
+			t.Errorf("%d ids when the schedule is due, want %d", got, 4*runLen)
+		}
+	})
+}
+
+// A throwing run cancels the schedule of the original.
+func TestScheduleSurvivesPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		var checks atomic.Int64
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "@every 1s"), StaleEvery: 24 * time.Hour, Stale: func() int64 {
+			checks.Add(1)
+			panic("stale")
+		}})
+		e.Start()
+		synctest.Wait()
+		checks.Store(0) // those of the first fill
+		time.Sleep(10*time.Second + time.Millisecond)
+		synctest.Wait()
+		e.Close()
+		if got := checks.Load(); got != 10 {
+			t.Errorf("the schedule ran %d times in 10 s, want 10", got)
+		}
+	})
+}
+
+// A schedule that is not due within the parser's five years, as on 29 February before
+// 2100, which is no leap year, is due no more.
+func TestScheduleEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c := newRing(t), new(counter)
+		e := newExecutor(t, r, c.source, padding.Config{Schedule: schedule(t, "0 0 29 2 *")})
+		e.Start()
+		time.Sleep(time.Until(time.Date(2097, time.January, 1, 0, 0, 0, 0, time.Local)))
+		take(t, r, runLen)
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if got := r.Counts().Put; got != 4*runLen {
+			t.Errorf("%d ids were put, want %d: the schedule is not due", got, 4*runLen)
 		}
 	})
 }
