@@ -29,3 +29,24 @@ func Example() {
 	// {200 2}
 	// 2
 }
+
+// A ring for the ids of 8 ticks with 1,024 each, which asks to be filled when half
+// of them are dealt. All that is wrong with a config is reported at once.
+func ExampleNew() {
+	ring, err := ringbuffer.New(ringbuffer.Config{Runs: 8, RunLen: 1024, Threshold: 4096})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(ring.Capacity(), ring.Remaining())
+	_, err = ring.Take()
+	fmt.Println(err)
+
+	_, err = ringbuffer.New(ringbuffer.Config{Runs: 3, RunLen: 1024, Threshold: -1})
+	fmt.Println(err)
+	// Output:
+	// 8192 0
+	// ringbuffer: empty
+	// ringbuffer: invalid config: Runs is 3, want a power of two from 1 to 1048576
+	// ringbuffer: invalid config: Threshold is -1, want 0 or more
+}

@@ -8,7 +8,13 @@ import (
 // small returns a ring of runs of 4 ids, with room for 4 of them.
 func small(t *testing.T, puts ...Run) *Ring {
 	t.Helper()
-	r, err := New(Config{Runs: 4, RunLen: 4})
+	return ring(t, 4, 4, puts...)
+}
+
+// ring returns a ring that holds puts.
+func ring(t *testing.T, runs, runLen int64, puts ...Run) *Ring {
+	t.Helper()
+	r, err := New(Config{Runs: runs, RunLen: runLen})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,13 +50,7 @@ func TestHeldUpTaker(t *testing.T) {
 
 // Polling an empty ring uses up no positions, except for one by each Take.
 func TestPollingClaimsNothing(t *testing.T) {
-	r, err := New(Config{Runs: 2, RunLen: 1 << 61})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Put(Run{100, 4}); err != nil {
-		t.Fatal(err)
-	}
+	r := ring(t, 2, 1<<61, Run{100, 4})
 	if got := r.TakeRun(math.MaxInt64); got != (Run{100, 4}) {
 		t.Fatalf("TakeRun() = %+v, want all that there is", got)
 	}
@@ -98,13 +98,7 @@ func TestPollingBehindTheLastClaim(t *testing.T) {
 // long.
 func TestClaimIsBounded(t *testing.T) {
 	for _, runLen := range []int64{4, 4 * maxClaim} {
-		r, err := New(Config{Runs: 4, RunLen: runLen})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Put(Run{0, runLen}); err != nil {
-			t.Fatal(err)
-		}
+		r := ring(t, 4, runLen, Run{0, runLen})
 		want := min(runLen, maxClaim)
 		if got := r.TakeRun(math.MaxInt64); got != (Run{0, want}) || r.position.Load() != want {
 			t.Errorf("TakeRun() = %+v, with %d positions, want %d of each", got, r.position.Load(), want)

@@ -2,15 +2,13 @@ package ringbuffer_test
 
 import (
 	"math"
-	"sync"
 
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// reference is the ring as plainly as it can be said: a mutex and a slice. The
+// reference is the ring as plainly as it can be said, for one goroutine: a slice. The
 // first run is the one being dealt once dealing is true.
 type reference struct {
-	mu       sync.Mutex
 	runs     []ringbuffer.Run
 	dealing  bool
 	slots    int
@@ -34,8 +32,6 @@ func (r *reference) waiting() int {
 }
 
 func (r *reference) Put(run ringbuffer.Run) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	switch {
 	case r.closed:
 		return ringbuffer.ErrClosed
@@ -60,8 +56,6 @@ func (r *reference) Take() (int64, error) {
 }
 
 func (r *reference) TakeRun(limit int64) ringbuffer.Run {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if limit <= 0 || len(r.runs) == 0 {
 		return ringbuffer.Run{}
 	}
@@ -84,13 +78,7 @@ func (r *reference) cut(n int64) {
 	}
 }
 
-func (r *reference) Drop(last int64) []ringbuffer.Run {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.drop(last)
-}
-
-func (r *reference) drop(last int64) (dropped []ringbuffer.Run) {
+func (r *reference) Drop(last int64) (dropped []ringbuffer.Run) {
 	for len(r.runs) > 0 && r.runs[0].First <= last {
 		first, n := r.runs[0].First, min(r.runs[0].N-1, last-r.runs[0].First)+1
 		r.cut(n)
@@ -105,24 +93,18 @@ func (r *reference) drop(last int64) (dropped []ringbuffer.Run) {
 }
 
 func (r *reference) Close() []ringbuffer.Run {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if !r.closed {
 		r.closed = true
-		r.rest = r.drop(math.MaxInt64)
+		r.rest = r.Drop(math.MaxInt64)
 	}
 	return r.rest
 }
 
 func (r *reference) HasRoom() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	return !r.closed && r.counts.Remaining+r.runLen <= r.capacity && r.waiting() < r.slots
 }
 
 func (r *reference) Oldest() (int64, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if len(r.runs) == 0 {
 		return 0, false
 	}
@@ -130,7 +112,5 @@ func (r *reference) Oldest() (int64, bool) {
 }
 
 func (r *reference) Counts() ringbuffer.Counts {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	return r.counts
 }

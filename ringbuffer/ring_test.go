@@ -70,29 +70,6 @@ func TestCapacityDoesNotWrap(t *testing.T) {
 	}
 }
 
-// The original holds N ids before the first take and N-1 ever after.
-func TestCapacityIsConstant(t *testing.T) {
-	r := mustNew(t, ringbuffer.Config{Runs: 4, RunLen: 4})
-	next := int64(0)
-	for round := range 5 {
-		for r.HasRoom() {
-			mustPut(t, r, next, 4)
-			next += 4
-		}
-		if got := r.Remaining(); got != 16 {
-			t.Fatalf("round %d: %d ids fit, want 16", round, got)
-		}
-		if err := r.Put(ringbuffer.Run{First: next, N: 1}); err != ringbuffer.ErrFull {
-			t.Fatalf("round %d: Put into a full ring: %v, want %v", round, err, ringbuffer.ErrFull)
-		}
-		for range 8 {
-			if _, err := r.Take(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
 func TestPutRefusesWhatWouldRepeat(t *testing.T) {
 	r := mustNew(t, ringbuffer.Config{Runs: 8, RunLen: 8})
 	mustPut(t, r, 10, 8)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// startAt makes the position of an empty ring the next that is claimed.
+// startAt makes the position the next that is claimed of a ring that has dealt nothing.
 func startAt(r *Ring, position int64) {
 	r.position.Store(position)
 	r.current.Store(&span{delta: -position, ring: r})
@@ -14,56 +14,46 @@ func startAt(r *Ring, position int64) {
 
 // Positions wrap, as signed and as unsigned numbers, and no taker notices.
 func TestPositionsWrap(t *testing.T) {
-	for _, end := range []int64{math.MaxInt64, -1} {
-		positionsWrap(t, end)
+	for ahead := range int64(32) {
+		positionsWrap(t, math.MaxInt64, ahead)
+		positionsWrap(t, -1, ahead)
 	}
 }
 
-func positionsWrap(t *testing.T, end int64) {
-	const runs, runLen = 4, 4
-	for ahead := range int64(2 * runs * runLen) {
-		r, err := New(Config{Runs: runs, RunLen: runLen})
+// positionsWrap deals the ids of a ring whose positions begin some ahead of the end.
+func positionsWrap(t *testing.T, end, ahead int64) {
+	r := small(t, Run{0, 4}, Run{4, 4}, Run{8, 4}, Run{12, 4})
+	startAt(r, end-ahead)
+	var got []int64
+	for r.Remaining() > 4 {
+		id, err := r.Take()
 		if err != nil {
 			t.Fatal(err)
 		}
-		startAt(r, end-ahead)
-
-		for first := int64(0); first < runs*runLen; first += runLen {
-			if err := r.Put(Run{first, runLen}); err != nil {
-				t.Fatal(err)
-			}
+		got = append(got, id)
+		if oldest, ok := r.Oldest(); !ok || oldest != id+1 || r.undealt() != 3 {
+			t.Fatalf("%d positions before the end %d ids of the run are left from %d on, want 3 from %d",
+				ahead, r.undealt(), oldest, id+1)
 		}
-		var got []int64
-		for r.Remaining() > runLen {
-			id, err := r.Take()
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, id)
-			if oldest, ok := r.Oldest(); !ok || oldest != id+1 || r.undealt() != runLen-1 {
-				t.Fatalf("%d positions before the end %d ids of the run are left from %d on, want %d from %d",
-					ahead, r.undealt(), oldest, runLen-1, id+1)
-			}
-			for run := r.TakeRun(2); run.N > 0; run.First, run.N = run.First+1, run.N-1 {
-				got = append(got, run.First)
-			}
-			if dropped := Total(r.Drop(got[len(got)-1] + 1)); dropped != 1 {
-				t.Fatalf("%d positions before the end Drop dropped %d ids, want 1", ahead, dropped)
-			}
+		for run := r.TakeRun(2); run.N > 0; run.First, run.N = run.First+1, run.N-1 {
+			got = append(got, run.First)
 		}
-		want := []int64{0, 1, 2, 4, 5, 6, 8, 9, 10}
-		if !slices.Equal(got, want) {
-			t.Errorf("%d positions before the end the ring dealt %d, want %d", ahead, got, want)
+		if dropped := Total(r.Drop(got[len(got)-1] + 1)); dropped != 1 {
+			t.Fatalf("%d positions before the end Drop dropped %d ids, want 1", ahead, dropped)
 		}
-		if oldest, ok := r.Oldest(); !ok || oldest != 12 {
-			t.Errorf("%d positions before the end the oldest id is %d, %v, want 12", ahead, oldest, ok)
-		}
-		if counts, want := r.Counts(), (Counts{Put: 16, Taken: 9, Dropped: 3, Remaining: 4}); counts != want {
-			t.Errorf("%d positions before the end the counts are %+v, want %+v", ahead, counts, want)
-		}
-		if rest := Least(r.Close()); rest != 12 {
-			t.Errorf("%d positions before the end Close dropped from %d, want 12", ahead, rest)
-		}
+	}
+	want := []int64{0, 1, 2, 4, 5, 6, 8, 9, 10}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d positions before the end the ring dealt %d, want %d", ahead, got, want)
+	}
+	if oldest, ok := r.Oldest(); !ok || oldest != 12 {
+		t.Errorf("%d positions before the end the oldest id is %d, %v, want 12", ahead, oldest, ok)
+	}
+	if counts, want := r.Counts(), (Counts{Put: 16, Taken: 9, Dropped: 3, Remaining: 4}); counts != want {
+		t.Errorf("%d positions before the end the counts are %+v, want %+v", ahead, counts, want)
+	}
+	if rest := Least(r.Close()); rest != 12 {
+		t.Errorf("%d positions before the end Close dropped from %d, want 12", ahead, rest)
 	}
 }
 
@@ -73,14 +63,8 @@ func TestVoidClaims(t *testing.T) {
 	for _, last := range []int64{0, 7, math.MaxInt64 / 2, math.MaxInt64} {
 		for _, past := range []int64{0, 1, 1 << 32, math.MaxInt64 - 8} {
 			for _, start := range []int64{0, math.MaxInt64 - 1, -2} {
-				r, err := New(Config{Runs: 1, RunLen: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := ring(t, 1, 1, Run{last, 1})
 				startAt(r, start)
-				if err := r.Put(Run{last, 1}); err != nil {
-					t.Fatal(err)
-				}
 				if id, err := r.Take(); id != last || err != nil {
 					t.Fatalf("Take() = %d, %v, want %d", id, err, last)
 				}
