@@ -1,11 +1,17 @@
 package opaque_test
 
 import (
-	"testing"
-
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
 )
+
+const anID = uid.ID(960121041164754944)
+
+// tester is a test, a benchmark, or a draw of rapid.
+type tester interface {
+	Helper()
+	Fatal(...any)
+}
 
 // key returns a key of the tests: bytes from n on.
 func key(n byte) []byte {
@@ -16,29 +22,29 @@ func key(n byte) []byte {
 	return k
 }
 
-func sealer(tb testing.TB, context string, keys ...[]byte) *opaque.Sealer {
-	tb.Helper()
+func sealer(t tester, context string, keys ...[]byte) *opaque.Sealer {
+	t.Helper()
 	s, err := opaque.New(context, keys...)
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	return s
 }
 
-func permutation(tb testing.TB, context string, key []byte) *opaque.Permutation {
-	tb.Helper()
+func permutation(t tester, context string, key []byte) *opaque.Permutation {
+	t.Helper()
 	p, err := opaque.NewPermutation(context, key)
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	return p
 }
 
-func seal(tb testing.TB, s *opaque.Sealer, id uid.ID) opaque.Token {
-	tb.Helper()
+func seal(t tester, s *opaque.Sealer, id uid.ID) opaque.Token {
+	t.Helper()
 	token, err := s.Seal(id)
 	if err != nil {
-		tb.Fatal(err)
+		t.Fatal(err)
 	}
 	return token
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
 )
@@ -35,27 +33,6 @@ func TestPermutationThereAndBack(t *testing.T) {
 			t.Errorf("Restore(%d) = %d, %v", n, id, err)
 		}
 	}
-}
-
-func TestPermutationOfSamples(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p, err := opaque.NewPermutation(rapid.StringN(1, 20, -1).Draw(t, "context"), key(rapid.Byte().Draw(t, "key")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids := rapid.SliceOfDistinct(rapid.Int64Min(0), rapid.ID[int64]).Draw(t, "ids")
-		numbers := make(map[int64]bool)
-		for _, id := range ids {
-			n, err := p.Permute(uid.ID(id))
-			if back, rerr := p.Restore(n); n < 0 || back != uid.ID(id) || err != nil || rerr != nil {
-				t.Fatalf("%d goes to %d, %v, and back to %d, %v", id, n, err, back, rerr)
-			}
-			numbers[n] = true
-		}
-		if len(numbers) != len(ids) {
-			t.Fatalf("%d ids have %d numbers", len(ids), len(numbers))
-		}
-	})
 }
 
 // Of ids that lie together, those of one second, nothing is seen: neither order
@@ -108,28 +85,4 @@ func TestPermutationsDiffer(t *testing.T) {
 	if ref := newReference("orders", key(1)); slices.Equal(ref.token, ref.number) {
 		t.Error("tokens and numbers have one key")
 	}
-}
-
-func FuzzPermutation(f *testing.F) {
-	f.Add(int64(anID), "orders")
-	f.Add(int64(-1), "users")
-	f.Fuzz(func(t *testing.T, n int64, context string) {
-		p, err := opaque.NewPermutation(context, key(1))
-		if context == "" {
-			if !errors.Is(err, opaque.ErrContext) {
-				t.Fatalf("no context: %v", err)
-			}
-			return
-		}
-		image, err := p.Permute(uid.ID(n))
-		if n < 0 {
-			if !errors.Is(err, opaque.ErrNegative) {
-				t.Fatalf("Permute(%d): %v", n, err)
-			}
-			return
-		}
-		if back, rerr := p.Restore(image); image < 0 || back != uid.ID(n) || err != nil || rerr != nil {
-			t.Fatalf("%d goes to %d, %v, and back to %d, %v", n, image, err, back, rerr)
-		}
-	})
 }

@@ -113,35 +113,33 @@ func (r reference) permute(id uid.ID) int64 {
 	return upper.Int64()<<32 + lower.Int64()
 }
 
-func TestAgainstReference(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		k := rapid.SliceOfN(rapid.Byte(), opaque.KeySize, opaque.KeySize).Draw(t, "key")
-		k[0] |= 1 // not all zeros
-		context := rapid.StringN(1, -1, -1).Draw(t, "context")
-		id := uid.ID(rapid.Int64Min(0).Draw(t, "id"))
+func againstReference(t *rapid.T) {
+	k := rapid.SliceOfN(rapid.Byte(), opaque.KeySize, opaque.KeySize).Draw(t, "key")
+	k[0] |= 1 // not all zeros
+	context := rapid.StringN(1, -1, -1).Draw(t, "context")
+	id := uid.ID(rapid.Int64Min(0).Draw(t, "id"))
 
-		ref := newReference(context, k)
-		s, err := opaque.New(context, k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		token, err := s.Seal(id)
-		if want, text := ref.seal(0, uint64(id)); token != want || token.String() != text || err != nil {
-			t.Fatalf("token %v, %v, want %s", token, err, text)
-		}
-		if back, err := s.Open(token); back != id || err != nil {
-			t.Fatalf("token %v opens to %d, %v, want %d", token, back, err, id)
-		}
-		p, err := opaque.NewPermutation(context, k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := p.Permute(id)
-		if want := ref.permute(id); n != want || err != nil {
-			t.Fatalf("number %d, %v, want %d", n, err, want)
-		}
-		if back, err := p.Restore(n); back != id || err != nil {
-			t.Fatalf("number %d restores to %d, %v, want %d", n, back, err, id)
-		}
-	})
+	ref, s, p := newReference(context, k), sealer(t, context, k), permutation(t, context, k)
+	token := seal(t, s, id)
+	want, text := ref.seal(0, uint64(id))
+	if token != want || token.String() != text {
+		t.Fatalf("token %v, want %s", token, text)
+	}
+	if parsed, err := opaque.ParseToken(text); parsed != token || err != nil {
+		t.Fatalf("%s is read as %v, %v", text, parsed, err)
+	}
+	if back, err := s.Open(token); back != id || err != nil {
+		t.Fatalf("token %v opens to %d, %v, want %d", token, back, err, id)
+	}
+	n, err := p.Permute(id)
+	if want := ref.permute(id); n != want || err != nil {
+		t.Fatalf("number %d, %v, want %d", n, err, want)
+	}
+	if back, err := p.Restore(n); back != id || err != nil {
+		t.Fatalf("number %d restores to %d, %v, want %d", n, back, err, id)
+	}
 }
+
+func TestAgainstReference(t *testing.T) { rapid.Check(t, againstReference) }
+
+func FuzzAgainstReference(f *testing.F) { f.Fuzz(rapid.MakeFuzz(againstReference)) }
