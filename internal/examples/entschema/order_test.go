@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"os"
-	"strings"
 	"testing"
 
 	"entgo.io/ent"
@@ -78,18 +76,5 @@ func TestHook(t *testing.T) {
 	}
 	if _, err := save.Mutate(t.Context(), &mutation{op: ent.OpCreate}); !errors.Is(err, uid.ErrClosed) || saved != 3 {
 		t.Errorf("without a generator: error %v after %d rows, want %v after 3", err, saved, uid.ErrClosed)
-	}
-}
-
-// TestPage: README.md warns of CreateBulk for as long as there is reason to.
-func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, read := uid.ID(5), uid.ID(0)
-	works := read.Scan(&made) == nil && read == made // as CreateBulk does
-	if warns := strings.Contains(string(page), "Do not use `CreateBulk`"); warns == works {
-		t.Errorf("uid.ID scans a *uid.ID: %v; README.md warns of it: %v", works, warns)
 	}
 }

@@ -90,33 +90,29 @@ func TestNothingSet(t *testing.T) {
 
 // TestRefused: what cannot be meant is an error that names it.
 func TestRefused(t *testing.T) {
-	type refused struct{ text, want string }
-	for _, test := range []refused{
-		{"max_borow: 24h", `unknown field "max_borow"`},
-		{`{"layuot": "default"}`, `unknown field "layuot"`},
-		{"max_borrow: soon", `max_borrow is "soon", want a duration`},
-		{`{"max_age": "24"}`, `max_age is "24", want a duration`},
-		{"max_borrow: 24", `max_borrow is "24", want a duration`},
-		{"boost_power: 4.5", "field Settings.boost_power of type int"},
-		{"layout: 28/22/14", "bits: invalid layout: TimeBits + WorkerBits + SequenceBits is 28 + 22 + 14 = 64"},
-		{"layout: baidoo", `"baidoo" is neither`},
-		{"boost_power: 3\nboost_power: 4", `key "boost_power" already set`},
-	} {
-		s, err := settings.Read([]byte(test.text))
-		if err == nil {
-			_, err = s.Config()
-		}
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%q: error %v, want %q in it", test.text, err, test.want)
-		}
+	read := func(text string) (settings.Settings, error) { return settings.Read([]byte(text)) }
+	override := func(variable string) (settings.Settings, error) {
+		return settings.Settings{}.Override([]string{variable})
 	}
-	for _, test := range []refused{
-		{"UID_MAX_BOROW=24h", "unknown variable UID_MAX_BOROW"},
-		{"UID_MAX_BORROW=soon", `max_borrow is "soon", want a duration`},
-		{"UID_BOOST_POWER=many", `field "BoostPower"`},
-		{"UID_LAYOUT=28/22/14", "28 + 22 + 14 = 64"},
+	for _, test := range []struct {
+		from       func(text string) (settings.Settings, error)
+		text, want string
+	}{
+		{read, "max_borow: 24h", `unknown field "max_borow"`},
+		{read, `{"layuot": "default"}`, `unknown field "layuot"`},
+		{read, "max_borrow: soon", `max_borrow is "soon", want a duration`},
+		{read, `{"max_age": "24"}`, `max_age is "24", want a duration`},
+		{read, "max_borrow: 24", `max_borrow is "24", want a duration`},
+		{read, "boost_power: 4.5", "field Settings.boost_power of type int"},
+		{read, "layout: 28/22/14", "bits: invalid layout: TimeBits + WorkerBits + SequenceBits is 28 + 22 + 14 = 64"},
+		{read, "layout: baidoo", `"baidoo" is neither`},
+		{read, "boost_power: 3\nboost_power: 4", `key "boost_power" already set`},
+		{override, "UID_MAX_BOROW=24h", "unknown variable UID_MAX_BOROW"},
+		{override, "UID_MAX_BORROW=soon", `max_borrow is "soon", want a duration`},
+		{override, "UID_BOOST_POWER=many", `field "BoostPower"`},
+		{override, "UID_LAYOUT=28/22/14", "28 + 22 + 14 = 64"},
 	} {
-		s, err := settings.Settings{}.Override([]string{test.text})
+		s, err := test.from(test.text)
 		if err == nil {
 			_, err = s.Config()
 		}
