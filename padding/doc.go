@@ -16,15 +16,10 @@
 //   - A thousand takers below the threshold cause one refill.
 //   - The executor calls the source only when the longest run fits. So it discards
 //     no run because the ring is full.
-//   - An error of the source ends the current refill and nothing else. If the
-//     error names a delay, the executor calls the source again after that delay.
-//     After any other error, it calls the source when the ring next signals or the
-//     schedule is due.
+//   - An error of the source ends the current refill and nothing else: see [Source].
 //   - A panic in the source or in a handler becomes a [*PanicError], and the
 //     executor continues.
 //   - Config.RejectedPut gets every run that was made and will not be dealt.
-//   - [Executor.Shutdown] cancels the source's context, closes the ring and waits
-//     for the goroutines, until its own context ends.
 //
 // # The schedule
 //

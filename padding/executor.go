@@ -33,7 +33,7 @@ type PanicError = guard.PanicError
 // An error means that the source can make no run now. If the error has a method
 // RetryAfter() time.Duration, the executor does not log the error, and calls the
 // source again after that time. The executor logs any other error, and calls the
-// source again when the ring next runs low.
+// source again when the ring next runs low or the schedule is due.
 type Source func(ctx context.Context) (ringbuffer.Run, error)
 
 // RetryAfter reports whether err names a delay, and how long it lasts. Zero or less is a

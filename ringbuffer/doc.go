@@ -3,11 +3,9 @@
 //
 // Make a [Ring] with [New]; its zero value is not usable. One goroutine at a
 // time puts runs of consecutive ids with [Ring.Put], any number of goroutines
-// take ids. [Ring.Take] takes one id, and calls Config.RejectedTake when the
-// ring is empty. [Ring.TryTake] takes one id, and fails when the ring is empty.
-// [Ring.TakeRun] takes many ids at the price of one, and returns an empty run when
-// the ring is empty. No method waits for ids or for room.
-// [Ring.Low] signals when the ring needs filling.
+// take ids, with [Ring.Take], [Ring.TryTake] or [Ring.TakeRun], which takes many ids
+// at the price of one. No method waits for ids or for room. [Ring.Low] signals when
+// the ring needs filling.
 //
 // The ring promises, whatever its callers do:
 //

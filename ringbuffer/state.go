@@ -17,16 +17,11 @@ func (r *Ring) Remaining() int64 {
 	return r.remaining()
 }
 
-// remaining is called with mu held.
+// remaining returns the ids that wait, and those of the current span that have not been
+// claimed. It is called with mu held.
 func (r *Ring) remaining() int64 {
-	return r.queued + r.undealt()
-}
-
-// undealt returns how many ids of the current span have not been claimed. It is
-// called with mu held.
-func (r *Ring) undealt() int64 {
 	s := r.current.Load()
-	return max(0, s.end()-r.position.Load())
+	return r.queued + max(0, s.end()-r.position.Load())
 }
 
 // HasRoom reports whether a run of the greatest length fits. While only one

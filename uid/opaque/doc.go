@@ -9,8 +9,7 @@
 //
 // Use a [Sealer] wherever 128 bits fit. Where the result has to be an integer,
 // a [Permutation] makes one of 63 bits: it hides as much, but anyone can make a
-// valid number. Zero values are not usable. Both are safe for concurrent use.
-// Later releases open the tokens of this one.
+// valid number. Later releases open the tokens of this one.
 //
 // # What is hidden
 //

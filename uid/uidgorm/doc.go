@@ -39,8 +39,6 @@
 //
 //	err = db.Use(uidgorm.New(gen, uidgorm.Config{Keys: []uidgorm.Keys{{From: tickets, Models: []any{&Ticket{}}}}}))
 //
-// A wrong model or generator is an error of db.Use.
-//
 // # What is covered
 //
 //   - Structs, and slices and arrays of structs or of pointers to structs. Maps that
@@ -96,9 +94,8 @@
 // INTEGER unless the tag says type:bigint. A key column that already has auto-increment
 // keeps it. That is harmless: the plugin always writes the key.
 //
-// # Concurrency and cost
+// # Cost
 //
-// Any number of goroutines may use a [Plugin]. They do not block each other, except in
-// the generator. The plugin sends no statement of its own. Its only overhead is
-// reflection.
+// The plugin sends no statement of its own. Its only overhead is reflection. Goroutines do
+// not block each other, except in the generator.
 package uidgorm
