@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"unicode/utf8"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -39,17 +37,8 @@ const scope = "github.com/uidring/uidring/uid/uidotel"
 // Until then, a closed generator is observed as Close left it. Unregister can be called
 // repeatedly. Register and Unregister are safe for concurrent use.
 func Register[S uid.Stats | []uid.Stats](provider metric.MeterProvider, name string, generator Generator[S]) (metric.Registration, error) {
-	if name == "" || !utf8.ValidString(name) {
-		return nil, fmt.Errorf("%w: the name is %q, want UTF-8 text that is not empty", ErrGenerator, name)
-	}
-	// A constructor returns a nil pointer with its error.
-	if v := reflect.ValueOf(generator); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return nil, fmt.Errorf("%w: generator %q is nil, want one such as *uid.Cached", ErrGenerator, name)
-	}
-	if made, ok := generator.(interface{ Layout() bits.Layout }); ok {
-		if err := made.Layout().Validate(); err != nil {
-			return nil, fmt.Errorf("%w: generator %q was not made by its constructor: %w", ErrGenerator, name, err)
-		}
+	if err := figures.Check(name, generator); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrGenerator, err)
 	}
 	if provider == nil {
 		provider = otel.GetMeterProvider()

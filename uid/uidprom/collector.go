@@ -4,13 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 )
@@ -38,29 +35,16 @@ var ErrGenerator = errors.New("uidprom: invalid generator")
 // For labels that all metrics of a process share, use
 // [prometheus.WrapRegistererWith].
 func New(generators map[string]Generator) (prometheus.Collector, error) {
-	var faults []error
-	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrGenerator}, args...)...))
-	}
 	if len(generators) == 0 {
-		fault("there is no generator, want one or more")
+		return nil, fmt.Errorf("%w: there is no generator, want one or more", ErrGenerator)
 	}
+	var faults []error
 	c := make(collector, 0, len(generators))
 	for _, name := range slices.Sorted(maps.Keys(generators)) {
 		g := generators[name]
-		if name == "" || !utf8.ValidString(name) {
-			fault("the name of a generator is %q, want UTF-8 text that is not empty", name)
+		if err := figures.Check(name, g); err != nil {
+			faults = append(faults, fmt.Errorf("%w: %w", ErrGenerator, err))
 			continue
-		}
-		if isNil(g) {
-			fault("generator %q is nil, want one such as *uid.Cached", name)
-			continue
-		}
-		if made, ok := g.(interface{ Layout() bits.Layout }); ok {
-			if err := made.Layout().Validate(); err != nil {
-				fault("generator %q was not made by its constructor: %w", name, err)
-				continue
-			}
 		}
 		// A registry tells collectors apart by constant labels, not by variable ones.
 		c = append(c, source{g, describe(nil, prometheus.Labels{"generator": name})})
@@ -69,12 +53,6 @@ func New(generators map[string]Generator) (prometheus.Collector, error) {
 		return nil, err
 	}
 	return c, nil
-}
-
-// isNil also finds the nil pointer that a constructor returns with its error.
-func isNil(g Generator) bool {
-	v := reflect.ValueOf(g)
-	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // describe returns the descriptions of all figures, in their order. The layout is a second

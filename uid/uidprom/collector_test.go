@@ -32,7 +32,7 @@ func TestNewRefuses(t *testing.T) {
 	if c != nil || !errors.Is(err, ErrGenerator) || !errors.Is(err, bits.ErrLayout) {
 		t.Fatalf("got %v, %v, want an error that matches ErrGenerator and bits.ErrLayout", c, err)
 	}
-	for _, want := range []string{`name of a generator is ""`, `name of a generator is "\xff"`, `"none" is nil`, `"pointer" is nil`, `"zero" was not made`} {
+	for _, want := range []string{`the name is ""`, `the name is "\xff"`, `"none" is nil`, `"pointer" is nil`, `"zero" was not made`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant it to say %s", err, want)
 		}

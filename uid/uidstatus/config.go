@@ -6,15 +6,13 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
 )
@@ -61,19 +59,7 @@ func New(generators map[string]Generator, config Config) (*Page, error) {
 		faults.Add("generators", "empty", "one or more, or More")
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.generators)) {
-		field := fmt.Sprintf("generators[%q]", name)
-		switch g := p.generators[name]; {
-		case name == "" || !utf8.ValidString(name):
-			faults.Add(field, "a wrong name", "UTF-8 text that is not empty")
-		case isNil(g):
-			faults.Add(field, "nil", "a generator such as *uid.Cached")
-		default:
-			if made, ok := g.(interface{ Layout() bits.Layout }); ok {
-				if err := made.Layout().Validate(); err != nil {
-					faults.Wrap(field, fmt.Errorf("want a generator that its constructor made: %w", err))
-				}
-			}
-		}
+		faults.Wrap("generators", figures.Check(name, p.generators[name]))
 	}
 	for i, host := range config.Hosts {
 		if _, err := netip.ParseAddr(host); err != nil && host != anyHost && !hostName.MatchString(host) {
@@ -85,12 +71,6 @@ func New(generators map[string]Generator, config Config) (*Page, error) {
 		return nil, err
 	}
 	return p, nil
-}
-
-// isNil also finds the nil pointer that a constructor returns with its error.
-func isNil(g Generator) bool {
-	v := reflect.ValueOf(g)
-	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 const anyHost = "*"

@@ -25,7 +25,7 @@ func TestNewRefuses(t *testing.T) {
 		t.Fatalf("got %v, %v, want an error that matches ErrConfig and bits.ErrLayout", p, err)
 	}
 	want := []string{
-		`generators[""] is`, `generators["none"] is nil, want`, `generators["pointer"] is nil`, `generators["zero"]: want`, `generators["\xff"] is`,
+		`generators: the name is ""`, `generators: "none" is nil, want`, `"pointer" is nil`, `"zero" was not made`, `the name is "\xff"`,
 		`Hosts[1] is "", want`, `Hosts[2] is "https://ops"`, `Hosts[3] is "ops:8080"`, `Hosts[4] is "*.example.com"`,
 	}
 	lines := strings.Split(err.Error(), "\nuidstatus: ")

@@ -3,7 +3,6 @@ package uidstatus
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -154,7 +153,7 @@ func describe(name string, s uid.Stats, now time.Time) generator {
 			MaxAge:       limit(r.MaxAge),
 			Borrowed:     r.Borrowed.Seconds(),
 			MaxBorrow:    limit(r.MaxBorrow),
-			Span:         ringTime(s).Seconds(),
+			Span:         figures.Span(&s),
 		}
 	}
 	if l := s.Loads; l != nil {
@@ -176,25 +175,12 @@ func describe(name string, s uid.Stats, now time.Time) generator {
 	return g
 }
 
-// ringTime returns the time that the ids of a full ring cover; 0 for ids that carry none.
-func ringTime(s uid.Stats) time.Duration {
-	if s.Ring == nil || s.Clock == nil {
-		return 0
-	}
-	ticks := s.Ring.Capacity >> s.Clock.Layout.SequenceBits
-	if ticks > math.MaxInt64/int64(s.Clock.Layout.Unit) {
-		return math.MaxInt64
-	}
-	return time.Duration(ticks) * s.Clock.Layout.Unit
-}
-
 // limit returns a limit in seconds, or nil for a negative one, which is none.
 func limit(d time.Duration) *float64 {
 	if d < 0 {
 		return nil
 	}
-	seconds := d.Seconds()
-	return &seconds
+	return new(d.Seconds())
 }
 
 // instant returns t in RFC 3339, or nil for the zero time and for years that RFC
@@ -204,14 +190,12 @@ func instant(t time.Time) *string {
 	if t.IsZero() || t.Year() < 0 || t.Year() > 9999 {
 		return nil
 	}
-	text := t.Format(time.RFC3339Nano)
-	return &text
+	return new(t.Format(time.RFC3339Nano))
 }
 
 func text(err error) *string {
 	if err == nil {
 		return nil
 	}
-	text := err.Error()
-	return &text
+	return new(err.Error())
 }

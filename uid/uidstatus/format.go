@@ -5,20 +5,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // grouped returns n with its digits in groups of three.
 func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	var b strings.Builder
-	for i, d := range digits {
-		if rest := len(digits) - i; i > 0 && rest%3 == 0 && digits[i-1] != '-' {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
 	}
-	return b.String()
+	return text
 }
 
 // compact returns n in at most nine characters.
@@ -26,13 +21,11 @@ func compact(n int64) string {
 	if n < 10_000_000 {
 		return grouped(n)
 	}
-	f := float64(n)
-	for _, unit := range []string{" k", " M", " G", " T", " P", " E"} {
-		if f /= 1000; f < 999.95 || unit == " E" {
-			return strconv.FormatFloat(f, 'f', 1, 64) + unit
-		}
+	f, units := float64(n)/1000, " k M G T P E"
+	for f >= 999.95 {
+		f, units = f/1000, units[2:]
 	}
-	return "" // not reached
+	return strconv.FormatFloat(f, 'f', 1, 64) + units[:2]
 }
 
 const (
@@ -77,17 +70,15 @@ func duration(d time.Duration) string {
 	}
 }
 
-// when returns an instant as the page shows it: nearby the time of day, else the
-// date, and how far it is from now.
+// when returns the time of day of an instant nearby, else its date, and how far it is from
+// now.
 func when(t, now time.Time) string {
-	text := date(t)
-	if unavailable := t.Sub(now).Abs(); unavailable < day {
-		text = t.UTC().Format("15:04:05") + " UTC"
+	if t.Sub(now).Abs() < day {
+		return t.UTC().Format("15:04:05") + " UTC, " + toGo(t, now)
 	}
-	return text + ", " + toGo(t, now)
+	return date(t) + ", " + toGo(t, now)
 }
 
-// date returns the day of an instant.
 func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // toGo returns how far t is from now, and in which direction.
@@ -104,9 +95,5 @@ func short(text string) string {
 	if len(text) <= most {
 		return text
 	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }

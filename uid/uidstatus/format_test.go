@@ -6,9 +6,6 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/uid"
 )
 
 func TestNumbers(t *testing.T) {
@@ -83,20 +80,6 @@ func TestPart(t *testing.T) {
 	}{{0, 8, 0}, {1, 1e9, 1}, {4, 8, 500}, {8, 8, 1000}, {9, 8, 1000}, {1, 0, 0}, {-1, 8, 0}} {
 		if got := part(tt.a, tt.b); got != tt.want {
 			t.Errorf("part(%v, %v) is %d, want %d", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
-func TestRingTime(t *testing.T) {
-	long := bits.Default()
-	long.Unit = 10000 * time.Hour
-	for _, tt := range []struct {
-		layout bits.Layout
-		ticks  int64
-		want   time.Duration
-	}{{bits.Default(), 8, 8 * time.Second}, {bits.Snowflake(), 8, 8 * time.Millisecond}, {long, 1 << 20, math.MaxInt64}} {
-		if got := ringTime(uid.Stats{Clock: &uid.ClockStats{Layout: tt.layout}, Ring: &uid.RingStats{Capacity: tt.ticks << tt.layout.SequenceBits}}); got != tt.want {
-			t.Errorf("%d ticks of %v are %v, want %v", tt.ticks, tt.layout.Unit, got, tt.want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
@@ -90,7 +91,7 @@ func (v *verdict) clock(s uid.Stats, now time.Time) {
 // no reason for a warning.
 func (v *verdict) ring(s uid.Stats) {
 	r, empty := s.Ring, s.Remaining == 0
-	roomy := r.MaxBorrow > ringTime(s)
+	roomy := r.MaxBorrow.Seconds() > figures.Span(&s)
 	switch {
 	case s.LastError == nil:
 		if roomy && float64(r.Borrowed) >= nearly*float64(r.MaxBorrow) {

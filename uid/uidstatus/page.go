@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"html/template"
 	"maps"
@@ -21,35 +20,25 @@ var static embed.FS
 
 var page = template.Must(template.ParseFS(static, "static/page.html"))
 
-// file is an asset. It does not change.
-type file struct{ kind, tag, text string }
-
-var files = map[string]file{
-	"page.css": open("static/page.css", "text/css; charset=utf-8"),
-	"page.js":  open("static/page.js", "text/javascript; charset=utf-8"),
-	"icon.svg": open("static/icon.svg", "image/svg+xml"),
+// kinds are the assets, with their types.
+var kinds = map[string]string{
+	"page.css": "text/css; charset=utf-8",
+	"page.js":  "text/javascript; charset=utf-8",
+	"icon.svg": "image/svg+xml",
 }
 
-func open(path, kind string) file {
-	text, err := static.ReadFile(path)
-	if err != nil {
-		panic(err) // only if the embedded file's name is wrong
-	}
-	sum := sha256.Sum256(text)
-	return file{kind, `"` + hex.EncodeToString(sum[:8]) + `"`, string(text)}
-}
-
-// asset answers a request for a file, if there is one. Browsers revalidate it
+// asset answers a request for an asset, if there is one. Browsers revalidate it
 // each time, so that no asset outlives a deployment.
 func asset(w http.ResponseWriter, r *http.Request, path string) bool {
-	f, ok := files[path]
+	kind, ok := kinds[path]
 	if !ok {
 		return false
 	}
+	text, _ := static.ReadFile("static/" + path)
 	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("Content-Type", f.kind)
-	w.Header().Set("ETag", f.tag)
-	http.ServeContent(w, r, path, time.Time{}, bytes.NewReader([]byte(f.text)))
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(text)))
+	http.ServeContent(w, r, path, time.Time{}, bytes.NewReader(text))
 	return true
 }
 
