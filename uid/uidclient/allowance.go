@@ -1,11 +1,5 @@
 package uidclient
 
-import (
-	"context"
-	"errors"
-	"net/http"
-)
-
 // mostGood is the greatest wait of an allowance: at most one request in so many asks for
 // more than a server allows.
 const mostGood = 64
@@ -43,19 +37,4 @@ func (a *allowance) failed(asked int64) {
 	if a.good > 0 {
 		a.good, a.known, a.wait = 0, a.n, min(2*a.wait, mostGood)
 	}
-}
-
-// tooMany reports whether a server refuses the size of a request for n ids. Whatever
-// answers 400 for another reason refuses smaller sizes too.
-func tooMany(err error, n int64) bool {
-	status := (*StatusError)(nil)
-	return n > 1 && errors.As(err, &status) &&
-		(status.Status == http.StatusBadRequest || status.Status == http.StatusRequestEntityTooLarge)
-}
-
-// tooSlow reports whether a server had too little time for a request, so that it may have
-// enough for fewer ids.
-func tooSlow(err error) bool {
-	status := (*StatusError)(nil)
-	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &status) && status.Status == http.StatusServiceUnavailable
 }

@@ -35,8 +35,8 @@ type Client struct {
 	dealer atomic.Pointer[uid.Dealer]
 
 	_        cacheline.Pad
-	rejected atomic.Int64 // calls that failed; written by takers, read by Stats
-	failures atomic.Int64 // requests that failed; written by the source, read by Stats
+	rejected atomic.Int64 // calls that failed; written by takers
+	failures atomic.Int64 // requests that failed; written by the source
 
 	name    string
 	config  Config
@@ -46,15 +46,16 @@ type Client struct {
 	// Used by the source of the last order.
 	servers *servers
 	judge   judge
-
-	mu      sync.Mutex // never held during I/O, nor by a taker that finds an id
-	orders  []*order   // orders that have ids, or will have; never empty
-	left    *order     // the last order that was closed: calls that waited there still count; or nil
-	closed  bool
-	wake    *time.Timer // nil before a first refusal
-	pace    pace.Pace
 	allowed allowance
-	totals
+	pace    pace.Pace
+
+	mu     sync.Mutex // never held during I/O, nor by a taker that finds an id
+	orders []*order   // orders that have ids, or will have; never empty
+	left   *order     // the last order that was closed: calls that waited there still count; or nil
+	closed bool
+	wake   *time.Timer   // asks again after a refusal
+	past   uid.Stats     // what the orders before left have done, and why the last fetch failed
+	loads  uid.LoadStats // of the fetches that succeeded
 }
 
 var _ uid.Generator = (*Client)(nil)
@@ -79,6 +80,9 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		allowed: newAllowance(config.MaxIDs),
 		pace:    pace.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
 	}
+	c.loads.Tag = name
+	c.wake = time.AfterFunc(time.Hour, c.wakeLast)
+	c.wake.Stop()
 	first, err := c.newOrder()
 	if err != nil {
 		return nil, err
@@ -173,10 +177,10 @@ func (c *Client) leave() {
 		c.orders = c.orders[1:]
 		c.draw(c.orders[0])
 		if c.left != nil {
-			c.totals.add(c.left)
+			add(&c.past, c.left)
 		}
 		c.left = o
-		c.totals.ended++
+		c.loads.Changes++
 		c.running.Go(func() { _ = o.Close() })
 	}
 }
@@ -193,11 +197,9 @@ func (c *Client) Close() error {
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
-	orders, wake := c.orders, c.wake
+	c.wake.Stop()
+	orders := c.orders
 	c.mu.Unlock()
-	if wake != nil {
-		wake.Stop()
-	}
 	var faults []error
 	for _, o := range orders {
 		faults = append(faults, o.Shutdown(ctx))

@@ -1,6 +1,7 @@
 package uidclient
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -81,8 +82,22 @@ func (e serverErrors) Unwrap() []error { return e }
 
 // refuses reports whether it is useless to ask again soon.
 func refuses(err error) bool {
-	if status := (*StatusError)(nil); errors.As(err, &status) {
+	if status, ok := errors.AsType[*StatusError](err); ok {
 		return status.Status < 500 && status.Status != http.StatusRequestTimeout && status.Status != http.StatusTooManyRequests
 	}
 	return errors.Is(err, ErrRewound) || errors.Is(err, ErrAnswer)
+}
+
+// tooMany reports whether a server refuses the size of a request for n ids. Whatever
+// answers 400 for another reason refuses smaller sizes too.
+func tooMany(err error, n int64) bool {
+	status, ok := errors.AsType[*StatusError](err)
+	return ok && n > 1 && (status.Status == http.StatusBadRequest || status.Status == http.StatusRequestEntityTooLarge)
+}
+
+// tooSlow reports whether a server had too little time for a request, so that it may have
+// enough for fewer ids.
+func tooSlow(err error) bool {
+	status, ok := errors.AsType[*StatusError](err)
+	return ok && status.Status == http.StatusServiceUnavailable || errors.Is(err, context.DeadlineExceeded)
 }

@@ -11,7 +11,9 @@ import (
 // refill fetches as many ids as are due.
 func (c *Client) refill(ctx context.Context) (*answer, error) {
 	for {
-		usage, n := c.size()
+		s := c.Stats()
+		usage := pace.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
+		n := min(c.pace.Next(usage), c.allowed.n)
 		answer, err := c.fetch(ctx, n)
 		if ctx.Err() != nil {
 			return nil, ctx.Err() // no failure of the servers
@@ -19,39 +21,26 @@ func (c *Client) refill(ctx context.Context) (*answer, error) {
 		if errors.Is(err, errTooMany) {
 			continue
 		}
-		c.note(usage, n, answer, err)
+		if err == nil {
+			c.pace.Fetched(usage, n, answer.count)
+			c.allowed.answered(n)
+		}
+		c.note(answer, err)
 		return answer, err
 	}
 }
 
-// size returns how many ids to ask for.
-func (c *Client) size() (pace.Usage, int64) {
-	s := c.Stats()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	usage := pace.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
-	return usage, min(c.pace.Next(usage), c.allowed.n)
-}
-
-// fewer notes that a server may answer a request for fewer than asked ids.
-func (c *Client) fewer(asked int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.allowed.failed(asked)
-}
-
-// note records the result of a fetch, and logs when fetches begin to fail and when
+// note records the result of a fetch for Stats, and logs when fetches begin to fail and when
 // they succeed again. It does not log a failure that New returns.
-func (c *Client) note(usage pace.Usage, asked int64, a *answer, err error) {
+func (c *Client) note(a *answer, err error) {
 	c.mu.Lock()
-	before, began := c.failure, c.pace.Size > 0
-	c.failure = err
+	before, began := c.past.LastError, c.loads.Loads > 0
+	c.past.LastError = err
 	if err == nil {
-		c.fetches++
-		c.pace.Fetched(usage, asked, a.count)
-		c.allowed.answered(asked)
-		c.took = time.Since(a.sent)
-		c.server, c.instance = c.servers.all[c.servers.at].url, a.Instance
+		c.loads.Loads++
+		c.loads.Step = a.count
+		c.loads.LoadTime = time.Since(a.sent)
+		c.loads.From, c.loads.Instance = c.servers.all[c.servers.at].url, a.Instance
 	}
 	c.mu.Unlock()
 	switch {
@@ -67,11 +56,7 @@ func (c *Client) note(usage pace.Usage, asked int64, a *answer, err error) {
 func (c *Client) wakeAfter(pause time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.closed:
-	case c.wake == nil:
-		c.wake = time.AfterFunc(pause, c.wakeLast)
-	default:
+	if !c.closed {
 		c.wake.Reset(pause)
 	}
 }

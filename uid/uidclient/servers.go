@@ -63,7 +63,7 @@ func (s *servers) answered(by *server) {
 
 func (s *server) failed(err error) {
 	pause := s.pause.NextBackOff()
-	if status := (*StatusError)(nil); errors.As(err, &status) {
+	if status, ok := errors.AsType[*StatusError](err); ok {
 		pause = max(pause, status.retry)
 	}
 	s.err, s.until = err, time.Now().Add(pause)
@@ -127,7 +127,7 @@ func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
 				c.servers.answered(r.from)
 				return r.answer, nil
 			case tooMany(r.err, n):
-				c.fewer(n)
+				c.allowed.failed(n)
 				return nil, errTooMany
 			case ctx.Err() != nil:
 				return nil, r.err
@@ -141,7 +141,7 @@ func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
 		}
 	}
 	if slow {
-		c.fewer(n)
+		c.allowed.failed(n)
 	}
 	refused, pause, err := c.servers.failure()
 	if refused {

@@ -1,62 +1,33 @@
 package uidclient
 
-import (
-	"time"
-
-	"github.com/uidring/uidring/uid"
-)
-
-// totals are what Stats says of the orders before the last closed one, and of fetches.
-type totals struct {
-	issued, starved, dropped, ended int64
-	waited                          time.Duration
-
-	fetches          int64
-	took             time.Duration
-	server, instance string
-	failure          error
-}
+import "github.com/uidring/uidring/uid"
 
 // add adds what an order has done.
-func (t *totals) add(o *order) {
+func add(sum *uid.Stats, o *order) {
 	s := o.Stats()
-	t.issued += s.Issued
-	t.dropped += s.Dropped
-	t.starved += s.Starved
-	t.waited += s.Waited
+	sum.Issued += s.Issued
+	sum.Dropped += s.Dropped
+	sum.Starved += s.Starved
+	sum.Waited += s.Waited
 }
 
 // Stats returns the client's counts and state. It never waits for a server.
 func (c *Client) Stats() uid.Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sum, remaining := c.totals, int64(0)
+	sum, loads := c.past, c.loads
 	if c.left != nil {
-		sum.add(c.left)
+		add(&sum, c.left)
 	}
 	for _, o := range c.orders {
-		sum.add(o)
-		remaining += o.remaining()
+		add(&sum, o)
+		sum.Remaining += o.remaining()
 	}
-	failures := c.failures.Load()
-	return uid.Stats{
-		Issued:        sum.issued,
-		Starved:       sum.starved,
-		RejectedTakes: c.rejected.Load(),
-		Waited:        sum.waited,
-		Remaining:     remaining,
-		Dropped:       sum.dropped,
-		Closed:        c.closed,
-		LastError:     sum.failure,
-		Loads: &uid.LoadStats{
-			From:     sum.server,
-			Tag:      c.name,
-			Instance: sum.instance,
-			Changes:  sum.ended + int64(len(c.orders)) - 1,
-			Step:     c.pace.Size,
-			Loads:    sum.fetches + failures,
-			Failures: failures,
-			LoadTime: sum.took,
-		},
-	}
+	sum.RejectedTakes = c.rejected.Load()
+	sum.Closed = c.closed
+	loads.Failures = c.failures.Load()
+	loads.Loads += loads.Failures
+	loads.Changes += int64(len(c.orders)) - 1
+	sum.Loads = &loads
+	return sum
 }
