@@ -26,7 +26,7 @@ func demand(c *Client, seconds int) (failed int) {
 // many ids as before.
 func TestGrowsAgain(t *testing.T) {
 	status := func(status int) func(f *fake) {
-		return func(f *fake) { f.status, f.body, f.header = status, "<html>", http.Header{"Retry-After": {"1"}} }
+		return func(f *fake) { f.fail(status, "1") }
 	}
 	for name, fault := range map[string]func(f *fake){
 		"400":         status(400),
@@ -36,20 +36,19 @@ func TestGrowsAgain(t *testing.T) {
 		"429":         status(429),
 		"502":         status(502),
 		"503":         status(503),
-		"a page":      func(f *fake) { f.body = "<html>" },
-		"truncated":   func(f *fake) { f.body = `{"instance":"a","number":1000000,"runs":[{"first"` },
-		"unavailable": func(f *fake) { f.unavailable = true },
-		"hangs":       func(f *fake) { f.hangs = true },
+		"a page":      func(f *fake) { f.say("<html>") },
+		"truncated":   func(f *fake) { f.say(`{"instance":"a","number":1000000,"runs":[{"first"`) },
+		"unavailable": (*fake).down,
+		"hangs":       (*fake).hang,
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := newFake("a", 1)
-				server.takes = time.Millisecond
-				c := open(t, Config{}, server)
+			bubble(t, Config{}, 1, func(t *testing.T, c *Client, servers []*fake) {
+				server := servers[0]
 				demand(c, 2)
-				server.set(fault)
+				fault(server)
 				demand(c, 3)
-				server.set(func(f *fake) { f.status, f.body, f.unavailable, f.hangs = 0, "", false, false })
+				server.up()
+				server.set(func(f *fake) { f.takes = time.Millisecond })
 				time.Sleep(10 * time.Second)
 				before := server.requests()
 				failed := demand(c, 10)
@@ -66,18 +65,22 @@ func TestGrowsAgain(t *testing.T) {
 func TestLimit(t *testing.T) {
 	for _, over := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusServiceUnavailable} {
 		t.Run(http.StatusText(over), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				const most = 10_000
-				server := newFake("a", 1)
-				c := open(t, Config{MaxIDs: most}, server)
+			const most = 10_000
+			bubble(t, Config{MaxIDs: most}, 1, func(t *testing.T, c *Client, servers []*fake) {
+				server, refused := servers[0], 0
 				server.set(func(f *fake) { f.limit, f.over = 100, over })
 				for range 100_000 {
 					if _, err := c.Wait(t.Context()); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if n := server.requests(); n > 1700 || server.refused > 70 {
-					t.Errorf("%d requests for 100,000 ids and %d refusals, want 1,700 and 70 at most", n, server.refused)
+				for _, n := range server.asked {
+					if n > 128 { // 128 were answered before
+						refused++
+					}
+				}
+				if n := server.requests(); n > 1700 || refused > 70 {
+					t.Errorf("%d requests for 100,000 ids and %d refusals, want 1,700 and 70 at most", n, refused)
 				}
 				s := c.Stats()
 				if s.RejectedTakes != 0 || over != http.StatusServiceUnavailable && s.Loads.Failures != 0 {
@@ -102,7 +105,7 @@ func TestEarlierRefusal(t *testing.T) {
 		one.status = http.StatusBadRequest
 		c := open(t, Config{}, one, two)
 		take(t, c, 1, 20)
-		two.set(func(f *fake) { f.unavailable = true })
+		two.down()
 		before := two.requests()
 		if _, err := drain(t, c); !errors.Is(err, ErrUnavailable) || two.requests() > before {
 			t.Errorf("%v after %d requests, want ErrUnavailable", err, two.requests()-before)

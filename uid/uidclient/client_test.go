@@ -3,7 +3,6 @@ package uidclient
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os/exec"
 	"strconv"
@@ -19,50 +18,44 @@ import (
 // Ids come in order, whichever method draws them, and however many runs answers have.
 func TestIds(t *testing.T) {
 	for _, runs := range []int64{1, 3, 1000} {
-		t.Run(fmt.Sprint(runs), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := newFake("a", 1)
-				server.runs = runs
-				c, last := open(t, Config{}, server), uid.ID(0)
-				for range 300 {
-					ids := make([]uid.ID, 20)
-					ids[0], _ = c.Next()
-					ids[1], _ = c.Wait(t.Context())
-					if n, err := c.NextN(ids[2:10]); n != 8 || err != nil {
-						t.Fatalf("NextN() = %d, %v", n, err)
+		synctest.Test(t, func(t *testing.T) {
+			server := newFake("a", 1)
+			server.runs = runs
+			c, last := open(t, Config{}, server), uid.ID(0)
+			for range 300 {
+				ids := make([]uid.ID, 20)
+				ids[0], _ = c.Next()
+				ids[1], _ = c.Wait(t.Context())
+				if n, err := c.NextN(ids[2:10]); n != 8 || err != nil {
+					t.Fatalf("NextN() = %d, %v", n, err)
+				}
+				if n, err := c.WaitN(t.Context(), ids[10:15]); n != 5 || err != nil {
+					t.Fatalf("WaitN() = %d, %v", n, err)
+				}
+				at := 15
+				for id, err := range c.All(t.Context()) {
+					if err != nil {
+						t.Fatal(err)
 					}
-					if n, err := c.WaitN(t.Context(), ids[10:15]); n != 5 || err != nil {
-						t.Fatalf("WaitN() = %d, %v", n, err)
-					}
-					at := 15
-					for id, err := range c.All(t.Context()) {
-						if err != nil {
-							t.Fatal(err)
-						}
-						ids[at] = id
-						if at++; at == len(ids) {
-							break
-						}
-					}
-					for _, id := range ids {
-						if id <= last {
-							t.Fatalf("id %d after %d", id, last)
-						}
-						last = id
+					ids[at] = id
+					if at++; at == len(ids) {
+						break
 					}
 				}
-				synctest.Wait() // an answer is put into the ring
-				if n := len(c.orders[0].ages); n != 1 {
-					t.Errorf("%d ages of answers that all came at once, want 1", n)
+				for _, id := range ids {
+					if id <= last {
+						t.Fatalf("id %d after %d", id, last)
+					}
+					last = id
 				}
-				s := c.Stats()
-				if s.Issued < 6000 || s.RejectedTakes != 0 || s.LastError != nil || s.Loads.Instance != "a" || s.Loads.From != "http://ids-1/v1/orders/runs" || s.Loads.Loads != int64(server.requests()) {
-					t.Errorf("Stats() = %+v", s)
-				}
-				if s.Issued+s.Remaining != server.made {
-					t.Errorf("%d ids issued and %d remaining of %d", s.Issued, s.Remaining, server.made)
-				}
-			})
+			}
+			synctest.Wait() // an answer is put into the ring
+			if n := len(c.orders[0].ages); n != 1 {
+				t.Errorf("%d ages of answers that all came at once, want 1", n)
+			}
+			if s := c.Stats(); s.Issued < 6000 || s.RejectedTakes != 0 || s.Issued+s.Remaining != server.made {
+				t.Errorf("runs of %d: Stats() = %+v, want %d issued or remaining", runs, s, server.made)
+			}
 		})
 	}
 }
@@ -92,12 +85,12 @@ func TestStats(t *testing.T) {
 		server.set(func(f *fake) { second = f.asked[1] })
 		want.Issued, want.Remaining, loads.Step, loads.Loads = 70, 58+second, second, 2
 		check()
-		server.set(func(f *fake) { f.unavailable = true })
+		server.down()
 		_, _ = drain(t, c)
 		want.Issued, want.Remaining, want.Starved, want.RejectedTakes, want.LastError = 128+second, 0, 1, 1, errRefused
 		loads.Loads, loads.Failures = 4, 2
 		check()
-		server.set(func(f *fake) { f.unavailable = false })
+		server.up()
 		time.Sleep(time.Minute)
 		if _, err := c.Next(); err != nil {
 			t.Fatal(err)
@@ -114,36 +107,36 @@ func TestStats(t *testing.T) {
 
 // Ids continue to the end of what was fetched. Then calls fail, or wait.
 func TestUnavailable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, log := newFake("a", 1), new(strings.Builder)
-		c := open(t, Config{Logger: slog.New(slog.NewTextHandler(log, nil))}, server)
-		server.set(func(f *fake) { f.unavailable = true })
+	log := new(strings.Builder)
+	config := Config{Logger: slog.New(slog.NewTextHandler(log, nil))}
+	bubble(t, config, 1, func(t *testing.T, c *Client, servers []*fake) {
+		servers[0].down()
 		last, err := drain(t, c)
-		unavailable := (*UnavailableError)(nil)
-		if last != 128 || !errors.Is(err, ErrUnavailable) || !errors.Is(err, errRefused) || !errors.As(err, &unavailable) || unavailable.Name != "orders" || unavailable.RetryAfter() != unavailable.Retry {
+		unavailable, ok := errors.AsType[*UnavailableError](err)
+		if last != 128 || !errors.Is(err, ErrUnavailable) || !errors.Is(err, errRefused) || !ok || unavailable.Name != "orders" || unavailable.RetryAfter() != unavailable.Retry {
 			t.Fatalf("after %d ids: %v, want ErrUnavailable after 128", last, err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if _, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Wait() = %v, want the end of its context", err)
-		}
-		for _, err := range c.All(ctx) {
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("All() = %v, want the end of its context", err)
+		wait := func(d time.Duration) (failures int64) {
+			before := c.Stats().Loads.Failures
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			defer cancel()
+			if _, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Wait() = %v, want the end of its context", err)
 			}
+			for _, err := range c.All(ctx) {
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("All() = %v, want the end of its context", err)
+				}
+			}
+			return c.Stats().Loads.Failures - before
 		}
-		if n := c.Stats().Loads.Failures; n < 10 || n > 40 {
+		if n := wait(time.Minute); n < 10 || n > 40 {
 			t.Errorf("%d requests in a minute, want a few: it backs off", n)
 		}
-		before := c.Stats().Loads.Failures
-		ctx, cancel = context.WithTimeout(t.Context(), time.Hour)
-		defer cancel()
-		_, _ = c.Wait(ctx)
-		if n := c.Stats().Loads.Failures - before; n < 500 {
+		if n := wait(time.Hour); n < 500 {
 			t.Errorf("%d requests in an hour, want 2 every 10 s", n)
 		}
-		server.set(func(f *fake) { f.unavailable = false })
+		servers[0].up()
 		if id, err := c.Wait(t.Context()); id != 129 || err != nil {
 			t.Errorf("Wait() = %d, %v, want 129", id, err)
 		}
@@ -151,9 +144,9 @@ func TestUnavailable(t *testing.T) {
 		if lines := strings.Count(log.String(), "\n"); lines != 2 || !strings.Contains(log.String(), "connection refused") {
 			t.Errorf("the log is %q, want a line when fetches begin to fail and one when they no longer do", log)
 		}
-		server.set(func(f *fake) { f.unavailable = true })
+		servers[0].down()
 		_, err = drain(t, c)
-		if !errors.As(err, &unavailable) || unavailable.Retry > time.Second {
+		if again, ok := errors.AsType[*UnavailableError](err); !ok || again.Retry > time.Second {
 			t.Errorf("Next() = %+v, want a short pause: the server had answered", err)
 		}
 	})
@@ -169,18 +162,14 @@ func TestBurst(t *testing.T) {
 		time.Sleep(time.Hour)
 		before := server.requests()
 		var takers sync.WaitGroup
-		var mu sync.Mutex
-		seen := map[uid.ID]bool{}
+		var seen sync.Map
 		for range 100 {
 			takers.Go(func() {
 				for range 1000 {
 					id, err := c.Next()
-					mu.Lock()
-					if err != nil || seen[id] {
-						t.Errorf("Next() = %d, %v; issued before: %v", id, err, seen[id])
+					if _, again := seen.LoadOrStore(id, true); again || err != nil {
+						t.Errorf("Next() = %d, %v; issued before: %v", id, err, again)
 					}
-					seen[id] = true
-					mu.Unlock()
 				}
 			})
 		}
@@ -193,10 +182,10 @@ func TestBurst(t *testing.T) {
 
 // Close ends requests and waits at once.
 func TestClose(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, log := newFake("a", 1), new(strings.Builder)
-		c := open(t, Config{Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(log, nil))}, server)
-		server.set(func(f *fake) { f.hangs = true })
+	log := new(strings.Builder)
+	config := Config{Timeout: time.Minute, Logger: slog.New(slog.NewTextHandler(log, nil))}
+	bubble(t, config, 1, func(t *testing.T, c *Client, servers []*fake) {
+		servers[0].hang()
 		take(t, c, 1, 128)
 		failed := make(chan error)
 		go func() { _, err := c.Wait(t.Context()); failed <- err }()
@@ -206,16 +195,14 @@ func TestClose(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Errorf("Close() = %v", err)
 		}
-		for range 2 {
-			if err := <-failed; !errors.Is(err, uid.ErrClosed) {
+		_, after := c.Next()
+		for _, err := range []error{<-failed, <-failed, after} {
+			if !errors.Is(err, uid.ErrClosed) {
 				t.Errorf("a call failed with %v, want ErrClosed", err)
 			}
 		}
 		if took := time.Since(began); took > 0 {
 			t.Errorf("Close took %v", took)
-		}
-		if _, err := c.Next(); !errors.Is(err, uid.ErrClosed) {
-			t.Errorf("Next() = %v, want ErrClosed", err)
 		}
 		if s := c.Stats(); !s.Closed || s.Remaining != 0 || s.LastError != nil || log.Len() > 0 {
 			t.Errorf("Stats() = %+v, and the log is %q", s, log)
@@ -228,8 +215,8 @@ func TestClose(t *testing.T) {
 
 // Close waits for the orders that have no ids left and are closing.
 func TestCloseWaitsForOrders(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, began := open(t, Config{}, newFake("a", 1)), time.Now()
+	bubble(t, Config{}, 1, func(t *testing.T, c *Client, _ []*fake) {
+		began := time.Now()
 		c.running.Go(func() { time.Sleep(time.Second) }) // as leave starts one
 		if err := c.Close(); err != nil || time.Since(began) != time.Second {
 			t.Errorf("Close() = %v after %v, want when the order is closed", err, time.Since(began))
@@ -237,26 +224,35 @@ func TestCloseWaitsForOrders(t *testing.T) {
 	})
 }
 
-// A start that fails logs nothing: its error says it.
-func TestFailedStartIsNotLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, log := newFake("a", 1), new(strings.Builder)
-		server.unavailable = true
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		c, err := tryOpen(ctx, Config{Logger: slog.New(slog.NewTextHandler(log, nil))}, server)
-		if !errors.Is(err, ErrUnavailable) || log.Len() > 0 {
-			t.Errorf("New() = %v, %v, and logged %s", c, err, log)
-		}
-	})
+// The context of New bounds the start. A start that fails logs nothing: its error says it.
+func TestStartFails(t *testing.T) {
+	for _, tt := range []struct {
+		fault          func(*fake)
+		within, wanted time.Duration
+		want           error
+	}{
+		{(*fake).hang, time.Second, time.Second, context.DeadlineExceeded},
+		{(*fake).hang, time.Minute, DefaultTimeout + DefaultHedge, ErrUnavailable},
+		{(*fake).down, time.Minute, 0, ErrUnavailable},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			server, log := newFake("a", 1), new(strings.Builder)
+			tt.fault(server)
+			ctx, cancel := context.WithTimeout(t.Context(), tt.within)
+			defer cancel()
+			began := time.Now()
+			_, err := tryOpen(ctx, Config{Logger: slog.New(slog.NewTextHandler(log, nil))}, server)
+			if took := time.Since(began); !errors.Is(err, tt.want) || took > tt.wanted || log.Len() > 0 {
+				t.Errorf("New() = %v after %v, want %v after %v; it logged %s", err, took, tt.want, tt.wanted, log)
+			}
+		})
+	}
 }
 
 // With Reject, a call that finds nothing fails at once.
 func TestReject(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		c := open(t, Config{RejectedTake: uid.Reject}, server)
-		server.set(func(f *fake) { f.takes = time.Second })
+	bubble(t, Config{RejectedTake: uid.Reject}, 1, func(t *testing.T, c *Client, servers []*fake) {
+		servers[0].hang()
 		take(t, c, 1, 128)
 		if _, err := c.Next(); !errors.Is(err, uid.ErrRingEmpty) {
 			t.Errorf("Next() = %v, want ErrRingEmpty", err)
@@ -281,23 +277,22 @@ func TestTakeIsInlined(t *testing.T) {
 	t.Error("the compiler does not inline Take into Next")
 }
 
-// A loop goes on from one instance to the next.
+// A loop goes on from one instance to the next, though that lies lower.
 func TestAllGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFake("a", 50_000)
 		c := open(t, Config{}, server)
+		server.set(func(f *fake) { f.instance, f.number, f.next = "b", 0, 100 })
 		n := 0
 		for id, err := range c.All(t.Context()) {
-			if err != nil {
-				t.Fatal(err)
+			want := uid.ID(50_000 + n)
+			if n >= 128 {
+				want = uid.ID(100 + n - 128)
 			}
-			switch n++; {
-			case n == 1:
-				server.set(func(f *fake) { f.instance, f.number, f.next = "b", 0, 100 })
-			case n <= 128 && id != uid.ID(49_999+n), n > 128 && id != uid.ID(100+n-129):
-				t.Fatalf("id %d is the loop's number %d", id, n)
+			if id != want || err != nil {
+				t.Fatalf("id %d, %v, want %d", id, err, want)
 			}
-			if n == 5000 {
+			if n++; n == 5000 {
 				break
 			}
 		}

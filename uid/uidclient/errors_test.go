@@ -153,66 +153,56 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// Statuses: a server that refuses fails calls at once, one that is busy is waited for.
+// A server that refuses fails calls at once, one that is busy is waited for. Redirects are
+// not followed. The error has the reason that the server gives, if it gives one.
 func TestStatuses(t *testing.T) {
-	for _, status := range []int{301, 307, 400, 401, 403, 404, 405, 413, 408, 429, 500, 502, 503} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := newFake("a", 1)
-				server.status, server.body = status, `{"title":"T","detail":"why it is"}`
-				server.header = http.Header{"Location": {"http://ids-2/"}}
-				_, err := tryOpen(t.Context(), Config{Token: ""}, server)
-				got := (*StatusError)(nil)
-				if !errors.As(err, &got) || got.Status != status || got.Server != "http://ids-1/v1/orders/runs" || got.Detail != "why it is" {
-					t.Fatalf("New() = %v, want status %d", err, status)
-				}
-				busy := status == 408 || status == 429 || status >= 500
-				if errors.Is(err, ErrUnavailable) != busy {
-					t.Errorf("New() = %v; busy: %v", err, busy)
-				}
-			})
-		})
-	}
-}
-
-// An error has the reason that the server gives, if it gives one.
-func TestReasons(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"title":"T","detail":"why"}`: `status 404 Not Found: "why"`,
-		`{"title":"T"}`:                `status 404 Not Found: "T"`,
-		`<html>`:                       `status 404 Not Found`,
-		`{"detail":"` + strings.Repeat("x", 999) + `"}`: `"` + strings.Repeat("x", 200) + `"`,
-		`{"title":"` + strings.Repeat("x", 999) + `"}`:  `"` + strings.Repeat("x", 200) + `"`,
+	long, cut := strings.Repeat("x", 999), `: "`+strings.Repeat("x", 200)+`"`
+	for _, tt := range []struct {
+		status     int
+		body, want string
+	}{
+		{301, `<html>`, ""}, {307, `<html>`, ""}, {400, `<html>`, ""}, {401, `<html>`, ""}, {403, `<html>`, ""}, {404, `<html>`, ""},
+		{405, `<html>`, ""}, {413, `<html>`, ""}, {408, `<html>`, ""}, {429, `<html>`, ""}, {500, `<html>`, ""}, {502, `<html>`, ""},
+		{503, `<html>`, ""},
+		{404, `{"title":"T","detail":"why"}`, `: "why"`},
+		{404, `{"title":"T"}`, `: "T"`},
+		{404, `{"detail":"` + long + `"}`, cut},
+		{404, `{"title":"` + long + `"}`, cut},
 	} {
-		server := newFake("a", 1)
-		server.status, server.body = 404, body
-		_, err := tryOpen(t.Context(), Config{}, server)
-		if want := `uidclient: every server refuses "orders": http://ids-1/v1/orders/runs: `; !strings.HasPrefix(fmt.Sprint(err), want) {
-			t.Errorf("New() = %v, want it to begin with %s", err, want)
-		}
-		if !strings.HasSuffix(fmt.Sprint(err), want) {
-			t.Errorf("%.60s: New() = %v, want %s at the end", body, err, want)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			server := newFake("a", 1)
+			server.status, server.body, server.header = tt.status, tt.body, http.Header{"Location": {"http://ids-2/"}}
+			_, err := tryOpen(t.Context(), Config{}, server)
+			prefix, busy := "uidclient: every server refuses", tt.status == 408 || tt.status == 429 || tt.status >= 500
+			if busy {
+				prefix = "uidclient: no server answered for"
+			}
+			want := fmt.Sprintf(`%s "orders": http://ids-1/v1/orders/runs: status %d %s%s`, prefix, tt.status, http.StatusText(tt.status), tt.want)
+			if !strings.HasPrefix(fmt.Sprint(err), want) || errors.Is(err, ErrUnavailable) != busy {
+				t.Errorf("New() = %v, want %s; busy: %v", err, want, busy)
+			}
+			if got, ok := errors.AsType[*StatusError](err); !ok || got.Status != tt.status || got.Server != "http://ids-1/v1/orders/runs" {
+				t.Errorf("New() = %v, want a StatusError of %d", err, tt.status)
+			}
+		})
 	}
 }
 
 // A name that the server comes to know later, or a token that it accepts again, is
 // noticed without a call that fails.
 func TestRefusedForAWhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		c := open(t, Config{MaxAge: -1}, server)
-		server.set(func(f *fake) { f.status = 404 })
+	bubble(t, Config{MaxAge: -1}, 1, func(t *testing.T, c *Client, servers []*fake) {
+		servers[0].fail(404, "")
 		take(t, c, 1, 128)
 		if _, err := c.Wait(t.Context()); err == nil || errors.Is(err, ErrUnavailable) {
 			t.Errorf("Wait() = %v, want a refusal", err)
 		}
 		time.Sleep(time.Minute) // it is refused again and again
-		server.set(func(f *fake) { f.status = 0 })
+		servers[0].up()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		take(t, c, 129, 10)
-		server.set(func(f *fake) { f.status = 404 })
+		servers[0].fail(404, "")
 		_, _ = drain(t, c)
 		if err := c.Close(); err != nil || c.wake.Stop() {
 			t.Errorf("Close() = %v, or it leaves a timer", err)
@@ -226,18 +216,16 @@ func TestRefusedForAWhile(t *testing.T) {
 // A server that asks to be left alone is, for as long as it says, up to a minute.
 func TestRetryAfter(t *testing.T) {
 	for seconds, want := range map[string]time.Duration{"30": 30 * time.Second, "3600": time.Minute, "99999999999": time.Minute} {
-		synctest.Test(t, func(t *testing.T) {
-			server := newFake("a", 1)
-			c := open(t, Config{}, server)
-			server.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {seconds}} })
+		bubble(t, Config{}, 1, func(t *testing.T, c *Client, servers []*fake) {
+			servers[0].fail(503, seconds)
 			take(t, c, 1, 128)
 			time.Sleep(time.Second)
-			before := server.requests()
+			before := servers[0].requests()
 			time.Sleep(want - 2*time.Second)
-			if n := server.requests() - before; n != 0 {
+			if n := servers[0].requests() - before; n != 0 {
 				t.Errorf("%d requests, want none for %v", n, want)
 			}
-			server.set(func(f *fake) { f.status = 0 })
+			servers[0].up()
 			time.Sleep(2 * time.Second)
 			if id, err := c.Next(); id != 129 || err != nil {
 				t.Errorf("Next() = %d, %v, want 129 after %v", id, err, want)
@@ -246,35 +234,14 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A server that is busy and does not say for how long is asked less and less often.
-func TestBusy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		c := open(t, Config{MaxAge: -1}, server)
-		server.set(func(f *fake) { f.status = 503 })
-		take(t, c, 1, 128)
-		before := server.requests()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if _, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Wait() = %v, want the end of its context", err)
-		}
-		if n := server.requests() - before; n < 10 || n > 40 {
-			t.Errorf("%d requests in a minute, want a few: it backs off", n)
-		}
-	})
-}
-
 // The client asks again when the first of its servers may be asked.
 func TestLeastRetryAfter(t *testing.T) {
 	for _, seconds := range []int{1, 3} {
-		synctest.Test(t, func(t *testing.T) {
-			one, two := newFake("a", 1), newFake("b", 1_000_000)
-			c := open(t, Config{}, one, two)
-			one.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {"30"}} })
-			two.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {fmt.Sprint(seconds)}} })
+		bubble(t, Config{}, 2, func(t *testing.T, c *Client, servers []*fake) {
+			servers[0].fail(503, "30")
+			servers[1].fail(503, fmt.Sprint(seconds))
 			_, err := drain(t, c)
-			two.set(func(f *fake) { f.status = 0 })
+			servers[1].up()
 			began := time.Now()
 			id, waited := c.Wait(t.Context())
 			if took := time.Since(began); id != 1_000_000 || took != time.Duration(seconds)*time.Second {
@@ -284,21 +251,24 @@ func TestLeastRetryAfter(t *testing.T) {
 	}
 }
 
-// A server that has too little time is asked for fewer ids, whatever another one says.
-func TestSlowBesideAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slow, broken := newFake("a", 1), newFake("b", 1_000_000)
-		c := open(t, Config{MaxAge: -1}, slow, broken)
+// A server that has too little time is asked for fewer ids, whatever another one says. While
+// it does not say how long it is busy, it is asked less and less often.
+func TestBusy(t *testing.T) {
+	bubble(t, Config{MaxAge: -1}, 2, func(t *testing.T, c *Client, servers []*fake) {
 		take(t, c, 1, 100)
-		slow.set(func(f *fake) { f.status = http.StatusServiceUnavailable })
-		broken.set(func(f *fake) { f.status = http.StatusInternalServerError })
-		before := slow.requests()
+		servers[0].fail(http.StatusServiceUnavailable, "")
+		servers[1].fail(http.StatusInternalServerError, "")
+		before := servers[0].requests()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		for ctx.Err() == nil {
 			_, _ = c.Wait(ctx)
 		}
-		if asked := slow.asked[before:]; len(asked) < 2 || asked[1] > asked[0]/2 {
+		asked := servers[0].asked[before:]
+		if n := len(asked); n < 5 || n > 20 {
+			t.Fatalf("%d requests in a minute, want a few: it backs off", n)
+		}
+		if asked[1] > asked[0]/2 {
 			t.Errorf("asked for %v ids, want half of it after the first", asked)
 		}
 	})
@@ -306,31 +276,27 @@ func TestSlowBesideAnother(t *testing.T) {
 
 // A pause that ends while another server is asked is no reason to wait longer.
 func TestPauseIsOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two := newFake("a", 1), newFake("b", 1_000_000)
-		c := open(t, Config{}, one, two)
-		one.set(func(f *fake) { f.unavailable = true })
-		two.set(func(f *fake) { f.hangs = true })
+	bubble(t, Config{}, 2, func(t *testing.T, c *Client, servers []*fake) {
+		servers[0].down()
+		servers[1].hang()
 		_, err := drain(t, c)
-		if unavailable := (*UnavailableError)(nil); !errors.As(err, &unavailable) || unavailable.Retry != time.Millisecond {
+		if unavailable, ok := errors.AsType[*UnavailableError](err); !ok || unavailable.Retry != time.Millisecond {
 			t.Errorf("%+v, want a pause of 1 ms", err)
 		}
 	})
 }
 
-// Nor is it asked as the hedge of another server that is slow.
+// A server that wants to be left alone is not asked as the hedge of another that is slow.
 func TestRetryAfterIsNoHedge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two := newFake("a", 1), newFake("b", 1_000_000)
-		c := open(t, Config{MaxIDs: 100}, one, two)
-		one.set(func(f *fake) { f.status, f.header = 503, http.Header{"Retry-After": {"30"}} })
-		two.set(func(f *fake) { f.takes = DefaultHedge + 100*time.Millisecond })
+	bubble(t, Config{MaxIDs: 100}, 2, func(t *testing.T, c *Client, servers []*fake) {
+		servers[0].fail(503, "30")
+		servers[1].set(func(f *fake) { f.takes = DefaultHedge + 100*time.Millisecond })
 		for began := time.Now(); time.Since(began) < 20*time.Second; {
 			if _, err := c.Wait(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if n, others := one.requests(), two.requests(); n != 2 || others < 10 {
+		if n, others := servers[0].requests(), servers[1].requests(); n != 2 || others < 10 {
 			t.Errorf("%d requests, and %d to the other server; want 2, of which one was answered by 503", n, others)
 		}
 	})

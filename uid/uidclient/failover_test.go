@@ -2,8 +2,6 @@ package uidclient
 
 import (
 	"errors"
-	"net/http"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,106 +9,60 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Ids continue with another server, and no call fails.
+// Ids continue with another server, and no call fails. A server that goes back is left, too.
 func TestFailover(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two := newFake("a", 1), newFake("b", 1_000_000)
-		c := open(t, Config{}, one, two)
-		take(t, c, 1, 10)
-		one.set(func(f *fake) { f.unavailable = true })
-		var lower int
-		for range 5000 {
-			id, err := c.Next()
-			if err != nil {
-				t.Fatal(err)
+	for _, fault := range []func(f *fake){(*fake).down, func(f *fake) { f.set(func(f *fake) { f.next = 1 }) }} {
+		bubble(t, Config{}, 2, func(t *testing.T, c *Client, servers []*fake) {
+			take(t, c, 1, 10)
+			fault(servers[0])
+			take(t, c, 11, 128-10) // all that were fetched
+			take(t, c, 1_000_000, 5000)
+			if s := c.Stats(); s.Loads.Changes != 1 || s.Loads.Instance != "b" || s.Issued != 5128 || s.RejectedTakes != 0 {
+				t.Errorf("Stats() = %+v", s)
 			}
-			if id < 1_000_000 {
-				lower++
-			}
-		}
-		if lower != 128-10 {
-			t.Errorf("%d more ids of the first server, want %d: all that were fetched", lower, 128-10)
-		}
-		if s := c.Stats(); s.Loads.Changes != 1 || s.Loads.Instance != "b" || s.Issued != 5010 || s.RejectedTakes != 0 {
-			t.Errorf("Stats() = %+v", s)
-		}
-	})
-}
-
-// A server that hangs is hedged by another, which is asked first from then on.
-func TestHedge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two := newFake("a", 1), newFake("b", 1_000_000)
-		c := open(t, Config{Hedge: 200 * time.Millisecond}, one, two)
-		one.set(func(f *fake) { f.hangs = true })
-		take(t, c, 1, 128)
-		began := time.Now()
-		if id, err := c.Next(); id != 1_000_000 || err != nil {
-			t.Errorf("Next() = %d, %v, want the first of the second server", id, err)
-		}
-		if took := time.Since(began); took != 200*time.Millisecond {
-			t.Errorf("the id took %v, want 200 ms", took)
-		}
-		began = time.Now()
-		take(t, c, 1_000_001, 5000)
-		if took := time.Since(began); took != 0 {
-			t.Errorf("the next ids took %v: the hung server was asked first", took)
-		}
-		if s := c.Stats(); s.Waited != 200*time.Millisecond {
-			t.Errorf("Waited = %v, want 200 ms", s.Waited)
-		}
-	})
-}
-
-// lingering is a network whose requests take a second to end after they are cancelled.
-type lingering struct {
-	network
-	requests *atomic.Int64 // under way
-}
-
-func (l lingering) RoundTrip(r *http.Request) (*http.Response, error) {
-	defer l.requests.Add(-1)
-	l.requests.Add(1)
-	response, err := l.network.RoundTrip(r)
-	if r.Context().Err() != nil {
-		time.Sleep(time.Second)
+		})
 	}
-	return response, err
+}
+
+// A server that hangs is hedged by the next, which is asked first from then on. The only URL,
+// of a balancer, is asked again over another connection.
+func TestHedge(t *testing.T) {
+	const hedge = 200 * time.Millisecond
+	for n, first := range []uid.ID{129, 1_000_000, 2_000_000} {
+		bubble(t, Config{Hedge: hedge}, n+1, func(t *testing.T, c *Client, servers []*fake) {
+			want := time.Duration(max(n, 1)) * hedge
+			for _, s := range servers[:max(n, 1)] {
+				s.hang()
+			}
+			if n == 0 {
+				time.AfterFunc(hedge/2, servers[0].up)
+			}
+			take(t, c, 1, 128)
+			began := time.Now()
+			take(t, c, first, 1)
+			if took := time.Since(began); took != want {
+				t.Errorf("the id took %v, want %v", took, want)
+			}
+			take(t, c, first+1, 5000)
+			if took := time.Since(began); took != want {
+				t.Errorf("the next ids took %v: a hung server was asked first", took-want)
+			}
+			if s := c.Stats(); s.Waited != want {
+				t.Errorf("Waited = %v, want %v", s.Waited, want)
+			}
+		})
+	}
 }
 
 // When a client has an answer, no other request is under way.
 func TestHedgedRequestEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := newFake("a", 1), newFake("b", 1_000_000)
-		one.set(func(f *fake) { f.hangs = true })
-		n, urls := hosts(one, two)
-		var requests atomic.Int64
-		began := randomly
-		defer func() { randomly = began }()
-		randomly = func(int) int { return 0 }
-		c, err := New(t.Context(), urls, "orders", Config{Hedge: 200 * time.Millisecond, transport: lingering{n, &requests}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if n := requests.Load(); n != 0 || one.requests() != 0 || two.requests() != 1 {
-			t.Errorf("%d requests are under way after the answer, want none", n)
-		}
-	})
-}
-
-// Each server that hangs is hedged by the next.
-func TestHedgeOfHedge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two, three := newFake("a", 1), newFake("b", 1_000_000), newFake("c", 2_000_000)
-		c := open(t, Config{}, one, two, three)
-		one.set(func(f *fake) { f.hangs = true })
-		two.set(func(f *fake) { f.hangs = true })
-		take(t, c, 1, 128)
+		one.takes, one.lingers = forever, time.Second
 		began := time.Now()
-		take(t, c, 2_000_000, 1)
-		if took := time.Since(began); took != 2*DefaultHedge {
-			t.Errorf("the id took %v, want %v", took, 2*DefaultHedge)
+		open(t, Config{}, one, two)
+		if took := time.Since(began); took != DefaultHedge+time.Second || one.requests() != 0 || two.requests() != 1 {
+			t.Errorf("the answer took %v, want %v: until the other request has ended", took, DefaultHedge+time.Second)
 		}
 	})
 }
@@ -126,27 +78,10 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// The only URL, of a balancer, is asked again over another connection.
-func TestHedgeOfOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		c := open(t, Config{}, server)
-		server.set(func(f *fake) { f.hangs = true })
-		time.AfterFunc(300*time.Millisecond, func() { server.set(func(f *fake) { f.hangs = false }) })
-		began := time.Now()
-		take(t, c, 1, 200)
-		if took := time.Since(began); took != DefaultHedge {
-			t.Errorf("200 ids took %v, want %v", took, DefaultHedge)
-		}
-	})
-}
-
 // The ids of an instance are all issued, in order, though another has answered.
 func TestOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two := newFake("a", 1), newFake("b", 1_000_000)
-		c := open(t, Config{}, one, two)
-		one.set(func(f *fake) { f.unavailable = true })
+	bubble(t, Config{}, 2, func(t *testing.T, c *Client, servers []*fake) {
+		servers[0].down()
 		take(t, c, 1, 65)
 		synctest.Wait()
 		if s := c.Stats(); s.Loads.Changes != 1 || s.Loads.Instance != "b" || s.Remaining < 128 {
@@ -169,27 +104,16 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// An instance may lie lower than the one before, and its ids are issued after those.
-func TestLowerInstance(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 5000)
-		c := open(t, Config{}, server)
-		server.set(func(f *fake) { f.instance, f.number, f.next = "b", 0, 100 })
-		take(t, c, 5000, 128)
-		take(t, c, 100, 100)
-	})
-}
-
-// An instance that repeats or goes back is refused for good; a new one is used.
+// An instance that goes back or repeats another's ids is refused for good; a new one is used.
 func TestRewound(t *testing.T) {
 	for name, back := range map[string]func(f *fake){
-		"number": func(f *fake) { f.number-- },
-		"ids":    func(f *fake) { f.next-- },
+		"number":         func(f *fake) { f.number-- },
+		"ids":            func(f *fake) { f.next-- },
+		"restored store": func(f *fake) { f.instance, f.number, f.next = "b", 0, 64 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server := newFake("a", 1)
-				c := open(t, Config{}, server)
+			bubble(t, Config{MaxAge: -1}, 1, func(t *testing.T, c *Client, servers []*fake) {
+				server := servers[0]
 				server.set(back)
 				last, err := drain(t, c)
 				if last != 128 || !errors.Is(err, ErrRewound) || errors.Is(err, ErrUnavailable) {
@@ -203,7 +127,7 @@ func TestRewound(t *testing.T) {
 				if _, err := c.Next(); !errors.Is(err, ErrRewound) {
 					t.Errorf("Next() = %v once the instance is above, want ErrRewound", err)
 				}
-				server.set(func(f *fake) { f.instance = "b" })
+				server.set(func(f *fake) { f.instance = "c" })
 				time.Sleep(time.Minute)
 				if id, err := c.Next(); id < 100_000 || err != nil {
 					t.Errorf("Next() = %d, %v of a new instance", id, err)
@@ -211,17 +135,6 @@ func TestRewound(t *testing.T) {
 			})
 		})
 	}
-}
-
-// With another server, a rewound one is no failure.
-func TestRewoundBesideAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two := newFake("a", 1), newFake("b", 1_000_000)
-		c := open(t, Config{}, one, two)
-		one.set(func(f *fake) { f.next = 1 })
-		take(t, c, 1, 128)
-		take(t, c, 1_000_000, 5000)
-	})
 }
 
 // A balancer sends each request to another instance. Each id is issued once, and the
@@ -239,15 +152,19 @@ func TestBalancer(t *testing.T) {
 			})
 		}
 		seen := map[uid.ID]bool{}
-		for range 3000 {
+		draw := func(n int) {
+			t.Helper()
 			change()
-			for range 100 {
+			for range n {
 				id, err := c.Next()
 				if err != nil || seen[id] {
 					t.Fatalf("Next() = %d, %v; issued before: %v", id, err, seen[id])
 				}
 				seen[id] = true
 			}
+		}
+		for range 3000 {
+			draw(100)
 		}
 		rings := func() int {
 			synctest.Wait()
@@ -256,12 +173,7 @@ func TestBalancer(t *testing.T) {
 			return len(c.orders)
 		}
 		for rings() < 2 { // until an instance answers while ids of another are left
-			change()
-			id, err := c.Next()
-			if err != nil || seen[id] {
-				t.Fatalf("Next() = %d, %v; issued before: %v", id, err, seen[id])
-			}
-			seen[id] = true
+			draw(1)
 		}
 		for range 100 { // idle
 			change()

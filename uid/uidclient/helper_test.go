@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -27,6 +29,9 @@ func TestMain(m *testing.M) {
 
 var errRefused = errors.New("connection refused")
 
+// forever is what a server takes that hangs.
+const forever = 1000 * time.Hour
+
 // fake is a server that answers as uidringd does. Its ids are those of a counter.
 type fake struct {
 	mu          sync.Mutex
@@ -37,13 +42,12 @@ type fake struct {
 	limit       int64         // of ids an answer has; 0 is none
 	over        int           // status of a request for more; 0 is 400
 	takes       time.Duration // for an answer
+	lingers     time.Duration // of a request that was cancelled
 	unavailable bool          // refuses connections
-	hangs       bool          // does not answer
 	status      int           // it answers with; 0 is 200
 	header      http.Header   // of such an answer
 	body        string        // it answers with, if not empty
 	asked       []int64       // what n the requests had
-	refused     int           // requests for more than limit
 	gives       int64         // most ids of an answer, though more are asked for; 0 is no bound
 	made        int64         // ids of all answers
 }
@@ -59,6 +63,30 @@ func (f *fake) set(change func(f *fake)) {
 	change(f)
 }
 
+// down makes the server refuse connections.
+func (f *fake) down() { f.set(func(f *fake) { f.unavailable = true }) }
+
+// up makes the server answer.
+func (f *fake) up() {
+	f.set(func(f *fake) { f.unavailable, f.takes, f.status, f.body = false, 0, 0, "" })
+}
+
+// hang makes the server not answer.
+func (f *fake) hang() { f.set(func(f *fake) { f.takes = forever }) }
+
+// say makes the server answer with a body.
+func (f *fake) say(body string) { f.set(func(f *fake) { f.body = body }) }
+
+// fail makes the server answer with a status, and Retry-After unless it is empty.
+func (f *fake) fail(status int, retryAfter string) {
+	f.set(func(f *fake) {
+		f.status, f.header = status, http.Header{}
+		if retryAfter != "" {
+			f.header.Set("Retry-After", retryAfter)
+		}
+	})
+}
+
 // requests returns how many there were.
 func (f *fake) requests() int {
 	f.mu.Lock()
@@ -68,11 +96,8 @@ func (f *fake) requests() int {
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
-	takes, hangs := f.takes, f.hangs
+	takes := f.takes
 	f.mu.Unlock()
-	if hangs {
-		takes = 1000 * time.Hour
-	}
 	if takes > 0 { // time.After(0) in several goroutines of a bubble crashes the race detector
 		select {
 		case <-time.After(takes):
@@ -87,16 +112,11 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method != http.MethodPost || r.URL.EscapedPath() != "/v1/orders/runs" || err != nil || n < 1:
 		http.Error(w, r.Method+" "+r.URL.String(), http.StatusNotFound)
-	case f.status != 0:
-		for key, values := range f.header {
-			w.Header()[key] = values
-		}
-		w.WriteHeader(f.status)
-		_, _ = io.WriteString(w, f.body)
-	case f.body != "":
+	case f.status != 0 || f.body != "":
+		maps.Copy(w.Header(), f.header)
+		w.WriteHeader(cmp.Or(f.status, http.StatusOK))
 		_, _ = io.WriteString(w, f.body)
 	case f.limit > 0 && n > f.limit:
-		f.refused++
 		w.WriteHeader(cmp.Or(f.over, http.StatusBadRequest))
 		fmt.Fprintf(w, `{"title":"Bad Request","detail":"n is %d, want 1 to %d"}`, n, f.limit)
 	default:
@@ -126,7 +146,7 @@ type network map[string]*fake
 func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	f := n[r.URL.Host]
 	f.mu.Lock()
-	unavailable := f.unavailable
+	unavailable, lingers := f.unavailable, f.lingers
 	f.mu.Unlock()
 	if unavailable {
 		return nil, errRefused
@@ -144,24 +164,22 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return response, nil
 	case <-r.Context().Done():
+		time.Sleep(lingers)
 		return nil, r.Context().Err()
 	}
 }
 
-// hosts returns the network of some servers and its URLs. The client begins with
-// the first.
-func hosts(fakes ...*fake) (network, []string) {
-	n, urls := network{}, []string(nil)
-	for i, f := range fakes {
-		host := fmt.Sprintf("ids-%d", i+1)
-		n[host] = f
-		urls = append(urls, "http://"+host)
-	}
-	return n, urls
+// bubble runs a test in virtual time, with a client of n servers. Their ids begin at 1, at
+// 1,000,000 and at 2,000,000.
+func bubble(t *testing.T, config Config, n int, test func(t *testing.T, c *Client, servers []*fake)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		servers := []*fake{newFake("a", 1), newFake("b", 1_000_000), newFake("c", 2_000_000)}[:n]
+		test(t, open(t, config, servers...), servers)
+	})
 }
 
-// open returns a client of the servers, which begins with the first of them, until
-// the test ends.
+// open returns a client of the servers until the test ends.
 func open(t *testing.T, config Config, fakes ...*fake) *Client {
 	t.Helper()
 	c, err := tryOpen(t.Context(), config, fakes...)
@@ -172,8 +190,14 @@ func open(t *testing.T, config Config, fakes ...*fake) *Client {
 	return c
 }
 
+// tryOpen makes a client of the servers, which begins with the first of them.
 func tryOpen(ctx context.Context, config Config, fakes ...*fake) (*Client, error) {
-	n, urls := hosts(fakes...)
+	n, urls := network{}, []string(nil)
+	for i, f := range fakes {
+		host := fmt.Sprintf("ids-%d", i+1)
+		n[host] = f
+		urls = append(urls, "http://"+host)
+	}
 	config.transport = n
 	began := randomly
 	defer func() { randomly = began }()

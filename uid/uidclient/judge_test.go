@@ -105,31 +105,16 @@ func TestJudgeForgets(t *testing.T) {
 
 // Two servers that share no store give the same ids: the client issues each once.
 func TestTwoStores(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two := newFake("a", 1), newFake("b", 1)
-		c := open(t, Config{MaxAge: -1}, one, two)
-		one.set(func(f *fake) { f.unavailable = true })
+	bubble(t, Config{MaxAge: -1}, 2, func(t *testing.T, c *Client, servers []*fake) {
+		servers[0].down()
+		servers[1].set(func(f *fake) { f.next = 1 })
 		last, err := drain(t, c)
 		if last != 128 || !errors.Is(err, ErrRewound) || !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "refused; instance") {
 			t.Fatalf("after %d ids: %v, want ErrRewound after 128", last, err)
 		}
-		one.set(func(f *fake) { f.unavailable = false })
+		servers[0].up()
 		if id, err := c.Wait(t.Context()); id != 129 || err != nil {
 			t.Errorf("Wait() = %d, %v, want 129 of the first server", id, err)
-		}
-	})
-}
-
-// A server that restarts from a snapshot of its store repeats ids as a new instance.
-func TestRestoredStore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		c := open(t, Config{MaxAge: -1}, server)
-		take(t, c, 1, 1000)
-		server.set(func(f *fake) { f.instance, f.number, f.next = "b", 0, 500 })
-		last, err := drain(t, c)
-		if last < 1000 || !errors.Is(err, ErrRewound) {
-			t.Errorf("after id %d: %v, want ErrRewound", last, err)
 		}
 	})
 }
@@ -150,8 +135,7 @@ func TestOtherVersion(t *testing.T) {
 
 // An instance that answers while Close runs leaves nothing behind.
 func TestCloseDuringFailover(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := open(t, Config{}, newFake("a", 1))
+	bubble(t, Config{}, 1, func(t *testing.T, c *Client, _ []*fake) {
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}

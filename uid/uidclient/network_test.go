@@ -12,11 +12,21 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/uid"
 )
+
+// startTLS starts a server with HTTP/2, and returns its URL and the config of a client that
+// trusts it. On a busy machine no id of that client grows old.
+func startTLS(t *testing.T, server *httptest.Server) (string, Config) {
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	trusted := x509.NewCertPool()
+	trusted.AddCert(server.Certificate())
+	return server.URL, Config{TLS: &tls.Config{RootCAs: trusted, Certificates: server.TLS.Certificates}, Timeout: time.Minute, MaxAge: -1}
+}
 
 // Over a real network: HTTPS with a token, redirects, and errors without the token.
 func TestNetwork(t *testing.T) {
@@ -39,16 +49,11 @@ func TestNetwork(t *testing.T) {
 	})
 	server := httptest.NewUnstartedServer(authorized)
 	server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	defer server.Close()
-	trusted := x509.NewCertPool()
-	trusted.AddCert(server.Certificate())
-	config := Config{ // on a busy machine nothing is hedged, and no id grows old
-		Token: secret, TLS: &tls.Config{RootCAs: trusted, Certificates: server.TLS.Certificates},
-		Hedge: time.Minute, Timeout: time.Minute, MaxAge: -1,
-	}
-	c, err := New(t.Context(), []string{server.URL}, "orders", config)
+	url, config := startTLS(t, server)
+	config.Token, config.Hedge = secret, time.Minute
+	plain := httptest.NewServer(authorized)
+	defer plain.Close()
+	c, err := New(t.Context(), []string{url}, "orders", config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,9 +67,9 @@ func TestNetwork(t *testing.T) {
 		"exceeded 65536 bytes":           func(url *string, _ *Config) { *url += "/header" },
 		"certificate signed by unknown":  func(_ *string, config *Config) { config.TLS = nil },
 		"connect: connection refused":    func(url *string, _ *Config) { *url = "https://127.0.0.1:1" },
-		"server gave HTTP response to H": func(url *string, _ *Config) { *url = plain(t, authorized) },
+		"server gave HTTP response to H": func(url *string, _ *Config) { *url = strings.Replace(plain.URL, "http:", "https:", 1) },
 	} {
-		url, config := server.URL, config
+		url, config := url, config
 		change(&url, &config)
 		_, err := New(t.Context(), []string{url}, "orders", config)
 		if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), secret) {
@@ -95,13 +100,9 @@ func TestHedgeConnects(t *testing.T) {
 	server.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
 		return context.WithValue(ctx, number{}, connections.Add(1))
 	}
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	defer server.Close()
-	trusted := x509.NewCertPool()
-	trusted.AddCert(server.Certificate())
-	config := Config{TLS: &tls.Config{RootCAs: trusted}, Hedge: time.Second, Timeout: 20 * time.Second, MaxAge: -1}
-	c, err := New(t.Context(), []string{server.URL}, "orders", config)
+	url, config := startTLS(t, server)
+	config.Hedge = time.Second
+	c, err := New(t.Context(), []string{url}, "orders", config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,28 +171,4 @@ func TestEndlessAnswer(t *testing.T) {
 			t.Error("an answer was read to its end")
 		}
 	}
-}
-
-func plain(t *testing.T, h http.Handler) string {
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	return strings.Replace(s.URL, "http:", "https:", 1)
-}
-
-// The context of New bounds the start.
-func TestStartEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		server.hangs = true
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		began := time.Now()
-		if _, err := tryOpen(ctx, Config{}, server); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
-			t.Errorf("New() = %v after %v", err, time.Since(began))
-		}
-		began = time.Now()
-		if _, err := tryOpen(t.Context(), Config{}, server); !errors.Is(err, ErrUnavailable) || time.Since(began) > DefaultTimeout+DefaultHedge {
-			t.Errorf("New() = %v after %v, want ErrUnavailable after %v", err, time.Since(began), DefaultTimeout+DefaultHedge)
-		}
-	})
 }

@@ -112,11 +112,11 @@ func play(t *testing.T, config Config, servers, clients int, latency time.Durati
 		case "restart":
 			f.set(restart)
 		case "unavailable":
-			f.set(func(f *fake) { f.unavailable = true })
+			f.down()
 		case "hang":
-			f.set(func(f *fake) { f.hangs = true })
+			f.hang()
 		case "heal":
-			f.set(func(f *fake) { f.unavailable, f.hangs = false, false })
+			f.set(func(f *fake) { f.unavailable, f.takes = false, latency })
 		case "balance": // connections lead to another server
 			other := fakes[(e.server+1)%servers]
 			if other != f {
@@ -129,7 +129,7 @@ func play(t *testing.T, config Config, servers, clients int, latency time.Durati
 		}
 	}
 	for _, f := range fakes {
-		f.set(func(f *fake) { f.unavailable, f.hangs = false, false })
+		f.set(func(f *fake) { f.unavailable, f.takes = false, latency })
 	}
 	for i, c := range all {
 		ids := make([]uid.ID, 200)
