@@ -93,9 +93,7 @@ func TestAgeOfWaitingRuns(t *testing.T) {
 // The ids of each answer have an age of their own: those of the second remain when those
 // of the first are dropped.
 func TestAgeOfEachAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		c := open(t, Config{MaxAge: time.Second, Ahead: time.Second}, server)
+	bubble(t, Config{MaxAge: time.Second, Ahead: time.Second}, 1, func(t *testing.T, c *Client, _ []*fake) {
 		time.Sleep(700 * time.Millisecond)
 		take(t, c, 1, 66) // more than half, so that the second is fetched
 		time.Sleep(500 * time.Millisecond)
