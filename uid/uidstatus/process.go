@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"time"
 )
 
@@ -58,14 +57,13 @@ func release(version string) *string {
 
 // describe names the process in one sentence.
 func (p process) describe(now time.Time) string {
-	var b strings.Builder
-	b.WriteString(p.Program)
+	text := p.Program
 	if p.Version != nil {
-		b.WriteString(" " + *p.Version)
+		text += " " + *p.Version
 	}
-	fmt.Fprintf(&b, " on %s, process %d, running for %s", cmp.Or(p.Host, "an unnamed host"), p.PID, duration(now.Sub(p.Started)))
+	text += fmt.Sprintf(" on %s, process %d, running for %s", cmp.Or(p.Host, "an unnamed host"), p.PID, duration(now.Sub(p.Started)))
 	if p.Uidring != nil {
-		b.WriteString(", uidring " + *p.Uidring)
+		text += ", uidring " + *p.Uidring
 	}
-	return b.String()
+	return text
 }

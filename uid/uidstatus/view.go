@@ -158,7 +158,16 @@ func newGroup(title string, s uid.Stats, names ...string) group {
 
 func workerGroup(s uid.Stats, now time.Time) group {
 	g := newGroup("Worker number", s, "worker uidring_worker_number", "workers uidring_worker_number_max", "changes uidring_worker_changes_total")
-	g.Figures = append(g.Figures, figure{"left", "Numbers left", left(s.Clock), ""}, figure{"reserved", "Reserved until", reserved(s.Clock, now), ""})
+	c := s.Clock
+	left, reserved := "leased numbers come back", "nothing is reserved"
+	switch {
+	case !c.ReservedUntil.IsZero():
+		reserved = when(c.ReservedUntil, now)
+	case c.LeaseError == nil: // not leased
+		left = grouped(max(0, figures.MaxWorker(c.Layout)-c.Worker)) + " above this one"
+		reserved = "no limit: the number is not leased"
+	}
+	g.Figures = append(g.Figures, figure{"left", "Numbers left", left, ""}, figure{"reserved", "Reserved until", reserved, ""})
 	return g
 }
 
@@ -203,37 +212,30 @@ func newRingPicture(s uid.Stats) *ringPicture {
 	}
 }
 
-// nextRange says whether the range after the one in use is there.
-func nextRange(l *uid.LoadStats) string {
-	switch {
-	case l.Next.N > 0:
-		return grouped(l.Next.N) + " ids are ready"
-	case l.Loading > 0:
-		return "loading for " + duration(l.Loading)
-	}
-	return "not loaded"
-}
-
 // newRangePictures returns the range in use and the next range.
 func newRangePictures(s uid.Stats) []rangePicture {
 	l := s.Loads
-	use := rangePicture{Key: "in-use", Label: "In use", Text: "not loaded", Used: 1000}
-	next := rangePicture{Key: "next", Label: "Next", Text: nextRange(l), Used: 1000}
-	if n := l.InUse.N; n > 0 {
-		left := max(0, min(n, s.Remaining-l.Next.N))
-		use.Used = part(float64(n-left), float64(n))
-		use.Text = grouped(left) + " of " + grouped(n) + " ids are left"
-		use.First, use.Last = ends(l.InUse)
-	}
-	if l.Next.N > 0 {
-		next.Used = 0
-		next.First, next.Last = ends(l.Next)
+	left := max(0, min(l.InUse.N, s.Remaining-l.Next.N))
+	use := newRangePicture(l.InUse, left, grouped(left)+" of "+grouped(l.InUse.N)+" ids are left")
+	use.Key, use.Label = "in-use", "In use"
+	next := newRangePicture(l.Next, l.Next.N, grouped(l.Next.N)+" ids are ready")
+	next.Key, next.Label = "next", "Next"
+	if l.Next.N == 0 && l.Loading > 0 {
+		next.Text = "loading for " + duration(l.Loading)
 	}
 	return []rangePicture{use, next}
 }
 
-func ends(r uid.Run) (first, last string) {
-	return grouped(int64(r.First)), grouped(int64(r.First) + r.N - 1)
+func newRangePicture(r uid.Run, left int64, text string) rangePicture {
+	if r.N == 0 {
+		return rangePicture{Text: "not loaded", Used: 1000}
+	}
+	return rangePicture{
+		Text:  text,
+		First: grouped(int64(r.First)),
+		Last:  grouped(int64(r.First) + r.N - 1),
+		Used:  part(float64(r.N-left), float64(r.N)),
+	}
 }
 
 func newAnswer(s uid.Stats, typed string, now time.Time) *answer {
@@ -271,27 +273,6 @@ func part(a, b float64) int64 {
 	}
 	return int64(min(1000, max(1, math.Round(1000*a/b))))
 }
-
-// left returns how many worker numbers are left, if that is known.
-func left(c *uid.ClockStats) string {
-	if leased(c) {
-		return "leased numbers come back"
-	}
-	return grouped(max(0, figures.MaxWorker(c.Layout)-c.Worker)) + " above this one"
-}
-
-func reserved(c *uid.ClockStats, now time.Time) string {
-	switch {
-	case !c.ReservedUntil.IsZero():
-		return when(c.ReservedUntil, now)
-	case leased(c):
-		return "nothing is reserved"
-	default:
-		return "no limit: the number is not leased"
-	}
-}
-
-func leased(c *uid.ClockStats) bool { return !c.ReservedUntil.IsZero() || c.LeaseError != nil }
 
 // oldest returns how the time of the next id lies to the clock.
 func oldest(s uid.Stats) string {
