@@ -1,7 +1,6 @@
 package uidprom
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -30,22 +29,13 @@ type rule struct {
 func readAlerts(t *testing.T) []rule {
 	t.Helper()
 	var file ruleFile
-	readYAML(t, "alerts.yml", &file)
+	if err := yaml.UnmarshalStrict(read(t, "alerts.yml"), &file); err != nil {
+		t.Fatal(err)
+	}
 	if len(file.Groups) != 1 || file.Groups[0].Name != "uidring" {
 		t.Fatalf("groups are %v, want the one of the name uidring", file.Groups)
 	}
 	return file.Groups[0].Rules
-}
-
-func readYAML(t *testing.T, name string, into any) {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, into); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
 }
 
 func TestAlerts(t *testing.T) {
@@ -77,11 +67,7 @@ func TestAlertsAreTested(t *testing.T) {
 			} `yaml:"alert_rule_test"`
 		} `yaml:"tests"`
 	}
-	text, err := os.ReadFile("testdata/alerts_test.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(text, &file); err != nil {
+	if err := yaml.Unmarshal(read(t, "testdata/alerts_test.yml"), &file); err != nil {
 		t.Fatal(err)
 	}
 	tested := map[string][2]bool{}

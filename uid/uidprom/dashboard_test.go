@@ -2,7 +2,6 @@ package uidprom
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -42,11 +41,7 @@ type panel struct {
 
 func readDashboard(t *testing.T) (d dashboard) {
 	t.Helper()
-	file, err := os.ReadFile("dashboard.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(file, &d); err != nil {
+	if err := json.Unmarshal(read(t, "dashboard.json"), &d); err != nil {
 		t.Fatal(err)
 	}
 	return d

@@ -4,19 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
 func collectorOf(t testing.TB, f func() map[string]uid.Stats) prometheus.Collector {
@@ -87,47 +80,16 @@ func TestOrder(t *testing.T) {
 	for i := range 100 {
 		all[fmt.Sprint(i)] = uid.Stats{}
 	}
-	collected := make(chan prometheus.Metric, len(all)*len(figures.All))
-	collectorOf(t, func() map[string]uid.Stats { return all }).Collect(collected)
 	var last string
-	for range len(collected) {
+	for _, metric := range collect(collectorOf(t, func() map[string]uid.Stats { return all })) {
 		m := new(dto.Metric)
-		if err := (<-collected).Write(m); err != nil {
+		if err := metric.Write(m); err != nil {
 			t.Fatal(err)
 		}
-		if name := m.GetLabel()[0].GetValue(); name < last {
+		name := m.GetLabel()[0].GetValue()
+		if name < last {
 			t.Fatalf("%s stands after %s", name, last)
-		} else {
-			last = name
 		}
-	}
-}
-
-// BenchmarkScrape is what a scrape of many tags costs.
-func BenchmarkScrape(b *testing.B) {
-	tags, err := segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: segment.Config{Create: true, Logger: slog.New(slog.DiscardHandler)}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer tags.Close()
-	for i := range 3000 {
-		if _, err := tags.Next(b.Context(), fmt.Sprintf("tenant-%04d", i)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectorOf(b, func() map[string]uid.Stats {
-		all := map[string]uid.Stats{}
-		for _, s := range tags.Stats() {
-			all[s.Loads.Tag] = s
-		}
-		return all
-	}))
-	handler := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-	b.ReportAllocs()
-	for b.Loop() {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-		b.ReportMetric(float64(w.Body.Len()), "bytes")
+		last = name
 	}
 }

@@ -3,6 +3,7 @@ package uidprom
 import (
 	"bytes"
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -79,6 +80,16 @@ func client() still {
 	g.stats.Dropped = 5
 	g.stats.Loads = &uid.LoadStats{From: "http://b/v1/orders/runs", Tag: "orders", Instance: "b", Changes: 4, Step: 3000, Loads: 9, Failures: 6, LoadTime: 2 * time.Millisecond}
 	return g
+}
+
+// read returns a file.
+func read(t testing.TB, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // gather registers the generators and reads them as a scrape does, in a registry

@@ -38,11 +38,7 @@ func TestExposition(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
+	if want := read(t, golden); !bytes.Equal(got, want) {
 		t.Errorf("a scrape is\n%s\nwant that of %s, to be written anew with UIDRING_UPDATE=1", got, golden)
 	}
 }
@@ -59,12 +55,8 @@ func TestNamesAreLinted(t *testing.T) {
 
 // The package comment lists every metric in the order of the table, and no other.
 func TestPackageCommentListsThem(t *testing.T) {
-	doc, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var listed, want []string
-	for _, match := range regexp.MustCompile(`(?m)^//\t(uidring_\w+) `).FindAllSubmatch(doc, -1) {
+	for _, match := range regexp.MustCompile(`(?m)^//\t(uidring_\w+) `).FindAllSubmatch(read(t, "doc.go"), -1) {
 		listed = append(listed, string(match[1]))
 	}
 	for _, f := range figures.All {

@@ -1,6 +1,7 @@
 package uidprom
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -57,12 +58,7 @@ func TestDashboardByPromtool(t *testing.T) {
 }
 
 func TestExpositionByPromtool(t *testing.T) {
-	scrape, err := os.Open("testdata/metrics.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer scrape.Close()
-	if out := promtool(t, scrape, "check", "metrics"); len(out) > 0 {
+	if out := promtool(t, bytes.NewReader(read(t, "testdata/metrics.txt")), "check", "metrics"); len(out) > 0 {
 		t.Errorf("promtool has to say: %s", out)
 	}
 }

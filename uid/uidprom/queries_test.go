@@ -18,14 +18,14 @@ func wellFormed(t *testing.T, expr string) []string {
 	for _, at := range regexp.MustCompile(`uidring_\w+`).FindAllStringIndex(expr, -1) {
 		name := expr[at[0]:at[1]]
 		names = append(names, name)
-		kind, found := kindOf(name)
-		if !found {
+		i := slices.IndexFunc(figures.All, func(f figures.Figure) bool { return f.Name == name })
+		if i < 0 {
 			t.Errorf("%s\nasks for %s, which there is not", expr, name)
 			continue
 		}
 		before := expr[:at[0]]
 		grown := strings.HasSuffix(before, "rate(") || strings.HasSuffix(before, "increase(")
-		if grown != (kind == figures.Counter) {
+		if grown != (figures.All[i].Kind == figures.Counter) {
 			t.Errorf("%s\nhas %s, want rate and increase of all counters, and of nothing else", expr, name)
 		}
 	}
@@ -33,12 +33,4 @@ func wellFormed(t *testing.T, expr string) []string {
 		t.Errorf("%s\nasks for no metric", expr)
 	}
 	return names
-}
-
-func kindOf(name string) (figures.Kind, bool) {
-	i := slices.IndexFunc(figures.All, func(f figures.Figure) bool { return f.Name == name })
-	if i < 0 {
-		return 0, false
-	}
-	return figures.All[i].Kind, true
 }

@@ -9,7 +9,6 @@ package browsertest
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -81,9 +80,9 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// complaints collects what the browser finds wrong: errors and warnings of the
-// console, which refusals by the Content-Security-Policy are among.
-func complaints(ctx context.Context) func() []string {
+// complaints fails the test for what the browser finds wrong until the test ends: errors and
+// warnings of the console, which refusals by the Content-Security-Policy are among.
+func complaints(t *testing.T, ctx context.Context) {
 	var mu sync.Mutex
 	var all []string
 	add := func(format string, args ...any) {
@@ -104,13 +103,15 @@ func complaints(ctx context.Context) func() []string {
 		}
 	})
 	if err != nil {
-		add("listen: %v", err)
+		t.Fatal(err)
 	}
-	return func() []string {
+	t.Cleanup(func() {
 		mu.Lock()
 		defer mu.Unlock()
-		return all
-	}
+		if len(all) > 0 {
+			t.Errorf("the browser complains: %q", all)
+		}
+	})
 }
 
 // step is something that the browser does, without a value.
@@ -149,6 +150,13 @@ func until(t *testing.T, ctx context.Context, expression string) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+// show opens a page, and waits for its first answer from the server.
+func show(t *testing.T, ctx context.Context, url string) {
+	t.Helper()
+	run(t, ctx, screen(1200, "light"), chromedp.Navigate(url))
+	until(t, ctx, `document.body.dataset.connection === 'live'`)
 }
 
 // screen is what the page is looked at on.
@@ -193,8 +201,8 @@ func keep(t *testing.T, ctx context.Context, name string) {
 	t.Log(path)
 }
 
-// mounted returns an app that has the page at its place.
-func mounted(t *testing.T, generators map[string]uidstatus.Generator, config uidstatus.Config) http.Handler {
+// serve serves an app that has the page at its place.
+func serve(t *testing.T, generators map[string]uidstatus.Generator, config uidstatus.Config) *httptest.Server {
 	t.Helper()
 	status, err := uidstatus.New(generators, config)
 	if err != nil {
@@ -202,18 +210,7 @@ func mounted(t *testing.T, generators map[string]uidstatus.Generator, config uid
 	}
 	mux := http.NewServeMux()
 	mux.Handle(place, status)
-	return mux
-}
-
-// serve serves the page on an address of its own.
-func serve(t *testing.T, generators map[string]uidstatus.Generator) *httptest.Server {
-	t.Helper()
-	return serveConfig(t, generators, uidstatus.Config{})
-}
-
-func serveConfig(t *testing.T, generators map[string]uidstatus.Generator, config uidstatus.Config) *httptest.Server {
-	t.Helper()
-	server := httptest.NewServer(mounted(t, generators, config))
+	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server
 }
@@ -229,23 +226,4 @@ func cached(t *testing.T) *uid.Cached {
 	}
 	t.Cleanup(func() { _ = g.Close() })
 	return g
-}
-
-// serveAt is serve at an address that was in use.
-func serveAt(t *testing.T, address string, generators map[string]uidstatus.Generator) {
-	t.Helper()
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: mounted(t, generators, uidstatus.Config{})}}
-	server.Start()
-	t.Cleanup(server.Close)
-}
-
-// An element that is drawn late is waited for.
-func TestUntil(t *testing.T) {
-	ctx := browser(t)
-	run(t, ctx, chromedp.Navigate(`data:text/html,<script>setTimeout(() => { document.body.innerHTML = '<p>late' }, 300)</script>`))
-	until(t, ctx, `document.querySelector('p').textContent === 'late'`)
 }

@@ -33,12 +33,11 @@ func TestSegment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer gen.Close()
-	server := serveConfig(t, nil, uidstatus.Config{More: func() map[string]uid.Stats {
+	server := serve(t, nil, uidstatus.Config{More: func() map[string]uid.Stats {
 		return map[string]uid.Stats{"orders": gen.Stats()}
 	}})
-	wrong := complaints(ctx)
-	run(t, ctx, screen(1200, "light"), chromedp.Navigate(server.URL+place))
-	until(t, ctx, `document.body.dataset.connection === 'live'`)
+	complaints(t, ctx)
+	show(t, ctx, server.URL+place)
 	until(t, ctx, text("in-use")+` === '1,000 of 1,000 ids are left' && `+text("next")+` === 'not loaded'`)
 	for range 300 {
 		_, _ = gen.Next()
@@ -49,9 +48,6 @@ func TestSegment(t *testing.T) {
 	until(t, ctx, `document.querySelector('[data-rate]').textContent.endsWith(' a second')`)
 	if value[bool](t, ctx, `document.querySelector('form') !== null`) {
 		t.Error("the page decodes ids, which have no parts")
-	}
-	if said := wrong(); len(said) > 0 {
-		t.Errorf("the browser complains: %q", said)
 	}
 }
 
@@ -75,16 +71,16 @@ func TestSegments(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer striped.Close()
-	server := serveConfig(t, nil, uidstatus.Config{More: func() map[string]uid.Stats {
+	server := serve(t, nil, uidstatus.Config{More: func() map[string]uid.Stats {
 		all := map[string]uid.Stats{}
 		for _, s := range append(tags.Stats(), striped.Stats()...) {
 			all[s.Loads.Tag] = s
 		}
 		return all
 	}})
-	wrong := complaints(ctx)
-	run(t, ctx, screen(1200, "light"), chromedp.Navigate(server.URL+place))
-	until(t, ctx, `document.body.dataset.connection === 'live' && document.querySelectorAll('tbody tr').length === 62`)
+	complaints(t, ctx)
+	show(t, ctx, server.URL+place)
+	until(t, ctx, `document.querySelectorAll('tbody tr').length === 62`)
 	const row = `document.querySelector('[data-generator="orders %d/2 x1000"]')`
 	until(t, ctx, fmt.Sprintf(row, 1)+`.dataset.state === 'ok'`)
 	until(t, ctx, fmt.Sprintf(row, 2)+`.dataset.state === 'failing' && `+fmt.Sprintf(row, 2)+`.innerText.includes('connection refused')`)
@@ -99,8 +95,5 @@ func TestSegments(t *testing.T) {
 		screens(t, ctx, "segments", scheme, server.URL+place)
 		screens(t, ctx, "segment", scheme, server.URL+place+"?name=tenant%20%3Cb%3E059%3C/b%3E")
 		screens(t, ctx, "segment-unavailable", scheme, server.URL+place+"?name=orders%202/2%20x1000")
-	}
-	if said := wrong(); len(said) > 0 {
-		t.Errorf("the browser complains: %q", said)
 	}
 }
