@@ -14,9 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/uidring/uidring/cmd/internal/cli"
-	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
 )
 
 // check reports what is wrong with values that have the right types.
@@ -65,7 +62,7 @@ func (d *document) list(field string, n int, name func(i int) string) {
 	first := map[string]int{}
 	for i := range n {
 		at := item(field, i)
-		if d.broken[at] {
+		if d.broken[at] || d.broken[at+".kind"] {
 			continue
 		}
 		at += ".name"
@@ -113,33 +110,13 @@ func (t *TLS) Load() (*tls.Config, error) {
 	return config, nil
 }
 
-// passwordPattern finds the password of a URL, or of a DSN as drivers have it. A slash
-// can stand in that of u:p@tcp(h)/db.
-var passwordPattern = regexp.MustCompile(`(?i)^([a-z0-9+.-]+://)?[^/@:]*:[^/]+@|^[^/@:]*:.+@(\w*\(|/)|(password|passwd|pwd)\s*=`)
-
-func (s *Store) check(d *document, field string) {
-	switch {
-	case d.broken[field]:
-	case s.sources() != 1:
-		d.fault(field, "%v", errSources)
-	case passwordPattern.MatchString(s.URL):
-		d.fault(field+".url", "it has a password: want env or file, so that the config holds no secret")
-	default:
-		if err := s.load(); err != nil {
-			d.fault(field, "%v", err)
-		} else if err := stores.At(s.text, s.Origin()).Check(); err != nil {
-			d.fault(field, "%s", cli.WithoutPrefix(err))
-		}
-	}
-}
-
 // Hash returns the hash of the token.
 func (t *Token) Hash() (hash [sha256.Size]byte, err error) {
-	n, err := hex.Decode(hash[:], []byte(t.SHA256)[:min(len(t.SHA256), 2*len(hash))])
-	if err != nil || n != len(hash) || len(t.SHA256) != 2*len(hash) {
+	digits, err := hex.DecodeString(t.SHA256)
+	if err != nil || len(digits) != len(hash) {
 		return hash, errors.New("want 64 hexadecimal digits, as printf %s TOKEN | sha256sum prints")
 	}
-	return hash, nil
+	return [sha256.Size]byte(digits), nil
 }
 
 // Allows reports whether the token is for the generator of a name.
@@ -176,12 +153,8 @@ func (c *Config) checkTokens(d *document) {
 			d.fault(at, "the token is for nothing: want generators, or operations: true")
 		}
 		for j, pattern := range token.Generators {
-			if field := item(at+".generators", j); !validPattern(pattern) {
-				d.fault(field, "is %q, want a name or a pattern such as order-*", pattern)
-			} else if match := c.matchOf(pattern); match != "" && !Match(match, pattern) {
-				d.fault(field, "is %q, the name of a generator of kind tags: want its counters, such as %s", pattern, match)
-			} else if !c.serves(pattern) {
-				d.fault(field, "is %q, which is no generator", pattern)
+			if fault := c.unserved(pattern); fault != "" {
+				d.fault(item(at+".generators", j), "is %q, %s", pattern, fault)
 			}
 		}
 	}
@@ -192,24 +165,22 @@ func validPattern(pattern string) bool {
 	return err == nil && pattern != ""
 }
 
-// matchOf returns the pattern of the tags generator of a name; "" if there is none.
-func (c *Config) matchOf(name string) string {
+// unserved returns why a token's pattern can match no name that is served; "" if it can. Tags
+// may have any name.
+func (c *Config) unserved(pattern string) string {
+	if !validPattern(pattern) {
+		return "want a name or a pattern such as order-*"
+	}
+	served := false
 	for _, e := range c.Generators {
-		if tags, ok := e.Generator.(*Tags); ok && tags.Name == name {
-			return tags.Match
+		tags, many := e.Generator.(*Tags)
+		if many && tags.Name == pattern && !Match(tags.Match, pattern) {
+			return "the name of a generator of kind tags: want its counters, such as " + tags.Match
 		}
+		served = served || many || e.Generator == nil || Match(pattern, e.Common().Name)
+	}
+	if !served {
+		return "which is no generator"
 	}
 	return ""
-}
-
-// serves reports whether there is a generator that a pattern matches, or there may be
-// a tag.
-func (c *Config) serves(pattern string) bool {
-	return slices.ContainsFunc(c.Generators, func(e Entry) bool {
-		if e.Generator == nil {
-			return true // its fault is reported
-		}
-		_, tags := e.Generator.(*Tags)
-		return Match(pattern, e.Common().Name) || tags
-	})
 }

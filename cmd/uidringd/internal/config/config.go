@@ -14,8 +14,6 @@ import (
 	"errors"
 	"time"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -24,17 +22,17 @@ import (
 
 // Config is what a server serves, and how. Durations are written as Go does: 1m30s.
 type Config struct {
-	Listen     string      `yaml:"listen"`          // of HTTP; see [Network]
-	Redis      *Redis      `yaml:"redis,omitempty"` // nil serves no Redis protocol
-	SocketMode Mode        `yaml:"socket_mode"`     // of the files of unix sockets
-	Hosts      []string    `yaml:"hosts,omitempty"` // names under which browsers reach the pages
-	TLS        *TLS        `yaml:"tls,omitempty"`   // nil is plain HTTP
-	Stores     list[Store] `yaml:"stores,omitempty"`
-	Generators list[Entry] `yaml:"generators"`
-	Tokens     list[Token] `yaml:"tokens,omitempty"` // without any, requests need none
-	Limits     Limits      `yaml:"limits"`
-	Shutdown   Shutdown    `yaml:"shutdown"`
-	Log        Log         `yaml:"log"`
+	Listen     string   `yaml:"listen"`          // of HTTP; see [Network]
+	Redis      *Redis   `yaml:"redis,omitempty"` // nil serves no Redis protocol
+	SocketMode Mode     `yaml:"socket_mode"`     // of the files of unix sockets
+	Hosts      []string `yaml:"hosts,omitempty"` // names under which browsers reach the pages
+	TLS        *TLS     `yaml:"tls,omitempty"`   // nil is plain HTTP
+	Stores     []Store  `yaml:"stores,omitempty"`
+	Generators []Entry  `yaml:"generators"`
+	Tokens     []Token  `yaml:"tokens,omitempty"` // without any, requests need none
+	Limits     Limits   `yaml:"limits"`
+	Shutdown   Shutdown `yaml:"shutdown"`
+	Log        Log      `yaml:"log"`
 }
 
 // Redis says where the Redis protocol is served.
@@ -52,8 +50,12 @@ type TLS struct {
 // Store is where numbers and counters are kept. Exactly one of URL, Env and File says
 // where: a URL without a password, or the variable or file that has the URL.
 type Store struct {
-	Name   string `yaml:"name"`
-	Secret `yaml:",inline"`
+	Name string `yaml:"name"`
+	URL  string `yaml:"url,omitempty"`
+	Env  string `yaml:"env,omitempty"`
+	File string `yaml:"file,omitempty"` // such as a mounted secret
+
+	text string // the URL; never printed
 }
 
 // Token lets the bearer of a secret use generators.
@@ -82,7 +84,12 @@ type Entry struct{ Generator }
 
 // Generator is a source of ids: a [*Cached], [*Default], [*Slots], [*Segment] or
 // [*Tags]. Its kind decides which keys it has.
-type Generator interface{ Common() *Base }
+type Generator interface {
+	Common() *Base
+	Clock() *Clocked   // nil for those of a counter
+	StoreName() string // "" is none
+	validate() error   // by the rules of the library
+}
 
 // Base is what all generators have.
 type Base struct {
@@ -101,11 +108,17 @@ type Clocked struct {
 	Succeeds bits.Layout   `yaml:"succeeds,omitempty"` // an earlier layout of the store
 	Worker   Worker        `yaml:"worker"`
 	Store    string        `yaml:"store,omitempty"`   // of the worker number
-	Numbers  Numbers       `yaml:"numbers,omitempty"` // that a lease may have; empty is all
+	Numbers  *Numbers      `yaml:"numbers,omitempty"` // that a lease may have; nil is all
 	Window   time.Duration `yaml:"window,omitempty"`  // of a lease: time reserved ahead
 	Expiry   time.Duration `yaml:"expiry,omitempty"`  // of a lease: after the last sign of life
 	Rate     float64       `yaml:"ids_per_s"`         // of one caller in the long run; 0 is half of the layout's, -1 no limit
 }
+
+// Clock returns g.
+func (g *Clocked) Clock() *Clocked { return g }
+
+// StoreName returns the store of the worker number.
+func (g *Clocked) StoreName() string { return g.Store }
 
 // Cached is a [uid.Cached].
 type Cached struct {
@@ -145,6 +158,12 @@ type Counter struct {
 	Limit       int64         `yaml:"limit"`
 }
 
+// Clock returns nil.
+func (g *Counter) Clock() *Clocked { return nil }
+
+// StoreName returns the store of the counters.
+func (g *Counter) StoreName() string { return g.Store }
+
 // Segment is a [segment.Generator].
 type Segment struct {
 	Base    `yaml:",inline"`
@@ -162,31 +181,30 @@ type Tags struct {
 	Idle    time.Duration `yaml:"idle"`
 }
 
-// Demo is what is served without a configuration: ids, and orders of a counter, both
-// from an SQLite file in the current folder, by HTTP and by the Redis protocol.
-func Demo(flags Flags) (*Config, error) {
-	c := defaults()
-	c.Shutdown.Delay = 0
-	c.Stores = []Store{{Name: "file", Secret: Secret{URL: DemoFile}}}
-	ids, orders := newCached(), newSegment()
-	ids.Base, ids.Store = Base{Name: "ids", Kind: "cached"}, "file"
-	orders.Base, orders.Store, orders.Create = Base{Name: "orders", Kind: "segment"}, "file", true
-	c.Generators = []Entry{{ids}, {orders}}
-	c.Redis = &Redis{Listen: DemoRedis}
-	c.replace(flags)
-	d := &document{places: map[string]*yaml.Node{"": {Line: 1}}}
-	c.check(d, flags.Anonymous)
-	if len(d.faults) > 0 { // of the address
-		return nil, errors.New(d.faults[0].Field + ": " + d.faults[0].Text)
-	}
-	return c, nil
-}
-
 // DemoFile is the SQLite file of [Demo], and DemoRedis its address of the Redis protocol.
 const (
 	DemoFile  = "uidring.db"
 	DemoRedis = "127.0.0.1:6380"
 )
+
+const demo = `
+redis: {listen: "` + DemoRedis + `"}
+stores: [{name: file, url: ` + DemoFile + `}]
+generators:
+  - {name: ids, kind: cached, store: file}
+  - {name: orders, kind: segment, store: file, create: true}
+shutdown: {delay: 0s}
+`
+
+// Demo is what is served without a configuration: ids, and orders of a counter, both
+// from an SQLite file in the current folder, by HTTP and by the Redis protocol.
+func Demo(flags Flags) (*Config, error) {
+	c, err := Parse([]byte(demo), flags)
+	if faults, ok := errors.AsType[Faults](err); ok { // of the flags, which have no line
+		err = errors.New(faults[0].Field + ": " + faults[0].Text)
+	}
+	return c, err
+}
 
 // replace puts the flags' values in place of the config's.
 func (c *Config) replace(flags Flags) {
@@ -221,10 +239,18 @@ func defaults() *Config {
 
 // kinds makes generators of each kind, with their defaults.
 var kinds = map[string]func() Generator{
-	"cached":  func() Generator { return newCached() },
+	"cached": func() Generator {
+		return &Cached{
+			Clocked:       newClocked(),
+			BoostPower:    uid.DefaultBoostPower,
+			PaddingFactor: uid.DefaultPaddingFactor,
+			MaxBorrow:     DefaultMaxBorrow,
+			MaxAge:        uid.DefaultMaxAge,
+		}
+	},
 	"default": func() Generator { return &Default{Clocked: newClocked(), MaxBackward: uid.DefaultMaxBackward} },
 	"slots":   func() Generator { return &Slots{Clocked: newClocked(), Slots: uid.DefaultSlots} },
-	"segment": func() Generator { return newSegment() },
+	"segment": func() Generator { return &Segment{Counter: newCounter()} },
 	"tags": func() Generator {
 		return &Tags{Counter: newCounter(), Match: "*", MaxTags: segment.DefaultMaxTags, Idle: segment.DefaultIdle}
 	},
@@ -232,16 +258,6 @@ var kinds = map[string]func() Generator{
 
 func newClocked() Clocked {
 	return Clocked{Layout: bits.Default(), Worker: Worker{Kind: Lease}, Window: lease.DefaultWindow, Expiry: lease.DefaultExpiry}
-}
-
-func newCached() *Cached {
-	return &Cached{
-		Clocked:       newClocked(),
-		BoostPower:    uid.DefaultBoostPower,
-		PaddingFactor: uid.DefaultPaddingFactor,
-		MaxBorrow:     DefaultMaxBorrow,
-		MaxAge:        uid.DefaultMaxAge,
-	}
 }
 
 func newCounter() Counter {
@@ -253,5 +269,3 @@ func newCounter() Counter {
 		Limit:       1<<63 - 2,
 	}
 }
-
-func newSegment() *Segment { return &Segment{Counter: newCounter()} }

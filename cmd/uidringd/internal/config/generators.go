@@ -2,8 +2,6 @@ package config
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -19,39 +17,21 @@ func (c *Config) checkGenerators(d *document) {
 	if len(c.Generators) == 0 {
 		d.fault("generators", "there is none, want one or more")
 	}
-	d.list("generators", len(c.Generators), func(i int) string {
-		if c.Generators[i].Generator == nil {
-			return fmt.Sprintf("none-%d", i)
-		}
-		return c.Generators[i].Common().Name
-	})
+	d.list("generators", len(c.Generators), func(i int) string { return c.Generators[i].Common().Name })
 	holders := map[string]string{} // of numbers that one generator can have, and the layouts of stores
 	for i, entry := range c.Generators {
+		if entry.Generator == nil {
+			continue // its fault is reported
+		}
 		at := item("generators", i)
+		if clocked := entry.Clock(); clocked != nil {
+			c.checkClocked(d, at, clocked, holders)
+		}
+		d.library(at+".", entry.validate())
 		switch g := entry.Generator.(type) {
-		case nil:
-			words := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
-			if kind := d.places[at+".kind"]; kind != nil {
-				d.fault(at+".kind", "is %q, want %s", kind.Value, words)
-			} else {
-				d.fault(at, "want keys and values, and a kind: %s", words)
-			}
-			continue
-		case *Cached:
-			c.checkClocked(d, at, &g.Clocked, holders)
-			d.library(at+".", g.Config(nil).Validate())
-		case *Default:
-			c.checkClocked(d, at, &g.Clocked, holders)
-			d.library(at+".", g.Config(nil).Validate())
-		case *Slots:
-			c.checkClocked(d, at, &g.Clocked, holders)
-			d.library(at+".", g.Config(nil).Validate())
 		case *Segment:
 			c.checkCounter(d, at, &g.Counter)
-			d.library(at+".", g.Config(nil).Validate())
-			if g.Tag == "" {
-				g.Tag = g.Name
-			}
+			g.Tag = cmp.Or(g.Tag, g.Name)
 			if err := segment.CheckTag(g.Tag); err != nil && !d.broken[at+".name"] {
 				d.fault(at+".tag", "%s", cli.WithoutPrefix(err))
 			}
@@ -60,7 +40,6 @@ func (c *Config) checkGenerators(d *document) {
 			if !validPattern(g.Match) {
 				d.fault(at+".match", "is %q, want a pattern such as order-*", g.Match)
 			}
-			d.library(at+".", g.Config(nil).Validate())
 		}
 		between(d, at+".ids", entry.Common().IDs, 0, greatestIDs)
 	}
@@ -70,53 +49,31 @@ func (c *Config) checkGenerators(d *document) {
 // checkPools refuses a fixed number that another generator's lease may take first from
 // the same store.
 func (c *Config) checkPools(d *document) {
-	for i, fixed := range c.Generators {
-		f := clockedOf(fixed.Generator)
+	clocks := make([]*Clocked, len(c.Generators)) // nil for counters
+	for i, entry := range c.Generators {
+		if entry.Generator != nil {
+			clocks[i] = entry.Clock()
+		}
+	}
+	for i, f := range clocks {
 		if f == nil || f.Store == "" || f.Worker.Kind != Static && f.Worker.Kind != StatefulSet {
 			continue
 		}
-		for _, pool := range c.Generators {
-			p := clockedOf(pool.Generator)
+		for j, p := range clocks {
 			if p == nil || p.Worker.Kind != Lease || p.Store != f.Store {
 				continue
 			}
-			taken := !p.Numbers.Set
-			if f.Worker.Kind == Static {
-				taken = taken || p.Numbers.From <= f.Worker.Number && f.Worker.Number <= p.Numbers.To
-			}
-			if taken {
+			if p.Numbers == nil || f.Worker.Kind == Static && p.Numbers.From <= f.Worker.Number && f.Worker.Number <= p.Numbers.To {
 				number, _ := f.Worker.MarshalText()
 				d.fault(item("generators", i)+".worker", "is %s, a number that %s may take first from %s: want numbers without it there, or another store",
-					number, pool.Common().Name, f.Store)
-				break
+					number, c.Generators[j].Common().Name, f.Store)
 			}
 		}
 	}
 }
 
-// clockedOf returns what a generator under a worker number has; nil for others.
-func clockedOf(g Generator) *Clocked {
-	switch g := g.(type) {
-	case *Cached:
-		return &g.Clocked
-	case *Default:
-		return &g.Clocked
-	case *Slots:
-		return &g.Clocked
-	}
-	return nil
-}
-
-// LayoutOf returns the layout of a generator under a worker number; nil for others.
-func LayoutOf(g Generator) *bits.Layout {
-	if clocked := clockedOf(g); clocked != nil {
-		return &clocked.Layout
-	}
-	return nil
-}
-
-// store returns the URL of a store, nil if there is none of that name.
-func (c *Config) store(name string) *Store {
+// Store returns the store of a name, nil if there is none.
+func (c *Config) Store(name string) *Store {
 	i := slices.IndexFunc(c.Stores, func(s Store) bool { return s.Name == name })
 	if i < 0 {
 		return nil
@@ -124,25 +81,10 @@ func (c *Config) store(name string) *Store {
 	return &c.Stores[i]
 }
 
-// Store returns the store of a name that a generator of a checked config has.
-func (c *Config) Store(name string) *Store { return c.store(name) }
-
-// StoreOf returns the name of a generator's store; "" is none.
-func StoreOf(g Generator) string {
-	if clocked := clockedOf(g); clocked != nil {
-		return clocked.Store
-	}
-	switch g := g.(type) {
-	case *Segment:
-		return g.Store
-	case *Tags:
-		return g.Store
-	}
-	return ""
-}
-
 func (c *Config) uses(store string) bool {
-	return slices.ContainsFunc(c.Generators, func(e Entry) bool { return StoreOf(e.Generator) == store })
+	return slices.ContainsFunc(c.Generators, func(e Entry) bool {
+		return e.Generator != nil && e.StoreName() == store
+	})
 }
 
 // names lists the stores for an error.
@@ -160,7 +102,7 @@ func (c *Config) names() string {
 }
 
 func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[string]string) {
-	store := c.store(g.Store)
+	store := c.Store(g.Store)
 	leased := g.Worker.Kind != Registry && g.Store != ""
 	switch {
 	case g.Store != "" && store == nil:
@@ -199,14 +141,14 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		if g.Worker.Kind == Static && g.Worker.Number > a.MaxWorker() {
 			d.fault(at+".worker", "is static:%d, want a number from 0 to %d, the layout's greatest", g.Worker.Number, a.MaxWorker())
 		}
-		if g.Numbers.To > a.MaxWorker() {
+		if g.Numbers != nil && g.Numbers.To > a.MaxWorker() {
 			d.fault(at+".numbers", "is %d-%d, want numbers from 0 to %d, the layout's greatest", g.Numbers.From, g.Numbers.To, a.MaxWorker())
 		}
 	}
 	if !(g.Rate >= 0 || g.Rate == -1) || math.IsInf(g.Rate, 0) {
 		d.fault(at+".ids_per_s", "is %v, want more than 0, or -1 for no limit", g.Rate)
 	}
-	if g.Worker.Kind != Lease && g.Numbers.Set {
+	if g.Worker.Kind != Lease && g.Numbers != nil {
 		d.fault(at+".numbers", "is for worker lease")
 	}
 	for _, key := range []string{at + ".window", at + ".expiry"} {
@@ -222,7 +164,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 }
 
 func (c *Config) checkCounter(d *document, at string, g *Counter) {
-	switch store := c.store(g.Store); {
+	switch store := c.Store(g.Store); {
 	case g.Store == "":
 		d.fault(at+".store", "is missing: want %s", c.names())
 	case store == nil:
@@ -244,6 +186,3 @@ const (
 	LeafAlloc = "leaf_alloc"
 	Sequence  = "sequence"
 )
-
-// Backend returns the kind of a store.
-func (s *Secret) Backend() string { return database.KindOf(s.text) }

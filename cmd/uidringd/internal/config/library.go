@@ -27,23 +27,25 @@ func (g *Cached) Config(logger *slog.Logger) uid.CachedConfig {
 	}
 }
 
+func (g *Cached) validate() error { return g.Config(nil).Validate() }
+
 // Config returns the config of [uid.NewDefault].
 func (g *Default) Config(logger *slog.Logger) uid.DefaultConfig {
 	return uid.DefaultConfig{Layout: g.Layout, Succeeds: g.Succeeds, MaxBackward: g.MaxBackward, Logger: logger}
 }
+
+func (g *Default) validate() error { return g.Config(nil).Validate() }
 
 // Config returns the config of [uid.NewSlots].
 func (g *Slots) Config(logger *slog.Logger) uid.SlotsConfig {
 	return uid.SlotsConfig{Layout: g.Layout, Succeeds: g.Succeeds, Slots: g.Slots, Logger: logger}
 }
 
+func (g *Slots) validate() error { return g.Config(nil).Validate() }
+
 // Lease returns the config of the lease of the worker number.
 func (g *Clocked) Lease(logger *slog.Logger) lease.Config {
-	config := lease.Config{Window: g.Window, Expiry: g.Expiry, Logger: logger}
-	if g.Numbers.Set {
-		config.Numbers = &lease.Bounds{From: g.Numbers.From, To: g.Numbers.To}
-	}
-	return config
+	return lease.Config{Window: g.Window, Expiry: g.Expiry, Numbers: (*lease.Bounds)(g.Numbers), Logger: logger}
 }
 
 func (g *Counter) config(logger *slog.Logger) segment.Config {
@@ -66,10 +68,14 @@ func (g *Segment) Config(logger *slog.Logger) segment.Config {
 	return config
 }
 
+func (g *Segment) validate() error { return g.Config(nil).Validate() }
+
 // Config returns the config of [segment.NewTags].
 func (g *Tags) Config(logger *slog.Logger) segment.TagsConfig {
 	return segment.TagsConfig{Config: g.config(logger), MaxTags: g.MaxTags, Idle: g.Idle}
 }
+
+func (g *Tags) validate() error { return g.Config(nil).Validate() }
 
 // library reports the fields that a config of the library refuses, under their keys below
 // at, which ends in a dot.
@@ -99,19 +105,10 @@ var fieldPattern = regexp.MustCompile(`\b[A-Z]\w*`)
 // keyOf has the keys of all fields that have the library's names.
 var keyOf = func() map[string]string {
 	keys := map[string]string{}
-	var add func(of reflect.Type)
-	add = func(of reflect.Type) {
-		for i := range of.NumField() {
-			field := of.Field(i)
-			if key, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); key != "" {
-				keys[field.Name] = key
-			} else if field.Anonymous {
-				add(field.Type)
-			}
-		}
-	}
 	for _, v := range []any{Config{}, Cached{}, Default{}, Slots{}, Segment{}, Tags{}} {
-		add(reflect.TypeOf(v))
+		for key, field := range fields(reflect.TypeOf(v)) {
+			keys[field.Name] = key
+		}
 	}
 	return keys
 }()

@@ -58,11 +58,14 @@ func (g *Clocked) perSecond() float64 {
 	return math.Ldexp(1, int(g.Layout.SequenceBits)) / g.Layout.Unit.Seconds()
 }
 
-// Burst returns how many ids one caller may draw at once: those of half of max_borrow, or
-// those of a second.
-func (g *Clocked) Burst(maxBorrow time.Duration) int {
-	ids := max(g.perSecond()*maxBorrow.Seconds()/2, g.Rate)
-	return int(min(ids, math.MaxInt32))
+// Burst returns how many ids one caller may draw at once of a generator under a worker
+// number: those of half of max_borrow, or those of a second.
+func Burst(g Generator) int {
+	ids := g.Clock().Rate
+	if cached, ok := g.(*Cached); ok {
+		ids = max(ids, cached.perSecond()*cached.MaxBorrow.Seconds()/2)
+	}
+	return int(min(max(ids, 0), math.MaxInt32))
 }
 
 // greatestIDs is the most that Limits.IDs may be: an answer of that many has 20 MB.

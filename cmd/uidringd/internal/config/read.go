@@ -1,12 +1,14 @@
 package config
 
 import (
+	"cmp"
+	"encoding"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,14 +27,11 @@ type Fault struct {
 }
 
 func (f Faults) Error() string {
-	var text strings.Builder
-	for i, fault := range f {
-		if i > 0 {
-			text.WriteByte('\n')
-		}
-		text.WriteString(fault.String())
+	var lines []string
+	for _, fault := range f {
+		lines = append(lines, fault.String())
 	}
-	return text.String()
+	return strings.Join(lines, "\n")
 }
 
 func (f Fault) String() string {
@@ -61,15 +60,12 @@ func Read(path string, flags Flags) (*Config, error) {
 // Parse reads a config. Faults are [Faults].
 func Parse(text []byte, flags Flags) (*Config, error) {
 	var root yaml.Node
-	if err := yaml.Load(text, &root, yaml.WithUniqueKeys(false)); err != nil {
+	if err := yaml.Load(text, &root); err != nil {
 		return nil, notYAML(err)
 	}
-	d := &document{places: map[string]*yaml.Node{}, fields: map[[2]int]string{}}
-	d.index(&root, "")
+	d := &document{places: map[string]*yaml.Node{}, broken: map[string]bool{}}
 	c := defaults()
-	if err := root.Load(c, strict...); err != nil {
-		d.explain(err)
-	}
+	d.read("", root.Content[0], reflect.ValueOf(c).Elem())
 	c.replace(flags)
 	c.check(d, flags.Anonymous)
 	if len(d.faults) > 0 {
@@ -80,9 +76,6 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 	}
 	return c, nil
 }
-
-// strict also finds keys that repeat: the document's index does.
-var strict = []yaml.Option{yaml.WithKnownFields(), yaml.WithUniqueKeys(false)}
 
 // notYAML is the fault of a text without a structure.
 func notYAML(err error) error {
@@ -96,41 +89,16 @@ func notYAML(err error) error {
 	return Faults{{Line: max(1, one.Mark.Line), Column: one.Mark.Column, Text: "this is not one YAML document: " + strings.TrimPrefix(one.Message, "yaml: ")}}
 }
 
-// document knows where fields are in the text, so that faults have lines.
+// document is a text that is read into a config. It knows where fields are, so that faults
+// have lines.
 type document struct {
 	places map[string]*yaml.Node // by field, such as generators[0].name
-	fields map[[2]int]string     // by line and column, of keys and of values
 	broken map[string]bool       // fields with a fault
 	faults Faults
 }
 
-// index finds the fields below node.
-func (d *document) index(node *yaml.Node, field string) {
-	d.places[field], d.fields[[2]int{node.Line, node.Column}] = node, field
-	switch node.Kind {
-	case yaml.DocumentNode:
-		d.index(node.Content[0], "")
-	case yaml.SequenceNode:
-		for i, item := range node.Content {
-			d.index(item, fmt.Sprintf("%s[%d]", field, i))
-		}
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			key, below := node.Content[i], node.Content[i].Value
-			if field != "" {
-				below = field + "." + below
-			}
-			other := d.places[below]
-			d.index(node.Content[i+1], below)
-			if other != nil {
-				d.fault(below, "is given twice, want it once: the other is in line %d", other.Line)
-			}
-			d.fields[[2]int{key.Line, key.Column}] = below
-		}
-	}
-}
-
-// fault adds a fault of a field. A missing field has the place of its parent.
+// fault adds a fault of a field, unless it has one. A missing field has the place of its
+// parent.
 func (d *document) fault(field, format string, args ...any) {
 	if d.broken[field] {
 		return
@@ -139,21 +107,9 @@ func (d *document) fault(field, format string, args ...any) {
 	for at := field; node == nil; node = d.places[at] {
 		at = at[:max(0, strings.LastIndexAny(at, ".["))]
 	}
-	d.add(Fault{node.Line, node.Column, field, fmt.Sprintf(format, args...)})
+	d.broken[field] = true
+	d.faults = append(d.faults, Fault{node.Line, node.Column, field, fmt.Sprintf(format, args...)})
 }
-
-func (d *document) add(f Fault) {
-	if d.broken == nil {
-		d.broken = map[string]bool{}
-	}
-	d.broken[f.Field] = true
-	d.faults = append(d.faults, f)
-}
-
-var (
-	unknownKey = regexp.MustCompile(`^field .* not found in type (.*)$`)
-	wrongType  = regexp.MustCompile("^cannot construct (?:!!\\w+ )?(?:`.*` )?into (.*)$")
-)
 
 // wanted describes the values of a Go type in words.
 var wanted = map[string]string{
@@ -161,114 +117,126 @@ var wanted = map[string]string{
 	"time.Duration": "a duration such as 1m30s", "string": "a text", "[]string": "a list of texts",
 }
 
-// explain adds the library's errors in words of this package. It shows a value only if
-// the field is a number, a duration or a truth value: any other can be a secret in the
-// wrong place.
-func (d *document) explain(err error) {
-	var all *yaml.LoadErrors
-	if !errors.As(err, &all) {
-		d.add(Fault{Line: 1, Text: err.Error()})
+// read reads the node of a field into v. Of what it cannot read, it reports the fault, and
+// leaves v as it is. It shows a value only if the field is a number, a duration or a truth
+// value: any other can be a secret in the wrong place.
+func (d *document) read(field string, node *yaml.Node, v reflect.Value) {
+	if d.places[field] == nil {
+		d.places[field] = node
+	}
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	to, want := v.Addr().Interface(), wanted[v.Type().String()]
+	entry, isEntry := to.(*Entry)
+	text, isText := to.(encoding.TextUnmarshaler)
+	switch {
+	case isEntry:
+		d.readEntry(field, node, entry)
+	case node.ShortTag() == "!!null":
+	case isText && node.Kind == yaml.ScalarNode:
+		if err := text.UnmarshalText([]byte(node.Value)); err != nil {
+			d.fault(field, "%s", cli.WithoutPrefix(err))
+		}
+	case isText:
+		d.fault(field, "want a text")
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		d.read(field, node, v.Elem())
+	case v.Kind() == reflect.Struct:
+		d.readKeys(field, node, v)
+	case v.Kind() == reflect.Slice && node.Kind == yaml.SequenceNode:
+		v.Set(reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content)))
+		for i, content := range node.Content {
+			d.read(item(field, i), content, v.Index(i))
+		}
+	case v.Kind() == reflect.Slice:
+		d.fault(field, "want %s", cmp.Or(want, "a list"))
+	case node.Load(to) == nil:
+	case node.Kind == yaml.ScalarNode && v.Kind() != reflect.String:
+		d.fault(field, "is %q, want %s", node.Value, want)
+	default:
+		d.fault(field, "want %s", want)
+	}
+}
+
+// readKeys reads the keys of a struct.
+func (d *document) readKeys(field string, node *yaml.Node, v reflect.Value) {
+	known := map[string]reflect.Value{}
+	var names []string
+	for key, f := range fields(v.Type()) {
+		known[key], names = v.FieldByIndex(f.Index), append(names, key)
+	}
+	if node.Kind != yaml.MappingNode {
+		d.fault(field, "want keys and values: %s", strings.Join(names, ", "))
 		return
 	}
-	for _, e := range all.Errors {
-		at := [2]int{e.Mark.Line, e.Mark.Column}
-		f := Fault{at[0], at[1], d.fields[at], cli.WithoutPrefix(errors.New(e.Message))}
-		if found := unknownKey.FindStringSubmatch(e.Message); found != nil {
-			f.Text = "there is no such key, want one of " + strings.Join(keys(found[1]), ", ")
-		} else if found := wrongType.FindStringSubmatch(e.Message); found != nil {
-			want, known := wanted[found[1]]
-			node := d.places[f.Field]
-			switch {
-			case !known && strings.HasPrefix(found[1], "[]"):
-				f.Text = "want a list"
-			case !known:
-				f.Text = "want keys and values: " + strings.Join(keys(found[1]), ", ")
-			case node != nil && node.Kind == yaml.ScalarNode && want != wanted["string"] && want != wanted["[]string"]:
-				f.Text = fmt.Sprintf("is %q, want %s", node.Value, want)
-			default:
-				f.Text = "want " + want
+	at := func(key string) string { return strings.TrimPrefix(field+"."+key, ".") }
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := node.Content[i]
+		other := d.places[at(key.Value)]
+		d.places[at(key.Value)] = key
+		if other != nil {
+			d.fault(at(key.Value), "is given twice, want it once: the other is in line %d", other.Line)
+		}
+	}
+	for key, value := range d.values(field, node) {
+		if to, found := known[key]; found {
+			d.read(at(key), &value, to)
+			continue
+		}
+		if d.places[at(key)] == nil {
+			d.places[at(key)] = &value
+		}
+		d.fault(at(key), "there is no such key, want one of %s", strings.Join(names, ", "))
+	}
+}
+
+// values returns the values of a mapping, also of those that it merges.
+func (d *document) values(field string, node *yaml.Node) (values map[string]yaml.Node) {
+	if err := node.Load(&values, yaml.WithUniqueKeys(false)); err != nil {
+		d.fault(field, "%s", cli.WithoutPrefix(err))
+	}
+	return values
+}
+
+// readEntry reads a generator of the kind that it names. In place of zeros, it has the
+// defaults of that kind.
+func (d *document) readEntry(field string, node *yaml.Node, e *Entry) {
+	words := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
+	if node.Kind != yaml.MappingNode {
+		d.fault(field, "want keys and values, and a kind: %s", words)
+		return
+	}
+	given, named := d.values(field, node)["kind"]
+	kind, known := kinds[given.Value]
+	switch {
+	case !named:
+		d.fault(field, "want keys and values, and a kind: %s", words)
+	case !known:
+		d.fault(field+".kind", "is %q, want %s", given.Value, words)
+	default:
+		e.Generator = kind()
+		v, usual := reflect.ValueOf(e.Generator).Elem(), reflect.ValueOf(kind()).Elem()
+		d.readKeys(field, node, v)
+		for _, f := range fields(v.Type()) {
+			if to := v.FieldByIndex(f.Index); to.IsZero() {
+				to.Set(usual.FieldByIndex(f.Index))
 			}
-		}
-		d.add(f)
-	}
-}
-
-// keys returns the keys of a type by its name.
-func keys(name string) []string {
-	types := []any{Config{}, Redis{}, TLS{}, Store{}, Token{}, Limits{}, Shutdown{}, Log{}, Base{}}
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		types = append(types, kinds[kind]())
-	}
-	for _, v := range types {
-		if t := reflect.Indirect(reflect.ValueOf(v)).Type(); t.String() == strings.TrimPrefix(name, "*") {
-			return keysOf(t)
-		}
-	}
-	return []string{"those of the documentation"}
-}
-
-func keysOf(t reflect.Type) (names []string) {
-	for i := range t.NumField() {
-		name, options, tagged := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		switch {
-		case strings.Contains(options, "inline"):
-			names = append(names, keysOf(t.Field(i).Type)...)
-		case tagged || name != "":
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// list is a list that keeps the places of items that cannot be read, so that the faults
-// of others have the right index.
-type list[T any] []T
-
-// UnmarshalYAML reads all items, and returns the faults of all.
-func (l *list[T]) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind != yaml.SequenceNode {
-		return node.Load((*[]T)(l))
-	}
-	faults := new(yaml.LoadErrors)
-	*l = make([]T, len(node.Content))
-	for i, item := range node.Content {
-		var some *yaml.LoadErrors
-		if err := item.Load(&(*l)[i], strict...); errors.As(err, &some) {
-			faults.Errors = append(faults.Errors, some.Errors...)
-		} else if err != nil {
-			return err
-		}
-	}
-	if len(faults.Errors) == 0 {
-		return nil
-	}
-	return faults
-}
-
-// UnmarshalYAML reads a generator of the kind that it names.
-func (e *Entry) UnmarshalYAML(node *yaml.Node) error {
-	var base struct{ Kind string }
-	_ = node.Load(&base, yaml.WithUniqueKeys(false)) // check reports what is no kind
-	kind, known := kinds[base.Kind]
-	if !known {
-		return nil
-	}
-	e.Generator = kind()
-	err := node.Load(e.Generator, strict...)
-	fill(reflect.ValueOf(e.Generator).Elem(), reflect.ValueOf(kind()).Elem())
-	return err
-}
-
-// fill puts the defaults in place of zeros.
-func fill(v, defaults reflect.Value) {
-	for i := range v.NumField() {
-		if field := v.Field(i); v.Type().Field(i).Anonymous {
-			fill(field, defaults.Field(i))
-		} else if field.IsZero() {
-			field.Set(defaults.Field(i))
 		}
 	}
 }
 
 // MarshalYAML writes the generator's own keys.
 func (e Entry) MarshalYAML() (any, error) { return e.Generator, nil }
+
+// fields yields the keys of a struct with their fields, also those of inlined structs.
+func fields(t reflect.Type) iter.Seq2[string, reflect.StructField] {
+	return func(yield func(string, reflect.StructField) bool) {
+		for _, f := range reflect.VisibleFields(t) {
+			if key, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); key != "" && !yield(key, f) {
+				return
+			}
+		}
+	}
+}

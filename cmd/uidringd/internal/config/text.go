@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // The kinds of a [Worker].
@@ -48,11 +50,8 @@ func (w Worker) MarshalText() ([]byte, error) {
 	return []byte(w.Kind), nil
 }
 
-// Numbers is a range of worker numbers, such as 0-99. The zero Numbers is all.
-type Numbers struct {
-	From, To int64
-	Set      bool
-}
+// Numbers is a range of worker numbers, such as 0-99.
+type Numbers lease.Bounds
 
 // UnmarshalText reads what MarshalText writes.
 func (n *Numbers) UnmarshalText(text []byte) error {
@@ -62,15 +61,12 @@ func (n *Numbers) UnmarshalText(text []byte) error {
 	if err1 != nil || err2 != nil || first > last {
 		return errors.New("want two numbers, the lower first, such as 0-99")
 	}
-	*n = Numbers{int64(first), int64(last), true}
+	*n = Numbers{int64(first), int64(last)}
 	return nil
 }
 
 // MarshalText writes n as configs have it.
 func (n Numbers) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%d-%d", n.From, n.To), nil }
-
-// IsZero reports whether n is all numbers.
-func (n Numbers) IsZero() bool { return !n.Set }
 
 // Mode is the mode of a file, such as 0660.
 type Mode uint32

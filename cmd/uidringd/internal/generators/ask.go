@@ -39,18 +39,12 @@ func Ask(ctx context.Context, c *config.Config) []error {
 
 func ask(ctx context.Context, c *config.Config, g config.Generator) error {
 	switch g := g.(type) {
-	case *config.Cached:
-		return askClocked(ctx, c, g, &g.Clocked)
-	case *config.Default:
-		return askClocked(ctx, c, g, &g.Clocked)
-	case *config.Slots:
-		return askClocked(ctx, c, g, &g.Clocked)
 	case *config.Segment:
 		return askCounter(ctx, c, &g.Counter, g.Tag, g.Create)
 	case *config.Tags:
 		return askCounter(ctx, c, &g.Counter, "", creates(c, g.Store))
 	}
-	return fmt.Errorf("unknown kind %T", g)
+	return askClocked(ctx, c, g, g.Clock())
 }
 
 // errAsked ends a start that was to ask only.
@@ -172,7 +166,7 @@ func mayInsert(ctx context.Context, db *stores.DB, table, columns string) error 
 func creates(c *config.Config, store string) bool {
 	return slices.ContainsFunc(c.Generators, func(e config.Entry) bool {
 		g, counter := e.Generator.(*config.Segment)
-		return config.StoreOf(e.Generator) == store && (config.LayoutOf(e.Generator) != nil || counter && g.Create)
+		return e.StoreName() == store && (e.Clock() != nil || counter && g.Create)
 	})
 }
 

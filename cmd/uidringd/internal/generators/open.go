@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
@@ -18,18 +17,12 @@ import (
 func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, logger *slog.Logger) error {
 	n.entry = newEntry(g.Common())
 	switch g := g.(type) {
-	case *config.Cached:
-		return n.openClocked(ctx, c, g, &g.Clocked, g.MaxBorrow, logger)
-	case *config.Default:
-		return n.openClocked(ctx, c, g, &g.Clocked, 0, logger)
-	case *config.Slots:
-		return n.openClocked(ctx, c, g, &g.Clocked, 0, logger)
 	case *config.Segment:
 		return n.openSegment(ctx, c, g, logger)
 	case *config.Tags:
 		return n.openTags(ctx, c, g, logger)
 	}
-	return fmt.Errorf("unknown kind %T", g)
+	return n.openClocked(ctx, c, g, logger)
 }
 
 // clocked is a generator under a worker number.
@@ -52,7 +45,8 @@ func construct(ctx context.Context, leaser uid.Leaser, g config.Generator, logge
 }
 
 // openClocked opens the source of a worker number, and then the generator.
-func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Generator, about *config.Clocked, maxBorrow time.Duration, logger *slog.Logger) error {
+func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Generator, logger *slog.Logger) error {
+	about := g.Clock()
 	from, wrap, err := n.numbers(ctx, c.Store(about.Store), about, logger)
 	if err != nil {
 		return err
@@ -61,10 +55,10 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Gene
 	if err != nil {
 		return wrap(err)
 	}
-	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) }}, n.ends...)
+	n.ends = append(n.ends, func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) })
 	n.entry.Claimer, n.entry.Layout = made, &about.Layout
 	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{n.entry.Name: made.Stats()} }
-	n.entry.Rate, n.entry.Burst = max(about.Rate, 0), about.Burst(maxBorrow)
+	n.entry.Rate, n.entry.Burst = max(about.Rate, 0), config.Burst(g)
 	return nil
 }
 
@@ -137,7 +131,7 @@ func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Seg
 	case err != nil:
 		return counters.Wrap(err)
 	}
-	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, n.ends...)
+	n.ends = append(n.ends, func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) })
 	n.entry.Claimer = made
 	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{g.Name: made.Stats()} }
 	return nil

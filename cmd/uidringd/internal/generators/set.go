@@ -1,3 +1,18 @@
+// Package generators opens the generators of a config and serves them as a catalog.
+//
+// Generators stand alone: [Open] succeeds if one opens, and tries to open the others
+// until [Set.Close]. Meanwhile a request for them fails, and their statistics say why. If
+// all fail, or a required one, Open fails, leaves none open, and names each generator and
+// store that failed. [Set.Close] gives back worker numbers and unused ranges.
+//
+// # Which generator is ready
+//
+// A generator under a worker number is ready if it issues an id: [Set.Unready] draws
+// one, at most once a second however often it is called. A counter is ready while it
+// has ids loaded or can load more; no id is drawn, since each would be a gap. Tags are
+// ready unless all tags that are open cannot issue ids.
+//
+// A server is ready while one generator is, and all required ones are.
 package generators
 
 import (
@@ -44,7 +59,7 @@ type state struct {
 	entry *catalog.Entry // nil for tags
 	stats func() map[string]uid.Stats
 	tags  *tags                         // nil for all other kinds
-	ends  []func(context.Context) error // in the order of calls
+	ends  []func(context.Context) error // the last one is called first
 }
 
 // Get implements [catalog.Catalog]. While the generator of a tag is not open, Get does
@@ -102,6 +117,66 @@ func (s *Set) Stats() map[string]uid.Stats {
 	return all
 }
 
+// Unready returns the names of the generators that cannot issue an id now, and why.
+func (s *Set) Unready() map[string]error {
+	unready := map[string]error{}
+	for _, m := range s.members {
+		if err := m.unready(); err != nil {
+			unready[m.name] = err
+		}
+	}
+	return unready
+}
+
+// Ready returns why the server should get no requests, of what Unready returned: a
+// required generator is not ready, or none is. It returns nil if it should.
+func (s *Set) Ready(unready map[string]error) error {
+	if len(unready) == len(s.members) {
+		return errors.New("no generator is ready")
+	}
+	for _, m := range s.members {
+		if m.required && unready[m.name] != nil {
+			return fmt.Errorf("generator %q is required", m.name)
+		}
+	}
+	return nil
+}
+
+// Names returns the names of the generators in the config, in its order.
+func (s *Set) Names() []string {
+	names := make([]string, len(s.members))
+	for i, m := range s.members {
+		names[i] = m.name
+	}
+	return names
+}
+
+// unready returns why m cannot issue an id now, nil if it can.
+func (m *member) unready() error {
+	now := m.state.Load()
+	if now.err != nil {
+		return m.fault()
+	}
+	return allFail(now.stats())
+}
+
+// allFail returns why none of some generators can issue an id, nil if one can or there is
+// none.
+func allFail(all map[string]uid.Stats) error {
+	var fault error
+	for _, s := range all {
+		switch {
+		case s.Closed:
+			fault = errors.New("it is closed")
+		case s.Failing() && s.Remaining == 0:
+			fault = s.LastError
+		default:
+			return nil
+		}
+	}
+	return fault
+}
+
 // Close closes all generators at once, and gives back worker numbers and unused ranges
 // as far as ctx allows. The error names each that could not be given back. Close is
 // called once.
@@ -123,7 +198,7 @@ func (s *Set) Close(ctx context.Context) error {
 }
 
 func (n *state) close(ctx context.Context) (err error) {
-	for _, end := range n.ends {
+	for _, end := range slices.Backward(n.ends) {
 		err = errors.Join(err, end(ctx))
 	}
 	return err

@@ -37,7 +37,7 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 		m := &member{name: base.Name, config: entry.Generator, required: base.Required, logger: logger.With("generator", base.Name)}
 		m.state.Store(&state{err: catalog.ErrStarting})
 		s.members[i], s.byName[m.name] = m, m
-		store := config.StoreOf(m.config)
+		store := m.config.StoreName()
 		if creating[store] == nil {
 			creating[store] = new(sync.WaitGroup)
 		}
@@ -48,7 +48,7 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 	tried := make(chan struct{}, len(s.members))
 	for _, m := range s.members {
 		s.starts.Go(func() {
-			created := creating[config.StoreOf(m.config)]
+			created := creating[m.config.StoreName()]
 			if m.match() != "" {
 				created.Wait() // others may create the table
 			}
@@ -174,10 +174,10 @@ func (m *member) match() string {
 
 // notStarted returns the Stats of a generator that is not open.
 func (m *member) notStarted() uid.Stats {
-	if layout := config.LayoutOf(m.config); layout != nil {
-		return uid.Stats{Clock: &uid.ClockStats{Layout: *layout, LayoutEnd: layout.End(), Worker: -1, LeaseError: m.fault()}, LastError: m.fault()}
+	if clock := m.config.Clock(); clock != nil {
+		return uid.Stats{Clock: &uid.ClockStats{Layout: clock.Layout, LayoutEnd: clock.Layout.End(), Worker: -1, LeaseError: m.fault()}, LastError: m.fault()}
 	}
-	return uid.Stats{LastError: m.fault(), Loads: &uid.LoadStats{From: config.StoreOf(m.config), Tag: m.name}}
+	return uid.Stats{LastError: m.fault(), Loads: &uid.LoadStats{From: m.config.StoreName(), Tag: m.name}}
 }
 
 // fault returns why m is not open, nil if it is.

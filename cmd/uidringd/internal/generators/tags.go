@@ -33,7 +33,7 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 	if err != nil {
 		return counters.Wrap(err)
 	}
-	n.ends = append([]func(context.Context) error{func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) }}, n.ends...)
+	n.ends = append(n.ends, func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) })
 	t := &tags{Tags: made, match: g.Match, most: g.MaxTags, entries: map[string]*catalog.Entry{}}
 	t.entry = func(tag string) *catalog.Entry {
 		base := g.Base

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
@@ -92,20 +90,4 @@ const retryBusy = time.Second
 // probe reports whether a request asks for the server's health. Watch lasts, and is none.
 func probe(r *http.Request) bool {
 	return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || strings.HasSuffix(r.URL.Path, "/grpc.health.v1.Health/Check")
-}
-
-// connectionMetrics are of the gate.
-var connectionMetrics = []struct {
-	desc *prometheus.Desc
-	kind prometheus.ValueType
-	read func(gate.Counts) float64
-}{
-	{prometheus.NewDesc("uidringd_connections", "Open connections.", nil, nil), prometheus.GaugeValue,
-		func(c gate.Counts) float64 { return float64(c.Open) }},
-	{prometheus.NewDesc("uidringd_connections_idle", "Open connections without a request.", nil, nil), prometheus.GaugeValue,
-		func(c gate.Counts) float64 { return float64(c.Idle) }},
-	{prometheus.NewDesc("uidringd_connections_ended_total", "Connections that were closed since others came.", nil, nil), prometheus.CounterValue,
-		func(c gate.Counts) float64 { return float64(c.Ended) }},
-	{prometheus.NewDesc("uidringd_connections_refused_total", "Connections of addresses that had limits.per_address, none idle.", nil, nil), prometheus.CounterValue,
-		func(c gate.Counts) float64 { return float64(c.Refused) }},
 }

@@ -49,7 +49,7 @@ func (m *metrics) of(s series) *counts {
 	return c.(*counts)
 }
 
-func newMetrics(set *generators.Set, more ...prometheus.Collector) (*metrics, error) {
+func newMetrics(set *generators.Set) (*metrics, error) {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -63,20 +63,51 @@ func newMetrics(set *generators.Set, more ...prometheus.Collector) (*metrics, er
 		}, []string{"caller", "code"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "uidringd_requests_in_flight", Help: "Requests that have begun and not ended."}),
 	}
-	all := []prometheus.Collector{
-		m.took, m.callers, m.inFlight,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
-	}
 	generators, err := uidprom.NewFunc(set.Stats)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range append(append(all, generators), more...) {
+	return m, m.register(m.took, m.callers, m.inFlight, generators,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
+}
+
+func (m *metrics) register(all ...prometheus.Collector) error {
+	for _, c := range all {
 		if err := m.registry.Register(c); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return m, nil
+	return nil
+}
+
+// collectors returns the metrics of connections, of certificates, and of which generators are
+// ready.
+func (s *server) collectors() []prometheus.Collector {
+	gauge := func(name, help string, labels prometheus.Labels, read func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, read)
+	}
+	counter := func(name, help string, read func() int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(read()) })
+	}
+	all := []prometheus.Collector{
+		gauge("uidringd_connections", "Open connections.", nil, func() float64 { return float64(s.doors.Counts().Open) }),
+		gauge("uidringd_connections_idle", "Open connections without a request.", nil, func() float64 { return float64(s.doors.Counts().Idle) }),
+		counter("uidringd_connections_ended_total", "Connections that were closed since others came.", func() int64 { return s.doors.Counts().Ended }),
+		counter("uidringd_connections_refused_total", "Connections of addresses that had limits.per_address, none idle.", func() int64 { return s.doors.Counts().Refused }),
+	}
+	if s.files != nil {
+		all = append(all, gauge("uidringd_certificate_not_after_timestamp_seconds", "When the certificate in use ends.", nil,
+			func() float64 { return float64(s.files.end().Unix()) }))
+	}
+	for _, name := range s.set.Names() {
+		all = append(all, gauge("uidringd_generator_ready", "1 while the generator can issue ids.", prometheus.Labels{"generator": name}, func() float64 {
+			if s.look()[name] != nil {
+				return 0
+			}
+			return 1
+		}))
+	}
+	return all
 }
 
 // recorder remembers what an answer was.

@@ -71,13 +71,13 @@ func (s *server) page(c *config.Config) http.Handler {
 				g.Fault = service.Reason(err)
 			}
 			path := pathOf(entry.Generator)
-			layout := config.LayoutOf(entry.Generator)
+			clock := entry.Clock()
 			switch tags, many := entry.Generator.(*config.Tags); {
 			case many:
 				g.About = "Ids of every counter whose tag matches " + tags.Match + "."
 				g.Status = "status/?" + url.Values{"q": {tags.Match[:strings.IndexAny(tags.Match+"*", `*?[\`)]}}.Encode()
-			case layout != nil:
-				g.About = "Unique ids that carry their time (" + base.Kind + ", " + layout.String() + ")."
+			case clock != nil:
+				g.About = "Unique ids that carry their time (" + base.Kind + ", " + clock.Layout.String() + ")."
 			default:
 				g.About = "Ids of a counter."
 			}
@@ -87,7 +87,7 @@ func (s *server) page(c *config.Config) http.Handler {
 				host, _, _ := net.SplitHostPort(r.Host)
 				g.Lines = append(g.Lines, redisCLI(c, s.redisAt, host)+" INCR "+path)
 			}
-			if layout != nil {
+			if clock != nil {
 				clocked = append(clocked, g)
 			} else {
 				counters = append(counters, g)

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
@@ -94,38 +92,6 @@ func (s *server) look() map[string]error {
 	}
 	last.at, last.unready = time.Now(), unready
 	return unready
-}
-
-var readyDesc = prometheus.NewDesc("uidringd_generator_ready", "1 while the generator can issue ids.", []string{"generator"}, nil)
-
-var endDesc = prometheus.NewDesc("uidringd_certificate_not_after_timestamp_seconds", "When the certificate in use ends.", nil, nil)
-
-// Describe implements [prometheus.Collector].
-func (s *server) Describe(descs chan<- *prometheus.Desc) {
-	descs <- readyDesc
-	descs <- endDesc
-	for _, m := range connectionMetrics {
-		descs <- m.desc
-	}
-}
-
-// Collect implements [prometheus.Collector].
-func (s *server) Collect(collected chan<- prometheus.Metric) {
-	if end, secure := s.files.end(); secure {
-		collected <- prometheus.MustNewConstMetric(endDesc, prometheus.GaugeValue, float64(end.Unix()))
-	}
-	now := s.doors.Counts()
-	for _, m := range connectionMetrics {
-		collected <- prometheus.MustNewConstMetric(m.desc, m.kind, m.read(now))
-	}
-	unready := s.look()
-	for _, name := range s.set.Names() {
-		value := 1.0
-		if unready[name] != nil {
-			value = 0
-		}
-		collected <- prometheus.MustNewConstMetric(readyDesc, prometheus.GaugeValue, value, name)
-	}
 }
 
 func answer(w http.ResponseWriter, status int, text string) {

@@ -72,8 +72,8 @@ func (r redisHost) Generators() []resp.Generator {
 		if tags, many := entry.Generator.(*config.Tags); many {
 			all[i].Match = tags.Match
 		}
-		if layout := config.LayoutOf(entry.Generator); layout != nil {
-			all[i].Layout = layout.String()
+		if clock := entry.Clock(); clock != nil {
+			all[i].Layout = clock.Layout.String()
 		}
 		if err := unready[base.Name]; err != nil {
 			all[i].Fault = service.Reason(err)

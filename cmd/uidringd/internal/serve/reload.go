@@ -54,10 +54,8 @@ func (s *server) reload(read func() (*config.Config, error)) {
 		refuse("the file has faults", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
 		return
 	}
-	changed, restart, err := config.Changes(s.now.Load().config, c)
+	changed, restart := config.Changes(s.now.Load().config, c)
 	switch {
-	case err != nil:
-		refuse("it cannot be compared", "error", err)
 	case len(restart) > 0:
 		refuse("a change of these keys needs a restart", "keys", strings.Join(restart, ", "))
 	case len(changed) == 0:

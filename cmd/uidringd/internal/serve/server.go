@@ -102,7 +102,10 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
 		})
 	})
-	if s.metrics, err = newMetrics(set, s); err != nil {
+	if s.metrics, err = newMetrics(set); err != nil {
+		return err
+	}
+	if err := s.metrics.register(s.collectors()...); err != nil {
 		return err
 	}
 	if err := s.force(c); err != nil {

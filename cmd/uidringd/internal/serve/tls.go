@@ -81,13 +81,8 @@ func (c *certificates) present() *tls.Config {
 	return c.now
 }
 
-// end returns when the certificate in use ends; false without one.
-func (c *certificates) end() (time.Time, bool) {
-	if c == nil {
-		return time.Time{}, false
-	}
-	return c.present().Certificates[0].Leaf.NotAfter, true
-}
+// end returns when the certificate in use ends.
+func (c *certificates) end() time.Time { return c.present().Certificates[0].Leaf.NotAfter }
 
 func (c *certificates) stamps() (s [3]stamp) {
 	for i, path := range []string{c.files.Cert, c.files.Key, c.files.ClientCA} {
