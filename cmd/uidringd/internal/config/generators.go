@@ -10,6 +10,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -170,19 +171,11 @@ func (c *Config) checkCounter(d *document, at string, g *Counter) {
 	case store == nil:
 		d.fault(at+".store", "is %q, want %s", g.Store, c.names())
 	case store.Backend() == database.SQL:
-		if g.Table == "" {
-			g.Table = LeafAlloc
-		}
-		d.oneOf(at+".table", g.Table, LeafAlloc, Sequence)
+		g.Table = cmp.Or(g.Table, stores.LeafAlloc)
+		d.oneOf(at+".table", g.Table, stores.LeafAlloc, stores.Sequence)
 	case store.Backend() != database.Redis:
 		d.fault(at+".store", "is %q, which is %s: counters need an SQL store or redis", g.Store, store.Backend())
 	case g.Table != "":
 		d.fault(at+".table", "is for SQL stores, and %s is redis", g.Store)
 	}
 }
-
-// The tables of counters.
-const (
-	LeafAlloc = "leaf_alloc"
-	Sequence  = "sequence"
-)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
 	"github.com/uidring/uidring/uid/segment"
@@ -106,7 +107,7 @@ func agree(ctx context.Context, r lease.Request, store interface {
 	})
 }
 
-func askLeases(ctx context.Context, place stores.Place, r lease.Request, about *config.Clocked) error {
+func askLeases(ctx context.Context, place database.Place, r lease.Request, about *config.Clocked) error {
 	leases, err := place.ExistingLeases(ctx, lease.Config{})
 	if err != nil {
 		return err
@@ -136,7 +137,7 @@ func askLeases(ctx context.Context, place stores.Place, r lease.Request, about *
 	return leases.Wrap(err)
 }
 
-func askRegistry(ctx context.Context, place stores.Place, r lease.Request) error {
+func askRegistry(ctx context.Context, place database.Place, r lease.Request) error {
 	db, err := place.OpenExisting(ctx)
 	if err != nil {
 		return err
@@ -157,7 +158,7 @@ func askRegistry(ctx context.Context, place stores.Place, r lease.Request) error
 }
 
 // mayInsert inserts no row, which takes the right to insert.
-func mayInsert(ctx context.Context, db *stores.DB, table, columns string) error {
+func mayInsert(ctx context.Context, db *database.DB, table, columns string) error {
 	return db.WithContext(ctx).Exec("INSERT INTO " + table + " (" + columns + ") SELECT " + columns + " FROM " + table + " WHERE 1 = 0").Error
 }
 
@@ -198,7 +199,7 @@ func askCounter(ctx context.Context, c *config.Config, g *config.Counter, tag st
 		case counter.Tag != tag:
 		case counter.Next > g.Limit:
 			return counters.Wrap(fmt.Errorf("the counter %s is at %d, above its limit, %d", tag, counter.Next, g.Limit))
-		case counter.Step < 1 && g.Table == config.LeafAlloc:
+		case counter.Step < 1 && g.Table == stores.LeafAlloc:
 			return counters.Wrap(fmt.Errorf("the counter %s has step %d, so no range can be reserved: it is for numbers without a gap", tag, counter.Step))
 		default:
 			return nil

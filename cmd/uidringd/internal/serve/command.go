@@ -19,22 +19,9 @@
 // token with operations: true, or a certificate. /healthz and /readyz need none, and
 // show no text of a store.
 //
-// # While it runs
-//
-// On SIGHUP the server reads the config again. Tokens, hosts, shutdown and most limits
-// take effect for the requests that begin from then on; none fails, and no number or
-// range is given back. If a key has changed that needs a restart, or the file has a
-// fault, nothing changes and the log says why. Files of tls are read again when they
-// change.
-//
-// # How it ends
-//
-// After SIGTERM or an interrupt the server is not ready, and serves on for
-// shutdown.delay, so that balancers notice. Each answer then ends its connection. After
-// that no connection is accepted, and requests that have begun have shutdown.drain;
-// then they are cut off. At last generators give back worker numbers and unused ranges
-// within shutdown.release. The exit code is 0, or 1 if something was not given back. A
-// second signal ends the process at once.
+// README.md has what a reload of the config takes over, and the steps of a stop. A second
+// signal ends the process at once. The exit code is 1 if a number or a range was not given
+// back.
 package serve
 
 import (
@@ -89,24 +76,24 @@ func Add(root *cobra.Command) {
 			return err
 		case connect && !check:
 			return cli.Usagef("--connect is for --check")
-		case connect:
-			ctx, stop := cli.UntilSignal(cmd.Context())
-			defer stop()
-			faults := tryStart(ctx, c)
-			for _, fault := range faults {
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmp.Or(path, "uidringd"), cli.WithoutPrefix(fault))
-			}
-			if len(faults) > 0 {
-				return cli.CauseOf(ctx, cli.ErrReported)
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has no faults, and a start would succeed\n", cmp.Or(path, "the config that is served without --config"))
-			return err
-		case check:
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has no faults\n", cmp.Or(path, "the config that is served without --config"))
-			return err
 		}
 		ctx, stop := cli.UntilSignal(cmd.Context())
 		defer stop()
+		if check {
+			verdict := "has no faults"
+			if connect {
+				faults := tryStart(ctx, c)
+				for _, fault := range faults {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmp.Or(path, "uidringd"), cli.WithoutPrefix(fault))
+				}
+				if len(faults) > 0 {
+					return cli.CauseOf(ctx, cli.ErrReported)
+				}
+				verdict += ", and a start would succeed"
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", cmp.Or(path, "the config that is served without --config"), verdict)
+			return err
+		}
 		again := func() (*config.Config, error) { return config.Read(path, flags) }
 		if path == "" {
 			again = nil

@@ -162,36 +162,29 @@ func newObserver(m *metrics, logger *slog.Logger, perSecond float64) *observer {
 
 // request is one that has ended, or several equal ones that were answered together.
 type request struct {
-	series
-	count         int
-	proto, remote string
-	bytes         int64
-	took          time.Duration
-	name          string // of the caller
-	cause         error  // of a failure; nil without one
+	route, proto, remote string
+	caller               service.Caller
+	status               int            // unless it failed
+	failed               *service.Error // nil without a failure
+	count                int
+	bytes                int64
+	took                 time.Duration
 }
 
-func (o *observer) observe(r *request, now time.Time) {
-	counts := o.of(r.series)
+func (o *observer) observe(r request, now time.Time) {
+	log := o.good
+	if r.failed != nil {
+		r.status = int(r.failed.Kind)
+	}
+	if r.status >= http.StatusBadRequest {
+		log = o.failed
+	}
+	counts := o.of(series{r.route, label(r.caller), r.status})
 	for range r.count {
 		counts.took.Observe(r.took.Seconds())
 	}
 	counts.calls.Add(float64(r.count))
-	log := o.good
-	if r.status >= http.StatusBadRequest {
-		log = o.failed
-	}
-	if log.due(now, r.count) {
-		log.write(r)
-	}
-}
-
-// causeOf returns what the log says about a failure, nil without one.
-func causeOf(failed *service.Error) error {
-	if failed == nil {
-		return nil
-	}
-	return failed.Cause
+	log.log(r, now)
 }
 
 // observed measures and logs requests of HTTP. While the server stops, answers end their
@@ -210,14 +203,10 @@ func (s *server) observed(next http.Handler, o *observer) http.Handler {
 		about := *seen
 		*seen = recorder{}
 		recorders.Put(seen)
-		about.status = max(about.status, http.StatusOK)
-		if about.failed != nil {
-			about.status = int(about.failed.Kind)
-		}
 		ended := time.Since(o.start)
-		o.observe(&request{
-			series: series{r.Pattern, label(about.caller), about.status}, count: 1, proto: r.Proto, remote: r.RemoteAddr,
-			bytes: about.bytes, took: ended - began, name: about.caller.Name(), cause: causeOf(about.failed),
+		o.observe(request{
+			route: r.Pattern, proto: r.Proto, remote: r.RemoteAddr, caller: about.caller, status: max(about.status, http.StatusOK),
+			failed: about.failed, count: 1, bytes: about.bytes, took: ended - began,
 		}, o.start.Add(ended))
 	})
 }
@@ -239,7 +228,7 @@ type accessLog struct {
 	logger  *slog.Logger
 	began   time.Time
 	limit   *rate.Limiter
-	quiet   atomic.Int64 // ns after began to which no line is due; due reads and writes it
+	quiet   atomic.Int64 // ns after began to which no line is due; log reads and writes it
 	skipped atomic.Int64 // requests since the last line
 }
 
@@ -251,29 +240,26 @@ func newAccessLog(logger *slog.Logger, perSecond float64) *accessLog {
 	return &accessLog{logger: logger, began: time.Now(), limit: rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(perSecond)))}
 }
 
-// due reports whether there is to be a line about n requests that have ended now.
-func (a *accessLog) due(now time.Time, n int) bool {
+// log writes a line about a request that has ended now, or counts it as left out. The line
+// has the request's route, and neither path nor query: a path can hold an id, and clients
+// put anything there.
+func (a *accessLog) log(r request, now time.Time) {
 	at := now.Sub(a.began)
-	if at.Nanoseconds() >= a.quiet.Load() {
-		if a.limit.AllowN(now, 1) {
-			a.skipped.Add(int64(n - 1))
-			return true
-		}
-		a.quiet.Store((at + pause).Nanoseconds())
+	if at.Nanoseconds() < a.quiet.Load() {
+		a.skipped.Add(int64(r.count))
+		return
 	}
-	a.skipped.Add(int64(n))
-	return false
-}
-
-// write writes a line by the request's route. The path and the query are left out: a
-// path can hold an id, and clients put anything there.
-func (a *accessLog) write(r *request) {
+	if !a.limit.AllowN(now, 1) {
+		a.quiet.Store((at + pause).Nanoseconds())
+		a.skipped.Add(int64(r.count))
+		return
+	}
 	line := []slog.Attr{
 		slog.String("route", r.route), slog.String("proto", r.proto), slog.Int("status", r.status), slog.Int64("bytes", r.bytes), slog.Duration("took", r.took),
-		slog.String("remote", r.remote), slog.String("caller", r.name), slog.Int64("skipped", a.skipped.Swap(0)),
+		slog.String("remote", r.remote), slog.String("caller", r.caller.Name()), slog.Int64("skipped", a.skipped.Swap(0)+int64(r.count-1)),
 	}
-	if r.cause != nil {
-		line = append(line, slog.Any("cause", r.cause))
+	if r.failed != nil && r.failed.Cause != nil {
+		line = append(line, slog.Any("cause", r.failed.Cause))
 	}
 	a.logger.LogAttrs(context.Background(), slog.LevelInfo, "request", line...)
 }

@@ -12,12 +12,10 @@ import (
 func TestAccessLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text strings.Builder
-		r := &request{series: series{route: "GET /v1/{name}", status: 200}, proto: "HTTP/1.1", bytes: 19, took: time.Millisecond}
+		r := request{route: "GET /v1/{name}", proto: "HTTP/1.1", status: 200, count: 1, bytes: 19, took: time.Millisecond}
 		add := func(a *accessLog, n int) {
 			for range n {
-				if a.due(time.Now(), 1) {
-					a.write(r)
-				}
+				a.log(r, time.Now())
 			}
 		}
 		a := newAccessLog(slog.New(slog.NewTextHandler(&text, nil)), 2)

@@ -37,13 +37,9 @@ func (r redisHost) End(nc net.Conn) {
 
 // Observe implements [resp.Host].
 func (r redisHost) Observe(about *resp.Request) {
-	status := http.StatusOK
-	if about.Failed != nil {
-		status = int(about.Failed.Kind)
-	}
-	r.now.Load().seen.observe(&request{
-		series: series{about.Route, label(about.Caller), status}, count: about.Count, proto: protos[about.Version], remote: about.Remote,
-		bytes: int64(about.Bytes), took: about.Took, name: about.Caller.Name(), cause: causeOf(about.Failed),
+	r.now.Load().seen.observe(request{
+		route: about.Route, proto: protos[about.Version], remote: about.Remote, caller: about.Caller, status: http.StatusOK,
+		failed: about.Failed, count: about.Count, bytes: int64(about.Bytes), took: about.Took,
 	}, about.Ended)
 }
 

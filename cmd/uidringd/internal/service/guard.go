@@ -78,7 +78,7 @@ const (
 	wrongBurst     = 50
 )
 
-// guard admits callers, and limits the rate of each.
+// guard admits callers, and limits the rate of each. Its methods are those of a [Service].
 type guard struct {
 	tokens      []Token
 	clientCerts bool
@@ -117,66 +117,57 @@ func newGuard(config Config) *guard {
 
 // Admit returns whom the request comes from. The error is an [*Error] of kind
 // [Unauthorized] or [TooManyRequests]. If w is an [Observer], it learns of the caller.
-func (s *Service) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
-	caller, err := s.guard.authenticate(r)
+func (g *guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
+	caller, err := g.authenticate(r)
 	if err != nil {
 		return caller, err
 	}
 	if o, ok := w.(Observer); ok {
 		o.Admitted(caller)
 	}
-	return caller, s.Count(caller)
+	return caller, g.Count(caller)
 }
 
 // Open reports whether callers need neither token nor certificate.
-func (s *Service) Open() bool { return s.guard.open() }
-
-// Login returns the caller of a token, for a protocol whose connections authenticate once.
-// If name is not "", the token has that name. Errors are those of Admit.
-func (s *Service) Login(remote, name, token string) (Caller, error) {
-	return s.guard.login(remote, name, token)
-}
+func (g *guard) Open() bool { return len(g.tokens) == 0 && !g.clientCerts }
 
 // Renew returns what a caller of an earlier config is under this one. The zero Caller
 // becomes an anonymous caller, or that of a client certificate. state is nil without TLS.
 // The error is an [*Error] of kind [Unauthorized].
-func (s *Service) Renew(c Caller, remote string, state *tls.ConnectionState) (Caller, error) {
+func (g *guard) Renew(c Caller, remote string, state *tls.ConnectionState) (Caller, error) {
 	if c.token == nil {
-		return s.guard.anonymous(remote, state)
+		return g.anonymous(remote, state)
 	}
-	if t := s.guard.find(c.token.Hash); t != nil {
+	if t := g.find(c.token.Hash); t != nil {
 		return Caller{token: t, key: t}, nil
 	}
 	return Caller{}, &Error{Kind: Unauthorized, Detail: fmt.Sprintf("the config has no token %q any more", c.token.Name)}
 }
 
 // Count counts a request of a caller, or returns an [*Error] of kind [TooManyRequests].
-func (s *Service) Count(c Caller) error {
-	if s.guard.requests == nil {
+func (g *guard) Count(c Caller) error {
+	if g.requests == nil {
 		return nil
 	}
-	return s.guard.requests.take(c.key, 1)
+	return g.requests.take(c.key, 1)
 }
 
 func (g *guard) authenticate(r *http.Request) (Caller, error) {
 	header := r.Header["Authorization"]
-	if len(header) == 0 || g.open() {
+	if len(header) == 0 || g.Open() {
 		return g.anonymous(r.RemoteAddr, r.TLS)
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") {
 		return Caller{}, g.refuse(gate.Address(r.RemoteAddr))
 	}
-	return g.login(r.RemoteAddr, "", strings.TrimSpace(token))
+	return g.Login(r.RemoteAddr, "", strings.TrimSpace(token))
 }
-
-// open reports whether the guard admits everyone.
-func (g *guard) open() bool { return len(g.tokens) == 0 && !g.clientCerts }
 
 // anonymous returns the caller of a client that sends no token. state is nil without TLS.
 func (g *guard) anonymous(remote string, state *tls.ConnectionState) (Caller, error) {
 	switch {
-	case g.open():
+	case g.Open():
 		return Caller{key: gate.Address(remote)}, nil
 	case g.clientCerts && state != nil && len(state.VerifiedChains) > 0:
 		cert := state.VerifiedChains[0][0]
@@ -185,8 +176,9 @@ func (g *guard) anonymous(remote string, state *tls.ConnectionState) (Caller, er
 	return Caller{}, &Error{Kind: Unauthorized, Detail: g.wanted()}
 }
 
-// login returns the caller of a token. The token has the name, unless that is "".
-func (g *guard) login(remote, name, token string) (Caller, error) {
+// Login returns the caller of a token, for a protocol whose connections authenticate once.
+// If name is not "", the token has that name. Errors are those of Admit.
+func (g *guard) Login(remote, name, token string) (Caller, error) {
 	from, t := gate.Address(remote), g.find(sha256.Sum256([]byte(token)))
 	if t != nil && (name == "" || name == t.Name) {
 		use := tokenOf{from, t}

@@ -73,8 +73,8 @@ const (
 // Service draws ids for callers. Its methods may be called from any number of
 // goroutines.
 type Service struct {
+	*guard
 	catalog catalog.Catalog
-	guard   *guard
 	waiting []places // by source
 	drawn   sync.Map // of *limiters of callers' ids, by *catalog.Entry
 	wait    time.Duration

@@ -10,9 +10,11 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
-// Sequence is the table SEQUENCE(table_name, next_id). Any other name of a table means
-// Leaf's leaf_alloc.
-const Sequence = "sequence"
+// The tables of counters in SQL databases: Leaf's, and SEQUENCE(table_name, next_id).
+const (
+	LeafAlloc = "leaf_alloc"
+	Sequence  = "sequence"
+)
 
 // Counters is an open store of counters. It is safe for concurrent use.
 type Counters struct {

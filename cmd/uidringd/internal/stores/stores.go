@@ -65,14 +65,6 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 )
 
-type (
-	// Place is that of package database.
-	Place = database.Place
-
-	// DB is that of package database.
-	DB = database.DB
-)
-
 // All reads the URLs of every store that is no SQL database.
 var All = make(database.Stores)
 
