@@ -15,7 +15,6 @@ import (
 )
 
 func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, logger *slog.Logger) error {
-	n.entry = newEntry(g.Common())
 	switch g := g.(type) {
 	case *config.Segment:
 		return n.openSegment(ctx, c, g, logger)
@@ -56,6 +55,7 @@ func (n *state) openClocked(ctx context.Context, c *config.Config, g config.Gene
 		return wrap(err)
 	}
 	n.ends = append(n.ends, func(ctx context.Context) error { return wrap(made.Shutdown(ctx)) })
+	n.entry = newEntry(g.Common())
 	n.entry.Claimer, n.entry.Layout = made, &about.Layout
 	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{n.entry.Name: made.Stats()} }
 	n.entry.Rate, n.entry.Burst = max(about.Rate, 0), config.Burst(g)
@@ -132,6 +132,7 @@ func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Seg
 		return counters.Wrap(err)
 	}
 	n.ends = append(n.ends, func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) })
+	n.entry = newEntry(g.Common())
 	n.entry.Claimer = made
 	n.stats = func() map[string]uid.Stats { return map[string]uid.Stats{g.Name: made.Stats()} }
 	return nil

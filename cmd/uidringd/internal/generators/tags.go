@@ -18,7 +18,7 @@ type tags struct {
 	*segment.Tags
 	match string
 	most  int // entries that are kept
-	entry func(tag string) *catalog.Entry
+	ids   int // of one request
 
 	mu      sync.RWMutex
 	entries map[string]*catalog.Entry
@@ -34,15 +34,7 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 		return counters.Wrap(err)
 	}
 	n.ends = append(n.ends, func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) })
-	t := &tags{Tags: made, match: g.Match, most: g.MaxTags, entries: map[string]*catalog.Entry{}}
-	t.entry = func(tag string) *catalog.Entry {
-		base := g.Base
-		base.Name = tag
-		e := newEntry(&base)
-		e.Kind, e.Claimer = "segment", tagged{made, tag}
-		return e
-	}
-	n.tags, n.entry = t, nil
+	n.tags = &tags{Tags: made, match: g.Match, most: g.MaxTags, ids: g.IDs, entries: map[string]*catalog.Entry{}}
 	n.stats = func() map[string]uid.Stats {
 		all := map[string]uid.Stats{}
 		for _, s := range made.Stats() {
@@ -80,7 +72,8 @@ func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
 	if len(t.entries) >= t.most { // those of tags that were closed; a new entry is a new instance
 		clear(t.entries)
 	}
-	e = t.entry(tag)
+	e = newEntry(&config.Base{Name: tag, Kind: "segment", IDs: t.ids})
+	e.Claimer = tagged{t.Tags, tag}
 	t.entries[tag] = e
 	return e, nil
 }

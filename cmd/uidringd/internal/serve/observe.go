@@ -152,12 +152,11 @@ func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Fl
 // observer counts and logs requests of every protocol.
 type observer struct {
 	*metrics
-	start        time.Time // time.Since reads one clock, time.Now two
 	good, failed *accessLog
 }
 
 func newObserver(m *metrics, logger *slog.Logger, perSecond float64) *observer {
-	return &observer{m, time.Now(), newAccessLog(logger, perSecond), newAccessLog(logger, perSecond)}
+	return &observer{m, newAccessLog(logger, perSecond), newAccessLog(logger, perSecond)}
 }
 
 // request is one that has ended, or several equal ones that were answered together.
@@ -191,7 +190,7 @@ func (o *observer) observe(r request, now time.Time) {
 // connections.
 func (s *server) observed(next http.Handler, o *observer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Since(o.start)
+		began := time.Now()
 		o.inFlight.Inc()
 		defer o.inFlight.Dec()
 		if s.draining.Load() {
@@ -203,11 +202,11 @@ func (s *server) observed(next http.Handler, o *observer) http.Handler {
 		about := *seen
 		*seen = recorder{}
 		recorders.Put(seen)
-		ended := time.Since(o.start)
+		ended := time.Now()
 		o.observe(request{
 			route: r.Pattern, proto: r.Proto, remote: r.RemoteAddr, caller: about.caller, status: max(about.status, http.StatusOK),
-			failed: about.failed, count: 1, bytes: about.bytes, took: ended - began,
-		}, o.start.Add(ended))
+			failed: about.failed, count: 1, bytes: about.bytes, took: ended.Sub(began),
+		}, ended)
 	})
 }
 

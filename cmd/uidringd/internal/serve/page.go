@@ -2,7 +2,6 @@ package serve
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -15,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
-	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 )
 
 //go:embed page.html
@@ -39,11 +38,10 @@ var hostPattern = regexp.MustCompile(`^[A-Za-z0-9_.:\[\]-]+$`)
 
 // listed is a generator of the config on the page.
 type listed struct {
-	Name, About string
-	Status      string // link to its status
-	Fault       string // why it is not ready; "" if it is
-	MaxIDs      int
-	Lines       []string // of curl and redis-cli
+	resp.Generator
+	About  string
+	Status string   // link to its status
+	Lines  []string // of curl and redis-cli
 }
 
 // page lists the generators, those with a clock first, with lines that work in a shell.
@@ -62,36 +60,26 @@ func (s *server) page(c *config.Config) http.Handler {
 		if len(c.Tokens) > 0 {
 			curl = `curl -H "Authorization: Bearer $TOKEN" `
 		}
-		unready := s.look()
 		var clocked, counters []listed
-		for _, entry := range c.Generators {
-			base := entry.Common()
-			g := listed{Name: base.Name, Status: "status/?" + url.Values{"name": {base.Name}}.Encode(), MaxIDs: cmp.Or(base.IDs, c.Limits.IDs)}
-			if err := unready[base.Name]; err != nil {
-				g.Fault = service.Reason(err)
-			}
-			path := pathOf(entry.Generator)
-			clock := entry.Clock()
-			switch tags, many := entry.Generator.(*config.Tags); {
-			case many:
-				g.About = "Ids of every counter whose tag matches " + tags.Match + "."
-				g.Status = "status/?" + url.Values{"q": {tags.Match[:strings.IndexAny(tags.Match+"*", `*?[\`)]}}.Encode()
-			case clock != nil:
-				g.About = "Unique ids that carry their time (" + base.Kind + ", " + clock.Layout.String() + ")."
-			default:
-				g.About = "Ids of a counter."
-			}
+		for _, about := range s.generators() {
+			g := listed{Generator: about, About: "Ids of a counter.", Status: "status/?" + url.Values{"name": {about.Name}}.Encode()}
+			path := pathOf(about)
 			ids := at + "/v1/" + path
 			g.Lines = []string{curl + "'" + ids + "'", curl + "'" + ids + "?n=5'", curl + "'" + ids + "?n=5&format=json'", curl + "-X POST '" + ids + "/runs?n=1000'"}
 			if s.redisAt != nil {
 				host, _, _ := net.SplitHostPort(r.Host)
 				g.Lines = append(g.Lines, redisCLI(c, s.redisAt, host)+" INCR "+path)
 			}
-			if clock != nil {
+			if g.Layout != "" {
+				g.About = "Unique ids that carry their time (" + g.Kind + ", " + g.Layout + ")."
 				clocked = append(clocked, g)
-			} else {
-				counters = append(counters, g)
+				continue
 			}
+			if g.Match != "" {
+				g.About = "Ids of every counter whose tag matches " + g.Match + "."
+				g.Status = "status/?" + url.Values{"q": {g.Match[:strings.IndexAny(g.Match+"*", `*?[\`)]}}.Encode()
+			}
+			counters = append(counters, g)
 		}
 		var page bytes.Buffer
 		if err := pageTemplate.Execute(&page, struct{ Generators []listed }{slices.Concat(clocked, counters)}); err != nil {
@@ -107,11 +95,11 @@ func (s *server) page(c *config.Config) http.Handler {
 	})
 }
 
-// pathOf returns how requests name a generator of the config. The name has no character that
-// an address or a shell reads.
-func pathOf(g config.Generator) string {
-	if _, many := g.(*config.Tags); many {
+// pathOf returns how requests name a generator. The name has no character that an address or
+// a shell reads.
+func pathOf(g resp.Generator) string {
+	if g.Match != "" {
 		return "TAG"
 	}
-	return g.Common().Name
+	return g.Name
 }

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,24 +58,7 @@ func (r redisHost) Ready() error {
 }
 
 // Generators implements [resp.Host].
-func (r redisHost) Generators() []resp.Generator {
-	c, unready := r.now.Load().config, r.look()
-	all := make([]resp.Generator, len(c.Generators))
-	for i, entry := range c.Generators {
-		base := entry.Common()
-		all[i] = resp.Generator{Name: base.Name, Kind: base.Kind, MaxIDs: cmp.Or(base.IDs, c.Limits.IDs)}
-		if tags, many := entry.Generator.(*config.Tags); many {
-			all[i].Match = tags.Match
-		}
-		if clock := entry.Clock(); clock != nil {
-			all[i].Layout = clock.Layout.String()
-		}
-		if err := unready[base.Name]; err != nil {
-			all[i].Fault = service.Reason(err)
-		}
-	}
-	return all
-}
+func (r redisHost) Generators() []resp.Generator { return r.generators() }
 
 // listenRedis listens for the Redis protocol. It returns nil if the config wants none. trial is
 // true without a config: then it returns nil too if the default address is taken.
@@ -92,22 +74,17 @@ func listenRedis(ctx context.Context, c *config.Config, trial bool, logger *slog
 	return l, err
 }
 
-// commands serves the Redis protocol at a listener.
-type commands struct {
-	*resp.Server
-	listener net.Listener
-}
-
-// serveRedis begins to serve the Redis protocol. It sends the error to ended when the listener
-// fails. web is where HTTP is served. Without a listener, it returns nil.
-func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout io.Writer, ended chan<- error) (*commands, error) {
+// serveRedis begins to serve the Redis protocol, unless l is nil, and returns what ends that
+// within a context. It sends the error to ended when the listener fails. web is where HTTP is
+// served.
+func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout io.Writer, ended chan<- error) (end func(context.Context) error, err error) {
 	if l == nil {
-		return nil, nil
+		return func(context.Context) error { return nil }, nil
 	}
-	run := &commands{listener: l, Server: resp.New(resp.Config{
+	run := resp.New(resp.Config{
 		Host: redisHost{s}, Logger: s.logger, HTTP: web,
 		MaxBytes: c.Limits.HeaderBytes, Read: c.Limits.Read, Write: c.Limits.Write, Idle: c.Limits.Idle,
-	})}
+	})
 	if secure(l, s.files) {
 		run.TLS = s.files.config()
 	}
@@ -116,18 +93,11 @@ func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout
 			ended <- err
 		}
 	}()
-	example := pathOf(c.Generators[0].Generator)
-	_, err := fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s INCR %s\n", place(l), redisCLI(c, l.Addr(), ""), example)
-	return run, err
-}
-
-// shutdown ends the server, if there is one, within ctx. It may be called twice.
-func (c *commands) shutdown(ctx context.Context) error {
-	if c == nil {
-		return nil
-	}
-	_ = c.listener.Close() // nobody is left to tell
-	return c.Shutdown(ctx)
+	_, err = fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s INCR %s\n", place(l), redisCLI(c, l.Addr(), ""), pathOf(s.generators()[0]))
+	return func(ctx context.Context) error {
+		_ = l.Close() // nobody is left to tell
+		return run.Shutdown(ctx)
+	}, err
 }
 
 // secure reports whether connections of a listener use TLS.

@@ -145,10 +145,10 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 	}
 	ended := make(chan error, 2)
 	go func() { ended <- start(s.doors) }()
-	redis, err := s.serveRedis(c, redisListener, where, stdout, ended)
+	endRedis, err := s.serveRedis(c, redisListener, where, stdout, ended)
 	defer func() {
 		cut()
-		_ = redis.shutdown(base) // has ended, unless an error ends the server
+		_ = endRedis(base) // has ended, unless an error ends the server
 	}()
 	if err != nil {
 		return err
@@ -163,14 +163,14 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 			running = false
 		}
 	}
-	s.stop(web, cut, redis)
+	s.stop(web, cut, endRedis)
 	<-ended
 	return nil
 }
 
 // stop ends the server. Requests that outlast the time to drain are cut off, which is
 // no failure: a slow client can cause it.
-func (s *server) stop(web *http.Server, cut func(), redis *commands) {
+func (s *server) stop(web *http.Server, cut func(), endRedis func(context.Context) error) {
 	s.draining.Store(true)
 	how := s.now.Load().config.Shutdown
 	s.logger.Info("stopping", "delay", how.Delay, "drain", how.Drain)
@@ -179,7 +179,7 @@ func (s *server) stop(web *http.Server, cut func(), redis *commands) {
 	defer cancel()
 	var ending sync.WaitGroup
 	ending.Go(func() {
-		if err := redis.shutdown(draining); err != nil {
+		if err := endRedis(draining); err != nil {
 			s.logger.Warn("commands were cut off", "after", how.Drain)
 		}
 	})
