@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -45,54 +44,40 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A fixed number is refused if a lease beside it may take that number first.
-func TestPools(t *testing.T) {
-	for _, tt := range []struct{ fixed, pool, want string }{
-		{`worker: "static:9", store: db`, "store: db", "static:9"},
-		{`worker: "static:9", store: db`, "store: db, numbers: 0-9", "static:9"},
-		{`worker: "static:9", store: db`, "store: db, numbers: 9-20", "static:9"},
+// faultOf returns what is wrong with a config; "" if nothing is.
+func faultOf(text string, flags config.Flags) string {
+	if _, err := config.Parse([]byte(text), flags); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// A store's ids have one layout, and a fixed number is refused if a lease beside it may take
+// that number first.
+func TestOneStore(t *testing.T) {
+	const taken = ", a number that b may take first from db: want numbers without it there, or another store"
+	for _, tt := range []struct{ a, b, want string }{
+		{`worker: "static:9", store: db`, "store: db", "[0].worker: is static:9" + taken},
+		{`worker: "static:9", store: db`, "store: db, numbers: 0-9", "[0].worker: is static:9" + taken},
+		{`worker: "static:9", store: db`, "store: db, numbers: 9-20", "[0].worker: is static:9" + taken},
 		{`worker: "static:9", store: db`, "store: db, numbers: 0-8", ""},
 		{`worker: "static:9", store: db`, "store: db, numbers: 10-20", ""},
 		{`worker: "static:9", store: db`, "store: db, worker: registry", ""},
 		{`worker: "static:9", store: other`, "store: db", ""},
 		{`worker: "static:9"`, "store: db", ""},
-		{"worker: statefulset, store: db", "store: db", "statefulset"},
+		{"worker: statefulset, store: db", "store: db", "[0].worker: is statefulset" + taken},
 		{"worker: statefulset, store: db", "store: db, numbers: 100-200", ""},
+		{"store: db, layout: snowflake", "store: db, layout: default", "[1].layout: is "},
+		{"store: db, layout: 41/datacenter:5+machine:5/12", "store: db, layout: 41/10/12", ""},
+		{"store: db, layout: snowflake", "store: other, layout: default", ""},
+		{"store: db, layout: snowflake", "store: db, layout: default, worker: registry", ""},
+		{"store: db, layout: snowflake, worker: registry", "store: db, layout: default, worker: registry", "[1].layout: is "},
+		{"store: db, layout: snowflake", `store: db, layout: default, worker: "static:9"`, "[1].layout: is "},
 	} {
-		text := "stores: [{name: db, url: x.db}, {name: other, url: y.db}]\ngenerators:\n  - {name: f, kind: slots, " + tt.fixed +
-			"}\n  - {name: p, kind: cached, " + tt.pool + "}\n  - {name: o, kind: segment, store: other}\n  - {name: d, kind: segment, store: db}\n"
-		_, err := config.Parse([]byte(text), config.Flags{})
-		want := ""
-		if tt.want != "" {
-			want = "line 3: generators[0].worker: is " + tt.want + ", a number that p may take first from db: want numbers without it there, or another store"
-		}
-		if got := fmt.Sprint(err); want == "" && err != nil || want != "" && got != want {
-			t.Errorf("%s beside %s: %v, want %q", tt.fixed, tt.pool, err, want)
-		}
-	}
-}
-
-// A store's ids have one layout.
-func TestLayouts(t *testing.T) {
-	for _, tt := range []struct{ a, b, want string }{
-		{"layout: snowflake", "layout: default", "layout"},
-		{"layout: 41/datacenter:5+machine:5/12", "layout: 41/10/12", ""},
-		{"layout: snowflake", "layout: default, store: other", ""},
-		{"layout: snowflake", "layout: default, worker: registry", ""},
-		{"layout: snowflake, worker: registry", "layout: default, worker: registry", "layout"},
-		{"layout: snowflake", `layout: default, worker: "static:9"`, "layout"},
-	} {
-		of := func(name, keys string) string {
-			if !strings.Contains(keys, "store:") {
-				keys += ", store: db"
-			}
-			return "  - {name: " + name + ", kind: cached, " + keys + "}\n"
-		}
-		text := "stores: [{name: db, url: x.db}, {name: other, url: y.db}]\ngenerators:\n" + of("a", tt.a) + of("b", tt.b) +
-			"  - {name: o, kind: segment, store: other}\n  - {name: d, kind: segment, store: db}\n"
-		_, err := config.Parse([]byte(text), config.Flags{})
-		if got := fmt.Sprint(err); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(got, "generators[1].layout: is ") {
-			t.Errorf("%s beside %s: %v", tt.a, tt.b, err)
+		fault := faultOf("stores: [{name: db, url: x.db}, {name: other, url: y.db}]\ngenerators:\n  - {name: a, kind: slots, "+tt.a+
+			"}\n  - {name: b, kind: cached, "+tt.b+"}\n  - {name: o, kind: segment, store: other}\n  - {name: d, kind: segment, store: db}\n", config.Flags{})
+		if (fault == "") != (tt.want == "") || !strings.Contains(fault, tt.want) {
+			t.Errorf("%s beside %s: %s, want %q", tt.a, tt.b, fault, tt.want)
 		}
 	}
 }
@@ -142,41 +127,37 @@ func TestFault(t *testing.T) {
 		{"tokens: [{name: t, sha256: " + hash + "}]" + minimal, "line 1: tokens[0]: the token is for nothing: want generators, or operations: true"},
 		{minimal + "    ids: 7000000\n", "line 4: this is not one YAML document: did not find expected '-' indicator"},
 	} {
-		_, err := config.Parse([]byte(tt.text), config.Flags{})
-		if err == nil || err.Error() != tt.want {
-			t.Errorf("%q:\n%v\nwant\n%s", tt.text, err, tt.want)
+		if fault := faultOf(tt.text, config.Flags{}); fault != tt.want {
+			t.Errorf("%q:\n%s\nwant\n%s", tt.text, fault, tt.want)
 		}
 	}
-	if _, err := config.Parse([]byte("listen: :8080"+minimal), config.Flags{Anonymous: true}); err != nil {
-		t.Errorf("anonymous: %v", err)
+	if fault := faultOf("listen: :8080"+minimal, config.Flags{Anonymous: true}); fault != "" {
+		t.Errorf("anonymous: %s", fault)
 	}
 	for _, secure := range []string{
 		"tokens: [{name: t, generators: [ids], sha256: " + hash + "}]",
 		"tls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/cert.pem}",
 	} {
-		if _, err := config.Parse([]byte("listen: 0.0.0.0:8080\n"+secure+minimal), config.Flags{}); err != nil {
-			t.Errorf("%s: %v", secure, err)
+		if fault := faultOf("listen: 0.0.0.0:8080\n"+secure+minimal, config.Flags{}); fault != "" {
+			t.Errorf("%s: %s", secure, fault)
 		}
 	}
 }
 
 const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
-// Passwords are found in every form of a URL.
+// Passwords are found in every form of a URL, and not shown.
 func TestPasswordInURL(t *testing.T) {
-	for _, url := range []string{
-		"postgres://u:secret-1@h/db", "mysql://u:secret-1@h/db", "redis://:secret-1@h", "u:secret-1@tcp(h)/db",
-		"host=h user=u password=secret-1 dbname=d", "host=h PASSWORD = 'secret-1'", "postgres://h/db?password=secret-1",
-		"zk://u:secret-1@h1,h2/p", "rediss://u:secret-1@h", "u:secret-1/x@tcp(h)/db", "u:secret-1/x@/db", "redis://h?password=secret-1",
+	for url, has := range map[string]bool{
+		"postgres://u:secret-1@h/db": true, "mysql://u:secret-1@h/db": true, "redis://:secret-1@h": true, "u:secret-1@tcp(h)/db": true,
+		"host=h user=u password=secret-1 dbname=d": true, "host=h PASSWORD = 'secret-1'": true, "postgres://h/db?password=secret-1": true,
+		"zk://u:secret-1@h1,h2/p": true, "rediss://u:secret-1@h": true, "u:secret-1/x@tcp(h)/db": true, "u:secret-1/x@/db": true, "redis://h?password=secret-1": true,
+		"app.db": false, "postgres://u@h:5432/db": false, "u@tcp(h:3306)/db": false, "redis://h:6379/0": false, "host=h user=u": false,
+		"etcd://h1:2379,h2:2379": false, "sqlite:/srv/a@b/x.db": false,
 	} {
-		_, err := config.Parse([]byte("stores: [{name: db, url: \""+url+"\"}]\ngenerators: [{name: o, kind: cached, store: db}]"), config.Flags{})
-		if err == nil || !strings.Contains(err.Error(), "it has a password") || strings.Contains(err.Error(), "secret-1") {
-			t.Errorf("%s: %v", url, err)
-		}
-	}
-	for _, url := range []string{"app.db", "postgres://u@h:5432/db", "u@tcp(h:3306)/db", "redis://h:6379/0", "host=h user=u", "etcd://h1:2379,h2:2379", "sqlite:/srv/a@b/x.db"} {
-		if _, err := config.Parse([]byte("stores: [{name: db, url: \""+url+"\"}]\ngenerators: [{name: o, kind: cached, store: db}]"), config.Flags{}); err != nil {
-			t.Errorf("%s: %v", url, err)
+		fault := faultOf("stores: [{name: db, url: \""+url+"\"}]\ngenerators: [{name: o, kind: cached, store: db}]", config.Flags{})
+		if !has && fault != "" || has && !strings.Contains(fault, "it has a password") || strings.Contains(fault, "secret-1") {
+			t.Errorf("%s: %s", url, fault)
 		}
 	}
 }
@@ -189,12 +170,9 @@ func TestSecretFile(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text[:size]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := config.Parse([]byte("stores: [{name: db, file: "+file+"}]\ngenerators: [{name: ids, kind: cached, store: db}]"), config.Flags{})
-		switch {
-		case want == "" && err != nil:
-			t.Errorf("%d bytes: %v", size, err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), file+" "+want) || strings.Contains(err.Error(), "secret.db")):
-			t.Errorf("%d bytes: %v, want %q", size, err, want)
+		fault := faultOf("stores: [{name: db, file: "+file+"}]\ngenerators: [{name: ids, kind: cached, store: db}]", config.Flags{})
+		if (fault == "") != (want == "") || fault != "" && !strings.Contains(fault, file+" "+want) || strings.Contains(fault, "secret.db") {
+			t.Errorf("%d bytes: %s, want %q", size, fault, want)
 		}
 	}
 }
@@ -266,24 +244,19 @@ func TestSampleHasEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[reflect.Type]bool{}
 	var look func(reflect.Type)
 	look = func(of reflect.Type) {
 		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 			of = of.Elem()
 		}
-		if of.Kind() != reflect.Struct || seen[of] {
+		if of.Kind() != reflect.Struct {
 			return
 		}
-		seen[of] = true
-		for i := range of.NumField() {
-			field := of.Field(i)
-			tag, tagged := field.Tag.Lookup("yaml")
-			key, _, _ := strings.Cut(tag, ",")
-			if tagged && key != "" && !strings.Contains(string(text), key+":") {
-				t.Errorf("%s lacks %s", of, key)
-			}
-			if tagged {
+		for _, field := range reflect.VisibleFields(of) {
+			if key, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); key != "" {
+				if !strings.Contains(string(text), key+":") {
+					t.Errorf("%s lacks %s", of, key)
+				}
 				look(field.Type)
 			}
 		}

@@ -16,9 +16,7 @@ import (
 // tags serves the counters of a store whose tags match a pattern.
 type tags struct {
 	*segment.Tags
-	match string
-	most  int // entries that are kept
-	ids   int // of one request
+	about *config.Tags
 
 	mu      sync.RWMutex
 	entries map[string]*catalog.Entry
@@ -34,7 +32,7 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 		return counters.Wrap(err)
 	}
 	n.ends = append(n.ends, func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) })
-	n.tags = &tags{Tags: made, match: g.Match, most: g.MaxTags, ids: g.IDs, entries: map[string]*catalog.Entry{}}
+	n.tags = &tags{Tags: made, about: g, entries: map[string]*catalog.Entry{}}
 	n.stats = func() map[string]uid.Stats {
 		all := map[string]uid.Stats{}
 		for _, s := range made.Stats() {
@@ -54,7 +52,7 @@ func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
 	if e != nil {
 		return e, nil
 	}
-	if !config.Match(t.match, tag) {
+	if !config.Match(t.about.Match, tag) {
 		return nil, catalog.ErrUnknown
 	}
 	_, err := t.NextN(ctx, tag, nil) // opens the tag, and draws nothing
@@ -69,10 +67,10 @@ func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
 	if e := t.entries[tag]; e != nil {
 		return e, nil
 	}
-	if len(t.entries) >= t.most { // those of tags that were closed; a new entry is a new instance
+	if len(t.entries) >= t.about.MaxTags { // those of tags that were closed; a new entry is a new instance
 		clear(t.entries)
 	}
-	e = newEntry(&config.Base{Name: tag, Kind: "segment", IDs: t.ids})
+	e = newEntry(&config.Base{Name: tag, Kind: "segment", IDs: t.about.IDs})
 	e.Claimer = tagged{t.Tags, tag}
 	t.entries[tag] = e
 	return e, nil
