@@ -38,16 +38,11 @@ type Claimer interface {
 
 // Entry is a generator and what requests may ask of it.
 type Entry struct {
-	Name string
-	Kind string // cached, default, slots or segment
+	Name   string
+	Kind   string       // cached, default, slots or segment
+	Layout *bits.Layout // of the ids; nil for those of a counter, which carry no time
+	MaxIDs int          // that one request may ask for; 0 is the service's limit
 	Claimer
-
-	// Layout is that of the ids. It is nil for the ids of a counter, which carry no
-	// time.
-	Layout *bits.Layout
-
-	// MaxIDs is how many ids one request may ask for; 0 is the service's limit.
-	MaxIDs int
 
 	// Rate is how many ids a second one caller may draw in the long run, and Burst how
 	// many at once, or those of one request if these are more. A Rate of 0 is no limit.

@@ -5,14 +5,9 @@
 // all fail, or a required one, Open fails, leaves none open, and names each generator and
 // store that failed. [Set.Close] gives back worker numbers and unused ranges.
 //
-// # Which generator is ready
-//
-// A generator under a worker number is ready if it issues an id: [Set.Unready] draws
-// one, at most once a second however often it is called. A counter is ready while it
-// has ids loaded or can load more; no id is drawn, since each would be a gap. Tags are
-// ready unless all tags that are open cannot issue ids.
-//
-// A server is ready while one generator is, and all required ones are.
+// A generator is ready unless it is closed, or fails with no id left. Tags are ready unless
+// all tags that are open cannot issue ids. A server is ready while one generator is, and all
+// required ones are.
 package generators
 
 import (
@@ -25,7 +20,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -39,7 +33,6 @@ import (
 type Set struct {
 	members []*member
 	byName  map[string]*member
-	release time.Duration // for what a start has taken before it failed
 	starts  sync.WaitGroup
 	stop    context.CancelFunc // ends starts
 }
@@ -100,8 +93,7 @@ func (s *Set) Source(name string) (i, n int) {
 // generator that is not open says why as LastError, and its worker number is -1.
 func (s *Set) Stats() map[string]uid.Stats {
 	all := map[string]uid.Stats{}
-	for i := range s.members { // the first one wins, as in Get
-		m := s.members[len(s.members)-1-i]
+	for _, m := range slices.Backward(s.members) { // the first one wins, as in Get
 		if now := m.state.Load(); now.tags != nil {
 			maps.Copy(all, now.stats())
 		}

@@ -29,7 +29,7 @@ const (
 //
 // Open fails if a required generator fails, or if all fail.
 func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, error) {
-	s := &Set{members: make([]*member, len(c.Generators)), byName: map[string]*member{}, release: c.Shutdown.Release}
+	s := &Set{members: make([]*member, len(c.Generators)), byName: map[string]*member{}}
 	ctx, s.stop = context.WithCancel(ctx)
 	creating := map[string]*sync.WaitGroup{} // counters of a store, by its name
 	for i, entry := range c.Generators {
@@ -123,7 +123,7 @@ func (s *Set) faults() []error {
 func (s *Set) start(ctx context.Context, m *member, c *config.Config) {
 	n := new(state)
 	if err := n.open(ctx, c, m.config, m.logger); err != nil {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.release)
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
 		defer cancel()
 		n = &state{err: errors.Join(err, n.close(closing))}
 	}

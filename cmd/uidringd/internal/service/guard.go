@@ -18,14 +18,10 @@ import (
 
 // Token is a bearer token.
 type Token struct {
-	Name string            // for messages; never the token itself
-	Hash [sha256.Size]byte // SHA-256 of the token
-
-	// May reports whether the token is for a generator; nil means for every one.
-	May func(generator string) bool
-
-	// Operations reports whether the token is for metrics and the status page.
-	Operations bool
+	Name       string                      // for messages; never the token itself
+	Hash       [sha256.Size]byte           // SHA-256 of the token
+	May        func(generator string) bool // whether the token is for a generator; nil is for every one
+	Operations bool                        // it is for metrics and the pages too
 }
 
 // Caller is the sender of a request. The zero Caller is anonymous, and may do everything.

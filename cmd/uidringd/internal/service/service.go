@@ -22,44 +22,18 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Config holds who may draw, and the limits. The zero Config admits everyone.
+// Config holds who may draw, and the limits, which package config explains. The zero Config
+// admits everyone.
 type Config struct {
-	// Tokens and ClientCerts say who may draw. Without both, everyone may, and everyone
-	// is an operator.
-	Tokens []Token
-
-	// ClientCerts makes a verified client certificate valid for every generator and for
-	// operations. The listener verifies it (tls.VerifyClientCertIfGiven or stricter).
-	ClientCerts bool
-
-	// Rate is how many requests a second a caller may make in the long run, and
-	// Burst how many at once. A Rate of 0 is no limit; a Burst of 0 is one second's
-	// requests. A caller is a token, a client certificate, or the address of an
-	// anonymous client (its /64 in IPv6). Headers of proxies are not believed.
-	Rate  float64
-	Burst int
-
-	// IDs is how many ids one request may ask for, of an entry without MaxIDs; 0 is
-	// [DefaultIDs].
-	IDs int
-
-	// RunIDs is how many ids of a counter one request may ask for if the answer has runs;
-	// 0 is [DefaultRunIDs]. Ids of a counter are consecutive, so a million are few runs. It
-	// does not hold for an entry with MaxIDs or Rate.
-	RunIDs int
-
-	// Waiting is how many requests wait for ids at once, at most; 0 is
-	// [DefaultWaiting]. Each source of the catalog has an equal share, so that one whose
-	// store hangs leaves the others theirs. A request that finds its ids ready does not
-	// wait.
-	Waiting int
-
-	// Wait is how long a request waits for ids, at most; 0 is [DefaultWait].
-	Wait time.Duration
-
-	// Logger gets the causes of failures, one a second at most; nil is
-	// [slog.Default].
-	Logger *slog.Logger
+	Tokens      []Token       // without any, and without ClientCerts, everyone may draw and is an operator
+	ClientCerts bool          // admit the client certificates that the listener has verified, for operations too
+	Rate        float64       // of requests of a caller, a second in the long run; 0 is no limit
+	Burst       int           // of requests of a caller at once; 0 is those of a second
+	IDs         int           // of one request, of an entry without MaxIDs; 0 is DefaultIDs
+	RunIDs      int           // of one request in runs, of a counter without MaxIDs and Rate; 0 is DefaultRunIDs
+	Waiting     int           // requests that wait for ids at once, an equal share of each source; 0 is DefaultWaiting
+	Wait        time.Duration // that a request waits for ids; 0 is DefaultWait
+	Logger      *slog.Logger  // for causes of failures, one a second at most; nil is slog.Default
 }
 
 // Defaults of a [Config].

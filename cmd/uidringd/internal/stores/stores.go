@@ -8,20 +8,9 @@
 //	zk://user:pass@host1:2181,host2:2181/uidring/workers
 //	kube://namespace/uidring                       Lease objects of Kubernetes
 //
-// and every DSN of cmd/internal/database, for SQL databases. [At] is all that callers
-// need:
-//
-//	place := stores.At(dsn, "worker.url")
-//	err := place.Check()                 // what is wrong with the DSN; connects to nothing
-//	open, err := place.Leases(ctx, config)
-//	gen, err := uid.NewCached(ctx, open, uid.CachedConfig{})
-//	…
-//	err = gen.Close()
-//	err = open.Close()
-//
-// Leases returns a lease.Leaser together with its connection. Errors name the store and
-// the origin ("worker.url"), and never have a password. [OpenCounters] opens counters of
-// segments in SQL databases and Redis.
+// and every DSN of cmd/internal/database, for SQL databases. [At] names a store by a DSN, and
+// [OpenCounters] opens counters of segments in SQL databases and Redis. Errors name the store
+// and who gave the DSN, and never have a password.
 //
 // # Parts of a URL
 //
