@@ -10,7 +10,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"time"
 
@@ -204,14 +203,6 @@ func Demo(flags Flags) (*Config, error) {
 		err = errors.New(faults[0].Field + ": " + faults[0].Text)
 	}
 	return c, err
-}
-
-// replace puts the flags' values in place of the config's.
-func (c *Config) replace(flags Flags) {
-	c.Listen = cmp.Or(flags.Listen, c.Listen)
-	if flags.Redis != "" {
-		c.Redis = &Redis{Listen: flags.Redis}
-	}
 }
 
 func defaults() *Config {

@@ -66,7 +66,10 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 	d := &document{places: map[string]*yaml.Node{}, broken: map[string]bool{}}
 	c := defaults()
 	d.read("", root.Content[0], reflect.ValueOf(c).Elem())
-	c.replace(flags)
+	c.Listen = cmp.Or(flags.Listen, c.Listen)
+	if flags.Redis != "" {
+		c.Redis = &Redis{Listen: flags.Redis}
+	}
 	c.check(d, flags.Anonymous)
 	if len(d.faults) > 0 {
 		slices.SortStableFunc(d.faults, func(a, b Fault) int {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -12,21 +13,16 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
 )
 
-// Text returns the URL. Keep it out of logs.
-func (s *Store) Text() string { return s.text }
-
 // Backend returns the kind of the store, of those of package database.
 func (s *Store) Backend() string { return database.KindOf(s.text) }
 
-// Origin names where the URL comes from, for errors.
-func (s *Store) Origin() string {
-	switch {
-	case s.Env != "":
-		return "$" + s.Env
-	case s.File != "":
-		return s.File
+// Place returns where the store is. Keep its DSN out of logs.
+func (s *Store) Place() database.Place {
+	origin := cmp.Or(s.File, "the config")
+	if s.Env != "" {
+		origin = "$" + s.Env
 	}
-	return "the config"
+	return stores.At(s.text, origin)
 }
 
 // passwordPattern finds the password of a URL, or of a DSN as drivers have it. A slash
@@ -49,7 +45,7 @@ func (s *Store) check(d *document, field string) {
 	default:
 		if err := s.load(); err != nil {
 			d.fault(field, "%v", err)
-		} else if err := stores.At(s.text, s.Origin()).Check(); err != nil {
+		} else if err := s.Place().Check(); err != nil {
 			d.fault(field, "%s", cli.WithoutPrefix(err))
 		}
 	}

@@ -73,7 +73,7 @@ func askClocked(ctx context.Context, c *config.Config, g config.Generator, about
 		if store == nil {
 			return nil
 		}
-		place := stores.At(store.Text(), store.Origin())
+		place := store.Place()
 		var err error
 		if about.Worker.Kind == config.Registry {
 			err = askRegistry(ctx, place, r)
@@ -173,10 +173,10 @@ func creates(c *config.Config, store string) bool {
 
 // askCounter asks about the counter of a tag, or of all if tag is "".
 func askCounter(ctx context.Context, c *config.Config, g *config.Counter, tag string, create bool) error {
-	store := c.Store(g.Store)
-	counters, err := stores.OpenCounters(ctx, store.Text(), store.Origin(), g.Table, false, slog.New(slog.DiscardHandler))
+	place := c.Store(g.Store).Place()
+	counters, err := stores.OpenCounters(ctx, place, g.Table, false, slog.New(slog.DiscardHandler))
 	if errors.Is(err, os.ErrNotExist) && create {
-		return stores.At(store.Text(), store.Origin()).MayMake()
+		return place.MayMake()
 	}
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 	if store == nil {
 		return fixed, func(err error) error { return err }, nil
 	}
-	place := stores.At(store.Text(), store.Origin())
+	place := store.Place()
 	if g.Worker.Kind == config.Registry {
 		db, err := place.Open(ctx)
 		if err != nil {
@@ -144,7 +144,7 @@ func missing(err error, tag string) error {
 }
 
 func (n *state) counters(ctx context.Context, store *config.Store, table string, create bool, logger *slog.Logger) (*stores.Counters, error) {
-	counters, err := stores.OpenCounters(ctx, store.Text(), store.Origin(), table, create, logger)
+	counters, err := stores.OpenCounters(ctx, store.Place(), table, create, logger)
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,8 @@ type listed interface {
 
 // OpenCounters connects to an SQL database or Redis. table is for SQL databases only.
 // With create, OpenCounters makes a missing SQLite file.
-func OpenCounters(ctx context.Context, dsn, origin, table string, create bool, logger *slog.Logger) (*Counters, error) {
-	place := At(dsn, origin)
-	if database.KindOf(dsn) == database.Redis {
+func OpenCounters(ctx context.Context, place database.Place, table string, create bool, logger *slog.Logger) (*Counters, error) {
+	if database.KindOf(place.DSN) == database.Redis {
 		return redisCounters(ctx, place, logger)
 	}
 	open := place.OpenExisting
@@ -65,10 +64,10 @@ func redisCounters(ctx context.Context, place database.Place, logger *slog.Logge
 	defer cancel()
 	client, err := s.connect(limited)
 	if err != nil {
-		return nil, place.Fault(s.name, err)
+		return nil, place.Fault(s.name(), err)
 	}
 	store := segmentredis.New(client, segmentredis.Config{Prefix: s.prefix, Logger: logger})
-	return &Counters{Store: store, Name: s.name, place: place, close: client.Close}, nil
+	return &Counters{Store: store, Name: s.name(), place: place, close: client.Close}, nil
 }
 
 // MayCreate returns why the table of the counters cannot be created. It creates none.

@@ -19,8 +19,7 @@ func init() { logging.Disable() } // it is for all clients alike; whatever fails
 
 // servers are what a URL of Redis names.
 type servers struct {
-	name    string // for messages
-	hosts   []string
+	*address
 	prefix  string // of keys; "" is the default of what is kept there
 	timeout time.Duration
 	client  func() redis.UniversalClient
@@ -28,19 +27,53 @@ type servers struct {
 
 func readRedis(text string) (*servers, error) {
 	a := read(text, "6379")
-	s := &servers{prefix: a.take("prefix"), timeout: a.duration("timeout", patience)}
+	s := &servers{address: a, prefix: a.take("prefix"), timeout: a.duration("timeout", patience)}
 	cluster := a.yes("cluster")
 	secure := a.tls(a.scheme == "rediss")
 	if secure != nil && a.scheme != "rediss" {
 		a.fault("options ca, cert and key: want rediss://")
 	}
-	if len(a.faults) > 0 { // the rest of the options are the client's
+	if len(a.faults) > 0 {
 		return nil, errors.Join(a.faults...)
 	}
-	var err error
-	s.client, err = a.redis(cluster, secure)
-	s.name, s.hosts = a.name(), a.hosts
-	return s, err
+	// The client's own parser reads the rest of the options, and names those that it does not
+	// know. It sets what certificates are for.
+	for _, host := range a.hosts[1:] {
+		a.options.Add("addr", host)
+	}
+	text = (&url.URL{Scheme: a.scheme, User: a.user, Host: a.hosts[0], Path: a.path, RawQuery: a.options.Encode()}).String()
+	trust := func(config *tls.Config) {
+		if config != nil && secure != nil {
+			config.RootCAs, config.Certificates = secure.RootCAs, secure.Certificates
+		}
+	}
+	switch {
+	case a.options.Has("master_name"):
+		options, err := redis.ParseFailoverURL(text)
+		if err != nil {
+			return nil, err
+		}
+		trust(options.TLSConfig)
+		options.ContextTimeoutEnabled = true
+		s.client = func() redis.UniversalClient { return redis.NewFailoverClient(options) }
+	case cluster || a.options.Has("addr"):
+		options, err := redis.ParseClusterURL(text)
+		if err != nil {
+			return nil, err
+		}
+		trust(options.TLSConfig)
+		options.ContextTimeoutEnabled = true
+		s.client = func() redis.UniversalClient { return redis.NewClusterClient(options) }
+	default:
+		options, err := redis.ParseURL(text)
+		if err != nil {
+			return nil, err
+		}
+		trust(options.TLSConfig)
+		options.ContextTimeoutEnabled = true
+		s.client = func() redis.UniversalClient { return redis.NewClient(options) }
+	}
+	return s, nil
 }
 
 func (s *servers) connect(ctx context.Context) (redis.UniversalClient, error) {
@@ -63,50 +96,11 @@ func redisServers(text string) (*database.Store, error) {
 	if err := workerredis.NewStore(new(redis.Client), keys).Check(); err != nil {
 		return nil, err
 	}
-	return &database.Store{Name: s.name, Timeout: s.timeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
+	return &database.Store{Name: s.name(), Timeout: s.timeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
 		client, err := s.connect(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		return workerredis.NewStore(client, keys), client.Close, nil
 	}}, nil
-}
-
-// redis returns what makes the client. The client's own parser reads the rest of the
-// options, which names those that it does not know.
-func (a *address) redis(cluster bool, secure *tls.Config) (func() redis.UniversalClient, error) {
-	for _, host := range a.hosts[1:] {
-		a.options.Add("addr", host)
-	}
-	text := (&url.URL{Scheme: a.scheme, User: a.user, Host: a.hosts[0], Path: a.path, RawQuery: a.options.Encode()}).String()
-	name := func(config *tls.Config) { // the client's parser sets what certificates are for
-		if config != nil && secure != nil {
-			config.RootCAs, config.Certificates = secure.RootCAs, secure.Certificates
-		}
-	}
-	switch {
-	case a.options.Has("master_name"):
-		options, err := redis.ParseFailoverURL(text)
-		if err != nil {
-			return nil, err
-		}
-		name(options.TLSConfig)
-		options.ContextTimeoutEnabled = true
-		return func() redis.UniversalClient { return redis.NewFailoverClient(options) }, nil
-	case cluster || a.options.Has("addr"):
-		options, err := redis.ParseClusterURL(text)
-		if err != nil {
-			return nil, err
-		}
-		name(options.TLSConfig)
-		options.ContextTimeoutEnabled = true
-		return func() redis.UniversalClient { return redis.NewClusterClient(options) }, nil
-	}
-	options, err := redis.ParseURL(text)
-	if err != nil {
-		return nil, err
-	}
-	name(options.TLSConfig)
-	options.ContextTimeoutEnabled = true
-	return func() redis.UniversalClient { return redis.NewClient(options) }, nil
 }
