@@ -54,7 +54,6 @@ var errAsked = errors.New("all questions have good answers")
 // leaser asks what a start's request would, and grants nothing.
 type leaser func(context.Context, lease.Request) error
 
-// Lease implements [uid.Leaser].
 func (f leaser) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
 	if err := f(ctx, r); err != nil {
 		return nil, err

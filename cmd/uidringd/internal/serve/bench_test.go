@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
@@ -17,11 +15,7 @@ import (
 // newHandler returns the handler of a server with a cached generator.
 func newHandler(t testing.TB) http.Handler {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(path, []byte(`generators: [{name: ids, kind: cached, layout: 31/1/31, ids_per_s: -1, worker: "static:1"}]`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := config.Read(path, config.Flags{})
+	c, err := config.Parse([]byte(`generators: [{name: ids, kind: cached, layout: 31/1/31, ids_per_s: -1, worker: "static:1"}]`), config.Flags{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func (s *server) collectors() []prometheus.Collector {
 	return all
 }
 
-// recorder remembers what an answer was.
+// recorder remembers what an answer was, as a [service.Observer] too.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -121,10 +121,8 @@ type recorder struct {
 
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
-// Admitted implements [service.Observer].
 func (r *recorder) Admitted(c service.Caller) { r.caller = c }
 
-// Failed implements [service.Observer].
 func (r *recorder) Failed(e *service.Error) { r.failed = e }
 
 func (r *recorder) WriteHeader(status int) {

@@ -61,7 +61,7 @@ func (s *server) page(c *config.Config) http.Handler {
 			curl = `curl -H "Authorization: Bearer $TOKEN" `
 		}
 		var clocked, counters []listed
-		for _, about := range s.generators() {
+		for _, about := range s.Generators() {
 			g := listed{Generator: about, About: "Ids of a counter.", Status: "status/?" + url.Values{"name": {about.Name}}.Encode()}
 			path := pathOf(about)
 			ids := at + "/v1/" + path

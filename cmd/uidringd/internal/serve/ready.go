@@ -97,8 +97,8 @@ func (s *server) look() map[string]error {
 	return unready
 }
 
-// generators returns what the page and UID.LIST say about the generators of the config.
-func (s *server) generators() []resp.Generator {
+// Generators returns what the page and UID.LIST say about the generators of the config.
+func (s *server) Generators() []resp.Generator {
 	c, unready := s.now.Load().config, s.look()
 	all := make([]resp.Generator, len(c.Generators))
 	for i, entry := range c.Generators {

@@ -19,7 +19,7 @@ import (
 // redisHost is the server as a [resp.Host].
 type redisHost struct{ *server }
 
-// Begin implements [resp.Host]. The limits are those of HTTP.
+// Begin applies the limits of HTTP.
 func (r redisHost) Begin(nc net.Conn) (*service.Service, error) {
 	now := r.now.Load()
 	now.seen.inFlight.Inc()
@@ -27,14 +27,12 @@ func (r redisHost) Begin(nc net.Conn) (*service.Service, error) {
 	return now.ids, r.begin(now.config.Limits, clients, extra)
 }
 
-// End implements [resp.Host].
 func (r redisHost) End(nc net.Conn) {
 	clients, _ := gate.OfConn(nc)
 	r.end(clients)
 	r.now.Load().seen.inFlight.Dec()
 }
 
-// Observe implements [resp.Host].
 func (r redisHost) Observe(about *resp.Request) {
 	r.now.Load().seen.observe(request{
 		route: about.Route, proto: protos[about.Version], remote: about.Remote, caller: about.Caller, status: http.StatusOK,
@@ -45,20 +43,14 @@ func (r redisHost) Observe(about *resp.Request) {
 // protos are the names of the protocol's versions.
 var protos = map[int]string{2: "RESP2", 3: "RESP3"}
 
-// State implements [resp.Host].
 func (r redisHost) State(nc net.Conn, state http.ConnState) { r.doors.State(nc, state) }
 
-// Draining implements [resp.Host].
 func (r redisHost) Draining() bool { return r.draining.Load() }
 
-// Ready implements [resp.Host].
 func (r redisHost) Ready() error {
 	_, _, fault := r.ready("")
 	return fault
 }
-
-// Generators implements [resp.Host].
-func (r redisHost) Generators() []resp.Generator { return r.generators() }
 
 // listenRedis listens for the Redis protocol. It returns nil if the config wants none. trial is
 // true without a config: then it returns nil too if the default address is taken.
@@ -93,7 +85,7 @@ func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout
 			ended <- err
 		}
 	}()
-	_, err = fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s INCR %s\n", place(l), redisCLI(c, l.Addr(), ""), pathOf(s.generators()[0]))
+	_, err = fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s INCR %s\n", place(l), redisCLI(c, l.Addr(), ""), pathOf(s.Generators()[0]))
 	return func(ctx context.Context) error {
 		_ = l.Close() // nobody is left to tell
 		return run.Shutdown(ctx)

@@ -125,7 +125,7 @@ func (c *connection) end() error {
 	}
 }
 
-// names are the hosts that the client tries in turn. Unlike the client's own provider, it
+// names is a zk.HostProvider: the hosts that the client tries in turn. Unlike the client's own provider, it
 // keeps the names: certificates have names, and the addresses of names change.
 type names struct {
 	mu         sync.Mutex
@@ -133,16 +133,13 @@ type names struct {
 	next, last int // a round without success is over when last comes next again
 }
 
-// Init implements zk.HostProvider.
 func (n *names) Init(hosts []string) error {
 	n.hosts, n.last = hosts, -1
 	return nil
 }
 
-// Len implements zk.HostProvider.
 func (n *names) Len() int { return len(n.hosts) }
 
-// Next implements zk.HostProvider.
 func (n *names) Next() (host string, again bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -153,7 +150,6 @@ func (n *names) Next() (host string, again bool) {
 	return n.hosts[at], again
 }
 
-// Connected implements zk.HostProvider.
 func (n *names) Connected() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
