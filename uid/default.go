@@ -2,6 +2,7 @@ package uid
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
@@ -170,32 +171,43 @@ func (g *Default) following(last, tick int64) int64 {
 // pause waits, with nothing locked, until an id can be stamped again, or
 // returns why none can.
 func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, wait bool) error {
-	now, lastTick := g.now(), g.lastTick(last)
-	switch {
-	case g.closed.Load():
+	if g.closed.Load() {
 		return ErrClosed
+	}
+	if tick >= w.first && tick > w.last {
+		g.use(tick)
+	}
+	left, err := g.blocked(w, tick, last, g.now())
+	if err != nil && !(wait && errors.Is(err, ErrReservation)) {
+		return err
+	}
+	return g.sleep(ctx, w.replaced, left)
+}
+
+// blocked returns why a call that cannot stamp tick fails, nil if it waits instead, and
+// for how long one waits.
+func (g *Default) blocked(w *grant, tick, last int64, now time.Time) (time.Duration, error) {
+	switch lastTick := g.lastTick(last); {
 	case tick > g.bits.MaxTick():
-		return g.exhausted()
+		return 0, g.exhausted()
 	case tick < lastTick: // the clock has stepped back, perhaps to before the epoch
 		behind := g.bits.Time(lastTick).Sub(now)
 		if behind > g.maxBackward {
-			return &ClockBackwardError{Amount: behind, Max: g.maxBackward}
+			return 0, &ClockBackwardError{Amount: behind, Max: g.maxBackward}
 		}
-		return g.sleep(ctx, w.replaced, behind)
-	case w.covers(tick): // all of the tick's ids are issued
-		return g.sleep(ctx, w.replaced, g.bits.Time(tick+1).Sub(now))
+		return behind, nil
 	case tick < w.first: // an earlier holder of the number may have stamped it
 		left := g.bits.Time(w.first).Sub(now)
-		if !wait && left > g.longestWait() {
-			return g.uncovered(w)
+		if left > max(g.maxBackward, g.bits.Layout().Unit) {
+			return left, g.uncovered(w)
 		}
-		return g.sleep(ctx, w.replaced, left)
+		return left, nil
+	case w.covers(tick): // all of the tick's ids are issued
+		return g.bits.Time(tick + 1).Sub(now), nil
+	case w.err != nil:
+		return longestSleep, g.uncovered(w)
 	}
-	g.use(tick)
-	if !wait && w.err != nil {
-		return g.uncovered(w)
-	}
-	return g.sleep(ctx, w.replaced, longestSleep) // more is being reserved
+	return longestSleep, nil // more is being reserved
 }
 
 // lastTick returns the tick of the last id that was issued, or 0 for none.
@@ -206,23 +218,13 @@ func (g *Default) lastTick(last int64) int64 {
 	return max(last>>g.shift, 0)
 }
 
-// barred implements issuer: the clock may also be too far behind the last id, or behind
-// what an earlier holder of the number reserved.
+// barred implements issuer.
 func (g *Default) barred() error {
 	last, w := g.last.Load(), g.grant.Load()
 	now := g.now() // read after last, which is not ahead of a clock that goes on
-	if behind := g.bits.Time(g.lastTick(last)).Sub(now); behind > g.maxBackward {
-		return &ClockBackwardError{Amount: behind, Max: g.maxBackward}
-	}
-	if g.bits.Time(w.first).Sub(now) > g.longestWait() {
-		return g.uncovered(w)
-	}
-	return g.stamp.barred()
+	_, err := g.blocked(w, g.bits.Tick(now), last, now)
+	return err
 }
-
-// longestWait is how long a call waits for the end of what an earlier holder of the number
-// reserved.
-func (g *Default) longestWait() time.Duration { return max(g.maxBackward, g.bits.Layout().Unit) }
 
 // skip keeps ids in order when the number changes: the new number does not
 // stamp a tick in which the old number stamped. So skip discards the rest of

@@ -249,22 +249,35 @@ func (g *Slots) fromSlots(w *grant, s *slots, tick, limit int64) Run {
 
 // pause waits until a slot may have room, or returns why the call fails.
 func (g *Slots) pause(ctx context.Context, w *grant, tick int64, wait bool) error {
-	now := g.now()
-	switch {
-	case g.closed.Load():
+	if g.closed.Load() {
 		return ErrClosed
+	}
+	if err := g.blocked(w, tick); err != nil && !(wait && errors.Is(err, ErrReservation)) {
+		return err
+	}
+	left := longestSleep // if no number is held, or more time is to be reserved
+	if tick <= w.last {
+		if !wait {
+			return ErrSlotsFull
+		}
+		left = g.bits.Time(max(tick, 0) + 1).Sub(g.now())
+	}
+	return g.sleep(ctx, w.replaced, left)
+}
+
+// blocked returns why tick may not be stamped, nil if more time is being reserved.
+func (g *Slots) blocked(w *grant, tick int64) error {
+	switch {
 	case tick > g.bits.MaxTick():
 		return g.exhausted()
-	case tick > w.last: // no number is held, or more time is to be reserved
-		if !wait && w.err != nil {
-			return g.uncovered(w)
-		}
-		return g.sleep(ctx, w.replaced, longestSleep)
-	case !wait:
-		return ErrSlotsFull
+	case w.err != nil && tick > w.last:
+		return g.uncovered(w)
 	}
-	return g.sleep(ctx, w.replaced, g.bits.Time(max(tick, 0)+1).Sub(now))
+	return nil
 }
+
+// barred implements issuer.
+func (g *Slots) barred() error { return g.blocked(g.grant.Load(), g.bits.Tick(g.now())) }
 
 func (g *Slots) stop() int64 {
 	g.mu.Lock()

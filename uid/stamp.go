@@ -210,19 +210,6 @@ func (s *stamp) uncovered(w *grant) error {
 	return e
 }
 
-// barred returns why the present tick may not be stamped. It returns nil if the tick may
-// be stamped, and while more time is being reserved.
-func (s *stamp) barred() error {
-	w, tick := s.grant.Load(), s.bits.Tick(s.now())
-	switch {
-	case tick > s.bits.MaxTick():
-		return s.exhausted()
-	case w.err != nil && tick > w.last:
-		return s.uncovered(w)
-	}
-	return nil
-}
-
 // span returns the least and the greatest id that calls can have issued from from to
 // before to. An id's time lies at most age behind the clock, and at most ahead ticks ahead
 // of it. A negative age or ahead is no bound.
