@@ -57,10 +57,8 @@ func (c BackfillConfig) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.
 func (c *BackfillConfig) prepare() *invalid.List {
-	faults := invalid.Of("uid", ErrConfig)
-	checkLayouts(faults, &c.Layout, c.Succeeds)
+	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
 	c.MaxTicks = cmp.Or(c.MaxTicks, DefaultMaxTicks)
-	c.Logger = cmp.Or(c.Logger, slog.Default())
 	invalid.Positive(faults, "MaxTicks", c.MaxTicks)
 	return faults
 }
@@ -87,9 +85,6 @@ type Backfill struct {
 	forgotten int64           // the greatest tick forgotten, -1 for none
 	issued    int64
 	rejected  int64 // calls that failed
-
-	finish   sync.Once
-	finished error // of giving back the number; written by finish
 }
 
 // NewBackfill returns a Backfill under a number of leaser that was never used. ctx
@@ -225,8 +220,7 @@ func (b *Backfill) Shutdown(ctx context.Context) error {
 	b.mu.Lock() // afterwards no call of AtN is under way
 	b.shut()
 	b.mu.Unlock()
-	b.finish.Do(func() { b.finished = b.giveBack(ctx, b.began) })
-	return b.finished
+	return b.finish(func() error { return b.giveBack(ctx, b.began) })
 }
 
 // tickHeap is a heap of ticks, the least first.

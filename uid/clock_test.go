@@ -10,7 +10,7 @@ import (
 
 // steered is a clock of the system's kind whose wall time the test steps, while
 // the monotonic time goes on.
-func steered(t *testing.T, unit time.Duration) (c *clock, step func(time.Duration), readings func() int) {
+func steered(t *testing.T, unit time.Duration) (c *clocked, step func(time.Duration), readings func() int) {
 	t.Helper()
 	layout := bits.Layout{TimeBits: 53, WorkerBits: 2, SequenceBits: 8, Epoch: time.Date(1999, time.December, 31, 0, 0, 0, 0, time.UTC), Unit: unit}
 	allocator, err := bits.NewAllocator(layout)
@@ -20,7 +20,7 @@ func steered(t *testing.T, unit time.Duration) (c *clock, step func(time.Duratio
 	var ahead time.Duration
 	read := 0
 	now := func() time.Time { read++; return time.Now().Add(ahead) }
-	return &clock{bits: allocator, now: now, system: true}, func(d time.Duration) { ahead += d }, func() int { return read }
+	return &clocked{stamp: stamp{bits: *allocator, now: now}, system: true}, func(d time.Duration) { ahead += d }, func() int { return read }
 }
 
 // Between two readings of the wall clock the monotonic one tells the tick to the

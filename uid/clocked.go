@@ -3,7 +3,6 @@ package uid
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +16,8 @@ import (
 type clocked struct {
 	claims
 	stamp
-	clock  clock
+	system bool                   // now is time.Now
+	anchor atomic.Pointer[anchor] // of the system's clock; nil before the first reading
 	issuer issuer
 	_      cacheline.Pad
 
@@ -26,8 +26,6 @@ type clocked struct {
 	most    atomic.Int64 // ids issued by the last Stats; written by Stats
 
 	gate
-	close    sync.Once
-	finished error // of giving back the number; written by close
 }
 
 // issuer issues the ids of a clocked generator.
@@ -48,10 +46,46 @@ type issuer interface {
 
 // open does the part of the start that needs no worker number.
 func (c *clocked) open(of issuer, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
-	c.claims, c.issuer, c.gate = of.claim, of, newGate()
-	err := c.prepare(faults, leaser, layout, succeeds, now, logger)
-	c.clock.bits, c.clock.now, c.clock.system = &c.bits, c.now, now == nil
-	return err
+	c.claims, c.issuer, c.gate, c.system = of.claim, of, newGate(), now == nil
+	return c.prepare(faults, leaser, layout, succeeds, now, logger)
+}
+
+// anchor is a tick that ends at at+left. It does not change. at is read after the tick, so
+// that a pause in between shows a tick late and not early.
+type anchor struct {
+	at   time.Time
+	tick int64
+	left time.Duration // until the tick ends
+}
+
+const anchorFor = 100 * time.Millisecond
+
+// tick returns the number of the tick that the clock shows. It compares the system's
+// monotonic clock, whose reading costs about half of [time.Now], with an anchor. It renews
+// the anchor ten times a second, so that ids follow a wall clock that steps.
+func (c *clocked) tick() int64 {
+	a := c.anchor.Load()
+	if a == nil {
+		return c.read()
+	}
+	elapsed := time.Since(a.at)
+	switch {
+	case elapsed >= anchorFor:
+		return c.read()
+	case elapsed < a.left:
+		return a.tick
+	}
+	return a.tick + 1 + int64((elapsed-a.left)/c.bits.Layout().Unit)
+}
+
+// read is tick by the wall clock.
+func (c *clocked) read() int64 {
+	now := c.now()
+	tick := c.bits.Tick(now)
+	if c.system && tick >= 0 && tick <= c.bits.MaxTick() {
+		c.anchor.Store(&anchor{time.Now(), tick, c.bits.Time(tick + 1).Sub(now)})
+	}
+	return tick
 }
 
 // use reports to the lease that the time of tick is used or wanted.
@@ -69,8 +103,7 @@ func (c *clocked) Close() error { return closeWith(c.Shutdown) }
 // its lease expires.
 func (c *clocked) Shutdown(ctx context.Context) error {
 	c.shut()
-	c.close.Do(func() { c.finished = c.giveBack(ctx, c.issuer.stop()) })
-	return c.finished
+	return c.finish(func() error { return c.giveBack(ctx, c.issuer.stop()) })
 }
 
 // Stats returns the generator's counts and state.

@@ -118,8 +118,10 @@ type DefaultConfig struct {
 	Logger *slog.Logger
 }
 
-// checkLayouts checks the layouts, and replaces a zero layout by the default one.
-func checkLayouts(faults *invalid.List, layout *bits.Layout, succeeds bits.Layout) {
+// prepare fills in the defaults of what all configs have, and returns the wrong fields.
+func prepare(layout *bits.Layout, succeeds bits.Layout, logger **slog.Logger) *invalid.List {
+	*logger = cmp.Or(*logger, slog.Default())
+	faults := invalid.Of("uid", ErrConfig)
 	if *layout == (bits.Layout{}) {
 		*layout = bits.Default()
 	}
@@ -127,6 +129,7 @@ func checkLayouts(faults *invalid.List, layout *bits.Layout, succeeds bits.Layou
 	if succeeds != (bits.Layout{}) {
 		faults.Wrap("Succeeds", succeeds.Validate())
 	}
+	return faults
 }
 
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
@@ -134,11 +137,8 @@ func (c DefaultConfig) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.
 func (c *DefaultConfig) prepare() *invalid.List {
-	faults := invalid.Of("uid", ErrConfig)
-	checkLayouts(faults, &c.Layout, c.Succeeds)
 	c.MaxBackward = max(0, cmp.Or(c.MaxBackward, DefaultMaxBackward))
-	c.Logger = cmp.Or(c.Logger, slog.Default())
-	return faults
+	return prepare(&c.Layout, c.Succeeds, &c.Logger)
 }
 
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
@@ -149,13 +149,11 @@ func (c CachedConfig) Validate() error {
 
 // prepare fills in the defaults and returns the schedule and the wrong fields.
 func (c *CachedConfig) prepare() (padding.Schedule, *invalid.List) {
-	faults := invalid.Of("uid", ErrConfig)
-	checkLayouts(faults, &c.Layout, c.Succeeds)
+	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
 	c.BoostPower = cmp.Or(c.BoostPower, DefaultBoostPower)
 	c.PaddingFactor = cmp.Or(c.PaddingFactor, DefaultPaddingFactor)
 	c.MaxBorrow = cmp.Or(c.MaxBorrow, DefaultMaxBorrow)
 	c.MaxAge = cmp.Or(c.MaxAge, DefaultMaxAge)
-	c.Logger = cmp.Or(c.Logger, slog.Default())
 	switch most := c.mostPower(); {
 	case c.BoostPower < 1 || c.BoostPower > MaxBoostPower:
 		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("1 to %d", MaxBoostPower))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/uidring/uidring/internal/cacheline"
@@ -39,8 +38,6 @@ type dealer struct {
 	starved cacheline.Int64 // calls that found the ring empty; written by takers, read by Stats
 
 	gate
-	finish   sync.Once
-	finished error // what release returned; written by finish
 }
 
 // Ring returns the dealer's ring. Next of the dealer is Take of the ring: a generator
@@ -191,12 +188,8 @@ func takeOne(d *dealer) ID {
 //go:noinline
 func waitOne(ctx context.Context, d *dealer) (ID, error) { return d.claims.Wait(ctx) }
 
-// NextN fills ids and returns how many it filled. If it fills fewer than all, the
-// error is that of Next, and the filled ids are valid. For an empty slice NextN
-// returns 0, nil. It waits as Next does.
-//
-// NextN claims as many consecutive ids at once as there are, so most of the cost of an id
-// is writing it.
+// NextN is Next for many ids, as [Generator] says. It claims as many consecutive ids at
+// once as there are, so most of the cost of an id is writing it.
 func (d *dealer) NextN(ids []ID) (int, error) {
 	ready := d.takeReady(ids)
 	if ready == len(ids) {
@@ -321,10 +314,10 @@ func closeWith(shutdown func(context.Context) error) error {
 func (d *dealer) Shutdown(ctx context.Context) error {
 	d.shut()
 	stopped := d.executor.Shutdown(ctx)
-	d.finish.Do(func() {
-		if d.release != nil {
-			d.finished = d.release(ctx, d.ring.Close())
+	return errors.Join(stopped, d.finish(func() error {
+		if d.release == nil {
+			return nil
 		}
-	})
-	return errors.Join(stopped, d.finished)
+		return d.release(ctx, d.ring.Close())
+	}))
 }

@@ -128,10 +128,10 @@ const unread = math.MinInt64
 // then installs the new grant. So if the swap succeeds, last and grant belong to the
 // same number.
 func (g *Default) claim(ctx context.Context, limit int64, wait bool) (Run, error) {
-	for tick := g.clock.tick(); ; {
+	for tick := g.tick(); ; {
 		last, w := g.last.Load(), g.grant.Load()
 		if last>>g.shift > tick { // or the tick is unread
-			tick = g.clock.tick()
+			tick = g.tick()
 		}
 		sequence := g.following(last, tick)
 		if sequence > g.bits.MaxSequence() || !w.covers(tick) {

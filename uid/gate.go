@@ -3,6 +3,7 @@ package uid
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,8 @@ type gate struct {
 	closed   atomic.Bool     // written by shut; read by calls that find no id ready
 	done     chan struct{}   // closed by shut
 	waited   atomic.Int64    // nanoseconds that calls have waited; written by them, read by Stats
+	once     sync.Once
+	finished error // of finish; written by once
 }
 
 func newGate() gate { return gate{done: make(chan struct{})} }
@@ -25,6 +28,12 @@ func (g *gate) shut() {
 	if g.closed.CompareAndSwap(false, true) {
 		close(g.done)
 	}
+}
+
+// finish calls f, the first time only, and returns its error each time.
+func (g *gate) finish(f func() error) error {
+	g.once.Do(func() { g.finished = f() })
+	return g.finished
 }
 
 // longestSleep bounds a wait for the clock, so that a step of the clock is noticed.

@@ -16,7 +16,8 @@ type Generator interface {
 	Next() (ID, error)
 
 	// NextN fills ids and returns how many it filled. If it fills fewer than all, the
-	// error is that of Next.
+	// error is that of Next, and the filled ids are valid. For an empty slice NextN
+	// returns 0, nil. It waits as Next does.
 	NextN(ids []ID) (int, error)
 
 	// Wait returns an id. Where Next would fail because no id is ready, Wait blocks
@@ -80,12 +81,8 @@ func (c claims) Claim(ctx context.Context, limit int64) (Run, error) {
 	return c(ctx, limit, true)
 }
 
-// NextN fills ids and returns how many it filled. If it fills fewer than all, the
-// error is that of Next, and the filled ids are valid. For an empty slice NextN
-// returns 0, nil. It waits as Next does.
-//
-// NextN claims as many consecutive ids at once as there are, so most of the cost of an id
-// is writing it.
+// NextN is Next for many ids, as [Generator] says. It claims as many consecutive ids at
+// once as there are, so most of the cost of an id is writing it.
 func (c claims) NextN(ids []ID) (int, error) { return c.fill(context.Background(), ids, false) }
 
 // Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.

@@ -32,7 +32,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 		{"Default", []field{
 			{"bits", unsafe.Offsetof(d.bits)},
 			{"grant", unsafe.Offsetof(d.grant)},
-			{"clock", unsafe.Offsetof(d.clock) + unsafe.Sizeof(d.clock) - 8},
+			{"anchor", unsafe.Offsetof(d.anchor)},
 		}, []field{
 			{"last", unsafe.Offsetof(d.last) + cacheline.Size - 8},
 			{"earlier", unsafe.Offsetof(d.earlier)},

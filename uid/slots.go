@@ -53,10 +53,8 @@ func (c SlotsConfig) Validate() error { return c.prepare().Err() }
 
 // prepare fills in the defaults and returns the wrong fields.
 func (c *SlotsConfig) prepare() *invalid.List {
-	faults := invalid.Of("uid", ErrConfig)
-	checkLayouts(faults, &c.Layout, c.Succeeds)
+	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
 	c.Slots = cmp.Or(c.Slots, DefaultSlots)
-	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.Slots < 1 || c.Slots > MaxSlots || c.Slots&(c.Slots-1) != 0 {
 		faults.Add("Slots", c.Slots, fmt.Sprintf("a power of two from 1 to %d", MaxSlots))
 	}
@@ -188,7 +186,7 @@ func (g *Slots) Next() (ID, error) {
 func (g *Slots) claim(ctx context.Context, limit int64, wait bool) (Run, error) {
 	for {
 		w, s := g.grant.Load(), g.slots.Load()
-		tick := g.clock.tick()
+		tick := g.tick()
 		if w.worker == s.worker {
 			if run := g.fromSlots(w, s, tick, limit); run.N > 0 {
 				return run, nil
