@@ -27,7 +27,7 @@ func textOf(layout string) layoutText {
 // SwapLayout implements lease.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	remembered, err := s.swapLayout(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
-		return s.count(tx, leaseLayout, 0, text)
+		return s.insertMeta(tx, leaseLayout, 0, text)
 	})
 	return remembered, s.noTable(s.marked(err))
 }

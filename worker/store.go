@@ -226,7 +226,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 			}
 			switch {
 			case counted == 0: // the first number
-				if err := s.count(tx, row, next, layoutText{"-", "-"}); err != nil {
+				if err := s.insertMeta(tx, row, next, layoutText{"-", "-"}); err != nil {
 					if s.dialect().Duplicate(err) { // another process made it
 						err = lease.Transient(err)
 					}
@@ -259,8 +259,8 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 	return done && err == nil, err
 }
 
-// count makes a row below 0, which is not a number's.
-func (s *Store) count(tx *gorm.DB, row, next int64, text layoutText) error {
+// insertMeta inserts a row below 0, which is not a number's: a count, or the layout.
+func (s *Store) insertMeta(tx *gorm.DB, row, next int64, text layoutText) error {
 	return tx.Exec(s.query(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
 		VALUES (?, '-', ?, 0, ?, ?, 0, {now})`), row, next, text.Host, text.Port).Error
 }
@@ -300,7 +300,7 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 	return done && err == nil, err
 }
 
-// reads runs f in a read-only transaction that sees committed rows only, whatever the
+// reads runs f, which only reads, in a transaction that sees committed rows only, whatever the
 // session's level of isolation.
 func (s *Store) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return s.noTable(s.marked(sqldb.Transaction(ctx, s.db, f, &sql.TxOptions{Isolation: s.dialect().reads})))
