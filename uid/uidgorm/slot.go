@@ -63,19 +63,22 @@ func set(v reflect.Value, id uid.ID) {
 
 // slots returns the places of the keys that are zero, in the order of the rows.
 func (k *key) slots(stmt *gorm.Statement) (slots []slot, err error) {
-	// The four kinds of map are those that GORM knows.
-	switch dest := stmt.Dest.(type) {
+	// GORM takes these maps, and a pointer to either. A nil map that can be replaced is
+	// made, so that it can take a key.
+	switch dest := reflect.Indirect(reflect.ValueOf(stmt.Dest)); rows := dest.Interface().(type) {
 	case map[string]any:
-		return k.inMaps([]map[string]any{dest})
-	case *map[string]any:
-		if *dest == nil {
-			*dest = map[string]any{}
+		if rows == nil && dest.CanSet() {
+			rows = map[string]any{}
+			dest.Set(reflect.ValueOf(rows))
 		}
-		return k.inMaps([]map[string]any{*dest})
+		return k.inMaps([]map[string]any{rows})
 	case []map[string]any:
-		return k.inMaps(addNil(dest))
-	case *[]map[string]any:
-		return k.inMaps(addNil(*dest))
+		for i, row := range rows {
+			if row == nil {
+				rows[i] = map[string]any{}
+			}
+		}
+		return k.inMaps(rows)
 	}
 	rows := stmt.ReflectValue
 	if kind := rows.Kind(); kind != reflect.Slice && kind != reflect.Array {
@@ -87,16 +90,6 @@ func (k *key) slots(stmt *gorm.Statement) (slots []slot, err error) {
 		}
 	}
 	return slots, nil
-}
-
-// addNil makes the maps that are nil, so that they can take a key.
-func addNil(rows []map[string]any) []map[string]any {
-	for i, row := range rows {
-		if row == nil {
-			rows[i] = map[string]any{}
-		}
-	}
-	return rows
 }
 
 func (k *key) inStruct(ctx context.Context, slots []slot, row reflect.Value) ([]slot, error) {

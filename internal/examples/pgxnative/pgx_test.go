@@ -19,8 +19,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/uidring/uidring/internal/examples/leasedtest"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidtest"
 )
 
 // connect opens the database that UIDRING_TEST_POSTGRES names, with a table that
@@ -68,9 +68,8 @@ func TestModes(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
 			ctx, conn := connect(t, mode)
-			gen := leasedtest.Generator(t, conn.Config().ConnString())
 			ids := make([]uid.ID, 3)
-			if _, err := gen.NextN(ids); err != nil {
+			if _, err := uidtest.Sequence(t, 1000).NextN(ids); err != nil {
 				t.Fatal(err)
 			}
 			wants := []order{{ids[0], nil, "ann"}, {ids[1], &ids[0], "ben"}, {ids[2], &ids[1], "cem"}}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/uidring/uidring/internal/examples/leasedtest"
 	"github.com/uidring/uidring/internal/examples/sqlcgen/orders"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidtest"
 )
 
 var (
@@ -56,9 +56,8 @@ func TestQueries(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	gen := leasedtest.Generator(t, url)
 	ids := make([]uid.ID, 3)
-	if _, err := gen.NextN(ids); err != nil {
+	if _, err := uidtest.Sequence(t, 1000).NextN(ids); err != nil {
 		t.Fatal(err)
 	}
 	buyer, first, second := ids[0], ids[1], ids[2]
