@@ -19,7 +19,7 @@ import (
 // number.
 type Permutation struct {
 	context string
-	feistel feistel
+	cipher  cipher.Block
 }
 
 // NewPermutation returns the permutation of a key for the ids of a context, such as
@@ -35,32 +35,46 @@ func NewPermutation(context string, key []byte) (*Permutation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Permutation{context: context, feistel: feistel{derived[0], 63}}, nil
+	return &Permutation{context: context, cipher: derived[0]}, nil
 }
 
 // Permute returns the number of an id, from 0 to 2^63-1. For a negative id, the error
 // matches [ErrNegative].
 func (p *Permutation) Permute(id uid.ID) (int64, error) {
-	if p == nil || p.feistel.cipher == nil {
+	if p == nil || p.cipher == nil {
 		return 0, errUnmade
 	}
 	if id < 0 {
 		return 0, fmt.Errorf("%w: id %d", ErrNegative, id)
 	}
-	return int64(p.feistel.permute(uint64(id))), nil
+	upper, lower := uint32(id>>32), uint32(id)
+	block := blocks.Get().(*[aes.BlockSize]byte)
+	for round := 0; round < rounds; round += 2 {
+		upper ^= p.value(block, round, lower) >> 1 // 31 bits
+		lower ^= p.value(block, round+1, upper)
+	}
+	blocks.Put(block)
+	return int64(upper)<<32 | int64(lower), nil
 }
 
 // Restore returns the id of a number that [Permutation.Permute] made. For any other
 // number it returns some id without an error. For a negative number, the error matches
 // [ErrNegative].
 func (p *Permutation) Restore(n int64) (uid.ID, error) {
-	if p == nil || p.feistel.cipher == nil {
+	if p == nil || p.cipher == nil {
 		return 0, errUnmade
 	}
 	if n < 0 {
 		return 0, fmt.Errorf("%w: %d", ErrNegative, n)
 	}
-	return uid.ID(p.feistel.restore(uint64(n))), nil
+	upper, lower := uint32(n>>32), uint32(n)
+	block := blocks.Get().(*[aes.BlockSize]byte)
+	for round := rounds - 2; round >= 0; round -= 2 {
+		lower ^= p.value(block, round+1, upper)
+		upper ^= p.value(block, round, lower) >> 1
+	}
+	blocks.Put(block)
+	return uid.ID(upper)<<32 | uid.ID(lower), nil
 }
 
 // Format writes the context and not the key, whatever the verb.
@@ -68,58 +82,16 @@ func (p Permutation) Format(f fmt.State, _ rune) {
 	fmt.Fprintf(f, "opaque.Permutation{context: %q}", p.context)
 }
 
-// rounds is the number of rounds. Each half changes in five of them.
+// rounds is the number of rounds. Even rounds change the upper half, which has 31 bits, by
+// the lower half; odd rounds change the lower half, which has 32, by the upper.
 const rounds = 10
 
-// feistel is an alternating Feistel network: a permutation of the numbers of a given
-// width, 64 bits at most. The lower half is the wider one where the width is odd.
-//
-//	+---------+----------+
-//	| upper   | lower    |   even rounds: upper ^= F(round, lower)
-//	+---------+----------+   odd rounds:  lower ^= F(round, upper)
-//	 width/2   width-width/2
-type feistel struct {
-	cipher cipher.Block
-	width  uint
-}
-
-func (f feistel) permute(n uint64) uint64 {
-	upper, lower := f.split(n)
-	block := blocks.Get().(*[aes.BlockSize]byte)
-	for round := 0; round < rounds; round += 2 {
-		upper ^= f.value(block, round, lower) >> (32 - f.width/2)
-		lower ^= f.value(block, round+1, upper) >> (32 - (f.width - f.width/2))
-	}
-	blocks.Put(block)
-	return f.join(upper, lower)
-}
-
-func (f feistel) restore(n uint64) uint64 {
-	upper, lower := f.split(n)
-	block := blocks.Get().(*[aes.BlockSize]byte)
-	for round := rounds - 2; round >= 0; round -= 2 {
-		lower ^= f.value(block, round+1, upper) >> (32 - (f.width - f.width/2))
-		upper ^= f.value(block, round, lower) >> (32 - f.width/2)
-	}
-	blocks.Put(block)
-	return f.join(upper, lower)
-}
-
-func (f feistel) split(n uint64) (upper, lower uint32) {
-	bits := f.width - f.width/2
-	return uint32(n >> bits), uint32(n & (1<<bits - 1))
-}
-
-func (f feistel) join(upper, lower uint32) uint64 {
-	return uint64(upper)<<(f.width-f.width/2) | uint64(lower)
-}
-
-// value is F: the first 32 bits of the block that has the round in its first
-// byte, the half in its last four and zeros between them, enciphered.
-func (f feistel) value(block *[aes.BlockSize]byte, round int, half uint32) uint32 {
+// value is the round function F: the first 32 bits of the block that has the round in its
+// first byte, the half in its last four and zeros between them, enciphered.
+func (p *Permutation) value(block *[aes.BlockSize]byte, round int, half uint32) uint32 {
 	clear(block[1:12])
 	block[0] = byte(round)
 	binary.BigEndian.PutUint32(block[12:], half)
-	f.cipher.Encrypt(block[:], block[:])
+	p.cipher.Encrypt(block[:], block[:])
 	return binary.BigEndian.Uint32(block[:4])
 }
