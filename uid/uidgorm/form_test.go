@@ -14,49 +14,39 @@ import (
 
 type (
 	Tagged struct {
-		No   int64 `gorm:"primaryKey;autoIncrement:false;uid"`
-		Name string
+		No int64 `gorm:"primaryKey;autoIncrement:false;uid"`
 	}
 	Unsigned struct {
-		ID   uint64 `gorm:"autoIncrement:false;uid:true"`
-		Name string
+		ID uint64 `gorm:"autoIncrement:false;uid:true"`
 	}
 	OrderID int64
 	Order   struct {
-		ID   OrderID `gorm:"primaryKey;autoIncrement:false;type:bigint;uid"`
-		Name string
+		ID OrderID `gorm:"primaryKey;autoIncrement:false;type:bigint;uid"`
 	}
 	TypedID struct{ uid.ID }
 	Typed   struct {
-		ID   TypedID
-		Name string
+		ID TypedID
 	}
 	TypedPointed struct {
-		ID   *TypedID
-		Name string
+		ID *TypedID
 	}
 	Pointed struct {
-		ID   *uid.ID `gorm:"primaryKey"`
-		Name string
+		ID *uid.ID `gorm:"primaryKey"`
 	}
 	PointedTagged struct {
-		ID   **int64 `gorm:"primaryKey;autoIncrement:false;uid"`
-		Name string
+		ID **int64 `gorm:"primaryKey;autoIncrement:false;uid"`
 	}
 	Base struct {
 		ID uid.ID `gorm:"primaryKey"`
 	}
 	Embedding struct {
 		Base
-		Name string
 	}
 	EmbeddingPointer struct {
 		*Base
-		Name string
 	}
 	EmbeddingByTag struct {
 		Head *Base `gorm:"embedded;embeddedPrefix:head_"`
-		Name string
 	}
 	BaseTagged struct {
 		ID int64 `gorm:"uid"`
@@ -64,33 +54,27 @@ type (
 	Hiding struct {
 		BaseTagged // whose ID is hidden
 		ID         uid.ID
-		Name       string
 	}
 	Column struct {
 		Number uid.ID `gorm:"primaryKey;column:order_no"`
-		Name   string
 	}
 	Composite struct {
 		Tenant uid.ID `gorm:"primaryKey"`
 		ID     uid.ID `gorm:"primaryKey"`
-		Name   string
 	}
 	CompositeTagged struct {
 		Region string `gorm:"primaryKey;size:8"`
 		Number uid.ID `gorm:"primaryKey;uid"`
 		Shard  uid.ID `gorm:"primaryKey"`
-		Name   string
 	}
 	CompositeBoth struct {
 		ID     uid.ID `gorm:"primaryKey"`
 		Number uid.ID `gorm:"primaryKey;uid"` // comes first, since it says so
 		Tenant uid.ID `gorm:"primaryKey"`
-		Name   string
 	}
 	CompositePlain struct {
 		Region string `gorm:"primaryKey;size:8"`
 		Number uint64 `gorm:"primaryKey;uid"` // which GORM does not take for its own
-		Name   string
 	}
 )
 

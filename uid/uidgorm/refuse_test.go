@@ -13,28 +13,22 @@ import (
 
 type (
 	Counted struct {
-		ID   int64 `gorm:"primaryKey;uid"`
-		Name string
+		ID int64 `gorm:"primaryKey;uid"`
 	}
 	CountedID struct {
-		ID   uid.ID `gorm:"primaryKey;autoIncrement"`
-		Name string
+		ID uid.ID `gorm:"primaryKey;autoIncrement"`
 	}
 	Defaulted struct {
-		ID   uid.ID `gorm:"primaryKey;default:7"`
-		Name string
+		ID uid.ID `gorm:"primaryKey;default:7"`
 	}
 	Text struct {
-		ID   string `gorm:"primaryKey;uid"`
-		Name string
+		ID string `gorm:"primaryKey;uid"`
 	}
 	Narrow struct {
-		ID   int32 `gorm:"primaryKey;autoIncrement:false;uid"`
-		Name string
+		ID int32 `gorm:"primaryKey;autoIncrement:false;uid"`
 	}
 	NarrowColumn struct {
-		ID   int64 `gorm:"primaryKey;autoIncrement:false;size:32;uid"`
-		Name string
+		ID int64 `gorm:"primaryKey;autoIncrement:false;size:32;uid"`
 	}
 	NotPrimary struct {
 		ID    int64
@@ -49,15 +43,12 @@ type (
 			uid.ID
 			Shard int64
 		} `gorm:"primaryKey;uid"`
-		Name string
 	}
 	Unknown struct {
-		ID   uid.ID `gorm:"uid:maybe"`
-		Name string
+		ID uid.ID `gorm:"uid:maybe"`
 	}
 	ReadOnly struct {
-		ID   uid.ID `gorm:"->"`
-		Name string
+		ID uid.ID `gorm:"->"`
 	}
 )
 
