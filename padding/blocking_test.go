@@ -70,11 +70,13 @@ func TestSourceThatIgnoresItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRing(t)
 		release := make(chan struct{})
-		var told error
+		made := ringbuffer.Run{First: 40, N: runLen}
+		var told ringbuffer.Run
+		var why error
 		e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) {
 			<-release
-			return ringbuffer.Run{First: 1, N: 1}, nil
-		}, padding.Config{Blocking: true, RejectedPut: func(_ ringbuffer.Run, why error) { told = why }})
+			return made, nil
+		}, padding.Config{Blocking: true, RejectedPut: func(run ringbuffer.Run, err error) { told, why = run, err }})
 		e.Start()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -87,8 +89,8 @@ func TestSourceThatIgnoresItsContext(t *testing.T) {
 		if err := e.Shutdown(t.Context()); err != nil {
 			t.Errorf("Shutdown() = %v once the source has returned", err)
 		}
-		if told != ringbuffer.ErrClosed || r.Counts().Put != 0 {
-			t.Errorf("RejectedPut was told %v, and %d ids were put", told, r.Counts().Put)
+		if told != made || why != ringbuffer.ErrClosed || r.Counts().Put != 0 {
+			t.Errorf("RejectedPut was told %v, %v, and %d ids were put", told, why, r.Counts().Put)
 		}
 	})
 }

@@ -255,22 +255,6 @@ func TestSurvivesErrorsAndPanics(t *testing.T) {
 	})
 }
 
-func TestRejectedPutIsToldWhatAndWhy(t *testing.T) {
-	r := newRing(t)
-	var got ringbuffer.Run
-	var why error
-	e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) {
-		r.Close()
-		return ringbuffer.Run{First: 40, N: runLen}, nil
-	}, padding.Config{RejectedPut: func(run ringbuffer.Run, err error) { got, why = run, err }})
-	if err := e.Help(t.Context()); err != ringbuffer.ErrClosed {
-		t.Errorf("Help() = %v, want %v", err, ringbuffer.ErrClosed)
-	}
-	if got != (ringbuffer.Run{First: 40, N: runLen}) || why != ringbuffer.ErrClosed {
-		t.Errorf("RejectedPut was told %+v, %v", got, why)
-	}
-}
-
 func TestClose(t *testing.T) {
 	t.Run("before start", func(t *testing.T) {
 		r, c := newRing(t), new(counter)
@@ -280,28 +264,6 @@ func TestClose(t *testing.T) {
 		if err := e.Fill(t.Context()); !errors.Is(err, ringbuffer.ErrClosed) || c.calls.Load() != 0 {
 			t.Errorf("Fill() after Close: %v, source asked %d times", err, c.calls.Load())
 		}
-	})
-	t.Run("waits", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			held := make(chan struct{})
-			e := newExecutor(t, newRing(t), func(context.Context) (ringbuffer.Run, error) {
-				<-held
-				return ringbuffer.Run{}, errors.New("unavailable")
-			}, padding.Config{})
-			e.Start()
-			synctest.Wait() // for it to ask the source
-			closed := false
-			go func() { e.Close(); closed = true }()
-			synctest.Wait()
-			if closed {
-				t.Error("Close returned while the executor was at work")
-			}
-			close(held)
-			synctest.Wait()
-			if !closed {
-				t.Error("Close did not return")
-			}
-		})
 	})
 	t.Run("many at once", func(t *testing.T) {
 		r, c := newRing(t), new(counter)

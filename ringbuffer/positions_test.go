@@ -26,6 +26,22 @@ func ring(t *testing.T, runs, runLen int64, puts ...Run) *Ring {
 	return r
 }
 
+// Total returns how many ids runs have.
+func Total(runs []Run) (n int64) {
+	for _, run := range runs {
+		n += run.N
+	}
+	return n
+}
+
+// Least returns the least id of runs, or -1.
+func Least(runs []Run) int64 {
+	if len(runs) == 0 {
+		return -1
+	}
+	return runs[0].First
+}
+
 // A taker that is held up between its two steps finds its claim in whichever span
 // it lies by then.
 func TestHeldUpTaker(t *testing.T) {
