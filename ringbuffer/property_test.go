@@ -33,6 +33,12 @@ func likeReference(t *rapid.T) {
 			next = run.Last() + 1
 		}
 	}
+	take := func(t *rapid.T, take func() (int64, error)) {
+		got, err := take()
+		if wanted, wantedErr := want.Take(); got != wanted || err != wantedErr {
+			t.Fatalf("a take got %d, %v, want %d, %v", got, err, wanted, wantedErr)
+		}
+	}
 	t.Repeat(map[string]func(*rapid.T){
 		"put": func(t *rapid.T) {
 			run := ringbuffer.Run{First: next, N: rapid.Int64Range(1, runLen).Draw(t, "n")}
@@ -44,20 +50,8 @@ func likeReference(t *rapid.T) {
 		"put wrong": func(t *rapid.T) {
 			put(t, ringbuffer.Run{First: anyID("first") - 1, N: rapid.Int64Range(-1, 3).Draw(t, "n")})
 		},
-		"take": func(t *rapid.T) {
-			got, err := real.Take()
-			wanted, wantedErr := want.Take()
-			if got != wanted || err != wantedErr {
-				t.Fatalf("Take() = %d, %v, want %d, %v", got, err, wanted, wantedErr)
-			}
-		},
-		"try to take": func(t *rapid.T) {
-			got, err := real.TryTake()
-			wanted, wantedErr := want.Take() // the reference has no RejectedTake
-			if got != wanted || err != wantedErr {
-				t.Fatalf("TryTake() = %d, %v, want %d, %v", got, err, wanted, wantedErr)
-			}
-		},
+		"take":        func(t *rapid.T) { take(t, real.Take) },
+		"try to take": func(t *rapid.T) { take(t, real.TryTake) },
 		"take run": func(t *rapid.T) {
 			limit := rapid.OneOf(rapid.Int64Range(-1, 2*runLen+1), rapid.Just(int64(math.MaxInt64))).Draw(t, "limit")
 			if got, wanted := real.TakeRun(limit), want.TakeRun(limit); got != wanted {
