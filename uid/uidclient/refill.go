@@ -38,7 +38,7 @@ func (c *Client) note(a *answer, err error) {
 	c.past.LastError = err
 	if err == nil {
 		c.loads.Loads++
-		c.loads.Step = a.count
+		c.loads.Step = c.pace.Size
 		c.loads.LoadTime = time.Since(a.sent)
 		c.loads.From, c.loads.Instance = c.servers.all[c.servers.at].url, a.Instance
 	}

@@ -62,7 +62,7 @@ func client() still[uid.Stats] {
 }
 
 // provider returns a MeterProvider of the SDK, and its reader.
-func provider(t testing.TB) (*metric.MeterProvider, *metric.ManualReader) {
+func provider(t *testing.T) (*metric.MeterProvider, *metric.ManualReader) {
 	reader := metric.NewManualReader()
 	p := metric.NewMeterProvider(metric.WithReader(reader))
 	t.Cleanup(func() {
@@ -82,7 +82,7 @@ type point struct {
 }
 
 // collect returns all points by the instrument's name, the generator's name and the tag.
-func collect(t testing.TB, reader *metric.ManualReader) map[string]point {
+func collect(t *testing.T, reader *metric.ManualReader) map[string]point {
 	t.Helper()
 	var data metricdata.ResourceMetrics
 	if err := reader.Collect(t.Context(), &data); err != nil {
@@ -118,7 +118,7 @@ func sum(monotonic bool) figures.Kind {
 	return figures.UpDown
 }
 
-func add[N int64 | float64](t testing.TB, all map[string]point, m metricdata.Metrics, k figures.Kind, points []metricdata.DataPoint[N]) {
+func add[N int64 | float64](t *testing.T, all map[string]point, m metricdata.Metrics, k figures.Kind, points []metricdata.DataPoint[N]) {
 	if m.Description == "" {
 		t.Errorf("%s has no description", m.Name)
 	}
@@ -136,7 +136,7 @@ func add[N int64 | float64](t testing.TB, all map[string]point, m metricdata.Met
 }
 
 // register registers the generator, or fails the test.
-func register[S uid.Stats | []uid.Stats](t testing.TB, p *metric.MeterProvider, name string, g Generator[S]) {
+func register[S uid.Stats | []uid.Stats](t *testing.T, p *metric.MeterProvider, name string, g Generator[S]) {
 	t.Helper()
 	if _, err := Register(p, name, g); err != nil {
 		t.Fatal(fmt.Errorf("%s: %w", name, err))

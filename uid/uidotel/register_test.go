@@ -19,7 +19,6 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 	"github.com/uidring/uidring/uid/uidclient"
 	"github.com/uidring/uidring/uid/uidtest"
-	"github.com/uidring/uidring/worker/lease"
 )
 
 func TestRegisterRefuses(t *testing.T) {
@@ -101,51 +100,33 @@ func TestUnregister(t *testing.T) {
 	}
 }
 
-// fresh grants a number that was never given before, as a Registry does.
-type fresh int64
-
-func (n fresh) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
-	granted := r.Granted
-	r.Granted = func(g lease.Grant) {
-		g.Fresh = true
-		granted(g)
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
 	}
-	return uid.StaticWorker(int64(n)).Lease(ctx, r)
+	return v
 }
 
 // Every kind of generator is observed.
 func TestEveryGenerator(t *testing.T) {
 	ctx := t.Context()
 	p, reader := provider(t)
-	closing := func(close func() error) { t.Cleanup(func() { _ = close() }) }
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	config := segment.Config{Create: true}
 
-	cached, err := uid.NewCached(ctx, uid.StaticWorker(1), uid.CachedConfig{BoostPower: 1})
-	must(err)
-	closing(cached.Close)
-	byClock, err := uid.NewDefault(ctx, uid.StaticWorker(2), uid.DefaultConfig{})
-	must(err)
-	closing(byClock.Close)
-	slots, err := uid.NewSlots(ctx, uid.StaticWorker(3), uid.SlotsConfig{})
-	must(err)
-	closing(slots.Close)
-	backfill, err := uid.NewBackfill(ctx, fresh(4), uid.BackfillConfig{})
-	must(err)
-	closing(backfill.Close)
-	single, err := segment.New(ctx, new(segmenttest.Memory), "invoices", segment.Config{Create: true})
-	must(err)
-	closing(single.Close)
-	striped, err := segment.Stripe(ctx, []segment.Store{new(segmenttest.Memory), new(segmenttest.Memory)}, "parcels", segment.StripeConfig{Config: segment.Config{Create: true}})
-	must(err)
-	closing(striped.Close)
-	tags, err := segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: segment.Config{Create: true}})
-	must(err)
-	closing(tags.Close)
+	cached := must(uid.NewCached(ctx, uid.StaticWorker(1), uid.CachedConfig{BoostPower: 1}))
+	defer cached.Close()
+	byClock := must(uid.NewDefault(ctx, uid.StaticWorker(2), uid.DefaultConfig{}))
+	defer byClock.Close()
+	slots := must(uid.NewSlots(ctx, uid.StaticWorker(3), uid.SlotsConfig{}))
+	defer slots.Close()
+	backfill := must(uid.NewBackfill(ctx, new(uidtest.Leaser), uid.BackfillConfig{}))
+	defer backfill.Close()
+	single := must(segment.New(ctx, new(segmenttest.Memory), "invoices", config))
+	defer single.Close()
+	striped := must(segment.Stripe(ctx, []segment.Store{new(segmenttest.Memory), new(segmenttest.Memory)}, "parcels", segment.StripeConfig{Config: config}))
+	defer striped.Close()
+	tags := must(segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: config}))
+	defer tags.Close()
 	fixed := uidtest.Sequence(t, 1000)
 
 	register(t, p, "cached", cached)
@@ -162,8 +143,7 @@ func TestEveryGenerator(t *testing.T) {
 		func() (uid.ID, error) { return tags.Next(ctx, "tenant-2") },
 		func() (uid.ID, error) { return backfill.At(time.Now().Add(-time.Hour)) },
 	} {
-		_, err := next()
-		must(err)
+		must(next())
 	}
 	points := collect(t, reader)
 	var stripes float64
@@ -225,19 +205,5 @@ func TestCollectWhileInUse(t *testing.T) {
 	points := collect(t, reader)
 	if closed, issued := points["uidring.generator.closed orders"].value, points["uidring.id.issued orders"].value; closed != 1 || issued != takers*calls*batch {
 		t.Errorf("after Close: closed %v, issued %v, want 1 and %d", closed, issued, takers*calls*batch)
-	}
-}
-
-func BenchmarkCollect(b *testing.B) {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.CachedConfig{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer gen.Close()
-	p, reader := provider(b)
-	register(b, p, "orders", gen)
-	b.ReportAllocs()
-	for b.Loop() {
-		collect(b, reader)
 	}
 }

@@ -75,8 +75,7 @@ func counters() map[string]uid.Stats {
 
 // TestDocument holds the names and forms that others read.
 func TestDocument(t *testing.T) {
-	h := at(t, several())
-	h.more = counters
+	h := at(t, several(), counters())
 	var got bytes.Buffer
 	if err := json.Indent(&got, get(t, h, "/stats.json").Body.Bytes(), "", "  "); err != nil {
 		t.Fatal(err)
@@ -105,7 +104,7 @@ func TestDocument(t *testing.T) {
 // An instant that RFC 3339 cannot write does not spoil the answer.
 func TestFarAway(t *testing.T) {
 	far := bits.Layout{TimeBits: 63, Epoch: bits.Default().Epoch, Unit: time.Second}
-	h := at(t, map[string]Generator{"far": ringless(far, 0)})
+	h := at(t, map[string]Generator{"far": ringless(far, 0)}, nil)
 	for target, want := range map[string]string{
 		"/stats.json":                         `"layout_end":null`,
 		"/decode.json?id=9223372036854775807": `"time":null`,

@@ -2,8 +2,6 @@ package uidstatus
 
 import (
 	"encoding/json"
-	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,18 +11,16 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
 func TestPaths(t *testing.T) {
-	h := at(t, map[string]Generator{"orders": calm(), "users": calm()})
+	h := at(t, map[string]Generator{"orders": calm(), "users": calm()}, nil)
 	for _, tt := range []struct {
 		target, kind string
 		status       int
 		has          string
 	}{
-		{"/", "text/html; charset=utf-8", 200, `<tr data-generator="users"`},
+		{"/", "text/html; charset=utf-8", 200, `<a href="?name=users">users</a>`},
 		{"/?name=users", "text/html; charset=utf-8", 200, `<section aria-labelledby="name" data-generator="users"`},
 		{"/?name=users&id=1", "text/html; charset=utf-8", 200, `2026-01-01 00:00:00 UTC, 59 days ago`},
 		{"/?name=users&id=x", "text/html; charset=utf-8", 200, `not an id: &#34;x&#34;`},
@@ -82,7 +78,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestMethods(t *testing.T) {
-	h := at(t, map[string]Generator{"orders": calm()})
+	h := at(t, map[string]Generator{"orders": calm()}, nil)
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
 		for _, path := range []string{"/", "/stats.json", "/page.js", "/nothing"} {
 			w := httptest.NewRecorder()
@@ -108,7 +104,7 @@ func TestMethods(t *testing.T) {
 
 // An asset is sent once, and again when it has changed.
 func TestAssetIsKept(t *testing.T) {
-	h := at(t, map[string]Generator{"orders": calm()})
+	h := at(t, map[string]Generator{"orders": calm()}, nil)
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/page.js", nil)
 	r.Header.Set("If-None-Match", get(t, h, "/page.js").Header().Get("ETag"))
 	w := httptest.NewRecorder()
@@ -119,7 +115,7 @@ func TestAssetIsKept(t *testing.T) {
 }
 
 func TestMounted(t *testing.T) {
-	h := at(t, map[string]Generator{"orders": calm()})
+	h := at(t, map[string]Generator{"orders": calm()}, nil)
 	subtree := func(pattern string, h http.Handler) http.Handler {
 		mux := http.NewServeMux()
 		mux.Handle(pattern, h)
@@ -168,7 +164,7 @@ func TestEscaped(t *testing.T) {
 	for _, name := range nasty {
 		generators[name] = calm()
 	}
-	h := at(t, generators)
+	h := at(t, generators, nil)
 	for _, text := range nasty {
 		query := url.Values{"name": {text}, "id": {text}}.Encode()
 		w := get(t, h, "/?"+query)
@@ -200,7 +196,7 @@ func TestEscaped(t *testing.T) {
 
 // With one generator, its name is not asked for.
 func TestOneGenerator(t *testing.T) {
-	h := at(t, map[string]Generator{"orders": calm()})
+	h := at(t, map[string]Generator{"orders": calm()}, nil)
 	body := get(t, h, "/?id=5313046343901185").Body.String()
 	if !strings.Contains(body, "2026-01-02 18:57:10 UTC") || strings.Contains(body, "All generators") || strings.Contains(body, "<table") {
 		t.Errorf("want the one generator with the id decoded, and no table: %s", body)
@@ -249,26 +245,8 @@ func TestConcurrent(t *testing.T) {
 
 // BenchmarkPage is what an open page costs: it asks once a second.
 func BenchmarkPage(b *testing.B) {
-	tags, err := segment.NewTags(new(segmenttest.Memory), segment.TagsConfig{Config: segment.Config{Create: true, Logger: slog.New(slog.DiscardHandler)}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer tags.Close()
-	for i := range 3000 {
-		if _, err := tags.Next(b.Context(), fmt.Sprintf("tenant-%04d", i)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	one := at(b, map[string]Generator{"orders": calm()})
-	many := at(b, map[string]Generator{"orders": calm()})
-	many.more = func() map[string]uid.Stats {
-		all := map[string]uid.Stats{}
-		for _, s := range tags.Stats() {
-			all[s.Loads.Tag] = s
-		}
-		return all
-	}
-	for name, h := range map[string]*Page{"generators=1": one, "tags=3000": many} {
+	orders := map[string]Generator{"orders": calm()}
+	for name, h := range map[string]*Page{"generators=1": at(b, orders, nil), "tags=3000": at(b, orders, tenants(3000))} {
 		for _, path := range []string{"/", "/stats.json"} {
 			b.Run(name+"/path="+path, func(b *testing.B) {
 				for b.Loop() {

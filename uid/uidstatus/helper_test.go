@@ -40,9 +40,9 @@ func ringless(layout bits.Layout, worker int64) still {
 }
 
 // at returns the page with its clock at noon, in a process that is always the same.
-func at(t testing.TB, generators map[string]Generator) *Page {
+func at(t testing.TB, generators map[string]Generator, more map[string]uid.Stats) *Page {
 	t.Helper()
-	p, err := New(generators, Config{More: func() map[string]uid.Stats { return nil }})
+	p, err := New(generators, Config{More: func() map[string]uid.Stats { return more }})
 	if err != nil {
 		t.Fatal(err)
 	}

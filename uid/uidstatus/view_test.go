@@ -17,8 +17,7 @@ var drawn = regexp.MustCompile(`(data-(issued|state|refills|millis)|stroke-dasha
 
 // TestPageText holds what the page says, every label with its value, and draws.
 func TestPageText(t *testing.T) {
-	h := at(t, several())
-	h.more = counters
+	h := at(t, several(), counters())
 	var got bytes.Buffer
 	for _, target := range []string{"/", "/?name=orders&id=5313046343901185", "/?name=sessions", "/?name=troubled&id=x", "/?name=lost", "/?name=invoices", "/?name=remote"} {
 		body := get(t, h, target).Body.String()
