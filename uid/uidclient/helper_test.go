@@ -151,22 +151,13 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	if unavailable {
 		return nil, errRefused
 	}
-	answered := make(chan *http.Response, 1)
-	go func() {
-		w := httptest.NewRecorder()
-		f.ServeHTTP(w, r)
-		answered <- w.Result()
-	}()
-	select {
-	case response := <-answered:
-		if r.Context().Err() != nil {
-			return nil, r.Context().Err()
-		}
-		return response, nil
-	case <-r.Context().Done():
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	if err := r.Context().Err(); err != nil {
 		time.Sleep(lingers)
-		return nil, r.Context().Err()
+		return nil, err
 	}
+	return w.Result(), nil
 }
 
 // bubble runs a test in virtual time, with a client of n servers. Their ids begin at 1, at

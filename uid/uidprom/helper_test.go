@@ -122,14 +122,3 @@ func text(t testing.TB, families []*dto.MetricFamily) []byte {
 	}
 	return b.Bytes()
 }
-
-// values returns the values of the only generator, by name.
-func values(t testing.TB, g Generator) map[string]float64 {
-	t.Helper()
-	values := map[string]float64{}
-	for _, family := range gather(t, map[string]Generator{"orders": g}) {
-		m := family.GetMetric()[0]
-		values[family.GetName()] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
-	}
-	return values
-}

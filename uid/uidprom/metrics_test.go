@@ -2,8 +2,6 @@ package uidprom
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -67,60 +65,32 @@ func TestPackageCommentListsThem(t *testing.T) {
 	}
 }
 
+// Values that the file has not.
 func TestValues(t *testing.T) {
-	gone := errors.New("gone")
-	absent := func(names ...string) map[string]float64 {
-		m := map[string]float64{}
-		for _, name := range names {
-			m[name] = missing
-		}
-		return m
-	}
 	for _, tt := range []struct {
-		name string
-		set  func(*still)
-		want map[string]float64
+		set    func(*still)
+		metric string
+		want   float64
 	}{
-		{"no bound", func(g *still) { g.stats.Ring.MaxBorrow = -1 }, absent("uidring_borrow_limit_seconds")},
-		{"no age limit", func(g *still) { g.stats.Ring.MaxAge = -1 }, absent("uidring_ring_age_limit_seconds")},
-		{"age limit", func(g *still) { g.stats.Ring.MaxAge = time.Minute }, map[string]float64{"uidring_ring_age_limit_seconds": 60}},
-		{"bound of nothing", func(g *still) { g.stats.Ring.MaxBorrow = 1 }, map[string]float64{"uidring_borrow_limit_seconds": 1e-9}},
-		{"no lease", func(*still) {}, map[string]float64{"uidring_lease_failing": 0, "uidring_reservation_end_timestamp_seconds": missing}},
-		{"leased", func(g *still) { g.stats.Clock.ReservedUntil = noon.Add(500 * time.Millisecond) }, map[string]float64{
-			"uidring_lease_failing": 0, "uidring_reservation_end_timestamp_seconds": 1772366400.5}},
-		{"lost", func(g *still) { g.stats.Clock.LeaseError = gone }, map[string]float64{
-			"uidring_lease_failing": 1, "uidring_reservation_end_timestamp_seconds": missing}},
-		{"no ring", func(g *still) { g.stats.Ring = nil }, absent(
-			"uidring_ids_dropped_total", "uidring_ids_remaining", "uidring_ring_threshold_ids", "uidring_ring_capacity_ids",
-			"uidring_ring_span_seconds", "uidring_ring_oldest_age_seconds", "uidring_ring_age_limit_seconds", "uidring_ring_refills_total", "uidring_ring_helps_total",
-			"uidring_ring_puts_rejected_total", "uidring_borrowed_seconds", "uidring_borrow_limit_seconds")},
-		{"span of a ring", func(*still) {}, map[string]float64{"uidring_ring_span_seconds": 8}},
-		{"span of a ring in milliseconds", func(g *still) { g.stats.Clock.Layout = bits.Snowflake() }, map[string]float64{"uidring_ring_span_seconds": 0.016}},
-		{"full", func(*still) {}, map[string]float64{"uidring_failing": 0}},
-		{"not filled", func(g *still) { g.stats.LastError = gone }, map[string]float64{"uidring_failing": 1}},
-		{"at the bound", func(g *still) { g.stats.LastError = fmt.Errorf("so: %w", &uid.BorrowLimitError{}) }, map[string]float64{"uidring_failing": 0}},
-		{"being reserved", func(g *still) { g.stats.LastError = &uid.ReservationError{} }, map[string]float64{"uidring_failing": 0}},
-		{"not reserved", func(g *still) { g.stats.LastError = &uid.ReservationError{Err: gone} }, map[string]float64{"uidring_failing": 1}},
-		{"over", func(g *still) { g.stats.LastError = uid.ErrTimeExhausted }, map[string]float64{"uidring_failing": 1}},
-		{"without workers", func(g *still) { g.stats.Clock.Layout = bits.Layout{TimeBits: 40, Epoch: noon, Unit: time.Second} },
-			map[string]float64{"uidring_worker_number_max": 0}},
-		{"far away", func(g *still) {
-			g.stats.Clock.Layout = bits.Layout{TimeBits: 63, Epoch: noon, Unit: time.Second}
-			g.stats.Clock.LayoutEnd = g.stats.Clock.Layout.End()
-		}, map[string]float64{"uidring_layout_end_timestamp_seconds": 9223371974719179007}},
+		{func(g *still) { g.stats.Ring.MaxBorrow = 1 }, "uidring_borrow_limit_seconds", 1e-9},
+		{func(g *still) { g.stats.Clock.ReservedUntil = noon.Add(500 * time.Millisecond) }, "uidring_reservation_end_timestamp_seconds", 1772366400.5},
+		{func(g *still) { g.stats.Clock.Layout = bits.Snowflake() }, "uidring_ring_span_seconds", 0.016},
+		{func(g *still) { g.stats.LastError = &uid.BorrowLimitError{} }, "uidring_failing", 0},
+		{func(g *still) { g.stats.Clock.Layout.WorkerBits = 0 }, "uidring_worker_number_max", 0},
+		{func(g *still) {
+			g.stats.Clock.LayoutEnd = bits.Layout{TimeBits: 63, Epoch: noon, Unit: time.Second}.End()
+		}, "uidring_layout_end_timestamp_seconds", 9223371974719179007},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			g := calm()
-			tt.set(&g)
-			got := values(t, g)
-			for name, want := range tt.want {
-				if value, ok := got[name]; ok != (want != missing) || ok && value != want {
-					t.Errorf("%s is %v (%v), want %v", name, value, ok, want)
-				}
+		g := calm()
+		tt.set(&g)
+		got := -1.0
+		for _, family := range gather(t, map[string]Generator{"orders": g}) {
+			if family.GetName() == tt.metric {
+				got = family.GetMetric()[0].GetGauge().GetValue()
 			}
-		})
+		}
+		if got != tt.want {
+			t.Errorf("%s is %v, want %v", tt.metric, got, tt.want)
+		}
 	}
 }
-
-// missing stands for a metric that is not there.
-const missing = -1

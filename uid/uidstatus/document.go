@@ -18,21 +18,48 @@ type document struct {
 	Found      int         `json:"found"` // how many there are, although the document has fewer
 }
 
+// head is what a table and stats.json have of a generator.
+type head struct {
+	Name   string   `json:"name"`
+	State  state    `json:"state"`
+	Notes  []string `json:"notes"`
+	Closed bool     `json:"closed"`
+	Issued int64    `json:"issued"`
+}
+
+func newHead(name string, s uid.Stats, now time.Time) head {
+	state, notes := judge(s, now)
+	return head{name, state, notes, s.Closed, s.Issued}
+}
+
+func (h head) top() head { return h }
+
+// first returns the items that are shown first, in their order, which is by name: the worst,
+// and then those that issued most.
+func first[T interface{ top() head }](all []T, most int) []T {
+	if len(all) <= most {
+		return all
+	}
+	slices.SortFunc(all, func(x, y T) int {
+		a, b := x.top(), y.top()
+		return cmp.Or(cmp.Compare(b.State.rank(), a.State.rank()), cmp.Compare(b.Issued, a.Issued), cmp.Compare(a.Name, b.Name))
+	})
+	all = all[:most]
+	slices.SortFunc(all, func(x, y T) int { return cmp.Compare(x.top().Name, y.top().Name) })
+	return all
+}
+
 type generator struct {
-	Name          string   `json:"name"`
-	State         state    `json:"state"`
-	Notes         []string `json:"notes"`
-	Closed        bool     `json:"closed"`
-	Issued        int64    `json:"issued"`
-	Remaining     int64    `json:"remaining"`
-	Dropped       int64    `json:"dropped"`
-	RejectedTakes int64    `json:"rejected_takes"`
-	Starved       int64    `json:"starved"`
-	Waited        float64  `json:"waited_seconds"`
-	LastError     *string  `json:"last_error"`
-	Clock         *clock   `json:"clock"`
-	Ring          *ring    `json:"ring"`
-	Loads         *loads   `json:"loads"`
+	head
+	Remaining     int64   `json:"remaining"`
+	Dropped       int64   `json:"dropped"`
+	RejectedTakes int64   `json:"rejected_takes"`
+	Starved       int64   `json:"starved"`
+	Waited        float64 `json:"waited_seconds"`
+	LastError     *string `json:"last_error"`
+	Clock         *clock  `json:"clock"`
+	Ring          *ring   `json:"ring"`
+	Loads         *loads  `json:"loads"`
 }
 
 type clock struct {
@@ -96,33 +123,9 @@ func (p *Page) document(all map[string]uid.Stats) document {
 	return d
 }
 
-// first returns the items that a table shows first, in their order, which is by name.
-func first[T any](all []T, most int, about func(T) (state, int64, string)) []T {
-	if len(all) <= most {
-		return all
-	}
-	slices.SortFunc(all, func(a, b T) int {
-		stateA, issuedA, nameA := about(a)
-		stateB, issuedB, nameB := about(b)
-		return cmp.Or(cmp.Compare(stateB.rank(), stateA.rank()), cmp.Compare(issuedB, issuedA), cmp.Compare(nameA, nameB))
-	})
-	all = all[:most]
-	slices.SortFunc(all, func(a, b T) int {
-		_, _, nameA := about(a)
-		_, _, nameB := about(b)
-		return cmp.Compare(nameA, nameB)
-	})
-	return all
-}
-
 func describe(name string, s uid.Stats, now time.Time) generator {
-	state, notes := judge(s, now)
 	g := generator{
-		Name:          name,
-		State:         state,
-		Notes:         notes,
-		Closed:        s.Closed,
-		Issued:        s.Issued,
+		head:          newHead(name, s, now),
 		Remaining:     s.Remaining,
 		Dropped:       s.Dropped,
 		RejectedTakes: s.RejectedTakes,

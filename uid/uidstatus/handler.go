@@ -152,7 +152,7 @@ func (p *Page) stats(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d := p.document(all)
-	d.Generators = first(d.Generators, most, func(g generator) (state, int64, string) { return g.State, g.Issued, g.Name })
+	d.Generators = first(d.Generators, most)
 	writeJSON(w, http.StatusOK, d)
 }
 

@@ -54,7 +54,7 @@ type pageView struct {
 	Tables  []table
 }
 
-// table is generators of a kind.
+// table is generators of a kind, the worst first.
 type table struct {
 	Title string
 	Rows  []summary
@@ -104,8 +104,8 @@ func newTables(all map[string]uid.Stats, now time.Time, found int) ([]table, str
 	count := map[state]int64{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		row := newSummary(name, all[name], now)
-		kind := &tables[kindOf(all[name])]
-		kind.Rows = append(kind.Rows, row)
+		table := &tables[kindOf(all[name])]
+		table.Rows = append(table.Rows, row)
 		count[row.State]++
 	}
 	text := grouped(int64(found)) + " in all."
@@ -119,8 +119,12 @@ func newTables(all map[string]uid.Stats, now time.Time, found int) ([]table, str
 	}
 	shown := 0
 	for i := range tables {
-		tables[i].cut()
-		shown += len(tables[i].Rows)
+		rows := first(tables[i].Rows, mostRows)
+		slices.SortFunc(rows, func(a, b summary) int {
+			return cmp.Or(cmp.Compare(b.State.rank(), a.State.rank()), cmp.Compare(a.Name, b.Name))
+		})
+		tables[i].Rows = rows
+		shown += len(rows)
 	}
 	if shown < len(all) {
 		text += fmt.Sprintf(" A table has the first %d: those in trouble, then those that issued most ids. Search for others.", mostRows)
@@ -137,13 +141,4 @@ func kindOf(s uid.Stats) int {
 		return 1
 	}
 	return 2
-}
-
-// cut sorts the rows by state, the worst first, and by name. Of too many rows it keeps the
-// worst, and then those that issued most.
-func (t *table) cut() {
-	t.Rows = first(t.Rows, mostRows, func(s summary) (state, int64, string) { return s.State, s.Issued, s.Name })
-	slices.SortFunc(t.Rows, func(a, b summary) int {
-		return cmp.Or(cmp.Compare(b.State.rank(), a.State.rank()), cmp.Compare(a.Name, b.Name))
-	})
 }

@@ -14,12 +14,9 @@ import (
 
 // summary is a generator as a row of the table.
 type summary struct {
-	Name   string
-	Link   string // to its own page
-	State  state
-	Notes  []string
-	Issued int64
-	Cells  []figure
+	head
+	Link  string // to its own page
+	Cells []figure
 }
 
 // card is a generator as the only one on the page.
@@ -70,8 +67,7 @@ type answer struct {
 }
 
 func newSummary(name string, s uid.Stats, now time.Time) summary {
-	sum := summary{Name: name, Link: "?" + url.Values{"name": {name}}.Encode(), Issued: s.Issued}
-	sum.State, sum.Notes = judge(s, now)
+	sum := summary{head: newHead(name, s, now), Link: "?" + url.Values{"name": {name}}.Encode()}
 	sum.Cells = []figure{
 		{Key: "issued", Label: "Issued", Value: grouped(s.Issued)},
 		{Key: "rejected", Label: "Calls that failed", Value: grouped(s.RejectedTakes)},
