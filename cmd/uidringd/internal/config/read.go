@@ -82,11 +82,8 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 
 // notYAML is the fault of a text without a structure.
 func notYAML(err error) error {
-	var all *yaml.LoadErrors
-	var one *yaml.LoadError
-	if errors.As(err, &all) && len(all.Errors) > 0 {
-		one = all.Errors[0]
-	} else if !errors.As(err, &one) {
+	one, ok := errors.AsType[*yaml.LoadError](err)
+	if !ok {
 		return err
 	}
 	return Faults{{Line: max(1, one.Mark.Line), Column: one.Mark.Column, Text: "this is not one YAML document: " + strings.TrimPrefix(one.Message, "yaml: ")}}
@@ -183,7 +180,11 @@ func (d *document) readKeys(field string, node *yaml.Node, v reflect.Value) {
 			d.fault(at(key.Value), "is given twice, want it once: the other is in line %d", other.Line)
 		}
 	}
-	for key, value := range d.values(field, node) {
+	var values map[string]yaml.Node // also of mappings that are merged
+	if err := node.Load(&values, yaml.WithUniqueKeys(false)); err != nil {
+		d.fault(field, "%s", cli.WithoutPrefix(err))
+	}
+	for key, value := range values {
 		if to, found := known[key]; found {
 			d.read(at(key), &value, to)
 			continue
@@ -195,29 +196,18 @@ func (d *document) readKeys(field string, node *yaml.Node, v reflect.Value) {
 	}
 }
 
-// values returns the values of a mapping, also of those that it merges.
-func (d *document) values(field string, node *yaml.Node) (values map[string]yaml.Node) {
-	if err := node.Load(&values, yaml.WithUniqueKeys(false)); err != nil {
-		d.fault(field, "%s", cli.WithoutPrefix(err))
-	}
-	return values
-}
-
 // readEntry reads a generator of the kind that it names. In place of zeros, it has the
 // defaults of that kind.
 func (d *document) readEntry(field string, node *yaml.Node, e *Entry) {
 	words := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
-	if node.Kind != yaml.MappingNode {
-		d.fault(field, "want keys and values, and a kind: %s", words)
-		return
-	}
-	given, named := d.values(field, node)["kind"]
-	kind, known := kinds[given.Value]
+	var base struct{ Kind string }
+	_ = node.Load(&base, yaml.WithUniqueKeys(false)) // readKeys reports what is wrong with other keys
+	kind, known := kinds[base.Kind]
 	switch {
-	case !named:
+	case base.Kind == "":
 		d.fault(field, "want keys and values, and a kind: %s", words)
 	case !known:
-		d.fault(field+".kind", "is %q, want %s", given.Value, words)
+		d.fault(field+".kind", "is %q, want %s", base.Kind, words)
 	default:
 		e.Generator = kind()
 		v, usual := reflect.ValueOf(e.Generator).Elem(), reflect.ValueOf(kind()).Elem()

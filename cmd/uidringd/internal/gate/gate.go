@@ -33,9 +33,9 @@ type Counts struct {
 	Refused           int64 // connections of an address that has too many, none idle
 }
 
-// Gate is a [net.Listener]. All methods may be called from any number of goroutines.
+// Gate bounds the connections of listeners together. All methods may be called from any
+// number of goroutines.
 type Gate struct {
-	net.Listener
 	full func(Counts) // told when the gate makes room, without the lock
 
 	mu        sync.Mutex
@@ -68,12 +68,10 @@ type conn struct {
 	closed           bool          // guarded by Gate.mu, as the elements
 }
 
-// New returns a gate before l. It calls full after it has closed or refused a connection.
-func New(l net.Listener, limits Limits, full func(Counts)) *Gate {
-	return &Gate{Listener: l, limits: limits, full: full, addresses: map[any]*address{}}
-}
+// New returns a gate without places. It calls full after it has closed or refused a connection.
+func New(full func(Counts)) *Gate { return &Gate{full: full, addresses: map[any]*address{}} }
 
-// Limit changes the limits. Connections that are open stay, also above them.
+// Limit sets the limits. Connections that are open stay, also above them.
 func (g *Gate) Limit(limits Limits) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,29 +91,24 @@ func (g *Gate) count() Counts {
 	return c
 }
 
-// Accept implements [net.Listener].
-func (g *Gate) Accept() (net.Conn, error) { return g.accept(g.Listener) }
-
-// Also returns a listener before l whose connections share the limits of g.
-func (g *Gate) Also(l net.Listener) net.Listener { return door{l, g} }
+// Before returns a listener that admits the connections of l.
+func (g *Gate) Before(l net.Listener) net.Listener { return door{l, g} }
 
 type door struct {
 	net.Listener
 	gate *Gate
 }
 
-func (d door) Accept() (net.Conn, error) { return d.gate.accept(d.Listener) }
-
-func (g *Gate) accept(l net.Listener) (net.Conn, error) {
+func (d door) Accept() (net.Conn, error) {
 	for {
-		accepted, err := l.Accept()
+		accepted, err := d.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		c, closing, counts := g.enter(accepted)
+		c, closing, counts := d.gate.enter(accepted)
 		if closing != nil {
 			_ = closing.Close() // its client is gone, or has nothing under way
-			g.full(counts)
+			d.gate.full(counts)
 		}
 		if c != nil {
 			return c, nil

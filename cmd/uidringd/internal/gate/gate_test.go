@@ -49,7 +49,8 @@ type world struct {
 
 func newWorld(t *testing.T, limits Limits) *world {
 	w := &world{t: t, in: map[*pipe]net.Conn{}}
-	w.gate = New(&w.queue, limits, func(Counts) { w.told++ })
+	w.gate = New(func(Counts) { w.told++ })
+	w.gate.Limit(limits)
 	return w
 }
 
@@ -58,7 +59,7 @@ func (w *world) come(from string, state http.ConnState) *pipe {
 	w.t.Helper()
 	p := &pipe{from: from}
 	w.came, w.queue = append(w.came, p), append(w.queue, p)
-	c, err := w.gate.Accept()
+	c, err := w.gate.Before(&w.queue).Accept()
 	if err != nil {
 		return p // refused
 	}

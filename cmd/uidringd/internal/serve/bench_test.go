@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 )
 
@@ -25,7 +26,7 @@ func newHandler(t testing.TB) http.Handler {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = set.Close(context.Background()) })
-	s := &server{set: set, logger: logger, address: "127.0.0.1:8080"}
+	s := &server{set: set, doors: gate.New(nil), logger: logger, address: "127.0.0.1:8080"}
 	if s.metrics, err = newMetrics(set); err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout
 		run.TLS = s.files.config()
 	}
 	go func() {
-		if err := run.Serve(s.doors.Also(l)); err != nil {
+		if err := run.Serve(s.doors.Before(l)); err != nil {
 			ended <- err
 		}
 	}()

@@ -38,13 +38,11 @@ func (s *server) force(c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	if s.doors != nil {
-		limits, fault := fits(c.Limits)
-		if fault != nil {
-			s.logger.Warn("too few open files", "error", fault)
-		}
-		s.doors.Limit(limits)
+	limits, fault := fits(c.Limits)
+	if fault != nil {
+		s.logger.Warn("too few open files", "error", fault)
 	}
+	s.doors.Limit(limits)
 	s.now.Store(next)
 	return nil
 }

@@ -96,7 +96,7 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 	unused := make([]byte, heapReserve)
 	defer runtime.KeepAlive(unused)
 	seldomFull := rate.Sometimes{Interval: time.Second}
-	s.doors = gate.New(hinted(listener, redisListener, files), gate.Limits{}, func(now gate.Counts) {
+	s.doors = gate.New(func(now gate.Counts) {
 		seldomFull.Do(func() {
 			logger.Warn("too many connections: idle ones are ended, and those of an address without idle ones are refused",
 				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
@@ -144,7 +144,7 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 		return err
 	}
 	ended := make(chan error, 2)
-	go func() { ended <- start(s.doors) }()
+	go func() { ended <- start(s.doors.Before(hinted(listener, redisListener, files))) }()
 	endRedis, err := s.serveRedis(c, redisListener, where, stdout, ended)
 	defer func() {
 		cut()
