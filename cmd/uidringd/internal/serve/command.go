@@ -31,7 +31,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -105,7 +104,7 @@ func Add(root *cobra.Command) {
 // tryStart returns what would make a start fail although the config has no fault.
 func tryStart(ctx context.Context, c *config.Config) []error {
 	faults := generators.Ask(ctx, c)
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	listener, err := listen(ctx, c.Listen, c.SocketMode)
 	if err != nil {
 		faults = append(faults, err)
 	} else {
