@@ -42,6 +42,7 @@ type member struct {
 	name     string
 	config   config.Generator
 	required bool
+	match    string // the pattern of tags; "" for all other kinds
 	logger   *slog.Logger
 	state    atomic.Pointer[state] // written by Open and keepStarting; read by all
 }
@@ -58,23 +59,20 @@ type state struct {
 // Get implements [catalog.Catalog]. While the generator of a tag is not open, Get does
 // not look for the tag in others: they may count in another store.
 func (s *Set) Get(ctx context.Context, name string) (*catalog.Entry, error) {
-	if m := s.byName[name]; m != nil && m.match() == "" {
+	if m := s.byName[name]; m != nil && m.match == "" {
 		return m.state.Load().entry, m.fault()
 	}
 	for _, m := range s.members {
-		now, match := m.state.Load(), m.match()
-		if match == "" {
-			continue
-		}
-		if now.err != nil {
-			if config.Match(match, name) {
-				return nil, m.fault()
+		now := m.state.Load()
+		switch {
+		case m.match == "":
+		case now.err == nil:
+			entry, err := now.tags.get(ctx, name)
+			if !errors.Is(err, catalog.ErrUnknown) {
+				return entry, err
 			}
-			continue
-		}
-		entry, err := now.tags.get(ctx, name)
-		if !errors.Is(err, catalog.ErrUnknown) {
-			return entry, err
+		case config.Match(m.match, name):
+			return nil, m.fault()
 		}
 	}
 	return nil, fmt.Errorf("%w: %q", catalog.ErrUnknown, name)
@@ -82,10 +80,10 @@ func (s *Set) Get(ctx context.Context, name string) (*catalog.Entry, error) {
 
 // Source implements [catalog.Catalog]: each generator of the config is a source.
 func (s *Set) Source(name string) (i, n int) {
-	if m := s.byName[name]; m != nil && m.match() == "" {
+	if m := s.byName[name]; m != nil && m.match == "" {
 		return slices.Index(s.members, m), len(s.members)
 	}
-	i = slices.IndexFunc(s.members, func(m *member) bool { return config.Match(m.match(), name) })
+	i = slices.IndexFunc(s.members, func(m *member) bool { return config.Match(m.match, name) })
 	return max(i, 0), len(s.members) // an unknown name waits for nothing
 }
 

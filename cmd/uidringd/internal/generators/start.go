@@ -35,13 +35,16 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 	for i, entry := range c.Generators {
 		base := entry.Common()
 		m := &member{name: base.Name, config: entry.Generator, required: base.Required, logger: logger.With("generator", base.Name)}
+		if tags, many := entry.Generator.(*config.Tags); many {
+			m.match = tags.Match
+		}
 		m.state.Store(&state{err: catalog.ErrStarting})
 		s.members[i], s.byName[m.name] = m, m
 		store := m.config.StoreName()
 		if creating[store] == nil {
 			creating[store] = new(sync.WaitGroup)
 		}
-		if m.match() == "" {
+		if m.match == "" {
 			creating[store].Add(1)
 		}
 	}
@@ -49,11 +52,11 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 	for _, m := range s.members {
 		s.starts.Go(func() {
 			created := creating[m.config.StoreName()]
-			if m.match() != "" {
+			if m.match != "" {
 				created.Wait() // others may create the table
 			}
 			s.start(ctx, m, c)
-			if m.match() == "" {
+			if m.match == "" {
 				created.Done()
 			}
 			tried <- struct{}{}
@@ -162,14 +165,6 @@ func (s *Set) keepStarting(ctx context.Context, m *member, c *config.Config) {
 func hopeless(err error) bool {
 	return slices.ContainsFunc([]error{uid.ErrConfig, uid.ErrWorkerRange, uid.ErrTimeExhausted, lease.ErrConfig, segment.ErrConfig},
 		func(cause error) bool { return errors.Is(err, cause) })
-}
-
-// match returns the pattern of tags; "" for all other kinds.
-func (m *member) match() string {
-	if tags, ok := m.config.(*config.Tags); ok {
-		return tags.Match
-	}
-	return ""
 }
 
 // notStarted returns the Stats of a generator that is not open.
