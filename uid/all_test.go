@@ -11,31 +11,36 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
+// loopOver draws n ids in a loop whose body takes as long as each says, and returns how
+// many ids were claimed at once.
+func loopOver(t *testing.T, gen generator, n int, each func(drawn int) time.Duration) (claims []int64) {
+	t.Helper()
+	drawn, before := 0, int64(0)
+	for _, err := range gen.All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if issued := gen.Stats().Issued; issued != before {
+			claims = append(claims, issued-before)
+			before = issued
+		}
+		if drawn++; drawn == n {
+			break
+		}
+		time.Sleep(each(drawn))
+	}
+	return claims
+}
+
 // A loop whose body takes no time claims 1, 2, 4, … up to 1,024 ids at once.
 func TestAllClaimsMoreAndMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, gen := range []generator{newCached(t, uid.CachedConfig{Layout: virtual()}), newDefault(t, uid.DefaultConfig{Layout: virtual()})} {
-			var claims []int64
-			n, before := int64(0), int64(0)
-			for _, err := range gen.All(t.Context()) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if issued := gen.Stats().Issued; issued != before {
-					claims = append(claims, issued-before)
-					before = issued
-				}
-				if n++; n == 4000 {
-					break
-				}
-			}
-			if want := []int64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024}; !slices.Equal(claims, want) {
-				t.Errorf("%T: claimed %d at once, want %d", gen, claims, want)
-			}
-			if got := gen.Stats().Issued; got != before || got-n != 95 {
-				t.Errorf("%T: %d issued for %d yielded, want the rest of the claim, 95, to be a gap", gen, got, n)
-			}
-			gen.Close()
+	forKinds(t, all, uid.CachedConfig{Layout: virtual}, func(t *testing.T, gen generator) {
+		claims := loopOver(t, gen, 4000, func(int) time.Duration { return 0 })
+		if want := []int64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024}; !slices.Equal(claims, want) {
+			t.Errorf("claimed %d at once, want %d", claims, want)
+		}
+		if got := gen.Stats().Issued; got != 4095 {
+			t.Errorf("%d issued for 4000 yielded, want the rest of the claim, 95, to be a gap", got)
 		}
 	})
 }
@@ -53,59 +58,40 @@ func TestAllClaimsNoMoreThanAMillisecond(t *testing.T) {
 		{10 * time.Microsecond, 128, 64},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			gen := newCached(t, uid.CachedConfig{Layout: virtual()})
-			n, most, before := 0, int64(0), int64(0)
-			for range gen.All(t.Context()) {
-				issued := gen.Stats().Issued
-				most, before = max(most, issued-before), issued
-				if n++; n == 1000 {
-					break
-				}
-				time.Sleep(test.each)
-			}
-			if most > test.atMost || most < test.atLeast {
+			claims := loopOver(t, newCached(t, uid.CachedConfig{Layout: virtual}), 1000, func(int) time.Duration { return test.each })
+			if most := slices.Max(claims); most > test.atMost || most < test.atLeast {
 				t.Errorf("%v for an id: %d claimed at once, want %d to %d", test.each, most, test.atLeast, test.atMost)
 			}
-			gen.Close()
 		})
 	}
 	// A body that becomes slow is followed down to one at a time.
 	synctest.Test(t, func(t *testing.T) {
-		gen := newCached(t, uid.CachedConfig{Layout: virtual()})
-		n, claims, before := 0, int64(0), int64(0)
-		for range gen.All(t.Context()) {
-			if n++; n > 100 {
-				time.Sleep(2 * time.Millisecond)
+		claims := loopOver(t, newCached(t, uid.CachedConfig{Layout: virtual}), 1000, func(drawn int) time.Duration {
+			if drawn < 100 {
+				return 0
 			}
-			if issued := gen.Stats().Issued; issued != before {
-				claims, before = issued-before, issued
-			}
-			if n == 1000 {
-				break
-			}
+			return 2 * time.Millisecond
+		})
+		if last := claims[len(claims)-1]; last != 1 || slices.Max(claims) < 32 {
+			t.Errorf("%d claimed at once, want 1 in the end", claims)
 		}
-		if claims != 1 {
-			t.Errorf("%d claimed at once in the end, want 1", claims)
-		}
-		gen.Close()
 	})
 }
 
-// A slow loop over Default has each id stamped when it is yielded.
+// A slow loop has each id stamped when it is yielded.
 func TestAllStampsThePresent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gen := newDefault(t, uid.DefaultConfig{Layout: virtual()})
+	forKinds(t, []string{"default", "slots"}, uid.CachedConfig{Layout: virtual}, func(t *testing.T, gen generator) {
+		time.Sleep(time.Minute)
 		n := 0
 		for id, err := range gen.All(t.Context()) {
-			if parts, parsed := gen.Parse(id); err != nil || parsed != nil || !parts.Time.Equal(time.Now().UTC()) {
-				t.Fatalf("%+v (%v, %v) at %v", parts, err, parsed, time.Now())
+			if at := parsed(t, gen, id).Time; err != nil || !at.Equal(time.Now()) {
+				t.Fatalf("id of %v (%v) at %v", at, err, time.Now())
 			}
 			if n++; n == 100 {
 				break
 			}
 			time.Sleep(time.Second)
 		}
-		gen.Close()
 	})
 }
 
@@ -119,35 +105,32 @@ func TestAllEnds(t *testing.T) {
 		"context": {func(cancel func(), _ generator) { cancel() }, context.Canceled},
 		"Close":   {func(_ func(), gen generator) { gen.Close() }, uid.ErrClosed},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			for _, gen := range []generator{newCached(t, uid.CachedConfig{Layout: virtual()}), newDefault(t, uid.DefaultConfig{Layout: virtual()})} {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				var ids []uid.ID
-				var errs []error
-				for id, err := range gen.All(ctx) {
-					if err != nil {
-						if errs = append(errs, err); id != 0 {
-							t.Errorf("%T: id %d comes with %v", gen, id, err)
-						}
-						continue // a body that pays no heed
+		forKinds(t, all, uid.CachedConfig{Layout: virtual}, func(t *testing.T, gen generator) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var ids []uid.ID
+			var errs []error
+			for id, err := range gen.All(ctx) {
+				if err != nil {
+					if errs = append(errs, err); id != 0 {
+						t.Errorf("id %d comes with %v", id, err)
 					}
-					if ids = append(ids, id); len(ids) == 5 { // of the claim of 4, 4 to 7
-						test.end(cancel, gen)
-					}
+					continue // a body that pays no heed
 				}
-				if len(errs) != 1 || !errors.Is(errs[0], test.want) {
-					t.Errorf("%T, %s: the loop ended with %v, want %v once", gen, name, errs, test.want)
+				if ids = append(ids, id); len(ids) == 5 { // of the claim of 4, 4 to 7
+					test.end(cancel, gen)
 				}
-				if len(ids) != 7 || !slices.IsSorted(ids) || gen.Stats().Issued != 7 {
-					t.Errorf("%T, %s: yielded %v, want the 7 that were claimed", gen, name, ids)
+			}
+			if len(errs) != 1 || !errors.Is(errs[0], test.want) {
+				t.Errorf("%s: the loop ended with %v, want %v once", name, errs, test.want)
+			}
+			if len(ids) != 7 || !slices.IsSorted(ids) || gen.Stats().Issued != 7 {
+				t.Errorf("%s: yielded %v, want the 7 that were claimed", name, ids)
+			}
+			for id, err := range gen.All(ctx) { // nothing is claimed any more
+				if id != 0 || !errors.Is(err, test.want) || gen.Stats().Issued != 7 {
+					t.Errorf("%s: %d, %v of a loop that begins afterwards", name, id, err)
 				}
-				for id, err := range gen.All(ctx) { // nothing is claimed any more
-					if id != 0 || !errors.Is(err, test.want) || gen.Stats().Issued != 7 {
-						t.Errorf("%T, %s: %d, %v of a loop that begins afterwards", gen, name, id, err)
-					}
-				}
-				gen.Close()
 			}
 		})
 	}
@@ -157,76 +140,53 @@ func TestAllEnds(t *testing.T) {
 func TestAllWaits(t *testing.T) {
 	layout := bubble
 	layout.TimeBits, layout.WorkerBits = 4, 35
-	_, logger := recorder()
-	for _, open := range []func(*testing.T) generator{
-		func(t *testing.T) generator {
-			return newCached(t, uid.CachedConfig{Layout: layout, MaxBorrow: 1, Logger: logger, RejectedTake: uid.Reject})
-		},
-		func(t *testing.T) generator { return newDefault(t, uid.DefaultConfig{Layout: layout, Logger: logger}) },
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			gen, begun, n := open(t), time.Now(), 0
-			var last error
-			for id, err := range gen.All(t.Context()) {
-				if last = err; err == nil && id > 0 {
-					n++
-				}
+	forKinds(t, ordered, uid.CachedConfig{Layout: layout, MaxBorrow: 1, Logger: quiet, RejectedTake: uid.Reject}, func(t *testing.T, gen generator) {
+		begun, n := time.Now(), 0
+		var last error
+		for id, err := range gen.All(t.Context()) {
+			if last = err; err == nil && id > 0 {
+				n++
 			}
-			if took := time.Since(begun); !errors.Is(last, uid.ErrTimeExhausted) || took < 15*time.Second || took > 17*time.Second || n < 31 || n > 32 {
-				t.Errorf("%T: %d ids in %v, then %v, want 16 ticks' in as many seconds", gen, n, took, last)
-			}
-			gen.Close()
-		})
-	}
+		}
+		if took := time.Since(begun); !errors.Is(last, uid.ErrTimeExhausted) || took < 15*time.Second || took > 17*time.Second || n < 31 || n > 32 {
+			t.Errorf("%d ids in %v, then %v, want 16 ticks' in as many seconds", n, took, last)
+		}
+	})
 }
 
 // A loop allocates neither for each id nor for each claim: 10 ids are 4 claims, 20,000
 // are 29 or more. What refills the ring meanwhile counts too, and may allocate.
 func TestAllDoesNotAllocate(t *testing.T) {
-	forBoth(t, uid.CachedConfig{Layout: roomy}, func(t *testing.T, gen generator) {
+	for _, kind := range all {
+		gen := under(t, kind, uid.StaticWorker(1), uid.CachedConfig{Layout: roomy, Logger: quiet})
 		loop := func(n int) float64 {
-			return testing.AllocsPerRun(20, func() {
-				left := n
-				for range gen.All(t.Context()) {
-					if left--; left == 0 {
-						break
-					}
-				}
-			})
+			ids := make([]uid.ID, n)
+			return testing.AllocsPerRun(20, func() { _, _ = calls["All"](t.Context(), gen, ids) })
 		}
 		if few, many := loop(10), loop(20_000); few > 12 || many > few+12 {
-			t.Errorf("a loop allocates %v times for 10 ids and %v times for 20,000, want at most 12, and 12 more", few, many)
+			t.Errorf("%s: a loop allocates %v times for 10 ids and %v times for 20,000, want at most 12, and 12 more", kind, few, many)
 		}
-	})
+	}
 }
 
 // WaitN returns what it filled when its context ends.
 func TestWaitN(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, open := range []func() generator{
-			func() generator {
-				return newCached(t, uid.CachedConfig{Layout: bubble, MaxBorrow: 1, RejectedTake: uid.Reject})
-			},
-			func() generator { return newDefault(t, uid.DefaultConfig{Layout: bubble}) },
-		} {
-			gen := open()
-			ids := make([]uid.ID, 9)
-			ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
-			defer cancel()
-			n, err := gen.WaitN(ctx, ids)
-			if n < 5 || n > 6 || !errors.Is(err, context.DeadlineExceeded) || !slices.IsSorted(ids[:n]) || ids[0] <= 0 || ids[n] != 0 {
-				t.Errorf("%T: WaitN() = %d, %v with %v, want 3 ticks' ids", gen, n, err, ids)
-			}
-			if s := gen.Stats(); s.Issued != int64(n) || s.RejectedTakes != 1 || s.Waited < 2*time.Second {
-				t.Errorf("%T: Stats() = %+v", gen, s)
-			}
-			if n, err := gen.WaitN(t.Context(), ids); n != 9 || err != nil || !slices.IsSorted(ids) {
-				t.Errorf("%T: WaitN() = %d, %v", gen, n, err)
-			}
-			if n, err := gen.WaitN(ended(), nil); n != 0 || err != nil {
-				t.Errorf("%T: WaitN(nil) = %d, %v", gen, n, err)
-			}
-			gen.Close()
+	forKinds(t, ordered, uid.CachedConfig{Layout: bubble, MaxBorrow: 1, RejectedTake: uid.Reject}, func(t *testing.T, gen generator) {
+		ids := make([]uid.ID, 9)
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer cancel()
+		n, err := gen.WaitN(ctx, ids)
+		if n < 5 || n > 6 || !errors.Is(err, context.DeadlineExceeded) || !slices.IsSorted(ids[:n]) || ids[0] <= 0 || ids[n] != 0 {
+			t.Errorf("WaitN() = %d, %v with %v, want 3 ticks' ids", n, err, ids)
+		}
+		if s := gen.Stats(); s.Issued != int64(n) || s.RejectedTakes != 1 || s.Waited != 2500*time.Millisecond {
+			t.Errorf("Stats() = %+v", s)
+		}
+		if n, err := gen.WaitN(t.Context(), ids); n != 9 || err != nil || !slices.IsSorted(ids) {
+			t.Errorf("WaitN() = %d, %v", n, err)
+		}
+		if n, err := gen.WaitN(ended(), nil); n != 0 || err != nil {
+			t.Errorf("WaitN(nil) = %d, %v", n, err)
 		}
 	})
 }

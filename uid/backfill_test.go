@@ -26,16 +26,6 @@ func (n unused) Lease(ctx context.Context, r lease.Request) (lease.Lease, error)
 	return uid.StaticWorker(int64(n)).Lease(ctx, r)
 }
 
-func newBackfill(t *testing.T, leaser uid.Leaser, config uid.BackfillConfig) *uid.Backfill {
-	t.Helper()
-	b, err := uid.NewBackfill(t.Context(), leaser, config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.Close() })
-	return b
-}
-
 // Whatever the order of the times, ids differ, carry their tick and ascend in it;
 // what is refused is full, forgotten, or not past.
 func TestBackfillLikeAMap(t *testing.T) {
@@ -104,9 +94,10 @@ func TestBackfillWantsFreshNumbers(t *testing.T) {
 	}
 	for _, test := range []struct {
 		leaser uid.Leaser
-		config uid.BackfillConfig
-	}{{nil, config}, {never{t}, uid.BackfillConfig{Layout: small, MaxTicks: -1}}} {
-		if _, err := uid.NewBackfill(t.Context(), test.leaser, test.config); !errors.Is(err, uid.ErrConfig) {
+		ticks  int
+	}{{nil, 0}, {never{t}, -1}} {
+		config.MaxTicks = test.ticks
+		if _, err := uid.NewBackfill(t.Context(), test.leaser, config); !errors.Is(err, uid.ErrConfig) {
 			t.Errorf("%v, want ErrConfig", err)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/bits"
@@ -15,7 +15,7 @@ import (
 // Every sequence of every tick is issued, from the present tick on. The original
 // begins a second late and issues 17 to 93 per cent of what it has reserved.
 func TestCachedIssuesEverySequence(t *testing.T) {
-	clock := clockAt(start)
+	clock := clockAt(start.Add(time.Second - time.Nanosecond))
 	gen := newCached(t, uid.CachedConfig{Layout: small, Now: clock.now, MaxBorrow: -1})
 	for want := range int64(10_000) {
 		parts, err := gen.Parse(mustNext(t, gen))
@@ -31,30 +31,13 @@ func TestCachedIssuesEverySequence(t *testing.T) {
 	}
 }
 
-// After a night of idling, the original hands out yesterday without end.
-func TestCachedCatchesUp(t *testing.T) {
-	clock := clockAt(start)
-	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Now: clock.now})
-	if got := tick(t, gen); got != 5 {
-		t.Fatalf("first tick is %d, want 5", got)
-	}
-	clock.step(8 * time.Hour)
-	for gen.Stats().Ring.Helps == 0 && gen.Stats().Ring.Refills < 2 { // deal what is left of the night
-		mustNext(t, gen)
-	}
-	for range gen.Stats().Ring.Capacity {
-		mustNext(t, gen)
-	}
-	if got, want := tick(t, gen), int64(8*3600+5); got < want || got > want+4 {
-		t.Errorf("after 8 hours the tick is %d, want about %d", got, want)
-	}
-}
-
+// Ids ascend whatever the clock does, and follow it ahead. After a night of idling, the
+// original hands out yesterday without end.
 func TestCachedIsNotDisturbedByTheClock(t *testing.T) {
 	clock := clockAt(start)
 	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Now: clock.now, MaxBorrow: time.Hour})
 	last := mustNext(t, gen)
-	for _, step := range []time.Duration{-time.Minute, -3 * time.Hour, time.Second, -1000 * time.Hour, 500 * time.Hour} {
+	for _, step := range []time.Duration{-time.Minute, -3 * time.Hour, time.Second, 8 * time.Hour, -1000 * time.Hour, 500 * time.Hour} {
 		clock.step(step)
 		for range 100 {
 			id := mustNext(t, gen)
@@ -62,6 +45,9 @@ func TestCachedIsNotDisturbedByTheClock(t *testing.T) {
 				t.Fatalf("after a step of %v: id %d follows %d", step, id, last)
 			}
 			last = id
+		}
+		if at := parsed(t, gen, last).Time; at.Before(clock.now().Add(-time.Second)) {
+			t.Errorf("after a step of %v: an id of %v at %v", step, at, clock.now())
 		}
 	}
 }
@@ -96,88 +82,21 @@ func TestMaxBorrow(t *testing.T) {
 	}
 }
 
-func TestMaxBorrowBelowATick(t *testing.T) {
-	gen := newCached(t, uid.CachedConfig{Layout: small, Now: clockAt(start).now, MaxBorrow: 1})
-	mustNext(t, gen)
-	mustNext(t, gen)
-	if id, err := gen.Next(); !errors.Is(err, uid.ErrBorrowLimit) {
-		t.Errorf("Next() = %d, %v beyond the present tick, want ErrBorrowLimit", id, err)
-	}
-}
-
-func TestWaitFollowsTheClock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
-		gen := newCached(t, uid.CachedConfig{Layout: bubble, MaxBorrow: 10 * time.Second})
-		for range 2 * 100 {
-			if _, err := gen.Wait(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		// Ticks 0 to 10 at once, then one a second to tick 99.
-		if got := time.Since(begun).Round(time.Second); got != 89*time.Second {
-			t.Errorf("100 ticks took %v, want 1m29s", got)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		defer cancel()
-		if _, err := gen.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Wait() = %v, want that of the context", err)
-		}
-		gen.Close()
-	})
-}
-
-// An idle service's ids tell the time, to MaxAge, which is a minute by default.
-func TestMaxAge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gen := newCached(t, uid.CachedConfig{Layout: bubble})
-		last := mustNext(t, gen)
-		for range 20 {
-			time.Sleep(5 * time.Minute)
-			synctest.Wait()
-			id := mustNext(t, gen)
-			parts, err := gen.Parse(id)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if age := time.Since(parts.Time); age > time.Minute+bubble.Unit || id <= last {
-				t.Errorf("after idling, id %d follows %d and its tick began %v ago, want at most 61s", id, last, age)
-			}
-			last = id
-		}
-		if s := gen.Stats(); s.Dropped == 0 || s.Issued != 21 {
-			t.Errorf("Stats() = %+v, want 21 issued and some dropped", s)
-		}
-		gen.Close()
-	})
-	t.Run("negative keeps", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			gen := newCached(t, uid.CachedConfig{Layout: bubble, MaxAge: -1, Schedule: "@every 10s"})
-			time.Sleep(time.Hour)
-			synctest.Wait()
-			if got := tick(t, gen); got != 0 {
-				t.Errorf("tick is %d, want 0", got)
-			}
-			gen.Close()
-		})
-	})
-}
-
 // The threads of the original keep the process alive, and takes after destroy()
 // fail with the executor's own exception.
 func TestClose(t *testing.T) {
-	forBoth(t, uid.CachedConfig{}, func(t *testing.T, gen generator) {
+	forKinds(t, all, uid.CachedConfig{Layout: virtual}, func(t *testing.T, gen generator) {
 		mustNext(t, gen)
 		issued := gen.Stats().Issued
 		var wg sync.WaitGroup
-		for range 8 {
+		for i := range 8 {
 			wg.Go(func() {
-				for {
-					if _, err := gen.Next(); err != nil {
-						if err != uid.ErrClosed {
-							t.Errorf("Next() while closing: %v, want ErrClosed", err)
-						}
-						return
+				for err := error(nil); err != uid.ErrClosed; {
+					if _, err = gen.Next(); i%2 == 0 {
+						_, err = gen.Wait(context.Background())
+					}
+					if err != nil && err != uid.ErrClosed && err != uid.ErrSlotsFull {
+						t.Errorf("%v while closing, want ErrClosed", err)
 					}
 				}
 			})
@@ -188,26 +107,50 @@ func TestClose(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if _, err := gen.Next(); err != uid.ErrClosed {
-			t.Errorf("Next() = %v, want ErrClosed", err)
-		}
-		if _, err := gen.Wait(context.Background()); err != uid.ErrClosed {
-			t.Errorf("Wait() = %v, want ErrClosed", err)
-		}
-		if n, err := gen.NextN(make([]uid.ID, 3)); n != 0 || err != uid.ErrClosed {
-			t.Errorf("NextN() = %d, %v, want 0, ErrClosed", n, err)
+		for call, draw := range calls {
+			if n, err := draw(context.Background(), gen, make([]uid.ID, 3)); n != 0 || err != uid.ErrClosed {
+				t.Errorf("%s() = %d, %v, want 0, ErrClosed", call, n, err)
+			}
 		}
 		if n, err := gen.NextN(nil); n != 0 || err != nil {
 			t.Errorf("NextN(nil) = %d, %v, want 0, nil", n, err)
 		}
-		if got := gen.Stats(); got.Issued < issued || got.Remaining != 0 || got.RejectedTakes < 3 {
+		if got := gen.Stats(); got.Issued < issued || got.Remaining != 0 || got.RejectedTakes < 5 {
 			t.Errorf("Stats() = %+v after Close", got)
 		}
 	})
 }
 
+// Many calls wait at once, and Close ends all of them at once.
+func TestCloseEndsWaits(t *testing.T) {
+	forKinds(t, all, uid.CachedConfig{Layout: bubble, MaxBorrow: 1, RejectedTake: uid.Wait}, func(t *testing.T, gen generator) {
+		waits := []string{"Wait", "WaitN", "All"}
+		if _, slots := gen.(*uid.Slots); !slots {
+			waits = append(waits, "Next", "NextN")
+		}
+		failed := make(chan error)
+		for _, call := range waits {
+			go func() {
+				_, err := calls[call](context.Background(), gen, make([]uid.ID, 10_000))
+				failed <- err
+			}()
+		}
+		time.Sleep(1200 * time.Millisecond)
+		begun := time.Now()
+		gen.Close()
+		for range waits {
+			if err := <-failed; err != uid.ErrClosed || time.Since(begun) != 0 {
+				t.Errorf("a call that waits at Close: %v after %v, want ErrClosed at once", err, time.Since(begun))
+			}
+		}
+		if got := gen.Stats().RejectedTakes; got != int64(len(waits)) {
+			t.Errorf("%d failed, want %d", got, len(waits))
+		}
+	})
+}
+
 func TestParseRefusesForeignIDs(t *testing.T) {
-	forBoth(t, uid.CachedConfig{Layout: bits.JSSafe()}, func(t *testing.T, gen generator) {
+	forKinds(t, all, uid.CachedConfig{Layout: since2000(bits.JSSafe())}, func(t *testing.T, gen generator) {
 		for _, id := range []uid.ID{-1, 1 << 53} {
 			if parts, err := gen.Parse(id); !errors.Is(err, bits.ErrForeign) {
 				t.Errorf("Parse(%d) = %+v, %v, want ErrForeign", id, parts, err)
@@ -218,44 +161,32 @@ func TestParseRefusesForeignIDs(t *testing.T) {
 
 func TestNoAllocations(t *testing.T) {
 	ids := make([]uid.ID, 256)
-	forBoth(t, uid.CachedConfig{Layout: roomy}, func(t *testing.T, gen generator) {
+	for _, kind := range all {
+		gen := under(t, kind, uid.StaticWorker(1), uid.CachedConfig{Layout: roomy, Logger: quiet})
 		if n := testing.AllocsPerRun(10_000, func() { gen.Next(); gen.NextN(ids) }); n != 0 {
-			t.Errorf("Next and NextN allocate %v times, want 0", n)
+			t.Errorf("%s: Next and NextN allocate %v times, want 0", kind, n)
 		}
-	})
+	}
 }
 
 // A clock that panics is an error of the take, and no ids are lost or repeated.
 func TestClockThatPanics(t *testing.T) {
-	clock := clockAt(start)
-	broken := false
-	var mu sync.Mutex
-	now := func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		if broken {
+	var broken atomic.Bool
+	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Logger: quiet, Now: func() time.Time {
+		if broken.Load() {
 			panic("clock")
 		}
-		return clock.now()
-	}
-	_, logger := recorder()
-	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Now: now, Logger: logger})
-	set := func(b bool) { mu.Lock(); broken = b; mu.Unlock() }
-	set(true)
-	var err error
-	var last uid.ID
-	for err == nil {
-		var id uid.ID
-		if id, err = gen.Next(); err == nil {
-			last = id
-		}
-	}
+		return start
+	}})
+	broken.Store(true)
+	ids := make([]uid.ID, 100)
+	n, err := calls["Next"](t.Context(), gen, ids)
 	var panicked *uid.PanicError
-	if !errors.As(err, &panicked) {
-		t.Errorf("Next() = %v, want a PanicError", err)
+	if !errors.As(err, &panicked) || n == 0 {
+		t.Errorf("Next() = %v after %d ids, want a PanicError", err, n)
 	}
-	set(false)
-	if id := mustNext(t, gen); id <= last {
-		t.Errorf("id %d follows %d", id, last)
+	broken.Store(false)
+	if id := mustNext(t, gen); id <= ids[n-1] {
+		t.Errorf("id %d follows %d", id, ids[n-1])
 	}
 }

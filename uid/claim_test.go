@@ -12,35 +12,31 @@ import (
 
 // Claim returns consecutive ids, never more than limit, and in the order of the generator.
 func TestClaim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, gen := range []generator{
-			newCached(t, uid.CachedConfig{Layout: virtual()}), newDefault(t, uid.DefaultConfig{Layout: virtual()}), newSlots(t, uid.StaticWorker(1), uid.SlotsConfig{Layout: virtual()}),
-		} {
-			claimed, last := int64(0), uid.ID(0)
-			for _, limit := range []int64{1, 2, 3, 1000, 1 << 40} {
-				run, err := gen.Claim(t.Context(), limit)
-				if err != nil || run.N < 1 || run.N > limit || run.First <= last {
-					t.Fatalf("%T: Claim(%d) after %d = %v, %v", gen, limit, last, run, err)
-				}
-				claimed += run.N
-				last = run.First + uid.ID(run.N) - 1
-				first, _ := gen.Parse(run.First)
-				if end, err := gen.Parse(last); err != nil || end.Worker != first.Worker || end.Sequence-first.Sequence > run.N {
-					t.Errorf("%T: the run %v ends with %+v, %v", gen, run, end, err)
-				}
+	forKinds(t, all, uid.CachedConfig{Layout: virtual}, func(t *testing.T, gen generator) {
+		claimed, last := int64(0), uid.ID(0)
+		for _, limit := range []int64{1, 2, 3, 1000, 1 << 40} {
+			run, err := gen.Claim(t.Context(), limit)
+			if err != nil || run.N < 1 || run.N > limit || run.First <= last {
+				t.Fatalf("Claim(%d) after %d = %v, %v", limit, last, run, err)
 			}
-			if issued := gen.Stats().Issued; issued != claimed {
-				t.Errorf("%T: %d issued, %d claimed", gen, issued, claimed)
+			claimed += run.N
+			last = run.First + uid.ID(run.N) - 1
+			first := parsed(t, gen, run.First)
+			if end := parsed(t, gen, last); end.Worker != first.Worker || end.Sequence-first.Sequence > run.N {
+				t.Errorf("the run %v ends with %+v", run, end)
 			}
-			for _, limit := range []int64{0, -1} {
-				if run, err := gen.Claim(t.Context(), limit); !errors.Is(err, uid.ErrConfig) || run.N != 0 {
-					t.Errorf("%T: Claim(%d) = %v, %v", gen, limit, run, err)
-				}
+		}
+		if issued := gen.Stats().Issued; issued != claimed {
+			t.Errorf("%d issued, %d claimed", issued, claimed)
+		}
+		for _, limit := range []int64{0, -1} {
+			if run, err := gen.Claim(t.Context(), limit); !errors.Is(err, uid.ErrConfig) || run.N != 0 {
+				t.Errorf("Claim(%d) = %v, %v", limit, run, err)
 			}
-			gen.Close()
-			if _, err := gen.Claim(t.Context(), 1); !errors.Is(err, uid.ErrClosed) {
-				t.Errorf("%T: after Close: %v", gen, err)
-			}
+		}
+		gen.Close()
+		if _, err := gen.Claim(t.Context(), 1); !errors.Is(err, uid.ErrClosed) {
+			t.Errorf("after Close: %v", err)
 		}
 	})
 }
@@ -50,14 +46,12 @@ func TestClaim(t *testing.T) {
 func TestClaimReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gen := range []generator{
-			newCached(t, uid.CachedConfig{Layout: virtual(), MaxBorrow: time.Second}), newDefault(t, uid.DefaultConfig{Layout: virtual()}),
-			newSlots(t, uid.StaticWorker(1), uid.SlotsConfig{Layout: virtual(), Slots: 1}),
+			newCached(t, uid.CachedConfig{Layout: virtual, MaxBorrow: time.Second}), newDefault(t, uid.DefaultConfig{Layout: virtual}),
+			newSlots(t, uid.StaticWorker(1), uid.SlotsConfig{Layout: virtual, Slots: 1}),
 		} {
-			ready, end := context.WithCancel(t.Context())
-			end()
 			began, total := time.Now(), int64(0)
-			run, err := gen.Claim(ready, 1<<40)
-			for ; err == nil; run, err = gen.Claim(ready, 1<<40) {
+			run, err := gen.Claim(ended(), 1<<40)
+			for ; err == nil; run, err = gen.Claim(ended(), 1<<40) {
 				total += run.N
 			}
 			if took := time.Since(began); total == 0 || took != 0 || !errors.Is(err, context.Canceled) {
@@ -69,14 +63,13 @@ func TestClaimReady(t *testing.T) {
 			if run, err = gen.Claim(t.Context(), 5); err != nil || run.N == 0 || time.Since(began) == 0 {
 				t.Errorf("%T: the wait returns %v, %v after %v", gen, run, err, time.Since(began))
 			}
-			for err = nil; err == nil; _, err = gen.Claim(ready, 1<<40) {
+			for err = nil; err == nil; _, err = gen.Claim(ended(), 1<<40) {
 			}
 			short, cancel := context.WithTimeout(t.Context(), time.Microsecond)
 			if _, err = gen.Claim(short, 5); !errors.Is(err, context.DeadlineExceeded) || gen.Stats().RejectedTakes != 1 {
 				t.Errorf("%T: the wait that ends returns %v, %d failed", gen, err, gen.Stats().RejectedTakes)
 			}
 			cancel()
-			gen.Close()
 		}
 	})
 }

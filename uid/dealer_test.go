@@ -3,7 +3,9 @@ package uid_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -49,32 +51,26 @@ func (c *counting) fail(err error) { c.fails.Store(&err) }
 func newDealer(t *testing.T, source padding.Source, config uid.DealerConfig) *uid.Dealer {
 	t.Helper()
 	config.Runs, config.RunLen = 4, 4
-	if config.PaddingFactor == 0 {
-		config.PaddingFactor = 50
-	}
 	d, err := uid.NewDealer(source, config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	return d
+	return opened(t, d, err)
 }
 
-// drained starts a dealer and takes all ids of its ring; from then on a run takes
-// each.
-func drained(t *testing.T, c *counting, each time.Duration, policy func(uid.Refusal) error) *uid.Dealer {
+// started starts a dealer, whose ring is full then.
+func started(t *testing.T, source padding.Source, config uid.DealerConfig) *uid.Dealer {
 	t.Helper()
-	d := newDealer(t, c.source, uid.DealerConfig{RejectedTake: policy, Padding: padding.Config{Blocking: true}})
+	d := newDealer(t, source, config)
 	if err := d.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	synctest.Wait()
-	c.each.Store(int64(each))
-	if n, err := d.NextN(make([]uid.ID, 16)); n != 16 || err != nil {
-		t.Fatalf("NextN() = %d, %v", n, err)
-	}
-	synctest.Wait() // the source is asked
 	return d
+}
+
+// drain takes n ids, which are ready.
+func drain(t *testing.T, d *uid.Dealer, n int) {
+	t.Helper()
+	if got, err := d.NextN(make([]uid.ID, n)); got != n || err != nil {
+		t.Fatalf("NextN() = %d, %v, want %d", got, err, n)
+	}
 }
 
 // What calls, Stats and Close do while a source takes 50 ms, 5 s, or for ever.
@@ -82,27 +78,19 @@ func TestSlowSource(t *testing.T) {
 	const never = -1
 	for _, each := range []time.Duration{50 * time.Millisecond, 5 * time.Second, never} {
 		for name, policy := range map[string]func(uid.Refusal) error{"help": uid.Help, "reject": uid.Reject, "wait": uid.Wait} {
-			for call, next := range map[string]func(*uid.Dealer, context.Context) (uid.ID, error){
-				"Next":  func(d *uid.Dealer, _ context.Context) (uid.ID, error) { return d.Next() },
-				"NextN": func(d *uid.Dealer, _ context.Context) (uid.ID, error) { return first(d.NextN(make([]uid.ID, 1))) },
-				"Wait":  func(d *uid.Dealer, ctx context.Context) (uid.ID, error) { return d.Wait(ctx) },
-				"WaitN": func(d *uid.Dealer, ctx context.Context) (uid.ID, error) {
-					return first(d.WaitN(ctx, make([]uid.ID, 1)))
-				},
-				"All": func(d *uid.Dealer, ctx context.Context) (id uid.ID, err error) {
-					for id, err = range d.All(ctx) {
-						break
-					}
-					return id, err
-				},
-			} {
+			for call, draw := range calls {
 				synctest.Test(t, func(t *testing.T) {
-					d := drained(t, new(counting), each, policy)
+					c := new(counting)
+					d := started(t, c.source, uid.DealerConfig{RejectedTake: policy, Padding: padding.Config{Blocking: true}})
+					synctest.Wait()
+					c.each.Store(int64(each))
+					drain(t, d, 16)
+					synctest.Wait() // the source is asked
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 					defer cancel()
 					begun := time.Now()
 					time.AfterFunc(time.Hour, func() { d.Close() })
-					_, err := next(d, ctx)
+					_, err := draw(ctx, d, make([]uid.ID, 1))
 					took := time.Since(begun)
 					waits := strings.HasPrefix(call, "Wait") || call == "All"
 					switch {
@@ -137,8 +125,6 @@ func TestSlowSource(t *testing.T) {
 	}
 }
 
-func first(n int, err error) (uid.ID, error) { return uid.ID(n), err }
-
 // A source that ignores its context holds up Close for CloseTimeout, and what it
 // then makes is refused.
 func TestSourceThatHangs(t *testing.T) {
@@ -169,20 +155,15 @@ func TestSourceThatHangs(t *testing.T) {
 		c := new(counting)
 		goOn := make(chan struct{})
 		var hang atomic.Bool
-		d := newDealer(t, func(ctx context.Context) (ringbuffer.Run, error) {
+		d := started(t, func(ctx context.Context) (ringbuffer.Run, error) {
 			if hang.Load() {
 				<-goOn
 			}
 			return c.source(ctx)
 		}, uid.DealerConfig{Padding: padding.Config{Blocking: true}})
-		if err := d.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 		synctest.Wait()
 		hang.Store(true)
-		if _, err := d.NextN(make([]uid.ID, 16)); err != nil {
-			t.Fatal(err)
-		}
+		drain(t, d, 16)
 		synctest.Wait()
 		begun := time.Now()
 		if err := d.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != uid.CloseTimeout {
@@ -208,10 +189,7 @@ func TestSourceThatDelays(t *testing.T) {
 	for _, blocking := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			c := new(counting)
-			d := newDealer(t, c.source, uid.DealerConfig{Padding: padding.Config{Blocking: blocking}})
-			if err := d.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			d := started(t, c.source, uid.DealerConfig{Padding: padding.Config{Blocking: blocking}})
 			c.fail(later(time.Hour))
 			if _, err := d.NextN(make([]uid.ID, 17)); !errors.Is(err, later(time.Hour)) {
 				t.Errorf("NextN() = %v, want the source's error", err)
@@ -225,7 +203,6 @@ func TestSourceThatDelays(t *testing.T) {
 			if got := d.Ring().Remaining(); got < 12 {
 				t.Errorf("%d ids after Wake, want the ring full", got)
 			}
-			d.Close()
 		})
 	}
 }
@@ -259,7 +236,6 @@ func TestSourceThatFails(t *testing.T) {
 			if _, err := d.Next(); err != nil || d.Stats().LastError != nil {
 				t.Errorf("Next() = %v and LastError is %v once the source is back", err, d.Stats().LastError)
 			}
-			d.Close()
 		})
 	}
 }
@@ -270,14 +246,9 @@ func TestDelayOfUnknownLength(t *testing.T) {
 	for _, blocking := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			c := new(counting)
-			d := newDealer(t, c.source, uid.DealerConfig{Padding: padding.Config{Blocking: blocking}})
-			if err := d.Start(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			d := started(t, c.source, uid.DealerConfig{Padding: padding.Config{Blocking: blocking}})
 			c.fail(later(0))
-			if n, err := d.NextN(make([]uid.ID, 16)); n != 16 || err != nil {
-				t.Fatalf("NextN() = %d, %v", n, err)
-			}
+			drain(t, d, 16)
 			synctest.Wait()
 			before := c.asked.Load()
 			ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
@@ -297,7 +268,6 @@ func TestDelayOfUnknownLength(t *testing.T) {
 			if s := d.Stats(); s.Starved != 1 || s.RejectedTakes != 1 {
 				t.Errorf("blocking %v: Stats() = %+v, want one call that starved, however often it tried", blocking, s)
 			}
-			d.Close()
 		})
 	}
 }
@@ -308,14 +278,103 @@ func TestAskIsNotStarved(t *testing.T) {
 		<-ctx.Done()
 		return ringbuffer.Run{}, ctx.Err()
 	}, uid.DealerConfig{Padding: padding.Config{Blocking: true}})
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if _, err := d.Claim(ended, 1); !errors.Is(err, context.Canceled) || d.Stats().Starved != 0 || d.Stats().RejectedTakes != 0 {
+	if _, err := d.Claim(ended(), 1); !errors.Is(err, context.Canceled) || d.Stats().Starved != 0 || d.Stats().RejectedTakes != 0 {
 		t.Errorf("%v, %+v", err, d.Stats())
 	}
-	ended, end = context.WithTimeout(t.Context(), 10*time.Millisecond)
+	ctx, end := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer end()
-	if _, err := d.Claim(ended, 1); !errors.Is(err, context.DeadlineExceeded) || d.Stats().RejectedTakes+d.Stats().Starved < 2 {
+	if _, err := d.Claim(ctx, 1); !errors.Is(err, context.DeadlineExceeded) || d.Stats().RejectedTakes+d.Stats().Starved < 2 {
 		t.Errorf("%v, %+v", err, d.Stats())
+	}
+}
+
+// A call waits as long as the source's error says, with nothing to wake it: the executor
+// does not run yet.
+func TestWaitsForTheDelay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := new(counting)
+		c.fail(later(70 * time.Millisecond))
+		d := newDealer(t, c.source, uid.DealerConfig{})
+		begun := time.Now()
+		time.AfterFunc(time.Millisecond, func() { c.fails.Store(nil) })
+		if id, err := d.Wait(t.Context()); id != 1 || err != nil || time.Since(begun) != 70*time.Millisecond {
+			t.Errorf("Wait() = %d, %v after %v, want 1 after 70ms", id, err, time.Since(begun))
+		}
+	})
+}
+
+// A source that has ended is not asked about again, nor is a policy.
+func TestSourceThatEnded(t *testing.T) {
+	spent := errors.New("spent")
+	c := new(counting)
+	d := started(t, c.source, uid.DealerConfig{
+		RejectedTake: func(r uid.Refusal) error { t.Errorf("the policy was told %+v", r); return nil },
+		Ended:        func() bool { return c.fails.Load() != nil },
+	})
+	c.fail(spent)
+	if n, err := d.NextN(make([]uid.ID, 17)); n != 16 || err != spent {
+		t.Errorf("NextN() = %d, %v, want 16 and %v", n, err, spent)
+	}
+}
+
+// A call that fails goes on with the successor.
+func TestSuccessor(t *testing.T) {
+	spent := errors.New("spent")
+	for name, draw := range calls {
+		c, followed := new(counting), 0
+		next := newDealer(t, (&counting{next: 100}).source, uid.DealerConfig{})
+		d := started(t, c.source, uid.DealerConfig{Successor: func(err error) *uid.Dealer {
+			if followed++; err != spent {
+				t.Errorf("the successor of %v is asked for, want that of %v", err, spent)
+			}
+			return next
+		}})
+		c.fail(spent)
+		ids := make([]uid.ID, 40)
+		if n, err := draw(t.Context(), d, ids); n != 40 || err != nil || ids[15] != 16 || ids[16] <= 400 || !slices.IsSorted(ids) || followed == 0 {
+			t.Errorf("%s: %d ids, %v, %v, after %d steps to the successor, want 16 ids, then the successor's", name, n, err, ids, followed)
+		}
+		if s := d.Stats(); s.RejectedTakes != 0 || s.Starved == 0 {
+			t.Errorf("%s: Stats() = %+v, want calls that found nothing, and none that failed", name, s)
+		}
+	}
+}
+
+// Release is called once, with all that was not dealt, and its error is Close's.
+func TestReleaseGetsTheRest(t *testing.T) {
+	for taken, want := range map[int][]ringbuffer.Run{
+		0:  {{First: 1, N: 16}},
+		1:  {{First: 2, N: 15}},
+		7:  {{First: 8, N: 9}},
+		16: nil,
+	} {
+		c := new(counting)
+		var rests [][]ringbuffer.Run
+		unwell := errors.New("unwell")
+		d := started(t, c.source, uid.DealerConfig{PaddingFactor: 1, Release: func(_ context.Context, rest []ringbuffer.Run) error {
+			rests = append(rests, rest)
+			return unwell
+		}})
+		c.fail(later(time.Hour)) // so that the ring is not filled again
+		drain(t, d, taken)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if err := d.Close(); !errors.Is(err, unwell) {
+					t.Errorf("Close() = %v, want %v", err, unwell)
+				}
+			})
+		}
+		wg.Wait()
+		if len(rests) != 1 || !slices.Equal(rests[0], want) {
+			t.Errorf("after %d ids Release got %+v, want %+v once", taken, rests, want)
+		}
+	}
+}
+
+func TestDealerRefusesAConfig(t *testing.T) {
+	_, err := uid.NewDealer(new(counting).source, uid.DealerConfig{Runs: 3, RunLen: 5, PaddingFactor: 100})
+	if err == nil || !strings.Contains(err.Error(), "Runs is 3") || !strings.Contains(err.Error(), "RunLen is 5") {
+		t.Errorf("NewDealer() = %v, want both faults", err)
 	}
 }

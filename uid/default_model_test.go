@@ -113,7 +113,9 @@ func TestDefaultLikeModel(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"one":  func(t *rapid.T) { m.draw(t, 1) },
 			"some": func(t *rapid.T) { m.draw(t, rapid.Int64Range(1, 40).Draw(t, "n")) },
-			"tick": func(t *rapid.T) { m.clock.step(time.Duration(rapid.IntRange(1, 3).Draw(t, "ticks")) * time.Second) },
+			"tick": func(t *rapid.T) {
+				m.clock.step(time.Duration(rapid.IntRange(1, 3000).Draw(t, "ms")) * time.Millisecond)
+			},
 			"back": func(t *rapid.T) { m.clock.step(-time.Second) },
 			"lose": func(*rapid.T) {
 				m.lease.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
@@ -142,7 +144,7 @@ func TestDefaultIssuedIsExact(t *testing.T) {
 	layout := bits.Layout{TimeBits: 50, WorkerBits: 2, SequenceBits: 2, Epoch: bits.Default().Epoch, Unit: time.Microsecond}
 	for range 100 {
 		f := &fakeLeaser{number: 1, until: layout.End()}
-		gen := defaultUnder(t, f, uid.CachedConfig{Layout: layout})
+		gen := under(t, "default", f, uid.CachedConfig{Layout: layout, Logger: quiet})
 		var asked, drawn atomic.Int64
 		var takers, stats sync.WaitGroup
 		var done atomic.Bool

@@ -10,16 +10,21 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// At the end of the layout there is an error and never a negative id.
+// At the end of the layout there is an error and never a negative id. A policy that fails
+// does not hide it.
 func TestCachedNeverPassesTheEnd(t *testing.T) {
-	for _, bits := range []bits.Layout{
-		{TimeBits: 8, WorkerBits: 2, SequenceBits: 1, Epoch: start, Unit: time.Second},
-		{TimeBits: 8, WorkerBits: 54, SequenceBits: 1, Epoch: start, Unit: time.Second},
+	for _, test := range []struct {
+		layout bits.Layout
+		policy func(uid.Refusal) error
+		ticks  int // before the end
+	}{
+		{bits.Layout{TimeBits: 8, WorkerBits: 2, SequenceBits: 1, Epoch: start, Unit: time.Second}, uid.Help, 20},
+		{bits.Layout{TimeBits: 8, WorkerBits: 54, SequenceBits: 1, Epoch: start, Unit: time.Second}, uid.Help, 20},
+		{bits.Layout{TimeBits: 8, WorkerBits: 2, SequenceBits: 1, Epoch: start, Unit: time.Second}, uid.Reject, 8},
 	} {
-		clock := clockAt(bits.End().Add(-20 * time.Second))
-		_, logger := recorder()
-		gen := newCached(t, uid.CachedConfig{Layout: bits, Now: clock.now, Logger: logger})
-		for range 2 * 20 {
+		clock := clockAt(test.layout.End().Add(-time.Duration(test.ticks) * time.Second))
+		gen := newCached(t, uid.CachedConfig{Layout: test.layout, Now: clock.now, RejectedTake: test.policy, Logger: quiet})
+		for range 2 * test.ticks {
 			if id := mustNext(t, gen); id < 0 {
 				t.Fatalf("id %d is negative", id)
 			}
@@ -39,24 +44,10 @@ func TestCachedNeverPassesTheEnd(t *testing.T) {
 	}
 }
 
-// A policy that fails does not hide the end of the layout.
-func TestEndWithReject(t *testing.T) {
-	layout := bits.Layout{TimeBits: 3, WorkerBits: 2, SequenceBits: 1, Epoch: start, Unit: time.Second}
-	_, logger := recorder()
-	gen := newCached(t, uid.CachedConfig{Layout: layout, Now: clockAt(start).now, RejectedTake: uid.Reject, Logger: logger})
-	for range 2 * 8 {
-		mustNext(t, gen)
-	}
-	if id, err := gen.Next(); !errors.Is(err, uid.ErrTimeExhausted) {
-		t.Errorf("Next() = %d, %v past the end, want ErrTimeExhausted", id, err)
-	}
-}
-
 // One wrong reading of the clock, that no id was stamped with, changes nothing.
 func TestGlitchBeyondTheEnd(t *testing.T) {
 	clock := clockAt(start)
-	_, logger := recorder()
-	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Now: clock.now, Logger: logger})
+	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Now: clock.now, Logger: quiet})
 	clock.step(100 * 365 * 24 * time.Hour)
 	var err error
 	for err == nil {
@@ -71,37 +62,22 @@ func TestGlitchBeyondTheEnd(t *testing.T) {
 	}
 }
 
-// The zero ID stands for none.
+// The zero ID stands for none, so worker 0 does not issue it in the layout's first tick.
 func TestZeroIsNotIssued(t *testing.T) {
-	for _, sequenceBits := range []uint8{0, 1, 3} {
+	for sequenceBits := range uint8(4) {
 		layout := bits.Layout{TimeBits: 31, SequenceBits: sequenceBits, Epoch: start, Unit: time.Second}
-		clock := clockAt(start)
-		generators := map[string]func() (generator, error){
-			"cached": func() (generator, error) {
-				return uid.NewCached(context.Background(), uid.StaticWorker(0), uid.CachedConfig{Layout: layout, Now: clock.now})
-			},
-			"default": func() (generator, error) {
-				return uid.NewDefault(context.Background(), uid.StaticWorker(0), uid.DefaultConfig{Layout: layout, Now: clock.now})
-			},
-		}
-		for name, open := range generators {
-			gen, err := open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if sequenceBits == 0 {
-				clock.step(time.Second) // the first tick has no other id
-			}
-			// Default begins at a random sequence below half.
-			if got := mustNext(t, gen); got < 1 || got > 1 && (name == "cached" || got >= 4) {
-				t.Errorf("%s: the first id is %d, want 1", name, got)
-			}
-			if got := gen.Stats().Issued; got != 1 {
-				t.Errorf("%s: %d issued, want 1", name, got)
-			}
-			gen.Close()
-			if sequenceBits == 0 {
-				clock.step(-time.Second)
+		for kind := range kinds {
+			for range 20 { // the first sequence may be random, below half
+				clock := clockAt(start)
+				gen := under(t, kind, uid.StaticWorker(0), uid.CachedConfig{Layout: layout, Now: clock.now, Logger: quiet})
+				if sequenceBits == 0 {
+					clock.step(time.Second) // the first tick has no other id
+				}
+				first := mustNext(t, gen)
+				if got := gen.Stats().Issued; got != 1 || first < 1 || kind == "cached" && first != 1 {
+					t.Errorf("%s, %d sequence bits: the first id is %d, and %d issued", kind, sequenceBits, first, got)
+				}
+				gen.Close()
 			}
 		}
 	}
@@ -114,7 +90,7 @@ func TestZeroIsNotIssuedUnderAnotherNumber(t *testing.T) {
 	for range 50 { // the first sequence is random
 		clock := clockAt(start)
 		f := &fakeLeaser{number: 1, until: layout.End()}
-		gen := defaultUnder(t, f, uid.CachedConfig{Layout: layout, Now: clock.now})
+		gen := under(t, "default", f, uid.CachedConfig{Layout: layout, Now: clock.now, Logger: quiet})
 		f.granted(0, time.Time{}, layout.End(), nil)
 		for want := int64(1); want <= 7; want++ {
 			if id := mustNext(t, gen); int64(id) != want || gen.Stats().Issued != want {

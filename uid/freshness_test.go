@@ -6,16 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 )
-
-// virtual is the default layout in virtual time.
-func virtual() bits.Layout {
-	layout := bits.Default()
-	layout.Epoch = bubble.Epoch
-	return layout
-}
 
 // A machine may pause for longer than MaxAge between any two readings of the clock:
 // each call gets an id anyway.
@@ -50,6 +42,7 @@ func TestIdsAreFresh(t *testing.T) {
 		perDraw       int
 	}{
 		{"an id a second", uid.CachedConfig{}, time.Second, time.Minute, true, 6 * time.Hour, 1},
+		{"an id in five minutes", uid.CachedConfig{}, 5 * time.Minute, time.Minute, true, 6 * time.Hour, 1},
 		{"an id in 17 seconds", uid.CachedConfig{}, 17 * time.Second, time.Minute, true, 24 * time.Hour, 1},
 		{"bursts", uid.CachedConfig{}, 41 * time.Second, time.Minute, true, 24 * time.Hour, 5000},
 		{"a second", uid.CachedConfig{MaxAge: time.Second}, 170 * time.Millisecond, time.Second, true, 5 * time.Minute, 1},
@@ -58,26 +51,24 @@ func TestIdsAreFresh(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				test.config.Layout = virtual()
+				test.config.Layout = virtual
 				gen := newCached(t, test.config)
 				ids := make([]uid.ID, test.perDraw)
-				oldest := time.Duration(0)
+				oldest, greatest := time.Duration(0), uid.ID(0)
 				for range test.over / test.every {
 					time.Sleep(test.every)
 					if n, err := gen.NextN(ids); n != len(ids) || err != nil {
 						t.Fatalf("NextN() = %d, %v", n, err)
 					}
-					first, _ := gen.Parse(ids[0])
-					last, _ := gen.Parse(ids[len(ids)-1])
-					oldest = max(oldest, time.Since(first.Time.Add(time.Second)))
-					if ahead := time.Until(last.Time); ahead > 8*time.Second {
-						t.Fatalf("an id's tick begins %v from now, want at most the ring's 8 ticks", ahead)
+					oldest = max(oldest, time.Since(parsed(t, gen, ids[0]).Time.Add(time.Second)))
+					if ahead := time.Until(parsed(t, gen, ids[len(ids)-1]).Time); ahead > 8*time.Second || ids[0] <= greatest {
+						t.Fatalf("id %d after %d, whose tick begins %v from now, want at most the ring's 8 ticks", ids[0], greatest, ahead)
 					}
+					greatest = ids[len(ids)-1]
 				}
 				if (oldest <= test.maxAge) != test.fresh {
 					t.Errorf("an id's tick had ended %v ago, with MaxAge %v", oldest, gen.Stats().Ring.MaxAge)
 				}
-				gen.Close()
 			})
 		})
 	}
@@ -89,7 +80,7 @@ func TestIdlingIsCheap(t *testing.T) {
 	for maxAge, most := range map[time.Duration]int64{0: 1500, -1: 20} {
 		synctest.Test(t, func(t *testing.T) {
 			var readings atomic.Int64
-			gen := newCached(t, uid.CachedConfig{Layout: virtual(), MaxAge: maxAge, Now: func() time.Time { readings.Add(1); return time.Now() }})
+			gen := newCached(t, uid.CachedConfig{Layout: virtual, MaxAge: maxAge, Now: func() time.Time { readings.Add(1); return time.Now() }})
 			time.Sleep(24 * time.Hour)
 			synctest.Wait()
 			if got := readings.Load() / 24; got > most {
@@ -98,7 +89,6 @@ func TestIdlingIsCheap(t *testing.T) {
 			if made := gen.Stats().Dropped / (1 << 13) / 24; made > 600 {
 				t.Errorf("%d ticks dropped an hour, want at most 600", made)
 			}
-			gen.Close()
 		})
 	}
 }

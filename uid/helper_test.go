@@ -2,9 +2,11 @@ package uid_test
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -15,47 +17,79 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func newCached(tb testing.TB, config uid.CachedConfig) *uid.Cached {
-	tb.Helper()
-	return newCachedOf(tb, 1, config)
-}
-
-func newCachedOf(tb testing.TB, worker int64, config uid.CachedConfig) *uid.Cached {
-	tb.Helper()
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(worker), config)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { gen.Close() })
-	return gen
-}
-
-func newDefault(tb testing.TB, config uid.DefaultConfig) *uid.Default {
-	tb.Helper()
-	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(1), config)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { gen.Close() })
-	return gen
-}
-
-// generator is what the tests ask of both kinds.
+// generator is what the tests ask of each kind.
 type generator interface {
 	uid.Generator
 	Parse(uid.ID) (bits.Parts, error)
 	Stats() uid.Stats
 }
 
-// forBoth runs a test over both generators.
-func forBoth(t *testing.T, config uid.CachedConfig, test func(t *testing.T, gen generator)) {
-	t.Run("cached", func(t *testing.T) { test(t, newCached(t, config)) })
-	t.Run("default", func(t *testing.T) { test(t, newDefault(t, byClock(config))) })
+// kinds opens a generator of each kind. Default and Slots take what their configs have in
+// common with a CachedConfig.
+var kinds = map[string]func(uid.Leaser, uid.CachedConfig) (generator, error){
+	"cached": func(leaser uid.Leaser, c uid.CachedConfig) (generator, error) {
+		return uid.NewCached(context.Background(), leaser, c)
+	},
+	"default": func(leaser uid.Leaser, c uid.CachedConfig) (generator, error) {
+		return uid.NewDefault(context.Background(), leaser, uid.DefaultConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger})
+	},
+	"slots": func(leaser uid.Leaser, c uid.CachedConfig) (generator, error) {
+		return uid.NewSlots(context.Background(), leaser, uid.SlotsConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger})
+	},
 }
 
-// byClock is what a CachedConfig and a DefaultConfig have in common.
-func byClock(c uid.CachedConfig) uid.DefaultConfig {
-	return uid.DefaultConfig{Layout: c.Layout, Now: c.Now, Logger: c.Logger}
+var (
+	all     = []string{"cached", "default", "slots"}
+	ordered = []string{"cached", "default"} // their ids ascend
+)
+
+// forKinds runs a test over a generator of each kind, in virtual time.
+func forKinds(t *testing.T, of []string, config uid.CachedConfig, test func(t *testing.T, gen generator)) {
+	for _, kind := range of {
+		t.Run(kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, under(t, kind, uid.StaticWorker(1), config)) })
+		})
+	}
+}
+
+// opened returns a generator that the end of the test closes.
+func opened[G io.Closer](tb testing.TB, gen G, err error) G {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { gen.Close() })
+	return gen
+}
+
+func under(tb testing.TB, kind string, leaser uid.Leaser, config uid.CachedConfig) generator {
+	tb.Helper()
+	gen, err := kinds[kind](leaser, config)
+	return opened(tb, gen, err)
+}
+
+func newCached(tb testing.TB, config uid.CachedConfig) *uid.Cached {
+	tb.Helper()
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), config)
+	return opened(tb, gen, err)
+}
+
+func newDefault(tb testing.TB, config uid.DefaultConfig) *uid.Default {
+	tb.Helper()
+	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(1), config)
+	return opened(tb, gen, err)
+}
+
+func newSlots(tb testing.TB, leaser uid.Leaser, config uid.SlotsConfig) *uid.Slots {
+	tb.Helper()
+	gen, err := uid.NewSlots(context.Background(), leaser, config)
+	return opened(tb, gen, err)
+}
+
+func newBackfill(tb testing.TB, leaser uid.Leaser, config uid.BackfillConfig) *uid.Backfill {
+	tb.Helper()
+	b, err := uid.NewBackfill(context.Background(), leaser, config)
+	return opened(tb, b, err)
 }
 
 // clock is a wall clock that only the test moves.
@@ -76,9 +110,20 @@ var start = bits.Default().Epoch.Add(5 * time.Second)
 // small has two ids for each second, so that a test can count in ticks.
 var small = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 1, Epoch: bits.Default().Epoch, Unit: time.Second}
 
-// bubble is small for tests in virtual time, which begins at midnight UTC
-// 2000-01-01.
-var bubble = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 1, Epoch: time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC), Unit: time.Second}
+// bubble and virtual are small and the default layout in virtual time, which begins at
+// midnight UTC 2000-01-01.
+var (
+	bubble  = since2000(small)
+	virtual = since2000(bits.Default())
+)
+
+func since2000(layout bits.Layout) bits.Layout {
+	layout.Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+	return layout
+}
+
+// quiet logs nothing.
+var quiet = slog.New(slog.DiscardHandler)
 
 func mustNext(tb testing.TB, gen uid.Generator) uid.ID {
 	tb.Helper()
@@ -89,32 +134,59 @@ func mustNext(tb testing.TB, gen uid.Generator) uid.ID {
 	return id
 }
 
-// tick returns the tick of the next id.
-func tick(tb testing.TB, gen generator) int64 {
+// parsed returns the parts of an id.
+func parsed(tb testing.TB, gen generator, id uid.ID) bits.Parts {
 	tb.Helper()
-	parts, err := gen.Parse(mustNext(tb, gen))
+	parts, err := gen.Parse(id)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return parts.Tick
+	return parts
 }
 
-// records keeps what is logged.
-type records struct {
-	slog.Handler
-	messages []string
+// tick returns the tick of the next id.
+func tick(tb testing.TB, gen generator) int64 {
+	tb.Helper()
+	return parsed(tb, gen, mustNext(tb, gen)).Tick
 }
 
-func recorder() (*records, *slog.Logger) {
-	r := &records{Handler: slog.DiscardHandler}
-	return r, slog.New(r)
+// calls are the ways to draw ids. Each fills ids, and returns how many it filled.
+var calls = map[string]func(ctx context.Context, gen uid.Generator, ids []uid.ID) (int, error){
+	"Next": func(_ context.Context, gen uid.Generator, ids []uid.ID) (int, error) {
+		return oneByOne(ids, gen.Next)
+	},
+	"Wait": func(ctx context.Context, gen uid.Generator, ids []uid.ID) (int, error) {
+		return oneByOne(ids, func() (uid.ID, error) { return gen.Wait(ctx) })
+	},
+	"NextN": func(_ context.Context, gen uid.Generator, ids []uid.ID) (int, error) {
+		return gen.NextN(ids)
+	},
+	"WaitN": func(ctx context.Context, gen uid.Generator, ids []uid.ID) (int, error) {
+		return gen.WaitN(ctx, ids)
+	},
+	"All": func(ctx context.Context, gen uid.Generator, ids []uid.ID) (n int, err error) {
+		for id, err := range gen.All(ctx) {
+			if err != nil {
+				return n, err
+			}
+			ids[n] = id
+			if n++; n == len(ids) {
+				break
+			}
+		}
+		return n, nil
+	},
 }
 
-func (r *records) Enabled(context.Context, slog.Level) bool { return true }
-
-func (r *records) Handle(_ context.Context, record slog.Record) error {
-	r.messages = append(r.messages, record.Level.String()+" "+record.Message)
-	return nil
+func oneByOne(ids []uid.ID, next func() (uid.ID, error)) (int, error) {
+	for n := range ids {
+		id, err := next()
+		if err != nil {
+			return n, err
+		}
+		ids[n] = id
+	}
+	return len(ids), nil
 }
 
 // ended returns a context for a Wait that does not wait.

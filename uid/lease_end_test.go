@@ -17,7 +17,7 @@ func TestCloseGivesBackTheRest(t *testing.T) {
 	for taken, want := range map[int]int64{0: 5, 1: 6, 2: 6, 3: 7, 15: 13, 16: 13} {
 		config, _ := leased()
 		f := &fakeLeaser{number: 7, until: at(100)}
-		gen := cachedUnder(t, f, config)
+		gen := under(t, "cached", f, config)
 		for range taken {
 			mustNext(t, gen)
 		}
@@ -30,30 +30,19 @@ func TestCloseGivesBackTheRest(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if len(f.released) != 1 {
-			t.Errorf("after %d ids: given back %d times, want once", taken, len(f.released))
-		}
-		for _, next := range f.released {
-			// After 15 ids the ring was filled again, so tick 12 is not the last.
-			if !next.Equal(at(want)) {
-				t.Errorf("after %d ids: given back from %v, want %v, tick %d", taken, next, at(want), want)
-			}
+		// After 15 ids the ring was filled again, so tick 12 is not the last.
+		if len(f.released) != 1 || !f.released[0].Equal(at(want)) {
+			t.Errorf("after %d ids: given back from %v, want once from %v, tick %d", taken, f.released, at(want), want)
 		}
 	}
 	config, c := leased()
 	f := &fakeLeaser{number: 7, until: at(100), releaseErr: errors.New("database unavailable")}
-	gen := defaultUnder(t, f, config)
+	gen := under(t, "default", f, config)
 	mustNext(t, gen)
 	c.step(time.Second)
 	mustNext(t, gen)
-	if err := gen.Close(); err != f.releaseErr {
-		t.Errorf("Close() = %v, want %v", err, f.releaseErr)
-	}
-	if !f.released[0].Equal(at(7)) {
-		t.Errorf("given back from %v, want tick 7", f.released[0])
-	}
-	if _, err := gen.Next(); err != uid.ErrClosed {
-		t.Errorf("Next() = %v, want ErrClosed", err)
+	if err := gen.Close(); err != f.releaseErr || !f.released[0].Equal(at(7)) {
+		t.Errorf("Close() = %v, and given back from %v, want %v and tick 7", err, f.released, f.releaseErr)
 	}
 	if stats := gen.Stats(); stats.Issued != 2 {
 		t.Errorf("%+v", stats)
@@ -67,7 +56,7 @@ func TestCloseGivesBackTheTickOnItsWay(t *testing.T) {
 		h := holdUp(c)
 		config.Now = h.now
 		f := &fakeLeaser{number: 7, until: at(100)}
-		gen := cachedUnder(t, f, config)
+		gen := under(t, "cached", f, config)
 		synctest.Wait() // the ring is full
 		h.armed.Store(true)
 		for taken := range 16 {
@@ -86,71 +75,52 @@ func TestCloseGivesBackTheTickOnItsWay(t *testing.T) {
 	})
 }
 
-// A start waits for a reservation that is under way, and for no other.
+// A start waits for a reservation that is under way.
 func TestStartWaitsForTheGrant(t *testing.T) {
 	config, _ := leased()
-	unavailable := errors.New("database unavailable")
-	for _, failed := range []error{nil, unavailable} {
-		f := &fakeLeaser{number: 7, from: at(50), until: at(50)}
-		f.wanted = func(until time.Time) {
-			f.wanted = nil
-			go f.granted(7, at(50), until.Add(time.Minute), failed)
-		}
-		if failed != nil {
-			f.wanted = func(time.Time) { f.wanted = nil; go f.granted(7, at(50), at(50), failed) }
-		}
-		gen, err := uid.NewCached(context.Background(), f, config)
-		if failed != nil {
-			if gen != nil || !errors.Is(err, unavailable) || !errors.Is(err, uid.ErrReservation) || len(f.released) != 1 {
-				t.Errorf("NewCached = %v after %d releases, want ErrReservation because of %v, after one", err, len(f.released), unavailable)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := tick(t, gen); got != 50 {
-			t.Errorf("tick %d, want 50", got)
-		}
-		gen.Close()
+	f := &fakeLeaser{number: 7, from: at(50), until: at(50)}
+	f.wanted = func(until time.Time) {
+		f.wanted = nil
+		go f.granted(7, at(50), until.Add(time.Minute), nil)
 	}
-	ended, cancel := context.WithCancel(context.Background())
-	f := &fakeLeaser{number: 7, from: at(50), until: at(50), wanted: func(time.Time) { cancel() }}
-	if gen, err := uid.NewCached(ended, f, config); gen != nil || !errors.Is(err, context.Canceled) || len(f.released) != 1 {
-		t.Errorf("NewCached = %v after %d releases, want Canceled after one", err, len(f.released))
+	if got := tick(t, under(t, "cached", f, config)); got != 50 {
+		t.Errorf("tick %d, want 50", got)
 	}
 }
 
 // A generator that cannot start gives back what it leased.
 func TestFailedStartGivesBack(t *testing.T) {
-	config, _ := leased()
-	config.MaxBorrow = 3 * time.Second
-	f := &fakeLeaser{number: 7, from: at(9), until: at(100)}
-	if gen, err := uid.NewCached(context.Background(), f, config); gen != nil || !errors.Is(err, uid.ErrBorrowLimit) {
-		t.Errorf("NewCached = %v, want ErrBorrowLimit", err)
+	unavailable := errors.New("database unavailable")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	refused := &fakeLeaser{number: 7, from: at(50), until: at(50)}
+	refused.wanted = func(time.Time) {
+		refused.wanted = nil
+		go refused.granted(7, at(50), at(50), unavailable)
 	}
-	if len(f.released) != 1 {
-		t.Errorf("released %d times, want once", len(f.released))
+	for name, test := range map[string]struct {
+		ctx    context.Context
+		f      *fakeLeaser
+		borrow time.Duration
+		wants  []error
+	}{
+		"no reservation":    {t.Context(), refused, 0, []error{uid.ErrReservation, unavailable}},
+		"end of a context":  {ctx, &fakeLeaser{number: 7, from: at(50), until: at(50), wanted: func(time.Time) { cancel() }}, 0, []error{context.Canceled}},
+		"beyond MaxBorrow":  {t.Context(), &fakeLeaser{number: 7, from: at(9), until: at(100)}, 3 * time.Second, []error{uid.ErrBorrowLimit}},
+		"beyond the layout": {t.Context(), &fakeLeaser{number: 7, from: small.End().Add(time.Hour)}, -1, []error{uid.ErrTimeExhausted}},
+		"no such number":    {t.Context(), &fakeLeaser{number: 256, until: at(100)}, 0, []error{uid.ErrWorkerRange}},
+	} {
+		config, _ := leased()
+		config.MaxBorrow = test.borrow
+		gen, err := uid.NewCached(test.ctx, test.f, config)
+		for _, want := range test.wants {
+			if gen != nil || !errors.Is(err, want) || len(test.f.released) != 1 {
+				t.Errorf("%s: NewCached = %v after %d releases, want %v after one", name, err, len(test.f.released), want)
+			}
+		}
 	}
-	f = &fakeLeaser{number: 256, until: at(100)}
-	if gen, err := uid.NewDefault(context.Background(), f, uid.DefaultConfig{Layout: small, Now: config.Now}); gen != nil || !errors.Is(err, uid.ErrWorkerRange) {
-		t.Errorf("NewDefault = %v, want ErrWorkerRange", err)
-	}
-	if len(f.released) != 1 {
-		t.Errorf("released %d times, want once", len(f.released))
-	}
-	f = &fakeLeaser{err: errors.New("no number")}
-	if gen, err := uid.NewCached(context.Background(), f, uid.CachedConfig{}); gen != nil || !errors.Is(err, f.err) {
-		t.Errorf("NewCached = %v, want %v", err, f.err)
-	}
-}
-
-// A grant that begins after the layout's end is the end.
-func TestGrantBeyondTheLayout(t *testing.T) {
-	config, _ := leased()
-	config.MaxBorrow = -1
-	f := &fakeLeaser{number: 7, from: small.End().Add(time.Hour)}
-	if gen, err := uid.NewCached(context.Background(), f, config); gen != nil || !errors.Is(err, uid.ErrTimeExhausted) {
-		t.Errorf("NewCached = %v, want ErrTimeExhausted", err)
+	f := &fakeLeaser{err: unavailable}
+	if gen, err := uid.NewCached(t.Context(), f, uid.CachedConfig{}); gen != nil || !errors.Is(err, unavailable) || len(f.released) != 0 {
+		t.Errorf("NewCached = %v after %d releases, want %v after none", err, len(f.released), unavailable)
 	}
 }

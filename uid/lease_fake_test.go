@@ -2,8 +2,8 @@ package uid_test
 
 import (
 	"context"
+	"errors"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/uidring/uidring/uid"
@@ -78,22 +78,8 @@ func leased() (uid.CachedConfig, *clock) {
 	return uid.CachedConfig{Layout: small, Now: c.now}, c
 }
 
-func cachedUnder(t *testing.T, f *fakeLeaser, config uid.CachedConfig) *uid.Cached {
-	t.Helper()
-	gen, err := uid.NewCached(context.Background(), f, config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { gen.Close() })
-	return gen
-}
-
-func defaultUnder(t *testing.T, f *fakeLeaser, config uid.CachedConfig) *uid.Default {
-	t.Helper()
-	gen, err := uid.NewDefault(context.Background(), f, byClock(config))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { gen.Close() })
-	return gen
+// losing loses the number, and then grants another.
+func (f *fakeLeaser) losing(number int64, until time.Time) {
+	f.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
+	f.granted(number, time.Time{}, until, nil)
 }

@@ -54,7 +54,7 @@ func TestDefaultClosedUnderACall(t *testing.T) {
 	h := holdUp(c)
 	config.Now = h.now
 	f := &fakeLeaser{number: 7, until: at(100)}
-	gen := defaultUnder(t, f, config)
+	gen := under(t, "default", f, config)
 	mustNext(t, gen)
 	c.step(time.Second)
 	id, err := h.next(gen, func() { gen.Close() })
@@ -63,22 +63,29 @@ func TestDefaultClosedUnderACall(t *testing.T) {
 	}
 }
 
-// A call that began under one number does not stamp under it after another has
-// been granted.
+// A call that began under one number does not stamp under it after another has been
+// granted, even if all ids of the tick were issued.
 func TestDefaultChangesNumberUnderACall(t *testing.T) {
-	config, c := leased()
-	h := holdUp(c)
-	config.Now = h.now
-	f := &fakeLeaser{number: 7, until: at(100)}
-	gen := defaultUnder(t, f, config)
-	mustNext(t, gen)
-	c.step(time.Second)
-	id, err := h.next(gen, func() {
-		f.granted(3, time.Time{}, at(100), nil)
-		c.step(time.Second) // for the next reading
-	})
-	if parts, _ := gen.Parse(id); err != nil || parts.Worker != 3 {
-		t.Errorf("Next() = id of worker %d, %v; want worker 3", parts.Worker, err)
+	for sequenceBits := range uint8(2) {
+		config, c := leased()
+		h := holdUp(c)
+		config.Now = h.now
+		config.Layout.SequenceBits = sequenceBits
+		f := &fakeLeaser{number: 7, until: at(100)}
+		gen := under(t, "default", f, config)
+		last := mustNext(t, gen)
+		c.step(time.Second)
+		id, err := h.next(gen, func() {
+			f.losing(3, at(100))
+			c.step(time.Second) // for the next reading
+		})
+		if parts, _ := gen.Parse(id); err != nil || parts.Worker != 3 || id <= last {
+			t.Errorf("Next() = id %d of worker %d, %v after %d; want one of worker 3", id, parts.Worker, err, last)
+		}
+		c.step(time.Second)
+		if next := mustNext(t, gen); next <= id || gen.Stats().Issued != 3 {
+			t.Errorf("id %d after %d, and %d issued", next, id, gen.Stats().Issued)
+		}
 	}
 }
 
@@ -95,7 +102,7 @@ func TestRejectedPutMayWait(t *testing.T) {
 			got <- id
 		}
 	}
-	gen = cachedUnder(t, f, config)
+	gen = under(t, "cached", f, config).(*uid.Cached)
 	f.granted(-1, time.Time{}, time.Time{}, nil) // returns at once
 	f.granted(2, time.Time{}, time.Time{}, nil)
 	if parts, err := gen.Parse(<-got); err != nil || parts.Worker != 2 {

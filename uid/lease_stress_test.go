@@ -3,6 +3,7 @@ package uid_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,18 +17,12 @@ import (
 // generator is closed under their hands: no id repeats, each lies in a grant of
 // its number, ids ascend, and none lies at or above what Close gave back.
 func TestLeaseStress(t *testing.T) {
-	for name, open := range map[string]func(*testing.T, *fakeLeaser, *clock) generator{
-		"cached": func(t *testing.T, f *fakeLeaser, c *clock) generator {
-			return cachedUnder(t, f, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1, MaxBorrow: -1})
-		},
-		"default": func(t *testing.T, f *fakeLeaser, c *clock) generator {
-			return defaultUnder(t, f, uid.CachedConfig{Layout: small, Now: c.now})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
+	names := slices.Sorted(maps.Keys(calls))
+	for _, kind := range ordered {
+		t.Run(kind, func(t *testing.T) {
 			c := clockAt(start)
 			f := &fakeLeaser{number: 1, until: at(10)}
-			gen := open(t, f, c)
+			gen := under(t, kind, f, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1, MaxBorrow: -1})
 			// Numbers go round, each from where the one before it ended: what a
 			// number owns, it owns once.
 			grants := map[int64][][2]int64{1: {{0, 10}}}
@@ -45,8 +40,8 @@ func TestLeaseStress(t *testing.T) {
 					ids := make([]uid.ID, 5)
 					for !stop.Load() {
 						begun := latest.Load()
-						n, err := drawLeased(ctx, gen, i, ids)
-						if errors.Is(err, uid.ErrClosed) {
+						n, err := calls[names[i%len(names)]](ctx, gen, ids)
+						if n == 0 && errors.Is(err, uid.ErrClosed) {
 							return
 						}
 						if n == 0 {
@@ -109,29 +104,4 @@ func TestLeaseStress(t *testing.T) {
 			}
 		})
 	}
-}
-
-// drawLeased draws at most as many ids as fit, in one of four ways.
-func drawLeased(ctx context.Context, gen uid.Generator, way int, ids []uid.ID) (n int, err error) {
-	switch way % 4 {
-	case 0:
-		if ids[0], err = gen.Next(); err == nil {
-			n = 1
-		}
-		return n, err
-	case 1:
-		return gen.NextN(ids)
-	case 2:
-		return gen.WaitN(ctx, ids)
-	}
-	for id, err := range gen.All(ctx) {
-		if err != nil {
-			return n, err
-		}
-		ids[n] = id
-		if n++; n == len(ids) {
-			break
-		}
-	}
-	return n, nil
 }

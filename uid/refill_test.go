@@ -1,7 +1,6 @@
 package uid_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,92 +28,66 @@ func TestWaitsForTheRetry(t *testing.T) {
 				t.Fatalf("tick %d came after %v, want %v", tick, got, want)
 			}
 		}
-		gen.Close()
 	})
 }
 
 // However far off the next tick is, a clock that steps ahead is noticed within a
 // second.
 func TestWaitNoticesAStepAhead(t *testing.T) {
-	for _, name := range []string{"cached", "default"} {
-		synctest.Test(t, func(t *testing.T) {
-			var ahead atomic.Int64
-			config := uid.CachedConfig{
-				Layout:    bits.Layout{TimeBits: 31, WorkerBits: 8, Epoch: bubble.Epoch, Unit: 24 * time.Hour},
-				MaxBorrow: 1,
-				Now:       func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
-			}
-			var gen generator
-			if gen = newCached(t, config); name == "default" {
-				gen.Close()
-				gen = newDefault(t, byClock(config))
-			}
-			mustNext(t, gen)
-			time.AfterFunc(10*time.Second+time.Millisecond, func() { ahead.Store(int64(24 * time.Hour)) })
-			begun := time.Now()
-			if _, err := gen.Wait(t.Context()); err != nil || time.Since(begun) != 11*time.Second {
-				t.Errorf("%s: Wait() = %v after %v, want an id after 11s", name, err, time.Since(begun))
-			}
-			gen.Close()
-		})
+	var ahead atomic.Int64
+	config := uid.CachedConfig{
+		Layout:    bits.Layout{TimeBits: 31, WorkerBits: 8, Epoch: bubble.Epoch, Unit: 24 * time.Hour},
+		MaxBorrow: 1,
+		Now:       func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
 	}
+	forKinds(t, ordered, config, func(t *testing.T, gen generator) {
+		ahead.Store(0)
+		mustNext(t, gen)
+		time.AfterFunc(10*time.Second+time.Millisecond, func() { ahead.Store(int64(24 * time.Hour)) })
+		begun := time.Now()
+		if _, err := gen.Wait(t.Context()); err != nil || time.Since(begun) != 11*time.Second {
+			t.Errorf("Wait() = %v after %v, want an id after 11s", err, time.Since(begun))
+		}
+	})
 }
 
 // Each refusal of one call has its number. It starts again when the call has got
 // ids.
 func TestAttempts(t *testing.T) {
-	for name, draw := range map[string]func(*uid.Cached) error{
-		"Next":  func(gen *uid.Cached) error { _, err := gen.Next(); return err },
-		"NextN": func(gen *uid.Cached) error { _, err := gen.NextN(make([]uid.ID, 3)); return err },
-	} {
+	for _, call := range []string{"Next", "NextN"} {
 		synctest.Test(t, func(t *testing.T) {
 			enough := errors.New("enough")
 			var told []string
-			gen := newCached(t, uid.CachedConfig{Layout: small, Now: clockAt(start).now, MaxBorrow: 1, RejectedTake: func(r uid.Refusal) error {
+			gen := newCached(t, uid.CachedConfig{Layout: bubble, Now: clockAt(start).now, MaxBorrow: 1, RejectedTake: func(r uid.Refusal) error {
 				told = append(told, fmt.Sprint(errors.Is(r.Err, uid.ErrBorrowLimit), r.Attempt))
 				if len(told) == 6 {
 					return enough
 				}
 				return nil
 			}})
-			if n, err := gen.NextN(make([]uid.ID, 2)); n != 2 || err != nil {
-				t.Fatalf("%s: NextN() = %d, %v", name, n, err)
-			}
-			if err := draw(gen); err != enough {
-				t.Errorf("%s: error %v, want that of the policy", name, err)
+			if n, err := calls[call](t.Context(), gen, make([]uid.ID, 3)); n != 2 || err != enough {
+				t.Errorf("%s: %d ids, error %v, want 2 and that of the policy", call, n, err)
 			}
 			if want := []string{"false 1", "true 1", "false 2", "true 2", "false 3", "true 3"}; !slices.Equal(told, want) {
-				t.Errorf("%s: the policy was told %q, want %q", name, told, want)
+				t.Errorf("%s: the policy was told %q, want %q", call, told, want)
 			}
-			gen.Close()
 		})
 	}
 }
 
 // Calls that take many ids wake what fills the ring, as Next does.
 func TestEveryCallHasTheRingFilled(t *testing.T) {
-	for name, draw := range map[string]func(*uid.Cached, []uid.ID) (int, error){
-		"NextN": (*uid.Cached).NextN,
-		"WaitN": func(gen *uid.Cached, ids []uid.ID) (int, error) { return gen.WaitN(context.Background(), ids) },
-		"Wait": func(gen *uid.Cached, ids []uid.ID) (n int, err error) {
-			for ; n < len(ids) && err == nil; n++ {
-				ids[n], err = gen.Wait(context.Background())
-			}
-			return n, err
-		},
-		"All": func(gen *uid.Cached, ids []uid.ID) (int, error) { return drawLoop(gen, ids), nil },
-	} {
+	for name, draw := range calls {
 		synctest.Test(t, func(t *testing.T) {
 			gen := newCached(t, uid.CachedConfig{Layout: bubble})
 			synctest.Wait()
-			if n, err := draw(gen, make([]uid.ID, 12)); n != 12 || err != nil {
+			if n, err := draw(t.Context(), gen, make([]uid.ID, 12)); n != 12 || err != nil {
 				t.Fatalf("%s: %d, %v", name, n, err)
 			}
 			synctest.Wait()
 			if s := gen.Stats(); s.Remaining < s.Ring.Threshold || s.Ring.Refills == 0 || s.Ring.Helps != 0 {
 				t.Errorf("%s: %+v, want the ring filled again by the executor", name, s)
 			}
-			gen.Close()
 		})
 	}
 }
@@ -135,7 +108,8 @@ func TestThreshold(t *testing.T) {
 		{42, 16, 50, 1 << 57},
 	} {
 		layout := bits.Layout{TimeBits: 20, SequenceBits: test.sequenceBits, Epoch: start, Unit: time.Second}
-		gen := newCachedOf(t, 0, uid.CachedConfig{Layout: layout, Now: clockAt(start).now, BoostPower: test.boost, PaddingFactor: test.factor})
+		config := uid.CachedConfig{Layout: layout, Now: clockAt(start).now, BoostPower: test.boost, PaddingFactor: test.factor, Logger: quiet}
+		gen := under(t, "cached", uid.StaticWorker(0), config)
 		if got := gen.Stats().Ring.Threshold; got != test.want {
 			t.Errorf("%+v: threshold %d, want %d", test, got, test.want)
 		}

@@ -1,7 +1,6 @@
 package uid_test
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"sync"
@@ -15,26 +14,8 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-func newSlots(tb testing.TB, leaser uid.Leaser, config uid.SlotsConfig) *uid.Slots {
-	tb.Helper()
-	gen, err := uid.NewSlots(context.Background(), leaser, config)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { gen.Close() })
-	return gen
-}
-
 // tiny has four ids for each tick.
 var tiny = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 2, Epoch: bits.Default().Epoch, Unit: time.Second}
-
-func TestSlotsConfig(t *testing.T) {
-	for _, slots := range []int{-1, 3, 1 << 17} {
-		if _, err := uid.NewSlots(t.Context(), never{t}, uid.SlotsConfig{Slots: slots}); !errors.Is(err, uid.ErrConfig) {
-			t.Errorf("%d slots: %v, want ErrConfig", slots, err)
-		}
-	}
-}
 
 // Whatever the clock does, ids differ, the count is exact, and as long as slots
 // have room none is refused. Each tick's ids lie in the slots' reach.
@@ -141,52 +122,7 @@ func TestSlotsNeverSpill(t *testing.T) {
 		if id := <-waited; seen[id] || id == 0 {
 			t.Errorf("Wait() = %d, a repeat", id)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		for {
-			if _, err := gen.Wait(ctx); err != nil {
-				if !errors.Is(err, context.Canceled) {
-					t.Errorf("Wait() = %v, want that of the context", err)
-				}
-				break
-			}
-		}
-		ended := make(chan error)
-		go func() { _, err := gen.Wait(context.Background()); ended <- err }()
-		go func() {
-			for _, err := range gen.All(context.Background()) {
-				if err != nil {
-					ended <- err
-				}
-			}
-		}()
-		synctest.Wait()
-		gen.Close()
-		for range 2 {
-			if err := <-ended; err != uid.ErrClosed {
-				t.Errorf("a wait ended with %v, want ErrClosed", err)
-			}
-		}
-		if _, err := gen.Next(); err != uid.ErrClosed {
-			t.Errorf("Next() = %v, want ErrClosed", err)
-		}
 	})
-}
-
-// Id 0 stands for none, so worker 0 does not issue it in the layout's first tick.
-func TestSlotsNeverIssueZero(t *testing.T) {
-	for sequenceBits := range uint8(4) {
-		layout := bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: sequenceBits, Epoch: start, Unit: time.Second}
-		for range 50 { // the first sequence is random
-			gen := newSlots(t, uid.StaticWorker(0), uid.SlotsConfig{Layout: layout, Slots: 4, Now: clockAt(start).now})
-			for id, err := gen.Next(); err == nil; id, err = gen.Next() {
-				if id <= 0 {
-					t.Fatalf("%d sequence bits: id %d", sequenceBits, id)
-				}
-			}
-			gen.Close()
-		}
-	}
 }
 
 // A wait for room lasts until the next tick, and reads the clock a few times.
@@ -206,7 +142,6 @@ func TestSlotsWaitForTheNextTick(t *testing.T) {
 		if _, err := gen.Wait(t.Context()); err != nil || time.Since(begun) != 700*time.Millisecond || readings > 10 {
 			t.Errorf("Wait() = %v after %v and %d readings of the clock, want an id after 700ms", err, time.Since(begun), readings)
 		}
-		gen.Close()
 	})
 }
 
@@ -303,9 +238,8 @@ func TestSlotsStress(t *testing.T) {
 	clock := clockAt(start.Add(24 * time.Hour))
 	leaser := &fakeLeaser{number: 1}
 	gen := newSlots(t, leaser, uid.SlotsConfig{Layout: bits.Default(), Slots: 8, Now: clock.now})
-	const goroutines, each = 8, 20_000
-	var ids [goroutines][]uid.ID
-	var drawing, moving sync.WaitGroup
+	const n = 160_000
+	var moving sync.WaitGroup
 	stop := make(chan struct{})
 	moving.Go(func() {
 		random := rand.New(rand.NewPCG(3, 4))
@@ -318,44 +252,21 @@ func TestSlotsStress(t *testing.T) {
 			clock.nanos.Store(start.Add(time.Duration(random.IntN(86_400)) * time.Second).UnixNano())
 			if random.IntN(50) == 0 {
 				number++
-				leaser.granted(-1, time.Time{}, time.Time{}, nil)
-				leaser.granted(number, time.Time{}, time.Time{}, nil)
+				leaser.losing(number, time.Time{})
 			}
-			if told := gen.Stats().Issued; told > goroutines*each {
+			if told := gen.Stats().Issued; told > n {
 				t.Errorf("%d told to be issued", told)
 			}
 		}
 	})
-	for i := range goroutines {
-		drawing.Go(func() {
-			for len(ids[i]) < each {
-				id, err := gen.Wait(context.Background())
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				ids[i] = append(ids[i], id)
-			}
-		})
-	}
-	drawing.Wait()
+	drawAll(t, gen, n, 8, "Wait")
 	close(stop)
 	moving.Wait()
-	seen := make(map[uid.ID]bool, goroutines*each)
-	for i := range ids {
-		for _, id := range ids[i] {
-			if seen[id] || id == 0 {
-				t.Fatalf("id %d repeats", id)
-			}
-			seen[id] = true
+	for range 2 {
+		if got := gen.Stats().Issued; got != n {
+			t.Errorf("%d issued, want %d", got, n)
 		}
-	}
-	if got := gen.Stats().Issued; got != goroutines*each {
-		t.Errorf("%d issued, want %d", got, goroutines*each)
-	}
-	gen.Close()
-	if got := gen.Stats().Issued; got != goroutines*each {
-		t.Errorf("%d issued after Close, want %d", got, goroutines*each)
+		gen.Close()
 	}
 }
 
@@ -363,8 +274,7 @@ func TestSlotsStress(t *testing.T) {
 func TestSlotsAtTheEnd(t *testing.T) {
 	layout := bits.Layout{TimeBits: 61, SequenceBits: 2, Epoch: start, Unit: time.Nanosecond}
 	clock := clockAt(layout.End().Add(-3))
-	_, logger := recorder()
-	gen := newSlots(t, uid.StaticWorker(0), uid.SlotsConfig{Layout: layout, Slots: 8, Now: clock.now, Logger: logger})
+	gen := newSlots(t, uid.StaticWorker(0), uid.SlotsConfig{Layout: layout, Slots: 8, Now: clock.now, Logger: quiet})
 	for {
 		id, err := gen.Next()
 		if err != nil {

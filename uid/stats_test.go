@@ -1,7 +1,6 @@
 package uid_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -33,23 +32,6 @@ func TestStatsOldestAge(t *testing.T) {
 	if age := gen.Stats().Ring.OldestAge; age != 0 {
 		t.Errorf("with no id left the age is %v, want 0", age)
 	}
-}
-
-// Waits of all calls add up.
-func TestStatsWaited(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(1), uid.DefaultConfig{Layout: bubble})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer gen.Close()
-		if _, err := gen.NextN(make([]uid.ID, 6)); err != nil { // of 2 each second
-			t.Fatal(err)
-		}
-		if waited := gen.Stats().Waited; waited != 2*time.Second {
-			t.Errorf("waited %v for 6 ids, want 2s", waited)
-		}
-	})
 }
 
 // Runs that were dropped or refused are counted; a refill that put nothing is not.
@@ -106,23 +88,15 @@ func TestFailing(t *testing.T) {
 func TestFailingWithoutRing(t *testing.T) {
 	lost := errors.New("lost")
 	config, c := leased()
-	for name, open := range map[string]func(*fakeLeaser) (interface{ Stats() uid.Stats }, error){
-		"Default": func(f *fakeLeaser) (interface{ Stats() uid.Stats }, error) {
-			return uid.NewDefault(t.Context(), f, byClock(config))
-		},
-		"Slots": func(f *fakeLeaser) (interface{ Stats() uid.Stats }, error) {
-			return uid.NewSlots(t.Context(), f, uid.SlotsConfig{Layout: small, Now: c.now})
-		},
-		"Backfill": func(f *fakeLeaser) (interface{ Stats() uid.Stats }, error) {
-			return uid.NewBackfill(t.Context(), f, uid.BackfillConfig{Layout: small, Now: c.now})
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for _, kind := range []string{"default", "slots", "backfill"} {
+		t.Run(kind, func(t *testing.T) {
 			c.nanos.Store(start.UnixNano())
 			f := &fakeLeaser{number: 7, fresh: true, until: at(100)}
-			gen, err := open(f)
-			if err != nil {
-				t.Fatal(err)
+			var gen interface{ Stats() uid.Stats }
+			if kind == "backfill" {
+				gen = newBackfill(t, f, uid.BackfillConfig{Layout: small, Now: c.now})
+			} else {
+				gen = under(t, kind, f, config)
 			}
 			want := func(failing bool, errs ...error) {
 				t.Helper()
@@ -143,7 +117,7 @@ func TestFailingWithoutRing(t *testing.T) {
 			want(true, uid.ErrReservation, lost)
 			f.granted(3, time.Time{}, at(100), nil)
 			want(false)
-			if name == "Backfill" {
+			if kind == "backfill" {
 				return
 			}
 			c.step(at(101).Sub(c.now()))
@@ -152,7 +126,7 @@ func TestFailingWithoutRing(t *testing.T) {
 			want(true, uid.ErrReservation, lost)
 			c.step(small.End().Sub(c.now()))
 			want(true, uid.ErrTimeExhausted)
-			if name == "Default" {
+			if kind == "default" {
 				c.nanos.Store(start.UnixNano())
 				f.granted(3, at(20), at(100), nil) // an earlier holder has the time before
 				want(false, uid.ErrReservation)
