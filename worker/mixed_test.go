@@ -12,7 +12,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/test/atonce"
+	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/uid"

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/test/atonce"
+	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/worker/lease"
 )

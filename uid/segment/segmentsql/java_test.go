@@ -14,7 +14,7 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
-	"github.com/uidring/uidring/internal/test/atonce"
+	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/uidring/uidring/internal/test/atonce"
+	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/uid/segment"
 )
 

@@ -1,4 +1,5 @@
-// Package atonce runs processes of a test that start their work at the same time.
+// Package atonce runs processes that start their work at the same time, for conformance
+// suites and tests.
 package atonce
 
 import (
