@@ -14,8 +14,8 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/internal/atonce"
+	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
