@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -90,4 +91,23 @@ func TestFileUnreadable(t *testing.T) {
 	}
 	h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(told.Until) && g.Err == nil })
 	h.Kept(t)
+}
+
+// A number that is taken over in a file that was replaced is not held.
+func TestTakenInReplacedFile(t *testing.T) {
+	s := &store{dbtest.New(t, "sqlite"), leaser}
+	rows := s.leaser(s.DB)
+	if err := rows.Prepare(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := rows.Insert(t.Context(), acquire(0, "a", true)); !done || err != nil {
+		t.Fatalf("%t, %v", done, err)
+	}
+	if err := os.Rename(s.URL, s.URL+".old"); err != nil {
+		t.Fatal(err)
+	}
+	done, err := rows.Swap(t.Context(), "a", acquire(0, "b", false))
+	if done || err == nil || !strings.Contains(err.Error(), "moved, removed or replaced while it was open: "+s.URL) {
+		t.Errorf("%t, %v; want that the file was replaced", done, err)
+	}
 }
