@@ -96,6 +96,7 @@ func TestFileUnreadable(t *testing.T) {
 // A number that is taken over in a file that was replaced is not held.
 func TestTakenInReplacedFile(t *testing.T) {
 	s := &store{dbtest.New(t, "sqlite"), leaser}
+	s.Exec(t, "PRAGMA journal_mode = wal") // otherwise SQLite notices when it writes
 	rows := s.leaser(s.DB)
 	if err := rows.Prepare(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
@@ -109,5 +110,8 @@ func TestTakenInReplacedFile(t *testing.T) {
 	done, err := rows.Swap(t.Context(), "a", acquire(0, "b", false))
 	if done || err == nil || !strings.Contains(err.Error(), "moved, removed or replaced while it was open: "+s.URL) {
 		t.Errorf("%t, %v; want that the file was replaced", done, err)
+	}
+	if err := os.Rename(s.URL+".old", s.URL); err != nil {
+		t.Fatal(err)
 	}
 }
