@@ -83,10 +83,7 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 	c.loads.Tag = name
 	c.wake = time.AfterFunc(time.Hour, c.wakeLast)
 	c.wake.Stop()
-	first, err := c.newOrder()
-	if err != nil {
-		return nil, err
-	}
+	first := c.newOrder()
 	c.orders = []*order{first}
 	c.draw(first)
 	if err := first.Start(ctx); err != nil {

@@ -36,14 +36,13 @@ type age struct {
 	at   time.Time
 }
 
-func (c *Client) newOrder() (*order, error) {
+func (c *Client) newOrder() *order {
 	o := &order{client: c}
 	config := padding.Config{Blocking: true}
 	if c.config.MaxAge > 0 {
 		config.Stale, config.StaleEvery = o.stale, c.config.MaxAge/8
 	}
-	var err error
-	o.Dealer, err = uid.NewDealer(o.source, uid.DealerConfig{
+	o.Dealer, _ = uid.NewDealer(o.source, uid.DealerConfig{
 		Runs:          ringRuns,
 		RunLen:        GreatestMaxIDs,
 		PaddingFactor: 99, // the ring asks whenever it begins to deal a run
@@ -51,8 +50,8 @@ func (c *Client) newOrder() (*order, error) {
 		RejectedTake:  c.config.RejectedTake,
 		Ended:         func() bool { return o.next.Load() != nil },
 		Successor:     o.successor,
-	})
-	return o, err
+	}) // it refuses none of these
+	return o
 }
 
 // successor returns the dealer that takes over a call that failed here, or nil if the
@@ -94,10 +93,7 @@ func (o *order) source(ctx context.Context) (ringbuffer.Run, error) {
 // end starts the next order, which deals the answer of another instance. The error is
 // never nil.
 func (o *order) end(ctx context.Context, a *answer) error {
-	next, err := o.client.newOrder()
-	if err != nil {
-		return err
-	}
+	next := o.client.newOrder()
 	next.accept(a)
 	if err := next.Start(ctx); err != nil { // it has ids, so it does not fetch
 		return err

@@ -32,7 +32,7 @@ func TestPackageCommentListsThem(t *testing.T) {
 }
 
 // Every figure that a generator has is observed, and no other. Kinds and units are those of
-// the table. Names follow OpenTelemetry's conventions: lower case, and no name is also the
+// the table. The layout is an attribute of one instrument. Names follow OpenTelemetry's conventions: lower case, and no name is also the
 // namespace of another.
 func TestValues(t *testing.T) {
 	p, reader := provider(t)
@@ -51,6 +51,10 @@ func TestValues(t *testing.T) {
 			if want, ok := f.Read(&s); there != ok || ok && (got.value != want || got.kind != f.Kind || got.unit != f.Unit) {
 				t.Errorf("%s of %s is %v (%v), %c %s; want %v (%v), %c %s", f.OTel, key, got.value, there, got.kind, got.unit, want, ok, f.Kind, f.Unit)
 			}
+			layout, has := got.attributes.Value("uidring.layout")
+			if info := there && f.Name == figures.LayoutInfo; has != info || info && layout.AsString() != s.Clock.Layout.String() {
+				t.Errorf("%s of %s has the layout %q", f.OTel, key, layout.AsString())
+			}
 			seen[f.OTel] = seen[f.OTel] || there
 			delete(points, f.OTel+" "+key)
 		}
@@ -67,18 +71,6 @@ func TestValues(t *testing.T) {
 		}
 		if !regexp.MustCompile(`^(s|\{[a-z]+\})$`).MatchString(f.Unit) {
 			t.Errorf("the unit of %s is %q, want s or an annotation", f.OTel, f.Unit)
-		}
-	}
-}
-
-// The layout is an attribute of one instrument.
-func TestLayout(t *testing.T) {
-	p, reader := provider(t)
-	register(t, p, "orders", calm())
-	for name, p := range collect(t, reader) {
-		layout, has := p.attributes.Value("uidring.layout")
-		if has != (name == "uidring.layout.info orders") || has && layout.AsString() != calm().stats.Clock.Layout.String() {
-			t.Errorf("%s has the layout %q", name, layout.AsString())
 		}
 	}
 }
