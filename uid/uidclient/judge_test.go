@@ -25,23 +25,29 @@ func answered(instance string, number int64, runs ...int64) *answer {
 
 func newJudge() *judge { return &judge{instances: map[string]standing{}} }
 
-// An answer with an id that another instance has given is refused, wherever it lies.
-func TestJudgeOverlap(t *testing.T) {
+// An answer with an id that another instance has given is refused, wherever it lies, and so is
+// one that does not lie above the last of its own instance.
+func TestJudge(t *testing.T) {
 	for _, c := range []struct {
-		runs  []int64
-		wrong int64 // id; 0 if the answer is right
+		instance string
+		runs     []int64
+		want     string // how the error goes on; empty if the answer is right
 	}{
-		{[]int64{1, 9}, 0},
-		{[]int64{1, 10}, 10},
-		{[]int64{1, 1000}, 10},
-		{[]int64{10, 1}, 10},
-		{[]int64{12, 2}, 12},
-		{[]int64{15, 5}, 0},
-		{[]int64{14, 1}, 14},
-		{[]int64{1, 2, 20, 1}, 20},
-		{[]int64{21, 5, 28, 100}, 30},
-		{[]int64{34, 100}, 34},
-		{[]int64{35, math.MaxInt64 - 34}, 0},
+		{"c", []int64{1, 9}, ""},
+		{"c", []int64{1, 10}, "id 10, as another"},
+		{"c", []int64{1, 1000}, "id 10, as another"},
+		{"c", []int64{10, 1}, "id 10, as another"},
+		{"c", []int64{12, 2}, "id 12, as another"},
+		{"c", []int64{15, 5}, ""},
+		{"c", []int64{14, 1}, "id 14, as another"},
+		{"c", []int64{1, 2, 20, 1}, "id 20, as another"},
+		{"c", []int64{21, 5, 28, 100}, "id 30, as another"},
+		{"c", []int64{34, 100}, "id 34, as another"},
+		{"c", []int64{35, math.MaxInt64 - 34}, ""},
+		{"a", []int64{9, 1}, "id 9 after 20"},
+		{"a", []int64{10, 1}, "id 10 after 20"},
+		{"a", []int64{15, 1}, "id 15 after 20"},
+		{"a", []int64{20, 1}, "id 20 after 20"},
 	} {
 		j, s := newJudge(), &server{url: "http://ids"}
 		for i, a := range []*answer{answered("a", 1, 10, 2, 20, 1), answered("b", 1, 12, 3, 30, 5)} {
@@ -49,27 +55,13 @@ func TestJudgeOverlap(t *testing.T) {
 				t.Fatalf("answer %d: %v", i, err)
 			}
 		}
-		err := j.accept(s, answered("c", 1, c.runs...))
-		want := fmt.Sprintf(`instance "c" at http://ids answered with id %d, as another instance did`, c.wrong)
-		if (err != nil) != (c.wrong != 0) || err != nil && (!errors.Is(err, ErrRewound) || !strings.Contains(err.Error(), want)) {
+		err := j.accept(s, answered(c.instance, 2, c.runs...))
+		want := fmt.Sprintf(`instance %q at http://ids answered with %s`, c.instance, c.want)
+		if (err != nil) != (c.want != "") || err != nil && (!errors.Is(err, ErrRewound) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("accept(%v) = %v, want %q", c.runs, err, want)
 		}
-		if err != nil && j.accept(s, answered("c", 2, 1_000_000, 1)) == nil {
+		if err != nil && j.accept(s, answered(c.instance, 3, 1_000_000, 1)) == nil {
 			t.Errorf("accept(%v) and then an answer that is right: it is accepted", c.runs)
-		}
-	}
-}
-
-// An answer of an instance lies above all runs of its last one.
-func TestJudgeOrder(t *testing.T) {
-	for _, id := range []int64{9, 10, 15, 20} {
-		j, s := newJudge(), &server{}
-		if err := j.accept(s, answered("a", 1, 10, 2, 20, 1)); err != nil {
-			t.Fatal(err)
-		}
-		want := fmt.Sprintf("answered with id %d after 20", id)
-		if err := j.accept(s, answered("a", 2, id, 1)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("accept(%d) = %v, want %q", id, err, want)
 		}
 	}
 }

@@ -72,9 +72,9 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "":
 		p.page(w, r)
 	case "stats.json":
-		p.stats(w, r)
+		answerJSON(w, r, p.stats)
 	case "decode.json":
-		p.decode(w, r)
+		answerJSON(w, r, p.decode)
 	default:
 		if !asset(w, r, path) {
 			write(w, http.StatusNotFound, plain, []byte("uidstatus: no such page\n"))
@@ -132,54 +132,52 @@ func choose(all map[string]uid.Stats, query url.Values) *problem {
 	}
 	name := query.Get("name")
 	if _, ok := all[name]; !ok {
-		return unknown(name, all)
+		names, want := some(all), "one of"
+		if len(names) < len(all) {
+			want = "one such as"
+		}
+		return &problem{http.StatusNotFound, fmt.Sprintf("uidstatus: no generator has the name %q, want %s %q", short(name), want, names), names}
 	}
 	maps.DeleteFunc(all, func(other string, _ uid.Stats) bool { return other != name })
 	return nil
 }
 
-func (p *Page) stats(w http.ResponseWriter, r *http.Request) {
-	all, query, most := p.all(), r.URL.Query(), mostRows
+func (p *Page) stats(query url.Values) (any, *problem) {
+	most := mostRows
 	if query.Has("limit") {
 		var err error
 		if most, err = strconv.Atoi(query.Get("limit")); err != nil || most < 1 {
-			writeJSON(w, http.StatusBadRequest, problem{Error: fmt.Sprintf("uidstatus: limit is %q, want 1 or more", short(query.Get("limit")))})
-			return
+			return nil, wrong(fmt.Errorf("uidstatus: limit is %q, want 1 or more", short(query.Get("limit"))))
 		}
 	}
-	if wrong := choose(all, query); wrong != nil {
-		writeJSON(w, http.StatusNotFound, wrong)
-		return
+	all := p.all()
+	if unknown := choose(all, query); unknown != nil {
+		return nil, unknown
 	}
 	d := p.document(all)
 	d.Generators = first(d.Generators, most)
-	writeJSON(w, http.StatusOK, d)
+	return d, nil
 }
 
-func (p *Page) decode(w http.ResponseWriter, r *http.Request) {
-	query, all := r.URL.Query(), p.all()
-	if query.Has("name") {
-		if wrong := choose(all, query); wrong != nil {
-			writeJSON(w, http.StatusNotFound, wrong)
-			return
-		}
-	} else {
+func (p *Page) decode(query url.Values) (any, *problem) {
+	all := p.all()
+	if !query.Has("name") {
 		maps.DeleteFunc(all, func(_ string, s uid.Stats) bool { return s.Clock == nil })
+	} else if unknown := choose(all, query); unknown != nil {
+		return nil, unknown
 	}
 	if len(all) != 1 {
-		writeJSON(w, http.StatusBadRequest, problem{
-			Error: "uidstatus: name is missing, want the name of the generator whose layout the id has", Names: some(all)})
-		return
+		return nil, &problem{http.StatusBadRequest, "uidstatus: name is missing, want the name of the generator whose layout the id has", some(all)}
 	}
+	var d decoded
 	for name, s := range all {
 		parts, id, err := parse(s, query.Get("id"))
 		if err != nil {
-			writeJSON(w, http.StatusBadRequest, problem{Error: err.Error()})
-			return
+			return nil, wrong(err)
 		}
-		writeJSON(w, http.StatusOK, decoded{
-			Name: name, ID: id, Time: instant(parts.Time), Tick: parts.Tick, Worker: parts.Worker, Sequence: parts.Sequence})
+		d = decoded{Name: name, ID: id, Time: instant(parts.Time), Tick: parts.Tick, Worker: parts.Worker, Sequence: parts.Sequence}
 	}
+	return d, nil
 }
 
 // parse reads an id that a reader of the page typed.
@@ -211,18 +209,12 @@ type decoded struct {
 
 // problem is the JSON document of an error.
 type problem struct {
-	Error string   `json:"error"`
-	Names []string `json:"names,omitempty"`
+	status int
+	Error  string   `json:"error"`
+	Names  []string `json:"names,omitempty"`
 }
 
-// unknown is the problem of an unknown name.
-func unknown(name string, all map[string]uid.Stats) *problem {
-	names, want := some(all), "one of"
-	if len(names) < len(all) {
-		want = "one such as"
-	}
-	return &problem{Error: fmt.Sprintf("uidstatus: no generator has the name %q, want %s %q", short(name), want, names), Names: names}
-}
+func wrong(err error) *problem { return &problem{status: http.StatusBadRequest, Error: err.Error()} }
 
 // some returns the first names.
 func some(all map[string]uid.Stats) []string {
@@ -238,7 +230,13 @@ func encode(v any) []byte {
 	return append(body, '\n')
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
+// answerJSON sends the document that a request asks for, or what is wrong with the request.
+func answerJSON(w http.ResponseWriter, r *http.Request, of func(url.Values) (any, *problem)) {
+	status := http.StatusOK
+	v, fault := of(r.URL.Query())
+	if fault != nil {
+		v, status = fault, fault.status
+	}
 	write(w, status, "application/json", encode(v))
 }
 

@@ -76,7 +76,7 @@ func (p *Page) page(w http.ResponseWriter, r *http.Request) {
 	all := p.all()
 	found := len(all)
 	if wrong := choose(all, query); wrong != nil {
-		write(w, http.StatusNotFound, plain, []byte(wrong.Error+"\n"))
+		write(w, wrong.status, plain, []byte(wrong.Error+"\n"))
 		return
 	}
 	if len(all) == 1 && (found == 1 || query.Has("name")) {

@@ -123,36 +123,37 @@ func TestScreens(t *testing.T) {
 	ctx := browser(t)
 	server := serve(t, many(t), uidstatus.Config{})
 	complaints(t, ctx)
-	for _, s := range []struct{ name, scheme, query string }{
-		{"table", "light", ""}, {"table", "dark", ""}, {"orders", "dark", "?name=orders&id=1234567890123"},
-		{"trouble", "light", "?name=trouble"}, {"trouble", "dark", "?name=trouble&id=x"}, {"sessions", "light", "?name=sessions"},
+	for name, query := range map[string]string{
+		"table": "", "orders": "?name=orders&id=1234567890123", "trouble": "?name=trouble&id=x", "sessions": "?name=sessions",
 	} {
-		screens(t, ctx, s.name, s.scheme, server.URL+place+s.query)
+		screens(t, ctx, name, server.URL+place+query)
 	}
 }
 
-// screens looks at a page on screens of several widths.
-func screens(t *testing.T, ctx context.Context, page, scheme, url string) {
-	for _, width := range []int64{1280, 800, 390, 360} {
-		name := fmt.Sprintf("%s-%d-%s", page, width, scheme)
-		t.Run(name, func(t *testing.T) {
-			run(t, ctx, screen(width, scheme), chromedp.Navigate(url))
-			until(t, ctx, `document.body.dataset.connection === 'live' || document.querySelector('pre + button') !== null`)
-			if over := value[[]string](t, ctx, overflow); len(over) > 0 {
-				t.Errorf("too wide: %q", over)
-			}
-			if pale := value[[]string](t, ctx, contrast); len(pale) > 0 {
-				t.Errorf("too little contrast: %q", pale)
-			}
-			dark := value[float64](t, ctx, `getComputedStyle(document.body).backgroundColor.match(/\d+/g).reduce((a, b) => a + +b, 0)`) < 200
-			if dark != (scheme == "dark") {
-				t.Errorf("dark is %t", dark)
-			}
-			if n := value[int](t, ctx, `document.querySelectorAll('b').length`); n != 0 {
-				t.Errorf("a name made %d elements", n)
-			}
-			keep(t, ctx, name)
-		})
+// screens looks at a page, light and dark, on screens of several widths.
+func screens(t *testing.T, ctx context.Context, page, url string) {
+	for _, scheme := range []string{"light", "dark"} {
+		for _, width := range []int64{1280, 800, 390, 360} {
+			name := fmt.Sprintf("%s-%d-%s", page, width, scheme)
+			t.Run(name, func(t *testing.T) {
+				run(t, ctx, screen(width, scheme), chromedp.Navigate(url))
+				until(t, ctx, `document.body.dataset.connection === 'live' || document.querySelector('pre + button') !== null`)
+				if over := value[[]string](t, ctx, overflow); len(over) > 0 {
+					t.Errorf("too wide: %q", over)
+				}
+				if pale := value[[]string](t, ctx, contrast); len(pale) > 0 {
+					t.Errorf("too little contrast: %q", pale)
+				}
+				dark := value[float64](t, ctx, `getComputedStyle(document.body).backgroundColor.match(/\d+/g).reduce((a, b) => a + +b, 0)`) < 200
+				if dark != (scheme == "dark") {
+					t.Errorf("dark is %t", dark)
+				}
+				if n := value[int](t, ctx, `document.querySelectorAll('b').length`); n != 0 {
+					t.Errorf("a name made %d elements", n)
+				}
+				keep(t, ctx, name)
+			})
+		}
 	}
 }
 

@@ -69,9 +69,7 @@ func TestServer(t *testing.T) {
 		_ = answer.Body.Close()
 	}
 	complaints(t, ctx)
-	for _, scheme := range []string{"light", "dark"} {
-		screens(t, ctx, "server", scheme, url)
-	}
+	screens(t, ctx, "server", url)
 	run(t, ctx, screen(1280, "light"), chromedp.Navigate(url),
 		chromedp.Evaluate[chromedp.Void](`document.addEventListener('copy', () => { window.copied = getSelection().toString() })`),
 		chromedp.Click(chromedp.CSS(`section:nth-of-type(2) .line:nth-of-type(2) button`)))
