@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -206,22 +205,15 @@ func TestOneGenerator(t *testing.T) {
 	}
 }
 
-// Real generators, drawn from, asked and closed at the same time.
+// A real generator, drawn from, asked and closed at the same time.
 func TestConcurrent(t *testing.T) {
-	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{})
+	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := uid.NewDefault(t.Context(), uid.StaticWorker(2), uid.DefaultConfig{Layout: bits.Snowflake()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := New(map[string]Generator{"cached": cached, "default": plain}, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := at(t, map[string]Generator{"orders": gen}, nil)
 	var group sync.WaitGroup
-	for _, path := range []string{"/", "/stats.json", "/?name=cached", "/decode.json?name=cached&id=1", "/?name=default&id=1"} {
+	for _, path := range []string{"/", "/stats.json", "/?name=orders&id=1", "/decode.json?id=1"} {
 		group.Go(func() {
 			for range 50 {
 				if w := get(t, h, path); w.Code != 200 {
@@ -232,13 +224,12 @@ func TestConcurrent(t *testing.T) {
 	}
 	group.Go(func() {
 		for range 2000 {
-			_, _ = cached.Next()
-			_, _ = plain.Next()
+			_, _ = gen.Next()
 		}
-		_, _ = cached.Close(), plain.Close()
+		_ = gen.Close()
 	})
 	group.Wait()
-	if w := get(t, h, "/"); w.Code != 200 {
+	if w := get(t, h, "/"); w.Code != 200 || !strings.Contains(w.Body.String(), "The generator is closed.") {
 		t.Errorf("after Close: %d", w.Code)
 	}
 }

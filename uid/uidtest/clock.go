@@ -5,8 +5,6 @@ import (
 	"time"
 )
 
-var synctestStart = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
-
 // Clock is a clock that stands until the test moves it. Clock.Now is for the configs of the
 // real generators too. Make one with [NewClock].
 type Clock struct {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
@@ -45,7 +46,7 @@ func Sequence(tb testing.TB, first uid.ID) *Generator {
 // epoch 2000-01-01, where testing/synctest starts.
 func Layout() bits.Layout {
 	layout := bits.LongLived()
-	layout.Epoch = synctestStart
+	layout.Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	return layout
 }
 
