@@ -93,7 +93,8 @@ func (s *server) collectors() []prometheus.Collector {
 		gauge("uidringd_connections", "Open connections.", nil, func() float64 { return float64(s.doors.Counts().Open) }),
 		gauge("uidringd_connections_idle", "Open connections without a request.", nil, func() float64 { return float64(s.doors.Counts().Idle) }),
 		counter("uidringd_connections_ended_total", "Connections that were closed since others came.", func() int64 { return s.doors.Counts().Ended }),
-		counter("uidringd_connections_refused_total", "Connections of addresses that had limits.per_address, none idle.", func() int64 { return s.doors.Counts().Refused }),
+		counter("uidringd_connections_refused_total", "Connections of addresses that had limits.per_address, none idle.",
+			func() int64 { return s.doors.Counts().Refused }),
 	}
 	if s.files != nil {
 		all = append(all, gauge("uidringd_certificate_not_after_timestamp_seconds", "When the certificate in use ends.", nil,
@@ -113,10 +114,7 @@ func (s *server) collectors() []prometheus.Collector {
 // recorder remembers what an answer was, as a [service.Observer] too.
 type recorder struct {
 	http.ResponseWriter
-	status int
-	failed *service.Error // nil without one
-	caller service.Caller
-	bytes  int64
+	request
 }
 
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
@@ -197,14 +195,13 @@ func (s *server) observed(next http.Handler, o *observer) http.Handler {
 		seen := recorders.Get().(*recorder)
 		*seen = recorder{ResponseWriter: w}
 		next.ServeHTTP(seen, r) // whatever panics ends the connection, and is logged by net/http
-		about := *seen
+		about := seen.request
 		*seen = recorder{}
 		recorders.Put(seen)
 		ended := time.Now()
-		o.observe(request{
-			route: r.Pattern, proto: r.Proto, remote: r.RemoteAddr, caller: about.caller, status: max(about.status, http.StatusOK),
-			failed: about.failed, count: 1, bytes: about.bytes, took: ended.Sub(began),
-		}, ended)
+		about.route, about.proto, about.remote = r.Pattern, r.Proto, r.RemoteAddr
+		about.status, about.count, about.took = max(about.status, http.StatusOK), 1, ended.Sub(began)
+		o.observe(about, ended)
 	})
 }
 

@@ -85,7 +85,8 @@ func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout
 			ended <- err
 		}
 	}()
-	_, err = fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s INCR %s\n", place(l), redisCLI(c, l.Addr(), ""), pathOf(s.Generators()[0]))
+	example := redisCLI(c, l.Addr(), "") + " INCR " + pathOf(s.Generators()[0])
+	_, err = fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s\n", place(l), example)
 	return func(ctx context.Context) error {
 		_ = l.Close() // nobody is left to tell
 		return run.Shutdown(ctx)
