@@ -73,10 +73,6 @@ func TestBackfillAscending(t *testing.T) {
 	if _, err := b.At(at(5)); !errors.Is(err, uid.ErrPast) {
 		t.Errorf("At(a forgotten tick) = %v, want ErrPast", err)
 	}
-	b.Close()
-	if _, err := b.At(at(10_001)); err != uid.ErrClosed {
-		t.Errorf("At() = %v after Close, want ErrClosed", err)
-	}
 }
 
 // A number that may have stamped past ticks is refused, and given back.

@@ -213,3 +213,40 @@ func TestWarnsWhenTheLayoutEndsSoon(t *testing.T) {
 		}
 	}
 }
+
+// named is a leaser with a name.
+type named struct{ *fakeLeaser }
+
+func (named) String() string { return "shelf 7" }
+
+// A start logs one line: what is stamped, and where the number is from.
+func TestStartIsLogged(t *testing.T) {
+	until := at(100)
+	for _, test := range []struct {
+		kind   string
+		leaser uid.Leaser
+		want   string
+	}{
+		{"Cached", uid.StaticWorker(7), `worker=7 store=uid.StaticWorker reserved_until="no end"`},
+		{"Default", named{&fakeLeaser{number: 8, until: until}}, `worker=8 store="shelf 7" reserved_until=2026-01-01T00:01:40Z`},
+		{"Slots", &fakeLeaser{number: 9, until: until}, `worker=9 store=*uid_test.fakeLeaser reserved_until=2026-01-01T00:01:40Z`},
+		{"Backfill", unused(10), `worker=10 store=uid_test.unused reserved_until="no end"`},
+	} {
+		var log logged.Text
+		if test.kind == "Backfill" {
+			newBackfill(t, test.leaser, uid.BackfillConfig{Layout: small, Now: clockAt(start).now, Logger: log.Logger()}).Close()
+		} else {
+			config := uid.CachedConfig{Layout: small, Now: clockAt(start).now, Logger: log.Logger()}
+			gen := under(t, strings.ToLower(test.kind), test.leaser, config)
+			mustNext(t, gen)
+			gen.Close()
+		}
+		want := `level=INFO msg="uid: started" kind=` + test.kind + ` layout="31/8/1,epoch=2026-01-01,unit=1s" ` + test.want + "\n"
+		if _, got, _ := strings.Cut(log.String(), " "); got != want {
+			t.Errorf("logged %s, want %s", got, want)
+		}
+	}
+	if got, want := lease.Forever(assigner(nil)).String(), "uid_test.assigner"; got != want {
+		t.Errorf("a Permanent is %q, want %q", got, want)
+	}
+}

@@ -274,10 +274,9 @@ func TestDelayOfUnknownLength(t *testing.T) {
 
 // A call that asks what is ready, with a context that has ended, does not count as starved.
 func TestAskIsNotStarved(t *testing.T) {
-	d := newDealer(t, func(ctx context.Context) (ringbuffer.Run, error) {
-		<-ctx.Done()
-		return ringbuffer.Run{}, ctx.Err()
-	}, uid.DealerConfig{Padding: padding.Config{Blocking: true}})
+	c := new(counting)
+	c.each.Store(-1)
+	d := newDealer(t, c.source, uid.DealerConfig{Padding: padding.Config{Blocking: true}})
 	if _, err := d.Claim(ended(), 1); !errors.Is(err, context.Canceled) || d.Stats().Starved != 0 || d.Stats().RejectedTakes != 0 {
 		t.Errorf("%v, %+v", err, d.Stats())
 	}

@@ -4,10 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidtest"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 func ExampleNewCached() {
@@ -101,4 +107,287 @@ func ExampleParseID() {
 	// Output:
 	// 960121041164754944 <nil>
 	// uid: not an id: "twelve", want a decimal number from 0 to 9223372036854775807
+}
+
+// A number from a configuration file, which no other process has. One that the
+// layout cannot hold is refused at the start.
+func ExampleStaticWorker() {
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	fmt.Println("worker", gen.Worker())
+
+	_, err = uid.NewCached(context.Background(), uid.StaticWorker(1024), uid.CachedConfig{Layout: bits.Snowflake()})
+	fmt.Println(err)
+	// Output:
+	// worker 7
+	// uid: worker number out of range: worker number is 1024, want 0 to 1023, the greatest that the layout can hold
+}
+
+// inventory stands for what an organisation has that numbers its processes.
+type inventory map[string]int64
+
+// number is a lease.Assigner that looks a process up.
+type number struct {
+	inventory inventory
+	process   string
+}
+
+func (n number) Assign(_ context.Context, limit int64) (int64, error) {
+	got, ok := n.inventory[n.process]
+	if !ok || got > limit {
+		return 0, fmt.Errorf("%s has no number from 0 to %d", n.process, limit)
+	}
+	return got, nil
+}
+
+// Numbers can come from anywhere, as long as no two processes have the same.
+func ExampleLeaser() {
+	numbers := inventory{"billing-a": 1, "billing-b": 2}
+	gen, err := uid.NewDefault(context.Background(), lease.Forever(number{numbers, "billing-b"}), uid.DefaultConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	fmt.Println("worker", gen.Worker())
+
+	_, err = uid.NewDefault(context.Background(), lease.Forever(number{numbers, "billing-c"}), uid.DefaultConfig{})
+	fmt.Println(err)
+	// Output:
+	// worker 2
+	// billing-c has no number from 0 to 4194303
+}
+
+// A caller that would rather wait for an id than fail says for how long.
+func ExampleCached_Wait() {
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background()) // or a request's
+	defer cancel()
+
+	id, err := gen.Wait(ctx)
+	fmt.Println(id > 0, err)
+
+	gen.Close() // ends what waits
+	_, err = gen.Wait(ctx)
+	fmt.Println(errors.Is(err, uid.ErrClosed))
+	// Output:
+	// true <nil>
+	// true
+}
+
+// A service answers 503 with a Retry-After, and the error says when there are ids again.
+// The clock stands still, so that the example is always the same.
+func ExampleBorrowLimitError() {
+	now := time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC)
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{
+		MaxBorrow: time.Nanosecond, // no id is stamped ahead of the clock
+		Now:       func() time.Time { return now },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+
+	n, err := gen.NextN(make([]uid.ID, 1_000_000))
+	var limit *uid.BorrowLimitError
+	if errors.As(err, &limit) {
+		fmt.Println(n, "ids, Retry-After:", limit.RetryAfter())
+	}
+	// Output: 8192 ids, Retry-After: 1s
+}
+
+// The number is lost, and no other is given: the error says why, and when to ask
+// again.
+func ExampleReservationError() {
+	leaser := new(uidtest.Leaser) // stands for a database
+	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	leaser.Lose(lease.ErrLost)
+
+	_, err = gen.Next()
+	var reservation *uid.ReservationError
+	if errors.As(err, &reservation) {
+		fmt.Println("worker", reservation.Worker, "because", reservation.Err)
+		fmt.Println(reservation.RetryAfter(), errors.Is(err, lease.ErrLost))
+	}
+	// Output:
+	// worker 1 because lease: the number is lost
+	// 1s true
+}
+
+// What a health check reads. Which parts there are depends on the generator's kind: a
+// Cached has a clock and a ring, and loads nothing.
+func ExampleStats() {
+	leaser := new(uidtest.Leaser) // stands for a database
+	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+
+	stats := gen.Stats()
+	fmt.Println("failing:", stats.Failing(), "has ids:", stats.Remaining > 0)
+	fmt.Println("worker", stats.Clock.Worker, "layout ends soon:", stats.Clock.LayoutEndsSoon)
+	fmt.Println("ring of", stats.Ring.Capacity, "has loads:", stats.Loads != nil)
+
+	leaser.Lose(lease.ErrLost)
+	_, _ = gen.Next()
+	stats = gen.Stats()
+	fmt.Println("failing:", stats.Failing(), "because:", stats.Clock.LeaseError)
+	// Output:
+	// failing: false has ids: true
+	// worker 1 layout ends soon: false
+	// ring of 65536 has loads: false
+	// failing: true because: lease: the number is lost
+}
+
+// The clock steps back by an hour, and ids go on. They are unique, and have no order.
+func ExampleNewSlots() {
+	now := time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC)
+	gen, err := uid.NewSlots(context.Background(), uid.StaticWorker(7), uid.SlotsConfig{
+		Now: func() time.Time { return now },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+
+	before, err := gen.Next()
+	fmt.Println(before > 0, err)
+	now = now.Add(-time.Hour)
+	after, err := gen.Next()
+	fmt.Println(after != before, err)
+	// Output:
+	// true <nil>
+	// true <nil>
+}
+
+// Rows that are migrated get ids of the time at which they were made. A Backfill needs a
+// number that was never used: uidtest.Leaser stands for a worker.Registry here.
+func ExampleNewBackfill() {
+	ctx := context.Background()
+	backfill, err := uid.NewBackfill(ctx, new(uidtest.Leaser), uid.BackfillConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer backfill.Close()
+	id, err := backfill.At(time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	parts, err := backfill.Parse(id)
+	fmt.Println(parts.Time, err)
+
+	_, err = backfill.At(time.Now().Add(time.Hour)) // live generators stamp that time
+	fmt.Println(errors.Is(err, uid.ErrPast))
+	_, err = uid.NewBackfill(ctx, uid.StaticWorker(7), uid.BackfillConfig{})
+	fmt.Println(errors.Is(err, uid.ErrUsedNumber))
+	// Output:
+	// 2026-01-02 03:04:05 +0000 UTC <nil>
+	// true
+	// true
+}
+
+// A test with a fixed clock: tick and worker are known, the first sequence of Default is
+// random. The epoch lies before the clock.
+func ExampleDefaultConfig() {
+	now := time.Date(2000, time.January, 1, 0, 0, 7, 0, time.UTC) // where testing/synctest starts
+	layout := bits.Default()
+	layout.Epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
+	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(3), uid.DefaultConfig{
+		Layout: layout,
+		Now:    func() time.Time { return now },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	first, err := gen.Next()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	second, err := gen.Next()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	parts, err := gen.Parse(first)
+	fmt.Println(parts.Tick, parts.Worker, second-first, err)
+	// Output: 7 3 1 <nil>
+}
+
+// The ids of a day, for a query. A superset: ids of Cached may be MaxAge older or
+// MaxBorrow newer than their call.
+func ExampleCached_Range() {
+	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{MaxBorrow: time.Hour})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	day := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
+	first, last, err := gen.Range(day, day.AddDate(0, 0, 1))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("SELECT * FROM orders WHERE id BETWEEN %d AND %d\n", first, last)
+	// Output: SELECT * FROM orders WHERE id BETWEEN 958882028999147520 AND 961976467036569599
+}
+
+// A generator of your own: the ids of a counter that some service keeps. The
+// source may block, so Padding.Blocking says so.
+func ExampleNewDealer() {
+	var counter atomic.Int64
+	counter.Store(1001)
+	reserve := func(ctx context.Context, n int64) (first int64, err error) {
+		select {
+		case <-time.After(time.Millisecond): // as a service takes its time
+			return counter.Add(n) - n, nil
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+	const runLen = 1024
+	gen, err := uid.NewDealer(func(ctx context.Context) (ringbuffer.Run, error) {
+		first, err := reserve(ctx, runLen)
+		return ringbuffer.Run{First: first, N: runLen}, err
+	}, uid.DealerConfig{
+		Runs: 4, RunLen: runLen, PaddingFactor: 50,
+		Padding: padding.Config{Blocking: true},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gen.Close()
+	if err := gen.Start(context.Background()); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	fmt.Println(gen.Next())
+	fmt.Println(gen.Next())
+	// Output:
+	// 1001 <nil>
+	// 1002 <nil>
 }

@@ -1,9 +1,6 @@
 package uid_test
 
 import (
-	"errors"
-	"fmt"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,21 +11,23 @@ import (
 )
 
 // A wait at the limit of borrowed time lasts for as long as the error says, and
-// not for as long as the limit is.
+// not for as long as the limit is, whether the call or the policy waits.
 func TestWaitsForTheRetry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		layout := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 1, Epoch: bubble.Epoch, Unit: 10 * time.Millisecond}
-		gen := newCached(t, uid.CachedConfig{Layout: layout, MaxBorrow: 500 * time.Millisecond})
-		begun := time.Now()
-		for tick := range time.Duration(200) {
-			if n, err := gen.WaitN(t.Context(), make([]uid.ID, 2)); n != 2 || err != nil {
-				t.Fatalf("WaitN() = %d, %v", n, err)
+	for call, policy := range map[string]func(uid.Refusal) error{"WaitN": uid.Reject, "NextN": uid.Wait} {
+		synctest.Test(t, func(t *testing.T) {
+			layout := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 1, Epoch: bubble.Epoch, Unit: 10 * time.Millisecond}
+			gen := newCached(t, uid.CachedConfig{Layout: layout, MaxBorrow: 500 * time.Millisecond, RejectedTake: policy})
+			begun := time.Now()
+			for tick := range time.Duration(200) {
+				if n, err := calls[call](t.Context(), gen, make([]uid.ID, 2)); n != 2 || err != nil {
+					t.Fatalf("%s() = %d, %v", call, n, err)
+				}
+				if got, want := time.Since(begun), max(0, tick-50)*layout.Unit; got != want {
+					t.Fatalf("%s: tick %d came after %v, want %v", call, tick, got, want)
+				}
 			}
-			if got, want := time.Since(begun), max(0, tick-50)*layout.Unit; got != want {
-				t.Fatalf("tick %d came after %v, want %v", tick, got, want)
-			}
-		}
-	})
+		})
+	}
 }
 
 // However far off the next tick is, a clock that steps ahead is noticed within a
@@ -49,30 +48,6 @@ func TestWaitNoticesAStepAhead(t *testing.T) {
 			t.Errorf("Wait() = %v after %v, want an id after 11s", err, time.Since(begun))
 		}
 	})
-}
-
-// Each refusal of one call has its number. It starts again when the call has got
-// ids.
-func TestAttempts(t *testing.T) {
-	for _, call := range []string{"Next", "NextN"} {
-		synctest.Test(t, func(t *testing.T) {
-			enough := errors.New("enough")
-			var told []string
-			gen := newCached(t, uid.CachedConfig{Layout: bubble, Now: clockAt(start).now, MaxBorrow: 1, RejectedTake: func(r uid.Refusal) error {
-				told = append(told, fmt.Sprint(errors.Is(r.Err, uid.ErrBorrowLimit), r.Attempt))
-				if len(told) == 6 {
-					return enough
-				}
-				return nil
-			}})
-			if n, err := calls[call](t.Context(), gen, make([]uid.ID, 3)); n != 2 || err != enough {
-				t.Errorf("%s: %d ids, error %v, want 2 and that of the policy", call, n, err)
-			}
-			if want := []string{"false 1", "true 1", "false 2", "true 2", "false 3", "true 3"}; !slices.Equal(told, want) {
-				t.Errorf("%s: the policy was told %q, want %q", call, told, want)
-			}
-		})
-	}
 }
 
 // Calls that take many ids wake what fills the ring, as Next does.

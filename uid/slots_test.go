@@ -86,45 +86,6 @@ func TestSlotsLikeAMap(t *testing.T) {
 	})
 }
 
-// A clock that stands still: every slot gives what it has, then Next fails and Wait
-// waits. The published idea spills into the next tick instead, and repeats ids.
-func TestSlotsNeverSpill(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		layout := tiny
-		layout.Epoch = bubble.Epoch
-		clock := clockAt(time.Now().Add(time.Hour))
-		gen := newSlots(t, &fakeLeaser{number: 1}, uid.SlotsConfig{Layout: layout, Slots: 4, Now: clock.now})
-		seen := map[uid.ID]bool{}
-		ticks := map[int64]bool{}
-		for {
-			id, err := gen.Next()
-			if err != nil {
-				if !errors.Is(err, uid.ErrSlotsFull) {
-					t.Fatal(err)
-				}
-				break
-			}
-			parts, _ := gen.Parse(id)
-			ticks[parts.Tick] = true
-			if seen[id] {
-				t.Fatalf("id %d repeats", id)
-			}
-			seen[id] = true
-		}
-		// The first sequences of a slot are left out at random, below half.
-		if len(ticks) != 4 || len(seen) < 8 || len(seen) > 16 {
-			t.Errorf("%d ids of %d ticks from a clock that stands still, want 4 ticks", len(seen), len(ticks))
-		}
-		waited := make(chan uid.ID)
-		go func() { id, _ := gen.Wait(t.Context()); waited <- id }()
-		synctest.Wait()
-		clock.step(4 * time.Second) // past every slot's tick
-		if id := <-waited; seen[id] || id == 0 {
-			t.Errorf("Wait() = %d, a repeat", id)
-		}
-	})
-}
-
 // A wait for room lasts until the next tick, and reads the clock a few times.
 func TestSlotsWaitForTheNextTick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
