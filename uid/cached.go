@@ -14,12 +14,7 @@ import (
 // [NewCached] and share it: all methods may be called from any number of
 // goroutines. The zero value is not usable.
 //
-// An id's time lies at most CachedConfig.MaxAge behind the clock, and at most the ring's
-// ticks ahead of the clock; under load, at most CachedConfig.MaxBorrow ahead.
-//
 // Order: a call that ends before another call begins returns smaller ids.
-//
-// Cached is the counterpart of CachedUidGenerator of uid-generator.
 type Cached struct {
 	dealer
 	stamp

@@ -22,7 +22,7 @@ type clocked struct {
 	_      cacheline.Pad
 
 	// Written by calls, read by Stats.
-	earlier atomic.Int64 // ids issued, less those that the issuer's state counts
+	earlier atomic.Int64 // ids issued, less latest
 	most    atomic.Int64 // ids issued by the last Stats; written by Stats
 
 	gate
@@ -33,8 +33,9 @@ type issuer interface {
 	// claim is the source of [claims].
 	claim(ctx context.Context, limit int64, wait bool) (Run, error)
 
-	// issued returns how many ids were issued, or fewer while calls are under way.
-	issued() int64
+	// latest returns how many ids its present state counts as issued. The issuer moves
+	// that state before it raises earlier, and after it lowers earlier.
+	latest() int64
 
 	// barred returns why calls fail now, nil if they do not. After stop, it returns anything.
 	barred() error
@@ -106,9 +107,20 @@ func (c *clocked) Shutdown(ctx context.Context) error {
 	return c.finish(func() error { return c.giveBack(ctx, c.issuer.stop()) })
 }
 
+// issued returns how many ids were issued, or fewer while calls are under way: the sum of
+// a latest and an earlier that did not change meanwhile is never too great.
+func (c *clocked) issued() int64 {
+	for {
+		earlier, latest := c.earlier.Load(), c.issuer.latest()
+		if c.earlier.Load() == earlier {
+			return earlier + latest
+		}
+	}
+}
+
 // Stats returns the generator's counts and state.
 func (c *clocked) Stats() Stats {
-	issued := c.issuer.issued()
+	issued := c.issued()
 	for shown := c.most.Load(); shown < issued && !c.most.CompareAndSwap(shown, issued); {
 		shown = c.most.Load()
 	}

@@ -32,8 +32,7 @@ const MinMaxAge = 10 * time.Millisecond
 // its value and the values that are allowed.
 type CachedConfig struct {
 	// Layout is how ids are laid out; zero is [bits.Default]. [Backfill] makes no ids
-	// for rows from before its Epoch. Counterpart of timeBits, workerBits, seqBits and
-	// epochStr of uid-generator.
+	// for rows from before its Epoch.
 	Layout bits.Layout
 
 	// Succeeds is an earlier layout of the store that gives worker numbers; zero is
@@ -45,25 +44,24 @@ type CachedConfig struct {
 	// BoostPower sizes the ring, which holds the ids of 2^BoostPower ticks. From 1 to 20;
 	// zero is 3. The ring must be able to fill, so it holds at most the present tick, the
 	// ticks of MaxBorrow and those of 7/8 of MaxAge. Beyond that bound, a BoostPower above 3
-	// is an error, and a lower one is reduced to the bound. Counterpart of boostPower.
+	// is an error, and a lower one is reduced to the bound.
 	BoostPower int
 
 	// PaddingFactor is the fill, in per cent of the ring, below which the executor fills
 	// the ring. The executor checks the fill when dealing of a tick starts, and counts the
-	// ids of later ticks only. From 1 to 99; zero is 50. Counterpart of paddingFactor.
+	// ids of later ticks only. From 1 to 99; zero is 50.
 	PaddingFactor int
 
 	// Schedule is when the executor fills the ring whether or not it is low: a cron
 	// specification, or an interval of a second or more, such as "@every 1m".
-	// Empty is never. Counterpart of scheduleInterval.
+	// Empty is never.
 	Schedule string
 
 	// MaxBorrow bounds how far ahead of the clock ids are stamped. Zero is 24 hours;
 	// negative is no bound; with less than a tick, no id is stamped ahead. At the bound,
 	// ids come at the pace of the clock, and RejectedTake decides whether calls wait or
-	// fail. The bound counts from the latest time that the clock has
-	// shown: a clock that steps back does not lower the bound. If a crashed holder
-	// of a leased number reserved past now+MaxBorrow, NewCached fails until the
+	// fail. The bound counts from the latest time that the clock has shown. If a crashed
+	// holder of a leased number reserved past now+MaxBorrow, NewCached fails until the
 	// clock catches up: keep MaxBorrow above the Leaser's window.
 	MaxBorrow time.Duration
 
@@ -78,12 +76,11 @@ type CachedConfig struct {
 	// [ErrWorkerLost] for ids of a worker number that was lost, or
 	// [ringbuffer.ErrClosed] for ids left at Close. The next holder of a leased
 	// number may issue ids that Close left. RejectedPut must not call Close. Nil does
-	// nothing. Counterpart of RejectedPutBufferHandler.
+	// nothing.
 	RejectedPut func(run Run, err error)
 
 	// RejectedTake decides what a call does when no id is ready: [Help], the
-	// default, [Reject], [Wait], or a function of your own. Counterpart of
-	// RejectedTakeBufferHandler.
+	// default, [Reject], [Wait], or a function of your own.
 	RejectedTake func(Refusal) error
 
 	// Now is the clock; nil is [time.Now]. It must not block, and may be called

@@ -14,7 +14,8 @@ import (
 
 // Dealer is the engine of every generator that deals ids from a ring: [Cached],
 // segment.Generator and uidclient.Client. It deals the ids of the runs that a
-// [padding.Source] makes. Make one with [NewDealer] to build a generator of
+// [padding.Source] makes, and has the executor that fills the ring, policies for an empty
+// ring, waiting, statistics and closing. Make one with [NewDealer] to build a generator of
 // your own. All methods may be called from any number of goroutines. The zero
 // value is not usable.
 //
@@ -190,66 +191,43 @@ func waitOne(ctx context.Context, d *dealer) (ID, error) { return d.claims.Wait(
 
 // NextN is Next for many ids, as [Generator] says. It claims as many consecutive ids at
 // once as there are, so most of the cost of an id is writing it.
-func (d *dealer) NextN(ids []ID) (int, error) {
-	ready := d.takeReady(ids)
-	if ready == len(ids) {
-		return ready, nil
-	}
-	n, err := d.claims.NextN(ids[ready:])
-	return ready + n, err
-}
+func (d *dealer) NextN(ids []ID) (int, error) { return d.fillAll(context.Background(), ids, false) }
 
 // WaitN is NextN, but waits as Wait does.
-func (d *dealer) WaitN(ctx context.Context, ids []ID) (int, error) {
-	ready := d.takeReady(ids)
+func (d *dealer) WaitN(ctx context.Context, ids []ID) (int, error) { return d.fillAll(ctx, ids, true) }
+
+// fillAll is fill of [claims], but takes what is ready with fewer calls.
+func (d *dealer) fillAll(ctx context.Context, ids []ID, wait bool) (int, error) {
+	run := d.ring.TakeRun(int64(len(ids)))
+	ready := int(run.N)
+	fill(ids[:ready], ID(run.First))
 	if ready == len(ids) {
 		return ready, nil
 	}
-	n, err := d.claims.WaitN(ctx, ids[ready:])
+	n, err := d.fill(ctx, ids[ready:], wait)
 	return ready + n, err
 }
 
-// takeReady fills ids with the ids of one run, and returns how many it filled.
-func (d *dealer) takeReady(ids []ID) int {
-	run := d.ring.TakeRun(int64(len(ids)))
-	fill(ids[:run.N], ID(run.First))
-	return int(run.N)
-}
-
-// claim is the source of [claims].
+// claim is the source of [claims]. A call whose ctx had ended before does not count as
+// starved.
 func (d *dealer) claim(ctx context.Context, limit int64, wait bool) (Run, error) {
-	if run := d.ring.TakeRun(limit); run.N > 0 {
-		return Run{ID(run.First), run.N}, nil
-	}
 	policy, ended := d.policy, ctx.Err() != nil
 	if wait {
 		policy = Wait
 	}
-	for {
-		run, err := d.takeRun(ctx, policy, limit, ended)
-		if err == nil {
-			return Run{ID(run.First), run.N}, nil
-		}
-		next := d.follow(err)
-		if next == nil {
-			return Run{}, d.failed(err, ended)
-		}
-		d = &next.dealer
-	}
-}
-
-// takeRun takes at most limit consecutive ids. If ctx had ended before, the call asks what
-// is ready, and does not count as starved.
-func (d *dealer) takeRun(ctx context.Context, policy func(Refusal) error, limit int64, ended bool) (ringbuffer.Run, error) {
 	for attempt := 1; ; attempt++ {
 		if run := d.ring.TakeRun(limit); run.N > 0 {
-			return run, nil
+			return Run{ID(run.First), run.N}, nil
 		}
 		if attempt == 1 && !ended {
 			d.starved.Add(1)
 		}
 		if err := d.refused(ctx, policy, attempt); err != nil {
-			return ringbuffer.Run{}, err
+			next := d.follow(err)
+			if next == nil {
+				return Run{}, d.failed(err, ended)
+			}
+			d, attempt = &next.dealer, 0
 		}
 	}
 }
@@ -277,8 +255,7 @@ func (d *dealer) refused(ctx context.Context, policy func(Refusal) error, attemp
 	return d.sleep(ctx, changed, after)
 }
 
-// help puts a run of a source that does not block, or waits for a run of a source
-// that may block.
+// help puts a run, or waits for the executor to put one if the source may block.
 func (d *dealer) help(ctx context.Context) error {
 	defer d.count(time.Now())
 	err := d.executor.Help(ctx)

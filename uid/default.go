@@ -20,14 +20,9 @@ import (
 // [Cached] is faster. A benchmark that draws more measures waits for the next tick: an id
 // then takes 1/8,192 s.
 //
-// A tick's sequence continues from the tick before, and restarts at 0 when more than
-// half of it is used. So even at low rates, ids spread evenly over id % n for a small
-// n. The first sequence is random, below half, also under a fake clock: see
-// [TESTING.md].
+// The first sequence is random, below half, also under a fake clock: see [TESTING.md].
 //
 // Order: a call that ends before another call begins returns smaller ids.
-//
-// Default is the counterpart of DefaultUidGenerator of uid-generator.
 //
 // [TESTING.md]: https://github.com/uidring/uidring/blob/main/uid/TESTING.md
 type Default struct {
@@ -39,9 +34,9 @@ type Default struct {
 	// to MaxInt64, which fails every later call.
 	last cacheline.Int64
 
-	final atomic.Int64 // last before Shutdown; unclosed until then
+	final atomic.Int64 // last before Shutdown
 
-	// Written by skip, read by pause. While last is skipped, no id is issued of ticks
+	// Written by skip, read by blocked. While last is skipped, no id is issued of ticks
 	// after stamped.
 	skipped, stamped atomic.Int64
 }
@@ -54,8 +49,7 @@ type Default struct {
 func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Default, error) {
 	faults := config.prepare()
 	g := &Default{maxBackward: config.MaxBackward}
-	g.final.Store(unclosed)
-	g.skipped.Store(unclosed)
+	g.skipped.Store(math.MinInt64) // last is never so low
 	if err := g.open(g, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
@@ -82,8 +76,7 @@ func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Defa
 // in which from and to lie. It holds for every Default of the layout, of any worker, by
 // the clock of its machine.
 //
-// What lies outside the layout's time is left out. If nothing is left, or to is not
-// after from, the error matches [bits.ErrRange].
+// Errors are as for [Cached.Range].
 func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
 	return g.span(from, to, 0, 0)
 }
@@ -256,32 +249,22 @@ func (g *Default) skip(*grant) {
 	}
 }
 
-// unclosed is what final is before Shutdown, and skipped before skip.
-const unclosed = math.MinInt64
-
+// stop implements issuer. No call that is under way can issue an id once it has swapped.
 func (g *Default) stop() int64 {
-	// No call that is under way can issue an id once this has swapped.
-	last := g.last.Load()
-	for !g.last.CompareAndSwap(last, math.MaxInt64) {
-		last = g.last.Load()
+	for {
+		last := g.last.Load()
+		g.final.Store(last)
+		if g.last.CompareAndSwap(last, math.MaxInt64) {
+			return last>>g.shift + 1
+		}
 	}
-	g.final.Store(last)
-	return last>>g.shift + 1
 }
 
-// issued reads earlier around last: a call moves last before it raises earlier, and
-// skip lowers earlier before it moves last. So the sum of a last and an earlier that
-// did not change meanwhile is never too great.
-func (g *Default) issued() int64 {
-	for {
-		earlier, last := g.earlier.Load(), g.last.Load()
-		if last == math.MaxInt64 {
-			if last = g.final.Load(); last == unclosed {
-				return 0 // Shutdown has not stored it yet
-			}
-		}
-		if g.earlier.Load() == earlier {
-			return earlier + g.used(last)
-		}
+// latest implements issuer.
+func (g *Default) latest() int64 {
+	last := g.last.Load()
+	if last == math.MaxInt64 {
+		last = g.final.Load()
 	}
+	return g.used(last)
 }

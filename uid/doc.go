@@ -74,9 +74,8 @@
 // # A generator of your own
 //
 // [Dealer] is the engine of Cached, of segments, and of any source of runs that you
-// write. It has a ring, the executor that fills the ring, policies for an empty ring,
-// waiting, statistics and closing. A source may block on a network. Package ringbuffer
-// shows why a ring deals no id twice.
+// write, which may block on a network. [Claims] has most of a Generator without a ring.
+// Package ringbuffer shows why a ring deals no id twice.
 //
 // # What an id reveals
 //
@@ -86,10 +85,9 @@
 //
 // # Around it
 //
-// Package uidgorm fills primary keys. [ID.Base32] and [ID.Base62] are shorter
-// texts that sort as the ids do. Package uidstatus is a status page of
+// Package uidgorm fills primary keys. Package uidstatus is a status page of
 // generators; uidprom and uidotel export the same as metrics of Prometheus and
-// OpenTelemetry. [MIGRATING.md] is for users of uid-generator.
+// OpenTelemetry. [MIGRATING.md] has the counterparts of uid-generator's names.
 //
 // [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 package uid

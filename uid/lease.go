@@ -14,8 +14,7 @@ import (
 //
 // Package worker has leasers that take numbers from a database. [StaticWorker]
 // is a number that the caller knows to be free, and [lease.Forever] makes a Leaser
-// of any lease.Assigner. Leaser is the counterpart of WorkerIdAssigner of
-// uid-generator.
+// of any lease.Assigner.
 type Leaser interface {
 	// Lease takes the number that request asks for, and keeps the number until Release.
 	// Lease calls request.Granted before it returns, and calls it again whenever the

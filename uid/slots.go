@@ -277,25 +277,22 @@ func (g *Slots) blocked(w *grant, tick int64) error {
 // barred implements issuer.
 func (g *Slots) barred() error { return g.blocked(g.grant.Load(), g.bits.Tick(g.now())) }
 
+// stop implements issuer.
 func (g *Slots) stop() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.shutAll(g.slots.Load()) + 1
 }
 
-// issued reads earlier around the slots, for the reason that Default gives.
-func (g *Slots) issued() int64 {
-	for {
-		earlier, n := g.earlier.Load(), int64(0)
-		s := g.slots.Load()
-		for i := range s.words {
-			if word := s.words[i].Load(); word != shutSlot {
-				_, used := g.split(word)
-				n += used
-			}
-		}
-		if g.earlier.Load() == earlier {
-			return earlier + n
+// latest implements issuer.
+func (g *Slots) latest() int64 {
+	n := int64(0)
+	s := g.slots.Load()
+	for i := range s.words {
+		if word := s.words[i].Load(); word != shutSlot {
+			_, used := g.split(word)
+			n += used
 		}
 	}
+	return n
 }
