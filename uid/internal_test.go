@@ -1,11 +1,16 @@
 package uid
 
 import (
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // steered is a clock of the system's kind whose wall time the test steps, while
@@ -100,5 +105,83 @@ func TestOwnClock(t *testing.T) {
 	}
 	if got := readings(); got != 5 {
 		t.Errorf("read %d times for 5 ticks", got)
+	}
+}
+
+// While the number changes, no tick may be stamped, even if the leaser goes from one
+// number to another without saying that the first is lost.
+func TestNothingIsStampedWhileTheNumberChanges(t *testing.T) {
+	var s stamp
+	if err := s.prepare(invalid.Of("uid", ErrConfig), StaticWorker(1), bits.Default(), bits.Layout{}, nil, slog.Default()); err != nil {
+		t.Fatal(err)
+	}
+	var numbers []int64
+	s.numbered = func(next *grant) {
+		numbers = append(numbers, next.worker)
+		if now := s.grant.Load(); now.first <= now.last {
+			t.Errorf("ticks %d to %d may be stamped under %d while the number becomes %d", now.first, now.last, now.worker, next.worker)
+		}
+	}
+	for _, number := range []int64{1, 2, 2, 3} {
+		s.granted(lease.Grant{Held: true, Number: number})
+		if w := s.grant.Load(); w.worker != number || !w.covers(s.bits.Tick(time.Now())) {
+			t.Errorf("%+v after number %d was granted", w, number)
+		}
+	}
+	if len(numbers) != 3 || s.changes.Load() != 2 {
+		t.Errorf("numbers %v, %d changes; want 3 numbers and 2 changes", numbers, s.changes.Load())
+	}
+}
+
+// What every call reads lies at least a cache line's distance from what calls
+// write.
+func TestHotFieldsStandApart(t *testing.T) {
+	var c Cached
+	var d Default
+	var s Slots
+	type field struct {
+		name string
+		at   uintptr
+	}
+	for _, test := range []struct {
+		name          string
+		read, written []field
+	}{
+		{"Cached", []field{
+			{"ring", unsafe.Offsetof(c.ring)},
+			{"policy", unsafe.Offsetof(c.policy)},
+		}, []field{
+			{"rejected", unsafe.Offsetof(c.rejected) + cacheline.Size - 8},
+			{"starved", unsafe.Offsetof(c.starved) + cacheline.Size - 8},
+			{"waited", unsafe.Offsetof(c.waited)},
+		}},
+		{"Default", []field{
+			{"bits", unsafe.Offsetof(d.bits)},
+			{"grant", unsafe.Offsetof(d.grant)},
+			{"anchor", unsafe.Offsetof(d.anchor)},
+		}, []field{
+			{"last", unsafe.Offsetof(d.last) + cacheline.Size - 8},
+			{"earlier", unsafe.Offsetof(d.earlier)},
+			{"rejected", unsafe.Offsetof(d.rejected) + cacheline.Size - 8},
+			{"waited", unsafe.Offsetof(d.waited)},
+		}},
+		{"Slots", []field{
+			{"slots", unsafe.Offsetof(s.slots)},
+			{"mask", unsafe.Offsetof(s.mask)},
+			{"grant", unsafe.Offsetof(s.grant)},
+			{"issuer", unsafe.Offsetof(s.issuer)},
+		}, []field{
+			{"earlier", unsafe.Offsetof(s.earlier)},
+			{"rejected", unsafe.Offsetof(s.rejected) + cacheline.Size - 8},
+			{"waited", unsafe.Offsetof(s.waited)},
+		}},
+	} {
+		for _, read := range test.read {
+			for _, written := range test.written {
+				if gap := max(read.at, written.at) - min(read.at, written.at); gap < cacheline.Size-8 {
+					t.Errorf("%s: %s, which calls read, lies %d bytes from %s, which they write", test.name, read.name, gap, written.name)
+				}
+			}
+		}
 	}
 }
