@@ -93,23 +93,20 @@ func TestSlowSource(t *testing.T) {
 					_, err := draw(ctx, d, make([]uid.ID, 1))
 					took := time.Since(begun)
 					waits := strings.HasPrefix(call, "Wait") || call == "All"
+					want, lasts := error(nil), each // until the run is made
 					switch {
 					case name == "reject" && !waits:
-						if err != uid.ErrRingEmpty || took != 0 {
-							t.Errorf("%v, %s: %s: %v after %v, want ErrRingEmpty at once", each, name, call, err, took)
-						}
-					case each != never:
-						if err != nil || took != each {
-							t.Errorf("%v, %s: %s: %v after %v, want an id when the run is made", each, name, call, err, took)
-						}
-					case waits:
-						if !errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "uid: wait for an id: ") || took != time.Minute {
-							t.Errorf("%v, %s: %s: %v after %v, want the end of the context", each, name, call, err, took)
-						}
-					default:
-						if err != uid.ErrClosed || took != time.Hour {
-							t.Errorf("%v, %s: %s: %v after %v, want ErrClosed when it is", each, name, call, err, took)
-						}
+						want, lasts = uid.ErrRingEmpty, 0
+					case each == never && waits:
+						want, lasts = context.DeadlineExceeded, time.Minute
+					case each == never:
+						want, lasts = uid.ErrClosed, time.Hour
+					}
+					if !errors.Is(err, want) || took != lasts {
+						t.Errorf("%v, %s: %s: %v after %v, want %v after %v", each, name, call, err, took, want, lasts)
+					}
+					if want == context.DeadlineExceeded && !strings.HasPrefix(err.Error(), "uid: wait for an id: ") {
+						t.Errorf("%v, %s: %s: error %v does not say what was waited for", each, name, call, err)
 					}
 					began := time.Now()
 					s := d.Stats()

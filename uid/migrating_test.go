@@ -116,28 +116,3 @@ func TestPageCode(t *testing.T) {
 		}
 	}
 }
-
-// TestLaterEpoch: where the widths stay, ids of two workers differ, whatever the
-// epochs are that they count from.
-func TestLaterEpoch(t *testing.T) {
-	before, err := bits.NewAllocator(bits.Baidu())
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := bits.NewAllocator(bits.Default()) // the same widths
-	if err != nil {
-		t.Fatal(err)
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		tick, sequence := rapid.Int64Range(0, 1<<28-1), rapid.Int64Range(0, 1<<13-1)
-		numbers := rapid.SliceOfNDistinct(rapid.Int64Range(1, 1<<22-1), 2, 2, rapid.ID[int64]).Draw(t, "workers")
-		old, err := before.Compose(tick.Draw(t, "old tick"), numbers[0], sequence.Draw(t, "old sequence"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		made, err := after.Compose(tick.Draw(t, "new tick"), numbers[1], sequence.Draw(t, "new sequence"))
-		if err != nil || made == old {
-			t.Fatalf("%d is made under both epochs (%v)", made, err)
-		}
-	})
-}
