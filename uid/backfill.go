@@ -153,13 +153,12 @@ func (b *Backfill) fill(t time.Time, ids []ID) (int, error) {
 		}
 	}
 	if n < int64(len(ids)) {
-		return int(n), fmt.Errorf("%w: %s has %d", ErrTickFull, b.bits.Time(tick).Format(time.RFC3339Nano), b.bits.MaxSequence()+1)
+		return int(n), fmt.Errorf("%w: %s has %d", ErrTickFull, instant(b.bits.Time(tick)), b.bits.MaxSequence()+1)
 	}
 	return int(n), nil
 }
 
 func (b *Backfill) check(t time.Time, tick int64) error {
-	text := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 	switch {
 	case b.closed.Load():
 		return ErrClosed
@@ -167,12 +166,12 @@ func (b *Backfill) check(t time.Time, tick int64) error {
 		return b.uncovered(b.grant.Load())
 	case tick < 0:
 		return fmt.Errorf("%w: %s lies before the layout's epoch, %s: choose a layout with an earlier Epoch before the first id, or keep the keys of older rows",
-			ErrPast, text(t), text(b.bits.Layout().Epoch))
+			ErrPast, instant(t), instant(b.bits.Layout().Epoch))
 	case tick >= b.began:
-		return fmt.Errorf("%w: %s, want a time before the start, %s", ErrPast, text(t), text(b.bits.Time(b.began)))
+		return fmt.Errorf("%w: %s, want a time before the start, %s", ErrPast, instant(t), instant(b.bits.Time(b.began)))
 	case tick <= b.forgotten:
 		return fmt.Errorf("%w: %s is at or before %s, which is forgotten: sort rows by time, or raise MaxTicks, %d",
-			ErrPast, text(t), text(b.bits.Time(b.forgotten)), b.maxTicks)
+			ErrPast, instant(t), instant(b.bits.Time(b.forgotten)), b.maxTicks)
 	}
 	return nil
 }

@@ -33,7 +33,9 @@ func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached
 	if err := g.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
-	g.ticks = newTicks(&g.stamp, config.MaxBorrow, config.MaxAge)
+	borrow := int64(config.MaxBorrow / config.Layout.Unit)
+	g.ticks = &ticks{stamp: &g.stamp, maxBorrow: config.MaxBorrow, maxAge: config.MaxAge, borrow: borrow}
+	g.ticks.last.Store(-1)
 	if err := g.open(g.ticks.next, g.dealerConfig(config, schedule)); err != nil {
 		return nil, err
 	}

@@ -73,16 +73,17 @@ func (e *ReservationError) Error() string {
 	switch {
 	case e.Until.IsZero():
 	case !e.From.Before(e.Until):
-		text = fmt.Sprintf("%v: worker %d has none before %s", ErrReservation, e.Worker, e.From.UTC().Format(time.RFC3339Nano))
+		text = fmt.Sprintf("%v: worker %d has none before %s", ErrReservation, e.Worker, instant(e.From))
 	default:
-		text = fmt.Sprintf("%v: worker %d has it from %s until %s", ErrReservation, e.Worker,
-			e.From.UTC().Format(time.RFC3339Nano), e.Until.UTC().Format(time.RFC3339Nano))
+		text = fmt.Sprintf("%v: worker %d has it from %s until %s", ErrReservation, e.Worker, instant(e.From), instant(e.Until))
 	}
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
 	return text
 }
+
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // Is reports whether target is [ErrReservation].
 func (e *ReservationError) Is(target error) bool { return target == ErrReservation }

@@ -66,7 +66,7 @@ func (s *stamp) prepare(faults *invalid.List, leaser Leaser, layout, succeeds bi
 		faults.Add("leaser", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or uid.StaticWorker(1)")
 	}
 	if at.Before(layout.Epoch) {
-		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "now or earlier: it is "+at.UTC().Format(time.RFC3339Nano))
+		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "now or earlier: it is "+instant(at))
 	}
 	if err := faults.Err(); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *stamp) prepare(faults *invalid.List, leaser Leaser, layout, succeeds bi
 func (s *stamp) first(tick, worker int64) int64 { return tick<<s.width | worker<<s.shift }
 
 func (s *stamp) exhausted() error {
-	return fmt.Errorf("%w: %s ended at %s", ErrTimeExhausted, s.bits.Layout(), s.end.Format(time.RFC3339Nano))
+	return fmt.Errorf("%w: %s ended at %s", ErrTimeExhausted, s.bits.Layout(), instant(s.end))
 }
 
 // endsSoon reports whether the layout has less than a year left.
@@ -147,7 +147,7 @@ func (s *stamp) started(kind string) {
 	w := s.grant.Load()
 	until := "no end"
 	if !w.until.IsZero() {
-		until = w.until.UTC().Format(time.RFC3339Nano)
+		until = instant(w.until)
 	}
 	s.log.Info("uid: started", "kind", kind, "layout", s.bits.Layout().String(), "worker", w.worker, "store", s.store, "reserved_until", until)
 }
@@ -216,9 +216,8 @@ func (s *stamp) uncovered(w *grant) error {
 func (s *stamp) span(from, to time.Time, age time.Duration, ahead int64) (first, last ID, err error) {
 	epoch := s.bits.Layout().Epoch
 	if !from.Before(to) || !to.After(epoch) || !from.Before(s.end) {
-		text := func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 		return 0, 0, fmt.Errorf("uid: Range: %w: from %s to before %s, want a span of time within %s to before %s",
-			bits.ErrRange, text(from), text(to), text(epoch), text(s.end))
+			bits.ErrRange, instant(from), instant(to), instant(epoch), instant(s.end))
 	}
 	low, high := int64(0), s.bits.MaxTick()
 	if age >= 0 {

@@ -21,13 +21,6 @@ type ticks struct {
 	carry     atomic.Int64  // sequence from which the next tick is dealt; written by resume and next
 }
 
-// newTicks returns a source whose first tick is the present one.
-func newTicks(s *stamp, maxBorrow, maxAge time.Duration) *ticks {
-	t := &ticks{stamp: s, maxBorrow: maxBorrow, maxAge: maxAge, borrow: int64(maxBorrow / s.bits.Layout().Unit)}
-	t.last.Store(-1)
-	return t
-}
-
 // next takes the tick max(last+1, now, floor), where the floor is the first
 // tick of the grant. So time catches up after an idle night, and never goes
 // back. An error takes no tick. next does not remember a clock beyond the layout's
