@@ -101,9 +101,15 @@ func TestConnect(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
+	succeeds(t, dir, "socket_mode: 0600\nredis: {listen: unix:redis.sock}\n"+oneOfEach)
+	fails(t, dir, "redis: {listen: \""+taken.Addr().String()+"\"}\n"+oneOfEach, "bind: address already in use")
 	c := write(t, dir, "c.yaml", oneOfEach)
 	cmd := process(t, dir, "--check", "--connect", "--listen", taken.Addr().String(), "--config", c)
 	if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "c.yaml: listen tcp "+taken.Addr().String()+": bind: address already in use\n") {
+		t.Errorf("%s", out)
+	}
+	sockets := process(t, dir, "--check", "--connect", "--listen", "unix:http.sock", "--config", c)
+	if out, _ := sockets.CombinedOutput(); sockets.ProcessState.ExitCode() != 0 {
 		t.Errorf("%s", out)
 	}
 	few := process(t, dir)

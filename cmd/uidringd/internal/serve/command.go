@@ -31,6 +31,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,7 +82,7 @@ func Add(root *cobra.Command) {
 		if check {
 			verdict := "has no faults"
 			if connect {
-				faults := tryStart(ctx, c)
+				faults := tryStart(ctx, c, path == "")
 				for _, fault := range faults {
 					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmp.Or(path, "uidringd"), cli.WithoutPrefix(fault))
 				}
@@ -101,14 +102,21 @@ func Add(root *cobra.Command) {
 	}
 }
 
-// tryStart returns what would make a start fail although the config has no fault.
-func tryStart(ctx context.Context, c *config.Config) []error {
+// tryStart returns what would make a start fail although the config has no fault. trial is
+// true without a config.
+func tryStart(ctx context.Context, c *config.Config, trial bool) []error {
 	faults := generators.Ask(ctx, c)
-	listener, err := listen(ctx, c.Listen, c.SocketMode)
-	if err != nil {
-		faults = append(faults, err)
-	} else {
-		_ = listener.Close() // nobody has connected
+	web, err := listen(ctx, c.Listen, c.SocketMode)
+	redis, err2 := listenRedis(ctx, c, trial, slog.New(slog.DiscardHandler))
+	for _, l := range []net.Listener{web, redis} {
+		if l != nil {
+			_ = l.Close() // nobody has connected
+		}
+	}
+	for _, err := range []error{err, err2} {
+		if err != nil {
+			faults = append(faults, err)
+		}
 	}
 	if _, err := fits(c.Limits); err != nil {
 		faults = append(faults, err)
