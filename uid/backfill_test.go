@@ -11,20 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker/lease"
 )
-
-// unused grants a number that was never given before, as a Registry does.
-type unused int64
-
-func (n unused) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
-	granted := r.Granted
-	r.Granted = func(g lease.Grant) {
-		g.Fresh = true
-		granted(g)
-	}
-	return uid.StaticWorker(int64(n)).Lease(ctx, r)
-}
 
 // Whatever the order of the times, ids differ, carry their tick and ascend in it;
 // what is refused is full, forgotten, or not past.
@@ -33,7 +20,7 @@ func TestBackfillLikeAMap(t *testing.T) {
 		maxTicks := rapid.IntRange(1, 6).Draw(rt, "max ticks")
 		worker := rapid.Int64Range(0, 3).Draw(rt, "worker")
 		now := at(20)
-		b := newBackfill(t, unused(worker), uid.BackfillConfig{Layout: tiny, MaxTicks: maxTicks, Now: func() time.Time { return now }})
+		b := newBackfill(t, &fakeLeaser{number: worker, fresh: true}, uid.BackfillConfig{Layout: tiny, MaxTicks: maxTicks, Now: func() time.Time { return now }})
 		issued := map[int64]int{}
 		last := map[int64]uid.ID{}
 		for range rapid.IntRange(1, 100).Draw(rt, "calls") {
@@ -64,7 +51,7 @@ func TestBackfillLikeAMap(t *testing.T) {
 // Ascending times cost no more memory than MaxTicks, and are never refused.
 func TestBackfillAscending(t *testing.T) {
 	now := at(1_000_000)
-	b := newBackfill(t, unused(1), uid.BackfillConfig{Layout: tiny, MaxTicks: 2, Now: func() time.Time { return now }})
+	b := newBackfill(t, &fakeLeaser{number: 1, fresh: true}, uid.BackfillConfig{Layout: tiny, MaxTicks: 2, Now: func() time.Time { return now }})
 	for tick := int64(0); tick < 10_000; tick++ {
 		if _, err := b.At(at(tick)); err != nil {
 			t.Fatal(err)
@@ -104,7 +91,7 @@ func TestBackfillWantsFreshNumbers(t *testing.T) {
 func TestBackfillEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Hour)
-		b := newBackfill(t, unusedHanging{new(hanging)}, uid.BackfillConfig{Layout: bubble})
+		b := newBackfill(t, &hanging{fakeLeaser{number: 5, fresh: true}}, uid.BackfillConfig{Layout: bubble})
 		if n, err := b.AtN(bubble.Epoch, make([]uid.ID, 3)); n != 2 || !errors.Is(err, uid.ErrTickFull) {
 			t.Errorf("AtN() = %d, %v", n, err)
 		}
@@ -129,7 +116,7 @@ func TestBackfillEnds(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		b := newBackfill(t, unusedHanging{new(hanging)}, uid.BackfillConfig{Layout: bubble})
+		b := newBackfill(t, &hanging{fakeLeaser{number: 5, fresh: true}}, uid.BackfillConfig{Layout: bubble})
 		ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
 		defer cancel()
 		begun := time.Now()
@@ -137,12 +124,4 @@ func TestBackfillEnds(t *testing.T) {
 			t.Errorf("Shutdown() = %v after %v, want the end of its context", err, time.Since(begun))
 		}
 	})
-}
-
-// unusedHanging grants number 5, never given before, whose release hangs.
-type unusedHanging struct{ *hanging }
-
-func (u unusedHanging) Lease(_ context.Context, r lease.Request) (lease.Lease, error) {
-	r.Granted(lease.Grant{Held: true, Number: 5, Fresh: true})
-	return u, nil
 }

@@ -230,7 +230,7 @@ func TestStartIsLogged(t *testing.T) {
 		{"Cached", uid.StaticWorker(7), `worker=7 store=uid.StaticWorker reserved_until="no end"`},
 		{"Default", named{&fakeLeaser{number: 8, until: until}}, `worker=8 store="shelf 7" reserved_until=2026-01-01T00:01:40Z`},
 		{"Slots", &fakeLeaser{number: 9, until: until}, `worker=9 store=*uid_test.fakeLeaser reserved_until=2026-01-01T00:01:40Z`},
-		{"Backfill", unused(10), `worker=10 store=uid_test.unused reserved_until="no end"`},
+		{"Backfill", &fakeLeaser{number: 10, fresh: true}, `worker=10 store=*uid_test.fakeLeaser reserved_until="no end"`},
 	} {
 		var log logged.Text
 		if test.kind == "Backfill" {

@@ -57,7 +57,7 @@ func TestDefaultRefusesAClockThatStepsBack(t *testing.T) {
 			var backward *uid.ClockBackwardError
 			if !errors.Is(err, uid.ErrClockBackward) || !errors.As(err, &backward) ||
 				backward.Amount != test.amount || backward.Max != uid.DefaultMaxBackward {
-				t.Errorf("Next() = %v after %v back, want ErrClockBackward by %v", err, test.back, test.amount)
+				t.Fatalf("Next() = %v after %v back, want ErrClockBackward by %v", err, test.back, test.amount)
 			}
 		}
 		clock.step(test.back)

@@ -44,9 +44,8 @@ func TestGrowth(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	draw(ids - 2*part)
 	final := draw(part)
-	collections := before.NumGC
 	runtime.ReadMemStats(&after)
-	collections = after.NumGC - collections
+	collections := after.NumGC - before.NumGC
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	perID := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / float64(part) }

@@ -28,8 +28,8 @@ type ranging interface {
 func TestRange(t *testing.T) {
 	layout := bubble
 	layout.SequenceBits = 3
-	for name, open := range map[string]func(*rand.Rand) (ranging, error){
-		"cached": func(r *rand.Rand) (ranging, error) {
+	for name, open := range map[string]func(*testing.T, *rand.Rand) ranging{
+		"cached": func(t *testing.T, r *rand.Rand) ranging {
 			config := uid.CachedConfig{Layout: layout, BoostPower: 1 + r.IntN(3), MaxAge: time.Duration(1+r.IntN(40)) * time.Second}
 			config.MaxBorrow = time.Duration(r.IntN(30)) * time.Second
 			if r.IntN(4) == 0 {
@@ -37,10 +37,10 @@ func TestRange(t *testing.T) {
 			} else if config.MaxBorrow < 8*time.Second {
 				config.MaxBorrow = -1
 			}
-			return uid.NewCached(t.Context(), uid.StaticWorker(r.Int64N(256)), config)
+			return under(t, "cached", uid.StaticWorker(r.Int64N(256)), config).(ranging)
 		},
-		"default": func(r *rand.Rand) (ranging, error) {
-			return uid.NewDefault(t.Context(), uid.StaticWorker(r.Int64N(256)), uid.DefaultConfig{Layout: layout})
+		"default": func(t *testing.T, r *rand.Rand) ranging {
+			return under(t, "default", uid.StaticWorker(r.Int64N(256)), uid.CachedConfig{Layout: layout}).(ranging)
 		},
 	} {
 		for seed := range uint64(40) {
@@ -48,11 +48,7 @@ func TestRange(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 1))
 				time.Sleep(time.Hour)
 				begun := time.Now()
-				gen, err := open(r)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer gen.Close()
+				gen := open(t, r)
 				var drawn []dated
 				for range 60 {
 					time.Sleep(time.Duration(r.IntN(5000)) * time.Millisecond)
@@ -126,7 +122,7 @@ func TestRangeEnds(t *testing.T) {
 			t.Errorf("%s: Range() = %d, %d, %v, want ErrRange", name, first, last, err)
 		}
 	}
-	b := newBackfill(t, unused(7), uid.BackfillConfig{Layout: small, Now: clock.now})
+	b := newBackfill(t, &fakeLeaser{number: 7, fresh: true}, uid.BackfillConfig{Layout: small, Now: clock.now})
 	first, last, err := b.Range(at(2), at(3))
 	for _, at := range []time.Time{at(1), at(2), at(3)} {
 		row, err := b.At(at)
