@@ -166,21 +166,25 @@ func TestCachedNeverPassesTheEnd(t *testing.T) {
 	}
 }
 
-// One wrong reading of the clock, that no id was stamped with, changes nothing.
+// One wrong reading of the clock, that no id was stamped with, changes nothing. No lease is
+// asked for time up to the end.
 func TestGlitchBeyondTheEnd(t *testing.T) {
-	clock := clockAt(start)
-	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Now: clock.now, Logger: quiet})
-	clock.step(100 * 365 * 24 * time.Hour)
-	var err error
-	for err == nil {
-		_, err = gen.Next()
-	}
-	if !errors.Is(err, uid.ErrTimeExhausted) {
-		t.Errorf("Next() = %v while the clock is past the end, want ErrTimeExhausted", err)
-	}
-	clock.step(-100 * 365 * 24 * time.Hour)
-	if got := tick(t, gen); got > 100 {
-		t.Errorf("tick is %d after the clock came back, want one of the present", got)
+	for _, kind := range all {
+		clock := clockAt(start)
+		f := &fakeLeaser{number: 7}
+		gen := under(t, kind, f, uid.CachedConfig{Layout: small, BoostPower: 1, Now: clock.now, Logger: quiet})
+		clock.step(100 * 365 * 24 * time.Hour)
+		var err error
+		for err == nil {
+			_, err = gen.Next()
+		}
+		if used, _ := f.told(); !errors.Is(err, uid.ErrTimeExhausted) || used.After(at(1000)) {
+			t.Errorf("%s: Next() = %v while the clock is past the end, want ErrTimeExhausted; Use was told %v", kind, err, used)
+		}
+		clock.nanos.Store(at(500).UnixNano()) // when all of its slots have room again
+		if got := tick(t, gen); got > 1000 {
+			t.Errorf("%s: tick is %d after the clock came back, want one of the present", kind, got)
+		}
 	}
 }
 

@@ -167,11 +167,14 @@ func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, wait bo
 	if g.closed.Load() {
 		return ErrClosed
 	}
+	left, err := g.blocked(w, tick, last, g.now())
+	if err != nil && !errors.Is(err, ErrReservation) {
+		return err
+	}
 	if tick >= w.first && tick > w.last {
 		g.use(tick)
 	}
-	left, err := g.blocked(w, tick, last, g.now())
-	if err != nil && !(wait && errors.Is(err, ErrReservation)) {
+	if err != nil && !wait {
 		return err
 	}
 	return g.sleep(ctx, w.replaced, left)

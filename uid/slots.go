@@ -204,7 +204,7 @@ func (g *Slots) claim(ctx context.Context, limit int64, wait bool) (Run, error) 
 
 // fromSlots takes ids from the slot of tick, or else from the next one with room.
 func (g *Slots) fromSlots(w *grant, s *slots, tick, limit int64) Run {
-	if tick > w.last {
+	if w.last < tick && tick <= g.bits.MaxTick() {
 		g.use(tick)
 	}
 	for i := range g.mask + 1 {
