@@ -24,8 +24,7 @@ import (
 // TestConnections fills all places with connections. Idle ones make room for others. Busy
 // ones do not: then probes are answered, and all else is refused.
 func TestConnections(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {connections: 20, read: 1h}\n"))
+	r := startConfig(t, slowConfig+"limits: {connections: 20, read: 1h}\n")
 	for range 100 {
 		reach(t, r)
 	}
@@ -70,8 +69,7 @@ func TestOpenFiles(t *testing.T) {
 
 // TestPerAddress has one address take its share of the places. Another is served.
 func TestPerAddress(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {per_address: 10, read: 1h}\n"))
+	r := startConfig(t, slowConfig+"limits: {per_address: 10, read: 1h}\n")
 	hold(t, r, 100, slow["body never sent"])
 	servertest.Eventually(t, "that the address is refused", func() bool {
 		if _, err := ask(t.Context(), r.url); err != nil {
@@ -94,13 +92,12 @@ func TestPerAddress(t *testing.T) {
 // TestRunning has a request that waits take the only place of limits.requests. Probes need
 // none.
 func TestRunning(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+	r := startConfig(t, `
 generators:
   - {name: ids, kind: slots, worker: "static:1"}
   - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h", ids_per_s: -1}
 limits: {requests: 1, wait: 1h, write: 1h}
-`))
+`)
 	ctx, giveUp := context.WithCancel(t.Context())
 	gone := make(chan struct{})
 	go func() {
@@ -128,8 +125,7 @@ limits: {requests: 1, wait: 1h, write: 1h}
 // TestWaiting has a request wait for ids in the only place. Another that would have to wait
 // is refused until the first gives up. Generators that have ids answer all the time.
 func TestWaiting(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+	r := startConfig(t, `
 stores: [{name: file, url: ids.db}]
 generators:
   - {name: a, kind: cached, worker: "static:1"}
@@ -138,7 +134,7 @@ generators:
   - {name: d, kind: segment, store: file, create: true, min_step: 10000000}
   - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h", ids_per_s: -1}
 limits: {waiting: 1, wait: 1h, write: 1h}
-`))
+`)
 	gone := make(chan struct{})
 	wait := func(ctx context.Context) (status int) {
 		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, r.url+"/v1/rare?n=2000", nil)
@@ -186,14 +182,13 @@ limits: {waiting: 1, wait: 1h, write: 1h}
 // TestGreedy has a caller draw as many ids as it can. It gets half of what may be stamped
 // ahead of the clock, and the metrics name it. Another caller is served.
 func TestGreedy(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+	r := startConfig(t, `
 generators:
   - {name: ids, kind: cached, worker: "static:1"}
 tokens:
   - {name: greedy, sha256: `+hash("greedy")+`, generators: [ids]}
   - {name: modest, sha256: `+hash("modest")+`, generators: [ids], operations: true}
-`))
+`)
 	const most = 30 * 8192 // half of max_borrow
 	began, drawn, after := time.Now(), 0, ""
 	for after == "" && drawn < 2*most {
@@ -234,8 +229,7 @@ tokens:
 // TestHeaderBytes sends headers of two sizes, by HTTP/1 and HTTP/2. net/http allows 4 KiB
 // above the limit.
 func TestHeaderBytes(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {header_bytes: 8192}\n"))
+	r := startConfig(t, slowConfig+"limits: {header_bytes: 8192}\n")
 	value := strings.Repeat("x", 1000)
 	for n, want := range map[int]string{7: "200", 16: "431"} {
 		conn := reach(t, r)

@@ -46,6 +46,13 @@ func start(t *testing.T, dir string, args ...string) *running {
 	return r
 }
 
+// startConfig starts a server with a config, in a folder of its own.
+func startConfig(t *testing.T, config string) *running {
+	t.Helper()
+	dir := t.TempDir()
+	return start(t, dir, "--config", write(t, dir, "c.yaml", config))
+}
+
 func (r *running) begin(t *testing.T) {
 	t.Helper()
 	pipe, err := r.cmd.StdoutPipe()

@@ -88,15 +88,14 @@ tokens:
 // Text of a client gets neither into the log nor into a label, so that nobody can forge a
 // line or make the metrics grow.
 func TestForeignText(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+	r := startConfig(t, `
 stores: [{name: file, url: ids.db}]
 generators:
   - {name: ids, kind: segment, store: file, create: true}
   - {name: all, kind: tags, store: file, match: "*"}
 log: {requests_per_s: 1000000}
 shutdown: {delay: 0s}
-`))
+`)
 	long := strings.Repeat("forged", 2000)
 	for _, request := range []string{
 		"GET /v1/forged", "GET /v1/forged%0Atime=forged%20level=ERROR%00", "GET /v1/ids/parse/forged", "GET /v1/ids?n=forged",

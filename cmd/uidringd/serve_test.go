@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -86,8 +87,7 @@ func TestFirstStart(t *testing.T) {
 func TestPage(t *testing.T) {
 	const token = "any-token"
 	t.Setenv("TOKEN", token)
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+	r := startConfig(t, `
 stores: [{name: file, url: ids.db}]
 generators:
   - {name: one, kind: segment, store: file, create: true}
@@ -95,7 +95,7 @@ generators:
   - {name: spent, kind: segment, store: file, create: true, limit: 2}
   - {name: ids, kind: slots, worker: "static:1"}
 tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}]
-`))
+`)
 	bearer := "Authorization: Bearer " + token
 	for range 3 {
 		_, _ = get(t, http.DefaultClient, r.url+"/v1/spent", bearer)
@@ -131,8 +131,7 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 // for ids draws, and no request makes a counter. The pages are for the config's host
 // names. The log is JSON if the config says so.
 func TestReads(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+	r := startConfig(t, `
 stores: [{name: file, url: ids.db}]
 generators:
   - {name: ids, kind: cached, store: file}
@@ -141,7 +140,7 @@ generators:
 hosts: [ops.example.com]
 log: {format: json, requests_per_s: 1000}
 shutdown: {delay: 0s}
-`))
+`)
 	host := ""
 	ask := func(want int, method, path string) string {
 		t.Helper()
@@ -212,13 +211,19 @@ shutdown: {delay: 0s}
 	}
 }
 
-// The config is checked and printed without serving; each way to go wrong has its exit
-// code.
+// The config is checked and printed without serving. Each way to go wrong has its exit
+// code, and shows no password. An address that is taken costs no worker number.
 func TestCheckAndPrint(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	t.Setenv("UIDRINGD_TEST_STORE", "mysql://u:secret-1@127.0.0.1:1/test")
 	dir := t.TempDir()
 	good := write(t, dir, "good.yaml", "generators: [{name: ids, kind: slots, worker: \"static:1\"}]\n")
 	bad := write(t, dir, "bad.yaml", "listen: 0.0.0.0:80\ngenerators: [{name: ids, kind: slots, worker: \"static:1\", slot: 1, slots: x}]\n")
-	unavailable := write(t, dir, "unavailable.yaml", "stores: [{name: db, url: \"mysql://root@127.0.0.1:1/test\"}]\ngenerators: [{name: ids, kind: cached, store: db}, {name: o, kind: segment, store: db}]\n")
+	unavailable := write(t, dir, "unavailable.yaml", "stores: [{name: db, env: UIDRINGD_TEST_STORE}]\ngenerators: [{name: ids, kind: cached, store: db}, {name: o, kind: segment, store: db}]\n")
 	for _, tt := range []struct {
 		args           []string
 		code           int
@@ -234,7 +239,8 @@ func TestCheckAndPrint(t *testing.T) {
 		{[]string{"--config", "none.yaml"}, 2, nil, []string{"none.yaml: no such file"}},
 		{[]string{"--listen", "0.0.0.0:0"}, 2, nil, []string{"nobody has to authenticate"}},
 		{[]string{"--listen", "127.0.0.1:0", "--config", unavailable}, 1, nil, []string{
-			`generator "ids", "o": mysql://root@127.0.0.1:1/test (the config): `, "connection refused"}},
+			`generator "ids", "o": mysql://u@127.0.0.1:1/test ($UIDRINGD_TEST_STORE): `, "connection refused"}},
+		{[]string{"--listen", taken.Addr().String()}, 1, nil, []string{"address already in use"}},
 		{[]string{"serve"}, 2, nil, []string{`unknown`}},
 		{[]string{"--nosuch"}, 2, nil, []string{`unknown flag: --nosuch`}},
 	} {
@@ -242,7 +248,7 @@ func TestCheckAndPrint(t *testing.T) {
 		var stdout, stderr strings.Builder
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); code != tt.code || (tt.stdout == nil) != (stdout.Len() == 0) || (tt.stderr == nil) != (stderr.Len() == 0) {
+		if code := cmd.ProcessState.ExitCode(); code != tt.code || strings.Contains(stderr.String(), "secret-1") || (tt.stdout == nil) != (stdout.Len() == 0) || (tt.stderr == nil) != (stderr.Len() == 0) {
 			t.Errorf("%q: exit code %d, %s, %s; want %d", tt.args, code, &stdout, &stderr, tt.code)
 		}
 		for _, want := range tt.stdout {
@@ -258,15 +264,5 @@ func TestCheckAndPrint(t *testing.T) {
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 3 {
 		t.Errorf("files %v, %v; want that no database was made", files, err)
-	}
-}
-
-// An address that is taken is an error, and costs no worker number.
-func TestAddressTaken(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir)
-	out, err := process(t, t.TempDir(), "--listen", strings.TrimPrefix(r.url, "http://")).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "address already in use") {
-		t.Errorf("%v, %s", err, out)
 	}
 }

@@ -45,11 +45,10 @@ func unreadAnswers(t *testing.T, r *running, dialer *net.Dialer, connections int
 // TestShare has an address with its share of limits.requests under way. It is refused,
 // and another is served.
 func TestShare(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+	r := startConfig(t, `
 generators: [{name: ids, kind: slots, worker: "static:1", ids_per_s: -1}]
 limits: {requests: 60, connections: 100, per_address: 50, write: 1h}
-`))
+`)
 	greedy, dialer := from(t, 2)
 	end := unreadAnswers(t, r, dialer, 3, func(c net.Conn) {
 		streams(begin(c, 0), 20, "GET", "/v1/ids?n=10000", true)
@@ -79,12 +78,11 @@ limits: {requests: 60, connections: 100, per_address: 50, write: 1h}
 // TestLargeAnswers has an address hold as many ids in answers of gRPC as it may. A further
 // large answer is refused, small ones and those of another address are not.
 func TestLargeAnswers(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+	r := startConfig(t, `
 stores: [{name: file, url: ids.db}]
 generators: [{name: orders, kind: segment, store: file, create: true, min_step: 100000000}]
 limits: {ids: 100000, write: 1h}
-`))
+`)
 	next := func(client *http.Client, n int) int {
 		answer, err := client.Post(r.url+"/uidring.v1.IdService/Next", "application/json", strings.NewReader(fmt.Sprintf(`{"name": "orders", "n": %d}`, n)))
 		if err != nil {

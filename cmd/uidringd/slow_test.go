@@ -163,8 +163,7 @@ shutdown: {delay: 0s, drain: 1ms}
 // TestSlowClients has more slow clients of each way than requests may wait at once.
 // Others are served meanwhile: a slow client holds no place of limits.waiting.
 func TestSlowClients(t *testing.T) {
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {ids: 1000000, waiting: 3, read: 1h, write: 1h, idle: 1h, wait: 1h}\n"))
+	r := startConfig(t, slowConfig+"limits: {ids: 1000000, waiting: 3, read: 1h, write: 1h, idle: 1h, wait: 1h}\n")
 	for _, be := range slow {
 		hold(t, r, 5, be)
 	}
@@ -187,8 +186,7 @@ func TestSlowClientsEnd(t *testing.T) {
 	for name, be := range slow {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+limits))
+			r := startConfig(t, slowConfig+limits)
 			hold(t, r, 1, be)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
@@ -208,9 +206,8 @@ func TestSlowClientsEnd(t *testing.T) {
 // TestReadAndIdle shows which of the two limits ends which connection: read that of half a
 // request, and idle that between requests.
 func TestReadAndIdle(t *testing.T) {
-	dir := t.TempDir()
 	for limits, be := range map[string]string{"read: 200ms, idle: 1h": "half a header", "read: 1h, idle: 200ms": "idle"} {
-		r := start(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {write: 1h, "+limits+"}\n"))
+		r := startConfig(t, slowConfig+"limits: {write: 1h, "+limits+"}\n")
 		other := reach(t, r)
 		slow[map[string]string{"idle": "half a header", "half a header": "idle"}[be]](other)
 		conn := reach(t, r)

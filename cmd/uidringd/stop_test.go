@@ -84,12 +84,11 @@ log: {requests_per_s: 0}
 // allows, and nobody else in the meantime.
 func TestSlowClient(t *testing.T) {
 	needSignals(t)
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
+	r := startConfig(t, `
 generators: [{name: ids, kind: slots, worker: "static:1"}]
 limits: {read: 1h, write: 1h}
 shutdown: {delay: 0s, drain: 100ms}
-`))
+`)
 	for range 100 {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 		if err != nil {
@@ -111,8 +110,7 @@ shutdown: {delay: 0s, drain: 100ms}
 // A second signal ends a process that is waiting.
 func TestSecondSignal(t *testing.T) {
 	needSignals(t)
-	dir := t.TempDir()
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", "generators: [{name: ids, kind: slots, worker: \"static:1\"}]\nshutdown: {delay: 1h}\n"))
+	r := startConfig(t, "generators: [{name: ids, kind: slots, worker: \"static:1\"}]\nshutdown: {delay: 1h}\n")
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
