@@ -52,7 +52,7 @@ func TestClientOfSlowGenerator(t *testing.T) {
 	server := startConfig(t, `
 generators:
   - {name: stamps, kind: default, layout: "31/21/11,epoch=2026-01-01", worker: "static:7"}
-  - {name: anyclock, kind: slots, worker: "static:7"}
+  - {name: anyclock, kind: slots, worker: "static:8"}
 `)
 	c := openClient(t, "stamps", server.url)
 	drawAll(t, c, 8000, new(sync.Map)) // 2,048 a second

@@ -145,14 +145,15 @@ func TestFlood(t *testing.T) {
 					"  - {name: tags, kind: tags, store: file}\n"
 				tagged(t, dir, int(share*3000))
 			}
-			r, address, _ := startRedis(t, dir, "--config", write(t, dir, "c.yaml", config))
+			r := start(t, dir, "--config", write(t, dir, "c.yaml", config))
 			for i := range int(share * 3000) {
 				if flood.anonymous {
 					get(t, http.DefaultClient, fmt.Sprintf("%s/v1/tenant-%d", r.url, i))
 				}
 			}
-			if !flood.redis {
-				_, address, _ = strings.Cut(r.url, "://")
+			address := r.address()
+			if flood.redis {
+				address = r.redisAddress
 			}
 			var clients sync.WaitGroup
 			var open []net.Conn

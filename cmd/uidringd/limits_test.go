@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,7 +25,7 @@ import (
 func TestConnections(t *testing.T) {
 	r := startConfig(t, slowConfig+"limits: {connections: 20, read: 1h}\n")
 	for range 100 {
-		reach(t, r)
+		reach(t, r.address())
 	}
 	if status, err := ask(t.Context(), r.url); err != nil || status != http.StatusOK {
 		t.Errorf("beside idle connections: %d, %v", status, err)
@@ -35,7 +34,7 @@ func TestConnections(t *testing.T) {
 		t.Errorf("the log says nothing: %s", &r.log)
 	}
 	servertest.Eventually(t, "a refusal", func() bool {
-		hold(t, r, 20, slow["body never sent"]) // one that sends late is ended as idle
+		hold(t, r.address(), 20, slow["body never sent"]) // one that sends late is ended as idle
 		status, err := ask(t.Context(), r.url)
 		return err == nil && status == http.StatusServiceUnavailable
 	})
@@ -59,7 +58,7 @@ func TestOpenFiles(t *testing.T) {
 	warning := fmt.Sprintf("limits.connections is 1000, and the system allows 200 open files: the server takes %d connections", most)
 	servertest.Eventually(t, warning, func() bool { return strings.Contains(r.log.String(), warning) })
 	for range 300 {
-		reach(t, r)
+		reach(t, r.address())
 	}
 	status, metrics := get(t, http.DefaultClient, r.url+"/metrics")
 	if want := fmt.Sprintf("\nuidringd_connections %d\n", most); status != http.StatusOK || !strings.Contains(metrics, want) {
@@ -70,16 +69,15 @@ func TestOpenFiles(t *testing.T) {
 // TestPerAddress has one address take its share of the places. Another is served.
 func TestPerAddress(t *testing.T) {
 	r := startConfig(t, slowConfig+"limits: {per_address: 10, read: 1h}\n")
-	hold(t, r, 100, slow["body never sent"])
+	hold(t, r.address(), 100, slow["body never sent"])
 	servertest.Eventually(t, "that the address is refused", func() bool {
 		if _, err := ask(t.Context(), r.url); err != nil {
 			return true
 		}
-		hold(t, r, 1, slow["body never sent"]) // instead of one that was idle still, and made room
+		hold(t, r.address(), 1, slow["body never sent"]) // instead of one that was idle still, and made room
 		return false
 	})
-	other := &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext}}
-	defer other.CloseIdleConnections()
+	other := elsewhere(t)
 	if status, _ := get(t, other, r.url+"/v1/ids"); status != http.StatusOK {
 		t.Errorf("another address: %d", status)
 	}
@@ -89,43 +87,19 @@ func TestPerAddress(t *testing.T) {
 	}
 }
 
-// TestRunning has a request that waits take the only place of limits.requests. Probes need
-// none.
-func TestRunning(t *testing.T) {
-	r := startConfig(t, `
-generators:
-  - {name: ids, kind: slots, worker: "static:1"}
-  - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h", ids_per_s: -1}
-limits: {requests: 1, wait: 1h, write: 1h}
-`)
-	ctx, giveUp := context.WithCancel(t.Context())
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, r.url+"/v1/rare?n=2000", nil)
-		if answer, err := http.DefaultClient.Do(request); err == nil {
-			answer.Body.Close()
-		}
-	}()
-	servertest.Eventually(t, "a refusal", func() bool {
-		status, err := ask(t.Context(), r.url)
-		return err == nil && status == http.StatusServiceUnavailable
-	})
-	if status, _ := get(t, http.DefaultClient, r.url+"/readyz"); status != http.StatusOK {
-		t.Errorf("readyz: %d", status)
-	}
-	giveUp()
-	<-gone
-	servertest.Eventually(t, "an answer", func() bool {
-		status, err := ask(t.Context(), r.url)
-		return err == nil && status == http.StatusOK
-	})
-}
-
-// TestWaiting has a request wait for ids in the only place. Another that would have to wait
-// is refused until the first gives up. Generators that have ids answer all the time.
-func TestWaiting(t *testing.T) {
-	r := startConfig(t, `
+// TestOnlyPlace has a request that waits for ids take the only place of a limit. What needs
+// that place is refused until the first gives up. Probes need no place, and generators that
+// have ids none of limits.waiting.
+func TestOnlyPlace(t *testing.T) {
+	const rare = "/v1/rare?n=2000"
+	for limit, tt := range map[string]struct {
+		needs string
+		not   []string
+	}{
+		"requests": {"/v1/a", []string{"/healthz", "/readyz"}},
+		"waiting":  {rare, []string{"/healthz", "/v1/a", "/v1/b", "/v1/c", "/v1/d"}},
+	} {
+		r := startConfig(t, `
 stores: [{name: file, url: ids.db}]
 generators:
   - {name: a, kind: cached, worker: "static:1"}
@@ -133,50 +107,41 @@ generators:
   - {name: c, kind: slots, worker: "static:3"}
   - {name: d, kind: segment, store: file, create: true, min_step: 10000000}
   - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h", ids_per_s: -1}
-limits: {waiting: 1, wait: 1h, write: 1h}
+limits: {`+limit+`: 1, wait: 1h, write: 1h}
 `)
-	gone := make(chan struct{})
-	wait := func(ctx context.Context) (status int) {
-		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, r.url+"/v1/rare?n=2000", nil)
-		if answer, err := http.DefaultClient.Do(request); err == nil {
-			status = answer.StatusCode
-			answer.Body.Close()
+		request := func(ctx context.Context, path string) (status int) {
+			r, _ := http.NewRequestWithContext(ctx, http.MethodGet, r.url+path, nil)
+			if answer, err := http.DefaultClient.Do(r); err == nil {
+				status = answer.StatusCode
+				answer.Body.Close()
+			}
+			return status
 		}
-		return status
-	}
-	first, giveUp := context.WithCancel(t.Context())
-	go func() {
-		defer close(gone)
-		for first.Err() == nil { // the second may be there before it
-			wait(first)
+		refused := func() bool {
+			short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			return request(short, tt.needs) == http.StatusServiceUnavailable
 		}
-	}()
-	until := func(what string, reached func(ctx context.Context) bool) {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		for !reached(ctx) {
-			if ctx.Err() != nil {
-				t.Fatal(what)
+		first, giveUp := context.WithCancel(t.Context())
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			for first.Err() == nil { // the second may be there before it
+				request(first, rare)
+			}
+		}()
+		servertest.Eventually(t, "a refusal by limits."+limit, refused)
+		for range 100 {
+			for _, path := range tt.not {
+				if status, text := get(t, http.DefaultClient, r.url+path); status != http.StatusOK {
+					t.Fatalf("limits.%s: %s beside the request that waits: %d %s", limit, path, status, text)
+				}
 			}
 		}
+		giveUp()
+		<-gone
+		servertest.Eventually(t, "a place after the first", func() bool { return !refused() })
 	}
-	refused := func(ctx context.Context) bool {
-		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
-		defer cancel()
-		return wait(short) == http.StatusServiceUnavailable
-	}
-	until("a second request may wait", refused)
-	for range 100 {
-		for _, path := range []string{"/v1/a", "/v1/b", "/v1/c", "/v1/d", "/healthz"} {
-			if status, text := get(t, http.DefaultClient, r.url+path); status != http.StatusOK {
-				t.Fatalf("%s beside the request that waits: %d %s", path, status, text)
-			}
-		}
-	}
-	giveUp()
-	<-gone
-	until("no request may wait after the first", func(ctx context.Context) bool { return !refused(ctx) })
 }
 
 // TestGreedy has a caller draw as many ids as it can. It gets half of what may be stamped
@@ -232,7 +197,7 @@ func TestHeaderBytes(t *testing.T) {
 	r := startConfig(t, slowConfig+"limits: {header_bytes: 8192}\n")
 	value := strings.Repeat("x", 1000)
 	for n, want := range map[int]string{7: "200", 16: "431"} {
-		conn := reach(t, r)
+		conn := reach(t, r.address())
 		if _, err := io.WriteString(conn, "GET /v1/ids HTTP/1.1\r\nHost: x\r\n"+strings.Repeat("X: "+value+"\r\n", n)+"\r\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +206,7 @@ func TestHeaderBytes(t *testing.T) {
 			t.Errorf("a header of %d kB: %s, %v; want %s", n, line, err, want)
 		}
 
-		framer := begin(reach(t, r), 1<<16)
+		framer := begin(reach(t, r.address()), 1<<16)
 		block := header("GET", "/v1/ids", slices.Repeat([]hpack.HeaderField{{Name: "x", Value: value}}, n)...)
 		_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block, EndHeaders: true, EndStream: true})
 		framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
@@ -263,7 +228,7 @@ func TestHeaderBytes(t *testing.T) {
 // once. net/http refuses more.
 func TestStreams(t *testing.T) {
 	r := start(t, t.TempDir())
-	frame, err := begin(reach(t, r), 1<<16).ReadFrame()
+	frame, err := begin(reach(t, r.address()), 1<<16).ReadFrame()
 	if err != nil {
 		t.Fatal(err)
 	}

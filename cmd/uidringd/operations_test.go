@@ -79,7 +79,7 @@ shutdown: {delay: 0s, release: 1s}
 // as HTTP. A call that failed counts under its status.
 func TestMetrics(t *testing.T) {
 	r := start(t, t.TempDir())
-	conn, err := grpc.NewClient(strings.TrimPrefix(r.url, "http://"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(r.address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
 	"github.com/uidring/uidring/internal/test/logged"
 )
 
@@ -31,18 +34,19 @@ func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 type running struct {
 	cmd    *exec.Cmd
 	url    string // without a slash at the end
-	stdout string
-	out    *bufio.Reader // the rest of standard output
-	log    logged.Text   // standard error
+	stdout *bufio.Reader
+	log    logged.Text // standard error
+
+	redisAddress string // of the Redis protocol
+	redisCommand string // that the server prints
 }
 
-var serving = regexp.MustCompile(`^uidringd: serving at (https?://\S+)/\n$`)
-
-// start starts a server at a free port.
+// start starts a server at two free ports.
 func start(t *testing.T, dir string, args ...string) *running {
 	t.Helper()
-	r := &running{cmd: process(t, dir, append([]string{"--listen", "127.0.0.1:0"}, args...)...)}
+	r := &running{cmd: process(t, dir, append([]string{"--listen", "127.0.0.1:0", "--redis", "127.0.0.1:0"}, args...)...)}
 	r.begin(t)
+	r.beginRedis(t)
 	return r
 }
 
@@ -53,6 +57,7 @@ func startConfig(t *testing.T, config string) *running {
 	return start(t, dir, "--config", write(t, dir, "c.yaml", config))
 }
 
+// begin starts the process, and waits until it serves.
 func (r *running) begin(t *testing.T) {
 	t.Helper()
 	pipe, err := r.cmd.StdoutPipe()
@@ -68,16 +73,34 @@ func (r *running) begin(t *testing.T) {
 		_ = r.cmd.Wait()
 		http.DefaultClient.CloseIdleConnections()
 	})
-	r.out = bufio.NewReader(pipe)
-	if r.stdout, err = r.out.ReadString('\n'); err != nil {
-		_ = r.cmd.Wait()
-		t.Fatalf("%v, %s", err, &r.log)
-	}
-	found := serving.FindStringSubmatch(r.stdout)
+	r.stdout = bufio.NewReader(pipe)
+	r.url = r.says(t, `uidringd: serving at (\S+?)/?`)[1]
+}
+
+// beginRedis waits until the server serves the Redis protocol.
+func (r *running) beginRedis(t *testing.T) {
+	t.Helper()
+	found := r.says(t, `uidringd: serving the Redis protocol at (\S+): (.*)`)
+	r.redisAddress, r.redisCommand = found[1], found[2]
+}
+
+// says reads a line of standard output.
+func (r *running) says(t *testing.T, pattern string) []string {
+	t.Helper()
+	line, err := r.stdout.ReadString('\n')
+	found := regexp.MustCompile("^" + pattern + "\n$").FindStringSubmatch(line)
 	if found == nil {
-		t.Fatalf("standard output is %q", r.stdout)
+		_ = r.cmd.Process.Kill()
+		_ = r.cmd.Wait()
+		t.Fatalf("standard output is %q, %v; %s", line, err, &r.log)
 	}
-	r.url = found[1]
+	return found
+}
+
+// address returns the host and port of HTTP.
+func (r *running) address() string {
+	_, address, _ := strings.Cut(r.url, "://")
+	return address
 }
 
 // end sends a signal and returns the exit code.
@@ -88,6 +111,15 @@ func (r *running) end(t *testing.T, s os.Signal) int {
 	}
 	_ = r.cmd.Wait()
 	return r.cmd.ProcessState.ExitCode()
+}
+
+// dialRedis returns a client that has a pool.
+func dialRedis(t *testing.T, o redis.Options) *redis.Client {
+	t.Helper()
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	client := redis.NewClient(&o)
+	t.Cleanup(func() { client.Close() })
+	return client
 }
 
 // get asks a server and returns the answer's status and text.

@@ -16,60 +16,24 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/uidring/uidring/internal/test/servertest"
 )
-
-var servingRedis = regexp.MustCompile(`^uidringd: serving the Redis protocol at (\S+): (.*)\n$`)
-
-// startRedis starts a server at two free ports. It returns the address of the Redis protocol
-// and the command that the server prints.
-func startRedis(t *testing.T, dir string, args ...string) (r *running, address, command string) {
-	t.Helper()
-	r = start(t, dir, append([]string{"--redis", "127.0.0.1:0"}, args...)...)
-	address, command = r.redis(t)
-	return r, address, command
-}
-
-func (r *running) redis(t *testing.T) (address, command string) {
-	t.Helper()
-	line, err := r.out.ReadString('\n')
-	found := servingRedis.FindStringSubmatch(line)
-	if found == nil {
-		t.Fatalf("standard output is %q, %v", line, err)
-	}
-	return found[1], found[2]
-}
-
-// dialRedis returns a client that has a pool.
-func dialRedis(t *testing.T, o redis.Options) *redis.Client {
-	t.Helper()
-	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	client := redis.NewClient(&o)
-	t.Cleanup(func() { client.Close() })
-	return client
-}
-
-func needRedisCLI(t *testing.T) {
-	if _, err := exec.LookPath("redis-cli"); err != nil {
-		t.Skip(err)
-	}
-}
 
 // Without a config, the line that the server prints and those of its page work. If the port is
 // taken, the server says so and goes on; with an address that somebody asked for it does not.
 func TestRedisFirstStart(t *testing.T) {
-	needRedisCLI(t)
-	dir := t.TempDir()
-	r, address, command := startRedis(t, dir)
-	if ids := shell(t, command); len(ids) != 1 {
-		t.Errorf("%s: %v", command, ids)
+	if _, err := exec.LookPath("redis-cli"); err != nil {
+		t.Skip(err)
+	}
+	r := start(t, t.TempDir())
+	if ids := shell(t, r.redisCommand); len(ids) != 1 {
+		t.Errorf("%s: %v", r.redisCommand, ids)
 	}
 	_, page := get(t, http.DefaultClient, r.url+"/")
 	lines := regexp.MustCompile(`<pre>(redis-cli .*)</pre>`).FindAllStringSubmatch(page, -1)
@@ -81,14 +45,15 @@ func TestRedisFirstStart(t *testing.T) {
 	if len(lines) != 2 {
 		t.Errorf("%d lines of redis-cli, want 2: %s", len(lines), page)
 	}
-	out, err := process(t, t.TempDir(), "--listen", "127.0.0.1:0", "--redis", address).CombinedOutput()
+	out, err := process(t, t.TempDir(), "--listen", "127.0.0.1:0", "--redis", r.redisAddress).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "address already in use") {
 		t.Errorf("%v, %s", err, out)
 	}
 	if taken, err := net.Listen("tcp", "127.0.0.1:6380"); err == nil { // else another process has it, which does as well
 		defer taken.Close()
 	}
-	other := start(t, t.TempDir())
+	other := &running{cmd: process(t, t.TempDir(), "--listen", "127.0.0.1:0")}
+	other.begin(t)
 	if status, _ := get(t, http.DefaultClient, other.url+"/v1/orders"); status != http.StatusOK || !strings.Contains(other.log.String(), "the Redis protocol is not served: another process has its port") {
 		t.Errorf("%d, %s", status, &other.log)
 	}
@@ -106,20 +71,12 @@ stores: [{name: file, url: ids.db}]
 generators: [{name: orders, kind: segment, store: file, create: true}]
 `)
 	var last int64
-	for round := range 3 {
+	for round := range 2 {
 		r := &running{cmd: process(t, dir, "--config", config)}
-		pipe, err := r.cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.cmd.Stderr = &r.log
-		if err := r.cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = r.cmd.Process.Kill(); _ = r.cmd.Wait() })
-		text := make([]byte, len("uidringd: serving at unix:http.sock\nuidringd: serving the Redis protocol at unix:redis.sock: redis-cli -s redis.sock INCR orders\n"))
-		if _, err := io.ReadFull(pipe, text); err != nil || !strings.HasPrefix(string(text), "uidringd: serving at unix:http.sock\n") || !strings.HasSuffix(string(text), "redis-cli -s redis.sock INCR orders\n") {
-			t.Fatalf("%q, %v, %s", text, err, &r.log)
+		r.begin(t)
+		r.beginRedis(t)
+		if r.url != "unix:http.sock" || r.redisCommand != "redis-cli -s redis.sock INCR orders" {
+			t.Errorf("the server says %s and %s", r.url, r.redisCommand)
 		}
 		for _, name := range []string{"http.sock", "redis.sock"} {
 			info, err := os.Stat(filepath.Join(dir, name))
@@ -170,7 +127,7 @@ generators: [{name: orders, kind: segment, store: file, create: true}]
 func TestRedisTLS(t *testing.T) {
 	dir := t.TempDir()
 	pair := certify(t, dir, 1)
-	r, address, _ := startRedis(t, dir, "--config", write(t, dir, "c.yaml", `
+	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
 tls: {cert: cert.pem, key: key.pem, client_ca: cert.pem}
 generators:
   - {name: ids, kind: cached, worker: "static:1"}
@@ -181,7 +138,7 @@ log: {requests_per_s: 1000}
 	with := func(password string, own ...tls.Certificate) *redis.Client {
 		trusted := trusts(pair)
 		trusted.Certificates = own
-		return dialRedis(t, redis.Options{Addr: address, Password: password, TLSConfig: trusted})
+		return dialRedis(t, redis.Options{Addr: r.redisAddress, Password: password, TLSConfig: trusted})
 	}
 	for _, test := range []struct {
 		client    *redis.Client
@@ -194,7 +151,7 @@ log: {requests_per_s: 1000}
 		{with("", pair), "other", ""},
 		{with(""), "ids", "NOAUTH "},
 		{with("secret-3"), "ids", "WRONGPASS "},
-		{dialRedis(t, redis.Options{Addr: address, MaxRetries: -1}), "ids", "EOF"},
+		{dialRedis(t, redis.Options{Addr: r.redisAddress, MaxRetries: -1}), "ids", "EOF"},
 	} {
 		if err := test.client.Incr(t.Context(), test.generator).Err(); fmt.Sprint(err) != "<nil>" && test.want == "" || test.want != "" && !strings.Contains(fmt.Sprint(err), test.want) {
 			t.Errorf("%s: %v, want %q", test.generator, err, test.want)
@@ -220,23 +177,18 @@ log: {requests_per_s: 1000}
 
 // Clients of the other protocol get an answer that helps.
 func TestWrongPort(t *testing.T) {
-	dir := t.TempDir()
-	r, address, _ := startRedis(t, dir)
-	status, text := get(t, http.DefaultClient, "http://"+address+"/v1/ids")
+	r := start(t, t.TempDir())
+	status, text := get(t, http.DefaultClient, "http://"+r.redisAddress+"/v1/ids")
 	if status != http.StatusBadRequest || text != "This port speaks the Redis protocol. HTTP, gRPC and Connect are at "+r.url+"/\n" {
 		t.Errorf("%d, %q", status, text)
 	}
-	client := dialRedis(t, redis.Options{Addr: strings.TrimPrefix(r.url, "http://"), MaxRetries: -1})
-	if err := client.Incr(t.Context(), "ids").Err(); err == nil || err.Error() != "ERR this address is for HTTP, gRPC and Connect; the Redis protocol is served at "+address {
+	client := dialRedis(t, redis.Options{Addr: r.address(), MaxRetries: -1})
+	if err := client.Incr(t.Context(), "ids").Err(); err == nil || err.Error() != "ERR this address is for HTTP, gRPC and Connect; the Redis protocol is served at "+r.redisAddress {
 		t.Errorf("%v", err)
 	}
 
 	// A command that is none ends the connection: what follows is no request of HTTP.
-	conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
+	conn := reach(t, r.address())
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	in := bufio.NewReader(conn)
 	_, _ = io.WriteString(conn, "*x\r\n")
@@ -249,140 +201,19 @@ func TestWrongPort(t *testing.T) {
 	}
 }
 
-// While the server stops, PING and readyz say so, and pools of clients draw on until it has
-// ended. No command that was sent on a connection fails without an answer.
-func TestRedisTerminate(t *testing.T) {
-	needSignals(t)
-	dir := t.TempDir()
-	r, address, _ := startRedis(t, dir, "--config", write(t, dir, "c.yaml", `
-stores: [{name: file, url: ids.db}]
-generators: [{name: orders, kind: segment, store: file, create: true}]
-shutdown: {delay: 5s}
-log: {requests_per_s: 0}
-`))
-	var clients sync.WaitGroup
-	var drawn, failed atomic.Int64
-	stop := make(chan struct{})
-	client := dialRedis(t, redis.Options{Addr: address, PoolSize: 4})
-	for range 4 {
-		clients.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				if err := client.Incr(t.Context(), "orders").Err(); err != nil {
-					t.Error(err)
-					failed.Add(1)
-					return
-				}
-				drawn.Add(1)
-			}
-		})
-	}
-	for drawn.Load() < 100 && failed.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	ping := dialRedis(t, redis.Options{Addr: address, MaxRetries: -1})
-	for {
-		if err := ping.Ping(t.Context()).Err(); err != nil && err.Error() == "LOADING the server is stopping" {
-			break
-		}
-	}
-	before := drawn.Load()
-	for drawn.Load() < before+20 && failed.Load() == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	close(stop)
-	clients.Wait()
-	_ = r.cmd.Wait()
-	if code := r.cmd.ProcessState.ExitCode(); code != 0 || !strings.HasSuffix(r.log.String(), "msg=stopped\n") {
-		t.Errorf("exit code %d: %s", code, &r.log)
-	}
-	// No order was lost but those of answers that nobody got.
-	again, address, _ := startRedis(t, dir, "--config", filepath.Join(dir, "c.yaml"))
-	defer again.end(t, os.Interrupt)
-	id, err := dialRedis(t, redis.Options{Addr: address}).Incr(t.Context(), "orders").Result()
-	if err != nil || id <= drawn.Load() || id > drawn.Load()+10 {
-		t.Errorf("order %d after %d answers, %v", id, drawn.Load(), err)
-	}
-}
-
-// slowRedis are the ways to hold a connection, as in the map slow.
-var slowRedis = map[string]func(net.Conn){
-	"half a command":     func(c net.Conn) { io.WriteString(c, "*2\r\n$4\r\nINCR\r\n") },
-	"dribbled command":   func(c net.Conn) { dribble(c, "*2\r\n$4\r\nINCR\r\n$1000\r\n", "x") },
-	"answers never read": func(c net.Conn) { dribble(c, "", strings.Repeat("UID.RUNS ids 10000\r\nGET ids\r\n", 1000)) },
-	"idle":               func(c net.Conn) { io.WriteString(c, "INCR ids\r\n") },
-	"no command":         func(net.Conn) {},
-}
-
-// Connections of both protocols share the limits. Each kind of slow client loses the only place
-// that there is.
-func TestSlowRedisClients(t *testing.T) {
-	for name, be := range slowRedis {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			r, address, _ := startRedis(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {connections: 1, read: 200ms, write: 200ms, idle: 200ms, wait: 200ms}\n"))
-			conn, err := net.Dial("tcp", address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			done := make(chan struct{})
-			go func() { defer close(done); be(conn) }()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			for {
-				if status, err := ask(ctx, r.url); err == nil && status == http.StatusOK {
-					break
-				} else if ctx.Err() != nil {
-					t.Fatalf("%d, %v; want that the slow client is ended", status, err)
-				}
-			}
-			conn.Close()
-			<-done
-		})
-	}
-}
-
 // When all places are taken by commands that are under way, PING is answered, and all else is
 // refused.
 func TestRedisConnections(t *testing.T) {
-	dir := t.TempDir()
-	_, address, _ := startRedis(t, dir, "--config", write(t, dir, "c.yaml", slowConfig+"limits: {connections: 5, read: 1h}\n"))
-	var held []net.Conn
-	defer func() {
-		for _, conn := range held {
-			conn.Close()
-		}
-	}()
-	for {
-		for range 5 {
-			conn, err := net.Dial("tcp", address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			held = append(held, conn)
-			io.WriteString(conn, "*2\r\n")
-		}
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+	r := startConfig(t, slowConfig+"limits: {connections: 5, read: 1h}\n")
+	servertest.Eventually(t, "a refusal", func() bool {
+		hold(t, r.redisAddress, 5, slow["Redis: half a command"])
+		conn := reach(t, r.redisAddress)
 		io.WriteString(conn, "PING\r\nINCR ids\r\nQUIT\r\n")
 		text, _ := io.ReadAll(conn)
-		conn.Close()
-		if string(text) == "+PONG\r\n"+strings.Repeat("-TRYAGAIN too many connections are busy\r\n", 2) {
-			return
-		}
-		if !bytes.HasPrefix(text, []byte("+PONG\r\n:")) && len(text) > 0 {
+		refused := string(text) == "+PONG\r\n"+strings.Repeat("-TRYAGAIN too many connections are busy\r\n", 2)
+		if !refused && !bytes.HasPrefix(text, []byte("+PONG\r\n:")) && len(text) > 0 {
 			t.Fatalf("%q", text)
 		}
-	}
+		return refused
+	})
 }

@@ -107,7 +107,7 @@ Content-Length: 17
 
 {"name":"forged"}`,
 	} {
-		conn := reach(t, r)
+		conn := reach(t, r.address())
 		line, rest, more := strings.Cut(request, "\n")
 		if !strings.Contains(line, " HTTP/") {
 			line += " HTTP/1.1"

@@ -225,40 +225,39 @@ func TestCheckAndPrint(t *testing.T) {
 	bad := write(t, dir, "bad.yaml", "listen: 0.0.0.0:80\ngenerators: [{name: ids, kind: slots, worker: \"static:1\", slot: 1, slots: x}]\n")
 	unavailable := write(t, dir, "unavailable.yaml", "stores: [{name: db, env: UIDRINGD_TEST_STORE}]\ngenerators: [{name: ids, kind: cached, store: db}, {name: o, kind: segment, store: db}]\n")
 	for _, tt := range []struct {
-		args           []string
-		code           int
-		stdout, stderr []string
+		args []string
+		code int
+		want []string // on standard output, or on standard error if it fails
 	}{
-		{[]string{"--config", good, "--check"}, 0, []string{"good.yaml has no faults"}, nil},
-		{[]string{"--check"}, 0, []string{"the config that is served without --config has no faults"}, nil},
-		{[]string{"--config", good, "--print-config"}, 0, []string{"slots: 256", "listen: 127.0.0.1:8080", "wait: 2s"}, nil},
-		{[]string{"--print-config"}, 0, []string{"url: uidring.db"}, nil},
-		{[]string{"--config", bad, "--check"}, 2, nil, []string{
+		{[]string{"--config", good, "--check"}, 0, []string{"good.yaml has no faults"}},
+		{[]string{"--check"}, 0, []string{"the config that is served without --config has no faults"}},
+		{[]string{"--config", good, "--print-config"}, 0, []string{"slots: 256", "listen: 127.0.0.1:8080", "wait: 2s"}},
+		{[]string{"--print-config"}, 0, []string{"url: uidring.db"}},
+		{[]string{"--config", bad, "--check"}, 2, []string{
 			"bad.yaml: line 1: listen: is \"0.0.0.0:80\"", "line 2: generators[0].slot: there is no such key", "line 2: generators[0].slots: is \"x\", want a whole number"}},
-		{[]string{"--config", bad}, 2, nil, []string{"line 1: listen"}},
-		{[]string{"--config", "none.yaml"}, 2, nil, []string{"none.yaml: no such file"}},
-		{[]string{"--listen", "0.0.0.0:0"}, 2, nil, []string{"nobody has to authenticate"}},
-		{[]string{"--listen", "127.0.0.1:0", "--config", unavailable}, 1, nil, []string{
+		{[]string{"--config", bad}, 2, []string{"line 1: listen"}},
+		{[]string{"--config", "none.yaml"}, 2, []string{"none.yaml: no such file"}},
+		{[]string{"--listen", "0.0.0.0:0"}, 2, []string{"nobody has to authenticate"}},
+		{[]string{"--listen", "127.0.0.1:0", "--config", unavailable}, 1, []string{
 			`generator "ids", "o": mysql://u@127.0.0.1:1/test ($UIDRINGD_TEST_STORE): `, "connection refused"}},
-		{[]string{"--listen", taken.Addr().String()}, 1, nil, []string{"address already in use"}},
-		{[]string{"serve"}, 2, nil, []string{`unknown`}},
-		{[]string{"--nosuch"}, 2, nil, []string{`unknown flag: --nosuch`}},
+		{[]string{"--listen", taken.Addr().String()}, 1, []string{"address already in use"}},
+		{[]string{"serve"}, 2, []string{`unknown`}},
+		{[]string{"--nosuch"}, 2, []string{`unknown flag: --nosuch`}},
 	} {
 		cmd := process(t, dir, tt.args...)
 		var stdout, stderr strings.Builder
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); code != tt.code || strings.Contains(stderr.String(), "secret-1") || (tt.stdout == nil) != (stdout.Len() == 0) || (tt.stderr == nil) != (stderr.Len() == 0) {
+		said, silent := &stdout, &stderr
+		if tt.code != 0 {
+			said, silent = silent, said
+		}
+		if code := cmd.ProcessState.ExitCode(); code != tt.code || silent.Len() > 0 || strings.Contains(said.String(), "secret-1") {
 			t.Errorf("%q: exit code %d, %s, %s; want %d", tt.args, code, &stdout, &stderr, tt.code)
 		}
-		for _, want := range tt.stdout {
-			if !strings.Contains(stdout.String(), want) {
-				t.Errorf("%q: %s, want %q", tt.args, &stdout, want)
-			}
-		}
-		for _, want := range tt.stderr {
-			if !strings.Contains(stderr.String(), want) {
-				t.Errorf("%q: %s, want %q", tt.args, &stderr, want)
+		for _, want := range tt.want {
+			if !strings.Contains(said.String(), want) {
+				t.Errorf("%q: %s, want %q", tt.args, said, want)
 			}
 		}
 	}

@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/uidring/uidring/internal/test/servertest"
 )
 
 // many asks for more bytes than the kernel holds for a client that does not read.
@@ -64,6 +66,21 @@ var slow = map[string]func(net.Conn){
 		framer.WriteWindowUpdate(0, 1<<31-1-65535)
 		streams(framer, 5, "GET", many, true)
 	},
+	"Redis: half a command":     func(c net.Conn) { io.WriteString(c, "*2\r\n$4\r\nINCR\r\n") },
+	"Redis: dribbled command":   func(c net.Conn) { dribble(c, "*2\r\n$4\r\nINCR\r\n$1000\r\n", "x") },
+	"Redis: answers never read": func(c net.Conn) { dribble(c, "", strings.Repeat("UID.RUNS ids 10000\r\nGET ids\r\n", 1000)) },
+	"Redis: idle":               func(c net.Conn) { io.WriteString(c, "INCR ids\r\n") },
+	"Redis: no command":         func(net.Conn) {},
+}
+
+// holdSlow has n clients of each kind in slow at a server, at the port of their protocol.
+func holdSlow(t *testing.T, r *running, name string, n int) {
+	t.Helper()
+	address := r.address()
+	if strings.HasPrefix(name, "Redis: ") {
+		address = r.redisAddress
+	}
+	hold(t, address, n, slow[name])
 }
 
 const post = "POST /uidring.v1.IdService/Next HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -102,10 +119,9 @@ func header(method, path string, more ...hpack.HeaderField) []byte {
 	return block.Bytes()
 }
 
-// reach connects to a server until the test ends.
-func reach(t *testing.T, r *running) *net.TCPConn {
+// reach connects to an address until the test ends.
+func reach(t *testing.T, address string) *net.TCPConn {
 	t.Helper()
-	_, address, _ := strings.Cut(r.url, "://")
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -124,15 +140,22 @@ func ended(t *testing.T, conn net.Conn) bool {
 	return !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// hold has n slow clients at a server, until the test ends.
-func hold(t *testing.T, r *running, n int, be func(net.Conn)) {
+// hold has n slow clients at an address, until end or the test's end.
+func hold(t *testing.T, address string, n int, be func(net.Conn)) (end func()) {
 	t.Helper()
 	var clients sync.WaitGroup
 	t.Cleanup(clients.Wait)
+	var open []net.Conn
 	for range n {
-		conn := reach(t, r)
+		conn := reach(t, address)
 		conn.SetReadBuffer(4 << 10)
 		clients.Go(func() { be(conn) })
+		open = append(open, conn)
+	}
+	return func() {
+		for _, conn := range open {
+			conn.Close()
+		}
 	}
 }
 
@@ -164,8 +187,8 @@ shutdown: {delay: 0s, drain: 1ms}
 // Others are served meanwhile: a slow client holds no place of limits.waiting.
 func TestSlowClients(t *testing.T) {
 	r := startConfig(t, slowConfig+"limits: {ids: 1000000, waiting: 3, read: 1h, write: 1h, idle: 1h, wait: 1h}\n")
-	for _, be := range slow {
-		hold(t, r, 5, be)
+	for name := range slow {
+		holdSlow(t, r, name, 5)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -179,26 +202,19 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// TestSlowClientsEnd has a slow client take the only connection there is. The server
-// ends it when the limits say so, and the next client is served.
+// TestSlowClientsEnd has a slow client take the only connection there is, which both
+// protocols share. The server ends it when the limits say so, and the next client is served.
 func TestSlowClientsEnd(t *testing.T) {
 	const limits = "limits: {ids: 1000000, connections: 1, read: 200ms, write: 200ms, idle: 200ms, wait: 200ms}\n"
-	for name, be := range slow {
+	for name := range slow {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := startConfig(t, slowConfig+limits)
-			hold(t, r, 1, be)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			for {
-				status, err := ask(ctx, r.url)
-				if err == nil && status == http.StatusOK {
-					break
-				}
-				if ctx.Err() != nil {
-					t.Fatalf("%d, %v; want that the slow client is ended", status, err)
-				}
-			}
+			holdSlow(t, r, name, 1)
+			servertest.Eventually(t, "the slow client is ended", func() bool {
+				status, err := ask(t.Context(), r.url)
+				return err == nil && status == http.StatusOK
+			})
 		})
 	}
 }
@@ -208,9 +224,9 @@ func TestSlowClientsEnd(t *testing.T) {
 func TestReadAndIdle(t *testing.T) {
 	for limits, be := range map[string]string{"read: 200ms, idle: 1h": "half a header", "read: 1h, idle: 200ms": "idle"} {
 		r := startConfig(t, slowConfig+"limits: {write: 1h, "+limits+"}\n")
-		other := reach(t, r)
+		other := reach(t, r.address())
 		slow[map[string]string{"idle": "half a header", "half a header": "idle"}[be]](other)
-		conn := reach(t, r)
+		conn := reach(t, r.address())
 		slow[be](conn)
 		if !ended(t, conn) {
 			t.Errorf("%s: a connection with %s is open", limits, be)

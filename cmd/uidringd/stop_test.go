@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -10,11 +8,15 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
-// Requests that are in flight when SIGTERM comes are answered, and end their
-// connections; the server is not ready at once, and gives back its number. TestFirstStart
-// shows that it gives back the rest of its range.
+// Requests that are in flight when SIGTERM comes are answered, and end their connections of
+// HTTP. Pools of Redis clients draw on until the server has ended: no command fails without an
+// answer. The server is not ready at once, and PING says so too. It gives back its number and
+// the rest of its range.
 func TestTerminate(t *testing.T) {
 	needSignals(t)
 	dir := t.TempDir()
@@ -28,7 +30,7 @@ log: {requests_per_s: 0}
 `)
 	r := start(t, dir, "--config", config)
 	var clients sync.WaitGroup
-	var answered, failed atomic.Int64
+	var answered, failed, drawn atomic.Int64
 	for range 4 {
 		clients.Go(func() {
 			client := &http.Client{Transport: new(http.Transport)} // a connection of its own
@@ -48,6 +50,31 @@ log: {requests_per_s: 0}
 			}
 		})
 	}
+	enough := make(chan struct{})
+	pool := dialRedis(t, redis.Options{Addr: r.redisAddress, PoolSize: 4})
+	for range 4 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-enough:
+					return
+				default:
+				}
+				if err := pool.Incr(t.Context(), "orders").Err(); err != nil {
+					failed.Add(1)
+					t.Error(err)
+					return
+				}
+				drawn.Add(1)
+			}
+		})
+	}
+	draw := func(n int64) {
+		for until := drawn.Load() + n; drawn.Load() < until && failed.Load() == 0; {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	draw(100)
 	for answered.Load() < 100 {
 		runtime.Gosched()
 	}
@@ -66,6 +93,14 @@ log: {requests_per_s: 0}
 	if status, _ := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
 		t.Errorf("status %d while the server drains, want 200", status)
 	}
+	ping := dialRedis(t, redis.Options{Addr: r.redisAddress, MaxRetries: -1})
+	for {
+		if err := ping.Ping(t.Context()).Err(); err != nil && err.Error() == "LOADING the server is stopping" {
+			break
+		}
+	}
+	draw(20)
+	close(enough)
 	clients.Wait()
 	_ = r.cmd.Wait()
 	if code := r.cmd.ProcessState.ExitCode(); code != 0 || failed.Load() > 0 {
@@ -78,6 +113,12 @@ log: {requests_per_s: 0}
 	if err != nil || !strings.Contains(string(out), "free") {
 		t.Errorf("%v, %s; want the number to be free", err, out)
 	}
+	// No order was lost but those of answers that nobody got.
+	again := start(t, dir, "--config", config)
+	id, err := dialRedis(t, redis.Options{Addr: again.redisAddress}).Incr(t.Context(), "orders").Result()
+	if err != nil || id <= drawn.Load() || id > drawn.Load()+10 {
+		t.Errorf("order %d after %d answers, %v", id, drawn.Load(), err)
+	}
 }
 
 // A client that never ends its request holds the end up no longer than the config
@@ -89,16 +130,7 @@ generators: [{name: ids, kind: slots, worker: "static:1"}]
 limits: {read: 1h, write: 1h}
 shutdown: {delay: 0s, drain: 100ms}
 `)
-	for range 100 {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		if _, err := io.WriteString(conn, "GET /v1/ids HTTP/1.1\r\nHost: "); err != nil {
-			t.Fatal(err)
-		}
-	}
+	hold(t, r.address(), 100, slow["half a header"])
 	if status, _ := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
 		t.Errorf("status %d beside slow clients, want 200", status)
 	}

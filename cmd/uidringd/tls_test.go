@@ -263,7 +263,7 @@ generators:
 tokens: [{name: app, sha256: `+hash("secret-1")+`, generators: [ids]}]
 `))
 	dial := func(config *tls.Config) *grpc.ClientConn {
-		conn, err := grpc.NewClient(strings.TrimPrefix(r.url, "https://"), grpc.WithTransportCredentials(credentials.NewTLS(config)))
+		conn, err := grpc.NewClient(r.address(), grpc.WithTransportCredentials(credentials.NewTLS(config)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +320,7 @@ generators: [{name: ids, kind: slots, worker: "static:1"}]
 limits: {connections: 1, read: 200ms, write: 1h, idle: 1h}
 `))
 	for name, sent := range map[string]string{"nothing": "", "a part": "\x16\x03\x01\x02"} {
-		conn := reach(t, r)
+		conn := reach(t, r.address())
 		if _, err := io.WriteString(conn, sent); err != nil {
 			t.Fatal(err)
 		}

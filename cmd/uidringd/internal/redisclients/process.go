@@ -28,7 +28,6 @@ type Process struct {
 	mu     sync.Mutex
 	fault  error // why no process runs
 	cmd    *exec.Cmd
-	ready  bool // the process has answered
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
 	stderr *logged.Text
@@ -55,10 +54,12 @@ func (c Client) Start(t testing.TB, servers []string, token string, timeout time
 	return p
 }
 
-// start starts a process, and sends it a command that draws nothing. Its answer tells that
-// the process is ready.
+// patience is how long a process may take to start or end.
+const patience = 2 * time.Minute
+
+// start starts a process, and waits until it answers a command that draws nothing.
 func (p *Process) start() {
-	p.cmd, p.stderr, p.ready = exec.Command(p.client.command[0], p.args...), new(logged.Text), false
+	p.cmd, p.stderr = exec.Command(p.client.command[0], p.args...), new(logged.Text)
 	p.cmd.Dir, p.cmd.Stderr = p.client.dir, p.stderr
 	p.cmd.WaitDelay = time.Second // for processes of the process
 	var stdout io.Reader
@@ -69,8 +70,12 @@ func (p *Process) start() {
 		return
 	}
 	p.stdout = bufio.NewReader(stdout)
-	if p.fault = p.cmd.Start(); p.fault == nil {
-		_, _ = fmt.Fprintln(p.stdin, "incr ready 0") // an error shows in the answer
+	if p.fault = p.cmd.Start(); p.fault != nil {
+		return
+	}
+	_, _ = fmt.Fprintln(p.stdin, "incr ready 0") // an error shows in the answer
+	if _, inTime, err := p.read(patience); err != nil || !inTime {
+		p.fault = fmt.Errorf("%s did not start: %w, %s", p.client.Name, errors.Join(err, p.cmd.Wait()), p.stderr)
 	}
 }
 
@@ -79,17 +84,11 @@ func (p *Process) end() {
 	kill := time.AfterFunc(patience, func() { _ = p.cmd.Process.Kill() })
 	defer kill.Stop()
 	_ = p.stdin.Close()
-	if !p.ready {
-		_, _ = p.stdout.ReadString('\n')
-	}
 	rest, _ := io.ReadAll(p.stdout) // an error shows in Wait
 	if err := p.cmd.Wait(); err != nil || len(rest) > 0 || p.stderr.String() != "" {
 		p.t.Errorf("%s ended with %v, and said %q, %q", p.client.Name, err, rest, p.stderr)
 	}
 }
-
-// patience is how long a process may take to start or end.
-const patience = 2 * time.Minute
 
 var errTime = errors.New("the client did not answer in time")
 
@@ -99,19 +98,24 @@ var errTime = errors.New("the client did not answer in time")
 func (p *Process) Draw(command, generator string, n int) ([]uid.ID, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.ready && p.fault == nil {
-		if _, err := p.read(patience); err != nil {
-			p.t.Errorf("%s did not start: %v", p.client.Name, err)
-			return nil, err
-		}
-	}
 	if p.fault != nil {
 		return nil, p.fault
 	}
 	_, _ = fmt.Fprintln(p.stdin, command, generator, n) // an error shows in the answer
-	answer, err := p.read(p.timeout)
-	if err != nil {
+	answer, inTime, err := p.read(p.timeout)
+	switch {
+	case !inTime:
+		_ = p.stdin.Close()
+		_ = p.cmd.Wait() // it was killed
+		p.start()
+	case err != nil:
+		p.t.Errorf("%s ended without an answer", p.client.Name)
+		p.end()
+		p.start()
 		return nil, err
+	}
+	if err != nil {
+		return nil, errTime
 	}
 	ids, err := parse(answer)
 	if errors.Is(err, uid.ErrSyntax) {
@@ -127,28 +131,12 @@ func (p *Process) Draw(command, generator string, n int) ([]uid.ID, error) {
 	return ids, err
 }
 
-// read reads an answer. Without one, the process has ended, and another starts.
-func (p *Process) read(timeout time.Duration) (string, error) {
+// read reads an answer. If that does not come in time, it kills the process.
+func (p *Process) read(timeout time.Duration) (answer string, inTime bool, err error) {
 	process := p.cmd.Process
 	timer := time.AfterFunc(timeout, func() { _ = process.Kill() })
-	answer, err := p.stdout.ReadString('\n')
-	if timer.Stop() {
-		if err != nil {
-			p.t.Errorf("%s ended without an answer", p.client.Name)
-			p.end()
-			p.start()
-			return "", err
-		}
-		p.ready = true
-		return answer, nil
-	}
-	_ = p.stdin.Close()
-	_ = p.cmd.Wait() // it was killed
-	p.start()
-	if err != nil {
-		return "", errTime
-	}
-	return answer, nil
+	answer, err = p.stdout.ReadString('\n')
+	return answer, timer.Stop(), err
 }
 
 // parse reads the answer of a script.
