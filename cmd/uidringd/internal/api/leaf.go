@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
 )
@@ -15,22 +14,22 @@ import (
 // The routes of Leaf answer as Leaf does where it succeeds. Where Leaf answers 500, or
 // 200 with an errorMsg, they answer with a problem and its status.
 
+// leafSegment and leafSnowflake answer with the digits of one id and no end of line.
 func (a api) leafSegment(w http.ResponseWriter, r *http.Request, caller service.Caller) error {
-	return a.leaf(w, r, caller, func(e *catalog.Entry) bool { return e.Layout == nil }, "a counter")
+	return a.leaf(w, r, caller, true, "a counter")
 }
 
 func (a api) leafSnowflake(w http.ResponseWriter, r *http.Request, caller service.Caller) error {
-	return a.leaf(w, r, caller, func(e *catalog.Entry) bool { return e.Layout != nil }, "a generator whose ids carry a time")
+	return a.leaf(w, r, caller, false, "a generator whose ids carry a time")
 }
 
-// leaf answers with the digits of one id and no end of line.
-func (a api) leaf(w http.ResponseWriter, r *http.Request, caller service.Caller, fits func(*catalog.Entry) bool, want string) error {
+func (a api) leaf(w http.ResponseWriter, r *http.Request, caller service.Caller, counter bool, want string) error {
 	name := r.PathValue("name")
 	entry, err := a.Find(r.Context(), caller, name, 1)
 	if err != nil {
 		return err
 	}
-	if !fits(entry) {
+	if counter != (entry.Layout == nil) {
 		return &service.Error{Kind: service.Unknown, Detail: fmt.Sprintf("generator %q is of kind %s, want %s on this route", name, entry.Kind, want)}
 	}
 	w.Header()["Content-Type"] = plainText

@@ -28,13 +28,6 @@ func urls(servers []*server) (list []string) {
 	return list
 }
 
-func addresses(servers []*server) (list []string) {
-	for _, s := range servers {
-		list = append(list, s.address)
-	}
-	return list
-}
-
 // Servers are killed, paused and restarted at random. No id is issued twice.
 func TestFleet(t *testing.T) {
 	for name, database := range databases {
@@ -44,7 +37,7 @@ func TestFleet(t *testing.T) {
 			t.Logf("UIDRING_FLEET_SEED=%d, %d rounds", seed, rounds)
 			random := rand.New(rand.NewPCG(seed, 0))
 			servers := newServers(t, database(t, t.TempDir()), "0s", more{step: shortRanges})
-			b := newBalancer(t, addresses(servers))
+			b := newBalancer(t, servers)
 			crowd := newCrowd(t, b.url(), urls(servers), kinds(t, timeout), false)
 			for round := range rounds {
 				s := servers[random.IntN(len(servers))]
@@ -73,7 +66,7 @@ func TestRollingRestart(t *testing.T) {
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
 			servers := newServers(t, database(t, t.TempDir()), "3s", more{limits: "limits: {wait: 20s}"})
-			b := newBalancer(t, addresses(servers))
+			b := newBalancer(t, servers)
 			crowd := newCrowd(t, b.url(), urls(servers), kinds(t, patience), true)
 			for _, s := range servers {
 				s.Stop()

@@ -62,7 +62,7 @@ func TestNeighbours(t *testing.T) {
 				limits: limits,
 				step:   shortRanges,
 			})
-			b := newBalancer(t, addresses(servers))
+			b := newBalancer(t, servers)
 			store.Pause()
 			var flooding sync.WaitGroup
 			ctx, end := context.WithCancel(t.Context())

@@ -51,11 +51,16 @@ func TestDraw(t *testing.T) {
 			t.Errorf("%+v: %v, %v", test, ids, err)
 		}
 	}
-	p.timeout = time.Millisecond
+	p.timeout, p.client.command[0] = time.Millisecond, "no-such-program"
 	if ids, err := p.Draw("incr", "hangs", 1); len(ids) > 0 || !errors.Is(err, errTime) {
 		t.Errorf("%v, %v, want %v", ids, err, errTime)
 	}
 	p.timeout = time.Minute
+	if ids, err := p.Draw("incr", "orders", 1); len(ids) > 0 || !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("without a process: %v, %v", ids, err)
+	}
+	p.client.command[0] = "sh"
+	p.start()
 	if ids, err := p.Draw("incr", "orders", 1); err != nil || !slices.Equal(ids, []uid.ID{5}) {
 		t.Errorf("the next process answers %v, %v", ids, err)
 	}

@@ -19,13 +19,15 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
-// serveClients serves a counter to clients that send a token. Connections end when they are
-// idle for a moment, so that clients have to connect again.
-func serveClients(t *testing.T) (port string) {
+// idle is for connections that end when they are idle for a moment, so that clients have to
+// connect again.
+const idle = 300 * time.Millisecond
+
+// serveClients serves a counter to clients that send a token, and returns its address.
+func serveClients(t *testing.T, idle time.Duration) string {
 	t.Helper()
-	s := serve(t, service.Config{Tokens: []service.Token{token("a-token")}}, resp.Config{Idle: 300 * time.Millisecond})
-	_, port, _ = strings.Cut(s.listener.Addr().String(), ":")
-	return port
+	s := serve(t, service.Config{Tokens: []service.Token{token("a-token")}}, resp.Config{Idle: idle})
+	return s.listener.Addr().String()
 }
 
 // TestClients has clients of other languages draw: by each command, after the server has
@@ -41,7 +43,7 @@ func TestClients(t *testing.T) {
 				t.Skip(client.Missing)
 			}
 			t.Parallel()
-			servers := []string{"127.0.0.1:" + serveClients(t)}
+			servers := []string{serveClients(t, idle)}
 			process := client.Start(t, servers, "a-token", time.Minute)
 			var ids []string
 			draw := func(command string, n int) {
@@ -94,41 +96,35 @@ func distinct(t *testing.T, ids []string, n int) {
 func TestGoRedis(t *testing.T) {
 	for _, version := range []int{2, 3} {
 		client := redis.NewClient(&redis.Options{
-			Addr: "127.0.0.1:" + serveClients(t), Password: "a-token", Protocol: version, PoolSize: 5, ClientName: "test",
+			Addr: serveClients(t, idle), Password: "a-token", Protocol: version, PoolSize: 5, ClientName: "test",
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		})
 		defer client.Close()
 		var ids []string
 		var mu sync.Mutex
-		add := func(cmd interface{ String() string }, err error, text string) {
+		add := func(commands ...redis.Cmder) {
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil {
-				t.Error(cmd, err)
+			for _, command := range commands {
+				_, id, _ := strings.Cut(fmt.Sprint(command), ": ") // an error is no id
+				ids = append(ids, id)
 			}
-			ids = append(ids, text)
 		}
 		for range 2 {
 			var drawing sync.WaitGroup
 			for range 10 {
 				drawing.Go(func() {
 					for range 5 {
-						id := client.Incr(t.Context(), "orders")
-						add(id, id.Err(), fmt.Sprint(id.Val()))
+						add(client.Incr(t.Context(), "orders"))
 					}
-					pipeline := client.Pipeline()
-					for range 5 {
-						pipeline.Incr(t.Context(), "orders")
-						pipeline.Get(t.Context(), "orders")
-					}
-					done, err := pipeline.Exec(t.Context())
-					for i, cmd := range done {
-						if i%2 == 0 {
-							add(cmd, err, fmt.Sprint(cmd.(*redis.IntCmd).Val()))
-						} else {
-							add(cmd, err, cmd.(*redis.StringCmd).Val())
+					done, _ := client.Pipelined(t.Context(), func(pipeline redis.Pipeliner) error {
+						for range 5 {
+							pipeline.Incr(t.Context(), "orders")
+							pipeline.Get(t.Context(), "orders")
 						}
-					}
+						return nil
+					})
+					add(done...)
 				})
 			}
 			drawing.Wait()
@@ -149,7 +145,7 @@ func TestRedisPrograms(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	port := serveClients(t)
+	_, port, _ := strings.Cut(serveClients(t, time.Hour), ":")
 	run := func(stdin, name string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, append([]string{"-p", port}, args...)...)

@@ -18,7 +18,6 @@ type command struct {
 	open        bool // needs no token, and does not count towards a caller's rate
 	group       string
 	summary     string
-	route       string // for metrics
 }
 
 // commands are by their names in capitals.
@@ -26,26 +25,23 @@ var commands map[string]*command
 
 func init() { // commands that list all others would be a cycle
 	commands = map[string]*command{
-		"INCR":      {nil, 1, 1, false, "string", "Returns one id of a generator.", ""},
-		"INCRBY":    {(*conn).incrBy, 2, 2, false, "string", "Returns the greatest of n consecutive ids of a generator.", ""},
-		"GET":       {(*conn).get, 1, 1, false, "string", "Returns one id of a generator, as text.", ""},
-		"MGET":      {(*conn).mget, 1, -1, false, "string", "Returns one id of each generator, as text.", ""},
-		"UID.RUNS":  {(*conn).runs, 2, 2, false, "uid", "Returns n ids of a generator as runs of consecutive ids.", ""},
-		"UID.PARSE": {(*conn).parseID, 2, 2, false, "uid", "Returns what an id carries.", ""},
-		"UID.LIST":  {(*conn).list, 0, 0, false, "uid", "Lists the generators that the caller may use.", ""},
-		"AUTH":      {(*conn).auth, 1, 2, true, "connection", "Authenticates by a token, or by the token's name and the token.", ""},
-		"CLIENT":    {(*conn).client, 1, -1, false, "connection", "Names the connection: SETNAME, GETNAME, SETINFO, ID, NO-EVICT, NO-TOUCH.", ""},
-		"COMMAND":   {(*conn).command, 0, -1, false, "server", "Describes the commands: COUNT, DOCS, INFO, LIST.", ""},
-		"ECHO":      {(*conn).echo, 1, 1, false, "connection", "Returns its argument.", ""},
-		"HELLO":     {(*conn).hello, 0, -1, true, "connection", "Chooses the version of the protocol, authenticates and names the connection.", ""},
-		"INFO":      {(*conn).info, 0, -1, false, "server", "Describes the server.", ""},
-		"PING":      {(*conn).ping, 0, 1, true, "connection", "Answers PONG while the server is ready.", ""},
-		"QUIT":      {(*conn).end, 0, -1, true, "connection", "Ends the connection.", ""},
-		"RESET":     {(*conn).reset, 0, 0, true, "connection", "Forgets the token, the name and the version of the protocol.", ""},
-		"SELECT":    {(*conn).selectDB, 1, 1, false, "connection", "Selects database 0, the only one.", ""},
-	}
-	for name, cmd := range commands {
-		cmd.route = "redis " + name
+		"INCR":      {nil, 1, 1, false, "string", "Returns one id of a generator."},
+		"INCRBY":    {(*conn).incrBy, 2, 2, false, "string", "Returns the greatest of n consecutive ids of a generator."},
+		"GET":       {(*conn).get, 1, 1, false, "string", "Returns one id of a generator, as text."},
+		"MGET":      {(*conn).mget, 1, -1, false, "string", "Returns one id of each generator, as text."},
+		"UID.RUNS":  {(*conn).runs, 2, 2, false, "uid", "Returns n ids of a generator as runs of consecutive ids."},
+		"UID.PARSE": {(*conn).parseID, 2, 2, false, "uid", "Returns what an id carries."},
+		"UID.LIST":  {(*conn).list, 0, 0, false, "uid", "Lists the generators that the caller may use."},
+		"AUTH":      {(*conn).auth, 1, 2, true, "connection", "Authenticates by a token, or by the token's name and the token."},
+		"CLIENT":    {(*conn).client, 1, -1, false, "connection", "Names the connection: SETNAME, GETNAME, SETINFO, ID, NO-EVICT, NO-TOUCH."},
+		"COMMAND":   {(*conn).command, 0, -1, false, "server", "Describes the commands: COUNT, DOCS, INFO, LIST."},
+		"ECHO":      {(*conn).echo, 1, 1, false, "connection", "Returns its argument."},
+		"HELLO":     {(*conn).hello, 0, -1, true, "connection", "Chooses the version of the protocol, authenticates and names the connection."},
+		"INFO":      {(*conn).info, 0, -1, false, "server", "Describes the server."},
+		"PING":      {(*conn).ping, 0, 1, true, "connection", "Answers PONG while the server is ready."},
+		"QUIT":      {(*conn).end, 0, -1, true, "connection", "Ends the connection."},
+		"RESET":     {(*conn).reset, 0, 0, true, "connection", "Forgets the token, the name and the version of the protocol."},
+		"SELECT":    {(*conn).selectDB, 1, 1, false, "connection", "Selects database 0, the only one."},
 	}
 }
 
@@ -67,7 +63,7 @@ func (c *conn) do(args [][]byte) {
 	name := strings.ToUpper(string(args[0][:min(len(args[0]), 64)]))
 	cmd, route := commands[name], "redis (unknown)"
 	if cmd != nil {
-		route = cmd.route
+		route = "redis " + name
 	}
 	var err error
 	switch args := args[1:]; {

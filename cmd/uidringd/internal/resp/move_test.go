@@ -3,14 +3,12 @@
 package resp_test
 
 import (
-	"fmt"
 	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -46,38 +44,28 @@ func TestMove(t *testing.T) {
 	var (
 		targets [4]atomic.Pointer[redis.Client]
 		drawn   [4]atomic.Int64
-		ids     [4][]string
+		seen    sync.Map
 		drawing sync.WaitGroup
+		stop    atomic.Bool
 	)
-	stop := make(chan struct{})
 	for i := range targets {
 		targets[i].Store(old)
 		drawing.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for !stop.Load() {
 				id, err := targets[i].Load().Incr(t.Context(), "orders").Result()
-				if err != nil {
-					t.Error(err)
+				if _, twice := seen.LoadOrStore(id, true); twice || err != nil {
+					t.Errorf("id %d, twice: %t, %v", id, twice, err)
 					return
 				}
-				ids[i] = append(ids[i], fmt.Sprint(id))
 				drawn[i].Add(1)
 			}
 		})
 	}
 	wait := func() { // for ten more ids of each client
 		t.Helper()
-		deadline := time.Now().Add(time.Minute)
 		for i := range drawn {
-			for before := drawn[i].Load(); drawn[i].Load() < before+10; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatal("a client draws no more")
-				}
-			}
+			before := drawn[i].Load()
+			servertest.Eventually(t, "ten ids more", func() bool { return drawn[i].Load() >= before+10 })
 		}
 	}
 	wait()
@@ -102,7 +90,7 @@ func TestMove(t *testing.T) {
 		targets[i].Store(moved)
 		wait()
 	}
-	close(stop)
+	stop.Store(true)
 	drawing.Wait()
 	before, err := old.SetArgs(t.Context(), "orders", "moved to uidringd", redis.SetArgs{Get: true}).Result()
 	if err != nil {
@@ -114,14 +102,5 @@ func TestMove(t *testing.T) {
 	}
 	if err := old.Incr(t.Context(), "orders").Err(); err == nil || !strings.Contains(err.Error(), "not an integer") {
 		t.Errorf("a client that was forgotten gets %v, want an error", err)
-	}
-	seen := map[string]bool{}
-	for _, list := range ids {
-		for _, id := range list {
-			if seen[id] {
-				t.Errorf("id %s twice", id)
-			}
-			seen[id] = true
-		}
 	}
 }
