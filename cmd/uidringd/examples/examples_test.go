@@ -7,9 +7,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
@@ -51,29 +53,52 @@ func serve(t *testing.T) string {
 	return server.URL
 }
 
+// client is a program and its first arguments.
+type client []string
+
+// clients are those of all languages. Java's classes are compiled once, by javac.
+func clients(t *testing.T) map[string]client {
+	t.Helper()
+	all := map[string]client{"Python": {"python3", "uidring.py"}, "Node": {"node", "uidring.mjs"}}
+	if compiler, err := exec.LookPath("javac"); err == nil {
+		classes := t.TempDir()
+		if out, err := exec.CommandContext(t.Context(), compiler, "-Xlint:all", "-Werror", "-d", classes, "Uidring.java").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		all["Java"] = client{"java", "-XX:TieredStopAtLevel=1", "-cp", classes, "Uidring"}
+	} else {
+		all["Java"] = client{"javac"} // it is looked up, and the test is skipped
+	}
+	return all
+}
+
+// run skips the test without the program. It returns standard output and standard error.
+func (c client) run(t *testing.T, url, token, name, n string) (string, string, error) {
+	t.Helper()
+	program, err := exec.LookPath(c[0])
+	if err != nil {
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, slices.Concat(c[1:], []string{url, name, n})...)
+	cmd.Env = append(os.Environ(), "UIDRING_TOKEN="+token)
+	stderr := new(strings.Builder)
+	cmd.Stderr = stderr
+	out, err := cmd.Output()
+	if token != "" && strings.Contains(stderr.String(), strings.TrimSpace(token)) {
+		t.Errorf("the error has the token: %s", stderr)
+	}
+	return string(out), stderr.String(), err
+}
+
 // Each client draws ids, which are unique and ascend, and says why it gets none.
 func TestClients(t *testing.T) {
 	url, last := serve(t), uid.ID(0)
-	for language, command := range map[string][]string{
-		"Python": {"python3", "uidring.py"},
-		"Java":   {"java", "Uidring.java"},
-		"Node":   {"node", "uidring.mjs"},
-	} {
+	for language, client := range clients(t) {
 		t.Run(language, func(t *testing.T) {
-			program, err := exec.LookPath(command[0])
-			if err != nil {
-				t.Skip(err)
-			}
-			run := func(token, name string, n int) (string, string, error) {
-				cmd := exec.CommandContext(t.Context(), program, append(command[1:], url, name, strconv.Itoa(n))...)
-				cmd.Env = append(os.Environ(), "UIDRING_TOKEN="+token)
-				stderr := new(strings.Builder)
-				cmd.Stderr = stderr
-				out, err := cmd.Output()
-				return string(out), stderr.String(), err
-			}
 			const n = 5000
-			out, stderr, err := run(token, name, n)
+			out, stderr, err := client.run(t, url, token, name, strconv.Itoa(n))
 			ids := strings.Fields(out)
 			if err != nil || len(ids) != n {
 				t.Fatalf("%d ids, %v: %s", len(ids), err, stderr)
@@ -94,7 +119,7 @@ func TestClients(t *testing.T) {
 				{token, name, 10_002, []string{"n=10001", "400", "want 1 to 10000"}},
 				{"another", name, 2, []string{"401", "no known bearer token"}},
 			} {
-				_, stderr, err := run(c.token, c.name, c.n)
+				_, stderr, err := client.run(t, url, c.token, c.name, strconv.Itoa(c.n))
 				if err == nil {
 					t.Errorf("%v: it ends without a failure", c)
 				}

@@ -1,61 +1,33 @@
 package examples
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// commands are those of the clients. Java's classes are compiled once, by javac.
-func commands(t *testing.T) map[string][]string {
-	t.Helper()
-	all := map[string][]string{"Python": {"python3", "uidring.py"}, "Node": {"node", "uidring.mjs"}}
-	if compiler, err := exec.LookPath("javac"); err == nil {
-		classes := t.TempDir()
-		if out, err := exec.CommandContext(t.Context(), compiler, "-Xlint:all", "-Werror", "-d", classes, "Uidring.java").CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		all["Java"] = []string{"java", "-XX:TieredStopAtLevel=1", "-cp", classes, "Uidring"}
-	} else {
-		all["Java"] = []string{"javac"} // it is looked up, and the test is skipped
-	}
-	return all
-}
-
 // recorder is a server that counts requests, and those with a token.
 type recorder struct {
 	http.Handler
-	mu               sync.Mutex
-	requests, tokens int
-	last             string // query
+	requests, tokens atomic.Int64
+	last             atomic.Value // query
 }
 
 func (s *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	s.requests++
+	s.requests.Add(1)
 	if r.Header.Get("Authorization") != "" {
-		s.tokens++
+		s.tokens.Add(1)
 	}
-	s.last = r.URL.RawQuery
-	s.mu.Unlock()
+	s.last.Store(r.URL.RawQuery)
 	s.Handler.ServeHTTP(w, r)
-}
-
-func (s *recorder) seen() (requests, tokens int, last string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.requests, s.tokens, s.last
 }
 
 // body answers with a text, whatever is asked for.
@@ -63,15 +35,11 @@ func body(text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) })
 }
 
-// status answers with a status, and so often with ids first or later.
-func status(code int, retry string, times int) http.Handler {
-	var mu sync.Mutex
+// status answers with a status so often, and then with ids.
+func status(code int, retry string, times int64) http.Handler {
+	var asked atomic.Int64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		times--
-		fails := times >= 0
-		mu.Unlock()
-		if !fails {
+		if asked.Add(1) > times {
 			numbers.ServeHTTP(w, r)
 			return
 		}
@@ -125,7 +93,7 @@ var numbers = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 type fault struct {
 	handler  http.Handler
 	want     string // pattern in the error; empty if an id is printed
-	requests int    // 0 is not compared
+	requests int64  // 0 is not compared
 }
 
 // faults redirect to another server's URL.
@@ -168,25 +136,11 @@ func TestFaults(t *testing.T) {
 	elsewhere := &recorder{Handler: numbers}
 	other := httptest.NewServer(elsewhere)
 	t.Cleanup(other.Close)
-	for language, command := range commands(t) {
+	for language, client := range clients(t) {
 		t.Run(language, func(t *testing.T) {
-			program, err := exec.LookPath(command[0])
-			if err != nil {
-				t.Skip(err)
-			}
 			run := func(t *testing.T, url, token, n string) (string, string, error) {
 				t.Helper()
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				cmd := exec.CommandContext(ctx, program, append(command[1:], url, name, n)...)
-				cmd.Env = append(os.Environ(), "UIDRING_TOKEN="+token)
-				stderr := new(strings.Builder)
-				cmd.Stderr = stderr
-				out, err := cmd.Output()
-				if token != "" && strings.Contains(stderr.String(), strings.TrimSpace(token)) {
-					t.Errorf("the error has the token: %s", stderr)
-				}
-				return string(out), stderr.String(), err
+				return client.run(t, url, token, name, n)
 			}
 			t.Run("answer", func(t *testing.T) {
 				for title, f := range faults(other.URL) {
@@ -204,14 +158,14 @@ func TestFaults(t *testing.T) {
 						case f.want != "" && !(regexp.MustCompile(f.want).MatchString(stderr) && strings.Contains(stderr, listening.URL)):
 							t.Errorf("the error is %q, want %q and the URL in it", stderr, f.want)
 						}
-						if n, _, _ := server.seen(); f.requests > 0 && n != f.requests {
+						if n := server.requests.Load(); f.requests > 0 && n != f.requests {
 							t.Errorf("%d requests, want %d", n, f.requests)
 						}
 					})
 				}
 			})
-			if n, tokens, _ := elsewhere.seen(); n > 0 {
-				t.Errorf("%d requests were redirected, %d with the token", n, tokens)
+			if n := elsewhere.requests.Load(); n > 0 {
+				t.Errorf("%d requests were redirected, %d with the token", n, elsewhere.tokens.Load())
 			}
 
 			server := &recorder{Handler: numbers}
@@ -220,7 +174,7 @@ func TestFaults(t *testing.T) {
 			if out, stderr, err := run(t, listening.URL+"/", token, "1"); out != "1\n" || err != nil {
 				t.Errorf("with a slash at the end of the URL it prints %q, %s", out, stderr)
 			}
-			if n, _, last := server.seen(); n != 1 || last != "n=1" {
+			if n, last := server.requests.Load(), server.last.Load(); n != 1 || last != "n=1" {
 				t.Errorf("for one id there are %d requests, the last for %s", n, last)
 			}
 			if out, stderr, err := run(t, listening.URL, "", "2"); out != "1\n1\n" || err != nil {
