@@ -7,8 +7,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/bench"
 )
 
-// impl is a row of the page: a subject, and facts about it besides its speed. Each peer
-// has a file of its own; all lists the rows.
+// impl is a row of the page: a subject, and facts about it besides its speed.
 type impl struct {
 	bench.Subject // Name is in the tables of figures
 
@@ -38,14 +37,11 @@ const (
 )
 
 // all are the rows in the order of the page.
-var all = []impl{
+var all = slices.Concat([]impl{
 	add, called, fill, now,
 	cachedNext, cachedWait, cachedFew, cachedNextN, cachedWaitN, cachedAll, defaultNext, defaultNextN, defaultAll, slotsNext,
 	segmentNext, segmentNextN, segmentAll, clientNext, clientLarge,
-	snowflakePeer, sonyflakePeer, xidPeer, googleV7, googleV4, gofrsV7, ulidPeer, ksuidPeer, objectID,
-	mutexCounter, channelFeed, vestaLocked, vestaSwapped,
-	segmentPostgres, statementPostgres, segmentRedis, commandRedis,
-}
+}, libraries, handmades, onStores)
 
 // there returns the rows that can be measured here.
 func there() []impl {

@@ -10,8 +10,11 @@ import (
 	"github.com/uidring/uidring/cmd/internal/bench"
 )
 
-// page reads the figures of rows.
+// page reads the figures of a run.
 type page struct{ *bench.Result }
+
+// of returns the samples of what has no setting.
+func (p *page) of(name, unit string) bench.Series { return p.Of(name, bench.Setting{}, unit) }
 
 // data is what page.md shows.
 func (p *page) data(missed []bench.Bar) map[string]any {

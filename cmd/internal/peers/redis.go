@@ -3,18 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/uidring/uidring/cmd/internal/bench"
 )
@@ -40,18 +36,18 @@ func callsAt(depth int) string { return fmt.Sprintf("%s, -P %d", bench.Calls, de
 
 func processorsAt(depth int) string { return fmt.Sprintf("%s, -P %d", processors, depth) }
 
-// redisTasks starts a Redis and two uidringd whose counters are in PostgreSQL.
+// redisTasks starts a Redis and two uidringd whose counter is in the PostgreSQL at dsn.
 func redisTasks(run *running, binary, dsn string, time time.Duration) (tasks []bench.Task, err error) {
 	for _, tool := range []string{"taskset", "redis-benchmark", "redis-server"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return nil, err
 		}
 	}
-	config, end, err := counterConfig(binary, dsn)
-	if err != nil {
+	config := binary + "-redis.yaml"
+	text := fmt.Sprintf("stores: [{name: postgres, url: %q}]\ngenerators: [{name: orders, kind: segment, store: postgres, create: true}]\nshutdown: {delay: 0s}\n", dsn)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	*run = append(*run, end)
 	peer, err := run.add(startRedis(serverCore...))
 	if err != nil {
 		return nil, err
@@ -72,36 +68,6 @@ func redisTasks(run *running, binary, dsn string, time time.Duration) (tasks []b
 			&piped{Name: redisBoth, Depth: depth, Time: time, Process: two})
 	}
 	return tasks, nil
-}
-
-// counterConfig writes the config of a counter in a schema of its own. end drops the schema.
-func counterConfig(binary, dsn string) (path string, end func() error, err error) {
-	at, err := url.Parse(dsn)
-	if err != nil || at.Host == "" {
-		return "", nil, fmt.Errorf("UIDRING_TEST_POSTGRES is no URL, want one such as postgres://postgres@127.0.0.1:5432/test: %w", err)
-	}
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return "", nil, err
-	}
-	schema := fmt.Sprintf("uidring_bench_%d", os.Getpid())
-	end = func() error {
-		_, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
-		return errors.Join(err, conn.Close(ctx))
-	}
-	if _, err := conn.Exec(ctx, "CREATE SCHEMA "+schema); err != nil {
-		return "", nil, errors.Join(err, end())
-	}
-	query := at.Query()
-	query.Set("search_path", schema)
-	at.RawQuery = query.Encode()
-	path = binary + "-redis.yaml"
-	text := fmt.Sprintf("stores: [{name: postgres, url: %q}]\ngenerators: [{name: orders, kind: segment, store: postgres, create: true}]\nshutdown: {delay: 0s}\n", at)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", nil, errors.Join(err, end())
-	}
-	return path, end, nil
 }
 
 // startCounter starts a uidringd that serves the Redis protocol.
@@ -173,7 +139,7 @@ func readRate(text []byte) (float64, error) {
 }
 
 // redisBars are what the project promises beside Redis.
-func (p *serverPage) redisBars() (bars []bench.Bar) {
+func (p *page) redisBars() (bars []bench.Bar) {
 	for _, depth := range depths {
 		ratio := p.of(redisOurs, callsAt(depth)).Over(p.of(redisPeer, callsAt(depth)))
 		bars = append(bars, bench.Bar{What: fmt.Sprintf("`INCR` by redis-benchmark, `-P %d`", depth), Want: "≥ 0.85 × Redis",

@@ -111,7 +111,7 @@ func (p *page) pacedBars() (list []bench.Bar) {
 	const most = 2000 // ns
 	for _, took := range pacedLoads {
 		name := pacedName(took)
-		inside, waits := p.Of(name, bench.Setting{}, bench.Inside[2]), p.Of(name, bench.Setting{}, bench.Helps).Median()
+		inside, waits := p.of(name, bench.Inside[2]), p.of(name, bench.Helps).Median()
 		list = append(list, bench.Bar{
 			What:     fmt.Sprintf("`%s`, at a million a second", name),
 			Want:     "p99.99 inside the call ≤ 2 µs, and no call finds the ring empty",

@@ -105,11 +105,7 @@ func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end fu
 		http(textName, thousand, ours, lines), http(runsName, inRuns, ours, runs),
 		redis("Redis, `INCR`", "INCR orders\r\n", 1), redis("Redis, `INCRBY 1000`", "INCRBY orders 1000\r\n", 1000),
 	}
-	dsn := postgresDSN()
-	if dsn == "" {
-		return nil, end, errors.New("UIDRING_TEST_POSTGRES is empty, want the URL of a PostgreSQL")
-	}
-	_, table, drop, err := openPostgres(dsn)
+	dsn, drop, err := openSchema()
 	if err != nil {
 		return nil, end, err
 	}
@@ -119,10 +115,9 @@ func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end fu
 		if err != nil {
 			return caller{}, err
 		}
-		statement := "UPDATE " + table + " SET next_id = next_id + 1 WHERE table_name = 'orders' RETURNING next_id"
 		var id int64
 		return caller{
-			call:  func() (int, error) { return 1, conn.QueryRow(context.Background(), statement).Scan(&id) },
+			call:  func() (int, error) { return 1, conn.QueryRow(context.Background(), nextID).Scan(&id) },
 			close: func() error { return conn.Close(context.Background()) },
 		}, nil
 	}})
@@ -130,14 +125,9 @@ func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end fu
 	return append(append(tasks, counters...), &idle{Start: func() (*process, error) { return startUidringd(binary) }}), end, err
 }
 
-// serverPage reads the figures of servers.
-type serverPage struct{ *bench.Result }
-
-func (p *serverPage) of(name, unit string) bench.Series { return p.Of(name, bench.Setting{}, unit) }
-
 // serverBars are what the project promises about the server.
 func serverBars(r *bench.Result) []bench.Bar {
-	p := &serverPage{r}
+	p := &page{r}
 	ratio := p.of(oneName, bench.Calls).Over(p.of(emptyName, bench.Calls))
 	p99, least := p.of(oneName, bench.P99).Median(), p.of(emptyName, bench.P99).Median()
 	ids := func(what, name string) bench.Bar {
@@ -154,7 +144,7 @@ func serverBars(r *bench.Result) []bench.Bar {
 
 // serverData is what server.md shows.
 func serverData(r *bench.Result, _ []bench.Bar) any {
-	p := &serverPage{r}
+	p := &page{r}
 	paced := []string{bench.PacedCalls}
 	for _, q := range quantiles {
 		paced = append(paced, milliseconds(q))

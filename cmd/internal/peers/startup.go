@@ -63,7 +63,7 @@ func (s startup) first(ctx context.Context) (time.Duration, error) {
 const mostStartup = 15
 
 func (p *page) startBar() bench.Bar {
-	took := p.Of(startName, bench.Setting{}, startTook)
+	took := p.of(startName, startTook)
 	return bench.Bar{
 		What:     "`uidring gen`, from its start to its first id",
 		Want:     fmt.Sprintf("≤ %d ms", mostStartup),

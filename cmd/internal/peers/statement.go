@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/redis/go-redis/v9"
 	"gorm.io/driver/postgres"
@@ -27,76 +30,90 @@ const (
 	onRedis    = "on this machine, without persistence"
 )
 
-// Rows of stores: a segment, and a statement for each id.
-var (
-	segmentPostgres = impl{Subject: bench.Subject{Name: "Segment.Next on PostgreSQL", Open: segmentOnPostgres}, There: postgresThere,
-		Package: "uidring `segment.Generator` on PostgreSQL, `Next`", Kind: ours, Cap: segmentCap, GivesUp: segmentLess, Setup: onPostgres}
-	statementPostgres = impl{Subject: bench.Subject{Name: "PostgreSQL", Open: statements}, There: postgresThere,
-		Package: "a statement an id: `UPDATE … RETURNING` on PostgreSQL", Kind: handmade, Cap: "the server's commits", GivesUp: storeLess, Setup: onPostgres}
-	segmentRedis = impl{Subject: bench.Subject{Name: "Segment.Next on Redis", Open: segmentOnRedis}, There: redisThere,
-		Package: "uidring `segment.Generator` on Redis, `Next`", Kind: ours, Cap: segmentCap, GivesUp: segmentLess, Setup: onRedis}
-	commandRedis = impl{Subject: bench.Subject{Name: "Redis", Open: commands}, There: redisThere,
-		Package: "a command an id: `INCR` on Redis", Kind: handmade, Cap: "the server's one thread", GivesUp: storeLess + "; ids may repeat after a crash", Setup: onRedis}
-)
+// onStores are segments, each beside a statement for each id.
+var onStores = []impl{
+	{Subject: bench.Subject{Name: "Segment.Next on PostgreSQL", Open: segmentOnPostgres}, There: postgresThere,
+		Package: "uidring `segment.Generator` on PostgreSQL, `Next`", Kind: ours, Cap: segmentCap, GivesUp: segmentLess, Setup: onPostgres},
+	{Subject: bench.Subject{Name: "PostgreSQL", Open: statements}, There: postgresThere,
+		Package: "a statement an id: `UPDATE … RETURNING` on PostgreSQL", Kind: handmade, Cap: "the server's commits", GivesUp: storeLess, Setup: onPostgres},
+	{Subject: bench.Subject{Name: "Segment.Next on Redis", Open: segmentOnRedis}, There: redisThere,
+		Package: "uidring `segment.Generator` on Redis, `Next`", Kind: ours, Cap: segmentCap, GivesUp: segmentLess, Setup: onRedis},
+	{Subject: bench.Subject{Name: "Redis", Open: commands}, There: redisThere,
+		Package: "a command an id: `INCR` on Redis", Kind: handmade, Cap: "the server's one thread", GivesUp: storeLess + "; ids may repeat after a crash", Setup: onRedis},
+}
 
-// postgresDSN is the DSN of a PostgreSQL, or empty.
-func postgresDSN() string { return os.Getenv("UIDRING_TEST_POSTGRES") }
+// postgresVariable names a PostgreSQL by its URL.
+const postgresVariable = "UIDRING_TEST_POSTGRES"
 
-func postgresThere() bool { return postgresDSN() != "" }
+func postgresThere() bool { return os.Getenv(postgresVariable) != "" }
 
 func redisThere() bool {
 	_, err := exec.LookPath("redis-server")
 	return err == nil
 }
 
-// openPostgres makes a table of its own: several instances may be open at once. end
-// drops it.
-func openPostgres(dsn string) (store *segmentsql.Store, table string, end func() error, err error) {
-	db, err := gorm.Open(postgres.Open(dsn), &gorm.Config{Logger: logger.Discard})
+// openSchema makes a schema of its own with a counter in a PostgreSQL, since several instances
+// may be open at once, and returns the URL whose tables lie there. end drops the schema.
+func openSchema() (at string, end func() error, err error) {
+	u, err := url.Parse(os.Getenv(postgresVariable))
+	if err != nil || u.Host == "" { // err can show a part of the password
+		return "", nil, fmt.Errorf("%s is no URL, want one such as postgres://postgres@127.0.0.1:5432/test", postgresVariable)
+	}
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, u.String())
 	if err != nil {
-		return nil, "", nil, err
+		return "", nil, err
 	}
-	table = fmt.Sprintf("uidring_bench_%d_%d", os.Getpid(), time.Now().UnixNano())
+	schema := fmt.Sprintf("uidring_bench_%d_%d", os.Getpid(), time.Now().UnixNano())
 	end = func() error {
-		err := db.Exec("DROP TABLE IF EXISTS " + table).Error
-		pool, err2 := db.DB()
-		if err2 == nil {
-			err2 = pool.Close()
-		}
-		return errors.Join(err, err2)
+		_, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+		return errors.Join(err, conn.Close(ctx))
 	}
-	store = segmentsql.Sequence(db, segmentsql.Config{Table: table})
-	if err := store.Create(context.Background(), "orders", 1, 1); err != nil {
-		return nil, "", nil, errors.Join(err, end())
+	create := strings.ReplaceAll(`CREATE SCHEMA here; CREATE TABLE here.counter (name text PRIMARY KEY, next_id bigint NOT NULL);
+		INSERT INTO here.counter VALUES ('orders', 1)`, "here", schema)
+	if _, err := conn.Exec(ctx, create); err != nil {
+		return "", nil, errors.Join(err, end())
 	}
-	return store, table, end, nil
+	query := u.Query()
+	query.Set("search_path", schema)
+	u.RawQuery = query.Encode()
+	return u.String(), end, nil
 }
 
 func segmentOnPostgres() (*bench.Instance, error) {
-	store, _, end, err := openPostgres(postgresDSN())
+	dsn, end, err := openSchema()
 	if err != nil {
 		return nil, err
 	}
-	return segmentOn(store, end)
+	db, err := gorm.Open(postgres.Open(dsn), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		return nil, errors.Join(err, end())
+	}
+	return segmentOn(segmentsql.Sequence(db, segmentsql.Config{}), func() error {
+		pool, err := db.DB()
+		if err == nil {
+			err = pool.Close()
+		}
+		return errors.Join(err, end())
+	})
 }
 
+// nextID is the statement for an id.
+const nextID = "UPDATE counter SET next_id = next_id + 1 WHERE name = 'orders' RETURNING next_id"
+
 func statements() (*bench.Instance, error) {
-	_, table, end, err := openPostgres(postgresDSN())
+	dsn, end, err := openSchema()
 	if err != nil {
 		return nil, err
 	}
 	ctx := context.Background()
-	pool, err := pgxpool.New(ctx, postgresDSN())
-	if err != nil {
-		return nil, errors.Join(err, end())
-	}
-	next := "UPDATE " + table + " SET next_id = next_id + 1 WHERE table_name = 'orders' RETURNING next_id"
+	pool, err := pgxpool.New(ctx, dsn)
 	return ending(end)(&bench.Instance{
 		Loop: func(n int) (uint64, error) {
-			return bench.Repeat(n, func() (id uint64, err error) { err = pool.QueryRow(ctx, next).Scan(&id); return id, err })
+			return bench.Repeat(n, func() (id uint64, err error) { err = pool.QueryRow(ctx, nextID).Scan(&id); return id, err })
 		},
 		Close: func() error { pool.Close(); return nil },
-	}, nil)
+	}, err)
 }
 
 func segmentOnRedis() (*bench.Instance, error) {

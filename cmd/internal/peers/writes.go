@@ -73,7 +73,7 @@ func (w writes) Sample(ctx context.Context) ([]bench.Figure, error) {
 func (p *page) writeBar() bench.Bar {
 	most := 0.0
 	for _, rate := range writeRates {
-		most = max(most, p.Of(writes(rate).name(), bench.Setting{}, writesSecond).Median()) // NaN if one is NaN
+		most = max(most, p.of(writes(rate).name(), writesSecond).Median()) // NaN if one is NaN
 	}
 	aSecond := most / segment.DefaultAhead.Seconds()
 	return bench.Bar{
