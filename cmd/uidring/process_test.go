@@ -17,54 +17,6 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Two processes, one after the other, are two workers.
-func TestProcessTwice(t *testing.T) {
-	clitest.Elsewhere(t)
-	a := clitest.Allocator(t, "default")
-	workers := map[int64]bool{}
-	for range 2 {
-		cmd := process(t, "gen", "-n", "5")
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil || clitest.WithoutCreated(stderr.String()) != "" {
-			t.Fatalf("%v, standard error %q", err, &stderr)
-		}
-		ids := clitest.ReadIDs(t, string(out))
-		if len(ids) != 5 {
-			t.Errorf("%d ids, want 5", len(ids))
-		}
-		for _, id := range ids {
-			parts, err := a.Parse(id)
-			if err != nil {
-				t.Error(err)
-			}
-			workers[parts.Worker] = true
-		}
-	}
-	if len(workers) != 2 {
-		t.Errorf("workers %v, want two", workers)
-	}
-}
-
-func TestProcessExitCodes(t *testing.T) {
-	clitest.Elsewhere(t)
-	for _, tt := range []struct {
-		args []string
-		want int
-	}{
-		{[]string{"parse", "1"}, 0},
-		{[]string{"parse", "x"}, 1},
-		{[]string{"parse", "--nosuch"}, 2},
-	} {
-		cmd := process(t, tt.args...)
-		_ = cmd.Run()
-		if got := cmd.ProcessState.ExitCode(); got != tt.want {
-			t.Errorf("%q: exit code %d, want %d", tt.args, got, tt.want)
-		}
-	}
-}
-
 // running is the command as a process that has printed a line.
 type running struct {
 	cmd    *exec.Cmd
@@ -109,33 +61,6 @@ func (r *running) wait() (code int, rest, stderr string) {
 	text, _ := io.ReadAll(r.stdout)
 	_ = r.cmd.Wait()
 	return r.cmd.ProcessState.ExitCode(), string(text), clitest.WithoutCreated(r.stderr.String())
-}
-
-// A reader that has seen enough, such as head, ends the command without a word.
-func TestProcessPipeCloses(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a pipe breaks in another way there")
-	}
-	for _, more := range [][]string{{}, {"--json"}} {
-		args := append([]string{"gen", "-n", "1000000000", "--worker", "static:1", "--max-borrow", "-1s"}, more...)
-		if len(more) > 0 {
-			cmd := process(t, args...)
-			pipe, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			pipe.Close()
-			if err := cmd.Run(); err != nil {
-				t.Errorf("%q: %v", args, err)
-			}
-			continue
-		}
-		r := start(t, args...)
-		r.pipe.Close()
-		if code, _, stderr := r.wait(); code != 0 || stderr != "" {
-			t.Errorf("%q: exit code %d, %q; want 0 and silence", args, code, stderr)
-		}
-	}
 }
 
 // hourly has one id an hour, so that a stream waits after the first.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -9,47 +8,34 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
-	"github.com/uidring/uidring/cmd/internal/workers"
 )
 
-// TestServers goes from an empty database to two workers, on the servers that
-// the environment names.
+// TestServers has numbers come and go on the servers that the environment names.
 func TestServers(t *testing.T) {
 	for _, variable := range []string{"UIDRING_TEST_MYSQL", "UIDRING_TEST_POSTGRES"} {
-		t.Run(variable, func(t *testing.T) {
-			dsn := emptyDatabase(t, clitest.Server(t, variable))
-
-			got := uidring.Invoke(t, "", "workers", "--dsn", dsn)
-			if got.Code != 1 || !strings.Contains(got.Stderr, "there is no table WORKER_NODE") {
-				t.Errorf("before the first start: %+v", got)
-			}
-			a := clitest.Allocator(t, "default")
-			for start := range int64(2) {
-				ids := clitest.ReadIDs(t, uidring.WithoutWarnings(t, "gen", "-n", "5", "--dsn", dsn))
-				if parts, err := a.Parse(ids[4]); err != nil || parts.Worker < start+1 || len(ids) != 5 {
-					t.Errorf("%d: %+v, %v", ids, parts, err)
-				}
-			}
-			var list workers.Listing
-			out := uidring.Succeed(t, "workers", "--json", "--dsn", dsn)
-			if err := json.Unmarshal([]byte(out), &list); err != nil {
-				t.Fatal(err)
-			}
-			if len(list.Workers) != 2 || list.Workers[0].ID <= list.Workers[1].ID || list.Last != list.Workers[0].ID {
-				t.Errorf("%s", out)
-			}
-		})
-	}
-}
-
-// TestServersLease has numbers come and go on the servers.
-func TestServersLease(t *testing.T) {
-	for _, variable := range []string{"UIDRING_TEST_MYSQL", "UIDRING_TEST_POSTGRES"} {
-		for name, test := range map[string]func(t *testing.T, dsn string){"twice": leaseTwice, "life": leaseLife} {
+		for name, test := range map[string]func(t *testing.T, dsn string){"registry": register, "twice": leaseTwice, "life": leaseLife} {
 			t.Run(variable+"/"+name, func(t *testing.T) {
 				test(t, emptyDatabase(t, clitest.Server(t, variable)))
 			})
 		}
+	}
+}
+
+// register takes two numbers of an empty database.
+func register(t *testing.T, dsn string) {
+	if got := uidring.Invoke(t, "", "workers", "--dsn", dsn); got.Code != 1 || !strings.Contains(got.Stderr, "there is no table WORKER_NODE") {
+		t.Errorf("before the first start: %+v", got)
+	}
+	a := clitest.Allocator(t, "default")
+	for range 2 {
+		id := clitest.ReadIDs(t, uidring.WithoutWarnings(t, "gen", "--dsn", dsn))[0]
+		parts, err := a.Parse(id)
+		if list := uidring.Workers(t, dsn); err != nil || list.Last == 0 || list.Last != parts.Worker {
+			t.Errorf("%+v, %v: %+v", parts, err, list)
+		}
+	}
+	if list := uidring.Workers(t, dsn); len(list.Workers) != 2 || list.Workers[0].ID <= list.Workers[1].ID {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"os"
 	"slices"
 	"strings"
@@ -120,11 +118,7 @@ func TestGenDSN(t *testing.T) {
 	uidring.Succeed(t, "gen", "--dsn", "flag.db")
 	uidring.Succeed(t, "gen", "--worker", "static:1") // what the variable says is not in the way
 	for file, starts := range map[string]int{"flag.db": 2, "url.db": 1, "variable.db": 1} {
-		var list workers.Listing
-		if err := json.Unmarshal([]byte(uidring.Succeed(t, "workers", "--json", "--dsn", file)), &list); err != nil {
-			t.Fatal(err)
-		}
-		if len(list.Workers) != starts {
+		if list := uidring.Workers(t, file); len(list.Workers) != starts {
 			t.Errorf("%s: %d starts, want %d", file, len(list.Workers), starts)
 		}
 	}
@@ -163,7 +157,6 @@ func TestGenWaits(t *testing.T) {
 	for _, args := range [][]string{
 		{"gen", "-n", "3", "--worker", "static:1", "--layout", hourly, "--max-borrow", "0"},
 		{"gen", "-n", "3", "--worker", "static:1", "--layout", hourly, "--generator", "default"},
-		{"gen", "-n", "3", "--worker", "static:1", "--layout", hourly, "--generator", "default", "--json"},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		stdout, pipe := io.Pipe()
@@ -184,33 +177,6 @@ func TestGenWaits(t *testing.T) {
 		if rest, err := io.ReadAll(reader); len(rest) > 0 || err != nil {
 			t.Errorf("%q, %v after the cancellation", rest, err)
 		}
-	}
-}
-
-// A server that takes the call and never says a word is given up with the context.
-func TestGenServerHangs(t *testing.T) {
-	clitest.Elsewhere(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	for _, command := range []string{"gen", "workers"} {
-		ctx, cancel := context.WithCancel(t.Context())
-		code := make(chan int)
-		var stderr bytes.Buffer
-		go func() {
-			code <- uidring.Run(ctx, nil, io.Discard, &stderr, []string{command, "--dsn", "mysql://root@" + l.Addr().String() + "/app"}...)
-		}()
-		conn, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cancel()
-		if got := <-code; got != 1 || !strings.Contains(stderr.String(), "context canceled") {
-			t.Errorf("%s: exit code %d, %q", command, got, stderr.String())
-		}
-		conn.Close()
 	}
 }
 

@@ -4,14 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
@@ -23,6 +21,7 @@ type streaming struct {
 	code    chan int
 	cancel  context.CancelFunc
 	stdout  *bufio.Reader
+	ids     bytes.Buffer // the rest of stdout, in the end
 }
 
 func streamWithPage(t *testing.T, args ...string) *streaming {
@@ -47,12 +46,45 @@ func streamWithPage(t *testing.T, args ...string) *streaming {
 	return s
 }
 
-// end waits for the command, and sees that the address is free.
+// get returns what the page answers at a path.
+func (s *streaming) get(t *testing.T, host, path string) (status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.address+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Host = host
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// end waits for the command, and sees that the address is free, also when someone has a
+// connection open.
 func (s *streaming) end(t *testing.T, want int) {
 	t.Helper()
+	idle, err := net.Dial("tcp", s.address) // says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	if want != 0 {
+		s.cancel()
+	}
+	if _, err := io.Copy(&s.ids, s.stdout); err != nil {
+		t.Error(err)
+	}
 	if code := <-s.code; code != want {
 		t.Errorf("exit code %d, want %d", code, want)
 	}
+	s.cancel()
 	l, err := net.Listen("tcp", s.address)
 	if err != nil {
 		t.Fatalf("the port is not free: %v", err)
@@ -60,95 +92,48 @@ func (s *streaming) end(t *testing.T, want int) {
 	l.Close()
 }
 
-// The page answers while ids are made, and is gone with them, also when someone
-// has a connection open.
+// The page answers while ids are made, and is gone with them.
 func TestGenPage(t *testing.T) {
 	clitest.Elsewhere(t)
-	for _, generator := range []string{"cached", "default"} {
-		s := streamWithPage(t, "-n", "1000000", "--generator", generator, "--layout", "41/10/12,unit=1ms", "--worker", "static:7")
-		client := &http.Client{Transport: &http.Transport{}}
-		for _, path := range []string{"/", "/stats.json", "/page.css"} {
-			response, err := client.Get("http://" + s.address + path)
-			if err != nil {
-				t.Fatal(err)
+	db := clitest.Open(t, "ids.db")
+	if err := segmentsql.LeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "orders", 1, 10); err != nil {
+		t.Fatal(err)
+	}
+	const clock = "--layout 41/10/12,unit=1ms --worker static:7 --generator "
+	for args, want := range map[string][]string{
+		clock + "cached":                {`"name":"cached"`, `"worker":7`},
+		clock + "default":               {`"name":"default"`, `"worker":7`},
+		"--segment orders --dsn ids.db": {`"name":"orders"`, `"tag":"orders"`},
+	} {
+		s := streamWithPage(t, append(strings.Fields(args), "-n", "1000000")...)
+		for path, want := range map[string][]string{"/": {"<html"}, "/page.css": {"{"}, "/stats.json": want} {
+			status, body := s.get(t, "", path)
+			for _, part := range want {
+				if status != http.StatusOK || !strings.Contains(body, part) {
+					t.Errorf("%s: %s is %d, %s; want %s", args, path, status, body, part)
+				}
 			}
-			body, err := io.ReadAll(response.Body)
-			response.Body.Close()
-			if err != nil || response.StatusCode != http.StatusOK {
-				t.Errorf("%s: %s, %v", path, response.Status, err)
-			}
-			if path != "/stats.json" {
-				continue
-			}
-			var stats struct {
-				Generators []struct {
-					Name  string `json:"name"`
-					Clock struct {
-						Worker int64 `json:"worker"`
-					} `json:"clock"`
-				} `json:"generators"`
-			}
-			if err := json.Unmarshal(body, &stats); err != nil || len(stats.Generators) != 1 || stats.Generators[0].Name != generator || stats.Generators[0].Clock.Worker != 7 {
-				t.Errorf("%s, %v; want %s", body, err, generator)
-			}
-		}
-		idle, err := net.Dial("tcp", s.address) // says nothing
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids, err := io.ReadAll(s.stdout)
-		if err != nil || bytes.Count(ids, []byte("\n")) != 1000000 {
-			t.Errorf("%d ids, %v", bytes.Count(ids, []byte("\n")), err)
 		}
 		s.end(t, 0)
-		idle.Close()
-		client.CloseIdleConnections()
-		s.cancel()
+		if n := bytes.Count(s.ids.Bytes(), []byte("\n")); n != 1000000 {
+			t.Errorf("%s: %d ids", args, n)
+		}
 	}
 }
 
-// A web page elsewhere whose name resolves to this address reads nothing.
-func TestGenPageHost(t *testing.T) {
-	clitest.Elsewhere(t)
-	s := streamWithPage(t, "-n", "3", "--worker", "static:1", "--layout", hourly, "--max-borrow", "0")
-	go func() { _, _ = io.Copy(io.Discard, s.stdout) }()
-	client := &http.Client{Transport: &http.Transport{}}
-	for host, want := range map[string]int{"evil.example": http.StatusForbidden, "localhost": http.StatusOK} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.address+"/stats.json", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Host = host
-		response, err := client.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		if response.StatusCode != want {
-			t.Errorf("host %s: %s, want %d", host, response.Status, want)
-		}
-	}
-	s.cancel()
-	s.end(t, 1)
-	client.CloseIdleConnections()
-}
-
-// An interrupt ends the page of a stream that waits.
+// An interrupt ends the page of a stream that waits. A web page elsewhere whose name resolves
+// to this address reads nothing.
 func TestGenPageInterrupted(t *testing.T) {
 	s := streamWithPage(t, "-n", "3", "--worker", "static:1", "--layout", hourly, "--max-borrow", "0")
 	if _, err := s.stdout.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _, _ = io.Copy(io.Discard, s.stdout) }()
-	client := &http.Client{Transport: &http.Transport{}, Timeout: 10 * time.Second}
-	response, err := client.Get("http://" + s.address)
-	if err != nil {
-		t.Fatal(err)
+	for host, want := range map[string]int{"evil.example": http.StatusForbidden, "localhost": http.StatusOK} {
+		if status, _ := s.get(t, host, "/stats.json"); status != want {
+			t.Errorf("host %s: %d, want %d", host, status, want)
+		}
 	}
-	response.Body.Close()
-	s.cancel()
 	s.end(t, 1)
-	client.CloseIdleConnections()
 }
 
 // A port in use costs no worker number, and no number leaves the port free.
@@ -172,31 +157,4 @@ func TestGenPageRefused(t *testing.T) {
 			t.Errorf("%+v, want that the database is the trouble", got)
 		}
 	}
-}
-
-// The page shows a segment too.
-func TestGenPageSegment(t *testing.T) {
-	clitest.Elsewhere(t)
-	db := clitest.Open(t, "ids.db")
-	if err := segmentsql.LeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "orders", 1, 10); err != nil {
-		t.Fatal(err)
-	}
-	s := streamWithPage(t, "-n", "1000000", "--segment", "orders", "--dsn", "ids.db")
-	client := &http.Client{Transport: &http.Transport{}}
-	response, err := client.Get("http://" + s.address + "/stats.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(response.Body)
-	response.Body.Close()
-	if err != nil || !strings.Contains(string(body), `"tag":"orders"`) {
-		t.Errorf("%s, %v", body, err)
-	}
-	ids, err := io.ReadAll(s.stdout)
-	if err != nil || !bytes.HasSuffix(ids, []byte("\n1000000\n")) {
-		t.Errorf("%d bytes of ids, %v; want the last to be 1000000", len(ids), err)
-	}
-	s.end(t, 0)
-	client.CloseIdleConnections()
-	s.cancel()
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -14,9 +15,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/time/rate"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -125,5 +128,20 @@ func TestStreamWaits(t *testing.T) {
 				t.Errorf("%s: %d warnings, want %d: %s", tt.name, got, tt.want, &stderr)
 			}
 		})
+	}
+}
+
+// A number that was not given back makes gen fail, unless gen has failed anyway.
+func TestClosed(t *testing.T) {
+	cmd := new(cobra.Command)
+	cmd.SetErr(io.Discard)
+	away := errors.New("unavailable")
+	for _, tt := range []struct{ failed, err, want error }{
+		{nil, nil, nil}, {nil, cli.ErrNoReader, cli.ErrNoReader}, {away, nil, cli.ErrReported}, {away, cli.ErrNoReader, cli.ErrReported},
+		{away, context.Canceled, context.Canceled},
+	} {
+		if got := new(flags).closed(cmd, tt.failed, tt.err); got != tt.want {
+			t.Errorf("closed(%v, %v) = %v, want %v", tt.failed, tt.err, got, tt.want)
+		}
 	}
 }
