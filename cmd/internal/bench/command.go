@@ -152,15 +152,14 @@ func (p *Program) run(cmd *cobra.Command, f *flags) (err error) {
 		return cli.Usagef("--duration is %v, want %v or more, such as 500ms", f.Duration, minDuration)
 	}
 	var old, r *Result
-	for _, file := range []struct {
-		flag, path string
-		to         **Result
-	}{{"compare", f.compare, &old}, {"from", f.from, &r}} {
-		if !cmd.Flags().Changed(file.flag) {
-			continue
+	if cmd.Flags().Changed("compare") {
+		if old, err = read(f.compare); err != nil {
+			return fmt.Errorf("--compare: %w", err)
 		}
-		if *file.to, err = read(file.path); err != nil {
-			return fmt.Errorf("--%s: %w", file.flag, err)
+	}
+	if cmd.Flags().Changed("from") {
+		if r, err = read(f.from); err != nil {
+			return fmt.Errorf("--from: %w", err)
 		}
 	}
 	if cmd.Flags().Changed("report") {

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/uid"
 )
 
 // A sample counts the calls that were made, wherever the threads run.
@@ -192,42 +191,6 @@ func TestCalm(t *testing.T) {
 				t.Errorf("%s: %+v, %+v", c.name, r, calm)
 			}
 		})
-	}
-}
-
-// The loops that are measured make ids, and none twice.
-func TestLoopsMakeIDs(t *testing.T) {
-	const calls = 1000
-	for _, s := range Ours(bits.Default(), 3) {
-		in, err := s.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var (
-			seen = make(map[uint64]bool)
-			mu   sync.Mutex
-			wg   sync.WaitGroup
-		)
-		for range 2 {
-			wg.Go(func() {
-				for range calls {
-					id, err := in.Loop(2)
-					mu.Lock()
-					if err != nil || id == 0 || seen[id] {
-						t.Errorf("%s: id %d, made before: %t, %v", s.Name, id, seen[id], err)
-					}
-					seen[id] = true
-					mu.Unlock()
-				}
-			})
-		}
-		wg.Wait()
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
-		if _, err := in.Loop(1); !errors.Is(err, uid.ErrClosed) {
-			t.Errorf("%s: closed, and its loop returned %v", s.Name, err)
-		}
 	}
 }
 

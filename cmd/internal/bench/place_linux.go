@@ -11,14 +11,10 @@ func place(i int) {
 		return
 	}
 	core := 0
-	for left := i % allowed.Count(); ; core++ {
-		if !allowed.IsSet(core) {
-			continue
+	for skip := i % allowed.Count(); skip > 0 || !allowed.IsSet(core); core++ {
+		if allowed.IsSet(core) {
+			skip--
 		}
-		if left == 0 {
-			break
-		}
-		left--
 	}
 	one.Set(core)
 	if unix.SchedSetaffinity(0, &one) != nil {

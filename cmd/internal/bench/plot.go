@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/dustin/go-humanize"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -35,9 +34,13 @@ func (d *page) draw(unit, id string) (picture string, err error) {
 	grid.Vertical.Color, grid.Horizontal.Color = nil, color.RGBA{0xFE, 0, 0xF, 0xFF}
 	p.Add(grid)
 	p.Y.Scale = plot.LogScale{}
-	p.Y.Tick.Marker = powers{}
+	p.Y.Tick.Marker = plot.LogTicks{Prec: -1}
 	p.X.Min, p.X.Max = -0.3, float64(len(d.Steps))-0.7
-	p.X.Tick.Marker = plot.ConstantTicks(ticks(d.Steps))
+	var steps []string
+	for _, n := range d.Steps {
+		steps = append(steps, fmt.Sprint(n.Goroutines))
+	}
+	p.NominalX(steps...)
 	for i, name := range d.names {
 		var points bars
 		for at, n := range d.Steps {
@@ -110,30 +113,4 @@ func (b bars) XY(i int) (x, y float64) { return b[i].x, b[i].samples.Median() }
 func (b bars) YError(i int) (below, above float64) {
 	s := b[i].samples
 	return s.Median() - slices.Min(s), slices.Max(s) - s.Median()
-}
-
-// powers has a mark at each power of ten.
-type powers struct{}
-
-// Ticks implements plot.Ticker.
-func (powers) Ticks(low, high float64) (marks []plot.Tick) {
-	for y := low; y <= high*1.01; y *= 10 {
-		marks = append(marks, plot.Tick{Value: y, Label: powerOfTen(y)})
-	}
-	return marks
-}
-
-// powerOfTen is a mark of an axis.
-func powerOfTen(y float64) string {
-	if y >= 1e5 {
-		return humanize.SIWithDigits(y, 0, "")
-	}
-	return Digits(y)
-}
-
-func ticks(steps []Setting) (marks []plot.Tick) {
-	for i, n := range steps {
-		marks = append(marks, plot.Tick{Value: float64(i), Label: fmt.Sprint(n.Goroutines)})
-	}
-	return marks
 }

@@ -110,7 +110,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
-	uidring.Succeed(t, append(short, "--compare", "old.json", "--report", "bench.html")...)
+	uidring.Succeed(t, "bench", "--from", "old.json", "--compare", "old.json", "--report", "bench.html")
 	if page, err = os.ReadFile("bench.html"); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -95,33 +96,24 @@ func (r *Result) steps() (steps []Setting) {
 	return steps
 }
 
-// maxResult bounds what is read of a file that may be any.
-const maxResult = 16 << 20
-
 // read reads what --json has printed.
 func read(path string) (*Result, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxResult {
-		return nil, fmt.Errorf("%s has %d bytes, want what bench --json prints", path, info.Size())
-	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	r := new(Result)
-	if err := json.Unmarshal(text, r); err != nil {
-		return nil, fmt.Errorf("%s is not what bench --json prints: %w", path, err)
-	}
-	if len(r.Figures) == 0 {
-		return nil, fmt.Errorf("%s is not what bench --json prints: it has no figures", path)
+	err = json.Unmarshal(text, r)
+	if err == nil && len(r.Figures) == 0 {
+		err = errors.New("it has no figures")
 	}
 	for i, f := range r.Figures {
-		if len(f.Samples) == 0 || slices.Min(f.Samples) < 0 {
-			return nil, fmt.Errorf("%s is not what bench --json prints: figure %d has samples %v", path, i+1, []float64(f.Samples))
+		if err == nil && (len(f.Samples) == 0 || slices.Min(f.Samples) < 0) {
+			err = fmt.Errorf("figure %d has samples %v", i+1, []float64(f.Samples))
 		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not what bench --json prints: %w", path, err)
 	}
 	return r, nil
 }

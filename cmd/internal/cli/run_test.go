@@ -26,3 +26,22 @@ func TestFailedWrite(t *testing.T) {
 		}
 	}
 }
+
+// The error about a wrong value is one line, with a right one, and says where help is.
+func TestWrongValue(t *testing.T) {
+	for args, want := range map[string]string{
+		"--many 0":  "want a whole number from 1 to 9; for example --many 5",
+		"--many -1": "want a whole number from 1 to 9; for example --many 5",
+		"-1":        "unknown shorthand flag: '1' in -1; to give -1 as an argument, write -- -1",
+		"x":         `unknown argument "x": uidring takes flags only`,
+	} {
+		many := int64(5)
+		root := &cobra.Command{Use: "uidring", Args: cli.NoArguments, RunE: func(*cobra.Command, []string) error { return nil }}
+		root.Flags().Var(cli.Number{Value: &many, Min: 1, Max: 9}, "many", "")
+		var stderr strings.Builder
+		code := cli.Run(t.Context(), root, strings.Fields(args), nil, new(strings.Builder), &stderr)
+		if code != 2 || !strings.HasSuffix(stderr.String(), want+"\nSee 'uidring --help'.\n") {
+			t.Errorf("%q ends with %d and %q, want 2 and %q", args, code, &stderr, want)
+		}
+	}
+}

@@ -21,3 +21,13 @@ func TestCauseOf(t *testing.T) {
 		}
 	}
 }
+
+// The version that a build gives comes before Go's.
+func TestRelease(t *testing.T) {
+	defer func() { release = "" }()
+	for _, release = range []string{"v1.2.3", ""} {
+		if got := Release(); got == "" || release != "" && got != release {
+			t.Errorf("%q, want %q", got, release)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -18,36 +19,14 @@ func Version() string {
 // none: in a container without .git, for example. The linker alone writes it.
 var release string
 
-// Release is the version that the build gave or that was installed, or else the commit
-// that was checked out.
+// Release is the version that the build gave, or else Go's: the one that was installed, or of
+// the commit that was checked out.
 func Release() string {
-	info, _ := debug.ReadBuildInfo() // nil without modules
-	return releaseOf(release, info)
-}
-
-func releaseOf(given string, info *debug.BuildInfo) string {
-	const none = "(devel)"
-	switch {
-	case given != "":
-		return given
-	case info == nil:
-		return none
-	case info.Main.Version != "" && info.Main.Version != none:
-		return info.Main.Version
+	built := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok { // false without modules
+		built = cmp.Or(info.Main.Version, built)
 	}
-	revision, changed := "", ""
-	for _, setting := range info.Settings {
-		switch {
-		case setting.Key == "vcs.revision":
-			revision = setting.Value[:min(12, len(setting.Value))]
-		case setting.Key == "vcs.modified" && setting.Value == "true":
-			changed = "+dirty"
-		}
-	}
-	if revision == "" {
-		return none
-	}
-	return "devel-" + revision + changed
+	return cmp.Or(release, built)
 }
 
 // NewVersion returns the subcommand that prints what --version does.
