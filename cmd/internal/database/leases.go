@@ -3,7 +3,6 @@ package database
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -123,16 +122,14 @@ func (p Place) leases(ctx context.Context, create bool, config lease.Config) (*L
 	if err != nil {
 		return nil, p.usage(err)
 	}
-	limited, cancel := context.WithTimeout(ctx, store.Timeout)
-	defer cancel()
-	opened, end, err := store.Open(limited)
-	switch {
-	case err == nil:
-		return &Leases{lease.New(opened, config), opened, store.Name, nil, end, p}, nil
-	case ctx.Err() != nil:
-		err = context.Cause(ctx)
-	case errors.Is(err, context.DeadlineExceeded): // limited's, or the client's own
-		err = noAnswer(store.Timeout, err)
+	l := &Leases{Name: store.Name, at: p}
+	err = within(ctx, store.Timeout, func(ctx context.Context) (err error) {
+		l.Store, l.close, err = store.Open(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, p.Fault(store.Name, err)
 	}
-	return nil, p.Fault(store.Name, err)
+	l.Leaser = lease.New(l.Store, config)
+	return l, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -171,39 +172,31 @@ func (t *target) connect(ctx context.Context) (*sql.DB, *gorm.DB, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	db, err := t.first(ctx, pool, dialector)
+	var db *gorm.DB
+	if err = within(ctx, t.timeout, pool.PingContext); err == nil {
+		db, err = gorm.Open(dialector, &gorm.Config{Logger: logger.Discard, DisableAutomaticPing: true})
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, pool.Close())
 	}
 	return pool, db, nil
 }
 
-func (t *target) first(ctx context.Context, pool *sql.DB, dialector gorm.Dialector) (*gorm.DB, error) {
-	limited, cancel := context.WithTimeout(ctx, t.timeout)
+// within connects, and gives up after a timeout.
+func within(ctx context.Context, timeout time.Duration, connect func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err := pool.PingContext(limited)
+	err := connect(limited)
 	switch {
+	case err == nil:
+		return nil
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case limited.Err() != nil:
-		return nil, noAnswer(t.timeout, err)
-	case err != nil:
-		return nil, err
+		return context.Cause(ctx)
+	case limited.Err() != nil, errors.Is(err, context.DeadlineExceeded): // the client's own
+		return fmt.Errorf("no answer within %v: is this the address of a database? (%w)", timeout.Round(time.Millisecond), err)
 	}
-	return gorm.Open(dialector, &gorm.Config{Logger: logger.Discard, DisableAutomaticPing: true})
+	return err
 }
-
-func noAnswer(timeout time.Duration, err error) error {
-	return fmt.Errorf("no answer within %v: is this the address of a database? (%w)", timeout.Round(time.Millisecond), err)
-}
-
-// noFile is an [os.ErrNotExist] that says what to do.
-type noFile struct{}
-
-func (noFile) Error() string {
-	return "there is no such file; uidring gen and uidring segments create make it"
-}
-func (noFile) Unwrap() error { return os.ErrNotExist }
 
 // checkFolder returns why a folder can have no new files.
 func checkFolder(folder string) error {
@@ -224,7 +217,7 @@ func checkFile(path string, create bool) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		if !create {
-			return noFile{}
+			return fmt.Errorf("there is %w; uidring gen and uidring segments create make it", syscall.ENOENT)
 		}
 		folder := filepath.Dir(path)
 		if _, err := os.Stat(folder); err != nil {
