@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/time/rate"
@@ -121,22 +122,24 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 	if f.rate > 0 {
 		s.pace = rate.NewLimiter(rate.Limit(f.rate), max(1, int(f.rate/10))) // ten batches a second
 	}
-	var page *statusPage
-	if f.http != "" { // before a worker number is used up
-		if page, err = listen(ctx, f.http); err != nil {
-			return cli.CauseOf(ctx, err)
+	var listener net.Listener
+	if f.http != "" { // before a worker number is used up; who connects waits for the page
+		if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", f.http); err != nil {
+			return cli.CauseOf(ctx, fmt.Errorf("--http: %w", err))
 		}
-		defer page.end()
+		defer listener.Close()
 	}
 	made, err := f.open(ctx, cmd, s.logger)
 	if err != nil {
 		return cli.CauseOf(ctx, badConfig(err))
 	}
 	defer func() { err = f.closed(cmd, made.Close(), err) }()
-	if page != nil {
-		if err := page.show(f.http, made, s.logger, notifier(cmd)); err != nil {
+	if listener != nil {
+		end, err := f.servePage(listener, made, s.logger, notifier(cmd))
+		if err != nil {
 			return err
 		}
+		defer end()
 	}
 	// A generator that waits for the clock is woken up by closing it.
 	defer context.AfterFunc(ctx, func() { _ = made.Close() })()
@@ -184,15 +187,9 @@ func notifier(cmd *cobra.Command) func(format string, args ...any) {
 	}
 }
 
-// opened is a generator with its name on the status page.
-type opened struct {
-	generator
-	name string
-}
-
 // open returns a generator of a segment's ids, or of ids under a worker number that
 // it takes.
-func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (opened, error) {
+func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (generator, error) {
 	if f.segment != "" {
 		return openSegment(ctx, cmd, f.segment, logger)
 	}
@@ -202,9 +199,7 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 		leaser = uid.StaticWorker(f.worker.number)
 	}
 	if f.generator == defaultName {
-		made, err := uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, Succeeds: f.succeeds, Logger: logger})
-		return opened{made, f.generator}, err
+		return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, Succeeds: f.succeeds, Logger: logger})
 	}
-	made, err := uid.NewCached(ctx, leaser, f.config(logger))
-	return opened{made, f.generator}, err
+	return uid.NewCached(ctx, leaser, f.config(logger))
 }

@@ -28,11 +28,7 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	if err != nil {
 		return nil, err
 	}
-	take := open.Lease
-	if open.DB != nil {
-		take = n.fromSQL(ctx, open)
-	}
-	taken, err := take(ctx, request)
+	taken, err := n.take(ctx, open, request)
 	if err != nil {
 		return nil, errors.Join(open.Wrap(err), open.Close())
 	}
@@ -42,26 +38,24 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	return &connected{Lease: taken, open: open}, nil
 }
 
-// take is uid.Leaser's method.
-type take func(ctx context.Context, request lease.Request) (lease.Lease, error)
-
-// fromSQL takes a number from one of an SQL database's two tables. It reports a table
-// that it created.
-func (n *numbers) fromSQL(ctx context.Context, open *database.Leases) take {
-	registry := worker.NewRegistry(open.DB.DB, worker.RegistryConfig{Logger: n.logger})
-	_, noRegistry := registry.Nodes(ctx, 1)
-	_, noLeases := open.Leases(ctx, 1)
-	from, table, missing := registry.Lease, worker.DefaultTable, noRegistry
-	if n.kind == leaseSource {
-		from, table, missing = open.Lease, worker.DefaultLeaseTable, noLeases
+// take takes a number from the store, which is one of two tables in an SQL database. It
+// reports a table that it created.
+func (n *numbers) take(ctx context.Context, open *database.Leases, request lease.Request) (lease.Lease, error) {
+	if open.DB == nil {
+		return open.Lease(ctx, request)
 	}
-	return func(ctx context.Context, request lease.Request) (lease.Lease, error) {
-		taken, err := from(ctx, request)
-		if err == nil && errors.Is(missing, worker.ErrNoTable) {
-			n.notify("created the table %s in %s: its worker numbers start from the beginning", table, open.Name)
-		}
-		return taken, err
+	from, table := open.Lease, worker.DefaultLeaseTable
+	_, missing := open.Leases(ctx, 1)
+	if n.kind == registrySource {
+		registry := worker.NewRegistry(open.DB.DB, worker.RegistryConfig{Logger: n.logger})
+		from, table = registry.Lease, worker.DefaultTable
+		_, missing = registry.Nodes(ctx, 1)
 	}
+	taken, err := from(ctx, request)
+	if err == nil && errors.Is(missing, worker.ErrNoTable) {
+		n.notify("created the table %s in %s: its worker numbers start from the beginning", table, open.Name)
+	}
+	return taken, err
 }
 
 // connected is a lease with the connection that it is kept by.

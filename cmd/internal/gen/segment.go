@@ -19,10 +19,10 @@ type counted struct {
 	db *database.DB
 }
 
-func openSegment(ctx context.Context, cmd *cobra.Command, tag string, logger *slog.Logger) (made opened, err error) {
+func openSegment(ctx context.Context, cmd *cobra.Command, tag string, logger *slog.Logger) (generator, error) {
 	db, err := database.Of(cmd, nil).OpenExisting(ctx)
 	if err != nil {
-		return made, err
+		return nil, err
 	}
 	store := db.Counters(cmd)
 	counter, err := segment.New(ctx, store, tag, segment.Config{Logger: logger})
@@ -30,9 +30,9 @@ func openSegment(ctx context.Context, cmd *cobra.Command, tag string, logger *sl
 		err = fmt.Errorf("%s has no counter in %s; uidring segments create makes it", cli.Printable(tag), store)
 	}
 	if err != nil {
-		return made, errors.Join(db.Wrap(err), db.Close())
+		return nil, errors.Join(db.Wrap(err), db.Close())
 	}
-	return opened{&counted{counter, db}, tag}, nil
+	return &counted{counter, db}, nil
 }
 
 // Close returns what was not used.

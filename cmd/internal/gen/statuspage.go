@@ -1,8 +1,7 @@
 package gen
 
 import (
-	"context"
-	"fmt"
+	"cmp"
 	"log/slog"
 	"net"
 	"net/http"
@@ -29,35 +28,16 @@ func checkAddress(address string) error {
 	return nil
 }
 
-// statusPage is the page of a generator at an address of its own.
-type statusPage struct {
-	listener net.Listener
-	server   *http.Server
-	served   sync.WaitGroup
-}
-
-// listen takes the address. Clients that connect wait until show.
-func listen(ctx context.Context, address string) (*statusPage, error) {
-	var how net.ListenConfig
-	listener, err := how.Listen(ctx, "tcp", address)
+// servePage serves the page of a generator until end is called, and writes its URL. Browsers
+// may use the host name in the flag. No goroutine is left after end.
+func (f *flags) servePage(listener net.Listener, made generator, logger *slog.Logger, notify func(string, ...any)) (end func(), err error) {
+	host, _, _ := net.SplitHostPort(f.http) // which checkAddress has found good
+	name := cmp.Or(f.segment, f.generator)
+	page, err := uidstatus.New(map[string]uidstatus.Generator{name: made}, uidstatus.Config{Hosts: []string{host}})
 	if err != nil {
-		return nil, fmt.Errorf("--http: %w", err)
+		return nil, err
 	}
-	return &statusPage{listener: listener}, nil
-}
-
-// show serves the page from now on, and writes its URL. Browsers may use the host name in
-// address, the value of --http.
-func (p *statusPage) show(address string, made opened, logger *slog.Logger, notify func(string, ...any)) error {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return err
-	}
-	page, err := uidstatus.New(map[string]uidstatus.Generator{made.name: made}, uidstatus.Config{Hosts: []string{host}})
-	if err != nil {
-		return err
-	}
-	p.server = &http.Server{
+	server := &http.Server{
 		Handler:           page,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       10 * time.Second,
@@ -66,20 +46,15 @@ func (p *statusPage) show(address string, made opened, logger *slog.Logger, noti
 		MaxHeaderBytes:    1 << 14,
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 	}
-	notify("status page at http://%s/", p.listener.Addr())
-	p.served.Go(func() {
-		if err := p.server.Serve(p.listener); err != http.ErrServerClosed {
+	notify("status page at http://%s/", listener.Addr())
+	var served sync.WaitGroup
+	served.Go(func() {
+		if err := server.Serve(listener); err != http.ErrServerClosed {
 			logger.Warn("the status page has ended; gen continues", "error", err)
 		}
 	})
-	return nil
-}
-
-// end frees the address. No goroutine is left.
-func (p *statusPage) end() {
-	if p.server != nil {
-		_ = p.server.Close()
-	}
-	_ = p.listener.Close() // which nobody serves if nothing was shown
-	p.served.Wait()
+	return func() {
+		_ = server.Close()
+		served.Wait()
+	}, nil
 }

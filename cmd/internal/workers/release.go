@@ -7,14 +7,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
 
 func newRelease(stores database.Stores) *cobra.Command {
-	var force bool
+	var (
+		number int64
+		force  bool
+	)
 	cmd := &cobra.Command{
 		Use:   "release NUMBER",
 		Short: "Free a leased number whose holder is dead",
@@ -29,13 +31,19 @@ Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
 		Example: `  uidring workers release 5
   uidring workers release 5 --force
   uidring workers release 5 --dsn postgres://user@localhost/app`,
-		Args:              oneNumber,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			number, err := parseNumber(args[0])
-			if err != nil {
-				return err
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%d arguments: want the number of one lease, as workers lists it", len(args))
 			}
+			given, err := strconv.ParseUint(args[0], 10, 63)
+			if err != nil {
+				return fmt.Errorf("%q is no worker number: want a whole number from 0 on", args[0])
+			}
+			number = int64(given)
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			open, err := database.Of(cmd, stores).ExistingLeases(cmd.Context(), lease.Config{})
 			if err != nil {
 				return err
@@ -61,21 +69,4 @@ Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
 	cmd.Flags().BoolVar(&force, "force", false, "free the number of a live holder too; the holder then takes another")
 	database.Flag(cmd, stores)
 	return cmd
-}
-
-// oneNumber are the Args of release.
-func oneNumber(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%d arguments: want the number of one lease, as workers lists it", len(args))
-	}
-	_, err := parseNumber(args[0])
-	return err
-}
-
-func parseNumber(text string) (int64, error) {
-	number, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		return 0, cli.Usagef("%q is no worker number: want a whole number from 0 on", text)
-	}
-	return int64(number), nil
 }
