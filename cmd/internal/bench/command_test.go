@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"runtime"
@@ -46,13 +45,7 @@ func sample(steps ...int) *Result {
 }
 
 func TestJSON(t *testing.T) {
-	out := uidring.Succeed(t, append(short, "--json", "--layout", "snowflake")...)
-	var got Result
-	decoder := json.NewDecoder(strings.NewReader(out))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&got); err != nil || strings.Count(out, "\n") != 1 {
-		t.Fatalf("%q: %v", out, err)
-	}
+	got := clitest.Decode[Result](t, uidring.Succeed(t, append(short, "--json", "--layout", "snowflake")...))
 	if got.Go != runtime.Version() || got.CPU == "" || got.Cores != runtime.GOMAXPROCS(0) || got.Rounds != 1 || got.Seconds != 0.001 ||
 		!strings.HasPrefix(got.Layout, "41/10/12,") || got.Samples == 0 || got.Took <= 0 ||
 		got.Command != "uidring bench --count=1 --duration=1ms --json=true --layout="+got.Layout {

@@ -137,7 +137,7 @@ func TestGenJSON(t *testing.T) {
 		lines := 0
 		for line := range strings.Lines(out) {
 			lines++
-			got := clitest.DecodeJSON(t, line)
+			got := clitest.Decode[clitest.ParsedJSON](t, line)
 			parts, err := a.Parse(got.ID)
 			if want := (clitest.ParsedJSON{ID: got.ID, Time: parts.Time, Worker: 9, Sequence: parts.Sequence}); err != nil || got != want {
 				t.Fatalf("%s: %s = %+v, want %+v, %v", layout, line, got, want, err)

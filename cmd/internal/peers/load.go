@@ -173,7 +173,7 @@ func (i *idle) Sample(ctx context.Context) (sample []bench.Figure, err error) {
 	var before, after [2]float64
 	figures := [2]string{"process_resident_memory_bytes", "go_goroutines"}
 	for k, figure := range figures {
-		if before[k], err = p.gauge(ctx, figure); err != nil {
+		if before[k], err = p.gauge(figure); err != nil {
 			return nil, err
 		}
 	}
@@ -187,7 +187,7 @@ func (i *idle) Sample(ctx context.Context) (sample []bench.Figure, err error) {
 		}
 	}
 	for k, figure := range figures {
-		if after[k], err = p.gauge(ctx, figure); err != nil {
+		if after[k], err = p.gauge(figure); err != nil {
 			return nil, errors.Join(err, closeAll(callers))
 		}
 	}

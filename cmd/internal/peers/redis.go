@@ -48,18 +48,9 @@ func redisTasks(run *running, binary, dsn string, time time.Duration) (tasks []b
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	peer, err := run.add(startRedis(serverCore...))
-	if err != nil {
-		return nil, err
-	}
-	one, err := run.add(startCounter(config, "1", append(serverCore, binary)...))
-	if err != nil {
-		return nil, err
-	}
-	two, err := run.add(startCounter(config, "2", binary))
-	if err != nil {
-		return nil, err
-	}
+	peer := run.add(startRedis(serverCore...))
+	one := run.add(startCounter(config, "1", append(serverCore, binary)...))
+	two := run.add(startCounter(config, "2", binary))
 	tasks = []bench.Task{renewal{one, two}}
 	for _, depth := range depths {
 		tasks = append(tasks,

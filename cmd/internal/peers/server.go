@@ -43,54 +43,51 @@ var servers = bench.Program{
 	Data: serverData,
 }
 
-// running is what ends a benchmark's servers and schemas.
-type running []func() error
+// running is what a benchmark has started, or the errors of starting it.
+type running struct {
+	ends []func() error
+	err  error
+}
 
 // end ends the last one first.
-func (r running) end() (err error) {
-	for _, end := range slices.Backward(r) {
+func (r *running) end() (err error) {
+	for _, end := range slices.Backward(r.ends) {
 		err = errors.Join(err, end())
 	}
 	return err
 }
 
-// add keeps a process, if it has started.
-func (r *running) add(p *process, err error) (*process, error) {
-	if err == nil {
-		*r = append(*r, p.stop)
+// add keeps a process. One that has not started is of no use, but no nil.
+func (r *running) add(p *process, err error) *process {
+	if err != nil {
+		r.err = errors.Join(r.err, err)
+		return new(process)
 	}
-	return p, err
+	r.ends = append(r.ends, p.stop)
+	return p
 }
 
 // serverTasks starts the servers. end stops them, even after an error.
 func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end func() error, err error) {
-	var run running
-	end = func() error { return run.end() }
+	run := new(running)
 	dir, err := folder()
 	if err != nil {
-		return nil, end, err
+		return nil, run.end, err
 	}
-	run = append(run, func() error { return os.RemoveAll(dir) })
+	run.ends = append(run.ends, func() error { return os.RemoveAll(dir) })
 	binary, err := buildUidringd(dir)
 	if err != nil {
-		return nil, end, err
+		return nil, run.end, err
 	}
-	empty, err := run.add(startEmpty())
+	dsn, drop, err := openSchema()
 	if err != nil {
-		return nil, end, err
+		return nil, run.end, err
 	}
-	reserve, err := run.add(startEmpty("GOGC=800")) // garbage grows to 32 MB, as in uidringd
-	if err != nil {
-		return nil, end, err
-	}
-	ours, err := run.add(startUidringd(binary))
-	if err != nil {
-		return nil, end, err
-	}
-	peer, err := run.add(startRedis())
-	if err != nil {
-		return nil, end, err
-	}
+	run.ends = append(run.ends, drop)
+	empty := run.add(startEmpty())
+	reserve := run.add(startEmpty("GOGC=800")) // garbage grows to 32 MB, as in uidringd
+	ours := run.add(startUidringd(binary))
+	peer := run.add(startRedis())
 	http := func(name, request string, p *process, body func([]byte) (int, error)) *load {
 		return &load{Name: name, Time: o.Duration, Process: p, Open: func() (caller, error) { return wire(p.address, request, answerOf(body)) }}
 	}
@@ -105,11 +102,6 @@ func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end fu
 		http(textName, thousand, ours, lines), http(runsName, inRuns, ours, runs),
 		redis("Redis, `INCR`", "INCR orders\r\n", 1), redis("Redis, `INCRBY 1000`", "INCRBY orders 1000\r\n", 1000),
 	}
-	dsn, drop, err := openSchema()
-	if err != nil {
-		return nil, end, err
-	}
-	run = append(run, drop)
 	tasks = append(tasks, &load{Name: "PostgreSQL, `UPDATE … RETURNING`", Time: o.Duration, Open: func() (caller, error) {
 		conn, err := pgx.Connect(context.Background(), dsn)
 		if err != nil {
@@ -121,8 +113,9 @@ func serverTasks(_ context.Context, o bench.Options) (tasks []bench.Task, end fu
 			close: func() error { return conn.Close(context.Background()) },
 		}, nil
 	}})
-	counters, err := redisTasks(&run, binary, dsn, o.Duration)
-	return append(append(tasks, counters...), &idle{Start: func() (*process, error) { return startUidringd(binary) }}), end, err
+	counters, err := redisTasks(run, binary, dsn, o.Duration)
+	tasks = append(append(tasks, counters...), &idle{Start: func() (*process, error) { return startUidringd(binary) }})
+	return tasks, run.end, errors.Join(err, run.err)
 }
 
 // serverBars are what the project promises about the server.

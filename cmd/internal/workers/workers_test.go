@@ -1,7 +1,6 @@
 package workers_test
 
 import (
-	"encoding/json"
 	"os"
 	"regexp"
 	"strings"
@@ -27,13 +26,7 @@ func TestWorkersJSON(t *testing.T) {
 	clitest.Elsewhere(t)
 	clitest.Register(t, database.Default, "one", "two", "three")
 	for limit, want := range map[string]int{"0": 3, "1": 1, "2": 2, "20": 3} {
-		out := uidring.Succeed(t, "workers", "--json", "--limit", limit, "--layout", "long-lived", "--dsn", "sqlite:"+database.Default)
-		var list workers.Listing
-		decoder := json.NewDecoder(strings.NewReader(out))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&list); err != nil || strings.Count(out, "\n") != 1 {
-			t.Fatalf("%q: %v", out, err)
-		}
+		list := clitest.Decode[workers.Listing](t, uidring.Succeed(t, "workers", "--json", "--limit", limit, "--layout", "long-lived", "--dsn", "sqlite:"+database.Default))
 		if list.Last != 3 || list.Max != 8388607 || list.Left != 8388604 || !strings.HasPrefix(list.Layout, "31/23/9,") {
 			t.Errorf("%+v", list)
 		}

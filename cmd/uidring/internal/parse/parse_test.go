@@ -155,7 +155,7 @@ func TestParseJSON(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for line := range strings.Lines(got.Stdout) {
-		p := clitest.DecodeJSON(t, line)
+		p := clitest.Decode[clitest.ParsedJSON](t, line)
 		if id, err := a.Compose(a.Tick(p.Time), p.Worker, p.Sequence); err != nil || id != p.ID {
 			t.Errorf("%s: makes %d, %v", line, id, err)
 		}
@@ -169,7 +169,7 @@ func TestParseWrongIDs(t *testing.T) {
 	got := uidring.Invoke(t, stdin, "parse", "--json", "--layout", "js-safe")
 	var read []int64
 	for line := range strings.Lines(got.Stdout) {
-		read = append(read, clitest.DecodeJSON(t, line).ID)
+		read = append(read, clitest.Decode[clitest.ParsedJSON](t, line).ID)
 	}
 	if fmt.Sprint(read) != "[1 2 4 5]" || got.Code != 1 {
 		t.Errorf("exit code %d, read %d; want 1 and 1, 2, 4, 5", got.Code, read)

@@ -1,7 +1,6 @@
 package segments_test
 
 import (
-	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -32,12 +31,7 @@ func list(t *testing.T, args ...string) map[string]counter {
 	t.Helper()
 	all := map[string]counter{}
 	for line := range strings.Lines(uidring.Succeed(t, append([]string{"segments", "--json"}, args...)...)) {
-		var c counter
-		decoder := json.NewDecoder(strings.NewReader(line))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&c); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
+		c := clitest.Decode[counter](t, line)
 		all[c.Tag] = c
 	}
 	return all
