@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -70,5 +71,64 @@ next starts take free and expired numbers: all numbers that are not held are lef
 	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left and leases")
 	database.Flag(cmd, stores)
 	cmd.AddCommand(newRelease(stores))
+	return cmd
+}
+
+func newRelease(stores database.Stores) *cobra.Command {
+	var (
+		number int64
+		force  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "release NUMBER",
+		Short: "Free a leased number whose holder is dead",
+		Long: `release frees a leased number that its holder has not given back. It fails if the
+holder has given a sign of life within the last minute.
+
+--force frees the number of a live holder too. The holder then takes another number;
+until then it makes ids of the time that it has reserved. The number's next holder
+starts where that time ends, so no id repeats.
+
+Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
+		Example: `  uidring workers release 5
+  uidring workers release 5 --force
+  uidring workers release 5 --dsn postgres://user@localhost/app`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%d arguments: want the number of one lease, as workers lists it", len(args))
+			}
+			given, err := strconv.ParseUint(args[0], 10, 63)
+			if err != nil {
+				return fmt.Errorf("%q is no worker number: want a whole number from 0 on", args[0])
+			}
+			number = int64(given)
+			return nil
+		},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			open, err := database.Of(cmd, stores).ExistingLeases(cmd.Context(), lease.Config{})
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, open.Close()) }()
+			err = open.Free(cmd.Context(), number, force)
+			switch {
+			case errors.Is(err, worker.ErrNoTable):
+				err = fmt.Errorf("there is no table %s: no worker has leased a number there yet", worker.DefaultLeaseTable)
+			case errors.Is(err, lease.ErrNoLease):
+				err = fmt.Errorf("number %d has no lease: nobody has leased it yet", number)
+			case errors.Is(err, lease.ErrHeld):
+				err = fmt.Errorf("number %d is held: its holder has given a sign of life within the last %v; --force frees the number even so: "+
+					"the holder then takes another, and no id repeats", number, lease.DefaultExpiry)
+			}
+			if err != nil {
+				return open.Wrap(err)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "number %d is free\n", number)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "free the number of a live holder too; the holder then takes another")
+	database.Flag(cmd, stores)
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"text/tabwriter"
 	"time"
 
@@ -109,4 +110,111 @@ func writeJSON(w io.Writer, counters []segment.Counter) error {
 		}
 	}
 	return nil
+}
+
+func newCreate() *cobra.Command {
+	next, step, gapless := int64(1), int64(segment.DefaultStep), false
+	cmd := &cobra.Command{
+		Use:   "create TAG",
+		Short: "Make a counter",
+		Long: `create makes a counter, and the table or the SQLite file if they are missing. It
+fails if the tag has a counter.
+
+If a table has ids already, start above the highest id with --next. If a counter
+was lost, start above the highest id that was ever reserved: otherwise ids repeat.
+
+A gapless counter is for numbers without a gap, such as those of invoices. Services
+draw them with segmentsql's NextGapless; it is no counter for segments.
+
+For segment.Stripe with three stores, the first store's tag is "orders 1/3 x1000".`,
+		Example: `  uidring segments create orders
+  uidring segments create orders --next 1000001 --step 5000
+  uidring segments create invoices --gapless
+  uidring segments create orders --table sequence --dsn mysql://user@localhost:3306/app`,
+		Args:              oneTag,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			tag, place := cli.Printable(args[0]), ""
+			counter := segment.Counter{Tag: args[0], Next: segment.NextFor(args[0], next)}
+			if counter.NextID() == math.MaxInt64 {
+				return cli.Usagef("--next %d leaves no id for %s; the greatest id is %d", next, tag, int64(math.MaxInt64-1))
+			}
+			err := with(cmd, true, func(store *segmentsql.Store, name string) error {
+				place = fmt.Sprintf("%s of %s", store, name)
+				create := func() error { return store.Create(cmd.Context(), args[0], counter.Next, step) }
+				if gapless {
+					create = func() error { return store.CreateGapless(cmd.Context(), args[0], counter.Next) }
+				}
+				err := create()
+				if errors.Is(err, segment.ErrTagExists) {
+					return fmt.Errorf("%s has a counter already; uidring segments set raises it", tag)
+				}
+				return err
+			})
+			if err == nil {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s begins at %d, in %s\n", tag, counter.NextID(), place)
+			}
+			return err
+		},
+	}
+	cmd.Flags().Var(cli.Number{Value: &next, Min: 1, Max: math.MaxInt64}, "next", "the first id")
+	cmd.Flags().Var(cli.Number{Value: &step, Min: 1, Max: math.MaxInt32}, "step", "how many ids a process reserves at first; the table sequence does not keep it")
+	cmd.Flags().BoolVar(&gapless, "gapless", false, "make a counter of numbers without a gap")
+	cmd.MarkFlagsMutuallyExclusive("gapless", "step")
+	cli.Complete(cmd, "next")
+	cli.Complete(cmd, "step")
+	flags(cmd)
+	return cmd
+}
+
+func oneTag(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%d arguments: want one tag, such as orders", len(args))
+	}
+	return segment.CheckTag(args[0])
+}
+
+func newSet() *cobra.Command {
+	var least int64
+	cmd := &cobra.Command{
+		Use:   "set TAG --at-least N",
+		Short: "Raise a counter",
+		Long: `set raises a counter to N. It never lowers one, and never makes one.
+
+Use set after the database was restored or failed over. Stop the services, and raise
+each counter above the highest id that is in use anywhere. A process that runs issues
+the ids that it has reserved, whatever the counter is. If set does not raise the
+counter, the process may return unused ids at its end, which lowers the counter.`,
+		Example: `  uidring segments set orders --at-least 1000001
+  uidring segments set orders --at-least 1000001 --dsn postgres://user@localhost/app`,
+		Args:              oneTag,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if least == 0 {
+				return cli.Usagef("want --at-least N, for example --at-least 1000001")
+			}
+			tag, counter := cli.Printable(args[0]), segment.Counter{Tag: args[0]}
+			wanted := segment.NextFor(args[0], least)
+			err := with(cmd, false, func(store *segmentsql.Store, _ string) (err error) {
+				counter.Next, err = store.Raise(cmd.Context(), args[0], wanted)
+				if errors.Is(err, segment.ErrUnknownTag) {
+					return fmt.Errorf("%s has no counter in %s; uidring segments create makes it", tag, store)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			text := fmt.Sprintf("the counter of %s is %d", tag, counter.NextID())
+			if counter.Next > wanted {
+				text += fmt.Sprintf(": it was above %d already; a process that runs may return ids at its end, which lowers it", least)
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	cmd.Flags().Var(cli.Number{Value: &least, Min: 1, Max: math.MaxInt64}, "at-least", "the least value of the next id")
+	cli.Example(cmd, "at-least", "1000001")
+	flags(cmd)
+	return cmd
 }
