@@ -46,10 +46,9 @@ const lookAfter = 100 * time.Microsecond
 // maxChunk bounds the calls between two readings, for calls that cost nothing.
 const maxChunk = 1 << 24
 
-// fan calls loop from goroutines for about d. It returns how many calls they made,
-// and the time from their start to the end of the last one. Each goroutine makes one
-// call at least, even if it starts after d. More goroutines than cores yield at each
-// reading of the clock, so that all of them have turns.
+// fan calls loop from goroutines for about d. It returns how many calls they made, one each
+// at least, and the time from their start to the end of the last one. More goroutines than
+// cores yield at each reading of the clock, so that all of them have turns.
 func fan(ctx context.Context, loop func(int) (uint64, error), at Setting, d time.Duration) (calls int64, took time.Duration, err error) {
 	var (
 		total  atomic.Int64 // each goroutine adds to it once, in the end

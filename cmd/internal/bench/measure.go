@@ -6,9 +6,8 @@
 // that a busy minute of the machine costs each of them one sample, not one of them all.
 // The samples are figures of a [Result], which is printed as JSON, or as a page.
 //
-// The page is written in Markdown by one template, report.md. A program adds sections of
-// its own. The page in HTML is the same text with charts; the terminal has it with aligned
-// tables and without marks.
+// The page is written in Markdown by one template, report.md. The page in HTML is the same
+// text with charts; the terminal has it with aligned tables and without marks.
 //
 // # What the harness costs
 //
@@ -16,12 +15,6 @@
 // generators do. Each subject therefore brings a loop of its own, in which the call
 // is direct, as in a user's code; [Repeat] writes that loop. The harness makes one
 // indirect call for thousands of ids.
-//
-// # Time per id
-//
-// Time per id is wall time over the ids of all goroutines, as testing's RunParallel
-// has it. If a subject scales perfectly, two cores halve it. If one contended cache
-// line limits the subject, they do not.
 package bench
 
 import (
@@ -74,11 +67,8 @@ func (s Subject) use(sample func(*Instance) error) error {
 }
 
 // Repeat calls next n times and returns the last id. The compiler inlines Repeat
-// and then next, provided that next is a literal at the call of Repeat; TestRepeatIsInlined
-// checks that.
-//
-// Repeat keeps the last id only. A sum of all ids would live in memory across a
-// call, and cost a third of the fastest generator.
+// and then next, provided that next is a literal at the call of Repeat. A sum of all ids
+// would live in memory across a call, and cost a third of the fastest generator.
 func Repeat(n int, next func() (uint64, error)) (uint64, error) {
 	var last uint64
 	for range n {

@@ -29,13 +29,10 @@ type Pace struct {
 	Time time.Duration // for a sample
 }
 
-// Sample implements Task. The latency of a call is the time from its intended
-// start to its end. A call that starts late because the previous call took long
-// has waited, and its wait counts: otherwise a stall of a millisecond would
-// look like a single slow call.
-//
-// The host of a virtual machine holds up the harness too. The time inside the call
-// leaves out what the harness waits between two calls.
+// Sample implements Task. A call that starts late because the previous call took long
+// has waited, and its wait counts: otherwise a stall of a millisecond would look like a
+// single slow call. The time inside the call leaves out what the host of a virtual machine
+// holds up between two calls.
 func (p *Pace) Sample(ctx context.Context) (sample []Figure, err error) {
 	latencies, inside := hdrhistogram.New(1, int64(time.Hour), 3), hdrhistogram.New(1, int64(time.Hour), 3)
 	paced := Setting{}

@@ -34,8 +34,7 @@ import (
 // accepted is what an error tells the reader to write.
 const accepted = "an SQLite file such as app.db, sqlite:PATH, mysql://user@host:3306/name or postgres://user@host:5432/name"
 
-// patience is how long a server has to accept the first connection, unless the DSN
-// says otherwise.
+// patience is how long a server has to accept the first connection by default.
 const patience = 10 * time.Second
 
 // target is what parse read from a DSN.

@@ -27,7 +27,7 @@ var handmades = []impl{
 	{
 		Subject: bench.Subject{Name: "channel", Open: func() (*bench.Instance, error) {
 			ctx, stop := context.WithCancel(context.Background())
-			ids := make(chan uint64, channelBuffer)
+			ids := make(chan uint64, 1024)
 			go func() {
 				for id := uint64(1); ; id++ {
 					select {
@@ -56,9 +56,6 @@ var handmades = []impl{
 	vesta("vesta-cas", "the same by compare-and-swap",
 		func() func() uint64 { return (&vestaCAS{now: seconds, bits: vestaSequence}).next }),
 }
-
-// channelBuffer is a generous size for a channel of ids.
-const channelBuffer = 1024
 
 // lockedCounter is the generator that most people write first.
 type lockedCounter struct {

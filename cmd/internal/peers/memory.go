@@ -23,8 +23,7 @@ const (
 // slots is how many ids the ring holds.
 func slots(power int) int { return 8192 << power }
 
-// generators is how many are measured together, so that the runtime's own allocations
-// hardly count.
+// generators are measured together, so that the runtime's own allocations hardly count.
 const generators = 16
 
 // Sample implements bench.Task. It uses a ring for two laps first: a ring may keep
@@ -45,8 +44,7 @@ func (f footprint) Sample(context.Context) (sample []bench.Figure, err error) {
 			}
 		}
 	}
-	heap := live() - before
-	heap = max(heap, 0) / generators
+	heap := max(live()-before, 0) / generators
 	return []bench.Figure{
 		bench.Of(boostName(power), bench.Setting{}, heapBytes, heap),
 		bench.Of(boostName(power), bench.Setting{}, heapBytesPerID, heap/float64(slots(power))),
