@@ -157,21 +157,6 @@ func ReadIDs(t *testing.T, text string) []int64 {
 	return ids
 }
 
-// WithoutWarnings is Succeed for what the log may warn about.
-func (c Command) WithoutWarnings(t *testing.T, args ...string) string {
-	t.Helper()
-	got := c.Invoke(t, "", args...)
-	for line := range strings.Lines(WithoutCreated(got.Stderr)) {
-		if !strings.Contains(line, "level=WARN") {
-			t.Errorf("%q: standard error: %s", args, line)
-		}
-	}
-	if got.Code != 0 {
-		t.Fatalf("%q: %+v", args, got)
-	}
-	return got.Stdout
-}
-
 // ParsedJSON is what a line of --json holds.
 type ParsedJSON struct {
 	ID       int64     `json:"id,string"`

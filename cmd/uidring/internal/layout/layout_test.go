@@ -1,9 +1,16 @@
 package layout_test
 
 import (
+	"context"
+	"crypto/rand"
+	"database/sql"
 	"encoding/json"
+	"fmt"
+	"math/big"
+	mathrand "math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
@@ -103,4 +110,257 @@ func TestLayoutJSON(t *testing.T) {
 	if got != want {
 		t.Errorf("%swant\n%s", got, want)
 	}
+}
+
+// sqlLayouts have every kind of epoch, unit and width: parts of a microsecond and of a
+// millisecond, ticks that do not divide them, epochs before 1970 and between two
+// microseconds, and ends after what each database holds.
+var sqlLayouts = []string{
+	"default", "long-lived", "js-safe", "snowflake", "baidu,epoch=2016-05-20T00:00:00+08:00",
+	"40/10/10,epoch=1969-12-31T23:59:59.123456789Z,unit=100ns", "63/0/0,epoch=1900-01-01,unit=1ns", "62/0/1,epoch=2026-01-01,unit=1us",
+	"1/62/0", "1/0/62,epoch=2026-01-01T00:00:00.0000009Z,unit=1ns", "30/5+5/13,epoch=2026-01-01T12:00:00.0009995Z,unit=2500ns",
+	"35/14/14,epoch=1969-07-20,unit=512ns", "38/12/13,epoch=2000-02-29T23:59:59.999999999Z,unit=1953125ns",
+	"50/6/7,epoch=1600-01-01T00:00:00.25Z,unit=1ms", "20/20/20,epoch=1000-02-28T00:00:00.5Z,unit=24h", "63/0/0,unit=1m",
+}
+
+// samples is how many ids and instants are compared on each database, over all layouts.
+const samples = 100_000
+
+// sample is an id and an instant.
+type sample struct {
+	id int64
+	at time.Time
+}
+
+// engine is a database under test.
+type engine struct {
+	kind        string
+	dsn         func(t *testing.T) string
+	step        time.Duration // of its instants
+	first, last time.Time     // the instants that it holds
+	literal     func(time.Time) string
+}
+
+var engines = []engine{
+	{"postgres", func(t *testing.T) string { return clitest.Server(t, "UIDRING_TEST_POSTGRES").String() }, time.Microsecond,
+		time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.UnixMicro(1<<63 - 1).UTC(),
+		func(t time.Time) string { return t.UTC().Format("'2006-01-02 15:04:05.000000+00'") }},
+	{"mysql", func(t *testing.T) string { return clitest.Server(t, "UIDRING_TEST_MYSQL").String() }, time.Microsecond,
+		time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC),
+		func(t time.Time) string { return t.UTC().Format("'2006-01-02 15:04:05.000000'") }},
+	{"sqlite", func(t *testing.T) string { return t.TempDir() + "/ids.db" }, time.Millisecond,
+		time.UnixMilli(-1 << 62), time.UnixMilli(1<<63 - 1),
+		func(t time.Time) string { return fmt.Sprint(t.UnixMilli()) }},
+}
+
+// TestSQL compares what --sql prints with package bits, in each database.
+func TestSQL(t *testing.T) {
+	for _, e := range engines {
+		t.Run(e.kind, func(t *testing.T) {
+			pool, err := clitest.Open(t, e.dsn(t)).DB.DB()
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn, err := pool.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { conn.Close() })
+			for _, layout := range sqlLayouts {
+				t.Run(layout, func(t *testing.T) { e.compare(t, conn, layout) })
+			}
+		})
+	}
+}
+
+func (e engine) compare(t *testing.T, conn *sql.Conn, layout string) {
+	printed := uidring.Succeed(t, "layout", layout, "--sql", e.kind)
+	ids := clitest.Allocator(t, layout)
+	seed := mathrand.Uint64()
+	rng := mathrand.New(mathrand.NewPCG(seed, 0))
+	all := make([]sample, samples/len(sqlLayouts))
+	for i := range all {
+		all[i] = e.draw(rng, ids, i)
+	}
+	for i, got := range e.ask(t, conn, printed, all) {
+		if want := e.want(ids, all[i]); got != want {
+			t.Fatalf("seed %d, id %d, instant %s:\n%v, want\n%v\n%s", seed, all[i].id, e.literal(all[i].at), got, want, printed)
+		}
+	}
+}
+
+// draw returns the ends of the layout first, and then any id and instant, many at the
+// edges of fields and of ticks.
+func (e engine) draw(rng *mathrand.Rand, ids *bits.Allocator, i int) sample {
+	pick := func(greatest int64) int64 { // an end, or something close to one, or any
+		switch rng.IntN(6) {
+		case 0:
+			return 0
+		case 1:
+			return greatest
+		case 2:
+			return min(greatest, rng.Int64N(3))
+		case 3:
+			return max(0, greatest-rng.Int64N(3))
+		case 4: // any number of bits
+			return min(greatest, rng.Int64()>>rng.IntN(63))
+		}
+		return rng.Int64() & greatest // which has all bits set
+	}
+	id, err := ids.Compose(pick(ids.MaxTick()), pick(ids.MaxWorker()), pick(ids.MaxSequence()))
+	if err != nil {
+		panic(err)
+	}
+	if rng.IntN(20) == 0 { // mostly not of this layout
+		id = []int64{-1, -1 << 63, 1<<63 - 1, -rng.Int64(), rng.Int64()}[rng.IntN(5)]
+	}
+	layout := ids.Layout()
+	near := []time.Time{layout.Epoch, layout.End(), e.first, e.last, ids.Time(pick(ids.MaxTick()))}[rng.IntN(5)]
+	switch rng.IntN(4) {
+	case 0:
+		near = near.Add(time.Duration(rng.Int64N(7)-3) * e.step)
+	case 1:
+		near = near.Add(time.Duration(rng.Int64N(7)-3) * layout.Unit)
+	case 2:
+		near = near.Add(time.Duration(rng.Int64()) - 1<<62)
+	}
+	ends := []sample{
+		{0, layout.Epoch}, {1<<layout.Bits() - 1, layout.End()}, {1<<63 - 1, layout.End().Add(-1)}, {-1, layout.Epoch.Add(-1)},
+		{-1 << 63, layout.Epoch.Add(e.step)}, {0, layout.End().Add(-e.step)}, {0, e.first}, {0, e.last},
+	}
+	if i < len(ends) {
+		id, near = ends[i].id, ends[i].at
+	}
+	if layout.Bits() < 63 && i == len(ends) {
+		id = 1 << layout.Bits() // the first that is not of this layout
+	}
+	if last, err := ids.FirstID(e.last); err == nil && i > len(ends) && i < len(ends)+3 {
+		id = last + int64(i-len(ends)-1)<<(layout.WorkerBits+layout.SequenceBits) // the last with a time, and the next
+	}
+	return sample{id, e.hold(near)}
+}
+
+// hold returns an instant that the database holds: it rounds down.
+func (e engine) hold(at time.Time) time.Time {
+	if at.Before(e.first) {
+		return e.first
+	}
+	if at.After(e.last) {
+		return e.last
+	}
+	return time.Unix(at.Unix(), int64(at.Nanosecond())/int64(e.step)*int64(e.step)).UTC()
+}
+
+// want returns what the columns of a sample have to be: time in steps since 1970, its
+// text in SQLite, worker, sequence, least id and greatest id. Absent ones are "NULL".
+func (e engine) want(ids *bits.Allocator, s sample) row {
+	w := row{"NULL", "NULL", "NULL", "NULL", "NULL", "NULL"}
+	if parts, err := ids.Parse(s.id); err == nil {
+		steps := new(big.Int).Mul(big.NewInt(parts.Time.Unix()), big.NewInt(int64(time.Second/e.step)))
+		steps.Add(steps, big.NewInt(int64(parts.Time.Nanosecond())/int64(e.step)))
+		// Longer than 64 bits hold after the epoch, SQL has no time.
+		far := new(big.Int).Sub(steps, big.NewInt(ids.Layout().Epoch.Unix()*int64(time.Second/e.step)+int64(ids.Layout().Epoch.Nanosecond())/int64(e.step)))
+		if !parts.Time.After(e.last) && far.IsInt64() {
+			w[0] = steps.String()
+		}
+		if e.kind == "sqlite" && parts.Time.Year() <= 9999 {
+			w[1] = parts.Time.Format("2006-01-02 15:04:05.000")
+		}
+		w[2], w[3] = fmt.Sprint(parts.Worker), fmt.Sprint(parts.Sequence)
+	}
+	first, err := ids.FirstID(s.at)
+	far := new(big.Int).Mul(big.NewInt(s.at.Unix()-ids.Layout().Epoch.Unix()), big.NewInt(int64(time.Second/e.step)))
+	if err == nil && far.IsInt64() {
+		last, _ := ids.LastID(s.at) // of the same tick
+		w[4], w[5] = fmt.Sprint(first), fmt.Sprint(last)
+	}
+	return w
+}
+
+type row [6]string
+
+// ask returns the columns of all samples, from the printed SQL.
+func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) (rows []row) {
+	space := "uidring_test_" + strings.ToLower(rand.Text()[:12])
+	exec := func(query string) {
+		t.Helper()
+		// In the end, too, when t's context is over.
+		if _, err := conn.ExecContext(context.WithoutCancel(t.Context()), query); err != nil {
+			t.Fatalf("%.2000s: %v", query, err)
+		}
+	}
+	var columns string
+	switch e.kind {
+	case "postgres":
+		exec("CREATE SCHEMA " + space)
+		defer exec("DROP SCHEMA " + space + " CASCADE")
+		exec("SET search_path = " + space)
+		exec("SET TimeZone = 'America/New_York'")
+		exec(printed)
+		exec("DO $$ BEGIN ASSERT uid_first_id('infinity') IS NULL AND uid_last_id('-infinity') IS NULL; END $$")
+		exec("CREATE TABLE sample (n int PRIMARY KEY, id bigint, t timestamptz)")
+		columns = "trunc(extract(epoch FROM uid_time(id)) * 1000000), NULL, uid_worker(id), uid_sequence(id), uid_first_id(t), uid_last_id(t)"
+	case "mysql":
+		exec("CREATE DATABASE " + space)
+		defer exec("DROP DATABASE " + space)
+		exec("USE " + space)
+		exec("SET time_zone = '+05:30'")
+		for statement := range strings.SplitSeq(code(printed), ";\n") {
+			if statement != "" {
+				exec(statement)
+			}
+		}
+		exec("CREATE TABLE sample (n INT PRIMARY KEY, id BIGINT, t DATETIME(6))")
+		columns = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', uid_time(id)), NULL, uid_worker(id), uid_sequence(id), uid_first_id(t), uid_last_id(t)"
+	case "sqlite":
+		exec("CREATE TABLE sample (n INTEGER PRIMARY KEY, id INTEGER, t INTEGER)")
+		defer exec("DROP TABLE sample")
+		expressions := strings.Split(strings.TrimSuffix(code(printed), "\n"), "\n")
+		columns = strings.ReplaceAll(strings.Join(expressions, ", "), ":ms", "t")
+		var found int
+		real := fmt.Sprintf("%d.0", all[0].at.UnixMilli()) // with which division does not round down
+		if err := conn.QueryRowContext(t.Context(), "SELECT count("+strings.ReplaceAll(expressions[4], ":ms", real)+")").Scan(&found); err != nil || found != 0 {
+			t.Errorf("the least id of %s is not NULL, %v", real, err)
+		}
+	}
+	for begin := 0; begin < len(all); begin += 1000 {
+		var values []string
+		for i, s := range all[begin:min(begin+1000, len(all))] {
+			values = append(values, fmt.Sprintf("(%d, %d, %s)", begin+i, s.id, e.literal(s.at)))
+		}
+		exec("INSERT INTO sample VALUES " + strings.Join(values, ", "))
+	}
+	found, err := conn.QueryContext(t.Context(), "SELECT "+columns+" FROM sample ORDER BY n")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, columns)
+	}
+	defer found.Close()
+	for found.Next() {
+		var texts [6]sql.NullString
+		if err := found.Scan(&texts[0], &texts[1], &texts[2], &texts[3], &texts[4], &texts[5]); err != nil {
+			t.Fatal(err)
+		}
+		var r row
+		for i, text := range texts {
+			if r[i] = "NULL"; text.Valid {
+				r[i] = text.String
+			}
+		}
+		rows = append(rows, r)
+	}
+	if err := found.Err(); err != nil || len(rows) != len(all) {
+		t.Fatalf("%d rows, %v, want %d", len(rows), err, len(all))
+	}
+	return rows
+}
+
+// code returns SQL without its comments and empty lines.
+func code(printed string) string {
+	var b strings.Builder
+	for line := range strings.Lines(printed) {
+		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "--") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
