@@ -34,46 +34,6 @@ func execute(t *testing.T, dsn, statement string, args ...any) {
 	}
 }
 
-// rest waits until the time reserved for a number's last holder has passed, so
-// that the number is taken first.
-func rest(t *testing.T, dsn string) {
-	t.Helper()
-	for _, row := range uidring.Workers(t, dsn).Leases {
-		time.Sleep(time.Until(row.ReservedUntil) + 2*time.Millisecond)
-	}
-}
-
-// swift has so short ticks that Default does not keep a test waiting.
-const swift = "41/10/12,unit=1ms"
-
-// One after the other, starts have one number, and no id twice.
-func TestLeaseTwice(t *testing.T) {
-	clitest.Elsewhere(t)
-	leaseTwice(t, database.Default)
-}
-
-func leaseTwice(t *testing.T, dsn string) {
-	a := clitest.Allocator(t, swift)
-	var all []int64
-	for _, more := range [][]string{{}, {"--generator", "default"}, {"-n", "10000", "--max-borrow", "0"}} {
-		args := append([]string{"gen", "-n", "5", "--worker", "lease", "--layout", swift, "--dsn", dsn}, more...)
-		ids := clitest.ReadIDs(t, uidring.Succeed(t, args...))
-		for _, id := range ids {
-			if parts, err := a.Parse(id); err != nil || parts.Worker != 0 {
-				t.Fatalf("%q: %d: %+v, %v; want worker 0", args, id, parts, err)
-			}
-		}
-		all = append(all, ids...)
-		if rows := uidring.Workers(t, dsn).Leases; len(rows) != 1 || rows[0].State != lease.StateFree {
-			t.Fatalf("%q left %+v, want a free number", args, rows)
-		}
-		rest(t, dsn)
-	}
-	if len(all) != 10010 || !slices.IsSorted(all) || len(slices.Compact(all)) != 10010 {
-		t.Errorf("%d ids, want 10010 that ascend", len(all))
-	}
-}
-
 // gen takes no number for a request that it cannot carry out, or for 0 ids.
 func TestLeaseNone(t *testing.T) {
 	clitest.Elsewhere(t)
@@ -410,7 +370,7 @@ func leaseLife(t *testing.T, dsn string) {
 // TestServers has numbers come and go on the servers that the environment names.
 func TestServers(t *testing.T) {
 	for _, variable := range []string{"UIDRING_TEST_MYSQL", "UIDRING_TEST_POSTGRES"} {
-		for name, test := range map[string]func(t *testing.T, dsn string){"registry": register, "twice": leaseTwice, "life": leaseLife} {
+		for name, test := range map[string]func(t *testing.T, dsn string){"registry": register, "lease": leaseLife} {
 			t.Run(variable+"/"+name, func(t *testing.T) {
 				test(t, emptyDatabase(t, clitest.Server(t, variable)))
 			})

@@ -18,8 +18,12 @@ import (
 func TestHelp(t *testing.T) {
 	clitest.Elsewhere(t)
 	t.Setenv(database.Variable, "mysql://root:hush@db/app")
-	for _, args := range [][]string{{}, {"--help"}, {"help", "gen"}, {"gen", "-h"}, {"parse", "--help"}, {"layout", "--help"}, {"workers", "--help"}, {"workers", "release", "-h"}, {"help", "workers", "release"}, {"segments", "--help"}, {"segments", "create", "-h"}, {"segments", "set", "-h"}, {"bench", "--help"}} {
-		help := uidring.Succeed(t, args...)
+	asked := []string{"", "help gen", "help workers release", "segments set -h"}
+	for _, cmd := range everyCommand(newRoot()) {
+		asked = append(asked, strings.TrimPrefix(cmd.CommandPath(), "uidring")+" --help")
+	}
+	for _, args := range asked {
+		help := uidring.Succeed(t, strings.Fields(args)...)
 		if !strings.Contains(help, "Examples:\n  uidring ") || strings.Contains(help, "hush") {
 			t.Errorf("help of %q: %s", args, help)
 		}
@@ -62,24 +66,6 @@ func TestVersion(t *testing.T) {
 	}
 	if got := uidring.Succeed(t, "--version"); !strings.HasPrefix(got, "uidring version ") || !strings.Contains(got, "go1.") {
 		t.Errorf("%q", got)
-	}
-}
-
-// The error about a wrong value shows a right one.
-func TestExampleOfFlag(t *testing.T) {
-	for args, want := range map[string]string{
-		"gen --max-borrow soon":  "for example --max-borrow 1m0s",
-		"gen --count many":       "for example --count 5",
-		"gen --layout 1":         "for example --layout 28/22/13",
-		"gen --generator fast":   "for example --generator cached",
-		"gen --worker 7":         "for example --worker registry",
-		"parse --epoch tomorrow": "for example --epoch 2016-05-20T00:00:00+08:00",
-		"workers --limit x":      "for example --limit 20",
-		"layout --sql oracle":    "for example --sql postgres",
-	} {
-		if got := uidring.Invoke(t, "", strings.Fields(args)...); got.Code != 2 || !strings.Contains(got.Stderr, want) {
-			t.Errorf("%s: %+v, want %q", args, got, want)
-		}
 	}
 }
 
