@@ -89,8 +89,7 @@ bench with the figures measured so far.`,
   uidring bench --count 10 --compare old.json`,
 	}
 	p := Program{Title: "uidring bench", Duration: 500 * time.Millisecond, Rounds: 6, Tasks: oursTasks}
-	f := p.command(cmd)
-	cli.LayoutFlag(cmd, &f.Layout, "layout of Cached's ids")
+	cli.LayoutFlag(cmd, &p.Command(cmd).Layout, "layout of Cached's ids")
 	return cmd
 }
 
@@ -122,13 +121,8 @@ func goroutineSteps(cores int) (steps []int) {
 	return append(steps, cores)
 }
 
-// Command makes cmd run the benchmark.
-func (p Program) Command(cmd *cobra.Command) *cobra.Command {
-	p.command(cmd)
-	return cmd
-}
-
-func (p *Program) command(cmd *cobra.Command) *flags {
+// Command makes cmd run the benchmark, and returns the options, for more flags.
+func (p *Program) Command(cmd *cobra.Command) *Options {
 	f := &flags{Options: Options{Layout: bits.Default()}, rounds: p.Rounds}
 	cmd.Args, cmd.ValidArgsFunction = cli.NoArguments, cobra.NoFileCompletions
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return p.run(cmd, f) }
@@ -144,7 +138,7 @@ func (p *Program) command(cmd *cobra.Command) *flags {
 	}
 	cli.Complete(cmd, "duration")
 	cli.Complete(cmd, "count")
-	return f
+	return &f.Options
 }
 
 func (p *Program) run(cmd *cobra.Command, f *flags) (err error) {

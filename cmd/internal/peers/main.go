@@ -23,9 +23,11 @@ import (
 func main() { cli.Main(newRoot()) }
 
 func newRoot() *cobra.Command {
-	root := peers.Command(&cobra.Command{Use: "peers", Short: "Measure the generators beside other id libraries", Example: "  peers --report BENCHMARKS.md"})
-	root.AddCommand(
-		servers.Command(&cobra.Command{Use: "server", Short: "Measure uidringd beside other servers", Example: "  peers server --report page.md"}),
+	root := &cobra.Command{Use: "peers", Short: "Measure the generators beside other id libraries", Example: "  peers --report BENCHMARKS.md"}
+	peers.Command(root)
+	server := &cobra.Command{Use: "server", Short: "Measure uidringd beside other servers", Example: "  peers server --report page.md"}
+	servers.Command(server)
+	root.AddCommand(server,
 		&cobra.Command{Use: serveEmpty, Short: "Be the server with empty handlers", Hidden: true, Args: cobra.NoArgs,
 			RunE: func(*cobra.Command, []string) error { return runEmpty() }})
 	return root
