@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Database is a database server.
+// Database is a database server. Its Ready is missing: servertest has no client.
 type Database struct {
 	Program
 	URL func(address string) string // of the database, for dbtest.Open
@@ -35,7 +35,8 @@ func MariaDB(t *testing.T, dir string) Database {
 			"--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
 			"--skip-name-resolve", "--skip-log-bin", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=1")...)
 	}
-	return Database{Program{command, syscall.SIGKILL}, func(address string) string { return "root@tcp(" + address + ")/uidring" }}
+	url := func(address string) string { return "root@tcp(" + address + ")/uidring" }
+	return Database{Program{Command: command, End: syscall.SIGKILL}, url}
 }
 
 // Postgres prepares a PostgreSQL in dir. It skips the test where there is none.
@@ -56,9 +57,8 @@ func Postgres(t *testing.T, dir string) Database {
 		return as(daemon, "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1",
 			"-c", "unix_socket_directories=", "-c", "shared_buffers=16MB", "-c", "max_connections=200")
 	}
-	return Database{Program{command, syscall.SIGQUIT}, func(address string) string {
-		return "postgres://postgres@" + address + "/postgres?sslmode=disable"
-	}}
+	url := func(address string) string { return "postgres://postgres@" + address + "/postgres?sslmode=disable" }
+	return Database{Program{Command: command, End: syscall.SIGQUIT}, url}
 }
 
 // Server is a [Database] that runs.
@@ -72,9 +72,9 @@ type Server struct {
 // URL.
 func (d Database) Start(t *testing.T, open func(url string) error) *Server {
 	t.Helper()
-	s := &Server{Database: d, Address: Addresses(t, 1)[0]}
-	s.Process = d.start(t, s.Address, func() error { return open(d.URL(s.Address)) })
-	return s
+	d.Ready = func(address string) error { return open(d.URL(address)) }
+	address := Addresses(t, 1)[0]
+	return &Server{d.start(t, address), d, address}
 }
 
 // giveAway makes a user other than root the owner of dir, since PostgreSQL refuses to run

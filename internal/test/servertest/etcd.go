@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -33,47 +32,33 @@ func EtcdPrograms(t testing.TB, dir string, members int, args ...string) []Progr
 				"--listen-client-urls", client, "--advertise-client-urls", client,
 				"--listen-peer-urls", own, "--initial-advertise-peer-urls", own,
 			}, args...)...)
-		}, syscall.SIGKILL}
+		}, syscall.SIGKILL, healthy}
 	}
 	return programs
 }
 
 // Etcd is a member of a cluster that runs.
 type Etcd struct {
-	*Process
+	*member
 	Endpoint string // its URL
-	program  Program
 }
 
 // StartEtcd starts a cluster on a new directory. It skips the test where there is no
 // etcd.
 func StartEtcd(t testing.TB, members int, args ...string) []*Etcd {
 	t.Helper()
-	addresses := Addresses(t, members)
-	started := make([]*Etcd, members)
-	var starting sync.WaitGroup
-	for i, program := range EtcdPrograms(t, t.TempDir(), members, args...) {
-		started[i] = &Etcd{Endpoint: "http://" + addresses[i], program: program}
-		starting.Go(func() { started[i].Restart(t) })
-	}
-	starting.Wait()
-	if t.Failed() {
-		t.FailNow()
+	var started []*Etcd
+	for _, m := range startAll(t, EtcdPrograms(t, t.TempDir(), members, args...)) {
+		started = append(started, &Etcd{m, "http://" + m.Address})
 	}
 	return started
 }
 
-// Restart starts the member again, after its end, on what it has on disk.
-func (m *Etcd) Restart(t testing.TB) {
-	t.Helper()
-	m.Process = m.program.start(t, strings.TrimPrefix(m.Endpoint, "http://"), m.healthy)
-}
-
 // healthy returns nil if the member has a leader.
-func (m *Etcd) healthy() error {
+func healthy(address string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.Endpoint+"/health", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/health", nil)
 	if err != nil {
 		return err
 	}

@@ -48,45 +48,38 @@ const KubeAdmin = "admin"
 // kubeUsers may do nothing until a test gives them rights.
 var kubeUsers = []string{"alice", "bob"}
 
-// KubeProgram prepares an API server with its files in dir, on an etcd.
-func KubeProgram(dir, etcd string) (Program, error) {
+// KubeProgram prepares an API server with its files in dir, on an etcd. It skips the test
+// where there is no kube-apiserver.
+func KubeProgram(t testing.TB, dir, etcd string) Program {
+	t.Helper()
 	server, err := KubeAPIServer()
 	if err != nil {
-		return Program{}, err
+		t.Skip(err)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return Program{}, err
-	}
+	must(t, err)
 	der, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		return Program{}, err
-	}
+	must(t, err)
 	tokens := fmt.Sprintf("%s,%[1]s,%[1]s,system:masters\n", KubeAdmin)
 	for _, user := range kubeUsers {
 		tokens += fmt.Sprintf("%s,%[1]s,%[1]s\n", user)
 	}
 	accounts, users := filepath.Join(dir, "accounts.pem"), filepath.Join(dir, "tokens.csv")
-	for file, text := range map[string][]byte{accounts: pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), users: []byte(tokens)} {
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			return Program{}, err
-		}
-	}
+	must(t, os.WriteFile(accounts, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), 0o600))
+	must(t, os.WriteFile(users, []byte(tokens), 0o600))
 	return Program{func(port string) *exec.Cmd {
 		return exec.Command(server, "--etcd-servers="+etcd, "--secure-port="+port, "--bind-address=127.0.0.1", "--cert-dir="+filepath.Join(dir, "certs"),
 			"--service-cluster-ip-range=10.0.0.0/24", "--endpoint-reconciler-type=none", "--service-account-issuer=https://kubernetes.default.svc",
 			"--service-account-key-file="+accounts, "--service-account-signing-key-file="+accounts, "--token-auth-file="+users,
 			"--authorization-mode=RBAC", "--disable-admission-plugins=ServiceAccount", "--profiling=false")
-	}, syscall.SIGKILL}, nil
+	}, syscall.SIGKILL, kubeReady}
 }
 
 // Kube is a Kubernetes API server that runs, with an etcd of its own.
 type Kube struct {
-	*Process
-	Etcd    *Etcd
-	Address string // of each start the same
-	dir     string
-	program Program
+	*member
+	Etcd *Etcd
+	dir  string
 }
 
 // StartKube starts an API server on a new directory. It skips the test where there is no
@@ -102,31 +95,18 @@ func StartKube(t testing.TB) *Kube {
 // kills the server and its Etcd.
 func LaunchKube(t testing.TB, dir string) *Kube {
 	t.Helper()
-	if _, err := KubeAPIServer(); err != nil {
-		t.Skip(err)
-	}
 	ctx, addresses := context.Background(), Addresses(t, 2)
-	etcd := &Etcd{Endpoint: "http://" + addresses[0], program: EtcdPrograms(t, dir, 1)[0]}
-	k := &Kube{Etcd: etcd, Address: addresses[1], dir: dir}
+	etcd := &Etcd{&member{Address: addresses[0], program: EtcdPrograms(t, dir, 1)[0]}, "http://" + addresses[0]}
+	k := &Kube{&member{Address: addresses[1], program: KubeProgram(t, dir, etcd.Endpoint)}, etcd, dir}
 	var err error
-	k.program, err = KubeProgram(dir, etcd.Endpoint)
+	etcd.Process, err = etcd.program.Launch(ctx, etcd.Address)
 	must(t, err)
-	etcd.Process, err = etcd.program.Launch(ctx, addresses[0], etcd.healthy)
-	must(t, err)
-	if k.Process, err = k.program.Launch(ctx, k.Address, k.ready); err != nil {
+	if k.Process, err = k.program.Launch(ctx, k.Address); err != nil {
 		etcd.Kill()
 		t.Fatal(err)
 	}
 	return k
 }
-
-// Restart starts the API server again, after its end.
-func (k *Kube) Restart(t testing.TB) {
-	t.Helper()
-	k.Process = k.program.start(t, k.Address, k.ready)
-}
-
-func (k *Kube) ready() error { return KubeReady(k.Address) }
 
 // URL is where the API server serves.
 func (k *Kube) URL() string { return "https://" + k.Address }
@@ -157,8 +137,8 @@ current-context: test
 `, url, ca, user, namespace)
 }
 
-// KubeReady returns nil if an API server is ready.
-func KubeReady(address string) error {
+// kubeReady returns nil if an API server is ready.
+func kubeReady(address string) error {
 	_, err := kubeRequest(address, http.MethodGet, "/readyz", "", nil)
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -54,10 +55,11 @@ func port(address string) string {
 type Program struct {
 	Command func(port string) *exec.Cmd // not started yet
 	End     syscall.Signal              // ends the server and all its processes at once
+	Ready   func(address string) error  // nil is that the server serves
 }
 
-// Launch starts the server and waits until ready returns nil. The caller kills the process.
-func (p Program) Launch(ctx context.Context, address string, ready func() error) (*Process, error) {
+// Launch starts the server and waits until it serves. The caller kills the process.
+func (p Program) Launch(ctx context.Context, address string) (*Process, error) {
 	process := &Process{cmd: p.Command(port(address)), kill: p.End, gone: make(chan struct{})}
 	process.cmd.Dir = cmp.Or(process.cmd.Dir, "/")
 	process.cmd.Stdout, process.cmd.Stderr = &process.output, &process.output
@@ -72,7 +74,7 @@ func (p Program) Launch(ctx context.Context, address string, ready func() error)
 		defer close(process.gone)
 		_ = process.cmd.Wait() // how it ended does not matter
 	}()
-	if err := process.await(ctx, ready); err != nil {
+	if err := process.await(ctx, func() error { return p.Ready(address) }); err != nil {
 		process.Kill()
 		return nil, err
 	}
@@ -80,9 +82,9 @@ func (p Program) Launch(ctx context.Context, address string, ready func() error)
 }
 
 // start starts the server, and kills it at the end of the test.
-func (p Program) start(t testing.TB, address string, ready func() error) *Process {
+func (p Program) start(t testing.TB, address string) *Process {
 	t.Helper()
-	process, err := p.Launch(t.Context(), address, ready)
+	process, err := p.Launch(t.Context(), address)
 	must(t, err)
 	t.Cleanup(process.Kill)
 	return process
@@ -94,7 +96,36 @@ func Start(t testing.TB, ready func() error, program string, args ...string) *Pr
 	t.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Dir = t.TempDir()
-	return Program{func(string) *exec.Cmd { return cmd }, syscall.SIGKILL}.start(t, "", ready)
+	return Program{func(string) *exec.Cmd { return cmd }, syscall.SIGKILL, func(string) error { return ready() }}.start(t, "")
+}
+
+// member is a server, maybe of a cluster, that starts again at the same address.
+type member struct {
+	*Process
+	Address string
+	program Program
+}
+
+// Restart starts the server again, after its end, on what it has on disk.
+func (m *member) Restart(t testing.TB) {
+	t.Helper()
+	m.Process = m.program.start(t, m.Address)
+}
+
+// startAll starts programs at the same time: those of a cluster wait for each other.
+func startAll(t testing.TB, programs []Program) []*member {
+	t.Helper()
+	members := make([]*member, len(programs))
+	var starting sync.WaitGroup
+	for i, address := range Addresses(t, len(programs)) {
+		members[i] = &member{Address: address, program: programs[i]}
+		starting.Go(func() { members[i].Restart(t) })
+	}
+	starting.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return members
 }
 
 // Process is a server that runs.

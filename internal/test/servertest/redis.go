@@ -31,7 +31,7 @@ func redis(t testing.TB, dir string, file, args []string) Program {
 	program := Find(t, "redis-server")
 	return Program{func(port string) *exec.Cmd {
 		return exec.Command(program, slices.Concat(file, []string{"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", ""}, args)...)
-	}, syscall.SIGKILL}
+	}, syscall.SIGKILL, ping}
 }
 
 // Redis is a server that runs.
@@ -62,7 +62,7 @@ func StartRedisOf(t testing.TB, file []string, args ...string) *Redis {
 func (s *Redis) Restart(t testing.TB) {
 	t.Helper()
 	address := Addresses(t, 1)[0]
-	s.Process = s.program.start(t, address, func() error { return ping(address) })
+	s.Process = s.program.start(t, address)
 	s.at.Store(&address)
 }
 

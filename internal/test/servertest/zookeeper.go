@@ -73,31 +73,20 @@ func zookeeper(jars, folder, peers string) Program {
 			"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=srvr\n%s", folder, port, peers), 0o600) // without the file the server ends with an error
 		class := "org.apache.zookeeper.server.quorum.QuorumPeerMain" // also for a single server
 		return exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", jars, class, config)
-	}, syscall.SIGKILL}
+	}, syscall.SIGKILL, serves}
 }
 
 // ZooKeeper is a member of an ensemble that runs.
-type ZooKeeper struct {
-	*Process
-	Address string
-	program Program
-}
+type ZooKeeper struct{ *member }
 
 // StartZooKeeper starts an ensemble on a new directory, and skips the test where there is
 // no ZooKeeper. If detour is not nil, the first member, which does not lead at first,
 // connects to the others at the addresses that detour returns.
 func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []*ZooKeeper {
 	t.Helper()
-	addresses := Addresses(t, members)
-	servers := make([]*ZooKeeper, members)
-	var starting sync.WaitGroup
-	for i, program := range ZooKeeperPrograms(t, t.TempDir(), members, detour) {
-		servers[i] = &ZooKeeper{Address: addresses[i], program: program}
-		starting.Go(func() { servers[i].Restart(t) })
-	}
-	starting.Wait()
-	if t.Failed() {
-		t.FailNow()
+	var servers []*ZooKeeper
+	for _, m := range startAll(t, ZooKeeperPrograms(t, t.TempDir(), members, detour)) {
+		servers = append(servers, &ZooKeeper{m})
 	}
 	return servers
 }
@@ -109,32 +98,24 @@ func LaunchZooKeeper(folder, address string) (*ZooKeeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &ZooKeeper{Address: address, program: zookeeper(jars, folder, "")}
-	if s.Process, err = s.program.Launch(context.Background(), address, s.serves); err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// Restart starts the server again, after its end, on what it has on disk.
-func (s *ZooKeeper) Restart(t testing.TB) {
-	t.Helper()
-	s.Process = s.program.start(t, s.Address, s.serves)
+	program := zookeeper(jars, folder, "")
+	process, err := program.Launch(context.Background(), address)
+	return &ZooKeeper{&member{process, address, program}}, err
 }
 
 // serves returns nil if the server serves.
-func (s *ZooKeeper) serves() error {
-	if s.mode(time.Second) == "" { // a server that is starting may not answer
+func serves(address string) error {
+	if mode(address, time.Second) == "" { // a server that is starting may not answer
 		return errors.New("it has no mode")
 	}
 	return nil
 }
 
 // Mode is leader, follower or standalone; it is empty while the server does not serve.
-func (s *ZooKeeper) Mode() string { return s.mode(10 * time.Second) }
+func (s *ZooKeeper) Mode() string { return mode(s.Address, 10*time.Second) }
 
-func (s *ZooKeeper) mode(patience time.Duration) string {
-	conn, err := net.DialTimeout("tcp", s.Address, time.Second)
+func mode(address string, patience time.Duration) string {
+	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
 		return ""
 	}

@@ -5,6 +5,8 @@ package torture
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"strings"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"gorm.io/gorm"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 
@@ -37,9 +40,8 @@ type access struct {
 	leases   lease.Store
 	counters counters                                  // nil where segments have no store
 	rewind   func(ctx context.Context, to int64) error // sets the counter as a restored copy has it
-	sql      *database                                 // nil without SQL
+	sql      *gorm.DB                                  // nil without SQL
 	leaf     func(port int, config lease.Config) *lease.Leaser
-	ping     func(ctx context.Context) error // nil if opening the backend has called the server
 	close    func()
 }
 
@@ -52,6 +54,16 @@ type counters interface {
 }
 
 var silent = slog.New(slog.DiscardHandler)
+
+// exec runs statements, one after the other.
+func (a *access) exec(ctx context.Context, statements ...string) error {
+	for _, s := range statements {
+		if err := a.sql.WithContext(ctx).Exec(s).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // open opens a backend by its URL. Counters in SQL log to log.
 func open(url string, log *slog.Logger) (*access, error) {
@@ -81,7 +93,7 @@ func openSQL(url string, log *slog.Logger) (*access, error) {
 		rewind: func(ctx context.Context, to int64) error {
 			return db.WithContext(ctx).Exec("UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?", to, tag).Error
 		},
-		sql:   &database{db},
+		sql:   db,
 		close: func() { _ = dbtest.Close(db) },
 	}, nil
 }
@@ -93,11 +105,7 @@ func openEtcd(addresses []string) (*access, error) {
 	}
 	return &access{
 		leases: workeretcd.NewStore(client, workeretcd.Config{}),
-		ping: func(ctx context.Context) error {
-			_, err := client.Get(ctx, "x")
-			return err
-		},
-		close: func() { _ = client.Close() },
+		close:  func() { _ = client.Close() },
 	}, nil
 }
 
@@ -107,17 +115,9 @@ func openKube(address, ca string) (*access, error) {
 	if err != nil {
 		return nil, err
 	}
-	store := workerkube.NewStore(config, workerkube.Config{Namespace: "default"})
 	return &access{
-		leases: store,
-		ping: func(ctx context.Context) error {
-			if err := servertest.KubeReady(address); err != nil {
-				return err
-			}
-			_, _, err := store.Read(ctx, 0, expiry)
-			return err
-		},
-		close: func() { utilnet.CloseIdleConnectionsFor(transport) },
+		leases: workerkube.NewStore(config, workerkube.Config{Namespace: "default"}),
+		close:  func() { utilnet.CloseIdleConnectionsFor(transport) },
 	}, nil
 }
 
@@ -132,36 +132,20 @@ func openRedis(address string) *access {
 			return client.Eval(ctx, "redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]); return redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])",
 				[]string{segmentredis.DefaultPrefix + ":next", segmentredis.DefaultPrefix + ":tags"}, tag, to, known).Err()
 		},
-		ping:  func(ctx context.Context) error { return client.Ping(ctx).Err() },
 		close: func() { _ = client.Close() },
 	}
 }
 
 func openZooKeeper(addresses []string) (*access, error) {
-	conn, events, err := zk.Connect(addresses, expiry, zk.WithLogger(mute{}))
+	conn, _, err := zk.Connect(addresses, expiry, zk.WithLogger(log.New(io.Discard, "", 0)))
 	if err != nil {
 		return nil, err
 	}
-	go func() {
-		for range events {
-		}
-	}()
 	return &access{
 		leases: workerzk.NewStore(conn, workerzk.Config{}),
-		ping: func(ctx context.Context) error {
-			if state := conn.State(); state != zk.StateHasSession {
-				return fmt.Errorf("zookeeper: %v", state)
-			}
-			return nil
-		},
 		leaf: func(port int, config lease.Config) *lease.Leaser {
 			return workerzk.Leaf(conn, tag, port, workerzk.LeafConfig{Address: "127.0.0.1", Lease: config})
 		},
 		close: conn.Close,
 	}, nil
 }
-
-// mute drops what a client logs.
-type mute struct{}
-
-func (mute) Printf(string, ...any) {}

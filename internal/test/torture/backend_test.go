@@ -4,13 +4,16 @@ package torture
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -36,8 +39,8 @@ var backends = []struct {
 	open opener
 }{
 	{"sqlite", openSQLite},
-	{"mariadb", openMariaDB},
-	{"postgres", openPostgres},
+	{"mariadb", startMariaDB},
+	{"postgres", startPostgres},
 	{"redis", startRedis},
 	{"etcd", startEtcd},
 	{"zookeeper", startZooKeeper},
@@ -51,15 +54,22 @@ func openSQLite(_ context.Context, _ *testing.T, dir string) *backend {
 	return &backend{name: "sqlite", counters: true, url: func([]string) string { return url }}
 }
 
-func openMariaDB(ctx context.Context, t *testing.T, dir string) *backend {
+func startMariaDB(ctx context.Context, t *testing.T, dir string) *backend {
 	return startSQL(ctx, t, "mariadb", servertest.MariaDB(t, dir))
 }
 
-func openPostgres(ctx context.Context, t *testing.T, dir string) *backend {
+func startPostgres(ctx context.Context, t *testing.T, dir string) *backend {
 	return startSQL(ctx, t, "postgres", servertest.Postgres(t, dir))
 }
 
 func startSQL(ctx context.Context, t *testing.T, name string, d servertest.Database) *backend {
+	d.Ready = func(address string) error {
+		db, err := dbtest.Open(d.URL(address))
+		if err != nil {
+			return err
+		}
+		return dbtest.Close(db)
+	}
 	b := &backend{name: name, counters: true, url: func(a []string) string { return d.URL(a[0]) }}
 	return b.serve(ctx, t, d.Program)
 }
@@ -86,17 +96,11 @@ func startZooKeeper(ctx context.Context, t *testing.T, dir string) *backend {
 // startKube starts a Kubernetes API server and its etcd, whose address changes. Both are
 // servers of the backend.
 func startKube(ctx context.Context, t *testing.T, dir string) *backend {
-	if _, err := servertest.KubeAPIServer(); err != nil {
-		t.Skip(err)
-	}
-	etcd := &server{Program: servertest.EtcdPrograms(t, dir, 1)[0], url: func(address string) string { return "etcd://" + address }}
-	t.Cleanup(func() { etcd.stop(etcd.End) })
+	etcd := &server{Program: servertest.EtcdPrograms(t, dir, 1)[0]}
+	detour := newProxy(t, "127.0.0.1", etcd.address)
+	program := servertest.KubeProgram(t, dir, "http://"+detour.address())
+	t.Cleanup(etcd.kill)
 	must(t, etcd.start(ctx))
-	detour, err := newProxy("127.0.0.1", etcd.address)
-	must(t, err)
-	t.Cleanup(detour.close)
-	program, err := servertest.KubeProgram(dir, "http://"+detour.address())
-	must(t, err)
 	b := &backend{name: "kubernetes", url: func(a []string) string { return "kube://" + a[0] + " " + servertest.KubeCA(dir) }}
 	b.serve(ctx, t, program)
 	b.servers = append(b.servers, etcd) // processes reach only the first
@@ -106,18 +110,15 @@ func startKube(ctx context.Context, t *testing.T, dir string) *backend {
 // serve starts servers, and the proxies to them.
 func (b *backend) serve(ctx context.Context, t *testing.T, programs ...servertest.Program) *backend {
 	for _, program := range programs {
-		s := &server{Program: program, url: func(address string) string { return b.url([]string{address}) }}
-		t.Cleanup(func() { s.stop(s.End) })
+		s := &server{Program: program}
+		t.Cleanup(s.kill)
 		b.servers = append(b.servers, s)
 	}
 	must(t, startAll(ctx, b.servers))
 	for range seats {
 		var own []*proxy
 		for _, s := range b.servers {
-			p, err := newProxy("127.0.0.1", s.address)
-			must(t, err)
-			t.Cleanup(p.close)
-			own = append(own, p)
+			own = append(own, newProxy(t, "127.0.0.1", s.address))
 		}
 		b.proxies = append(b.proxies, own)
 	}
@@ -201,6 +202,47 @@ func (b *backend) end(ctx context.Context) (rows []lease.Row, counter int64, err
 		return err
 	})
 	return rows, counter, err
+}
+
+// server is a server that the run starts, kills and starts again. Each start is at another
+// address, so that nobody else can have taken the port.
+type server struct {
+	servertest.Program
+	process *servertest.Process
+	at      atomic.Pointer[string]
+}
+
+// address returns the address of the last start.
+func (s *server) address() string { return *s.at.Load() }
+
+// start starts the server and waits until it answers. The first attempts can fail because
+// of a lock, or of a process that has not ended yet.
+func (s *server) start(ctx context.Context) error {
+	var failed error
+	for range 100 {
+		address, err := servertest.Address()
+		if err != nil {
+			return err
+		}
+		process, err := s.Launch(ctx, address)
+		if err == nil {
+			s.process = process
+			s.at.Store(&address)
+			return nil
+		}
+		failed = err
+		if sleep(ctx, 200*time.Millisecond) != nil {
+			break
+		}
+	}
+	return fmt.Errorf("start a server: %w", failed)
+}
+
+// kill ends the server and all its processes at once.
+func (s *server) kill() {
+	if s.process != nil {
+		s.process.Kill()
+	}
 }
 
 func must(t *testing.T, err error) {

@@ -5,6 +5,7 @@ package torture
 import (
 	"bufio"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // drawers is how many goroutines draw ids from a generator.
@@ -27,7 +31,7 @@ const drawers = 2
 // child is a process with one generator.
 type child struct {
 	order
-	out    *recorder
+	out    *gob.Encoder
 	shift  atomic.Int64 // of its clock, in nanoseconds; written by listen, read by now
 	access *access      // nil until the backend has been reached
 	lease  *witness     // the generator's lease; nil for a counter
@@ -39,7 +43,7 @@ type child struct {
 // childMain is the main function of a child. It ends at SIGTERM, or when standard input
 // ends because the parent has died.
 func childMain(text string) int {
-	c := &child{out: newRecorder(os.Stdout)}
+	c := &child{out: gob.NewEncoder(os.Stdout)}
 	if err := json.Unmarshal([]byte(text), &c.order); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
@@ -48,10 +52,21 @@ func childMain(text string) int {
 	defer stop()
 	go c.listen(os.Stdin)
 	if err := c.live(ctx); err != nil {
-		c.out.say(recordFatal, err.Error())
+		c.say(recordFatal, err.Error())
 		return 1
 	}
 	return 0
+}
+
+// tell writes records, so that a kill loses little.
+func (c *child) tell(records ...record) {
+	_ = c.out.Encode(records) // an error means that the parent has died, and then standard input ends
+}
+
+func (c *child) say(kind recordKind, text string, numbers ...int64) {
+	rec := record{Kind: kind, Text: text}
+	copy(rec.Numbers[:], numbers)
+	c.tell(rec)
 }
 
 // now returns the time by the child's clock.
@@ -75,7 +90,7 @@ func (c *child) live(ctx context.Context) error {
 		return err
 	}
 	if g == nil {
-		c.out.say(recordClosed, "no generator was open")
+		c.say(recordClosed, "no generator was open")
 		return nil
 	}
 	drawing, ctx := errgroup.WithContext(ctx)
@@ -87,7 +102,7 @@ func (c *child) live(ctx context.Context) error {
 	if err := drawing.Wait(); err != nil {
 		return err
 	}
-	c.out.say(recordClosed, errText(closed))
+	c.say(recordClosed, errText(closed))
 	return c.settled(g)
 }
 
@@ -107,4 +122,111 @@ func (c *child) settled(g generator) error {
 		return fmt.Errorf("Stats tells of %d changes of the number, and %d were granted", stats.Clock.WorkerChanges, changes)
 	}
 	return nil
+}
+
+// generator has the methods of all generators on worker numbers.
+type generator interface {
+	uid.Generator
+	Stats() uid.Stats
+}
+
+// counting gives a segment.Generator the methods that settled calls.
+type counting struct{ *segment.Generator }
+
+func (c counting) Stats() uid.Stats { return uid.Stats{Issued: c.Generator.Stats().Issued} }
+
+// hopeless are the errors with which no start may fail, in any state of the backend: all
+// of them mean a wrong setting, or clocks that differ, and the test has one clock.
+var hopeless = []error{
+	uid.ErrConfig, uid.ErrWorkerRange, uid.ErrTimeExhausted, uid.ErrClosed,
+	lease.ErrSkew, worker.ErrDB, worker.ErrDialect, worker.ErrNoTable, worker.ErrKey, lease.ErrRewound,
+	segment.ErrConfig, segment.ErrUnknownTag, segment.ErrUsedUp, segment.ErrRewound,
+}
+
+// open tries to open a generator until that succeeds: others may hold all numbers, and the
+// backend may be unavailable. open returns nil when ctx ends.
+func (c *child) open(ctx context.Context) (generator, error) {
+	dry := 0 // attempts, one after the other
+	for attempt := int64(1); ; attempt++ {
+		g, err := c.try(ctx, attempt)
+		if err == nil {
+			c.say(recordOpen, "", attempt)
+			return g, nil
+		}
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+		for _, fault := range hopeless {
+			if errors.Is(err, fault) {
+				return nil, fmt.Errorf("attempt %d to open a generator: %w", attempt, err)
+			}
+		}
+		c.say(recordEvent, "starts refused", 1)
+		if unreserved(err) {
+			c.say(recordEvent, "of them for want of time", 1)
+			dry++
+		} else {
+			dry = 0
+		}
+		if dry == 3 {
+			return nil, fmt.Errorf("a generator does not start for want of time that could be reserved: %w", err)
+		}
+		_ = sleep(ctx, 50*time.Millisecond)
+	}
+}
+
+// unreserved reports whether a start failed because no time was reserved, though the
+// error names nothing that prevents a reservation and there was time for one.
+func unreserved(err error) bool {
+	var reservation *uid.ReservationError
+	return errors.As(err, &reservation) && reservation.Err == nil && !errors.Is(err, context.DeadlineExceeded)
+}
+
+// openFor bounds one attempt.
+const openFor = 5 * time.Second
+
+// try opens a generator.
+func (c *child) try(ctx context.Context, attempt int64) (_ generator, err error) {
+	if c.access == nil {
+		if c.access, err = open(c.URL, c.logger()); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, openFor)
+	defer cancel()
+	if c.Kind != kindCounter {
+		return c.stamping(ctx, attempt)
+	}
+	g, err := segment.New(ctx, &reserver{c.access.counters, c}, tag, segment.Config{
+		Step: firstStep, MaxStep: mostStep, Ahead: ahead, LoadTimeout: time.Second, Logger: silent,
+	})
+	return nilOr(counting{g}, err)
+}
+
+// stamping opens a generator under a lease of its own, which the history knows by
+// the process and the attempt.
+func (c *child) stamping(ctx context.Context, attempt int64) (generator, error) {
+	leaser := c.leaser(attempt)
+	switch c.Kind {
+	case kindDefault:
+		return nilOr(uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: c.Layout, Now: c.now, Logger: silent}))
+	case kindSlots:
+		return nilOr(uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: c.Layout, Slots: c.slots(), Now: c.now, Logger: silent}))
+	}
+	config := uid.CachedConfig{Layout: c.Layout, Now: c.now, Logger: silent, BoostPower: c.Boost}
+	if c.Wait {
+		config.RejectedTake = uid.Wait
+	}
+	if c.Modest && attempt <= 3 { // a number with much reserved time is out of its reach; it does not try for ever
+		config.MaxBorrow = time.Second
+	}
+	return nilOr(uid.NewCached(ctx, leaser, config))
+}
+
+// nilOr keeps a nil pointer from becoming a generator that is not nil.
+func nilOr[G generator](g G, err error) (generator, error) {
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
 }

@@ -24,7 +24,7 @@ func (c *child) draw(g generator, drawer int) error {
 	for {
 		before := c.greatest.Load()
 		ids, err := c.take(g, rng, buffer)
-		c.out.write(c.runs(drawer, ids)...)
+		c.tell(c.runs(drawer, ids)...)
 		if err := c.account(before, ids); err != nil {
 			return err
 		}
@@ -38,10 +38,10 @@ func (c *child) draw(g generator, drawer int) error {
 			return nil
 		default:
 			reason, lacks := c.none(err)
-			if reason < 0 || errors.Is(err, lease.ErrRewound) {
+			if reason == "" || errors.Is(err, lease.ErrRewound) {
 				return fmt.Errorf("no id: %w", err)
 			}
-			c.out.say(recordNone, "", int64(reason), lacks.Milliseconds())
+			c.say(recordNone, reason, lacks.Milliseconds())
 			pause = 5 * time.Millisecond
 		}
 		time.Sleep(pause/2 + time.Duration(rng.Int64N(int64(pause)+1)))
@@ -110,15 +110,15 @@ func (c *child) runs(drawer int, ids []uid.ID) (records []record) {
 		for i+n < len(ids) && ids[i+n] == ids[i]+uid.ID(n) {
 			n++
 		}
-		records = append(records, record{kind: recordIDs, numbers: [4]int64{int64(drawer), int64(ids[i]), int64(n)}})
+		records = append(records, record{Kind: recordIDs, Numbers: [4]int64{int64(drawer), int64(ids[i]), int64(n)}})
 		i += n
 	}
 	return records
 }
 
-// none returns why there is no id now, or -1 for an unexpected error, and how far the
+// none returns why there is no id now, or "" for an unexpected error, and how far the
 // clock is behind the time of its number.
-func (c *child) none(err error) (reason int, lacks time.Duration) {
+func (c *child) none(err error) (reason string, lacks time.Duration) {
 	var backward *uid.ClockBackwardError
 	var limit *uid.BorrowLimitError
 	var reservation *uid.ReservationError
@@ -143,13 +143,13 @@ func (c *child) none(err error) (reason int, lacks time.Duration) {
 		}
 		return noneReserved, lacks
 	}
-	return -1, 0
+	return "", 0
 }
 
 // behind returns how long it takes until the clock reaches the first of the slots'
 // ticks.
 func (c *child) behind() time.Duration {
-	begin, _ := ticks{c.Layout}.span(c.greatest.Load())
+	begin, _ := c.tick(c.greatest.Load())
 	last := time.UnixMilli(max(begin, c.lease.from.Load()))
 	return max(0, last.Add(-time.Duration(c.slots())*c.Layout.Unit).Sub(c.now()))
 }

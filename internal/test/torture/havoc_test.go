@@ -5,6 +5,7 @@ package torture
 import (
 	"context"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -28,9 +29,14 @@ func (n *nemesis) havoc(f func() error) {
 	})
 }
 
-// outage kills a server, or all, and restarts them after d. Committed writes are on the
-// disk.
-func (n *nemesis) outage(d time.Duration) {
+// quiet is a pause for the database.
+func quiet(n *nemesis) {
+	n.havoc(func() error { return sleep(n.ctx, window) })
+}
+
+// outage kills a server, or all, and restarts them. Committed writes are on the disk.
+func outage(n *nemesis) {
+	d := n.between(expiry/4, window*3/2)
 	victims := n.backend.servers
 	if n.rng.IntN(3) > 0 {
 		i := n.rng.IntN(len(victims))
@@ -38,15 +44,20 @@ func (n *nemesis) outage(d time.Duration) {
 	}
 	n.havoc(func() error {
 		for _, s := range victims {
-			s.stop(syscall.SIGKILL)
+			s.process.End(syscall.SIGKILL)
 		}
 		_ = sleep(n.ctx, d)
-		n.note(func(t *tally) { t.outages++ })
+		n.note("server outages", 1)
 		return startAll(n.ctx, victims)
 	})
 }
 
 // lock locks the file, so that nobody else can write it, or even read it.
+func lock(n *nemesis) { n.lock(n.between(expiry, window*3/2)) }
+
+// longLock locks it for so long that all reserved time is used up.
+func longLock(n *nemesis) { n.lock(2 * window) }
+
 func (n *nemesis) lock(d time.Duration) {
 	begin := "BEGIN IMMEDIATE"
 	if n.rng.IntN(2) == 0 {
@@ -74,18 +85,17 @@ func (n *nemesis) locked(begin string, d time.Duration) error {
 			return err
 		}
 		_ = sleep(n.ctx, d)
-		n.note(func(t *tally) { t.locks++ })
+		n.note("file locks", 1)
 		return conn.Exec("ROLLBACK").Error
 	})
 }
 
 // cut ends all connections to the server, or those of one seat.
-func (n *nemesis) cut() {
+func cut(n *nemesis) {
 	proxies := n.some()
 	n.havoc(func() error {
 		for _, p := range proxies {
-			cut := p.cut()
-			n.note(func(t *tally) { t.cut += cut })
+			n.note("connections cut", p.cut())
 		}
 		return nil
 	})
@@ -95,7 +105,8 @@ func (n *nemesis) cut() {
 // the bytes through or cuts the connections. While it holds back answers, writes are done
 // without an answer. When it lets requests through, some writes are done long after their
 // process gave them up.
-func (n *nemesis) blackhole(d time.Duration) {
+func blackhole(n *nemesis) {
+	d := n.between(expiry, window*3/2)
 	proxies := n.some()
 	ways := [][]int{{toServer}, {fromServer}, {toServer, fromServer}}[n.rng.IntN(3)]
 	through := n.rng.IntN(2) == 0
@@ -107,12 +118,11 @@ func (n *nemesis) blackhole(d time.Duration) {
 		_ = sleep(n.ctx, d)
 		for i, p := range proxies {
 			if !through {
-				cut := p.cut()
-				n.note(func(t *tally) { t.cut += cut })
+				n.note("connections cut", p.cut())
 			}
 			resume[i]()
 		}
-		n.note(func(t *tally) { t.blackholes++ })
+		n.note("blackholes", 1)
 		return nil
 	})
 }
@@ -123,4 +133,80 @@ func (n *nemesis) some() []*proxy {
 		return n.backend.proxies[n.rng.IntN(len(n.seats))]
 	}
 	return slices.Concat(n.backend.proxies...)
+}
+
+// enough is how far below all processes the counter is set, so that each refuses its
+// ranges, however often they reserve: see segment.ErrRewound.
+const enough = 10 * mostStep
+
+// restore restores the counter from a copy, while all processes hold higher ids. Each
+// process refuses the counter's ranges. Then, as package segment asks for, the processes
+// end, the counter is raised above the greatest id in use, and others start.
+func restore(n *nemesis) {
+	n.database.Lock()
+	defer n.database.Unlock()
+	drawing := n.seats[stamps:]
+	for _, s := range drawing {
+		for !n.mine(s, anybody) {
+			if sleep(n.ctx, 20*time.Millisecond) != nil {
+				return
+			}
+		}
+		defer n.give(s)
+	}
+	all := func(so func(p *process) bool) bool {
+		for slices.ContainsFunc(drawing, func(s *seat) bool { return !so(s.now) }) {
+			if sleep(n.ctx, 20*time.Millisecond) != nil {
+				return false
+			}
+		}
+		return true
+	}
+	if !all(func(p *process) bool { return p.reached.Load() >= n.copied+enough }) {
+		return
+	}
+	for _, s := range drawing {
+		s.now.refuses.Store(true)
+	}
+	if err := n.backend.with(n.ctx, func(a *access) error { return a.rewind(n.ctx, n.copied) }); err != nil {
+		n.fail(err)
+		return
+	}
+	if !all(func(p *process) bool { return p.rewound.Load() }) {
+		return
+	}
+	var ending sync.WaitGroup
+	for _, s := range drawing {
+		ending.Go(func() { n.leave(s.now) })
+	}
+	ending.Wait()
+	if err := n.backend.with(n.ctx, n.recover); err != nil {
+		n.fail(err)
+		return
+	}
+	n.note("counter restored", 1)
+	for _, s := range drawing {
+		n.launch(s)
+	}
+}
+
+// recover raises the counter above the greatest id that was ever drawn. All processes that
+// drew ids have ended.
+func (n *nemesis) recover(a *access) error {
+	n.mu.Lock()
+	processes := slices.Clone(n.processes)
+	n.mu.Unlock()
+	greatest := int64(0)
+	for _, p := range processes {
+		if p.Kind == kindCounter {
+			for _, s := range slices.Concat(p.spans[:]...) {
+				greatest = max(greatest, s.first+s.n-1)
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, openFor)
+	defer cancel()
+	next, err := a.counters.Raise(ctx, tag, greatest+1)
+	n.copied = next
+	return err
 }

@@ -3,10 +3,6 @@
 package torture
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"io"
 	"maps"
 	"slices"
 	"testing"
@@ -198,30 +194,5 @@ func TestSpans(t *testing.T) {
 	want := []span{{at(0, 1), 1024}, {at(0, 2), 4}, {at(100, 1), 1}}
 	if !slices.Equal(p.spans[0], want) || len(p.disorder) > 0 {
 		t.Errorf("%v, %q, want %v", p.spans[0], p.disorder, want)
-	}
-}
-
-// Records are read back as written, and a truncated record is distinguished
-// from an end.
-func TestRecords(t *testing.T) {
-	records := []record{
-		{kind: recordIDs, numbers: [4]int64{1, 1 << 62, 8192}},
-		{kind: recordGrant, numbers: [4]int64{3, -1, 0, since(5)}},
-		{kind: recordFatal, text: "why"},
-		{kind: recordClosed},
-	}
-	var wire bytes.Buffer
-	newRecorder(&wire).write(records...)
-	in := bufio.NewReader(bytes.NewReader(wire.Bytes()))
-	for _, want := range records {
-		if got, err := readRecord(in); got != want || err != nil {
-			t.Errorf("%+v, %v; want %+v", got, err, want)
-		}
-	}
-	if _, err := readRecord(in); err != io.EOF {
-		t.Errorf("at the end: %v", err)
-	}
-	if _, err := readRecord(bufio.NewReader(bytes.NewReader(wire.Bytes()[:3]))); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("in the middle: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 )
 
 // namespace is a network namespace with a link to the test's own. Nothing else is
@@ -62,10 +61,11 @@ func ip(args ...string) error {
 }
 
 // partition separates all namespaces from the servers, once their processes hold numbers.
-func (n *nemesis) partition(d time.Duration) {
+func partition(n *nemesis) {
+	d := n.between(window*4/3, 2*window)
 	for i := range n.backend.namespaces {
 		for s := n.seats[i]; !n.mine(s, (*process).holding); {
-			n.close(expiry) // another one's number is free, and this process waits for it
+			n.replace(expiry) // another one's number is free, and this process waits for it
 			if sleep(n.ctx, expiry) != nil {
 				return
 			}
@@ -85,7 +85,7 @@ func (n *nemesis) partition(d time.Duration) {
 			return err
 		}
 		_ = sleep(n.ctx, d)
-		n.note(func(t *tally) { t.partitions++ })
+		n.note("partitions", 1)
 		return all("up")
 	})
 }

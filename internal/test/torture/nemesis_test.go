@@ -11,38 +11,21 @@ import (
 )
 
 // card is an action of the nemesis.
-type card int
-
-const (
-	cardKill      card = iota // kill -9, and start another
-	cardPause                 // SIGSTOP for longer than the expiry
-	cardClose                 // SIGTERM, and start another
-	cardForward               // a clock steps forward by hours
-	cardBack                  // a clock steps back by hours
-	cardOutage                // kill -9 of a server, or of all
-	cardRestore               // the counter is restored from a copy
-	cardLock                  // the file is locked
-	cardLongLock              // the file is locked for twice the window
-	cardQuiet                 // a pause for the database
-	cardRest                  // a pause for everything
-	cardCut                   // connections are cut
-	cardBlackhole             // bytes are held back
-	cardPartition             // the links of namespaces are down
-)
+type card func(*nemesis)
 
 // deckOf returns the actions for a backend.
 func deckOf(b *backend) []card {
 	deck := []card{
-		cardKill, cardKill, cardKill, cardPause, cardPause, cardPause, cardClose, cardClose,
-		cardForward, cardForward, cardForward, cardForward, cardBack, cardBack, cardBack,
+		kill, kill, kill, pause, pause, pause, restart, restart,
+		forward, forward, forward, forward, back, back, back,
 	}
 	if b.counters {
-		deck = append(deck, cardRestore)
+		deck = append(deck, restore)
 	}
 	if len(b.servers) == 0 {
-		return append(deck, cardLock, cardLock, cardLock)
+		return append(deck, lock, lock, lock)
 	}
-	return append(deck, cardOutage, cardOutage, cardCut, cardBlackhole, cardBlackhole)
+	return append(deck, outage, outage, cut, blackhole, blackhole)
 }
 
 // nemesis carries out the cards of its deck, in an order and for times that follow from
@@ -64,12 +47,12 @@ func (n *nemesis) rage() {
 		if !n.scripted {
 			shuffler.Shuffle(len(n.deck), func(i, j int) { n.deck[i], n.deck[j] = n.deck[j], n.deck[i] })
 		}
-		for _, c := range n.deck {
+		for _, play := range n.deck {
 			n.rng = rand.New(rand.NewPCG(n.seed, shuffler.Uint64()))
 			if dealt && n.enough() || sleep(n.ctx, n.between(100*time.Millisecond, 500*time.Millisecond)) != nil {
 				return
 			}
-			n.play(c)
+			play(n)
 		}
 		if n.enough() {
 			return
@@ -86,45 +69,12 @@ func (n *nemesis) enough() bool {
 func (n *nemesis) happened() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.tally.closed > 0 && (n.tally.cut > 0 || len(n.backend.servers) == 0) && slices.ContainsFunc(n.processes, func(p *process) bool { return p.losses.Load() > 0 })
+	return n.events["clean restarts"] > 0 && (n.events["connections cut"] > 0 || len(n.backend.servers) == 0) &&
+		slices.ContainsFunc(n.processes, func(p *process) bool { return p.losses.Load() > 0 })
 }
 
 func (n *nemesis) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(n.rng.Int64N(int64(most-least)))
-}
-
-// play carries out a card, or starts to do so in the background.
-func (n *nemesis) play(c card) {
-	switch c {
-	case cardKill:
-		n.kill(n.between(0, 500*time.Millisecond))
-	case cardPause:
-		n.pause(n.between(expiry*5/4, window*3/2))
-	case cardClose:
-		n.close(n.between(0, 300*time.Millisecond))
-	case cardForward:
-		n.forward(n.between(time.Hour, 5*time.Hour))
-	case cardBack:
-		n.back(-n.between(time.Hour, 5*time.Hour))
-	case cardOutage:
-		n.outage(n.between(expiry/4, window*3/2))
-	case cardRestore:
-		n.restore()
-	case cardLock:
-		n.lock(n.between(expiry, window*3/2))
-	case cardLongLock:
-		n.lock(2 * window)
-	case cardRest:
-		_ = sleep(n.ctx, window)
-	case cardQuiet:
-		n.havoc(func() error { return sleep(n.ctx, window) })
-	case cardCut:
-		n.cut()
-	case cardBlackhole:
-		n.blackhole(n.between(expiry, window*3/2))
-	case cardPartition:
-		n.partition(n.between(window*4/3, 2*window))
-	}
 }
 
 // anybody, (*process).holding and (*process).stamping are conditions for take.
@@ -170,57 +120,58 @@ func (n *nemesis) give(s *seat) {
 	s.busy = false
 }
 
-// kill kills a process.
-func (n *nemesis) kill(after time.Duration) {
-	s, p := n.take(n.holders())
-	if s == nil {
-		return
+// seize takes a seat whose process fulfils a condition, and does something to it in the
+// background.
+func (n *nemesis) seize(will func(*process) bool, do func(s *seat, p *process)) {
+	if s, p := n.take(will); s != nil {
+		n.going.Go(func() {
+			defer n.give(s)
+			do(s, p)
+		})
 	}
-	n.going.Go(func() {
-		defer n.give(s)
+}
+
+// kill kills a process, and starts another.
+func kill(n *nemesis) {
+	after := n.between(0, 500*time.Millisecond)
+	n.seize(n.holders(), func(s *seat, p *process) {
 		p.kill()
-		n.note(func(t *tally) { t.killed++ })
+		n.note("kills (-9)", 1)
 		_ = sleep(n.ctx, after)
 		n.launch(s)
 	})
 }
 
 // pause stops a process for longer than its number's expiry.
-func (n *nemesis) pause(d time.Duration) {
-	s, p := n.take(n.holders())
-	if s == nil {
-		return
-	}
-	n.going.Go(func() {
-		defer n.give(s)
+func pause(n *nemesis) {
+	d := n.between(expiry*5/4, window*3/2)
+	n.seize(n.holders(), func(_ *seat, p *process) {
 		p.signal(syscall.SIGSTOP)
 		_ = sleep(n.ctx, d)
 		p.signal(syscall.SIGCONT)
-		n.note(func(t *tally) { t.paused++ })
+		n.note("pauses", 1)
 	})
 }
 
-// close asks a process to end.
-func (n *nemesis) close(after time.Duration) {
-	s, p := n.take((*process).holding)
-	if s == nil {
-		return
-	}
-	n.going.Go(func() {
-		defer n.give(s)
+// restart asks a process to end, and starts another.
+func restart(n *nemesis) { n.replace(n.between(0, 300*time.Millisecond)) }
+
+func (n *nemesis) replace(after time.Duration) {
+	n.seize((*process).holding, func(s *seat, p *process) {
 		if n.leave(p) {
-			n.note(func(t *tally) { t.closed++ })
+			n.note("clean restarts", 1)
 		}
 		_ = sleep(n.ctx, after)
 		n.launch(s)
 	})
 }
 
-// forward moves a clock to an error of shift, or a little further than it was. If a clock
-// lies behind the time of its number, or of the last id, forward moves that clock there
-// first. Otherwise uid.Default, and a uid.Cached that may borrow little, would make no
-// more ids after some steps.
-func (n *nemesis) forward(shift time.Duration) {
+// forward moves a clock by hours, or a little further than it was. If a clock lies behind
+// the time of its number, or of the last id, forward moves that clock there first.
+// Otherwise uid.Default, and a uid.Cached that may borrow little, would make no more ids
+// after some steps.
+func forward(n *nemesis) {
+	shift := n.between(time.Hour, 5*time.Hour)
 	s := n.late()
 	if s != nil {
 		shift = s.now.shift + time.Duration(s.now.lacks.Load())*time.Millisecond + time.Second
@@ -229,18 +180,19 @@ func (n *nemesis) forward(shift time.Duration) {
 	}
 	defer n.give(s)
 	s.now.move(max(shift, s.now.shift+time.Minute))
-	n.note(func(t *tally) { t.forward++ })
+	n.note("clock steps forward", 1)
 }
 
-// back moves a clock back to an error of shift.
-func (n *nemesis) back(shift time.Duration) {
+// back moves a clock back by hours.
+func back(n *nemesis) {
+	shift := -n.between(time.Hour, 5*time.Hour)
 	s, p := n.take((*process).stamping)
 	if s == nil {
 		return
 	}
 	defer n.give(s)
 	p.move(min(shift, p.shift-time.Minute))
-	n.note(func(t *tally) { t.back++ })
+	n.note("clock steps back", 1)
 }
 
 // late takes a seat whose clock keeps it from making ids.
@@ -255,3 +207,6 @@ func (n *nemesis) late() *seat {
 	}
 	return nil
 }
+
+// idle is a pause for everything.
+func idle(n *nemesis) { _ = sleep(n.ctx, window) }

@@ -81,24 +81,16 @@ var layouts = []bits.Layout{
 	{TimeBits: 31, WorkerBits: 3, SequenceBits: 13, Epoch: epoch, Unit: time.Second},
 }
 
-// ticks reads the number and the time of ids of a layout.
-type ticks struct{ layout bits.Layout }
-
-// number returns the worker number of an id.
-func (t ticks) number(id int64) int64 {
-	return id >> t.layout.SequenceBits & (1<<t.layout.WorkerBits - 1)
+// worker returns the worker number of an id.
+func (o order) worker(id int64) int64 {
+	return id >> o.Layout.SequenceBits & (1<<o.Layout.WorkerBits - 1)
 }
 
-// rest returns how many ids of id's tick and number there are from id on.
-func (t ticks) rest(id int64) int64 {
-	return 1<<t.layout.SequenceBits - id&(1<<t.layout.SequenceBits-1)
-}
-
-// span returns the milliseconds since 1970 at which the tick of an id begins and
+// tick returns the milliseconds since 1970 at which the tick of an id begins and
 // ends. Units are whole milliseconds.
-func (t ticks) span(id int64) (begin, end int64) {
-	unit := t.layout.Unit.Milliseconds()
-	begin = t.layout.Epoch.UnixMilli() + id>>(t.layout.SequenceBits+t.layout.WorkerBits)*unit
+func (o order) tick(id int64) (begin, end int64) {
+	unit := o.Layout.Unit.Milliseconds()
+	begin = o.Layout.Epoch.UnixMilli() + id>>(o.Layout.SequenceBits+o.Layout.WorkerBits)*unit
 	return begin, begin + unit
 }
 
@@ -106,19 +98,18 @@ func (t ticks) span(id int64) (begin, end int64) {
 // advance far before there are ids again. With many, it need not advance at all.
 func (o order) slots() int { return uid.DefaultSlots << (2 * (o.Boost - 1)) }
 
-// rest returns how many ids from id on belong to one span.
+// rest returns how many ids from id on belong to one span: to id's tick and number.
 func (o order) rest(id int64) int64 {
 	if o.Kind == kindCounter {
 		return math.MaxInt64
 	}
-	return ticks{o.Layout}.rest(id)
+	return 1<<o.Layout.SequenceBits - id&(1<<o.Layout.SequenceBits-1)
 }
 
 func (o order) describe(first, n int64) string {
 	if o.Kind == kindCounter {
 		return fmt.Sprintf("%d ids from %d of the counter", n, first)
 	}
-	t := ticks{o.Layout}
-	begin, end := t.span(first)
-	return fmt.Sprintf("%d ids from %d, of number %d and the tick from %d to %d", n, first, t.number(first), begin, end)
+	begin, end := o.tick(first)
+	return fmt.Sprintf("%d ids from %d, of number %d and the tick from %d to %d", n, first, o.worker(first), begin, end)
 }

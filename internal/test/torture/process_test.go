@@ -3,7 +3,7 @@
 package torture
 
 import (
-	"bufio"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -35,7 +35,7 @@ type process struct {
 	order
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
-	stderr excerpt
+	stderr logged.Text
 	shift  time.Duration // of its clock; written by who moves it
 	killed atomic.Bool   // by the parent; set before it is
 	asked  atomic.Bool   // by the parent, to end; set before it is
@@ -46,38 +46,32 @@ type process struct {
 	done     []string        // tokens of those that the store reported done
 	ranges   []span          // that it reserved of the counter
 	returns  []span          // of those, before they are given back
-	giving   int             // how often it gave a part of a range back
-	returned int64           // ids that the counter took back
-	warned   int             // how often it was warned of a server that does not flush
 	spans    [drawers][]span // in the order in which they came
 	disorder []string        // ids that did not ascend
 	grants   []grant
-	nones    [noneKinds]int64
+	events   map[string]int64 // as the report names them
 	closed   bool
 	closing  string // what Close said
 	err      error  // of its end; nil if that was the parent's wish
 
 	opened  atomic.Bool
 	number  atomic.Int64 // the last granted; -1 is none
-	refused atomic.Int64 // attempts to open a generator that failed
-	dry     atomic.Int64 // those of them that did for want of reserved time
 	losses  atomic.Int64 // of its number
-	changes atomic.Int64 // of its number to another
 	lacks   atomic.Int64 // milliseconds that its clock is too slow for its number
 	reached atomic.Int64 // the first id of its last range
 	rewound atomic.Bool  // it has refused what the counter gave
 	refuses atomic.Bool  // that is what it has to do; written by the nemesis
 }
 
-// start starts a child with its order, by a command that runs it. One goroutine calls heard with the number of ids
-// that the child has reported.
+// start starts a child with its order, by a command that runs it. One goroutine calls heard
+// with the number of ids that the child has reported.
 func start(o order, command []string, heard func(ids int64)) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
 	command = append(slices.Clone(command), self)
-	p := &process{order: o, cmd: exec.Command(command[0], command[1:]...), ended: make(chan struct{})}
+	p := &process{order: o, cmd: exec.Command(command[0], command[1:]...), ended: make(chan struct{}), events: map[string]int64{}}
 	p.number.Store(-1)
 	p.cmd.Env = append(os.Environ(), orderVariable+"="+o.String())
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -94,18 +88,19 @@ func start(o order, command []string, heard func(ids int64)) (*process, error) {
 	}
 	go func() {
 		defer close(p.ended)
-		p.err = p.read(bufio.NewReaderSize(stdout, 1<<16), heard)
+		p.err = p.read(stdout, heard)
 	}()
 	return p, nil
 }
 
 // read takes the child's records until the child ends. It returns an error for an end that
 // the parent did not want, and for a record of a fault.
-func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
+func (p *process) read(in io.Reader, heard func(ids int64)) error {
 	var said error
+	decoder := gob.NewDecoder(in)
 	for {
-		rec, err := readRecord(in)
-		if err != nil {
+		var records []record
+		if err := decoder.Decode(&records); err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 				said = errors.Join(said, err)
 				p.signal(syscall.SIGKILL)
@@ -113,46 +108,8 @@ func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
 			_, _ = io.Copy(io.Discard, in)
 			break
 		}
-		n := rec.numbers
-		switch rec.kind {
-		case recordIDs:
-			p.add(n[0], span{n[1], n[2]})
-			p.lacks.Store(0)
-			heard(n[2])
-		case recordGrant:
-			p.granted(grant{n[0], n[1], n[2], n[3]})
-		case recordOpen:
-			p.attempt = n[0]
-			p.opened.Store(true)
-		case recordNone:
-			p.nones[n[0]]++
-			p.lacks.Store(n[1])
-			if n[0] == noneRewound {
-				p.rewound.Store(true)
-			}
-		case recordWrite:
-			token, old, _ := strings.Cut(rec.text, " ")
-			p.writes = append(p.writes, version{holder{p.Host, n[0]}, n[1], token, old, n[2], lease.Change(n[3])})
-		case recordDone:
-			p.done = append(p.done, rec.text)
-		case recordRange:
-			p.ranges = append(p.ranges, span{n[0], n[1]})
-			p.returns = slices.DeleteFunc(p.returns, span{n[0], n[1]}.meets) // the child owns them again
-			p.reached.Store(n[0])
-		case recordReturn:
-			p.returns = append(p.returns, span{n[0], n[1] - n[0]})
-			p.giving++
-		case recordReturned:
-			p.returned += n[0]
-		case recordRefused:
-			p.refused.Add(1)
-			p.dry.Add(n[0])
-		case recordWarned:
-			p.warned++
-		case recordClosed:
-			p.closed, p.closing = true, rec.text
-		case recordFatal:
-			said = errors.Join(said, errors.New(rec.text))
+		for _, rec := range records {
+			said = errors.Join(said, p.take(rec, heard))
 		}
 	}
 	err := p.cmd.Wait()
@@ -165,6 +122,47 @@ func (p *process) read(in *bufio.Reader, heard func(ids int64)) error {
 		return nil // it did not listen to signals yet
 	}
 	return fmt.Errorf("%s ended by itself: %v, said: %s", p.Host, err, &p.stderr)
+}
+
+// take takes a record. It returns an error for one of a fault.
+func (p *process) take(rec record, heard func(ids int64)) error {
+	n := rec.Numbers
+	switch rec.Kind {
+	case recordIDs:
+		p.add(n[0], span{n[1], n[2]})
+		p.lacks.Store(0)
+		heard(n[2])
+	case recordGrant:
+		p.granted(grant{n[0], n[1], n[2], n[3]})
+	case recordOpen:
+		p.attempt = n[0]
+		p.opened.Store(true)
+	case recordNone:
+		p.events["refusals: "+rec.Text]++
+		p.lacks.Store(n[0])
+		if rec.Text == noneRewound {
+			p.rewound.Store(true)
+		}
+	case recordWrite:
+		token, old, _ := strings.Cut(rec.Text, " ")
+		p.writes = append(p.writes, version{holder{p.Host, n[0]}, n[1], token, old, n[2], lease.Change(n[3])})
+	case recordDone:
+		p.done = append(p.done, rec.Text)
+	case recordRange:
+		p.ranges = append(p.ranges, span{n[0], n[1]})
+		p.returns = slices.DeleteFunc(p.returns, span{n[0], n[1]}.meets) // the child owns them again
+		p.reached.Store(n[0])
+	case recordReturn:
+		p.returns = append(p.returns, span{n[0], n[1] - n[0]})
+		p.events["returns of ranges"]++
+	case recordEvent:
+		p.events[rec.Text] += n[0]
+	case recordClosed:
+		p.closed, p.closing = true, rec.Text
+	case recordFatal:
+		return errors.New(rec.Text)
+	}
+	return nil
 }
 
 // add takes ids that a goroutine has drawn. They must lie above its earlier ids, except
@@ -197,7 +195,7 @@ func (p *process) granted(g grant) {
 		}
 	} else {
 		if before := p.lastNumber(g.attempt); before >= 0 && before != g.number {
-			p.changes.Add(1)
+			p.events["number changes"]++
 		}
 		p.grants = append(p.grants, g)
 	}
@@ -244,23 +242,4 @@ func (p *process) kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.ended
 	p.stdin.Close()
-}
-
-// excerpt is a writer that keeps the beginning of what is written.
-type excerpt struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (e *excerpt) Write(text []byte) (int, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.text = append(e.text, text[:min(len(text), 8192-len(e.text))]...)
-	return len(text), nil
-}
-
-func (e *excerpt) String() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return string(e.text)
 }

@@ -3,9 +3,11 @@
 package torture
 
 import (
+	"context"
 	"errors"
 	"net"
 	"sync"
+	"testing"
 )
 
 // proxy stands between a child and a server. It can hold back bytes of either direction,
@@ -13,12 +15,13 @@ import (
 type proxy struct {
 	listener net.Listener
 	target   func() string // where the server is
+	done     sync.WaitGroup
 
-	mu     sync.Mutex
-	links  map[*link]bool
-	closed bool
-	gates  [2]chan struct{} // to and from the server; closed is open
-	done   sync.WaitGroup
+	mu    sync.Mutex
+	links context.Context  // of all connections
+	end   func()           // cuts them
+	count int              // of connections
+	gates [2]chan struct{} // to and from the server; closed is open
 }
 
 // The directions through a proxy.
@@ -27,32 +30,23 @@ const (
 	fromServer
 )
 
-// link is a connection through a proxy.
-type link struct {
-	client, server net.Conn
-	cut            chan struct{}
-	once           sync.Once
-}
-
-func (l *link) close() {
-	l.once.Do(func() {
-		close(l.cut)
-		l.client.Close()
-		l.server.Close()
-	})
-}
-
-// newProxy listens on a free port of an address of this machine.
-func newProxy(on string, target func() string) (*proxy, error) {
+// newProxy listens on a free port of an address of this machine, until the test ends.
+func newProxy(t *testing.T, on string, target func() string) *proxy {
 	listener, err := net.Listen("tcp", net.JoinHostPort(on, "0"))
-	if err != nil {
-		return nil, err
-	}
+	must(t, err)
 	open := make(chan struct{})
 	close(open)
-	p := &proxy{listener: listener, target: target, links: map[*link]bool{}, gates: [2]chan struct{}{open, open}}
+	p := &proxy{listener: listener, target: target, gates: [2]chan struct{}{open, open}}
+	p.links, p.end = context.WithCancel(context.Background())
 	p.done.Go(p.serve)
-	return p, nil
+	t.Cleanup(func() {
+		p.listener.Close()
+		p.mu.Lock()
+		p.end()
+		p.mu.Unlock()
+		p.done.Wait()
+	})
+	return p
 }
 
 func (p *proxy) address() string { return p.listener.Addr().String() }
@@ -71,36 +65,40 @@ func (p *proxy) serve() {
 			client.Close()
 			continue
 		}
-		l := &link{client: client, server: server, cut: make(chan struct{})}
-		p.mu.Lock()
-		if p.closed {
-			l.close()
-		}
-		p.links[l] = true
-		p.done.Add(2)
-		p.mu.Unlock()
-		go p.pump(l, l.server, l.client, toServer)
-		go p.pump(l, l.client, l.server, fromServer)
+		p.done.Go(func() { p.link(client, server) })
 	}
+}
+
+// link carries bytes between two connections until one ends, or they are cut.
+func (p *proxy) link(client, server net.Conn) {
+	p.mu.Lock()
+	p.count++
+	ctx, end := context.WithCancel(p.links)
+	p.mu.Unlock()
+	context.AfterFunc(ctx, func() {
+		client.Close()
+		server.Close()
+	})
+	var both sync.WaitGroup
+	both.Go(func() { p.pump(ctx, end, server, client, toServer) })
+	both.Go(func() { p.pump(ctx, end, client, server, fromServer) })
+	both.Wait()
+	p.mu.Lock()
+	p.count--
+	p.mu.Unlock()
 }
 
 // pump carries bytes in one direction. Bytes that were read when the gate shut go on when
 // it opens, even if the sender has given up: a statement then arrives late.
-func (p *proxy) pump(l *link, to, from net.Conn, way int) {
-	defer p.done.Done()
-	defer func() {
-		p.mu.Lock()
-		delete(p.links, l)
-		p.mu.Unlock()
-		l.close()
-	}()
+func (p *proxy) pump(ctx context.Context, end func(), to, from net.Conn, way int) {
+	defer end()
 	buffer := make([]byte, 16<<10)
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 {
 			select {
 			case <-p.gate(way):
-			case <-l.cut:
+			case <-ctx.Done():
 				return
 			}
 			if _, err := to.Write(buffer[:n]); err != nil {
@@ -128,29 +126,14 @@ func (p *proxy) hold(ways ...int) (resume func()) {
 	for _, way := range ways {
 		p.gates[way] = gate
 	}
-	return sync.OnceFunc(func() { close(gate) })
+	return func() { close(gate) }
 }
 
 // cut ends all connections and returns how many there were.
 func (p *proxy) cut() int {
 	p.mu.Lock()
-	links := make([]*link, 0, len(p.links))
-	for l := range p.links {
-		links = append(links, l)
-	}
-	p.mu.Unlock()
-	for _, l := range links {
-		l.close()
-	}
-	return len(links)
-}
-
-// close ends the proxy.
-func (p *proxy) close() {
-	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
-	p.listener.Close()
-	p.cut()
-	p.done.Wait()
+	defer p.mu.Unlock()
+	p.end()
+	p.links, p.end = context.WithCancel(context.Background())
+	return p.count
 }

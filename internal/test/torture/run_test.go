@@ -29,13 +29,13 @@ const (
 type plan struct {
 	ids    int64 // to collect
 	seed   uint64
-	layout bits.Layout
-	rate   int // of each process, in ids a second
-	deck   []card
+	layout bits.Layout // zero is the first of layouts
+	rate   int         // of each process, in ids a second; 0 is 20,000
+	deck   []card      // dealt once, in order; nil is the backend's, until all has happened
 	fault  string
-	style  style
-	only   kind          // of all generators; empty is every kind
-	limit  time.Duration // of the whole run
+	only   kind // of all generators; empty is every kind
+	before func(ctx context.Context, a *access) error
+	order  func(o *order, seat int)
 
 	scripted bool // the deck is dealt once, in order
 }
@@ -57,35 +57,36 @@ type run struct {
 	seats   []*seat
 	ids     atomic.Int64
 	pulse   pulse
+	began   time.Time
+	took    time.Duration
 
 	mu        sync.Mutex
 	closing   bool // no process is started any more
 	processes []*process
-	tally     tally
-	copied    int64 // the counter, as a copy of it has it; used by restore
+	events    map[string]int // by their lines of the report
+	copied    int64          // the counter, as a copy of it has it; used by restore
 }
 
 // torture does a run and judges it. It leaves no process behind, even if the run fails.
 func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *report) {
-	ctx, cancel := context.WithTimeoutCause(ctx, p.limit, fmt.Errorf("the run has not ended within %v", p.limit))
+	limit := 12*time.Minute + time.Duration(p.ids/10_000)*time.Second
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the run has not ended within %v", limit))
 	defer cancel()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	must(t, b.prepare(ctx))
-	if p.style.before != nil {
-		must(t, b.with(ctx, func(a *access) error { return p.style.before(ctx, a) }))
+	if p.before != nil {
+		must(t, b.with(ctx, func(a *access) error { return p.before(ctx, a) }))
 	}
-	r := &run{plan: p, backend: b, ctx: ctx, fail: fail, copied: 1}
+	r := &run{plan: p, backend: b, ctx: ctx, fail: fail, events: map[string]int{}, copied: 1, began: time.Now()}
 	t.Cleanup(r.sweep)
 	for i := range seats {
 		if i >= stamps && !b.counters {
 			break
 		}
-		s := &seat{index: i}
-		s.pulse.begin()
-		r.seats = append(r.seats, s)
+		r.seats = append(r.seats, &seat{index: i, pulse: pulse{last: r.began}})
 	}
-	r.pulse.begin()
+	r.pulse.last = r.began
 	for _, s := range r.seats {
 		r.launch(s)
 	}
@@ -131,8 +132,8 @@ func (r *run) launch(s *seat) {
 		// nobody who would take any.
 		o.Exact = int64(s.index) % numbers
 	}
-	if r.style.order != nil {
-		r.style.order(&o, s.index)
+	if r.order != nil {
+		r.order(&o, s.index)
 	}
 	p, err := start(o, r.backend.namespaces[s.index].command(), func(ids int64) {
 		now := time.Now()
@@ -203,9 +204,10 @@ func (r *run) finish() {
 	}
 	all.Wait()
 	now := time.Now()
-	r.pulse.end(now)
+	r.took = now.Sub(r.began)
+	r.pulse.beat(now)
 	for _, s := range r.seats {
-		s.pulse.end(now)
+		s.pulse.beat(now)
 	}
 }
 
@@ -221,10 +223,10 @@ func (r *run) sweep() {
 }
 
 // note counts an event.
-func (r *run) note(f func(*tally)) {
+func (r *run) note(event string, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f(&r.tally)
+	r.events[event] += n
 }
 
 // sleep waits for d, or returns ctx's error.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"os/exec"
 	"slices"
-	"syscall"
 	"testing"
 
 	"github.com/uidring/uidring/bits"
@@ -14,79 +13,76 @@ import (
 )
 
 // style is what the runs on every backend leave out. It has a run on each of its backends,
-// and one with a fault, in which the judge has to find ids that repeat.
+// and one with the plan's fault, in which the judge has to find ids that repeat.
 type style struct {
 	name   string
-	open   []opener // of each a run without a fault
-	only   kind
-	layout bits.Layout // zero is the first of layouts
-	deck   []card      // dealt once, in order
-	before func(ctx context.Context, a *access) error
-	order  func(o *order, seat int)
-	wants  []string // lines of the report that must count something
-	fault  string
+	open   []opener // of each a run without the fault
+	wants  []string // lines of its report that must count something
 	broken opener   // of the run with the fault; nil is the first of open
 	shows  []string // as wants, of the run with the fault
+	plan
 }
 
 var styles = []style{
 	{
-		name: "returns late", open: []opener{openSQLite, startRedis}, only: kindCounter,
-		deck:  []card{cardClose, cardClose, cardClose, cardKill, cardClose, cardClose, cardClose, cardClose},
-		order: func(o *order, _ int) { o.Late = true },
+		name: "returns late", open: []opener{openSQLite, startRedis},
 		wants: []string{"kills (-9)", "clean restarts", "returns of ranges"},
-		fault: faultReturn,
+		plan: plan{
+			only: kindCounter, fault: faultReturn,
+			deck:  []card{restart, restart, restart, kill, restart, restart, restart, restart},
+			order: func(o *order, _ int) { o.Late = true },
+		},
 	},
 	{
-		name: "kinds of numbers", open: []opener{openSQLite, openMariaDB, openPostgres}, only: kindCached,
-		layout: bits.Layout{TimeBits: 34, WorkerBits: 10, SequenceBits: 10, Epoch: epoch, Unit: layouts[0].Unit},
-		deck:   []card{cardKill, cardPause, cardClose, cardKill, cardKill, cardClose, cardKill, cardQuiet},
-		order: func(o *order, seat int) {
-			o.Exact, o.Leaser = -1, []leaser{leaserBeside, leaserRegistry}[seat%2]
-		},
+		name: "kinds of numbers", open: []opener{openSQLite, startMariaDB, startPostgres},
 		wants: []string{"kills (-9)", "clean restarts", "numbers given back"},
-		fault: faultBeside,
+		plan: plan{
+			only: kindCached, fault: faultBeside,
+			layout: bits.Layout{TimeBits: 34, WorkerBits: 10, SequenceBits: 10, Epoch: epoch, Unit: layouts[0].Unit},
+			deck:   []card{kill, pause, restart, kill, kill, restart, kill, quiet},
+			order: func(o *order, seat int) {
+				o.Exact, o.Leaser = -1, []leaser{leaserBeside, leaserRegistry}[seat%2]
+			},
+		},
 	},
 	{
-		name: "narrow column", open: []opener{openMariaDB, openPostgres}, only: kindCounter,
-		deck: []card{cardRest, cardRest},
-		before: func(ctx context.Context, a *access) error {
-			return a.sql.exec(ctx, narrow[a.sql.db.Name()]...)
-		},
+		name: "narrow column", open: []opener{startMariaDB, startPostgres},
 		wants: []string{"ids", "refusals: column full"},
-		fault: faultClamp,
+		plan: plan{
+			only: kindCounter, fault: faultClamp,
+			before: func(ctx context.Context, a *access) error { return a.exec(ctx, narrow[a.sql.Name()]...) },
+			deck:   []card{idle, idle},
+		},
 	},
 	{
 		// The runs on every backend kill servers that flush. The counter's row outlives the crash.
-		name: "crashed server", broken: openUnflushed, only: kindCounter,
-		before: func(ctx context.Context, a *access) error {
-			// A commit that flushes takes the log before it along.
-			for _, statement := range []string{"SET GLOBAL innodb_flush_log_at_trx_commit = 1", "CREATE TABLE flushed (a INT)", "INSERT INTO flushed VALUES (1)",
-				"DROP TABLE flushed", "SET GLOBAL innodb_flush_log_at_trx_commit = 0"} {
-				if err := a.sql.exec(ctx, statement); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-		deck:  []card{cardOutage, cardKill, cardRest, cardRest, cardKill, cardKill, cardKill, cardKill, cardQuiet},
-		fault: faultFlush,
+		name: "crashed server", broken: startUnflushed,
 		shows: []string{"server outages", "warnings of a server that does not flush"},
-	},
-	{
-		name: "partition", open: []opener{openPartition}, only: kindCached,
-		deck:  []card{cardPartition, cardPartition, cardQuiet},
-		wants: []string{"partitions", "takeovers", "losses noticed"},
-		fault: faultWindow,
-	},
-	{
-		name: "leaf", open: []opener{startZooKeeper}, only: kindDefault, layout: bits.Snowflake(),
-		deck: []card{cardKill, cardPause, cardPause, cardPause, cardPause, cardPause, cardPause, cardClose, cardOutage, cardQuiet, cardRest},
-		order: func(o *order, seat int) {
-			o.Exact, o.Leaser, o.Port = -1, leaserLeaf, 1+seat%(stamps/2)
+		plan: plan{
+			only: kindCounter, fault: faultFlush,
+			before: func(ctx context.Context, a *access) error {
+				// A commit that flushes takes the log before it along.
+				return a.exec(ctx, "SET GLOBAL innodb_flush_log_at_trx_commit = 1", "CREATE TABLE flushed (a INT)",
+					"INSERT INTO flushed VALUES (1)", "DROP TABLE flushed", "SET GLOBAL innodb_flush_log_at_trx_commit = 0")
+			},
+			deck: []card{outage, kill, idle, idle, kill, kill, kill, kill, quiet},
 		},
+	},
+	{
+		name: "partition", open: []opener{startPartition},
+		wants: []string{"partitions", "takeovers", "losses noticed"},
+		plan:  plan{only: kindCached, fault: faultWindow, deck: []card{partition, partition, quiet}},
+	},
+	{
+		name: "leaf", open: []opener{startZooKeeper},
 		wants: []string{"kills (-9)", "clean restarts", "server outages", "starts refused", "losses noticed"},
-		fault: faultAddress,
+		plan: plan{
+			only: kindDefault, fault: faultAddress, layout: bits.Snowflake(),
+			deck: []card{kill, pause, pause, pause, pause, pause, pause, restart, outage, quiet, idle},
+			order: func(o *order, seat int) {
+				o.Exact, o.Leaser, o.Port = -1, leaserLeaf, 1+seat%(stamps/2)
+			},
+		},
 	},
 }
 
@@ -106,21 +102,17 @@ func TestStyles(t *testing.T) {
 	seed := seeded(t)
 	// run repeats a run in which not all happened that the test needs, which hangs on the
 	// machine. A run that found something is enough for the judge.
-	run := func(t *testing.T, open opener, s style, fault string, wants []string) (v verdict) {
+	run := func(t *testing.T, open opener, p plan, wants []string) (v verdict) {
 		t.Parallel()
 		var missing []string
 		for attempt := range uint64(3) {
-			p := plan{seed: seed + attempt, rate: 20_000, layout: s.layout, deck: slices.Clone(s.deck), fault: fault, only: s.only, style: s}
-			if p.layout == (bits.Layout{}) {
-				p.layout = layouts[0]
-			}
+			p.seed = seed + attempt
 			var r *report
 			v, r = on(ctx, t, open, p)
-			t.Logf("\n%s%s", table([]*report{r}), v.String())
 			missing = slices.DeleteFunc(slices.Clone(wants), func(name string) bool {
 				return slices.ContainsFunc(r.lines, func(l [2]string) bool { return l[0] == name && l[1] != "0" && l[1] != "-" })
 			})
-			if fault == "" && v.count() > 0 || len(missing) == 0 && (fault == "" || v.repeats > 0) {
+			if p.fault == "" && v.count() > 0 || len(missing) == 0 && (p.fault == "" || v.repeats > 0) {
 				break
 			}
 		}
@@ -130,28 +122,29 @@ func TestStyles(t *testing.T) {
 		return v
 	}
 	for _, s := range styles {
+		good, broken := s.plan, s.broken
+		good.fault = ""
 		for _, open := range s.open {
 			t.Run(s.name, func(t *testing.T) {
-				if v := run(t, open, s, "", s.wants); v.count() > 0 {
-					t.Error(v.String())
+				if v := run(t, open, good, s.wants); v.count() > 0 {
+					t.Error("the judge has found faults")
 				}
 			})
 		}
+		if broken == nil {
+			broken = s.open[0]
+		}
 		t.Run(s.name+", "+s.fault, func(t *testing.T) {
-			open := s.broken
-			if open == nil {
-				open = s.open[0]
-			}
-			if v := run(t, open, s, s.fault, s.shows); v.repeats == 0 {
+			if v := run(t, broken, s.plan, s.shows); v.repeats == 0 {
 				t.Errorf("no repeats, %d faults: the run has not found what is broken", v.count())
 			}
 		})
 	}
 }
 
-// openUnflushed starts a MariaDB that confirms commits up to a second before it writes
+// startUnflushed starts a MariaDB that confirms commits up to a second before it writes
 // them to a file.
-func openUnflushed(ctx context.Context, t *testing.T, dir string) *backend {
+func startUnflushed(ctx context.Context, t *testing.T, dir string) *backend {
 	d := servertest.MariaDB(t, dir)
 	flushed := d.Command
 	d.Command = func(port string) *exec.Cmd {
@@ -159,18 +152,14 @@ func openUnflushed(ctx context.Context, t *testing.T, dir string) *backend {
 		cmd.Args = append(cmd.Args, "--innodb-flush-log-at-trx-commit=0")
 		return cmd
 	}
-	d.End = syscall.SIGKILL
 	return startSQL(ctx, t, "mariadb", d)
 }
 
-// openPartition starts a Redis. The first seat is in a namespace of its own.
-func openPartition(ctx context.Context, t *testing.T, dir string) *backend {
+// startPartition starts a Redis. The first seat is in a namespace of its own.
+func startPartition(ctx context.Context, t *testing.T, dir string) *backend {
 	s := newNamespace(t)
 	b := startRedis(ctx, t, dir)
 	b.counters, b.namespaces = false, map[int]*namespace{0: s}
-	p, err := newProxy(s.address, b.servers[0].address)
-	must(t, err)
-	t.Cleanup(p.close)
-	b.proxies[0] = []*proxy{p}
+	b.proxies[0] = []*proxy{newProxy(t, s.address, b.servers[0].address)}
 	return b
 }

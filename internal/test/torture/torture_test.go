@@ -3,6 +3,7 @@
 package torture
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/bits"
 )
 
 // The environment variables of a run. The package comment describes them.
@@ -50,16 +53,14 @@ func TestTorture(t *testing.T) {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
 			v, r := on(ctx, t, b.open, plan{
-				ids: ids, seed: seed + uint64(i), rate: 20_000,
-				layout: layouts[(seed+uint64(i))%uint64(len(layouts))], fault: os.Getenv(faultVariable),
+				ids: ids, seed: seed + uint64(i), layout: layouts[(seed+uint64(i))%uint64(len(layouts))], fault: os.Getenv(faultVariable),
 			})
 			if v.count() > 0 {
-				t.Error(v.String())
+				t.Error("the judge has found faults")
 			}
 			if len(r.missing) > 0 {
 				t.Errorf("these did not happen: %q", r.missing)
 			}
-			t.Log("\n" + table([]*report{r}))
 			reports[i] = r
 		})
 	}
@@ -78,22 +79,21 @@ func TestSeededFaults(t *testing.T) {
 		deck  []card
 	}{
 		// The killed process was ahead of the clock, and its successor starts with the present.
-		{faultFloor, 2, kindSlots, []card{cardPause, cardKill, cardKill, cardKill, cardKill, cardKill, cardQuiet}},
+		{faultFloor, 2, kindSlots, []card{pause, kill, kill, kill, kill, kill, quiet}},
 		// Nothing can be reserved, all processes continue, and then some have successors.
-		{faultWindow, 2, kindCached, []card{cardKill, cardLongLock, cardRest, cardKill, cardKill, cardKill, cardQuiet}},
+		{faultWindow, 2, kindCached, []card{kill, longLock, idle, kill, kill, kill, quiet}},
 		// What was borrowed is given back.
-		{faultRelease, 2, kindCached, []card{cardPause, cardKill, cardClose, cardClose, cardClose, cardClose, cardClose, cardQuiet}},
+		{faultRelease, 2, kindCached, []card{pause, kill, restart, restart, restart, restart, restart, quiet}},
 		// The next reservation gets ids that others have reserved since.
 		{faultReturn, 1, kindCounter, []card{
-			cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardClose, cardQuiet,
+			restart, restart, restart, restart, restart, restart, restart, restart, restart, restart, quiet,
 		}},
 	} {
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
-			v, r := on(ctx, t, openSQLite, plan{
-				ids: 300_000, seed: seed, rate: 40_000, layout: layouts[0], fault: test.fault, only: test.only, deck: test.deck,
+			v, _ := on(ctx, t, openSQLite, plan{
+				ids: 300_000, seed: seed, rate: 40_000, fault: test.fault, only: test.only, deck: test.deck,
 			})
-			t.Logf("\n%s%s", table([]*report{r}), v.String())
 			if v.repeats == 0 || len(v.faults) < test.kinds {
 				t.Errorf("%d repeats, %d faults: the run has not found what is broken", v.repeats, v.count())
 			}
@@ -116,7 +116,7 @@ func begin(t *testing.T) context.Context {
 	return ctx
 }
 
-// on does a run on a backend of its own.
+// on does a run on a backend of its own, and logs its result.
 func on(ctx context.Context, t *testing.T, open opener, p plan) (verdict, *report) {
 	dir, err := os.MkdirTemp("", "uidring-torture-")
 	must(t, err)
@@ -125,13 +125,18 @@ func on(ctx context.Context, t *testing.T, open opener, p plan) (verdict, *repor
 			t.Error(err)
 		}
 	})
-	p.limit = 12*time.Minute + time.Duration(p.ids/10_000)*time.Second
 	b := open(ctx, t, dir)
 	p.scripted = p.deck != nil || p.fault != ""
 	if p.deck == nil {
 		p.deck = deckOf(b)
 	}
-	return torture(ctx, t, b, p)
+	p.rate = cmp.Or(p.rate, 20_000)
+	if p.layout == (bits.Layout{}) {
+		p.layout = layouts[0]
+	}
+	v, r := torture(ctx, t, b, p)
+	t.Logf("\n%s%s", table([]*report{r}), v.String())
+	return v, r
 }
 
 // seeded returns the seed of the run, and logs it.

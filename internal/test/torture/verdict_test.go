@@ -127,11 +127,10 @@ func (v *verdict) reserved(p *process, s span, own []span) {
 // owned checks that a process had reserved the tick of its ids, under their number, and
 // had not given the tick back.
 func (v *verdict) owned(p *process, s span, tenures []*tenure) {
-	t := ticks{p.Layout}
-	begin, end := t.span(s.first)
+	begin, end := p.tick(s.first)
 	kind := "a tick is another's, or nobody's"
 	for _, one := range tenures {
-		if one.number != t.number(s.first) || begin < one.from || end > one.until {
+		if one.number != p.worker(s.first) || begin < one.from || end > one.until {
 			continue
 		}
 		one.used = max(one.used, end)

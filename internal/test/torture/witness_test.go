@@ -6,12 +6,81 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"gorm.io/gorm"
+
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
+
+// leaser is what gives a child its number.
+type leaser string
+
+const (
+	leaserRanged   leaser = ""         // lease.New, with few numbers
+	leaserBeside   leaser = "beside"   // lease.New, with any number, beside a Registry
+	leaserRegistry leaser = "registry" // worker.NewRegistry
+	leaserLeaf     leaser = "leaf"     // workerzk.Leaf
+)
+
+// recorded reports whether the child reports each write to its row. Of the others, ids are
+// compared only with all ids.
+func (l leaser) recorded() bool { return l == leaserRanged || l == leaserBeside }
+
+// leaser returns what gives the child its number. The history knows a lease by the process
+// and the attempt.
+func (c *child) leaser(attempt int64) uid.Leaser {
+	config := lease.Config{Expiry: expiry, Window: window, Logger: silent}
+	if c.Leaser == leaserLeaf {
+		if c.Fault == faultAddress {
+			return uid.StaticWorker(int64(c.Port))
+		}
+		return c.witnessed(c.access.leaf(c.Port, config), attempt)
+	}
+	store := c.access.leases
+	if c.Leaser != leaserRanged {
+		apart := c.Fault == faultBeside
+		if c.Leaser == leaserRegistry {
+			return worker.NewRegistry(c.access.sql, worker.RegistryConfig{Alone: apart, Logger: silent})
+		}
+		store = worker.NewStore(c.access.sql, worker.StoreConfig{Alone: apart})
+	} else {
+		config.Numbers = &lease.Bounds{From: 0, To: numbers - 1}
+	}
+	config.Node = lease.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: lease.NodeActual}
+	if c.Exact >= 0 {
+		config.Assigner = uid.StaticWorker(c.Exact)
+	}
+	return c.witnessed(lease.New(&ledger{store, c, attempt}, config), attempt)
+}
+
+func (c *child) witnessed(l *lease.Leaser, attempt int64) *witness {
+	c.lease = &witness{Leaser: l, child: c, attempt: attempt}
+	c.lease.number.Store(-1)
+	return c.lease
+}
+
+// logger returns a logger that reports the warnings of a server that does not flush.
+func (c *child) logger() *slog.Logger { return slog.New(flushes{slog.DiscardHandler, c}) }
+
+type flushes struct {
+	slog.Handler
+	child *child
+}
+
+func (flushes) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
+
+func (f flushes) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "before they are on the disk") {
+		f.child.say(recordEvent, "warnings of a server that does not flush", 1)
+	}
+	return nil
+}
 
 // ledger is a store that reports each write to the parent before it writes.
 type ledger struct {
@@ -29,15 +98,14 @@ func (l *ledger) Swap(ctx context.Context, old string, w lease.Write) (bool, err
 }
 
 func (l *ledger) write(old string, w lease.Write, do func() (bool, error)) (bool, error) {
-	l.child.out.say(recordWrite, w.Token+" "+old, l.attempt, w.Number, w.Until, int64(w.Change))
+	l.child.say(recordWrite, w.Token+" "+old, l.attempt, w.Number, w.Until, int64(w.Change))
 	done, err := do()
 	if done && err == nil {
-		l.child.out.say(recordDone, w.Token)
+		l.child.say(recordDone, w.Token)
 	}
 	return done, err
 }
 
-// Check implements lease.Preparer.
 func (l *ledger) Check() error {
 	if p, ok := l.Store.(lease.Preparer); ok {
 		return p.Check()
@@ -87,10 +155,10 @@ func (w *witness) Lease(ctx context.Context, r lease.Request) (lease.Lease, erro
 			number = -1
 		}
 		if errors.Is(g.Err, lease.ErrRewound) { // nobody does that here
-			w.child.out.say(recordFatal, g.Err.Error())
+			w.child.say(recordFatal, g.Err.Error())
 		}
 		w.from.Store(millis(g.From))
-		w.child.out.say(recordGrant, "", w.attempt, number, millis(g.From), millis(g.Until))
+		w.child.say(recordGrant, "", w.attempt, number, millis(g.From), millis(g.Until))
 		if number >= 0 {
 			if before := w.number.Swap(number); before >= 0 && before != number {
 				w.changes.Add(1)
@@ -127,18 +195,29 @@ type reserver struct {
 
 func (r *reserver) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
 	if r.child.Fault == faultClamp {
-		first, count, err = r.child.access.sql.reserve(ctx, n)
+		first, count, err = r.blindly(ctx, n)
 	} else {
 		first, count, err = r.counters.Reserve(ctx, tag, n)
 	}
 	if err == nil {
-		r.child.out.say(recordRange, "", first, count)
+		r.child.say(recordRange, "", first, count)
 	}
 	return first, count, err
 }
 
+// blindly reserves ids as if what was written were always what is there.
+func (r *reserver) blindly(ctx context.Context, n int64) (first, count int64, err error) {
+	err = r.child.access.sql.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		if err := tx.Raw("SELECT max_id FROM leaf_alloc WHERE biz_tag = ? FOR UPDATE", tag).Scan(&first).Error; err != nil {
+			return err
+		}
+		return tx.Exec("UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?", first+n, tag).Error
+	})
+	return first, n, err
+}
+
 func (r *reserver) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {
-	r.child.out.say(recordReturn, "", first, next)
+	r.child.say(recordReturn, "", first, next)
 	if r.child.Late {
 		_ = sleep(ctx, 2*ahead) // the others reserve meanwhile
 	}
@@ -153,7 +232,7 @@ func (r *reserver) Return(ctx context.Context, tag string, first, next int64) (d
 		}
 	}
 	if done {
-		r.child.out.say(recordReturned, "", next-first)
+		r.child.say(recordEvent, "ids returned to the counter", next-first)
 	}
 	return done, err
 }

@@ -3,7 +3,7 @@
 package resp_test
 
 import (
-	"os/exec"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,22 +24,13 @@ import (
 // TestMove moves a counter from a real Redis as REDIS.md says, one client after the other, while
 // all draw. No id repeats, and a client that was forgotten fails.
 func TestMove(t *testing.T) {
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		t.Skip(err)
-	}
 	const distance = 1_000_000_000
 	connect := func(address string) *redis.Client {
 		client := redis.NewClient(&redis.Options{Addr: address, MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
 		t.Cleanup(func() { client.Close() })
 		return client
 	}
-	address := servertest.Addresses(t, 1)[0]
-	old := connect(address)
-	process, err := servertest.RedisProgram(t, t.TempDir()).Launch(t.Context(), address, func() error { return old.Ping(t.Context()).Err() })
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(process.Kill)
+	old := connect(servertest.StartRedis(t).Address())
 
 	var (
 		targets [4]atomic.Pointer[redis.Client]
