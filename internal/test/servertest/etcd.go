@@ -3,7 +3,6 @@
 package servertest
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os/exec"
@@ -56,14 +55,8 @@ func StartEtcd(t testing.TB, members int, args ...string) []*Etcd {
 
 // healthy returns nil if the member has a leader.
 func healthy(address string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/health", nil)
-	if err != nil {
-		return err
-	}
-	request.Close = true // no connection is left
-	response, err := http.DefaultClient.Do(request)
+	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get("http://" + address + "/health")
 	if err != nil {
 		return err
 	}

@@ -184,16 +184,16 @@ func (k *Kube) Namespace(t testing.TB, name string) {
 }
 
 func kubeRequest(address, method, path, kind string, body io.Reader) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, "https://"+address+path, body)
+	request, err := http.NewRequest(method, "https://"+address+path, body)
 	if err != nil {
 		return "", err
 	}
-	request.Close = true // no connection is left
 	request.Header.Set("Authorization", "Bearer "+KubeAdmin)
 	request.Header.Set("Content-Type", kind)
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // on loopback
+	client := http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // on loopback
+	}}
 	response, err := client.Do(request)
 	if err != nil {
 		return "", err

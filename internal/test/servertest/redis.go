@@ -19,14 +19,9 @@ import (
 // Durable are the settings by which Redis loses nothing that it acknowledged.
 var Durable = []string{"--appendonly", "yes", "--appendfsync", "always"}
 
-// RedisProgram is a Redis with its data in dir. It skips the test where there is none.
-func RedisProgram(t testing.TB, dir string, args ...string) Program {
-	t.Helper()
-	return redis(t, dir, nil, args)
-}
-
-// redis is RedisProgram with a file of settings, which Redis takes as its first argument.
-func redis(t testing.TB, dir string, file, args []string) Program {
+// RedisProgram is a Redis with its data in dir, maybe with a file of settings. It skips the
+// test where there is none.
+func RedisProgram(t testing.TB, dir string, file []string, args ...string) Program {
 	t.Helper()
 	program := Find(t, "redis-server")
 	return Program{func(port string) *exec.Cmd {
@@ -53,7 +48,7 @@ func StartRedis(t testing.TB, args ...string) *Redis {
 func StartRedisOf(t testing.TB, file []string, args ...string) *Redis {
 	t.Helper()
 	s := &Redis{Dir: t.TempDir()}
-	s.program = redis(t, s.Dir, file, args)
+	s.program = RedisProgram(t, s.Dir, file, args...)
 	s.Restart(t)
 	return s
 }

@@ -77,7 +77,7 @@ func startSQL(ctx context.Context, t *testing.T, name string, d servertest.Datab
 // startRedis starts a Redis that flushes each write before it answers.
 func startRedis(ctx context.Context, t *testing.T, dir string) *backend {
 	b := &backend{name: "redis", counters: true, url: func(a []string) string { return "redis://" + a[0] }}
-	return b.serve(ctx, t, servertest.RedisProgram(t, dir, servertest.Durable...))
+	return b.serve(ctx, t, servertest.RedisProgram(t, dir, nil, servertest.Durable...))
 }
 
 // members is how many servers etcd and ZooKeeper have: one can be unavailable.
@@ -146,32 +146,27 @@ func (b *backend) seatURL(seat int) string {
 	return b.url(addresses)
 }
 
-// open opens the backend without its proxies. It retries while a file is locked.
-func (b *backend) open(ctx context.Context) (*access, error) {
+// with opens the backend without its proxies, and calls f until f succeeds. It retries
+// both, since a file may be locked.
+func (b *backend) with(ctx context.Context, f func(a *access) error) error {
+	retry := func(do func() error) error {
+		for {
+			if err := do(); err == nil || sleep(ctx, 50*time.Millisecond) != nil {
+				return err
+			}
+		}
+	}
 	var addresses []string
 	for _, s := range b.servers {
 		addresses = append(addresses, s.address())
 	}
-	for {
-		a, err := open(b.url(addresses), silent)
-		if err == nil || sleep(ctx, 50*time.Millisecond) != nil {
-			return a, err
-		}
-	}
-}
-
-// with calls f with the backend open, until f succeeds.
-func (b *backend) with(ctx context.Context, f func(a *access) error) error {
-	a, err := b.open(ctx)
+	var a *access
+	err := retry(func() (err error) { a, err = open(b.url(addresses), silent); return err })
 	if err != nil {
 		return err
 	}
 	defer a.close()
-	for {
-		if err = f(a); err == nil || sleep(ctx, 50*time.Millisecond) != nil {
-			return err
-		}
-	}
+	return retry(func() error { return f(a) })
 }
 
 // prepare makes the tables and the counter that processes need.

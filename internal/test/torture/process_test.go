@@ -189,15 +189,11 @@ func (p *process) add(drawer int64, s span) {
 }
 
 func (p *process) granted(g grant) {
-	if g.number < 0 {
-		if p.number.Load() >= 0 { // the loss is reported again and again until another number is held
-			p.losses.Add(1)
-		}
-	} else {
-		if before := p.lastNumber(g.attempt); before >= 0 && before != g.number {
-			p.events["number changes"]++
-		}
+	switch {
+	case g.number >= 0:
 		p.grants = append(p.grants, g)
+	case p.number.Load() >= 0: // the loss is reported again and again until another number is held
+		p.losses.Add(1)
 	}
 	p.number.Store(g.number)
 }
@@ -208,14 +204,6 @@ func (p *process) total() (n int64) {
 		n += s.n
 	}
 	return n
-}
-
-// lastNumber returns the last number of the child's generators, or -1.
-func (p *process) lastNumber(attempt int64) int64 {
-	if k := len(p.grants); k > 0 && p.grants[k-1].attempt == attempt {
-		return p.grants[k-1].number
-	}
-	return -1
 }
 
 // holding reports whether the child has a generator and, as far as is known, a

@@ -162,6 +162,7 @@ func (w *witness) Lease(ctx context.Context, r lease.Request) (lease.Lease, erro
 		if number >= 0 {
 			if before := w.number.Swap(number); before >= 0 && before != number {
 				w.changes.Add(1)
+				w.child.say(recordEvent, "number changes", 1)
 			}
 			switch w.child.Fault {
 			case faultFloor:

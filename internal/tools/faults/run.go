@@ -113,16 +113,17 @@ func (r *run) weave(ctx context.Context) error {
 			folder := filepath.Dir(name)
 			folders[folder] = true
 			number := "package " + s.file.Name.Name + "\n\nimport \"os\"\n\nvar uidringFault = os.Getenv(\"UIDRING_FAULT\")\n"
-			if err := errors.Join(r.replace(r.woven, name, text), r.replace(r.woven, filepath.Join(folder, "uidring_fault.go"), []byte(number))); err != nil {
+			more := filepath.Join(folder, "uidring_fault.go")
+			if err := errors.Join(r.replace(r.woven, name, text), r.replace(r.woven, more, []byte(number))); err != nil {
 				return err
 			}
+		}
+		if len(files) == 0 {
+			return nil
 		}
 		args := []string{"build", "-o", os.DevNull}
 		for folder := range folders {
 			args = append(args, "./"+folder)
-		}
-		if len(folders) == 0 {
-			return nil
 		}
 		said, failed, err := r.command(ctx, "", r.woven, "", "go", args...)
 		if err != nil || !failed {
@@ -144,14 +145,19 @@ func (r *run) weave(ctx context.Context) error {
 }
 
 // replace makes a file of the overlay.
-func (r *run) replace(overlay map[string]string, name string, text []byte) error {
-	made, err := os.CreateTemp(r.scratch, "*.go")
+func (r *run) replace(overlay map[string]string, name string, text []byte) (err error) {
+	overlay[filepath.Join(r.repository, name)], err = r.make("*.go", text)
+	return err
+}
+
+// make makes a scratch file, and returns its name.
+func (r *run) make(pattern string, text []byte) (string, error) {
+	made, err := os.CreateTemp(r.scratch, pattern)
 	if err != nil {
-		return err
+		return "", err
 	}
-	overlay[filepath.Join(r.repository, name)] = made.Name()
 	_, err = made.Write(text)
-	return errors.Join(err, made.Close())
+	return made.Name(), errors.Join(err, made.Close())
 }
 
 // command runs a program in a folder of the repository, in one of the places. All go
@@ -161,19 +167,15 @@ func (r *run) command(ctx context.Context, folder string, overlay map[string]str
 	if err != nil {
 		return "", false, err
 	}
-	made, err := os.CreateTemp(r.scratch, "*.json")
+	file, err := r.make("*.json", text)
 	if err != nil {
-		return "", false, err
-	}
-	_, err = made.Write(text)
-	if err := errors.Join(err, made.Close()); err != nil {
 		return "", false, err
 	}
 	r.places <- struct{}{}
 	defer func() { <-r.places }()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = filepath.Join(r.repository, folder)
-	cmd.Env = append(os.Environ(), "UIDRING_FAULT="+number, "GOFLAGS="+strings.TrimSpace(r.flags+" -overlay="+made.Name()))
+	cmd.Env = append(os.Environ(), "UIDRING_FAULT="+number, "GOFLAGS="+strings.TrimSpace(r.flags+" -overlay="+file))
 	cmd.WaitDelay = 10 * time.Second // for what a test leaves behind
 	end := group(cmd)
 	var output bytes.Buffer

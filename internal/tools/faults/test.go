@@ -134,26 +134,11 @@ func (t *tests) limitOf(pattern string) time.Duration {
 	return t.limit
 }
 
-// with runs the tests with a fault. One that passes them gets a build of its own, too:
-// initializers may call the function.
-func (r *run) with(ctx context.Context, t *tests, f *fault, pattern string) (said string, failed bool, stale string, err error) {
-	if !f.alone {
-		said, failed, err = r.run(ctx, t, f.number, pattern, true)
-		if failed || err != nil || pattern != all {
-			return said, failed, "", err
-		}
-	}
-	return r.own(ctx, t, f, pattern)
-}
-
 // compile makes t.binary. It returns the compiler's errors.
-func (r *run) compile(ctx context.Context, t *tests) (string, error) {
-	made, err := os.CreateTemp(r.scratch, "*.test")
-	if err != nil {
+func (r *run) compile(ctx context.Context, t *tests) (said string, err error) {
+	if t.binary, err = r.make("*.test", nil); err != nil {
 		return "", err
 	}
-	t.binary = made.Name()
-	_ = made.Close()
 	said, failed, err := r.command(ctx, "", t.overlay, "", "go", "test", "-c", "-o", t.binary, "./"+t.folder)
 	if !failed {
 		said = ""
@@ -207,13 +192,21 @@ func (r *run) pass(ctx context.Context, t *tests, pattern string) error {
 	return fmt.Errorf("the tests of %s fail without a fault", t.folder)
 }
 
-// own runs the tests with a fault that has a build of its own. If it does not compile,
-// stale has the compiler's first error.
-func (r *run) own(ctx context.Context, of *tests, f *fault, pattern string) (said string, failed bool, stale string, err error) {
-	t := &tests{folder: of.folder, overlay: maps.Clone(of.overlay), skip: of.skip, limit: of.limit, took: of.took}
+// with runs the tests with a fault. One that passes them gets a build of its own, too:
+// initializers may call the function. If that does not compile, stale has the compiler's
+// first error.
+func (r *run) with(ctx context.Context, t *tests, f *fault, pattern string) (said string, failed bool, stale string, err error) {
+	if !f.alone {
+		said, failed, err = r.run(ctx, t, f.number, pattern, true)
+		if failed || err != nil || pattern != all {
+			return said, failed, "", err
+		}
+	}
+	own := *t
+	own.overlay = maps.Clone(t.overlay)
 	path := filepath.Join(r.repository, f.file)
 	if strings.HasSuffix(f.file, ".go") {
-		err = r.replace(t.overlay, f.file, f.text)
+		err = r.replace(own.overlay, f.file, f.text)
 	} else { // a test may read it
 		var was []byte
 		if was, err = os.ReadFile(path); err == nil {
@@ -224,13 +217,13 @@ func (r *run) own(ctx context.Context, of *tests, f *fault, pattern string) (sai
 	if err != nil {
 		return "", false, "", err
 	}
-	if stale, err = r.compile(ctx, t); err != nil || stale != "" {
+	if stale, err = r.compile(ctx, &own); err != nil || stale != "" {
 		if match := compilerError.FindStringSubmatch(stale); match != nil {
 			stale = match[1]
 		}
 		return "", false, stale, err
 	}
-	defer os.Remove(t.binary)
-	said, failed, err = r.run(ctx, t, "", pattern, true)
+	defer os.Remove(own.binary)
+	said, failed, err = r.run(ctx, &own, "", pattern, true)
 	return said, failed, "", err
 }
