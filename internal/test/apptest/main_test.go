@@ -38,13 +38,10 @@ func TestModulesOfApp(t *testing.T) {
 		command := exec.CommandContext(t.Context(), "go", args...)
 		command.Dir = dir
 		command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+		command.Stderr = t.Output()
 		out, err := command.Output()
 		if err != nil {
-			var stderr []byte
-			if failed, ok := err.(*exec.ExitError); ok {
-				stderr = failed.Stderr
-			}
-			t.Fatalf("go %q: %v\n%s", args, err, stderr)
+			t.Fatalf("go %q: %v", args, err)
 		}
 		return out
 	}

@@ -37,12 +37,17 @@ const tag = "torture"
 
 // access is a process's open connection to a backend.
 type access struct {
-	leases   lease.Store
+	leases   leases
 	counters counters                                  // nil where segments have no store
 	rewind   func(ctx context.Context, to int64) error // sets the counter as a restored copy has it
 	sql      *gorm.DB                                  // nil without SQL
 	leaf     func(port int, config lease.Config) *lease.Leaser
 	close    func()
+}
+
+type leases interface {
+	lease.Store
+	lease.Preparer
 }
 
 type counters interface {

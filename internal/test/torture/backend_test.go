@@ -33,6 +33,11 @@ type backend struct {
 // installed.
 type opener func(ctx context.Context, t *testing.T, dir string) *backend
 
+var (
+	startMariaDB  = startSQL("mariadb", servertest.MariaDB)
+	startPostgres = startSQL("postgres", servertest.Postgres)
+)
+
 // backends are the stores by name.
 var backends = []struct {
 	name string
@@ -54,24 +59,20 @@ func openSQLite(_ context.Context, _ *testing.T, dir string) *backend {
 	return &backend{name: "sqlite", counters: true, url: func([]string) string { return url }}
 }
 
-func startMariaDB(ctx context.Context, t *testing.T, dir string) *backend {
-	return startSQL(ctx, t, "mariadb", servertest.MariaDB(t, dir))
-}
-
-func startPostgres(ctx context.Context, t *testing.T, dir string) *backend {
-	return startSQL(ctx, t, "postgres", servertest.Postgres(t, dir))
-}
-
-func startSQL(ctx context.Context, t *testing.T, name string, d servertest.Database) *backend {
-	d.Ready = func(address string) error {
-		db, err := dbtest.Open(d.URL(address))
-		if err != nil {
-			return err
+// startSQL returns the opener of a database that prepare prepares.
+func startSQL(name string, prepare func(t *testing.T, dir string) servertest.Database) opener {
+	return func(ctx context.Context, t *testing.T, dir string) *backend {
+		d := prepare(t, dir)
+		d.Ready = func(address string) error {
+			db, err := dbtest.Open(d.URL(address))
+			if err != nil {
+				return err
+			}
+			return dbtest.Close(db)
 		}
-		return dbtest.Close(db)
+		b := &backend{name: name, counters: true, url: func(a []string) string { return d.URL(a[0]) }}
+		return b.serve(ctx, t, d.Program)
 	}
-	b := &backend{name: name, counters: true, url: func(a []string) string { return d.URL(a[0]) }}
-	return b.serve(ctx, t, d.Program)
 }
 
 // startRedis starts a Redis that flushes each write before it answers.
@@ -172,15 +173,11 @@ func (b *backend) with(ctx context.Context, f func(a *access) error) error {
 // prepare makes the tables and the counter that processes need.
 func (b *backend) prepare(ctx context.Context) error {
 	return b.with(ctx, func(a *access) error {
-		if p, ok := a.leases.(lease.Preparer); ok {
-			if err := p.Prepare(ctx, silent); err != nil {
-				return err
-			}
+		err := a.leases.Prepare(ctx, silent)
+		if err == nil && a.counters != nil {
+			err = a.counters.Create(ctx, tag, 1, firstStep)
 		}
-		if a.counters == nil {
-			return nil
-		}
-		return a.counters.Create(ctx, tag, 1, firstStep)
+		return err
 	})
 }
 

@@ -106,6 +106,14 @@ func (c *child) live(ctx context.Context) error {
 	return c.settled(g)
 }
 
+// errText is an error's text, empty for nil.
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 // settled compares a closed generator's Stats with what the child has drawn.
 func (c *child) settled(g generator) error {
 	if _, err := g.Next(); !errors.Is(err, uid.ErrClosed) {

@@ -4,6 +4,7 @@ package torture
 
 import (
 	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -70,10 +71,14 @@ func start(o order, command []string, heard func(ids int64)) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		return nil, err // the layout is not valid
+	}
 	command = append(slices.Clone(command), self)
 	p := &process{order: o, cmd: exec.Command(command[0], command[1:]...), ended: make(chan struct{}), events: map[string]int64{}}
 	p.number.Store(-1)
-	p.cmd.Env = append(os.Environ(), orderVariable+"="+o.String())
+	p.cmd.Env = append(os.Environ(), orderVariable+"="+string(text))
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p.cmd.Stderr = &p.stderr
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -229,5 +234,4 @@ func (p *process) kill() {
 	p.killed.Store(true)
 	p.signal(syscall.SIGKILL)
 	<-p.ended
-	p.stdin.Close()
 }

@@ -61,7 +61,6 @@ type run struct {
 	took    time.Duration
 
 	mu        sync.Mutex
-	closing   bool // no process is started any more
 	processes []*process
 	events    map[string]int // by their lines of the report
 	copied    int64          // the counter, as a copy of it has it; used by restore
@@ -117,7 +116,7 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *r
 func (r *run) launch(s *seat) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closing || r.ctx.Err() != nil {
+	if r.ctx.Err() != nil {
 		return
 	}
 	n := len(r.processes) + 1
@@ -177,7 +176,6 @@ func (r *run) leave(p *process) bool {
 	p.signal(syscall.SIGTERM)
 	select {
 	case <-p.ended:
-		p.stdin.Close()
 		return p.closed && p.closing == ""
 	case <-time.After(leaveFor):
 		r.fail(fmt.Errorf("%s has not ended %v after SIGTERM", p.Host, leaveFor))
@@ -186,11 +184,8 @@ func (r *run) leave(p *process) bool {
 	}
 }
 
-// finish asks all processes to end.
+// finish asks all processes to end. No process is started any more.
 func (r *run) finish() {
-	r.mu.Lock()
-	r.closing = true
-	r.mu.Unlock()
 	var all sync.WaitGroup
 	for _, s := range r.seats {
 		if s.now == nil {

@@ -144,7 +144,7 @@ func TestStyles(t *testing.T) {
 
 // startUnflushed starts a MariaDB that confirms commits up to a second before it writes
 // them to a file.
-func startUnflushed(ctx context.Context, t *testing.T, dir string) *backend {
+var startUnflushed = startSQL("mariadb", func(t *testing.T, dir string) servertest.Database {
 	d := servertest.MariaDB(t, dir)
 	flushed := d.Command
 	d.Command = func(port string) *exec.Cmd {
@@ -152,8 +152,8 @@ func startUnflushed(ctx context.Context, t *testing.T, dir string) *backend {
 		cmd.Args = append(cmd.Args, "--innodb-flush-log-at-trx-commit=0")
 		return cmd
 	}
-	return startSQL(ctx, t, "mariadb", d)
-}
+	return d
+})
 
 // startPartition starts a Redis. The first seat is in a namespace of its own.
 func startPartition(ctx context.Context, t *testing.T, dir string) *backend {

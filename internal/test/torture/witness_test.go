@@ -36,20 +36,18 @@ func (l leaser) recorded() bool { return l == leaserRanged || l == leaserBeside 
 // and the attempt.
 func (c *child) leaser(attempt int64) uid.Leaser {
 	config := lease.Config{Expiry: expiry, Window: window, Logger: silent}
-	if c.Leaser == leaserLeaf {
+	store, apart := c.access.leases, c.Fault == faultBeside
+	switch c.Leaser {
+	case leaserLeaf:
 		if c.Fault == faultAddress {
 			return uid.StaticWorker(int64(c.Port))
 		}
 		return c.witnessed(c.access.leaf(c.Port, config), attempt)
-	}
-	store := c.access.leases
-	if c.Leaser != leaserRanged {
-		apart := c.Fault == faultBeside
-		if c.Leaser == leaserRegistry {
-			return worker.NewRegistry(c.access.sql, worker.RegistryConfig{Alone: apart, Logger: silent})
-		}
+	case leaserRegistry:
+		return worker.NewRegistry(c.access.sql, worker.RegistryConfig{Alone: apart, Logger: silent})
+	case leaserBeside:
 		store = worker.NewStore(c.access.sql, worker.StoreConfig{Alone: apart})
-	} else {
+	default:
 		config.Numbers = &lease.Bounds{From: 0, To: numbers - 1}
 	}
 	config.Node = lease.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: lease.NodeActual}
@@ -84,17 +82,17 @@ func (f flushes) Handle(_ context.Context, r slog.Record) error {
 
 // ledger is a store that reports each write to the parent before it writes.
 type ledger struct {
-	lease.Store
+	leases
 	child   *child
 	attempt int64
 }
 
 func (l *ledger) Insert(ctx context.Context, w lease.Write) (bool, error) {
-	return l.write("", w, func() (bool, error) { return l.Store.Insert(ctx, w) })
+	return l.write("", w, func() (bool, error) { return l.leases.Insert(ctx, w) })
 }
 
 func (l *ledger) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
-	return l.write(old, w, func() (bool, error) { return l.Store.Swap(ctx, old, w) })
+	return l.write(old, w, func() (bool, error) { return l.leases.Swap(ctx, old, w) })
 }
 
 func (l *ledger) write(old string, w lease.Write, do func() (bool, error)) (bool, error) {
@@ -104,21 +102,6 @@ func (l *ledger) write(old string, w lease.Write, do func() (bool, error)) (bool
 		l.child.say(recordDone, w.Token)
 	}
 	return done, err
-}
-
-func (l *ledger) Check() error {
-	if p, ok := l.Store.(lease.Preparer); ok {
-		return p.Check()
-	}
-	return nil
-}
-
-// Prepare implements lease.Preparer.
-func (l *ledger) Prepare(ctx context.Context, log *slog.Logger) error {
-	if p, ok := l.Store.(lease.Preparer); ok {
-		return p.Prepare(ctx, log)
-	}
-	return nil
 }
 
 // witness is a lease.Leaser that records its grants, and breaks the protocol if the
@@ -236,4 +219,12 @@ func (r *reserver) Return(ctx context.Context, tag string, first, next int64) (d
 		r.child.say(recordEvent, "ids returned to the counter", next-first)
 	}
 	return done, err
+}
+
+// millis returns t in milliseconds since 1970, and 0 for the zero time.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
 }

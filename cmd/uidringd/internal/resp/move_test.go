@@ -3,7 +3,6 @@
 package resp_test
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
