@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,18 +27,11 @@ import (
 // KubeAPIServer is the path of a kube-apiserver: what UIDRING_TEST_KUBE names, or what
 // .ci/kubeserver has built.
 var KubeAPIServer = sync.OnceValues(func() (string, error) {
-	if path := os.Getenv("UIDRING_TEST_KUBE"); path != "" {
-		return exec.LookPath(path)
-	}
-	_, here, _, _ := runtime.Caller(0)
-	var reason strings.Builder
-	find := exec.Command(filepath.Join(filepath.Dir(here), "../../../.ci/kubeserver"), "--find")
-	find.Stderr = &reason
-	path, err := find.Output()
+	path, err := installed("UIDRING_TEST_KUBE", "kubeserver", "--find")
 	if err != nil {
-		return "", fmt.Errorf("UIDRING_TEST_KUBE is not set, and .ci/kubeserver --find: %w: %s", err, &reason)
+		return "", err
 	}
-	return strings.TrimSpace(string(path)), nil
+	return exec.LookPath(path)
 })
 
 // KubeAdmin is a user who may do everything.

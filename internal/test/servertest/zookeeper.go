@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,16 +24,8 @@ var Classpath = sync.OnceValues(func() (string, error) {
 	if _, err := exec.LookPath("java"); err != nil {
 		return "", err
 	}
-	folder := os.Getenv("UIDRING_TEST_ZOOKEEPER")
-	if folder == "" {
-		_, here, _, _ := runtime.Caller(0)
-		out, err := exec.Command(filepath.Join(filepath.Dir(here), "../../../.ci/zookeeper")).Output()
-		if err != nil {
-			return "", fmt.Errorf("UIDRING_TEST_ZOOKEEPER is not set, and .ci/zookeeper: %w", err)
-		}
-		folder = strings.TrimSpace(string(out))
-	}
-	return filepath.Join(folder, "*"), nil
+	folder, err := installed("UIDRING_TEST_ZOOKEEPER", "zookeeper")
+	return filepath.Join(folder, "*"), err
 })
 
 // ZooKeeperPrograms are the members of an ensemble with their data below dir. If detour is

@@ -102,16 +102,12 @@ func (c *child) live(ctx context.Context) error {
 	if err := drawing.Wait(); err != nil {
 		return err
 	}
-	c.say(recordClosed, errText(closed))
-	return c.settled(g)
-}
-
-// errText is an error's text, empty for nil.
-func errText(err error) string {
-	if err == nil {
-		return ""
+	said := ""
+	if closed != nil {
+		said = closed.Error()
 	}
-	return err.Error()
+	c.say(recordClosed, said)
+	return c.settled(g)
 }
 
 // settled compares a closed generator's Stats with what the child has drawn.

@@ -53,7 +53,6 @@ type process struct {
 	events   map[string]int64 // as the report names them
 	closed   bool
 	closing  string // what Close said
-	err      error  // of its end; nil if that was the parent's wish
 
 	opened  atomic.Bool
 	number  atomic.Int64 // the last granted; -1 is none
@@ -65,8 +64,9 @@ type process struct {
 }
 
 // start starts a child with its order, by a command that runs it. One goroutine calls heard
-// with the number of ids that the child has reported.
-func start(o order, command []string, heard func(ids int64)) (*process, error) {
+// with the number of ids that the child has reported. It calls fail before ended is closed
+// if the parent did not want the end, or the child has told of a fault.
+func start(o order, command []string, heard func(ids int64), fail func(error)) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -93,7 +93,9 @@ func start(o order, command []string, heard func(ids int64)) (*process, error) {
 	}
 	go func() {
 		defer close(p.ended)
-		p.err = p.read(stdout, heard)
+		if err := p.read(stdout, heard); err != nil {
+			fail(err)
+		}
 	}()
 	return p, nil
 }

@@ -92,13 +92,6 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *r
 	n := &nemesis{run: r}
 	n.rage()
 	r.finish()
-	if ctx.Err() == nil { // all have ended, but who waits for that may not have told yet
-		for _, p := range r.processes {
-			if p.err != nil {
-				fail(p.err)
-			}
-		}
-	}
 	if err := context.Cause(ctx); err != nil {
 		r.sweep()
 		t.Fatalf("%v\n%s", err, r.who(nil))
@@ -139,19 +132,13 @@ func (r *run) launch(s *seat) {
 		r.ids.Add(ids)
 		r.pulse.beat(now)
 		s.pulse.beat(now)
-	})
+	}, r.fail)
 	if err != nil {
 		r.fail(err)
 		return
 	}
 	s.now = p
 	r.processes = append(r.processes, p)
-	go func() {
-		<-p.ended
-		if p.err != nil {
-			r.fail(p.err)
-		}
-	}()
 }
 
 // kind returns the kind of a seat's generators.
@@ -226,10 +213,8 @@ func (r *run) note(event string, n int) {
 
 // sleep waits for d, or returns ctx's error.
 func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
