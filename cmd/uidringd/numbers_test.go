@@ -45,9 +45,6 @@ func TestNumbers(t *testing.T) {
 			}
 			makesIDs(t)
 			frees(t, dsn)
-			if scheme != "redis" && scheme != "kube" { // where it takes a minute: the clock says who is dead
-				buries(t, dsn)
-			}
 			for _, args := range []string{"gen --worker registry", "gen --worker static:1 --dsn " + dsn, "gen --segment orders"} {
 				got := uidringd.Invoke(t, "", strings.Fields(args)...)
 				if got.Code != 2 || got.Stdout != "" || strings.Contains(got.Stderr, "secret") {
@@ -74,20 +71,15 @@ func makesIDs(t *testing.T) {
 	if len(slices.Compact(all)) != 15 {
 		t.Errorf("%d, want 15 ids that differ", all)
 	}
-	for _, row := range listed(t) {
-		if row.State != lease.StateFree {
-			t.Errorf("%+v, want it free", row)
-		}
-	}
-}
-
-func listed(t *testing.T) []lease.Info {
-	t.Helper()
 	var list workers.Listing
 	if err := json.Unmarshal([]byte(uidringd.Succeed(t, "workers", "--json", "--limit", "0")), &list); err != nil {
 		t.Fatal(err)
 	}
-	return list.Leases
+	for _, row := range list.Leases {
+		if row.State != lease.StateFree {
+			t.Errorf("%+v, want it free", row)
+		}
+	}
 }
 
 // nine is a lease.Assigner.
@@ -95,11 +87,10 @@ type nine struct{}
 
 func (nine) Assign(context.Context, int64) (int64, error) { return 9, nil }
 
-// holds takes the number 9. It asks after it four times per expiry. The holder dies when the
-// test calls the function.
-func holds(t *testing.T, dsn string, expiry time.Duration) (dies func()) {
+// holds takes the number 9. The holder dies when the test calls the function.
+func holds(t *testing.T, dsn string) (dies func()) {
 	t.Helper()
-	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.Config{Assigner: nine{}, Expiry: expiry, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "bill\x1bing", Port: "80", Type: lease.NodeContainer}})
+	open, err := stores.At(dsn, "the test").Leases(t.Context(), lease.Config{Assigner: nine{}, Expiry: time.Minute, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "bill\x1bing", Port: "80", Type: lease.NodeContainer}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +112,7 @@ func holds(t *testing.T, dsn string, expiry time.Duration) (dies func()) {
 // frees frees the number of a live holder, which takes --force.
 func frees(t *testing.T, dsn string) {
 	t.Helper()
-	defer holds(t, dsn, time.Minute)()
+	defer holds(t, dsn)()
 	if got := uidringd.Succeed(t, "workers"); !strings.Contains(got, "\n9      held   \"bill\\x1bing\"  80") {
 		t.Errorf("%s, want the holder in it", got)
 	}
@@ -138,18 +129,6 @@ func frees(t *testing.T, dsn string) {
 		if got.Code != tt.code || !strings.Contains(got.Stdout+got.Stderr, tt.said) || strings.Contains(got.Stderr, "secret") {
 			t.Errorf("release %s: %+v, want %q", tt.args, got, tt.said)
 		}
-	}
-}
-
-// buries frees the number of a dead holder, once the store knows that it is dead.
-func buries(t *testing.T, dsn string) {
-	t.Helper()
-	holds(t, dsn, time.Second)()
-	servertest.Eventually(t, "the holder is dead", func() bool {
-		return listed(t)[0].State == lease.StateExpired
-	})
-	if got := uidringd.Succeed(t, "workers", "release", "9"); got != "number 9 is free\n" {
-		t.Errorf("%q", got)
 	}
 }
 

@@ -125,6 +125,9 @@ func TestMetrics(t *testing.T) {
 	if t.Failed() {
 		t.Log(text)
 	}
+	if code := r.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
 }
 
 // A generator that cannot start keeps no other from being served, and no server from

@@ -57,6 +57,7 @@ func TestRedisFirstStart(t *testing.T) {
 	if status, _ := get(t, http.DefaultClient, other.url+"/v1/orders"); status != http.StatusOK || !strings.Contains(other.log.String(), "the Redis protocol is not served: another process has its port") {
 		t.Errorf("%d, %s", status, &other.log)
 	}
+	other.end(t, os.Interrupt)
 }
 
 // Both protocols listen on unix sockets, whose files have the mode of the config. The file that a
