@@ -3,8 +3,6 @@ package format
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -12,75 +10,73 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
-// A Form writes ids, one a line, with what is in them.
+// A Form writes ids, one a line, with what is in them. It keeps the text of the
+// last time, as many ids share one, and serves one goroutine.
 type Form struct {
-	Header string                                   // to be written before the first line, if not empty
-	Append func(b []byte, id int64) ([]byte, error) // adds the line of an id to b
+	parse  func(id int64) (bits.Parts, error)
+	line   func(f *Form, b []byte, id int64, p bits.Parts) []byte
+	Header string // to be written before the first line, if not empty
+	clock  string // time format
+	tick   int64  // whose time stamp has; -1 for none
+	stamp  []byte
 }
 
-// object writes what of returns as an object.
-func object[T any](of func(id int64) (T, error)) Form {
-	return Form{Append: func(b []byte, id int64) ([]byte, error) {
-		parts, err := of(id)
-		if err != nil {
-			return b, err
-		}
-		text, err := json.Marshal(parts)
-		return append(append(b, text...), '\n'), err
-	}}
+// Append adds the line of an id to b.
+func (f *Form) Append(b []byte, id int64) ([]byte, error) {
+	parts, err := f.parse(id)
+	if err != nil {
+		return b, err
+	}
+	if parts.Tick != f.tick {
+		f.tick, f.stamp = parts.Tick, parts.Time.AppendFormat(f.stamp[:0], f.clock)
+	}
+	return append(f.line(f, b, id, parts), '\n'), nil
 }
 
 // JSON writes an object. The id is a string, since JavaScript rounds numbers above
 // 2^53. The parts of the worker number follow it where the layout names them.
-func JSON(a *bits.Allocator) Form {
-	type fields struct {
-		ID       int64            `json:"id,string"`
-		Time     string           `json:"time"`
-		Worker   int64            `json:"worker"`
-		Parts    map[string]int64 `json:"worker_parts,omitempty"`
-		Sequence int64            `json:"sequence"`
-	}
-	clock, parts := rfc3339(a.Layout()), partsOf(a)
-	return object(func(id int64) (fields, error) {
-		p, err := a.Parse(id)
-		named := make(map[string]int64)
-		for _, part := range parts(p.Worker) {
-			named[part.Name] = part.Value
+func JSON(a *bits.Allocator) *Form {
+	parts := partsOf(a)
+	return &Form{parse: a.Parse, tick: -1, clock: rfc3339(a.Layout()), line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
+		b = strconv.AppendInt(append(b, `{"id":"`...), id, 10)
+		b = append(append(b, `","time":"`...), f.stamp...)
+		b = strconv.AppendInt(append(b, `","worker":`...), p.Worker, 10)
+		for i, part := range parts(p.Worker) {
+			start := `,"`
+			if i == 0 {
+				start = `,"worker_parts":{"`
+			}
+			b = append(append(append(b, start...), part.Name...), `":`...)
+			b = strconv.AppendInt(b, part.Value, 10)
 		}
-		return fields{id, p.Time.Format(clock), p.Worker, named, p.Sequence}, err
-	})
+		if a.Layout().WorkerParts != "" {
+			b = append(b, '}')
+		}
+		b = strconv.AppendInt(append(b, `,"sequence":`...), p.Sequence, 10)
+		return append(b, '}')
+	}}
 }
 
 // Vesta writes an object with what is in an id of Vesta. Type is 0 for seconds and 1
 // for milliseconds; method is 0 for embedded, 1 for a server and 2 for REST.
-func Vesta() Form {
-	type fields struct {
-		ID       int64  `json:"id,string"`
-		Time     string `json:"time"`
-		Machine  int64  `json:"machine"`
-		Sequence int64  `json:"sequence"`
-		Type     int64  `json:"type"`
-		Method   int64  `json:"method"`
+func Vesta() *Form {
+	var last bits.VestaParts
+	parse := func(id int64) (_ bits.Parts, err error) {
+		last, err = bits.ParseVesta(id)
+		if last.Type == 0 {
+			last.Tick *= 1000 // so that equal ticks are equal times
+		}
+		return last.Parts, err
 	}
-	return object(func(id int64) (fields, error) {
-		p, err := bits.ParseVesta(id)
-		return fields{id, p.Time.Format(milliseconds), p.Worker, p.Sequence, p.Type, p.Method}, err
-	})
-}
-
-// Original writes what parseUID of uid-generator returns, to the byte. The
-// time is in UTC, where the original takes the zone of its JVM.
-func Original(a *bits.Allocator) Form {
-	type fields struct {
-		ID       int64  `json:"UID,string"`
-		Time     string `json:"timestamp"`
-		Worker   int64  `json:"workerId,string"`
-		Sequence int64  `json:"sequence,string"`
-	}
-	return object(func(id int64) (fields, error) {
-		p, err := a.Parse(id)
-		return fields{id, p.Time.Format(time.DateTime), p.Worker, p.Sequence}, err
-	})
+	return &Form{parse: parse, tick: -1, clock: "2006-01-02T15:04:05.000Z07:00", line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
+		b = strconv.AppendInt(append(b, `{"id":"`...), id, 10)
+		b = append(append(b, `","time":"`...), f.stamp...)
+		b = strconv.AppendInt(append(b, `","machine":`...), p.Worker, 10)
+		b = strconv.AppendInt(append(b, `,"sequence":`...), p.Sequence, 10)
+		b = strconv.AppendInt(append(b, `,"type":`...), last.Type, 10)
+		b = strconv.AppendInt(append(b, `,"method":`...), last.Method, 10)
+		return append(b, '}')
+	}}
 }
 
 // partsOf returns a function that splits worker numbers of the layout: into nothing
@@ -95,42 +91,61 @@ func partsOf(a *bits.Allocator) func(worker int64) []bits.WorkerPart {
 	}
 }
 
+// Original writes what parseUID of uid-generator returns, to the byte. The
+// time is in UTC, where the original takes the zone of its JVM.
+func Original(a *bits.Allocator) *Form {
+	return &Form{parse: a.Parse, tick: -1, clock: time.DateTime, line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
+		b = strconv.AppendInt(append(b, `{"UID":"`...), id, 10)
+		b = append(append(b, `","timestamp":"`...), f.stamp...)
+		b = strconv.AppendInt(append(b, `","workerId":"`...), p.Worker, 10)
+		b = strconv.AppendInt(append(b, `","sequence":"`...), p.Sequence, 10)
+		return append(b, `"}`...)
+	}}
+}
+
 // Table writes columns, one for each part of the worker number that the layout names.
 // Their widths follow from the layout, so that no line has to wait for the others.
-func Table(a *bits.Allocator) Form {
+func Table(a *bits.Allocator) *Form {
 	layout, parts := a.Layout(), partsOf(a)
-	clock, greatest := rfc3339(layout), int64(1)<<layout.Bits()-1 // shifts to the sign bit and back where Bits is 63
+	greatest := int64(1)<<layout.Bits() - 1 // shifts to the sign bit and back where Bits is 63
+	var header []byte
 	var widths []int
-	columns := func(b []byte, cells ...any) []byte {
-		for i, cell := range cells {
-			b = fmt.Appendf(b, "%-*v  ", widths[i], cell)
-		}
-		return b
+	column := func(name string, width int) {
+		widths = append(widths, max(width, len(name)))
+		header = pad(append(header, name...), len(header), widths[len(widths)-1])
 	}
-	names, widest := []any{"ID", "TIME", "WORKER"}, []any{greatest, layout.End().Format(clock), a.MaxWorker()}
+	column("ID", digits(greatest))
+	column("TIME", len(layout.End().Format(rfc3339(layout))))
+	column("WORKER", digits(a.MaxWorker()))
 	for _, part := range parts(a.MaxWorker()) {
-		names, widest = append(names, strings.ToUpper(part.Name)), append(widest, part.Value)
+		column(strings.ToUpper(part.Name), digits(part.Value))
 	}
-	for i := range names {
-		widths = append(widths, max(len(fmt.Sprint(names[i])), len(fmt.Sprint(widest[i]))))
-	}
-	return Form{
-		Header: string(columns(nil, names...)) + "SEQUENCE\n",
-		Append: func(b []byte, id int64) ([]byte, error) {
-			p, err := a.Parse(id)
-			if err != nil {
-				return b, err
+	return &Form{
+		parse:  a.Parse,
+		tick:   -1,
+		clock:  rfc3339(layout),
+		Header: string(header) + "SEQUENCE\n",
+		line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
+			b = pad(strconv.AppendInt(b, id, 10), len(b), widths[0])
+			b = pad(append(b, f.stamp...), len(b), widths[1])
+			b = pad(strconv.AppendInt(b, p.Worker, 10), len(b), widths[2])
+			for i, part := range parts(p.Worker) {
+				b = pad(strconv.AppendInt(b, part.Value, 10), len(b), widths[3+i])
 			}
-			cells := []any{id, p.Time.Format(clock), p.Worker}
-			for _, part := range parts(p.Worker) {
-				cells = append(cells, part.Value)
-			}
-			return append(strconv.AppendInt(columns(b, cells...), p.Sequence, 10), '\n'), nil
+			return strconv.AppendInt(b, p.Sequence, 10)
 		},
 	}
 }
 
-const milliseconds = "2006-01-02T15:04:05.000Z07:00"
+func digits(n int64) int { return len(strconv.FormatInt(n, 10)) }
+
+// pad fills the column that began at start, and the gap to the next.
+func pad(b []byte, start, width int) []byte {
+	for len(b)-start < width+2 {
+		b = append(b, ' ')
+	}
+	return b
+}
 
 // rfc3339 is the time format with as many decimals as ticks of the layout need.
 func rfc3339(layout bits.Layout) string {
@@ -140,7 +155,7 @@ func rfc3339(layout bits.Layout) string {
 		format string
 	}{
 		{time.Second, "2006-01-02T15:04:05Z07:00"},
-		{time.Millisecond, milliseconds},
+		{time.Millisecond, "2006-01-02T15:04:05.000Z07:00"},
 		{time.Microsecond, "2006-01-02T15:04:05.000000Z07:00"},
 	} {
 		if layout.Unit%f.unit == 0 && fine%f.unit == 0 {

@@ -74,7 +74,7 @@ exit code is then 1.`,
 			case original:
 				lines = format.Original
 			case vesta:
-				lines = func(*bits.Allocator) format.Form { return format.Vesta() }
+				lines = func(*bits.Allocator) *format.Form { return format.Vesta() }
 			}
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 			p := &parser{read: form.Parse, hint: text.Hint, bits: allocator, form: lines(allocator), out: out, errs: cmd.ErrOrStderr()}
@@ -112,7 +112,7 @@ type parser struct {
 	hint   func(text string) string
 	hints  bool // a person reads the output, who may wonder at a time
 	bits   *bits.Allocator
-	form   format.Form
+	form   *format.Form
 	out    *bufio.Writer
 	errs   io.Writer
 	text   []byte // of the line being written
