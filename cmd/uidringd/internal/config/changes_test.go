@@ -59,6 +59,20 @@ tokens:
 	}
 }
 
+// An empty list is none.
+func TestNoChange(t *testing.T) {
+	for _, list := range []string{"", "hosts: []", "tokens: []"} {
+		running, err1 := Parse([]byte("generators: [{name: ids, kind: cached, worker: \"static:1\"}]"), Flags{})
+		wanted, err2 := Parse([]byte("generators: [{name: ids, kind: cached, worker: \"static:1\"}]\n"+list), Flags{})
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		if live, restart := Changes(running, wanted); len(live)+len(restart) > 0 {
+			t.Errorf("%s: %q, %q", list, live, restart)
+		}
+	}
+}
+
 // Every key that takes effect while the server runs is one.
 func TestLiveKeys(t *testing.T) {
 	c, err := Demo(Flags{})

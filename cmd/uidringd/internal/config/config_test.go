@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -76,8 +77,15 @@ func TestOneStore(t *testing.T) {
 	} {
 		fault := faultOf("stores: [{name: db, url: x.db}, {name: other, url: y.db}]\ngenerators:\n  - {name: a, kind: slots, "+tt.a+
 			"}\n  - {name: b, kind: cached, "+tt.b+"}\n  - {name: o, kind: segment, store: other}\n  - {name: d, kind: segment, store: db}\n", config.Flags{})
-		if (fault == "") != (tt.want == "") || !strings.Contains(fault, tt.want) {
-			t.Errorf("%s beside %s: %s, want %q", tt.a, tt.b, fault, tt.want)
+		want := tt.want
+		if line, first := 4, strings.HasPrefix(want, "[0]"); want != "" {
+			if first {
+				line = 3
+			}
+			want = fmt.Sprintf("line %d: generators%s", line, want)
+		}
+		if (fault == "") != (want == "") || !strings.HasPrefix(fault, want) {
+			t.Errorf("%s beside %s: %s, want %q", tt.a, tt.b, fault, want)
 		}
 	}
 }
@@ -98,6 +106,11 @@ func TestFault(t *testing.T) {
 			"line 1: generators: there is none, want one or more"},
 		{"generators: []", "line 1: generators: there is none, want one or more"},
 		{"generators: ids", "line 1: generators: want a list"},
+		{"generators: [{name: ids, kind: }]", `line 1: generators[0].kind: is "", want cached, default, segment, slots, tags`},
+		{"generators: [{name: ids, kind: [cached]}]", `line 1: generators[0].kind: is "", want cached, default, segment, slots, tags`},
+		{"generators: [{name: ids}]", `line 1: generators[0]: want keys and values, and a kind: cached, default, segment, slots, tags`},
+		{"log: {? [a] : b}" + minimal, "line 1: log: a key is no text, want one of format, requests_per_s"},
+		{`log: {"": b}` + minimal, "line 1: log: a key is no text, want one of format, requests_per_s"},
 		{"listen: :8080" + minimal, `line 1: listen: is ":8080", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
 		{"listen: ids.example.com:80" + minimal, `line 1: listen: is "ids.example.com:80", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
 		{"listen: 8080" + minimal, `line 1: listen: is "8080", want a host and a port, such as 127.0.0.1:8080, or unix: and a path`},

@@ -146,8 +146,9 @@ func (d *document) read(field string, node *yaml.Node, v reflect.Value) {
 	case v.Kind() == reflect.Struct:
 		d.readKeys(field, node, v)
 	case v.Kind() == reflect.Slice && node.Kind == yaml.SequenceNode:
-		v.Set(reflect.MakeSlice(v.Type(), len(node.Content), len(node.Content)))
+		v.SetZero() // an empty list is none
 		for i, content := range node.Content {
+			v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 			d.read(item(field, i), content, v.Index(i))
 		}
 	case v.Kind() == reflect.Slice:
@@ -174,6 +175,10 @@ func (d *document) readKeys(field string, node *yaml.Node, v reflect.Value) {
 	at := func(key string) string { return strings.TrimPrefix(field+"."+key, ".") }
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
+		if key.Kind != yaml.ScalarNode || key.Value == "" || key.ShortTag() == "!!null" {
+			d.faults = append(d.faults, Fault{key.Line, key.Column, field, "a key is no text, want one of " + strings.Join(names, ", ")})
+			return
+		}
 		other := d.places[at(key.Value)]
 		d.places[at(key.Value)] = key
 		if other != nil {
@@ -200,14 +205,19 @@ func (d *document) readKeys(field string, node *yaml.Node, v reflect.Value) {
 // defaults of that kind.
 func (d *document) readEntry(field string, node *yaml.Node, e *Entry) {
 	words := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
-	var base struct{ Kind string }
-	_ = node.Load(&base, yaml.WithUniqueKeys(false)) // readKeys reports what is wrong with other keys
-	kind, known := kinds[base.Kind]
+	var values map[string]yaml.Node
+	_ = node.Load(&values, yaml.WithUniqueKeys(false)) // readKeys reports what is wrong with other keys
+	named, given := values["kind"]
+	if named.Kind == yaml.AliasNode {
+		named = *named.Alias
+	}
+	kind, known := kinds[named.Value]
 	switch {
-	case base.Kind == "":
+	case !given:
 		d.fault(field, "want keys and values, and a kind: %s", words)
 	case !known:
-		d.fault(field+".kind", "is %q, want %s", base.Kind, words)
+		d.places[field+".kind"] = &named
+		d.fault(field+".kind", "is %q, want %s", named.Value, words)
 	default:
 		e.Generator = kind()
 		v, usual := reflect.ValueOf(e.Generator).Elem(), reflect.ValueOf(kind()).Elem()
