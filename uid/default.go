@@ -232,6 +232,9 @@ func (g *Default) skip(*grant) {
 	}
 	for !g.closed.Load() {
 		last := g.last.Load()
+		if last == math.MaxInt64 {
+			return // Shutdown came in between: no later call may issue an id
+		}
 		next, again := last|g.bits.MaxSequence(), last == g.skipped.Load()
 		switch {
 		case again:

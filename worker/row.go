@@ -76,7 +76,8 @@ func (r *Registry) selectRows() string {
 		" FROM " + r.quoted()
 }
 
-// moment is the time of a number of seconds since 1970, to the microsecond. NULL is read as 0.
+// moment is the time of a number of seconds since 1970, to the microsecond. NULL and the zero
+// date are read as 0.
 func moment(seconds float64) time.Time {
 	if seconds == 0 {
 		return time.Time{}

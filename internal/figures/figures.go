@@ -104,7 +104,8 @@ var All = []Figure{
 		func(s *uid.Stats) bool { return hasClock(s) && !s.Clock.ReservedUntil.IsZero() },
 		func(s *uid.Stats) float64 { return unix(s.Clock.ReservedUntil) }},
 	{"uidring_layout_end_timestamp_seconds", "uidring.layout.end", Seconds, Gauge, "Time ends", "First instant that the layout cannot stamp, since 1970.",
-		hasClock, func(s *uid.Stats) float64 { return unix(s.Clock.LayoutEnd) }},
+		func(s *uid.Stats) bool { return hasClock(s) && !s.Clock.LayoutEnd.IsZero() },
+		func(s *uid.Stats) float64 { return unix(s.Clock.LayoutEnd) }},
 	{LayoutInfo, "uidring.layout.info", "{generator}", UpDown, "", "1, with the layout of the ids.",
 		hasClock, func(s *uid.Stats) float64 { return 1 }},
 

@@ -54,7 +54,8 @@ type Config struct {
 	// the next range. From 1 to 99; zero is 10.
 	LoadAt int
 
-	// LoadTimeout bounds each load. Zero is 5 seconds.
+	// LoadTimeout bounds how long a call waits for a load. After that, calls that find no id
+	// fail at once, until the store has answered. Zero is 5 seconds.
 	LoadTimeout time.Duration
 
 	// Limit is the greatest id, from 1. Zero is the greatest that a BIGINT counter allows,

@@ -65,20 +65,18 @@ func set(v reflect.Value, id uid.ID) {
 func (k *key) slots(stmt *gorm.Statement) (slots []slot, err error) {
 	// GORM takes these maps, and a pointer to either. A nil map that can be replaced is
 	// made, so that it can take a key.
-	switch dest := reflect.Indirect(reflect.ValueOf(stmt.Dest)); rows := dest.Interface().(type) {
+	switch dest := stmt.Dest.(type) {
 	case map[string]any:
-		if rows == nil && dest.CanSet() {
-			rows = map[string]any{}
-			dest.Set(reflect.ValueOf(rows))
+		return k.inMaps([]map[string]any{dest})
+	case *map[string]any:
+		if *dest == nil {
+			*dest = map[string]any{}
 		}
-		return k.inMaps([]map[string]any{rows})
+		return k.inMaps([]map[string]any{*dest})
 	case []map[string]any:
-		for i, row := range rows {
-			if row == nil {
-				rows[i] = map[string]any{}
-			}
-		}
-		return k.inMaps(rows)
+		return k.inRows(dest)
+	case *[]map[string]any:
+		return k.inRows(*dest)
 	}
 	rows := stmt.ReflectValue
 	if kind := rows.Kind(); kind != reflect.Slice && kind != reflect.Array {
@@ -90,6 +88,16 @@ func (k *key) slots(stmt *gorm.Statement) (slots []slot, err error) {
 		}
 	}
 	return slots, nil
+}
+
+// inRows is inMaps for a list, in which a nil map is made.
+func (k *key) inRows(rows []map[string]any) ([]slot, error) {
+	for i, row := range rows {
+		if row == nil {
+			rows[i] = map[string]any{}
+		}
+	}
+	return k.inMaps(rows)
 }
 
 func (k *key) inStruct(ctx context.Context, slots []slot, row reflect.Value) ([]slot, error) {

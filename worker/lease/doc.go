@@ -24,8 +24,9 @@
 //     servers. That takes two seconds or less with the defaults of the clients. If requests
 //     have no answer in time, or collide with others, the start retries for half a minute.
 //   - The store is unavailable later: one line in the log, and ids continue to the end of the
-//     reserved time ([Config].Window, 10 minutes). Then Next fails with an error that wraps the client's error and
-//     matches uid.ErrReservation. When the store is back, Next succeeds again.
+//     reserved time ([Config].Window, 10 minutes). Then Next fails with an error that wraps
+//     the client's error and matches uid.ErrReservation. When the store is back, Next succeeds
+//     again.
 //   - The process is killed: its number expires after [Config].Expiry, a minute. The
 //     number's next holder starts where the reservation of the dead holder ends. This
 //     start lies in the future if an [Assigner] fixes the number, or no other is left.

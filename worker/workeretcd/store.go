@@ -298,7 +298,7 @@ func (s *Store) search(ctx context.Context, within lease.Bounds, opts ...clientv
 		if err != nil {
 			return nil, nil, err
 		}
-		living[n] = true
+		living[n] = pair.Lease != int64(clientv3.NoLease)
 	}
 	var rows []lease.Row
 	for _, pair := range response.Responses[1].GetResponseRange().Kvs {

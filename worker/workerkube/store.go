@@ -211,7 +211,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error
 
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
-	for range maxEdits {
+	for range maxEdits + 1 {
 		object := s.recall(w.Number)
 		if tokenOf(object) != old {
 			if object, _, err = s.get(ctx, s.row(w.Number)); err != nil {

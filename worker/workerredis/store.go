@@ -165,7 +165,10 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 	if err != nil {
 		return "", err
 	}
-	remembered, _ := reply.(string)
+	remembered, ok := reply.(string)
+	if !ok {
+		return "", fmt.Errorf("workerredis: %s answered %v, want a layout", s, reply)
+	}
 	return remembered, nil
 }
 
@@ -237,12 +240,17 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	parts, _ := reply.([]any)
-	if len(parts) != 3 {
-		return 0, nil, nil, fmt.Errorf("workerredis: %s answered %v, want a list of 3", s, reply)
+	var found, counts []any
+	isTime, areRows, areCounts := false, false, false
+	if parts, _ := reply.([]any); len(parts) == 3 {
+		now, isTime = parts[0].(int64)
+		found, areRows = parts[1].([]any)
+		counts, areCounts = parts[2].([]any)
 	}
-	now, _ = parts[0].(int64)
-	for pair := range slices.Chunk(texts(parts[1]), 2) {
+	if !isTime || !areRows || !areCounts {
+		return 0, nil, nil, fmt.Errorf("workerredis: %s answered %v, want the time, a list of rows and a list of counts", s, reply)
+	}
+	for pair := range slices.Chunk(texts(found), 2) {
 		row, err := s.row(pair[0], pair[1], now, expiry)
 		if err != nil {
 			return 0, nil, nil, err
@@ -251,7 +259,7 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.
 	}
 	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
 	given = map[int64]int64{}
-	for pair := range slices.Chunk(texts(parts[2]), 2) {
+	for pair := range slices.Chunk(texts(counts), 2) {
 		from, err1 := strconv.ParseInt(pair[0], 10, 64)
 		next, err2 := strconv.ParseInt(pair[1], 10, 64)
 		if err := errors.Join(err1, err2); err != nil {
@@ -263,8 +271,7 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.
 }
 
 // texts returns a list of texts in a reply.
-func texts(reply any) (list []string) {
-	parts, _ := reply.([]any)
+func texts(parts []any) (list []string) {
 	for _, part := range parts {
 		text, _ := part.(string)
 		list = append(list, text)

@@ -101,7 +101,10 @@ type Change struct {
 func changeOf(q Quantity, from, to Series) Change {
 	c := Change{Quantity: q, Old: from.Median(), New: to.Median()}
 	test := benchmath.AssumeNothing.Compare(from.sample(), to.sample())
-	part := c.New/c.Old - 1
+	part := 0.0
+	if c.Old > 0 { // of nothing, there is no part
+		part = c.New/c.Old - 1
+	}
 	more, _ := judged(q.Unit)
 	c.Delta, c.P = fmt.Sprintf("%+.1f%%", math.Round(1000*part)/10+0), test.P // + 0 makes -0 0
 	switch {
