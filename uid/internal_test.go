@@ -2,6 +2,7 @@ package uid
 
 import (
 	"log/slog"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,5 +184,22 @@ func TestHotFieldsStandApart(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A change of the number that meets Shutdown opens a Default no more: another holder may have
+// the number that was given back.
+func TestSkipAfterClose(t *testing.T) {
+	g, err := NewDefault(t.Context(), StaticWorker(7), DefaultConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.stop() // as if Shutdown came after skip has looked whether it is closed
+	g.skip(nil)
+	if last := g.last.Load(); last != math.MaxInt64 {
+		t.Errorf("last is %d after Shutdown, want %d", last, int64(math.MaxInt64))
+	}
+	if err := g.Close(); err != nil {
+		t.Error(err)
 	}
 }
