@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/uidring/uidring/uid"
@@ -92,4 +96,49 @@ func TestOrder(t *testing.T) {
 		}
 		last = name
 	}
+}
+
+// BenchmarkScrape is what a scrape of many tags costs.
+func BenchmarkScrape(b *testing.B) {
+	all := map[string]uid.Stats{}
+	for i := range 3000 {
+		all[fmt.Sprintf("tenant-%04d", i)] = loaded().stats
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectorOf(b, func() map[string]uid.Stats { return all }))
+	handler := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	b.ReportAllocs()
+	for b.Loop() {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		b.ReportMetric(float64(w.Body.Len()), "bytes")
+	}
+}
+
+// Scrapes and calls do not disturb each other.
+func TestGatherWhileInUse(t *testing.T) {
+	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{BoostPower: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gen.Close()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(collectorOf(t, func() map[string]uid.Stats { return map[string]uid.Stats{"orders": gen.Stats()} }))
+	var working sync.WaitGroup
+	for range 2 {
+		working.Go(func() {
+			ids := make([]uid.ID, 256)
+			for range 300 {
+				if _, err := gen.NextN(ids); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 30 {
+		if _, err := registry.Gather(); err != nil {
+			t.Error(err)
+		}
+	}
+	working.Wait()
 }

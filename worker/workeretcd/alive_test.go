@@ -88,3 +88,16 @@ func (s *shortLived) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrant
 	}
 	return granted, err
 }
+
+// A member that is killed forgets nothing.
+func TestKilled(t *testing.T) {
+	members := servertest.StartEtcd(t, 1)
+	h := take(t, connect(t, members))
+	for range 2 {
+		h.Renew(t)
+		members[0].Kill()
+		members[0].Restart(t)
+		h.Renew(t)
+	}
+	h.Kept(t)
+}

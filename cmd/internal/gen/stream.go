@@ -89,8 +89,8 @@ func (s *stream) claim(ctx context.Context, limit int64) (uid.Run, error) {
 	if run, err = s.made.Claim(limited, limit); !errors.Is(err, context.DeadlineExceeded) {
 		return run, err
 	}
-	if stats := s.made.Stats(); stats.Failing() {
-		s.logger.Warn("waiting: no id can be made now; an interrupt ends gen", "error", stats.LastError)
+	if err := s.made.Stats().LastError; err != nil && !errors.Is(err, uid.ErrBorrowLimit) {
+		s.logger.Warn("waiting: no id can be made now; an interrupt ends gen", "error", err)
 	}
 	return s.made.Claim(ctx, limit)
 }

@@ -26,8 +26,8 @@ import (
 // delayed is a generator whose ids come one after another, each after a delay.
 type delayed struct {
 	delays []time.Duration // of the ids to come
-	stats  uid.Stats
-	waits  func(ids int) // is called before a wait, with how many ids were made
+	err    error           // of Stats
+	waits  func(ids int)   // is called before a wait, with how many ids were made
 	made   int
 }
 
@@ -47,7 +47,7 @@ func (d *delayed) Claim(ctx context.Context, _ int64) (uid.Run, error) {
 	return uid.Run{First: uid.ID(d.made), N: 1}, nil
 }
 
-func (d *delayed) Stats() uid.Stats { return d.stats }
+func (d *delayed) Stats() uid.Stats { return uid.Stats{LastError: d.err} }
 
 func (d *delayed) Close() error { return nil }
 
@@ -99,22 +99,23 @@ func TestConfig(t *testing.T) {
 // A stream writes all that it has before it waits. It says that no id can be made if that
 // lasts longer than a change of number does.
 func TestStreamWaits(t *testing.T) {
-	failing := uid.Stats{LastError: errors.New("the database is unavailable"), Clock: &uid.ClockStats{LeaseError: errors.New("lost")}}
+	failing := errors.New("the database is unavailable")
 	for _, tt := range []struct {
 		name   string
 		delays []time.Duration
-		stats  uid.Stats
-		want   int // warnings
+		err    error // of the statistics
+		want   int   // warnings
 	}{
 		{"ready", make([]time.Duration, 3), failing, 0},
 		{"short", []time.Duration{0, patience - 1, 0, patience - 1}, failing, 0},
 		{"long", []time.Duration{0, time.Hour, 0}, failing, 1},
 		{"twice", []time.Duration{patience + 1, 0, time.Hour}, failing, 2},
-		{"clock", []time.Duration{0, time.Hour}, uid.Stats{}, 0},
+		{"clock", []time.Duration{0, time.Hour}, nil, 0},
+		{"ahead", []time.Duration{0, time.Hour}, uid.ErrBorrowLimit, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var stdout, stderr bytes.Buffer
-			made := &delayed{delays: tt.delays, stats: tt.stats, waits: func(ids int) {
+			made := &delayed{delays: tt.delays, err: tt.err, waits: func(ids int) {
 				if lines := strings.Count(stdout.String(), "\n"); lines != ids {
 					t.Errorf("%s: %d lines are out before a wait, want %d", tt.name, lines, ids)
 				}
