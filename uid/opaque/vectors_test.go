@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/big"
 	"strings"
@@ -130,6 +131,10 @@ func againstReference(t *rapid.T) {
 	}
 	if back, err := s.Open(token); back != id || err != nil {
 		t.Fatalf("token %v opens to %d, %v, want %d", token, back, err, id)
+	}
+	other := opaque.Token(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "other"))
+	if back, err := s.Open(other); other != token && (back != 0 || !errors.Is(err, opaque.ErrToken)) {
+		t.Fatalf("token %v opens to %d, %v, want ErrToken", other, back, err)
 	}
 	n, err := p.Permute(id)
 	if want := ref.permute(id); n != want || err != nil {

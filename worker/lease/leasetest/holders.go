@@ -70,12 +70,16 @@ func life(b bench) {
 	}
 }
 
-// crash: a holder without signs of life expires. The next holder of its number starts at
+// crash: a holder without signs of life expires, and no other does. The next holder of its number starts at
 // the end of the reserved time.
 func crash(b bench) {
 	dying := b.another()
 	dead, err := dying.try(0)
 	if err != nil {
+		b.Fatal(err)
+	}
+	beside := lease.Config{Expiry: time.Hour, Numbers: &lease.Bounds{From: 1, To: 1}}
+	if _, err := b.another().try(1, beside); err != nil {
 		b.Fatal(err)
 	}
 	dead.Kill()
@@ -88,6 +92,9 @@ func crash(b bench) {
 		}
 		return row.State == lease.StateExpired
 	})
+	if row, _, err := b.Read(b.Context(), 1, time.Hour); err != nil || row == nil || row.State != lease.StateHeld {
+		b.Errorf("%+v, %v; want number 1 held, whose holder lives", row, err)
+	}
 	var next *holding.Holder
 	holding.Eventually(b, "the number may be taken", func() bool {
 		if next, err = b.try(0); err != nil && !errors.Is(err, lease.ErrExhausted) {
@@ -159,8 +166,14 @@ func numbers(b bench) {
 			b.Errorf("granted %+v, %v; want %v", h.History(), err, want)
 		}
 	}
-	fifth := lease.Config{Assigner: number(5)}
-	gets(5, 99, fifth)
+	fifth := lease.Config{Assigner: number(5), Expiry: time.Minute}
+	h, next := b.take(99, fifth), time.UnixMilli(time.Now().UnixMilli())
+	if err := h.Release(b.Context(), next); err != nil {
+		b.Fatal(err)
+	}
+	if g := b.take(99, fifth).Last(); g.Number != 5 || !g.From.Equal(next) {
+		b.Errorf("granted %+v; want number 5 from %v", g, next)
+	}
 	fails(lease.ErrHeld, 99, fifth)
 	// An assigned number leaves the numbers below it to others, who skip it.
 	few := lease.Config{Numbers: &lease.Bounds{From: 0, To: 4}}
