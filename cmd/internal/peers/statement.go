@@ -174,8 +174,10 @@ func startRedis(before ...string) (*process, error) {
 		return nil, err
 	}
 	patient := redis.NewClient(&redis.Options{Addr: address, MaxRetries: 1000, MinRetryBackoff: 10 * time.Millisecond, MaxRetryBackoff: 10 * time.Millisecond})
-	if err := errors.Join(patient.Ping(context.Background()).Err(), patient.Close()); err != nil {
-		return nil, errors.Join(err, p.stop())
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := errors.Join(patient.Ping(ctx).Err(), patient.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("redis-server does not answer: %w", err), p.stop())
 	}
 	return p, nil
 }
