@@ -79,7 +79,7 @@ func refused(t *testing.T, dsn string) error {
 		closes(t, open)
 		t.Fatalf("%s opens", dsn)
 	}
-	if !strings.Contains(err.Error(), "the test") {
+	if text := err.Error(); !strings.Contains(text, " (the test): ") && !strings.HasPrefix(text, "the test: ") {
 		t.Errorf("%v, want who named the store", err)
 	}
 	if strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "wrong") {
