@@ -74,7 +74,9 @@ func TestAttest(t *testing.T) {
 					time.Sleep(1500 * time.Millisecond) // another look
 					issues(number, 0)
 				case worker.ResponseReregister:
-					servertest.Eventually(t, "another number is in use", func() bool { return gen.Stats().Clock.WorkerChanges == 1 })
+					servertest.Eventually(t, "another number is in use", func() bool {
+						return gen.Stats().Clock.WorkerChanges == 1 && out.Count("level=INFO", "registered anew") > 0
+					})
 					numbers := s.numbers(t)
 					issues(numbers[len(numbers)-1], 1)
 					if n := out.Count("level=INFO", "registered anew"); n != 1 || slices.Contains(numbers, number) {

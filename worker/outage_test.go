@@ -196,7 +196,7 @@ func TestRowTampered(t *testing.T) {
 	}{
 		"taken over": {"UPDATE %s SET token = 'another', heartbeat_at = heartbeat_at + 3600000, reserved_until = reserved_until + 3600000 WHERE worker_id = 0", true, false},
 		"deleted":    {"DELETE FROM %s WHERE worker_id = 0", true, true},
-		"restored":   {"UPDATE %s SET token = 'old', reserved_until = 1 WHERE worker_id = 0", true, true},
+		"restored":   {"UPDATE %s SET token = 'old', heartbeat_at = heartbeat_at + 3600000, reserved_until = 1 WHERE worker_id = 0", true, true},
 		"lowered":    {"UPDATE %s SET reserved_until = 1 WHERE worker_id = 0", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
