@@ -2,9 +2,9 @@
 // than an atomic add.
 //
 // Make a [Ring] with [New]; its zero value is not usable. One goroutine at a
-// time puts runs of consecutive ids with [Ring.Put], any number of goroutines
-// take ids, with [Ring.Take], [Ring.TryTake] or [Ring.TakeRun], which takes many ids
-// at the price of one. No method waits for ids or for room. [Ring.Low] signals when
+// time puts runs of consecutive ids with [Ring.Put]. Any number of goroutines
+// take ids with [Ring.Take] or [Ring.TryTake], or many ids at the price of one with
+// [Ring.TakeRun]. No method waits for ids or for room. [Ring.Low] signals when
 // the ring needs filling.
 //
 // The ring promises, whatever its callers do:

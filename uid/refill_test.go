@@ -10,8 +10,8 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// A wait at the limit of borrowed time lasts for as long as the error says, and
-// not for as long as the limit is, whether the call or the policy waits.
+// A wait at the limit of borrowed time lasts as long as the error says, whether the call
+// or the policy waits.
 func TestWaitsForTheRetry(t *testing.T) {
 	for call, policy := range map[string]func(uid.Refusal) error{"WaitN": uid.Reject, "NextN": uid.Wait} {
 		synctest.Test(t, func(t *testing.T) {

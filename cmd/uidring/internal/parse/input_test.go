@@ -1,0 +1,152 @@
+package parse_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/opaque"
+)
+
+// An id is read in the form that --form names.
+func TestParseForms(t *testing.T) {
+	clitest.Elsewhere(t)
+	const id = uid.ID(896950744028951464)
+	key := []byte("0123456789abcdef0123456789abcdef")
+	if err := os.WriteFile("key.hex", fmt.Appendf(nil, "%x\n", key), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sealer, err := opaque.New("orders", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := sealer.Seal(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := uidring.Succeed(t, "parse", id.String())
+	for _, args := range [][]string{
+		{"--form", "decimal", id.String()},
+		{"--form", "base32", id.Base32()},
+		{"--form", "base32", strings.ToLower(id.Base32())},
+		{"--form", "base62", id.Base62()},
+		{"--form", "token", "--token-key", "key.hex", "--token-context", "orders", token.String()},
+	} {
+		if got := uidring.Succeed(t, append([]string{"parse"}, args...)...); got != want {
+			t.Errorf("%q: %s, want %s", args, got, want)
+		}
+	}
+	got := uidring.Invoke(t, "", "parse", "--form", "token", "--token-key", "key.hex", "--token-context", "users", token.String())
+	if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "not authentic") {
+		t.Errorf("a token of another context: %+v", got)
+	}
+	for text, form := range map[string]string{id.Base32(): "base32", id.Base62(): "base62", token.String(): "token"} {
+		if got := uidring.Invoke(t, "", "parse", text); got.Code != 1 || !strings.HasSuffix(got.Stderr, "add --form "+form+"\n") {
+			t.Errorf("%+v, want the hint --form %s", got, form)
+		}
+	}
+}
+
+// What is wrong with a key is said without a part of it.
+func TestParseKeys(t *testing.T) {
+	clitest.Elsewhere(t)
+	if err := os.WriteFile("short", []byte("abcdef0123"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"--form token":                   "needs --token-key and --token-context",
+		"--form token --token-key short": "needs --token-key and --token-context",
+		"--token-key short":              "are for --form token",
+		"--form token --token-key short --token-context orders":       "want 64 hexadecimal digits",
+		"--form token --token-key nosuch.file --token-context orders": "nosuch.file",
+		"--form base64": "decimal or base32 or base62 or token",
+	} {
+		got := uidring.Invoke(t, "", append(strings.Fields("parse 1 "+args), "--")...)
+		if got.Code == 0 || got.Stdout != "" || !strings.Contains(got.Stderr, want) || strings.Contains(got.Stderr, "abcdef") {
+			t.Errorf("%s: %+v, want %q", args, got, want)
+		}
+	}
+}
+
+// A byte order mark, Windows' ends of lines and the argument - are understood.
+func TestParseInput(t *testing.T) {
+	want := uidring.Succeed(t, "parse", "5313046343901185", "5313046343901186")
+	for _, stdin := range []string{"5313046343901185\n5313046343901186\n", "\ufeff5313046343901185\r\n5313046343901186", "\ufeff\n5313046343901185\n\n5313046343901186\n"} {
+		for _, args := range [][]string{{"parse"}, {"parse", "-"}} {
+			if got := uidring.Invoke(t, stdin, args...); got != (clitest.Outcome{Stdout: want}) {
+				t.Errorf("%q: %+v, want %s", stdin, got, want)
+			}
+		}
+	}
+	if got := uidring.Invoke(t, "5313046343901186\n", "parse", "5313046343901185", "-"); got.Stdout != want {
+		t.Errorf("%+v, want %s", got, want)
+	}
+	if got := uidring.Invoke(t, "\xff\xfe1\x00\n\x00", "parse"); got.Code != 1 || !strings.Contains(got.Stderr, "UTF-16") {
+		t.Errorf("%+v, want a word on UTF-16", got)
+	}
+}
+
+// Of many wrong ids the first are reported, and the others counted.
+func TestParseBinary(t *testing.T) {
+	got := uidring.Invoke(t, strings.Repeat("x\x1b[31m\n", 250)+"5313046343901185\n", "parse")
+	lines := strings.Split(got.Stderr, "\n")
+	if got.Code != 1 || len(lines) != 12 || lines[10] != "uidring: 240 more are not ids" || !strings.Contains(got.Stdout, "\n5313046343901185  ") || strings.Contains(got.Stderr, "\x1b") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A negative id of uid-generator is explained: its time has run over into the sign.
+func TestParseNegative(t *testing.T) {
+	a := clitest.Allocator(t, "baidu")
+	tick := uint64(1<<28 + 86400)
+	id := int64(tick<<35 | 5<<13 | 7)
+	for _, got := range []clitest.Outcome{
+		uidring.Invoke(t, "", "parse", "--layout", "baidu", "--", fmt.Sprint(id)),
+		uidring.Invoke(t, fmt.Sprint(id), "parse", "--layout", "baidu"),
+	} {
+		if got.Code != 1 || got.Stdout != "" || !strings.Contains(got.Stderr, "layout ends, here on 2024-11-20") || !strings.Contains(got.Stderr, "2024-11-21T21:24:16Z, worker 5") {
+			t.Errorf("%+v, want the day after %v", got, a.Layout().End())
+		}
+	}
+	if got := uidring.Invoke(t, "", "parse", "--layout", "js-safe", "--", "-1"); got.Code != 1 || strings.Contains(got.Stderr, "uid-generator") {
+		t.Errorf("%+v, want no explanation: the layout does not reach the sign", got)
+	}
+	if got := uidring.Invoke(t, "", "parse", "-5"); got.Code != 2 || !strings.Contains(got.Stderr, "write -- -5") {
+		t.Errorf("%+v, want how to write it", got)
+	}
+}
+
+// Ids of a counter look like ids of the layout's first day: standard error says so,
+// unless an id is plausible, or a program reads.
+func TestParseSegment(t *testing.T) {
+	for args, want := range map[string]bool{
+		"1 2 3":                             true,
+		"1000000":                           true,
+		"1 --layout snowflake":              true,
+		"9223372036854775807":               true, // of 2034
+		"5313046343901185":                  false,
+		"1 5313046343901185":                false,
+		"1 --json":                          false,
+		"1 --uid-generator":                 false,
+		"1 --vesta":                         false,
+		"896950744028951464 --layout baidu": false,
+	} {
+		got := uidring.Invoke(t, "", append([]string{"parse"}, strings.Fields(args)...)...)
+		if said := strings.Contains(got.Stderr, "a segment's, they have no time"); got.Code != 0 || said != want || !want && got.Stderr != "" {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+}
+
+// parsed is what parse prints of ids whose times may be implausible.
+func parsed(t *testing.T, args ...string) string {
+	t.Helper()
+	got := uidring.Invoke(t, "", args...)
+	if got.Code != 0 || got.Stderr != "" && !strings.HasPrefix(got.Stderr, "uidring: these times lie in the future") {
+		t.Fatalf("%q: %+v", args, got)
+	}
+	return got.Stdout
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// running is the command as a process that has printed a line.
+type running struct {
+	cmd    *exec.Cmd
+	first  int64 // id
+	pipe   io.Closer
+	stdout *bufio.Reader
+	stderr bytes.Buffer
+}
+
+// start runs gen until it has printed an id.
+func start(t *testing.T, args ...string) *running {
+	t.Helper()
+	r := &running{cmd: process(t, args...)}
+	r.cmd.Stderr = &r.stderr
+	pipe, err := r.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.pipe, r.stdout = pipe, bufio.NewReader(pipe)
+	line, err := r.stdout.ReadString('\n')
+	if err != nil {
+		_ = r.cmd.Wait()
+		t.Fatalf("%q: %v, %s", args, err, &r.stderr)
+	}
+	r.first = clitest.ReadIDs(t, line)[0]
+	return r
+}
+
+// end sends a signal and waits for the process to end.
+func (r *running) end(t *testing.T, s os.Signal) (code int, rest, stderr string) {
+	t.Helper()
+	if err := r.cmd.Process.Signal(s); err != nil {
+		t.Error(err)
+	}
+	return r.wait()
+}
+
+func (r *running) wait() (code int, rest, stderr string) {
+	text, _ := io.ReadAll(r.stdout)
+	_ = r.cmd.Wait()
+	return r.cmd.ProcessState.ExitCode(), string(text), clitest.WithoutCreated(r.stderr.String())
+}
+
+// hourly has one id an hour, so that a stream waits after the first.
+const hourly = "24/20/0,unit=1h"
+
+// A signal ends the stream after a whole line, with the shells' exit code.
+func TestProcessSignals(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be sent signals there")
+	}
+	for _, tt := range []struct {
+		signal syscall.Signal
+		args   []string
+		code   int
+	}{
+		{syscall.SIGINT, []string{"--layout", hourly, "--generator", "default"}, 130},
+		{syscall.SIGTERM, []string{"--layout", hourly, "--generator", "default"}, 143},
+		{syscall.SIGINT, []string{"--max-borrow", "-1s"}, 130}, // in full flight
+	} {
+		r := start(t, append([]string{"gen", "-n", "1000000000000", "--worker", "static:1"}, tt.args...)...)
+		code, rest, stderr := r.end(t, tt.signal)
+		if code != tt.code || stderr != "" {
+			t.Errorf("%v %q: exit code %d, %q; want %d and silence", tt.signal, tt.args, code, stderr, tt.code)
+		}
+		clitest.ReadIDs(t, rest)
+	}
+}
+
+// wholeLines drops what was cut off at the end.
+func wholeLines(text string) string { return text[:strings.LastIndexByte(text, '\n')+1] }
+
+// Leased numbers from the first holder to the last: two that hold at one time, one
+// that is ended, one that is killed, and what becomes of its number.
+func TestProcessLeases(t *testing.T) {
+	clitest.Elsewhere(t)
+	leaseLife(t, database.Default)
+}
+
+func leaseLife(t *testing.T, dsn string) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be sent signals there")
+	}
+	a := clitest.Allocator(t, "default")
+	gen := func(generator string) *running {
+		return start(t, "gen", "-n", "1000000000000", "--worker", "lease", "--dsn", dsn, "--generator", generator)
+	}
+	all := map[int64]bool{}
+	collect := func(worker int64, ids ...int64) {
+		for _, id := range ids {
+			if parts, err := a.Parse(id); err != nil || parts.Worker != worker || all[id] {
+				t.Fatalf("%d: %+v, %v, repeats: %v; want worker %d", id, parts, err, all[id], worker)
+			}
+			all[id] = true
+		}
+	}
+	states := func(want ...lease.State) {
+		t.Helper()
+		var got []lease.State
+		for _, row := range uidring.Workers(t, dsn).Leases {
+			got = append(got, row.State)
+		}
+		slices.Reverse(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("numbers are %v, want %v", got, want)
+		}
+	}
+
+	first, second := gen("cached"), gen("default")
+	states(lease.StateHeld, lease.StateHeld)
+	collect(0, first.first)
+	collect(1, second.first)
+	code, rest, stderr := first.end(t, syscall.SIGINT)
+	if code != 130 || stderr != "" {
+		t.Errorf("exit code %d, %q; want 130 and silence", code, stderr)
+	}
+	collect(0, clitest.ReadIDs(t, rest)...)
+	states(lease.StateFree, lease.StateHeld)
+
+	_, rest, _ = second.end(t, syscall.SIGKILL)
+	collect(1, clitest.ReadIDs(t, wholeLines(rest))...)
+	states(lease.StateFree, lease.StateHeld)
+	execute(t, dsn, "UPDATE WORKER_LEASE SET heartbeat_at = heartbeat_at - 3600000 WHERE worker_id = 1")
+	states(lease.StateFree, lease.StateExpired)
+	if got := uidring.Succeed(t, "workers", "release", "1", "--dsn", dsn); got != "number 1 is free\n" {
+		t.Errorf("release printed %q", got)
+	}
+	states(lease.StateFree, lease.StateFree)
+
+	// Both have time reserved ahead of the present: none of them is the next.
+	for _, tt := range []struct {
+		generator string
+		end       func(r *running) (int, string, string)
+		code      int
+	}{
+		{"default", func(r *running) (int, string, string) { return r.end(t, syscall.SIGTERM) }, 143},
+		{"cached", func(r *running) (int, string, string) { r.pipe.Close(); return r.wait() }, 0},
+	} {
+		next := gen(tt.generator)
+		parts, err := a.Parse(next.first)
+		if err != nil || all[next.first] {
+			t.Errorf("%d, %v: an id repeats", next.first, err)
+		}
+		code, rest, stderr := tt.end(next)
+		if code != tt.code || stderr != "" {
+			t.Errorf("%s: exit code %d, %q; want %d and silence", tt.generator, code, stderr, tt.code)
+		}
+		collect(parts.Worker, append([]int64{next.first}, clitest.ReadIDs(t, wholeLines(rest))...)...)
+	}
+	for _, row := range uidring.Workers(t, dsn).Leases {
+		if row.State != lease.StateFree {
+			t.Errorf("%+v, want it free", row)
+		}
+	}
+}
+
+// TestServers has numbers come and go on the servers that the environment names.
+func TestServers(t *testing.T) {
+	for _, variable := range []string{"UIDRING_TEST_MYSQL", "UIDRING_TEST_POSTGRES"} {
+		for name, test := range map[string]func(t *testing.T, dsn string){"registry": register, "lease": leaseLife} {
+			t.Run(variable+"/"+name, func(t *testing.T) {
+				test(t, emptyDatabase(t, clitest.Server(t, variable)))
+			})
+		}
+	}
+}
+
+// register takes two numbers of an empty database.
+func register(t *testing.T, dsn string) {
+	if got := uidring.Invoke(t, "", "workers", "--dsn", dsn); got.Code != 1 || !strings.Contains(got.Stderr, "there is no table WORKER_NODE") {
+		t.Errorf("before the first start: %+v", got)
+	}
+	a := clitest.Allocator(t, "default")
+	for range 2 {
+		id := clitest.ReadIDs(t, uidring.Succeed(t, "gen", "--dsn", dsn))[0]
+		parts, err := a.Parse(id)
+		if list := uidring.Workers(t, dsn); err != nil || list.Last == 0 || list.Last != parts.Worker {
+			t.Errorf("%+v, %v: %+v", parts, err, list)
+		}
+	}
+	if list := uidring.Workers(t, dsn); len(list.Workers) != 2 || list.Workers[0].ID <= list.Workers[1].ID {
+		t.Errorf("%+v", list)
+	}
+}
+
+// emptyDatabase makes a database of the test's own and returns its URL.
+func emptyDatabase(t *testing.T, server *url.URL) string {
+	t.Helper()
+	db := clitest.Open(t, server.String())
+	name := fmt.Sprintf("uidring_cmd_%d", time.Now().UnixNano())
+	if err := db.Exec("CREATE DATABASE " + name).Error; err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Exec("DROP DATABASE " + name).Error; err != nil {
+			t.Error(err)
+		}
+	})
+	server.Path = "/" + name
+	return server.String()
+}

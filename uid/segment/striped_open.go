@@ -1,0 +1,146 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/internal/invalid"
+)
+
+// start opens all stores at once. It fails if a store was not made for this generator,
+// or if no store has ids. It opens the others when they have ids again. It looks into
+// each store before it creates the first counter.
+func (s *Striped) start(ctx context.Context) error {
+	s.each(ctx, (*shard).check)
+	if err := s.refused(); err != nil {
+		return err
+	}
+	s.each(ctx, (*shard).create)
+	for _, h := range s.shards { // one after the other, since stores may have a table in common
+		h.do(ctx, (*shard).reserve)
+	}
+	s.each(ctx, (*shard).open)
+	if err := s.refused(); err != nil {
+		return err
+	}
+	for _, h := range s.shards {
+		if h.gen.Load() == nil {
+			s.opening.Go(func() { h.reopen(s.ctx) })
+		}
+	}
+	return nil
+}
+
+// each takes a step for all stores at once, except for those that have failed.
+func (s *Striped) each(ctx context.Context, step func(*shard, context.Context) error) {
+	var calls sync.WaitGroup
+	for _, h := range s.shards {
+		calls.Go(func() { h.do(ctx, step) })
+	}
+	calls.Wait()
+}
+
+// refused returns why the stores cannot be used together, or why none of them has ids.
+func (s *Striped) refused() error {
+	var empty, wrong []error
+	for _, h := range s.shards {
+		switch err := h.failure(); {
+		case isAny(err, ErrUnavailable, ErrUsedUp, ErrRewound, ErrUnusable) && !errors.Is(err, ErrStripe):
+			empty = append(empty, err)
+		case err != nil:
+			wrong = append(wrong, err)
+		}
+	}
+	if len(wrong) == 0 && len(empty) < len(s.shards) {
+		return nil
+	}
+	return errors.Join(append(wrong, empty...)...)
+}
+
+// do takes a step, unless the shard has failed before.
+func (h *shard) do(ctx context.Context, step func(*shard, context.Context) error) {
+	if h.failure() == nil {
+		h.note(step(h, ctx))
+	}
+}
+
+// note records why the shard has no generator, or nil.
+func (h *shard) note(err error) {
+	err = unanswered(h.store, h.tag, err, 0)
+	h.err.Store(&err)
+}
+
+func (h *shard) failure() error {
+	if err := h.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// check looks for counters whose ids would repeat those of the shard.
+func (h *shard) check(ctx context.Context) error {
+	if _, can := h.store.(Lister); !can && h.config.Create {
+		return invalid.Of("segment", ErrConfig).Add("Create", true, fmt.Sprintf("false: %s cannot list its counters", h.store)).Err()
+	}
+	counters, err := listed(ctx, h.store, h.tag, h.config.LoadTimeout)
+	if err != nil {
+		return err
+	}
+	return h.alone(counters, h.config.Create)
+}
+
+// create makes the shard's counter.
+func (h *shard) create(ctx context.Context) error {
+	if !h.config.Create {
+		return nil
+	}
+	return create(ctx, h.store, h.tag, 1, h.config)
+}
+
+// reserve makes a counter of the plain tag that is spent, beside the shard's. Whoever makes
+// that counter first, New or Stripe, has the tag.
+func (h *shard) reserve(ctx context.Context) error {
+	if !h.config.Create {
+		return nil
+	}
+	if err := create(ctx, h.store, h.plain, spent, h.config); err != nil {
+		return err
+	}
+	return h.check(ctx)
+}
+
+// open makes the generator of a shard that was checked.
+func (h *shard) open(ctx context.Context) error {
+	gen, err := start(ctx, newLoader(h.store, h.tag, h.stripe, h.config), (*loader).next)
+	if err == nil {
+		gen.loader.started("Striped")
+		h.gen.Store(gen)
+	}
+	return err
+}
+
+// reopen opens a store that had no ids at the start.
+func (h *shard) reopen(ctx context.Context) {
+	for h.gen.Load() == nil {
+		wait := time.Second + rand.N(time.Second)
+		if !errors.Is(h.failure(), ErrUnavailable) { // the store has answered
+			wait = again
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+		var err error
+		for _, step := range []func(*shard, context.Context) error{(*shard).check, (*shard).create, (*shard).reserve, (*shard).open} {
+			if err == nil {
+				err = step(h, ctx)
+			}
+		}
+		h.note(err)
+	}
+}
