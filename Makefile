@@ -16,13 +16,13 @@ race: ## run the tests of every module under the race detector
 	$(TEST) -race
 
 busy: ## run the tests of every module five times in a row beside two busy loops
-	.ci/busy 2 5 sh -c "$(TEST) -count=1"
+	@for loop in 1 2; do timeout 2h sh -c 'while :; do :; done' & pids="$$pids $$!"; done; trap "kill $$pids" EXIT; $(TEST) -count=5 -timeout 60m
 
 lint: ## check formatting, modules, vet, the import rules and the exported API
 	.ci/run lint
 
-api: ## write the exported API of every package to testdata/api
-	go run ./internal/tools/api -w
+api: ## write the exported API of every package to testdata/api, as go doc prints it
+	.ci/api testdata/api
 
 proto: ## generate the code of the server's .proto
 	.ci/buf generate
@@ -36,14 +36,18 @@ model: ## check the models, and find the faults that are seeded in them (needs s
 torture: ## kill and disturb processes and servers of every backend, until TORTURE_IDS ids are collected
 	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/test/torture -run 'TestTorture|TestStyles' -count=1 -parallel 6 -v -timeout 60m
 
-fleet: ## kill and disturb servers behind a balancer FLEET_ROUNDS times, hang a store and flood them, while clients of every kind draw ids (needs mariadbd, postgres and redis-server)
-	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run 'TestFleet|TestNeighbours' -count=1 -v -timeout 60m
+fleet: ## start, restart and cut off 10,000 Leasers in virtual time; kill servers behind a balancer FLEET_ROUNDS times (needs mariadbd, postgres and redis-server)
+	UIDRING_FLEET=10000 go test ./worker/lease -run 'TestFleet$$' -count=1 -v
+	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run TestFleet -count=1 -v -timeout 60m
 
 flood: ## hold as much of a server's memory as clients with and without a token can, and expect it to stay below the manifests' limit
 	UIDRING_FLOOD=1 go test ./cmd/uidringd -run TestFlood -count=1 -v -timeout 30m
 
+woven: ## stress loss, Close and Shutdown with a random yield before each statement
+	.ci/woven 10
+
 faults: ## switch on each fault of testdata/faults.txt in a scratch clone, and expect a test to fail
-	.ci/faults testdata/faults.txt
+	go run ./internal/tools/faults testdata/faults.txt
 
 fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
 	.ci/fuzz $(FUZZ_INPUTS)
@@ -51,11 +55,11 @@ fuzz: ## run each fuzz target on FUZZ_INPUTS inputs
 growth: ## draw 10,000,000,000 ids from one generator, and print the time of the first and the last, and the memory
 	UIDRING_GROWTH=10000000000 go test ./uid -run TestGrowth -count=1 -v -timeout 60m
 
-bench: ## measure against the floors and the peers, print the page and write cmd/internal/peers/BENCHMARKS.md
-	cd cmd/internal/peers && go run . --report BENCHMARKS.md
+bench: ## measure the generators beside floors and peers, write BENCHMARKS.md, and fail if a bar is missed
+	cmd/internal/peers/page.sh ids '^BenchmarkID$$'
 
-serverbench: ## measure uidringd, print the page and write cmd/uidringd/BENCHMARKS.md (needs redis-server, redis-benchmark, taskset and UIDRING_TEST_POSTGRES)
-	cd cmd/internal/peers && go run . server --report ../../uidringd/BENCHMARKS.md
+serverbench: ## measure uidringd beside an empty handler and Redis, write BENCHMARKS.md, and fail if a bar is missed (needs wrk, redis-server, redis-benchmark, taskset)
+	BENCHTIME=1x cmd/internal/peers/page.sh server '^Benchmark(HTTP|Redis)$$' serverbench
 
 release: ## make the release VERSION, such as v1.2.3, of the present commit; push nothing
 	@.ci/release $(VERSION)
@@ -63,4 +67,4 @@ release: ## make the release VERSION, such as v1.2.3, of the present commit; pus
 ci: ## run every step of CI
 	.ci/run
 
-.PHONY: help test race busy lint api proto outdated model torture fleet flood faults fuzz growth bench serverbench release ci
+.PHONY: woven help test race busy lint api proto outdated model torture fleet flood faults fuzz growth bench serverbench release ci

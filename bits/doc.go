@@ -18,11 +18,11 @@
 // The ticks are the highest bits, so ids sort by time. All ids of one tick and one
 // worker are consecutive numbers. Packages ringbuffer and uid rely on both.
 //
-// [LAYOUTS.md] helps to choose a layout. [SUCCESSION.md] shows what to do when a
+// [LAYOUTS.md] helps to choose a layout. [MIGRATING.md] shows what to do when a
 // layout ends.
 //
 // The package is the counterpart of uid-generator's BitsAllocator.
 //
 // [LAYOUTS.md]: https://github.com/uidring/uidring/blob/main/bits/LAYOUTS.md
-// [SUCCESSION.md]: https://github.com/uidring/uidring/blob/main/bits/SUCCESSION.md
+// [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 package bits

@@ -77,10 +77,12 @@ func ExampleAllocator_JoinWorker() {
 	fmt.Println(parts, err)
 	_, err = ids.JoinWorker(3, 32)
 	fmt.Println(err)
+	fmt.Println(ids.WorkerRange("datacenter=3")) // for lease.Config.Numbers
 	// Output:
 	// 113 <nil>
 	// [{datacenter 5 3} {machine 5 17}] <nil>
 	// bits: out of range: machine is 32, want 0 to 31
+	// 96 127 <nil>
 }
 
 // The stock layout of uid-generator has ended. Ids of the default layout differ from

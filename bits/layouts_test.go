@@ -32,9 +32,9 @@ func TestLayoutsPage(t *testing.T) {
 	}
 }
 
-// TestSuccessionPage reckons the table of SUCCESSION.md and finds it there.
+// TestSuccessionPage reckons the table of MIGRATING.md and finds it there.
 func TestSuccessionPage(t *testing.T) {
-	text, err := os.ReadFile("SUCCESSION.md")
+	text, err := os.ReadFile("../uid/MIGRATING.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestSuccessionPage(t *testing.T) {
 		table += fmt.Sprintf("| `%s` | `%s` | %s | %s | %s | %s |\n", row.old, row.next, row.from, ordered, meet, fresh)
 	}
 	if !strings.Contains(string(text), table) {
-		t.Errorf("SUCCESSION.md lacks this table:\n%s", table)
+		t.Errorf("MIGRATING.md lacks this table:\n%s", table)
 	}
 }
 

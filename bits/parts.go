@@ -45,6 +45,23 @@ func (a *Allocator) SplitWorker(worker int64) ([]WorkerPart, error) {
 	return parts, nil
 }
 
+// WorkerRange returns the least and the greatest worker number of a site, such as region=3: the
+// numbers whose first part has that name and value. The ranges of two values never meet. The
+// error matches [ErrRange].
+func (a *Allocator) WorkerRange(site string) (first, last int64, err error) {
+	part := a.parts[0]
+	name, text, _ := strings.Cut(site, "=")
+	value, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || name != part.Name {
+		return 0, 0, fmt.Errorf("%w: the site is %q, want a value of the first part of the worker number in %s, such as %s=1", ErrRange, site, a.layout, part.Name)
+	}
+	if err := inRange(part.Name, value, 1<<part.Bits-1); err != nil {
+		return 0, 0, err
+	}
+	rest := a.layout.WorkerBits - part.Bits
+	return value << rest, (value+1)<<rest - 1, nil
+}
+
 // workerParts returns the parts that WorkerParts names, with the value 0.
 func (l Layout) workerParts() ([]WorkerPart, error) {
 	if l.WorkerParts == "" {

@@ -2,6 +2,7 @@ package bits_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -80,6 +81,36 @@ func TestWorkerPartsRefused(t *testing.T) {
 	for _, worker := range []int64{-1, 1024} {
 		if got, err := a.SplitWorker(worker); !errors.Is(err, bits.ErrRange) {
 			t.Errorf("SplitWorker(%d) = %v, %v, want ErrRange", worker, got, err)
+		}
+	}
+}
+
+// The ranges of a part's values follow each other, and together are all numbers.
+func TestWorkerRange(t *testing.T) {
+	for _, text := range []string{"41/region:5+machine:5/12,unit=1ms", "41/region:10/12,unit=1ms"} {
+		layout, err := bits.ParseLayout(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := bits.NewAllocator(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := int64(0)
+		for region := int64(0); next <= a.MaxWorker(); region++ {
+			first, last, err := a.WorkerRange(fmt.Sprint("region=", region))
+			if err != nil || first != next || last < first {
+				t.Fatalf("region %d of %s: %d to %d, %v; want it to begin at %d", region, text, first, last, err, next)
+			}
+			next = last + 1
+		}
+		if next != a.MaxWorker()+1 {
+			t.Errorf("%s: the ranges end before %d; want %d", text, next, a.MaxWorker()+1)
+		}
+		for _, site := range []string{"region=1024", "region=-1", "region", "machine=1", "=1", "region=x", "3"} {
+			if first, last, err := a.WorkerRange(site); !errors.Is(err, bits.ErrRange) {
+				t.Errorf("%q: %d to %d, %v; want ErrRange", site, first, last, err)
+			}
 		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package padding keeps a ring of ids full.
+// Package padding keeps a ring of ids full. Most programs need package uid instead: its
+// generators have a ring and an executor.
 //
 // An [Executor] puts runs from a [Source] into a [ringbuffer.Ring]. Make one
 // with [New], fill the ring with [Executor.Fill], and call [Executor.Start].

@@ -1,5 +1,5 @@
 // Package ringbuffer is a bounded queue of ids that costs a taker little more
-// than an atomic add.
+// than an atomic add. Most programs need package uid instead: its generators have a ring.
 //
 // Make a [Ring] with [New]; its zero value is not usable. One goroutine at a
 // time puts runs of consecutive ids with [Ring.Put]. Any number of goroutines

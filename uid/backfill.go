@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/invalid"
 )
 
@@ -67,15 +68,15 @@ func (c *BackfillConfig) prepare() *invalid.List {
 // Make one with [NewBackfill]. All methods may be called from any number of
 // goroutines.
 //
-// Backfill needs a worker number that was never used before, because a generator
-// may have stamped the past tick under any other number. Only worker.Registry gives
-// such numbers. Live generators must take their numbers from the same Registry, or
-// from a range that the Registry does not give. [BACKFILL.md] shows a whole migration.
+// Backfill needs a worker number that was never given, because a generator may have stamped
+// the past tick under any other number. It takes such a number from the store of the live
+// generators: pass the kind of Leaser that they have, on the same store. They keep running.
+// [MIGRATING.md] shows a whole migration.
 //
-// [BACKFILL.md]: https://github.com/uidring/uidring/blob/main/uid/BACKFILL.md
+// [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 type Backfill struct {
 	stamp
-	gate
+	calls    deal.Calls
 	began    int64 // the tick in which it started: only earlier ones are stamped
 	maxTicks int
 
@@ -87,13 +88,15 @@ type Backfill struct {
 	rejected  int64 // calls that failed
 }
 
-// NewBackfill returns a Backfill under a number of leaser that was never used. ctx
-// bounds the start only. Errors match [ErrConfig], [ErrTimeExhausted] or
-// [ErrWorkerRange], or come from the leaser. If the number may have been used before,
-// the error matches [ErrUsedNumber].
+// NewBackfill returns a Backfill under a number of leaser that was never given. leaser is a
+// lease.Leaser of any store, without an Assigner, or a worker.Registry. ctx bounds the start
+// only. Errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange], or come from the
+// leaser. If leaser gives a number that may have been used, such as a [StaticWorker], the
+// error matches [ErrUsedNumber].
 func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Backfill, error) {
 	faults := config.prepare()
-	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, gate: newGate()}
+	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, calls: deal.NewCalls()}
+	b.unused = true
 	if err := b.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
@@ -102,8 +105,8 @@ func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Ba
 		return nil, err
 	}
 	if !b.grant.Load().fresh {
-		err := fmt.Errorf("%w: number %d, want one of a worker.Registry", ErrUsedNumber, b.Worker())
-		return nil, errors.Join(err, closeWith(func(ctx context.Context) error { return b.giveBack(ctx, 0) }))
+		err := fmt.Errorf("%w: number %d, want a lease.Leaser without an Assigner, or a worker.Registry, on the store of the live generators", ErrUsedNumber, b.Worker())
+		return nil, errors.Join(err, deal.Close(func(ctx context.Context) error { return b.giveBack(ctx, 0) }))
 	}
 	b.started("Backfill")
 	return b, nil
@@ -135,17 +138,17 @@ func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
 
 // fill is AtN, with mu held.
 func (b *Backfill) fill(t time.Time, ids []ID) (int, error) {
-	tick := b.bits.Tick(t)
-	if err := b.check(t, tick); err != nil {
+	tick, w := b.bits.Tick(t), b.grant.Load()
+	if err := b.check(t, tick, w); err != nil {
 		return 0, err
 	}
 	used, known := b.used[tick]
-	first := ID(b.first(tick, b.Worker()) + used)
+	first := ID(b.first(tick, w.worker) + used)
 	if first == 0 { // 0 stands for no id
 		first, used = 1, 1
 	}
 	n := min(int64(len(ids)), b.bits.MaxSequence()+1-used)
-	fill(ids[:n], first)
+	deal.Fill(ids[:n], first)
 	if n > 0 {
 		b.used[tick] = used + n
 		if !known {
@@ -158,12 +161,12 @@ func (b *Backfill) fill(t time.Time, ids []ID) (int, error) {
 	return int(n), nil
 }
 
-func (b *Backfill) check(t time.Time, tick int64) error {
+func (b *Backfill) check(t time.Time, tick int64, w *grant) error {
 	switch {
-	case b.closed.Load():
+	case b.calls.Closed():
 		return ErrClosed
-	case !b.grant.Load().covers(max(tick, 0)):
-		return b.uncovered(b.grant.Load())
+	case !w.covers(max(tick, 0)):
+		return b.uncovered(w)
 	case tick < 0:
 		return fmt.Errorf("%w: %s lies before the layout's epoch, %s: choose a layout with an earlier Epoch before the first id, or keep the keys of older rows",
 			ErrPast, instant(t), instant(b.bits.Layout().Epoch))
@@ -198,8 +201,8 @@ func (b *Backfill) Stats() Stats {
 	s := Stats{
 		Issued:        b.issued,
 		RejectedTakes: b.rejected,
-		Waited:        time.Duration(b.waited.Load()),
-		Closed:        b.closed.Load(),
+		Waited:        b.calls.Waited(),
+		Closed:        b.calls.Closed(),
 		Clock:         b.clockStats(),
 	}
 	if w := b.grant.Load(); !s.Closed && w.last < w.first {
@@ -209,7 +212,7 @@ func (b *Backfill) Stats() Stats {
 }
 
 // Close is Shutdown with a deadline of [CloseTimeout].
-func (b *Backfill) Close() error { return closeWith(b.Shutdown) }
+func (b *Backfill) Close() error { return deal.Close(b.Shutdown) }
 
 // Shutdown ends the Backfill, and gives its number back within ctx. Meanwhile and
 // afterwards, calls of At and AtN return [ErrClosed] at once. Shutdown may be called more
@@ -217,9 +220,9 @@ func (b *Backfill) Close() error { return closeWith(b.Shutdown) }
 // error.
 func (b *Backfill) Shutdown(ctx context.Context) error {
 	b.mu.Lock() // afterwards no call of AtN is under way
-	b.shut()
+	b.calls.Shut()
 	b.mu.Unlock()
-	return b.finish(func() error { return b.giveBack(ctx, b.began) })
+	return b.calls.Finish(func() error { return b.giveBack(ctx, b.began) })
 }
 
 // tickHeap is a heap of ticks, the least first.

@@ -115,6 +115,14 @@ func TestBackfillEnds(t *testing.T) {
 			t.Errorf("a later Close() = %v, want the first one's error", err)
 		}
 	})
+	synctest.Test(t, func(t *testing.T) { // the next holder stamps none of its ticks, even by a clock that is behind
+		time.Sleep(time.Hour)
+		f := &fakeLeaser{number: 5, fresh: true}
+		b := newBackfill(t, f, uid.BackfillConfig{Layout: bubble})
+		if err := b.Close(); err != nil || len(f.released) != 1 || !f.released[0].Equal(time.Now()) {
+			t.Errorf("Close() = %v, released from %v; want %v", err, f.released, time.Now())
+		}
+	})
 	synctest.Test(t, func(t *testing.T) {
 		b := newBackfill(t, &hanging{fakeLeaser{number: 5, fresh: true}}, uid.BackfillConfig{Layout: bubble})
 		ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)

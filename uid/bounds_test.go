@@ -209,6 +209,18 @@ func TestZeroIsNotIssued(t *testing.T) {
 	}
 }
 
+// The first tick of number 0 has one id less, and none of number 1.
+func TestFirstTickOfZero(t *testing.T) {
+	layout := bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 3, Epoch: start, Unit: time.Second}
+	gen := under(t, "cached", uid.StaticWorker(0), uid.CachedConfig{Layout: layout, Now: clockAt(start).now, Logger: quiet})
+	for range 20 {
+		id := mustNext(t, gen)
+		if parts, err := gen.Parse(id); err != nil || parts.Worker != 0 {
+			t.Fatalf("%d is of %+v, %v", id, parts, err)
+		}
+	}
+}
+
 // Nor is it under a number that was given within the layout's first tick, of which
 // the old number had issued nothing.
 func TestZeroIsNotIssuedUnderAnotherNumber(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
 )
@@ -39,12 +40,12 @@ func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached
 	if err := g.open(g.ticks.next, g.dealerConfig(config, schedule)); err != nil {
 		return nil, err
 	}
-	g.lost = func() { g.executor.Drop(ErrWorkerLost) }
-	g.extended = g.executor.Wake
+	g.lost = func() { g.engine.Drop(ErrWorkerLost) }
+	g.extended = g.engine.Wake
 	if err := g.take(ctx, leaser); err != nil {
 		return nil, err
 	}
-	if err := g.start(ctx); err != nil {
+	if err := g.engine.Start(ctx, func(err error) bool { return Help(Refusal{Err: err}) == nil }); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	g.started("Cached")
@@ -76,7 +77,7 @@ func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
 	return g.span(from, to, g.ticks.maxAge, ahead)
 }
 
-func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) DealerConfig {
+func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) deal.Config {
 	options := padding.Config{
 		Schedule: schedule,
 		Logger:   config.Logger,
@@ -95,12 +96,12 @@ func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) De
 	if config.MaxAge > 0 {
 		options.Stale, options.StaleEvery = g.ticks.stale, config.MaxAge/8
 	}
-	return DealerConfig{
+	return deal.Config{
 		Runs:          int64(1) << config.BoostPower,
 		RunLen:        g.bits.MaxSequence() + 1,
 		PaddingFactor: config.PaddingFactor,
 		Padding:       options,
-		RejectedTake:  config.RejectedTake,
+		Policy:        policyOf(config.RejectedTake),
 		Ended:         g.ticks.ended,
 		Release:       g.releaseFrom,
 	}

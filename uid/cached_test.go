@@ -95,7 +95,7 @@ func TestClose(t *testing.T) {
 					if _, err = gen.Next(); i%2 == 0 {
 						_, err = gen.Wait(context.Background())
 					}
-					if err != nil && err != uid.ErrClosed && err != uid.ErrSlotsFull {
+					if err != nil && err != uid.ErrClosed && err != uid.ErrNotReady {
 						t.Errorf("%v while closing, want ErrClosed", err)
 					}
 				}

@@ -222,20 +222,20 @@ func TestClaim(t *testing.T) {
 	})
 }
 
-// With a context that has ended, Claim returns what is ready at once. Finding nothing is no
-// failed call then; a wait that ends is one.
-func TestClaimReady(t *testing.T) {
+// TryClaim returns what is ready at once. Finding nothing is no failed call; a wait that ends
+// is one.
+func TestTryClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, gen := range []generator{
 			newCached(t, uid.CachedConfig{Layout: virtual, MaxBorrow: time.Second}), newDefault(t, uid.DefaultConfig{Layout: virtual}),
 			newSlots(t, uid.StaticWorker(1), uid.SlotsConfig{Layout: virtual, Slots: 1}),
 		} {
 			began, total := time.Now(), int64(0)
-			run, err := gen.Claim(ended(), 1<<40)
-			for ; err == nil; run, err = gen.Claim(ended(), 1<<40) {
+			run, err := gen.TryClaim(1 << 40)
+			for ; err == nil; run, err = gen.TryClaim(1 << 40) {
 				total += run.N
 			}
-			if took := time.Since(began); total == 0 || took != 0 || !errors.Is(err, context.Canceled) {
+			if took := time.Since(began); total == 0 || took != 0 || !errors.Is(err, uid.ErrNotReady) {
 				t.Errorf("%T: %d ids and %v after %v", gen, total, err, took)
 			}
 			if s := gen.Stats(); s.RejectedTakes != 0 || s.Issued != total {
@@ -244,13 +244,20 @@ func TestClaimReady(t *testing.T) {
 			if run, err = gen.Claim(t.Context(), 5); err != nil || run.N == 0 || time.Since(began) == 0 {
 				t.Errorf("%T: the wait returns %v, %v after %v", gen, run, err, time.Since(began))
 			}
-			for err = nil; err == nil; _, err = gen.Claim(ended(), 1<<40) {
+			for err = nil; err == nil; _, err = gen.TryClaim(1 << 40) {
 			}
 			short, cancel := context.WithTimeout(t.Context(), time.Microsecond)
 			if _, err = gen.Claim(short, 5); !errors.Is(err, context.DeadlineExceeded) || gen.Stats().RejectedTakes != 1 {
 				t.Errorf("%T: the wait that ends returns %v, %d failed", gen, err, gen.Stats().RejectedTakes)
 			}
 			cancel()
+			gen.Close()
+			if _, err = gen.TryClaim(1); !errors.Is(err, uid.ErrClosed) {
+				t.Errorf("%T: after Close: %v", gen, err)
+			}
+			if _, err = gen.TryClaim(0); !errors.Is(err, uid.ErrConfig) {
+				t.Errorf("%T: TryClaim(0): %v", gen, err)
+			}
 		}
 	})
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/ringbuffer"
 )
 
 // clocked is what [Default] and [Slots] have in common: both read the clock for each
@@ -25,13 +27,13 @@ type clocked struct {
 	earlier atomic.Int64 // ids issued, less latest
 	most    atomic.Int64 // ids issued by the last Stats; written by Stats
 
-	gate
+	calls deal.Calls
 }
 
 // issuer issues the ids of a clocked generator.
 type issuer interface {
 	// claim is the source of [claims].
-	claim(ctx context.Context, limit int64, wait bool) (Run, error)
+	claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error)
 
 	// latest returns how many ids its present state counts as issued. The issuer moves
 	// that state before it raises earlier, and after it lowers earlier.
@@ -47,7 +49,7 @@ type issuer interface {
 
 // open does the part of the start that needs no worker number.
 func (c *clocked) open(of issuer, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
-	c.claims, c.issuer, c.gate, c.system = of.claim, of, newGate(), now == nil
+	c.claims, c.issuer, c.calls, c.system = newClaims(of.claim), of, deal.NewCalls(), now == nil
 	return c.prepare(faults, leaser, layout, succeeds, now, logger)
 }
 
@@ -96,15 +98,15 @@ func (c *clocked) use(tick int64) {
 }
 
 // Close is Shutdown with a deadline of [CloseTimeout].
-func (c *clocked) Close() error { return closeWith(c.Shutdown) }
+func (c *clocked) Close() error { return deal.Close(c.Shutdown) }
 
 // Shutdown ends every wait and gives a leased number back, within ctx. Afterwards
 // calls return [ErrClosed]. Shutdown may be called more than once and from several
 // goroutines. An error means that the number was not given back: it is free when
 // its lease expires.
 func (c *clocked) Shutdown(ctx context.Context) error {
-	c.shut()
-	return c.finish(func() error { return c.giveBack(ctx, c.issuer.stop()) })
+	c.calls.Shut()
+	return c.calls.Finish(func() error { return c.giveBack(ctx, c.issuer.stop()) })
 }
 
 // issued returns how many ids were issued, or fewer while calls are under way: the sum of
@@ -126,12 +128,12 @@ func (c *clocked) Stats() Stats {
 	}
 	s := Stats{
 		Issued:        c.most.Load(),
-		RejectedTakes: c.rejected.Load(),
-		Waited:        time.Duration(c.waited.Load()),
+		RejectedTakes: c.calls.Rejected(),
+		Waited:        c.calls.Waited(),
 		LastError:     c.issuer.barred(),
 		Clock:         c.clockStats(),
 	}
-	if s.Closed = c.closed.Load(); s.Closed { // read last: stop comes after it is set
+	if s.Closed = c.calls.Closed(); s.Closed { // read last: stop comes after it is set
 		s.LastError = nil
 	}
 	return s

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
@@ -48,25 +49,47 @@ func (c *counting) source(ctx context.Context) (ringbuffer.Run, error) {
 
 func (c *counting) fail(err error) { c.fails.Store(&err) }
 
-func newDealer(t *testing.T, source padding.Source, config uid.DealerConfig) *uid.Dealer {
+// dealer is a generator of the ids of a source, as segment.Generator is.
+type dealer struct {
+	deal.Dealt[uid.ID, uid.Run]
+	engine *deal.Dealer
+}
+
+func (d dealer) Stats() uid.Stats {
+	s := d.engine.Stats()
+	return uid.Stats{Issued: s.Taken, Starved: s.Starved, RejectedTakes: s.Rejected, Waited: s.Waited, LastError: s.LastError}
+}
+
+// policy returns what a dealer calls for a policy.
+func policy(of func(uid.Refusal) error) deal.Policy {
+	return func(err error, attempt int) error { return of(uid.Refusal{Err: err, Attempt: attempt}) }
+}
+
+func newDealer(t *testing.T, source padding.Source, config deal.Config) dealer {
 	t.Helper()
 	config.Runs, config.RunLen = 4, 4
-	d, err := uid.NewDealer(source, config)
-	return opened(t, d, err)
+	if config.PaddingFactor == 0 {
+		config.PaddingFactor = 50
+	}
+	if config.Policy == nil {
+		config.Policy = policy(uid.Help)
+	}
+	d, err := deal.New(source, config)
+	return dealer{deal.Of[uid.ID, uid.Run](opened(t, d, err)), d}
 }
 
 // started starts a dealer, whose ring is full then.
-func started(t *testing.T, source padding.Source, config uid.DealerConfig) *uid.Dealer {
+func started(t *testing.T, source padding.Source, config deal.Config) dealer {
 	t.Helper()
 	d := newDealer(t, source, config)
-	if err := d.Start(t.Context()); err != nil {
+	if err := d.engine.Start(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
 // drain takes n ids, which are ready.
-func drain(t *testing.T, d *uid.Dealer, n int) {
+func drain(t *testing.T, d dealer, n int) {
 	t.Helper()
 	if got, err := d.NextN(make([]uid.ID, n)); got != n || err != nil {
 		t.Fatalf("NextN() = %d, %v, want %d", got, err, n)
@@ -77,11 +100,11 @@ func drain(t *testing.T, d *uid.Dealer, n int) {
 func TestSlowSource(t *testing.T) {
 	const never = -1
 	for _, each := range []time.Duration{50 * time.Millisecond, 5 * time.Second, never} {
-		for name, policy := range map[string]func(uid.Refusal) error{"help": uid.Help, "reject": uid.Reject, "wait": uid.Wait} {
+		for name, refuse := range map[string]func(uid.Refusal) error{"help": uid.Help, "reject": uid.Reject, "wait": uid.Wait} {
 			for call, draw := range calls {
 				synctest.Test(t, func(t *testing.T) {
 					c := new(counting)
-					d := started(t, c.source, uid.DealerConfig{RejectedTake: policy, Padding: padding.Config{Blocking: true}})
+					d := started(t, c.source, deal.Config{Policy: policy(refuse), Padding: padding.Config{Blocking: true}})
 					synctest.Wait()
 					c.each.Store(int64(each))
 					drain(t, d, 16)
@@ -96,7 +119,7 @@ func TestSlowSource(t *testing.T) {
 					want, lasts := error(nil), each // until the run is made
 					switch {
 					case name == "reject" && !waits:
-						want, lasts = uid.ErrRingEmpty, 0
+						want, lasts = uid.ErrNotReady, 0
 					case each == never && waits:
 						want, lasts = context.DeadlineExceeded, time.Minute
 					case each == never:
@@ -110,7 +133,7 @@ func TestSlowSource(t *testing.T) {
 					}
 					began := time.Now()
 					s := d.Stats()
-					if s.Starved != 1 || (s.RejectedTakes == 0) != (err == nil) || s.Waited != took || s.Issued != d.Ring().Counts().Taken {
+					if s.Starved != 1 || (s.RejectedTakes == 0) != (err == nil) || s.Waited != took || s.Issued != d.engine.Ring().Counts().Taken {
 						t.Errorf("%v, %s: %s: Stats() = %+v", each, name, call, s)
 					}
 					if err := d.Close(); err != nil || time.Since(began) != 0 {
@@ -131,9 +154,9 @@ func TestSourceThatHangs(t *testing.T) {
 		d := newDealer(t, func(context.Context) (ringbuffer.Run, error) {
 			<-goOn
 			return ringbuffer.Run{First: 1, N: 4}, nil
-		}, uid.DealerConfig{Padding: padding.Config{Blocking: true, RejectedPut: func(run ringbuffer.Run, _ error) { refused.Add(run.N) }}})
+		}, deal.Config{Padding: padding.Config{Blocking: true, RejectedPut: func(run ringbuffer.Run, _ error) { refused.Add(run.N) }}})
 		started := make(chan error)
-		go func() { started <- d.Start(t.Context()) }()
+		go func() { started <- d.engine.Start(t.Context(), nil) }()
 		synctest.Wait()
 		begun := time.Now()
 		_ = d.Close()
@@ -144,8 +167,8 @@ func TestSourceThatHangs(t *testing.T) {
 		if err := <-started; !errors.Is(err, ringbuffer.ErrClosed) {
 			t.Errorf("Start() = %v of a dealer that was closed, want ErrClosed", err)
 		}
-		if got := refused.Load(); got != 4 || d.Ring().Counts().Taken != 0 {
-			t.Errorf("%d ids refused, and counts %+v", got, d.Ring().Counts())
+		if got := refused.Load(); got != 4 || d.engine.Ring().Counts().Taken != 0 {
+			t.Errorf("%d ids refused, and counts %+v", got, d.engine.Ring().Counts())
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -157,7 +180,7 @@ func TestSourceThatHangs(t *testing.T) {
 				<-goOn
 			}
 			return c.source(ctx)
-		}, uid.DealerConfig{Padding: padding.Config{Blocking: true}})
+		}, deal.Config{Padding: padding.Config{Blocking: true}})
 		synctest.Wait()
 		hang.Store(true)
 		drain(t, d, 16)
@@ -168,8 +191,8 @@ func TestSourceThatHangs(t *testing.T) {
 		}
 		close(goOn)
 		synctest.Wait()
-		if err := d.Close(); err != nil || d.Ring().Remaining() != 0 {
-			t.Errorf("Close() = %v once the source has returned, with %+v", err, d.Ring().Counts())
+		if err := d.Close(); err != nil || d.engine.Ring().Remaining() != 0 {
+			t.Errorf("Close() = %v once the source has returned, with %+v", err, d.engine.Ring().Counts())
 		}
 	})
 }
@@ -186,18 +209,18 @@ func TestSourceThatDelays(t *testing.T) {
 	for _, blocking := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			c := new(counting)
-			d := started(t, c.source, uid.DealerConfig{Padding: padding.Config{Blocking: blocking}})
+			d := started(t, c.source, deal.Config{Padding: padding.Config{Blocking: blocking}})
 			c.fail(later(time.Hour))
 			if _, err := d.NextN(make([]uid.ID, 17)); !errors.Is(err, later(time.Hour)) {
 				t.Errorf("NextN() = %v, want the source's error", err)
 			}
 			begun := time.Now()
-			time.AfterFunc(90*time.Millisecond, func() { c.fails.Store(nil); d.Wake() })
+			time.AfterFunc(90*time.Millisecond, func() { c.fails.Store(nil); d.engine.Wake() })
 			if id, err := d.Wait(t.Context()); id != 17 || err != nil || time.Since(begun) != 90*time.Millisecond {
 				t.Errorf("Wait() = %d, %v after %v, want 17 at the wake-up", id, err, time.Since(begun))
 			}
 			synctest.Wait()
-			if got := d.Ring().Remaining(); got < 12 {
+			if got := d.engine.Ring().Remaining(); got < 12 {
 				t.Errorf("%d ids after Wake, want the ring full", got)
 			}
 		})
@@ -210,14 +233,14 @@ func TestSourceThatFails(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			unavailable := errors.New("unavailable")
 			c := new(counting)
-			d := newDealer(t, c.source, uid.DealerConfig{RejectedTake: uid.Wait, Padding: padding.Config{Blocking: blocking}})
+			d := newDealer(t, c.source, deal.Config{Policy: policy(uid.Wait), Padding: padding.Config{Blocking: blocking}})
 			c.fail(unavailable)
-			if err := d.Start(t.Context()); err != unavailable {
+			if err := d.engine.Start(t.Context(), nil); err != unavailable {
 				t.Errorf("Start() = %v, want %v", err, unavailable)
 			}
 			c.fails.Store(nil)
-			if err := d.Start(t.Context()); err != nil || d.Ring().Remaining() != 16 {
-				t.Errorf("Start() = %v with %+v, want a full ring", err, d.Ring().Counts())
+			if err := d.engine.Start(t.Context(), nil); err != nil || d.engine.Ring().Remaining() != 16 {
+				t.Errorf("Start() = %v with %+v, want a full ring", err, d.engine.Ring().Counts())
 			}
 			c.fail(unavailable)
 			if n, err := d.NextN(make([]uid.ID, 20)); n != 16 || err != unavailable {
@@ -243,7 +266,7 @@ func TestDelayOfUnknownLength(t *testing.T) {
 	for _, blocking := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			c := new(counting)
-			d := started(t, c.source, uid.DealerConfig{Padding: padding.Config{Blocking: blocking}})
+			d := started(t, c.source, deal.Config{Padding: padding.Config{Blocking: blocking}})
 			c.fail(later(0))
 			drain(t, d, 16)
 			synctest.Wait()
@@ -269,12 +292,12 @@ func TestDelayOfUnknownLength(t *testing.T) {
 	}
 }
 
-// A call that asks what is ready, with a context that has ended, does not count as starved.
-func TestAskIsNotStarved(t *testing.T) {
+// TryClaim does not count as starved.
+func TestTryClaimIsNotStarved(t *testing.T) {
 	c := new(counting)
 	c.each.Store(-1)
-	d := newDealer(t, c.source, uid.DealerConfig{Padding: padding.Config{Blocking: true}})
-	if _, err := d.Claim(ended(), 1); !errors.Is(err, context.Canceled) || d.Stats().Starved != 0 || d.Stats().RejectedTakes != 0 {
+	d := newDealer(t, c.source, deal.Config{Padding: padding.Config{Blocking: true}})
+	if _, err := d.TryClaim(1); !errors.Is(err, uid.ErrNotReady) || d.Stats().Starved != 0 || d.Stats().RejectedTakes != 0 {
 		t.Errorf("%v, %+v", err, d.Stats())
 	}
 	ctx, end := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -290,7 +313,7 @@ func TestWaitsForTheDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(counting)
 		c.fail(later(70 * time.Millisecond))
-		d := newDealer(t, c.source, uid.DealerConfig{})
+		d := newDealer(t, c.source, deal.Config{})
 		begun := time.Now()
 		time.AfterFunc(time.Millisecond, func() { c.fails.Store(nil) })
 		if id, err := d.Wait(t.Context()); id != 1 || err != nil || time.Since(begun) != 70*time.Millisecond {
@@ -303,9 +326,9 @@ func TestWaitsForTheDelay(t *testing.T) {
 func TestSourceThatEnded(t *testing.T) {
 	spent := errors.New("spent")
 	c := new(counting)
-	d := started(t, c.source, uid.DealerConfig{
-		RejectedTake: func(r uid.Refusal) error { t.Errorf("the policy was told %+v", r); return nil },
-		Ended:        func() bool { return c.fails.Load() != nil },
+	d := started(t, c.source, deal.Config{
+		Policy: policy(func(r uid.Refusal) error { t.Errorf("the policy was told %+v", r); return nil }),
+		Ended:  func() bool { return c.fails.Load() != nil },
 	})
 	c.fail(spent)
 	if n, err := d.NextN(make([]uid.ID, 17)); n != 16 || err != spent {
@@ -318,12 +341,12 @@ func TestSuccessor(t *testing.T) {
 	spent := errors.New("spent")
 	for name, draw := range calls {
 		c, followed := new(counting), 0
-		next := newDealer(t, (&counting{next: 100}).source, uid.DealerConfig{})
-		d := started(t, c.source, uid.DealerConfig{Successor: func(err error) *uid.Dealer {
+		next := newDealer(t, (&counting{next: 100}).source, deal.Config{})
+		d := started(t, c.source, deal.Config{Successor: func(err error) *deal.Dealer {
 			if followed++; err != spent {
 				t.Errorf("the successor of %v is asked for, want that of %v", err, spent)
 			}
-			return next
+			return next.engine
 		}})
 		c.fail(spent)
 		ids := make([]uid.ID, 40)
@@ -347,7 +370,7 @@ func TestReleaseGetsTheRest(t *testing.T) {
 		c := new(counting)
 		var rests [][]ringbuffer.Run
 		unwell := errors.New("unwell")
-		d := started(t, c.source, uid.DealerConfig{PaddingFactor: 1, Release: func(_ context.Context, rest []ringbuffer.Run) error {
+		d := started(t, c.source, deal.Config{PaddingFactor: 1, Release: func(_ context.Context, rest []ringbuffer.Run) error {
 			rests = append(rests, rest)
 			return unwell
 		}})
@@ -365,12 +388,5 @@ func TestReleaseGetsTheRest(t *testing.T) {
 		if len(rests) != 1 || !slices.Equal(rests[0], want) {
 			t.Errorf("after %d ids Release got %+v, want %+v once", taken, rests, want)
 		}
-	}
-}
-
-func TestDealerRefusesAConfig(t *testing.T) {
-	_, err := uid.NewDealer(new(counting).source, uid.DealerConfig{Runs: 3, RunLen: 5, PaddingFactor: 100})
-	if err == nil || !strings.Contains(err.Error(), "Runs is 3") || !strings.Contains(err.Error(), "RunLen is 5") {
-		t.Errorf("NewDealer() = %v, want both faults", err)
 	}
 }

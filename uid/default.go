@@ -3,12 +3,15 @@ package uid
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
 	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/deal"
+	"github.com/uidring/uidring/ringbuffer"
 )
 
 // Default stamps every id with the present. Make one with [NewDefault] and
@@ -44,8 +47,8 @@ type Default struct {
 // NewDefault takes a worker number from leaser and returns the generator. ctx
 // bounds the start only. Errors match [ErrConfig], [ErrTimeExhausted] or
 // [ErrWorkerRange], or come from the leaser. If a crashed holder of a leased
-// number reserved time ahead of the clock, Next fails with [ErrReservation] until
-// the clock catches up.
+// number reserved time ahead of the clock, NewDefault waits until the clock catches up; if
+// ctx ends before, the error says when ids begin.
 func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Default, error) {
 	faults := config.prepare()
 	g := &Default{maxBackward: config.MaxBackward}
@@ -62,8 +65,40 @@ func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Defa
 	if g.Worker() == 0 && g.last.CompareAndSwap(-1, 0) { // id 0, which stands for none, counts as issued
 		g.earlier.Add(g.bits.MaxSequence())
 	}
+	if err := g.awaitFirst(ctx); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
 	g.started("Default")
 	return g, nil
+}
+
+// awaitFirst waits until Next can stamp: until the time has passed that an earlier holder of the
+// number reserved, unless Next waits for that by itself.
+func (g *Default) awaitFirst(ctx context.Context) error {
+	logged := false
+	for {
+		w := g.grant.Load()
+		begins := g.bits.Time(w.first)
+		ahead := begins.Sub(g.now())
+		if w.last < w.first || ahead <= max(g.maxBackward, g.bits.Layout().Unit) {
+			return nil
+		}
+		if !logged {
+			g.log.Warn("uid: an earlier holder of the number reserved time ahead of the clock; the start waits until that has passed",
+				"worker", w.worker, "begins", instant(begins))
+			logged = true
+		}
+		timer := time.NewTimer(min(ahead, time.Second)) // the clock may step
+		select {
+		case <-timer.C:
+		case <-w.replaced:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("uid: ids of number %d begin at %s, since an earlier holder reserved the time before: %w", w.worker, instant(begins), err)
+		}
+	}
 }
 
 // Range returns the least and the greatest id that calls at from or later and before to
@@ -102,15 +137,15 @@ func (g *Default) before() int64 {
 // The errors are [ErrClosed], [ErrTimeExhausted], [*ClockBackwardError] and
 // [*ReservationError].
 func (g *Default) Next() (ID, error) {
-	run, err := g.claim(context.Background(), 1, false)
-	return run.First, err
+	run, err := g.claim(context.Background(), 1, deal.Next)
+	return ID(run.First), err
 }
 
 // unread stands for a tick that has yet to be read from the clock.
 const unread = math.MinInt64
 
-// claim takes at most limit consecutive ids of the present tick. A call with wait set
-// waits for a reservation as long as ctx allows.
+// claim takes at most limit consecutive ids of the present tick. A Wait waits for a
+// reservation as long as ctx allows.
 //
 // claim reads the clock before last, so that little time passes between the load of
 // last and the swap: on several cores, few swaps then fail. If last is of a later tick
@@ -120,7 +155,7 @@ const unread = math.MinInt64
 // Read last before the grant. A change of number empties the grant, moves last, and
 // then installs the new grant. So if the swap succeeds, last and grant belong to the
 // same number.
-func (g *Default) claim(ctx context.Context, limit int64, wait bool) (Run, error) {
+func (g *Default) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
 	for tick := g.tick(); ; {
 		last, w := g.last.Load(), g.grant.Load()
 		if last>>g.shift > tick { // or the tick is unread
@@ -128,9 +163,8 @@ func (g *Default) claim(ctx context.Context, limit int64, wait bool) (Run, error
 		}
 		sequence := g.following(last, tick)
 		if sequence > g.bits.MaxSequence() || !w.covers(tick) {
-			ended := ctx.Err() != nil
-			if err := g.pause(ctx, w, tick, last, wait); err != nil {
-				return Run{}, g.failed(err, ended)
+			if err := g.pause(ctx, w, tick, last, how); err != nil {
+				return ringbuffer.Run{}, g.calls.Failed(err, how)
 			}
 			tick = unread
 			continue
@@ -141,7 +175,7 @@ func (g *Default) claim(ctx context.Context, limit int64, wait bool) (Run, error
 				g.earlier.Add(g.used(last) - sequence)
 				g.use(tick)
 			}
-			return Run{ID(g.first(tick, w.worker) + sequence), n}, nil
+			return ringbuffer.Run{First: g.first(tick, w.worker) + sequence, N: n}, nil
 		}
 	}
 }
@@ -163,8 +197,8 @@ func (g *Default) following(last, tick int64) int64 {
 
 // pause waits, with nothing locked, until an id can be stamped again, or
 // returns why none can.
-func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, wait bool) error {
-	if g.closed.Load() {
+func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, how deal.How) error {
+	if g.calls.Closed() {
 		return ErrClosed
 	}
 	left, err := g.blocked(w, tick, last, g.now())
@@ -174,10 +208,13 @@ func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, wait bo
 	if tick >= w.first && tick > w.last {
 		g.use(tick)
 	}
-	if err != nil && !wait {
+	switch {
+	case how == deal.Try:
+		return ErrNotReady
+	case err != nil && how == deal.Next:
 		return err
 	}
-	return g.sleep(ctx, w.replaced, left)
+	return g.calls.Sleep(ctx, w.replaced, left)
 }
 
 // blocked returns why a call that cannot stamp tick fails, nil if it waits instead, and
@@ -201,9 +238,9 @@ func (g *Default) blocked(w *grant, tick, last int64, now time.Time) (time.Durat
 	case w.covers(tick): // all of the tick's ids are issued
 		return g.bits.Time(tick + 1).Sub(now), nil
 	case w.err != nil:
-		return longestSleep, g.uncovered(w)
+		return deal.LongestSleep, g.uncovered(w)
 	}
-	return longestSleep, nil // more is being reserved
+	return deal.LongestSleep, nil // more is being reserved
 }
 
 // lastTick returns the tick of the last id that was issued, or 0 for none.
@@ -230,7 +267,7 @@ func (g *Default) skip(*grant) {
 	if g.Worker() < 0 {
 		return // there is no old number
 	}
-	for !g.closed.Load() {
+	for !g.calls.Closed() {
 		last := g.last.Load()
 		if last == math.MaxInt64 {
 			return // Shutdown came in between: no later call may issue an id

@@ -71,12 +71,6 @@
 // its number drops the ids in the ring, and continues under another number. Ids of
 // Cached and Default keep ascending.
 //
-// # A generator of your own
-//
-// [Dealer] is the engine of Cached, of segments, and of any source of runs that you
-// write, which may block on a network. [Claims] has most of a Generator without a ring.
-// Package ringbuffer shows why a ring deals no id twice.
-//
 // # What an id reveals
 //
 // An id shows when it was made and by which worker. Two ids show roughly how many
@@ -86,8 +80,8 @@
 // # Around it
 //
 // Package uidgorm fills primary keys. Package uidstatus is a status page of
-// generators; uidprom and uidotel export the same as metrics of Prometheus and
-// OpenTelemetry. [MIGRATING.md] has the counterparts of uid-generator's names.
+// generators; uidprom exports the same as metrics of Prometheus, which OpenTelemetry's
+// bridge reads too. [MIGRATING.md] has the counterparts of uid-generator's names.
 //
 // [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 package uid

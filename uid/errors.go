@@ -5,20 +5,22 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/padding"
 )
 
 var (
 	// ErrClosed is returned by a generator that was closed.
-	ErrClosed = errors.New("uid: generator is closed")
+	ErrClosed = deal.ErrClosed
 
 	// ErrTimeExhausted is matched when the layout's last tick has passed, or all of
 	// that tick's ids are issued. The layout has no further id.
 	ErrTimeExhausted = errors.New("uid: layout has run out of time")
 
-	// ErrRingEmpty is Refusal.Err, and with [Reject] the error of the call, when
-	// the ring is empty.
-	ErrRingEmpty = errors.New("uid: ring is empty")
+	// ErrNotReady is matched when no id is ready, and a later call may find one. It is
+	// Refusal.Err, and with [Reject] the error of the call, when the ring is empty. Next of
+	// [Slots] returns it when all slots are full.
+	ErrNotReady = deal.ErrNotReady
 
 	// ErrBorrowLimit is matched by a [*BorrowLimitError].
 	ErrBorrowLimit = errors.New("uid: limit of borrowed time reached")
@@ -38,7 +40,7 @@ var (
 	ErrWorkerLost = errors.New("uid: worker number is lost")
 
 	// ErrConfig is matched by every error about a config of this package.
-	ErrConfig = errors.New("uid: invalid config")
+	ErrConfig = deal.ErrConfig
 )
 
 // BorrowLimitError says that the next id would be stamped further ahead of the

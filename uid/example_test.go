@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/padding"
-	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidtest"
 	"github.com/uidring/uidring/worker/lease"
@@ -352,42 +349,4 @@ func ExampleCached_Range() {
 	}
 	fmt.Printf("SELECT * FROM orders WHERE id BETWEEN %d AND %d\n", first, last)
 	// Output: SELECT * FROM orders WHERE id BETWEEN 958882028999147520 AND 961976467036569599
-}
-
-// A generator of your own: the ids of a counter that some service keeps. The
-// source may block, so Padding.Blocking says so.
-func ExampleNewDealer() {
-	var counter atomic.Int64
-	counter.Store(1001)
-	reserve := func(ctx context.Context, n int64) (first int64, err error) {
-		select {
-		case <-time.After(time.Millisecond): // as a service takes its time
-			return counter.Add(n) - n, nil
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
-	}
-	const runLen = 1024
-	gen, err := uid.NewDealer(func(ctx context.Context) (ringbuffer.Run, error) {
-		first, err := reserve(ctx, runLen)
-		return ringbuffer.Run{First: first, N: runLen}, err
-	}, uid.DealerConfig{
-		Runs: 4, RunLen: runLen, PaddingFactor: 50,
-		Padding: padding.Config{Blocking: true},
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close()
-	if err := gen.Start(context.Background()); err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	fmt.Println(gen.Next())
-	fmt.Println(gen.Next())
-	// Output:
-	// 1001 <nil>
-	// 1002 <nil>
 }

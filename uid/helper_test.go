@@ -24,7 +24,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type generator interface {
 	uid.Generator
 	Parse(uid.ID) (bits.Parts, error)
-	Stats() uid.Stats
 }
 
 // kinds opens a generator of each kind. Default and Slots take what their configs have in

@@ -150,12 +150,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 	}{
 		{"Cached", []field{
 			{"ring", unsafe.Offsetof(c.ring)},
-			{"policy", unsafe.Offsetof(c.policy)},
-		}, []field{
-			{"rejected", unsafe.Offsetof(c.rejected) + cacheline.Size - 8},
-			{"starved", unsafe.Offsetof(c.starved) + cacheline.Size - 8},
-			{"waited", unsafe.Offsetof(c.waited)},
-		}},
+		}, nil},
 		{"Default", []field{
 			{"bits", unsafe.Offsetof(d.bits)},
 			{"grant", unsafe.Offsetof(d.grant)},
@@ -163,8 +158,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 		}, []field{
 			{"last", unsafe.Offsetof(d.last) + cacheline.Size - 8},
 			{"earlier", unsafe.Offsetof(d.earlier)},
-			{"rejected", unsafe.Offsetof(d.rejected) + cacheline.Size - 8},
-			{"waited", unsafe.Offsetof(d.waited)},
+			{"calls", unsafe.Offsetof(d.calls) + cacheline.Size - 8},
 		}},
 		{"Slots", []field{
 			{"slots", unsafe.Offsetof(s.slots)},
@@ -173,8 +167,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 			{"issuer", unsafe.Offsetof(s.issuer)},
 		}, []field{
 			{"earlier", unsafe.Offsetof(s.earlier)},
-			{"rejected", unsafe.Offsetof(s.rejected) + cacheline.Size - 8},
-			{"waited", unsafe.Offsetof(s.waited)},
+			{"calls", unsafe.Offsetof(s.calls) + cacheline.Size - 8},
 		}},
 	} {
 		for _, read := range test.read {

@@ -124,3 +124,36 @@ func TestFailedStartGivesBack(t *testing.T) {
 		t.Errorf("NewCached = %v after %d releases, want %v after none", err, len(f.released), unavailable)
 	}
 }
+
+// Default and Slots report the tick of an id as used, so that a holder that crashes keeps it.
+func TestUseOfTheTick(t *testing.T) {
+	for _, kind := range []string{"default", "slots"} {
+		config, c := leased()
+		f := &fakeLeaser{number: 7, until: at(100)}
+		gen := under(t, kind, f, config)
+		for want := int64(6); want < 9; want++ {
+			mustNext(t, gen)
+			if used, _ := f.told(); !used.Equal(at(want)) {
+				t.Errorf("%s: used until %v after an id of tick %d, want %v", kind, used, want-1, at(want))
+			}
+			c.step(time.Second)
+		}
+	}
+}
+
+// In the last granted tick, full Slots fail at once: they do not wait for more time.
+func TestSlotsFullInTheLastTick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := clockAt(start)
+		f := &fakeLeaser{number: 7, until: at(6)}
+		gen, err := uid.NewSlots(t.Context(), f, uid.SlotsConfig{Layout: small, Now: c.now, Slots: 1, Logger: quiet})
+		opened(t, gen, err)
+		time.AfterFunc(time.Minute, func() { gen.Close() })
+		for err == nil {
+			_, err = gen.Next()
+		}
+		if !errors.Is(err, uid.ErrNotReady) {
+			t.Errorf("Next() = %v in the last granted tick, want ErrNotReady", err)
+		}
+	})
+}

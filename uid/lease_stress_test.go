@@ -105,3 +105,51 @@ func TestLeaseStress(t *testing.T) {
 		})
 	}
 }
+
+// A number is lost and another granted while the generator closes: no id repeats, and once
+// Close has returned, none is issued. The windows between the two are a few instructions
+// long, so `make woven` runs this with yields between them.
+func TestLossAtClose(t *testing.T) {
+	for _, kind := range all {
+		t.Run(kind, func(t *testing.T) {
+			for range 2000 {
+				c := clockAt(start)
+				f := &fakeLeaser{number: 1, until: at(1000)}
+				gen, err := kinds[kind](f, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1, Logger: quiet})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var ids [2][]uid.ID
+				var wg sync.WaitGroup
+				for i := range ids {
+					wg.Go(func() {
+						for err := error(nil); err == nil || errors.Is(err, uid.ErrReservation) || errors.Is(err, uid.ErrNotReady); {
+							var id uid.ID
+							if id, err = gen.Next(); err == nil {
+								ids[i] = append(ids[i], id)
+							}
+							if len(ids[i])%3 == 2 {
+								c.step(time.Second)
+							}
+						}
+					})
+				}
+				wg.Go(func() { f.losing(2, at(1000)) })
+				if err := gen.Close(); err != nil {
+					t.Fatal(err)
+				}
+				wg.Wait()
+				for range 3 {
+					if id, err := gen.Next(); !errors.Is(err, uid.ErrClosed) {
+						t.Fatalf("Next() = %d, %v after Close", id, err)
+					}
+				}
+				drawn := slices.Concat(ids[:]...)
+				slices.Sort(drawn)
+				if different := slices.Compact(slices.Clone(drawn)); len(different) != len(drawn) {
+					t.Fatalf("ids repeat: %d", drawn)
+				}
+			}
+		})
+	}
+}

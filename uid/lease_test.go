@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -102,8 +103,10 @@ func TestDefaultChangesNumberAfterTheFirstID(t *testing.T) {
 // Default stamps the present, so it waits until that is its own.
 func TestDefaultUnderAGrant(t *testing.T) {
 	config, c := leased()
-	f := &fakeLeaser{number: 7, from: at(7), until: at(9)}
+	f := &fakeLeaser{number: 7, until: at(9)}
 	gen := under(t, "default", f, config)
+	f.from = at(7)
+	f.granted(7, f.from, at(9), nil)
 	if id, err := gen.Next(); id != 0 || !errors.Is(err, uid.ErrReservation) {
 		t.Errorf("Next() = %d, %v; want ErrReservation", id, err)
 	}
@@ -122,6 +125,44 @@ func TestDefaultUnderAGrant(t *testing.T) {
 	if got := tick(t, gen); got != 9 {
 		t.Errorf("tick %d, want 9", got)
 	}
+}
+
+// A start beside time that a crashed holder reserved waits until that has passed. If its context
+// ends before, the error says when ids begin.
+func TestDefaultAwaitsReservedTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeLeaser{number: 7, from: bubble.Epoch.Add(9 * time.Minute), until: bubble.Epoch.Add(time.Hour)}
+		short, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := uid.NewDefault(short, f, uid.DefaultConfig{Layout: bubble})
+		if want := "begin at " + f.from.UTC().Format(time.RFC3339); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q in it", err, want)
+		}
+		gen, err := uid.NewDefault(t.Context(), f, uid.DefaultConfig{Layout: bubble})
+		if err != nil || time.Now().Before(f.from.Add(-time.Second)) {
+			t.Fatalf("%v at %v", err, time.Now())
+		}
+		mustNext(t, gen)
+		if err := gen.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// The wait for an earlier holder's time ends when the clock steps.
+func TestDefaultAwaitsBesideAClockStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var step atomic.Int64
+		time.AfterFunc(time.Second, func() { step.Store(int64(time.Hour)) })
+		now := func() time.Time { return time.Now().Add(time.Duration(step.Load())) }
+		began := time.Now()
+		f := &fakeLeaser{number: 7, from: bubble.Epoch.Add(30 * time.Minute), until: bubble.Epoch.Add(2 * time.Hour)}
+		gen, err := uid.NewDefault(t.Context(), f, uid.DefaultConfig{Layout: bubble, Now: now})
+		if took := time.Since(began); err != nil || took > 3*time.Second {
+			t.Fatalf("%v after %v; want a start within 3 s", err, took)
+		}
+		mustNext(t, gen)
+	})
 }
 
 // A restart within a second finds the second reserved, and waits for the next.

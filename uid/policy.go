@@ -3,7 +3,7 @@ package uid
 import (
 	"errors"
 
-	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/deal"
 )
 
 // A Refusal tells a policy (CachedConfig.RejectedTake) why a call found no id ready. If
@@ -16,7 +16,7 @@ import (
 // block. If the policy panics, the call fails with a [*PanicError]. A closed
 // generator, or one whose layout has ended, does not call its policy.
 type Refusal struct {
-	// Err is the reason: [ErrRingEmpty], or an error that matches [ErrBorrowLimit] or
+	// Err is the reason: [ErrNotReady], or an error that matches [ErrBorrowLimit] or
 	// [ErrReservation].
 	Err error
 
@@ -29,7 +29,7 @@ type Refusal struct {
 // more time can be reserved. If a reservation is under way, as after a great burst,
 // the call waits until the database has written it.
 func Help(r Refusal) error {
-	if errors.Is(r.Err, ErrRingEmpty) { // most often, so it comes first
+	if errors.Is(r.Err, ErrNotReady) { // most often, so it comes first
 		return nil
 	}
 	if reservation := (*ReservationError)(nil); errors.As(r.Err, &reservation) && reservation.Err == nil {
@@ -47,6 +47,10 @@ func Reject(r Refusal) error { return r.Err }
 // the generator is closed.
 func Wait(Refusal) error { return nil }
 
-func ask(policy func(Refusal) error, r Refusal) error {
-	return guard.Call("uid", "RejectedTake", func() error { return policy(r) })
+// policyOf returns what package deal calls for policy; nil is Help.
+func policyOf(policy func(Refusal) error) deal.Policy {
+	if policy == nil {
+		policy = Help
+	}
+	return func(err error, attempt int) error { return policy(Refusal{err, attempt}) }
 }

@@ -19,7 +19,7 @@ func TestPolicies(t *testing.T) {
 		want   func(error) bool
 	}{
 		"help":   {uid.Help, func(err error) bool { return errors.Is(err, uid.ErrBorrowLimit) }},
-		"reject": {uid.Reject, func(err error) bool { return err == uid.ErrRingEmpty }},
+		"reject": {uid.Reject, func(err error) bool { return err == uid.ErrNotReady }},
 		"panic": {func(uid.Refusal) error { panic("mine") }, func(err error) bool {
 			var panicked *uid.PanicError
 			return errors.As(err, &panicked) && panicked.Value == "mine" && panicked.In == "RejectedTake" && err.Error() == "uid: panic in RejectedTake: mine"

@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/ringbuffer"
 )
 
 // DefaultSlots is the default of SlotsConfig.Slots.
@@ -22,10 +24,9 @@ const DefaultSlots = 256
 // MaxSlots is the greatest SlotsConfig.Slots.
 const MaxSlots = 1 << 16
 
-// ErrSlotsFull is returned by Slots.Next when the ids of every slot's tick are
-// used up. A slot has room again when the clock shows a later tick than the
-// slot's.
-var ErrSlotsFull = errors.New("uid: all slots are full")
+// errSlotsFull is the error when the ids of every slot's tick are used up. A slot has room
+// again when the clock shows a later tick than the slot's.
+var errSlotsFull = fmt.Errorf("%w: all slots are full", ErrNotReady)
 
 // SlotsConfig configures a [Slots] generator. The zero SlotsConfig is the default,
 // and so is every zero field. Errors are as for [CachedConfig].
@@ -141,7 +142,7 @@ func (g *Slots) renew(w *grant) {
 	after := &slots{worker: w.worker, words: make([]atomic.Uint64, g.mask+1)}
 	for i := range after.words {
 		at := g.atLeast(floor, int64(i))
-		if after.words[i].Store(g.word(at, 0)); g.closed.Load() || at > g.bits.MaxTick() {
+		if after.words[i].Store(g.word(at, 0)); g.calls.Closed() || at > g.bits.MaxTick() {
 			after.words[i].Store(shutSlot)
 		}
 	}
@@ -174,16 +175,16 @@ func (g *Slots) split(word uint64) (tick, used int64) {
 }
 
 // Next returns an id. It waits only if all slots are full and more time is being
-// reserved under a leased number. The errors are [ErrSlotsFull], [ErrClosed],
+// reserved under a leased number. The errors match [ErrNotReady], [ErrClosed],
 // [ErrTimeExhausted] and [*ReservationError].
 func (g *Slots) Next() (ID, error) {
-	run, err := g.claim(context.Background(), 1, false)
-	return run.First, err
+	run, err := g.claim(context.Background(), 1, deal.Next)
+	return ID(run.First), err
 }
 
 // claim takes at most limit consecutive ids of one slot. While the number changes,
 // the grant is empty, or of another number than the slots.
-func (g *Slots) claim(ctx context.Context, limit int64, wait bool) (Run, error) {
+func (g *Slots) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
 	for {
 		w, s := g.grant.Load(), g.slots.Load()
 		tick := g.tick()
@@ -195,15 +196,14 @@ func (g *Slots) claim(ctx context.Context, limit int64, wait bool) (Run, error) 
 		if w != g.grant.Load() {
 			continue
 		}
-		ended := ctx.Err() != nil
-		if err := g.pause(ctx, w, tick, wait); err != nil {
-			return Run{}, g.failed(err, ended)
+		if err := g.pause(ctx, w, tick, how); err != nil {
+			return ringbuffer.Run{}, g.calls.Failed(err, how)
 		}
 	}
 }
 
 // fromSlots takes ids from the slot of tick, or else from the next one with room.
-func (g *Slots) fromSlots(w *grant, s *slots, tick, limit int64) Run {
+func (g *Slots) fromSlots(w *grant, s *slots, tick, limit int64) ringbuffer.Run {
 	if w.last < tick && tick <= g.bits.MaxTick() {
 		g.use(tick)
 	}
@@ -239,28 +239,31 @@ func (g *Slots) fromSlots(w *grant, s *slots, tick, limit int64) Run {
 				g.earlier.Add(max(-skipped, 0))
 				g.use(at)
 			}
-			return Run{ID(g.first(at, w.worker) + start), n}
+			return ringbuffer.Run{First: g.first(at, w.worker) + start, N: n}
 		}
 	}
-	return Run{}
+	return ringbuffer.Run{}
 }
 
 // pause waits until a slot may have room, or returns why the call fails.
-func (g *Slots) pause(ctx context.Context, w *grant, tick int64, wait bool) error {
-	if g.closed.Load() {
+func (g *Slots) pause(ctx context.Context, w *grant, tick int64, how deal.How) error {
+	if g.calls.Closed() {
 		return ErrClosed
 	}
-	if err := g.blocked(w, tick); err != nil && !(wait && errors.Is(err, ErrReservation)) {
+	if err := g.blocked(w, tick); err != nil && (how == deal.Next || !errors.Is(err, ErrReservation)) {
 		return err
 	}
-	left := longestSleep // if no number is held, or more time is to be reserved
-	if tick <= w.last {
-		if !wait {
-			return ErrSlotsFull
+	left := deal.LongestSleep // if no number is held, or more time is to be reserved
+	switch {
+	case how == deal.Try:
+		return ErrNotReady
+	case tick <= w.last:
+		if how == deal.Next {
+			return errSlotsFull
 		}
 		left = g.bits.Time(max(tick, 0) + 1).Sub(g.now())
 	}
-	return g.sleep(ctx, w.replaced, left)
+	return g.calls.Sleep(ctx, w.replaced, left)
 }
 
 // blocked returns why tick may not be stamped, nil if more time is being reserved.

@@ -62,7 +62,7 @@ func TestSlotsLikeAMap(t *testing.T) {
 			default:
 				ids := make([]uid.ID, rapid.IntRange(1, 6).Draw(rt, "n"))
 				n, err := gen.NextN(ids)
-				if err != nil && !errors.Is(err, uid.ErrSlotsFull) {
+				if err != nil && !errors.Is(err, uid.ErrNotReady) {
 					rt.Fatalf("NextN() = %v", err)
 				}
 				for _, id := range ids[:n] {
@@ -202,7 +202,7 @@ func TestSlotsAtTheEnd(t *testing.T) {
 	for {
 		id, err := gen.Next()
 		if err != nil {
-			if !errors.Is(err, uid.ErrSlotsFull) {
+			if !errors.Is(err, uid.ErrNotReady) {
 				t.Error(err)
 			}
 			break

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -25,6 +26,7 @@ type stamp struct {
 	lease    lease.Lease
 	log      *slog.Logger
 	store    string // of the worker number, for the log
+	unused   bool   // take only a number that was never given
 
 	numbered func(*grant) // called with a new number's grant before it is installed, while nothing may be stamped
 	lost     func()       // called when a number was lost, and nothing may be stamped
@@ -66,7 +68,7 @@ func (s *stamp) prepare(faults *invalid.List, leaser Leaser, layout, succeeds bi
 		faults.Add("leaser", "nil", "one such as worker.NewRegistry(db, worker.RegistryConfig{}) or uid.StaticWorker(1)")
 	}
 	if at.Before(layout.Epoch) {
-		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "now or earlier: it is "+instant(at))
+		faults.Add("Layout.Epoch", layout.Epoch.Format(time.RFC3339Nano), "now or earlier: it is "+instant(at.Truncate(time.Second)))
 	}
 	if err := faults.Err(); err != nil {
 		return err
@@ -122,6 +124,7 @@ func (s *stamp) take(ctx context.Context, leaser Leaser) error {
 	}
 	held, err := leaser.Lease(ctx, lease.Request{
 		Limit: s.bits.MaxWorker(), Clock: s.now, Granted: s.granted, Layout: layoutText(s.bits.Layout()), Succeeds: s.succeeds,
+		Fresh: s.unused,
 	})
 	if err != nil {
 		return err // it names the operation
@@ -131,7 +134,7 @@ func (s *stamp) take(ctx context.Context, leaser Leaser) error {
 		s.store = named.String()
 	}
 	if w := s.grant.Load(); errors.Is(w.err, ErrWorkerRange) {
-		return errors.Join(w.err, closeWith(func(ctx context.Context) error { return s.giveBack(ctx, 0) }))
+		return errors.Join(w.err, deal.Close(func(ctx context.Context) error { return s.giveBack(ctx, 0) }))
 	}
 	return nil
 }

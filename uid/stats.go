@@ -20,7 +20,7 @@ type Stats struct {
 	LastError     error         // why no further ids can be made ready; for Default, Slots and Backfill, why calls fail now
 
 	Clock *ClockStats // of generators whose ids carry time; nil for others
-	Ring  *RingStats  // of Cached and Dealer; nil for others
+	Ring  *RingStats  // of Cached; nil for others
 	Loads *LoadStats  // of segments and clients; nil for others
 }
 
@@ -36,8 +36,7 @@ type ClockStats struct {
 	LeaseError    error     // why no more time is reserved; nil while reserving works
 }
 
-// RingStats are the part of [Stats] about a ring. A Dealer does not know the times of its
-// ids: OldestAge and Borrowed are 0, MaxAge and MaxBorrow are negative.
+// RingStats are the part of [Stats] about a ring.
 type RingStats struct {
 	Capacity     int64         // ids that the ring holds when full
 	Threshold    int64         // the executor fills a ring with fewer ids
@@ -92,39 +91,30 @@ func (s *stamp) clockStats() *ClockStats {
 	}
 }
 
-// Stats returns the dealer's counts and state. It never waits for the source.
-func (d *Dealer) Stats() Stats { return d.stats() }
-
-func (d *dealer) stats() Stats {
-	counts, padded := d.ring.Counts(), d.executor.Stats()
-	return Stats{
-		Issued:        counts.Taken,
-		Starved:       d.starved.Load(),
-		RejectedTakes: d.rejected.Load(),
-		Waited:        time.Duration(d.waited.Load()),
-		Remaining:     counts.Remaining,
-		Dropped:       counts.Dropped,
-		Closed:        d.closed.Load(),
-		LastError:     padded.LastError,
-		Ring: &RingStats{
-			Capacity:     d.ring.Capacity(),
-			Threshold:    d.ring.Threshold(),
-			Refills:      padded.Refills,
-			Helps:        padded.Helps,
-			RejectedPuts: padded.RejectedPuts,
-			MaxAge:       -1,
-			MaxBorrow:    -1,
-		},
-	}
-}
-
 // Stats returns the generator's counts and state.
 func (g *Cached) Stats() Stats {
-	s := g.stats()
-	s.Clock = g.clockStats()
-	s.Ring.MaxBorrow = g.ticks.maxBorrow
-	s.Ring.MaxAge = g.ticks.maxAge
-	s.Ring.Borrowed = g.ticks.borrowed()
+	d := g.engine.Stats()
+	s := Stats{
+		Issued:        d.Taken,
+		Starved:       d.Starved,
+		RejectedTakes: d.Rejected,
+		Waited:        d.Waited,
+		Remaining:     d.Remaining,
+		Dropped:       d.Dropped,
+		Closed:        d.Closed,
+		LastError:     d.LastError,
+		Clock:         g.clockStats(),
+		Ring: &RingStats{
+			Capacity:     g.ring.Capacity(),
+			Threshold:    g.ring.Threshold(),
+			MaxAge:       g.ticks.maxAge,
+			Borrowed:     g.ticks.borrowed(),
+			MaxBorrow:    g.ticks.maxBorrow,
+			Refills:      d.Refills,
+			Helps:        d.Helps,
+			RejectedPuts: d.RejectedPuts,
+		},
+	}
 	if id, ok := g.ring.Oldest(); ok {
 		parts, _ := g.bits.Parse(id)
 		s.Ring.OldestAge = g.now().Sub(parts.Time)

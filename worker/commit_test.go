@@ -125,7 +125,7 @@ func (s *shaky) Read(ctx context.Context, number int64, expiry time.Duration) (*
 	return s.Store.Read(ctx, number, expiry)
 }
 
-func (s *shaky) Insert(ctx context.Context, w lease.Write) (bool, error) {
+func (s *shaky) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
 	s.shake()
 	return s.Store.Insert(ctx, w)
 }

@@ -61,48 +61,11 @@
 //   - the highest row is deleted from a table of SQLite without AUTOINCREMENT, or, before
 //     a restart, from InnoDB older than MySQL 8.0 or MariaDB 10.2.4.
 //
-// # How each failure of the Registry ends
-//
-//   - The database is unavailable at the start: the driver's error, with the operation
-//     and the table. Assign does not retry, and leaves nothing half-made.
-//   - The database is unavailable later: nothing happens. The number stays valid for
-//     the life of the process.
-//   - The insert is rolled back: an error and no number. The counter may have advanced,
-//     which leaves a gap.
-//   - The commit's answer is lost, or the context ends after the commit: an error. The
-//     row may be there, but nobody uses its number.
-//   - The row that Assign reads back is missing, or is not the row that it wrote:
-//     ErrKey.
-//   - The clocks of process and database are more than a minute apart: a warning.
-//     Numbers do not depend on clocks; the times in ids do.
-//   - Numbers run out: from 80 % of the layout's largest number on, each start logs a
-//     warning. After the largest, each start fails with a lease.ExhaustedError, and
-//     running processes continue. Before that, change to a Leaser, or to a layout with
-//     more worker bits.
-//
-// # How the Registry works
-//
-// The authority is the database's key counter: AUTO_INCREMENT in MySQL, an identity
-// sequence in PostgreSQL, AUTOINCREMENT in SQLite. Assign
-//
-//  1. looks for the table, and creates it if the database says that it is not there;
-//  2. inserts a row in a transaction, and rolls it back unless exactly one row was
-//     inserted, with a key from 1 to the layout's largest number;
-//  3. commits;
-//  4. reads the row by its key in a second transaction, and compares it with the row
-//     that it wrote;
-//  5. returns the key.
-//
-// All steps run in transactions on the connections that the *gorm.DB was opened
-// with, so plugins cannot send reads to replicas. Callbacks registered on the
-// *gorm.DB run; step 4 finds a row that a callback changed. Other settings of the
-// *gorm.DB do not change the row.
-//
 // # Beside a Registry: from a Registry to a Leaser
 //
 // Change a service from NewRegistry to NewLeaser process by process, as any
 // rolling change. Old and new processes get different numbers in every order of starts,
-// also after a step back, and beside Java services and older versions. A Leaser's new
+// also after a step back, and beside Java services. A Leaser's new
 // number is a key of WORKER_NODE: the Leaser inserts a row there, as a Registry's start
 // does, with WORKER_LEASE as the port. So one counter gives all new numbers. The keys
 // that a Registry got are not given to Leasers. The database user needs the right to
@@ -121,14 +84,8 @@
 // every process that takes numbers from WORKER_NODE, wait until the clock is past their
 // last id, rename WORKER_NODE, and start the Leasers.
 //
-// # Servers that skip numbers
-//
-// Some servers leave gaps. With auto_increment_increment above 1 (multi-primary MySQL,
-// MariaDB Galera), each start costs that many numbers; Assign logs a warning. TiDB
-// gives each of its servers a range of 30,000 and drops the rest when a server
-// restarts: create the table there with AUTO_ID_CACHE 1. InnoDB and PostgreSQL do not
-// take a number back when an insert is rolled back. A leaser does not take its numbers
-// from keys.
+// [RELIABILITY.md] says how each failure of a Registry ends, and which servers skip numbers.
 //
 // [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
+// [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md#a-registry
 package worker

@@ -13,11 +13,12 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Rows from 2019 on get ids of their own time, in batches, beside live traffic. The text
-// is in uid/BACKFILL.md.
-func ExampleRegistry_migration() {
+// is in uid/MIGRATING.md.
+func ExampleNewLeaser_migration() {
 	type Order struct {
 		OldID   int64 `gorm:"primaryKey"`
 		Created time.Time
@@ -43,8 +44,8 @@ func ExampleRegistry_migration() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ctx, registry := context.Background(), worker.NewRegistry(db, worker.RegistryConfig{})
-	live, err := uid.NewCached(ctx, registry, uid.CachedConfig{Layout: layout})
+	ctx, leaser := context.Background(), worker.NewLeaser(db, lease.Config{})
+	live, err := uid.NewCached(ctx, leaser, uid.CachedConfig{Layout: layout})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func ExampleRegistry_migration() {
 	// migrate gives ids to the rows that have none, the oldest first, in batches. Each
 	// batch is a transaction, so after a crash migrate continues with the next row.
 	migrate := func(batches int) error {
-		old, err := uid.NewBackfill(ctx, registry, uid.BackfillConfig{Layout: layout, MaxTicks: 1})
+		old, err := uid.NewBackfill(ctx, leaser, uid.BackfillConfig{Layout: layout, MaxTicks: 1})
 		if err != nil {
 			return err
 		}

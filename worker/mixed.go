@@ -60,9 +60,8 @@ func (t *table) greatest(tx *gorm.DB) (key int64, err error) {
 	return key, err
 }
 
-// next returns the number to offer as new: the key that was drawn before, or the key that
-// a draw is expected to return.
-func (s *Store) next(tx *gorm.DB, registry *table, view lease.View, within lease.Bounds) (int64, error) {
+// next returns the number to show as new: the key that a draw is expected to return.
+func (s *Store) next(tx *gorm.DB, registry *table, view lease.View, within lease.Bounds, full bool) (int64, error) {
 	greatest, err := registry.greatest(tx)
 	if err != nil {
 		return 0, err
@@ -70,11 +69,8 @@ func (s *Store) next(tx *gorm.DB, registry *table, view lease.View, within lease
 	if within.From > 0 {
 		return view.Next, s.clear(registry, greatest, within)
 	}
-	if drawn := s.drawn.Load(); drawn > 0 {
-		return drawn, nil
-	}
 	next := max(view.Next, greatest+1)
-	if len(view.Free) == 0 && next > within.To && greatest >= within.To {
+	if full && len(view.Free) == 0 && next > within.To && greatest >= within.To {
 		return 0, fmt.Errorf("%w; %s has used the numbers up to %d. To use them again, stop every process that takes numbers from %[2]s, "+
 			"wait until the clock is past their last id, and rename %[2]s",
 			&lease.ExhaustedError{Next: next, Max: within.To, Held: view.Held, Store: s.name}, registry.name, greatest)
@@ -95,13 +91,20 @@ func (s *Store) clear(registry *table, greatest int64, within lease.Bounds) erro
 // range, or of lease.Config.Assigner, cannot be.
 func draws(w lease.Write) bool { return w.Fresh && w.Within.From == 0 }
 
-// draw makes w.Number a key of the Registry's table, so that no Registry gives it. If the
-// next key is another, draw returns that key, which is this Store's once tx is committed.
-func (s *Store) draw(tx *gorm.DB, registry *table, w lease.Write) (key int64, err error) {
-	if s.drawn.CompareAndSwap(w.Number, 0) { // 0 is no Registry's
-		return w.Number, nil
+// besideRegistry returns the fresh number of w, at least number. Unless the number belongs to
+// a range, it is a key that is drawn from the Registry's table, so that no Registry gives it.
+func (s *Store) besideRegistry(tx *gorm.DB, registry *table, w lease.Write, number int64) (int64, error) {
+	greatest, err := registry.greatest(tx)
+	switch {
+	case err != nil:
+		return 0, err
+	case !draws(w):
+		return number, s.clear(registry, greatest, lease.Bounds{From: number, To: number})
+	case max(number, greatest+1) > w.Within.To: // draw no key in vain
+		return max(number, greatest+1), nil
 	}
-	for key < w.Number { // the Registry's table may be younger than this one
+	key := int64(0)
+	for key < max(number, 1) { // the Registry's table may be younger than this one
 		row := newEntry(0, lease.Node{Host: w.Node.Host, Port: drawnPort, Type: w.Node.Type})
 		if err := registry.create(tx, &row); err != nil {
 			return 0, err
@@ -139,19 +142,14 @@ func (s *Store) settle(ctx context.Context, registry *table, w lease.Write) erro
 	return errors.Join(err, failed)
 }
 
-// unmixed refuses a Registry's new number if Leasers of the same database have it, or
-// have a range with it.
-func (r *Registry) unmixed(ctx context.Context, number int64) error {
+// leased reports whether Leasers of the same database have a number, or have a range with it.
+func (r *Registry) leased(ctx context.Context, number int64) (bool, error) {
 	leases, err := r.mixed(ctx)
 	if leases == nil || err != nil {
-		return err
+		return false, err
 	}
 	var rows int64
 	err = r.ask(ctx, &rows, "SELECT COUNT(*) FROM "+leases.quoted()+" WHERE worker_id = ? OR "+
 		"worker_id BETWEEN ? AND -2 AND reserved_until > ?", number, counter(number), number)
-	if err == nil && rows > 0 {
-		err = fmt.Errorf("%w: Leasers have number %d, in %s; want worker.NewLeaser for this process too, or, if the ids of the two never meet, Alone in its config",
-			ErrMixed, number, leases.name)
-	}
-	return err
+	return rows > 0, err
 }

@@ -160,18 +160,12 @@ func TestMixedBefore(t *testing.T) {
 		}
 		p.nodes.create(t)
 		registry := p.registry(t)
-		if _, err := take(t, t.Context(), registry, max22); !errors.Is(err, worker.ErrMixed) {
-			t.Fatalf("a Registry whose number a Leaser holds: %v, want ErrMixed", err)
-		} else {
-			wantAll(t, err, "number 1", p.leases.Table, p.nodes.Table, "NewLeaser", "Alone")
+		p.insert(t) // 1
+		if number := assign(t, registry); number != 4 {
+			t.Errorf("a Registry got %d, want 4: Leasers hold 0 to 3", number)
 		}
-		p.insert(t) // 2
-		leases := p.leaser(t)
-		if number := assign(t, leases); number != 4 {
-			t.Errorf("a new number is %d, want 4, above both tables", number)
-		}
-		if number := assign(t, registry); number != 5 {
-			t.Errorf("a Registry got %d, want 5", number)
+		if number := assign(t, p.leaser(t)); number != 5 {
+			t.Errorf("a new number is %d, want 5, above both tables", number)
 		}
 	})
 }
@@ -211,17 +205,9 @@ func TestGivenToRegistry(t *testing.T) {
 			t.Errorf("the range gave %d, want 5", got)
 		}
 		p.nodes.setNext(t, 4)
-		if _, err := take(t, t.Context(), p.registry(t), max22); !errors.Is(err, worker.ErrMixed) {
-			t.Errorf("a Registry whose key a range gave: %v, want ErrMixed", err)
-		}
 		p.leases.Exec(t, "DELETE FROM %s WHERE worker_id = 5", p.leases.Table)
-		p.nodes.setNext(t, 5)
-		if _, err := take(t, t.Context(), p.registry(t), max22); !errors.Is(err, worker.ErrMixed) {
-			t.Errorf("a Registry whose key a range gave, and whose row is gone: %v, want ErrMixed", err)
-		}
-		p.nodes.setNext(t, 9)
-		if got := assign(t, p.registry(t)); got != 9 {
-			t.Errorf("a Registry got %d, want 9, which the range did not give yet", got)
+		if got := assign(t, p.registry(t)); got != 6 {
+			t.Errorf("a Registry got %d, want 6, which the range did not give yet", got)
 		}
 	})
 }
@@ -233,9 +219,12 @@ func TestGivenMeanwhile(t *testing.T) {
 		p := pair{s, &store{s.Another(t), leaser}}
 		p.nodes.create(t)
 		db, pool := p.leases.Pooled(t)
-		happened := false
+		happened, inserts := false, 0
 		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
 			if tx.Wrote("INSERT") {
+				inserts++
+			}
+			if tx.Wrote("INSERT") && inserts == 2 { // the first makes the row of the count
 				happened = true
 				p.nodes.Exec(t, "INSERT INTO %s (id, host_name, port, type, launch_date, modified, created) "+
 					"VALUES (9, 'h', '80', 1, CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)", p.nodes.Table)

@@ -120,22 +120,34 @@ func (r *Registry) register(ctx context.Context, request lease.Request) (evidenc
 		return evidence{}, r.fail(ctx, "compare the layout with that of", err)
 	}
 	before := r.now()
-	number, err := r.insert(ctx, node, max)
+	number, created, err := r.insertOwn(ctx, node, max)
 	if err != nil {
-		return evidence{}, r.fail(ctx, "register in", err)
-	}
-	created, err := r.confirm(ctx, number, node)
-	if err != nil {
-		return evidence{}, r.fail(ctx, fmt.Sprintf("read back number %d from", number), err)
-	}
-	if err := r.unmixed(ctx, number); err != nil {
-		return evidence{}, r.fail(ctx, "register in", err)
+		return evidence{}, err
 	}
 	r.warnClock(ctx, before, created, r.now())
 	r.warnUsedUp(ctx, number, max)
 	r.warnStep(ctx)
 	sqldb.WarnFlush(ctx, r.db, r.log(), "worker", r.name)
 	return evidence{number, node, created}, nil
+}
+
+// insertOwn inserts rows until the key of one is no number of Leasers.
+func (r *Registry) insertOwn(ctx context.Context, node lease.Node, max int64) (number int64, created time.Time, err error) {
+	for {
+		if number, err = r.insert(ctx, node, max); err != nil {
+			return 0, created, r.fail(ctx, "register in", err)
+		}
+		if created, err = r.confirm(ctx, number, node); err != nil {
+			return 0, created, r.fail(ctx, fmt.Sprintf("read back number %d from", number), err)
+		}
+		leased, err := r.leased(ctx, number)
+		if err != nil {
+			return 0, created, r.fail(ctx, "register in", err)
+		}
+		if !leased {
+			return number, created, nil
+		}
+	}
 }
 
 // insert commits a row and returns its key. It rolls the row back if the key cannot be

@@ -92,8 +92,8 @@ func (s *Store) seen(ctx context.Context, number int64, token string) error {
 	return fmt.Errorf("%w: %s", errReplaced, c.path)
 }
 
-// counts returns an error unless other processes see what a new holder has written.
-func (s *Store) counts(ctx context.Context, w lease.Write) error {
+// visible returns an error unless other processes see what a new holder has written.
+func (s *Store) visible(ctx context.Context, w lease.Write) error {
 	err := s.seen(ctx, w.Number, w.Token)
 	if errors.Is(err, errReplaced) {
 		s.reopen(ctx)

@@ -101,7 +101,7 @@ func TestTakenInReplacedFile(t *testing.T) {
 	if err := rows.Prepare(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := rows.Insert(t.Context(), acquire(0, "a", true)); !done || err != nil {
+	if _, done, err := rows.Insert(t.Context(), acquire(0, "a", true)); !done || err != nil {
 		t.Fatalf("%t, %v", done, err)
 	}
 	if err := os.Rename(s.URL, s.URL+".old"); err != nil {

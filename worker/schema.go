@@ -41,6 +41,10 @@ type dialect struct {
 	// reads is the least isolation at which nothing uncommitted is seen: the
 	// default where there is no lower one.
 	reads sql.IsolationLevel
+
+	// writes is the isolation at which a statement after a wait for a lock sees what was
+	// committed meanwhile: the default where that holds at every level.
+	writes sql.IsolationLevel
 }
 
 // dialects holds each dialect by the name of GORM's dialector.
@@ -53,8 +57,9 @@ var dialects = map[string]dialect{
 		now: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
 	},
 	"postgres": {
-		date: "TO_CHAR(%s, 'YYYY-MM-DD')",
-		now:  "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
+		date:   "TO_CHAR(%s, 'YYYY-MM-DD')",
+		writes: sql.LevelReadCommitted,
+		now:    "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
 	},
 	"sqlite": {
 		date: "STRFTIME('%%Y-%%m-%%d', %s)",

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -21,8 +23,7 @@ import (
 // NewStore. It holds no connection of its own and is safe for concurrent use.
 type Store struct {
 	table
-	file  atomic.Pointer[fileCheck] // nil is none; written by Prepare, read by all
-	drawn atomic.Int64              // a key of the Registry's table for the next new number; 0 is none
+	file atomic.Pointer[fileCheck] // nil is none; written by Prepare, read by all
 }
 
 var (
@@ -79,51 +80,79 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (view lease.View, err error) {
+// The size of a sample: so many runs of so many rows each.
+const runs, run = 8, 8
+
+// Look implements lease.Store. A sample has runs of rows, since numbers of deleted rows and
+// of a Registry have none.
+func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (view lease.View, err error) {
 	registry, err := s.mixed(ctx)
 	if err != nil {
 		return view, err
 	}
 	err = s.reads(ctx, func(tx *gorm.DB) error {
 		view = lease.View{}
-		var rows []rowRecord
-		from, to, span := within.From, within.To, expiry.Milliseconds()
-		free := `SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM {table}
-			WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?`
-		vars := []any{from, to, span}
-		if registry != nil {
-			free += " AND NOT EXISTS (SELECT 1 FROM " + registry.quoted() + " WHERE id = worker_id AND " + registry.quoted() + ".port <> ?)"
-			vars = append(vars, drawnPort)
+		var count struct {
+			Clock  int64 `gorm:"column:clock"`
+			Given  int64 `gorm:"column:given"`
+			Beyond int64 `gorm:"column:beyond"`
 		}
-		if err := tx.Raw(s.query(free+" ORDER BY reserved_until, worker_id LIMIT 32"), vars...).Scan(&rows).Error; err != nil {
+		err := tx.Raw(s.query(`SELECT {now} AS clock, COALESCE((SELECT MAX(reserved_until) FROM {table} WHERE worker_id BETWEEN ? AND -1), 0) AS given,
+			COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS beyond`),
+			counter(within.To), within.From, within.To).Scan(&count).Error
+		switch {
+		case err != nil:
+			return err
+		case count.Clock == 0:
+			return errNoClock
+		}
+		view.Now, view.Next = count.Clock, max(within.From, count.Given, count.Beyond)
+		var rows []rowRecord
+		query, vars := s.free(registry, within, count.Beyond, full, expiry)
+		if err := tx.Raw(query, vars...).Scan(&rows).Error; err != nil {
 			return err
 		}
 		for _, row := range rows {
 			view.Free = append(view.Free, row.row(expiry))
 		}
-		var counts struct {
-			Clock int64 `gorm:"column:clock"`
-			Fresh int64 `gorm:"column:fresh"`
-			Held  int64 `gorm:"column:held"`
+		if full {
+			err = tx.Raw(s.query("SELECT COUNT(*) FROM {table} WHERE worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ?"),
+				within.From, within.To, expiry.Milliseconds()).Scan(&view.Held).Error
 		}
-		err := tx.Raw(s.query(`SELECT {now} AS clock,
-			COALESCE(MAX(CASE WHEN worker_id BETWEEN ? AND -1 THEN reserved_until WHEN worker_id BETWEEN ? AND ? THEN worker_id + 1 END), 0) AS fresh,
-			COUNT(CASE WHEN worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ? THEN 1 END) AS held FROM {table}`),
-			counter(to), from, to, from, to, span).Scan(&counts).Error
-		if err != nil {
-			return err
-		}
-		if counts.Clock == 0 {
-			return errNoClock
-		}
-		view.Now, view.Next, view.Held = counts.Clock, max(from, counts.Fresh), counts.Held
-		if registry != nil {
-			view.Next, err = s.next(tx, registry, view, within)
+		if err == nil && registry != nil {
+			view.Next, err = s.next(tx, registry, view, within, full)
 		}
 		return err
 	})
 	return view, err
+}
+
+// free returns a query for rows that are not held: of all rows within bounds, or of a sample.
+// No row has the number beyond or a greater one.
+func (s *Store) free(registry *table, within lease.Bounds, beyond int64, full bool, expiry time.Duration) (query string, vars []any) {
+	from := "{table}"
+	if !full {
+		const columns = "SELECT worker_id, token, reserved_until, heartbeat_at FROM {table} WHERE worker_id BETWEEN ? AND ? ORDER BY worker_id LIMIT "
+		given := beyond - within.From
+		if given <= runs*run {
+			from, vars = "("+columns+strconv.Itoa(runs*run)+") sample", []any{within.From, within.To}
+		} else {
+			var parts []string
+			for i := range runs {
+				parts = append(parts, fmt.Sprintf("SELECT * FROM (%s%d) run%d", columns, run, i))
+				vars = append(vars, within.From+rand.Int64N(given), within.To)
+			}
+			from = "(" + strings.Join(parts, " UNION ") + ") sample"
+		}
+	}
+	query = "SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM " + from +
+		" WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?"
+	vars = append(vars, within.From, within.To, expiry.Milliseconds())
+	if registry != nil {
+		query += " AND NOT EXISTS (SELECT 1 FROM " + registry.quoted() + " WHERE id = worker_id AND " + registry.quoted() + ".port <> ?)"
+		vars = append(vars, drawnPort)
+	}
+	return s.query(query + " ORDER BY reserved_until, worker_id LIMIT 256"), vars
 }
 
 var errNoClock = errors.New("the database's clock was not read")
@@ -187,84 +216,6 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 	return rows, nil
 }
 
-// Insert implements lease.Store. It raises the count of given numbers, so that a
-// deleted row's number is not given again as new.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
-	registry, err := s.mixed(ctx)
-	if err != nil {
-		return false, err
-	}
-	there := false // the row
-	drawn := int64(0)
-	err = s.writes(ctx, func(tx *gorm.DB) error {
-		switch {
-		case registry == nil:
-		case draws(w):
-			key, err := s.draw(tx, registry, w)
-			if err != nil || key != w.Number {
-				drawn = key
-				return err
-			}
-		default:
-			greatest, err := registry.greatest(tx)
-			if err == nil {
-				err = s.clear(registry, greatest, lease.Bounds{From: w.Number, To: w.Number})
-			}
-			if err != nil {
-				return err
-			}
-		}
-		row, next := counter(w.Within.From), w.Number+1
-		raised := tx.Exec(s.query("UPDATE {table} SET reserved_until = ? WHERE worker_id = ? AND reserved_until < ?"), next, row, next)
-		if raised.Error != nil {
-			return raised.Error
-		}
-		if raised.RowsAffected == 0 {
-			var counted int64
-			if err := tx.Raw(s.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ?"), row).Scan(&counted).Error; err != nil {
-				return err
-			}
-			switch {
-			case counted == 0: // the first number
-				if err := s.insertMeta(tx, row, next, layoutText{"-", "-"}); err != nil {
-					if s.dialect().Duplicate(err) { // another process made it
-						err = lease.Transient(err)
-					}
-					return err
-				}
-			case w.Fresh:
-				return nil // another process was faster, whether or not its row is still there
-			}
-		}
-		result := tx.Exec(s.query(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
-			VALUES (?, ?, ?, {now}, ?, ?, ?, {now})`), w.Number, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type)
-		done = result.RowsAffected == 1
-		there = s.dialect().Duplicate(result.Error)
-		return result.Error
-	})
-	switch {
-	case there:
-		return false, nil
-	case err != nil:
-		return false, err
-	case drawn > 0:
-		s.drawn.Store(drawn) // for the next Look
-		return false, nil
-	case done && registry != nil && !draws(w):
-		err = s.settle(ctx, registry, w)
-	}
-	if done && err == nil {
-		err = s.counts(ctx, w)
-	}
-	return done && err == nil, err
-}
-
-// insertMeta inserts a row below 0, which is not a number's: a count, or the layout.
-func (s *Store) insertMeta(tx *gorm.DB, row, next int64, text layoutText) error {
-	return tx.Exec(s.query(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
-		VALUES (?, '-', ?, 0, ?, ?, 0, {now})`), row, next, text.Host, text.Port).Error
-}
-
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
 	var registry *table
@@ -295,7 +246,7 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 		return result.Error
 	})
 	if done && err == nil && w.Change == lease.Acquire {
-		err = s.counts(ctx, w)
+		err = s.visible(ctx, w)
 	}
 	return done && err == nil, err
 }
@@ -306,9 +257,10 @@ func (s *Store) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return s.noTable(s.marked(sqldb.Transaction(ctx, s.db, f, &sql.TxOptions{Isolation: s.dialect().reads})))
 }
 
-// writes runs f in a transaction.
+// writes runs f in a transaction. In it, each statement sees what others have committed
+// while the statement before it waited for a lock.
 func (s *Store) writes(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return s.marked(s.primary(ctx, f))
+	return s.marked(sqldb.Transaction(ctx, s.db, f, &sql.TxOptions{Isolation: s.dialect().writes}))
 }
 
 // marked marks the error of a transaction that collided with another.

@@ -3,7 +3,11 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,7 +67,37 @@ func suite(s *store, url string) leasetest.Suite {
 			}
 			return st
 		}
+	}, Delete: func(t *testing.T, st lease.Store, number int64) {
+		s.Exec(t, "DELETE FROM %s WHERE worker_id = %d", st, number)
 	}}
+}
+
+// A start sends as many statements in a herd as alone, beside a Registry too.
+func TestStatementsOfAHerd(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		var sent atomic.Int64
+		suite := leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
+			own := s.Another(t)
+			config := worker.StoreConfig{Table: own.Table, Beside: s.Another(t).Table}
+			if err := worker.NewRegistry(own.DB, worker.RegistryConfig{Table: config.Beside, Alone: true}).EnsureSchema(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return func(t *testing.T) lease.Store {
+				db := own.Open(t, s.URL)
+				count := func(*gorm.DB) { sent.Add(1) }
+				if err := errors.Join(db.Callback().Raw().Register("test:count", count), db.Callback().Row().Register("test:count", count),
+					db.Callback().Create().Register("test:count", count)); err != nil {
+					t.Fatal(err)
+				}
+				st := worker.NewStore(db, config)
+				if err := st.EnsureSchema(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				return st
+			}
+		}, Requests: func(*testing.T, lease.Store) int64 { return sent.Load() }}
+		suite.Herd(t)
+	})
 }
 
 // bounds are those of all numbers.
@@ -74,25 +108,38 @@ func acquire(number int64, token string, fresh bool) lease.Write {
 	return lease.Write{Number: number, Token: token, Until: number, Change: lease.Acquire, Node: node, Within: bounds, Fresh: fresh}
 }
 
-// Whoever looks is shown 32 free rows, so that not all who start at once try for the
-// same; and rows count as given where the count is gone.
+// A full look shows 256 free rows, so that not all who start at once try for the same. Rows
+// count as given where the count is gone. A sample has nothing but free rows, and of few rows
+// all.
 func TestLook(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
 		rows := s.leaser(s.elsewhere(t))
-		for number := range int64(40) {
-			if done, err := rows.Insert(t.Context(), acquire(number, "a", true)); !done || err != nil {
-				t.Fatalf("number %d: %t, %v", number, done, err)
+		look := func(full bool) lease.View {
+			t.Helper()
+			view, err := rows.Look(t.Context(), bounds, full, time.Minute)
+			if off := time.Since(time.UnixMilli(view.Now)); err != nil || off.Abs() > 30*time.Second {
+				t.Fatalf("%v; the clock is %v off", err, off)
 			}
+			return view
 		}
+		s.fill(t, 0, 64)
+		s.Exec(t, "UPDATE %s SET heartbeat_at = 0 WHERE worker_id >= 40", s.Table)
+		if view := look(false); len(view.Free) != 24 || view.Free[0].Number != 40 || view.Next != 64 {
+			t.Errorf("%+v; want 40 to 63, and 64 to be the next number", view)
+		}
+		s.fill(t, 64, 300)
 		s.Exec(t, "UPDATE %s SET heartbeat_at = 0", s.Table)
-		s.Exec(t, "DELETE FROM %s WHERE worker_id = -1", s.Table)
-		view, err := rows.Look(t.Context(), bounds, time.Minute)
-		if err != nil || len(view.Free) != 32 || view.Free[31].Number != 31 || view.Next != 40 || view.Held != 0 {
-			t.Errorf("%+v, %v; want the first 32, and 40 to be the next number", view, err)
+		if view := look(true); len(view.Free) != 256 || view.Free[255].Number != 255 || view.Next != 300 || view.Held != 0 {
+			t.Errorf("%+v; want the first 256, and 300 to be the next number", view)
 		}
-		if off := time.Since(time.UnixMilli(view.Now)); off.Abs() > 30*time.Second {
-			t.Errorf("the clock is %v off", off)
+		s.Exec(t, "UPDATE %s SET heartbeat_at = 5000000000000 WHERE worker_id < 150", s.Table)
+		for range 20 {
+			view := look(false)
+			held := slices.ContainsFunc(view.Free, func(r lease.Row) bool { return r.Number < 150 })
+			if len(view.Free) > 64 || held || view.Next != 300 {
+				t.Errorf("%+v; want free rows, and 300 to be the next number", view)
+			}
 		}
 	})
 }
@@ -115,7 +162,7 @@ func TestClockNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := s.leaser(db)
-	_, look := rows.Look(context.Background(), bounds, time.Minute)
+	_, look := rows.Look(context.Background(), bounds, true, time.Minute)
 	_, _, read := rows.Read(context.Background(), 0, time.Minute)
 	for name, err := range map[string]error{"Look": look, "Read": read} {
 		if err == nil || !strings.Contains(err.Error(), "clock was not read") {
@@ -124,31 +171,65 @@ func TestClockNotRead(t *testing.T) {
 	}
 }
 
-// A starter that had read that a number was never given does not create it
-// after it was given, even if its row is gone by now; and is by one who wants
+// A number that was given is not new, even if its row is gone; it is for a holder who wants
 // that very number.
 func TestFreshInsert(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		s.create(t)
 		rows := s.leaser(s.DB)
-		insert := func(token string, fresh, want bool) {
+		insert := func(token string, fresh bool, number int64, want bool) {
 			t.Helper()
-			if done, err := rows.Insert(t.Context(), acquire(0, token, fresh)); done != want || err != nil {
-				t.Errorf("%s: %t, %v; want %t", token, done, err, want)
+			if got, done, err := rows.Insert(t.Context(), acquire(0, token, fresh)); got != number || done != want || err != nil {
+				t.Errorf("%s: number %d, %t, %v; want %d, %t", token, got, done, err, number, want)
 			}
 		}
-		if view, err := rows.Look(t.Context(), bounds, time.Minute); err != nil || view.Next != 0 {
-			t.Fatalf("%+v, %v; want 0 to be the next number", view, err)
-		}
-		insert("first", true, true)
+		insert("first", true, 0, true)
 		s.Exec(t, "DELETE FROM %s WHERE worker_id = 0", s.Table)
-		insert("second", true, false)
-		wantNumbers(t, s)
-		insert("third", false, true)
-		wantNumbers(t, s, 0)
-		insert("fourth", false, false)
+		insert("second", true, 1, true)
+		wantNumbers(t, s, 1)
+		insert("third", false, 0, true)
+		wantNumbers(t, s, 0, 1)
+		insert("fourth", false, 0, false)
 		if r, _ := s.row(t, 0); r.Token != "third" {
 			t.Errorf("row %+v", r)
+		}
+		// A count that went back: rows show what was given.
+		s.Exec(t, "UPDATE %s SET reserved_until = 0 WHERE worker_id = -1", s.Table)
+		insert("fifth", true, 2, true)
+		s.Exec(t, "DELETE FROM %s WHERE worker_id = -1", s.Table)
+		insert("sixth", true, 3, true)
+		s.Exec(t, "DELETE FROM %s WHERE worker_id >= 0", s.Table)
+		insert("seventh", true, 4, true)
+	})
+}
+
+// A number that somebody chooses while a new one is made is not made twice.
+func TestFreshBesideChosen(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		if s.DB.Name() == "sqlite" {
+			return // one transaction writes at a time
+		}
+		s.create(t)
+		chosen := acquire(1, "chosen", false)
+		chosen.Within = lease.Bounds{From: 1, To: 1}
+		db, pool := s.Pooled(t)
+		once := sync.OnceFunc(func() {
+			if _, done, err := s.leaser(s.DB).Insert(t.Context(), chosen); !done || err != nil {
+				t.Errorf("%t, %v", done, err)
+			}
+		})
+		rows := s.leaser(db)
+		if number, done, err := rows.Insert(t.Context(), acquire(0, "before", true)); number != 0 || !done || err != nil { // makes the count
+			t.Fatalf("%d, %t, %v", number, done, err)
+		}
+		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
+			if strings.HasPrefix(query, "INSERT") {
+				once()
+			}
+			return nil
+		}})
+		if number, done, err := rows.Insert(t.Context(), acquire(0, "fresh", true)); number != 2 || !done || err != nil {
+			t.Errorf("%d, %t, %v; want number 2", number, done, err)
 		}
 	})
 }
@@ -170,6 +251,7 @@ func TestRanges(t *testing.T) {
 		s.Exec(t, "DELETE FROM %s WHERE worker_id >= 0", s.Table)
 		take(102, south)
 		take(1, north)
+		s.Exec(t, "DELETE FROM %s WHERE worker_id >= 0", s.Table)
 		take(103)
 	})
 }
@@ -240,4 +322,19 @@ func TestListWithoutTable(t *testing.T) {
 			}
 		}
 	})
+}
+
+// fill makes the rows of the numbers from one to below another, held for long, and their count.
+func (s *store) fill(t testing.TB, from, to int64) {
+	t.Helper()
+	row := "(%d, 'a', %[1]d, 5000000000000, 'h', '80', 1, 1)"
+	for ; from < to; from += 1000 {
+		rows := []string{}
+		for number := from; number < min(to, from+1000); number++ {
+			rows = append(rows, fmt.Sprintf(row, number))
+		}
+		s.Exec(t, "INSERT INTO %s (worker_id, token, reserved_until, heartbeat_at, host, port, type, created) VALUES "+strings.Join(rows, ", "), s.Table)
+	}
+	s.Exec(t, "DELETE FROM %s WHERE worker_id = -1", s.Table)
+	s.Exec(t, "INSERT INTO %s (worker_id, token, reserved_until, heartbeat_at, host, port, type, created) VALUES (-1, '-', %d, 0, '-', '-', 0, 1)", s.Table, to)
 }

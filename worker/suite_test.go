@@ -63,7 +63,7 @@ func on(t *testing.T, kinds []string, assigners []assigner, test func(t *testing
 func newSQLite(t *testing.T) *store { return &store{dbtest.New(t, "sqlite"), registry} }
 
 // create makes the table, empty.
-func (s *store) create(t *testing.T) {
+func (s *store) create(t testing.TB) {
 	t.Helper()
 	if err := s.on(s.DB).EnsureSchema(context.Background()); err != nil {
 		t.Fatal(err)

@@ -33,10 +33,10 @@ import (
 	"github.com/uidring/uidring/cmd/internal/bench"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/segments"
 	"github.com/uidring/uidring/cmd/internal/workers"
 	"github.com/uidring/uidring/cmd/uidring/internal/layout"
 	"github.com/uidring/uidring/cmd/uidring/internal/parse"
-	"github.com/uidring/uidring/cmd/uidring/internal/segments"
 )
 
 func main() { cli.Main(newRoot()) }
@@ -59,6 +59,6 @@ file uidring.db in the current folder, which gen creates.`,
   uidring bench                          the cost of an id on this machine`,
 		Version: cli.Version(),
 	}
-	root.AddCommand(gen.New(nil), parse.New(), layout.New(), workers.New(nil), segments.New(), bench.New(), cli.NewVersion())
+	root.AddCommand(gen.New(nil), parse.New(), layout.New(), workers.New(nil), segments.New(nil), bench.New(), cli.NewVersion())
 	return root
 }

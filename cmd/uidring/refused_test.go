@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,14 +48,13 @@ func TestRefused(t *testing.T) {
 		{"gen 5", 2, []string{`"5"`, "flags only"}},
 		{"gen -n", 2, []string{"needs an argument", "-n"}},
 		{"gen -n -1", 2, []string{`"-1"`, "--count", "from 0", "for example --count 5"}},
-		{"gen --rate -1", 2, []string{`"-1"`, "--rate", "from 0"}},
 		{"gen -n 1.5", 2, []string{`"1.5"`, "whole number"}},
 		{"gen -n 9223372036854775808", 2, []string{"9223372036854775808", "to 9223372036854775807"}},
 		{"gen --layout nosuch", 2, []string{`"nosuch"`, "28/22/13", "baidu", "for example --layout 28/22/13"}},
-		{"gen --layout 28/22/14", 2, []string{"64", "at most 63"}},
+		{"gen --layout 28/22/14", 2, []string{`flag: TimeBits + WorkerBits`, "64", "at most 63"}},
 		{"gen --layout baidu", 2, []string{"2024-11-20T21:24:16Z", "run out"}},
 		{"gen --layout baidu --generator default", 2, []string{"2024-11-20T21:24:16Z"}},
-		{"gen --layout 28/22/13,epoch=2500-01-01", 2, []string{"2500-01-01", "want now or earlier"}},
+		{"gen --layout 28/22/13,epoch=2500-01-01", 2, []string{"2500-01-01", "want now or earlier: it is 2"}},
 		{"gen --boost-power 0", 2, []string{`"0"`, "1 to 20"}},
 		{"gen --boost-power 21", 2, []string{`"21"`, "1 to 20"}},
 		{"gen --boost-power 20 --layout 10/1/50", 2, []string{"--boost-power is 20", "50"}},
@@ -83,27 +83,20 @@ func TestRefused(t *testing.T) {
 		{"gen --dsn postgres://" + closedPort(t) + "/app", 1, []string{"--dsn", "postgres://", "@127.0.0.1"}},
 		{"gen --dsn file/app.db", 1, []string{"--dsn", "file/app.db"}},
 
-		{"gen --http", 2, []string{"needs an argument", "--http"}},
-		{"gen --http=", 2, []string{"--http", "127.0.0.1:8080"}},
-		{"gen --http 8080", 2, []string{`"8080"`, "host and a port"}},
-		{"gen -n 0 --http :8080", 2, []string{`":8080"`}},
-		{"gen --http 127.0.0.1:65536", 2, []string{"65535", "0 is a free one"}},
-		{"gen --http 127.0.0.1:web", 2, []string{`"127.0.0.1:web"`, "port"}},
-		{"gen --http 127.0.0.1:-1", 2, []string{"65535"}},
-
 		{"parse --layout nosuch 1", 2, []string{`"nosuch"`}},
 		{"parse --epoch tomorrow 1", 2, []string{`"tomorrow"`, "--epoch", "RFC 3339", "for example --epoch 2016-05-20T00:00:00+08:00"}},
 		{"parse --epoch 0001-01-01 1", 2, []string{"Epoch"}},
 		{"parse --json --uid-generator 1", 2, []string{"json", "uid-generator"}},
 		{"parse --vesta --json 1", 2, []string{"json", "vesta"}},
 		{"parse --vesta --epoch 2015-01-01 1", 2, []string{"epoch", "vesta"}},
+		{"parse 0", 1, []string{"not an id: 0 stands for an id that is not set"}},
 		{"parse one", 1, []string{`"one"`, "decimal number"}},
 
 		{"layout nosuch", 2, []string{`"nosuch"`, "28/22/13"}},
 		{"layout 28/5+18/13", 2, []string{"28 + 23 + 13 = 64"}},
 		{"layout 1 2", 2, []string{"at most 1"}},
 		{"layout --next default", 2, []string{"--next", "LAYOUT"}},
-		{"layout default --next nosuch", 2, []string{`"nosuch"`, "--next"}},
+		{"layout default --next nosuch", 2, []string{`"nosuch"`, "--next", "for example --next js-safe"}},
 		{"layout default --from 2027-01-01", 2, []string{"--from", "--next"}},
 		{"layout default --since 2027-01-01", 2, []string{"--since", "--next"}},
 		{"layout default --used 5", 2, []string{"--used", "--next"}},
@@ -157,7 +150,7 @@ func TestRefused(t *testing.T) {
 		{"segments set orders", 2, []string{"--at-least 1000001"}},
 		{"segments set orders --at-least -1", 2, []string{`"-1"`, "--at-least"}},
 		{"segments set orders --at-least 5", 1, []string{"uidring.db", "no such file"}},
-		{"segments set orders --at-least 5 --dsn sqlite:file", 1, []string{"orders has no counter", "segments create"}},
+		{"segments set orders --at-least 5 --dsn sqlite:file", 1, []string{`"orders"`, "uidring segments create orders"}},
 
 		{"gen --segment orders --layout baidu", 2, []string{"--layout", "--segment"}},
 		{"gen --segment orders --worker lease", 2, []string{"--worker", "--segment"}},
@@ -166,19 +159,17 @@ func TestRefused(t *testing.T) {
 		{"gen --segment=", 2, []string{"tag", "empty"}},
 		{"gen --table sequence", 2, []string{"--table", "--segment TAG"}},
 		{"gen --segment orders", 1, []string{"uidring.db", "no such file"}},
-		{"gen --segment orders --dsn sqlite:file", 1, []string{"orders has no counter", "segments create"}},
+		{"gen --segment orders --dsn sqlite:file", 1, []string{`"orders"`, "uidring segments create orders"}},
 
 		{"bench x", 2, []string{`"x"`}},
 		{"bench --duration 0s", 2, []string{"--duration is 0s, want 1ms or more"}},
 		{"bench --duration 999us", 2, []string{"--duration is 999µs, want 1ms or more"}},
 		{"bench --duration 5", 2, []string{`"5"`, "--duration"}},
 		{"bench --count 0", 2, []string{`"0"`, "--count", "1 to 1000"}},
-		{"bench --report=", 2, []string{"--report", "empty"}},
-		{"bench --compare=", 1, []string{"--compare", "no such file"}},
-		{"bench --compare no.json", 1, []string{"--compare", "no.json", "no such file"}},
-		{"bench --compare file --report bench.html", 1, []string{"--compare"}},
-		{"bench --from no.json", 1, []string{"--from", "no.json", "no such file"}},
-		{"bench --layout baidu --report bench.html", 2, []string{"2024-11-20T21:24:16Z"}},
+		{"bench --boost-power 0", 2, []string{"--boost-power", "1 or more"}},
+		{"bench --padding-factor 100", 2, []string{"--padding-factor is 100"}},
+		{"bench --plot no/bench.svg", 1, []string{"--plot", "no/bench.svg"}},
+		{"bench --layout baidu --plot bench.svg", 2, []string{"2024-11-20T21:24:16Z"}},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			got := uidring.Invoke(t, "", strings.Fields(tt.args)...)
@@ -193,6 +184,9 @@ func TestRefused(t *testing.T) {
 				if !strings.Contains(lines[0], part) {
 					t.Errorf("%q, want %q in it", lines[0], part)
 				}
+			}
+			if regexp.MustCompile(`it is \S*\.\d+Z`).MatchString(got.Stderr) {
+				t.Errorf("%q has parts of a second", got.Stderr)
 			}
 			if strings.Contains(got.Stderr, "hush") {
 				t.Errorf("%q shows the password", got.Stderr)

@@ -3,25 +3,19 @@ package main
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/segment/segmentsql"
 	"github.com/uidring/uidring/uid/uidclient"
-	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/lease"
 )
 
 // openClient returns a client whose ids do not grow old on a busy machine.
 func openClient(t *testing.T, name string, urls ...string) *uidclient.Client {
 	t.Helper()
-	c, err := uidclient.New(t.Context(), urls, name, uidclient.Config{MaxAge: -1, Timeout: 20 * time.Second, Hedge: 10 * time.Second})
+	c, err := uidclient.New(t.Context(), urls, name, uidclient.Config{MaxAge: -1, Timeout: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,39 +56,5 @@ generators:
 	_, err := uidclient.New(t.Context(), []string{server.url}, "anyclock", uidclient.Config{})
 	if !errors.Is(err, uidclient.ErrAnswer) || !strings.Contains(err.Error(), "kind slots") {
 		t.Errorf("New() = %v, want ErrAnswer and the kind", err)
-	}
-}
-
-// Generators in another process draw from a server's store beside its clients: no id is
-// issued twice.
-func TestClientBesideGenerators(t *testing.T) {
-	dir := t.TempDir()
-	server := start(t, dir)
-	db, err := database.Place{DSN: "sqlite:" + filepath.Join(dir, "uidring.db")}.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	cached, err := uid.NewCached(t.Context(), worker.NewLeaser(db.DB, lease.Config{}), uid.CachedConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cached.Close() })
-	counter, err := segment.New(t.Context(), segmentsql.LeafAlloc(db.DB, segmentsql.Config{}), "orders", segment.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = counter.Close() })
-	for name, linked := range map[string]uid.Generator{"ids": cached, "orders": counter} {
-		var draws sync.WaitGroup
-		seen := new(sync.Map)
-		for _, g := range []uid.Generator{linked, openClient(t, name, server.url), openClient(t, name, server.url)} {
-			draws.Go(func() {
-				for range 20 {
-					drawAll(t, g, 5000, seen)
-				}
-			})
-		}
-		draws.Wait()
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,11 +12,16 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
@@ -25,36 +31,41 @@ import (
 // again.
 const memoryLimit = 512 << 10 << raced
 
-// floods are what clients can hold, with the number of connections. Those with a path or
-// anonymous commands are answers that are never read, of a server on which nobody has to
-// authenticate.
-var floods = []struct {
+type flood struct {
 	name        string
 	connections int
 	secure      bool
 	anonymous   bool
 	redis       bool // at the port of the Redis protocol
 	be          func(net.Conn)
-}{
-	{"h2c, 100 answers each that are never read", 1000, false, false, false, unread("GET", "/openapi.yaml")},
-	{"idle TLS", 12_000, true, false, false, func(c net.Conn) {
+
+	addresses int  // of its clients; 0 is four
+	beside    bool // it leaves every request of another address with an answer
+}
+
+// floods are what clients can hold, with the number of connections. Those with a path or
+// anonymous commands are answers that are never read, of a server on which nobody has to
+// authenticate.
+var floods = append([]flood{
+	{name: "h2c, 100 answers each that are never read", connections: 1000, be: unread("GET", "/openapi.yaml")},
+	{name: "idle TLS", connections: 12_000, secure: true, be: func(c net.Conn) {
 		secure := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
 		if secure.Handshake() == nil {
 			drain(c)
 		}
 	}},
-	{"half a header", 12_000, false, false, false, func(c net.Conn) {
+	{name: "half a header", connections: 12_000, be: func(c net.Conn) {
 		fmt.Fprintf(c, "GET /v1/ids HTTP/1.1\r\nHost: x\r\nX: %s", strings.Repeat("x", 8<<10))
 		drain(c)
 	}},
-	{"text", 1000, false, true, false, unread("GET", "/v1/orders?n=10000")},
-	{"JSON", 1000, false, true, false, unread("GET", "/v1/orders?n=10000&format=json")},
-	{"runs", 1000, false, true, false, unread("POST", "/v1/orders/runs?n=10000")},
-	{"metrics", 1000, false, true, false, unread("GET", "/metrics")},
-	{"status page", 1000, false, true, false, unread("GET", "/status/")},
-	{"status as JSON", 1000, false, true, false, unread("GET", "/status/stats.json?limit=10000")},
-	{"page of generators", 1000, false, true, false, unread("GET", "/")},
-	{"gRPC", 1000, false, true, false, func(c net.Conn) {
+	{name: "text", connections: 1000, anonymous: true, be: unread("GET", "/v1/orders?n=10000")},
+	{name: "JSON", connections: 1000, anonymous: true, be: unread("GET", "/v1/orders?n=10000&format=json")},
+	{name: "runs", connections: 1000, anonymous: true, be: unread("POST", "/v1/orders/runs?n=10000")},
+	{name: "metrics", connections: 1000, anonymous: true, be: unread("GET", "/metrics")},
+	{name: "status page", connections: 1000, anonymous: true, be: unread("GET", "/status/")},
+	{name: "status as JSON", connections: 1000, anonymous: true, be: unread("GET", "/status/stats.json?limit=10000")},
+	{name: "page of generators", connections: 1000, anonymous: true, be: unread("GET", "/")},
+	{name: "gRPC", connections: 1000, anonymous: true, be: func(c net.Conn) {
 		framer := begin(c, 0)
 		streams(framer, 100, "POST", "/uidring.v1.IdService/Next", false)
 		message := append([]byte{0, 0, 0, 0, 11}, "\x0a\x06orders\x10\x90\x4e"...) // 10,000 ids of orders
@@ -63,44 +74,148 @@ var floods = []struct {
 		}
 		drain(c)
 	}},
-	{"HTTP/1, pipelined", 1000, false, true, false, func(c net.Conn) {
+	{name: "HTTP/1, pipelined", connections: 1000, anonymous: true, be: func(c net.Conn) {
 		dribble(c, "", strings.Repeat("GET /v1/orders?n=10000 HTTP/1.1\r\nHost: x\r\n\r\n", 100))
 	}},
-	{"Redis, idle", 12_000, false, true, true, func(c net.Conn) {
+	{name: "Redis, idle", connections: 12_000, anonymous: true, redis: true, be: func(c net.Conn) {
 		io.WriteString(c, "INCR orders\r\n")
 		drain(c)
 	}},
-	{"Redis, idle TLS", 12_000, true, false, true, func(c net.Conn) {
+	{name: "Redis, idle TLS", connections: 12_000, secure: true, redis: true, be: func(c net.Conn) {
 		secure := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
 		if _, err := io.WriteString(secure, "PING\r\n"); err == nil {
 			drain(secure)
 		}
 	}},
-	{"Redis, half a request", 12_000, false, false, true, func(c net.Conn) {
+	{name: "Redis, half a request", connections: 12_000, redis: true, be: func(c net.Conn) {
 		io.WriteString(c, "*3\r\n$4\r\nAUTH\r\n$8000\r\n"+strings.Repeat("x", 8000)+"\r\n$8000\r\n"+strings.Repeat("x", 7000))
 		drain(c)
 	}},
-	{"Redis, huge strings", 1000, false, false, true, func(c net.Conn) {
+	{name: "Redis, huge strings", connections: 1000, redis: true, be: func(c net.Conn) {
 		dribble(c, "*2\r\n$4\r\nINCR\r\n$536870912\r\n", strings.Repeat("x", 1<<20))
 	}},
-	{"Redis, a line without an end", 1000, false, false, true, func(c net.Conn) {
+	{name: "Redis, a line without an end", connections: 1000, redis: true, be: func(c net.Conn) {
 		dribble(c, "INCR ", strings.Repeat("x", 1<<20))
 	}},
-	{"Redis, a million arguments", 1000, false, false, true, func(c net.Conn) {
+	{name: "Redis, a million arguments", connections: 1000, redis: true, be: func(c net.Conn) {
 		dribble(c, "*1000000\r\n", strings.Repeat("$1\r\nx\r\n", 100_000))
 	}},
-	{"Redis, a thousand arguments", 1000, false, true, true, func(c net.Conn) {
-		dribble(c, "", strings.Repeat("MGET"+strings.Repeat(" orders", 1000)+"\r\n", 100))
+	{name: "Redis, commands that drip", connections: 1000, redis: true, addresses: 2, beside: true, be: func(c net.Conn) {
+		io.WriteString(c, "*2\r\n$4\r\nECHO\r\n$16000\r\n"+strings.Repeat("x", 15_900))
+		for _, err := io.WriteString(c, "x"); err == nil; _, err = io.WriteString(c, "x") {
+			time.Sleep(100 * time.Millisecond)
+		}
 	}},
-	{"Redis, runs", 1000, false, true, true, func(c net.Conn) {
+	{name: "Redis, a thousand arguments", connections: 1000, anonymous: true, redis: true, be: func(c net.Conn) {
+		dribble(c, "", strings.Repeat("ECHO"+strings.Repeat(" orders", 1000)+"\r\n", 100))
+	}},
+	{name: "Redis, runs", connections: 1000, anonymous: true, redis: true, be: func(c net.Conn) {
 		dribble(c, "", strings.Repeat("UID.RUNS orders 10000\r\n", 1000))
 	}},
-	{"Redis, pipelined", 1000, false, true, true, func(c net.Conn) {
+	{name: "Redis, pipelined", connections: 1000, anonymous: true, redis: true, be: func(c net.Conn) {
 		dribble(c, "", strings.Repeat("INCR orders\r\n", 10_000))
 	}},
-	{"Redis, long answers", 1000, false, true, true, func(c net.Conn) {
-		dribble(c, "", strings.Repeat("COMMAND DOCS\r\nUID.LIST\r\nINFO\r\n", 1000))
+	{name: "Redis, long answers", connections: 1000, anonymous: true, redis: true, be: func(c net.Conn) {
+		dribble(c, "", strings.Repeat("HELLO 3\r\nINFO\r\nINFO\r\n", 1000))
 	}},
+}, halfFloods()...)
+
+// halfFloods hold answers that are never read of requests whose bodies do not end, with headers of
+// 12 kB: on each route, and on all routes with and without tokens.
+func halfFloods() (all []flood) {
+	routes := []string{
+		"GET /healthz", "GET /readyz", "POST /grpc.health.v1.Health/Check", "POST /grpc.health.v1.Health/Watch", "POST /grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+		"GET /v1/orders", "POST /v1/orders/runs", "GET /v1/orders/parse/7", "GET /", "GET /metrics", "GET /status/", "GET /openapi.yaml", "GET /nowhere",
+		"POST /uidring.v1.IdService/Next",
+	}
+	add := func(name string, connections, addresses int, tokens bool, routes ...string) {
+		who := map[bool]string{true: "with tokens", false: "without tokens"}[tokens]
+		all = append(all, flood{name: fmt.Sprintf("half a request, %s, %d from %d, %s", name, connections, addresses, who), connections: connections, addresses: addresses,
+			anonymous: !tokens, beside: true, be: half(routes)})
+	}
+	for _, tokens := range []bool{false, true} {
+		add("all routes", 500, 1, tokens, routes...)
+		add("all routes", 1000, 2, tokens, routes...)
+	}
+	for _, route := range routes {
+		add(route, 1000, 2, false, route)
+	}
+	return all
+}
+
+// half begins 20 requests by HTTP/2, lets no answer come, and sends as much of their bodies as the
+// server takes, but not the end.
+func half(routes []string) func(net.Conn) {
+	return func(c net.Conn) {
+		framer := begin(c, 0)
+		var window atomic.Int64
+		window.Store(65_535)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				frame, err := framer.ReadFrame()
+				if err != nil {
+					return
+				}
+				if more, ok := frame.(*http2.WindowUpdateFrame); ok && more.StreamID == 0 {
+					window.Add(int64(more.Increment))
+				}
+			}
+		}()
+		for i := range uint32(20) {
+			method, path, _ := strings.Cut(routes[int(i)%len(routes)], " ")
+			block := header(method, path, hpack.HeaderField{Name: "x", Value: strings.Repeat("#", 12_000)})
+			framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 2*i + 1, BlockFragment: block, EndHeaders: true})
+		}
+		time.Sleep(500 * time.Millisecond) // for the window to grow
+		for i := range uint32(20 * 4) {
+			if window.Add(-13_000) < 0 {
+				window.Add(13_000)
+				break
+			}
+			framer.WriteData(2*(i%20)+1, false, make([]byte, 13_000))
+		}
+		<-ended
+	}
+}
+
+// beside asks for an id at the flood's time from an address of its own, each time on a new
+// connection, until the function that it returns is called. That returns how long 99 of 100
+// answers took, and how many requests had no answer with an id.
+func beside(t *testing.T, url string) func() (p99 time.Duration, asked, failed int) {
+	t.Helper()
+	from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 99)}}
+	client := &http.Client{Transport: &http.Transport{DialContext: from.DialContext, DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 20 * time.Second}
+	var took []time.Duration
+	failed, over, ended := 0, make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+			r, _ := http.NewRequest(http.MethodGet, url, nil)
+			r.Header.Set("Authorization", "Bearer a")
+			began := time.Now()
+			answer, err := client.Do(r)
+			if took = append(took, time.Since(began)); err != nil {
+				failed++
+				continue
+			}
+			if answer.Body.Close(); answer.StatusCode != http.StatusOK {
+				failed++
+			}
+		}
+	}()
+	return func() (time.Duration, int, int) {
+		close(over)
+		<-ended
+		slices.Sort(took)
+		return took[len(took)*99/100], len(took), failed
+	}
 }
 
 // unread asks 100 times by HTTP/2, and lets no answer come.
@@ -129,7 +244,7 @@ func TestFlood(t *testing.T) {
 		share = 0.05
 	}
 	for _, flood := range floods {
-		t.Run(flood.name, func(t *testing.T) {
+		t.Run(strings.ReplaceAll(flood.name, "/", "|"), func(t *testing.T) {
 			if share < 1 {
 				t.Parallel() // whole floods would take each other's processors and files
 			}
@@ -155,11 +270,16 @@ func TestFlood(t *testing.T) {
 			if flood.redis {
 				address = r.redisAddress
 			}
+			path := "/v1/ids"
+			if flood.anonymous {
+				path = "/v1/orders"
+			}
+			ends := beside(t, r.url+path)
 			var clients sync.WaitGroup
 			var open []net.Conn
 			n := int(share * float64(flood.connections))
 			for i := range n {
-				from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%4))}}
+				from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%cmp.Or(flood.addresses, 4)))}}
 				conn, err := from.Dial("tcp", address)
 				if err != nil {
 					t.Fatal(err)
@@ -175,7 +295,11 @@ func TestFlood(t *testing.T) {
 				healthy(t, r)
 			}
 			peak := peakMemory(t, r)
-			t.Logf("%d connections: %d MiB at the peak", n, peak>>10)
+			p99, asked, failed := ends()
+			t.Logf("%d connections: %d MiB at the peak; of another address %d of %d requests failed, 99 of 100 took %v at most", n, peak>>10, failed, asked, p99)
+			if flood.beside && failed > 0 {
+				t.Errorf("%d of %d requests of another address failed", failed, asked)
+			}
 			if peak > memoryLimit {
 				t.Errorf("%d MiB at the peak, want %d at most", peak>>10, memoryLimit>>10)
 			}

@@ -3,15 +3,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -20,23 +18,51 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
-// TestConnections fills all places with connections. Idle ones make room for others. Busy
-// ones do not: then probes are answered, and all else is refused.
+// busyConfig has a generator whose requests wait.
+const busyConfig = `
+generators:
+  - {name: ids, kind: slots, worker: "static:1"}
+  - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h", ids_per_s: -1}
+shutdown: {delay: 0s, drain: 1ms}
+`
+
+// busy are the ways to have a whole request that is not answered.
+var busy = []func(net.Conn){
+	func(c net.Conn) { io.WriteString(c, "GET /v1/rare?n=2000 HTTP/1.1\r\nHost: x\r\n\r\n") },
+	func(c net.Conn) { io.WriteString(c, "INCRBY rare 2000\r\n") },
+}
+
+// TestConnections fills all places with connections of each protocol. Those with a part of a
+// request make room for others. Busy ones do not: then probes are answered, and all else is
+// refused.
 func TestConnections(t *testing.T) {
-	r := startConfig(t, slowConfig+"limits: {connections: 20, read: 1h}\n")
-	for range 100 {
-		reach(t, r.address())
+	r := startConfig(t, busyConfig+"limits: {connections: 20, read: 1h, write: 1h, wait: 1h}\n")
+	for _, name := range []string{"nothing sent", "half a header", "body never sent", "h2: body never sent", "Redis: half a command", "Redis: dribbled command"} {
+		holdSlow(t, r, name, 25)
 	}
-	if status, err := ask(t.Context(), r.url); err != nil || status != http.StatusOK {
-		t.Errorf("beside idle connections: %d, %v", status, err)
-	}
+	servertest.Eventually(t, "thirty answers in a row", func() bool { // once all connections have been accepted
+		for range 30 {
+			if status, err := ask(t.Context(), r.url); err != nil || status != http.StatusOK {
+				return false
+			}
+		}
+		return true
+	})
 	if !strings.Contains(r.log.String(), `msg="too many connections: `) {
 		t.Errorf("the log says nothing: %s", &r.log)
 	}
-	servertest.Eventually(t, "a refusal", func() bool {
-		hold(t, r.address(), 20, slow["body never sent"]) // one that sends late is ended as idle
+	servertest.Eventually(t, "a refusal by both protocols", func() bool {
+		for i, address := range []string{r.address(), r.redisAddress} {
+			hold(t, address, 10, busy[i]) // some make room for the next before they are busy
+		}
 		status, err := ask(t.Context(), r.url)
-		return err == nil && status == http.StatusServiceUnavailable
+		if err != nil || status != http.StatusServiceUnavailable {
+			return false
+		}
+		conn := reach(t, r.redisAddress)
+		io.WriteString(conn, "PING\r\nINCR ids\r\nQUIT\r\n")
+		text, _ := io.ReadAll(conn)
+		return string(text) == "+PONG\r\n"+strings.Repeat("-TRYAGAIN too many connections are busy\r\n", 2)
 	})
 	for _, path := range []string{"/healthz", "/readyz"} {
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -63,131 +89,6 @@ func TestOpenFiles(t *testing.T) {
 	status, metrics := get(t, http.DefaultClient, r.url+"/metrics")
 	if want := fmt.Sprintf("\nuidringd_connections %d\n", most); status != http.StatusOK || !strings.Contains(metrics, want) {
 		t.Errorf("%d, the metrics lack %q: %s", status, want, metrics)
-	}
-}
-
-// TestPerAddress has one address take its share of the places. Another is served.
-func TestPerAddress(t *testing.T) {
-	r := startConfig(t, slowConfig+"limits: {per_address: 10, read: 1h}\n")
-	hold(t, r.address(), 100, slow["body never sent"])
-	servertest.Eventually(t, "that the address is refused", func() bool {
-		if _, err := ask(t.Context(), r.url); err != nil {
-			return true
-		}
-		hold(t, r.address(), 1, slow["body never sent"]) // instead of one that was idle still, and made room
-		return false
-	})
-	other := elsewhere(t)
-	if status, _ := get(t, other, r.url+"/v1/ids"); status != http.StatusOK {
-		t.Errorf("another address: %d", status)
-	}
-	_, metrics := get(t, other, r.url+"/metrics")
-	if !strings.Contains(metrics, "\nuidringd_connections 11\n") || strings.Contains(metrics, "\nuidringd_connections_refused_total 0\n") {
-		t.Errorf("the metrics are %s", metrics)
-	}
-}
-
-// TestOnlyPlace has a request that waits for ids take the only place of a limit. What needs
-// that place is refused until the first gives up. Probes need no place, and generators that
-// have ids none of limits.waiting.
-func TestOnlyPlace(t *testing.T) {
-	const rare = "/v1/rare?n=2000"
-	for limit, tt := range map[string]struct {
-		needs string
-		not   []string
-	}{
-		"requests": {"/v1/a", []string{"/healthz", "/readyz"}},
-		"waiting":  {rare, []string{"/healthz", "/v1/a", "/v1/b", "/v1/c", "/v1/d"}},
-	} {
-		r := startConfig(t, `
-stores: [{name: file, url: ids.db}]
-generators:
-  - {name: a, kind: cached, worker: "static:1"}
-  - {name: b, kind: default, worker: "static:2"}
-  - {name: c, kind: slots, worker: "static:3"}
-  - {name: d, kind: segment, store: file, create: true, min_step: 10000000}
-  - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h", ids_per_s: -1}
-limits: {`+limit+`: 1, wait: 1h, write: 1h}
-`)
-		request := func(ctx context.Context, path string) (status int) {
-			r, _ := http.NewRequestWithContext(ctx, http.MethodGet, r.url+path, nil)
-			if answer, err := http.DefaultClient.Do(r); err == nil {
-				status = answer.StatusCode
-				answer.Body.Close()
-			}
-			return status
-		}
-		refused := func() bool {
-			short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			defer cancel()
-			return request(short, tt.needs) == http.StatusServiceUnavailable
-		}
-		first, giveUp := context.WithCancel(t.Context())
-		gone := make(chan struct{})
-		go func() {
-			defer close(gone)
-			for first.Err() == nil { // the second may be there before it
-				request(first, rare)
-			}
-		}()
-		servertest.Eventually(t, "a refusal by limits."+limit, refused)
-		for range 100 {
-			for _, path := range tt.not {
-				if status, text := get(t, http.DefaultClient, r.url+path); status != http.StatusOK {
-					t.Fatalf("limits.%s: %s beside the request that waits: %d %s", limit, path, status, text)
-				}
-			}
-		}
-		giveUp()
-		<-gone
-		servertest.Eventually(t, "a place after the first", func() bool { return !refused() })
-	}
-}
-
-// TestGreedy has a caller draw as many ids as it can. It gets half of what may be stamped
-// ahead of the clock, and the metrics name it. Another caller is served.
-func TestGreedy(t *testing.T) {
-	r := startConfig(t, `
-generators:
-  - {name: ids, kind: cached, worker: "static:1"}
-tokens:
-  - {name: greedy, sha256: `+hash("greedy")+`, generators: [ids]}
-  - {name: modest, sha256: `+hash("modest")+`, generators: [ids], operations: true}
-`)
-	const most = 30 * 8192 // half of max_borrow
-	began, drawn, after := time.Now(), 0, ""
-	for after == "" && drawn < 2*most {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.url+"/v1/ids/runs?n=10000", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Authorization", "Bearer greedy")
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer.Body.Close()
-		switch answer.StatusCode {
-		case http.StatusOK:
-			drawn += 10_000
-		case http.StatusTooManyRequests:
-			after = answer.Header.Get("Retry-After")
-		default:
-			t.Fatalf("%d after %d ids", answer.StatusCode, drawn)
-		}
-	}
-	late := int(time.Since(began).Seconds()+1) * 4096
-	if seconds, err := strconv.Atoi(after); drawn < most-10_000 || drawn > most+late || err != nil || seconds < 1 || seconds > 3 {
-		t.Errorf("%d ids, Retry-After %s; want %d ids, and 1 to 3 seconds", drawn, after, most)
-	}
-	if status, text := get(t, http.DefaultClient, r.url+"/v1/ids?n=10000", "Authorization: Bearer modest"); status != http.StatusOK {
-		t.Errorf("the other caller: %d %s", status, text)
-	}
-	_, metrics := get(t, http.DefaultClient, r.url+"/metrics", "Authorization: Bearer modest")
-	for _, want := range []string{`{caller="greedy",code="429"} 1`, `{caller="modest",code="200"} 1`} {
-		if !strings.Contains(metrics, "\nuidringd_caller_requests_total"+want+"\n") {
-			t.Errorf("the metrics lack %s", want)
-		}
 	}
 }
 
@@ -224,37 +125,30 @@ func TestHeaderBytes(t *testing.T) {
 	}
 }
 
-// TestStreams has the server tell how many requests a connection of HTTP/2 may have at
-// once. net/http refuses more.
+// TestStreams has the server tell how many requests a connection of HTTP/2 may have at once, and
+// how many bytes it takes that no handler has read. net/http refuses more.
 func TestStreams(t *testing.T) {
 	r := start(t, t.TempDir())
-	frame, err := begin(reach(t, r.address()), 1<<16).ReadFrame()
+	framer := begin(reach(t, r.address()), 1<<16)
+	frame, err := framer.ReadFrame()
 	if err != nil {
 		t.Fatal(err)
 	}
-	most, ok := frame.(*http2.SettingsFrame).Value(http2.SettingMaxConcurrentStreams)
-	if most != 20 || !ok {
-		t.Errorf("%d streams, %v; want 20", most, ok)
+	for id, want := range map[http2.SettingID]uint32{http2.SettingMaxConcurrentStreams: 20, http2.SettingInitialWindowSize: 64 << 10, http2.SettingMaxFrameSize: 16 << 10} {
+		if got, ok := frame.(*http2.SettingsFrame).Value(id); got != want || !ok {
+			t.Errorf("%v is %d, %v; want %d", id, got, ok, want)
+		}
 	}
-}
-
-// TestMethods sends a method that is not for the path.
-func TestMethods(t *testing.T) {
-	r := start(t, t.TempDir())
-	for path, want := range map[string]string{
-		"/": "GET, HEAD", "/healthz": "GET, HEAD", "/readyz": "GET, HEAD", "/metrics": "GET, HEAD", "/openapi.yaml": "GET, HEAD",
-		"/v1/ids": "GET, HEAD", "/v1/ids/runs": "POST", "/status/": "GET, HEAD", "/uidring.v1.IdService/Next": "POST",
-	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, r.url+path, nil)
+	for {
+		frame, err := framer.ReadFrame()
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
+		if more, ok := frame.(*http2.WindowUpdateFrame); ok && more.Increment > 1 {
+			t.Errorf("the connection may have %d bytes more", more.Increment)
 		}
-		if answer.Body.Close(); answer.StatusCode != http.StatusMethodNotAllowed || answer.Header.Get("Allow") != want {
-			t.Errorf("PUT %s: %d, Allow %q; want 405, %q", path, answer.StatusCode, answer.Header.Get("Allow"), want)
+		if settings, ok := frame.(*http2.SettingsFrame); ok && settings.IsAck() {
+			return
 		}
 	}
 }

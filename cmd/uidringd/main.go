@@ -6,16 +6,20 @@
 //	uidringd gen -n 5             five ids, one a line
 //	uidringd workers              worker numbers and their holders
 //	uidringd workers release N    free the leased number of a dead holder
+//	uidringd segments             the counters of SQL databases and Redis
+//	uidringd segments create TAG  make a counter
+//	uidringd segments set TAG     raise a counter
 //	uidringd version              the version
 //
 // Package serve documents the server, package config the config. The other commands are
 // those of uidring, with the same flags and exit codes. For leased numbers they take
-// etcd, Redis, ZooKeeper and Kubernetes too:
+// etcd, Redis, ZooKeeper and Kubernetes too, for counters Redis:
 //
 //	uidringd gen --dsn etcd://host1:2379,host2:2379
 //	uidringd workers --dsn redis://host:6379/0
 //	uidringd workers release 5 --dsn zk://host1:2181,host2:2181/uidring/workers
 //	uidringd workers --dsn kube://orders
+//	uidringd segments create orders --dsn redis://host:6379/0
 //
 // Package stores documents the parts of a URL. Give a URL with a password by
 // $UIDRING_DSN: other users of the machine can see arguments.
@@ -26,6 +30,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/segments"
 	"github.com/uidring/uidring/cmd/internal/workers"
 	"github.com/uidring/uidring/cmd/uidringd/internal/serve"
 	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
@@ -45,12 +50,9 @@ at 127.0.0.1:6380: ids, which carry their time, and orders, the ids of a counter
 come from the SQLite file uidring.db in the current folder.
 
 On SIGTERM or an interrupt it finishes the requests that have begun, and gives back
-worker numbers and unused ids. A second signal ends it at once. On SIGHUP it reads the
-config again: tokens, hosts, shutdown and most limits take effect. If another key has
-changed, or the file has a fault, the log names it and nothing changes.`,
+worker numbers and unused ids. A second signal ends it at once.`,
 		Example: `  uidringd                                 a server to try
   uidringd --config uidring.yaml --check   all faults of a config
-  uidringd --config uidring.yaml --check --connect   and of stores, ports and open files
   uidringd --config uidring.yaml
   uidringd gen --dsn etcd://host1:2379,host2:2379 -n 5
   uidringd workers --dsn redis://host:6379/0
@@ -58,6 +60,6 @@ changed, or the file has a fault, the log names it and nothing changes.`,
 		Version: cli.Version(),
 	}
 	serve.Add(root)
-	root.AddCommand(gen.New(stores.All), workers.New(stores.All), cli.NewVersion())
+	root.AddCommand(gen.New(stores.All), segments.New(stores.All), workers.New(stores.All), cli.NewVersion())
 	return root
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -104,7 +103,7 @@ func TestMetrics(t *testing.T) {
 		`uidringd_request_duration_seconds_count{code="404",route="/uidring.v1.IdService/Next"} 1`,
 		`uidringd_request_duration_seconds_count{code="200",route="GET /v1/{name}"} 2`,
 		`uidringd_request_duration_seconds_count{code="404",route="GET /v1/{name}"} 1`,
-		`uidringd_request_duration_seconds_count{code="200",route="/status/"} 3`,
+		`uidringd_request_duration_seconds_count{code="200",route="GET /status/"} 3`,
 		`uidringd_request_duration_seconds_bucket{code="200",route="GET /v1/{name}",le="+Inf"} 2`,
 		`uidringd_request_duration_seconds_count{code="404",route="/"} 1`,
 		`uidring_ids_issued_total{generator="ids"} 4`, // readiness takes none
@@ -116,11 +115,6 @@ func TestMetrics(t *testing.T) {
 		if !strings.Contains(text, "\n"+want) {
 			t.Errorf("no %s", want)
 		}
-	}
-	_, goal, _ := strings.Cut(text, "\ngo_memstats_next_gc_bytes ")
-	goal, _, _ = strings.Cut(goal, "\n")
-	if bytes, err := strconv.ParseFloat(goal, 64); err != nil || bytes < 32<<20 {
-		t.Errorf("the collector runs at %q bytes, %v; want twice the reserve at least", goal, err)
 	}
 	if t.Failed() {
 		t.Log(text)

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -22,15 +20,13 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // Without a config, the line that the server prints and those of its page work. If the port is
 // taken, the server says so and goes on; with an address that somebody asked for it does not.
 func TestRedisFirstStart(t *testing.T) {
-	if _, err := exec.LookPath("redis-cli"); err != nil {
-		t.Skip(err)
-	}
+	need.Program(t, "redis-cli")
 	r := start(t, t.TempDir())
 	if ids := shell(t, r.redisCommand); len(ids) != 1 {
 		t.Errorf("%s: %v", r.redisCommand, ids)
@@ -200,21 +196,4 @@ func TestWrongPort(t *testing.T) {
 	if rest, _ := io.ReadAll(in); strings.Contains(string(rest), "HTTP/1.1") {
 		t.Errorf("after the error the server says %q", rest)
 	}
-}
-
-// When all places are taken by commands that are under way, PING is answered, and all else is
-// refused.
-func TestRedisConnections(t *testing.T) {
-	r := startConfig(t, slowConfig+"limits: {connections: 5, read: 1h}\n")
-	servertest.Eventually(t, "a refusal", func() bool {
-		hold(t, r.redisAddress, 5, slow["Redis: half a command"])
-		conn := reach(t, r.redisAddress)
-		io.WriteString(conn, "PING\r\nINCR ids\r\nQUIT\r\n")
-		text, _ := io.ReadAll(conn)
-		refused := string(text) == "+PONG\r\n"+strings.Repeat("-TRYAGAIN too many connections are busy\r\n", 2)
-		if !refused && !bytes.HasPrefix(text, []byte("+PONG\r\n:")) && len(text) > 0 {
-			t.Fatalf("%q", text)
-		}
-		return refused
-	})
 }

@@ -183,25 +183,6 @@ log: {requests_per_s: 0}
 shutdown: {delay: 0s, drain: 1ms}
 `
 
-// TestSlowClients has more slow clients of each way than requests may wait at once.
-// Others are served meanwhile: a slow client holds no place of limits.waiting.
-func TestSlowClients(t *testing.T) {
-	r := startConfig(t, slowConfig+"limits: {ids: 1000000, waiting: 3, read: 1h, write: 1h, idle: 1h, wait: 1h}\n")
-	for name := range slow {
-		holdSlow(t, r, name, 5)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for served := 0; served < 100; served++ {
-		switch status, err := ask(ctx, r.url); {
-		case err != nil:
-			t.Fatalf("after %d answers: %v", served, err)
-		case status != http.StatusOK: // a slow client waits just now
-			served = -1
-		}
-	}
-}
-
 // TestSlowClientsEnd has a slow client take the only connection there is, which both
 // protocols share. The server ends it when the limits say so, and the next client is served.
 func TestSlowClientsEnd(t *testing.T) {

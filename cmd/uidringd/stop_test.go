@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"runtime"
 	"strings"
@@ -11,6 +12,9 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
 // Requests that are in flight when SIGTERM comes are answered, and end their connections of
@@ -136,6 +140,52 @@ shutdown: {delay: 0s, drain: 100ms}
 	}
 	if code := r.end(t, syscall.SIGTERM); code != 0 || !strings.Contains(r.log.String(), `msg="requests were cut off" after=100ms`) {
 		t.Errorf("exit code %d, want 0: %s", code, &r.log)
+	}
+}
+
+// A server with thousands of open tags gives back all their ids within the default time.
+func TestManyTags(t *testing.T) {
+	needSignals(t)
+	dsn := clitest.Server(t, "UIDRING_TEST_POSTGRES").String()
+	db := clitest.Open(t, dsn)
+	counters := func(what string) (n int) {
+		if err := db.Raw("SELECT count(*) FROM leaf_alloc WHERE biz_tag LIKE 'many-%' AND " + what).Scan(&n).Error; err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	const tags = 3000
+	if err := segmentsql.LeafAlloc(db.DB, segmentsql.Config{}).Create(t.Context(), "many-0", 2, 100); err != nil { // and the table
+		t.Fatal(err)
+	}
+	clean := func() { db.Exec("DELETE FROM leaf_alloc WHERE biz_tag LIKE 'many-%'") }
+	clean()
+	t.Cleanup(clean)
+	if err := db.Exec("INSERT INTO leaf_alloc (biz_tag, max_id, step) SELECT 'many-' || n, 1, 100 FROM generate_series(1, ?) n", tags).Error; err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("UIDRINGD_TEST_STORE", dsn)
+	r := startConfig(t, `
+stores: [{name: db, env: UIDRINGD_TEST_STORE}]
+generators: [{name: many, kind: tags, store: db, match: many-*}]
+shutdown: {delay: 0s}
+`)
+	var clients sync.WaitGroup
+	for client := range 16 {
+		clients.Go(func() {
+			for tag := client + 1; tag <= tags; tag += 16 {
+				if status, text := get(t, http.DefaultClient, fmt.Sprintf("%s/v1/many-%d", r.url, tag)); status != http.StatusOK || text != "1\n" {
+					t.Errorf("tag %d: %d %s", tag, status, text)
+				}
+			}
+		})
+	}
+	clients.Wait()
+	if n := counters("max_id > 2"); n != tags {
+		t.Errorf("%d of %d tags have a range", n, tags)
+	}
+	if code := r.end(t, syscall.SIGTERM); code != 0 || counters("max_id <> 2") > 0 {
+		t.Errorf("exit code %d, %d tags have lost ids: %s", code, counters("max_id <> 2"), &r.log)
 	}
 }
 

@@ -23,14 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/status"
-
-	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -161,20 +153,13 @@ generators: [{name: ids, kind: slots, worker: "static:1"}]
 		return strings.Contains(r.log.String(), "the new certificates cannot be used")
 	})
 	is("/v1/ids", http.StatusOK, 2, second, second)
-	if err := r.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	servertest.Eventually(t, "a refusal", func() bool {
-		return strings.Contains(r.log.String(), "SIGHUP: the config stays as it is: the file has faults")
-	})
-	is("/v1/ids", http.StatusOK, 2, second, second)
 	if code := r.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d: %s", code, &r.log)
 	}
 }
 
 // Files that could not be read are read again although nothing but their permission has
-// changed, and a rotated authority of clients counts although the certificate stays.
+// changed, or on SIGHUP. A rotated authority of clients counts although the certificate stays.
 func TestCertificateFiles(t *testing.T) {
 	dir, clients := t.TempDir(), t.TempDir()
 	own, first := certify(t, dir, 1), certify(t, clients, 2)
@@ -229,6 +214,13 @@ generators: [{name: ids, kind: slots, worker: "static:1"}]
 	})
 	spoil(good)
 	servertest.Eventually(t, "the renewed certificate", let(renewed, 4, second))
+	spoil(make([]byte, len(good)))
+	if err := r.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	servertest.Eventually(t, "another warning", func() bool {
+		return let(renewed, 4, second)() && strings.Count(r.log.String(), "the new certificates cannot be used") == 2
+	})
 	if !strings.Contains(r.log.String(), "not_after=") {
 		t.Errorf("the log does not say when the certificate ends: %s", &r.log)
 	}
@@ -241,72 +233,6 @@ func trusts(servers ...tls.Certificate) *tls.Config {
 		config.RootCAs.AddCert(server.Leaf)
 	}
 	return config
-}
-
-// shows has config show a client's certificate, also one that the server does not ask
-// for.
-func shows(config *tls.Config, own *tls.Certificate) *tls.Config {
-	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return own, nil }
-	return config
-}
-
-// gRPC authenticates by certificate, or by token. If a call has both, the token decides.
-// A connection that exists outlives a change of the files.
-func TestGRPCByTLS(t *testing.T) {
-	dir := t.TempDir()
-	first, stranger := certify(t, dir, 1), certify(t, t.TempDir(), 9)
-	r := start(t, dir, "--config", write(t, dir, "c.yaml", `
-tls: {cert: cert.pem, key: key.pem, client_ca: cert.pem}
-generators:
-  - {name: ids, kind: slots, worker: "static:1"}
-  - {name: other, kind: slots, worker: "static:2"}
-tokens: [{name: app, sha256: `+hash("secret-1")+`, generators: [ids]}]
-`))
-	dial := func(config *tls.Config) *grpc.ClientConn {
-		conn, err := grpc.NewClient(r.address(), grpc.WithTransportCredentials(credentials.NewTLS(config)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { conn.Close() })
-		return conn
-	}
-	is := func(conn *grpc.ClientConn, generator, token string, want codes.Code, serial int64) {
-		t.Helper()
-		ctx := t.Context()
-		if token != "" {
-			ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
-		}
-		var server peer.Peer
-		answer := new(uidringv1.NextResponse)
-		err := conn.Invoke(ctx, "/uidring.v1.IdService/Next", &uidringv1.NextRequest{Name: generator, N: 3}, answer, grpc.Peer(&server))
-		if status.Code(err) != want || want == codes.OK && len(answer.Ids) != 3 {
-			t.Errorf("%s with token %q: %v, %v; want %v", generator, token, answer, err, want)
-		}
-		if want == codes.OK && server.AuthInfo.(credentials.TLSInfo).State.PeerCertificates[0].SerialNumber.Int64() != serial {
-			t.Errorf("another certificate than %d", serial)
-		}
-	}
-	certified, plain := dial(shows(trusts(first), &first)), dial(trusts(first))
-	is(certified, "ids", "", codes.OK, 1)
-	is(certified, "other", "", codes.OK, 1)
-	is(certified, "ids", "secret-1", codes.OK, 1)
-	is(certified, "other", "secret-1", codes.PermissionDenied, 1)
-	is(certified, "ids", "secret-2", codes.Unauthenticated, 1)
-	is(plain, "ids", "", codes.Unauthenticated, 1)
-	is(plain, "ids", "secret-1", codes.OK, 1)
-	is(plain, "other", "secret-1", codes.PermissionDenied, 1)
-	is(dial(shows(trusts(first), &stranger)), "ids", "secret-1", codes.Unavailable, 0) // no handshake
-	is(dial(shows(trusts(stranger), &first)), "ids", "", codes.Unavailable, 0)         // the client refuses the server
-
-	second := certify(t, dir, 2)
-	servertest.Eventually(t, "the second certificate", func() bool {
-		status, serial, err := secure(t, r.url+"/v1/ids", second, second)
-		return err == nil && status == http.StatusOK && serial == 2
-	})
-	is(certified, "ids", "", codes.OK, 1)
-	is(plain, "ids", "secret-1", codes.OK, 1)
-	is(dial(shows(trusts(second), &second)), "ids", "", codes.OK, 2)
-	is(dial(shows(trusts(second), &first)), "ids", "", codes.Unavailable, 0)
 }
 
 // A client that does not end its handshake has its connection no longer than the

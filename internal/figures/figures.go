@@ -1,10 +1,11 @@
-// Package figures is the table of what uid.Stats counts: the words and names by which the
-// status page, Prometheus and OpenTelemetry show each figure.
+// Package figures is the list of what uid.Stats holds. The status page, its JSON and the
+// metrics print this list.
 package figures
 
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -12,131 +13,243 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Kind is how values of a figure add up.
+// Kind is how a figure may be printed.
 type Kind byte
 
-// The kinds, by the letters of uidotel's documentation.
+// The kinds.
 const (
-	Counter Kind = 'c' // only grows, until the process ends
-	UpDown  Kind = 'u' // values of several generators add up
-	Gauge   Kind = 'g' // values of several generators do not add up
+	Counter Kind = iota // only grows, until the process ends
+	Gauge
+	Info // a text of few values: as a metric it is 1, with the text as the label layout
+	Text // a text or a range, which is no metric: the number of values has no bound
 )
 
-// Seconds is the unit of durations, and of instants since 1970.
-const Seconds = "s"
-
-// LayoutInfo is the figure whose only value is 1, and whose label is the layout.
-const LayoutInfo = "uidring_layout_info"
-
-// Figure is a quantity of generators that have it.
+// Figure is a quantity of the generators that have it.
 type Figure struct {
-	Name  string // of Prometheus's metric
-	OTel  string // of OpenTelemetry's instrument
-	Unit  string // in the form of OpenTelemetry
+	Name  string // of the field in JSON; "uidring_" and Name is the metric
 	Kind  Kind
-	Label string // on the status page
-	Help  string // one sentence
-	has   func(*uid.Stats) bool
-	value func(*uid.Stats) float64
+	Group string // heading on the page; empty for what the page shows by other means
+	Label string // on the page
+	Help  string // of the metric: one sentence
+	Note  string // what is normal, for a value that can alarm a reader; empty for others
+	Limit string // the name of the figure that bounds this one
+	of    part
+	value func(*uid.Stats) any
 }
 
-// Read returns the value of a generator. It is not ok for a generator that has no such value.
-func (f *Figure) Read(s *uid.Stats) (value float64, ok bool) {
-	if !f.has(s) {
-		return 0, false
+// part says which generators have a figure.
+type part byte
+
+const (
+	all    part = iota
+	stock       // those with ids ready in memory
+	ring        // Cached
+	clock       // those whose ids carry time
+	loads       // segments and clients
+	store       // segments
+	client      // clients of a server
+)
+
+func (p part) has(s *uid.Stats) bool {
+	switch p {
+	case stock:
+		return s.Ring != nil || s.Loads != nil
+	case ring:
+		return s.Ring != nil
+	case clock:
+		return s.Clock != nil
+	case loads:
+		return s.Loads != nil
+	case store, client:
+		return s.Loads != nil && (p == client) == (s.Loads.Instance != "")
 	}
-	return f.value(s), true
+	return true
 }
 
-// All lists the figures, in the order in which they are documented.
+// Value returns the value of a generator: an int64, bool, [time.Duration], [time.Time],
+// string or [uid.Run]. It is nil for a generator that has no such value.
+func (f *Figure) Value(s *uid.Stats) any {
+	if !f.of.has(s) {
+		return nil
+	}
+	switch v := f.value(s).(type) {
+	case error:
+		return v.Error()
+	case time.Time:
+		if v.IsZero() {
+			return nil
+		}
+		return v
+	case uid.Run:
+		if v.N == 0 {
+			return nil
+		}
+		return v
+	default:
+		return v
+	}
+}
+
+// Named returns the figure of a name; nil if there is none.
+func Named(name string) *Figure {
+	for i := range All {
+		if All[i].Name == name {
+			return &All[i]
+		}
+	}
+	return nil
+}
+
+// Groups of the page.
+const (
+	ids    = "Ids"
+	times  = "Time that ids carry"
+	filled = "Ring"
+	number = "Worker"
+	layout = "Layout"
+	load   = "Loads"
+	faults = "Present error"
+)
+
+// All lists the figures in the order of the page. Names and meanings stay: alerts and
+// dashboards of others rely on them.
 var All = []Figure{
-	{"uidring_ids_issued_total", "uidring.id.issued", "{id}", Counter, "Ids issued", "Ids issued.",
-		always, func(s *uid.Stats) float64 { return float64(s.Issued) }},
-	{"uidring_ids_remaining", "uidring.id.remaining", "{id}", UpDown, "Ready", "Ids that are ready in memory.",
-		hasStock, func(s *uid.Stats) float64 { return float64(s.Remaining) }},
-	{"uidring_ids_dropped_total", "uidring.id.dropped", "{id}", Counter, "Ids dropped", "Ids dropped: too old, of a lost number, or left at Close.",
-		hasStock, func(s *uid.Stats) float64 { return float64(s.Dropped) }},
-	{"uidring_ids_returned_total", "uidring.id.returned", "{id}", Counter, "Ids returned", "Ids that Close gave back to the store.",
-		isSegment, func(s *uid.Stats) float64 { return float64(s.Loads.Returned) }},
-	{"uidring_takes_rejected_total", "uidring.call.rejected", "{call}", Counter, "Calls for ids that failed", "Calls for ids that failed.",
-		always, func(s *uid.Stats) float64 { return float64(s.RejectedTakes) }},
-	{"uidring_takes_starved_total", "uidring.call.starved", "{call}", Counter, "Calls that found no id", "Calls that found no id ready. They made ids, waited or failed.",
-		hasStock, func(s *uid.Stats) float64 { return float64(s.Starved) }},
-	{"uidring_waited_seconds_total", "uidring.call.wait_time", Seconds, Counter, "Time that calls waited", "Time that calls waited for an id, added up.",
-		always, func(s *uid.Stats) float64 { return s.Waited.Seconds() }},
-	{"uidring_failing", "uidring.generator.failing", "{generator}", UpDown, "", "1 while no further ids can be made; 0 also at the limit of borrowed time, and while time is being reserved.",
-		always, func(s *uid.Stats) float64 { return flag(s.Failing()) }},
-	{"uidring_closed", "uidring.generator.closed", "{generator}", UpDown, "", "1 once the generator is closed.",
-		always, func(s *uid.Stats) float64 { return flag(s.Closed) }},
+	{"ring_capacity_ids", Gauge, "", "Capacity", "Ids in a full ring.", "", "",
+		ring, func(s *uid.Stats) any { return s.Ring.Capacity }},
+	{"ring_threshold_ids", Gauge, "", "Threshold", "The ring is filled when it holds fewer ids than this.", "", "",
+		ring, func(s *uid.Stats) any { return s.Ring.Threshold }},
+	{"ring_refills_total", Counter, filled, "Filled ahead of demand", "Times that the ring was filled ahead of demand.", "", "",
+		ring, func(s *uid.Stats) any { return s.Ring.Refills }},
+	{"ring_helps_total", Counter, filled, "Ticks filled by callers", "Ticks put by calls that found the ring empty.",
+		"Normal in a burst, and with one processor.", "",
+		ring, func(s *uid.Stats) any { return s.Ring.Helps }},
+	{"ring_puts_rejected_total", Counter, filled, "Ticks dropped", "Ticks whose ids were dropped.",
+		"Normal when idle, as dropped ids are.", "",
+		ring, func(s *uid.Stats) any { return s.Ring.RejectedPuts }},
 
-	{"uidring_ring_threshold_ids", "uidring.ring.threshold", "{id}", UpDown, "Threshold", "The ring is filled when it holds fewer ids than this.",
-		hasRing, func(s *uid.Stats) float64 { return float64(s.Ring.Threshold) }},
-	{"uidring_ring_capacity_ids", "uidring.ring.capacity", "{id}", UpDown, "Capacity", "Ids in a full ring.",
-		hasRing, func(s *uid.Stats) float64 { return float64(s.Ring.Capacity) }},
-	{"uidring_ring_span_seconds", "uidring.ring.span", Seconds, Gauge, "Time of a full ring", "Time that the ids of a full ring cover.",
-		func(s *uid.Stats) bool { return hasRing(s) && hasClock(s) }, Span},
-	{"uidring_ring_oldest_age_seconds", "uidring.ring.age", Seconds, Gauge, "Age of the next id", "By how much the time of the next id is behind the clock; negative if ahead.",
-		hasRing, func(s *uid.Stats) float64 { return s.Ring.OldestAge.Seconds() }},
-	{"uidring_ring_age_limit_seconds", "uidring.ring.age_limit", Seconds, Gauge, "Limit behind the clock", "MaxAge: by how much the time of an id may be behind the clock; absent without a limit.",
-		func(s *uid.Stats) bool { return hasRing(s) && s.Ring.MaxAge >= 0 },
-		func(s *uid.Stats) float64 { return s.Ring.MaxAge.Seconds() }},
-	{"uidring_ring_refills_total", "uidring.ring.refill", "{refill}", Counter, "Filled ahead of demand", "Times that the ring was filled ahead of demand.",
-		hasRing, func(s *uid.Stats) float64 { return float64(s.Ring.Refills) }},
-	{"uidring_ring_helps_total", "uidring.ring.help", "{tick}", Counter, "Filled by a caller", "Ticks put by calls that found the ring empty.",
-		hasRing, func(s *uid.Stats) float64 { return float64(s.Ring.Helps) }},
-	{"uidring_ring_puts_rejected_total", "uidring.ring.rejected_put", "{tick}", Counter, "Ticks dropped", "Ticks whose ids were dropped.",
-		hasRing, func(s *uid.Stats) float64 { return float64(s.Ring.RejectedPuts) }},
-	{"uidring_borrowed_seconds", "uidring.ring.borrowed", Seconds, Gauge, "Borrowed time", "By how much the last tick put is ahead of the clock.",
-		hasRing, func(s *uid.Stats) float64 { return s.Ring.Borrowed.Seconds() }},
-	{"uidring_borrow_limit_seconds", "uidring.ring.borrow_limit", Seconds, Gauge, "Limit ahead of the clock", "MaxBorrow: by how much the time of an id may be ahead of the clock; absent without a limit.",
-		func(s *uid.Stats) bool { return hasRing(s) && s.Ring.MaxBorrow >= 0 },
-		func(s *uid.Stats) float64 { return s.Ring.MaxBorrow.Seconds() }},
+	{"ids_issued_total", Counter, ids, "Issued", "Ids issued.", "", "",
+		all, func(s *uid.Stats) any { return s.Issued }},
+	{"ids_remaining", Gauge, "", "Ready", "Ids that are ready in memory.", "", "",
+		stock, func(s *uid.Stats) any { return s.Remaining }},
+	{"ids_dropped_total", Counter, ids, "Dropped", "Ids dropped: too old, of a lost number, or left at Close.",
+		"Normal when idle: ids grow too old.", "",
+		stock, func(s *uid.Stats) any { return s.Dropped }},
+	{"ids_returned_total", Counter, ids, "Returned by Close", "Ids that Close gave back to the store.", "", "",
+		store, func(s *uid.Stats) any { return s.Loads.Returned }},
+	{"takes_rejected_total", Counter, ids, "Calls that failed", "Calls for ids that failed.", "", "",
+		all, func(s *uid.Stats) any { return s.RejectedTakes }},
+	{"takes_starved_total", Counter, ids, "Calls that found none ready", "Calls that found no id ready. They made ids, waited or failed.",
+		"Normal in a burst: most such calls make their ids or wait.", "",
+		stock, func(s *uid.Stats) any { return s.Starved }},
+	{"waited_seconds_total", Counter, ids, "Waits of all calls", "Time that calls waited for an id, added up.", "", "",
+		all, func(s *uid.Stats) any { return s.Waited }},
+	{"failing", Gauge, "", "", "1 while no further ids can be made; 0 also at the limit of borrowed time, and while time is being reserved.", "", "",
+		all, func(s *uid.Stats) any { return s.Failing() }},
+	{"closed", Gauge, "", "", "1 once the generator is closed.", "", "",
+		all, func(s *uid.Stats) any { return s.Closed }},
 
-	{"uidring_worker_number", "uidring.worker.number", "{number}", Gauge, "Number", "Worker number under which ids are stamped. No other process may have it at the same time.",
-		hasClock, func(s *uid.Stats) float64 { return float64(s.Clock.Worker) }},
-	{"uidring_worker_number_max", "uidring.worker.max_number", "{number}", Gauge, "Greatest number", "Largest worker number that the layout can hold.",
-		hasClock, func(s *uid.Stats) float64 { return float64(MaxWorker(s.Clock.Layout)) }},
-	{"uidring_worker_changes_total", "uidring.worker.change", "{change}", Counter, "Numbers lost", "Times that a leased worker number was lost and another taken.",
-		hasClock, func(s *uid.Stats) float64 { return float64(s.Clock.WorkerChanges) }},
-	{"uidring_lease_failing", "uidring.lease.failing", "{generator}", UpDown, "", "1 while the lease of the worker number is not renewed.",
-		hasClock, func(s *uid.Stats) float64 { return flag(s.Clock.LeaseError != nil) }},
-	{"uidring_reservation_end_timestamp_seconds", "uidring.lease.reserved_until", Seconds, Gauge, "Reserved until", "End of the time reserved under the worker number, since 1970; absent without an end.",
-		func(s *uid.Stats) bool { return hasClock(s) && !s.Clock.ReservedUntil.IsZero() },
-		func(s *uid.Stats) float64 { return unix(s.Clock.ReservedUntil) }},
-	{"uidring_layout_end_timestamp_seconds", "uidring.layout.end", Seconds, Gauge, "Time ends", "First instant that the layout cannot stamp, since 1970.",
-		func(s *uid.Stats) bool { return hasClock(s) && !s.Clock.LayoutEnd.IsZero() },
-		func(s *uid.Stats) float64 { return unix(s.Clock.LayoutEnd) }},
-	{LayoutInfo, "uidring.layout.info", "{generator}", UpDown, "", "1, with the layout of the ids.",
-		hasClock, func(s *uid.Stats) float64 { return 1 }},
+	{"borrowed_seconds", Gauge, times, "Ahead of the clock", "By how much the last tick put is ahead of the clock.",
+		"Normal up to the time of a full ring.", "borrow_limit_seconds",
+		ring, func(s *uid.Stats) any { return s.Ring.Borrowed }},
+	{"borrow_limit_seconds", Gauge, "", "MaxBorrow", "MaxBorrow: by how much the time of an id may be ahead of the clock; absent without a limit.", "", "",
+		ring, func(s *uid.Stats) any { return bound(s.Ring.MaxBorrow) }},
+	{"ring_oldest_age_seconds", Gauge, times, "Next id, behind the clock", "By how much the time of the next id is behind the clock; negative if ahead.", "", "ring_age_limit_seconds",
+		ring, func(s *uid.Stats) any { return s.Ring.OldestAge }},
+	{"ring_age_limit_seconds", Gauge, "", "MaxAge", "MaxAge: by how much the time of an id may be behind the clock; absent without a limit.", "", "",
+		ring, func(s *uid.Stats) any { return bound(s.Ring.MaxAge) }},
+	{"ring_span_seconds", Gauge, times, "Time of a full ring", "Time that the ids of a full ring cover.", "", "",
+		ring, func(s *uid.Stats) any {
+			if s.Clock == nil {
+				return nil
+			}
+			return Span(s)
+		}},
 
-	{"uidring_load_step_ids", "uidring.load.step", "{id}", UpDown, "Ids of the last load", "Ids of the last load. The size of loads follows the rate of calls.",
-		hasLoads, func(s *uid.Stats) float64 { return float64(s.Loads.Step) }},
-	{"uidring_load_range_ids", "uidring.load.range", "{id}", UpDown, "Ids of the range", "Ids of the range in use.",
-		isSegment, func(s *uid.Stats) float64 { return float64(s.Loads.InUse.N) }},
-	{"uidring_load_next_ready", "uidring.load.next_ready", "{range}", UpDown, "", "1 while the range after the one in use is loaded.",
-		isSegment, func(s *uid.Stats) float64 { return flag(s.Loads.Next.N > 0) }},
-	{"uidring_loads_total", "uidring.load.request", "{request}", Counter, "Loads", "Requests for ids to the store or the servers.",
-		hasLoads, func(s *uid.Stats) float64 { return float64(s.Loads.Loads) }},
-	{"uidring_load_failures_total", "uidring.load.failure", "{request}", Counter, "Loads that failed", "Requests for ids that failed.",
-		hasLoads, func(s *uid.Stats) float64 { return float64(s.Loads.Failures) }},
-	{"uidring_load_duration_seconds", "uidring.load.duration", Seconds, Gauge, "Time of the last load", "Time that the last request took.",
-		hasLoads, func(s *uid.Stats) float64 { return s.Loads.LoadTime.Seconds() }},
-	{"uidring_load_running_seconds", "uidring.load.running_time", Seconds, Gauge, "", "How long the request under way has taken; 0 without one.",
-		isSegment, func(s *uid.Stats) float64 { return s.Loads.Loading.Seconds() }},
-	{"uidring_load_instance_changes_total", "uidring.load.instance_change", "{change}", Counter, "Changes of the instance", "Changes of the server's instance that answers.",
-		isClient, func(s *uid.Stats) float64 { return float64(s.Loads.Changes) }},
+	{"worker_number", Gauge, number, "Worker number", "Worker number under which ids are stamped. No other process may have it at the same time.", "", "worker_number_max",
+		clock, func(s *uid.Stats) any { return s.Clock.Worker }},
+	{"worker_number_max", Gauge, "", "Greatest number", "Largest worker number that the layout can hold.", "", "",
+		clock, func(s *uid.Stats) any { return MaxWorker(s.Clock.Layout) }},
+	{"worker_changes_total", Counter, number, "Numbers lost", "Times that a leased worker number was lost and another taken.", "", "",
+		clock, func(s *uid.Stats) any { return s.Clock.WorkerChanges }},
+	{"lease_failing", Gauge, "", "", "1 while the lease of the worker number is not renewed.", "", "",
+		clock, func(s *uid.Stats) any { return s.Clock.LeaseError != nil }},
+	{"reservation_end_timestamp_seconds", Gauge, number, "Time reserved until", "End of the time reserved under the worker number, since 1970; absent without an end.", "", "",
+		clock, func(s *uid.Stats) any { return s.Clock.ReservedUntil }},
+
+	{"layout_info", Info, layout, "Bits, epoch, tick", "1, with the layout of the ids.", "", "",
+		clock, func(s *uid.Stats) any { return s.Clock.Layout.String() }},
+	{"layout_end_timestamp_seconds", Gauge, layout, "Time ends", "First instant that the layout cannot stamp, since 1970.", "", "",
+		clock, func(s *uid.Stats) any { return s.Clock.LayoutEnd }},
+
+	{"load_in_use", Text, load, "Range in use", "", "", "",
+		loads, func(s *uid.Stats) any { return s.Loads.InUse }},
+	{"load_next", Text, load, "Next range", "", "", "",
+		loads, func(s *uid.Stats) any { return s.Loads.Next }},
+	{"load_range_ids", Gauge, "", "", "Ids of the range in use.", "", "",
+		store, func(s *uid.Stats) any { return s.Loads.InUse.N }},
+	{"load_next_ready", Gauge, "", "", "1 while the range after the one in use is loaded.", "", "",
+		store, func(s *uid.Stats) any { return s.Loads.Next.N > 0 }},
+	{"loads_total", Counter, load, "Loads", "Requests for ids to the store or the servers.", "", "",
+		loads, func(s *uid.Stats) any { return s.Loads.Loads }},
+	{"load_failures_total", Counter, load, "Loads that failed", "Requests for ids that failed.", "", "",
+		loads, func(s *uid.Stats) any { return s.Loads.Failures }},
+	{"load_step_ids", Gauge, load, "Ids of the last load", "Ids of the last load. The size of loads follows the rate of calls.", "", "",
+		loads, func(s *uid.Stats) any { return s.Loads.Step }},
+	{"load_duration_seconds", Gauge, load, "Time of the last load", "Time that the last request took.", "", "",
+		loads, func(s *uid.Stats) any { return s.Loads.LoadTime }},
+	{"load_running_seconds", Gauge, load, "Load under way for", "How long the request under way has taken; 0 without one.", "", "",
+		store, func(s *uid.Stats) any { return s.Loads.Loading }},
+	{"load_instance_changes_total", Counter, load, "Changes of the server", "Changes of the server's instance that answers.", "", "",
+		client, func(s *uid.Stats) any { return s.Loads.Changes }},
+	{"load_tag", Text, load, "Tag", "", "", "",
+		loads, func(s *uid.Stats) any { return s.Loads.Tag }},
+	{"load_from", Text, load, "From", "", "", "",
+		loads, func(s *uid.Stats) any { return s.Loads.From }},
+
+	{"last_error", Text, faults, "Making ids", "", "", "",
+		all, func(s *uid.Stats) any { return s.LastError }},
+	{"lease_error", Text, faults, "Lease", "", "", "",
+		clock, func(s *uid.Stats) any { return s.Clock.LeaseError }},
+}
+
+// Number returns a value as metrics and JSON have it, with durations in seconds and instants
+// in seconds since 1970. It is not ok for texts and ranges.
+func Number(value any) (number float64, ok bool) {
+	switch v := value.(type) {
+	case int64:
+		return float64(v), true
+	case time.Duration:
+		return v.Seconds(), true
+	case time.Time:
+		return float64(v.Unix()) + float64(v.Nanosecond())/1e9, true // UnixNano ends after 292 years
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	}
+	return 0, false
+}
+
+// Grouped returns n with its digits in groups of three.
+func Grouped(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 // MaxWorker returns the greatest worker number of a layout.
 func MaxWorker(layout bits.Layout) int64 { return 1<<layout.WorkerBits - 1 }
 
-// Span returns how many seconds the ids of a full ring cover; 0 for ids that carry no time.
-func Span(s *uid.Stats) float64 {
-	if !hasRing(s) || !hasClock(s) {
+// Span returns the time that the ids of a full ring cover; 0 for ids that carry no time.
+func Span(s *uid.Stats) time.Duration {
+	if s.Ring == nil || s.Clock == nil {
 		return 0
 	}
 	layout := s.Clock.Layout
-	return float64(s.Ring.Capacity) / float64(int64(1)<<layout.SequenceBits) * layout.Unit.Seconds()
+	return time.Duration(float64(s.Ring.Capacity) / float64(int64(1)<<layout.SequenceBits) * float64(layout.Unit))
 }
 
 // Check returns what is wrong with the name of a generator, or with the generator.
@@ -156,24 +269,10 @@ func Check(name string, generator any) error {
 	return nil
 }
 
-func always(*uid.Stats) bool     { return true }
-func hasRing(s *uid.Stats) bool  { return s.Ring != nil }
-func hasClock(s *uid.Stats) bool { return s.Clock != nil }
-func hasLoads(s *uid.Stats) bool { return s.Loads != nil }
-
-// hasStock is for generators that have ids ready in memory.
-func hasStock(s *uid.Stats) bool { return hasRing(s) || hasLoads(s) }
-
-// isSegment is for loads that name no instance of a server.
-func isSegment(s *uid.Stats) bool { return hasLoads(s) && s.Loads.Instance == "" }
-func isClient(s *uid.Stats) bool  { return hasLoads(s) && s.Loads.Instance != "" }
-
-// unix returns seconds since 1970. It avoids UnixNano, which ends after 292 years.
-func unix(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
-
-func flag(set bool) float64 {
-	if set {
-		return 1
+// bound leaves out a negative limit, which is none.
+func bound(limit time.Duration) any {
+	if limit < 0 {
+		return nil
 	}
-	return 0
+	return limit
 }

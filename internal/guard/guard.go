@@ -35,24 +35,54 @@ func Call(pkg, role string, f func() error) (err error) {
 	return f()
 }
 
-// Await is Call for an f that may go on after ctx has ended: Await returns then. f runs in
-// a goroutine of its own.
-func Await[T any](ctx context.Context, pkg, role string, f func() (T, error)) (T, error) {
-	type answer struct {
-		value T
-		err   error
-	}
-	answered := make(chan answer, 1)
+// A Pending is a call of a function in a goroutine of its own.
+type Pending[T any] struct {
+	done chan struct{}
+
+	// Written before done is closed.
+	Value T
+	Err   error // as Call returns it
+}
+
+// Go is Call for an f that may hang: Go returns at once.
+func Go[T any](pkg, role string, f func() (T, error)) *Pending[T] {
+	p := &Pending[T]{done: make(chan struct{})}
 	go func() {
-		var a answer
-		a.err = Call(pkg, role, func() (err error) { a.value, err = f(); return err })
-		answered <- a
+		defer close(p.done)
+		p.Err = Call(pkg, role, func() (err error) { p.Value, err = f(); return err })
 	}()
+	return p
+}
+
+// Done reports whether f has returned.
+func (p *Pending[T]) Done() bool {
 	select {
-	case a := <-answered:
-		return a.value, a.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
+	case <-p.done:
+		return true
+	default:
+		return false
 	}
+}
+
+// Wait waits until f has returned. It returns an error only if ctx ends before.
+func (p *Pending[T]) Wait(ctx context.Context) error {
+	if p.Done() {
+		return nil
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Await is Call for an f that may go on after ctx has ended: Await returns then.
+func Await[T any](ctx context.Context, pkg, role string, f func() (T, error)) (T, error) {
+	p := Go(pkg, role, f)
+	if err := p.Wait(ctx); err != nil {
+		var none T
+		return none, err
+	}
+	return p.Value, p.Err
 }

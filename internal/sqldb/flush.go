@@ -46,7 +46,7 @@ var flushes = map[string][]setting{
 func WarnFlush(ctx context.Context, db *gorm.DB, log *slog.Logger, pkg, table string) {
 	for _, s := range flushes[db.Name()] {
 		var value string
-		err := Transaction(ctx, db, func(tx *gorm.DB) (err error) { value, err = ask(tx, s.query, table); return err })
+		err := Transaction(ctx, db, func(tx *gorm.DB) (err error) { value, err = queryText(tx, s.query, table); return err })
 		if err == nil && slices.Contains(s.unsafe, value) {
 			log.WarnContext(ctx, pkg+": the database confirms commits before they are on the disk; after a crash of the server, numbers and ids can repeat",
 				"table", table, "setting", s.name, "value", value)
@@ -59,10 +59,10 @@ func Engine(db *gorm.DB, table string) (string, error) {
 	if db.Name() != "mysql" {
 		return "", nil
 	}
-	return ask(db, engine, table)
+	return queryText(db, engine, table)
 }
 
-func ask(db *gorm.DB, query, table string) (value string, err error) {
+func queryText(db *gorm.DB, query, table string) (value string, err error) {
 	names := make([]any, strings.Count(query, "?"))
 	for i := range names {
 		names[i] = table

@@ -41,70 +41,11 @@
 //	BenchmarkPermutation/impl=restore-2         277.5 ns/op     0 allocs/op
 //	BenchmarkNew/impl=sealer-2                   2178 ns/op    20 allocs/op
 //
-// # How a token is made
+// # How they are made
 //
-// A token is one block of AES-256 over 65 zero bits and the id:
+// A token is one block of AES-256 over 65 zero bits and the id, under a key of the context, which
+// HKDF-SHA-256 derives. A number is the result of an alternating Feistel network of 10 rounds.
+// [CONSTRUCTION.md] has the arguments and their sources.
 //
-//	 127                64 63 62                  0
-//	+---------------------+--+--------------------+
-//	| 0                   | 0| id                 |  -- AES -->  token
-//	+---------------------+--+--------------------+
-//
-// Each context has its own key: HKDF-SHA-256 (RFC 5869) of the key given, with the
-// context in the info. Open deciphers, and refuses a block without all 65 zeros.
-//
-// This is the encode-then-encipher of Bellare and Rogaway
-// ("Encode-then-encipher encryption", ASIACRYPT 2000). They show that
-// redundancy in the plaintext authenticates it if the cipher is a strong
-// pseudorandom permutation: queries in both directions cannot distinguish it
-// from a random permutation. AES is believed to be one. The cipher has to
-// permute the message as a whole, as AES does with one block; for a stream
-// cipher or CBC the argument is false.
-//
-// The argument: replace AES by a random permutation. The forger knows q tokens
-// of a context with their ids, and t tokens that were refused. Any other 128
-// bits decipher to one of the 2^128-q-t blocks that are left, each equally
-// likely. At most 2^63 of them have the zeros. So one try succeeds with
-// probability at most 2^63 / (2^128-q-t), about 2^-65. It then opens to a
-// random id: to a given id with probability about 2^-128. With n keys, t tries
-// succeed with about t*n / 2^65: with 2^40 tries on two keys, 2^-24. Add the
-// advantage of an attacker who distinguishes AES from a random permutation, or
-// HMAC-SHA-256 from a random function. Sealed blocks differ, so their images
-// under a random permutation reveal equality and nothing else.
-//
-// A context has a key of its own, rather than a tag in place of the zeros. Among 2^32
-// contexts, two would be expected to share a tag of 64 bits, and so their tokens. An
-// attacker who chooses contexts could search for such a pair. With keys, a context may
-// come from a request, such as a user, and its tokens do not open for another user.
-// Each context costs a Sealer.
-//
-// The limits: equal ids give equal tokens, since there is no room for a nonce.
-// Rogaway and Shrimpton ("A Provable-Security Treatment of the Key-Wrap
-// Problem", EUROCRYPT 2006) call this deterministic authenticated encryption.
-// 2^-65 is enough: checking a try takes the key, so all tries go through a
-// service that can count and slow them down. Against an observer of time and
-// caches, opaque is as safe as [crypto/aes], which takes constant time where
-// the processor has instructions for AES.
-//
-// # How a number is made
-//
-// [Permutation] is an alternating Feistel network of 10 rounds over 31 and 32 bits.
-// Its domain is the 2^63 ids, so it needs no cycle walking, whose time depends on the
-// id. The round function is AES-256 over the number of the round and the other half,
-// truncated. The key is derived as above, for another purpose.
-//
-// Such networks are those of Luby and Rackoff (SIAM J. Comput. 17, 1988) with
-// halves of two widths (Lucks, "Faster Luby-Rackoff Ciphers", FSE 1996). For
-// equal halves of n bits, see Patarin ("Security of Random Feistel Schemes with
-// 5 or more Rounds", CRYPTO 2004). Far fewer than 2^n queries in both
-// directions do not distinguish 6 rounds from a random permutation. For
-// alternating halves, see Hoang and Rogaway ("On Generalized Feistel Networks",
-// CRYPTO 2010). With enough rounds, 2^(n(1-e)) queries do not suffice, for any
-// e > 0, where n is the wider half. Ten rounds are four more than Patarin
-// needs, and as many as FF1 has (NIST SP 800-38G). The network has FF1's shape
-// but is not FF1, on which patents are claimed: it takes no numerals and
-// combines by exclusive or.
-//
-// The limit: n is 32. The proofs do not cover an attacker with billions of pairs of id
-// and number under one key and context. A token has no such limit.
+// [CONSTRUCTION.md]: https://github.com/uidring/uidring/blob/main/uid/opaque/CONSTRUCTION.md
 package opaque

@@ -9,9 +9,9 @@ import (
 	"github.com/uidring/uidring/internal/pace"
 )
 
-// again is how long the loader keeps an error that the store answered, before it
+// keepError is how long the loader keeps an error that the store answered, before it
 // asks the store again.
-const again = time.Minute
+const keepError = time.Minute
 
 // A load is a call of Reserve.
 type load struct {
@@ -24,7 +24,7 @@ type load struct {
 // error. Call startLoad with mu held.
 func (l *loader) startLoad() {
 	s := l.dealer.Stats()
-	usage := pace.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
+	usage := pace.Usage{Now: time.Now(), Issued: s.Taken, Starved: s.Starved}
 	asked, last := l.pace.Next(usage), l.last.end
 	l.loads++
 	l.load = &load{asked: asked, usage: usage}
@@ -49,14 +49,14 @@ func (l *loader) startLoad() {
 func (l *loader) accept(a *load) {
 	l.took = a.took
 	switch {
-	case errors.Is(a.err, ErrUsedUp):
+	case errors.Is(a.Err, ErrUsedUp):
 		l.fewer(a)
-	case a.err != nil:
-		l.rewound = l.rewound || errors.Is(a.err, ErrRewound)
-		l.refuse(a.err)
+	case a.Err != nil:
+		l.rewound = l.rewound || errors.Is(a.Err, ErrRewound)
+		l.refuse(a.Err)
 	default:
-		l.pace.Fetched(a.usage, a.asked, a.answer.end-a.answer.next)
-		l.before, l.last = l.last, span{max(a.answer.next, 1), a.answer.end} // 0 is no id
+		l.pace.Fetched(a.usage, a.asked, a.Value.end-a.Value.next)
+		l.before, l.last = l.last, span{max(a.Value.next, 1), a.Value.end} // 0 is no id
 		l.ready = l.last
 		l.refused = nil
 		l.pause.Reset()
@@ -86,7 +86,7 @@ func (l *loader) usedUp() {
 // refuse records why there is no range, and when the store is asked again: after a minute
 // if it has answered, or after a pause that grows. Call it with mu held.
 func (l *loader) refuse(err error) {
-	wait := again
+	wait := keepError
 	if l.refused = unanswered(l.store, l.tag, err, 0); errors.Is(l.refused, ErrUnavailable) {
 		wait = l.pause.NextBackOff()
 		l.refused = &LoadError{l.store.String(), l.tag, err, wait}

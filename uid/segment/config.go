@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/guard"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
@@ -103,12 +104,12 @@ func (c *Config) prepare() *invalid.List {
 }
 
 // policy returns RejectedTake so that a panic becomes an error.
-func (c *Config) policy() func(uid.Refusal) error {
+func (c *Config) policy() deal.Policy {
 	policy := c.RejectedTake
 	if policy == nil {
-		return uid.Help
+		policy = uid.Help
 	}
-	return func(r uid.Refusal) error {
-		return guard.Call("segment", "RejectedTake", func() error { return policy(r) })
+	return func(err error, attempt int) error {
+		return guard.Call("segment", "RejectedTake", func() error { return policy(uid.Refusal{Err: err, Attempt: attempt}) })
 	}
 }

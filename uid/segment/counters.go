@@ -104,7 +104,7 @@ func (h *shard) alone(counters []Counter, create bool) error {
 		case c.Tag == h.tag:
 			made = true
 		case c.Tag == h.plain && c.Next != spent:
-			return fmt.Errorf("%w: %s has %q for New or Tags, at %d; call segment.Split once, then start with Stripe",
+			return fmt.Errorf("%w: %s has %q for New or Tags, at %d; to use Stripe, split the counter as package segment documents",
 				ErrStripe, h.store, h.plain, c.Next)
 		case c.Tag == h.plain:
 			plain = true

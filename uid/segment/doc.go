@@ -42,16 +42,18 @@
 // finds no id there. A start does not see counters in other stores, nor those of a [Store]
 // that is no [Lister].
 //
-// [Split] leads from New to Stripe:
+// # From New to Stripe
 //
-//  1. Call Split once with the stores of Stripe. Processes with New may run.
-//  2. Start processes with Stripe.
-//  3. Stop the processes with New. Those that used up their ranges fail with
-//     [ErrUsedUp] from step 1 on, and a restart fails.
+// To split the counter "orders" among two stores:
 //
-// No id repeats: Split first makes Stripe's counters, above the counter of New. Then it
-// reserves all ids that are left of the counter of New, on condition that the counter has
-// not passed the value at which Stripe's begin.
+//  1. Stop all processes that use the counter.
+//  2. List the counters of each store: uidring segments. Note the greatest NEXT of
+//     "orders", such as 4711.
+//  3. Spend the counter in each store that has it: uidring segments set orders --at-least
+//  9223372036854775807. A process that was forgotten now fails with [ErrUsedUp].
+//  4. Make the counter of each store: uidring segments create "orders 1/2 x1000" --next 4711
+//     in the first, "orders 2/2 x1000" in the second.
+//  5. Start processes with Stripe, without Create.
 //
 // # A store that goes back
 //

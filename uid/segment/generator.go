@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
@@ -12,7 +13,8 @@ import (
 
 // Generator makes ids from a counter. Make one with [New] and share it: all
 // methods may be called from any number of goroutines. The zero value is not
-// usable. All methods except Stats are those of [uid.Dealt].
+// usable. The methods are those of a
+// [uid.Generator].
 //
 // Next returns an id from memory. If the next range is still being loaded, Next
 // waits for it. If the store is unavailable and all loaded ids are used, Next fails with a
@@ -21,9 +23,12 @@ import (
 // Order: within one Generator, a call that ends before another call begins returns
 // smaller ids.
 type Generator struct {
-	*uid.Dealt
+	dealt
 	loader *loader
 }
+
+// dealt has the methods of a uid.Generator but Stats.
+type dealt = deal.Dealt[uid.ID, uid.Run]
 
 var _ uid.Generator = (*Generator)(nil)
 
@@ -70,12 +75,12 @@ func open(ctx context.Context, store Store, tag string, config Config) (*Generat
 
 // start returns a generator of the runs that source cuts from the ranges of l.
 func start(ctx context.Context, l *loader, source func(*loader, context.Context) (ringbuffer.Run, error)) (*Generator, error) {
-	d, err := uid.NewDealer(func(ctx context.Context) (ringbuffer.Run, error) { return source(l, ctx) }, uid.DealerConfig{
+	d, err := deal.New(func(ctx context.Context) (ringbuffer.Run, error) { return source(l, ctx) }, deal.Config{
 		Runs:          runs,
 		RunLen:        runLen,
 		PaddingFactor: 99, // the ring signals whenever it begins to deal a run
 		Padding:       padding.Config{Blocking: true, RejectedPut: l.uncut},
-		RejectedTake:  l.config.policy(),
+		Policy:        l.config.policy(),
 		Ended:         l.ended.Load,
 		Release:       l.release,
 	})
@@ -83,22 +88,29 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		return nil, err
 	}
 	l.dealer = d
-	if err := d.Start(ctx); err != nil {
+	if err := d.Start(ctx, nil); err != nil {
 		l.cancel()
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Generator{&d.Dealt, l}, nil
+	return &Generator{deal.Of[uid.ID, uid.Run](d), l}, nil
 }
 
 // Stats returns the generator's counts and state, without a ring. It never waits for the
 // store.
 func (g *Generator) Stats() uid.Stats {
 	l := g.loader
-	s, name := l.dealer.Stats(), l.store.String()
+	d, name := l.dealer.Stats(), l.store.String()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.Ring, s.Dropped, s.LastError = nil, 0, l.refused
-	s.Remaining += l.left(l.rest) + l.left(l.ready)
+	s := uid.Stats{
+		Issued:        d.Taken,
+		Starved:       d.Starved,
+		RejectedTakes: d.Rejected,
+		Waited:        d.Waited,
+		Remaining:     d.Remaining + l.left(l.rest) + l.left(l.ready),
+		Closed:        d.Closed,
+		LastError:     l.refused,
+	}
 	s.Loads = &uid.LoadStats{
 		From:     name,
 		Tag:      l.tag,
@@ -114,7 +126,7 @@ func (g *Generator) Stats() uid.Stats {
 	} else if s.Remaining > l.left(l.last) {
 		s.Loads.InUse, s.Loads.Next = l.before.run(), l.last.run()
 	}
-	if l.load != nil && !l.load.finished() {
+	if l.load != nil && !l.load.Done() {
 		s.Loads.Loading = time.Since(l.load.began)
 	}
 	return s

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/journal"
 	"github.com/uidring/uidring/internal/pace"
 	"github.com/uidring/uidring/ringbuffer"
@@ -44,7 +45,7 @@ type loader struct {
 	end     int64 // all ids of the counter are below it
 	ctx     context.Context
 	cancel  func()
-	dealer  *uid.Dealer // set before the dealer is started
+	dealer  *deal.Dealer // set before the dealer is started
 	journal journal.Journal
 	ended   atomic.Bool // there will never be another id; written by the source, read by takers
 
@@ -119,26 +120,26 @@ func (l *loader) advance() (ringbuffer.Run, *load, error) {
 	if l.closed {
 		return ringbuffer.Run{}, nil, ringbuffer.ErrClosed
 	}
-	if l.load != nil && l.load.finished() {
+	if l.load != nil && l.load.Done() {
 		answer := l.load
 		l.load = nil
 		l.accept(answer)
 	}
 	run := l.cut()
 	if run.N == 0 && !l.ready.empty() {
-		l.begin()
+		l.openRange()
 		run = l.cut()
 	}
-	err := l.ask(run.N)
+	err := l.loadIfDue(run.N)
 	if run.N > 0 {
 		return run, nil, nil
 	}
 	return run, l.load, err
 }
 
-// ask starts a load if one is due, or returns why it does not start a load that is
+// loadIfDue starts a load if one is due, or returns why it does not start a load that is
 // due. cut is how many ids are on their way to the ring.
-func (l *loader) ask(cut int64) error {
+func (l *loader) loadIfDue(cut int64) error {
 	switch {
 	case l.load != nil || !l.ready.empty() || !l.due(cut):
 		return nil
@@ -152,8 +153,8 @@ func (l *loader) ask(cut int64) error {
 	return nil
 }
 
-// begin starts cutting runs from the range that is ready.
-func (l *loader) begin() {
+// openRange starts cutting runs from the range that is ready.
+func (l *loader) openRange() {
 	l.rest, l.ready = l.ready, span{}
 	n := l.left(l.rest)
 	at := int64(l.config.LoadAt)

@@ -10,9 +10,9 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// settle is how long release waits for a load that is under way, to return its range
+// closeWait is how long release waits for a load that is under way, to return its range
 // too.
-const settle = time.Second
+const closeWait = time.Second
 
 // release returns the unused end of the last range to the store, and earlier unused
 // ids that are adjacent. rest are the runs that were in the ring. release calls
@@ -49,7 +49,7 @@ func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 		wake.Stop()
 	}
 	if running != nil {
-		ctx, cancel := context.WithTimeout(ctx, settle)
+		ctx, cancel := context.WithTimeout(ctx, closeWait)
 		_ = running.wait(ctx)
 		cancel()
 	}
@@ -65,11 +65,11 @@ func (l *loader) shut(ctx context.Context, rest []ringbuffer.Run) span {
 	if !l.ready.empty() {
 		left = l.ready.after(left)
 	}
-	if running != nil && running.finished() {
-		if errors.Is(running.err, ErrRewound) {
+	if running != nil && running.Done() {
+		if errors.Is(running.Err, ErrRewound) {
 			l.rewound = true
-		} else if running.err == nil {
-			left = running.answer.after(left)
+		} else if running.Err == nil {
+			left = running.Value.after(left)
 		}
 	}
 	if l.rewound {

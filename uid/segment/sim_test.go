@@ -81,7 +81,7 @@ func TestSeededFaults(t *testing.T) {
 			run, err := l.next(ctx)
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			if err != nil && l.load != nil && !l.load.finished() {
+			if err != nil && l.load != nil && !l.load.Done() {
 				l.load = nil
 			}
 			return run, err

@@ -5,16 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/dgryski/go-jump"
-
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -50,9 +49,9 @@ func (c *StripeConfig) prepare() *invalid.List {
 // Each store has a [Generator], and each id comes from a random one. So the ids
 // of one store ascend; there is no order among stores.
 type Striped struct {
-	uid.Claims
+	claims
 	shards  []*shard
-	policy  func(uid.Refusal) error
+	policy  deal.Policy
 	ctx     context.Context // ends at Shutdown
 	cancel  func()
 	opening sync.WaitGroup
@@ -69,12 +68,15 @@ type shard struct {
 	err    atomic.Pointer[error]     // why it was not
 }
 
+// claims has the methods of a uid.Generator that follow from its claims of runs.
+type claims = deal.Claims[uid.ID, uid.Run]
+
 var _ uid.Generator = (*Striped)(nil)
 
 // Stripe returns a generator of the ids of tag in all stores. Never change the number
 // and the order of stores. Store 2 of 3 keeps its counter under the tag "orders 2/3
 // x1000", so a process with other stores finds no counter. A tag that [New] or [Tags]
-// used is refused: change it with [Split].
+// used is refused, until its counter is split: see the package's documentation.
 //
 // With Create, each store has to be a [Lister], and gets a counter "orders" without
 // ids: so New and Tags cannot use the tag in any of the stores.
@@ -86,7 +88,7 @@ func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig
 		return nil, err
 	}
 	s := &Striped{shards: shards, policy: config.policy()}
-	s.Claims = uid.NewClaims(s.claim)
+	s.claims = deal.NewClaims[uid.ID, uid.Run](s.claim)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -119,38 +121,15 @@ func shardsOf(stores []Store, tag string, config *StripeConfig) (shards []*shard
 // decides: [uid.Help], the default, waits for a store that is loading, and fails when
 // all are unavailable.
 func (s *Striped) Next() (uid.ID, error) {
-	run, err := s.claim(context.Background(), 1, false)
-	return run.First, err
-}
-
-// For returns the generator of one store, which a consistent hash of key chooses: the
-// same store in every process. So the ids of a key ascend within a process. If you
-// make all counters anew for N+1 stores, one key in N+1 moves, to the new store. The
-// error says why the store was not reached yet.
-func (s *Striped) For(key string) (*Generator, error) {
-	hash := fnv.New64a()
-	_, _ = hash.Write([]byte(key))
-	h := s.shards[jump.Hash(hash.Sum64(), len(s.shards))]
-	if gen := h.gen.Load(); gen != nil {
-		return gen, nil
-	}
-	return nil, h.failure()
+	run, err := s.claim(context.Background(), 1, deal.Next)
+	return uid.ID(run.First), err
 }
 
 // poll is how long a call waits for one store before it looks at the others again.
 const poll = 10 * time.Millisecond
 
-// ready is the context of a claim that takes what is ready.
-var ready, end = context.WithCancel(context.Background())
-
-func init() { end() }
-
 // claim claims consecutive ids of one store, beginning with a random one.
-func (s *Striped) claim(ctx context.Context, limit int64, wait bool) (uid.Run, error) {
-	policy := s.policy
-	if wait {
-		policy = uid.Wait
-	}
+func (s *Striped) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
 	for attempt := 1; ; attempt++ {
 		var loading *Generator
 		var faults []error
@@ -163,7 +142,7 @@ func (s *Striped) claim(ctx context.Context, limit int64, wait bool) (uid.Run, e
 				continue
 			}
 			// When this store has to load, another store may have ids.
-			if run, err := gen.Claim(ready, limit); err == nil {
+			if run, err := gen.loader.dealer.Claim(ctx, limit, deal.Try); err == nil {
 				return run, nil
 			}
 			if err := gen.loader.why(); err != nil {
@@ -172,15 +151,19 @@ func (s *Striped) claim(ctx context.Context, limit int64, wait bool) (uid.Run, e
 				loading = gen
 			}
 		}
-		if s.ctx.Err() != nil {
-			return uid.Run{}, uid.ErrClosed
-		}
-		err := policy(uid.Refusal{Err: uid.ErrRingEmpty, Attempt: attempt})
-		if err == nil && loading == nil {
-			err = policy(uid.Refusal{Err: errors.Join(faults...), Attempt: attempt})
+		var err error
+		switch {
+		case s.ctx.Err() != nil:
+			err = uid.ErrClosed
+		case how == deal.Try:
+			err = uid.ErrNotReady
+		case how == deal.Next:
+			if err = s.policy(uid.ErrNotReady, attempt); err == nil && loading == nil {
+				err = s.policy(errors.Join(faults...), attempt)
+			}
 		}
 		if err != nil {
-			return uid.Run{}, err
+			return ringbuffer.Run{}, err
 		}
 		if run, err := s.pause(ctx, loading, limit); run.N > 0 || err != nil {
 			return run, err
@@ -189,11 +172,11 @@ func (s *Striped) claim(ctx context.Context, limit int64, wait bool) (uid.Run, e
 }
 
 // pause waits up to poll for ids of a store that is loading, if there is one.
-func (s *Striped) pause(ctx context.Context, loading *Generator, limit int64) (run uid.Run, err error) {
+func (s *Striped) pause(ctx context.Context, loading *Generator, limit int64) (run ringbuffer.Run, err error) {
 	short, cancel := context.WithTimeout(ctx, poll)
 	defer cancel()
 	if loading != nil {
-		run, _ = loading.Claim(short, limit)
+		run, _ = loading.loader.dealer.Claim(short, limit, deal.Wait)
 	} else {
 		select {
 		case <-short.Done():
@@ -206,9 +189,31 @@ func (s *Striped) pause(ctx context.Context, loading *Generator, limit int64) (r
 	return run, err
 }
 
-// Stats returns the Stats of each store's generator. Of a store that was not reached
+// Stats returns the sum of the counts of all stores. LastError is set if no store can be
+// reached. [Striped.Stores] has the Stats of each store.
+func (s *Striped) Stats() uid.Stats {
+	sum := uid.Stats{Closed: s.ctx.Err() != nil}
+	var faults []error
+	all := s.Stores()
+	for _, one := range all {
+		sum.Issued += one.Issued
+		sum.Starved += one.Starved
+		sum.RejectedTakes += one.RejectedTakes
+		sum.Waited += one.Waited
+		sum.Remaining += one.Remaining
+		if one.LastError != nil {
+			faults = append(faults, one.LastError)
+		}
+	}
+	if len(faults) == len(all) {
+		sum.LastError = errors.Join(faults...)
+	}
+	return sum
+}
+
+// Stores returns the Stats of each store's generator. Of a store that was not reached
 // yet, they have only From, Tag, Closed and LastError.
-func (s *Striped) Stats() []uid.Stats {
+func (s *Striped) Stores() []uid.Stats {
 	var all []uid.Stats
 	for _, h := range s.shards {
 		if gen := h.gen.Load(); gen != nil {
@@ -223,13 +228,7 @@ func (s *Striped) Stats() []uid.Stats {
 }
 
 // Close is [Striped.Shutdown] with a deadline of [uid.CloseTimeout].
-func (s *Striped) Close() error { return closeWith(s.Shutdown) }
-
-func closeWith(shutdown func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), uid.CloseTimeout)
-	defer cancel()
-	return shutdown(ctx)
-}
+func (s *Striped) Close() error { return deal.Close(s.Shutdown) }
 
 // Shutdown ends every wait and returns unused ids to all stores at once, within ctx.
 func (s *Striped) Shutdown(ctx context.Context) error {

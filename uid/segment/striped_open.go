@@ -128,7 +128,7 @@ func (h *shard) reopen(ctx context.Context) {
 	for h.gen.Load() == nil {
 		wait := time.Second + rand.N(time.Second)
 		if !errors.Is(h.failure(), ErrUnavailable) { // the store has answered
-			wait = again
+			wait = keepError
 		}
 		select {
 		case <-time.After(wait):

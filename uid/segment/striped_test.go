@@ -108,7 +108,7 @@ func TestStripeWithAStoreUnavailable(t *testing.T) {
 		if used := from(5000); !used[0] || used[1] {
 			t.Errorf("stores used: %v, want the first", used)
 		}
-		if stats := s.Stats(); stats[1].LastError == nil || stats[0].LastError != nil {
+		if stats := s.Stores(); stats[1].LastError == nil || stats[0].LastError != nil {
 			t.Errorf("Stats() = %+v", stats)
 		}
 		counters[1].unavailable.Store(false)
@@ -227,18 +227,16 @@ func TestStripeGreatBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, stores := stripes(1)
 		s := stripe(t, stores, segment.StripeConfig{Block: 1 << 37, Config: segment.Config{Create: true, Step: 1 << 40, LoadAt: 12}})
-		g, err := s.For("any")
-		must(t, err)
 		for issued := int64(0); issued <= 1<<40/100*12+12; {
 			if issued < 1<<21 {
 				synctest.Wait() // a run follows the first
 			}
-			run, err := g.Claim(t.Context(), 1<<20)
+			run, err := s.Claim(t.Context(), 1<<20)
 			must(t, err)
 			issued += run.N
 		}
-		if synctest.Wait(); g.Stats().Loads.Loads != 2 {
-			t.Errorf("%d loads, want 2", g.Stats().Loads.Loads)
+		if synctest.Wait(); s.Stores()[0].Loads.Loads != 2 {
+			t.Errorf("%d loads, want 2", s.Stores()[0].Loads.Loads)
 		}
 	})
 }

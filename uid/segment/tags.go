@@ -36,7 +36,7 @@ type TagsConfig struct {
 	MaxTags int
 
 	// Idle is how long an unused tag stays open. Then Tags returns the tag's reserved
-	// ids to the store. Zero is an hour.
+	// ids to the store, 16 tags at a time. Zero is an hour.
 	Idle time.Duration
 }
 
@@ -56,7 +56,8 @@ func (c *TagsConfig) prepare() *invalid.List {
 // Tags makes ids from many counters of one store. It opens a [Generator] when a tag
 // is first used, and closes it when the tag was idle. Make one with [NewTags] and
 // share it: all methods may be called from any number of goroutines. The zero value
-// is not usable.
+// is not usable. Tags are opened in parallel: give the store's pool 16 idle connections,
+// or each call makes a connection anew.
 //
 // Calls with an unknown tag cause at most one query a minute for each such tag. If the
 // store is a [Lister], one query a minute serves all of them. Tags finds a tag that is
@@ -142,6 +143,28 @@ func (t *Tags) WaitN(ctx context.Context, tag string, ids []uid.ID) (int, error)
 func (t *Tags) Claim(ctx context.Context, tag string, limit int64) (run uid.Run, err error) {
 	err = t.with(ctx, tag, func(g *Generator) error { run, err = g.Claim(ctx, limit); return err })
 	return run, err
+}
+
+// TryClaim returns 1 to limit consecutive ids of tag that are ready, and never waits. The
+// error is [uid.ErrNotReady] where Claim would wait, also for a tag that is not open.
+func (t *Tags) TryClaim(tag string, limit int64) (uid.Run, error) {
+	if found, open := t.open.Load(tag); open {
+		e := found.(*entry)
+		select {
+		case <-e.ready:
+			if e.err != nil {
+				return uid.Run{}, e.err
+			}
+			if run, err := e.gen.TryClaim(limit); !errors.Is(err, uid.ErrClosed) {
+				return run, err
+			}
+		default:
+		}
+	}
+	if t.ctx.Err() != nil {
+		return uid.Run{}, uid.ErrClosed
+	}
+	return uid.Run{}, uid.ErrNotReady // a generator that was closed as idle is opened anew
 }
 
 func (t *Tags) fill(ctx context.Context, tag string, ids []uid.ID, take func(*Generator, []uid.ID) (int, error)) (int, error) {
@@ -234,7 +257,7 @@ func (t *Tags) openTag(tag string, e *entry) {
 	if e.gen, e.err = open(t.ctx, t.store, tag, t.config.Config); e.err == nil {
 		return
 	}
-	wait := again
+	wait := keepError
 	if unavailable := (*LoadError)(nil); errors.As(e.err, &unavailable) {
 		wait = unavailable.Retry
 	}

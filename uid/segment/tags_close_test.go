@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,6 +35,49 @@ func TestTagsShutdownBesideIdleTags(t *testing.T) {
 				t.Errorf("deaf %v: Shutdown() = %v after %v, want an error within a second", deaf, err, time.Since(began))
 			}
 			time.Sleep(2 * time.Hour)
+		})
+	}
+}
+
+// Thousands of tags are opened by as many calls at once, and closed 16 at a time. What is
+// not returned in time is one line.
+func TestManyTagsAtOnce(t *testing.T) {
+	const n, takes = 3000, 20 * time.Millisecond
+	for _, c := range []struct {
+		bound time.Duration
+		want  string // of the error
+	}{
+		{uid.CloseTimeout, ""},
+		{time.Second + takes/2, `^segment: unused ids of 2[12]\d\d of 3000 tags are not returned, first \[("tag \d+" ?){5}\]: .*return \d+ ids of "tag \d+" to memory: context deadline exceeded$`},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := new(counter)
+			for i := range n {
+				must(t, store.Create(t.Context(), fmt.Sprint("tag ", i), 1, 10))
+			}
+			store.takes.Store(int64(takes))
+			tags := openTags(t, store, segment.TagsConfig{})
+			began := time.Now()
+			var users sync.WaitGroup
+			for i := range n {
+				users.Go(func() {
+					if _, err := tags.Next(t.Context(), fmt.Sprint("tag ", i)); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			users.Wait()
+			if took := time.Since(began); took > 2*takes {
+				t.Errorf("%d tags are open after %v, want %v", n, took, takes)
+			}
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), c.bound)
+			defer cancel()
+			err := tags.Shutdown(ctx)
+			text := fmt.Sprint(err)
+			if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, context.DeadlineExceeded) || !regexp.MustCompile(c.want).MatchString(text)) {
+				t.Errorf("Shutdown() = %v, want %s", err, c.want)
+			}
 		})
 	}
 }

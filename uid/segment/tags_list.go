@@ -24,9 +24,9 @@ func (t *Tags) known(ctx context.Context, tag string) error {
 	} else if err != nil {
 		return &LoadError{t.store.String(), tag, err, relist}
 	}
-	switch found, is := l.answer[tag]; {
-	case l.err != nil:
-		return unanswered(t.store, tag, l.err, relist)
+	switch found, is := l.Value[tag]; {
+	case l.Err != nil:
+		return unanswered(t.store, tag, l.Err, relist)
 	case !is && !t.config.Create:
 		return fmt.Errorf("%w: %q in %s", ErrUnknownTag, tag, t.store)
 	case is && found != tag:
@@ -41,7 +41,7 @@ func (t *Tags) lately(lister Lister) *call[map[string]string] {
 	defer t.mu.Unlock()
 	if l := t.list; l != nil {
 		age := time.Since(l.began)
-		if !l.finished() || age < relist || l.err == nil && age < again {
+		if !l.Done() || age < relist || l.Err == nil && age < keepError {
 			return l
 		}
 	}

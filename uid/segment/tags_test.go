@@ -70,6 +70,35 @@ func TestTags(t *testing.T) {
 	})
 }
 
+// TryClaim takes ids that are ready, opens no tag, and never waits: not for a tag that is opening,
+// nor for one that is closing as idle.
+func TestTagsTryClaim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := new(counter)
+		store.takes.Store(int64(time.Second))
+		tags := openTags(t, store, segment.TagsConfig{Config: segment.Config{Create: true, Step: 10}, Idle: time.Minute})
+		is := func(what string, first uid.ID, n int64, want error) {
+			t.Helper()
+			began := time.Now()
+			if run, err := tags.TryClaim("orders", 6); run.First != first || run.N != n || !errors.Is(err, want) || time.Since(began) > 0 {
+				t.Errorf("%s: %v, %v after %v", what, run, err, time.Since(began))
+			}
+		}
+		is("closed", 0, 0, uid.ErrNotReady)
+		go func() { _, _ = tags.Next(t.Context(), "orders") }()
+		synctest.Wait()
+		is("opening", 0, 0, uid.ErrNotReady)
+		time.Sleep(time.Minute / 2)
+		is("open", 2, 6, nil)
+		for len(tags.Stats()) == 1 && !tags.Stats()[0].Closed {
+			time.Sleep(time.Second / 4)
+		}
+		is("closing", 0, 0, uid.ErrNotReady)
+		must(t, tags.Close())
+		is("after Close", 0, 0, uid.ErrClosed)
+	})
+}
+
 // A tag that nobody uses is closed, and its ids returned. Whoever uses it again
 // gets the ids that follow.
 func TestIdleTagsAreClosed(t *testing.T) {

@@ -59,7 +59,7 @@ func TestAgeOfSlowAnswer(t *testing.T) {
 			const maxAge = 6400 * time.Millisecond
 			began := time.Now()
 			server.takes = takes
-			c := open(t, Config{MaxAge: maxAge, Hedge: maxAge}, server)
+			c := open(t, Config{MaxAge: maxAge}, server)
 			time.Sleep(5 * time.Millisecond)
 			take(t, c, 1, more)
 			time.Sleep(time.Until(began.Add(maxAge)))

@@ -74,6 +74,7 @@ func TestLimit(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
+				synctest.Wait() // no fetch is under way
 				for _, n := range server.asked {
 					if n > 128 { // 128 were answered before
 						refused++

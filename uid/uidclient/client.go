@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/pace"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
@@ -31,11 +32,10 @@ type Client struct {
 	_ cacheline.Pad
 
 	// Of the first order; written with mu held, read by takers.
-	ring   atomic.Pointer[ringbuffer.Ring]
-	dealer atomic.Pointer[uid.Dealer]
+	ring  atomic.Pointer[ringbuffer.Ring]
+	dealt atomic.Pointer[dealt]
 
 	_        cacheline.Pad
-	rejected atomic.Int64 // calls that failed; written by takers
 	failures atomic.Int64 // requests that failed; written by the source
 
 	name    string
@@ -58,7 +58,19 @@ type Client struct {
 	loads  uid.LoadStats // of the fetches that succeeded
 }
 
+// dealt has the methods of a uid.Generator that an order gives.
+type dealt = deal.Dealt[uid.ID, uid.Run]
+
 var _ uid.Generator = (*Client)(nil)
+
+// policy is Config.RejectedTake.
+func (c *Client) policy(err error, attempt int) error {
+	refusal := uid.Refusal{Err: err, Attempt: attempt}
+	if c.config.RejectedTake == nil {
+		return uid.Help(refusal)
+	}
+	return c.config.RejectedTake(refusal)
+}
 
 // New returns a generator of the ids of the generator name of the servers at urls,
 // such as https://ids.example.com, and fetches the first ids. ctx bounds the start
@@ -86,15 +98,15 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 	first := c.newOrder()
 	c.orders = []*order{first}
 	c.draw(first)
-	if err := first.Start(ctx); err != nil {
+	if err := first.Start(ctx, nil); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// newHTTP returns a client that follows no redirect. It speaks HTTP/1.1 alone, so that
-// each request under way has a connection of its own: with HTTP/2, a request that hedges
-// another would wait for the same server.
+// newHTTP returns a client that follows no redirect. It speaks HTTP/1.1 alone, where a
+// request that times out ends its connection: with HTTP/2, the next request would use the
+// connection that hangs.
 func newHTTP(config *Config) *http.Client {
 	transport := config.transport
 	if transport == nil {
@@ -127,24 +139,28 @@ func (c *Client) Next() (uid.ID, error) {
 
 // NextN fills ids and returns how many it filled. If it fills fewer than all, the
 // error is that of [Client.Next]. The ids ascend while one instance serves.
-func (c *Client) NextN(ids []uid.ID) (int, error) { return c.dealer.Load().NextN(ids) }
+func (c *Client) NextN(ids []uid.ID) (int, error) { return c.dealt.Load().NextN(ids) }
 
 // Wait is Next that also waits while no server answers, until ctx ends.
-func (c *Client) Wait(ctx context.Context) (uid.ID, error) { return c.dealer.Load().Wait(ctx) }
+func (c *Client) Wait(ctx context.Context) (uid.ID, error) { return c.dealt.Load().Wait(ctx) }
 
 // WaitN is NextN that waits as Wait does.
 func (c *Client) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
-	return c.dealer.Load().WaitN(ctx, ids)
+	return c.dealt.Load().WaitN(ctx, ids)
 }
 
 // Claim returns 1 to limit consecutive ids, as soon as one is ready. It waits as Wait does.
 func (c *Client) Claim(ctx context.Context, limit int64) (uid.Run, error) {
-	return c.dealer.Load().Claim(ctx, limit)
+	return c.dealt.Load().Claim(ctx, limit)
 }
 
-// All returns ids without end, for a range loop, as [uid.Dealer.All] does. The ids of
+// TryClaim returns 1 to limit consecutive ids that are ready, and never waits. The error is
+// [uid.ErrNotReady] where Claim would wait.
+func (c *Client) TryClaim(limit int64) (uid.Run, error) { return c.dealt.Load().TryClaim(limit) }
+
+// All returns ids without end, for a range loop, as [uid.Cached.All] does. The ids of
 // a loop ascend while one instance serves.
-func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.dealer.Load().All(ctx) }
+func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.dealt.Load().All(ctx) }
 
 // add makes an order the last one, unless the client is closed.
 func (c *Client) add(o *order) bool {
@@ -159,7 +175,8 @@ func (c *Client) add(o *order) bool {
 // draw makes calls take the ids of an order.
 func (c *Client) draw(o *order) {
 	c.ring.Store(o.Ring())
-	c.dealer.Store(o.Dealer)
+	of := deal.Of[uid.ID, uid.Run](o.Dealer)
+	c.dealt.Store(&of)
 }
 
 // leave closes the first orders, as long as they have ended and have no ids left.
@@ -183,11 +200,7 @@ func (c *Client) leave() {
 }
 
 // Close is [Client.Shutdown] within [uid.CloseTimeout].
-func (c *Client) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), uid.CloseTimeout)
-	defer cancel()
-	return c.Shutdown(ctx)
-}
+func (c *Client) Close() error { return deal.Close(c.Shutdown) }
 
 // Shutdown ends every wait and every request, and drops the ids that were not
 // issued. Afterwards calls return [uid.ErrClosed].

@@ -204,8 +204,8 @@ func TestClose(t *testing.T) {
 		if took := time.Since(began); took > 0 {
 			t.Errorf("Close took %v", took)
 		}
-		if s := c.Stats(); !s.Closed || s.Remaining != 0 || s.LastError != nil || log.Len() > 0 {
-			t.Errorf("Stats() = %+v, and the log is %q", s, log)
+		if s := c.Stats(); !s.Closed || s.Remaining != 0 || s.LastError != nil || s.Loads.Failures != 0 || log.Len() > 0 {
+			t.Errorf("Stats() = %+v with %+v, and the log is %q", s, s.Loads, log)
 		}
 		if err := c.Close(); err != nil {
 			t.Errorf("a second Close() = %v", err)
@@ -232,7 +232,7 @@ func TestStartFails(t *testing.T) {
 		want           error
 	}{
 		{(*fake).hang, time.Second, time.Second, context.DeadlineExceeded},
-		{(*fake).hang, time.Minute, DefaultTimeout + DefaultHedge, ErrUnavailable},
+		{(*fake).hang, time.Minute, 2 * DefaultTimeout, ErrUnavailable},
 		{(*fake).down, time.Minute, 0, ErrUnavailable},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -254,8 +254,8 @@ func TestReject(t *testing.T) {
 	bubble(t, Config{RejectedTake: uid.Reject}, 1, func(t *testing.T, c *Client, servers []*fake) {
 		servers[0].hang()
 		take(t, c, 1, 128)
-		if _, err := c.Next(); !errors.Is(err, uid.ErrRingEmpty) {
-			t.Errorf("Next() = %v, want ErrRingEmpty", err)
+		if _, err := c.Next(); !errors.Is(err, uid.ErrNotReady) {
+			t.Errorf("Next() = %v, want ErrNotReady", err)
 		}
 	})
 }

@@ -23,8 +23,7 @@ const (
 	DefaultAhead   = 10 * time.Second
 	DefaultMaxAge  = time.Minute
 	DefaultMaxIDs  = 1_000_000 // of a counter, as servers allow by default
-	DefaultTimeout = 5 * time.Second
-	DefaultHedge   = 500 * time.Millisecond
+	DefaultTimeout = 3 * time.Second
 )
 
 // GreatestMaxIDs is the greatest Config.MaxIDs.
@@ -65,12 +64,11 @@ type Config struct {
 	// for fewer.
 	MaxIDs int64
 
-	// Timeout bounds each request. Zero is 5 seconds. Half of MaxAge is a bound too.
+	// Timeout bounds each request: after it, the client asks the next server. Zero is 3
+	// seconds. Half of MaxAge is a bound too. Keep Timeout above the time that servers wait
+	// for ids (2 seconds by default), and below half of Ahead: then a server that hangs
+	// delays no call.
 	Timeout time.Duration
-
-	// Hedge is how long the client waits for a server before it asks another server
-	// too. Zero is 500 milliseconds.
-	Hedge time.Duration
 
 	// RejectedTake decides what a call does when no id is left. [uid.Help], the
 	// default, waits for a fetch that is under way, and fails while no server
@@ -91,7 +89,6 @@ func (c *Config) prepare(urls []string, name string) ([]string, error) {
 	c.MaxAge = cmp.Or(c.MaxAge, DefaultMaxAge)
 	c.MaxIDs = cmp.Or(c.MaxIDs, DefaultMaxIDs)
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
-	c.Hedge = cmp.Or(c.Hedge, DefaultHedge)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.MaxAge > 0 && c.MaxAge < MinMaxAge {
 		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or a negative one for no bound", MinMaxAge))
@@ -110,7 +107,6 @@ func (c *Config) prepare(urls []string, name string) ([]string, error) {
 	if c.MaxAge > 0 { // an answer must not be old when it comes
 		c.Timeout = min(c.Timeout, c.MaxAge/2)
 	}
-	invalid.Positive(faults, "Hedge", c.Hedge)
 	if strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		faults.Add("Token", "not shown", "printable ASCII without blanks") // it is a secret
 	}

@@ -36,11 +36,10 @@
 // # Failover
 //
 // A Client begins with a random server, and keeps to a server that answers. When a
-// server fails, or does not answer for Config.Hedge, the Client asks the next
-// server. It uses the first answer; the ids of a second are a gap. After a failure it
-// leaves the server out for 0.1 seconds, and up to 10 seconds if failures go on. If
-// there is one URL, such as a load balancer's, the Client asks it a second time over
-// another connection. A Client speaks HTTP/1.1, so that no two requests share one.
+// server fails, or does not answer within Config.Timeout, the Client asks the next
+// server. After a failure it leaves the server out for 0.1 seconds, and up to 10 seconds
+// if failures go on. If there is one URL, such as a load balancer's, the Client asks it a
+// second time. After a time-out, a Client uses another connection: it speaks HTTP/1.1.
 //
 // # A server that repeats ids
 //

@@ -26,9 +26,9 @@ func TestConfig(t *testing.T) {
 		{nil, "", Config{}, []string{"urls is empty, want one URL or more", `name is ""`}},
 		{good, ".", Config{}, []string{`name is "."`}},
 		{good, "..", Config{}, []string{`name is ".."`}},
-		{good, "a", Config{MaxAge: time.Millisecond, Ahead: -1, MaxIDs: -1, Timeout: -1, Hedge: -1}, []string{
+		{good, "a", Config{MaxAge: time.Millisecond, Ahead: -1, MaxIDs: -1, Timeout: -1}, []string{
 			"MaxAge is 1ms, want 100ms or more", "Ahead is -1ns, want more than 0", "MaxIDs is -1, want 1 to 16777216",
-			"Timeout is -1ns, want more than 0", "Hedge is -1ns, want more than 0"}},
+			"Timeout is -1ns, want more than 0"}},
 		{good, "a", Config{Ahead: time.Hour}, []string{"Ahead is 1h0m0s, want at most MaxAge, 1m0s"}},
 		{good, "a", Config{Token: secret + "\n"}, []string{"Token is not shown, want printable ASCII"}},
 		{good, "a", Config{Token: secret + " b"}, []string{"Token is not shown, want printable ASCII"}},
@@ -65,21 +65,20 @@ func TestConfig(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		url         string
-		config      Config
-		ahead, age  time.Duration
-		timeout     time.Duration
-		ids, hedged int64
+		url                 string
+		config              Config
+		ahead, age, timeout time.Duration
+		ids                 int64
 	}{
-		{"http://ids", Config{}, 10 * time.Second, time.Minute, 5 * time.Second, 1_000_000, 500},
-		{"http://ids", Config{MaxAge: time.Second}, time.Second, time.Second, 500 * time.Millisecond, 1_000_000, 500},
-		{"http://ids", Config{MaxAge: 8 * time.Second, Ahead: 8 * time.Second}, 8 * time.Second, 8 * time.Second, 4 * time.Second, 1_000_000, 500},
-		{"http://ids", Config{MaxAge: MinMaxAge, Ahead: 1, Timeout: 1, MaxIDs: GreatestMaxIDs}, 1, 100 * time.Millisecond, 1, 1 << 24, 500},
-		{"http://ids", Config{MaxAge: -1, Ahead: time.Hour, Timeout: time.Hour, MaxIDs: 1, Hedge: time.Second}, time.Hour, -1, time.Hour, 1, 1000},
-		{"http://ids", Config{Token: "!~", Insecure: true}, 10 * time.Second, time.Minute, 5 * time.Second, 1_000_000, 500},
+		{"http://ids", Config{}, 10 * time.Second, time.Minute, 3 * time.Second, 1_000_000},
+		{"http://ids", Config{MaxAge: time.Second}, time.Second, time.Second, 500 * time.Millisecond, 1_000_000},
+		{"http://ids", Config{MaxAge: 8 * time.Second, Ahead: 8 * time.Second}, 8 * time.Second, 8 * time.Second, 3 * time.Second, 1_000_000},
+		{"http://ids", Config{MaxAge: MinMaxAge, Ahead: 1, Timeout: 1, MaxIDs: GreatestMaxIDs}, 1, 100 * time.Millisecond, 1, 1 << 24},
+		{"http://ids", Config{MaxAge: -1, Ahead: time.Hour, Timeout: time.Hour, MaxIDs: 1}, time.Hour, -1, time.Hour, 1},
+		{"http://ids", Config{Token: "!~", Insecure: true}, 10 * time.Second, time.Minute, 3 * time.Second, 1_000_000},
 	} {
 		_, err := c.config.prepare([]string{c.url}, "a")
-		if got := c.config; err != nil || got.Ahead != c.ahead || got.MaxAge != c.age || got.Timeout != c.timeout || got.MaxIDs != c.ids || got.Hedge.Milliseconds() != c.hedged || got.Logger != slog.Default() {
+		if got := c.config; err != nil || got.Ahead != c.ahead || got.MaxAge != c.age || got.Timeout != c.timeout || got.MaxIDs != c.ids || got.Logger != slog.Default() {
 			t.Errorf("prepare(%q) = %+v, %v, want %+v", c.url, got, err, c)
 		}
 	}
@@ -234,7 +233,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// The client asks again when the first of its servers may be asked.
+// The client asks again when the first of its servers may be asked, and not the others.
 func TestLeastRetryAfter(t *testing.T) {
 	for _, seconds := range []int{1, 3} {
 		bubble(t, Config{}, 2, func(t *testing.T, c *Client, servers []*fake) {
@@ -246,6 +245,9 @@ func TestLeastRetryAfter(t *testing.T) {
 			id, waited := c.Wait(t.Context())
 			if took := time.Since(began); id != 1_000_000 || took != time.Duration(seconds)*time.Second {
 				t.Errorf("after %v: Wait() = %d, %v in %v, want an id of the second server in %d s", err, id, waited, took, seconds)
+			}
+			if n := servers[0].requests(); n != 2 {
+				t.Errorf("%d requests to the other server, want 2: it wants to be left alone", n)
 			}
 		})
 	}
@@ -264,6 +266,7 @@ func TestBusy(t *testing.T) {
 		for ctx.Err() == nil {
 			_, _ = c.Wait(ctx)
 		}
+		synctest.Wait() // no fetch is under way
 		asked := servers[0].asked[before:]
 		if n := len(asked); n < 5 || n > 20 {
 			t.Fatalf("%d requests in a minute, want a few: it backs off", n)
@@ -282,22 +285,6 @@ func TestPauseIsOver(t *testing.T) {
 		_, err := drain(t, c)
 		if unavailable, ok := errors.AsType[*UnavailableError](err); !ok || unavailable.Retry != time.Millisecond {
 			t.Errorf("%+v, want a pause of 1 ms", err)
-		}
-	})
-}
-
-// A server that wants to be left alone is not asked as the hedge of another that is slow.
-func TestRetryAfterIsNoHedge(t *testing.T) {
-	bubble(t, Config{MaxIDs: 100}, 2, func(t *testing.T, c *Client, servers []*fake) {
-		servers[0].fail(503, "30")
-		servers[1].set(func(f *fake) { f.takes = DefaultHedge + 100*time.Millisecond })
-		for began := time.Now(); time.Since(began) < 20*time.Second; {
-			if _, err := c.Wait(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if n, others := servers[0].requests(), servers[1].requests(); n != 2 || others < 10 {
-			t.Errorf("%d requests, and %d to the other server; want 2, of which one was answered by 503", n, others)
 		}
 	})
 }

@@ -24,18 +24,18 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// A server that hangs is hedged by the next, which is asked first from then on. The only URL,
-// of a balancer, is asked again over another connection.
-func TestHedge(t *testing.T) {
-	const hedge = 200 * time.Millisecond
+// After a time-out the next server is asked, which is asked first from then on. The only URL,
+// of a balancer, is asked again.
+func TestTimeout(t *testing.T) {
+	const timeout = 200 * time.Millisecond
 	for n, first := range []uid.ID{129, 1_000_000, 2_000_000} {
-		bubble(t, Config{Hedge: hedge}, n+1, func(t *testing.T, c *Client, servers []*fake) {
-			want := time.Duration(max(n, 1)) * hedge
+		bubble(t, Config{Timeout: timeout}, n+1, func(t *testing.T, c *Client, servers []*fake) {
+			want := time.Duration(max(n, 1)) * timeout
 			for _, s := range servers[:max(n, 1)] {
 				s.hang()
 			}
 			if n == 0 {
-				time.AfterFunc(hedge/2, servers[0].up)
+				time.AfterFunc(timeout/2, servers[0].up)
 			}
 			take(t, c, 1, 128)
 			began := time.Now()
@@ -43,28 +43,17 @@ func TestHedge(t *testing.T) {
 			if took := time.Since(began); took != want {
 				t.Errorf("the id took %v, want %v", took, want)
 			}
+			time.Sleep(time.Second) // the pause of the hung servers is over
+			took := time.Since(began)
 			take(t, c, first+1, 5000)
-			if took := time.Since(began); took != want {
-				t.Errorf("the next ids took %v: a hung server was asked first", took-want)
+			if took = time.Since(began) - took; took != 0 {
+				t.Errorf("the next ids took %v: a hung server was asked first", took)
 			}
 			if s := c.Stats(); s.Waited != want {
 				t.Errorf("Waited = %v, want %v", s.Waited, want)
 			}
 		})
 	}
-}
-
-// When a client has an answer, no other request is under way.
-func TestHedgedRequestEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		one, two := newFake("a", 1), newFake("b", 1_000_000)
-		one.takes, one.lingers = forever, time.Second
-		began := time.Now()
-		open(t, Config{}, one, two)
-		if took := time.Since(began); took != DefaultHedge+time.Second || one.requests() != 0 || two.requests() != 1 {
-			t.Errorf("the answer took %v, want %v: until the other request has ended", took, DefaultHedge+time.Second)
-		}
-	})
 }
 
 // Clients begin with any of the servers.
@@ -97,8 +86,8 @@ func TestOrder(t *testing.T) {
 				t.Errorf("a call that failed with %v is not taken over by the next order", err)
 			}
 		}
-		if next, s := o.successor(errRefused), c.Stats(); next != nil || s.RejectedTakes != 1 {
-			t.Errorf("a call that failed is taken over, or not counted: %+v", s)
+		if next := o.successor(errRefused); next != nil {
+			t.Error("a call that failed is taken over")
 		}
 		take(t, c, 1_000_000, 100)
 	})

@@ -42,7 +42,6 @@ type fake struct {
 	limit       int64         // of ids an answer has; 0 is none
 	over        int           // status of a request for more; 0 is 400
 	takes       time.Duration // for an answer
-	lingers     time.Duration // of a request that was cancelled
 	unavailable bool          // refuses connections
 	status      int           // it answers with; 0 is 200
 	header      http.Header   // of such an answer
@@ -146,7 +145,7 @@ type network map[string]*fake
 func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	f := n[r.URL.Host]
 	f.mu.Lock()
-	unavailable, lingers := f.unavailable, f.lingers
+	unavailable := f.unavailable
 	f.mu.Unlock()
 	if unavailable {
 		return nil, errRefused
@@ -154,7 +153,6 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, r)
 	if err := r.Context().Err(); err != nil {
-		time.Sleep(lingers)
 		return nil, err
 	}
 	return w.Result(), nil

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
@@ -18,7 +19,7 @@ const ringRuns = 256
 // order deals the ids of one instance, which ascend, from a ring. An order ends when
 // another instance answers; the next order deals that instance's ids.
 type order struct {
-	*uid.Dealer
+	*deal.Dealer
 	client   *Client
 	instance string                // empty before the first answer; used by the source
 	next     atomic.Pointer[order] // nil until the order ends; written by the source
@@ -42,12 +43,12 @@ func (c *Client) newOrder() *order {
 	if c.config.MaxAge > 0 {
 		config.Stale, config.StaleEvery = o.stale, c.config.MaxAge/8
 	}
-	o.Dealer, _ = uid.NewDealer(o.source, uid.DealerConfig{
+	o.Dealer, _ = deal.New(o.source, deal.Config{
 		Runs:          ringRuns,
 		RunLen:        GreatestMaxIDs,
 		PaddingFactor: 99, // the ring asks whenever it begins to deal a run
 		Padding:       config,
-		RejectedTake:  c.config.RejectedTake,
+		Policy:        c.policy,
 		Ended:         func() bool { return o.next.Load() != nil },
 		Successor:     o.successor,
 	}) // it refuses none of these
@@ -56,11 +57,10 @@ func (c *Client) newOrder() *order {
 
 // successor returns the dealer that takes over a call that failed here, or nil if the
 // failure ends the call.
-func (o *order) successor(err error) *uid.Dealer {
+func (o *order) successor(err error) *deal.Dealer {
 	next := o.next.Load()
 	switch {
 	case next == nil || !errors.Is(err, errMoved) && !errors.Is(err, uid.ErrClosed):
-		o.client.rejected.Add(1)
 		return nil
 	case o.Ring().Remaining() > 0: // a run was put meanwhile
 		return o.Dealer
@@ -95,7 +95,7 @@ func (o *order) source(ctx context.Context) (ringbuffer.Run, error) {
 func (o *order) end(ctx context.Context, a *answer) error {
 	next := o.client.newOrder()
 	next.accept(a)
-	if err := next.Start(ctx); err != nil { // it has ids, so it does not fetch
+	if err := next.Start(ctx, nil); err != nil { // it has ids, so it does not fetch
 		return err
 	}
 	if !o.client.add(next) {

@@ -28,7 +28,6 @@ func TestNoRepeat(t *testing.T) {
 		config := Config{
 			MaxAge: rapid.SampledFrom([]time.Duration{-1, 100 * time.Millisecond, time.Minute}).Draw(rt, "MaxAge"),
 			MaxIDs: rapid.Int64Range(1, 2000).Draw(rt, "MaxIDs"),
-			Hedge:  rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second}).Draw(rt, "Hedge"),
 		}
 		servers := rapid.IntRange(1, 3).Draw(rt, "servers")
 		clients := rapid.IntRange(1, 3).Draw(rt, "clients")

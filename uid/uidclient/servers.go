@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -83,62 +82,28 @@ func (s *servers) failure() (refused bool, pause time.Duration, err error) {
 	return refused, max(pause, time.Millisecond), list
 }
 
-// reply is the result of a request.
-type reply struct {
-	from   *server
-	answer *answer
-	err    error
-}
-
 // fetch asks one server after another for n ids, until one answers. If a server refuses
-// that many, the error is errTooMany. When fetch returns, no request is under way.
+// that many, the error is errTooMany.
 func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	var requests sync.WaitGroup
-	defer requests.Wait()
-	defer cancel() // the requests that are not needed any more
-
-	turn, pending, slow := c.servers.turn(), 0, false
-	replies := make(chan reply, len(turn))
-	hedge := time.NewTimer(c.config.Hedge)
-	defer hedge.Stop()
-	send := func() {
-		if len(turn) == 0 {
-			return
+	slow := false
+	for _, s := range c.servers.turn() {
+		a, err := c.request(ctx, s, n)
+		if err == nil {
+			err = c.judge.accept(s, a)
 		}
-		s := turn[0]
-		turn = turn[1:]
-		pending++
-		requests.Go(func() {
-			a, err := c.request(ctx, s, n)
-			replies <- reply{s, a, err}
-		})
-		hedge.Reset(c.config.Hedge)
-	}
-	for send(); pending > 0; {
-		select {
-		case r := <-replies:
-			pending--
-			if r.err == nil {
-				r.err = c.judge.accept(r.from, r.answer)
-			}
-			switch {
-			case r.err == nil:
-				c.servers.answered(r.from)
-				return r.answer, nil
-			case tooMany(r.err, n):
-				c.allowed.failed(n)
-				return nil, errTooMany
-			case ctx.Err() != nil:
-				return nil, r.err
-			}
-			slow = slow || tooSlow(r.err)
-			c.failures.Add(1)
-			r.from.failed(r.err)
-			send()
-		case <-hedge.C:
-			send()
+		switch {
+		case err == nil:
+			c.servers.answered(s)
+			return a, nil
+		case tooMany(err, n):
+			c.allowed.failed(n)
+			return nil, errTooMany
+		case ctx.Err() != nil: // the client closes: no failure of the server
+			return nil, err
 		}
+		slow = slow || tooSlow(err)
+		c.failures.Add(1)
+		s.failed(err)
 	}
 	if slow {
 		c.allowed.failed(n)

@@ -5,10 +5,11 @@ import "github.com/uidring/uidring/uid"
 // add adds what an order has done.
 func add(sum *uid.Stats, o *order) {
 	s := o.Stats()
-	sum.Issued += s.Issued
+	sum.Issued += s.Taken
 	sum.Dropped += s.Dropped
 	sum.Starved += s.Starved
 	sum.Waited += s.Waited
+	sum.RejectedTakes += s.Rejected
 }
 
 // Stats returns the client's counts and state. It never waits for a server.
@@ -23,7 +24,6 @@ func (c *Client) Stats() uid.Stats {
 		add(&sum, o)
 		sum.Remaining += o.remaining()
 	}
-	sum.RejectedTakes = c.rejected.Load()
 	sum.Closed = c.closed
 	loads.Failures = c.failures.Load()
 	loads.Loads += loads.Failures

@@ -27,6 +27,8 @@
 //		ID int64 `gorm:"primaryKey;autoIncrement:false;uid"`
 //	}
 //
+// [Reversed] opts in too, on databases that shard by range.
+//
 // If a primary key has several fields, the plugin fills at most one: the field with the
 // tag, or else a field of type uid.ID that is named ID. It never fills the foreign key
 // of a belongs-to, which has the other row's value. Some models do not declare that,
@@ -68,7 +70,7 @@
 //   - [ErrValue] if the key cannot be stored: the struct is not addressable (pass a
 //     pointer), the map is nil, the value is not of the model's type, or Omit names the
 //     key;
-//   - [ErrGenerator] and the generator's error, such as uid.ErrRingEmpty,
+//   - [ErrGenerator] and the generator's error, such as uid.ErrNotReady,
 //     uid.ErrBorrowLimit or uid.ErrClosed, if the generator returns too few ids. All
 //     rows of the statement then keep their keys.
 //

@@ -153,8 +153,8 @@ func TestGeneratorFails(t *testing.T) {
 		is    error
 		parts []string
 	}{
-		{"ring empty", func([]uid.ID) (int, error) { return 0, uid.ErrRingEmpty }, uid.ErrRingEmpty,
-			[]string{"no id for uidgorm_test.Item.ID: got 0 of 3: uid: ring is empty"}},
+		{"ring empty", func([]uid.ID) (int, error) { return 0, uid.ErrNotReady }, uid.ErrNotReady,
+			[]string{"no id for uidgorm_test.Item.ID: got 0 of 3: uid: no id is ready"}},
 		{"partial", func(ids []uid.ID) (int, error) { return copy(ids, []uid.ID{first, first + 1}), boom }, boom,
 			[]string{"got 2 of 3: boom"}},
 		{"partial, without an error", func(ids []uid.ID) (int, error) { return copy(ids, []uid.ID{first}), nil },

@@ -55,16 +55,22 @@ func New(generators map[string]Generator) (prometheus.Collector, error) {
 	return c, nil
 }
 
-// describe returns the descriptions of all figures, in their order. The layout is a second
-// label of one of them.
+// describe returns the descriptions of all figures, in their order; nil for texts.
 func describe(variable []string, constant prometheus.Labels) []*prometheus.Desc {
 	descs := make([]*prometheus.Desc, len(figures.All))
 	for i, f := range figures.All {
 		labels := variable
-		if f.Name == figures.LayoutInfo {
+		switch f.Kind {
+		case figures.Text:
+			continue
+		case figures.Info:
 			labels = append(slices.Clone(variable), "layout")
 		}
-		descs[i] = prometheus.NewDesc(f.Name, f.Help, labels, constant)
+		help := f.Help
+		if f.Note != "" {
+			help += " " + f.Note
+		}
+		descs[i] = prometheus.NewDesc("uidring_"+f.Name, help, labels, constant)
 	}
 	return descs
 }
@@ -72,18 +78,19 @@ func describe(variable []string, constant prometheus.Labels) []*prometheus.Desc 
 // send sends the figures that a generator has. Labels are the values of the variable ones.
 func send(descs []*prometheus.Desc, s uid.Stats, to chan<- prometheus.Metric, labels ...string) {
 	for i, f := range figures.All {
-		value, ok := f.Read(&s)
-		if !ok {
+		value := f.Value(&s)
+		if descs[i] == nil || value == nil {
 			continue
 		}
 		kind, labels := prometheus.GaugeValue, labels
-		if f.Kind == figures.Counter {
+		number, ok := figures.Number(value)
+		switch {
+		case f.Kind == figures.Counter:
 			kind = prometheus.CounterValue
+		case !ok: // an Info
+			number, labels = 1, append(slices.Clone(labels), value.(string))
 		}
-		if f.Name == figures.LayoutInfo {
-			labels = append(slices.Clone(labels), s.Clock.Layout.String())
-		}
-		if metric, err := prometheus.NewConstMetric(descs[i], kind, value, labels...); err == nil {
+		if metric, err := prometheus.NewConstMetric(descs[i], kind, number, labels...); err == nil {
 			to <- metric
 		}
 	}
@@ -101,7 +108,9 @@ type source struct {
 func (c collector) Describe(descs chan<- *prometheus.Desc) {
 	for _, s := range c {
 		for _, desc := range s.descs {
-			descs <- desc
+			if desc != nil {
+				descs <- desc
+			}
 		}
 	}
 }

@@ -81,35 +81,6 @@ func TestSeveralCollectors(t *testing.T) {
 	}
 }
 
-// Every metric that is collected was described. The map remains the caller's.
-func TestDescribesAll(t *testing.T) {
-	generators := several()
-	c, err := New(generators)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(generators)
-	descs := make(chan *prometheus.Desc, 1000)
-	c.Describe(descs)
-	close(descs)
-	described := map[*prometheus.Desc]bool{}
-	for desc := range descs {
-		described[desc] = true
-	}
-	if want := len(several()) * len(figures.All); len(described) != want {
-		t.Errorf("%d are described, want %d", len(described), want)
-	}
-	collected := collect(c)
-	for _, m := range collected {
-		if !described[m.Desc()] {
-			t.Errorf("%v is not described", m.Desc())
-		}
-	}
-	if len(collected) == 0 {
-		t.Error("nothing is collected")
-	}
-}
-
 func collect(c prometheus.Collector) (all []prometheus.Metric) {
 	collected := make(chan prometheus.Metric, 10_000)
 	c.Collect(collected)

@@ -72,7 +72,7 @@ func ExampleNewFunc() {
 	defer striped.Close()
 	collector, err := uidprom.NewFunc(func() map[string]uid.Stats {
 		all := map[string]uid.Stats{}
-		for _, s := range striped.Stats() {
+		for _, s := range striped.Stores() {
 			all[s.Loads.Tag] = s
 		}
 		return all

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/uidring/uidring/internal/test/statstest"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -28,7 +25,7 @@ func collectorOf(t testing.TB, f func() map[string]uid.Stats) prometheus.Collect
 // What comes and goes has the metrics that a fixed generator has. Names that are not UTF-8
 // are left out.
 func TestFunc(t *testing.T) {
-	all := map[string]uid.Stats{"not\xffutf8": loaded().stats}
+	all := map[string]uid.Stats{"not\xffutf8": statstest.Counters()["invoices"]}
 	for name, g := range several() {
 		all[name] = g.Stats()
 	}
@@ -56,7 +53,7 @@ func TestComeAndGo(t *testing.T) {
 	for _, names := range [][]string{{}, {"carts", "invoices"}, {"invoices"}} {
 		clear(all)
 		for _, name := range names {
-			all[name] = loaded().stats
+			all[name] = statstest.Counters()["invoices"]
 		}
 		families, err := registry.Gather()
 		found := 0
@@ -72,7 +69,7 @@ func TestComeAndGo(t *testing.T) {
 	if _, err := NewFunc(nil); !errors.Is(err, ErrGenerator) {
 		t.Errorf("NewFunc(nil) = %v, want ErrGenerator", err)
 	}
-	all["orders"] = loaded().stats
+	all["orders"] = statstest.Counters()["invoices"]
 	if _, err := registry.Gather(); err == nil {
 		t.Error("a name of two collectors is scraped")
 	}
@@ -96,49 +93,4 @@ func TestOrder(t *testing.T) {
 		}
 		last = name
 	}
-}
-
-// BenchmarkScrape is what a scrape of many tags costs.
-func BenchmarkScrape(b *testing.B) {
-	all := map[string]uid.Stats{}
-	for i := range 3000 {
-		all[fmt.Sprintf("tenant-%04d", i)] = loaded().stats
-	}
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectorOf(b, func() map[string]uid.Stats { return all }))
-	handler := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
-	b.ReportAllocs()
-	for b.Loop() {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-		b.ReportMetric(float64(w.Body.Len()), "bytes")
-	}
-}
-
-// Scrapes and calls do not disturb each other.
-func TestGatherWhileInUse(t *testing.T) {
-	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{BoostPower: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer gen.Close()
-	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(collectorOf(t, func() map[string]uid.Stats { return map[string]uid.Stats{"orders": gen.Stats()} }))
-	var working sync.WaitGroup
-	for range 2 {
-		working.Go(func() {
-			ids := make([]uid.ID, 256)
-			for range 300 {
-				if _, err := gen.NextN(ids); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	for range 30 {
-		if _, err := registry.Gather(); err != nil {
-			t.Error(err)
-		}
-	}
-	working.Wait()
 }

@@ -11,16 +11,15 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v2"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // promtool runs Prometheus's own checker, of which UIDRING_TEST_PROMTOOL says where
 // it is, and returns what that wrote. Without one the test is skipped.
 func promtool(t *testing.T, input io.Reader, args ...string) []byte {
 	t.Helper()
-	path := os.Getenv("UIDRING_TEST_PROMTOOL")
-	if path == "" {
-		t.Skip("UIDRING_TEST_PROMTOOL names no promtool")
-	}
+	path := need.Variable(t, "UIDRING_TEST_PROMTOOL")
 	command := exec.CommandContext(t.Context(), path, args...)
 	command.Stdin = input
 	out, err := command.CombinedOutput()
@@ -58,7 +57,7 @@ func TestDashboardByPromtool(t *testing.T) {
 }
 
 func TestExpositionByPromtool(t *testing.T) {
-	if out := promtool(t, bytes.NewReader(read(t, "testdata/metrics.txt")), "check", "metrics"); len(out) > 0 {
+	if out := promtool(t, bytes.NewReader(read(t, "metrics.txt")), "check", "metrics"); len(out) > 0 {
 		t.Errorf("promtool has to say: %s", out)
 	}
 }

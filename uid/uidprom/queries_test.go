@@ -2,7 +2,6 @@ package uidprom
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,14 +17,14 @@ func wellFormed(t *testing.T, expr string) []string {
 	for _, at := range regexp.MustCompile(`uidring_\w+`).FindAllStringIndex(expr, -1) {
 		name := expr[at[0]:at[1]]
 		names = append(names, name)
-		i := slices.IndexFunc(figures.All, func(f figures.Figure) bool { return f.Name == name })
-		if i < 0 {
+		f := figures.Named(strings.TrimPrefix(name, "uidring_"))
+		if f == nil || f.Kind == figures.Text {
 			t.Errorf("%s\nasks for %s, which there is not", expr, name)
 			continue
 		}
 		before := expr[:at[0]]
 		grown := strings.HasSuffix(before, "rate(") || strings.HasSuffix(before, "increase(")
-		if grown != (figures.All[i].Kind == figures.Counter) {
+		if grown != (f.Kind == figures.Counter) {
 			t.Errorf("%s\nhas %s, want rate and increase of all counters, and of nothing else", expr, name)
 		}
 	}

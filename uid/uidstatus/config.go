@@ -4,15 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
-	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/uidring/uidring/internal/figures"
+	"github.com/uidring/uidring/internal/hosts"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
 )
@@ -51,7 +48,7 @@ type Config struct {
 // New copies the map. The caller closes the generators; the page shows a closed
 // generator as Close left it.
 func New(generators map[string]Generator, config Config) (*Page, error) {
-	p := &Page{generators: maps.Clone(generators), hosts: map[string]bool{"localhost": true}, process: thisProcess(), now: time.Now,
+	p := &Page{generators: maps.Clone(generators), hosts: hosts.Of(config.Hosts), process: thisProcess(), now: time.Now,
 		more: config.More, home: config.Home}
 
 	faults := invalid.Of("uidstatus", ErrConfig)
@@ -62,30 +59,12 @@ func New(generators map[string]Generator, config Config) (*Page, error) {
 		faults.Wrap("generators", figures.Check(name, p.generators[name]))
 	}
 	for i, host := range config.Hosts {
-		if _, err := netip.ParseAddr(host); err != nil && host != anyHost && !hostName.MatchString(host) {
-			faults.Add(fmt.Sprintf("Hosts[%d]", i), strconv.Quote(host), "a name without scheme and port, such as ops.example.com, or "+anyHost)
+		if !hosts.Valid(host) {
+			faults.Add(fmt.Sprintf("Hosts[%d]", i), strconv.Quote(host), "a name without scheme and port, such as ops.example.com, or "+hosts.Any)
 		}
-		p.hosts[canonical(host)] = true
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	return p, nil
-}
-
-const anyHost = "*"
-
-// hostName is the form in which browsers send names: letters of other scripts
-// are in Punycode.
-var hostName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
-
-// canonical returns a host in the form in which two of them compare.
-func canonical(host string) string { return strings.ToLower(strings.TrimSuffix(host, ".")) }
-
-// allows reports whether a request may have this Host header. IP addresses are
-// safe: DNS rebinding needs a name.
-func (p *Page) allows(hostport string) bool {
-	host := canonical((&url.URL{Host: hostport}).Hostname())
-	_, err := netip.ParseAddr(host)
-	return err == nil || p.hosts[anyHost] || p.hosts[host]
 }

@@ -81,7 +81,7 @@ func TestHost(t *testing.T) {
 			p.ServeHTTP(w, r)
 			return w
 		}
-		for _, path := range []string{"/", "/stats.json", "/decode.json?id=1", "/page.js"} {
+		for _, path := range []string{"/", "/stats.json", "/page.js"} {
 			for _, host := range slices.Concat(hosts[:level+1]...) {
 				if w := ask(host, path); w.Code != http.StatusOK {
 					t.Errorf("Host %q, Hosts %q, %s: %d", host, entries, path, w.Code)

@@ -5,11 +5,11 @@
 //	...
 //	mux.Handle("/debug/uid/", status)
 //
-// For each generator the page shows the ring or the ranges, the times in ids, the worker
+// For each generator the page shows the ids that are ready, the times in ids, the worker
 // number and its lease, counts, the layout's end and the present error. Notes say
-// what needs attention. The page decodes an id that you type in. Tables list
+// what needs attention. The page decodes an id that you type in. A table lists
 // several generators, each with a page of its own: those in trouble first, and at most
-// 100 of a kind. A search by name asks the server for others.
+// 100. A search by name asks the server for others.
 //
 // The page names the host, process id and version of the process that answers. Each
 // process has its own page, even if several share an address.
@@ -32,105 +32,38 @@
 //
 // Nothing while no page is open: no goroutine, no counter, no memory per request. An
 // open page reloads its figures once a second; a hidden page does not. go test -bench Page
-// ./uid/uidstatus prints the bytes and the time of an answer. Without JavaScript, reload the page by hand.
+// ./uid/uidstatus prints the bytes and the time of an answer. Without JavaScript, reload the
+// page by hand.
 //
 // # As JSON
 //
 // stats.json, beside the page, has the same data, and [Page.String] returns it for
-// package expvar. Later versions may add fields, but do not rename or remove any.
-// Durations are in seconds, instants in RFC 3339 and UTC, and ids are strings. Null
-// stands for no such part, no limit, no end or no error.
+// package expvar:
 //
 //	{
 //	  "time": "2026-03-01T12:00:00Z",         of this answer, by the server's clock
-//	  "process": {
-//	    "host": "host-7",
-//	    "pid": 4711,
-//	    "program": "shop",
-//	    "version": "v1.2.3",                  of the program; null for a build from a working tree
-//	    "uidring": "v0.4.0",                  version of this library; null likewise
-//	    "started": "2026-03-01T08:48:00Z"
-//	  },
-//	  "generators": [                         sorted by name
+//	  "process": {"host": "host-7", "pid": 4711, "program": "shop", "version": "v1.2.3",
+//	    "uidring": "v0.4.0", "started": "2026-03-01T08:48:00Z"},
+//	  "generators": [                         those in trouble first, then by name
 //	    {
 //	      "name": "orders",
 //	      "state": "ok",                      or "warning", or "failing"
 //	      "notes": [],                        why, as sentences
-//	      "closed": false,
-//	      "issued": 1200,
-//	      "remaining": 64336,                 ids that are ready in memory
-//	      "dropped": 0,
-//	      "rejected_takes": 0,                calls that failed
-//	      "starved": 0,                       calls that found no id
-//	      "waited_seconds": 0,                by all calls together
-//	      "last_error": null,                 why no further ids can be made ready
-//	      "clock": {                          null if ids carry no time
-//	        "layout": "28/22/13,epoch=2026-01-01,unit=1s",
-//	        "layout_end": "2034-07-04T21:24:16Z",   null after the year 9999
-//	        "layout_ends_soon": false,        true in the last year
-//	        "worker": 7,
-//	        "worker_max": 4194303,            largest number that the layout can hold
-//	        "worker_changes": 0,              leased numbers that were lost
-//	        "reserved_until": null,           for a leased number
-//	        "lease_error": null               why the lease is not being renewed
-//	      },
-//	      "ring": {                           null without a ring
-//	        "capacity": 65536,
-//	        "threshold": 32768,               the executor fills a ring with fewer ids
-//	        "refills": 1,                     ahead of demand
-//	        "helps": 0,                       by callers that found the ring empty
-//	        "rejected_puts": 0,               ticks whose ids were dropped
-//	        "oldest_age_seconds": 0.4,        of the next id; negative if its time is ahead of the clock
-//	        "max_age_seconds": 60,            limit of oldest_age_seconds
-//	        "borrowed_seconds": 7,            by how much the last id is ahead of the clock
-//	        "max_borrow_seconds": 86400,      limit of borrowed_seconds
-//	        "span_seconds": 8                 what the ids of a full ring cover
-//	      },
-//	      "loads": null
-//	    },
-//	    {
-//	      "name": "invoices",                 a segment or a client; from state to last_error as above
-//	      "clock": null,
-//	      "ring": null,
-//	      "loads": {
-//	        "from": "mysql table leaf_alloc", or the URL of the server that answered last
-//	        "tag": "invoices",                or the server's generator
-//	        "instance": "",                   of the server that answered
-//	        "instance_changes": 0,
-//	        "in_use": {
-//	          "first": "1001",
-//	          "end": "2001"                   the first id after the range
-//	        },
-//	        "next": null,                     the range after in_use, once it is loaded
-//	        "loading_seconds": 0,             of the load that is under way
-//	        "step": 1000,                     ids of the last load
-//	        "loads": 3,                       requests for ids
-//	        "failures": 0,                    requests that failed
-//	        "load_seconds": 0.002,            of the last request
-//	        "returned": 0                     ids that Close gave back
-//	      }
+//	      "figures": {"ids_issued_total": 1200, "ids_remaining": 64336, …}
 //	    }
 //	  ],
-//	  "found": 2                              how many there are
+//	  "found": 1                              how many there are
 //	}
+//
+// The figures are the metrics of package uidprom without "uidring_" before the name: the
+// file metrics.txt of that package explains each. There are more, which are texts: last_error,
+// lease_error, load_from, load_tag, and load_in_use and load_next, the first and last id of a
+// range. A generator has only figures that it has a value for. Versions of a build
+// from a working tree are null. Later versions may add fields, but do not rename or remove any.
 //
 // stats.json?name=orders has that generator only, and stats.json?q=ord those whose names
 // contain the text, in any case. There are at most 100: those in trouble, then those that
 // issued most ids. stats.json?limit=5000 has up to 5,000. [Page.String] has all.
 //
-// decode.json?id=5313046343901185 decodes an id. If the ids of several generators
-// carry time, name=orders chooses the layout:
-//
-//	{
-//	  "name": "orders",
-//	  "id": "5313046343901185",
-//	  "time": "2026-01-02T18:57:10Z",         null after the year 9999
-//	  "tick": 154630,
-//	  "worker": 7,
-//	  "sequence": 1
-//	}
-//
-// An error is {"error": "…"}: with status 400 for a wrong id, and with status 404 and
-// "names": […] for an unknown name. A request under a host name that is not allowed has
-// status 403.
+// A wrong request has a status of 4xx and a line of text that says why.
 package uidstatus

@@ -3,10 +3,10 @@ package uidstatus_test
 import (
 	"context"
 	"encoding/json"
-	"expvar"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -40,38 +40,11 @@ func ExampleNew() {
 	mux.Handle("/debug/uid/", onlyOperators(status))
 
 	w := httptest.NewRecorder()
-	r := httptest.NewRequest(http.MethodGet, "http://ops.example.com/debug/uid/decode.json?id=5313046343901185", nil)
+	r := httptest.NewRequest(http.MethodGet, "http://ops.example.com/debug/uid/stats.json", nil)
 	r.SetBasicAuth("operator", "secret")
 	mux.ServeHTTP(w, r)
-	fmt.Print(w.Body)
-	// Output: {"name":"orders","id":"5313046343901185","time":"2026-01-02T18:57:10Z","tick":154630,"worker":7,"sequence":1}
-}
-
-// A Page is an expvar.Var, too: /debug/vars then has what stats.json has.
-func ExamplePage_String() {
-	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer gen.Close()
-	status, err := uidstatus.New(map[string]uidstatus.Generator{"orders": gen}, uidstatus.Config{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	expvar.Publish("uidring", status)
-
-	w := httptest.NewRecorder()
-	expvar.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/debug/vars", nil))
-	var vars struct {
-		Uidring struct {
-			Generators []struct{ Name, State string }
-		}
-	}
-	err = json.Unmarshal(w.Body.Bytes(), &vars)
-	fmt.Println(vars.Uidring.Generators, err)
-	// Output: [{orders ok}] <nil>
+	fmt.Println(w.Code, strings.Contains(w.Body.String(), `"worker_number":7`))
+	// Output: 200 true
 }
 
 // onlyOperators stands for an app's own authentication.
@@ -111,8 +84,10 @@ func ExampleConfig() {
 	}
 	var document struct {
 		Generators []struct {
-			Name   string
-			Issued int64
+			Name    string
+			Figures struct {
+				Issued int64 `json:"ids_issued_total"`
+			}
 		}
 	}
 	if err := json.Unmarshal([]byte(page.String()), &document); err != nil {
@@ -120,5 +95,5 @@ func ExampleConfig() {
 		return
 	}
 	fmt.Println(document.Generators)
-	// Output: [{orders 1}]
+	// Output: [{orders {1}}]
 }

@@ -1,25 +1,20 @@
 package uidstatus
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
-)
 
-// grouped returns n with its digits in groups of three.
-func grouped(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}
+	"github.com/uidring/uidring/internal/figures"
+	"github.com/uidring/uidring/uid"
+)
 
 // compact returns n in at most nine characters.
 func compact(n int64) string {
 	if n < 10_000_000 {
-		return grouped(n)
+		return figures.Grouped(n)
 	}
 	f, units := float64(n)/1000, " k M G T P E"
 	for f >= 999.95 {
@@ -70,9 +65,27 @@ func duration(d time.Duration) string {
 	}
 }
 
+// show returns the value of a figure in words.
+func show(value any, now time.Time) string {
+	switch v := value.(type) {
+	case int64:
+		return figures.Grouped(v)
+	case time.Duration:
+		return duration(v)
+	case time.Time:
+		return when(v, now)
+	case uid.Run:
+		return figures.Grouped(int64(v.First)) + " to " + figures.Grouped(int64(last(v)))
+	}
+	return fmt.Sprint(value)
+}
+
 // when returns the time of day of an instant nearby, else its date, and how far it is from
 // now.
 func when(t, now time.Time) string {
+	if t.UTC().Year() > 9999 {
+		return "after the year 9999"
+	}
 	if t.Sub(now).Abs() < day {
 		return t.UTC().Format("15:04:05") + " UTC, " + toGo(t, now)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/uidring/uidring/internal/figures"
 )
 
 func TestNumbers(t *testing.T) {
@@ -20,7 +22,7 @@ func TestNumbers(t *testing.T) {
 		999_950_000:   {"999,950,000", "1.0 G"},
 		math.MaxInt64: {"9,223,372,036,854,775,807", "9.2 E"},
 	} {
-		if got := [2]string{grouped(n), compact(n)}; got != want {
+		if got := [2]string{figures.Grouped(n), compact(n)}; got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}
@@ -81,14 +83,5 @@ func TestPart(t *testing.T) {
 		if got := part(tt.a, tt.b); got != tt.want {
 			t.Errorf("part(%v, %v) is %d, want %d", tt.a, tt.b, got, tt.want)
 		}
-	}
-}
-
-func TestLimit(t *testing.T) {
-	if got := limit(-1); got != nil {
-		t.Errorf("no limit is %v", *got)
-	}
-	if got := limit(0); got == nil || *got != 0 {
-		t.Errorf("a limit of 0 is %v", got)
 	}
 }

@@ -24,27 +24,16 @@ func TestPaths(t *testing.T) {
 		{"/?name=users&id=1", "text/html; charset=utf-8", 200, `2026-01-01 00:00:00 UTC, 59 days ago`},
 		{"/?name=users&id=x", "text/html; charset=utf-8", 200, `not an id: &#34;x&#34;`},
 		{"/?id=1", "text/html; charset=utf-8", 200, `<tr data-generator="orders"`},
-		{"/?name=nobody", "text/plain; charset=utf-8", 404, `"nobody", want one of ["orders" "users"]`},
+		{"/?name=nobody", "text/plain; charset=utf-8", 404, `no generator has the name "nobody"`},
 		{"/?name=", "text/plain; charset=utf-8", 404, `no generator has the name ""`},
 		{"/stats.json", "application/json", 200, `"name":"users"`},
 		{"/stats.json?name=users", "application/json", 200, `"generators":[{"name":"users"`},
-		{"/stats.json?name=nobody", "application/json", 404, `"names":["orders","users"]`},
-		{"/decode.json?name=users&id=5313046343901185", "application/json", 200,
-			`{"name":"users","id":"5313046343901185","time":"2026-01-02T18:57:10Z","tick":154630,"worker":7,"sequence":1}`},
-		{"/decode.json?name=users&id=%205313046343901185%0A", "application/json", 200, `"tick":154630`},
-		{"/decode.json?id=1", "application/json", 400, "name is missing"},
-		{"/decode.json?name=nobody&id=1", "application/json", 404, `"names":["orders","users"]`},
-		{"/decode.json?name=users", "application/json", 400, `not an id: \"\"`},
-		{"/decode.json?name=users&id=-1", "application/json", 400, `not an id: \"-1\"`},
-		{"/decode.json?name=users&id=9223372036854775808", "application/json", 400, "want at most 9223372036854775807"},
-		{"/decode.json?name=users&id=" + strings.Repeat("9", 100_000), "application/json", 400, strings.Repeat("9", 64) + `\"…`},
+		{"/stats.json?name=nobody", "text/plain; charset=utf-8", 404, `the name "nobody"`},
 		{"/page.css", "text/css; charset=utf-8", 200, "prefers-color-scheme"},
 		{"/page.js", "text/javascript; charset=utf-8", 200, "location.href"},
 		{"/icon.svg", "image/svg+xml", 200, "<svg"},
-		{"/page.html", "text/plain; charset=utf-8", 404, "no such page"},
-		{"/static/page.html", "text/plain; charset=utf-8", 404, "no such page"},
-		{"/stats.json/", "text/plain; charset=utf-8", 404, "no such page"},
-		{"/../handler.go", "text/plain; charset=utf-8", 404, "no such page"},
+		{"/page.html", "text/plain; charset=utf-8", 404, "there is no page"},
+		{"/../handler.go", "text/plain; charset=utf-8", 404, "there is no page"},
 	} {
 		t.Run(short(tt.target), func(t *testing.T) {
 			w := get(t, h, tt.target)
@@ -65,12 +54,8 @@ func TestPaths(t *testing.T) {
 					t.Errorf("%s is %q, want %q", name, got, want)
 				}
 			}
-			want := "no-store"
-			if w.Header().Get("ETag") != "" {
-				want = "no-cache"
-			}
-			if got := w.Header().Get("Cache-Control"); got != want {
-				t.Errorf("Cache-Control is %q, want %q", got, want)
+			if got := w.Header().Get("Cache-Control"); w.Code == 200 && got != "no-store" {
+				t.Errorf("Cache-Control is %q", got)
 			}
 		})
 	}
@@ -101,18 +86,6 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// An asset is sent once, and again when it has changed.
-func TestAssetIsKept(t *testing.T) {
-	h := at(t, map[string]Generator{"orders": calm()}, nil)
-	r := httptest.NewRequest(http.MethodGet, "http://localhost/page.js", nil)
-	r.Header.Set("If-None-Match", get(t, h, "/page.js").Header().Get("ETag"))
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	if w.Code != http.StatusNotModified || w.Body.Len() > 0 {
-		t.Errorf("%d with %d bytes", w.Code, w.Body.Len())
-	}
-}
-
 func TestMounted(t *testing.T) {
 	h := at(t, map[string]Generator{"orders": calm()}, nil)
 	subtree := func(pattern string, h http.Handler) http.Handler {
@@ -130,14 +103,13 @@ func TestMounted(t *testing.T) {
 		{"at the root", h, "/stats.json", 200, ""},
 		{"by a pattern", subtree("/debug/uid/", h), "/debug/uid/", 200, ""},
 		{"by a pattern, below", subtree("/debug/uid/", h), "/debug/uid/stats.json", 200, ""},
-		{"by a pattern, below, nothing", subtree("/debug/uid/", h), "/debug/uid/x/stats.json", 404, ""},
 		{"by a pattern with method and host", subtree("GET localhost/uid/", h), "http://localhost/uid/stats.json", 200, ""},
 		{"by a pattern, no slash", subtree("/debug/uid/", h), "/debug/uid?id=1", 307, "/debug/uid/?id=1"},
 		{"stripped", subtree("/debug/uid/", http.StripPrefix("/debug/uid", h)), "/debug/uid/stats.json", 200, ""},
 		{"stripped with its slash", subtree("/debug/uid/", http.StripPrefix("/debug/uid/", h)), "/debug/uid/stats.json", 200, ""},
 		{"stripped with its slash, page", http.StripPrefix("/debug/uid/", h), "/debug/uid/", 200, ""},
 		{"stripped of wildcards", subtree("/{team}/uid/{rest...}", http.StripPrefix("/a/uid", h)), "/a/uid/stats.json", 200, ""},
-		{"stripped, no slash", http.StripPrefix("/debug/uid", h), "/debug/uid?id=1", 307, "./uid/?id=1"},
+		{"stripped, no slash", http.StripPrefix("/debug/uid", h), "/debug/uid?id=1", 307, "./uid/"},
 		{"stripped, no slash, like a scheme", http.StripPrefix("/javascript:x", h), "/javascript:x", 307, "./javascript:x/"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -179,11 +151,8 @@ func TestEscaped(t *testing.T) {
 		if n := strings.Count(body, "<script "); n != 2 {
 			t.Errorf("%q: the page has %d scripts", text, n)
 		}
-		for _, path := range []string{"/decode.json?", "/stats.json?"} {
-			w := get(t, h, path+query)
-			if !json.Valid(w.Body.Bytes()) || strings.ContainsAny(w.Body.String(), "<>") {
-				t.Errorf("%s%s: %s", path, query, w.Body)
-			}
+		if w := get(t, h, "/stats.json?"+query); !json.Valid(w.Body.Bytes()) || strings.ContainsAny(w.Body.String(), "<>") {
+			t.Errorf("%s: %s", query, w.Body)
 		}
 	}
 	for _, inline := range []string{" style=", "<style", " onclick", "http://", "https://"} {
@@ -200,9 +169,6 @@ func TestOneGenerator(t *testing.T) {
 	if !strings.Contains(body, "2026-01-02 18:57:10 UTC") || strings.Contains(body, "All generators") || strings.Contains(body, "<table") {
 		t.Errorf("want the one generator with the id decoded, and no table: %s", body)
 	}
-	if w := get(t, h, "/decode.json?id=1"); w.Code != 200 {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
 }
 
 // A real generator, drawn from, asked and closed at the same time.
@@ -213,7 +179,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	h := at(t, map[string]Generator{"orders": gen}, nil)
 	var group sync.WaitGroup
-	for _, path := range []string{"/", "/stats.json", "/?name=orders&id=1", "/decode.json?id=1"} {
+	for _, path := range []string{"/", "/stats.json", "/?name=orders&id=1"} {
 		group.Go(func() {
 			for range 50 {
 				if w := get(t, h, path); w.Code != 200 {

@@ -8,35 +8,27 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/statstest"
 	"github.com/uidring/uidring/uid"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// noon is when everything in these tests happens.
-var noon = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+var (
+	noon     = statstest.Noon
+	counters = statstest.Counters
+)
 
-// still is a generator whose Stats do not change.
-type still struct{ stats uid.Stats }
+func calm() Generator { return statstest.Still(statstest.Calm()) }
+func lost() Generator { return statstest.Still(statstest.Lost()) }
 
-func (g still) Stats() uid.Stats { return g.stats }
-
-// calm is a cached generator that is in order.
-func calm() still {
-	return still{uid.Stats{
-		Issued: 1200, Remaining: 64336,
-		Clock: &uid.ClockStats{Layout: bits.Default(), LayoutEnd: bits.Default().End(), Worker: 7},
-		Ring: &uid.RingStats{
-			Capacity: 65536, Threshold: 32768, Refills: 1,
-			OldestAge: 400 * time.Millisecond, MaxAge: time.Minute, MaxBorrow: 24 * time.Hour, Borrowed: 7 * time.Second,
-		},
-	}}
-}
-
-// ringless is a generator without a ring.
-func ringless(layout bits.Layout, worker int64) still {
-	return still{uid.Stats{Clock: &uid.ClockStats{Layout: layout, LayoutEnd: layout.End(), Worker: worker}}}
+// several are generators of every kind with a clock.
+func several() map[string]Generator {
+	all := map[string]Generator{}
+	for name, s := range statstest.Clocked() {
+		all[name] = statstest.Still(s)
+	}
+	return all
 }
 
 // at returns the page with its clock at noon, in a process that is always the same.

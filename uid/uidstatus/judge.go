@@ -91,7 +91,7 @@ func (v *verdict) clock(s uid.Stats, now time.Time) {
 // no reason for a warning.
 func (v *verdict) ring(s uid.Stats) {
 	r, empty := s.Ring, s.Remaining == 0
-	roomy := r.MaxBorrow.Seconds() > figures.Span(&s)
+	roomy := r.MaxBorrow > figures.Span(&s)
 	switch {
 	case s.LastError == nil:
 		if roomy && float64(r.Borrowed) >= nearly*float64(r.MaxBorrow) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/statstest"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -84,7 +85,7 @@ func TestJudge(t *testing.T) {
 		{"closed with an error", func(s *uid.Stats) { *s = counters()["closed"]; s.LastError = gone }, failing, []string{"The generator is closed."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := calm().stats
+			s := statstest.Calm()
 			tt.set(&s)
 			if state, notes := judge(s, noon); state != tt.state || !slices.Equal(notes, tt.notes) {
 				t.Errorf("%s %q\nwant %s %q", state, notes, tt.state, tt.notes)

@@ -3,15 +3,17 @@ package uidstatus
 import (
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"embed"
 	"fmt"
 	"html/template"
-	"maps"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -20,29 +22,7 @@ var static embed.FS
 
 var page = template.Must(template.ParseFS(static, "static/page.html"))
 
-// kinds are the assets, with their types.
-var kinds = map[string]string{
-	"page.css": "text/css; charset=utf-8",
-	"page.js":  "text/javascript; charset=utf-8",
-	"icon.svg": "image/svg+xml",
-}
-
-// asset answers a request for an asset, if there is one. Browsers revalidate it
-// each time, so that no asset outlives a deployment.
-func asset(w http.ResponseWriter, r *http.Request, path string) bool {
-	kind, ok := kinds[path]
-	if !ok {
-		return false
-	}
-	text, _ := static.ReadFile("static/" + path)
-	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(text)))
-	http.ServeContent(w, r, path, time.Time{}, bytes.NewReader(text))
-	return true
-}
-
-// pageView is the page: of one generator, or tables of all.
+// pageView is the page: of one generator, or a table of all.
 type pageView struct {
 	Time    string
 	Millis  int64
@@ -51,18 +31,50 @@ type pageView struct {
 	Card    *card
 	Search  string
 	Found   string // how many there are, and their states
-	Tables  []table
+	Columns []*figures.Figure
+	Rows    []row
 }
 
-// table is generators of a kind, the worst first.
-type table struct {
+// row is a generator in the table.
+type row struct {
+	generator
+	Link  string // to its own page
+	Cells []cell // one for each column
+}
+
+// cell is a figure as the page shows it.
+type cell struct {
+	*figures.Figure
+	Value string
+	Why   string // the figure's note, unless the value is 0
+	Share *int64 // of the figure's limit, in thousandths; nil without a limit
+}
+
+// Issued is for the script, which computes the rate.
+func (g generator) Issued() int64 { return g.stats.Issued }
+
+// card is a generator as the only one on the page.
+type card struct {
+	generator
+	Alone   bool // the process has no other generator
+	Decodes bool // ids have parts
+	Ring    picture
+	Groups  []group
+	Answer  *answer // to the id that was typed in; nil if none was
+}
+
+// group is some figures under a heading.
+type group struct {
 	Title string
-	Rows  []summary
+	Cells []cell
 }
 
-// mostRows bounds the size of the page, and of stats.json without limit: further rows are
-// left out.
-const mostRows = 100
+// answer is what the page says about an id that was typed in.
+type answer struct {
+	Text  string // as it was typed
+	Error string
+	Parts [][2]string
+}
 
 func (p *Page) page(w http.ResponseWriter, r *http.Request) {
 	query, now := r.URL.Query(), p.now()
@@ -75,70 +87,121 @@ func (p *Page) page(w http.ResponseWriter, r *http.Request) {
 	}
 	all := p.all()
 	found := len(all)
-	if wrong := choose(all, query); wrong != nil {
-		write(w, wrong.status, plain, []byte(wrong.Error+"\n"))
+	if !choose(all, query) {
+		refuse(w, http.StatusNotFound, "no generator has the name %q", query.Get("name"))
 		return
 	}
-	if len(all) == 1 && (found == 1 || query.Has("name")) {
-		for name, s := range all {
-			view.Card = newCard(name, s, found == 1, now)
-			if query.Has("id") {
-				view.Card.Answer = newAnswer(s, query.Get("id"), now)
-			}
+	list, count := judged(all, mostRows, now)
+	if len(list) == 1 && (found == 1 || query.Has("name")) {
+		view.Card = newCard(list[0], found == 1, now)
+		if clock := list[0].stats.Clock; clock != nil && query.Has("id") {
+			view.Card.Answer = newAnswer(clock.Layout, query.Get("id"), now)
 		}
 	} else {
-		view.Tables, view.Found = newTables(all, now, found)
+		view.Columns, view.Rows = newTable(list, now)
+		view.Found = sentence(count, len(all), found)
 	}
 	var b bytes.Buffer
 	if err := page.Execute(&b, view); err != nil { // a fault of the template, which the tests execute in full
-		write(w, http.StatusInternalServerError, plain, []byte("uidstatus: "+err.Error()+"\n"))
+		refuse(w, http.StatusInternalServerError, "%s", err.Error())
 		return
 	}
-	write(w, http.StatusOK, "text/html; charset=utf-8", b.Bytes())
+	write(w, "text/html; charset=utf-8", b.Bytes())
 }
 
-// newTables returns the tables of a selection from found generators, and a sentence about
-// them.
-func newTables(all map[string]uid.Stats, now time.Time, found int) ([]table, string) {
-	tables := []table{{Title: "Generator"}, {Title: "Segment"}, {Title: "Client"}}
-	count := map[state]int64{}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		row := newSummary(name, all[name], now)
-		table := &tables[kindOf(all[name])]
-		table.Rows = append(table.Rows, row)
-		count[row.State]++
-	}
-	text := grouped(int64(found)) + " in all."
-	if len(all) < found {
-		text = grouped(int64(len(all))) + " of " + grouped(int64(found)) + " found."
+// sentence says how many generators a search has found, and how many are in trouble.
+func sentence(count map[state]int, searched, found int) string {
+	text := figures.Grouped(int64(found)) + " in all."
+	if searched < found {
+		text = figures.Grouped(int64(searched)) + " of " + figures.Grouped(int64(found)) + " found."
 	}
 	for _, state := range []state{failing, warning} {
 		if n := count[state]; n > 0 {
-			text += " " + state.Words() + ": " + grouped(n) + "."
+			text += " " + state.Words() + ": " + figures.Grouped(int64(n)) + "."
 		}
 	}
-	shown := 0
-	for i := range tables {
-		rows := first(tables[i].Rows, mostRows)
-		slices.SortFunc(rows, func(a, b summary) int {
-			return cmp.Or(cmp.Compare(b.State.rank(), a.State.rank()), cmp.Compare(a.Name, b.Name))
-		})
-		tables[i].Rows = rows
-		shown += len(rows)
+	if searched > mostRows {
+		text += fmt.Sprintf(" The table has %d: those in trouble, then those that issued most ids. Search for others.", mostRows)
 	}
-	if shown < len(all) {
-		text += fmt.Sprintf(" A table has the first %d: those in trouble, then those that issued most ids. Search for others.", mostRows)
-	}
-	return slices.DeleteFunc(tables, func(t table) bool { return len(t.Rows) == 0 }), text
+	return text
 }
 
-// kindOf returns the table in which a generator stands.
-func kindOf(s uid.Stats) int {
-	switch {
-	case s.Loads == nil:
-		return 0
-	case s.Loads.Instance == "":
-		return 1
+// columns are the figures of the table.
+var columns = []string{"ids_issued_total", "takes_rejected_total", "ids_remaining", "borrowed_seconds", "worker_number", "loads_total", "load_failures_total"}
+
+// newTable returns the table, with the columns that some row has a value for.
+func newTable(list []generator, now time.Time) (heads []*figures.Figure, rows []row) {
+	for _, name := range columns {
+		f := figures.Named(name)
+		if slices.ContainsFunc(list, func(g generator) bool { return f.Value(&g.stats) != nil }) {
+			heads = append(heads, f)
+		}
 	}
-	return 2
+	for _, g := range list {
+		r := row{generator: g, Link: "?" + url.Values{"name": {g.Name}}.Encode()}
+		for _, f := range heads {
+			c := cell{Figure: f}
+			if value := f.Value(&g.stats); value != nil {
+				c.Value = show(value, now)
+			}
+			r.Cells = append(r.Cells, c)
+		}
+		rows = append(rows, r)
+	}
+	return heads, rows
+}
+
+func newCard(g generator, alone bool, now time.Time) *card {
+	c := &card{generator: g, Alone: alone, Decodes: g.stats.Clock != nil, Ring: newPicture(g.stats)}
+	for i := range figures.All {
+		f := &figures.All[i]
+		value := f.Value(&g.stats)
+		if f.Group == "" || value == nil {
+			continue
+		}
+		if n := len(c.Groups); n == 0 || c.Groups[n-1].Title != f.Group {
+			c.Groups = append(c.Groups, group{Title: f.Group})
+		}
+		last := &c.Groups[len(c.Groups)-1]
+		last.Cells = append(last.Cells, newCell(f, value, g.stats, now))
+	}
+	return c
+}
+
+// newCell returns a figure with its limit, if it has one.
+func newCell(f *figures.Figure, value any, s uid.Stats, now time.Time) cell {
+	c := cell{Figure: f, Value: show(value, now)}
+	a, _ := figures.Number(value)
+	if a != 0 {
+		c.Why = f.Note
+	}
+	if limit := figures.Named(f.Limit); limit != nil && limit.Value(&s) != nil && a >= 0 {
+		b, _ := figures.Number(limit.Value(&s))
+		share := part(a, b)
+		c.Share = &share
+		c.Value += " of " + show(limit.Value(&s), now)
+	}
+	return c
+}
+
+// newAnswer reads an id that a reader of the page typed.
+func newAnswer(layout bits.Layout, typed string, now time.Time) *answer {
+	a := &answer{Text: short(typed)}
+	id, err := uid.ParseID(strings.TrimSpace(typed))
+	allocator, unusable := bits.NewAllocator(layout)
+	parts, foreign := bits.Parts{}, error(nil)
+	if err == nil && unusable == nil {
+		parts, foreign = allocator.Parse(int64(id))
+	}
+	if err := cmp.Or(err, unusable, foreign); err != nil {
+		a.Error = err.Error()
+		return a
+	}
+	a.Parts = [][2]string{
+		{"Time", parts.Time.UTC().Format("2006-01-02 15:04:05.999999999") + " UTC, " + toGo(parts.Time, now)},
+		{"Worker number", figures.Grouped(parts.Worker)},
+		{"Sequence", figures.Grouped(parts.Sequence)},
+		{"Tick", figures.Grouped(parts.Tick)},
+	}
+	return a
 }

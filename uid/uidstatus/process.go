@@ -23,8 +23,6 @@ type process struct {
 	Started time.Time `json:"started"`
 }
 
-const module = "github.com/uidring/uidring"
-
 func thisProcess() process {
 	p := process{PID: os.Getpid(), Program: filepath.Base(os.Args[0]), Started: started}
 	p.Host, _ = os.Hostname() // without one, the page shows none
@@ -34,25 +32,20 @@ func thisProcess() process {
 	return p
 }
 
-// built adds the program's name and the versions of its build.
+// built adds the program's name and the versions of its build; none of a working tree.
 func (p *process) built(info *debug.BuildInfo) {
-	if info.Path != "" {
-		p.Program = path.Base(info.Path)
-	}
-	p.Version = release(info.Main.Version)
+	p.Program, p.Version, p.Uidring = path.Base(cmp.Or(info.Path, p.Program)), nil, nil
 	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == module {
-			p.Uidring = release(m.Version)
+		if m.Version == "" || m.Version == "(devel)" {
+			continue
+		}
+		if m.Path == info.Main.Path {
+			p.Version = &m.Version
+		}
+		if m.Path == "github.com/uidring/uidring" {
+			p.Uidring = &m.Version
 		}
 	}
-}
-
-// release returns nil for a build from a working tree.
-func release(version string) *string {
-	if version == "" || version == "(devel)" {
-		return nil
-	}
-	return &version
 }
 
 // describe names the process in one sentence.

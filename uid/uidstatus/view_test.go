@@ -31,7 +31,7 @@ func words(page string) string {
 	_, page, _ = strings.Cut(page, "<body>")
 	page = strings.ReplaceAll(page, "\n", " ")
 	page = regexp.MustCompile(`</(h\d|p|div|li|tr|dt|dd|ul|dl|title|figure|svg|text)>`).ReplaceAllString(page, "$0\n")
-	page = strings.NewReplacer("</dt>\n", ": ", "</dd>\n<dd class=\"why\">", " | ").Replace(page)
+	page = strings.NewReplacer("</dt>\n", ": ", "</dd>\n<dd class=\"why\">", " | ", "</dd>\n<dd class=\"meter\">", " [bar]").Replace(page)
 	page = regexp.MustCompile(`</t[hd]>`).ReplaceAllString(page, " | ")
 	page = html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(page, ""))
 	var lines []string
@@ -61,12 +61,12 @@ func TestThisProcess(t *testing.T) {
 	p.built(&debug.BuildInfo{
 		Path: "example.com/shop/cmd/shop",
 		Main: debug.Module{Path: "example.com/shop", Version: "v1.2.3"},
-		Deps: []*debug.Module{{Path: "example.com/other", Version: "v9.0.0"}, {Path: module, Version: "v0.4.0"}, {Path: "gorm.io/gorm", Version: "v1.0.0"}},
+		Deps: []*debug.Module{{Path: "example.com/other", Version: "v9.0.0"}, {Path: "github.com/uidring/uidring", Version: "v0.4.0"}, {Path: "gorm.io/gorm", Version: "v1.0.0"}},
 	})
 	if p.Program != "shop" || *p.Version != "v1.2.3" || *p.Uidring != "v0.4.0" {
 		t.Errorf("%s %s with uidring %s, want shop v1.2.3 with v0.4.0", p.Program, *p.Version, *p.Uidring)
 	}
-	p.built(&debug.BuildInfo{Main: debug.Module{Path: module, Version: "(devel)"}})
+	p.built(&debug.BuildInfo{Main: debug.Module{Path: "github.com/uidring/uidring", Version: "(devel)"}})
 	if p.Program != "shop" || p.Version != nil || p.Uidring != nil {
 		t.Errorf("%+v, want no version of a working tree", p)
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -43,14 +45,31 @@ func ExampleSequence() {
 	// {"id":"1001","buyer":"Grace"} <nil>
 }
 
-// A generator without ids: the code under test has to report the error.
+// health answers 503 while the generator can make no further ids. It takes a generator of
+// any kind.
+func health(gen uid.Generator) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		if s := gen.Stats(); s.Failing() || s.Closed {
+			http.Error(w, "no ids are made", http.StatusServiceUnavailable)
+		}
+	}
+}
+
+// A generator without ids: the code under test reports the error, and so does the health
+// check.
 func ExampleGenerator_Fail() {
 	t := new(testing.T)
 	gen := uidtest.Sequence(t, 1000)
-	gen.Fail(uid.ErrReservation)
-	_, err := place(gen, "Ada")
-	fmt.Println(err)
-	// Output: no order for Ada: uid: time is not reserved
+	for _, err := range []error{nil, uid.ErrReservation} {
+		gen.Fail(err)
+		_, err = place(gen, "Ada")
+		answer := httptest.NewRecorder()
+		health(gen)(answer, nil)
+		fmt.Println(answer.Code, err)
+	}
+	// Output:
+	// 200 <nil>
+	// 503 no order for Ada: uid: time is not reserved
 }
 
 // Ids carry the time of a clock that the test moves.

@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/deal"
+	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 )
 
 // Generator is a [uid.Generator] that a test controls. Make one with [Sequence] or
 // [Clocked]. The zero value is not usable.
 type Generator struct {
-	uid.Claims
+	claims
 	clock     *Clock // nil for a Sequence
 	allocator *bits.Allocator
 
@@ -29,6 +31,9 @@ type Generator struct {
 	stats    uid.Stats
 	changed  chan struct{} // closed, and made anew, when calls that wait have to look again
 }
+
+// claims has the methods of a uid.Generator that follow from its claims of runs.
+type claims = deal.Claims[uid.ID, uid.Run]
 
 var _ uid.Generator = (*Generator)(nil)
 
@@ -74,15 +79,16 @@ func Clocked(tb testing.TB, clock *Clock, layout bits.Layout) *Generator {
 
 func start(tb testing.TB, g *Generator) *Generator {
 	g.changed = make(chan struct{})
-	g.Claims = uid.NewClaims(g.claim)
+	g.claims = deal.NewClaims[uid.ID, uid.Run](g.claim)
 	tb.Cleanup(func() { _ = g.Close() })
 	return g
 }
 
 // Fail makes all calls fail with err, also those that wait, until Fail is called with nil.
+// Meanwhile err is LastError of Stats, so a health check sees it.
 func (g *Generator) Fail(err error) { g.change(func() { g.err = err }) }
 
-// Block makes Next and NextN fail with [uid.ErrRingEmpty], and Wait, WaitN, Claim and All
+// Block makes Next and NextN fail with [uid.ErrNotReady], and Wait, WaitN, Claim and All
 // block, until Unblock, or until their context ends.
 func (g *Generator) Block() { g.change(func() { g.blocked = true }) }
 
@@ -108,8 +114,8 @@ func (g *Generator) change(f func()) {
 
 // Next returns the next id.
 func (g *Generator) Next() (uid.ID, error) {
-	run, err := g.claim(context.Background(), 1, false)
-	return run.First, err
+	run, err := g.claim(context.Background(), 1, deal.Next)
+	return uid.ID(run.First), err
 }
 
 // Parse takes an id of [Clocked] apart. Ids of a [Sequence] have no parts: the error matches
@@ -121,19 +127,26 @@ func (g *Generator) Parse(id uid.ID) (bits.Parts, error) {
 	return g.allocator.Parse(int64(id))
 }
 
-// Stats returns how many ids were issued and how many calls failed.
+// Stats returns how many ids were issued and how many calls failed. LastError is the error of
+// Fail.
 func (g *Generator) Stats() uid.Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := g.stats
-	s.Closed = g.closed
+	if s.Closed = g.closed; !s.Closed {
+		s.LastError = g.err
+	}
 	return s
 }
 
-func (g *Generator) claim(ctx context.Context, limit int64, wait bool) (uid.Run, error) {
+func (g *Generator) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
 	for {
 		run, again, err := g.take(limit)
-		if wait && again.changed != nil {
+		switch {
+		case again.changed == nil:
+		case how == deal.Try:
+			return run, uid.ErrNotReady
+		case how == deal.Wait:
 			select {
 			case <-again.changed:
 				continue
@@ -156,7 +169,7 @@ func (g *Generator) claim(ctx context.Context, limit int64, wait bool) (uid.Run,
 type again struct{ changed, moved <-chan struct{} }
 
 // take takes ids, or returns why there are none.
-func (g *Generator) take(limit int64) (run uid.Run, a again, err error) {
+func (g *Generator) take(limit int64) (run ringbuffer.Run, a again, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
@@ -165,7 +178,7 @@ func (g *Generator) take(limit int64) (run uid.Run, a again, err error) {
 	case g.err != nil:
 		return run, a, g.err
 	case g.blocked:
-		return run, again{changed: g.changed}, uid.ErrRingEmpty
+		return run, again{changed: g.changed}, uid.ErrNotReady
 	case g.clock == nil:
 		run, err = g.counted(limit)
 	default:
@@ -175,18 +188,18 @@ func (g *Generator) take(limit int64) (run uid.Run, a again, err error) {
 	return run, a, err
 }
 
-func (g *Generator) counted(limit int64) (uid.Run, error) {
+func (g *Generator) counted(limit int64) (ringbuffer.Run, error) {
 	if g.next == 0 {
-		return uid.Run{}, fmt.Errorf("%w: the sequence ended at %d", uid.ErrTimeExhausted, int64(math.MaxInt64))
+		return ringbuffer.Run{}, fmt.Errorf("%w: the sequence ended at %d", uid.ErrTimeExhausted, int64(math.MaxInt64))
 	}
-	run := uid.Run{First: uid.ID(g.next), N: min(limit, math.MaxInt64-g.next+1)}
+	run := ringbuffer.Run{First: g.next, N: min(limit, math.MaxInt64-g.next+1)}
 	if g.next += run.N; g.next < 0 {
 		g.next = 0
 	}
 	return run, nil
 }
 
-func (g *Generator) stamped(limit int64) (run uid.Run, a again, err error) {
+func (g *Generator) stamped(limit int64) (run ringbuffer.Run, a again, err error) {
 	now, moved := g.clock.look()
 	tick := g.allocator.Tick(now)
 	switch {
@@ -201,11 +214,7 @@ func (g *Generator) stamped(limit int64) (run uid.Run, a again, err error) {
 	if run.N == 0 {
 		return run, again{g.changed, moved}, fmt.Errorf("%w: the clock shows %v; the test has to move it", uid.ErrTickFull, now)
 	}
-	first, err := g.allocator.Compose(tick, 1, g.sequence)
-	if err != nil {
-		return uid.Run{}, a, err
-	}
-	run.First = uid.ID(first)
+	run.First, err = g.allocator.Compose(tick, 1, g.sequence)
 	g.sequence += run.N
-	return run, a, nil
+	return run, a, err
 }

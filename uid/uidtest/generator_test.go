@@ -88,7 +88,7 @@ func TestBlock(t *testing.T) {
 		} {
 			gen := uidtest.Sequence(t, 1)
 			gen.Block()
-			if _, err := gen.Next(); !errors.Is(err, uid.ErrRingEmpty) {
+			if _, err := gen.Next(); !errors.Is(err, uid.ErrNotReady) {
 				t.Errorf("%s: %v", name, err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
@@ -14,8 +15,8 @@ func (k *keeper) carry(ctx context.Context, r protocol.Request) (answer protocol
 	switch r.Op {
 	case protocol.Look:
 		var view View
-		view, err = store.Look(ctx, k.within, expiry)
-		answer = protocol.Answer{Now: view.Now, Next: max(view.Next, k.within.From), Held: view.Held}
+		view, err = store.Look(ctx, k.within, r.Full, expiry)
+		answer = protocol.Answer{Now: view.Now, Next: view.Next, Held: view.Held}
 		for _, row := range view.Free {
 			answer.Rows = append(answer.Rows, known(row, view.Now))
 		}
@@ -26,7 +27,10 @@ func (k *keeper) carry(ctx context.Context, r protocol.Request) (answer protocol
 			answer.Rows = []protocol.Row{known(*row, answer.Now)}
 		}
 	case protocol.Insert:
-		answer.Done, err = store.Insert(ctx, k.write(r))
+		answer.Number, answer.Done, err = store.Insert(ctx, k.write(r))
+		if n := answer.Number; err == nil && answer.Done && r.Fresh && (n < k.within.From || n > k.within.To) {
+			err = fmt.Errorf("%s made number %d, want one from %d to %d", store, n, k.within.From, k.within.To)
+		}
 	default:
 		answer.Done, err = store.Swap(ctx, r.Old, k.write(r))
 	}

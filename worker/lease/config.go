@@ -37,7 +37,8 @@ type Config struct {
 	// time reserved. If the store is unavailable, ids continue for that long at the
 	// layout's rate or slower; a service that draws faster uses the window faster. The
 	// next holder of a crashed holder's number starts up to Window after the last write.
-	// From 100 ms to a year, and no shorter than Expiry; zero is 10 minutes.
+	// From 100 ms to a year, and no shorter than Expiry; zero is 10 minutes, and Expiry if
+	// Assigner is set: a longer Window makes the next holder of an assigned number wait.
 	Window time.Duration
 
 	// Expiry is how long a holder may give no sign of life before another may take its
@@ -52,18 +53,20 @@ type Config struct {
 	// the start. From 100 ms to a year; zero is a minute.
 	MaxSkew time.Duration
 
-	// Numbers are the numbers that the Leaser may hold, such as those of one site. Nil is
-	// all that the layout allows. Leasers that share a store must have the same Numbers, or
-	// Numbers without a common number.
+	// Numbers are the numbers that the Leaser may hold, such as those of one site: see
+	// bits.Allocator.WorkerRange. Nil is all that the layout allows. Leasers that share a
+	// store must have the same Numbers, or Numbers without a common number.
 	Numbers *Bounds
 
 	// Assigner gives the one number to hold; nil holds any free number. worker.StatefulSet
-	// and uid.StaticWorker are assigners. While another process holds the number, the
-	// start fails with ErrHeld. After a crash, it fails until the lease has expired.
+	// and uid.StaticWorker are assigners. While another process holds the number, the start
+	// waits until the holder's lease expires, as long as its context allows, and logs one line.
+	// When the holder gives a sign of life, the start fails with ErrHeld.
 	//
 	// After a crash the next holder starts where the crashed holder's reserved time
-	// ends. If that is further ahead of the clock than MaxBorrow of the generator, the
-	// start fails until the clock has come closer.
+	// ends: at once if Window is Expiry and the crashed holder did not borrow. If that is
+	// further ahead of the clock than MaxBorrow of uid.Cached, the start fails until the clock
+	// has come closer; ids of uid.Default begin then.
 	//
 	// The number n counts as Numbers of its own, from n to n. It changes nothing for
 	// Leasers whose Numbers lack n. A Leaser whose Numbers contain n may take n first, and
@@ -86,8 +89,11 @@ func (c Config) Validate() error { return c.prepare().Err() }
 // prepare fills in the defaults and returns the wrong fields.
 func (c *Config) prepare() *invalid.List {
 	faults := invalid.Of("lease", ErrConfig)
-	c.Window = cmp.Or(c.Window, DefaultWindow)
 	c.Expiry = cmp.Or(c.Expiry, DefaultExpiry)
+	if c.Assigner != nil {
+		c.Window = cmp.Or(c.Window, c.Expiry)
+	}
+	c.Window = cmp.Or(c.Window, DefaultWindow)
 	c.MaxSkew = cmp.Or(c.MaxSkew, DefaultMaxSkew)
 	invalid.Range(faults, "Window", c.Window, minDuration, maxDuration)
 	invalid.Range(faults, "Expiry", c.Expiry, minDuration, maxDuration)

@@ -22,7 +22,7 @@
 //
 //   - The store is unavailable at the start: the client's error, once the client has tried its
 //     servers. That takes two seconds or less with the defaults of the clients. If requests
-//     have no answer in time, or collide with others, the start retries for half a minute.
+//     have no answer in time, or collide with others, the start retries for two minutes.
 //   - The store is unavailable later: one line in the log, and ids continue to the end of the
 //     reserved time ([Config].Window, 10 minutes). Then Next fails with an error that wraps
 //     the client's error and matches uid.ErrReservation. When the store is back, Next succeeds
@@ -64,7 +64,8 @@
 // leasetest.Suite tests your store. A store must ensure four things:
 //
 //  1. Insert makes a row only if there is none, and Swap writes only if the row has the
-//     named token. Each is one atomic step, even if other processes write.
+//     named token. Each is one atomic step, even if other processes write. An Insert with
+//     Fresh reports the number whose row it made, and no other.
 //  2. Every later call of every process sees a write that was reported done, so no read
 //     comes from a replica that may lag. The write survives a crash of the store.
 //  3. A read returns what the last write wrote. Tokens and instants come back exactly.
@@ -98,15 +99,28 @@
 // found, which is c. The two own no tick in common. This argument uses no clock, and no
 // bound on how long anything takes.
 //
-// The proof does not need ranges; they only decide which number is new. Two starts may
-// both insert the row of a number: one that was assigned the number, and one of a Leaser
-// whose Numbers contain it. One of them makes the row, and the other finds it: an assigned
-// start fails with ErrHeld, the Leaser looks again. A look counts the rows and the numbers
-// given in every range that begins at or before Bounds.To, so it does not offer that number
-// as new again.
+// The proof does not need ranges; they only decide which number is new. The store makes a
+// new number: an Insert with Fresh takes the least number that lies above every row of its
+// bounds and above the counts of all ranges that begin at or before Bounds.To, raises the
+// count, and makes the row, in one atomic step. So two Inserts never make one row, and a number
+// whose row was deleted is not new: its next holder would start from the beginning, and repeat
+// ids.
 //
-// A holder takes a free or expired number whose Until has passed; else a new number;
-// else the number with the least Until. To renew, a holder reads the row and then
+// The holder learns the number from the answer alone. If the answer is lost, the row may be
+// there, with a token of this holder. No search for the token is made: the holder forgets the
+// write, which granted nothing, and begins anew. The row expires, and is a link of its chain like
+// every write. The same holds for a request that is executed twice: it makes two rows, of which
+// the holder owns the one that the answer names.
+//
+// A start costs the same however many numbers were given and however many start with it. It looks
+// at all numbers if at most 64 were given, else at a sample. It takes a free or expired number
+// whose Until has passed; else it inserts a new number, for which starts queue. If nothing new is
+// left, it looks at all rows, and takes one of those with nearly the least Until. If another
+// holder is faster, the start looks again. A sample misses some free numbers: a fleet of 1,000
+// that restarted ten times used 1,043. View.Held counts rows in a full look alone, since only an
+// ExhaustedError needs it.
+//
+// To renew, a holder reads the row and then
 // writes: four times per expiry, and at once when half of the reserved time is used.
 //
 // After a lost or negative answer, the write may still be executed later: it is in

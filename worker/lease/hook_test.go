@@ -150,11 +150,11 @@ func (h *hooked) SwapLayout(ctx context.Context, old, layout string) (string, er
 	return h.Memory.SwapLayout(ctx, old, layout)
 }
 
-func (h *hooked) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
+func (h *hooked) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
 	if _, err := h.begin(ctx, "Look", lease.Write{Within: within}); err != nil {
 		return lease.View{}, err
 	}
-	view, err := h.Memory.Look(ctx, within, expiry)
+	view, err := h.Memory.Look(ctx, within, full, expiry)
 	if h.clockless {
 		view.Now = 0
 	}
@@ -175,13 +175,14 @@ func (h *hooked) Read(ctx context.Context, number int64, expiry time.Duration) (
 	return row, now, err
 }
 
-func (h *hooked) Insert(ctx context.Context, w lease.Write) (bool, error) {
+func (h *hooked) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
 	c, err := h.begin(ctx, "Insert", w)
 	if err != nil {
-		return false, err
+		return 0, false, err
 	}
-	done, err := h.Memory.Insert(ctx, w)
-	return h.end(c, done, err)
+	number, done, err := h.Memory.Insert(ctx, w)
+	done, err = h.end(c, done, err)
+	return number, done, err
 }
 
 func (h *hooked) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {

@@ -49,12 +49,12 @@ type keeper struct {
 }
 
 // acquireFor is how long a start retries while requests collide or have no answer in time.
-const acquireFor = 30 * time.Second
+const acquireFor = 2 * time.Minute
 
 // start takes a number and starts the goroutine.
 func (k *keeper) start(ctx context.Context) error {
 	prepared := false
-	err := k.retry(ctx, acquireFor, transient, func() error {
+	take := func() error {
 		if !prepared {
 			if err := k.prepare(ctx); err != nil {
 				return err
@@ -62,7 +62,18 @@ func (k *keeper) start(ctx context.Context) error {
 			prepared = true
 		}
 		return k.round(ctx)
-	})
+	}
+	err := k.retry(ctx, acquireFor, transient, take)
+	if expires(err) {
+		k.log(slog.LevelWarn, "lease: the number is held, perhaps by a process that crashed; the start waits until the holder expires or gives a sign of life",
+			"error", err, "expiry", k.leaser.config.Expiry)
+		for expires(err) && sleep(ctx, k.interval()/3) {
+			held := err
+			if err = k.retry(ctx, acquireFor, transient, take); err != nil && endOf(ctx) != nil {
+				err = held // says more than the end of ctx does
+			}
+		}
+	}
 	k.started = true
 	if err != nil && !prepared {
 		return err
@@ -80,6 +91,23 @@ func (k *keeper) start(ctx context.Context) error {
 	k.stop = stop
 	go k.run(running)
 	return nil
+}
+
+// expires reports whether the holder of an assigned number may be dead, so that the number
+// expires.
+func expires(err error) bool {
+	held, ok := errors.AsType[*protocol.HeldError](err)
+	return ok && held.Silent
+}
+
+// sleep returns false if ctx ended before d has passed.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
 }
 
 // prepare makes the store ready, and compares the layouts.
@@ -111,6 +139,9 @@ func (k *keeper) retry(ctx context.Context, limit time.Duration, again func(erro
 		}
 		return struct{}{}, nil // no further call
 	}, backoff.WithBackOff(k.retries()), backoff.WithMaxElapsedTime(limit))
+	if _, throttled := errors.AsType[*throttledError](last); throttled && ctx.Err() == nil {
+		return k.retry(ctx, limit, again, f) // by the client, not by the store
+	}
 	return last
 }
 
@@ -229,7 +260,8 @@ func (k *keeper) publish(err error) {
 	from := max(grant.From, k.used.Load(), millis(k.request.Clock()))
 	k.mark.Store(min(grant.Until, from+(grant.Until-from)/2))
 	k.request.Granted(Grant{
-		Held: true, Number: grant.Number, From: time.UnixMilli(grant.From), Until: time.UnixMilli(grant.Until), Err: err,
+		Held: true, Number: grant.Number, From: time.UnixMilli(grant.From), Until: time.UnixMilli(grant.Until),
+		Fresh: k.request.Fresh, Err: err,
 	})
 }
 

@@ -28,6 +28,10 @@ type Request struct {
 	// Succeeds is the text of an earlier layout, which Layout may replace in the store.
 	// Set it only if ids of the two layouts cannot be equal: see bits.NewSuccession.
 	Succeeds string
+
+	// Fresh asks for a number that was never given before; the start of a Leaser looks for no
+	// free number. Each Grant then has Fresh. A Config with an Assigner refuses it.
+	Fresh bool
 }
 
 // Grant is what a generator may stamp: the ticks of Number that begin at From or
@@ -38,7 +42,7 @@ type Grant struct {
 	Number int64     // the worker number
 	From   time.Time // zero: from the beginning
 	Until  time.Time // zero: no end
-	Fresh  bool      // the number was never given before and is never given again
+	Fresh  bool      // the number was never given before: nobody else stamps under it before Until
 	Err    error     // why the grant cannot be extended; nil while renewing works
 }
 

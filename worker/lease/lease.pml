@@ -44,7 +44,7 @@
  *   RELEASE_LAST   (unique) a release lowers reserved_until to the last tick + 1 even if
  *                  that was stamped under an earlier grant
  *
- * Not in the model, but in the simulator of internal/protocol:
+ * Not in the model, but in the tests of internal/protocol:
  *
  *   - a release while the acquisition is in doubt
  *   - that a grant keeps the later of two ends

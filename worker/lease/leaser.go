@@ -76,6 +76,9 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 	if r.Granted == nil {
 		faults.Add("Request.Granted", "nil", "a function")
 	}
+	if r.Fresh && l.config.Assigner != nil {
+		faults.Add("Assigner", "set", "none, since the start needs a number that was never given")
+	}
 	node, err := l.config.node()
 	if err := errors.Join(l.check(), faults.Err(), err); err != nil {
 		return nil, err
@@ -99,6 +102,7 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 		holder: protocol.New(protocol.Config{
 			Limit:  within.To,
 			Exact:  exact,
+			Fresh:  r.Fresh,
 			Window: l.config.Window.Milliseconds(),
 			Token:  rand.Text,
 			Pick:   mathrand.Int64N,

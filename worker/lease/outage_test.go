@@ -169,7 +169,7 @@ func TestStartAgainstStoreThatDoesNotWrite(t *testing.T) {
 			t.Errorf("granted %+v after %d refusals", h.Last(), refused)
 		}
 		idle := &idle{refuses: 3}
-		if h := hold(t, idle); !h.Last().Held || idle.refuses != 0 {
+		if h := hold(t, idle, lease.Config{Assigner: number{n: 0}}); !h.Last().Held || idle.refuses != 0 {
 			t.Errorf("granted %+v, and %d refusals are left", h.Last(), idle.refuses)
 		}
 	})
@@ -181,10 +181,10 @@ type idle struct {
 	refuses int
 }
 
-func (i *idle) Insert(ctx context.Context, w lease.Write) (bool, error) {
+func (i *idle) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
 	if i.refuses > 0 {
 		i.refuses--
-		return false, nil
+		return 0, false, nil
 	}
 	return i.hooked.Insert(ctx, w)
 }
@@ -251,6 +251,7 @@ func TestGreatestBound(t *testing.T) {
 				return hanging(ctx, c)
 			})
 			time.Sleep(20 * time.Minute)
+			synctest.Wait()
 			if longest != 30*time.Second {
 				t.Errorf("%+v: a request may take %v; want 30s", config, longest)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
@@ -22,19 +23,30 @@ type Store interface {
 	// "etcd /uidring/workers".
 	String() string
 
-	// Look returns the numbers within bounds that may be taken.
-	Look(ctx context.Context, within Bounds, expiry time.Duration) (View, error)
+	// Look returns numbers within bounds that may be taken. Without full, the answer is a
+	// sample and costs the same however many numbers were given: the rows of
+	// [Bounds.Sample] that are not held. With full, the answer tells of all rows; a start asks
+	// for that only when nothing new is left.
+	Look(ctx context.Context, within Bounds, full bool, expiry time.Duration) (View, error)
 
 	// Read returns the row of number, or nil if there is none. now is the store's
 	// clock, or 0 if the store has no clock.
 	Read(ctx context.Context, number int64, expiry time.Duration) (row *Row, now int64, err error)
 
-	// Insert makes the row of w.Number if there is none. done reports whether this
-	// call made the row.
+	// Insert makes a row, and reports its number.
 	//
-	// With w.Fresh, Insert makes no row for a number below View.Next, even if the rows of
-	// given numbers are deleted.
-	Insert(ctx context.Context, w Write) (done bool, err error)
+	// Without w.Fresh, Insert makes the row of w.Number if there is none. done reports
+	// whether this call made the row.
+	//
+	// With w.Fresh, Insert ignores w.Number. It makes the row of the least number from
+	// w.Within.From on that was never given, and counts that number as given, as one atomic
+	// step. Inserts at the same time queue, so that each makes a row. done is false only if no
+	// number within w.Within is new: nothing was written then, and number is the least number
+	// never given, above w.Within.To. A number whose row was deleted was given, and is not new.
+	//
+	// If a Fresh Insert returns an error, or its answer is lost, the row may have been made.
+	// Nobody can know its number: the caller never uses it, and it expires.
+	Insert(ctx context.Context, w Write) (number int64, done bool, err error)
 
 	// Swap writes the row of w.Number if its token is old, as one atomic step. done
 	// reports whether this call wrote the row.
@@ -64,12 +76,29 @@ type Preparer interface {
 // Bounds are the numbers from From to To.
 type Bounds struct{ From, To int64 }
 
+// sampled is how many numbers a look that is not full reads.
+const sampled = 64
+
+// Sample returns the numbers that a look reads unless it is full: all given numbers within
+// the bounds if there are at most 64, else 64 of them at random. next is View.Next.
+func (b Bounds) Sample(next int64) []int64 {
+	given := min(next-1, b.To) - b.From + 1
+	numbers := make([]int64, max(0, min(given, sampled)))
+	for i := range numbers {
+		numbers[i] = b.From + int64(i)
+		if given > sampled {
+			numbers[i] = b.From + rand.Int64N(given)
+		}
+	}
+	return numbers
+}
+
 // View is what [Store.Look] returns.
 type View struct {
 	Now  int64 // the store's clock; 0 if it has none: the holder uses its own clock
-	Free []Row // rows within the bounds that are not held, the least Until first; 32 rows are enough
+	Free []Row // rows within the bounds that are not held, the least Until first; 256 rows are enough
 	Next int64 // the least number from Bounds.From on that lies above all given numbers within the bounds
-	Held int64 // how many rows within the bounds are held
+	Held int64 // how many rows within the bounds are held; 0 unless the look is full
 }
 
 // Row is what a store holds about a number. The protocol needs Number, Token and Until;
@@ -104,8 +133,8 @@ type Write struct {
 	Node   Node          // Acquire: the new holder
 	Expiry time.Duration // Acquire, Extend: how long the holder counts as alive without another write
 
-	// Only for Insert: the bounds of the holder's numbers, and whether the number must
-	// never have been given before. Holders with the same Within.From share the record
+	// Only for Insert: the bounds of the holder's numbers, and whether to make the row of a
+	// number that was never given. Holders with the same Within.From share the record
 	// of given numbers. The bounds of an assigned number are the number alone.
 	Within Bounds
 	Fresh  bool
@@ -133,6 +162,14 @@ func Transient(err error) error {
 type transientError struct{ error }
 
 func (e *transientError) Unwrap() error { return e.error }
+
+// Throttled marks the error of a request that the client did not send, since its own limit of
+// requests allows none in time. A start retries the request until its ctx ends.
+func Throttled(err error) error { return Transient(&throttledError{err}) }
+
+type throttledError struct{ error }
+
+func (e *throttledError) Unwrap() error { return e.error }
 
 // transient reports whether to make a request again.
 func transient(err error) bool {

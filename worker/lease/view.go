@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// NewView returns the View of [Store.Look] from all rows, for stores that cannot search.
-// now is the store's clock, or 0 if it has none. given maps the From of holders' bounds
+// NewView returns the View of a full [Store.Look] from all rows, for stores that cannot
+// search, or of another from the rows of a sample. now is the store's clock, or 0 if it has none. given maps the From of holders' bounds
 // to the number above the greatest given number there.
 func NewView(now int64, rows []Row, given map[int64]int64, within Bounds) View {
 	view := View{Now: now, Next: within.From}
@@ -29,6 +29,6 @@ func NewView(now int64, rows []Row, given map[int64]int64, within Bounds) View {
 	slices.SortFunc(view.Free, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.Number, b.Number))
 	})
-	view.Free = view.Free[:min(len(view.Free), 32)]
+	view.Free = view.Free[:min(len(view.Free), 256)]
 	return view
 }

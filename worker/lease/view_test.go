@@ -23,11 +23,12 @@ func TestNewView(t *testing.T) {
 		held   int64
 		free   []int64
 	}{
-		"rows alone":                     {nil, lease.Bounds{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}},
-		"more given than there are rows": {map[int64]int64{100: 105}, lease.Bounds{From: 100, To: 110}, 105, 1, []int64{102, 103, 100}},
-		"given above the bounds":         {map[int64]int64{200: 201}, lease.Bounds{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}},
-		"given in all ranges":            {map[int64]int64{0: 100, 200: 205}, lease.Bounds{From: 0, To: 300}, 205, 1, []int64{99, 200, 102, 103, 100}},
-		"none":                           {nil, lease.Bounds{From: 300, To: 310}, 300, 0, nil},
+		"rows alone":                          {nil, lease.Bounds{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}},
+		"more given than there are rows":      {map[int64]int64{100: 105}, lease.Bounds{From: 100, To: 110}, 105, 1, []int64{102, 103, 100}},
+		"given above the bounds":              {map[int64]int64{200: 201}, lease.Bounds{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}},
+		"given by a range that begins before": {map[int64]int64{50: 108}, lease.Bounds{From: 100, To: 110}, 108, 1, []int64{102, 103, 100}},
+		"given in all ranges":                 {map[int64]int64{0: 100, 200: 205}, lease.Bounds{From: 0, To: 300}, 205, 1, []int64{99, 200, 102, 103, 100}},
+		"none":                                {nil, lease.Bounds{From: 300, To: 310}, 300, 0, nil},
 	} {
 		view := lease.NewView(7, rows, test.given, test.within)
 		var free []int64
@@ -39,11 +40,11 @@ func TestNewView(t *testing.T) {
 		}
 	}
 
-	many := make([]lease.Row, 100)
+	many := make([]lease.Row, 300)
 	for i := range many {
 		many[i] = lease.Row{Number: int64(i), Until: int64(-i), State: lease.StateFree}
 	}
-	if view := lease.NewView(0, many, nil, lease.Bounds{To: 1000}); len(view.Free) != 32 || view.Free[0].Number != 99 {
+	if view := lease.NewView(0, many, nil, lease.Bounds{To: 1000}); len(view.Free) != 256 || view.Free[0].Number != 299 {
 		t.Errorf("%d rows are free, the first %+v", len(view.Free), view.Free[0])
 	}
 }

@@ -4,6 +4,8 @@ package workeretcd_test
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -100,4 +102,22 @@ func TestKilled(t *testing.T) {
 		h.Renew(t)
 	}
 	h.Kept(t)
+}
+
+// A write that is not done leaves no etcd lease behind.
+func TestNoLeaseIsLeft(t *testing.T) {
+	client, ctx := connect(t, servertest.StartEtcd(t, 1)), t.Context()
+	store := workeretcd.NewStore(client, workeretcd.Config{})
+	var writing sync.WaitGroup
+	for i := range 20 {
+		writing.Go(func() {
+			if _, _, err := store.Insert(ctx, write(int64(i/10), fmt.Sprint(i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writing.Wait()
+	if left, err := client.Leases(ctx); err != nil || len(left.Leases) != 2 {
+		t.Errorf("%+v, %v; want an etcd lease for each of two holders", left, err)
+	}
 }

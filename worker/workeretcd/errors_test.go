@@ -83,12 +83,15 @@ func TestEachRequestIsRefused(t *testing.T) {
 		method func() (done bool, err error)
 	}{
 		{"Prepare", func() (bool, error) { err := s.Prepare(ctx, slog.Default()); return err == nil, err }},
-		{"Insert", func() (bool, error) { return s.Insert(ctx, write(0, "a")) }},
+		{"Insert", func() (bool, error) { _, done, err := s.Insert(ctx, write(0, "a")); return done, err }},
 		{"Swap to extend", swap("a", "b", lease.Extend)},
 		{"Swap to acquire", swap("b", "c", lease.Acquire)},
 		{"Swap to release", swap("c", "d", lease.Release)},
 		{"Read", func() (bool, error) { row, _, err := s.Read(ctx, 0, time.Hour); return row != nil, err }},
-		{"Look", func() (bool, error) { view, err := s.Look(ctx, within, time.Hour); return len(view.Free) == 1, err }},
+		{"Look", func() (bool, error) {
+			view, err := s.Look(ctx, within, true, time.Hour)
+			return len(view.Free) == 1, err
+		}},
 		{"List", func() (bool, error) { rows, err := s.List(ctx, 0, time.Hour); return len(rows) == 1, err }},
 		{"SwapLayout", func() (bool, error) { got, err := s.SwapLayout(ctx, "", "x"); return got == "x", err }},
 	} {
@@ -113,7 +116,7 @@ func TestForeignRows(t *testing.T) {
 		_, err := client.Put(ctx, rowKey, value)
 		must(t, err)
 		_, _, read := store.Read(ctx, 0, time.Hour)
-		_, look := store.Look(ctx, within, time.Hour)
+		_, look := store.Look(ctx, within, true, time.Hour)
 		for _, err := range []error{read, look} {
 			if err == nil || !strings.Contains(err.Error(), rowKey) {
 				t.Errorf("%q: %v; want an error that names %s", value, err, rowKey)

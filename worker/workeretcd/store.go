@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -42,10 +45,11 @@ func New(client *clientv3.Client, config lease.Config) *lease.Leaser {
 }
 
 // Store keeps worker numbers in etcd. It is a lease.Store. Make one with NewStore. It
-// has no state of its own and is safe for concurrent use.
+// is safe for concurrent use.
 type Store struct {
 	client *clientv3.Client
 	prefix string
+	fresh  leaserow.Queue
 }
 
 var (
@@ -55,7 +59,9 @@ var (
 
 // NewStore returns a Store of keys in etcd, for lease.New.
 func NewStore(client *clientv3.Client, config Config) *Store {
-	return &Store{client, cmp.Or(config.Prefix, DefaultPrefix)}
+	s := &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix)}
+	s.fresh = leaserow.Queue{Allot: s.allot, Most: 60} // etcd takes 128 operations in one transaction
+	return s
 }
 
 // String implements lease.Store.
@@ -89,10 +95,72 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 	return s.write(ctx, old, w)
 }
 
-// Insert implements lease.Store. Inserts of several numbers write the same count of
-// given numbers. If another Insert was faster, this one starts again.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
-	return s.write(ctx, "", w)
+// Insert implements lease.Store. Fresh inserts of a Store share transactions. If another
+// process was faster, they try again.
+func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+	if !w.Fresh {
+		done, err := s.write(ctx, "", w)
+		return w.Number, done, err
+	}
+	return s.fresh.Insert(ctx, w)
+}
+
+// allot makes rows of numbers that were never given, and raises their count, in one transaction.
+func (s *Store) allot(ctx context.Context, turns []*leaserow.Turn) (err error) {
+	within, granted := turns[0].Within, make([]clientv3.LeaseID, len(turns))
+	defer func() {
+		for i, t := range turns {
+			if granted[i] != clientv3.NoLease && !t.Done && err == nil {
+				_, _ = s.client.Revoke(ctx, granted[i])
+			}
+		}
+	}()
+	var granting sync.WaitGroup
+	failures := make([]error, len(turns))
+	for i, t := range turns {
+		granting.Go(func() { granted[i], failures[i] = s.grant(ctx, t.Expiry) })
+	}
+	granting.Wait()
+	if err := cmp.Or(failures...); err != nil {
+		return marked(err)
+	}
+	for {
+		found, err := s.read(ctx, s.counts(within))
+		if err != nil {
+			return err
+		}
+		next := found.next(within)
+		// No count up to To, nor the last row, has changed since it was read.
+		compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(s.key(given, 0)), "<", found.revision+1).WithRange(s.key(given, within.To) + "\x00")}
+		var writes []clientv3.Op
+		for i, t := range turns {
+			if t.Number = next; next > within.To {
+				continue
+			}
+			row := s.key(number, next)
+			compares = append(compares, clientv3.Compare(clientv3.ModRevision(row), "=", 0))
+			writes = append(writes, clientv3.OpPut(row, string(leaserow.Row{}.After(t.Write).JSON())),
+				clientv3.OpPut(s.key(alive, next), "", clientv3.WithLease(granted[i])))
+			next++
+		}
+		if len(writes) == 0 {
+			return nil
+		}
+		writes = append(writes, clientv3.OpPut(s.key(given, within.From), fmt.Sprint(next)))
+		response, err := s.client.Txn(ctx).If(compares...).Then(writes...).Commit()
+		if err != nil {
+			return marked(err)
+		}
+		if response.Succeeded {
+			for _, t := range turns {
+				t.Done = t.Number <= within.To
+			}
+			return nil
+		}
+		if err := s.fresh.Collided(ctx); err != nil { // before what was read is old again
+			return err
+		}
+	}
 }
 
 // SwapLayout implements lease.Store.
@@ -126,9 +194,15 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 // read. An empty token is that of no row.
 func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool, err error) {
 	row, alive, given := s.key(number, w.Number), s.key(alive, w.Number), s.key(given, w.Within.From)
+	granted := clientv3.NoLease // by this call
+	defer func() {
+		if granted != clientv3.NoLease && !done && err == nil { // with an error, the transaction may be done
+			_, _ = s.client.Revoke(ctx, granted) // or it ends after its TTL
+		}
+	}()
 	for {
 		before, err := s.get(ctx, w)
-		if err != nil || before.row.Token != old || old == "" && w.Fresh && before.given > w.Number {
+		if err != nil || before.row.Token != old {
 			return false, err
 		}
 		compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(row), "=", before.revision)}
@@ -140,12 +214,17 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 		if w.Change == lease.Release {
 			ops = append(ops, clientv3.OpDelete(alive))
 		} else {
-			id, err := s.enliven(ctx, w, before)
+			switch {
+			case w.Change == lease.Extend && before.lease != clientv3.NoLease:
+				_, err = s.client.KeepAliveOnce(ctx, before.lease)
+			case granted == clientv3.NoLease:
+				granted, err = s.grant(ctx, w.Expiry)
+			}
 			if err != nil {
 				return false, marked(err)
 			}
-			if id != before.lease {
-				ops = append(ops, clientv3.OpPut(alive, "", clientv3.WithLease(id)))
+			if granted != clientv3.NoLease {
+				ops = append(ops, clientv3.OpPut(alive, "", clientv3.WithLease(granted)))
 			}
 		}
 		response, err := s.client.Txn(ctx).If(compares...).Then(ops...).Commit()
@@ -155,14 +234,9 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 	}
 }
 
-// enliven returns the holder's etcd lease: it renews the present one, or makes a new
-// one. The etcd lease of a write that is not done ends by itself.
-func (s *Store) enliven(ctx context.Context, w lease.Write, before state) (clientv3.LeaseID, error) {
-	if w.Change == lease.Extend && before.lease != clientv3.NoLease {
-		_, err := s.client.KeepAliveOnce(ctx, before.lease)
-		return before.lease, err
-	}
-	granted, err := s.client.Grant(ctx, seconds(w.Expiry))
+// grant makes an etcd lease, which shows that a holder is alive.
+func (s *Store) grant(ctx context.Context, expiry time.Duration) (clientv3.LeaseID, error) {
+	granted, err := s.client.Grant(ctx, seconds(expiry))
 	if err != nil {
 		return clientv3.NoLease, err
 	}
@@ -266,57 +340,96 @@ func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*lease.Row,
 
 // List implements lease.Store.
 func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.Row, error) {
-	rows, _, err := s.search(ctx, lease.Bounds{To: 1<<63 - 1},
-		clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend), clientv3.WithLimit(int64(max(limit, 0))))
+	all := lease.Bounds{To: 1<<63 - 1}
+	found, err := s.read(ctx, []clientv3.Op{s.over(alive, all, clientv3.WithKeysOnly()),
+		s.over(number, all, clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend), clientv3.WithLimit(int64(max(limit, 0))))})
+	rows := found.rows()
+	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
 	return rows, err
 }
 
+// The size of a sample: so many runs of so many rows each.
+const runs, run = 8, 8
+
 // Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, _ time.Duration) (lease.View, error) {
-	rows, given, err := s.search(ctx, within)
+func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
+	found, err := s.read(ctx, s.counts(within))
 	if err != nil {
 		return lease.View{}, err
 	}
-	return lease.NewView(0, rows, given, within), nil
+	next := found.next(within)
+	given := min(next-1, within.To) - within.From + 1
+	var ops []clientv3.Op
+	if full || given <= runs*run {
+		ops = append(ops, s.over(alive, within, clientv3.WithKeysOnly()), s.over(number, within))
+	} else {
+		for range runs { // who is alive has a row, so as many of both kinds tell of all rows of a run
+			part := lease.Bounds{From: within.From + rand.Int64N(given), To: within.To}
+			ops = append(ops, s.over(alive, part, clientv3.WithKeysOnly(), clientv3.WithLimit(run)), s.over(number, part, clientv3.WithLimit(run)))
+		}
+	}
+	sample, err := s.read(ctx, ops)
+	view := lease.NewView(0, sample.rows(), map[int64]int64{within.From: next}, within)
+	if !full {
+		view.Held = 0
+	}
+	return view, err
 }
 
-// search returns the rows within bounds, and what was given to holders whose bounds
-// begin at or before within.To.
-func (s *Store) search(ctx context.Context, within lease.Bounds, opts ...clientv3.OpOption) ([]lease.Row, map[int64]int64, error) {
-	over := func(kind string, from int64, opts ...clientv3.OpOption) clientv3.Op {
-		return clientv3.OpGet(s.key(kind, from), append(opts, clientv3.WithRange(s.key(kind, within.To)+"\x00"))...)
-	}
-	response, err := s.client.Txn(ctx).Then(
-		over(alive, within.From, clientv3.WithKeysOnly()), over(number, within.From, opts...), over(given, 0),
-	).Commit()
+// over reads the keys of a kind within bounds.
+func (s *Store) over(kind string, within lease.Bounds, opts ...clientv3.OpOption) clientv3.Op {
+	return clientv3.OpGet(s.key(kind, within.From), append(opts, clientv3.WithRange(s.key(kind, within.To)+"\x00"))...)
+}
+
+// counts reads what decides which number within bounds is new: the counts of holders whose
+// bounds begin at or before within.To, and the last row.
+func (s *Store) counts(within lease.Bounds) []clientv3.Op {
+	return []clientv3.Op{s.over(given, lease.Bounds{To: within.To}),
+		s.over(number, within, clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend), clientv3.WithLimit(1))}
+}
+
+// found is what a transaction read.
+type found struct {
+	revision int64 // of etcd
+	numbers  map[int64]leaserow.Row
+	living   map[int64]bool
+	given    map[int64]int64
+}
+
+func (s *Store) read(ctx context.Context, ops []clientv3.Op) (found, error) {
+	response, err := s.client.Txn(ctx).Then(ops...).Commit()
 	if err != nil {
-		return nil, nil, marked(err)
+		return found{}, marked(err)
 	}
-	living := map[int64]bool{}
-	for _, pair := range response.Responses[0].GetResponseRange().Kvs {
-		n, err := numberOf(pair)
-		if err != nil {
-			return nil, nil, err
+	f := found{response.Header.Revision, map[int64]leaserow.Row{}, map[int64]bool{}, map[int64]int64{}}
+	for _, part := range response.Responses {
+		for _, pair := range part.GetResponseRange().Kvs {
+			n, err := numberOf(pair)
+			switch kind := strings.TrimPrefix(string(pair.Key), s.prefix); {
+			case err != nil:
+			case strings.HasPrefix(kind, alive):
+				f.living[n] = pair.Lease != int64(clientv3.NoLease)
+			case strings.HasPrefix(kind, number):
+				f.numbers[n], err = parse(pair)
+			default:
+				f.given[n], err = parseNumber(pair, pair.Value)
+			}
+			if err != nil {
+				return found{}, err
+			}
 		}
-		living[n] = pair.Lease != int64(clientv3.NoLease)
 	}
-	var rows []lease.Row
-	for _, pair := range response.Responses[1].GetResponseRange().Kvs {
-		n, err1 := numberOf(pair)
-		r, err2 := parse(pair)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, nil, err
-		}
-		rows = append(rows, r.Lease(n, living[n]))
+	return f, nil
+}
+
+// next is the least number within bounds that was never given.
+func (f found) next(within lease.Bounds) int64 {
+	return lease.NewView(0, f.rows(), f.given, within).Next
+}
+
+func (f found) rows() (rows []lease.Row) {
+	for n, row := range f.numbers {
+		rows = append(rows, row.Lease(n, f.living[n]))
 	}
-	counts := map[int64]int64{}
-	for _, pair := range response.Responses[2].GetResponseRange().Kvs {
-		from, err1 := numberOf(pair)
-		next, err2 := parseNumber(pair, pair.Value)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, nil, err
-		}
-		counts[from] = next
-	}
-	return rows, counts, nil
+	return rows
 }

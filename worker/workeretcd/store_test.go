@@ -36,7 +36,7 @@ func write(number int64, token string) lease.Write {
 }
 
 // connect returns a client of members. It logs nothing.
-func connect(t *testing.T, members []*servertest.Etcd, change ...func(*clientv3.Config)) *clientv3.Client {
+func connect(t testing.TB, members []*servertest.Etcd, change ...func(*clientv3.Config)) *clientv3.Client {
 	t.Helper()
 	config := clientv3.Config{Endpoints: servertest.Endpoints(members), Logger: zap.NewNop()}
 	for _, f := range change {
@@ -54,7 +54,7 @@ func take(t *testing.T, client *clientv3.Client, opts ...lease.Config) *holding.
 	return holding.Take(t, workeretcd.New(client, holding.Merge(append([]lease.Config{{Expiry: 400 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestGivenIsKept(t *testing.T) {
 	store := workeretcd.NewStore(client, workeretcd.Config{})
 	other := workeretcd.NewStore(connect(t, members), workeretcd.Config{})
 	insert := func(s *workeretcd.Store, n int64) {
-		if done, err := s.Insert(ctx, write(n, fmt.Sprint(n))); !done || err != nil {
+		if _, done, err := s.Insert(ctx, write(n, fmt.Sprint(n))); !done || err != nil {
 			t.Errorf("insert %d: %t, %v", n, done, err)
 		}
 	}
@@ -117,11 +117,21 @@ func TestGivenIsKept(t *testing.T) {
 	insert(store, 2)
 	client.KV = &hooked{client.KV, 2, func() { insert(other, 8) }} // between what it reads and what it writes
 	insert(store, 3)
+	client.KV = &hooked{client.KV, 2, func() {
+		insert(other, 9)
+		_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
+		must(t, err)
+	}}
+	fresh := write(0, "fresh")
+	fresh.Fresh = true
+	if number, done, err := store.Insert(ctx, fresh); number != 10 || !done || err != nil {
+		t.Errorf("a new number beside one that is given: %d, %t, %v; want 10", number, done, err)
+	}
 	_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
 	must(t, err)
 	for _, from := range []int64{0, 7} { // a range within another knows what was given in the other
-		if view, err := store.Look(ctx, lease.Bounds{From: from, To: 1023}, time.Hour); err != nil || view.Next != 9 {
-			t.Errorf("from %d: %+v, %v; want 9 to be the next number", from, view, err)
+		if view, err := store.Look(ctx, lease.Bounds{From: from, To: 1023}, true, time.Hour); err != nil || view.Next != 11 {
+			t.Errorf("from %d: %+v, %v; want 11 to be the next number", from, view, err)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -65,15 +64,3 @@ func (s *Store) explain(verb string, err error) error {
 
 // conflicts reports whether a write was not done because of another one.
 func conflicts(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
-
-// refused reports whether an error means that a create was not done, and will not be done:
-// it broke a rule, or a webhook that has to allow it did not answer.
-func refused(err error) bool {
-	failed, ok := errors.AsType[*apierrors.StatusError](err)
-	if !ok || conflicts(err) {
-		return false
-	}
-	code := failed.ErrStatus.Code
-	return code >= 400 && code < 500 && code != http.StatusRequestTimeout ||
-		failed.ErrStatus.Reason == meta.StatusReasonInternalError && strings.Contains(err.Error(), "failed calling webhook")
-}

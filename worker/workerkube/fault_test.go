@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -131,7 +132,8 @@ func TestRepeated(t *testing.T) {
 		func(ctx context.Context) (bool, error) {
 			w := write(0, "a")
 			w.Fresh = true
-			return store.Insert(ctx, w)
+			_, done, err := store.Insert(ctx, w)
+			return done, err
 		},
 		func(ctx context.Context) (bool, error) { return store.Swap(ctx, "a", write(0, "b")) },
 		func(ctx context.Context) (bool, error) { return store.Swap(ctx, "b", write(0, "c")) },
@@ -186,7 +188,7 @@ func TestThrottled(t *testing.T) {
 		}
 		return send(r)
 	})
-	if done, err := store.Insert(t.Context(), write(0, "a")); !done || err != nil || refused < 6 {
+	if _, done, err := store.Insert(t.Context(), write(0, "a")); !done || err != nil || refused < 6 {
 		t.Errorf("%t, %v after %d refusals; want it done", done, err, refused)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -205,24 +207,55 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
-// The count of given numbers is lowered after a create that was refused, and not after one
-// that may be done yet.
+// The count of given numbers is never lowered. A create that was refused loses no number of
+// small bounds; one that was sent twice, and then refused, may be done.
 func TestCountAfterRefusedCreate(t *testing.T) {
-	for code, next := range map[int]int64{http.StatusForbidden: 1, http.StatusRequestTimeout: 2} {
-		store, _, f := opened(t)
-		inserts(t, store, 0, "a")
-		f.set(func(r *http.Request, send sender) (*http.Response, error) {
-			if r.Method == http.MethodPost { // the count is there
-				return status(r, code, "", -1), nil
+	small, large := lease.Bounds{To: 1023}, lease.Bounds{To: 1 << 20}
+	for name, test := range map[string]struct {
+		within lease.Bounds
+		fresh  bool
+		done   bool // at first
+		next   int64
+	}{
+		"new":             {small, true, false, 1},
+		"new, sent twice": {small, true, true, 2},
+		"new of many":     {large, true, false, 2},
+		"assigned":        {small, false, false, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, _, f := opened(t)
+			first, second := write(0, "a"), write(1, "b")
+			first.Within, second.Within = test.within, test.within
+			second.Fresh = test.fresh
+			if _, done, err := store.Insert(t.Context(), first); !done || err != nil {
+				t.Fatal(done, err)
 			}
-			return send(r)
+			sent := 0
+			f.set(func(r *http.Request, send sender) (*http.Response, error) {
+				if r.Method != http.MethodPost || strings.Contains(r.URL.Path, "ranges") {
+					return send(r)
+				}
+				if sent++; sent == 1 && test.done {
+					if response, err := send(r); err == nil {
+						response.Body.Close()
+					}
+					return status(r, http.StatusInternalServerError, meta.StatusReasonServerTimeout, 0), nil
+				}
+				return status(r, http.StatusForbidden, "", -1), nil
+			})
+			if _, done, err := store.Insert(t.Context(), second); done || err == nil {
+				t.Errorf("%t, %v; want an error", done, err)
+			}
+			f.set(nil)
+			if view, err := store.Look(t.Context(), test.within, false, time.Hour); err != nil || view.Next != test.next {
+				t.Errorf("%+v, %v; want %d to be the next number", view, err, test.next)
+			}
+			third := write(-1, "c")
+			third.Within, third.Fresh = test.within, true
+			if n, done, err := store.Insert(t.Context(), third); n != test.next || !done || err != nil {
+				t.Errorf("number %d, %t, %v; want %d", n, done, err, test.next)
+			}
 		})
-		if done, err := store.Insert(t.Context(), write(1, "b")); done || err == nil {
-			t.Errorf("%d: %t, %v; want an error", code, done, err)
-		}
-		if view, err := store.Look(t.Context(), lease.Bounds{To: 9}, time.Hour); err != nil || view.Next != next {
-			t.Errorf("%d: %+v, %v; want %d to be the next number", code, view, err, next)
-		}
 	}
 }
 
@@ -235,13 +268,13 @@ func TestClockOfPages(t *testing.T) {
 	began, pages := time.Now().Truncate(time.Second), 0
 	f.set(func(r *http.Request, send sender) (*http.Response, error) {
 		response, err := send(r)
-		if err == nil {
+		if err == nil && strings.HasSuffix(r.URL.Path, "/leases") { // which lists
 			response.Header.Set("Date", began.Add(time.Duration(pages)*time.Hour).UTC().Format(http.TimeFormat))
 			pages++
 		}
 		return response, err
 	})
-	view, err := store.Look(t.Context(), lease.Bounds{To: 9}, time.Minute)
+	view, err := store.Look(t.Context(), lease.Bounds{To: 9}, true, time.Minute)
 	if want := began.UnixMilli() + 999; err != nil || view.Now != want || view.Held != 2 || pages < 3 {
 		t.Errorf("%+v, %v of %d pages; want two holders at %d", view, err, pages, want)
 	}

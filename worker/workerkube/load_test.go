@@ -43,7 +43,7 @@ func BenchmarkHolders(b *testing.B) {
 		each(b, holders, func(i int64) error { // rows that are free
 			w := write(i, fmt.Sprint("a", i))
 			w.Within = free
-			if done, err := store.Insert(b.Context(), w); !done || err != nil {
+			if _, done, err := store.Insert(b.Context(), w); !done || err != nil {
 				return fmt.Errorf("insert: %t, %w", done, err)
 			}
 			w.Token, w.Change = fmt.Sprint("b", i), lease.Release

@@ -2,7 +2,6 @@ package workerkube
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -23,6 +22,7 @@ const (
 	manager      = "uidring"        // the field manager of every write
 	givenInfix   = ".given."
 	layoutSuffix = ".layout"
+	rangesSuffix = ".ranges"
 )
 
 // row is the name of a number's object.
@@ -114,35 +114,4 @@ func (s *Store) parseCounted(o *coordination.Lease) (c counted, err error) {
 		return c, s.foreign(o, fmt.Errorf("%q, want a count as JSON: %w", o.Annotations[annotation], err))
 	}
 	return c, nil
-}
-
-// count makes the count of given numbers lie above w.Number. It returns false if w.Number
-// must be fresh and was given. lower undoes what count did, if nothing has changed since.
-func (s *Store) count(ctx context.Context, w lease.Write) (lower func(context.Context), ok bool, err error) {
-	for {
-		object, _, err := s.get(ctx, s.prefix+givenInfix+strconv.FormatInt(w.Within.From, 10))
-		if err != nil {
-			return nil, false, err
-		}
-		found, err := s.parseCounted(object)
-		if err != nil {
-			return nil, false, err
-		}
-		mine := found.Token == w.Token // by a request whose answer was lost
-		switch {
-		case found.Next > w.Number && w.Fresh && !mine:
-			return nil, false, nil
-		case found.Next > w.Number:
-			return func(context.Context) {}, true, nil
-		}
-		put := func(ctx context.Context, next int64) error {
-			text, _ := json.Marshal(counted{next, w.Token}) // numbers and strings cannot fail
-			meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, string(text))
-			_, err := s.put(ctx, object)
-			return err
-		}
-		if err := put(ctx, w.Number+1); !conflicts(err) {
-			return func(ctx context.Context) { _ = put(ctx, found.Next) }, err == nil, err
-		}
-	}
 }

@@ -46,7 +46,7 @@ func TestRights(t *testing.T) {
 		t.Errorf("%v; want ErrRights", err)
 	}
 	_, _, read := store.Read(t.Context(), 0, time.Minute)
-	_, insert := store.Insert(t.Context(), write(0, "a"))
+	_, _, insert := store.Insert(t.Context(), write(0, "a"))
 	_, layout := store.SwapLayout(t.Context(), "", "28/22/13")
 	for _, err := range []error{read, insert, layout} {
 		wants(t, err, "a right is missing: get of leases.coordination.k8s.io", `User "alice" cannot get resource "leases"`, rule)
@@ -93,7 +93,7 @@ func TestQuota(t *testing.T) {
 	full := `{"status":{"hard":{"count/leases.coordination.k8s.io":"3"},"used":{"count/leases.coordination.k8s.io":"3"}}}`
 	must(t, server(t).Patch(quotas+"/few/status", full))
 	servertest.Eventually(t, "the quota has an effect", func() bool {
-		done, failed := store.Insert(t.Context(), write(900, "probe"))
+		_, done, failed := store.Insert(t.Context(), write(900, "probe"))
 		err = failed
 		if done {
 			server(t).Must(t, http.MethodDelete, path(n, "ids.900"), "")
@@ -104,14 +104,14 @@ func TestQuota(t *testing.T) {
 	if !errors.Is(err, workerkube.ErrQuota) || errors.Is(err, workerkube.ErrRights) {
 		t.Errorf("%v; want ErrQuota alone", err)
 	}
-	before, err := store.Look(t.Context(), lease.Bounds{To: 1 << 20}, time.Minute)
+	before, err := store.Look(t.Context(), lease.Bounds{To: 1 << 20}, true, time.Minute)
 	must(t, err)
 	for range 3 {
 		if err := start(t, store); !errors.Is(err, workerkube.ErrQuota) {
 			t.Errorf("%v; want ErrQuota", err)
 		}
 	}
-	after, err := store.Look(t.Context(), lease.Bounds{To: 1 << 20}, time.Minute)
+	after, err := store.Look(t.Context(), lease.Bounds{To: 1 << 20}, true, time.Minute)
 	if err != nil || after.Next != before.Next {
 		t.Errorf("%+v, %v; want %d to be the next number, as before", after, err, before.Next)
 	}
@@ -135,7 +135,7 @@ func TestPages(t *testing.T) {
 				t.Errorf("%d rows, of them %+v at %d; want the numbers from 9 to 0", len(rows), row, i)
 			}
 		}
-		if view, err := store.Look(t.Context(), lease.Bounds{To: 5}, time.Hour); err != nil || len(rows) != 10 || view.Held != 6 {
+		if view, err := store.Look(t.Context(), lease.Bounds{To: 5}, true, time.Hour); err != nil || len(rows) != 10 || view.Held != 6 {
 			t.Errorf("%d rows, %+v, %v; want 10, and 6 held in the half", len(rows), view, err)
 		}
 	}

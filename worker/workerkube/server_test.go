@@ -150,7 +150,7 @@ func write(number int64, token string) lease.Write {
 // inserts makes the row of a number.
 func inserts(t *testing.T, store lease.Store, number int64, token string) {
 	t.Helper()
-	if done, err := store.Insert(t.Context(), write(number, token)); !done || err != nil {
+	if _, done, err := store.Insert(t.Context(), write(number, token)); !done || err != nil {
 		t.Fatalf("insert %d: %t, %v", number, done, err)
 	}
 }

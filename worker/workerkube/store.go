@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/time/rate"
 	authorization "k8s.io/api/authorization/v1"
 	coordination "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -52,8 +54,12 @@ type Store struct {
 	client    *rest.RESTClient // nil if cluster has a fault
 	namespace string
 	prefix    string
-	faults    error       // what Check returns
-	allowed   atomic.Bool // the rights were checked; written and read by Prepare
+	faults    error         // what Check returns
+	limit     *rate.Limiter // of requests; nil if the client has none, or one of its own
+	large     atomic.Bool   // looks sample; written and read by Look
+	fresh     leaserow.Queue
+	asking    chan struct{} // holds one element while Prepare asks for the rights
+	allowed   atomic.Bool   // the rights were checked; written and read by Prepare
 
 	seen sync.Map // by number, the objects that Read and writes of this Store saw last
 }
@@ -65,7 +71,8 @@ var (
 
 // NewStore returns a Store of Lease objects, for lease.New.
 func NewStore(cluster *rest.Config, config Config) *Store {
-	s := &Store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, DefaultPrefix)}
+	s := &Store{namespace: config.Namespace, prefix: cmp.Or(config.Prefix, DefaultPrefix), asking: make(chan struct{}, 1)}
+	s.fresh = leaserow.Queue{Allot: s.allot, Most: 100}
 	faults := invalid.Of("workerkube", lease.ErrConfig)
 	var err error
 	if s.namespace == "" {
@@ -77,7 +84,7 @@ func NewStore(cluster *rest.Config, config Config) *Store {
 	if wrong := validation.IsDNS1123Label(s.prefix); len(wrong) > 0 {
 		faults.Wrap("Prefix", fmt.Errorf("%q: %s", s.prefix, strings.Join(wrong, "; ")))
 	}
-	s.client, err = connect(cluster)
+	s.client, s.limit, err = connect(cluster)
 	faults.Wrap("cluster", err)
 	s.faults = faults.Err()
 	return s
@@ -103,8 +110,17 @@ func (s *Store) Check() error { return s.faults }
 // Prepare implements lease.Preparer. It asks the API server for the rights that a Store
 // needs, so that a start fails if a later renewal would. A user who may not ask goes on.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
+	select {
+	case s.asking <- struct{}{}:
+		defer func() { <-s.asking }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	if s.allowed.Load() {
 		return nil
+	}
+	if err := s.pay(ctx, len(verbs)); err != nil {
+		return err
 	}
 	var missing []string
 	for _, verb := range verbs {
@@ -134,6 +150,9 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 
 // Read implements lease.Store.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+	if err := s.pay(ctx, 1); err != nil {
+		return nil, 0, err
+	}
 	object, sent, err := s.get(ctx, s.row(number))
 	if err != nil {
 		return nil, 0, err
@@ -155,13 +174,60 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 	return rows, err
 }
 
-// Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
-	now, rows, given, err := s.search(ctx, expiry)
+// sampled is how many numbers a look that is not full reads, one request each.
+const sampled = 32
+
+// Look implements lease.Store. One page of a list shows a small fleet. Of a large one, a look
+// that is not full reads numbers at random.
+func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
+	cost := 2
+	if s.large.Load() {
+		cost += sampled
+	}
+	if err := s.pay(ctx, cost); err != nil {
+		return lease.View{}, err
+	}
+	_, own, err := s.counted(ctx, within.From)
 	if err != nil {
 		return lease.View{}, err
 	}
-	return lease.NewView(now, rows, given, within), nil
+	if full || own.Next-within.From <= page/2 {
+		now, rows, given, err := s.search(ctx, expiry)
+		view := lease.NewView(now, rows, given, within)
+		if err == nil && full && view.Next > lease.NewView(now, nil, given, within).Next { // a row that nobody has counted yet
+			_, err = s.raise(ctx, lease.Write{Within: within, Token: "look"}, view.Next-1, view.Next)
+		}
+		if !full {
+			view.Held = 0
+		}
+		return view, err
+	}
+	next, err := s.next(ctx, within)
+	if err != nil {
+		return lease.View{}, err
+	}
+	numbers := within.Sample(next)
+	numbers = numbers[:min(len(numbers), sampled)]
+	s.large.Store(true)
+	var now atomic.Int64
+	rows, errs := make([]lease.Row, len(numbers)), make([]error, len(numbers))
+	var reading sync.WaitGroup
+	for i, number := range numbers {
+		reading.Go(func() {
+			object, sent, err := s.get(ctx, s.row(number))
+			if rows[i].Number, errs[i] = -1, err; err == nil && object.ResourceVersion != "" {
+				var row *lease.Row
+				if row, errs[i] = s.parse(object, number, sent.clock, expiry); errs[i] == nil {
+					rows[i] = *row
+				}
+			}
+			now.Store(sent.clock)
+		})
+	}
+	reading.Wait()
+	view := lease.NewView(now.Load(), rows, map[int64]int64{within.From: next}, within)
+	view.Held = 0
+	return view, cmp.Or(errs...)
 }
 
 // search returns the API server's clock, all rows, the highest number first, and the counts
@@ -193,24 +259,26 @@ func (s *Store) search(ctx context.Context, expiry time.Duration) (now int64, ro
 	return sent.clock, rows, given, nil
 }
 
-// Insert implements lease.Store. The count of given numbers is raised before the row is
-// made, so that every row is counted.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
-	lower, ok, err := s.count(ctx, w)
-	if err != nil || !ok {
-		return false, err
+// Insert implements lease.Store. Fresh inserts of a Store share the count's writes.
+func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+	if err := s.pay(ctx, 4); err != nil {
+		return 0, false, err
 	}
-	object := s.object(s.row(w.Number))
-	write(object, w)
-	sent, err := s.put(ctx, object)
-	if refused(err) && sent.tries == 1 { // the first of several may have been done
-		lower(ctx)
+	if w.Fresh {
+		return s.fresh.Insert(ctx, w)
 	}
-	return s.settle(ctx, w, "", object, sent, err)
+	if _, err := s.raise(ctx, w, w.Number, w.Number+1); err != nil {
+		return w.Number, false, err
+	}
+	done, err = s.create(ctx, w)
+	return w.Number, done, err
 }
 
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+	if err := s.pay(ctx, 1); err != nil {
+		return false, err
+	}
 	for range maxEdits + 1 {
 		object := s.recall(w.Number)
 		if tokenOf(object) != old {
@@ -259,7 +327,7 @@ func (s *Store) settle(ctx context.Context, w lease.Write, old string, object *c
 	case token == old && old != "":
 		return false, errEdited
 	case sent.tries > 1: // the first may have been done, and overwritten since
-		return false, fmt.Errorf("workerkube: %d requests to write number %d, and it is not known whether one was done: %w", sent.tries, w.Number, err)
+		return false, lease.Transient(fmt.Errorf("workerkube: %d requests to write number %d, and it is not known whether one was done: %w", sent.tries, w.Number, err))
 	}
 	return false, nil
 }
@@ -279,6 +347,9 @@ func (s *Store) recall(number int64) *coordination.Lease {
 
 // SwapLayout implements lease.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+	if err := s.pay(ctx, 1); err != nil {
+		return "", err
+	}
 	for {
 		object, _, err := s.get(ctx, s.prefix+layoutSuffix)
 		if err != nil {

@@ -50,7 +50,7 @@ func TestExpiries(t *testing.T) {
 	for number, expiry := range []time.Duration{100 * time.Millisecond, 365 * 24 * time.Hour} {
 		w := write(int64(number), "a")
 		w.Expiry = expiry
-		if done, err := store.Insert(t.Context(), w); !done || err != nil {
+		if _, done, err := store.Insert(t.Context(), w); !done || err != nil {
 			t.Errorf("%v: %t, %v", expiry, done, err)
 		}
 	}
@@ -120,15 +120,15 @@ func TestDeleted(t *testing.T) {
 	if done, err := store.Swap(t.Context(), "a", write(5, "c")); done || err != nil {
 		t.Errorf("%t, %v; want that it is not done", done, err)
 	}
-	if view, err := store.Look(t.Context(), lease.Bounds{To: 1023}, time.Hour); err != nil || view.Next != 6 || view.Held != 0 {
+	if view, err := store.Look(t.Context(), lease.Bounds{To: 1023}, true, time.Hour); err != nil || view.Next != 6 || view.Held != 0 {
 		t.Errorf("%+v, %v; want 6 to be the next number", view, err)
 	}
 	fresh := write(5, "d")
 	fresh.Fresh = true
-	if done, err := store.Insert(t.Context(), fresh); done || err != nil {
-		t.Errorf("%t, %v; want that a number is not new again", done, err)
+	if number, done, err := store.Insert(t.Context(), fresh); number != 6 || !done || err != nil {
+		t.Errorf("%d, %t, %v; want that a number is not new again", number, done, err)
 	}
-	if view, err := store.Look(t.Context(), lease.Bounds{From: 4, To: 8}, time.Hour); err != nil || view.Next != 6 {
+	if view, err := store.Look(t.Context(), lease.Bounds{From: 4, To: 8}, true, time.Hour); err != nil || view.Next != 7 {
 		t.Errorf("%+v, %v; want that the count of other bounds is seen", view, err)
 	}
 }
@@ -162,7 +162,7 @@ func TestForeign(t *testing.T) {
 	for _, value := range []string{"", "{}", "7", `{"token":"a","reserved_until":"x"}`} {
 		must(t, server(t).Patch(path(n, "ids.0"), fmt.Sprintf(`{"metadata":{"annotations":{"uidring/value":%q}}}`, value)))
 		_, _, read := store.Read(t.Context(), 0, time.Hour)
-		_, look := store.Look(t.Context(), lease.Bounds{To: 1023}, time.Hour)
+		_, look := store.Look(t.Context(), lease.Bounds{To: 1023}, true, time.Hour)
 		for _, err := range []error{read, look} {
 			wants(t, err, n+"/ids.0", "annotation uidring/value", "want a row as JSON")
 		}

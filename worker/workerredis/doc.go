@@ -45,7 +45,7 @@
 //
 // # Permissions
 //
-// The user needs the commands EVALSHA, EVAL, INFO, TIME, HGET, HGETALL and HSET
+// The user needs the commands EVALSHA, EVAL, INFO, TIME, HGET, HMGET, HGETALL, HEXISTS and HSET
 // on the two keys; CONFIG GET lets the start check appendfsync. Anyone who may
 // write there can make ids repeat.
 //

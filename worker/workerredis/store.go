@@ -127,16 +127,31 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 }
 
 // Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
-	now, rows, given, err := s.search(ctx, expiry, searching)
+func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
+	if full {
+		now, rows, given, err := s.search(ctx, expiry, searching)
+		return lease.NewView(now, rows, given, within), err
+	}
+	now, _, given, err := s.search(ctx, expiry, counting)
 	if err != nil {
 		return lease.View{}, err
 	}
-	return lease.NewView(now, rows, given, within), nil
+	view := lease.NewView(now, nil, given, within)
+	var fields []any
+	for _, number := range within.Sample(view.Next) {
+		fields = append(fields, leaserow.Digits(number))
+	}
+	if len(fields) == 0 {
+		return view, nil
+	}
+	now, rows, _, err := s.search(ctx, expiry, reading, fields...)
+	view = lease.NewView(now, rows, given, within)
+	view.Held = 0 // in the sample only
+	return view, err
 }
 
 // Insert implements lease.Store.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
+func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
 	return s.write(ctx, "", w)
 }
 
@@ -145,18 +160,28 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 	if old == "" {
 		return false, nil // no row has it
 	}
-	return s.write(ctx, old, w)
+	_, done, err = s.write(ctx, old, w)
+	return done, err
 }
 
-func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+func (s *Store) write(ctx context.Context, old string, w lease.Write) (number int64, done bool, err error) {
 	fresh := 0
-	if w.Fresh {
+	if w.Fresh && old == "" {
 		fresh = 1
 	}
 	change := map[lease.Change]string{lease.Acquire: "acquire", lease.Extend: "extend", lease.Release: "release"}[w.Change]
 	reply, err := s.run(ctx, writing, leaserow.Digits(w.Number), old, w.Token, w.Until, change,
-		w.Node.Host, w.Node.Port, int(w.Node.Type), leaserow.Digits(w.Within.From), leaserow.Digits(w.Number+1), fresh)
-	return reply == int64(1), err
+		w.Node.Host, w.Node.Port, int(w.Node.Type), leaserow.Digits(w.Within.From), leaserow.Digits(w.Within.To), fresh)
+	if err != nil {
+		return 0, false, err
+	}
+	if parts, _ := reply.([]any); len(parts) == 2 {
+		text, _ := parts[0].(string)
+		if number, err = strconv.ParseInt(text, 10, 64); err == nil {
+			return number, parts[1] == int64(1), nil
+		}
+	}
+	return 0, false, fmt.Errorf("workerredis: %s answered %v, want a number and whether it was written", s, reply)
 }
 
 // SwapLayout implements lease.Store.

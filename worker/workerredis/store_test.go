@@ -175,7 +175,7 @@ func TestExpiryEnds(t *testing.T) {
 func TestSentAgain(t *testing.T) {
 	store, ctx := workerredis.NewStore(start(t).client(t), workerredis.Config{}), t.Context()
 	for range 2 {
-		if done, err := store.Insert(ctx, write(0, "first")); !done || err != nil {
+		if _, done, err := store.Insert(ctx, write(0, "first")); !done || err != nil {
 			t.Errorf("insert: %t, %v", done, err)
 		}
 	}
@@ -196,16 +196,16 @@ func TestGivenIsKept(t *testing.T) {
 	for _, n := range []int64{5, 2} {
 		w := write(n, fmt.Sprint(n))
 		w.Fresh = false
-		if done, err := store.Insert(ctx, w); !done || err != nil {
+		if _, done, err := store.Insert(ctx, w); !done || err != nil {
 			t.Errorf("insert %d: %t, %v", n, done, err)
 		}
 	}
 	must(t, client.Del(ctx, workerredis.DefaultPrefix+":numbers").Err())
-	if view, err := store.Look(ctx, within, time.Hour); err != nil || view.Next != 6 {
+	if view, err := store.Look(ctx, within, true, time.Hour); err != nil || view.Next != 6 {
 		t.Errorf("%+v, %v; want 6 to be the next number", view, err)
 	}
-	if done, err := store.Insert(ctx, write(5, "fresh")); done || err != nil {
-		t.Errorf("insert of the last number as new: %t, %v", done, err)
+	if number, done, err := store.Insert(ctx, write(5, "fresh")); number != 6 || !done || err != nil {
+		t.Errorf("a fresh number after 5: %d, %t, %v", number, done, err)
 	}
 }
 
@@ -219,8 +219,8 @@ func TestReplica(t *testing.T) {
 		servertest.Eventually(t, "it has the rows", func() bool { return client.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1 })
 		store := workerredis.NewStore(client, workerredis.Config{})
 		_, _, read := store.Read(t.Context(), 0, time.Hour)
-		_, look := store.Look(t.Context(), within, time.Hour)
-		_, insert := store.Insert(t.Context(), write(7, "a"))
+		_, look := store.Look(t.Context(), within, true, time.Hour)
+		_, _, insert := store.Insert(t.Context(), write(7, "a"))
 		for _, err := range []error{read, look, insert} {
 			if !errors.Is(err, workerredis.ErrReplica) {
 				t.Errorf("read-only %s: %v; want ErrReplica", readOnly, err)
@@ -237,7 +237,7 @@ func TestHangs(t *testing.T) {
 	s := start(t)
 	client := s.client(t)
 	store := workerredis.NewStore(client, workerredis.Config{})
-	if done, err := store.Insert(t.Context(), write(0, "first")); !done || err != nil {
+	if _, done, err := store.Insert(t.Context(), write(0, "first")); !done || err != nil {
 		t.Fatal(done, err)
 	}
 	s.Pause()
@@ -284,7 +284,7 @@ func TestWarning(t *testing.T) {
 // The permissions that the package asks for are enough.
 func TestPermissions(t *testing.T) {
 	s := start(t)
-	s.Command(t, "ACL SETUSER ids on >secret ~"+workerredis.DefaultPrefix+":* +evalsha +eval +info +time +hget +hgetall +hset +config|get")
+	s.Command(t, "ACL SETUSER ids on >secret ~"+workerredis.DefaultPrefix+":* +evalsha +eval +info +time +hget +hmget +hgetall +hexists +hset +config|get")
 	client := s.client(t, func(o *redis.Options) { o.Username, o.Password = "ids", "secret" })
 	var out logged.Text
 	h := take(t, client, lease.Config{Logger: out.Logger()})
@@ -303,7 +303,7 @@ func TestForeignRows(t *testing.T) {
 	for _, value := range []string{"", "{}", "7", "nonsense", `{"token":"a","reserved_until":"x"}`} {
 		must(t, client.HSet(ctx, key, fmt.Sprintf("%019d", 7), value).Err())
 		_, _, read := store.Read(ctx, 7, time.Hour)
-		_, look := store.Look(ctx, within, time.Hour)
+		_, look := store.Look(ctx, within, true, time.Hour)
 		for _, err := range []error{read, look} {
 			if err == nil || !strings.Contains(err.Error(), key) {
 				t.Errorf("%q: %v; want an error that names %s", value, err, key)

@@ -20,7 +20,9 @@
 // Each write is one transaction, on condition that the row's version is
 // unchanged since the read. Before a read, the Store makes a transaction without effect,
 // after which the server shows all earlier writes. A holder makes two transactions at each
-// renewal, four times per expiry. A start reads all numbers, with one request each.
+// renewal, four times per expiry. A start reads 64 numbers at
+// random, or all if there are fewer, with one request each. It reads all only when no
+// number is new.
 //
 // # What ZooKeeper adds to the protocol
 //
@@ -69,10 +71,6 @@
 // above two instants: the row's reserved_until, and the last timestamp plus the time since
 // then by ZooKeeper's clock. A process that makes no more ids has stamped no later time.
 // Leaf lists the cases in which the process in Java still makes ids.
-//
-// If the node /snowflake/NAME/temporary exists, the next holder starts 10 minutes later.
-// Earlier versions of this package made the node, and stamped time that they had not
-// reserved. Delete the node when none of them runs.
 //
 // The process in Java that finds no node at its start takes number 0, whatever number its
 // own node gets. Leaf leaves number 0 to that process.

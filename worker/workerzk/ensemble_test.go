@@ -4,13 +4,19 @@ package workerzk_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
+	"github.com/uidring/uidring/worker/workerzk"
 )
 
 // counted kills a server when a number of writes were asked for.
@@ -60,37 +66,80 @@ func TestLeaderKilled(t *testing.T) {
 	h.Kept(t)
 }
 
-// TestFollowerLags: a follower that lacks the last writes does not serve stale reads.
+// TestFollowerLags: a follower that lacks the last writes does not serve stale reads, to a
+// Store or to Leaf.
 func TestFollowerLags(t *testing.T) {
 	t.Parallel()
 	var g gate
 	servers := servertest.StartZooKeeper(t, 3, func(to string) string { return g.detour(t, to) })
-	path := newPath()
-	ahead := prepared(t, connect(t, servertest.Hosts(servers[1:]), 20*time.Second, nil), path)
-	lagging := prepared(t, connect(t, servertest.Hosts(servers[:1]), 20*time.Second, nil), path)
-	inserts(t, ahead, 0, "first")
-	token := func(ctx context.Context) string {
-		row, _, err := lagging.Read(ctx, 0, time.Minute)
+	ahead := connect(t, servertest.Hosts(servers[1:]), 20*time.Second, nil)
+	lagging := func() *zk.Conn { return connect(t, servertest.Hosts(servers[:1]), 20*time.Second, nil) } // a session's reads wait for its writes
+	stores := func(of func(*zk.Conn) lease.Store) [2]lease.Store { return [2]lease.Store{of(ahead), of(lagging())} }
+	path, name := newPath(), fmt.Sprint("orders_", leaves.Add(1))
+	plain := stores(func(c *zk.Conn) lease.Store { return prepared(t, c, path) })
+	inserts(t, plain[0], 0, "first")
+	leafs := stores(func(c *zk.Conn) lease.Store {
+		s := workerzk.LeafStore(c, name, 8080, workerzk.LeafConfig{Address: "10.0.0.1"})
+		n, err := s.Assign(background(t), 9)
+		if err := errors.Join(err, s.Prepare(background(t), slog.Default())); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		return s
+	})
+	token := func(s lease.Store, number int64, ctx context.Context) string {
+		row, _, err := s.Read(ctx, number, time.Minute)
 		if err != nil || row == nil {
 			return ""
 		}
 		return row.Token
 	}
-	servertest.Eventually(t, "the first write is seen", func() bool { return token(background(t)) == "first" })
-	g.Lock()
-	done, err := ahead.Swap(background(t), "first", insert(0, "second"))
+	if done, err := leafs[0].Swap(background(t), token(leafs[0], 1, background(t)), insert(1, "first")); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	servertest.Eventually(t, "the first writes are seen", func() bool {
+		return token(plain[1], 0, background(t)) == "first" && token(leafs[1], 1, background(t)) == "first"
+	})
+	third, fourth := ready(t, lagging()), prepared(t, lagging(), path)
 	soon := func() context.Context {
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 		t.Cleanup(cancel)
 		return ctx
 	}
-	if done, err := lagging.Swap(soon(), "second", insert(0, "third")); err == nil {
+	g.Lock()
+	defer g.release()
+	for _, s := range []struct {
+		lease.Store
+		number int64
+	}{{plain[0], 0}, {leafs[0], 1}} {
+		if done, err := s.Swap(background(t), "first", insert(s.number, "second")); !done || err != nil {
+			t.Fatalf("%s: swap: %t, %v", s, done, err)
+		}
+	}
+	added := func(c *zk.Conn) interface {
+		Assign(context.Context, int64) (int64, error)
+	} {
+		return workerzk.LeafStore(c, name, 8080, workerzk.LeafConfig{Address: "10.0.0.2"})
+	}
+	if n, err := added(ahead).Assign(background(t), 9); n != 2 || err != nil {
+		t.Errorf("number %d, %v; want 2", n, err)
+	}
+	if n, err := added(third).Assign(soon(), 9); err == nil {
+		t.Errorf("number %d of a server that lags; want no answer from the past", n)
+	}
+	if a, b := token(plain[1], 0, soon()), token(leafs[1], 1, soon()); a == "first" || b == "first" {
+		t.Errorf("read %q and %q; want no answer from the past", a, b)
+	}
+	if done, err := fourth.Swap(soon(), "second", insert(0, "third")); err == nil {
 		t.Errorf("swap on a server that lags: %t; want no answer from the past", done)
 	}
-	seen := token(soon())
-	g.Unlock()
-	if !done || err != nil || seen == "first" {
-		t.Errorf("swap: %t, %v; then %q was read, want no answer from the past", done, err, seen)
+	g.release()
+	servertest.Eventually(t, "later writes are seen", func() bool {
+		return token(plain[1], 0, background(t)) != "first" && token(leafs[1], 1, background(t)) != "first"
+	})
+	if n, err := added(third).Assign(background(t), 9); n != 2 || err != nil {
+		t.Errorf("number %d, %v; want 2", n, err)
 	}
-	servertest.Eventually(t, "a later write is seen", func() bool { return token(background(t)) != "first" })
+	if names, _, err := third.Children("/snowflake/" + name + "/forever"); len(names) != 3 || err != nil {
+		t.Errorf("nodes %v, %v; want one of number 0 and one of each address", names, err)
+	}
 }

@@ -29,7 +29,7 @@ func TestCutDuringCreate(t *testing.T) {
 	conn, w := wired(t, servers, 400*time.Millisecond)
 	store := prepared(t, conn, path)
 	w.between.Store(&between{`"token":"mine"`, func() { w.deaf.Store(true) }})
-	done, err := store.Insert(background(t), insert(0, "mine"))
+	_, done, err := store.Insert(background(t), insert(0, "mine"))
 	if done {
 		t.Error("the insert is done without an answer")
 	}
@@ -39,8 +39,8 @@ func TestCutDuringCreate(t *testing.T) {
 		row, _, err := store.Read(background(t), 0, time.Minute)
 		return err == nil && row != nil && row.Token == "mine" && row.Until == 100
 	})
-	if done, err := store.Insert(background(t), insert(0, "again")); done || err != nil {
-		t.Errorf("insert again: %t, %v", done, err)
+	if number, done, err := store.Insert(background(t), insert(0, "again")); number != 1 || !done || err != nil {
+		t.Errorf("insert again: %d, %t, %v", number, done, err)
 	}
 }
 
@@ -194,15 +194,17 @@ func TestForeignNodes(t *testing.T) {
 	for name, data := range map[string]string{"x": "1", "0000000000000000000": "x", "0000000000000000001": "-1", "-1": "1"} {
 		odd := path + "/given/" + name
 		makes(t, conn, odd, data)
-		_, err := store.Look(background(t), lease.Bounds{To: 5}, time.Minute)
+		_, err := store.Look(background(t), lease.Bounds{To: 5}, true, time.Minute)
 		says(t, err, nil, odd, "want a number")
 		if name == "0000000000000000000" {
-			_, err = store.Insert(background(t), insert(1, "a"))
+			w := insert(1, "a")
+			w.Fresh = false
+			_, _, err = store.Insert(background(t), w)
 			says(t, err, nil, odd, "want a number")
 		}
 		deletes(t, conn, odd)
 	}
-	_, look := store.Look(background(t), lease.Bounds{To: 9}, time.Minute)
+	_, look := store.Look(background(t), lease.Bounds{To: 9}, true, time.Minute)
 	_, _, read := store.Read(background(t), 7, time.Minute)
 	_, swap := store.Swap(background(t), "x", insert(7, "a"))
 	for _, err := range []error{look, read, swap} {

@@ -267,9 +267,6 @@ func (l *leaf) load(ctx context.Context, number int64) (p pair, err error) {
 // last report.
 const javaLives = 10 * time.Second
 
-// borrowed is more than an earlier version of this package can have stamped after a report.
-const borrowed = 10 * time.Minute
-
 // Read implements lease.Store. If someone else wrote Leaf's node, the row is that process's.
 func (l *leaf) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
 	if err := l.fence(ctx, l.path); err != nil {
@@ -308,11 +305,7 @@ func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, e
 	if silent < javaLives.Milliseconds() {
 		row.State = lease.StateHeld
 	}
-	earlier, err := l.get(ctx, "/snowflake/"+l.name+"/temporary")
-	if earlier != nil {
-		row.Until += borrowed.Milliseconds()
-	}
-	return row, err
+	return row, nil
 }
 
 // Swap implements lease.Store. One transaction writes the row and Leaf's node.
@@ -336,8 +329,8 @@ func (l *leaf) Swap(ctx context.Context, old string, w lease.Write) (done bool, 
 
 // Insert implements lease.Store. It makes no row: every number has a node of Leaf, so
 // that Read returns a row.
-func (l *leaf) Insert(_ context.Context, w lease.Write) (bool, error) {
-	return false, fmt.Errorf("workerzk: Leaf: no node below %s has number %d: the node was deleted, or ZooKeeper was restored from a copy: want a restart",
+func (l *leaf) Insert(_ context.Context, w lease.Write) (int64, bool, error) {
+	return 0, false, fmt.Errorf("workerzk: Leaf: no node below %s has number %d: the node was deleted, or ZooKeeper was restored from a copy: want a restart",
 		l.forever(), w.Number)
 }
 

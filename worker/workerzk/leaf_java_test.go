@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -51,9 +52,7 @@ func runTwin(l *leaf, ip string) (*twin, string) {
 // TestLeafBesideJava: processes in Go and in Java take different numbers of one name,
 // read each other's nodes, and do not start with an address that the other uses.
 func TestLeafBesideJava(t *testing.T) {
-	if _, err := exec.LookPath("javac"); err != nil {
-		t.Skip(err) // java compiles the source
-	}
+	need.Program(t, "javac")
 	l := newLeaf(t)
 	first, said := runTwin(l, "10.0.0.1")
 	if said != "worker 0" {

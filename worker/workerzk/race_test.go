@@ -32,7 +32,7 @@ func TestGivenIsKept(t *testing.T) {
 	insert := func(s lease.Store, number int64) {
 		w := insert(number, fmt.Sprint("token ", number))
 		w.Fresh = false
-		if done, err := s.Insert(background(t), w); !done || err != nil {
+		if _, done, err := s.Insert(background(t), w); !done || err != nil {
 			t.Errorf("insert %d: %t, %v", number, done, err)
 		}
 	}
@@ -42,9 +42,34 @@ func TestGivenIsKept(t *testing.T) {
 	for _, row := range []string{path + "/number/0000000000000000005", path + "/number/0000000000000000007"} {
 		deletes(t, conn, row+"/alive", row)
 	}
-	if view, err := s.Look(background(t), lease.Bounds{To: 99}, time.Minute); err != nil || view.Next != 8 {
+	if view, err := s.Look(background(t), lease.Bounds{To: 99}, true, time.Minute); err != nil || view.Next != 8 {
 		t.Errorf("look: %+v, %v; want 8 to be the next number", view, err)
 	}
+}
+
+// TestGivenBetweenReads: a number is not new if another process is given it, and its row is
+// deleted, between the two reads of the count.
+func TestGivenBetweenReads(t *testing.T) {
+	s, other, conn, w, path := raced(t)
+	fresh := func(s lease.Store, token string, want int64) {
+		w := insert(0, token)
+		w.Fresh = true
+		if number, done, err := s.Insert(background(t), w); number != want || !done || err != nil {
+			t.Errorf("insert: %d, %t, %v; want number %d", number, done, err, want)
+		}
+	}
+	fresh(s, "first", 0)
+	const zero = "/0000000000000000000"
+	w.between.Store(&between{path + "/given" + zero, func() {
+		w.between.Store(&between{path + "/given" + zero, func() {
+			fresh(other, "second", 1)
+			row := path + "/number/0000000000000000001"
+			deletes(t, conn, row+"/alive", row)
+		}})
+	}})
+	fresh(s, "third", 2)
+	deletes(t, conn, path+"/given"+zero) // the count is lost: a number without a row is taken for new
+	fresh(s, "fourth", 1)
 }
 
 // TestRowIsDeleted: a row that is deleted during a Swap was not written.
@@ -110,7 +135,7 @@ func TestGoneWhileListed(t *testing.T) {
 func TestNoParent(t *testing.T) {
 	t.Parallel()
 	s := workerzk.NewStore(connect(t, shared(t), 20*time.Second, nil), workerzk.Config{Path: newPath()})
-	_, insert := s.Insert(background(t), insert(0, "a"))
+	_, _, insert := s.Insert(background(t), insert(0, "a"))
 	_, layout := s.SwapLayout(background(t), "", "a")
 	for name, err := range map[string]error{"Insert": insert, "SwapLayout": layout} {
 		if !errors.Is(err, zk.ErrNoNode) {
@@ -148,10 +173,10 @@ func TestEachRequestIsRefused(t *testing.T) {
 	for round := range 2 { // the second finds what the first made
 		number := int64(round)
 		w.refuse(t, "Prepare", func() error { return s.Prepare(background(t), slog.Default()) })
-		w.refuse(t, "Insert", func() error { return done(s.Insert(background(t), insert(number, "a"))) })
+		w.refuse(t, "Insert", func() error { _, ok, err := s.Insert(background(t), insert(number, "a")); return done(ok, err) })
 		w.refuse(t, "Swap", func() error { return done(s.Swap(background(t), "a", insert(number, "b"))) })
 		w.refuse(t, "Read", func() error { return second(s.Read(background(t), number, time.Minute)) })
-		w.refuse(t, "Look", func() error { _, err := s.Look(background(t), lease.Bounds{To: 9}, time.Minute); return err })
+		w.refuse(t, "Look", func() error { _, err := s.Look(background(t), lease.Bounds{To: 9}, true, time.Minute); return err })
 		w.refuse(t, "List", func() error { _, err := s.List(background(t), 0, time.Minute); return err })
 		w.refuse(t, "SwapLayout", func() error { _, err := s.SwapLayout(background(t), "", fmt.Sprint("layout ", round)); return err })
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
@@ -41,10 +42,10 @@ func TestMain(m *testing.M) {
 }
 
 // shared returns the address of the shared server.
-func shared(t *testing.T) []string {
+func shared(t testing.TB) []string {
 	t.Helper()
 	if _, err := servertest.Classpath(); err != nil {
-		t.Skip(err)
+		need.Skip(t, err)
 	}
 	return []string{server.Address}
 }
@@ -55,7 +56,7 @@ type quiet struct{}
 func (quiet) Printf(string, ...any) {}
 
 // connect opens a connection that ends with the test.
-func connect(t *testing.T, servers []string, session time.Duration, dial zk.Dialer) *zk.Conn {
+func connect(t testing.TB, servers []string, session time.Duration, dial zk.Dialer) *zk.Conn {
 	t.Helper()
 	if dial == nil {
 		dial = net.DialTimeout
@@ -73,20 +74,20 @@ func connect(t *testing.T, servers []string, session time.Duration, dial zk.Dial
 }
 
 // ready waits for a session. The machine may be slow.
-func ready(t *testing.T, conn *zk.Conn) *zk.Conn {
+func ready(t testing.TB, conn *zk.Conn) *zk.Conn {
 	t.Helper()
 	servertest.Eventually(t, "there is a session", func() bool { return conn.State() == zk.StateHasSession })
 	return conn
 }
 
-func background(t *testing.T) context.Context {
+func background(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
 // prepared is a store whose nodes are there.
-func prepared(t *testing.T, conn *zk.Conn, path string) *workerzk.Store {
+func prepared(t testing.TB, conn *zk.Conn, path string) *workerzk.Store {
 	t.Helper()
 	store := workerzk.NewStore(ready(t, conn), workerzk.Config{Path: path})
 	if err := store.Prepare(background(t), slog.New(slog.DiscardHandler)); err != nil {
@@ -107,7 +108,7 @@ var request = lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Gr
 // inserts makes the row of a number.
 func inserts(t *testing.T, s lease.Store, number int64, token string) {
 	t.Helper()
-	if done, err := s.Insert(background(t), insert(number, token)); !done || err != nil {
+	if _, done, err := s.Insert(background(t), insert(number, token)); !done || err != nil {
 		t.Fatalf("insert %d: %t, %v", number, done, err)
 	}
 }

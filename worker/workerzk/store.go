@@ -44,11 +44,12 @@ func New(conn *zk.Conn, config lease.Config) *lease.Leaser {
 }
 
 // Store keeps worker numbers in ZooKeeper. It is a lease.Store. Make one with
-// NewStore. It has no state of its own and is safe for concurrent use.
+// NewStore. It is safe for concurrent use.
 type Store struct {
-	conn *zk.Conn
-	acl  []zk.ACL // of nodes that are created
-	path string
+	conn  *zk.Conn
+	acl   []zk.ACL // of nodes that are created
+	path  string
+	fresh leaserow.Queue
 }
 
 var (
@@ -61,7 +62,9 @@ func NewStore(conn *zk.Conn, config Config) *Store {
 	if len(config.ACL) == 0 {
 		config.ACL = zk.WorldACL(zk.PermAll)
 	}
-	return &Store{conn, config.ACL, cmp.Or(config.Path, DefaultPath)}
+	s := &Store{conn: conn, acl: config.ACL, path: cmp.Or(config.Path, DefaultPath)}
+	s.fresh = leaserow.Queue{Allot: s.allot, Most: 100}
+	return s
 }
 
 // String implements lease.Store.
@@ -117,10 +120,74 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 	return s.write(ctx, old, w)
 }
 
-// Insert implements lease.Store. Inserts of several numbers write the same count of
-// given numbers. If another Insert was faster, this one starts again.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
-	return s.write(ctx, "", w)
+// Insert implements lease.Store. Fresh inserts of a Store share transactions. If another
+// process was faster, they try again.
+func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+	if !w.Fresh {
+		done, err := s.write(ctx, "", w)
+		return w.Number, done, err
+	}
+	return s.fresh.Insert(ctx, w)
+}
+
+// allot makes rows of numbers that were never given, and raises their count, in one transaction.
+func (s *Store) allot(ctx context.Context, turns []*leaserow.Turn) error {
+	within := turns[0].Within
+	for tries := 0; ; tries++ {
+		if err := s.fence(ctx, s.path); err != nil {
+			return err
+		}
+		given, err := s.allGiven(ctx)
+		if err != nil {
+			return err
+		}
+		next := lease.NewView(0, nil, given, within).Next
+		var ops []any
+		for _, t := range turns {
+			for tries > 0 && next <= within.To { // rows that the count does not cover, as after its loss
+				if n, err := s.get(ctx, s.number(next)); err != nil {
+					return err
+				} else if n == nil {
+					break
+				}
+				next++
+			}
+			if t.Number = next; next > within.To {
+				continue
+			}
+			t.Write.Number = next
+			made, err := s.ops(ctx, t.Write, nil, leaserow.Row{})
+			if err != nil {
+				return err
+			}
+			ops = append(ops, made...)
+			next++
+		}
+		if len(ops) == 0 {
+			return nil
+		}
+		count, counted, err := s.count(ctx, within.From, next)
+		if err != nil {
+			return err
+		}
+		// If the count has moved since it was read, a number may have been given and its
+		// row deleted.
+		if counted == given[within.From] {
+			err = s.multi(ctx, s.number(turns[0].Number), append(ops, count)...)
+			if err == nil {
+				for _, t := range turns {
+					t.Done = t.Number <= within.To
+				}
+				return nil
+			}
+			if !conflict(err) || errors.Is(err, zk.ErrNoNode) { // a parent is gone
+				return err
+			}
+		}
+		if err := s.fresh.Collided(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // write writes a row whose token is old. An empty token is that of no row.
@@ -149,8 +216,8 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 			return false, err
 		}
 		if n == nil {
-			count, err := s.count(ctx, w)
-			if count == nil || err != nil {
+			count, _, err := s.count(ctx, w.Within.From, w.Number+1)
+			if err != nil {
 				return false, err
 			}
 			ops = append(ops, count)
@@ -190,22 +257,19 @@ func (s *Store) ops(ctx context.Context, w lease.Write, n *node, before leaserow
 	return ops, nil
 }
 
-// count returns what counts w.Number as given, or nil if the number must be fresh and was
-// given.
-func (s *Store) count(ctx context.Context, w lease.Write) (op any, err error) {
-	path := s.given(w.Within.From)
+// count returns what raises a count to next, on condition that nobody else changes it, and
+// what the count was before.
+func (s *Store) count(ctx context.Context, from, next int64) (op any, before int64, err error) {
+	path := s.given(from)
 	counted, err := s.get(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if counted == nil {
-		return &zk.CreateRequest{Path: path, Data: format(w.Number + 1), Acl: s.acl}, nil
+		return &zk.CreateRequest{Path: path, Data: format(next), Acl: s.acl}, 0, nil
 	}
-	next, err := parseNumber(path, string(counted.data))
-	if err != nil || w.Fresh && next > w.Number {
-		return nil, err
-	}
-	return &zk.SetDataRequest{Path: path, Data: format(max(next, w.Number+1)), Version: counted.stat.Version}, nil
+	before, err = parseNumber(path, string(counted.data))
+	return &zk.SetDataRequest{Path: path, Data: format(max(before, next)), Version: counted.stat.Version}, before, err
 }
 
 // SwapLayout implements lease.Store.
@@ -296,24 +360,43 @@ func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.R
 }
 
 // Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, _ time.Duration) (lease.View, error) {
+func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return lease.View{}, err
 	}
-	rows, err := s.rows(ctx, within, 0)
+	given, err := s.allGiven(ctx)
 	if err != nil {
 		return lease.View{}, err
 	}
+	var rows []lease.Row
+	if full {
+		rows, err = s.rows(ctx, within, 0)
+	} else {
+		var names []string
+		for _, number := range within.Sample(lease.NewView(0, nil, given, within).Next) {
+			names = append(names, leaserow.Digits(number))
+		}
+		rows, err = s.named(ctx, names)
+	}
+	view := lease.NewView(0, rows, given, within)
+	if !full {
+		view.Held = 0
+	}
+	return view, err
+}
+
+// allGiven returns the counts of given numbers by the From of holders' bounds.
+func (s *Store) allGiven(ctx context.Context) (given map[int64]int64, err error) {
 	names, err := s.names(ctx, s.counts())
 	if err != nil {
-		return lease.View{}, err
+		return nil, err
 	}
-	given := map[int64]int64{}
+	given = map[int64]int64{}
 	err = s.each(ctx, s.counts(), names, func(from int64, path string, n *node) (err error) {
 		given[from], err = parseNumber(path, string(n.data))
 		return err
 	})
-	return lease.NewView(0, rows, given, within), err
+	return given, err
 }
 
 // rows returns the rows within bounds, highest first, at most limit of them; a limit
@@ -329,6 +412,11 @@ func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) (rows 
 	if limit > 0 {
 		names = names[:min(limit, len(names))]
 	}
+	return s.named(ctx, names)
+}
+
+// named returns the rows of numbers.
+func (s *Store) named(ctx context.Context, names []string) (rows []lease.Row, err error) {
 	err = s.each(ctx, s.numbers(), names, func(number int64, path string, n *node) error {
 		r, err := parse(path, n)
 		rows = append(rows, *shown(number, r, n))

@@ -120,7 +120,13 @@ func (c *deafConn) Read(p []byte) (int, error) {
 }
 
 // gate is a way to servers on which answers can be held up.
-type gate struct{ sync.RWMutex }
+type gate struct {
+	sync.RWMutex
+	released sync.Once
+}
+
+// release lets all answers through from now on.
+func (g *gate) release() { g.released.Do(g.Unlock) }
 
 // detour returns an address from which a gate leads to another.
 func (g *gate) detour(t *testing.T, to string) string {

@@ -117,5 +117,6 @@ func explain(_ *cobra.Command, err error) error {
 	if given := flag.Annotations[exampleKey]; given != nil {
 		example = given[0]
 	}
-	return fmt.Errorf("%w; for example --%s %s", err, flag.Name, example)
+	text := strings.Replace(err.Error(), bits.ErrLayout.Error()+": ", "", 1)
+	return fmt.Errorf("%s; for example --%s %s", text, flag.Name, example)
 }

@@ -41,6 +41,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 		return err
 	}
 	root.SetFlagErrorFunc(explain)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages | ", "Flags.FlagUsages | withoutValues | "))
 	renamed(root, root.Name())
 	out := &output{w: stdout}
 	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra takes os.Args
@@ -62,6 +63,13 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 		err = out.failed // which cobra drops for help
 	}
 	return report(stderr, cmd, err, started)
+}
+
+func init() {
+	// pflag adds to each switch that it takes a value, which nobody needs.
+	cobra.AddTemplateFunc("withoutValues", func(usages string) string {
+		return strings.ReplaceAll(usages, "[=true|false]", "             ")
+	})
 }
 
 // renamed puts the command's name into the examples, which have uidring's.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/workers"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -106,10 +106,7 @@ func Elsewhere(t *testing.T) string {
 // driver's own DSN, or skips the test.
 func Server(t *testing.T, variable string) *url.URL {
 	t.Helper()
-	dsn := os.Getenv(variable)
-	if dsn == "" {
-		t.Skip(variable + " is not set")
-	}
+	dsn := need.Variable(t, variable)
 	if variable == "UIDRING_TEST_MYSQL" {
 		config, err := mysqldriver.ParseDSN(dsn)
 		if err != nil {

@@ -2,6 +2,7 @@ package database_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"net"
 	"os"
@@ -98,6 +99,30 @@ func TestSQLiteWritersQueue(t *testing.T) {
 	}
 }
 
+// Sixteen connections that were used at the same time are kept.
+func TestIdleConnectionsAreKept(t *testing.T) {
+	pool, err := clitest.Open(t, filepath.Join(t.TempDir(), "idle.db")).DB.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var used []*sql.Conn
+	for range 16 {
+		conn, err := pool.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		used = append(used, conn)
+	}
+	for _, conn := range used {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if s := pool.Stats(); s.Idle != 16 {
+		t.Errorf("%d idle connections, want 16", s.Idle)
+	}
+}
+
 // Each form of a server's DSN leads to the server.
 func TestOpenServers(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -155,7 +180,7 @@ func TestBadDSN(t *testing.T) {
 	for _, tt := range []struct{ dsn, want string }{
 		{"", "it is empty; want an SQLite file such as app.db"},
 		{"etcds://h", `unknown scheme "etcds"; want an SQLite file`},
-		{"ETCD://h", "etcd:// names a store of leased worker numbers"},
+		{"ETCD://h", "etcd:// names a store for uidringd"},
 		{"oracle://h/db", `unknown scheme "oracle"; want an SQLite file`},
 		{"localhost", `"localhost" is neither an SQLite file`},
 		{"127.0.0.1:3306", `"127.0.0.1:3306" is neither an SQLite file`},
@@ -272,7 +297,7 @@ func TestOpenUnavailable(t *testing.T) {
 	for _, tt := range []struct{ dsn, want string }{
 		{filepath.Join(dir, "no/such.db"), `/no/such.db" (--dsn): there is no folder "`},
 		{filepath.Join(dir, "text.db"), `/text.db" (--dsn): it is not an SQLite file`},
-		{filepath.Join(dir, "folder.db"), `/folder.db" (--dsn): it is a folder`},
+		{filepath.Join(dir, "folder.db"), `/folder.db" (--dsn): its mode is drwx`},
 		{filepath.Join(dir, "text.db/x.db"), `/x.db" (--dsn): `},
 		{"sqlite:" + filepath.ToSlash(dir) + "/x.db?mode=ro", `/x.db" (--dsn): `},
 		{"mysql://root@127.0.0.1:1/test", "mysql://root@127.0.0.1:1/test (--dsn): "},
@@ -299,7 +324,7 @@ func TestOpenForbidden(t *testing.T) {
 	if err := os.Chmod("app.db", 0o400); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{"socket.db": "open socket.db: ", "app.db": "permission denied"} {
+	for file, want := range map[string]string{"socket.db": "want a regular file", "app.db": "permission denied"} {
 		db, err := open(t, file)
 		switch {
 		case err == nil && file == "app.db" && os.Getuid() == 0: // root may do that

@@ -95,10 +95,12 @@ func parse(dsn string) (*target, error) {
 
 // isSQLitePath reports whether a path is an SQLite file, or has the name of one.
 func isSQLitePath(path string) bool {
-	if file, err := os.Open(path); err == nil {
-		defer file.Close()
-		if isSQLite(file) {
-			return true
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if file, err := os.Open(path); err == nil {
+			defer file.Close()
+			if isSQLite(file) {
+				return true
+			}
 		}
 	}
 	switch strings.ToLower(filepath.Ext(path)) {

@@ -28,3 +28,16 @@ func TestOpenInForbiddenFolder(t *testing.T) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }
+
+// A FIFO is no file of SQLite, and is not opened: that would wait for its writer.
+func TestOpenFIFO(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for path, want := range map[string]string{"fifo.db": "want a regular file", "fifo": "neither an SQLite file"} {
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := open(t, path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}

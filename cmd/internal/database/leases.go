@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -13,8 +14,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Stores reads the URLs of stores that hold leased worker numbers and are no SQL
-// database, by the URL's scheme. uidring has none of them, so that it links SQL
+// Stores reads the URLs of stores that are no SQL database, by the URL's scheme. uidring has none of them, so that it links SQL
 // drivers alone; uidringd has all.
 type Stores map[string]func(url string) (*Store, error)
 
@@ -23,8 +23,10 @@ type Store struct {
 	Name    string        // for messages: without password and options
 	Timeout time.Duration // within which Open has to connect
 
-	// Open connects. The function that it returns closes the connection.
-	Open func(ctx context.Context) (lease.Store, func() error, error)
+	// Open and Counters connect. The function that they return closes the connection.
+	// Counters is nil if the store keeps no counters.
+	Open     func(ctx context.Context) (lease.Store, func() error, error)
+	Counters func(ctx context.Context, logger *slog.Logger) (CounterStore, func() error, error)
 }
 
 // The kinds of stores.
@@ -49,7 +51,7 @@ func KindOf(dsn string) string {
 
 // errElsewhere is the error where an SQL database is wanted.
 func errElsewhere(scheme string) error {
-	return fmt.Errorf("%s:// names a store of leased worker numbers, for uidringd gen --worker lease and uidringd workers "+
+	return fmt.Errorf("%s:// names a store for uidringd gen, uidringd workers and, if it is Redis, uidringd segments "+
 		"(go install github.com/uidring/uidring/cmd/uidringd@latest); here want %s", scheme, accepted)
 }
 
@@ -66,8 +68,7 @@ func (p Place) store() func(string) (*Store, error) {
 	return p.Stores[strings.ToLower(scheme)]
 }
 
-// SQL reports whether the place is an SQL database. Only those have registered numbers and
-// segments.
+// SQL reports whether the place is an SQL database. Only those have registered numbers.
 func (p Place) SQL() bool { return p.store() == nil }
 
 // Check returns what is wrong with the DSN, as a [cli.UsageError], without connecting.

@@ -16,7 +16,6 @@ import (
 	"gorm.io/gorm/logger"
 
 	"github.com/uidring/uidring/cmd/internal/cli"
-	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
 const (
@@ -31,7 +30,7 @@ const (
 func Flag(cmd *cobra.Command, stores Stores) {
 	others := ""
 	if len(stores) > 0 {
-		others = "for leased worker numbers also " + strings.Join(stores.schemes(), "://, ") + "://\n"
+		others = "also " + strings.Join(stores.schemes(), "://, ") + "://\n"
 	}
 	cmd.Flags().String("dsn", "", "`database`: an SQLite file such as app.db, mysql://user@host:3306/name,\n"+
 		"postgres://user@host:5432/name, or a DSN as GORM's drivers take it\n"+others+
@@ -104,34 +103,6 @@ func (p Place) Open(ctx context.Context) (*DB, error) { return p.open(ctx, true)
 // matches [os.ErrNotExist].
 func (p Place) OpenExisting(ctx context.Context) (*DB, error) { return p.open(ctx, false) }
 
-// MayMake returns why a file of SQLite that is not there cannot be made. It makes none.
-func (p Place) MayMake() error {
-	target, err := p.target()
-	if err != nil {
-		return p.usage(err)
-	}
-	return p.Fault(target.name, checkFile(target.file, true))
-}
-
-// MayCreate returns why no table can be created. It creates none.
-func (db *DB) MayCreate(ctx context.Context) error {
-	var err error
-	switch db.DB.Name() {
-	case "mysql": // which compares the rights when it prepares a statement
-		var statement *sql.Stmt
-		if statement, err = db.pool.PrepareContext(ctx, "CREATE TABLE uidring_check (id BIGINT)"); err == nil {
-			err = statement.Close()
-		}
-	case "postgres":
-		may := false
-		err = db.WithContext(ctx).Raw("SELECT COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false) AND NOT pg_is_in_recovery()").Scan(&may).Error
-		if err == nil && !may {
-			err = errors.New("no table can be created: the user may not CREATE in the schema, or the server is a replica")
-		}
-	}
-	return db.Wrap(err)
-}
-
 // usage marks err as a fault of the DSN. It returns nil for nil.
 func (p Place) usage(err error) error {
 	if err == nil {
@@ -166,6 +137,10 @@ func (p Place) open(ctx context.Context, create bool) (*DB, error) {
 	return db, nil
 }
 
+// poolSize is how many connections to a database are open at most. PostgreSQL allows 100 by
+// default, for all programs.
+const poolSize = 24
+
 // connect opens a pool and waits for its first connection, so that a wrong address
 // is an error here and not later.
 func (t *target) connect(ctx context.Context) (*sql.DB, *gorm.DB, error) {
@@ -174,6 +149,11 @@ func (t *target) connect(ctx context.Context) (*sql.DB, *gorm.DB, error) {
 		return nil, nil, err
 	}
 	var db *gorm.DB
+	// By default a pool keeps two idle connections: 16 tags that are closed at a time would
+	// make a new connection for each request.
+	pool.SetMaxIdleConns(poolSize)
+	pool.SetMaxOpenConns(poolSize)
+	pool.SetConnMaxIdleTime(time.Minute)
 	if err = within(ctx, t.timeout, pool.PingContext); err == nil {
 		db, err = gorm.Open(dialector, &gorm.Config{Logger: logger.Discard, DisableAutomaticPing: true})
 	}
@@ -229,8 +209,8 @@ func checkFile(path string, create bool) error {
 	if err != nil {
 		return err
 	}
-	if info.IsDir() {
-		return errors.New("it is a folder, want a file")
+	if !info.Mode().IsRegular() { // to open a FIFO would wait for its writer
+		return fmt.Errorf("its mode is %v, want a regular file", info.Mode())
 	}
 	flag := os.O_RDONLY
 	if create {
@@ -245,25 +225,4 @@ func checkFile(path string, create bool) error {
 		return errors.New("it is not an SQLite file")
 	}
 	return nil
-}
-
-const (
-	leafAlloc = "leaf_alloc"
-	sequence  = "sequence"
-)
-
-// TableFlag adds --table, which says where counters are.
-func TableFlag(cmd *cobra.Command) {
-	kind := leafAlloc
-	words := []string{leafAlloc, sequence}
-	cmd.Flags().Var(cli.Choice{Value: &kind, Words: words}, "table", "table of the counters: leaf_alloc is Leaf's, sequence is\nSEQUENCE(table_name, next_id)")
-	cli.Complete(cmd, "table", words...)
-}
-
-// Counters returns the store of the table that a command with [TableFlag] names.
-func (db *DB) Counters(cmd *cobra.Command) *segmentsql.Store {
-	if cmd.Flag("table").Value.String() == sequence {
-		return segmentsql.Sequence(db.DB, segmentsql.Config{})
-	}
-	return segmentsql.LeafAlloc(db.DB, segmentsql.Config{})
 }

@@ -3,7 +3,6 @@ package format
 import (
 	"encoding/hex"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -56,7 +55,7 @@ func (f *TextFlags) Open() (Text, error) {
 	if f.keyFile == "" || f.context == "" {
 		return Text{}, cli.Usagef("--form token needs --token-key and --token-context, for example --form token --token-key key.hex --token-context orders")
 	}
-	text, err := os.ReadFile(f.keyFile)
+	text, err := cli.ReadFile(f.keyFile, 1<<10)
 	if err != nil {
 		return Text{}, fmt.Errorf("--token-key: %w", err)
 	}

@@ -1,12 +1,9 @@
 package gen
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +12,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/format"
+	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
@@ -24,7 +22,7 @@ type flags struct {
 	count     int64
 	generator string
 	segment   string // the tag of a counter, in place of a worker number
-	worker    source
+	worker    workerFlag
 	stores    database.Stores
 	layout    bits.Layout
 	succeeds  bits.Layout
@@ -32,14 +30,9 @@ type flags struct {
 	padding   int64
 	maxBorrow time.Duration
 	maxAge    time.Duration
-	rate      int64 // ids a second, 0 is no limit
 	json      bool
 	text      format.TextFlags
-	http      string
 }
-
-// maxRate is more ids a second than can be written.
-const maxRate = 1_000_000_000
 
 // cachedOnly are the flags that the default generator has no use for.
 var cachedOnly = []string{"boost-power", "padding-factor", "max-borrow", "max-age"}
@@ -64,16 +57,14 @@ func (f *flags) add(cmd *cobra.Command) {
 	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "fill the ring when it holds less than this, in per cent; 1 to 99")
 	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative is no limit")
 	set.DurationVar(&f.maxAge, "max-age", uid.DefaultMaxAge, "drop ids that are older than this; negative is no limit")
-	set.Var(cli.Number{Value: &f.rate, Max: maxRate}, "rate", "make at most this many ids a second; 0 is no limit")
 	set.BoolVar(&f.json, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
 	f.text.Add(cmd)
-	set.StringVar(&f.http, "http", "", "show a status page at this `address`, such as 127.0.0.1:8080; port 0 is a free one")
 	database.Flag(cmd, f.stores)
 	cmd.MarkFlagsMutuallyExclusive("json", "form")
 	cli.Complete(cmd, "generator", cachedName, defaultName)
 	cli.Complete(cmd, "succeeds", bits.Names()...)
-	cli.Complete(cmd, "worker", leaseSource, registrySource, staticSource)
-	for flag, example := range map[string]string{"count": "5", "boost-power": "3", "padding-factor": "50", "max-borrow": "1m0s", "max-age": "10s", "rate": "5000", "segment": "orders", "http": exampleAddress} {
+	cli.Complete(cmd, "worker", source.Lease, source.Registry, source.Static+":")
+	for flag, example := range map[string]string{"count": "5", "boost-power": "3", "padding-factor": "50", "max-borrow": "1m0s", "max-age": "10s", "segment": "orders"} {
 		cli.Example(cmd, flag, example)
 	}
 }
@@ -101,19 +92,13 @@ func (f *flags) check(cmd *cobra.Command) error {
 	if f.maxAge >= 0 && f.maxAge < uid.MinMaxAge {
 		return cli.Usagef("--max-age is %v, want %v or more, or a negative one to keep ids for ever", f.maxAge, uid.MinMaxAge)
 	}
-	if err := f.checkPlace(cmd, counts); err != nil {
-		return err
-	}
-	if cmd.Flags().Changed("http") {
-		return checkAddress(f.http)
-	}
-	return nil
+	return f.checkPlace(cmd, counts)
 }
 
 // checkPlace finds a place that is not for the flags. Where registered numbers cannot
 // be had, and nobody asks for them, numbers are leased.
 func (f *flags) checkPlace(cmd *cobra.Command, counts bool) error {
-	if f.worker.kind == staticSource {
+	if f.worker.Kind == source.Static {
 		if cmd.Flags().Changed("dsn") {
 			return cli.Usagef("--worker %s needs no database: leave out --dsn", &f.worker)
 		}
@@ -124,10 +109,10 @@ func (f *flags) checkPlace(cmd *cobra.Command, counts bool) error {
 		return nil
 	}
 	if !cmd.Flags().Changed("worker") {
-		f.worker.kind = leaseSource
+		f.worker.Kind = source.Lease
 	}
-	if f.worker.kind != leaseSource {
-		return cli.Usagef("--worker %s: %s names a store of leased numbers only; want --worker %s, or the DSN of an SQL database", &f.worker, place.Origin, leaseSource)
+	if f.worker.Kind != source.Lease {
+		return cli.Usagef("--worker %s: %s names a store of leased numbers only; want --worker %s, or the DSN of an SQL database", &f.worker, place.Origin, source.Lease)
 	}
 	return place.Check()
 }
@@ -144,37 +129,12 @@ func (f *flags) config(logger *slog.Logger) uid.CachedConfig {
 	}
 }
 
-// source is a flag that says where the worker number comes from.
-type source struct {
-	kind   string // leaseSource, registrySource or staticSource
-	number int64  // of staticSource
-}
+// workerFlag is the flag of where the worker number comes from.
+type workerFlag struct{ source.Source }
 
-const (
-	leaseSource    = "lease"
-	registrySource = "registry"
-	staticSource   = "static:"
-)
+func (w *workerFlag) Type() string { return "source" }
 
-func (s *source) String() string {
-	if s.kind == staticSource {
-		return staticSource + strconv.FormatInt(s.number, 10)
-	}
-	return s.kind
-}
-
-func (s *source) Type() string { return "source" }
-
-func (s *source) Set(text string) error {
-	if text == leaseSource || text == registrySource {
-		*s = source{kind: text}
-		return nil
-	}
-	digits, ok := strings.CutPrefix(text, staticSource)
-	n, err := strconv.ParseUint(digits, 10, 63)
-	if !ok || err != nil {
-		return errors.New("want lease, registry, or static:N with a number from 0 on")
-	}
-	*s = source{staticSource, int64(n)}
-	return nil
+func (w *workerFlag) Set(text string) (err error) {
+	w.Source, err = source.Parse(text, source.Lease, source.Registry)
+	return err
 }

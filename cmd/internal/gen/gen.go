@@ -7,15 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/time/rate"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/format"
+	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -32,7 +31,7 @@ func New(stores database.Stores) *cobra.Command {
 		stores:    stores,
 		count:     1,
 		generator: cachedName,
-		worker:    source{kind: registrySource},
+		worker:    workerFlag{source.Source{Kind: source.Registry}},
 		boost:     uid.DefaultBoostPower,
 		padding:   uid.DefaultPaddingFactor,
 	}
@@ -58,7 +57,6 @@ $UIDRING_DSN.
 If you ask for more ids than the layout has for the present, the cached generator
 stamps ids ahead of the clock, by --max-borrow at most, and then waits. The default
 generator stamps the present, and waits for the next tick when a tick is full.
---rate paces either of them, in ten batches a second.
 
 A leased number has reserved time in the database. While the database is unavailable, gen
 makes ids to the end of that time, and then waits and reports that on standard
@@ -66,9 +64,6 @@ error. If gen cannot give the number back, it fails, though the ids are good.
 
 With --worker static:N you promise that nothing else makes ids with N and that
 layout. That includes an earlier gen in the same second: both make the same ids.
-
---http shows a status page while gen makes ids. The page has no authentication:
-choose an address that only you can reach.
 
 An interrupt ends gen after a whole line, with exit code 130.`,
 		Example: `  uidring gen -n 5
@@ -78,8 +73,7 @@ An interrupt ends gen after a whole line, with exit code 130.`,
   uidring gen --dsn mysql://user@localhost:3306/app -n 5
   uidring gen --worker lease -n 5
   uidring gen --segment orders -n 5
-  uidring gen --worker static:7 --generator default
-  uidring gen -n 1000000 --rate 5000 --http 127.0.0.1:8080 > ids.txt`,
+  uidring gen --worker static:7 --generator default`,
 		Args:              cli.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -119,28 +113,11 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 		out:    bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16),
 		logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})), // a start is no news here
 	}
-	if f.rate > 0 {
-		s.pace = rate.NewLimiter(rate.Limit(f.rate), max(1, int(f.rate/10))) // ten batches a second
-	}
-	var listener net.Listener
-	if f.http != "" { // before a worker number is used up; who connects waits for the page
-		if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", f.http); err != nil {
-			return cli.CauseOf(ctx, fmt.Errorf("--http: %w", err))
-		}
-		defer listener.Close()
-	}
 	made, err := f.open(ctx, cmd, s.logger)
 	if err != nil {
 		return cli.CauseOf(ctx, badConfig(err))
 	}
 	defer func() { err = f.closed(cmd, made.Close(), err) }()
-	if listener != nil {
-		end, err := f.servePage(listener, made, s.logger, notifier(cmd))
-		if err != nil {
-			return err
-		}
-		defer end()
-	}
 	// A generator that waits for the clock is woken up by closing it.
 	defer context.AfterFunc(ctx, func() { _ = made.Close() })()
 	s.made = made
@@ -191,12 +168,12 @@ func notifier(cmd *cobra.Command) func(format string, args ...any) {
 // it takes.
 func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (generator, error) {
 	if f.segment != "" {
-		return openSegment(ctx, cmd, f.segment, logger)
+		return openSegment(ctx, cmd, f.stores, f.segment, logger)
 	}
-	from := &numbers{place: database.Of(cmd, f.stores), kind: f.worker.kind, logger: logger, notify: notifier(cmd)}
+	from := &numbers{place: database.Of(cmd, f.stores), kind: f.worker.Kind, logger: logger, notify: notifier(cmd)}
 	var leaser uid.Leaser = from
-	if f.worker.kind == staticSource {
-		leaser = uid.StaticWorker(f.worker.number)
+	if f.worker.Kind == source.Static {
+		leaser = uid.StaticWorker(f.worker.Number)
 	}
 	if f.generator == defaultName {
 		return uid.NewDefault(ctx, leaser, uid.DefaultConfig{Layout: f.layout, Succeeds: f.succeeds, Logger: logger})

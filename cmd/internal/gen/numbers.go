@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -16,7 +17,7 @@ import (
 // so that a wrong config costs no connection and leaves no file.
 type numbers struct {
 	place  database.Place
-	kind   string // leaseSource or registrySource
+	kind   string // source.Lease or source.Registry
 	logger *slog.Logger
 	notify func(format string, args ...any)
 }
@@ -32,7 +33,7 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	if err != nil {
 		return nil, errors.Join(open.Wrap(err), open.Close())
 	}
-	if n.kind == registrySource {
+	if n.kind == source.Registry {
 		return taken, open.Close() // the number is good for ever
 	}
 	return &connected{Lease: taken, open: open}, nil
@@ -46,7 +47,7 @@ func (n *numbers) take(ctx context.Context, open *database.Leases, request lease
 	}
 	from, table := open.Lease, worker.DefaultLeaseTable
 	_, missing := open.Leases(ctx, 1)
-	if n.kind == registrySource {
+	if n.kind == source.Registry {
 		registry := worker.NewRegistry(open.DB.DB, worker.RegistryConfig{Logger: n.logger})
 		from, table = registry.Lease, worker.DefaultTable
 		_, missing = registry.Nodes(ctx, 1)

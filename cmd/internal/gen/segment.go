@@ -3,12 +3,10 @@ package gen
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 
-	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/uid/segment"
 )
@@ -16,26 +14,22 @@ import (
 // counted is a generator of a counter's ids, with the connection that it reserves by.
 type counted struct {
 	*segment.Generator
-	db *database.DB
+	counters *database.Counters
 }
 
-func openSegment(ctx context.Context, cmd *cobra.Command, tag string, logger *slog.Logger) (generator, error) {
-	db, err := database.Of(cmd, nil).OpenExisting(ctx)
+func openSegment(ctx context.Context, cmd *cobra.Command, stores database.Stores, tag string, logger *slog.Logger) (generator, error) {
+	counters, err := database.CountersOf(cmd, stores, false, logger)
 	if err != nil {
 		return nil, err
 	}
-	store := db.Counters(cmd)
-	counter, err := segment.New(ctx, store, tag, segment.Config{Logger: logger})
-	if errors.Is(err, segment.ErrUnknownTag) {
-		err = fmt.Errorf("%s has no counter in %s; uidring segments create makes it", cli.Printable(tag), store)
-	}
+	counter, err := segment.New(ctx, counters.Store, tag, segment.Config{Logger: logger})
 	if err != nil {
-		return nil, errors.Join(db.Wrap(err), db.Close())
+		return nil, errors.Join(counters.Wrap(err), counters.Close())
 	}
-	return &counted{counter, db}, nil
+	return &counted{counter, counters}, nil
 }
 
 // Close returns what was not used.
 func (c *counted) Close() error {
-	return errors.Join(c.db.Wrap(c.Generator.Close()), c.db.Close())
+	return errors.Join(c.counters.Wrap(c.Generator.Close()), c.counters.Close())
 }

@@ -7,14 +7,13 @@ import (
 	"log/slog"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"github.com/uidring/uidring/uid"
 )
 
 // generator is what gen needs of a generator.
 type generator interface {
 	Claim(ctx context.Context, limit int64) (uid.Run, error)
+	TryClaim(limit int64) (uid.Run, error)
 	Stats() uid.Stats
 	Close() error
 }
@@ -23,7 +22,6 @@ type generator interface {
 type stream struct {
 	made   generator
 	lines  func(b []byte, id uid.ID) ([]byte, error) // appends an id's line
-	pace   *rate.Limiter                             // nil is as fast as possible
 	out    *bufio.Writer
 	logger *slog.Logger
 }
@@ -31,29 +29,11 @@ type stream struct {
 // batch is how many ids are written at once, at most.
 const batch = 1024
 
-// ready is the context of a claim that takes what is ready.
-var ready, end = context.WithCancel(context.Background())
-
-func init() { end() }
-
 // run writes count ids, or with an error those that were made until then.
 func (s *stream) run(ctx context.Context, count int64) error {
-	paced := count // ids that may be made now
-	if s.pace != nil {
-		paced = 0
-	}
 	var text []byte
 	for left := count; left > 0; {
-		if paced == 0 {
-			paced = min(left, int64(s.pace.Burst()))
-			if err := s.out.Flush(); err != nil {
-				return err
-			}
-			if err := s.pace.WaitN(ctx, int(paced)); err != nil {
-				return err
-			}
-		}
-		run, err := s.claim(ctx, min(paced, batch))
+		run, err := s.claim(ctx, min(left, batch))
 		if err != nil {
 			return err
 		}
@@ -66,7 +46,7 @@ func (s *stream) run(ctx context.Context, count int64) error {
 		if _, err := s.out.Write(text); err != nil {
 			return err
 		}
-		left, paced = left-run.N, paced-run.N
+		left -= run.N
 	}
 	return nil
 }
@@ -77,8 +57,8 @@ const patience = 300 * time.Millisecond
 
 // claim returns the ids that are ready. If there are none, it flushes and waits.
 func (s *stream) claim(ctx context.Context, limit int64) (uid.Run, error) {
-	run, err := s.made.Claim(ready, limit)
-	if !errors.Is(err, context.Canceled) {
+	run, err := s.made.TryClaim(limit)
+	if !errors.Is(err, uid.ErrNotReady) {
 		return run, err
 	}
 	if err := s.out.Flush(); err != nil {

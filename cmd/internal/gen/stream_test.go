@@ -9,14 +9,12 @@ import (
 	"io"
 	"log/slog"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/time/rate"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
@@ -31,17 +29,24 @@ type delayed struct {
 	made   int
 }
 
-func (d *delayed) Claim(ctx context.Context, _ int64) (uid.Run, error) {
-	began := time.Now()
-	if d.delays[0] > 0 && ctx.Err() == nil {
+func (d *delayed) Claim(ctx context.Context, limit int64) (uid.Run, error) {
+	if d.delays[0] > 0 {
+		began := time.Now()
 		d.waits(d.made)
 		select {
 		case <-time.After(d.delays[0]):
 		case <-ctx.Done():
 		}
+		if d.delays[0] -= time.Since(began); d.delays[0] > 0 {
+			return uid.Run{}, ctx.Err()
+		}
 	}
-	if d.delays[0] -= time.Since(began); d.delays[0] > 0 {
-		return uid.Run{}, ctx.Err()
+	return d.TryClaim(limit)
+}
+
+func (d *delayed) TryClaim(int64) (uid.Run, error) {
+	if d.delays[0] > 0 {
+		return uid.Run{}, uid.ErrNotReady
 	}
 	d.delays, d.made = d.delays[1:], d.made+1
 	return uid.Run{First: uid.ID(d.made), N: 1}, nil
@@ -53,33 +58,6 @@ func (d *delayed) Close() error { return nil }
 
 // decimal appends the line of an id.
 func decimal(b []byte, id uid.ID) ([]byte, error) { return fmt.Appendf(b, "%d\n", id), nil }
-
-// timed notes what is written to it, and when.
-type timed struct {
-	start  time.Time
-	writes []string
-}
-
-func (w *timed) Write(p []byte) (int, error) {
-	w.writes = append(w.writes, fmt.Sprintf("%v %q", time.Since(w.start), p))
-	return len(p), nil
-}
-
-// A stream that is paced writes its ids before it waits.
-func TestStreamPaced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		stdout := &timed{start: time.Now()}
-		made := &delayed{delays: make([]time.Duration, 5)}
-		s := &stream{made: made, lines: decimal, out: bufio.NewWriter(stdout), pace: rate.NewLimiter(10, 2)}
-		err := s.run(t.Context(), 5)
-		if took := time.Since(stdout.start); err != nil || took != 300*time.Millisecond {
-			t.Errorf("%v after %v, want 300 ms", err, took)
-		}
-		if want := []string{`0s "1\n2\n"`, `200ms "3\n4\n"`}; !slices.Equal(stdout.writes, want) {
-			t.Errorf("writes %v, want %v", stdout.writes, want)
-		}
-	})
-}
 
 // Each flag reaches the field of its own.
 func TestConfig(t *testing.T) {

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // systemd accepts the unit, and finds little that the server could do to the system.
 func TestUnit(t *testing.T) {
-	if _, err := exec.LookPath("systemd-analyze"); err != nil {
-		t.Skip(err)
-	}
+	need.Program(t, "systemd-analyze")
 	// The program is not where the unit expects it.
 	text := strings.ReplaceAll(read(t, "uidringd.service"), "/usr/local/bin/uidringd", server(t))
 	for _, more := range []string{"", "php-fpm.conf"} {

@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -29,7 +30,9 @@ type one struct{ *catalog.Entry }
 
 func (one) Source(string) (i, n int) { return 0, 1 }
 
-func (o one) Get(_ context.Context, name string) (*catalog.Entry, error) {
+func (o one) Open(_ context.Context, name string) (*catalog.Entry, error) { return o.Get(name) }
+
+func (o one) Get(name string) (*catalog.Entry, error) {
 	if name != o.Name {
 		return nil, catalog.ErrUnknown
 	}
@@ -75,10 +78,7 @@ func clients(t *testing.T) map[string]client {
 // run skips the test without the program. It returns standard output and standard error.
 func (c client) run(t *testing.T, url, token, name, n string) (string, string, error) {
 	t.Helper()
-	program, err := exec.LookPath(c[0])
-	if err != nil {
-		t.Skip(err)
-	}
+	program := need.Program(t, c[0])
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, slices.Concat(c[1:], []string{url, name, n})...)

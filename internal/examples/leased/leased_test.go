@@ -8,15 +8,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/uidring/uidring/internal/examples/leased"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
 // Two generators on one pool hold different numbers, and give them back on the pool.
 func TestGenerator(t *testing.T) {
-	url := os.Getenv("UIDRING_TEST_POSTGRES")
-	if url == "" {
-		t.Skip("UIDRING_TEST_POSTGRES is not set, want the URL of a PostgreSQL")
-	}
+	url := need.Variable(t, "UIDRING_TEST_POSTGRES")
 	ctx := t.Context()
 	pool, err := pgxpool.New(ctx, url)
 	if err != nil {

@@ -11,7 +11,6 @@ package pgxnative_test
 import (
 	"context"
 	"errors"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidtest"
 )
@@ -27,10 +27,7 @@ import (
 // goes with the connection.
 func connect(t *testing.T, mode pgx.QueryExecMode) (context.Context, *pgx.Conn) {
 	t.Helper()
-	url := os.Getenv("UIDRING_TEST_POSTGRES")
-	if url == "" {
-		t.Skip("UIDRING_TEST_POSTGRES is not set, want the URL of a PostgreSQL")
-	}
+	url := need.Variable(t, "UIDRING_TEST_POSTGRES")
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)

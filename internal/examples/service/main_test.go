@@ -60,7 +60,7 @@ func TestService(t *testing.T) {
 
 	for path, want := range map[string]string{
 		"/healthz":              "worker 0, 4096 ids ready, layout until 2094-01-19",
-		"/debug/uid/stats.json": `"layout":"31/23/9,epoch=2026-01-01,unit=1s"`,
+		"/debug/uid/stats.json": `"layout_info":"31/23/9,epoch=2026-01-01,unit=1s"`,
 	} {
 		response, err := http.Get(base + path)
 		if err != nil {

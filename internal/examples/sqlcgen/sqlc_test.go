@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/uidring/uidring/internal/examples/sqlcgen/orders"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidtest"
 )
@@ -37,10 +38,7 @@ func TestPage(t *testing.T) {
 }
 
 func TestQueries(t *testing.T) {
-	url := os.Getenv("UIDRING_TEST_POSTGRES")
-	if url == "" {
-		t.Skip("UIDRING_TEST_POSTGRES is not set, want the URL of a PostgreSQL")
-	}
+	url := need.Variable(t, "UIDRING_TEST_POSTGRES")
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // Kinds are the kinds of database, as GORM's dialectors name them.
@@ -50,9 +51,7 @@ func New(t testing.TB, kind string) *Store {
 	t.Helper()
 	url := filepath.Join(t.TempDir(), "worker.db")
 	if kind != "sqlite" {
-		if url = os.Getenv(variables[kind]); url == "" {
-			t.Skip(variables[kind] + " is not set")
-		}
+		url = need.Variable(t, variables[kind])
 	}
 	return At(t, kind, url)
 }

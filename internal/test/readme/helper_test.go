@@ -4,6 +4,9 @@ import (
 	"log"
 	"os"
 	"testing"
+	"time"
+
+	"github.com/uidring/uidring/bits"
 )
 
 // The examples make a file, so they run in a directory of their own.
@@ -35,4 +38,18 @@ func read(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// firstID returns the least id of an instant, in the default layout.
+func firstID(t *testing.T, at time.Time) int64 {
+	t.Helper()
+	ids, err := bits.NewAllocator(bits.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := ids.FirstID(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }

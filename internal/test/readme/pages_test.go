@@ -53,9 +53,9 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestPages: a page links only files that are there.
+// TestPages: a page links only files and headings that are there.
 func TestPages(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([\w./-]+)`)
+	link := regexp.MustCompile(`\]\(([\w./-]*)(?:#([\w-]+))?\)`)
 	links := 0
 	err := filepath.WalkDir(filepath.Join(root, "../../.."), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" {
@@ -63,12 +63,15 @@ func TestPages(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
-			if strings.HasPrefix(found[1], "http") {
-				continue
-			}
 			links++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(path), found[1])); err != nil {
+			to := path
+			if found[1] != "" {
+				to = filepath.Join(filepath.Dir(path), found[1])
+			}
+			if _, err := os.Stat(to); err != nil {
 				t.Errorf("%s: %v", path, err)
+			} else if found[2] != "" && !headings(t, to)[found[2]] {
+				t.Errorf("%s: %s has no heading #%s", path, to, found[2])
 			}
 		}
 		return err
@@ -78,10 +81,63 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestStockEnd: the pages agree with package bits when the stock layout ended.
+// TestReadNext: README.md leads to every page.
+func TestReadNext(t *testing.T) {
+	readme := read(t, "README.md")
+	top := filepath.Join(root, "../../..")
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" || filepath.Dir(path) == top && d.Name() == "README.md" {
+			return err
+		}
+		page, err := filepath.Rel(top, path)
+		if folder := filepath.Dir(page); !strings.Contains(readme, "("+page+")") && (d.Name() != "README.md" || !strings.Contains(readme, "("+folder+")")) {
+			t.Errorf("README.md has no link to %s", page)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// headings returns the anchors of a page.
+func headings(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchors := map[string]bool{}
+	for _, found := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
+		name := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(found[1]), "")
+		anchors[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return anchors
+}
+
+// TestModules: README.md names every module that needs a go get of its own.
+func TestModules(t *testing.T) {
+	_, table, _ := strings.Cut(read(t, "README.md"), "| `go get github.com/uidring/uidring/…` |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	top := filepath.Join(root, "../../..")
+	for _, pattern := range []string{"uid/*/go.mod", "uid/*/*/go.mod", "worker/*/go.mod"} {
+		files, err := filepath.Glob(filepath.Join(top, pattern))
+		if err != nil || len(files) == 0 && pattern != "uid/*/go.mod" {
+			t.Fatalf("%s: %d modules, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			module, _ := filepath.Rel(top, filepath.Dir(file))
+			if filepath.Base(module) != "browsertest" && !strings.Contains(table, "`"+filepath.ToSlash(module)+"`") {
+				t.Errorf("README.md does not say that %s is a module of its own", module)
+			}
+		}
+	}
+}
+
+// TestStockEnd: the page agrees with package bits when the stock layout ended.
 func TestStockEnd(t *testing.T) {
 	end := bits.Baidu().End().UTC()
-	for _, name := range []string{"uid/MIGRATING.md", "bits/SUCCESSION.md"} {
+	for _, name := range []string{"uid/MIGRATING.md"} {
 		times := regexp.MustCompile(`\b\d\d:24:\d\d\b`).FindAllString(read(t, name), -1)
 		if len(times) != 2 || times[0] != end.Add(-8*time.Hour).Format("15:04:05") || times[1] != end.Format("15:04:05") {
 			t.Errorf("%s has %q, and the layout ends at %v", name, times, end)

@@ -22,6 +22,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // KubeAPIServer is the path of a kube-apiserver: what UIDRING_TEST_KUBE names, or what
@@ -46,7 +48,7 @@ func KubeProgram(t testing.TB, dir, etcd string) Program {
 	t.Helper()
 	server, err := KubeAPIServer()
 	if err != nil {
-		t.Skip(err)
+		need.Skip(t, err)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)

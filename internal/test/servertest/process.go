@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // Find returns the path of a program, from PATH or the usual folders. Of several versions
@@ -41,7 +42,7 @@ func Find(t testing.TB, names ...string) string {
 			}
 		}
 	}
-	t.Skipf("there is no %s here", names[0])
+	need.Skip(t, "there is no "+names[0]+" here")
 	return ""
 }
 

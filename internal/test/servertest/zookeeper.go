@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // Classpath is where Java finds the jars of ZooKeeper: the folder that
@@ -34,7 +36,7 @@ func ZooKeeperPrograms(t testing.TB, dir string, members int, detour func(to str
 	t.Helper()
 	jars, err := Classpath()
 	if err != nil {
-		t.Skip(err)
+		need.Skip(t, err)
 	}
 	quorums, elections := Addresses(t, members), Addresses(t, members)
 	programs := make([]Program, members)

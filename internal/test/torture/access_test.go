@@ -60,18 +60,8 @@ type counters interface {
 
 var silent = slog.New(slog.DiscardHandler)
 
-// exec runs statements, one after the other.
-func (a *access) exec(ctx context.Context, statements ...string) error {
-	for _, s := range statements {
-		if err := a.sql.WithContext(ctx).Exec(s).Error; err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// open opens a backend by its URL. Counters in SQL log to log.
-func open(url string, log *slog.Logger) (*access, error) {
+// open opens a backend by its URL.
+func open(url string) (*access, error) {
 	scheme, addresses, _ := strings.Cut(url, "://")
 	switch scheme {
 	case "etcd":
@@ -84,17 +74,17 @@ func open(url string, log *slog.Logger) (*access, error) {
 	case "zk":
 		return openZooKeeper(strings.Split(addresses, ","))
 	}
-	return openSQL(url, log)
+	return openSQL(url)
 }
 
-func openSQL(url string, log *slog.Logger) (*access, error) {
+func openSQL(url string) (*access, error) {
 	db, err := dbtest.Open(url)
 	if err != nil {
 		return nil, err
 	}
 	return &access{
 		leases:   worker.NewStore(db, worker.StoreConfig{}),
-		counters: segmentsql.LeafAlloc(db, segmentsql.Config{Logger: log}),
+		counters: segmentsql.LeafAlloc(db, segmentsql.Config{Logger: silent}),
 		rewind: func(ctx context.Context, to int64) error {
 			return db.WithContext(ctx).Exec("UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?", to, tag).Error
 		},

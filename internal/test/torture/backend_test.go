@@ -25,8 +25,6 @@ type backend struct {
 	servers  []*server  // none for SQLite
 	proxies  [][]*proxy // of each seat, one to each server
 	counters bool       // segments have a store there
-
-	namespaces map[int]*namespace // by seat; the others are in the test's
 }
 
 // opener starts a backend with its files in dir. It skips the test where the store is not
@@ -98,7 +96,7 @@ func startZooKeeper(ctx context.Context, t *testing.T, dir string) *backend {
 // servers of the backend.
 func startKube(ctx context.Context, t *testing.T, dir string) *backend {
 	etcd := &server{Program: servertest.EtcdPrograms(t, dir, 1)[0]}
-	detour := newProxy(t, "127.0.0.1", etcd.address)
+	detour := newProxy(t, etcd.address)
 	program := servertest.KubeProgram(t, dir, "http://"+detour.address())
 	t.Cleanup(etcd.kill)
 	must(t, etcd.start(ctx))
@@ -119,7 +117,7 @@ func (b *backend) serve(ctx context.Context, t *testing.T, programs ...servertes
 	for range seats {
 		var own []*proxy
 		for _, s := range b.servers {
-			own = append(own, newProxy(t, "127.0.0.1", s.address))
+			own = append(own, newProxy(t, s.address))
 		}
 		b.proxies = append(b.proxies, own)
 	}
@@ -162,7 +160,7 @@ func (b *backend) with(ctx context.Context, f func(a *access) error) error {
 		addresses = append(addresses, s.address())
 	}
 	var a *access
-	err := retry(func() (err error) { a, err = open(b.url(addresses), silent); return err })
+	err := retry(func() (err error) { a, err = open(b.url(addresses)); return err })
 	if err != nil {
 		return err
 	}

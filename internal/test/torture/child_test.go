@@ -192,7 +192,7 @@ const openFor = 5 * time.Second
 // try opens a generator.
 func (c *child) try(ctx context.Context, attempt int64) (_ generator, err error) {
 	if c.access == nil {
-		if c.access, err = open(c.URL, c.logger()); err != nil {
+		if c.access, err = open(c.URL); err != nil {
 			return nil, err
 		}
 	}

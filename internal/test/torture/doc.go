@@ -51,11 +51,6 @@
 //   - Ranges of a counter are returned late, after others have reserved, and returned
 //     again if the store refused them.
 //   - Processes with a Registry and with Leasers share one database.
-//   - The counter's column is narrower than BIGINT.
-//   - A server crashes that does not flush. Its ids repeat; each start has logged a
-//     warning.
-//   - A process is in a network namespace, whose link is down for longer than the
-//     expiry. This needs root and ip, of iproute2.
 //   - Numbers come from workerzk.Leaf, and two processes have each address.
 //
 // Each style has a run with a fault as well, in which the judge finds ids that repeat.

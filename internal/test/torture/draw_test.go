@@ -127,13 +127,11 @@ func (c *child) none(err error) (reason string, lacks time.Duration) {
 		return noneUnavailable, 0
 	case c.Kind == kindCounter && errors.Is(err, segment.ErrRewound):
 		return noneRewound, 0
-	case c.Kind == kindCounter && errors.Is(err, segment.ErrUnusable):
-		return noneNarrow, 0
 	case c.Kind == kindDefault && errors.As(err, &backward):
 		return noneBackward, backward.Amount
 	case c.Kind == kindCached && errors.As(err, &limit):
 		return noneBorrow, limit.Retry
-	case c.Kind == kindSlots && errors.Is(err, uid.ErrSlotsFull):
+	case c.Kind == kindSlots && errors.Is(err, uid.ErrNotReady):
 		return noneFull, c.behind()
 	case errors.As(err, &reservation) && reservation.Until.IsZero():
 		return noneLost, 0

@@ -37,6 +37,9 @@ func history(rows []lease.Row, processes []*process) (versions []version, faults
 		var chain []version
 		for token := row.Token; token != ""; {
 			v, known := written[token]
+			if v.number < 0 { // a fresh number, which the writer did not know
+				v.number = row.Number
+			}
 			if !known || v.number != row.Number || committed[token] {
 				faults = append(faults, fmt.Sprintf("number %d: nobody wrote token %s, or it was there before", row.Number, token))
 				break

@@ -79,7 +79,6 @@ const (
 	noneFull        = "slots full"
 	noneUnavailable = "store unavailable" // the counter's
 	noneRewound     = "store rewound"     // the counter's
-	noneNarrow      = "column full"       // the counter's
 )
 
 // Short times, so that many events fit into a short run. The window is longer than most

@@ -66,7 +66,7 @@ type process struct {
 // start starts a child with its order, by a command that runs it. One goroutine calls heard
 // with the number of ids that the child has reported. It calls fail before ended is closed
 // if the parent did not want the end, or the child has told of a fault.
-func start(o order, command []string, heard func(ids int64), fail func(error)) (*process, error) {
+func start(o order, heard func(ids int64), fail func(error)) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -75,8 +75,7 @@ func start(o order, command []string, heard func(ids int64), fail func(error)) (
 	if err != nil {
 		return nil, err // the layout is not valid
 	}
-	command = append(slices.Clone(command), self)
-	p := &process{order: o, cmd: exec.Command(command[0], command[1:]...), ended: make(chan struct{}), events: map[string]int64{}}
+	p := &process{order: o, cmd: exec.Command(self), ended: make(chan struct{}), events: map[string]int64{}}
 	p.number.Store(-1)
 	p.cmd.Env = append(os.Environ(), orderVariable+"="+string(text))
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

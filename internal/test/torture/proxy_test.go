@@ -30,9 +30,9 @@ const (
 	fromServer
 )
 
-// newProxy listens on a free port of an address of this machine, until the test ends.
-func newProxy(t *testing.T, on string, target func() string) *proxy {
-	listener, err := net.Listen("tcp", net.JoinHostPort(on, "0"))
+// newProxy listens on a free port of loopback, until the test ends.
+func newProxy(t *testing.T, target func() string) *proxy {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	open := make(chan struct{})
 	close(open)

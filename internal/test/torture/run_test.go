@@ -34,7 +34,6 @@ type plan struct {
 	deck   []card      // dealt once, in order; nil is the backend's, until all has happened
 	fault  string
 	only   kind // of all generators; empty is every kind
-	before func(ctx context.Context, a *access) error
 	order  func(o *order, seat int)
 
 	scripted bool // the deck is dealt once, in order
@@ -74,9 +73,6 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *r
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	must(t, b.prepare(ctx))
-	if p.before != nil {
-		must(t, b.with(ctx, func(a *access) error { return p.before(ctx, a) }))
-	}
 	r := &run{plan: p, backend: b, ctx: ctx, fail: fail, events: map[string]int{}, copied: 1, began: time.Now()}
 	t.Cleanup(r.sweep)
 	for i := range seats {
@@ -127,7 +123,7 @@ func (r *run) launch(s *seat) {
 	if r.order != nil {
 		r.order(&o, s.index)
 	}
-	p, err := start(o, r.backend.namespaces[s.index].command(), func(ids int64) {
+	p, err := start(o, func(ids int64) {
 		now := time.Now()
 		r.ids.Add(ids)
 		r.pulse.beat(now)

@@ -5,13 +5,9 @@ package torture
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
-
-	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
@@ -63,23 +59,6 @@ func (c *child) witnessed(l *lease.Leaser, attempt int64) *witness {
 	return c.lease
 }
 
-// logger returns a logger that reports the warnings of a server that does not flush.
-func (c *child) logger() *slog.Logger { return slog.New(flushes{slog.DiscardHandler, c}) }
-
-type flushes struct {
-	slog.Handler
-	child *child
-}
-
-func (flushes) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
-
-func (f flushes) Handle(_ context.Context, r slog.Record) error {
-	if strings.Contains(r.Message, "before they are on the disk") {
-		f.child.say(recordEvent, "warnings of a server that does not flush", 1)
-	}
-	return nil
-}
-
 // ledger is a store that reports each write to the parent before it writes.
 type ledger struct {
 	leases
@@ -87,8 +66,13 @@ type ledger struct {
 	attempt int64
 }
 
-func (l *ledger) Insert(ctx context.Context, w lease.Write) (bool, error) {
-	return l.write("", w, func() (bool, error) { return l.leases.Insert(ctx, w) })
+// Insert reports a number that was never given as -1: the row that has the token shows it.
+func (l *ledger) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+	done, err = l.write("", w, func() (done bool, err error) {
+		number, done, err = l.leases.Insert(ctx, w)
+		return done, err
+	})
+	return number, done, err
 }
 
 func (l *ledger) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
@@ -124,9 +108,7 @@ const (
 	faultRelease = "release" // a number is given back with an end below its last tick
 	faultReturn  = "return"  // ids of the counter are given back though others have reserved since
 	faultBeside  = "beside"  // the tables of two kinds of numbers do not know of each other
-	faultClamp   = "clamp"   // a counter is not read back
 	faultAddress = "address" // the number follows from an address, and nobody asks who else has it
-	faultFlush   = "flush"   // the server does not flush what it confirms
 )
 
 // Lease implements lease.Leaser.
@@ -178,26 +160,11 @@ type reserver struct {
 }
 
 func (r *reserver) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
-	if r.child.Fault == faultClamp {
-		first, count, err = r.blindly(ctx, n)
-	} else {
-		first, count, err = r.counters.Reserve(ctx, tag, n)
-	}
+	first, count, err = r.counters.Reserve(ctx, tag, n)
 	if err == nil {
 		r.child.say(recordRange, "", first, count)
 	}
 	return first, count, err
-}
-
-// blindly reserves ids as if what was written were always what is there.
-func (r *reserver) blindly(ctx context.Context, n int64) (first, count int64, err error) {
-	err = r.child.access.sql.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		if err := tx.Raw("SELECT max_id FROM leaf_alloc WHERE biz_tag = ? FOR UPDATE", tag).Scan(&first).Error; err != nil {
-			return err
-		}
-		return tx.Exec("UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ?", first+n, tag).Error
-	})
-	return first, n, err
 }
 
 func (r *reserver) Return(ctx context.Context, tag string, first, next int64) (done bool, err error) {

@@ -4,7 +4,8 @@
 //	gen, err := segment.New(ctx, segmentredis.New(client, segmentredis.Config{}), "orders", segment.Config{})
 //
 // Redis 6.2 or later, or Valkey, as a single server, with Sentinel, or as a cluster.
-// Make a counter once, with [Store.Create]. Leave segment.Config.Create false in
+// Make a counter once: uidringd segments create orders --dsn redis://host, or
+// [Store.Create]. Leave segment.Config.Create false in
 // services: after a loss of all data, it would start each counter at 1 again.
 //
 // # Keys

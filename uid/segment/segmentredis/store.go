@@ -164,7 +164,7 @@ func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
 }
 
 func (s *Store) unknown(tag string) error {
-	return fmt.Errorf("%w: %q in %s", segment.ErrUnknownTag, tag, s)
+	return fmt.Errorf("%w: %q in %s; uidringd segments create %s makes it", segment.ErrUnknownTag, tag, s, tag)
 }
 
 // odd is the error for an answer that no script gives.

@@ -78,18 +78,9 @@ func TestConformance(t *testing.T) {
 	segmenttest.Run(t, func(t *testing.T) segmenttest.Backend {
 		prefix := fmt.Sprintf("{test %d}:segments", prefixes.Add(1))
 		config := segmentredis.Config{Prefix: prefix, Logger: slog.New(slog.DiscardHandler)}
-		operator := s.client(t)
 		return segmenttest.Backend{
 			Address: s.Address() + " " + prefix,
 			Store:   func(t *testing.T) segment.Store { return segmentredis.New(s.client(t), config) },
-			Set: func(t *testing.T, tag string, next int64) {
-				must(t, operator.HSet(t.Context(), prefix+":next", tag, next).Err())
-				must(t, operator.HSet(t.Context(), prefix+":tags", tag, fmt.Sprint(next, 10, 0)).Err())
-			},
-			Delete: func(t *testing.T, tag string) {
-				must(t, operator.HDel(t.Context(), prefix+":next", tag).Err())
-				must(t, operator.HDel(t.Context(), prefix+":tags", tag).Err())
-			},
 			Faulty: func(t *testing.T) (segment.Store, segmenttest.Faults) {
 				client, wire := s.wired(t)
 				return segmentredis.New(client, config), wire.faults()

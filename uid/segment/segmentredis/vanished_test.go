@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -84,34 +83,5 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("Reserve() = %d, %d without a server", f, n)
 		}
 		s.Restart(t)
-	}
-}
-
-// A generator whose counter has vanished goes on to the end of what it loaded, and
-// says that the store has gone back.
-func TestVanishedUnderGenerator(t *testing.T) {
-	client := start(t).client(t)
-	store := open(t, client)
-	gen, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true})
-	must(t, err)
-	defer gen.Close()
-	do(t, client, "DEL "+next)
-	last := uid.ID(100)
-	for {
-		id, err := gen.Next()
-		if err != nil {
-			if !errors.Is(err, segment.ErrRewound) || errors.Is(err, segment.ErrUnavailable) {
-				t.Errorf("Next() = %v, want ErrRewound", err)
-			}
-			break
-		}
-		if id != last+1 {
-			t.Fatalf("id %d after %d", id, last)
-		}
-		last = id
-	}
-	must(t, gen.Close())
-	if n := client.Exists(t.Context(), next).Val(); n != 0 {
-		t.Error("the counter is back")
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"net"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -23,7 +22,6 @@ type wire struct {
 	lose  func(c *conn, request []byte) // takes each script; nil is whole
 	cut   bool
 	hangs bool
-	slow  bool
 	conns []*conn
 }
 
@@ -68,11 +66,8 @@ func (w *wire) set(change func()) {
 
 func (c *conn) Write(b []byte) (int, error) {
 	c.wire.mu.Lock()
-	lose, hangs, slow := c.wire.lose, c.wire.hangs, c.wire.slow
+	lose, hangs := c.wire.lose, c.wire.hangs
 	c.wire.mu.Unlock()
-	if slow {
-		time.Sleep(50 * time.Millisecond)
-	}
 	switch {
 	case hangs:
 		return len(b), nil
@@ -104,9 +99,8 @@ func (w *wire) faults() segmenttest.Faults {
 			})
 		},
 		LoseWrite: func() { w.set(func() { w.lose = func(*conn, []byte) {} }) },
-		Slow:      func() { w.set(func() { w.slow = true }) },
 		Cut:       func() { w.set(func() { w.cut = true }) },
 		Hang:      func() { w.set(func() { w.hangs = true }) },
-		Heal:      func() { w.set(func() { w.lose, w.cut, w.hangs, w.slow, w.conns = nil, false, false, false, nil }) },
+		Heal:      func() { w.set(func() { w.lose, w.cut, w.hangs, w.conns = nil, false, false, nil }) },
 	}
 }

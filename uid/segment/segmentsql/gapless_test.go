@@ -107,6 +107,18 @@ func (l ledger) want(t testing.TB, n int) {
 
 var errRolledBack = errors.New("rolled back")
 
+// A counter that another service left at 0 gives 1 first.
+func TestGaplessFromZero(t *testing.T) {
+	for _, kind := range dbtest.Kinds {
+		t.Run(kind, func(t *testing.T) {
+			l := newLedger(t, kind)
+			l.Exec(t, "UPDATE %s SET max_id = 0", l.Table)
+			must(t, l.DB.Transaction(l.record))
+			l.want(t, 1)
+		})
+	}
+}
+
 // Transactions of 50 writers at once, of which every third is rolled back, in three ways of
 // drawing a number: each committed one has a number, without a gap.
 func TestGapless(t *testing.T) {
@@ -303,34 +315,4 @@ func TestGaplessBesideSegment(t *testing.T) {
 			t.Errorf("New() = %v, %v, want ErrUnusable", gen, err)
 		}
 	})
-}
-
-// What a number costs: drawn in a transaction that inserts a row, beside that transaction
-// alone, a load of a segment, and a segment's Next.
-func BenchmarkGapless(b *testing.B) {
-	for _, kind := range dbtest.Kinds {
-		b.Run(kind, func(b *testing.B) {
-			l := newLedger(b, kind)
-			must(b, l.counters.Create(b.Context(), "orders", 1, 1000))
-			bench := func(name string, f func() error) {
-				b.Run(name, func(b *testing.B) {
-					for b.Loop() {
-						must(b, f())
-					}
-				})
-			}
-			bench("insert", func() error {
-				return l.DB.Transaction(func(tx *gorm.DB) error {
-					return tx.Exec("INSERT INTO " + l.numbers + " (number) VALUES (1)").Error
-				})
-			})
-			bench("NextGapless+insert", func() error { return l.DB.Transaction(l.record) })
-			bench("Reserve", func() error {
-				_, _, err := l.counters.Reserve(b.Context(), "orders", 1000)
-				return err
-			})
-			gen := open(b, l.counters, "orders", segment.Config{Logger: quiet})
-			bench("Next", func() error { _, err := gen.Next(); return err })
-		})
-	}
 }

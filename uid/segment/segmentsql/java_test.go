@@ -1,11 +1,11 @@
 package segmentsql_test
 
 import (
+	"archive/zip"
 	"context"
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
@@ -60,13 +61,16 @@ func drawBesideLeaf(value string, start func()) error {
 // Processes in Go and in Java draw from one row of a table that Leaf's own statement
 // made. No id is drawn twice.
 func TestBesideJava(t *testing.T) {
-	driver := os.Getenv("UIDRING_TEST_JDBC")
-	if driver == "" {
-		t.Skip("UIDRING_TEST_JDBC does not name MariaDB's JDBC driver")
+	driver := need.Variable(t, "UIDRING_TEST_JDBC")
+	jar, err := zip.OpenReader(driver)
+	if err != nil {
+		t.Fatalf("UIDRING_TEST_JDBC is %q, want the JAR of MariaDB's JDBC driver: %v", driver, err)
 	}
-	if _, err := exec.LookPath("javac"); err != nil {
-		t.Skip(err) // java compiles the source
+	defer jar.Close()
+	if _, err := jar.Open("org/mariadb/jdbc/Driver.class"); err != nil {
+		t.Fatalf("UIDRING_TEST_JDBC is %q, which is not MariaDB's JDBC driver: %v", driver, err)
 	}
+	need.Program(t, "javac")
 	s := dbtest.New(t, "mysql")
 	s.Exec(t, leafTables["desc"], s.Table)
 	s.Exec(t, "INSERT INTO %s (biz_tag, step) VALUES ('orders', 50)", s.Table)

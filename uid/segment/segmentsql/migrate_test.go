@@ -50,7 +50,7 @@ func Example_gorm() {
 }
 
 // A table whose keys the database counted takes them from a segment. This is what
-// AUTO_INCREMENT.md says.
+// MIGRATING.md says.
 func TestFromAutoIncrement(t *testing.T) {
 	keys := map[string]string{
 		"sqlite":   "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -108,30 +108,4 @@ func insertOrders(t *testing.T, s *dbtest.Store, store segment.Store, first int6
 			t.Fatalf("Create() = %v, with key %d, want %d", err, o.ID, first+i)
 		}
 	}
-}
-
-// A counter that is raised beside a running generator stays raised when the generator ends.
-// One that was above already goes back to the ids that were not issued, and to no other.
-func TestRaisedBesideGenerator(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		store := segmentsql.LeafAlloc(s.DB, segmentsql.Config{Table: s.Table})
-		for _, c := range []struct{ least, raised, after int64 }{{5, 11, 2}, {500, 500, 500}, {0, 510, 501}} {
-			gen, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true, Step: 10, MaxStep: 10, LoadAt: 99})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if id, err := gen.Next(); err != nil || id != 1 && id != 2 && id != 500 {
-				t.Errorf("Next() = %d, %v", id, err)
-			}
-			if now, err := store.Raise(t.Context(), "orders", c.least); now != c.raised || err != nil {
-				t.Errorf("Raise(%d) = %d, %v, want %d", c.least, now, err, c.raised)
-			}
-			if err := gen.Close(); err != nil {
-				t.Error(err)
-			}
-			if now, err := store.Raise(t.Context(), "orders", 0); now != c.after || err != nil {
-				t.Errorf("the counter is %d, %v, want %d", now, err, c.after)
-			}
-		}
-	})
 }

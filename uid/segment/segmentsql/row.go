@@ -43,7 +43,7 @@ func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 	r := row{tag: tag}
 	rows, err := tx.Raw("SELECT "+s.columns()+" FROM "+s.quoted()+" WHERE "+s.tag+" = ?"+lock, tag).Rows()
 	if s.dialect().Missing(err) {
-		return r, fmt.Errorf("%w: %q: there is no %s: %w", segment.ErrUnknownTag, tag, s, err)
+		return r, fmt.Errorf("%w: %q: there is no %s; uidring segments create %s makes it: %w", segment.ErrUnknownTag, tag, s, tag, err)
 	}
 	if err != nil {
 		return r, err
@@ -64,7 +64,7 @@ func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 	case err != nil:
 		return r, err
 	case n == 0:
-		return r, fmt.Errorf("%w: %q in %s", segment.ErrUnknownTag, tag, s)
+		return r, fmt.Errorf("%w: %q in %s; uidring segments create %s makes it", segment.ErrUnknownTag, tag, s, tag)
 	case n > 1:
 		return r, unusable("%s has %d rows for %q, want a primary key", s, n, tag)
 	case !next.Valid:

@@ -104,7 +104,7 @@ var stripedTag = regexp.MustCompile(` (\d+)/(\d+) x\d+$`)
 func (r *rowStore) List(ctx context.Context) ([]segment.Counter, error) {
 	var all []segment.Counter
 	var unavailable []error
-	for _, a := range ask(ctx, r.databases, (*Store).List) {
+	for _, a := range callAll(ctx, r.databases, (*Store).List) {
 		if errors.Is(a.err, segment.ErrUnknownTag) { // no table there
 			continue
 		}
@@ -149,7 +149,7 @@ func (r *rowStore) find(ctx context.Context, tag string, all bool) (*Store, erro
 	var found []*Store
 	var unavailable []error
 	read := func(s *Store, ctx context.Context) (int64, error) { return s.Raise(ctx, tag, 0) } // only reads
-	for i, a := range ask(ctx, r.databases, read) {
+	for i, a := range callAll(ctx, r.databases, read) {
 		switch {
 		case a.err == nil:
 			found = append(found, r.databases[i])
@@ -174,9 +174,9 @@ type answer[T any] struct {
 	err   error
 }
 
-// ask calls f for all databases at once, and returns their answers in order. It leaves
+// callAll calls f for all databases at once, and returns their answers in order. It leaves
 // half of the time until ctx ends, so that a database that hangs does not use it up.
-func ask[T any](ctx context.Context, stores []*Store, f func(*Store, context.Context) (T, error)) []answer[T] {
+func callAll[T any](ctx context.Context, stores []*Store, f func(*Store, context.Context) (T, error)) []answer[T] {
 	if end, bounded := ctx.Deadline(); bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/2)

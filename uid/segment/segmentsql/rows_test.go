@@ -117,7 +117,7 @@ func move(t *testing.T, dbs []*gorm.DB) {
 		execute(t, dbs[1], "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES (?, ?, 5)", tag, next)
 	}
 	draw(1000)
-	for _, s := range gen.Stats() {
+	for _, s := range gen.Stores() {
 		if errors.Is(s.LastError, segment.ErrRewound) {
 			t.Errorf("a row went back when it moved: %v", s.LastError)
 		}
@@ -154,6 +154,19 @@ func TestRowsRefused(t *testing.T) {
 	execute(t, dbs[1], "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders 1/4 x1000', 1, 5)")
 	refused(segmentsql.ErrOverlap, "orders 1/4 x1000", segment.StripeConfig{}, segmentsql.Rows(4, dbs...))
 	refused(segmentsql.ErrOverlap, "orders 1/4 x1000", config, segmentsql.Rows(4, dbs...))
+}
+
+// A row lists the counters of stripes of another number of stores, since their ids can be equal.
+func TestRowsListOtherStripes(t *testing.T) {
+	dbs := files(t, 1)
+	for _, tag := range []string{"orders 1/2 x1000", "orders 2/2 x1000", "orders 2/3 x1000"} {
+		must(t, segmentsql.LeafAlloc(dbs[0], segmentsql.Config{}).Create(t.Context(), tag, 1, 10))
+	}
+	counters, err := segmentsql.Rows(2, dbs...)[0].(segment.Lister).List(t.Context())
+	must(t, err)
+	if len(counters) != 2 || counters[0].Tag != "orders 1/2 x1000" || counters[1].Tag != "orders 2/3 x1000" {
+		t.Errorf("List() = %v; want all but that of the other row", counters)
+	}
 }
 
 // No row is made while a database is unavailable: the row may be there.

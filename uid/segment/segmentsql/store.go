@@ -146,9 +146,9 @@ func (s *Store) Raise(ctx context.Context, tag string, next int64) (now int64, e
 
 // RaiseAbove raises the counter of tag above the greatest key in a column of a table
 // in the same database, and returns the counter. It never lowers the counter. It
-// quotes names as GORM does. [AUTO_INCREMENT.md] says when to call it.
+// quotes names as GORM does. [MIGRATING.md] says when to call it.
 //
-// [AUTO_INCREMENT.md]: https://github.com/uidring/uidring/blob/main/uid/segment/segmentsql/AUTO_INCREMENT.md
+// [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 func (s *Store) RaiseAbove(ctx context.Context, tag, table, column string) (int64, error) {
 	var greatest struct {
 		Key int64 `gorm:"column:greatest"`
@@ -179,7 +179,7 @@ func (s *Store) List(ctx context.Context) ([]segment.Counter, error) {
 		}
 		err := tx.Raw("SELECT " + s.columns() + ", " + updated + " AS updated FROM " + s.quoted() + " ORDER BY " + s.tag).Scan(&rows).Error
 		if s.dialect().Missing(err) {
-			return fmt.Errorf("%w: there is no %s: %w", segment.ErrUnknownTag, s, err)
+			return fmt.Errorf("%w: there is no %s; uidring segments create TAG makes it: %w", segment.ErrUnknownTag, s, err)
 		}
 		for _, r := range rows {
 			c := segment.Counter{Tag: r.Tag, Next: r.Next, Step: r.Step}

@@ -80,12 +80,6 @@ func backend(s *dbtest.Store, name, url string) segmenttest.Backend {
 	return segmenttest.Backend{
 		Address: name + "\n" + s.Table + "\n" + url,
 		Store:   func(t *testing.T) segment.Store { return k.open(s.Open(t, url), table) },
-		Set: func(t *testing.T, tag string, next int64) {
-			s.Exec(t, "UPDATE %s SET %s = %d WHERE %s = '%s'", s.Table, k.next, next, k.tag, tag)
-		},
-		Delete: func(t *testing.T, tag string) {
-			s.Exec(t, "DELETE FROM %s WHERE %s = '%s'", s.Table, k.tag, tag)
-		},
 		Faulty: func(t *testing.T) (segment.Store, segmenttest.Faults) {
 			db, pool := s.Pooled(t)
 			return k.open(db, table), faults(pool)
@@ -109,7 +103,6 @@ func faults(pool *dbtest.Pool) segmenttest.Faults {
 		LoseWrite: func() {
 			pool.Set(dbtest.Faults{Commit: commit(func(tx *dbtest.Tx) error { return tx.Tx.Rollback() })})
 		},
-		Slow: pool.Slow,
 		Cut:  func() { pool.Cut(errLost) },
 		Hang: pool.Hang,
 		Heal: pool.Heal,

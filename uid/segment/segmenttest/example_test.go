@@ -7,17 +7,15 @@ import (
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
 
-// The test of a store of one's own, which Memory stands for. Set and Delete add the tests
-// of an operator's mistakes. Address and Faulty would add those of other processes and of
+// The test of a store of one's own, which Memory stands for.
+// Address and Faulty would add the tests of other processes and of
 // a network.
 func ExampleRun() {
 	_ = func(t *testing.T) { // func TestStore(t *testing.T)
 		segmenttest.Run(t, func(t *testing.T) segmenttest.Backend {
 			counters := new(segmenttest.Memory) // an empty table of the test's own
 			return segmenttest.Backend{
-				Store:  func(t *testing.T) segment.Store { return counters },
-				Set:    func(t *testing.T, tag string, next int64) { counters.Set(tag, next) },
-				Delete: func(t *testing.T, tag string) { counters.Delete(tag) },
+				Store: func(t *testing.T) segment.Store { return counters },
 			}
 		})
 	}

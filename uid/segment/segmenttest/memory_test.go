@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -55,9 +54,7 @@ var errLost = errors.New("connection lost")
 func backend(*testing.T) segmenttest.Backend {
 	m := new(segmenttest.Memory)
 	return segmenttest.Backend{
-		Store:  func(*testing.T) segment.Store { return m },
-		Set:    func(_ *testing.T, tag string, next int64) { m.Set(tag, next) },
-		Delete: func(_ *testing.T, tag string) { m.Delete(tag) },
+		Store: func(*testing.T) segment.Store { return m },
 		Faulty: func(*testing.T) (segment.Store, segmenttest.Faults) {
 			f := &faulty{Memory: m}
 			return f, segmenttest.Faults{
@@ -65,10 +62,7 @@ func backend(*testing.T) segmenttest.Backend {
 					f.set(func(_ context.Context, do func()) error { do(); then(); return errLost })
 				},
 				LoseWrite: func() { f.set(func(context.Context, func()) error { return errLost }) },
-				Slow: func() {
-					f.set(func(_ context.Context, do func()) error { time.Sleep(50 * time.Millisecond); do(); return nil })
-				},
-				Cut: func() { f.set(func(context.Context, func()) error { return errLost }) },
+				Cut:       func() { f.set(func(context.Context, func()) error { return errLost }) },
 				Hang: func() {
 					f.set(func(ctx context.Context, _ func()) error { <-ctx.Done(); return ctx.Err() })
 				},

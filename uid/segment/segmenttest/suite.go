@@ -16,11 +16,6 @@ type Backend struct {
 	// Address is what another process connects to: see [Child].
 	Address string
 
-	// Set sets a counter to any value, and Delete removes it, as an operator of the
-	// store does.
-	Set    func(t *testing.T, tag string, next int64)
-	Delete func(t *testing.T, tag string)
-
 	// Faulty returns a client and the functions that make its requests fail.
 	Faulty func(t *testing.T) (segment.Store, Faults)
 }
@@ -33,7 +28,6 @@ type Faults struct {
 	LoseAnswer func(then func())
 
 	LoseWrite func() // the store does not do writes, and reports them as failed
-	Slow      func() // each request takes about 50 ms more
 	Cut       func() // connections break, and no new ones are made
 	Hang      func() // requests wait until their context ends
 	Heal      func() // requests succeed again
@@ -83,8 +77,6 @@ var (
 	}
 	outages = []test{
 		{"Hanging", hanging, faulty},
-		{"OutageUnderGenerator", outage, faulty},
-		{"HangUnderGenerator", hangs, faulty},
 		{"Crashes", crashes, faulty},
 	}
 	all = slices.Concat([]test{
@@ -101,11 +93,6 @@ var (
 		{"LostAnswer", lostAnswer, faulty},
 		{"LostWrite", lostWrite, faulty},
 		{"LostAnswerOfReturn", lostReturn, faulty},
-		{"Slow", slow, faulty},
-		{"Restarts", restarts, nil},
-		{"TwoGenerators", twoGenerators, nil},
-		{"Rewound", rewound, func(b Backend) bool { return b.Set != nil }},
-		{"Deleted", deleted, func(b Backend) bool { return b.Delete != nil }},
 	}, races, outages)
 )
 

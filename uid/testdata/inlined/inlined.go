@@ -11,12 +11,8 @@ import (
 
 func Cached(g *uid.Cached) (uid.ID, error) { return g.Next() }
 
-func Dealer(g *uid.Dealer) (uid.ID, error) { return g.Next() }
-
 func Segment(g *segment.Generator) (uid.ID, error) { return g.Next() }
 
 func CachedWait(ctx context.Context, g *uid.Cached) (uid.ID, error) { return g.Wait(ctx) }
-
-func DealerWait(ctx context.Context, g *uid.Dealer) (uid.ID, error) { return g.Wait(ctx) }
 
 func SegmentWait(ctx context.Context, g *segment.Generator) (uid.ID, error) { return g.Wait(ctx) }

@@ -25,6 +25,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidstatus"
 )
@@ -45,7 +46,7 @@ func browser(t *testing.T) context.Context {
 		}
 	}
 	if path == "" {
-		t.Skip("no browser: UIDRING_TEST_BROWSER is not set, and there is no chromium or chrome")
+		need.Skip(t, "no browser: UIDRING_TEST_BROWSER is not set, and there is no chromium or chrome")
 	}
 	profile, err := os.MkdirTemp("", "uidstatus")
 	if err != nil {

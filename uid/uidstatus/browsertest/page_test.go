@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -44,7 +45,7 @@ func TestPage(t *testing.T) {
 	for range 700 {
 		id, _ = g.Next()
 	}
-	until(t, ctx, text("issued")+` === '700'`)
+	until(t, ctx, text("ids_issued_total")+` === '700'`)
 	until(t, ctx, arc+` === '658 1000' && `+text("remaining")+` === '1,348'`)
 	if shown := value[string](t, ctx, text("picture")); !strings.HasPrefix(shown, "1,348 of 2,048 ids are ready") {
 		t.Errorf("the picture's text is %q", shown)
@@ -52,7 +53,7 @@ func TestPage(t *testing.T) {
 	for range 1000 {
 		id, _ = g.Next()
 	}
-	until(t, ctx, text("refills")+` !== '0' && `+text("issued")+` === '1,700'`)
+	until(t, ctx, text("ring_refills_total")+` !== '0' && `+text("ids_issued_total")+` === '1,700'`)
 	until(t, ctx, `document.querySelector('[data-rate]').textContent.endsWith(' a second')`)
 
 	// An id decodes, by the keyboard alone.
@@ -89,27 +90,9 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// many are generators of all kinds, one of them with a name that is no markup.
-func many(t *testing.T) map[string]uidstatus.Generator {
-	d, err := uid.NewDefault(t.Context(), uid.StaticWorker(3), uid.DefaultConfig{Layout: bits.Snowflake()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
-	g := cached(t)
-	for range 700 {
-		_, _ = g.Next()
-		_, _ = d.Next()
-	}
-	return map[string]uidstatus.Generator{"orders": g, "sessions": d, `<b>"quoted" & bold</b>`: cached(t), "trouble": trouble{g}}
-}
-
 // trouble is a generator with everything wrong that can be.
-type trouble struct{ *uid.Cached }
-
-func (g trouble) Stats() uid.Stats {
-	s := g.Cached.Stats()
-	now := time.Now()
+func trouble(g *uid.Cached) uid.Stats {
+	s, now := g.Stats(), time.Now()
 	s.Clock.LayoutEnd, s.Clock.LayoutEndsSoon = now.AddDate(0, 2, 0), true
 	s.Issued, s.RejectedTakes, s.Waited = 48_211_907_331, 1_204, 3*time.Hour+20*time.Minute
 	s.Remaining, s.Ring.Refills, s.Ring.Helps, s.Clock.WorkerChanges = 380, 23_541_204, 12, 2
@@ -119,14 +102,48 @@ func (g trouble) Stats() uid.Stats {
 	return s
 }
 
+// The page of 1, 3 and 3,001 generators, that are idle, busy and in trouble.
 func TestScreens(t *testing.T) {
 	ctx := browser(t)
-	server := serve(t, many(t), uidstatus.Config{})
+	d, err := uid.NewDefault(t.Context(), uid.StaticWorker(3), uid.DefaultConfig{Layout: bits.Snowflake()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	g, quoted := cached(t), cached(t)
+	began := time.Now()
+	tenants := map[string]uid.Stats{}
+	for i := range 3000 {
+		tag := fmt.Sprintf("tenant-%04d", i)
+		tenants[tag] = uid.Stats{Issued: int64(7 * i), Remaining: 500, Loads: &uid.LoadStats{From: "postgres table leaf_alloc", Tag: tag, InUse: uid.Run{First: 1, N: 1000}, Step: 1000, Loads: 3}}
+	}
+	for tag, left := range map[string]int64{"tenant-0007": 300, "tenant-1404": 0} {
+		s := tenants[tag]
+		s.Remaining, s.LastError = left, errors.New("segment: store is unavailable: dial tcp 10.20.30.40:5432: connect: connection refused")
+		tenants[tag] = s
+	}
+	busy := func() uid.Stats { // 8,000 ids a second
+		s := g.Stats()
+		s.Issued = 1_000_000 + 8*time.Since(began).Milliseconds()
+		return s
+	}
+	idle := func() uid.Stats {
+		s := quoted.Stats()
+		s.Dropped, s.Ring.RejectedPuts = 183_416, 716
+		return s
+	}
+	one := serve(t, nil, uidstatus.Config{More: func() map[string]uid.Stats { return map[string]uid.Stats{"orders": idle()} }})
+	few := serve(t, map[string]uidstatus.Generator{"sessions": d}, uidstatus.Config{Home: "../", More: func() map[string]uid.Stats {
+		return map[string]uid.Stats{"orders": busy(), "trouble": trouble(g), `<b>"quoted" & bold</b>`: idle()}
+	}})
+	many := serve(t, map[string]uidstatus.Generator{"orders": g}, uidstatus.Config{More: func() map[string]uid.Stats { return maps.Clone(tenants) }})
 	complaints(t, ctx)
-	for name, query := range map[string]string{
-		"table": "", "orders": "?name=orders&id=1234567890123", "trouble": "?name=trouble&id=x", "sessions": "?name=sessions",
+	for name, url := range map[string]string{
+		"one-idle": one.URL + place + "?id=1234567890123", "few": few.URL + place, "busy": few.URL + place + "?name=orders",
+		"trouble": few.URL + place + "?name=trouble&id=x", "sessions": few.URL + place + "?name=sessions", "many": many.URL + place,
+		"segment": many.URL + place + "?name=tenant-0007",
 	} {
-		screens(t, ctx, name, server.URL+place+query)
+		screens(t, ctx, name, url)
 	}
 }
 
@@ -137,7 +154,7 @@ func screens(t *testing.T, ctx context.Context, page, url string) {
 			name := fmt.Sprintf("%s-%d-%s", page, width, scheme)
 			t.Run(name, func(t *testing.T) {
 				run(t, ctx, screen(width, scheme), chromedp.Navigate(url))
-				until(t, ctx, `document.body.dataset.connection === 'live' || document.querySelector('pre + button') !== null`)
+				until(t, ctx, `document.querySelector('[data-rate]')?.textContent.endsWith(' a second') || document.querySelector('pre + button') !== null`)
 				if over := value[[]string](t, ctx, overflow); len(over) > 0 {
 					t.Errorf("too wide: %q", over)
 				}
@@ -166,7 +183,7 @@ func TestTable(t *testing.T) {
 	show(t, ctx, server.URL+place)
 	_, _ = sessions.Next()
 	const row = `document.querySelector('[data-generator="a/b?c"]')`
-	until(t, ctx, row+`.querySelector('[data-text=issued]').textContent === '1'`)
+	until(t, ctx, row+`.querySelector('[data-text=ids_issued_total]').textContent === '1'`)
 	until(t, ctx, row+`.querySelector('[data-rate]').textContent.endsWith(' a second')`)
 	_ = sessions.Close()
 	until(t, ctx, row+`.dataset.state === 'failing' && `+row+`.innerText.includes('The generator is closed.')`)
@@ -250,7 +267,7 @@ func TestHidden(t *testing.T) {
 	until(t, ctx, silent)
 	_, _ = g.Next()
 	hide(false)
-	until(t, ctx, text("issued")+` === '1'`)
+	until(t, ctx, text("ids_issued_total")+` === '1'`)
 
 	// Hidden while an answer is under way, it asks for no other.
 	value[bool](t, ctx, `Object.defineProperty(document, 'hidden', { value: true, configurable: true }), true`)
@@ -265,7 +282,7 @@ func TestNoScript(t *testing.T) {
 	server := serve(t, map[string]uidstatus.Generator{"orders": g}, uidstatus.Config{})
 	complaints(t, ctx)
 	run(t, ctx, command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), screen(1200, "light"), chromedp.Navigate(server.URL+place))
-	until(t, ctx, text("issued")+` === '1'`)
+	until(t, ctx, text("ids_issued_total")+` === '1'`)
 	run(t, ctx, chromedp.Focus(chromedp.CSS(`input[name=id]`)), chromedp.KeyEvent(id.String()+"\r"))
 	until(t, ctx, `document.querySelector('#answer')?.innerText.includes('Sequence') ?? false`)
 	if value[bool](t, ctx, `'connection' in document.body.dataset`) {

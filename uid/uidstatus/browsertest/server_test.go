@@ -70,6 +70,9 @@ func TestServer(t *testing.T) {
 	}
 	complaints(t, ctx)
 	screens(t, ctx, "server", url)
+	if shown := value[string](t, ctx, `document.body.innerText`); !strings.Contains(shown, "At most 10,000 a request.") {
+		t.Errorf("the page is %q", shown)
+	}
 	run(t, ctx, screen(1280, "light"), chromedp.Navigate(url),
 		chromedp.Evaluate[chromedp.Void](`document.addEventListener('copy', () => { window.copied = getSelection().toString() })`),
 		chromedp.Click(chromedp.CSS(`section:nth-of-type(2) .line:nth-of-type(2) button`)))

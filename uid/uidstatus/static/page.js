@@ -92,5 +92,6 @@
     if (event.target.type === "search") send(event.target.form);
   });
 
-  ask();
+  rate(document);
+  timer = setTimeout(ask, 600);
 })();

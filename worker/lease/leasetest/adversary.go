@@ -143,8 +143,12 @@ type lossy struct{ lease.Store }
 
 var errLost = errors.New("leasetest: the answer was lost")
 
-func (s lossy) Insert(ctx context.Context, w lease.Write) (bool, error) {
-	return lose(func() (bool, error) { return s.Store.Insert(ctx, w) })
+func (s lossy) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+	done, err = lose(func() (bool, error) {
+		number, done, err = s.Store.Insert(ctx, w)
+		return done, err
+	})
+	return number, done, err
 }
 
 func (s lossy) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
@@ -165,8 +169,8 @@ func lose(write func() (bool, error)) (bool, error) {
 // liar is a store in which every number looks free.
 type liar struct{ lease.Store }
 
-func (l liar) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
-	view, err := l.Store.Look(ctx, within, expiry)
+func (l liar) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
+	view, err := l.Store.Look(ctx, within, full, expiry)
 	if err != nil {
 		return lease.View{}, err
 	}

@@ -40,17 +40,25 @@ func write(change lease.Change, number int64, token string, until int64) lease.W
 	return lease.Write{Number: number, Token: token, Until: until, Change: change, Node: node, Expiry: time.Hour, Within: within}
 }
 
-// fresh is the write of a new holder, for a number that was never given.
-func fresh(number int64, token string, within lease.Bounds) lease.Write {
-	w := write(lease.Acquire, number, token, 1)
-	w.Within, w.Fresh = within, true
-	return w
-}
-
 func (b bench) inserts(w lease.Write, want bool) {
 	b.Helper()
-	if done, err := b.Insert(b.Context(), w); done != want || err != nil {
-		b.Fatalf("insert %+v: %t, %v; want %t", w, done, err, want)
+	if number, done, err := b.Insert(b.Context(), w); number != w.Number || done != want || err != nil {
+		b.Fatalf("insert %+v: number %d, %t, %v; want %t", w, number, done, err, want)
+	}
+}
+
+// fresh inserts a row for a number that was never given. want is the number that Insert must report.
+// If the number is within bounds, its row must have the write.
+func (b bench) fresh(token string, within lease.Bounds, want int64) {
+	b.Helper()
+	w := write(lease.Acquire, -1, token, 1)
+	w.Within, w.Fresh = within, true
+	number, done, err := b.Insert(b.Context(), w)
+	if number != want || done != (want <= within.To) || err != nil {
+		b.Fatalf("insert a fresh number within %+v: %d, %t, %v; want %d", within, number, done, err, want)
+	}
+	if done {
+		b.row(want, token, 1, lease.StateHeld)
 	}
 }
 
@@ -77,23 +85,26 @@ func (b bench) row(number int64, token string, until int64, state lease.State) l
 	return *row
 }
 
-// views checks what a look shows: the next number, how many are held, and which are free,
-// in their order. All of these have been released.
+// views checks what a full look shows: the next number, how many are held, and which are free,
+// in their order. All of these have been released. A look that is not full shows the same, but
+// does not count the held, since at most 64 numbers are given.
 func (b bench) views(within lease.Bounds, next, held int64, free ...int64) {
 	b.Helper()
-	view, err := b.Look(b.Context(), within, time.Hour)
-	if err != nil {
-		b.Fatal(err)
-	}
-	var shown []int64
-	for _, row := range view.Free {
-		if shown = append(shown, row.Number); row.State == lease.StateHeld {
-			b.Errorf("look %+v: %+v is held", within, row)
+	for _, full := range []bool{true, false} {
+		view, err := b.Look(b.Context(), within, full, time.Hour)
+		if err != nil {
+			b.Fatal(err)
 		}
-		b.row(row.Number, row.Token, row.Until, lease.StateFree)
-	}
-	if view.Next != next || view.Held != held || !slices.Equal(shown, free) {
-		b.Errorf("look %+v: %+v; want %d to be the next number, %d held, %v free", within, view, next, held, free)
+		var shown []int64
+		for _, row := range view.Free {
+			if shown = append(shown, row.Number); row.State == lease.StateHeld {
+				b.Errorf("look %+v: %+v is held", within, row)
+			}
+			b.row(row.Number, row.Token, row.Until, lease.StateFree)
+		}
+		if view.Next != next || full && view.Held != held || !slices.Equal(shown, free) {
+			b.Errorf("look %+v, full %t: %+v; want %d to be the next number, %d held, %v free", within, full, view, next, held, free)
+		}
 	}
 }
 
@@ -107,7 +118,7 @@ func empty(b bench) {
 		b.Errorf("read: %v, %v", row, err)
 	}
 	b.views(lease.Bounds{From: 3, To: 9}, 3, 0)
-	view, err := b.Look(b.Context(), within, time.Hour)
+	view, err := b.Look(b.Context(), within, false, time.Hour)
 	if err != nil || (view.Now == 0) != (now == 0) {
 		b.Errorf("look: %+v, %v after a read at %d", view, err, now)
 	}
@@ -164,36 +175,56 @@ func swap(b bench) {
 
 // freshness: a number that was given is not given as a fresh one, only if it is chosen.
 func freshness(b bench) {
-	b.inserts(fresh(0, "a", within), true)
-	b.inserts(fresh(0, "b", within), false)
+	b.fresh("a", within, 0)
 	b.inserts(write(lease.Acquire, 5, "c", 1), true)
 	b.views(within, 6, 2)
 	b.views(lease.Bounds{From: 0, To: 4}, 6, 1) // the count goes beyond these bounds
-	b.inserts(fresh(3, "d", within), false)
+	b.fresh("d", lease.Bounds{From: 0, To: 4}, 6)
 	b.inserts(write(lease.Acquire, 3, "e", 1), true)
-	b.inserts(fresh(6, "f", within), true)
+	b.another().fresh("f", within, 6)
 	b.views(within, 7, 4)
-	assigned := write(lease.Acquire, 7, "g", 1) // by an Assigner, after somebody saw it as new
+	assigned := write(lease.Acquire, 7, "g", 1) // by an Assigner
 	assigned.Within = lease.Bounds{From: 7, To: 7}
 	b.inserts(assigned, true)
-	b.inserts(fresh(7, "h", within), false)
-	b.views(within, 8, 5)
+	b.fresh("h", within, 8)
+	b.views(within, 9, 6)
+	b.swaps("h", write(lease.Release, 8, "i", 2), true) // free, and not new
+	b.fresh("j", within, 9)
+	b.fresh("k", lease.Bounds{From: 0, To: 9}, 10)
+}
+
+// deleted: a number whose row was deleted is not given as new again.
+func deleted(b bench) {
+	if b.suite.Delete == nil {
+		b.Skip("the suite has no Delete")
+	}
+	for number := range int64(3) {
+		b.fresh(fmt.Sprint("a", number), within, number)
+	}
+	for number := range int64(3) {
+		b.suite.Delete(b.T, b.Store, number)
+	}
+	b.views(within, 3, 0)
+	b.fresh("b", within, 3)
+	b.inserts(write(lease.Acquire, 1, "c", 1), true) // but it is there for an Assigner
 }
 
 // bounds: a view has nothing of the numbers outside its bounds. The next number of bounds
 // around two ranges lies above both.
 func bounds(b bench) {
-	north, south := lease.Bounds{From: 0, To: 99}, lease.Bounds{From: 100, To: 199}
-	b.inserts(fresh(100, "a", south), true)
-	b.inserts(fresh(0, "b", north), true)
-	b.inserts(fresh(101, "c", south), true)
-	b.swaps("a", write(lease.Release, 100, "d", 5), true)
-	b.views(south, 102, 1, 100)
+	north, south := lease.Bounds{From: 0, To: 19}, lease.Bounds{From: 20, To: 39}
+	b.fresh("a", south, 20)
+	b.fresh("b", north, 0)
+	b.fresh("c", south, 21)
+	b.swaps("a", write(lease.Release, 20, "d", 5), true)
+	b.views(south, 22, 1, 20)
 	b.views(north, 1, 1)
-	b.views(within, 102, 2, 100)
+	b.views(within, 22, 2, 20)
 	b.views(lease.Bounds{From: 0, To: 0}, 1, 1) // both ends are within
-	b.views(lease.Bounds{From: 100, To: 100}, 102, 0, 100)
-	b.views(lease.Bounds{From: 101, To: 101}, 102, 1)
+	b.views(lease.Bounds{From: 20, To: 20}, 22, 0, 20)
+	b.views(lease.Bounds{From: 21, To: 21}, 22, 1)
+	b.fresh("e", within, 22)
+	b.fresh("f", lease.Bounds{From: 0, To: 0}, 23) // the count of holders whose bounds begin at 0
 }
 
 // look: free numbers come in the order of Until, the least first.
@@ -249,7 +280,7 @@ func once(b bench) {
 				var done bool
 				var err error
 				if row == nil {
-					done, err = store.Insert(b.Context(), w)
+					_, done, err = store.Insert(b.Context(), w)
 				} else {
 					done, err = store.Swap(b.Context(), row.Token, w)
 				}
@@ -272,9 +303,9 @@ func once(b bench) {
 func cancelled(b bench) {
 	ctx, cancel := context.WithCancel(b.Context())
 	cancel()
-	_, look := b.Look(ctx, within, time.Hour)
+	_, look := b.Look(ctx, within, false, time.Hour)
 	_, _, read := b.Read(ctx, 7, time.Hour)
-	_, insert := b.Insert(ctx, write(lease.Acquire, 7, "a", 1))
+	_, _, insert := b.Insert(ctx, write(lease.Acquire, 7, "a", 1))
 	_, swap := b.Swap(ctx, "a", write(lease.Acquire, 7, "b", 1))
 	_, list := b.List(ctx, 0, time.Hour)
 	for name, err := range map[string]error{"Look": look, "Read": read, "Insert": insert, "Swap": swap, "List": list} {

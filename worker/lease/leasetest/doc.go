@@ -36,19 +36,22 @@ type Suite struct {
 	// Kill if a holder is alive as long as its connection. Leave it nil if a holder
 	// that no longer writes is dead after the expiry.
 	Kill func(t *testing.T, s lease.Store)
+
+	// Delete deletes the row of a number behind the store's back. Nil leaves out the test that the
+	// number is not given as new again.
+	Delete func(t *testing.T, s lease.Store, number int64)
+
+	// Requests returns how many requests all stores of an Opener's place have sent to their
+	// servers. Nil counts calls of the store's methods.
+	Requests func(t *testing.T, s lease.Store) int64
 }
 
 // Run runs all tests.
 func (s Suite) Run(t *testing.T) {
-	if s.Expiry == 0 {
-		s.Expiry = 100 * time.Millisecond
-	}
-	if s.Kill == nil {
-		s.Kill = func(*testing.T, lease.Store) {}
-	}
+	s = s.prepared()
 	for name, test := range map[string]func(b bench){
 		"Empty": empty, "Insert": insert, "Swap": swap, "Fresh": freshness, "Bounds": bounds, "Look": look, "Layout": layout, "List": list,
-		"Once": once, "Cancelled": cancelled, "Life": life, "Crash": crash, "Loss": loss, "Starters": starters, "Numbers": numbers,
+		"Once": once, "Cancelled": cancelled, "Life": life, "Crash": crash, "Loss": loss, "Starters": starters, "Herd": herd, "Deleted": deleted, "Numbers": numbers,
 		"Linearizable": func(b bench) { Linearizable(b.T, b.open) }, "Adversary": bench.adversary, "AlwaysFree": bench.alwaysFree,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -57,4 +60,20 @@ func (s Suite) Run(t *testing.T) {
 			test(bench{t, open(t), s, open})
 		})
 	}
+}
+
+// Herd runs the test of many starts at the same time alone, such as with other Requests.
+func (s Suite) Herd(t *testing.T) {
+	open := s.Open(t)
+	herd(bench{t, open(t), s.prepared(), open})
+}
+
+func (s Suite) prepared() Suite {
+	if s.Expiry == 0 {
+		s.Expiry = 100 * time.Millisecond
+	}
+	if s.Kill == nil {
+		s.Kill = func(*testing.T, lease.Store) {}
+	}
+	return s
 }

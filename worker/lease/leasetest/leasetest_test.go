@@ -15,7 +15,7 @@ import (
 type faulty struct {
 	lease.Store
 	read   func(number int64) (*lease.Row, int64, error)
-	insert func(w lease.Write) (bool, error)
+	insert func(w lease.Write) (int64, bool, error)
 	swap   func(old string, w lease.Write) (bool, error)
 }
 
@@ -26,7 +26,7 @@ func (f *faulty) Read(ctx context.Context, number int64, expiry time.Duration) (
 	return f.Store.Read(ctx, number, expiry)
 }
 
-func (f *faulty) Insert(ctx context.Context, w lease.Write) (bool, error) {
+func (f *faulty) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
 	if f.insert != nil {
 		return f.insert(w)
 	}
@@ -76,9 +76,9 @@ func TestFaultyStoresAreNotLinearizable(t *testing.T) {
 			}}
 		},
 		"reports a row as made that existed": func(s lease.Store) lease.Store {
-			return &faulty{Store: s, insert: func(w lease.Write) (bool, error) {
-				_, err := s.Insert(ctx, w)
-				return err == nil, err
+			return &faulty{Store: s, insert: func(w lease.Write) (int64, bool, error) {
+				number, _, err := s.Insert(ctx, w)
+				return number, err == nil, err
 			}}
 		},
 		"reports a write as not done that it did": func(s lease.Store) lease.Store {
@@ -119,7 +119,13 @@ func TestMemory(t *testing.T) {
 	Suite{Open: func(t *testing.T) Opener {
 		s := new(Memory)
 		return func(*testing.T) lease.Store { return s }
-	}}.Run(t)
+	}, Delete: func(_ *testing.T, s lease.Store, number int64) { s.(*Memory).Delete(number) }}.Run(t)
+}
+
+func BenchmarkMemory(b *testing.B) {
+	x := Benchmark{Open: func(*testing.B) lease.Store { return new(Memory) }}
+	b.Run("Start", x.Start)
+	b.Run("Herd", x.Herd)
 }
 
 // The adversary finds a store that lets two holders stamp the same instant.
@@ -153,8 +159,8 @@ func TestAdversaryFindsFaults(t *testing.T) {
 // forgetful is a store that leaves the last half second of each reservation out of views.
 type forgetful struct{ lease.Store }
 
-func (f forgetful) Look(ctx context.Context, within lease.Bounds, expiry time.Duration) (lease.View, error) {
-	view, err := f.Store.Look(ctx, within, expiry)
+func (f forgetful) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
+	view, err := f.Store.Look(ctx, within, full, expiry)
 	for i := range view.Free {
 		view.Free[i].Until -= 500
 	}

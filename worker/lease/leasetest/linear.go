@@ -189,7 +189,7 @@ func (c *client) ask(ctx context.Context, r request) (a answer) {
 			a.row = register{row.Token, row.Until, row.State == lease.StateHeld}
 		}
 	case inserting:
-		a.done, a.err = c.store.Insert(ctx, r.write)
+		_, a.done, a.err = c.store.Insert(ctx, r.write)
 	case swapping:
 		a.done, a.err = c.store.Swap(ctx, r.old, r.write)
 	}

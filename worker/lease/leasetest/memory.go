@@ -28,13 +28,35 @@ type row struct {
 func (m *Memory) String() string { return "memory" }
 
 // Look implements lease.Store.
-func (m *Memory) Look(ctx context.Context, within lease.Bounds, _ time.Duration) (lease.View, error) {
+func (m *Memory) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
 	if err := ctx.Err(); err != nil {
 		return lease.View{}, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return lease.NewView(clock(), m.all(), m.next, within), nil
+	if full {
+		return lease.NewView(clock(), m.all(), m.next, within), nil
+	}
+	var rows []lease.Row
+	for _, number := range within.Sample(m.least(within)) {
+		if r, ok := m.rows[number]; ok {
+			rows = append(rows, r.shown())
+		}
+	}
+	view := lease.NewView(clock(), rows, m.next, within)
+	view.Held = 0
+	return view, nil
+}
+
+// least returns the least number from within.From on that was never given.
+func (m *Memory) least(within lease.Bounds) int64 {
+	next := within.From
+	for from, given := range m.next {
+		if from <= within.To {
+			next = max(next, given)
+		}
+	}
+	return next
 }
 
 // Read implements lease.Store.
@@ -52,14 +74,17 @@ func (m *Memory) Read(ctx context.Context, number int64, _ time.Duration) (*leas
 }
 
 // Insert implements lease.Store.
-func (m *Memory) Insert(ctx context.Context, w lease.Write) (done bool, err error) {
+func (m *Memory) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return false, err
+		return 0, false, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.rows[w.Number]; ok || w.Fresh && w.Number < m.next[w.Within.From] {
-		return false, nil
+	if w.Fresh {
+		w.Number = m.least(w.Within)
+	}
+	if _, ok := m.rows[w.Number]; ok || w.Fresh && w.Number > w.Within.To {
+		return w.Number, false, nil
 	}
 	if m.rows == nil {
 		m.rows, m.next = map[int64]*row{}, map[int64]int64{}
@@ -67,7 +92,7 @@ func (m *Memory) Insert(ctx context.Context, w lease.Write) (done bool, err erro
 	m.next[w.Within.From] = max(m.next[w.Within.From], w.Number+1)
 	m.rows[w.Number] = &row{Row: lease.Row{Number: w.Number, Created: clock()}}
 	m.rows[w.Number].write(w)
-	return true, nil
+	return w.Number, true, nil
 }
 
 // Swap implements lease.Store.
@@ -93,6 +118,13 @@ func (r *row) write(w lease.Write) {
 	case lease.Release:
 		r.Heartbeat, r.until = 0, time.Time{}
 	}
+}
+
+// Delete deletes a row, as somebody who edits the store would.
+func (m *Memory) Delete(number int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.rows, number)
 }
 
 // SwapLayout implements lease.Store.

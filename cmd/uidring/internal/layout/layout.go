@@ -34,13 +34,14 @@ With --next it compares the ids of two layouts in one column. It shows whether n
 ids can equal old ids, when, and under which worker numbers they never do. New ids
 are stamped from --from on. --from must be later than the time of every old id.
 
-With --sql it prints functions for PostgreSQL, or for MySQL and MariaDB, and for
-SQLite expressions: the time, the worker number and the sequence of an id, and
-the least and the greatest id of an instant, for WHERE id BETWEEN.`,
+With --sql it prints expressions for PostgreSQL, for MySQL and MariaDB, or for
+SQLite: the time of an id, its worker number with the named parts, its sequence, and
+the least and the greatest id of an instant, for WHERE id BETWEEN. They are for
+queries and views: nothing is created in the database.`,
 		Example: `  uidring layout
   uidring layout 41/datacenter:5+machine:5/12,unit=1ms
   uidring layout baidu --next default --from 2026-01-01 --used 5000
-  uidring layout default --sql postgres | psql shop`,
+  uidring layout default --sql postgres`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -117,7 +118,7 @@ the least and the greatest id of an instant, for WHERE id BETWEEN.`,
 	cmd.MarkFlagsMutuallyExclusive("sql", "json")
 	cmd.MarkFlagsMutuallyExclusive("sql", "next")
 	cli.Example(cmd, "sql", sqlKinds[0], sqlKinds...)
-	cli.Complete(cmd, "next", bits.Names()...)
+	cli.Example(cmd, "next", "js-safe", bits.Names()...)
 	for _, name := range []string{"from", "since", "used"} {
 		cli.Complete(cmd, name)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/big"
 	mathrand "math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,8 +67,8 @@ numbers  5001 to 4194303 keep new ids apart from those under the numbers 0 to 50
 // TestSQLText is for whoever reads it: the comment, and what a table's time is.
 func TestSQLText(t *testing.T) {
 	for kind, want := range map[string]string{
-		"postgres": "RETURN CASE WHEN id BETWEEN 0 AND 9007199254740991 THEN ((id >> 10) & 4095) END;",
-		"mysql":    "RETURN CASE WHEN id BETWEEN 0 AND 9007199254740991 THEN ((id >> 10) & 4095) END;",
+		"postgres": "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN ((id >> 10) & 4095) END\n",
+		"mysql":    "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN ((id >> 10) & 4095) END\n",
 		"sqlite":   "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN 1767225600000 + ((id >> 22) * 1000) END\n",
 	} {
 		got := uidring.Succeed(t, "layout", "js-safe", "--sql", kind)
@@ -118,7 +119,7 @@ func TestLayoutJSON(t *testing.T) {
 var sqlLayouts = []string{
 	"default", "long-lived", "js-safe", "snowflake", "baidu,epoch=2016-05-20T00:00:00+08:00",
 	"40/10/10,epoch=1969-12-31T23:59:59.123456789Z,unit=100ns", "63/0/0,epoch=1900-01-01,unit=1ns", "62/0/1,epoch=2026-01-01,unit=1us",
-	"1/62/0", "1/0/62,epoch=2026-01-01T00:00:00.0000009Z,unit=1ns", "30/5+5/13,epoch=2026-01-01T12:00:00.0009995Z,unit=2500ns",
+	"1/62/0", "1/0/62,epoch=2026-01-01T00:00:00.0000009Z,unit=1ns", "30/region:5+3+rack:2/13,epoch=2026-01-01T12:00:00.0009995Z,unit=2500ns",
 	"35/14/14,epoch=1969-07-20,unit=512ns", "38/12/13,epoch=2000-02-29T23:59:59.999999999Z,unit=1953125ns",
 	"50/6/7,epoch=1600-01-01T00:00:00.25Z,unit=1ms", "20/20/20,epoch=1000-02-28T00:00:00.5Z,unit=24h", "63/0/0,unit=1m",
 }
@@ -139,18 +140,24 @@ type engine struct {
 	step        time.Duration // of its instants
 	first, last time.Time     // the instants that it holds
 	literal     func(time.Time) string
+	column      string // type of instants
+	setUp       string // a time zone that is not UTC
+	steps       string // {}, a time, in steps since 1970
 }
 
 var engines = []engine{
 	{"postgres", func(t *testing.T) string { return clitest.Server(t, "UIDRING_TEST_POSTGRES").String() }, time.Microsecond,
 		time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.UnixMicro(1<<63 - 1).UTC(),
-		func(t time.Time) string { return t.UTC().Format("'2006-01-02 15:04:05.000000+00'") }},
+		func(t time.Time) string { return t.UTC().Format("'2006-01-02 15:04:05.000000+00'") },
+		"timestamptz", "SET TimeZone = 'America/New_York'", "trunc(extract(epoch FROM {}) * 1000000)"},
 	{"mysql", func(t *testing.T) string { return clitest.Server(t, "UIDRING_TEST_MYSQL").String() }, time.Microsecond,
 		time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC),
-		func(t time.Time) string { return t.UTC().Format("'2006-01-02 15:04:05.000000'") }},
+		func(t time.Time) string { return t.UTC().Format("'2006-01-02 15:04:05.000000'") },
+		"DATETIME(6)", "SET time_zone = '+05:30'", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {})"},
 	{"sqlite", func(t *testing.T) string { return t.TempDir() + "/ids.db" }, time.Millisecond,
 		time.UnixMilli(-1 << 62), time.UnixMilli(1<<63 - 1),
-		func(t time.Time) string { return fmt.Sprint(t.UnixMilli()) }},
+		func(t time.Time) string { return fmt.Sprint(t.UnixMilli()) },
+		"INTEGER", "SELECT 1", "{}"},
 }
 
 // TestSQL compares what --sql prints with package bits, in each database.
@@ -183,7 +190,7 @@ func (e engine) compare(t *testing.T, conn *sql.Conn, layout string) {
 		all[i] = e.draw(rng, ids, i)
 	}
 	for i, got := range e.ask(t, conn, printed, all) {
-		if want := e.want(ids, all[i]); got != want {
+		if want := e.want(ids, all[i]); !slices.Equal(got, want) {
 			t.Fatalf("seed %d, id %d, instant %s:\n%v, want\n%v\n%s", seed, all[i].id, e.literal(all[i].at), got, want, printed)
 		}
 	}
@@ -252,36 +259,53 @@ func (e engine) hold(at time.Time) time.Time {
 }
 
 // want returns what the columns of a sample have to be: time in steps since 1970, its
-// text in SQLite, worker, sequence, least id and greatest id. Absent ones are "NULL".
-func (e engine) want(ids *bits.Allocator, s sample) row {
-	w := row{"NULL", "NULL", "NULL", "NULL", "NULL", "NULL"}
-	if parts, err := ids.Parse(s.id); err == nil {
+// text in SQLite, worker and its parts, sequence, least id and greatest id.
+func (e engine) want(ids *bits.Allocator, s sample) (w row) {
+	const null = "NULL"
+	timed, text := null, null
+	parts, err := ids.Parse(s.id)
+	if err == nil {
 		steps := new(big.Int).Mul(big.NewInt(parts.Time.Unix()), big.NewInt(int64(time.Second/e.step)))
 		steps.Add(steps, big.NewInt(int64(parts.Time.Nanosecond())/int64(e.step)))
 		// Longer than 64 bits hold after the epoch, SQL has no time.
 		far := new(big.Int).Sub(steps, big.NewInt(ids.Layout().Epoch.Unix()*int64(time.Second/e.step)+int64(ids.Layout().Epoch.Nanosecond())/int64(e.step)))
 		if !parts.Time.After(e.last) && far.IsInt64() {
-			w[0] = steps.String()
+			timed = steps.String()
 		}
-		if e.kind == "sqlite" && parts.Time.Year() <= 9999 {
-			w[1] = parts.Time.Format("2006-01-02 15:04:05.000")
+		if parts.Time.Year() <= 9999 {
+			text = parts.Time.Format("2006-01-02 15:04:05.000")
 		}
-		w[2], w[3] = fmt.Sprint(parts.Worker), fmt.Sprint(parts.Sequence)
+	}
+	if w = append(w, timed); e.kind == "sqlite" {
+		w = append(w, text)
+	}
+	fields := []int64{parts.Worker}
+	if ids.Layout().WorkerParts != "" {
+		named, _ := ids.SplitWorker(parts.Worker) // zero of what is no id
+		for _, p := range named {
+			fields = append(fields, p.Value)
+		}
+	}
+	for _, field := range append(fields, parts.Sequence) {
+		if w = append(w, null); err == nil {
+			w[len(w)-1] = fmt.Sprint(field)
+		}
 	}
 	first, err := ids.FirstID(s.at)
 	far := new(big.Int).Mul(big.NewInt(s.at.Unix()-ids.Layout().Epoch.Unix()), big.NewInt(int64(time.Second/e.step)))
-	if err == nil && far.IsInt64() {
-		last, _ := ids.LastID(s.at) // of the same tick
-		w[4], w[5] = fmt.Sprint(first), fmt.Sprint(last)
+	if err != nil || !far.IsInt64() {
+		return append(w, null, null)
 	}
-	return w
+	last, _ := ids.LastID(s.at) // of the same tick
+	return append(w, fmt.Sprint(first), fmt.Sprint(last))
 }
 
-type row [6]string
+// row are the columns of a sample; an absent one is "NULL".
+type row []string
 
 // ask returns the columns of all samples, from the printed SQL.
 func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) (rows []row) {
-	space := "uidring_test_" + strings.ToLower(rand.Text()[:12])
+	table := "uidring_test_" + strings.ToLower(rand.Text()[:12])
 	exec := func(query string) {
 		t.Helper()
 		// In the end, too, when t's context is over.
@@ -289,58 +313,48 @@ func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) 
 			t.Fatalf("%.2000s: %v", query, err)
 		}
 	}
-	var columns string
-	switch e.kind {
-	case "postgres":
-		exec("CREATE SCHEMA " + space)
-		defer exec("DROP SCHEMA " + space + " CASCADE")
-		exec("SET search_path = " + space)
-		exec("SET TimeZone = 'America/New_York'")
-		exec(printed)
-		exec("DO $$ BEGIN ASSERT uid_first_id('infinity') IS NULL AND uid_last_id('-infinity') IS NULL; END $$")
-		exec("CREATE TABLE sample (n int PRIMARY KEY, id bigint, t timestamptz)")
-		columns = "trunc(extract(epoch FROM uid_time(id)) * 1000000), NULL, uid_worker(id), uid_sequence(id), uid_first_id(t), uid_last_id(t)"
-	case "mysql":
-		exec("CREATE DATABASE " + space)
-		defer exec("DROP DATABASE " + space)
-		exec("USE " + space)
-		exec("SET time_zone = '+05:30'")
-		for statement := range strings.SplitSeq(code(printed), ";\n") {
-			if statement != "" {
-				exec(statement)
-			}
-		}
-		exec("CREATE TABLE sample (n INT PRIMARY KEY, id BIGINT, t DATETIME(6))")
-		columns = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', uid_time(id)), NULL, uid_worker(id), uid_sequence(id), uid_first_id(t), uid_last_id(t)"
-	case "sqlite":
-		exec("CREATE TABLE sample (n INTEGER PRIMARY KEY, id INTEGER, t INTEGER)")
-		defer exec("DROP TABLE sample")
-		expressions := strings.Split(strings.TrimSuffix(code(printed), "\n"), "\n")
-		columns = strings.ReplaceAll(strings.Join(expressions, ", "), ":ms", "t")
+	expressions := strings.Split(strings.TrimSuffix(code(printed), "\n"), "\n")
+	null := func(which int, instant string) {
+		t.Helper()
 		var found int
-		real := fmt.Sprintf("%d.0", all[0].at.UnixMilli()) // with which division does not round down
-		if err := conn.QueryRowContext(t.Context(), "SELECT count("+strings.ReplaceAll(expressions[4], ":ms", real)+")").Scan(&found); err != nil || found != 0 {
-			t.Errorf("the least id of %s is not NULL, %v", real, err)
+		query := "SELECT count(" + strings.ReplaceAll(expressions[len(expressions)-which], ":t", instant) + ")"
+		if err := conn.QueryRowContext(t.Context(), query).Scan(&found); err != nil || found != 0 {
+			t.Errorf("an id of %s is not NULL, %v", instant, err)
 		}
 	}
+	exec(e.setUp)
+	exec(fmt.Sprintf("CREATE TABLE %s (n INTEGER PRIMARY KEY, id BIGINT, t %s)", table, e.column))
+	defer exec("DROP TABLE " + table)
+	switch e.kind {
+	case "postgres":
+		null(2, "timestamptz 'infinity'")
+		null(1, "timestamptz '-infinity'")
+	case "sqlite":
+		null(2, fmt.Sprintf("%d.0", all[0].at.UnixMilli())) // with which division does not round down
+	}
+	expressions[0] = strings.ReplaceAll(e.steps, "{}", expressions[0])
+	columns := strings.ReplaceAll(strings.Join(expressions, ", "), ":t", "t")
 	for begin := 0; begin < len(all); begin += 1000 {
 		var values []string
 		for i, s := range all[begin:min(begin+1000, len(all))] {
 			values = append(values, fmt.Sprintf("(%d, %d, %s)", begin+i, s.id, e.literal(s.at)))
 		}
-		exec("INSERT INTO sample VALUES " + strings.Join(values, ", "))
+		exec("INSERT INTO " + table + " VALUES " + strings.Join(values, ", "))
 	}
-	found, err := conn.QueryContext(t.Context(), "SELECT "+columns+" FROM sample ORDER BY n")
+	found, err := conn.QueryContext(t.Context(), "SELECT "+columns+" FROM "+table+" ORDER BY n")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, columns)
 	}
 	defer found.Close()
 	for found.Next() {
-		var texts [6]sql.NullString
-		if err := found.Scan(&texts[0], &texts[1], &texts[2], &texts[3], &texts[4], &texts[5]); err != nil {
+		texts, to := make([]sql.NullString, len(expressions)), make([]any, len(expressions))
+		for i := range texts {
+			to[i] = &texts[i]
+		}
+		if err := found.Scan(to...); err != nil {
 			t.Fatal(err)
 		}
-		var r row
+		r := make(row, len(texts))
 		for i, text := range texts {
 			if r[i] = "NULL"; text.Valid {
 				r[i] = text.String
@@ -350,6 +364,12 @@ func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) 
 	}
 	if err := found.Err(); err != nil || len(rows) != len(all) {
 		t.Fatalf("%d rows, %v, want %d", len(rows), err, len(all))
+	}
+	if e.kind == "mysql" { // a warning of a SELECT is an error of an INSERT
+		var warnings int
+		if err := conn.QueryRowContext(t.Context(), "SELECT @@warning_count").Scan(&warnings); err != nil || warnings > 0 {
+			t.Errorf("%d warnings, %v", warnings, err)
+		}
 	}
 	return rows
 }

@@ -13,19 +13,36 @@ import (
 // sqlKinds are the databases that --sql takes.
 var sqlKinds = []string{"postgres", "mysql", "sqlite"}
 
-// printSQL returns functions, or expressions for SQLite, on ids of the layout.
+// expression is SQL on the column id or on the instant :t, and what it says.
+type expression struct{ comment, body string }
+
+// printSQL returns expressions on ids of the layout. They need no name in the database, so
+// that several layouts can be read in one.
 func printSQL(layout bits.Layout, kind string) (string, error) {
 	ids, err := bits.NewAllocator(layout)
 	if err != nil {
 		return "", err
 	}
-	switch kind {
-	case "postgres":
-		return postgres(ids)
-	case "mysql":
-		return mysql(ids)
+	dialect := map[string]func(*bits.Allocator) (about string, list []expression, err error){"postgres": postgres, "mysql": mysql, "sqlite": sqlite}[kind]
+	about, list, err := dialect(ids)
+	if err != nil {
+		return "", err
 	}
-	return sqlite(ids)
+	text := fmt.Sprintf(`Ids of the layout %s in %s
+
+id is a column. All are NULL for a number that is not an id of the layout, and for an
+instant before %s or from %s on.
+All ids of a period: WHERE id BETWEEN (least id) AND (greatest id).
+The time in an id of uid.Cached is not the time of the call: see Cached.Range.
+`, layout, about, layout.Epoch.UTC().Format(time.RFC3339Nano), layout.End().Format(time.RFC3339Nano))
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(strings.TrimRight("-- "+line, " \n") + "\n")
+	}
+	for _, e := range list {
+		fmt.Fprintf(&b, "\n-- %s\n%s\n", e.comment, e.body)
+	}
+	return b.String(), nil
 }
 
 // grid is how a database counts time: in units of step, up to last. All calculation in SQL
@@ -132,17 +149,40 @@ func (g *grid) timeShift() int {
 
 func (g *grid) tick() string { return fmt.Sprintf("(id >> %d)", g.timeShift()) }
 
-func (g *grid) worker() string {
-	return fmt.Sprintf("((id >> %d) & %d)", g.ids.Layout().SequenceBits, g.ids.MaxWorker())
+// fields are the expressions of worker number, its named parts and sequence.
+func (g *grid) fields() []expression {
+	layout := g.ids.Layout()
+	field := func(comment string, shift, bits uint8) expression {
+		id := "id"
+		if shift > 0 {
+			id = fmt.Sprintf("(id >> %d)", shift)
+		}
+		return expression{comment, ofIDs(g.lastID(), fmt.Sprintf("(%s & %d)", id, int64(1)<<bits-1))}
+	}
+	list := []expression{field("the worker number", layout.SequenceBits, layout.WorkerBits)}
+	if parts, err := g.ids.SplitWorker(0); err == nil && layout.WorkerParts != "" {
+		shift := layout.SequenceBits + layout.WorkerBits
+		for _, p := range parts {
+			shift -= p.Bits
+			list = append(list, field(p.Name+", a part of the worker number", shift, p.Bits))
+		}
+	}
+	return append(list, field("the place within the tick", 0, layout.SequenceBits))
 }
 
-func (g *grid) sequence() string { return fmt.Sprintf("(id & %d)", g.ids.MaxSequence()) }
-
-// firstID and lastIDOf are expressions: the least and the greatest id of a tick.
-func (g *grid) firstID(tick string) string { return fmt.Sprintf("(%s << %d)", tick, g.timeShift()) }
-
-func (g *grid) lastIDOf(tick string) string {
-	return fmt.Sprintf("(%s << %d | %d)", tick, g.timeShift(), int64(1)<<g.timeShift()-1)
+// period are the expressions of the least and the greatest id of the tick that :t lies in.
+// tick is that tick's, and in says that :t lies in the layout.
+func (g *grid) period(in, tick string) []expression {
+	within := func(id string) string {
+		if g.lastInstant().Before(g.ceil) {
+			return "NULL" // no instant of the database lies in the layout
+		}
+		return fmt.Sprintf("CASE WHEN %s THEN %s END", in, id)
+	}
+	return []expression{
+		{"the least id of the tick that :t lies in", within(fmt.Sprintf("(%s << %d)", tick, g.timeShift()))},
+		{"the greatest id of that tick", within(fmt.Sprintf("(%s << %d | %d)", tick, g.timeShift(), int64(1)<<g.timeShift()-1))},
+	}
 }
 
 // ofIDs returns an expression that is NULL unless id is from 0 to last.
@@ -162,22 +202,4 @@ func atMost(n *big.Int, limit int64) int64 {
 		return min(n.Int64(), limit)
 	}
 	return limit // n is not negative when it does not fit
-}
-
-// header is the comment above all functions.
-func header(layout bits.Layout, database, functions, instants, example string) string {
-	text := fmt.Sprintf(`Ids of the layout %s in %s.
-
-%s
-All are NULL for a number that is not an id of the layout, and for an instant before
-%s or from %s on. %s
-
-%s
-The time in an id of uid.Cached is not the time of the call: see Cached.Range.
-`, layout, database, functions, layout.Epoch.UTC().Format(time.RFC3339Nano), layout.End().Format(time.RFC3339Nano), instants, example)
-	var comment strings.Builder
-	for line := range strings.Lines(text) {
-		comment.WriteString(strings.TrimRight("-- "+line, " \n") + "\n")
-	}
-	return comment.String()
 }

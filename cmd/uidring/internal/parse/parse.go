@@ -188,6 +188,9 @@ func (p *parser) parse(text string, line int) error {
 		}
 		return p.fail(line, fmt.Errorf("%w%s", err, p.hint(text)))
 	}
+	if id == 0 && p.hints {
+		return p.fail(line, fmt.Errorf("%w: 0 stands for an id that is not set", uid.ErrSyntax))
+	}
 	if p.text, err = p.form.Append(p.text[:0], int64(id)); err != nil {
 		return p.fail(line, err)
 	}

@@ -28,16 +28,6 @@ func decode[T any](t testing.TB, text string) T {
 	return value
 }
 
-type runsAnswer struct {
-	Instance string
-	Kind     string
-	Number   uint64
-	Runs     []struct {
-		First uid.ID
-		Count int
-	}
-}
-
 // TestForms draws from a counter, whose ids are known.
 func TestForms(t *testing.T) {
 	h := newHandler(t, newEntries(t), service.Config{})
@@ -208,11 +198,13 @@ func TestRetryAfter(t *testing.T) {
 func TestBody(t *testing.T) {
 	h := newHandler(t, newEntries(t), service.Config{})
 	for length, want := range map[int64]int{0: http.StatusOK, 1: http.StatusRequestEntityTooLarge, -1: http.StatusRequestEntityTooLarge} {
-		r := httptest.NewRequest(http.MethodGet, "/v1/orders", strings.NewReader("x"))
-		r.ContentLength = length
-		w := httptest.NewRecorder()
-		if h.ServeHTTP(w, r); w.Code != want {
-			t.Errorf("a body of %d bytes: %d, want %d", length, w.Code, want)
+		for _, path := range []string{"/v1/orders", "/openapi.yaml", "/probe"} {
+			r := httptest.NewRequest(http.MethodGet, path, strings.NewReader("x"))
+			r.ContentLength = length
+			w := httptest.NewRecorder()
+			if h.ServeHTTP(w, r); w.Code != want || (want != http.StatusOK) != (w.Header().Get("Connection") == "close") {
+				t.Errorf("%s, a body of %d bytes: %d, Connection %q, want %d", path, length, w.Code, w.Header().Get("Connection"), want)
+			}
 		}
 	}
 }

@@ -29,9 +29,9 @@ var description []byte
 // api answers requests with what its service draws.
 type api struct{ *service.Service }
 
-// New returns a handler of all routes, and of others, by their patterns. It answers 404
-// to any other path, so mount it at /, and 405 to any other method. No answer may be
-// cached.
+// New returns a handler of all routes, and of others, by their patterns. Of these, only those
+// without a method may take a body. It answers 404 to any other path, so mount it at /, and 405 to
+// any other method. No answer may be cached.
 func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	a, mux := api{s}, http.NewServeMux()
 	allow := map[string]string{}
@@ -48,7 +48,7 @@ func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	}
 	handle := func(pattern string, f func(http.ResponseWriter, *http.Request, service.Caller) error) {
 		add(pattern, handler(func(w http.ResponseWriter, r *http.Request) error {
-			caller, err := s.Admit(w, r)
+			caller, err := Admit(s, w, r)
 			if err != nil {
 				return err
 			}
@@ -63,6 +63,13 @@ func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	handle("GET /decodeSnowflakeId", leafDecode)
 	add("GET /openapi.yaml", handler(openapi))
 	for pattern, h := range others {
+		if strings.Contains(pattern, " ") {
+			add(pattern, handler(func(w http.ResponseWriter, r *http.Request) error {
+				h.ServeHTTP(w, r)
+				return nil
+			}))
+			continue
+		}
 		add(pattern, h)
 	}
 	for path, methods := range allow {
@@ -104,6 +111,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case len(r.RequestURI) > MaxURI:
 		err = &service.Error{Kind: service.URITooLong, Detail: fmt.Sprintf("the URI has %d bytes, want %d at most", len(r.RequestURI), MaxURI)}
 	case r.ContentLength != 0:
+		w.Header().Set("Connection", "close") // else net/http waits for the body before it answers
 		err = &service.Error{Kind: service.BodyTooLarge, Detail: "the request has a body, want none: parameters stand in the URI"}
 	default:
 		err = h(w, r)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -27,7 +28,9 @@ type entries map[string]*catalog.Entry
 
 func (entries) Source(string) (i, n int) { return 0, 1 }
 
-func (e entries) Get(_ context.Context, name string) (*catalog.Entry, error) {
+func (e entries) Open(_ context.Context, name string) (*catalog.Entry, error) { return e.Get(name) }
+
+func (e entries) Get(name string) (*catalog.Entry, error) {
 	switch entry := e[name]; {
 	case name == "unavailable":
 		return nil, driverError{}
@@ -51,6 +54,8 @@ func (b broken) Claim(ctx context.Context, _ int64) (uid.Run, error) {
 	<-ctx.Done()
 	return uid.Run{}, ctx.Err()
 }
+
+func (b broken) TryClaim(int64) (uid.Run, error) { return uid.Run{}, cmp.Or(b.err, uid.ErrNotReady) }
 
 // secret is in the text of errors, as an address with a password is in a driver's.
 const secret = "hunter2"
@@ -97,7 +102,7 @@ func newHandler(t testing.TB, c catalog.Catalog, config service.Config) http.Han
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := service.New(c, config)
-	return api.New(s, nil)
+	return api.New(s, map[string]http.Handler{"GET /probe": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})})
 }
 
 // ask sends a request; header holds lines such as "Accept: text/plain".

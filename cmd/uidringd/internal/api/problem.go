@@ -35,11 +35,11 @@ var names = map[service.Kind]string{
 }
 
 // WriteProblem answers with a problem. An error that is no [*service.Error] is not shown.
-// If w is a [service.Observer], it learns of the failure.
+// If w is a [Observer], it learns of the failure.
 func WriteProblem(w http.ResponseWriter, err error) {
 	e := &service.Error{Kind: service.Exhausted, Detail: "the request failed"}
 	errors.As(err, &e)
-	if o, ok := w.(service.Observer); ok {
+	if o, ok := w.(Observer); ok {
 		o.Failed(e)
 	}
 	header := w.Header()

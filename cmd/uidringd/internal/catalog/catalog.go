@@ -20,11 +20,14 @@ var ErrNotStarted = errors.New("the generator has not started")
 // ErrStarting is the cause until the first attempt to start it has ended.
 var ErrStarting = errors.New("its start takes long")
 
-// Catalog finds generators. Get may be called from any number of goroutines.
+// Catalog finds generators. Its methods may be called from any number of goroutines.
 type Catalog interface {
-	// Get returns the generator of a name, or an error that matches [ErrUnknown] or
-	// [ErrNotStarted]. It may open the counter of a tag, and waits as long as ctx allows.
-	Get(ctx context.Context, name string) (*Entry, error)
+	// Get returns the generator of a name, and never waits. The error matches [ErrUnknown],
+	// [ErrNotStarted], or [uid.ErrNotReady] if Open has to look.
+	Get(name string) (*Entry, error)
+
+	// Open is Get, but opens the counter of a tag, and waits for its store until ctx ends.
+	Open(ctx context.Context, name string) (*Entry, error)
 
 	// Source returns which of n sources, counted from 0, has the generator of a name.
 	// Only generators of one source can hang together.
@@ -34,6 +37,7 @@ type Catalog interface {
 // Claimer deals runs of ids, as [uid.Generator] says.
 type Claimer interface {
 	Claim(ctx context.Context, limit int64) (uid.Run, error)
+	TryClaim(limit int64) (uid.Run, error)
 }
 
 // Entry is a generator and what requests may ask of it.

@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
 )
 
 // check reports what is wrong with values that have the right types.
@@ -39,8 +38,6 @@ func (c *Config) check(d *document, anonymous bool) {
 	between(d, "log.requests_per_s", c.Log.Requests, 0, 1e6)
 }
 
-func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
-
 // between reports a value outside of least to most.
 func between[T cmp.Ordered](d *document, field string, value, least, most T) {
 	if !(least <= value && value <= most) { // NaN too
@@ -61,11 +58,7 @@ var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 func (d *document) list(field string, n int, name func(i int) string) {
 	first := map[string]int{}
 	for i := range n {
-		at := item(field, i)
-		if d.broken[at] || d.broken[at+".kind"] {
-			continue
-		}
-		at += ".name"
+		at := item(field, i) + ".name"
 		if !namePattern.MatchString(name(i)) {
 			d.fault(at, "is %q, want 1 to 128 letters, digits, _, . or -", name(i))
 		} else if other, twice := first[name(i)]; twice {
@@ -90,18 +83,12 @@ func (c *Config) checkTLS(d *document) {
 
 // Load reads the files. Its error has the faults of all.
 func (t *TLS) Load() (*tls.Config, error) {
-	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-	if err != nil {
-		err = fmt.Errorf("%s and %s: %w", t.Cert, t.Key, err)
-	}
+	pair, err := cli.KeyPair(t.Cert, t.Key)
 	config := &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12}
 	if t.ClientCA != "" {
-		text, unread := os.ReadFile(t.ClientCA)
-		// Probes have no certificate. Each route decides who has to have one.
-		config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, x509.NewCertPool()
-		if !config.ClientCAs.AppendCertsFromPEM(text) && unread == nil {
-			unread = fmt.Errorf("%s: it holds no certificate in PEM", t.ClientCA)
-		}
+		config.ClientAuth = tls.VerifyClientCertIfGiven // probes have no certificate; each route decides who has to have one
+		var unread error
+		config.ClientCAs, unread = cli.Authorities(t.ClientCA)
 		err = errors.Join(err, unread)
 	}
 	if err != nil {
@@ -137,9 +124,6 @@ func (c *Config) checkTokens(d *document) {
 	first := map[[sha256.Size]byte]int{}
 	for i, token := range c.Tokens {
 		at := item("tokens", i)
-		if d.broken[at] {
-			continue
-		}
 		hash, err := token.Hash()
 		if other, twice := first[hash]; err != nil { // the value can be the token itself, so no message has it
 			d.fault(at+".sha256", "%v", err)
@@ -177,7 +161,7 @@ func (c *Config) unserved(pattern string) string {
 		if many && tags.Name == pattern && !Match(tags.Match, pattern) {
 			return "the name of a generator of kind tags: want its counters, such as " + tags.Match
 		}
-		served = served || many || e.Generator == nil || Match(pattern, e.Common().Name)
+		served = served || many || Match(pattern, e.Common().Name)
 	}
 	if !served {
 		return "which is no generator"

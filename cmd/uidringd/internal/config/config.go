@@ -1,8 +1,9 @@
 // Package config reads the server's configuration from YAML.
 //
-// [Read] is strict. It reports all faults at once: unknown keys, wrong types, repeated
-// names, secrets that are missing, stores that nothing uses, and each value that a config
-// of the library refuses. In a generator, 0 is the default of each key.
+// [Read] is strict. It reports at once all unknown keys, keys that are given twice and wrong
+// types. Without these, it reports all wrong values: repeated names, secrets that are missing,
+// stores that nothing uses, and what a config of the library refuses. In a generator, 0 is the
+// default of each key.
 // Each fault has its line, its field, its value and the values that are accepted. A
 // value that can be a secret is never shown.
 //
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/worker/lease"
@@ -210,9 +212,9 @@ func defaults() *Config {
 		Listen:     "127.0.0.1:8080",
 		SocketMode: 0o660,
 		Limits: Limits{
-			IDs:         10_000,
-			RunIDs:      1_000_000,
-			Waiting:     1024,
+			IDs:         service.DefaultIDs,
+			RunIDs:      service.DefaultRunIDs,
+			Waiting:     service.DefaultWaiting,
 			Running:     2000,
 			Connections: 1000,
 			PerAddress:  500,
@@ -221,7 +223,7 @@ func defaults() *Config {
 			Read:        5 * time.Second,
 			Write:       30 * time.Second,
 			Idle:        2 * time.Minute,
-			Wait:        2 * time.Second,
+			Wait:        service.DefaultWait,
 		},
 		Shutdown: Shutdown{Delay: 3 * time.Second, Drain: 20 * time.Second, Release: 5 * time.Second},
 		Log:      Log{Format: "text", Requests: 10},

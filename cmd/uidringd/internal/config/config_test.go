@@ -32,16 +32,19 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// All faults are reported at once, by line, and none shows a secret.
+// All keys and types that are wrong are reported at once, by line, and then all values. None
+// shows a secret.
 func TestFaults(t *testing.T) {
-	c, err := config.Read("testdata/faulty.yaml", config.Flags{})
-	var faults config.Faults
-	if c != nil || !errors.As(err, &faults) {
-		t.Fatalf("%v, %v; want faults", c, err)
-	}
-	golden(t, "testdata/faulty.txt", err.Error()+"\n")
-	if strings.Contains(err.Error(), "secret-") {
-		t.Error("a secret is shown")
+	for _, name := range []string{"testdata/unreadable", "testdata/faulty"} {
+		c, err := config.Read(name+".yaml", config.Flags{})
+		var faults config.Faults
+		if c != nil || !errors.As(err, &faults) {
+			t.Fatalf("%v, %v; want faults", c, err)
+		}
+		golden(t, name+".txt", err.Error()+"\n")
+		if strings.Contains(err.Error(), "secret-") {
+			t.Error("a secret is shown")
+		}
 	}
 }
 
@@ -102,15 +105,14 @@ func TestFault(t *testing.T) {
 		{"", "line 1: this is not one YAML document: no documents in stream"},
 		{"a: b\n c: d", "line 2: this is not one YAML document: mapping values are not allowed in this context"},
 		{"listen: a\n---\nlisten: b", "line 1: this is not one YAML document: expected single document, found multiple"},
-		{"- 7", "line 1: want keys and values: listen, redis, socket_mode, hosts, tls, stores, generators, tokens, limits, shutdown, log\n" +
-			"line 1: generators: there is none, want one or more"},
+		{"- 7", "line 1: want keys and values: listen, redis, socket_mode, hosts, tls, stores, generators, tokens, limits, shutdown, log"},
 		{"generators: []", "line 1: generators: there is none, want one or more"},
 		{"generators: ids", "line 1: generators: want a list"},
 		{"generators: [{name: ids, kind: }]", `line 1: generators[0].kind: is "", want cached, default, segment, slots, tags`},
 		{"generators: [{name: ids, kind: [cached]}]", `line 1: generators[0].kind: is "", want cached, default, segment, slots, tags`},
 		{"generators: [{name: ids}]", `line 1: generators[0]: want keys and values, and a kind: cached, default, segment, slots, tags`},
-		{"log: {? [a] : b}" + minimal, "line 1: log: a key is no text, want one of format, requests_per_s"},
-		{`log: {"": b}` + minimal, "line 1: log: a key is no text, want one of format, requests_per_s"},
+		{"log: {? [a] : b}" + minimal, "line 1: log.?: there is no such key, want one of format, requests_per_s"},
+		{`log: {"": b}` + minimal, "line 1: log.?: there is no such key, want one of format, requests_per_s"},
 		{"listen: :8080" + minimal, `line 1: listen: is ":8080", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
 		{"listen: ids.example.com:80" + minimal, `line 1: listen: is "ids.example.com:80", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
 		{"listen: 8080" + minimal, `line 1: listen: is "8080", want a host and a port, such as 127.0.0.1:8080, or unix: and a path`},
@@ -126,8 +128,8 @@ func TestFault(t *testing.T) {
 		{"listen: [8080]" + minimal, `line 1: listen: want a text`},
 		{"listen: 127.0.0.1:1\nlisten: 127.0.0.1:2" + minimal, `line 2: listen: is given twice, want it once: the other is in line 1`},
 		{"tls: {cert: none.pem, key: none.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory"},
-		{"tls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: testdata/key.pem: it holds no certificate in PEM"},
-		{"tls: {cert: none.pem, key: none.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory; testdata/key.pem: it holds no certificate in PEM"},
+		{"tls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: testdata/key.pem has no certificate in PEM"},
+		{"tls: {cert: none.pem, key: none.pem, client_ca: testdata/key.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory; testdata/key.pem has no certificate in PEM"},
 		{"tls: {cert: none.pem, key: none.pem, client_ca: no-ca.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory; open no-ca.pem: no such file or directory"},
 		{"listen: 127.0.0.1:99999" + minimal, `line 1: listen: is "127.0.0.1:99999", want a host and a port, such as 127.0.0.1:8080, or unix: and a path`},
 		{`generators: [{name: ids, kind: cached, worker: "static:1", layout: "28/22/13,epoch=2001-01-01"}]`, "line 1: generators[0].layout: is 28/22/13,epoch=2001-01-01,unit=1s, which ended at 2009-07-04T21:24:16Z: want one that lasts"},
@@ -178,7 +180,7 @@ func TestPasswordInURL(t *testing.T) {
 // A file with no URL, or with more than a URL can have, is refused and not shown.
 func TestSecretFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "url")
-	for size, want := range map[int]string{0: "has 0 bytes", 9: "", 64 << 10: "", 64<<10 + 1: "has 65537 bytes", 1 << 20: "has 65537 bytes"} {
+	for size, want := range map[int]string{0: "has no URL", 9: "", 64 << 10: "", 64<<10 + 1: "has more than 65536 bytes", 1 << 20: "has more than 65536 bytes"} {
 		text := "secret.db" + strings.Repeat("\n", max(0, size-9))
 		if err := os.WriteFile(file, []byte(text[:size]), 0o600); err != nil {
 			t.Fatal(err)

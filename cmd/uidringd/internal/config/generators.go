@@ -10,7 +10,6 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
-	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -21,9 +20,6 @@ func (c *Config) checkGenerators(d *document) {
 	d.list("generators", len(c.Generators), func(i int) string { return c.Generators[i].Common().Name })
 	holders := map[string]string{} // of numbers that one generator can have, and the layouts of stores
 	for i, entry := range c.Generators {
-		if entry.Generator == nil {
-			continue // its fault is reported
-		}
 		at := item("generators", i)
 		if clocked := entry.Clock(); clocked != nil {
 			c.checkClocked(d, at, clocked, holders)
@@ -52,9 +48,7 @@ func (c *Config) checkGenerators(d *document) {
 func (c *Config) checkPools(d *document) {
 	clocks := make([]*Clocked, len(c.Generators)) // nil for counters
 	for i, entry := range c.Generators {
-		if entry.Generator != nil {
-			clocks[i] = entry.Clock()
-		}
+		clocks[i] = entry.Clock()
 	}
 	for i, f := range clocks {
 		if f == nil || f.Store == "" || f.Worker.Kind != Static && f.Worker.Kind != StatefulSet {
@@ -83,9 +77,7 @@ func (c *Config) Store(name string) *Store {
 }
 
 func (c *Config) uses(store string) bool {
-	return slices.ContainsFunc(c.Generators, func(e Entry) bool {
-		return e.Generator != nil && e.StoreName() == store
-	})
+	return slices.ContainsFunc(c.Generators, func(e Entry) bool { return e.StoreName() == store })
 }
 
 // names lists the stores for an error.
@@ -171,8 +163,8 @@ func (c *Config) checkCounter(d *document, at string, g *Counter) {
 	case store == nil:
 		d.fault(at+".store", "is %q, want %s", g.Store, c.names())
 	case store.Backend() == database.SQL:
-		g.Table = cmp.Or(g.Table, stores.LeafAlloc)
-		d.oneOf(at+".table", g.Table, stores.LeafAlloc, stores.Sequence)
+		g.Table = cmp.Or(g.Table, database.LeafAlloc)
+		d.oneOf(at+".table", g.Table, database.LeafAlloc, database.Sequence)
 	case store.Backend() != database.Redis:
 		d.fault(at+".store", "is %q, which is %s: counters need an SQL store or redis", g.Store, store.Backend())
 	case g.Table != "":

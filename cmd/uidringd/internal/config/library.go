@@ -2,9 +2,10 @@ package config
 
 import (
 	"log/slog"
-	"reflect"
-	"regexp"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/internal/invalid"
@@ -91,24 +92,12 @@ func (d *document) library(at string, err error) {
 }
 
 // inYAML replaces names of fields in a text by their keys.
-func inYAML(text string) string {
-	return fieldPattern.ReplaceAllStringFunc(text, func(name string) string {
-		if key, ok := keyOf[name]; ok {
-			return key
-		}
-		return name
-	})
-}
+func inYAML(text string) string { return fieldsToKeys().Replace(text) }
 
-var fieldPattern = regexp.MustCompile(`\b[A-Z]\w*`)
-
-// keyOf has the keys of all fields that have the library's names.
-var keyOf = func() map[string]string {
-	keys := map[string]string{}
-	for _, v := range []any{Config{}, Cached{}, Default{}, Slots{}, Segment{}, Tags{}} {
-		for key, field := range fields(reflect.TypeOf(v)) {
-			keys[field.Name] = key
-		}
+var fieldsToKeys = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	for _, field := range slices.Backward(slices.SortedFunc(maps.Keys(keyOf), func(a, b string) int { return len(a) - len(b) })) {
+		pairs = append(pairs, field, keyOf[field])
 	}
-	return keys
-}()
+	return strings.NewReplacer(pairs...)
+})

@@ -2,18 +2,14 @@ package config
 
 import (
 	"cmp"
-	"encoding"
 	"errors"
 	"fmt"
-	"iter"
-	"maps"
-	"os"
-	"reflect"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 )
 
@@ -48,9 +44,12 @@ type Flags struct {
 	Anonymous bool   // permits an address other than loopback without authentication
 }
 
+// longestConfig is the most that is read of a config file.
+const longestConfig = 16 << 20
+
 // Read reads the config in a file. Faults of its content are [Faults].
 func Read(path string, flags Flags) (*Config, error) {
-	text, err := os.ReadFile(path)
+	text, err := cli.ReadFile(path, longestConfig)
 	if err != nil {
 		return nil, err
 	}
@@ -61,16 +60,22 @@ func Read(path string, flags Flags) (*Config, error) {
 func Parse(text []byte, flags Flags) (*Config, error) {
 	var root yaml.Node
 	if err := yaml.Load(text, &root); err != nil {
-		return nil, notYAML(err)
+		one, ok := errors.AsType[*yaml.LoadError](err)
+		if !ok {
+			return nil, err
+		}
+		return nil, Faults{{Line: max(1, one.Mark.Line), Column: one.Mark.Column, Text: "this is not one YAML document: " + strings.TrimPrefix(one.Message, "yaml: ")}}
 	}
-	d := &document{places: map[string]*yaml.Node{}, broken: map[string]bool{}}
-	c := defaults()
-	d.read("", root.Content[0], reflect.ValueOf(c).Elem())
+	d, c := &document{places: map[string]*yaml.Node{}, keys: map[place]string{}, values: map[place]string{}, texts: map[string]string{}, broken: map[string]bool{}}, defaults()
+	d.locate("", root.Content[0])
+	d.explain(root.Load(c, strict...))
 	c.Listen = cmp.Or(flags.Listen, c.Listen)
 	if flags.Redis != "" {
 		c.Redis = &Redis{Listen: flags.Redis}
 	}
-	c.check(d, flags.Anonymous)
+	if len(d.faults) == 0 { // else items may be missing
+		c.check(d, flags.Anonymous)
+	}
 	if len(d.faults) > 0 {
 		slices.SortStableFunc(d.faults, func(a, b Fault) int {
 			return slices.Compare([]int{a.Line, a.Column}, []int{b.Line, b.Column})
@@ -80,21 +85,42 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 	return c, nil
 }
 
-// notYAML is the fault of a text without a structure.
-func notYAML(err error) error {
-	one, ok := errors.AsType[*yaml.LoadError](err)
-	if !ok {
-		return err
-	}
-	return Faults{{Line: max(1, one.Mark.Line), Column: one.Mark.Column, Text: "this is not one YAML document: " + strings.TrimPrefix(one.Message, "yaml: ")}}
-}
-
-// document is a text that is read into a config. It knows where fields are, so that faults
-// have lines.
+// document knows where the fields of a text are, so that faults have lines.
 type document struct {
-	places map[string]*yaml.Node // by field, such as generators[0].name
+	places map[string]*yaml.Node // of keys and items, by field, such as generators[0].name
+	keys   map[place]string      // fields by their keys
+	values map[place]string      // fields by their values
+	texts  map[string]string     // of fields that are neither lists nor have keys
 	broken map[string]bool       // fields with a fault
 	faults Faults
+}
+
+type place struct{ line, column int }
+
+// locate notes where the fields of a node are. It reports what the YAML library accepts: keys
+// that are given twice, and items without a value.
+func (d *document) locate(field string, node *yaml.Node) {
+	d.values[place{node.Line, node.Column}], d.texts[field] = field, node.Value
+	if d.places[field] == nil {
+		d.places[field] = node
+	}
+	for i, content := range node.Content {
+		switch key := node.Content[i/2*2]; {
+		case node.Kind == yaml.SequenceNode:
+			d.locate(item(field, i), content)
+			if content.ShortTag() == "!!null" {
+				d.fault(item(field, i), "is empty: remove it")
+			}
+		case i%2 == 1:
+			at := strings.TrimPrefix(field+"."+cmp.Or(key.Value, "?"), ".")
+			other := d.places[at]
+			d.places[at], d.keys[place{key.Line, key.Column}] = key, at
+			if other != nil {
+				d.fault(at, "is given twice, want it once: the other is in line %d", other.Line)
+			}
+			d.locate(at, content)
+		}
+	}
 }
 
 // fault adds a fault of a field, unless it has one. A missing field has the place of its
@@ -105,141 +131,48 @@ func (d *document) fault(field, format string, args ...any) {
 	}
 	node := d.places[field]
 	for at := field; node == nil; node = d.places[at] {
-		at = at[:max(0, strings.LastIndexAny(at, ".["))]
+		at = parent(at)
 	}
 	d.broken[field] = true
 	d.faults = append(d.faults, Fault{node.Line, node.Column, field, fmt.Sprintf(format, args...)})
 }
 
-// wanted describes the values of a Go type in words.
-var wanted = map[string]string{
-	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false",
-	"time.Duration": "a duration such as 1m30s", "string": "a text", "[]string": "a list of texts",
-}
+func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
-// read reads the node of a field into v. Of what it cannot read, it reports the fault, and
-// leaves v as it is. It shows a value only if the field is a number, a duration or a truth
-// value: any other can be a secret in the wrong place.
-func (d *document) read(field string, node *yaml.Node, v reflect.Value) {
-	if d.places[field] == nil {
-		d.places[field] = node
-	}
-	if node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	to, want := v.Addr().Interface(), wanted[v.Type().String()]
-	entry, isEntry := to.(*Entry)
-	text, isText := to.(encoding.TextUnmarshaler)
-	switch {
-	case isEntry:
-		d.readEntry(field, node, entry)
-	case node.ShortTag() == "!!null":
-	case isText && node.Kind == yaml.ScalarNode:
-		if err := text.UnmarshalText([]byte(node.Value)); err != nil {
-			d.fault(field, "%s", cli.WithoutPrefix(err))
-		}
-	case isText:
-		d.fault(field, "want a text")
-	case v.Kind() == reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		d.read(field, node, v.Elem())
-	case v.Kind() == reflect.Struct:
-		d.readKeys(field, node, v)
-	case v.Kind() == reflect.Slice && node.Kind == yaml.SequenceNode:
-		v.SetZero() // an empty list is none
-		for i, content := range node.Content {
-			v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
-			d.read(item(field, i), content, v.Index(i))
-		}
-	case v.Kind() == reflect.Slice:
-		d.fault(field, "want %s", cmp.Or(want, "a list"))
-	case node.Load(to) == nil:
-	case node.Kind == yaml.ScalarNode && v.Kind() != reflect.String:
-		d.fault(field, "is %q, want %s", node.Value, want)
-	default:
-		d.fault(field, "want %s", want)
-	}
-}
+func parent(field string) string { return field[:max(0, strings.LastIndexAny(field, ".["))] }
 
-// readKeys reads the keys of a struct.
-func (d *document) readKeys(field string, node *yaml.Node, v reflect.Value) {
-	known := map[string]reflect.Value{}
-	var names []string
-	for key, f := range fields(v.Type()) {
-		known[key], names = v.FieldByIndex(f.Index), append(names, key)
+// explain adds what the YAML library could not read.
+func (d *document) explain(err error) {
+	all := new(yaml.LoadErrors)
+	if one := (*yaml.LoadError)(nil); !errors.As(err, &all) && errors.As(err, &one) {
+		all.Errors = []*yaml.LoadError{one}
 	}
-	if node.Kind != yaml.MappingNode {
-		d.fault(field, "want keys and values: %s", strings.Join(names, ", "))
-		return
-	}
-	at := func(key string) string { return strings.TrimPrefix(field+"."+key, ".") }
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key := node.Content[i]
-		if key.Kind != yaml.ScalarNode || key.Value == "" || key.ShortTag() == "!!null" {
-			d.faults = append(d.faults, Fault{key.Line, key.Column, field, "a key is no text, want one of " + strings.Join(names, ", ")})
-			return
-		}
-		other := d.places[at(key.Value)]
-		d.places[at(key.Value)] = key
-		if other != nil {
-			d.fault(at(key.Value), "is given twice, want it once: the other is in line %d", other.Line)
-		}
-	}
-	var values map[string]yaml.Node // also of mappings that are merged
-	if err := node.Load(&values, yaml.WithUniqueKeys(false)); err != nil {
-		d.fault(field, "%s", cli.WithoutPrefix(err))
-	}
-	for key, value := range values {
-		if to, found := known[key]; found {
-			d.read(at(key), &value, to)
-			continue
-		}
-		if d.places[at(key)] == nil {
-			d.places[at(key)] = &value
-		}
-		d.fault(at(key), "there is no such key, want one of %s", strings.Join(names, ", "))
-	}
-}
-
-// readEntry reads a generator of the kind that it names. In place of zeros, it has the
-// defaults of that kind.
-func (d *document) readEntry(field string, node *yaml.Node, e *Entry) {
-	words := strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")
-	var values map[string]yaml.Node
-	_ = node.Load(&values, yaml.WithUniqueKeys(false)) // readKeys reports what is wrong with other keys
-	named, given := values["kind"]
-	if named.Kind == yaml.AliasNode {
-		named = *named.Alias
-	}
-	kind, known := kinds[named.Value]
-	switch {
-	case !given:
-		d.fault(field, "want keys and values, and a kind: %s", words)
-	case !known:
-		d.places[field+".kind"] = &named
-		d.fault(field+".kind", "is %q, want %s", named.Value, words)
-	default:
-		e.Generator = kind()
-		v, usual := reflect.ValueOf(e.Generator).Elem(), reflect.ValueOf(kind()).Elem()
-		d.readKeys(field, node, v)
-		for _, f := range fields(v.Type()) {
-			if to := v.FieldByIndex(f.Index); to.IsZero() {
-				to.Set(usual.FieldByIndex(f.Index))
-			}
+	for _, fault := range all.Errors {
+		at := place{fault.Mark.Line, fault.Mark.Column}
+		key, isKey := d.keys[at]
+		field, isValue := d.values[at]
+		want := d.takes(field)
+		isStruct := strings.HasPrefix(want, keysAndValues)
+		switch own := refusal(""); {
+		case errors.As(fault, &own), errors.Is(fault, bits.ErrLayout):
+			d.fault(field, "%s", cli.WithoutPrefix(fault.Unwrap()))
+		case isKey && (!isValue || isStruct): // a mapping can begin with its first key
+			d.fault(key, "there is no such key, want one of %s", strings.TrimPrefix(d.takes(parent(key)), keysAndValues))
+		case isValue && (isStruct || want == aList || d.texts[field] == ""):
+			d.fault(field, "want %s", want)
+		case isValue:
+			d.fault(field, "is %q, want %s", d.texts[field], want)
+		default:
+			d.faults = append(d.faults, Fault{Line: at.line, Column: at.column, Text: fault.Message})
 		}
 	}
 }
 
-// MarshalYAML writes the generator's own keys.
-func (e Entry) MarshalYAML() (any, error) { return e.Generator, nil }
-
-// fields yields the keys of a struct with their fields, also those of inlined structs.
-func fields(t reflect.Type) iter.Seq2[string, reflect.StructField] {
-	return func(yield func(string, reflect.StructField) bool) {
-		for _, f := range reflect.VisibleFields(t) {
-			if key, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); key != "" && !yield(key, f) {
-				return
-			}
-		}
+// takes says what a field may be.
+func (d *document) takes(field string) string {
+	key, _, isItem := strings.Cut(field[strings.LastIndex(field, ".")+1:], "[")
+	if isItem {
+		key += "[]"
 	}
+	return cmp.Or(taken[key+d.texts[field+".kind"]], taken[key])
 }

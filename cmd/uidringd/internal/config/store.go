@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -37,7 +36,6 @@ func (s *Store) check(d *document, field string) {
 		}
 	}
 	switch {
-	case d.broken[field]:
 	case sources != 1:
 		d.fault(field, "want exactly one of url, env and file")
 	case passwordPattern.MatchString(s.URL):
@@ -62,17 +60,12 @@ func (s *Store) load() error {
 			return fmt.Errorf("the environment variable %s is empty or not set", s.Env)
 		}
 	case s.File != "":
-		file, err := os.Open(s.File)
+		text, err := cli.ReadFile(s.File, longestSecret)
 		if err != nil {
 			return err
 		}
-		defer file.Close()
-		text, err := io.ReadAll(io.LimitReader(file, longestSecret+1))
-		if err != nil {
-			return err
-		}
-		if s.text = strings.TrimSpace(string(text)); s.text == "" || len(text) > longestSecret {
-			return fmt.Errorf("the file %s has %d bytes, want a URL of 1 to %d", s.File, len(text), longestSecret)
+		if s.text = strings.TrimSpace(string(text)); s.text == "" {
+			return fmt.Errorf("the file %s has no URL", s.File)
 		}
 	default:
 		s.text = s.URL

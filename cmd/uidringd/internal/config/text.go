@@ -1,54 +1,39 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/worker/lease"
 )
 
 // The kinds of a [Worker].
 const (
-	Lease       = "lease"
-	Registry    = "registry"
-	Static      = "static"
-	StatefulSet = "statefulset"
+	Lease       = source.Lease
+	Registry    = source.Registry
+	Static      = source.Static
+	StatefulSet = source.StatefulSet
 )
 
 // Worker says where a worker number comes from: lease, registry, static:N or
 // statefulset. With a store, a lease ensures that a static number or an ordinal has
 // one holder at a time. Without one, the operator promises that.
-type Worker struct {
-	Kind   string
-	Number int64 // of Static
-}
+type Worker source.Source
 
 // UnmarshalText reads what MarshalText writes.
 func (w *Worker) UnmarshalText(text []byte) error {
-	kind, digits, numbered := strings.Cut(string(text), ":")
-	switch {
-	case kind == Static && numbered:
-		n, err := strconv.ParseUint(digits, 10, 63)
-		if err == nil {
-			*w = Worker{Static, int64(n)}
-			return nil
-		}
-	case !numbered && (kind == Lease || kind == Registry || kind == StatefulSet):
-		*w = Worker{Kind: kind}
-		return nil
+	parsed, err := source.Parse(string(text), Lease, Registry, StatefulSet)
+	if err != nil {
+		return refusal(err.Error())
 	}
-	return errors.New("want lease, registry, statefulset, or static:N with a number from 0 on")
+	*w = Worker(parsed)
+	return nil
 }
 
 // MarshalText writes w as configs have it.
-func (w Worker) MarshalText() ([]byte, error) {
-	if w.Kind == Static {
-		return fmt.Appendf(nil, "%s:%d", Static, w.Number), nil
-	}
-	return []byte(w.Kind), nil
-}
+func (w Worker) MarshalText() ([]byte, error) { return []byte(source.Source(w).String()), nil }
 
 // Numbers is a range of worker numbers, such as 0-99.
 type Numbers lease.Bounds
@@ -59,7 +44,7 @@ func (n *Numbers) UnmarshalText(text []byte) error {
 	first, err1 := strconv.ParseUint(from, 10, 63)
 	last, err2 := strconv.ParseUint(to, 10, 63)
 	if err1 != nil || err2 != nil || first > last {
-		return errors.New("want two numbers, the lower first, such as 0-99")
+		return refusal("want two numbers, the lower first, such as 0-99")
 	}
 	*n = Numbers{int64(first), int64(last)}
 	return nil
@@ -75,7 +60,7 @@ type Mode uint32
 func (m *Mode) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseUint(string(text), 8, 32)
 	if err != nil || n > 0o777 || n&0o600 != 0o600 {
-		return errors.New("want the mode of a file in octal digits, from 0600 to 0777, such as 0660")
+		return refusal("want the mode of a file in octal digits, from 0600 to 0777, such as 0660")
 	}
 	*m = Mode(n)
 	return nil

@@ -42,7 +42,7 @@ type kind struct {
 
 type draw func(ctx context.Context, n int) ([]uid.ID, error)
 
-// kinds are all kinds but programs, whose calls may take so long.
+// kinds are all kinds, whose calls may take so long.
 func kinds(t *testing.T, timeout time.Duration) []kind {
 	return slices.Concat(clients(timeout), redisKinds(t, timeout))
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -164,7 +165,7 @@ func (c *crowd) report(t *testing.T, name string) {
 // tookPart fails the test unless each client of a kind has drawn ids.
 func (c *crowd) tookPart(t *testing.T, kind kind) {
 	if kind.missing != nil {
-		t.Skip(kind.missing)
+		need.Skip(t, kind.missing)
 	}
 	for _, client := range c.clients {
 		if client.kind.name == kind.name && len(client.times) == 0 {

@@ -6,8 +6,7 @@
 // TestFleet kills, pauses and restarts servers at random. No id is issued twice, and
 // in the end each client draws again. It reports how many calls failed, and how long
 // they took. TestRollingRestart restarts one server after another in order; no call
-// fails. TestNeighbours has a store that hangs and clients that flood the servers; no call
-// to the generators of another store fails or takes long, the examples' clients included.
+// fails.
 // A test has a subtest for each kind. It is skipped if the kind cannot run here.
 //
 // UIDRING_FLEET_ROUNDS is how often a server is tormented, and UIDRING_FLEET_SEED

@@ -36,7 +36,7 @@ func TestFleet(t *testing.T) {
 			seed := number(t, "UIDRING_FLEET_SEED", rand.Uint64()>>1)
 			t.Logf("UIDRING_FLEET_SEED=%d, %d rounds", seed, rounds)
 			random := rand.New(rand.NewPCG(seed, 0))
-			servers := newServers(t, database(t, t.TempDir()), "0s", more{step: shortRanges})
+			servers := newServers(t, database(t, t.TempDir()), "0s", "    step: 500\n    max_step: 500") // calls wait for ranges often
 			b := newBalancer(t, servers)
 			crowd := newCrowd(t, b.url(), urls(servers), kinds(t, timeout), false)
 			for round := range rounds {
@@ -65,7 +65,7 @@ func TestFleet(t *testing.T) {
 func TestRollingRestart(t *testing.T) {
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
-			servers := newServers(t, database(t, t.TempDir()), "3s", more{limits: "limits: {wait: 20s}"})
+			servers := newServers(t, database(t, t.TempDir()), "3s", "    step: 500\nlimits: {wait: 20s}")
 			b := newBalancer(t, servers)
 			crowd := newCrowd(t, b.url(), urls(servers), kinds(t, patience), true)
 			for _, s := range servers {

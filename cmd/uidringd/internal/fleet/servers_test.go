@@ -3,7 +3,6 @@
 package fleet
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,7 +28,6 @@ redis: {listen: "unix:%[2]s"}
 stores:
   - name: db
     url: %[3]s
-%[4]s
 generators:
   - name: ids
     kind: cached
@@ -39,11 +37,9 @@ generators:
     kind: segment
     store: db
     create: true
-    step: %[5]s
-%[6]s
-%[7]s
+%[4]s
 shutdown:
-  delay: %[8]s
+  delay: %[5]s
 `
 
 // program builds the server once for all tests.
@@ -76,18 +72,8 @@ type server struct {
 	*servertest.Process
 }
 
-// more is what a config has beside the generators of all servers.
-type more struct {
-	stores, generators string
-	step               string // of orders; "" is 500
-	limits             string // a line of YAML; "" is the default
-}
-
-// shortRanges has orders end a range often, so that calls wait for ranges and meet their ends.
-const shortRanges = "500\n    max_step: 500"
-
-// newServers starts three servers on one database.
-func newServers(t *testing.T, database servertest.Database, delay string, m more) (servers []*server) {
+// newServers starts three servers on one database. more is a line of orders, or of the config.
+func newServers(t *testing.T, database servertest.Database, delay, more string) (servers []*server) {
 	t.Helper()
 	db := database.Start(t, func(url string) error {
 		db, err := dbtest.Open(url)
@@ -95,8 +81,7 @@ func newServers(t *testing.T, database servertest.Database, delay string, m more
 	})
 	for i, address := range servertest.Addresses(t, 3) {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("uidring-%d.yaml", i))
-		text := fmt.Sprintf(config, address, socket(address), db.URL(db.Address), m.stores, cmp.Or(m.step, "500"), m.generators,
-			m.limits, delay)
+		text := fmt.Sprintf(config, address, socket(address), db.URL(db.Address), more, delay)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,15 @@
 // Package gate bounds the connections of a server: all of them, and those of one address.
 //
-// A full gate makes room by closing the connection that has been idle longest. If none is
-// idle, it accepts a few more connections. [Of] reports them, so that a server answers
-// probes on them, and refuses all other requests. If these are used up too, it closes the
-// oldest of them.
+// A connection is busy while it has a whole request of a caller who may send one. It is a stranger
+// until its first such request. A full gate makes room by closing a connection that is not busy:
+// the oldest stranger after [Grace], else the one that has been idle longest, else the oldest
+// stranger. If all are busy, the gate accepts a few more connections. [Of] reports them, so that a
+// server answers probes on them, and refuses all other requests. If these are used up too, the
+// gate closes the oldest of them.
 package gate
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"crypto/tls"
@@ -15,10 +18,15 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// Extras is how many places a gate has for extra connections.
+// Extras is how many extra connections a gate accepts.
 const Extras = 64
+
+// Grace is the time in which a stranger can send its first request before it is closed in place
+// of idle connections.
+const Grace = time.Second
 
 // Limits are those of a gate.
 type Limits struct {
@@ -42,30 +50,55 @@ type Gate struct {
 	limits    Limits
 	counts    Counts
 	addresses map[any]*address
-	idle      list.List // of *conn; the first has been idle longest
+	free      free
 	extra     list.List // of *conn; the first is the oldest
 }
 
 type address struct {
 	key     any
 	open    int
-	idle    list.List
+	free    free
 	clients Clients
+}
+
+// free are connections that are not busy.
+type free struct {
+	strangers list.List // of *conn; the first is the oldest
+	idle      list.List // of *conn; the first has been idle longest
+}
+
+func (f *free) of(c *conn) *list.List {
+	if c.known {
+		return &f.idle
+	}
+	return &f.strangers
+}
+
+// first returns the connection to close first, nil if all are busy.
+func (f *free) first() *list.Element {
+	stranger := f.strangers.Front()
+	if idle := f.idle.Front(); stranger == nil || idle != nil && time.Since(stranger.Value.(*conn).came) < Grace {
+		return cmp.Or(idle, stranger)
+	}
+	return stranger
 }
 
 // Clients counts what the clients of an address have under way. The gate makes it, and
 // servers count.
 type Clients struct {
 	Requests atomic.Int64
+	Refused  atomic.Int64 // requests whose refusal is under way
+	Probes   atomic.Int64
 	IDs      atomic.Int64 // of answers that are in memory as a whole
 }
 
 type conn struct {
 	net.Conn
-	gate             *Gate
-	from             *address
-	idle, one, extra *list.Element // in Gate.idle, address.idle and Gate.extra; nil if not there. extra does not change
-	closed           bool          // guarded by Gate.mu, as the elements
+	gate            *Gate
+	from            *address
+	came            time.Time
+	all, one, extra *list.Element // in Gate.free, address.free and Gate.extra; nil if not there. extra does not change
+	known, closed   bool          // guarded by Gate.mu, as the elements
 }
 
 // New returns a gate without places. It calls full after it has closed or refused a connection.
@@ -87,7 +120,7 @@ func (g *Gate) Counts() Counts {
 
 func (g *Gate) count() Counts {
 	c := g.counts
-	c.Idle, c.Extra = g.idle.Len(), g.extra.Len()
+	c.Idle, c.Extra = g.free.strangers.Len()+g.free.idle.Len(), g.extra.Len()
 	return c
 }
 
@@ -125,16 +158,16 @@ func (g *Gate) enter(accepted net.Conn) (admitted *conn, closing net.Conn, _ Cou
 	if from == nil {
 		from = &address{key: key}
 	}
-	c := &conn{Conn: accepted, gate: g, from: from}
+	c := &conn{Conn: accepted, gate: g, from: from, came: time.Now()}
 	var oldest *list.Element
 	switch {
 	case from.open >= g.limits.One:
-		if oldest = from.idle.Front(); oldest == nil {
+		if oldest = from.free.first(); oldest == nil {
 			g.counts.Refused++
 			return nil, accepted, g.count()
 		}
 	case g.counts.Open-g.extra.Len() >= g.limits.All:
-		if oldest = g.idle.Front(); oldest == nil {
+		if oldest = g.free.first(); oldest == nil {
 			if g.extra.Len() >= Extras {
 				oldest = g.extra.Front()
 			}
@@ -158,15 +191,15 @@ func (g *Gate) enter(accepted net.Conn) (admitted *conn, closing net.Conn, _ Cou
 
 // rest makes c idle. The lock is held.
 func (c *conn) rest() {
-	c.idle, c.one = c.gate.idle.PushBack(c), c.from.idle.PushBack(c)
+	c.all, c.one = c.gate.free.of(c).PushBack(c), c.from.free.of(c).PushBack(c)
 }
 
 // wake makes c busy. The lock is held.
 func (c *conn) wake() {
-	if c.idle != nil {
-		c.gate.idle.Remove(c.idle)
-		c.from.idle.Remove(c.one)
-		c.idle, c.one = nil, nil
+	if c.all != nil {
+		c.gate.free.of(c).Remove(c.all)
+		c.from.free.of(c).Remove(c.one)
+		c.all, c.one = nil, nil
 	}
 }
 
@@ -193,19 +226,43 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// State is for [http.Server.ConnState].
-func (g *Gate) State(nc net.Conn, state http.ConnState) {
-	c := of(nc)
+// Busy makes a connection busy, until Idle: it has a whole request, and the caller may send one.
+func Busy(nc net.Conn) { of(nc).change((*conn).know) }
+
+// Idle makes a connection idle: it has written all answers.
+func Idle(nc net.Conn) { of(nc).change((*conn).idle) }
+
+// BusyRequest is [Busy] by a request's context.
+func BusyRequest(ctx context.Context) {
+	c, _ := ctx.Value(connKey{}).(*conn)
+	c.change((*conn).know)
+}
+
+// State is for [http.Server.ConnState]. It makes connections idle, and none busy.
+func State(nc net.Conn, state http.ConnState) {
+	if state == http.StateIdle {
+		Idle(nc)
+	}
+}
+
+func (c *conn) change(how func(*conn)) {
 	if c == nil {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	switch {
-	case c.closed || c.extra != nil:
-	case state == http.StateActive:
-		c.wake()
-	case state == http.StateIdle && c.idle == nil:
+	c.gate.mu.Lock()
+	defer c.gate.mu.Unlock()
+	if !c.closed && c.extra == nil {
+		how(c)
+	}
+}
+
+func (c *conn) know() {
+	c.wake()
+	c.known = true
+}
+
+func (c *conn) idle() {
+	if c.all == nil {
 		c.rest()
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // pipe is a connection from an address. It remembers that it was closed.
@@ -54,7 +56,7 @@ func newWorld(t *testing.T, limits Limits) *world {
 	return w
 }
 
-// come has a connection come from an address, and get into a state; 0 is none.
+// come has a connection come from an address: a stranger, busy, or idle after it was busy.
 func (w *world) come(from string, state http.ConnState) *pipe {
 	w.t.Helper()
 	p := &pipe{from: from}
@@ -64,9 +66,9 @@ func (w *world) come(from string, state http.ConnState) *pipe {
 		return p // refused
 	}
 	w.in[p] = c
-	w.gate.State(c, http.StateNew)
-	if state != http.StateNew {
-		w.gate.State(c, state)
+	if State(c, http.StateIdle); state != http.StateNew { // a stranger stays one
+		Busy(c)
+		State(c, state)
 	}
 	return p
 }
@@ -88,51 +90,62 @@ func (w *world) open(want ...int) {
 	}
 }
 
-// A full gate ends what is idle longest, then has some extra places.
+// A full gate ends the oldest stranger, if that had time for a request, then what is idle longest,
+// then the oldest stranger. If all are busy, it has some extra places.
 func TestAll(t *testing.T) {
-	w := newWorld(t, Limits{All: 3, One: 1000})
-	a := w.come("10.0.0.1:1", http.StateActive)
-	w.come("10.0.0.1:2", http.StateNew)
-	w.come("10.0.0.2:1", http.StateIdle)
-	w.open(0, 1, 2)
-	w.come("10.0.0.3:1", http.StateActive)
-	w.open(0, 2, 3)
-	w.gate.State(w.in[a], http.StateIdle) // later than 2
-	w.come("10.0.0.3:2", http.StateActive)
-	w.open(0, 3, 4)
-	w.gate.State(w.in[a], http.StateActive)
-	if got := w.gate.Counts(); got != (Counts{Open: 3, Ended: 2}) || w.told != 2 {
-		t.Errorf("%+v, told %d times", got, w.told)
-	}
-	first := w.come("10.0.0.4:1", http.StateActive)
-	extra := func(c net.Conn) bool {
-		_, extra := Of(w.gate.Context(t.Context(), c))
-		return extra
-	}
-	if c := w.in[first]; !extra(c) || extra(w.in[a]) {
-		t.Error("the fourth connection is no extra one, or the first is")
-	}
-	for range Extras - 1 {
-		w.come("10.0.0.4:2", http.StateActive)
-	}
-	if first.closed || w.gate.Counts().Extra != Extras {
-		t.Errorf("%+v, want all extra places taken", w.gate.Counts())
-	}
-	w.come("10.0.0.4:3", http.StateActive)
-	if !first.closed || w.gate.Counts().Extra != Extras {
-		t.Errorf("%+v; want that the oldest extra one is ended", w.gate.Counts())
-	}
-	w.gate.State(w.in[a], http.StateIdle)
-	if w.come("10.0.0.5:1", http.StateActive); !a.closed {
-		t.Error("the connection that is idle again makes no room")
-	}
-	for _, c := range w.in {
-		_, _ = c.Close(), c.Close()
-		w.gate.State(c, http.StateClosed)
-	}
-	if got := w.gate.Counts(); got.Open+got.Idle+got.Extra != 0 || len(w.gate.addresses) != 0 {
-		t.Errorf("after all are closed: %+v, %d addresses", got, len(w.gate.addresses))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, Limits{All: 4, One: 1000})
+		a := w.come("10.0.0.1:1", http.StateActive)
+		w.come("10.0.0.1:2", http.StateNew)
+		w.come("10.0.0.2:1", http.StateIdle)
+		w.come("10.0.0.2:2", http.StateNew)
+		w.open(0, 1, 2, 3)
+		w.come("10.0.0.3:1", http.StateActive)
+		w.open(0, 1, 3, 4) // the strangers have just come
+		time.Sleep(Grace)
+		Idle(w.in[a])
+		w.come("10.0.0.3:2", http.StateActive)
+		w.open(0, 3, 4, 5)
+		w.come("10.0.0.3:3", http.StateNew)
+		w.open(0, 4, 5, 6)
+		Busy(w.in[a])
+		w.come("10.0.0.3:4", http.StateActive)
+		w.open(0, 4, 5, 7)
+		if got := w.gate.Counts(); got != (Counts{Open: 4, Ended: 4}) || w.told != 4 {
+			t.Errorf("%+v, told %d times", got, w.told)
+		}
+		first := w.come("10.0.0.4:1", http.StateActive)
+		extra := func(c net.Conn) bool {
+			_, extra := Of(w.gate.Context(t.Context(), c))
+			return extra
+		}
+		if c := w.in[first]; !extra(c) || extra(w.in[a]) {
+			t.Error("the fifth connection is no extra one, or the first is")
+		}
+		for range Extras - 1 {
+			w.come("10.0.0.4:2", http.StateActive)
+		}
+		if first.closed || w.gate.Counts().Extra != Extras {
+			t.Errorf("%+v, want all extra places taken", w.gate.Counts())
+		}
+		w.come("10.0.0.4:3", http.StateActive)
+		if !first.closed || w.gate.Counts().Extra != Extras {
+			t.Errorf("%+v; want that the oldest extra one is ended", w.gate.Counts())
+		}
+		BusyRequest(w.gate.Context(t.Context(), w.in[a]))
+		State(w.in[a], http.StateIdle)
+		if w.come("10.0.0.5:1", http.StateActive); !a.closed {
+			t.Error("the connection that is idle again makes no room")
+		}
+		for _, c := range w.in {
+			_, _ = c.Close(), c.Close()
+			Idle(c)
+			State(c, http.StateClosed)
+		}
+		if got := w.gate.Counts(); got.Open+got.Idle+got.Extra != 0 || len(w.gate.addresses) != 0 {
+			t.Errorf("after all are closed: %+v, %d addresses", got, len(w.gate.addresses))
+		}
+	})
 }
 
 // An address that has its share ends its own idle connection, or is refused.

@@ -1,9 +1,12 @@
 package generators
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/uidring/uidring/uid"
 )
@@ -29,4 +32,19 @@ func TestAllFail(t *testing.T) {
 			t.Errorf("%+v: %v, want an error %t", test.all, err, test.want)
 		}
 	}
+}
+
+// Close waits for a start in a store that ignores its context no longer than it may.
+func TestCloseBesideAStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, hangs := &Set{stop: func() {}}, make(chan struct{})
+		s.starts.Go(func() { <-hangs })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if err := s.Close(ctx); err != nil || time.Since(began) != time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
+		}
+		close(hangs)
+	})
 }

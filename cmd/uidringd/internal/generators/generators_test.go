@@ -11,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -40,7 +41,7 @@ func TestEveryKind(t *testing.T) {
 			draw(t, s, name, 10)
 		}
 		for name, kind := range map[string]string{"a": "cached", "b": "default", "c": "slots", "d": "default", "e": "cached", "orders": "segment", "other": "segment", "hidden": "segment", "order-1": "segment"} {
-			e, err := s.Get(t.Context(), name)
+			e, err := s.Open(t.Context(), name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,12 +62,12 @@ func TestEveryKind(t *testing.T) {
 			t.Errorf("the statistics are %+v", all)
 		}
 		for _, unknown := range []string{"tags", "hidden-1", "order-2", "x", "", "order-\x00"} {
-			if e, err := s.Get(t.Context(), unknown); e != nil || !errors.Is(err, catalog.ErrUnknown) {
+			if e, err := s.Open(t.Context(), unknown); e != nil || !errors.Is(err, catalog.ErrUnknown) {
 				t.Errorf("Get(%q) = %v, %v; want that there is none", unknown, e, err)
 			}
 		}
-		first, _ := s.Get(t.Context(), "order-1")
-		if again, err := s.Get(t.Context(), "order-1"); again != first || err != nil {
+		first, _ := s.Open(t.Context(), "order-1")
+		if again, err := s.Open(t.Context(), "order-1"); again != first || err != nil {
 			t.Errorf("another entry of the same tag, %v", err)
 		}
 		if unready := s.Unready(); len(unready) != 0 {
@@ -75,7 +76,7 @@ func TestEveryKind(t *testing.T) {
 		if last := draw(t, s, "orders", 1)[0]; last != uid.ID(11*(start+1)) {
 			t.Errorf("order %d after start %d, want that none was lost", last, start)
 		}
-		a, _ := s.Get(t.Context(), "a")
+		a, _ := s.Open(t.Context(), "a")
 		end(t, s)
 		if _, err := a.Claim(t.Context(), 1); !errors.Is(err, uid.ErrClosed) {
 			t.Errorf("Claim after Close: %v", err)
@@ -100,7 +101,7 @@ generators:
 	get := func(tag string) (e *catalog.Entry) {
 		servertest.Eventually(t, tag+" is open", func() bool { // as soon as the other is closed as idle
 			var err error
-			if e, err = s.Get(t.Context(), tag); err != nil && !errors.Is(err, segment.ErrTooManyTags) {
+			if e, err = s.Open(t.Context(), tag); err != nil && !errors.Is(err, segment.ErrTooManyTags) {
 				t.Fatal(err)
 			}
 			return err == nil
@@ -121,7 +122,7 @@ func TestKeys(t *testing.T) {
 stores: [{name: file, url: ids.db}]
 generators:
   - {name: ids, kind: cached, worker: statefulset, store: file, window: 20s, expiry: 3s,
-     layout: 29/21/13, boost_power: 4, padding_factor: 25, max_borrow: 90s, max_age: 7s}
+     layout: 29/21/13, ids_per_s: 100, boost_power: 4, padding_factor: 25, max_borrow: 90s, max_age: 7s}
   - {name: orders, kind: segment, store: file, create: true, table: sequence, step: 500, min_step: 400, max_step: 700, limit: 1200}
 `)
 	defer end(t, s)
@@ -132,11 +133,14 @@ generators:
 	if until := time.Until(got.Clock.ReservedUntil); until > time.Minute || got.Clock.Layout.TimeBits != 29 {
 		t.Errorf("reserved are %v of layout %v, want the window of 20 s", until, got.Clock.Layout)
 	}
+	if e, err := s.Get("ids"); err != nil || e.Rate != 100 || e.Burst != 45*8192 {
+		t.Errorf("%v, %v; want a rate of 100, and half of max_borrow at once", e, err)
+	}
 	if step := s.Stats()["orders"].Loads.Step; step != 500 {
 		t.Errorf("step %d, want 500", step)
 	}
 	draw(t, s, "orders", 1200)
-	e, _ := s.Get(t.Context(), "orders")
+	e, _ := s.Open(t.Context(), "orders")
 	if _, err := e.Claim(t.Context(), 1); !errors.Is(err, segment.ErrUsedUp) {
 		t.Errorf("after the limit: %v", err)
 	}
@@ -182,7 +186,7 @@ func TestStandAlone(t *testing.T) {
 	draw(t, s, "a", 1)
 	unready := s.Unready()
 	for name, want := range map[string]error{"b": syscall.ECONNREFUSED, "c": syscall.ECONNREFUSED, "d": segment.ErrUnknownTag, "d-1": syscall.ECONNREFUSED} {
-		e, err := s.Get(t.Context(), name)
+		e, err := s.Open(t.Context(), name)
 		if e != nil || !errors.Is(err, catalog.ErrNotStarted) || !errors.Is(err, want) {
 			t.Errorf("Get(%q) = %v, %v; want that it has not started, and %v", name, e, err, want)
 		}
@@ -238,5 +242,25 @@ func TestOpenFails(t *testing.T) {
 	defer end(t, s)
 	if got := s.Stats()["a"].Clock.Worker; got != 0 {
 		t.Errorf("worker %d, want the number that was given back", got)
+	}
+}
+
+// Two generators that start together on an empty store log once that they create the
+// table.
+func TestOneLineForATable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	log := new(logged.Text)
+	s, err := generators.Open(t.Context(), parse(t, `
+stores: [{name: db, url: ids.db}]
+generators:
+  - {name: a, kind: cached, worker: lease, store: db}
+  - {name: b, kind: cached, worker: lease, store: db}
+`), log.Logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	end(t, s)
+	if n := strings.Count(log.String(), "the table is created"); n != 1 {
+		t.Errorf("%d lines, want 1: %s", n, log)
 	}
 }

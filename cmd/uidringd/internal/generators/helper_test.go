@@ -46,13 +46,19 @@ func end(t *testing.T, s *generators.Set) {
 // draw returns n ids of a generator, which must not repeat.
 func draw(t *testing.T, s *generators.Set, name string, n int) []uid.ID {
 	t.Helper()
-	e, err := s.Get(t.Context(), name)
+	e, err := s.Open(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := make([]uid.ID, n)
-	if n, err := uid.NewClaims(func(ctx context.Context, limit int64, _ bool) (uid.Run, error) { return e.Claim(ctx, limit) }).WaitN(t.Context(), ids); err != nil {
-		t.Fatalf("%s: %d ids, %v", name, n, err)
+	var ids []uid.ID
+	for len(ids) < n {
+		run, err := e.Claim(t.Context(), int64(n-len(ids)))
+		if err != nil {
+			t.Fatalf("%s: %d ids, %v", name, len(ids), err)
+		}
+		for i := range run.N {
+			ids = append(ids, run.First+uid.ID(i))
+		}
 	}
 	seen := map[uid.ID]bool{}
 	for _, id := range ids {

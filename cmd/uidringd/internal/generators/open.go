@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
-	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/worker"
@@ -78,7 +78,7 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 		n.ends = append(n.ends, func(context.Context) error { return db.Close() })
 		registry := worker.NewRegistry(db.DB, worker.RegistryConfig{Logger: logger})
 		_, err = registry.Nodes(ctx, 1)
-		sayNew(logger, err, worker.DefaultTable, db.Name)
+		n.sayNew(logger, err, worker.DefaultTable, db.Name)
 		return registry, db.Wrap, nil
 	}
 	config := g.Lease(logger)
@@ -90,7 +90,7 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 	n.ends = append(n.ends, func(context.Context) error { return leases.Close() })
 	if leases.DB != nil {
 		_, err = leases.Leases(ctx, 1)
-		sayNew(logger, err, worker.DefaultLeaseTable, leases.Name)
+		n.sayNew(logger, err, worker.DefaultLeaseTable, leases.Name)
 	}
 	return leases, leases.Wrap, nil
 }
@@ -112,9 +112,13 @@ func fixedNumber(w config.Worker) fixed {
 	return nil
 }
 
-// sayNew logs that a start creates the table, if err says that the table is missing.
-func sayNew(logger *slog.Logger, err error, table, store string) {
-	if errors.Is(err, worker.ErrNoTable) {
+// sayNew logs that a start creates the table, if err says that the table is missing. Of the
+// generators that start together, one logs it.
+func (n *state) sayNew(logger *slog.Logger, err error, table, store string) {
+	if !errors.Is(err, worker.ErrNoTable) {
+		return
+	}
+	if _, said := n.set.created.LoadOrStore(table+" of "+store, true); !said {
 		logger.Info("the table is created: its worker numbers start from the beginning", "table", table, "store", store)
 	}
 }
@@ -125,10 +129,7 @@ func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Seg
 		return err
 	}
 	made, err := segment.New(ctx, counters.Store, g.Tag, g.Config(logger))
-	switch {
-	case errors.Is(err, segment.ErrUnknownTag):
-		return counters.Wrap(missing(err, g.Tag))
-	case err != nil:
+	if err != nil {
 		return counters.Wrap(err)
 	}
 	n.ends = append(n.ends, func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) })
@@ -138,13 +139,8 @@ func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Seg
 	return nil
 }
 
-// missing adds what makes a counter that is not there.
-func missing(err error, tag string) error {
-	return fmt.Errorf("%w: uidring segments create %s makes it, and create: true for trials", err, tag)
-}
-
-func (n *state) counters(ctx context.Context, store *config.Store, table string, create bool, logger *slog.Logger) (*stores.Counters, error) {
-	counters, err := stores.OpenCounters(ctx, store.Place(), table, create, logger)
+func (n *state) counters(ctx context.Context, store *config.Store, table string, create bool, logger *slog.Logger) (*database.Counters, error) {
+	counters, err := store.Place().Counters(ctx, table, create, logger)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ generators:
 `
 	s := open(t, text)
 	draw(t, s, "a", 1)
-	if _, err := s.Get(t.Context(), "b"); !errors.Is(err, catalog.ErrNotStarted) || !errors.Is(err, catalog.ErrStarting) {
+	if _, err := s.Open(t.Context(), "b"); !errors.Is(err, catalog.ErrNotStarted) || !errors.Is(err, catalog.ErrStarting) {
 		t.Errorf("b: %v, want its start to be under way", err)
 	}
 	end(t, s)
@@ -72,7 +72,7 @@ generators:
 	unready := func() map[string]error { // after a call for an order
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if e, err := s.Get(ctx, "orders"); err == nil { // it has started
+		if e, err := s.Open(ctx, "orders"); err == nil { // it has started
 			_, _ = e.Claim(ctx, 1)
 		}
 		return s.Unready()

@@ -4,12 +4,12 @@ package generators_test
 
 import (
 	"net/url"
-	"os"
 	"strings"
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -60,9 +60,6 @@ func TestServers(t *testing.T) {
 }
 
 func variable(t *testing.T, name string) string {
-	dsn := os.Getenv(name)
-	if dsn == "" {
-		t.Skip(name + " is not set")
-	}
+	dsn := need.Variable(t, name)
 	return dsn
 }

@@ -35,6 +35,7 @@ type Set struct {
 	byName  map[string]*member
 	starts  sync.WaitGroup
 	stop    context.CancelFunc // ends starts
+	created sync.Map           // names of the tables that starts created; written and read by sayNew
 }
 
 // member is a generator of the config.
@@ -54,25 +55,35 @@ type state struct {
 	stats func() map[string]uid.Stats
 	tags  *tags                         // nil for all other kinds
 	ends  []func(context.Context) error // the last one is called first
+	set   *Set
 }
 
-// Get implements [catalog.Catalog]. While the generator of a tag is not open, Get does
-// not look for the tag in others: they may count in another store.
-func (s *Set) Get(ctx context.Context, name string) (*catalog.Entry, error) {
+// Get implements [catalog.Catalog].
+func (s *Set) Get(name string) (*catalog.Entry, error) {
+	return s.find(name, func(t *tags) (*catalog.Entry, error) { return t.get(name) })
+}
+
+// Open implements [catalog.Catalog].
+func (s *Set) Open(ctx context.Context, name string) (*catalog.Entry, error) {
+	return s.find(name, func(t *tags) (*catalog.Entry, error) { return t.open(ctx, name) })
+}
+
+// find returns the generator of a name, or the first that tag finds in tags. While tags are not
+// open, find does not look in others: they may count in another store.
+func (s *Set) find(name string, tag func(*tags) (*catalog.Entry, error)) (*catalog.Entry, error) {
 	if m := s.byName[name]; m != nil && m.match == "" {
 		return m.state.Load().entry, m.fault()
 	}
 	for _, m := range s.members {
-		now := m.state.Load()
-		switch {
-		case m.match == "":
-		case now.err == nil:
-			entry, err := now.tags.get(ctx, name)
-			if !errors.Is(err, catalog.ErrUnknown) {
-				return entry, err
-			}
-		case config.Match(m.match, name):
-			return nil, m.fault()
+		if m.match == "" || !config.Match(m.match, name) {
+			continue
+		}
+		if err := m.fault(); err != nil {
+			return nil, err
+		}
+		entry, err := tag(m.state.Load().tags)
+		if !errors.Is(err, catalog.ErrUnknown) {
+			return entry, err
 		}
 	}
 	return nil, fmt.Errorf("%w: %q", catalog.ErrUnknown, name)

@@ -124,7 +124,7 @@ func (s *Set) faults() []error {
 
 // start tries once to open m.
 func (s *Set) start(ctx context.Context, m *member, c *config.Config) {
-	n := new(state)
+	n := &state{set: s}
 	if err := n.open(ctx, c, m.config, m.logger); err != nil {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
 		defer cancel()

@@ -43,18 +43,19 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 	return nil
 }
 
-// get returns the entry of a tag, and opens the tag if it is closed. It keeps the entry
-// of a tag that was closed as idle: the entry's ids continue to ascend.
-func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
+// get returns the entry of a tag that was opened before. It keeps the entry of a tag that was
+// closed as idle: the entry's ids continue to ascend.
+func (t *tags) get(tag string) (*catalog.Entry, error) {
 	t.mu.RLock()
-	e := t.entries[tag]
-	t.mu.RUnlock()
-	if e != nil {
+	defer t.mu.RUnlock()
+	if e := t.entries[tag]; e != nil {
 		return e, nil
 	}
-	if !config.Match(t.about.Match, tag) {
-		return nil, catalog.ErrUnknown
-	}
+	return nil, uid.ErrNotReady
+}
+
+// open returns the entry of a tag, and opens the tag if it is closed.
+func (t *tags) open(ctx context.Context, tag string) (*catalog.Entry, error) {
 	_, err := t.NextN(ctx, tag, nil) // opens the tag, and draws nothing
 	switch {
 	case errors.Is(err, segment.ErrUnknownTag), errors.Is(err, segment.ErrTag):
@@ -70,7 +71,7 @@ func (t *tags) get(ctx context.Context, tag string) (*catalog.Entry, error) {
 	if len(t.entries) >= t.about.MaxTags { // those of tags that were closed; a new entry is a new instance
 		clear(t.entries)
 	}
-	e = newEntry(&config.Base{Name: tag, Kind: "segment", IDs: t.about.IDs})
+	e := newEntry(&config.Base{Name: tag, Kind: "segment", IDs: t.about.IDs})
 	e.Claimer = tagged{t.Tags, tag}
 	t.entries[tag] = e
 	return e, nil
@@ -85,3 +86,5 @@ type tagged struct {
 func (t tagged) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return t.tags.Claim(ctx, t.tag, limit)
 }
+
+func (t tagged) TryClaim(limit int64) (uid.Run, error) { return t.tags.TryClaim(t.tag, limit) }

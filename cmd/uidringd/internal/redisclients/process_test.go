@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -27,9 +28,7 @@ done
 // A process is killed when it does not answer in time, and the next one answers the next
 // command.
 func TestDraw(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip(err)
-	}
+	need.Program(t, "sh")
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "script.sh"), []byte(script), 0o600); err != nil {
 		t.Fatal(err)

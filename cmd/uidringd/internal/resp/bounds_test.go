@@ -1,9 +1,11 @@
 package resp_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -64,6 +66,43 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// TestOtherProtocols has clients of other protocols, each with commands in its body. The server
+// ends the connection at the first line that is no command, and draws no id.
+func TestOtherProtocols(t *testing.T) {
+	s := serve(t, service.Config{}, resp.Config{})
+	var clients sync.WaitGroup
+	for name, sent := range map[string]string{
+		"PHP's file_get_contents":   "POST /a b HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 99\r\n\r\n",
+		"curl, a path with a space": "GET /a b HTTP/1.1\r\nHost: x\r\nUser-Agent: curl/8.0\r\n\r\n",
+		"a method of the caller":    "INCR orders HTTP/1.1\r\nHost: x\r\n\r\n",
+		"lower-case HTTP":           "get /orders http/1.1\r\nhost: x\r\n\r\n",
+		"HTTP/0.9 of many words":    "GET /a b\r\n",
+		"a header":                  "Host: x\r\n",
+		"SIP":                       "INVITE sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP a\r\n\r\n",
+		"SIP's INFO":                "INFO sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP a\r\n\r\n",
+		"RTSP":                      "DESCRIBE rtsp://a/b RTSP/1.0\r\nCSeq: 1\r\n\r\n",
+		"SMTP":                      "EHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<a@b>\r\nDATA\r\n",
+		"FTP":                       "USER a\r\nPASS b\r\n",
+		"PROXY":                     "PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n",
+		"PROXY, version 2":          "\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00\x02\x01\xc0\x00\x02\x02\x00\x01\x00\x02",
+		"memcached's set":           "set a 0 0 1\r\nb\r\n",
+		"a command and a word":      "PING a b\r\n",
+		"Redis without a name":      "INCR\r\n",
+	} {
+		c := s.dial(t)
+		clients.Go(func() {
+			_, _ = io.WriteString(c.Conn, sent+"INCR orders\r\n"+array("INCR", "orders")+"GET ids\r\n") // fails if the connection has ended
+			if text, err := io.ReadAll(c); errors.Is(err, os.ErrDeadlineExceeded) || len(text) == 0 {
+				t.Errorf("%s gets %q, %v; want an error and the end of the connection", name, text, err)
+			}
+		})
+	}
+	clients.Wait()
+	if n := s.gets.Load(); n > 0 {
+		t.Errorf("%d draws", n)
+	}
+}
+
 // TestWords has commands that persons type, and what means nothing.
 func TestWords(t *testing.T) {
 	c := serve(t, service.Config{}, resp.Config{}).dial(t)
@@ -87,9 +126,9 @@ func TestPipelines(t *testing.T) {
 		}
 		c.expect(answers)
 		counts := map[string]int{}
-		for c.send(array("QUIT")); s.active.Load() > 0; {
-			time.Sleep(time.Millisecond)
-		}
+		c.send(array("QUIT"))
+		c.expect("+OK\r\n")
+		c.ends()
 		s.mu.Lock()
 		for _, r := range s.requests {
 			if r.Failed == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/redisclients"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // idle is for connections that end when they are idle for a moment, so that clients have to
@@ -40,7 +41,7 @@ func TestClients(t *testing.T) {
 	for _, client := range clients {
 		t.Run(client.Name, func(t *testing.T) {
 			if client.Missing != nil {
-				t.Skip(client.Missing)
+				need.Skip(t, client.Missing)
 			}
 			t.Parallel()
 			servers := []string{serveClients(t, idle)}
@@ -141,9 +142,7 @@ func TestGoRedis(t *testing.T) {
 // TestRedisPrograms has the programs of Redis itself draw.
 func TestRedisPrograms(t *testing.T) {
 	for _, program := range []string{"redis-cli", "redis-benchmark"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
-		}
+		need.Program(t, program)
 	}
 	_, port, _ := strings.Cut(serveClients(t, time.Hour), ":")
 	run := func(stdin, name string, args ...string) string {

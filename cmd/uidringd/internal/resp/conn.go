@@ -1,13 +1,11 @@
 package resp
 
 import (
-	"bytes"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"time"
 
@@ -30,21 +28,18 @@ type conn struct {
 	args     [][]byte
 	until    time.Time // when the rest of a command has to be there; zero between commands
 	reply              // not written yet
-	incr     int       // INCRs of incrOf that were parsed and are not answered
-	incrOf   []byte
 	flushed  int       // bytes
 	broken   error     // of a write
 	quit     bool      // the connection ends after the answers
 	refused  error     // why the commands that have arrived are refused
+	busy     bool      // one of these is of a caller who may send it
 	work     bool      // one of these is about ids, and not about the connection
 	began    time.Time // when these arrived
 	now      time.Time // when the last command was answered
 	request  Request   // about the last command
 
-	ids    *service.Service
 	caller service.Caller
 	known  bool   // ids has admitted caller
-	name   string // which the client gave the connection
 	drawn  string // the generator of the last command
 }
 
@@ -60,7 +55,9 @@ func (c *conn) serve() {
 	if secure, ok := c.net.(*tls.Conn); ok {
 		_ = c.net.SetDeadline(c.now.Add(c.Read)) // an error shows in the handshake
 		if err := secure.HandshakeContext(c.ctx); err != nil {
-			c.Logger.Debug("redis: a handshake failed", "remote", c.request.Remote, "error", err)
+			if !errors.Is(err, io.EOF) { // else nobody waits for an answer
+				c.seldom.Do(func() { c.Logger.Warn("redis: a handshake failed", "remote", c.request.Remote, "error", err) })
+			}
 			return
 		}
 	}
@@ -106,9 +103,6 @@ func (c *conn) fill() bool {
 
 // answer answers the commands that have arrived. It returns false if the connection ends.
 func (c *conn) answer() bool {
-	if c.until.IsZero() {
-		c.Host.State(c.net, http.StateActive)
-	}
 	var fault error
 	for begun := false; c.broken == nil && !c.quit; {
 		var length int
@@ -118,41 +112,39 @@ func (c *conn) answer() bool {
 		}
 		if !begun {
 			begun = true
-			defer c.Host.End(c.net)
-			if !c.begin() {
+			goOn := c.begin()
+			defer c.Host.End(c.net, c.refused)
+			if !goOn {
 				return false
 			}
 		}
-		c.from += length
 		c.until = time.Time{}
 		switch {
 		case fault != nil:
-			c.increment()
 			c.malformed(fault)
-		case c.incr > 0 && isINCR(c.args) && bytes.Equal(c.args[1], c.incrOf):
-			c.incr++
 		case isINCR(c.args):
-			c.increment()
-			c.incr, c.incrOf = 1, c.args[1]
+			n := repeats(c.in[c.from:c.to], length)
+			length *= n
+			c.work = true
+			c.increment(c.generator(c.args[1]), n)
 		case len(c.args) > 0:
-			c.increment()
 			c.do(c.args)
 		}
+		c.from += length
 		if len(c.text) >= flushBytes {
 			c.flush()
 		}
 	}
-	c.increment()
 	drained := c.work && c.Host.Draining()
 	c.flush()
 	if fault != nil {
 		c.linger()
 	}
-	between := c.from == c.to
-	if between {
-		c.Host.State(c.net, http.StateIdle)
+	if c.busy {
+		c.busy = false
+		c.Host.Idle(c.net)
 	}
-	return c.broken == nil && !c.quit && c.refused == nil && !(drained && between)
+	return c.broken == nil && !c.quit && c.refused == nil && !(drained && c.from == c.to)
 }
 
 // begin prepares for commands that have arrived. It returns false if the connection ends
@@ -160,13 +152,9 @@ func (c *conn) answer() bool {
 func (c *conn) begin() bool {
 	c.began = time.Now()
 	_ = c.net.SetWriteDeadline(c.began.Add(c.Write)) // an error shows in a write
-	ids, refused := c.Host.Begin(c.net)
-	if ids != c.ids { // of another config, which can have other tokens
-		c.ids, c.known = ids, false
-	}
-	c.refused, c.work = refused, false
+	c.refused, c.work = c.Host.Begin(c.net), false
 	e := (*service.Error)(nil)
-	return refused == nil || errors.As(refused, &e)
+	return c.refused == nil || errors.As(c.refused, &e)
 }
 
 // flush writes the answers.

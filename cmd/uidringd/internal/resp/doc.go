@@ -1,18 +1,21 @@
 // Package resp serves ids by the Redis protocol, versions 2 and 3. Package service does
 // what a command asks for; this one translates.
 //
-//	INCR name          one id, as an integer
-//	INCRBY name n      n consecutive ids. The answer is the greatest: the caller owns
-//	                   answer-n+1 to answer
-//	GET name           one id, as text
-//	MGET name...       one id of each, as text
-//	UID.RUNS name n    n ids as runs of consecutive ids
-//	UID.PARSE name id  what an id carries
-//	UID.LIST           the generators that the caller may use
+//	INCR name        one id, as an integer
+//	INCRBY name n    n consecutive ids. The answer is the greatest: the caller owns
+//	                 answer-n+1 to answer
+//	GET name         one id, as text
+//	UID.RUNS name n  n ids as runs of consecutive ids
 //
-// AUTH, CLIENT, COMMAND, ECHO, HELLO, INFO, PING, QUIT, RESET and SELECT answer what
-// clients and their pools expect. All else is refused: nothing can be stored, listed or
-// deleted.
+// AUTH, CLIENT SETNAME, CLIENT SETINFO, ECHO, HELLO, INFO, PING and QUIT answer what clients and
+// their pools expect. Any other command gets an error that names it: nothing can be stored, listed
+// or deleted.
+//
+// # Other protocols
+//
+// A command can be a line of words, as a person types it. A line that is no command ends the
+// connection. So a web page or a program that sends HTTP, SIP or SMTP here draws no id by
+// commands in the body of its request.
 //
 // # Errors
 //
@@ -22,8 +25,8 @@
 //
 // # Pipelines
 //
-// Commands that arrive together are answered together. INCRs of one generator that
-// follow each other draw their ids at once.
+// Commands that arrive together are answered together. Equal INCRs that follow each other draw
+// their ids at once.
 //
 // # Bounds
 //

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +20,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
@@ -39,7 +39,12 @@ func (*entries) Source(string) (i, n int) { return 0, 1 }
 // secret is in the text of an error, as an address with a password is in a driver's.
 const secret = "hunter2"
 
-func (e *entries) Get(ctx context.Context, name string) (*catalog.Entry, error) {
+func (e *entries) Open(ctx context.Context, _ string) (*catalog.Entry, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (e *entries) Get(name string) (*catalog.Entry, error) {
 	e.gets.Add(1)
 	switch name {
 	case "unavailable":
@@ -49,8 +54,7 @@ func (e *entries) Get(ctx context.Context, name string) (*catalog.Entry, error) 
 	case "panics":
 		panic("a bug")
 	case "hangs":
-		<-ctx.Done()
-		return nil, ctx.Err()
+		return nil, uid.ErrNotReady
 	}
 	if entry := e.all[name]; entry != nil {
 		return entry, nil
@@ -85,39 +89,30 @@ func newEntries(t testing.TB) *entries {
 
 // host is a process with the server.
 type host struct {
-	service  atomic.Pointer[service.Service]
 	refused  error // of Begin
 	fault    error // of Ready
 	draining atomic.Bool
 	running  atomic.Int64
-	active   atomic.Int64 // connections
+	busy     atomic.Int64 // connections
 
 	mu       sync.Mutex
 	requests []resp.Request
 }
 
-func (h *host) Begin(net.Conn) (*service.Service, error) {
+func (h *host) Begin(net.Conn) error {
 	h.running.Add(1)
-	return h.service.Load(), h.refused
+	return h.refused
 }
-func (h *host) End(net.Conn) { h.running.Add(-1) }
+func (h *host) End(net.Conn, error) { h.running.Add(-1) }
 func (h *host) Observe(r *resp.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.requests = append(h.requests, *r)
 }
-func (h *host) State(_ net.Conn, state http.ConnState) {
-	h.active.Add(map[http.ConnState]int64{http.StateActive: 1, http.StateIdle: -1}[state])
-}
+func (h *host) Busy(net.Conn)  { h.busy.Add(1) }
+func (h *host) Idle(net.Conn)  { h.busy.Add(-1) }
 func (h *host) Draining() bool { return h.draining.Load() }
 func (h *host) Ready() error   { return h.fault }
-func (*host) Generators() []resp.Generator {
-	return []resp.Generator{
-		{Name: "ids", Kind: "cached", Layout: "28/22/13", MaxIDs: 10},
-		{Name: "all", Kind: "tags", Match: "order-*", MaxIDs: 20, Fault: "it is closed"},
-		{Name: "orders", Kind: "segment", MaxIDs: 30},
-	}
-}
 
 // server is one under test.
 type server struct {
@@ -125,14 +120,7 @@ type server struct {
 	*host
 	*entries
 	listener net.Listener
-	log      *strings.Builder
-}
-
-func newService(t testing.TB, e *entries, c service.Config) *service.Service {
-	t.Helper()
-	c.Logger = slog.New(slog.DiscardHandler)
-	s := service.New(e, c)
-	return s
+	log      *logged.Text
 }
 
 // serve serves until the test ends. Fields of c that are zero get defaults.
@@ -148,9 +136,10 @@ func serve(t testing.TB, admit service.Config, c resp.Config) *server {
 // serveOn is serve with a listener of the test's.
 func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.Config) *server {
 	t.Helper()
-	s := &server{listener: listener, host: new(host), entries: newEntries(t), log: new(strings.Builder)}
-	s.service.Store(newService(t, s.entries, admit))
-	c.Host, c.Logger, c.HTTP = s.host, slog.New(slog.NewTextHandler(s.log, nil)), "http://127.0.0.1:8080/"
+	s := &server{listener: listener, host: new(host), entries: newEntries(t), log: new(logged.Text)}
+	admit.Logger = slog.New(slog.DiscardHandler)
+	c.IDs, c.Host, c.HTTP = service.New(s.entries, admit), s.host, "http://127.0.0.1:8080/"
+	c.Logger = slog.New(slog.NewTextHandler(s.log, nil))
 	for d, otherwise := range map[*time.Duration]time.Duration{&c.Read: time.Hour, &c.Write: time.Hour, &c.Idle: time.Hour} {
 		if *d == 0 {
 			*d = otherwise
@@ -199,6 +188,9 @@ type client struct {
 	*bufio.Reader
 }
 
+// patience is how long a client waits for an answer that does not come.
+const patience = 20 * time.Second
+
 func (s *server) dial(t testing.TB) *client {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.listener.Addr().String())
@@ -206,6 +198,9 @@ func (s *server) dial(t testing.TB) *client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
 	return &client{t, conn, bufio.NewReader(conn)}
 }
 

@@ -1,11 +1,7 @@
 package resp
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"strconv"
-	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
@@ -13,62 +9,41 @@ import (
 
 const routeINCR = "redis INCR"
 
-// isINCR reports whether others like it may be answered together with a command.
-func isINCR(args [][]byte) bool { return len(args) == 2 && bytes.EqualFold(args[0], []byte("INCR")) }
-
-// increment answers the INCRs that were parsed, as many of them as the caller may send.
-func (c *conn) increment() {
-	if c.incr == 0 {
-		return
-	}
-	c.work = true
-	allowed, err := 0, c.refused
-	for ; err == nil && allowed < c.incr; allowed++ {
-		if err = c.admit(); err != nil {
-			break
+// increment answers n INCRs of a generator: each draw is for as many as the limits of the caller
+// let pass together.
+func (c *conn) increment(name string, n int) {
+	for n > 0 {
+		before := c.written()
+		drawn, err := c.drawEach(name, n)
+		if err != nil {
+			text, failed := explain(err)
+			for range n {
+				c.fail(text)
+			}
+			c.observe(routeINCR, n, before, failed)
+			return
 		}
+		answered := 0
+		for _, run := range drawn.Runs {
+			for id := range run.N {
+				c.int(int64(run.First) + id)
+			}
+			answered += int(run.N)
+		}
+		drawn.Done()
+		c.observe(routeINCR, answered, before, nil)
+		n -= answered
 	}
-	if allowed > 0 {
-		c.drawEach(c.generator(c.incrOf), allowed)
-	}
-	c.failEach(c.incr-allowed, err)
-	c.incr = 0
 }
 
-// drawEach answers n INCRs. It draws their ids at once, if the limits of one request let it.
-func (c *conn) drawEach(name string, n int) {
-	before := c.written()
-	drawn, err := c.ids.Draw(c.ctx, c.caller, name, n)
-	if e := (*service.Error)(nil); n > 1 && errors.As(err, &e) && (e.Kind == service.BadRequest || e.Kind == service.TooManyRequests) {
-		for range n {
-			c.drawEach(name, 1)
-		}
-		return
+func (c *conn) drawEach(name string, n int) (*service.Drawn, error) {
+	if c.refused != nil {
+		return nil, c.refused
 	}
-	if err != nil {
-		c.failEach(n, err)
-		return
+	if err := c.authenticate(); err != nil {
+		return nil, err
 	}
-	for _, run := range drawn.Runs {
-		for i := range run.N {
-			c.int(int64(run.First) + i)
-		}
-	}
-	drawn.Done()
-	c.observe(routeINCR, n, before, nil)
-}
-
-// failEach answers n INCRs with an error.
-func (c *conn) failEach(n int, err error) {
-	if n == 0 {
-		return
-	}
-	before := c.written()
-	text, failed := explain(err)
-	for range n {
-		c.fail(text)
-	}
-	c.observe(routeINCR, n, before, failed)
+	return c.ids.DrawEach(c.ctx, c.caller, name, n)
 }
 
 // generator returns the name of a generator. Most connections use one again and again:
@@ -123,33 +98,12 @@ func count(text []byte) (int, error) {
 }
 
 func (c *conn) get(args [][]byte) error {
-	return c.drawText(c.ctx, c.generator(args[0]))
-}
-
-// drawText answers with an id as text.
-func (c *conn) drawText(ctx context.Context, name string) error {
-	drawn, err := c.ids.Draw(ctx, c.caller, name, 1)
+	drawn, err := c.ids.Draw(c.ctx, c.caller, c.generator(args[0]), 1)
 	if err != nil {
 		return err
 	}
 	c.bulk(drawn.Runs[0].First.String())
 	drawn.Done()
-	return nil
-}
-
-// mget draws as long as the answer can be written in time. If an id cannot be drawn, those
-// before it are gaps.
-func (c *conn) mget(args [][]byte) error {
-	ctx, cancel := context.WithDeadline(c.ctx, c.began.Add(c.Write))
-	defer cancel()
-	before := len(c.text)
-	c.array(len(args))
-	for _, name := range args {
-		if err := c.drawText(ctx, string(name)); err != nil {
-			c.text = c.text[:before]
-			return err
-		}
-	}
 	return nil
 }
 
@@ -177,64 +131,6 @@ func (c *conn) runs(args [][]byte) error {
 		if len(c.text) >= flushBytes {
 			c.flush()
 		}
-	}
-	return nil
-}
-
-func (c *conn) parseID(args [][]byte) error {
-	id, err := uid.ParseID(string(args[1]))
-	if err != nil {
-		return service.Invalid("the id is %q, want a whole number from 1 to 9223372036854775807", args[1])
-	}
-	p, err := c.ids.Parse(c.ctx, c.caller, c.generator(args[0]), id)
-	switch {
-	case err != nil:
-		return err
-	case p == nil:
-		c.dict(2)
-		c.pair("id", id.String())
-		c.pair("note", "the ids of a counter carry no time")
-		return nil
-	}
-	c.dict(6)
-	c.pair("id", id.String())
-	c.pair("layout", p.Layout.String())
-	c.pair("time", p.Time.Format(time.RFC3339Nano))
-	c.bulk("worker")
-	c.int(p.Worker)
-	c.bulk("sequence")
-	c.int(p.Sequence)
-	c.bulk("workerParts")
-	c.dict(len(p.Named))
-	for _, part := range p.Named {
-		c.bulk(part.Name)
-		c.int(part.Value)
-	}
-	return nil
-}
-
-// list describes the generators that the caller may use.
-func (c *conn) list([][]byte) error {
-	var mine []Generator
-	for _, g := range c.Host.Generators() {
-		if c.caller.May(g.Name) || g.Match != "" && c.caller.May(g.Match) {
-			mine = append(mine, g)
-		}
-	}
-	c.array(len(mine))
-	for _, g := range mine {
-		about := [][2]string{{"name", g.Name}, {"kind", g.Kind}}
-		for _, more := range [][2]string{{"match", g.Match}, {"layout", g.Layout}, {"fault", g.Fault}} {
-			if more[1] != "" {
-				about = append(about, more)
-			}
-		}
-		c.dict(len(about) + 1)
-		for _, pair := range about {
-			c.pair(pair[0], pair[1])
-		}
-		c.bulk("ids")
-		c.int(int64(g.MaxIDs))
 	}
 	return nil
 }

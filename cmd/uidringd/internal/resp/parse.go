@@ -88,7 +88,9 @@ func header(b []byte, at, most int, what string) (n, next int, err error) {
 	return 0, 0, nil
 }
 
-// parseWords reads a command as a person types it: words in a line.
+// parseWords reads a command as a person types it: words in a line. A line that is no command is
+// an error: the client speaks another protocol, and commands in the rest of its bytes, such as the
+// body of a request, are not meant for this server.
 func parseWords(b []byte, args [][]byte, most int) (_ [][]byte, length int, err error) {
 	if b[0] == 0x16 { // the first byte of a handshake
 		return args, 0, errTLS
@@ -103,10 +105,28 @@ func parseWords(b []byte, args [][]byte, most int) (_ [][]byte, length int, err 
 		}
 		args = append(args, word)
 	}
-	if len(args) == 3 && bytes.HasPrefix(args[2], []byte("HTTP/")) {
+	if len(args) == 0 {
+		return args, end + 1, nil
+	}
+	if last := args[len(args)-1]; len(args) > 1 && bytes.EqualFold(last[:min(len(last), len(webVersion))], []byte(webVersion)) {
 		return args, 0, errHTTP
 	}
+	if _, err := find(args); err != nil {
+		return args, 0, protocolError(err.Error())
+	}
 	return args, end + 1, nil
+}
+
+// webVersion begins the last word of an HTTP request's first line.
+const webVersion = "HTTP/"
+
+// repeats returns how often the first command of b, which has length bytes, stands there in a row.
+func repeats(b []byte, length int) int {
+	n := 1
+	for bytes.HasPrefix(b[n*length:], b[:length]) {
+		n++
+	}
+	return n
 }
 
 // full returns an error if b has most bytes, and no command.

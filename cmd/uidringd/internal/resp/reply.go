@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// reply is text for a client. Maps and nulls differ between versions 2 and 3 of the
-// protocol.
+// reply is text for a client. Maps differ between versions 2 and 3 of the protocol.
 type reply struct {
 	text    []byte
 	version int // 2 or 3
@@ -45,14 +44,6 @@ func (r *reply) dict(n int) {
 func (r *reply) pair(key, value string) {
 	r.bulk(key)
 	r.bulk(value)
-}
-
-func (r *reply) null() {
-	if r.version == 3 {
-		r.line('_', "")
-	} else {
-		r.number('$', -1)
-	}
 }
 
 // longestError bounds an error, which can quote the request.

@@ -6,11 +6,12 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/http"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
@@ -18,6 +19,7 @@ import (
 // Config is what a [Server] serves, and how.
 type Config struct {
 	Host   Host
+	IDs    *service.Service
 	Logger *slog.Logger
 	TLS    *tls.Config // nil is no TLS
 	HTTP   string      // where HTTP is served, for clients that send HTTP here
@@ -31,17 +33,19 @@ type Config struct {
 // Host is the process that a [Server] is a part of. Its methods are called from any number of
 // goroutines.
 type Host interface {
-	// Begin is called when commands have arrived, and End when they are answered. Begin
-	// returns what answers them. An [*service.Error] of Begin refuses all but PING, and
-	// ends the connection. Any other error ends it without an answer.
-	Begin(net.Conn) (*service.Service, error)
-	End(net.Conn)
+	// Begin is called when commands have arrived, and End with the error of Begin when they are
+	// answered. An [*service.Error] refuses all but PING, and ends the connection. Any other error
+	// ends it without an answer.
+	Begin(net.Conn) error
+	End(net.Conn, error)
+
+	// Busy is called when a whole command of a caller who may send it has arrived, and Idle when
+	// all answers are written.
+	Busy(net.Conn)
+	Idle(net.Conn)
 
 	// Observe learns of each command, or of several equal ones. It does not keep r.
 	Observe(r *Request)
-
-	// State learns when a connection becomes active or idle.
-	State(net.Conn, http.ConnState)
 
 	// Draining reports whether connections end after the next answer with ids. The commands by
 	// which clients begin a connection do not end it.
@@ -49,19 +53,6 @@ type Host interface {
 
 	// Ready returns why the server should get no requests, nil if it should.
 	Ready() error
-
-	// Generators returns the generators of the config.
-	Generators() []Generator
-}
-
-// Generator is what UID.LIST says about a generator.
-type Generator struct {
-	Name   string
-	Kind   string
-	Match  string // the pattern of tags; "" for all other kinds
-	Layout string // "" for counters
-	MaxIDs int
-	Fault  string // why it is not ready; "" if it is
 }
 
 // Request is a command that was answered.
@@ -80,9 +71,11 @@ type Request struct {
 // Server serves connections. Make one with [New].
 type Server struct {
 	Config
-	ctx  context.Context // of draws
-	cut  context.CancelFunc
-	last atomic.Int64 // the greatest id of a connection
+	ids    *service.Service
+	ctx    context.Context // of draws
+	cut    context.CancelFunc
+	last   atomic.Int64   // the greatest id of a connection
+	seldom rate.Sometimes // logs
 
 	stopping atomic.Bool // written by Shutdown; read by connections
 	serving  sync.WaitGroup
@@ -92,7 +85,7 @@ type Server struct {
 
 // New returns a server. Call [Server.Shutdown] at the end.
 func New(c Config) *Server {
-	s := &Server{Config: c, conns: map[*conn]struct{}{}}
+	s := &Server{Config: c, ids: c.IDs, seldom: rate.Sometimes{Interval: time.Second}, conns: map[*conn]struct{}{}}
 	s.ctx, s.cut = context.WithCancel(context.Background())
 	return s
 }

@@ -3,8 +3,6 @@ package resp
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -80,7 +78,7 @@ func (c *conn) login(name, token string) error {
 
 // hello takes HELLO [version [AUTH name token] [SETNAME name]].
 func (c *conn) hello(args [][]byte) error {
-	version, name := c.version, c.name
+	version := c.version
 	if len(args) > 0 {
 		n, err := strconv.Atoi(string(args[0]))
 		switch {
@@ -97,10 +95,7 @@ func (c *conn) hello(args [][]byte) error {
 		case option == "AUTH" && len(args) >= 3:
 			login, args = args[1:3], args[3:]
 		case option == "SETNAME" && len(args) >= 2:
-			if err := checkName(args[1]); err != nil {
-				return err
-			}
-			name, args = string(args[1]), args[2:]
+			args = args[2:]
 		default:
 			return service.Invalid("Syntax error in HELLO option '%s'", option)
 		}
@@ -113,7 +108,7 @@ func (c *conn) hello(args [][]byte) error {
 	if err := c.admit(); err != nil {
 		return err
 	}
-	c.version, c.name = version, name
+	c.version = version
 	c.dict(7)
 	c.pair("server", "uidringd")
 	c.pair("version", redisVersion)
@@ -128,157 +123,24 @@ func (c *conn) hello(args [][]byte) error {
 	return nil
 }
 
-// reset makes the connection as a new one is.
-func (c *conn) reset([][]byte) error {
-	c.version, c.name, c.caller, c.known = 2, "", service.Caller{}, false
-	c.line('+', "RESET")
-	return nil
-}
-
-func (c *conn) selectDB(args [][]byte) error {
-	switch n, err := strconv.Atoi(string(args[0])); {
-	case err != nil:
-		return errNumber
-	case n != 0:
-		return service.Invalid("DB index is out of range: there is only 0")
-	}
-	c.ok()
-	return nil
-}
-
-// checkName checks a connection's name as Redis does.
-func checkName(name []byte) error {
-	if slices.ContainsFunc(name, func(b byte) bool { return b < '!' || b > '~' }) {
-		return service.Invalid("Client names cannot contain spaces, newlines or special characters.")
-	}
-	return nil
-}
-
-// client takes what pools send for a new connection. Settings that change nothing here
-// are accepted.
+// client accepts the names that libraries give a new connection and themselves, and keeps none.
 func (c *conn) client(args [][]byte) error {
-	sub, args := strings.ToUpper(string(args[0][:min(len(args[0]), 64)])), args[1:]
-	switch want, ok := map[string]int{"ID": 0, "GETNAME": 0, "INFO": 0, "SETNAME": 1, "NO-EVICT": 1, "NO-TOUCH": 1, "SETINFO": 2}[sub]; {
-	case !ok:
-		return service.Invalid("unknown subcommand '%s': CLIENT has ID, GETNAME, INFO, SETNAME, SETINFO, NO-EVICT and NO-TOUCH", sub)
-	case len(args) != want:
-		return service.Invalid("wrong number of arguments for 'client|%s' command", strings.ToLower(sub))
-	}
-	switch sub {
-	case "ID":
-		c.int(c.id)
-	case "GETNAME":
-		if c.name == "" {
-			c.null()
-		} else {
-			c.bulk(c.name)
-		}
-	case "INFO":
-		c.bulk(fmt.Sprintf("id=%d addr=%s name=%s db=0 resp=%d user=%s\n", c.id, c.request.Remote, c.name, c.version, c.caller.Name()))
-	case "SETNAME":
-		if err := checkName(args[0]); err != nil {
-			return err
-		}
-		c.name = string(args[0])
+	switch sub := strings.ToUpper(string(args[0][:min(len(args[0]), 64)])); {
+	case sub == "SETNAME" && len(args) == 2, sub == "SETINFO" && len(args) == 3:
 		c.ok()
+		return nil
 	default:
-		c.ok()
-	}
-	return nil
-}
-
-// command describes the commands, to clients that ask at the start.
-func (c *conn) command(args [][]byte) error {
-	sub, listed := "INFO", names()
-	if len(args) > 0 {
-		sub = strings.ToUpper(string(args[0][:min(len(args[0]), 64)]))
-		if len(args) > 1 {
-			listed = nil
-			for _, arg := range args[1:] {
-				listed = append(listed, strings.ToUpper(string(arg)))
-			}
-		}
-	}
-	switch sub {
-	case "COUNT":
-		c.int(int64(len(commands)))
-	case "LIST":
-		c.array(len(commands))
-		for _, name := range names() {
-			c.bulk(strings.ToLower(name))
-		}
-	case "INFO":
-		c.array(len(listed))
-		for _, name := range listed {
-			c.commandInfo(name)
-		}
-	case "DOCS":
-		listed = slices.DeleteFunc(listed, func(name string) bool { return commands[name] == nil })
-		c.dict(len(listed))
-		for _, name := range listed {
-			c.bulk(strings.ToLower(name))
-			c.dict(3)
-			c.pair("summary", commands[name].summary)
-			c.pair("since", "1.0.0")
-			c.pair("group", commands[name].group)
-		}
-	default:
-		return service.Invalid("unknown subcommand '%s': COMMAND has COUNT, DOCS, INFO and LIST", sub)
-	}
-	return nil
-}
-
-// commandInfo writes the ten parts of a command that Redis does.
-func (c *conn) commandInfo(name string) {
-	cmd := commands[name]
-	if cmd == nil {
-		c.null()
-		return
-	}
-	arity, first, last := cmd.least+1, 0, 0
-	if cmd.most != cmd.least {
-		arity = -arity
-	}
-	if cmd.group == "string" {
-		first, last = 1, 1
-		if cmd.most < 0 {
-			last = -1
-		}
-	}
-	c.array(10)
-	c.bulk(strings.ToLower(name))
-	c.int(int64(arity))
-	c.array(1)
-	c.line('+', "fast")
-	c.int(int64(first))
-	c.int(int64(last))
-	c.int(int64(min(first, 1)))
-	for range 4 { // categories, tips, key specifications, subcommands
-		c.array(0)
+		return service.Invalid("unknown subcommand '%s' with %d arguments: CLIENT has SETNAME name and SETINFO attribute value", sub, len(args)-1)
 	}
 }
 
 // info describes the server, as far as clients ask: some wait until loading is 0.
-func (c *conn) info(args [][]byte) error {
+func (c *conn) info([][]byte) error {
 	loading := 0
 	if c.Host.Ready() != nil {
 		loading = 1
 	}
-	sections := map[string]string{
-		"server":      fmt.Sprintf("# Server\r\nredis_version:%s\r\nserver_name:uidringd\r\nredis_mode:standalone\r\n", redisVersion),
-		"persistence": fmt.Sprintf("# Persistence\r\nloading:%d\r\n", loading),
-		"replication": "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n",
-		"cluster":     "# Cluster\r\ncluster_enabled:0\r\n",
-	}
-	var text []string
-	for _, name := range slices.Sorted(maps.Keys(sections)) {
-		if len(args) == 0 || slices.ContainsFunc(args, func(arg []byte) bool {
-			wanted := strings.ToLower(string(arg))
-			return wanted == name || wanted == "all" || wanted == "everything" || wanted == "default"
-		}) {
-			text = append(text, sections[name])
-		}
-	}
-	c.bulk(strings.Join(text, "\r\n"))
+	c.bulk(fmt.Sprintf("# Server\r\nredis_version:%s\r\nserver_name:uidringd\r\nredis_mode:standalone\r\n\r\n"+
+		"# Persistence\r\nloading:%d\r\n\r\n# Replication\r\nrole:master\r\n", redisVersion, loading))
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
@@ -23,13 +24,13 @@ var codes = map[service.Kind]connect.Code{
 }
 
 // translate returns what a client gets for an error of package service. If w is a
-// [service.Observer], it learns of the failure.
+// [api.Observer], it learns of the failure.
 func translate(w http.ResponseWriter, err error) *connect.Error {
 	failure := (*service.Error)(nil)
 	if !errors.As(err, &failure) || codes[failure.Kind] == 0 {
 		failure = &service.Error{Kind: service.Exhausted, Detail: "internal error"}
 	}
-	if o, ok := w.(service.Observer); ok {
+	if o, ok := w.(api.Observer); ok {
 		o.Failed(failure)
 	}
 	e := connect.NewError(codes[failure.Kind], failure)

@@ -28,7 +28,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // entries is a catalog of what is in it.
 type entries map[string]*catalog.Entry
 
-func (e entries) Get(_ context.Context, name string) (*catalog.Entry, error) {
+func (e entries) Open(_ context.Context, name string) (*catalog.Entry, error) { return e.Get(name) }
+
+func (e entries) Get(name string) (*catalog.Entry, error) {
 	if entry := e[name]; entry != nil {
 		return entry, nil
 	}
@@ -43,6 +45,8 @@ type broken struct {
 }
 
 func (b broken) Claim(context.Context, int64) (uid.Run, error) { return uid.Run{}, b.err }
+
+func (b broken) TryClaim(int64) (uid.Run, error) { return uid.Run{}, b.err }
 
 // newEntries returns a clocked generator, a counter, and two that fail.
 func newEntries(t testing.TB) entries {

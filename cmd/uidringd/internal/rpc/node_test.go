@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // A client in JavaScript, on the gRPC library of Node, draws ids. npm fetches the
 // library, of the version in testdata/node.
 func TestNode(t *testing.T) {
 	for _, program := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
-		}
+		need.Program(t, program)
 	}
 	server := serve(t, service.Config{Tokens: []service.Token{{Name: "node", Hash: hash("node")}}})
 	dir := t.TempDir()

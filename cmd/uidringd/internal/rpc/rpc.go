@@ -13,6 +13,7 @@ import (
 	"connectrpc.com/grpcreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
 	"github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1/uidringv1connect"
@@ -66,7 +67,7 @@ func callOf(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 // admitted authenticates the caller before it reads the request's message.
 func admitted(s *service.Service, large *large, refuse *connect.ErrorWriter, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, err := s.Admit(w, r)
+		caller, err := api.Admit(s, w, r)
 		if err != nil {
 			_ = refuse.Write(w, r, translate(w, err)) // fails if the client has gone
 			return

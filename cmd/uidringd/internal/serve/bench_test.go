@@ -11,6 +11,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
 // newHandler returns the handler of a server with a cached generator.
@@ -26,14 +27,16 @@ func newHandler(t testing.TB) http.Handler {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = set.Close(context.Background()) })
-	s := &server{set: set, doors: gate.New(nil), logger: logger, address: "127.0.0.1:8080"}
+	s := &server{set: set, doors: gate.New(nil), logger: logger, address: "127.0.0.1:8080", config: c, ids: service.New(set, admits(c, logger))}
 	if s.metrics, err = newMetrics(set); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.force(c); err != nil {
+	s.seen = newObserver(s.metrics, logger, c.Log.Requests)
+	handler, err := s.handler()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return handler
 }
 
 // constant answers 19 digits that never change as the server answers an id.

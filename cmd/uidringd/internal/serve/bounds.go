@@ -29,16 +29,24 @@ func fits(l config.Limits) (gate.Limits, error) {
 		"raise RLIMIT_NOFILE to %d, or lower the limit", l.Connections, files, limits.All, l.Connections+spareFiles+gate.Extras)
 }
 
-// bounded refuses requests of HTTP as begin says, with 503. Probes pass always.
+// bounded refuses requests of HTTP as begin says, with 503. Probes have limits of their own, and
+// pass however many other requests are under way.
 func (s *server) bounded(next http.Handler, limits config.Limits) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		clients, extra := gate.Of(r.Context())
 		if probe(r) {
+			defer s.probes.Add(-1)
+			defer clients.Probes.Add(-1)
+			if all, here := s.probes.Add(1), clients.Probes.Add(1); all > mostProbes || here > shareOfProbes {
+				panic(http.ErrAbortHandler)
+			}
 			next.ServeHTTP(w, r)
+			flush(w, r)
 			return
 		}
-		clients, extra := gate.Of(r.Context())
-		defer s.end(clients)
-		switch err := s.begin(limits, clients, extra); {
+		err := s.begin(limits, clients, extra)
+		defer s.end(clients, err)
+		switch {
 		case errors.Is(err, errAbort):
 			panic(http.ErrAbortHandler)
 		case err != nil:
@@ -47,27 +55,42 @@ func (s *server) bounded(next http.Handler, limits config.Limits) http.Handler {
 		default:
 			next.ServeHTTP(w, r)
 		}
+		flush(w, r)
 	})
 }
+
+// flush has an answer by HTTP/2 count until its client has taken it. net/http would write a short
+// one after the handlers have ended, and wait for a client that takes nothing.
+func flush(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor == 2 {
+		_ = http.NewResponseController(w).Flush() // fails if the client has gone
+	}
+}
+
+// Probes under way at once. Clients that read no answer can hold each until limits.write.
+const (
+	mostProbes    = 1024
+	shareOfProbes = 64 // of an address
+)
 
 // errAbort cuts a client off that would hold memory although it is refused: one that reads
 // nothing.
 var errAbort = errors.New("far too many requests are under way")
 
+// few is how many requests of an address have room above limits.requests, which two addresses can
+// use up.
+const few = 32
+
 // begin counts a request until end, and returns why it is refused: an [*service.Error] or
-// errAbort. It refuses requests above limits.requests, those of an address above its share,
-// and those on extra connections. An address has the same share of the requests as of the
-// connections.
+// errAbort. An address has the same share of the requests as of the connections. Answers to
+// refused requests are bounded too, by a quarter of these limits.
 func (s *server) begin(limits config.Limits, clients *gate.Clients, extra bool) error {
 	most := int64(limits.Running)
 	share := max(1, min(most, most*int64(limits.PerAddress)/int64(limits.Connections)))
-	above := func(n, limit int64) bool { return n > limit+limit/4+1 }
 	running, here := s.running.Add(1), clients.Requests.Add(1)
 	detail := ""
 	switch {
-	case above(running, most), above(here, share):
-		return errAbort
-	case running > most:
+	case running > most && (here > few || running > most+most/4):
 		detail = "too many requests are under way"
 	case here > share:
 		detail = "too many requests of this address are under way"
@@ -76,12 +99,22 @@ func (s *server) begin(limits config.Limits, clients *gate.Clients, extra bool) 
 	default:
 		return nil
 	}
+	s.running.Add(-1)
+	clients.Requests.Add(-1)
+	if all, here := s.refused.Add(1), clients.Refused.Add(1); all > most/4+1 || here > share/4+1 {
+		return errAbort
+	}
 	return &service.Error{Kind: service.Unavailable, Detail: detail, Retry: retryBusy}
 }
 
-func (s *server) end(clients *gate.Clients) {
-	s.running.Add(-1)
-	clients.Requests.Add(-1)
+// end ends what begin has begun, which returned err.
+func (s *server) end(clients *gate.Clients, err error) {
+	all, here := &s.running, &clients.Requests
+	if err != nil {
+		all, here = &s.refused, &clients.Refused
+	}
+	all.Add(-1)
+	here.Add(-1)
 }
 
 // retryBusy is when to try again after a refusal.

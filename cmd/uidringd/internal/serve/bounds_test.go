@@ -10,22 +10,26 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
-// Requests of several addresses are bounded together, those of one address by its share, and
-// far too many end their connection.
+// Requests of several addresses are bounded together, and those of one address by its share. An
+// address with few has room above the limit. Far too many refusals end their connection.
 func TestBegin(t *testing.T) {
-	limits := config.Limits{Running: 4, Connections: 10, PerAddress: 5} // a share of 2
+	limits := config.Limits{Running: 200, Connections: 10, PerAddress: 5} // a share of 100
 	for name, tt := range map[string]struct {
-		addresses []int // who has begun the requests before
-		by        int
-		extra     bool
-		want      string
+		before map[int]int // requests by address
+		by     int
+		extra  bool
+		want   string
 	}{
-		"the last place":      {[]int{1, 2, 3}, 1, false, ""},
-		"no place":            {[]int{1, 1, 2, 2}, 3, false, "too many requests are under way"},
-		"above the share":     {[]int{1, 1}, 1, false, "too many requests of this address are under way"},
-		"on an extra":         {nil, 1, true, "too many connections are busy"},
-		"far too many":        {[]int{1, 2, 3, 4, 5, 6}, 7, false, errAbort.Error()},
-		"far above the share": {[]int{1, 1, 1}, 1, false, errAbort.Error()},
+		"the last place":       {map[int]int{1: 99, 2: 100}, 1, false, ""},
+		"few above all":        {map[int]int{1: 100, 2: 100, 3: few - 1}, 3, false, ""},
+		"more than few":        {map[int]int{1: 100, 2: 100, 3: few}, 3, false, "too many requests are under way"},
+		"few, far above all":   {map[int]int{1: 100, 2: 100, 3: few, 4: 18}, 4, false, "too many requests are under way"},
+		"above the share":      {map[int]int{1: 100}, 1, false, "too many requests of this address are under way"},
+		"on an extra":          {nil, 1, true, "too many connections are busy"},
+		"too many refusals":    {map[int]int{1: 126}, 1, false, errAbort.Error()},
+		"of others":            {map[int]int{1: 126}, 2, false, ""},
+		"too many of all":      {map[int]int{1: 125, 2: 125, 3: few + 1}, 3, false, errAbort.Error()},
+		"one place after them": {map[int]int{1: 125, 2: 124, 3: few}, 3, false, "too many requests are under way"},
 	} {
 		s, clients := new(server), map[int]*gate.Clients{}
 		begin := func(by int, extra bool) error {
@@ -34,8 +38,12 @@ func TestBegin(t *testing.T) {
 			}
 			return s.begin(limits, clients[by], extra)
 		}
-		for _, by := range tt.addresses {
-			_ = begin(by, false)
+		ends := []func(){}
+		for by := range 5 {
+			for range tt.before[by] {
+				err := begin(by, false)
+				ends = append(ends, func() { s.end(clients[by], err) })
+			}
 		}
 		err := begin(tt.by, tt.extra)
 		var refused *service.Error
@@ -43,6 +51,13 @@ func TestBegin(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		} else if errors.As(err, &refused) && (refused.Kind != service.Unavailable || refused.Retry != retryBusy) {
 			t.Errorf("%s: %+v", name, refused)
+		}
+		s.end(clients[tt.by], err)
+		for _, end := range ends {
+			end()
+		}
+		if s.running.Load() != 0 || s.refused.Load() != 0 || clients[tt.by].Requests.Load() != 0 || clients[tt.by].Refused.Load() != 0 {
+			t.Errorf("%s: requests are counted after their end", name)
 		}
 	}
 }

@@ -19,19 +19,16 @@
 // token with operations: true, or a certificate. /healthz and /readyz need none, and
 // show no text of a store.
 //
-// README.md has what a reload of the config takes over, and the steps of a stop. A second
-// signal ends the process at once. The exit code is 1 if a number or a range was not given
-// back.
+// README.md has the steps of a stop. A second signal ends the process at once. The exit code is
+// 1 if a number or a range was not given back.
 package serve
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +36,6 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
-	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 )
 
 // Add makes root serve when it is called without a subcommand.
@@ -48,7 +44,7 @@ func Add(root *cobra.Command) {
 		path  string
 		flags config.Flags
 
-		check, connect, print bool
+		check, print bool
 	)
 	set := root.Flags()
 	set.StringVar(&path, "config", "", "YAML `file` that says what to serve (default: a generator and a counter from\nthe SQLite file "+config.DemoFile+" in the current folder)")
@@ -56,7 +52,6 @@ func Add(root *cobra.Command) {
 	set.StringVar(&flags.Redis, "redis", "", "`address` to serve the Redis protocol at, instead of the config's")
 	set.BoolVar(&flags.Anonymous, "anonymous", false, "allow an address that others can reach without tokens or client certificates")
 	set.BoolVar(&check, "check", false, "report all faults of the config, and serve nothing")
-	set.BoolVar(&connect, "connect", false, "with --check: also ask each store what a start would ask, try to listen, and compare\nlimits.connections with the limit of open files; nothing is changed")
 	set.BoolVar(&print, "print-config", false, "print the config with all defaults, and serve nothing")
 	cli.Example(root, "config", "uidring.yaml")
 	cli.Example(root, "listen", "127.0.0.1:8080")
@@ -74,54 +69,14 @@ func Add(root *cobra.Command) {
 			}
 			_, err = cmd.OutOrStdout().Write(text)
 			return err
-		case connect && !check:
-			return cli.Usagef("--connect is for --check")
+		case check:
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s has no faults\n", cmp.Or(path, "the config that is served without --config"))
+			return err
 		}
 		ctx, stop := cli.UntilSignal(cmd.Context())
 		defer stop()
-		if check {
-			verdict := "has no faults"
-			if connect {
-				faults := tryStart(ctx, c, path == "")
-				for _, fault := range faults {
-					fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmp.Or(path, "uidringd"), cli.WithoutPrefix(fault))
-				}
-				if len(faults) > 0 {
-					return cli.CauseOf(ctx, cli.ErrReported)
-				}
-				verdict += ", and a start would succeed"
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", cmp.Or(path, "the config that is served without --config"), verdict)
-			return err
-		}
-		again := func() (*config.Config, error) { return config.Read(path, flags) }
-		if path == "" {
-			again = nil
-		}
-		return serve(ctx, c, again, newLogger(c, cmd.ErrOrStderr()), cmd.OutOrStdout())
+		return serve(ctx, c, path == "", newLogger(c, cmd.ErrOrStderr()), cmd.OutOrStdout())
 	}
-}
-
-// tryStart returns what would make a start fail although the config has no fault. trial is
-// true without a config.
-func tryStart(ctx context.Context, c *config.Config, trial bool) []error {
-	faults := generators.Ask(ctx, c)
-	web, err := listen(ctx, c.Listen, c.SocketMode)
-	redis, err2 := listenRedis(ctx, c, trial, slog.New(slog.DiscardHandler))
-	for _, l := range []net.Listener{web, redis} {
-		if l != nil {
-			_ = l.Close() // nobody has connected
-		}
-	}
-	for _, err := range []error{err, err2} {
-		if err != nil {
-			faults = append(faults, err)
-		}
-	}
-	if _, err := fits(c.Limits); err != nil {
-		faults = append(faults, err)
-	}
-	return faults
 }
 
 // read reads the config, and writes its faults one a line.

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"errors"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -14,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/time/rate"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid/uidprom"
@@ -111,15 +114,43 @@ func (s *server) collectors() []prometheus.Collector {
 	return all
 }
 
-// recorder remembers what an answer was, as a [service.Observer] too.
+// recorder remembers what an answer was, as an [api.Observer] too. Once a whole request of a caller
+// who may send it is there, its connection is busy.
 type recorder struct {
 	http.ResponseWriter
 	request
+	ctx      context.Context // of the request
+	part     bool            // of the body has not arrived
+	admitted bool
 }
 
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
-func (r *recorder) Admitted(c service.Caller) { r.caller = c }
+func (r *recorder) Admitted(c service.Caller) {
+	r.caller, r.admitted = c, true
+	r.arrived(r.part)
+}
+
+// arrived is told whether a part of the body has not arrived.
+func (r *recorder) arrived(part bool) {
+	if r.part = part; r.admitted && !part {
+		gate.BusyRequest(r.ctx)
+	}
+}
+
+// body tells its recorder when all of it has arrived.
+type body struct {
+	io.ReadCloser
+	of *recorder
+}
+
+func (b body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		b.of.arrived(false)
+	}
+	return n, err
+}
 
 func (r *recorder) Failed(e *service.Error) { r.failed = e }
 
@@ -193,7 +224,10 @@ func (s *server) observed(next http.Handler, o *observer) http.Handler {
 			w.Header().Set("Connection", "close")
 		}
 		seen := recorders.Get().(*recorder)
-		*seen = recorder{ResponseWriter: w}
+		*seen = recorder{ResponseWriter: w, ctx: r.Context(), part: r.ContentLength != 0}
+		if seen.part {
+			r.Body = body{r.Body, seen}
+		}
 		next.ServeHTTP(seen, r) // whatever panics ends the connection, and is logged by net/http
 		about := seen.request
 		*seen = recorder{}

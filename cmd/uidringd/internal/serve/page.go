@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -14,7 +15,8 @@ import (
 	"strings"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
-	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/figures"
 )
 
 //go:embed page.html
@@ -38,10 +40,34 @@ var hostPattern = regexp.MustCompile(`^[A-Za-z0-9_.:\[\]-]+$`)
 
 // listed is a generator of the config on the page.
 type listed struct {
-	resp.Generator
-	About  string
-	Status string   // link to its status
-	Lines  []string // of curl and redis-cli
+	Name, Kind string
+	Match      string // the pattern of tags; "" for all other kinds
+	Layout     string // "" for counters
+	Most       string // ids of a request
+	Fault      string // why it is not ready; "" if it is
+	About      string
+	Status     string   // link to its status
+	Lines      []string // of curl and redis-cli
+}
+
+// listed returns the generators of the config.
+func (s *server) listed() []listed {
+	unready := s.look()
+	all := make([]listed, len(s.config.Generators))
+	for i, entry := range s.config.Generators {
+		base := entry.Common()
+		all[i] = listed{Name: base.Name, Kind: base.Kind, Most: figures.Grouped(int64(cmp.Or(base.IDs, s.config.Limits.IDs)))}
+		if tags, many := entry.Generator.(*config.Tags); many {
+			all[i].Match = tags.Match
+		}
+		if clock := entry.Clock(); clock != nil {
+			all[i].Layout = clock.Layout.String()
+		}
+		if err := unready[base.Name]; err != nil {
+			all[i].Fault = service.Reason(err)
+		}
+	}
+	return all
 }
 
 // page lists the generators, those with a clock first, with lines that work in a shell.
@@ -61,9 +87,9 @@ func (s *server) page(c *config.Config) http.Handler {
 			curl = `curl -H "Authorization: Bearer $TOKEN" `
 		}
 		var clocked, counters []listed
-		for _, about := range s.Generators() {
-			g := listed{Generator: about, About: "Ids of a counter.", Status: "status/?" + url.Values{"name": {about.Name}}.Encode()}
-			path := pathOf(about)
+		for _, g := range s.listed() {
+			g.About, g.Status = "Ids of a counter.", "status/?"+url.Values{"name": {g.Name}}.Encode()
+			path := g.path()
 			ids := at + "/v1/" + path
 			g.Lines = []string{curl + "'" + ids + "'", curl + "'" + ids + "?n=5'", curl + "'" + ids + "?n=5&format=json'", curl + "-X POST '" + ids + "/runs?n=1000'"}
 			if s.redisAt != nil {
@@ -95,9 +121,9 @@ func (s *server) page(c *config.Config) http.Handler {
 	})
 }
 
-// pathOf returns how requests name a generator. The name has no character that an address or
+// path returns how requests name a generator. The name has no character that an address or
 // a shell reads.
-func pathOf(g resp.Generator) string {
+func (g listed) path() string {
 	if g.Match != "" {
 		return "TAG"
 	}

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/config"
-	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
@@ -95,26 +92,6 @@ func (s *server) look() map[string]error {
 	}
 	last.at, last.unready = time.Now(), unready
 	return unready
-}
-
-// Generators returns what the page and UID.LIST say about the generators of the config.
-func (s *server) Generators() []resp.Generator {
-	c, unready := s.now.Load().config, s.look()
-	all := make([]resp.Generator, len(c.Generators))
-	for i, entry := range c.Generators {
-		base := entry.Common()
-		all[i] = resp.Generator{Name: base.Name, Kind: base.Kind, MaxIDs: cmp.Or(base.IDs, c.Limits.IDs)}
-		if tags, many := entry.Generator.(*config.Tags); many {
-			all[i].Match = tags.Match
-		}
-		if clock := entry.Clock(); clock != nil {
-			all[i].Layout = clock.Layout.String()
-		}
-		if err := unready[base.Name]; err != nil {
-			all[i].Fault = service.Reason(err)
-		}
-	}
-	return all
 }
 
 func answer(w http.ResponseWriter, status int, text string) {

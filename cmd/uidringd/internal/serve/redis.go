@@ -13,28 +13,29 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
-	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
 // redisHost is the server as a [resp.Host].
 type redisHost struct{ *server }
 
 // Begin applies the limits of HTTP.
-func (r redisHost) Begin(nc net.Conn) (*service.Service, error) {
-	now := r.now.Load()
-	now.seen.inFlight.Inc()
+func (r redisHost) Begin(nc net.Conn) error {
+	r.seen.inFlight.Inc()
 	clients, extra := gate.OfConn(nc)
-	return now.ids, r.begin(now.config.Limits, clients, extra)
+	return r.begin(r.config.Limits, clients, extra)
 }
 
-func (r redisHost) End(nc net.Conn) {
+func (r redisHost) End(nc net.Conn, refused error) {
 	clients, _ := gate.OfConn(nc)
-	r.end(clients)
-	r.now.Load().seen.inFlight.Dec()
+	r.end(clients, refused)
+	r.seen.inFlight.Dec()
 }
+
+func (redisHost) Busy(nc net.Conn) { gate.Busy(nc) }
+func (redisHost) Idle(nc net.Conn) { gate.Idle(nc) }
 
 func (r redisHost) Observe(about *resp.Request) {
-	r.now.Load().seen.observe(request{
+	r.seen.observe(request{
 		route: about.Route, proto: protos[about.Version], remote: about.Remote, caller: about.Caller, status: http.StatusOK,
 		failed: about.Failed, count: about.Count, bytes: int64(about.Bytes), took: about.Took,
 	}, about.Ended)
@@ -42,8 +43,6 @@ func (r redisHost) Observe(about *resp.Request) {
 
 // protos are the names of the protocol's versions.
 var protos = map[int]string{2: "RESP2", 3: "RESP3"}
-
-func (r redisHost) State(nc net.Conn, state http.ConnState) { r.doors.State(nc, state) }
 
 func (r redisHost) Draining() bool { return r.draining.Load() }
 
@@ -74,7 +73,7 @@ func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout
 		return func(context.Context) error { return nil }, nil
 	}
 	run := resp.New(resp.Config{
-		Host: redisHost{s}, Logger: s.logger, HTTP: web,
+		Host: redisHost{s}, IDs: s.ids, Logger: s.logger, HTTP: web,
 		MaxBytes: c.Limits.HeaderBytes, Read: c.Limits.Read, Write: c.Limits.Write, Idle: c.Limits.Idle,
 	})
 	if secure(l, s.files) {
@@ -85,7 +84,7 @@ func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout
 			ended <- err
 		}
 	}()
-	example := redisCLI(c, l.Addr(), "") + " INCR " + pathOf(s.Generators()[0])
+	example := redisCLI(c, l.Addr(), "") + " INCR " + s.listed()[0].path()
 	_, err = fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s\n", place(l), example)
 	return func(ctx context.Context) error {
 		_ = l.Close() // nobody is left to tell

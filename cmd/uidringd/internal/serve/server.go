@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -24,37 +23,41 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
 // server serves a set of generators.
 type server struct {
+	config    *config.Config
 	set       *generators.Set
+	ids       *service.Service
+	seen      *observer
 	doors     *gate.Gate
 	files     *certificates // nil without TLS
 	logger    *slog.Logger
 	address   string   // of the listener of HTTP
 	redisAt   net.Addr // where the Redis protocol is served; nil if it is not
 	metrics   *metrics
-	now       atomic.Pointer[inForce] // written by serve and reload; read by requests
-	running   atomic.Int64            // requests under way, probes left out; written by requests
-	draining  atomic.Bool             // written by stop; read by requests
-	stopped   chan struct{}           // closed when no more requests are accepted
+	running   atomic.Int64  // requests under way, probes left out; written by requests
+	refused   atomic.Int64  // requests whose refusal is under way; written by requests
+	probes    atomic.Int64  // under way; written by probes
+	draining  atomic.Bool   // written by stop; read by requests
+	stopped   chan struct{} // closed when no more requests are accepted
 	readiness readiness
 }
 
-// heapReserve is how many bytes serve allocates and never touches. Untouched, they take
-// no memory; the collector counts them as memory in use, and lets garbage grow as large
-// before it runs. The server keeps few objects, so it would run for every 2 MB of
-// garbage otherwise, which is for every thousandth request, and requests wait while it
-// runs. Unlike a greater GOGC, the reserve adds at most twice its size to a server with
-// many connections.
-const heapReserve = 32 << 20
+// What a connection of HTTP/2 may send before a handler reads it, and in one frame: the least that
+// net/http allows.
+const (
+	receiveBytes = 64 << 10
+	frameBytes   = 16 << 10
+)
 
-// serve opens the generators and serves until ctx ends. read reads the config anew.
-func serve(ctx context.Context, c *config.Config, read func() (*config.Config, error), logger *slog.Logger, stdout io.Writer) (err error) {
-	again := make(chan os.Signal, 1)
-	signal.Notify(again, syscall.SIGHUP) // which would end the process, and give nothing back
-	defer signal.Stop(again)
+// serve opens the generators and serves until ctx ends. trial is true without a config file.
+func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logger, stdout io.Writer) (err error) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP) // by default SIGHUP ends the process, which gives nothing back then
+	defer signal.Stop(hangup)
 	files, err := watch(c.TLS, logger) // nil without TLS
 	if err != nil {
 		return err
@@ -65,7 +68,7 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 		return cli.CauseOf(ctx, err)
 	}
 	defer listener.Close()
-	redisListener, err := listenRedis(ctx, c, read == nil, logger)
+	redisListener, err := listenRedis(ctx, c, trial, logger)
 	if err != nil {
 		return cli.CauseOf(ctx, err)
 	}
@@ -81,20 +84,17 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 			logger.Info("stopped")
 		}
 	}()
-	s := &server{files: files, set: set, logger: logger, address: listener.Addr().String(), stopped: make(chan struct{})}
-	s.now.Store(&inForce{config: c})
+	s := &server{config: c, files: files, set: set, logger: logger, address: listener.Addr().String(), stopped: make(chan struct{})}
 	if redisListener != nil {
 		s.redisAt = redisListener.Addr()
 	}
 	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.now.Load().config.Shutdown.Release)
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
 		defer cancel()
 		if failed := set.Close(closing); failed != nil {
 			err = errors.Join(err, fmt.Errorf("not all was given back: %w", failed))
 		}
 	}()
-	unused := make([]byte, heapReserve)
-	defer runtime.KeepAlive(unused)
 	seldomFull := rate.Sometimes{Interval: time.Second}
 	s.doors = gate.New(func(now gate.Counts) {
 		seldomFull.Do(func() {
@@ -108,13 +108,20 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 	if err := s.metrics.register(s.collectors()...); err != nil {
 		return err
 	}
-	if err := s.force(c); err != nil {
+	s.ids, s.seen = service.New(set, admits(c, logger)), newObserver(s.metrics, logger, c.Log.Requests)
+	limits, few := fits(c.Limits)
+	if few != nil {
+		logger.Warn("too few open files", "error", few)
+	}
+	s.doors.Limit(limits)
+	handler, err := s.handler()
+	if err != nil {
 		return err
 	}
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	web := &http.Server{
-		Handler:        s,
+		Handler:        handler,
 		TLSConfig:      files.config(),
 		ReadTimeout:    c.Limits.Read,
 		WriteTimeout:   c.Limits.Write,
@@ -123,11 +130,19 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 		ErrorLog:       log.New(&seldom{logger, rate.NewLimiter(10, 10)}, "", 0),
 		BaseContext:    func(net.Listener) context.Context { return base },
 		ConnContext:    s.doors.Context,
-		ConnState:      s.doors.State,
+		ConnState:      gate.State,
 		Protocols:      new(http.Protocols),
-		// WriteTimeout ends a stream. A client that reads nothing from its connection would
-		// keep the connection.
-		HTTP2: &http.HTTP2Config{WriteByteTimeout: c.Limits.Write, MaxConcurrentStreams: c.Limits.Streams},
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: c.Limits.Streams,
+			// WriteTimeout ends a stream. A client that reads nothing from its connection would
+			// keep the connection.
+			WriteByteTimeout: c.Limits.Write,
+			// A request has a few hundred bytes. By default, a connection holds 1 MiB for bodies
+			// that nobody reads, and as much for a frame that has not arrived.
+			MaxReceiveBufferPerConnection: receiveBytes,
+			MaxReceiveBufferPerStream:     receiveBytes,
+			MaxReadFrameSize:              frameBytes,
+		},
 	}
 	web.RegisterOnShutdown(func() { close(s.stopped) })
 	web.Protocols.SetHTTP1(true)
@@ -157,8 +172,9 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 		select {
 		case err := <-ended:
 			return fmt.Errorf("serve: %w", err)
-		case <-again:
-			s.reload(read)
+		case <-hangup:
+			files.reload()
+			logger.Info("SIGHUP: the certificates are read again; restart the server to change its config")
 		case <-ctx.Done():
 			running = false
 		}
@@ -172,7 +188,7 @@ func serve(ctx context.Context, c *config.Config, read func() (*config.Config, e
 // no failure: a slow client can cause it.
 func (s *server) stop(web *http.Server, cut func(), endRedis func(context.Context) error) {
 	s.draining.Store(true)
-	how := s.now.Load().config.Shutdown
+	how := s.config.Shutdown
 	s.logger.Info("stopping", "delay", how.Delay, "drain", how.Drain)
 	time.Sleep(how.Delay) // a second signal ends the process
 	draining, cancel := context.WithTimeout(context.Background(), how.Drain)

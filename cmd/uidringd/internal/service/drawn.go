@@ -1,7 +1,6 @@
 package service
 
 import (
-	"context"
 	"sync"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
@@ -29,26 +28,16 @@ const (
 
 // Done ends the use of d, of its runs and of its buffer.
 func (d *Drawn) Done() {
-	d.from(nil)
-	d.Buffer = d.Buffer[:0]
+	d.Entry, d.Runs, d.Buffer, d.n = nil, d.Runs[:0], d.Buffer[:0], 0
 	if cap(d.Runs) <= mostRuns && cap(d.Buffer) <= mostBytes {
 		pool.Put(d)
 	}
 }
 
-// from drops the runs of another entry than e.
-func (d *Drawn) from(e *catalog.Entry) {
-	if d.Entry != e {
-		d.Entry, d.Runs, d.n = e, d.Runs[:0], 0
-	}
-}
-
-// draw draws ids of e until d has n. It waits as long as ctx allows. It may be called again
-// after an error.
-func (d *Drawn) draw(ctx context.Context, e *catalog.Entry, n int64) error {
-	d.from(e)
+// draw draws ids by claim until d has n. It may be called again after an error.
+func (d *Drawn) draw(n int64, claim func(limit int64) (uid.Run, error)) error {
 	for d.n < n {
-		run, err := e.Claim(ctx, n-d.n)
+		run, err := claim(n - d.n)
 		if err != nil {
 			return err
 		}

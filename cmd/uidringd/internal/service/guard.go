@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"crypto/tls"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -51,11 +50,11 @@ func (c Caller) Operator() error {
 	return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token %q is not for operations", c.token.Name)}
 }
 
-// Observer is an [http.ResponseWriter] that learns who sent the request, and why it
-// failed. An answer by gRPC has status 200 although the call failed.
-type Observer interface {
-	Admitted(Caller)
-	Failed(*Error)
+// Credentials are what a request shows.
+type Credentials struct {
+	Remote        string               // the address of the client
+	Authorization []string             // headers of that name
+	TLS           *tls.ConnectionState // nil without TLS
 }
 
 // May reports whether the caller may draw from a generator.
@@ -111,34 +110,18 @@ func newGuard(config Config) *guard {
 	return g
 }
 
-// Admit returns whom the request comes from. The error is an [*Error] of kind
-// [Unauthorized] or [TooManyRequests]. If w is an [Observer], it learns of the caller.
-func (g *guard) Admit(w http.ResponseWriter, r *http.Request) (Caller, error) {
-	caller, err := g.authenticate(r)
+// Admit authenticates a request and counts it. The error is an [*Error] of kind [Unauthorized] or
+// [TooManyRequests]; in the second case the caller may be known nevertheless.
+func (g *guard) Admit(c Credentials) (Caller, error) {
+	caller, err := g.authenticate(c)
 	if err != nil {
 		return caller, err
-	}
-	if o, ok := w.(Observer); ok {
-		o.Admitted(caller)
 	}
 	return caller, g.Count(caller)
 }
 
 // Open reports whether callers need neither token nor certificate.
 func (g *guard) Open() bool { return len(g.tokens) == 0 && !g.clientCerts }
-
-// Renew returns what a caller of an earlier config is under this one. The zero Caller
-// becomes an anonymous caller, or that of a client certificate. state is nil without TLS.
-// The error is an [*Error] of kind [Unauthorized].
-func (g *guard) Renew(c Caller, remote string, state *tls.ConnectionState) (Caller, error) {
-	if c.token == nil {
-		return g.anonymous(remote, state)
-	}
-	if t := g.find(c.token.Hash); t != nil {
-		return Caller{token: t, key: t}, nil
-	}
-	return Caller{}, &Error{Kind: Unauthorized, Detail: fmt.Sprintf("the config has no token %q any more", c.token.Name)}
-}
 
 // Count counts a request of a caller, or returns an [*Error] of kind [TooManyRequests].
 func (g *guard) Count(c Caller) error {
@@ -148,20 +131,21 @@ func (g *guard) Count(c Caller) error {
 	return g.requests.take(c.key, 1)
 }
 
-func (g *guard) authenticate(r *http.Request) (Caller, error) {
-	header := r.Header["Authorization"]
+func (g *guard) authenticate(c Credentials) (Caller, error) {
+	header := c.Authorization
 	if len(header) == 0 || g.Open() {
-		return g.anonymous(r.RemoteAddr, r.TLS)
+		return g.Anonymous(c.Remote, c.TLS)
 	}
 	scheme, token, _ := strings.Cut(header[0], " ")
 	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") {
-		return Caller{}, g.refuse(gate.Address(r.RemoteAddr))
+		return Caller{}, g.refuse(gate.Address(c.Remote))
 	}
-	return g.Login(r.RemoteAddr, "", strings.TrimSpace(token))
+	return g.Login(c.Remote, "", strings.TrimSpace(token))
 }
 
-// anonymous returns the caller of a client that sends no token. state is nil without TLS.
-func (g *guard) anonymous(remote string, state *tls.ConnectionState) (Caller, error) {
+// Anonymous returns the caller of a client that sends no token: of its certificate, or of its
+// address. state is nil without TLS. The error is an [*Error] of kind [Unauthorized].
+func (g *guard) Anonymous(remote string, state *tls.ConnectionState) (Caller, error) {
 	switch {
 	case g.Open():
 		return Caller{key: gate.Address(remote)}, nil

@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,17 +14,13 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-func request(remote string, authorization ...string) *http.Request {
-	r := &http.Request{Header: http.Header{}, RemoteAddr: remote}
-	if len(authorization) > 0 {
-		r.Header["Authorization"] = authorization
-	}
-	return r
+func request(remote string, authorization ...string) Credentials {
+	return Credentials{Remote: remote, Authorization: authorization}
 }
 
 // certified has a client certificate; it is verified by the listener unless chains is
 // 0.
-func certified(raw string, chains int) *http.Request {
+func certified(raw string, chains int) Credentials {
 	r := request("10.0.0.1:1")
 	cert := &x509.Certificate{Raw: []byte(raw)}
 	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
@@ -47,7 +42,7 @@ func TestAuthentication(t *testing.T) {
 	tokens := []Token{token("any"), token("orders", "orders"), token("last")}
 	for i, test := range []struct {
 		config Config
-		r      *http.Request
+		r      Credentials
 		want   string // the caller's token, or "", or an error
 	}{
 		{Config{}, request("x"), ""},
@@ -71,7 +66,7 @@ func TestAuthentication(t *testing.T) {
 		{Config{ClientCerts: true, Tokens: tokens}, request("x", "Bearer any-token"), "any"},
 		{Config{ClientCerts: true, Tokens: tokens}, request("x"), "want a bearer token in the Authorization header, or a client certificate"},
 	} {
-		caller, err := newService(t, &one{}, test.config).Admit(nil, test.r)
+		caller, err := newService(t, &one{}, test.config).Admit(test.r)
 		got := ""
 		switch {
 		case err != nil:
@@ -93,7 +88,7 @@ func TestAuthentication(t *testing.T) {
 func TestAuthorization(t *testing.T) {
 	c := &one{entry: entry(counting(0))}
 	s := newService(t, c, Config{Tokens: []Token{token("any"), token("orders", "orders")}})
-	caller, err := s.Admit(nil, request("x", "Bearer orders-token"))
+	caller, err := s.Admit(request("x", "Bearer orders-token"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +109,7 @@ func TestAuthorization(t *testing.T) {
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, &one{}, Config{Rate: 2, Burst: 3, ClientCerts: true, Tokens: []Token{token("a"), token("b")}})
-		callers := map[string][]*http.Request{
+		callers := map[string][]Credentials{
 			"token a": {request("10.0.0.1:1", "Bearer a-token"), request("10.0.0.2:1", "Bearer a-token")},
 			"token b": {request("10.0.0.1:1", "Bearer b-token")},
 			"cert x":  {certified("x", 1)},
@@ -122,7 +117,7 @@ func TestRate(t *testing.T) {
 		}
 		checkRate(t, s, callers)
 		s = newService(t, &one{}, Config{Rate: 2, Burst: 3})
-		checkRate(t, s, map[string][]*http.Request{
+		checkRate(t, s, map[string][]Credentials{
 			"IPv4":         {request("10.0.0.1:1"), request("10.0.0.1:9"), request("[::ffff:10.0.0.1]:2")},
 			"another":      {request("10.0.0.2:1")},
 			"IPv6":         {request("[2001:db8::1]:1"), request("[2001:db8::ffff:1]:1"), request("[2001:db8::1%eth0]:1")},
@@ -133,13 +128,13 @@ func TestRate(t *testing.T) {
 }
 
 // checkRate makes each caller use up its burst, and then a second's requests.
-func checkRate(t *testing.T, s *Service, callers map[string][]*http.Request) {
+func checkRate(t *testing.T, s *Service, callers map[string][]Credentials) {
 	t.Helper()
 	for name, requests := range callers {
 		for _, want := range []int{3, 2, 2} {
 			admitted, e := 0, (*Error)(nil)
 			for i := range 10 {
-				if _, err := s.Admit(nil, requests[i%len(requests)]); err == nil {
+				if _, err := s.Admit(requests[i%len(requests)]); err == nil {
 					admitted++
 				} else if !errors.As(err, &e) || e.Kind != TooManyRequests || e.Retry <= 0 || e.Retry > time.Second/2 {
 					t.Errorf("%s: %v", name, err)
@@ -157,7 +152,7 @@ func checkRate(t *testing.T, s *Service, callers map[string][]*http.Request) {
 func TestManyCallers(t *testing.T) {
 	s := newService(t, &one{}, Config{Rate: 1})
 	for i := range 2 * mostCallers {
-		s.Admit(nil, request(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)))
+		s.Admit(request(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)))
 	}
 	if n := s.guard.requests.of.Len(); n != mostCallers {
 		t.Errorf("%d callers are remembered, want %d", n, mostCallers)
@@ -170,7 +165,7 @@ func TestWrongTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, &one{}, Config{Tokens: []Token{token("a"), token("b")}})
 		send := func(address, token string) Kind {
-			_, err := s.Admit(nil, request(address, "Bearer "+token))
+			_, err := s.Admit(request(address, "Bearer "+token))
 			if e := (*Error)(nil); errors.As(err, &e) {
 				return e.Kind
 			}
@@ -206,23 +201,23 @@ func TestWrongTokens(t *testing.T) {
 }
 
 // TestGreedy shows that the ids of a caller are limited, those of each generator on their
-// own, and that others do not notice. Ids count once, also if the generator is opened
-// again meanwhile; asking for a generator draws none.
+// own, and that others do not notice. Ids count once, also if the request waits; asking for a
+// generator draws none.
 func TestGreedy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		closed := true
+		empty := true
 		issue := counting(0)
 		c := &one{entry: entry(func(ctx context.Context, limit int64) (uid.Run, error) {
-			if closed {
-				closed = false
-				return uid.Run{}, uid.ErrClosed
+			if empty {
+				empty = false
+				return uid.Run{}, ctx.Err()
 			}
 			return issue(ctx, limit)
 		})}
 		c.entry.Rate, c.entry.Burst = 1000, 5000
 		s := newService(t, c, Config{Tokens: []Token{token("greedy"), token("modest")}})
 		draw := func(name string, n int) error {
-			caller, err := s.Admit(nil, request("10.0.0.1:1", "Bearer "+name+"-token"))
+			caller, err := s.Admit(request("10.0.0.1:1", "Bearer "+name+"-token"))
 			if err != nil {
 				t.Fatal(err)
 			}

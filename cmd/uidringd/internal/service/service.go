@@ -78,13 +78,16 @@ func New(c catalog.Catalog, config Config) *Service {
 }
 
 // Find returns the generator of a name, for a caller that may draw n ids from it.
-func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (*catalog.Entry, error) {
-	var entry *catalog.Entry
-	err := s.within(ctx, caller, name, n, s.most, func(_ context.Context, e *catalog.Entry) error {
-		entry = e
-		return nil
+func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (entry *catalog.Entry, err error) {
+	err = s.with(ctx, caller, name, steps{
+		allow: func(e *catalog.Entry) error { entry = e; return allow(name, n, s.most(e)) },
+		try:   func() error { return nil },
+		wait:  func(context.Context) error { return nil },
 	})
-	return entry, err
+	if err != nil {
+		return nil, err
+	}
+	return entry, nil
 }
 
 // Draw draws n ids of the named generator. Call [Drawn.Done] at the end. If Draw cannot
@@ -92,31 +95,80 @@ func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (
 // Draw counts n ids of the caller, also if it fails then, and refuses more than the
 // entry's Rate and Burst with an error of kind [TooManyRequests].
 func (s *Service) Draw(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
-	return s.draw(ctx, caller, name, n, s.most)
+	return s.draw(ctx, caller, name, s.exactly(caller, name, n, s.most))
 }
 
 // DrawRuns is Draw for an answer in runs: of a counter, it draws up to Config.RunIDs ids.
 func (s *Service) DrawRuns(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
-	return s.draw(ctx, caller, name, n, s.mostInRuns)
+	return s.draw(ctx, caller, name, s.exactly(caller, name, n, s.mostInRuns))
 }
 
-func (s *Service) draw(ctx context.Context, caller Caller, name string, n int, most func(*catalog.Entry) int) (*Drawn, error) {
-	d := pool.Get().(*Drawn)
-	counted := false
-	err := s.within(ctx, caller, name, n, most, func(ctx context.Context, e *catalog.Entry) error {
-		if e.Rate > 0 && !counted {
-			if err := s.limitersOf(e).take(caller.key, n); err != nil {
-				return err
-			}
-			counted = true
-		}
-		return d.draw(ctx, e, int64(n))
+// DrawEach draws one id for each of up to n requests: for as many as the limits of the caller and
+// of one answer let pass now, and at least for one. It counts them as requests, as Count does, and
+// their ids as Draw does. Errors are those of Count and Draw, for all n.
+func (s *Service) DrawEach(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
+	return s.draw(ctx, caller, name, func(e *catalog.Entry) (int, error) { return s.upTo(caller, e, n) })
+}
+
+// draw draws as many ids as allow says.
+func (s *Service) draw(ctx context.Context, caller Caller, name string, allow func(*catalog.Entry) (int, error)) (*Drawn, error) {
+	d, n := pool.Get().(*Drawn), 0
+	err := s.with(ctx, caller, name, steps{
+		allow: func(e *catalog.Entry) (err error) {
+			d.Entry = e
+			n, err = allow(e)
+			return err
+		},
+		try: func() error { return d.draw(int64(n), d.Entry.TryClaim) },
+		wait: func(ctx context.Context) error {
+			return d.draw(int64(n), func(limit int64) (uid.Run, error) { return d.Entry.Claim(ctx, limit) })
+		},
 	})
 	if err != nil {
 		d.Done()
 		return nil, err
 	}
 	return d, nil
+}
+
+// exactly returns what allows n ids, and counts them.
+func (s *Service) exactly(caller Caller, name string, n int, most func(*catalog.Entry) int) func(*catalog.Entry) (int, error) {
+	return func(e *catalog.Entry) (int, error) {
+		if err := allow(name, n, most(e)); err != nil || e.Rate <= 0 {
+			return n, err
+		}
+		return n, s.limitersOf(e).take(caller.key, n)
+	}
+}
+
+// upTo allows n requests of an id, or as many as pass now, and counts them.
+func (s *Service) upTo(caller Caller, e *catalog.Entry, n int) (int, error) {
+	limits := make([]*limiters, 0, 2)
+	if s.requests != nil {
+		limits = append(limits, s.requests)
+	}
+	if e.Rate > 0 {
+		limits = append(limits, s.limitersOf(e))
+	}
+	pass := min(n, s.most(e))
+	for _, l := range limits {
+		pass = min(pass, int(l.get(caller.key).Tokens()))
+	}
+	pass = max(pass, 1)
+	for _, l := range limits {
+		if err := l.take(caller.key, pass); err != nil {
+			return 0, err
+		}
+	}
+	return pass, nil
+}
+
+// allow refuses a request for fewer ids than one, or for more than most.
+func allow(name string, n, most int) error {
+	if n < 1 || n > most {
+		return Invalid("n is %d, want 1 to %d for %q", n, most, name)
+	}
+	return nil
 }
 
 func (s *Service) limitersOf(e *catalog.Entry) *limiters {
@@ -138,46 +190,44 @@ func (s *Service) mostInRuns(e *catalog.Entry) int {
 	return s.most(e)
 }
 
-// within calls f with the named generator, if a request may have n ids of it. First f may
-// not wait: its context has ended. If f has to, within calls f again, which then may wait
-// as long as the limits allow. within calls f once more if the generator was closed
-// meanwhile, as the counter of an idle tag is.
-func (s *Service) within(ctx context.Context, caller Caller, name string, n int, most func(*catalog.Entry) int, f func(context.Context, *catalog.Entry) error) error {
+// steps are what a request does with a generator: allow, and then try; if the generator, or
+// try, is not ready, wait.
+type steps struct {
+	allow func(*catalog.Entry) error
+	try   func() error
+	wait  func(context.Context) error
+}
+
+// with takes the steps with the named generator. Only a request that waits takes a place.
+func (s *Service) with(ctx context.Context, caller Caller, name string, do steps) error {
 	if !caller.May(name) {
 		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
 	}
-	once := func(ctx context.Context) error {
-		entry, err := s.catalog.Get(ctx, name)
-		switch {
-		case err != nil:
-			return err
-		case n < 1 || n > most(entry):
-			return Invalid("n is %d, want 1 to %d for %q", n, most(entry), name)
+	entry, err := s.catalog.Get(name)
+	if err == nil {
+		if err = do.allow(entry); err == nil {
+			err = do.try()
 		}
-		return f(ctx, entry)
 	}
-	try := func(ctx context.Context) error {
-		err := once(ctx)
-		if errors.Is(err, uid.ErrClosed) {
-			err = once(ctx)
-		}
-		return err
-	}
-	err := try(over)
-	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+	if errors.Is(err, uid.ErrNotReady) {
 		source, _ := s.catalog.Source(name)
-		err = s.waiting[source].wait(ctx, name, s.wait, try)
+		err = s.waiting[source].wait(ctx, name, s.wait, func(ctx context.Context) (err error) {
+			if entry == nil {
+				if entry, err = s.catalog.Open(ctx, name); err == nil {
+					err = do.allow(entry)
+				}
+			}
+			if err == nil {
+				err = do.wait(ctx)
+			}
+			return err
+		})
 	}
 	if err == nil {
 		return nil
 	}
 	return s.explain(name, err)
 }
-
-// over is the context of a call that takes what is ready.
-var over, end = context.WithCancel(context.Background())
-
-func init() { end() }
 
 // places counts the requests that wait.
 type places struct {

@@ -26,27 +26,40 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // one is a catalog that has a single generator, under any name.
 type one struct {
-	entry  *catalog.Entry
-	err    error
-	gets   atomic.Int64
-	opened func() *catalog.Entry // makes entry anew for each Get, if set
+	entry *catalog.Entry
+	err   error
+	gets  atomic.Int64
+	cold  bool // only Open finds entry
 }
 
 // Source has the names 0, 1 and 2 in sources of their own.
 func (o *one) Source(name string) (i, n int) { return max(0, strings.Index("012", name)), 3 }
 
-func (o *one) Get(context.Context, string) (*catalog.Entry, error) {
+func (o *one) Get(string) (*catalog.Entry, error) {
 	o.gets.Add(1)
-	if o.opened != nil {
-		return o.opened(), nil
+	if o.cold {
+		return nil, uid.ErrNotReady
 	}
 	return o.entry, o.err
 }
+
+func (o *one) Open(context.Context, string) (*catalog.Entry, error) { return o.entry, o.err }
 
 // claim is Claim of a generator.
 type claim func(ctx context.Context, limit int64) (uid.Run, error)
 
 func (c claim) Claim(ctx context.Context, limit int64) (uid.Run, error) { return c(ctx, limit) }
+
+// TryClaim calls c with a context that has ended.
+func (c claim) TryClaim(limit int64) (uid.Run, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	run, err := c(ctx, limit)
+	if errors.Is(err, context.Canceled) {
+		err = uid.ErrNotReady
+	}
+	return run, err
+}
 
 func entry(c claim) *catalog.Entry {
 	return &catalog.Entry{Name: "a", Kind: "cached", Claimer: c, MaxIDs: 5000, Instance: "i"}
@@ -130,6 +143,18 @@ func TestMostIDs(t *testing.T) {
 	}
 }
 
+// TestDrawEachAboveTheRate draws as many as the limits allow, and then is refused.
+func TestDrawEachAboveTheRate(t *testing.T) {
+	s := newService(t, &one{entry: entry(counting(0))}, Config{Rate: 0.001, Burst: 3})
+	d, err := s.DrawEach(t.Context(), Caller{key: "a"}, "a", 5)
+	if err != nil || d.n != 3 {
+		t.Fatalf("%+v, %v; want 3 of 5 ids", d, err)
+	}
+	if d, err := s.DrawEach(t.Context(), Caller{key: "a"}, "a", 5); kindOf(t, err) != TooManyRequests {
+		t.Errorf("%+v, %v; want a refusal", d, err)
+	}
+}
+
 // TestRuns compares the answer's runs with the ids that were claimed.
 func TestRuns(t *testing.T) {
 	for gap := range int64(5) {
@@ -163,6 +188,16 @@ func expand(ids []uid.ID, run uid.Run) []uid.ID {
 		ids = append(ids, run.First+uid.ID(i))
 	}
 	return ids
+}
+
+// TestLarge shows that what a large answer needed is not kept for the next request.
+func TestLarge(t *testing.T) {
+	for _, large := range []*Drawn{{Runs: make([]uid.Run, 0, mostRuns+1)}, {Buffer: make([]byte, 0, mostBytes+1)}} {
+		large.Done()
+		if d := pool.Get().(*Drawn); d == large {
+			t.Errorf("%d runs and %d bytes are kept", cap(d.Runs), cap(d.Buffer))
+		}
+	}
 }
 
 // TestReuse shows that an answer is not overwritten by one that is drawn meanwhile.
@@ -257,31 +292,6 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestRetry shows that an answer has the ids of one entry: if the generator is closed
-// meanwhile, the ids of another entry are dropped, and those of the same are kept.
-func TestRetry(t *testing.T) {
-	for _, same := range []bool{true, false} {
-		calls, issue := 0, counting(0)
-		closes := func(ctx context.Context, limit int64) (uid.Run, error) {
-			if calls++; calls == 2 {
-				return uid.Run{}, uid.ErrClosed
-			}
-			return issue(ctx, limit)
-		}
-		c, want := &one{entry: entry(closes)}, uid.Run{First: 1, N: 600}
-		if !same {
-			c.opened, want.First = func() *catalog.Entry { return entry(closes) }, 513
-		}
-		d, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 600)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(d.Runs) != 1 || d.Runs[0] != want {
-			t.Errorf("the same entry %v: the answer is %v, want %v", same, d.Runs, want)
-		}
-	}
-}
-
 // TestReadyFirst has a generator with fewer ids ready than the request wants. The request
 // takes these ids, waits for the rest, and answers with both.
 func TestReadyFirst(t *testing.T) {
@@ -310,20 +320,29 @@ func TestReadyFirst(t *testing.T) {
 	})
 }
 
-// TestClosedMeanwhile shows that a counter that was closed for being idle is opened
-// again, and that a server that stops does not try without end.
-func TestClosedMeanwhile(t *testing.T) {
-	closed := func(context.Context, int64) (uid.Run, error) { return uid.Run{}, uid.ErrClosed }
-	fills := []claim{closed, counting(0)}
-	c := &one{}
-	c.opened = func() *catalog.Entry { return entry(fills[min(int(c.gets.Load()), len(fills))-1]) }
-	if _, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 1); err != nil || c.gets.Load() != 2 {
-		t.Errorf("after %d openings: %v", c.gets.Load(), err)
-	}
-	c = &one{entry: entry(closed)}
-	if _, err := newService(t, c, Config{}).Draw(t.Context(), Caller{}, "a", 1); kindOf(t, err) != Unavailable || c.gets.Load() != 2 {
-		t.Errorf("after %d openings: %v", c.gets.Load(), err)
-	}
+// TestAsksOnce has a request ask the catalog once, also if it waits for ids. Only a counter
+// that is not open is opened, with a place.
+func TestAsksOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, cold := range []bool{false, true} {
+			c := &one{entry: entry(counting(0)), cold: cold}
+			s := newService(t, c, Config{Waiting: 1, Wait: time.Second})
+			if d, err := s.Draw(t.Context(), Caller{}, "a", 600); err != nil || d.n != 600 || c.gets.Load() != 1 {
+				t.Errorf("cold %v: %v after %d questions", cold, err, c.gets.Load())
+			}
+			if e, err := s.Find(t.Context(), Caller{}, "a", 1); err != nil || e != c.entry {
+				t.Errorf("cold %v: %v, %v", cold, e, err)
+			}
+			c.entry = entry(hanging)
+			var first sync.WaitGroup
+			first.Go(func() { _, _ = s.Draw(t.Context(), Caller{}, "a", 1) })
+			synctest.Wait()
+			if _, err := s.Find(t.Context(), Caller{}, "a", 1); (err != nil) != cold {
+				t.Errorf("cold %v, without a place: %v", cold, err)
+			}
+			first.Wait()
+		}
+	})
 }
 
 // TestErrors shows what becomes of the errors of catalogs and generators: what callers

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"log/slog"
 	"net/url"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/uid/segment/segmentredis"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerredis"
 )
@@ -96,11 +98,19 @@ func redisServers(text string) (*database.Store, error) {
 	if err := workerredis.NewStore(new(redis.Client), keys).Check(); err != nil {
 		return nil, err
 	}
-	return &database.Store{Name: s.name(), Timeout: s.timeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
+	leases := func(ctx context.Context) (lease.Store, func() error, error) {
 		client, err := s.connect(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		return workerredis.NewStore(client, keys), client.Close, nil
-	}}, nil
+	}
+	counters := func(ctx context.Context, logger *slog.Logger) (database.CounterStore, func() error, error) {
+		client, err := s.connect(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return segmentredis.New(client, segmentredis.Config{Prefix: s.prefix, Logger: logger}), client.Close, nil
+	}
+	return &database.Store{Name: s.name(), Timeout: s.timeout, Open: leases, Counters: counters}, nil
 }

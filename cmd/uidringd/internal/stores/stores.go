@@ -1,4 +1,4 @@
-// Package stores opens the stores that give worker numbers, by URL:
+// Package stores opens the stores of worker numbers and counters, by URL:
 //
 //	etcd://user:pass@host1:2379,host2:2379/uidring/workers
 //	redis://user:pass@host:6379/0                  one server, at the database 0
@@ -8,9 +8,9 @@
 //	zk://user:pass@host1:2181,host2:2181/uidring/workers
 //	kube://namespace/uidring                       Lease objects of Kubernetes
 //
-// and every DSN of cmd/internal/database, for SQL databases. [At] names a store by a DSN, and
-// [OpenCounters] opens counters of segments in SQL databases and Redis. Errors name the store
-// and who gave the DSN, and never have a password.
+// and every DSN of cmd/internal/database, for SQL databases. [At] names a store by a DSN. SQL
+// databases and Redis keep counters too. Errors name the store and who gave the DSN, and
+// never have a password.
 //
 // # Parts of a URL
 //

@@ -2,16 +2,16 @@ package stores
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/uidring/uidring/cmd/internal/cli"
 )
 
 // address is a URL that may name several hosts. Its options are taken one by one; those
@@ -109,12 +109,9 @@ func (a *address) tls(wanted bool) *tls.Config {
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if ca != "" {
-		config.RootCAs = x509.NewCertPool()
-		text, err := os.ReadFile(ca)
-		if err != nil {
+		var err error
+		if config.RootCAs, err = cli.Authorities(ca); err != nil {
 			a.fault("option ca: %w", err)
-		} else if !config.RootCAs.AppendCertsFromPEM(text) {
-			a.fault("option ca: %s has no certificate in PEM", ca)
 		}
 	}
 	switch {
@@ -122,7 +119,7 @@ func (a *address) tls(wanted bool) *tls.Config {
 	case cert == "" || key == "":
 		a.fault("options cert and key: want both or neither")
 	default:
-		pair, err := tls.LoadX509KeyPair(cert, key)
+		pair, err := cli.KeyPair(cert, key)
 		if err != nil {
 			a.fault("options cert and key: %w", err)
 		}

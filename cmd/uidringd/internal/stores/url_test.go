@@ -42,7 +42,7 @@ func TestURLs(t *testing.T) {
 		"etcd://a?ca=" + empty:              {"option ca: " + empty + " has no certificate"},
 		"rediss://a?ca=/none":               {"option ca: open /none"},
 		"redis://a?cert=x":                  {"options cert and key: want both", "want rediss://"},
-		"zk://a?cert=/none&key=/none":       {"options cert and key: open /none"},
+		"zk://a?cert=/none&key=/none":       {"options cert and key: /none and /none: open /none"},
 		"etcd://user@a":                     {"want user and password, or neither"},
 		"zk://:secret@a":                    {"want user and password, or neither"},
 		"etcd://a//x/":                      nil,

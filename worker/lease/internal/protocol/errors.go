@@ -18,6 +18,20 @@ var (
 	ErrNotDone = errors.New("lease: the store did not write")
 )
 
+// HeldError says that an exact number has a live holder. It matches ErrHeld.
+type HeldError struct {
+	Number int64
+	Holder string
+	Silent bool // the holder has given no sign of life since the number was read first: it may be dead
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%v: number %d, by %s", ErrHeld, e.Number, e.Holder)
+}
+
+// Unwrap returns ErrHeld.
+func (e *HeldError) Unwrap() error { return ErrHeld }
+
 // ExhaustedError says that there is no number left. It matches ErrExhausted.
 type ExhaustedError struct {
 	Next  int64  // the number that the next new row would have

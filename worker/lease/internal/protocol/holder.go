@@ -1,6 +1,6 @@
 // Package protocol is the protocol that package lease documents, as a state machine
 // without a store, a clock or a goroutine. Package lease drives the state machine
-// against a store, the tests of this package drive it against an adversary.
+// against a store, the tests of this package drive it step by step.
 //
 // [Holder.Next] returns the next request to the store, and [Holder.Take] takes the
 // answer, or the error of a request without an answer. [Holder.Grant] is what the
@@ -18,6 +18,7 @@ import (
 type Config struct {
 	Limit  int64               // the greatest number that it may hold, from 0
 	Exact  int64               // the one number to hold; negative is any
+	Fresh  bool                // hold only a number that was never given
 	Window int64               // how far ahead it reserves
 	Token  func() string       // makes a token that nobody else makes
 	Pick   func(n int64) int64 // picks one of n free numbers, from 0 to n-1
@@ -32,7 +33,11 @@ type Grant struct{ Number, From, Until int64 }
 // clone of the process. Make one with [New].
 type Holder struct {
 	config Config
-	number int64 // the number held or tried for; negative is none
+	number int64  // the number held or tried for; negative is none
+	rival  string // the token of the live holder of the exact number, when it was read last
+	beaten string // the token that the last takeover named in vain, because another holder was faster
+	fresh  bool   // without a number: the next request is an Insert with Fresh
+	full   bool   // without a number: nothing is new, so that the next look is full
 	held   bool
 	grant  Grant   // while held
 	token  string  // while held: of the row, as last known
@@ -92,12 +97,14 @@ func (h *Holder) Leave(next int64) bool {
 // Next returns what to ask of the store.
 func (h *Holder) Next() Request {
 	switch {
+	case h.number < 0 && h.fresh && !h.leaving:
+		return Request{Op: Insert, Number: -1, Token: h.config.Token(), Until: h.target(0), Acquire: true, Fresh: true}
 	case h.number < 0:
-		return Request{Op: Look}
+		return Request{Op: Look, Full: h.full}
 	case !h.read:
 		return Request{Op: Read, Number: h.number}
 	case h.row == nil:
-		return Request{Op: Insert, Number: h.number, Token: h.config.Token(), Until: h.target(0), Acquire: true, Fresh: h.config.Exact < 0}
+		return Request{Op: Insert, Number: h.number, Token: h.config.Token(), Until: h.target(0), Acquire: true}
 	case h.held && h.leaving:
 		until := max(h.grant.From, min(h.next, h.row.Until))
 		return Request{Op: Swap, Number: h.number, Old: h.row.Token, Token: h.config.Token(), Until: until, Release: true}
@@ -118,10 +125,12 @@ func (h *Holder) target(reserved int64) int64 {
 // whether the round is complete: the number is held, and renewed if it was held
 // before, or the number is given back. After an error, call Next again later.
 func (h *Holder) Take(request Request, answer Answer) (done bool, err error) {
-	switch request.Op {
-	case Look:
+	switch {
+	case request.Fresh:
+		return h.insertedFresh(request, answer)
+	case request.Op == Look:
 		return h.choose(answer)
-	case Read:
+	case request.Op == Read:
 		return h.compare(answer)
 	default:
 		return h.settle(request, answer), nil
@@ -130,7 +139,7 @@ func (h *Holder) Take(request Request, answer Answer) (done bool, err error) {
 
 // choose picks a number. Prefer a free number with Until ≤ now; else take a
 // new one, so that a start need not wait for time that a crashed holder had
-// reserved; else the free one with the least Until.
+// reserved. If nothing is new, look at all rows, and take one with nearly the least Until.
 func (h *Holder) choose(answer Answer) (bool, error) {
 	if answer.Err != nil {
 		return false, answer.Err
@@ -138,25 +147,56 @@ func (h *Holder) choose(answer Answer) (bool, error) {
 	if h.leaving {
 		return true, nil
 	}
+	full := h.full
+	h.now, h.full = answer.Now, false
 	free := answer.Rows
-	rested := int64(0)
-	for rested < int64(len(free)) && free[rested].Until <= answer.Now {
-		rested++
-	}
-	h.read, h.now = true, answer.Now
+	latest := answer.Now
 	switch {
-	case rested > 0:
-		row := free[h.config.Pick(rested)]
-		h.number, h.row = row.Number, &row
-	case answer.Next <= h.config.Limit:
-		h.number, h.row = answer.Next, nil
-	case len(free) > 0:
-		row := free[0]
-		h.number, h.row = row.Number, &row
-	default:
-		h.read = false
+	case h.config.Fresh:
+		h.fresh = true
+		return false, nil
+	case len(free) > 0 && free[0].Until <= answer.Now:
+	case !full && answer.Next <= h.config.Limit:
+		h.fresh = true
+		return false, nil
+	case !full:
+		h.full = true
+		return false, nil
+	case len(free) == 0:
 		return false, &ExhaustedError{Next: answer.Next, Max: h.config.Limit, Held: answer.Held}
+	default:
+		latest = free[0].Until + h.config.Window/16 // so that starts at the same time do not all take one number
 	}
+	near := int64(0)
+	for near < int64(len(free)) && free[near].Until <= latest {
+		near++
+	}
+	row := free[h.config.Pick(near)]
+	if row.Token == h.beaten { // nobody was faster: the store does not write
+		h.beaten = ""
+		return false, ErrNotDone
+	}
+	h.number, h.row, h.read = row.Number, &row, true
+	return false, nil
+}
+
+// insertedFresh processes the outcome of an Insert with Fresh. Without an answer, nobody can
+// know which number the row has, if it was made: the holder forgets the write.
+func (h *Holder) insertedFresh(request Request, answer Answer) (bool, error) {
+	h.fresh = false
+	switch {
+	case answer.Err != nil:
+		return false, answer.Err
+	case answer.Done:
+		h.number = answer.Number
+		h.confirm(request.Token, 0, request.Until)
+		return !h.leaving, nil
+	case h.leaving:
+		return true, nil
+	case h.config.Fresh:
+		return false, &ExhaustedError{Next: answer.Number, Max: h.config.Limit}
+	}
+	h.full = true
 	return false, nil
 }
 
@@ -221,7 +261,9 @@ func (h *Holder) lost() (bool, error) {
 		err = backInTime(fmt.Sprintf("number %d is reserved until %s, and was until %s", h.number, instant(h.row.Until), instant(h.grant.Until)))
 	}
 	leaving := h.leaving
-	*h = Holder{config: h.config, number: max(h.config.Exact, -1), used: h.used, ahead: h.ahead, leaving: leaving, next: h.next}
+	used, ahead, next := h.used, h.ahead, h.next
+	*h = New(h.config)
+	h.used, h.ahead, h.leaving, h.next = used, ahead, leaving, next
 	if leaving {
 		return true, nil
 	}
@@ -247,8 +289,9 @@ func (h *Holder) tryAnother() (bool, error) {
 	case h.config.Exact < 0:
 		h.number, h.read, h.doubts = -1, false, nil
 	case h.row != nil && h.row.Live:
-		h.read = false
-		return false, fmt.Errorf("%w: number %d, by %s", ErrHeld, h.number, h.row.Holder)
+		silent := h.rival == "" || h.rival == h.row.Token
+		h.read, h.rival = false, h.row.Token
+		return false, &HeldError{h.number, h.row.Holder, silent}
 	}
 	return false, nil
 }
@@ -262,6 +305,11 @@ func (h *Holder) settle(request Request, answer Answer) (done bool) {
 		from = h.row.Until
 	}
 	h.read = false
+	if request.Acquire && h.config.Exact < 0 && answer.Err == nil && !answer.Done {
+		// Look for another number at once. If the write was done all the same, its row expires.
+		h.number, h.doubts, h.beaten = -1, nil, request.Old
+		return h.leaving
+	}
 	if answer.Err != nil || !answer.Done {
 		remembered := h.doubts[max(0, len(h.doubts)+1-maxDoubts):]
 		h.doubts = append(slices.Clone(remembered), doubt{request.Token, from})

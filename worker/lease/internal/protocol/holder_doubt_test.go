@@ -8,8 +8,7 @@ import (
 var failed = Answer{Err: errStore}
 
 func TestDoubtsOfAcquiring(t *testing.T) {
-	look := Request{Op: Look}
-	insert := Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true, Fresh: true}
+	insert := Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true}
 	take := Request{Op: Swap, Number: 7, Old: "old", Token: "t1", Until: 1100, Acquire: true}
 	rested := Answer{Now: 1000, Rows: []Row{{Number: 7, Token: "old", Until: 500}}, Next: 8}
 	for _, answer := range []struct {
@@ -19,40 +18,21 @@ func TestDoubtsOfAcquiring(t *testing.T) {
 	}{{"error", failed, errStore}, {"not done", Answer{}, ErrNotDone}} {
 		t.Run(answer.name, func(t *testing.T) {
 			t.Run("insert was done", func(t *testing.T) {
-				d := drive(t, 9, -1)
-				d.goes(look, Answer{Now: 1000, Next: 7})
+				d := drive(t, 9, 7)
+				d.goes(read7, Answer{Now: 1000})
 				d.goes(insert, answer.Answer)
 				d.owns(Grant{})
 				d.ends(read7, row7(1010, "t1", 1100))
 				d.owns(Grant{7, 0, 1100})
 			})
-			t.Run("take was done", func(t *testing.T) {
-				d := drive(t, 9, -1)
-				d.goes(look, rested)
-				d.goes(take, answer.Answer)
-				d.fails(read7, failed, errStore)
-				d.ends(read7, row7(1010, "t1", 1100))
-				d.owns(Grant{7, 500, 1100})
-			})
 			t.Run("insert was not done", func(t *testing.T) {
-				d := drive(t, 9, -1)
-				d.goes(look, Answer{Now: 1000, Next: 7})
+				d := drive(t, 9, 7)
+				d.goes(read7, Answer{Now: 1000})
 				d.goes(insert, answer.Answer)
 				d.fails(read7, Answer{Now: 1010}, answer.err)
 				d.goes(read7, Answer{Now: 1020})
 				d.owns(Grant{})
-				d.goes(look, Answer{Now: 1030, Next: 8})
-				d.leaves(0, false) // that insert is nobody's any more
-			})
-			t.Run("somebody was faster", func(t *testing.T) {
-				d := drive(t, 9, -1)
-				d.goes(look, rested)
-				d.goes(take, answer.Answer)
-				d.goes(read7, row7(1010, "other", 1105))
-				d.owns(Grant{})
-				d.goes(look, Answer{Now: 1010, Next: 8})
-				d.ends(Request{Op: Insert, Number: 8, Token: "t2", Until: 1110, Acquire: true, Fresh: true}, Answer{Done: true})
-				d.owns(Grant{8, 0, 1110})
+				d.leaves(0, true)
 			})
 			t.Run("an exact number was not taken, and is by the second try", func(t *testing.T) {
 				d := drive(t, 9, 7)
@@ -70,6 +50,38 @@ func TestDoubtsOfAcquiring(t *testing.T) {
 			})
 		})
 	}
+	t.Run("take was done", func(t *testing.T) {
+		d := drive(t, 9, -1)
+		d.goes(look, rested)
+		d.goes(take, failed)
+		d.fails(read7, failed, errStore)
+		d.ends(read7, row7(1010, "t1", 1100))
+		d.owns(Grant{7, 500, 1100})
+	})
+	t.Run("somebody was faster", func(t *testing.T) {
+		d := drive(t, 9, -1)
+		d.goes(look, rested)
+		d.goes(take, failed)
+		d.goes(read7, row7(1010, "other", 1105))
+		d.owns(Grant{})
+		d.goes(look, Answer{Now: 1010, Next: 8})
+		d.ends(fresh("t2", 1110), Answer{Done: true, Number: 8})
+		d.owns(Grant{8, 0, 1110})
+	})
+	t.Run("somebody was faster, says the store", func(t *testing.T) {
+		d := drive(t, 9, -1)
+		d.goes(look, rested)
+		d.goes(take, Answer{})
+		d.leaves(0, false)
+		d = drive(t, 9, -1)
+		d.goes(look, rested)
+		d.goes(take, Answer{})
+		d.goes(look, Answer{Now: 1000, Rows: []Row{{Number: 7, Token: "other", Until: 600}}, Next: 8})
+		second := Request{Op: Swap, Number: 7, Old: "other", Token: "t2", Until: 1100, Acquire: true}
+		d.goes(second, Answer{})
+		d.fails(look, Answer{Now: 1000, Rows: []Row{{Number: 7, Token: "other", Until: 600}}, Next: 8}, ErrNotDone)
+		d.goes(look, Answer{Now: 1000, Rows: []Row{{Number: 7, Token: "other", Until: 600}}, Next: 8})
+	})
 }
 
 func TestDoubtsOfExtending(t *testing.T) {
@@ -145,11 +157,13 @@ func TestDoubtsOfExtending(t *testing.T) {
 		d.fails(read7, row7(1060, "other", 1300), ErrLost)
 		d.owns(Grant{})
 		// Nothing of that number matters for the next.
-		d.goes(Request{Op: Look}, Answer{Now: 1060, Next: 7})
-		d.goes(Request{Op: Insert, Number: 7, Token: "t3", Until: 1160, Acquire: true, Fresh: true}, failed)
+		d.goes(look, Answer{Now: 1060, Rows: []Row{{Number: 7, Token: "t2", Until: 1150}}, Next: 10})
+		d.goes(full, Answer{Now: 1060, Rows: []Row{{Number: 7, Token: "t2", Until: 1150}}, Next: 10})
+		d.goes(Request{Op: Swap, Number: 7, Old: "t2", Token: "t3", Until: 1160, Acquire: true}, failed)
+		d.fails(read7, row7(1060, "t2", 1150), errStore)
 		d.goes(read7, row7(1060, "t2", 1150))
 		d.owns(Grant{})
-		d.expect(Request{Op: Look})
+		d.expect(look)
 	})
 }
 
@@ -176,8 +190,8 @@ func TestLost(t *testing.T) {
 				d.owns(Grant{})
 				// It takes another, for the instants that it needs.
 				until := max(3100, ahead)
-				d.goes(Request{Op: Look}, Answer{Now: 1050, Next: 8})
-				d.ends(Request{Op: Insert, Number: 8, Token: "t2", Until: until, Acquire: true, Fresh: true}, Answer{Done: true})
+				d.goes(look, Answer{Now: 1050, Next: 8})
+				d.ends(fresh("t2", until), Answer{Done: true, Number: 8})
 				d.owns(Grant{8, 0, until})
 			}
 		})
@@ -187,9 +201,9 @@ func TestLost(t *testing.T) {
 // TestRoundReads has a number acquired by a write that was in doubt. The next round
 // is a renewal later, and reserves by what the store's clock shows then.
 func TestRoundReads(t *testing.T) {
-	d := drive(t, 9, -1)
-	d.goes(Request{Op: Look}, Answer{Now: 1000, Next: 7})
-	d.goes(Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true, Fresh: true}, failed)
+	d := drive(t, 9, 7)
+	d.goes(read7, Answer{Now: 1000})
+	d.goes(Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true}, failed)
 	d.ends(read7, row7(1010, "t1", 1100))
 	d.goes(read7, row7(1050, "t1", 1100))
 	d.ends(extend7("t1", "t2", 1150), Answer{Done: true})

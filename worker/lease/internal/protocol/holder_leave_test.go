@@ -10,7 +10,6 @@ func (d *driver) leaves(next int64, want bool) {
 }
 
 func TestLeaveWithNothing(t *testing.T) {
-	look := Request{Op: Look}
 	t.Run("at once", func(t *testing.T) {
 		d := drive(t, 9, -1)
 		d.leaves(0, false)
@@ -60,7 +59,7 @@ func TestLeave(t *testing.T) {
 		d.leaves(1010, true)
 		d.ends(read7, row7(1050, "other", 1200))
 		d.owns(Grant{})
-		d.ends(Request{Op: Look}, Answer{Now: 1060, Next: 8})
+		d.ends(look, Answer{Now: 1060, Next: 8})
 	})
 }
 
@@ -68,12 +67,13 @@ func TestLeaveInDoubt(t *testing.T) {
 	acquiring := func(t *testing.T, exact int64) *driver {
 		t.Helper()
 		d := drive(t, 9, exact)
+		free := Answer{Now: 1000, Rows: []Row{{Number: 7, Token: "old"}}, Next: 8}
 		if exact < 0 {
-			d.goes(Request{Op: Look}, Answer{Now: 1000, Next: 7})
+			d.goes(look, free)
 		} else {
-			d.goes(read7, Answer{Now: 1000})
+			d.goes(read7, free)
 		}
-		d.goes(Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true, Fresh: exact < 0}, failed)
+		d.goes(Request{Op: Swap, Number: 7, Old: "old", Token: "t1", Until: 1100, Acquire: true}, failed)
 		d.leaves(0, true)
 		return d
 	}
@@ -103,8 +103,8 @@ func TestLeaveInDoubt(t *testing.T) {
 		})
 		t.Run("not acquired", func(t *testing.T) {
 			d := acquiring(t, exact)
-			d.fails(read7, Answer{Now: 1010}, errStore)
-			d.ends(read7, Answer{Now: 1010})
+			d.fails(read7, row7(1010, "old", 0), errStore)
+			d.ends(read7, row7(1010, "old", 0))
 			d.owns(Grant{})
 		})
 	}
@@ -149,10 +149,10 @@ func TestLeaveInDoubt(t *testing.T) {
 // answered after it.
 func TestLeaveWhileAsking(t *testing.T) {
 	d := drive(t, 9, -1)
-	d.goes(Request{Op: Look}, Answer{Now: 1000, Next: 7})
+	d.goes(look, Answer{Now: 1000, Next: 7})
 	insert := d.Next()
 	d.leaves(0, false)
-	if done, err := d.Take(insert, Answer{Done: true}); done || err != nil {
+	if done, err := d.Take(insert, Answer{Done: true, Number: 7}); done || err != nil {
 		t.Fatalf("a number was taken after Leave: done %v, error %v, want to give it back", done, err)
 	}
 	d.goes(read7, row7(1010, "t1", 1100))

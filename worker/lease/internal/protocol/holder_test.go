@@ -113,15 +113,21 @@ func release7(old, token string, until int64) Request {
 	return Request{Op: Swap, Number: 7, Old: old, Token: token, Until: until, Release: true}
 }
 
+var look, full = Request{Op: Look}, Request{Op: Look, Full: true}
+
+// fresh is the insert of a number that was never given.
+func fresh(token string, until int64) Request {
+	return Request{Op: Insert, Number: -1, Token: token, Until: until, Acquire: true, Fresh: true}
+}
+
 func TestChoice(t *testing.T) {
-	insert := func(number, until int64) Request {
-		return Request{Op: Insert, Number: number, Token: "t1", Until: until, Acquire: true, Fresh: true}
-	}
+	insert := fresh("t1", 1100)
 	take := func(number int64, old string, until int64) Request {
 		return Request{Op: Swap, Number: number, Old: old, Token: "t1", Until: until, Acquire: true}
 	}
 	a, b, c := Row{Number: 4, Token: "a", Until: 900}, Row{Number: 2, Token: "b", Until: 1000}, Row{Number: 3, Token: "c", Until: 1001}
 	far, farther := Row{Number: 8, Token: "d", Until: 5000}, Row{Number: 1, Token: "e", Until: 6000}
+	near := Row{Number: 5, Token: "f", Until: 5000 + window/16}
 	for _, c := range []struct {
 		name   string
 		free   []Row
@@ -131,22 +137,26 @@ func TestChoice(t *testing.T) {
 		want   Request
 		grant  Grant
 	}{
-		{"the first of all", nil, 0, 0, nil, insert(0, 1100), Grant{0, 0, 1100}},
-		{"new, the last", nil, 9, 0, nil, insert(9, 1100), Grant{9, 0, 1100}},
+		{"the first of all", nil, 0, 0, nil, insert, Grant{0, 0, 1100}},
+		{"new, the last", nil, 9, 0, nil, insert, Grant{9, 0, 1100}},
 		{"rested before new", []Row{a}, 5, 0, []int64{1}, take(4, "a", 1100), Grant{4, 900, 1100}},
 		{"any of the rested, the first", []Row{a, b, c, far}, 10, 0, []int64{2}, take(4, "a", 1100), Grant{4, 900, 1100}},
 		{"any of the rested, the last", []Row{a, b, c, far}, 10, 1, []int64{2}, take(2, "b", 1100), Grant{2, 1000, 1100}},
-		{"new before one that is reserved ahead", []Row{c, far}, 9, 0, nil, insert(9, 1100), Grant{9, 0, 1100}},
-		{"one that is reserved ahead", []Row{c, far}, 10, 0, nil, take(3, "c", 1100), Grant{3, 1001, 1100}},
-		{"one that is reserved far ahead", []Row{far, farther}, 10, 0, nil, take(8, "d", 5000), Grant{8, 5000, 5000}},
+		{"new before one that is reserved ahead", []Row{c, far}, 9, 0, nil, insert, Grant{9, 0, 1100}},
+		{"one that is reserved ahead", []Row{c, far}, 10, 0, []int64{1}, take(3, "c", 1100), Grant{3, 1001, 1100}},
+		{"one that is reserved far ahead", []Row{far, farther}, 10, 0, []int64{1}, take(8, "d", 5000), Grant{8, 5000, 5000}},
+		{"any of those that are nearly the least", []Row{far, near, farther}, 10, 1, []int64{2}, take(5, "f", 5006), Grant{5, 5006, 5006}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := drive(t, 9, -1)
 			d.pick = c.pick
 			d.owns(Grant{})
-			d.goes(Request{Op: Look}, Answer{Now: 1000, Rows: c.free, Next: c.next})
+			d.goes(look, Answer{Now: 1000, Rows: c.free, Next: c.next})
 			d.owns(Grant{})
-			d.ends(c.want, Answer{Done: true})
+			if c.next > 9 && c.free[0].Until > 1000 { // nothing is new, and this look may have missed a better one
+				d.goes(full, Answer{Now: 1000, Rows: c.free, Next: c.next})
+			}
+			d.ends(c.want, Answer{Done: true, Number: c.grant.Number})
 			d.owns(c.grant)
 			if !slices.Equal(d.picked, c.picked) {
 				t.Errorf("picked of %v, want %v", d.picked, c.picked)
@@ -159,7 +169,8 @@ func TestChoice(t *testing.T) {
 
 func TestExhausted(t *testing.T) {
 	d := drive(t, 9, -1)
-	err := d.fails(Request{Op: Look}, Answer{Now: 1000, Next: 10, Held: 6}, ErrExhausted)
+	d.goes(look, Answer{Now: 1000, Next: 10})
+	err := d.fails(full, Answer{Now: 1000, Next: 10, Held: 6}, ErrExhausted)
 	var e *ExhaustedError
 	if !errors.As(err, &e) || *e != (ExhaustedError{Held: 6, Next: 10, Max: 9}) {
 		t.Errorf("error %#v", err)
@@ -167,8 +178,58 @@ func TestExhausted(t *testing.T) {
 	if want := "lease: numbers exhausted: 6 are held in , the next new one would be 10, the largest that may be given is 9"; err.Error() != want {
 		t.Errorf("says %q, want %q", err, want)
 	}
-	d.fails(Request{Op: Look}, Answer{Err: errStore}, errStore)
-	d.goes(Request{Op: Look}, Answer{Now: 1000, Next: 9})
+	d.fails(look, Answer{Err: errStore}, errStore)
+	d.goes(look, Answer{Now: 1000, Next: 9})
+}
+
+// What a Fresh insert may report.
+func TestFresh(t *testing.T) {
+	for _, onlyFresh := range []bool{false, true} {
+		begin := func(t *testing.T) *driver {
+			d := drive(t, 9, -1)
+			d.config.Fresh = onlyFresh
+			free := []Row{{Number: 1, Token: "a", Until: 5000}}
+			if onlyFresh {
+				free[0].Until = 900 // which does not matter
+			}
+			d.goes(look, Answer{Now: 1000, Rows: free, Next: 4})
+			return d
+		}
+		t.Run("a number", func(t *testing.T) {
+			d := begin(t)
+			d.ends(fresh("t1", 1100), Answer{Done: true, Number: 6})
+			d.owns(Grant{6, 0, 1100})
+		})
+		t.Run("no answer: the number is not known, and nothing is to give back", func(t *testing.T) {
+			d := begin(t)
+			d.fails(fresh("t1", 1100), failed, errStore)
+			d.owns(Grant{})
+			d.goes(look, Answer{Now: 1010, Next: 5})
+			d.ends(fresh("t2", 1110), Answer{Done: true, Number: 5})
+			d.owns(Grant{5, 0, 1110})
+			d = begin(t)
+			d.fails(fresh("t1", 1100), failed, errStore)
+			d.leaves(0, false)
+		})
+		t.Run("nothing is new", func(t *testing.T) {
+			d := begin(t)
+			insert := fresh("t1", 1100)
+			if onlyFresh {
+				d.fails(insert, Answer{Number: 10}, ErrExhausted)
+				return
+			}
+			d.goes(insert, Answer{Number: 10})
+			d.goes(full, Answer{Now: 1000, Rows: []Row{{Number: 2, Token: "b", Until: 4000}}, Next: 10})
+			d.ends(Request{Op: Swap, Number: 2, Old: "b", Token: "t2", Until: 4000, Acquire: true}, Answer{Done: true})
+		})
+		t.Run("nothing is new, and nothing is free", func(t *testing.T) {
+			d := begin(t)
+			if !onlyFresh {
+				d.goes(fresh("t1", 1100), Answer{Number: 10})
+				d.fails(full, Answer{Now: 1000, Next: 8, Held: 9}, ErrExhausted) // whatever the store says
+			}
+		})
+	}
 }
 
 func TestExact(t *testing.T) {

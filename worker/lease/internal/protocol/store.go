@@ -6,9 +6,9 @@ type Op int
 // The requests. Look and Read change nothing; Insert and Swap are each one
 // atomic write.
 const (
-	Look   Op = iota + 1 // which numbers are free
+	Look   Op = iota + 1 // which numbers are free: some of them, or with Full all
 	Read                 // the row of Number
-	Insert               // make the row of Number, if there is none
+	Insert               // make the row of Number, if there is none; with Fresh, of a number that was never given
 	Swap                 // write the row of Number, if its token is Old
 )
 
@@ -21,18 +21,20 @@ type Request struct {
 	Until   int64  // Insert, Swap: what reserved_until becomes
 	Acquire bool   // Insert, Swap: by a new holder
 	Release bool   // Swap: the row is free from now on
-	Fresh   bool   // Insert: only if the number was never given, though its row be gone
+	Fresh   bool   // Insert: make the row of the least number never given, which the answer names
+	Full    bool   // Look
 }
 
 // Answer is what the store says. With Err, a write may have been done, may yet
 // be done, or may not.
 type Answer struct {
-	Err  error
-	Now  int64 // Look, Read: the store's clock
-	Rows []Row // Look: free rows, those with the least Until first; Read: the row, if there is one
-	Next int64 // Look: the least number above all that were ever given
-	Held int64 // Look: how many rows are live
-	Done bool  // Insert, Swap: it was done
+	Err    error
+	Now    int64 // Look, Read: the store's clock
+	Rows   []Row // Look: free rows, those with the least Until first; Read: the row, if there is one
+	Next   int64 // Look: the least number above all that were ever given
+	Held   int64 // Look with Full: how many rows are live
+	Done   bool  // Insert, Swap: it was done
+	Number int64 // Insert with Fresh: whose row was made; if not Done, the least number never given
 }
 
 // Row is what the store has about a number.

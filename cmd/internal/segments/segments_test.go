@@ -1,0 +1,268 @@
+package segments_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/gen"
+	"github.com/uidring/uidring/cmd/internal/segments"
+	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+)
+
+// uidring is the command under test.
+var uidring = clitest.Of(clitest.SQL(gen.New), clitest.SQL(segments.New))
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// counter is a line of --json.
+type counter struct {
+	Tag     string    `json:"tag"`
+	Next    int64     `json:"next,string"`
+	Step    int64     `json:"step"`
+	Updated time.Time `json:"updated"`
+}
+
+func list(t *testing.T, args ...string) map[string]counter {
+	t.Helper()
+	all := map[string]counter{}
+	for line := range strings.Lines(uidring.Succeed(t, append([]string{"segments", "--json"}, args...)...)) {
+		c := clitest.Decode[counter](t, line)
+		all[c.Tag] = c
+	}
+	return all
+}
+
+// dsns are the databases that there are.
+func dsns(t *testing.T, test func(t *testing.T, dsn string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, "ids.db") })
+	for kind, variable := range map[string]string{"mysql": "UIDRING_TEST_MYSQL", "postgres": "UIDRING_TEST_POSTGRES"} {
+		t.Run(kind, func(t *testing.T) {
+			dsn := clitest.Server(t, variable).String()
+			clean := func() {
+				db := clitest.Open(t, dsn)
+				for _, table := range []string{"leaf_alloc", "sequence", "SEQUENCE"} {
+					db.Exec("DELETE FROM " + table) // which may not be there
+				}
+			}
+			clean()
+			defer clean()
+			test(t, dsn)
+		})
+	}
+}
+
+// A counter from its making to ids that go on after it was raised.
+func TestSegments(t *testing.T) {
+	dsns(t, func(t *testing.T, dsn string) {
+		for _, table := range []string{"leaf_alloc", "sequence"} {
+			t.Run(table, func(t *testing.T) {
+				clitest.Elsewhere(t)
+				at := []string{"--dsn", dsn, "--table", table}
+				run := func(args ...string) string { return uidring.Succeed(t, append(args, at...)...) }
+				if got := run("segments", "create", "orders"); !strings.HasPrefix(got, "orders begins at 1, in ") {
+					t.Error(got)
+				}
+				run("segments", "create", "invoices", "--next", "500", "--step", "20")
+				again := uidring.Invoke(t, "", append([]string{"segments", "create", "orders", "--next", "7"}, at...)...)
+				if again.Code != 1 || !strings.Contains(again.Stderr, "orders has a counter already") {
+					t.Errorf("%+v", again)
+				}
+				if got := run("gen", "--segment", "orders", "-n", "3"); got != "1\n2\n3\n" {
+					t.Errorf("gen: %q", got)
+				}
+				if got := run("gen", "--segment", "orders", "-n", "2"); got != "4\n5\n" {
+					t.Errorf("gen, again: %q: the rest was not returned", got)
+				}
+				if got := run("segments", "set", "orders", "--at-least", "3"); !strings.HasPrefix(got, "the counter of orders is 6: it was above 3 already; a process that runs may return") {
+					t.Error(got)
+				}
+				if got := run("segments", "set", "orders", "--at-least", "1000"); got != "the counter of orders is 1000\n" {
+					t.Error(got)
+				}
+				if ids := clitest.ReadIDs(t, run("gen", "--segment", "orders", "-n", "100000")); len(ids) != 100000 || ids[0] != 1000 || ids[99999] != 100999 {
+					t.Errorf("%d ids from %d", len(ids), ids[0])
+				}
+				all := list(t, at...)
+				if len(all) != 2 || all["orders"].Next != 101000 || all["invoices"].Next != 500 {
+					t.Errorf("%+v", all)
+				}
+				if table == "leaf_alloc" && (all["invoices"].Step != 20 || time.Since(all["orders"].Updated).Abs() > time.Hour) {
+					t.Errorf("%+v", all)
+				}
+				unknown := uidring.Invoke(t, "", append([]string{"gen", "--segment", "oders"}, at...)...)
+				if unknown.Code != 1 || !strings.Contains(unknown.Stderr, "uidring segments create oders makes it") || len(list(t, at...)) != 2 {
+					t.Errorf("%+v", unknown)
+				}
+			})
+		}
+	})
+}
+
+func TestTable(t *testing.T) {
+	clitest.Elsewhere(t)
+	for _, args := range []string{"create a --next 5", "create invoices --next 1000000 --step 20"} {
+		uidring.Succeed(t, append([]string{"segments"}, strings.Fields(args)...)...)
+	}
+	db := clitest.Open(t, database.Default)
+	for _, statement := range []string{
+		"UPDATE leaf_alloc SET update_time = '2026-01-02 03:04:05'",
+		"INSERT INTO leaf_alloc (biz_tag, max_id, step, update_time) VALUES ('b' || char(27), 1, 1, '2026-01-02 03:04:05')",
+		"INSERT INTO leaf_alloc (biz_tag, max_id, step, update_time) VALUES ('with blank', 1, 1000, '2026-01-02 03:04:05')",
+	} {
+		if err := db.Exec(statement).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = `TAG         NEXT     STEP  UPDATED
+a           5        1000  2026-01-02T03:04:05Z
+"b\x1b"     1        1     2026-01-02T03:04:05Z
+invoices    1000000  20    2026-01-02T03:04:05Z
+with blank  1        1000  2026-01-02T03:04:05Z
+`
+	if got := uidring.Succeed(t, "segments"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	uidring.Succeed(t, "segments", "create", "a", "--table", "sequence")
+	if got := uidring.Succeed(t, "segments", "--table", "sequence"); got != "TAG  NEXT  STEP  UPDATED\na    1     1000  -\n" {
+		t.Error(got)
+	}
+}
+
+// A gapless counter is no counter of segments.
+func TestGapless(t *testing.T) {
+	clitest.Elsewhere(t)
+	if got := uidring.Succeed(t, "segments", "create", "invoices", "--gapless", "--next", "7"); !strings.HasPrefix(got, "invoices begins at 7, in ") {
+		t.Error(got)
+	}
+	if got := list(t)["invoices"]; got.Next != 7 || got.Step != 0 {
+		t.Errorf("%+v", got)
+	}
+	for want, args := range map[string][]string{
+		"invoices has a counter already": {"create", "invoices", "--gapless"},
+		"gapless step":                   {"create", "more", "--gapless", "--step", "5"},
+		"keeps no step":                  {"create", "more", "--gapless", "--table", "sequence"},
+	} {
+		if got := uidring.Invoke(t, "", append([]string{"segments"}, args...)...); got.Code == 0 || !strings.Contains(got.Stderr, want) {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	if got := uidring.Invoke(t, "", "gen", "--segment", "invoices"); got.Code == 0 || !strings.Contains(got.Stderr, "is gapless") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A counter that is to be raised is there: without a file, none is made.
+func TestSetMakesNoFile(t *testing.T) {
+	clitest.Elsewhere(t)
+	got := uidring.Invoke(t, "", "segments", "set", "orders", "--at-least", "5")
+	if _, err := os.Stat(database.Default); got.Code != 1 || !os.IsNotExist(err) {
+		t.Errorf("%+v, and the file: %v", got, err)
+	}
+}
+
+// Listing writes nothing, the file's time included.
+func TestListChangesNothing(t *testing.T) {
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "segments", "create", "orders")
+	before := time.Date(2020, 2, 20, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(database.Default, before, before); err != nil {
+		t.Fatal(err)
+	}
+	uidring.Succeed(t, "segments")
+	info, err := os.Stat(database.Default)
+	if err != nil || !info.ModTime().Equal(before) {
+		t.Errorf("%v, %v: the file was written", info.ModTime(), err)
+	}
+}
+
+// Of the counter of a store of segment.Stripe, the command tells ids.
+func TestStriped(t *testing.T) {
+	clitest.Elsewhere(t)
+	const tag = "orders 2/3 x1000" // has 1,000 to 1,999, 4,000 to 4,999 and so on
+	if got := uidring.Succeed(t, "segments", "create", tag, "--dsn", "ids.db"); !strings.HasPrefix(got, tag+" begins at 1001, in ") {
+		t.Error(got)
+	}
+	for _, c := range []struct{ least, want string }{
+		{"1500", "1500\n"}, {"2000", "4000\n"}, {"4000", "4000\n"}, {"3500", "4000\n"}, {"1600", "4000: it was above 1600 already; a process that runs may return ids at its end, which lowers it\n"},
+	} {
+		if got := uidring.Succeed(t, "segments", "set", tag, "--at-least", c.least, "--dsn", "ids.db"); got != "the counter of "+tag+" is "+c.want {
+			t.Errorf("--at-least %s: %s", c.least, got)
+		}
+	}
+	if got := list(t, "--dsn", "ids.db")[tag].Next; got != 4000 {
+		t.Errorf("next is %d, want 4000", got)
+	}
+	if got := uidring.Invoke(t, "", "gen", "--segment", tag, "--dsn", "ids.db"); got.Code == 0 || !strings.Contains(got.Stderr, "counter that Stripe has") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A counter of New is split among two stores, as package segment documents. Every step
+// before the last refuses to start with Stripe, and no id repeats.
+func TestSplitACounter(t *testing.T) {
+	clitest.Elsewhere(t)
+	uidring.Succeed(t, "segments", "create", "orders", "--next", "4708", "--dsn", "a.db")
+	used := clitest.ReadIDs(t, uidring.Succeed(t, "gen", "--segment", "orders", "-n", "3", "--dsn", "a.db"))
+	next := strconv.FormatInt(list(t, "--dsn", "a.db")["orders"].Next, 10)
+	for _, step := range []string{
+		"set orders --at-least 9223372036854775807 --dsn a.db",
+		"create orders_1/2_x1000 --dsn a.db --next " + next,
+		"create orders_2/2_x1000 --dsn b.db --next " + next,
+	} {
+		if s, err := segment.Stripe(t.Context(), split(t), "orders", segment.StripeConfig{}); err == nil {
+			t.Errorf("Stripe() = %v before %q", s, step)
+		}
+		args := strings.Fields("segments " + step)
+		args[2] = strings.ReplaceAll(args[2], "_", " ")
+		uidring.Succeed(t, args...)
+	}
+	s, err := segment.Stripe(t.Context(), split(t), "orders", segment.StripeConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 3000 {
+		if id, err := s.Next(); int64(id) <= used[2] || id > 10_000 || err != nil {
+			t.Fatalf("Next() = %d, %v, want ids soon above %d", id, err, used[2])
+		}
+	}
+	if got := uidring.Invoke(t, "", "gen", "--segment", "orders", "--dsn", "a.db"); got.Code == 0 || !strings.Contains(got.Stderr, "ids would repeat") {
+		t.Errorf("gen: %+v", got)
+	}
+}
+
+// split returns the stores of a.db and b.db.
+func split(t *testing.T) (stores []segment.Store) {
+	for _, file := range []string{"a.db", "b.db"} {
+		stores = append(stores, segmentsql.LeafAlloc(clitest.Open(t, file).DB, segmentsql.Config{}))
+	}
+	return stores
+}
+
+// A counter of Stripe may have no id left below an id that others have.
+func TestCreateSpent(t *testing.T) {
+	clitest.Elsewhere(t)
+	const tag, next = "orders 2/3 x10", "9223372036854775800"
+	if got := uidring.Invoke(t, "", "segments", "create", tag, "--next", next); got.Code != 2 || !strings.Contains(got.Stderr, "--next "+next+" leaves no id for "+tag) {
+		t.Errorf("%+v", got)
+	}
+	uidring.Succeed(t, "segments", "create", "orders 1/3 x10", "--next", next)
+}
+
+// A tag with a blank is most likely two, or one of Stripe that is mistyped.
+func TestCreateWithABlank(t *testing.T) {
+	clitest.Elsewhere(t)
+	for _, tag := range []string{"a b", "orders 1/3", "orders  1/3 x10", "a b 1/3 x10"} {
+		if got := uidring.Invoke(t, "", "segments", "create", tag); got.Code != 2 || !strings.Contains(got.Stderr, "has a blank") {
+			t.Errorf("%q: %+v", tag, got)
+		}
+	}
+}

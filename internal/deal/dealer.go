@@ -1,0 +1,232 @@
+package deal
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/padding"
+	"github.com/uidring/uidring/ringbuffer"
+)
+
+// Dealer deals ids from a ring that an executor fills from a source. It is the engine of
+// uid.Cached, segment.Generator and uidclient.Client. Make one with [New]; [Of] has the
+// methods of a uid.Generator. All methods may be called from any number of goroutines.
+//
+// Order: a call that ends before another call begins gets smaller ids.
+type Dealer struct {
+	ring     *ringbuffer.Ring
+	executor *padding.Executor
+	config   Config
+
+	starved cacheline.Int64 // calls that found the ring empty; written by takers, read by Stats
+
+	calls Calls
+}
+
+// Policy decides what a call does when no id is ready, as uid.Refusal says. It gets the
+// reason, and how often the call has found the ring empty.
+type Policy func(err error, attempt int) error
+
+func waiting(error, int) error { return nil }
+
+// Config configures a [Dealer]. Its creator has checked the values.
+type Config struct {
+	// Runs is how many runs the ring holds, and RunLen how many ids a run has at most: see
+	// [ringbuffer.Config]. PaddingFactor is the fill, in per cent, below which the executor
+	// fills the ring.
+	Runs, RunLen  int64
+	PaddingFactor int
+
+	// Padding configures the executor that fills the ring.
+	Padding padding.Config
+
+	// Policy is for a call of Next that finds no id.
+	Policy Policy
+
+	// Ended, if set, reports whether the source will never make another run. If so, calls
+	// fail without calling the policy.
+	Ended func() bool
+
+	// Successor, if set, returns the dealer that takes over a call that failed with err. If
+	// Successor returns nil, the call returns err.
+	Successor func(err error) *Dealer
+
+	// Release, if set, is called once after the dealer was closed. rest are the ids left in
+	// the ring: the first of them and all greater ids were never dealt and never will be.
+	// Shutdown returns the error of Release.
+	Release func(ctx context.Context, rest []ringbuffer.Run) error
+}
+
+// New returns a dealer of the ids that source makes. Its ring stays empty until
+// [Dealer.Start] is called.
+func New(source padding.Source, config Config) (*Dealer, error) {
+	d := &Dealer{config: config, calls: NewCalls()}
+	if d.config.Ended == nil {
+		d.config.Ended = func() bool { return false }
+	}
+	if d.config.Successor == nil {
+		d.config.Successor = func(error) *Dealer { return nil }
+	}
+	if d.config.Release == nil {
+		d.config.Release = func(context.Context, []ringbuffer.Run) error { return nil }
+	}
+	var err error
+	d.ring, err = ringbuffer.New(ringbuffer.Config{
+		Runs:      config.Runs,
+		RunLen:    config.RunLen,
+		Threshold: threshold(config.Runs*config.RunLen, int64(config.PaddingFactor)),
+		RejectedTake: func() (int64, error) {
+			run, err := d.Claim(context.Background(), 1, Next)
+			return run.First, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.executor = padding.New(d.ring, source, config.Padding)
+	return d, nil
+}
+
+// threshold returns factor per cent of capacity, but no less than 1, without multiplying
+// the two, which would wrap for a great capacity.
+func threshold(capacity, factor int64) int64 {
+	return max(1, capacity/100*factor+capacity%100*factor/100)
+}
+
+// Ring returns the dealer's ring. Next of the generator is Take of the ring. Only the
+// dealer may put runs, drop them or close the ring.
+func (d *Dealer) Ring() *ringbuffer.Ring { return d.ring }
+
+// Start fills the ring and starts to keep it full. It waits for a source that blocks until
+// ctx ends. If the source fails with a delay and again returns true, Start waits and tries
+// again; a nil again never does. Start returns an error only if the ring stays empty.
+func (d *Dealer) Start(ctx context.Context, again func(error) bool) error {
+	for {
+		changed := d.executor.Changed()
+		err := d.executor.Fill(ctx)
+		if err == nil || d.ring.Remaining() > 0 {
+			d.executor.Start()
+			return nil
+		}
+		after, delay := padding.RetryAfter(err)
+		if !delay || again == nil || !again(err) {
+			return err
+		}
+		if ended := d.calls.Sleep(ctx, changed, after); ended != nil {
+			return errors.Join(ended, err)
+		}
+	}
+}
+
+// Wake fills the ring now. Call it when a source that failed can make ids again.
+func (d *Dealer) Wake() { d.executor.Wake() }
+
+// Drop drops all ids in the ring, for the reason why: see [padding.Executor.Drop].
+func (d *Dealer) Drop(why error) { d.executor.Drop(why) }
+
+// Claim is the [Claim] of a dealer.
+func (d *Dealer) Claim(ctx context.Context, limit int64, how How) (ringbuffer.Run, error) {
+	for attempt := 1; ; attempt++ {
+		if run := d.ring.TakeRun(limit); run.N > 0 {
+			return run, nil
+		}
+		if attempt == 1 && how != Try {
+			d.starved.Add(1)
+		}
+		if err := d.refused(ctx, how, attempt); err != nil {
+			next := d.config.Successor(err)
+			if next == nil {
+				return ringbuffer.Run{}, d.calls.Failed(err, how)
+			}
+			d, attempt = next, 0
+		}
+	}
+}
+
+// refused decides for a call that found the ring empty. It returns nil if the call is to
+// try again.
+func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
+	if d.calls.Closed() {
+		return ErrClosed
+	}
+	policy := d.config.Policy
+	if how != Next {
+		policy = waiting
+	}
+	if !d.config.Ended() {
+		if err := ask(policy, ErrNotReady, attempt); err != nil {
+			return err
+		}
+	}
+	changed := d.executor.Changed() // before the attempt, so that no change after it is missed
+	err := d.help(ctx, how)
+	after, delay := padding.RetryAfter(err)
+	switch {
+	case !delay:
+		return err
+	case how == Try:
+		return ErrNotReady
+	}
+	if err := ask(policy, err, attempt); err != nil {
+		return err
+	}
+	return d.calls.Sleep(ctx, changed, after)
+}
+
+func ask(policy Policy, err error, attempt int) error {
+	return guard.Call("uid", "RejectedTake", func() error { return policy(err, attempt) })
+}
+
+// over has ended: with it, [padding.Executor.Help] does not wait.
+var over, end = context.WithCancel(context.Background())
+
+func init() { end() }
+
+// help puts a run, or waits for the executor to put one if the source may block.
+func (d *Dealer) help(ctx context.Context, how How) error {
+	if how == Try {
+		ctx = over
+	}
+	defer d.calls.count(time.Now())
+	err := d.executor.Help(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ringbuffer.ErrClosed):
+		return ErrClosed
+	case ctx.Err() == nil || !errors.Is(err, ctx.Err()):
+		return err
+	case how == Try:
+		return ErrNotReady
+	}
+	return WaitError(ctx)
+}
+
+// Shutdown ends every wait, stops the executor and drops the ids that were not dealt. It
+// may be called more than once and from several goroutines: later calls wait for the first,
+// whose ctx bounds it. The error says what could not be stopped or released.
+func (d *Dealer) Shutdown(ctx context.Context) error {
+	d.calls.Shut()
+	stopped := d.executor.Shutdown(ctx)
+	return errors.Join(stopped, d.calls.Finish(func() error { return d.config.Release(ctx, d.ring.Close()) }))
+}
+
+// Close is Shutdown with a deadline of [CloseTimeout].
+func (d *Dealer) Close() error { return Close(d.Shutdown) }
+
+// Stats are a dealer's counts and state.
+type Stats struct {
+	ringbuffer.Counts
+	padding.Stats
+	Starved, Rejected int64
+	Waited            time.Duration
+	Closed            bool
+}
+
+// Stats returns the counts and the state. It never waits for the source.
+func (d *Dealer) Stats() Stats {
+	return Stats{d.ring.Counts(), d.executor.Stats(), d.starved.Load(), d.calls.Rejected(), d.calls.Waited(), d.calls.Closed()}
+}

@@ -1,0 +1,39 @@
+// Package need skips tests on machines that lack a server, a program or a variable. With
+// UIDRING_TEST_ALL set, as in CI, such a test fails.
+package need
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// Skip skips the test for a reason, or fails it with UIDRING_TEST_ALL.
+func Skip(t testing.TB, reason ...any) {
+	t.Helper()
+	if os.Getenv("UIDRING_TEST_ALL") != "" {
+		t.Fatal(append(reason, ", and UIDRING_TEST_ALL is set")...)
+	} else {
+		t.Skip(reason...)
+	}
+}
+
+// Variable returns the value of an environment variable that the test needs.
+func Variable(t testing.TB, name string) string {
+	t.Helper()
+	value := os.Getenv(name)
+	if value == "" {
+		Skip(t, name+" is not set")
+	}
+	return value
+}
+
+// Program returns the path of a program that the test needs.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		Skip(t, err)
+	}
+	return path
+}

@@ -1,0 +1,128 @@
+package readme
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
+)
+
+// pages are those whose commands and statements a reader copies.
+var pages = []string{"worker/CHOOSING.md", "uid/MIGRATING.md", "uid/PRODUCTION.md", "bits/LAYOUTS.md"}
+
+// TestCommands runs each command of the pages, in their order, beside one SQLite file.
+func TestCommands(t *testing.T) {
+	folder := t.TempDir()
+	for _, program := range []string{"uidring", "uidringd"} {
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(folder, program), "../../../cmd/"+program)
+		build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+		if said, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, said)
+		}
+	}
+	commands := 0
+	for _, page := range pages {
+		for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(read(t, page), -1) {
+			for line := range strings.Lines(block[1]) {
+				commands++
+				run := exec.CommandContext(t.Context(), "sh", "-c", line)
+				run.Dir, run.Env = folder, append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"))
+				if said, err := run.CombinedOutput(); err != nil {
+					t.Errorf("%s: %s%v: %s", page, line, err, said)
+				}
+			}
+		}
+	}
+	if commands < 6 {
+		t.Errorf("%d commands, want 6 or more", commands)
+	}
+}
+
+// TestStatements runs each statement of the pages on each database that it is for.
+func TestStatements(t *testing.T) {
+	keys := map[string]string{"sqlite": "INTEGER PRIMARY KEY AUTOINCREMENT", "mysql": "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY", "postgres": "BIGSERIAL PRIMARY KEY"}
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		s.Table = strings.ToLower(s.Table)
+		s.Exec(t, "CREATE TABLE %s (id %s, buyer VARCHAR(20))", s.Table, keys[s.Kind])
+		statements := 0
+		for _, page := range pages {
+			for _, block := range regexp.MustCompile("(?s)```sql ?(\\w*)\n(.*?)```").FindAllStringSubmatch(read(t, page), -1) {
+				if block[1] != "" && block[1] != s.Kind {
+					continue
+				}
+				statements++
+				if strings.Contains(strings.ToUpper(block[2]), "WORKER_NODE") { // TestRaiseKey runs it
+					continue
+				}
+				var rows []map[string]any
+				text := strings.ReplaceAll(block[2], "orders", s.Table)
+				args := []any{map[string]any{"last": 0, "settled": 1}}
+				if err := s.DB.Raw(text, args[:strings.Count(text, "@last")]...).Scan(&rows).Error; err != nil {
+					t.Errorf("%s: %s%v", page, text, err)
+				}
+			}
+		}
+		if statements == 0 {
+			t.Error("no statement is for this database")
+		}
+	})
+}
+
+// TestRaiseKey: after the statement for a restored table of numbers, a start gets a number above 5,000.
+func TestRaiseKey(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		_, text, _ := strings.Cut(read(t, "uid/PRODUCTION.md"), "```sql "+s.Kind+"\n")
+		text, _, _ = strings.Cut(text, "```")
+		registry := worker.NewRegistry(s.DB, worker.RegistryConfig{Table: s.Table})
+		for _, want := range []int64{1, 5001} {
+			gen, err := uid.NewDefault(t.Context(), registry, uid.DefaultConfig{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if number := gen.Worker(); number != want {
+				t.Errorf("a start gets number %d, want %d", number, want)
+			}
+			if err := errors.Join(gen.Close(), s.DB.Exec(strings.NewReplacer("WORKER_NODE", s.Table, "worker_node", strings.ToLower(s.Table)).Replace(text)).Error); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// TestReadNewRows: a consumer that reads below settled misses no row, although the greater of two ids is
+// committed first.
+func TestReadNewRows(t *testing.T) {
+	_, text, _ := strings.Cut(read(t, "uid/PRODUCTION.md"), "```sql\n")
+	text, _, _ = strings.Cut(text, "```")
+	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
+		s.Table = strings.ToLower(s.Table)
+		s.Exec(t, "CREATE TABLE %s (id BIGINT PRIMARY KEY)", s.Table)
+		statement := strings.ReplaceAll(text, "orders", s.Table)
+		drawn := time.Now()
+		readUpTo := func(last, settled int64) (ids []int64) {
+			t.Helper()
+			if err := s.DB.Raw(statement, map[string]any{"last": last, "settled": settled}).Scan(&ids).Error; err != nil {
+				t.Fatal(err)
+			}
+			return ids
+		}
+		first, second := firstID(t, drawn), firstID(t, drawn)+1
+		s.Exec(t, "INSERT INTO %s VALUES (%d)", s.Table, second)
+		if ids := readUpTo(0, firstID(t, drawn.Add(time.Second-3*time.Minute))); len(ids) != 0 {
+			t.Errorf("a consumer has read %d, and would miss %d", ids, first)
+		}
+		s.Exec(t, "INSERT INTO %s VALUES (%d)", s.Table, first)
+		if got, want := fmt.Sprint(readUpTo(0, firstID(t, drawn.Add(time.Second)))), fmt.Sprint([]int64{first, second}); got != want {
+			t.Errorf("a consumer reads %s, want %s", got, want)
+		}
+	})
+}

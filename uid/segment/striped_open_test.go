@@ -1,0 +1,218 @@
+package segment_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// The next id of a counter is the one that its store issues. No generator makes ids of
+// the counter itself: those are other stores' ids.
+func TestStripeCounter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(3)
+		config := segment.StripeConfig{Block: 10, Config: segment.Config{Create: true, Step: 3, MaxStep: 3}}
+		for least := int64(1); least < 2000; least += 97 {
+			for i, store := range counters {
+				tag := fmt.Sprintf("orders %d/3 x10", i+1)
+				if err := store.Create(t.Context(), tag, 1, 3); err != nil && !errors.Is(err, segment.ErrTagExists) {
+					t.Fatal(err)
+				}
+				if _, err := store.Raise(t.Context(), tag, segment.NextFor(tag, least)); err != nil {
+					t.Fatal(err)
+				}
+				all, err := store.List(t.Context())
+				must(t, err)
+				next := all[len(all)-1].NextID() // which follows "orders" from the second round on
+				if next < least || next > least+30 || next/10%3 != int64(i) {
+					t.Errorf("%q raised to %d: its next id is %d", tag, least, next)
+				}
+				if gen, err := segment.New(t.Context(), store, tag, segment.Config{}); !errors.Is(err, segment.ErrTag) {
+					t.Errorf("New(%q) = %v, %v, want ErrTag", tag, gen, err)
+				}
+			}
+			s := stripe(t, stores, config)
+			for range 12 {
+				if id, err := s.Next(); int64(id) < least || err != nil {
+					t.Errorf("Next() = %d, %v above %d", id, err, least)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if id := (segment.Counter{Tag: "orders 2/3 x10", Next: math.MaxInt64 - 1}).NextID(); id != math.MaxInt64 {
+		t.Errorf("the next id of a counter that is used up is %d", id)
+	}
+	if next := segment.NextFor("orders 2/3 x10", 0); next != 1 {
+		t.Errorf("the count of id 0 is %d, want 1, as no counter is lower", next)
+	}
+	for _, tag := range []string{"orders", "orders 1/3", "orders 0/3 x10", "orders 4/3 x10", "orders 1/3 x0", "orders 01/3 x10", "orders 1/3 x10 ", "1/3 x10", "a b"} {
+		if next := segment.NextFor(tag, 77); next != 77 || (segment.Counter{Tag: tag, Next: 77}).NextID() != 77 {
+			t.Errorf("%q is taken for a striped counter: %d", tag, next)
+		}
+	}
+}
+
+// A store that hangs holds a start up for the time of a load.
+func TestStripeStartsBesideAStoreThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(2)
+		must(t, stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}}).Close())
+		counters[1].around = func(ctx context.Context, method string, do func() error) error {
+			if method == "List" {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return do()
+		}
+		began := time.Now()
+		s := stripe(t, stores, segment.StripeConfig{})
+		if took := time.Since(began); took != segment.DefaultLoadTimeout {
+			t.Errorf("the start took %v, want %v", took, segment.DefaultLoadTimeout)
+		}
+		if id, err := s.Next(); id != 1 || err != nil || !errors.Is(s.Stores()[1].LastError, segment.ErrUnavailable) {
+			t.Errorf("Next() = %d, %v, and the other store's error is %v", id, err, s.Stores()[1].LastError)
+		}
+	})
+}
+
+// A store that is used up, or has gone back, holds up no start while another has ids. Its
+// error is its own.
+func TestStripeStartsBesideAnEmptyStore(t *testing.T) {
+	for _, want := range []error{segment.ErrUsedUp, segment.ErrRewound} {
+		synctest.Test(t, func(t *testing.T) {
+			first, second := new(counter), new(counter)
+			if want == segment.ErrRewound {
+				first.says.Store(&want)
+			}
+			for i, store := range []segment.Creator{first, second} {
+				next := []int64{21, 1}[i] // 21 is the end of the first
+				must(t, store.Create(t.Context(), fmt.Sprintf("orders %d/2 x10", i+1), next, 5))
+			}
+			config := segment.StripeConfig{Block: 10, Config: segment.Config{Limit: 40}}
+			s := stripe(t, []segment.Store{first, second}, config)
+			ids := make([]uid.ID, 20)
+			if n, err := s.NextN(ids); n != 19 || ids[0] != 11 || ids[18] != 39 || !errors.Is(err, want) {
+				t.Errorf("NextN() = %d, %v: %v, want 11 to 39 of the second, and %v", n, err, ids, want)
+			}
+			if err := s.Stores()[0].LastError; !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
+				t.Errorf("the first store's error is %v, want %v", err, want)
+			}
+			if got, err := segment.Stripe(t.Context(), []segment.Store{first, second}, "orders", config); !errors.Is(err, want) || errors.Is(err, segment.ErrUnavailable) {
+				t.Errorf("Stripe() = %v, %v without an id, want %v", got, err, want)
+			}
+			asked := first.requests.Load()
+			time.Sleep(10 * time.Minute)
+			if n := first.requests.Load() - asked; n > 11 {
+				t.Errorf("%d requests in ten minutes, want one a minute", n)
+			}
+		})
+	}
+}
+
+// With Create, a store that is not reached at the start gets both counters later. So New
+// cannot use the tag there either.
+func TestStripeCreatesLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(2)
+		counters[1].around = func(ctx context.Context, _ string, do func() error) error {
+			if err := counters[1].wait(ctx); err != nil {
+				return err
+			}
+			return do()
+		}
+		counters[1].unavailable.Store(true)
+		config := segment.StripeConfig{Config: segment.Config{Create: true}}
+		s := stripe(t, stores, config)
+		if s.Stores()[1].LastError == nil {
+			t.Fatal("both stores were reached")
+		}
+		counters[1].unavailable.Store(false)
+		time.Sleep(5 * time.Second)
+		all, err := counters[1].List(t.Context())
+		if err != nil || len(all) != 2 || all[0].Tag != "orders" || all[0].Next != math.MaxInt64 || all[1].Tag != "orders 2/2 x1000" {
+			t.Errorf("the store has %+v, %v, want the tag spent beside the stripe", all, err)
+		}
+		if _, err := segment.New(t.Context(), stores[1], "orders", config.Config); !errors.Is(err, segment.ErrStripe) {
+			t.Errorf("New() = %v, want ErrStripe", err)
+		}
+	})
+}
+
+// A store that is not reached at the start is opened later, unless it then has a counter
+// whose ids would repeat.
+func TestStripeReopensNoForeignCounter(t *testing.T) {
+	for foreign, want := range map[string]error{"orders": segment.ErrStripe, "orders 2/2 x500": segment.ErrStripe, "orders 2/3 x1000": segment.ErrStripe, "users": nil} {
+		synctest.Test(t, func(t *testing.T) {
+			counters, stores := stripes(2)
+			for i, c := range counters {
+				must(t, c.Create(t.Context(), fmt.Sprintf("orders %d/2 x1000", i+1), 1, 10))
+			}
+			counters[1].unavailable.Store(true)
+			counters[1].around = func(ctx context.Context, _ string, do func() error) error {
+				return cmp.Or(counters[1].wait(ctx), do())
+			}
+			s := stripe(t, stores, segment.StripeConfig{})
+			must(t, counters[1].Memory.Create(t.Context(), foreign, 1, 10))
+			counters[1].unavailable.Store(false)
+			time.Sleep(5 * time.Second)
+			if got := s.Stores()[1]; !errors.Is(got.LastError, want) || got.Loads.Loads > 0 != (want == nil) {
+				t.Errorf("beside %q: %v after %d loads, want %v", foreign, got.LastError, got.Loads.Loads, want)
+			}
+		})
+	}
+}
+
+// A store that answers that it has no such stripe fails the start, whatever else it says. One
+// whose counter cannot be used holds up no start while another has ids.
+func TestStripeBesideAnUnusableCounter(t *testing.T) {
+	_, stores := stripes(1)
+	bad := new(counter)
+	config := segment.StripeConfig{Config: segment.Config{Create: true}}
+	elsewhere := errors.Join(segment.ErrUnusable, segment.ErrStripe)
+	bad.says.Store(&elsewhere)
+	if s, err := segment.Stripe(t.Context(), append(stores, bad), "orders", config); !errors.Is(err, segment.ErrStripe) {
+		t.Errorf("Stripe() = %v, %v, want ErrStripe", s, err)
+	}
+	bad.says.Store(&segment.ErrUnusable)
+	s := stripe(t, append(stores, bad), config)
+	if id, err := s.Next(); id != 1 || err != nil || !errors.Is(s.Stores()[1].LastError, segment.ErrUnusable) {
+		t.Errorf("Next() = %d, %v, and the other store's error is %v", id, err, s.Stores()[1].LastError)
+	}
+}
+
+// Close waits for a store that is being opened, and returns what it reserved. Afterwards
+// no request is under way.
+func TestStripeCloseDuringAnOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(2)
+		counters[1].unavailable.Store(true)
+		s := stripe(t, stores, segment.StripeConfig{Config: segment.Config{Create: true}})
+		counters[1].unavailable.Store(false)
+		counters[1].deaf.Store(true)
+		counters[1].takes.Store(int64(500 * time.Millisecond))
+		before := counters[1].requests.Load()
+		for counters[1].requests.Load() == before {
+			time.Sleep(time.Millisecond)
+		}
+		began := time.Now()
+		if err := s.Close(); err != nil || time.Since(began) < 900*time.Millisecond {
+			t.Errorf("Close() = %v after %v, want it to wait for Reserve and Return", err, time.Since(began))
+		}
+		now, err := counters[1].Memory.Raise(t.Context(), fmt.Sprintf("orders %d/2 x1000", 2), 0)
+		if now != 1 || err != nil {
+			t.Errorf("the counter is %d, %v after Close, want 1", now, err)
+		}
+		time.Sleep(time.Hour)
+	})
+}

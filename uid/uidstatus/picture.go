@@ -1,0 +1,68 @@
+package uidstatus
+
+import (
+	"math"
+
+	"github.com/uidring/uidring/internal/figures"
+	"github.com/uidring/uidring/uid"
+)
+
+// picture is the circle. Ready is in thousandths, angles are in degrees.
+type picture struct {
+	Text          string // the picture in words
+	Center, Below string
+	Full          bool // ids that are ready have a limit, which the whole circle stands for
+	Ready         int64
+	Threshold     string    // of a ring
+	Mark          float64   // where the threshold is
+	Slots         []float64 // where a tick's ids end and the next one's begin
+	Refills       int64     // the script shows when it changes
+}
+
+func newPicture(s uid.Stats) picture {
+	most := int64(0)
+	switch {
+	case s.Ring != nil:
+		most = s.Ring.Capacity
+	case s.Loads == nil:
+		return picture{Text: "This generator has no ring. It makes each id when a call asks for it.", Center: "now", Below: "no ring"}
+	default:
+		most = s.Loads.InUse.N + s.Loads.Next.N
+	}
+	if most == 0 {
+		return picture{Text: figures.Grouped(s.Remaining) + " ids are ready", Center: compact(s.Remaining), Below: "ready"}
+	}
+	p := picture{
+		Text:   figures.Grouped(s.Remaining) + " of " + figures.Grouped(most) + " ids are ready",
+		Center: compact(s.Remaining), Below: "of " + compact(most), Full: true,
+		Ready: part(float64(s.Remaining), float64(most)),
+	}
+	if r := s.Ring; r != nil {
+		p.Text += "; below " + figures.Grouped(r.Threshold) + " the ring is filled again"
+		p.Threshold, p.Mark, p.Refills = compact(r.Threshold), 360*float64(r.Threshold)/float64(most), r.Refills
+		if s.Clock != nil {
+			p.Slots = slots(most >> s.Clock.Layout.SequenceBits)
+		}
+	}
+	return p
+}
+
+// slots returns where the ring's slots meet, unless they are too many to see.
+func slots(n int64) []float64 {
+	if n < 2 || n > 64 {
+		return nil
+	}
+	degrees := make([]float64, n)
+	for i := range degrees {
+		degrees[i] = 360 * float64(i) / float64(n)
+	}
+	return degrees
+}
+
+// part returns a of b in thousandths, from 0 to 1000. It is 0 only if a is.
+func part(a, b float64) int64 {
+	if a <= 0 || b <= 0 {
+		return 0
+	}
+	return int64(min(1000, max(1, math.Round(1000*a/b))))
+}

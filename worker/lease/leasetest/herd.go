@@ -1,0 +1,259 @@
+package leasetest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// counting is a store that counts the calls of its methods.
+type counting struct {
+	lease.Store
+	calls *atomic.Int64
+}
+
+func (c counting) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+	c.calls.Add(1)
+	return c.Store.SwapLayout(ctx, old, layout)
+}
+
+func (c counting) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
+	c.calls.Add(1)
+	return c.Store.Look(ctx, within, full, expiry)
+}
+
+func (c counting) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
+	c.calls.Add(1)
+	return c.Store.Read(ctx, number, expiry)
+}
+
+func (c counting) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
+	c.calls.Add(1)
+	return c.Store.Insert(ctx, w)
+}
+
+func (c counting) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+	c.calls.Add(1)
+	return c.Store.Swap(ctx, old, w)
+}
+
+// laidOut leases numbers for ids of one layout, as generators do.
+type laidOut struct{ *lease.Leaser }
+
+func (l laidOut) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
+	r.Layout = "28/22/13"
+	return l.Leaser.Lease(ctx, r)
+}
+
+// fleet is many holders of one store.
+type fleet struct {
+	testing.TB
+	holders []*holding.Holder
+	most    int64 // the greatest number that was ever held
+}
+
+// start starts more holders at the same time, and returns how long the last took.
+func (f *fleet) start(n int, leaser func(i int) *lease.Leaser) time.Duration {
+	f.Helper()
+	began := time.Now()
+	more := make([]*holding.Holder, n)
+	var starting sync.WaitGroup
+	for i := range more {
+		starting.Go(func() {
+			var err error
+			if more[i], err = holding.Try(context.Background(), f, laidOut{leaser(i)}, 1<<20, time.Now); err != nil {
+				f.Errorf("start %d of %d, after %v: %v", i, n, time.Since(began), err)
+			}
+		})
+	}
+	starting.Wait()
+	took := time.Since(began)
+	f.holders = append(f.holders, more...)
+	held := map[int64]bool{}
+	for _, h := range f.holders {
+		g := h.Last()
+		if f.Failed() {
+			f.FailNow()
+		}
+		if held[g.Number] {
+			f.Fatalf("number %d is held twice", g.Number)
+		}
+		held[g.Number], f.most = true, max(f.most, g.Number)
+	}
+	return took
+}
+
+// stop stops some holders at the same time, so that their numbers are free at once.
+func (f *fleet) stop(n int) {
+	f.Helper()
+	var stopping sync.WaitGroup
+	for _, h := range f.holders[:n] {
+		stopping.Go(func() {
+			if err := h.Release(context.Background(), time.UnixMilli(time.Now().UnixMilli())); err != nil {
+				f.Error(err)
+			}
+		})
+	}
+	stopping.Wait()
+	f.holders = f.holders[n:]
+}
+
+// herd: many starts at the same time cost each what a start alone costs. They take new
+// numbers, nearly without a gap, and then the free ones.
+func herd(b bench) {
+	const starts, handles = 50, 8
+	var calls atomic.Int64
+	requests := func() int64 { return calls.Load() }
+	if b.suite.Requests != nil {
+		requests = func() int64 { return b.suite.Requests(b.T, b.Store) }
+	}
+	leasers := make([]*lease.Leaser, handles)
+	for i := range leasers {
+		leasers[i] = b.leaser(counting{b.open(b.T), &calls}, lease.Config{Expiry: time.Minute})
+	}
+	f := &fleet{TB: b.T}
+	leaser := func(i int) *lease.Leaser { return leasers[i%handles] }
+	start := func(n int) (each float64) {
+		before := requests()
+		f.start(n, leaser)
+		return float64(requests()-before) / float64(n)
+	}
+	start(handles) // the first makes what is missing
+	alone := start(1)
+	for _, step := range []struct {
+		what   string
+		starts int
+		most   int64 // the greatest number that may be held then
+	}{
+		{"first starts", starts, (handles + starts) * 11 / 10},
+		{"as many are free", starts, (handles + starts) * 11 / 10},
+		{"half are held", starts / 2, (handles + starts) * 11 / 10},
+	} {
+		if step.what != "first starts" {
+			f.stop(len(f.holders) - (starts - step.starts))
+		}
+		each := start(step.starts)
+		b.Logf("%s: %.1f requests each, and %.1f alone; numbers up to %d", step.what, each, alone, f.most)
+		if each > 1.5*alone {
+			b.Errorf("%s: %.1f requests each; want at most 1.5 times %.1f", step.what, each, alone)
+		}
+		if f.most > step.most {
+			b.Errorf("%s: number %d is held; want %d at most", step.what, f.most, step.most)
+		}
+	}
+}
+
+// Benchmark measures starts. A generator of b.Run's names that benchstat reads: rows is how many
+// numbers are held, starts how many start at the same time.
+type Benchmark struct {
+	// Open returns an empty store.
+	Open func(b *testing.B) lease.Store
+
+	// Another returns the store as another process has it, for each start of a herd. Nil is the
+	// store that Open returned.
+	Another func(b *testing.B, s lease.Store) lease.Store
+
+	// Fill makes the rows of the numbers from 0 to rows-1 in an empty store, held for an hour
+	// or longer. Nil makes them by Insert.
+	Fill func(b *testing.B, s lease.Store, rows int64)
+
+	Rows, Starts []int // nil is 100 and 100,000 rows, and 100 and 1,000 starts; with -short, only the first
+}
+
+// Start measures one start beside held numbers.
+func (x Benchmark) Start(b *testing.B) {
+	for _, rows := range or(x.Rows, 100, 100_000) {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			s := x.Open(b)
+			x.fill(b, s, int64(rows))
+			var calls atomic.Int64
+			leaser, f := lease.New(counting{s, &calls}, benchConfig), &fleet{TB: b}
+			for b.Loop() {
+				f.holders = nil
+				f.start(1, func(int) *lease.Leaser { return leaser })
+			}
+			b.ReportMetric(float64(calls.Load())/float64(b.N), "calls/op")
+		})
+	}
+}
+
+// Herd measures starts at the same time: first starts, with as many free numbers, and with half
+// of the numbers held. It reports the time until the last start has its number. Then it restarts
+// all ten times, and reports the numbers used for each that was held at once.
+func (x Benchmark) Herd(b *testing.B) {
+	for _, starts := range or(x.Starts, 100, 1000) {
+		b.Run(fmt.Sprintf("starts=%d", starts), func(b *testing.B) {
+			var first, free, half time.Duration
+			used, calls := 0.0, atomic.Int64{}
+			for b.Loop() {
+				s, f := x.Open(b), &fleet{TB: b}
+				all := func(int) *lease.Leaser {
+					own := s
+					if x.Another != nil {
+						own = x.Another(b, s)
+					}
+					return lease.New(counting{own, &calls}, benchConfig)
+				}
+				first += f.start(starts, all)
+				f.stop(starts)
+				free += f.start(starts, all)
+				f.stop(starts / 2)
+				half += f.start(starts/2, all)
+				for range 8 {
+					f.stop(starts)
+					f.start(starts, all)
+				}
+				used += float64(f.most+1) / float64(starts)
+				f.stop(starts)
+			}
+			n := float64(b.N)
+			b.ReportMetric(first.Seconds()/n, "s/first")
+			b.ReportMetric(free.Seconds()/n, "s/free")
+			b.ReportMetric(half.Seconds()/n, "s/half")
+			b.ReportMetric(used/n, "numbers/held")
+			b.ReportMetric(float64(calls.Load())/n/(10.5*float64(starts)), "calls/start")
+		})
+	}
+}
+
+var benchConfig = lease.Config{Node: node, Logger: slog.New(slog.DiscardHandler)}
+
+func or(given []int, standard ...int) []int {
+	if given == nil {
+		given = standard
+	}
+	if testing.Short() {
+		return given[:1]
+	}
+	return given
+}
+
+func (x Benchmark) fill(b *testing.B, s lease.Store, rows int64) {
+	if x.Fill != nil {
+		x.Fill(b, s, rows)
+		return
+	}
+	numbers := make(chan int64)
+	var filling sync.WaitGroup
+	for range 40 {
+		filling.Go(func() {
+			for n := range numbers {
+				if _, _, err := s.Insert(b.Context(), write(lease.Acquire, n, fmt.Sprint("t", n), 1)); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	for n := range rows {
+		numbers <- n
+	}
+	close(numbers)
+	filling.Wait()
+}
