@@ -46,7 +46,7 @@ flood: ## hold as much of a server's memory as clients with and without a token 
 woven: ## stress loss, Close and Shutdown with a random yield before each statement
 	.ci/woven 10
 
-faults: ## switch on each fault of testdata/faults.txt in a scratch clone, and expect a test to fail
+faults: ## put each fault of testdata/faults.txt into a scratch clone, and expect a test to fail
 	go run ./internal/tools/faults testdata/faults.txt
 
 fuzz: ## run each fuzz target on FUZZ_INPUTS inputs

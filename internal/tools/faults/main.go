@@ -1,63 +1,70 @@
-// Command faults puts faults into the code, and checks that the tests of the named
-// packages catch each:
+//go:build unix
+
+// Command faults puts faults into the code, one at a time, and checks that a test catches each:
 //
-//	faults [-only TEXT] [-w] testdata/faults.txt
+//	faults [-only TEXT] testdata/faults.txt
 //
-// It works on a scratch clone of the HEAD of the repository in the working directory.
-// Each line of the list is a fault: FILE, PACKAGES (relative to FILE's module, with blanks
-// between) and a sed script that changes FILE, separated by tabs. Lines that begin with #
-// are comments.
+// Each line of the list has three fields, separated by tabs: FILE; the packages whose tests
+// have to fail, relative to FILE's module, each as PACKAGE:TEST or PACKAGE, separated by
+// blanks; and a sed script that changes FILE. Lines that begin with # are comments.
 //
-// A package may name the test that catches the fault, as PACKAGE:TEST. That test runs
-// first. Only if it passes, all tests of the package run. With -w, faults writes the tests
-// that failed into the list.
-//
-// The faults that change functions are built in at once. Each is a copy of its function,
-// which the function calls if the environment variable UIDRING_FAULT has the fault's
-// number. Each other fault is a build of its own.
-//
-// A fault is caught if the tests fail, or do not end: all of a package in a minute more than
-// twice their time without a fault, and one test in half a minute more than four times its
-// time. A fault is stale if its script changes nothing, or the result does not compile. A
-// test that fails without a fault is skipped, and named. With a fault that is missed or
-// stale, the exit status is 1.
+// The tests first run without a fault. Then each worker changes a scratch clone of HEAD, runs
+// the tests, and restores the file. A fault is caught if a test fails, or runs for longer than
+// two minutes (a package: ten). A fault is stale if its script changes nothing, or the result
+// does not compile. If a fault is missed or stale, or a test fails without a fault, the exit
+// status is 1.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
 	"syscall"
+	"time"
 )
 
 func main() {
 	only := flag.String("only", "", "check only faults whose `FILE: SCRIPT` has this text")
-	write := flag.Bool("w", false, "write the tests that catch the faults into the list")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	sound, err := clone(ctx, flag.Arg(0), *only, *write)
+	sound, err := check(ctx, ".", flag.Arg(0), *only, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "faults:", err)
 	}
-	if err != nil || !sound {
+	if !sound {
 		os.Exit(1)
 	}
 }
 
-// clone checks the faults of a list on a clone of the repository in the working directory,
-// and reports whether all are caught.
-func clone(ctx context.Context, list, only string, write bool) (bool, error) {
+// fault is one line of the list.
+type fault struct {
+	file, script string
+	targets      []target
+}
+
+// target is a package, and the test in the package that has to fail; "" is any.
+type target struct{ module, name, test string }
+
+func (f fault) String() string { return f.file + ": " + f.script }
+
+// check reports to out what becomes of each fault of a list, and whether all are caught.
+func check(ctx context.Context, repository, list, only string, out io.Writer) (sound bool, err error) {
 	text, err := os.ReadFile(list)
 	if err != nil {
 		return false, err
 	}
-	faults, err := parse(string(text), only)
+	faults, err := parse(repository, string(text), only)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", list, err)
 	}
@@ -66,14 +73,133 @@ func clone(ctx context.Context, list, only string, write bool) (bool, error) {
 		return false, err
 	}
 	defer os.RemoveAll(scratch)
-	repository := filepath.Join(scratch, "repository")
-	if said, err := exec.CommandContext(ctx, "git", "clone", "-q", ".", repository).CombinedOutput(); err != nil {
-		return false, fmt.Errorf("git clone: %w: %s", err, said)
+	workers := 2 * runtime.GOMAXPROCS(0) // tests wait too
+	for i := range workers {
+		clone := exec.CommandContext(ctx, "git", "clone", "-q", repository, folder(scratch, i))
+		if said, err := clone.CombinedOutput(); err != nil {
+			return false, fmt.Errorf("git clone: %w: %s", err, said)
+		}
 	}
-	r := &run{repository: repository, scratch: scratch, faults: faults, out: os.Stdout}
-	sound, err := r.check(ctx)
-	if write {
-		err = errors.Join(err, os.WriteFile(list, []byte(rewrite(string(text), faults)), 0o644))
+	tests := make(map[target][]string) // of each package
+	for _, f := range faults {
+		for _, t := range f.targets {
+			of := target{module: t.module, name: t.name}
+			tests[of] = append(tests[of], cmp.Or(t.test, "."))
+		}
 	}
-	return sound, err
+	var jobs []func(clone string) (verdict, what string)
+	for of, names := range tests {
+		jobs = append(jobs, func(clone string) (string, string) {
+			said, err := of.run(ctx, clone, strings.Join(names, "|"), 20*time.Minute)
+			if err != nil {
+				return "UNSOUND", fmt.Sprintf("%s %s fails without a fault: %v\n%s", of.module, of.name, err, said)
+			}
+			return "", ""
+		})
+	}
+	for _, f := range faults {
+		jobs = append(jobs, func(clone string) (string, string) { return f.check(ctx, clone), f.String() })
+	}
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	counts := make(map[string]int)
+	for i := range workers {
+		running.Go(func() {
+			for {
+				mu.Lock()
+				if len(jobs) == 0 || ctx.Err() != nil {
+					mu.Unlock()
+					return
+				}
+				job := jobs[0]
+				jobs = jobs[1:]
+				mu.Unlock()
+				verdict, what := job(folder(scratch, i))
+				mu.Lock()
+				if counts[verdict]++; verdict != "" && ctx.Err() == nil {
+					fmt.Fprintln(out, verdict, what)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	running.Wait()
+	fmt.Fprintf(out, "%d caught, %d missed, %d stale\n", counts["caught"], counts["MISSED"], counts["STALE"])
+	return counts["caught"] == len(faults) && counts["UNSOUND"] == 0 && len(faults) > 0, ctx.Err()
+}
+
+func folder(scratch string, i int) string { return filepath.Join(scratch, fmt.Sprint(i)) }
+
+// parse reads a list. It returns the faults whose text has only.
+func parse(repository, list, only string) (faults []fault, err error) {
+	for line := range strings.Lines(list) {
+		if line = strings.TrimSuffix(line, "\n"); line == "" || line[0] == '#' {
+			continue
+		}
+		part := strings.SplitN(line, "\t", 3)
+		if len(part) < 3 || len(strings.Fields(part[1])) == 0 {
+			return nil, fmt.Errorf("a line has FILE, PACKAGES and SCRIPT with tabs between, got %q", line)
+		}
+		module := filepath.Dir(part[0])
+		for module != "." && !exists(filepath.Join(repository, module, "go.mod")) {
+			module = filepath.Dir(module)
+		}
+		f := fault{file: part[0], script: part[2]}
+		for _, field := range strings.Fields(part[1]) {
+			name, test, _ := strings.Cut(field, ":")
+			f.targets = append(f.targets, target{module, name, test})
+		}
+		if strings.Contains(f.String(), only) {
+			faults = append(faults, f)
+		}
+	}
+	return faults, nil
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+// check returns what becomes of the fault in a clone: caught, MISSED or STALE.
+func (f fault) check(ctx context.Context, clone string) (verdict string) {
+	git := func(args ...string) error {
+		return exec.Command("git", append([]string{"-C", clone}, args...)...).Run() // even if ctx has ended
+	}
+	sed := exec.CommandContext(ctx, "sed", "-i", f.script, filepath.Join(clone, f.file))
+	err := sed.Run()
+	defer git("checkout", "-q", ".")
+	if err != nil || git("diff", "--quiet") == nil {
+		return "STALE"
+	}
+	for _, t := range f.targets {
+		limit := 2 * time.Minute
+		if t.test == "" {
+			limit = 10 * time.Minute
+		}
+		switch said, err := t.run(ctx, clone, cmp.Or(t.test, "."), limit); {
+		case strings.Contains(said, "[build failed]"), strings.Contains(said, "[setup failed]"):
+			return "STALE"
+		case err != nil:
+			return "caught"
+		}
+	}
+	return "MISSED"
+}
+
+// run runs the tests in a clone. It ends the processes that they leave behind.
+func (t target) run(ctx context.Context, clone, tests string, limit time.Duration) (said string, err error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-vet=off", "-count=1", "-failfast", "-timeout="+limit.String(), "-run=^("+tests+")$", t.name)
+	if strings.Contains("|"+tests+"|", "|.|") {
+		cmd.Args[len(cmd.Args)-2] = "-run=."
+	}
+	cmd.Dir = filepath.Join(clone, t.module)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	end := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel, cmd.WaitDelay = end, 10*time.Second
+	text, err := cmd.CombinedOutput()
+	if cmd.Process != nil {
+		_ = end()
+	}
+	if errors.Is(err, exec.ErrWaitDelay) { // a process that the tests left held the pipe
+		err = nil
+	}
+	return string(text), err
 }

@@ -6,19 +6,13 @@ import (
 )
 
 func TestSum(t *testing.T) {
-	if got := sum(0, 1, 2, 3); got != 6 || least > 5 {
+	if got := sum(1, 2, 3); got != 6 {
 		t.Error(got)
 	}
 }
 
-func TestAtStart(t *testing.T) {
-	if atStart != 3 {
-		t.Error(atStart)
-	}
-}
-
 func TestEmpty(t *testing.T) {
-	if !(list[int]{}).Empty(1, 2, 3) {
+	if !empty() {
 		t.Error("not empty")
 	}
 }
@@ -28,7 +22,5 @@ func TestText(t *testing.T) {
 		t.Error(string(text), err)
 	}
 }
-
-func TestForgotten(*testing.T) { forgotten() }
 
 func TestAlwaysFails(t *testing.T) { t.Error("it fails") }
