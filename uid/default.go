@@ -3,7 +3,6 @@ package uid
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
@@ -65,40 +64,17 @@ func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Defa
 	if g.Worker() == 0 && g.last.CompareAndSwap(-1, 0) { // id 0, which stands for none, counts as issued
 		g.earlier.Add(g.bits.MaxSequence())
 	}
-	if err := g.awaitFirst(ctx); err != nil {
+	if err := g.await(ctx, g.caughtUp); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	g.started("Default")
 	return g, nil
 }
 
-// awaitFirst waits until Next can stamp: until the time has passed that an earlier holder of the
-// number reserved, unless Next waits for that by itself.
-func (g *Default) awaitFirst(ctx context.Context) error {
-	logged := false
-	for {
-		w := g.grant.Load()
-		begins := g.bits.Time(w.first)
-		ahead := begins.Sub(g.now())
-		if w.last < w.first || ahead <= max(g.maxBackward, g.bits.Layout().Unit) {
-			return nil
-		}
-		if !logged {
-			g.log.Warn("uid: an earlier holder of the number reserved time ahead of the clock; the start waits until that has passed",
-				"worker", w.worker, "begins", instant(begins))
-			logged = true
-		}
-		timer := time.NewTimer(min(ahead, time.Second)) // the clock may step
-		select {
-		case <-timer.C:
-		case <-w.replaced:
-		case <-ctx.Done():
-		}
-		timer.Stop()
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("uid: ids of number %d begin at %s, since an earlier holder reserved the time before: %w", w.worker, instant(begins), err)
-		}
-	}
+// caughtUp reports whether Next stamps, or waits by itself for the time that an earlier holder
+// of the number reserved.
+func (g *Default) caughtUp(w *grant) bool {
+	return g.bits.Time(w.first).Sub(g.now()) <= max(g.maxBackward, g.bits.Layout().Unit)
 }
 
 // Range returns the least and the greatest id that calls at from or later and before to

@@ -157,3 +157,40 @@ func TestSlotsFullInTheLastTick(t *testing.T) {
 		}
 	})
 }
+
+// A call that finds no more time granted asks for more.
+func TestAsksForMoreTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		config, c := leased()
+		f := &fakeLeaser{number: 7, until: at(6)}
+		gen := under(t, "default", f, config)
+		mustNext(t, gen)
+		f.wanted = func(until time.Time) {
+			f.wanted = nil
+			go f.granted(7, time.Time{}, until.Add(time.Minute), nil)
+		}
+		time.AfterFunc(time.Minute, func() { gen.Close() })
+		c.step(time.Second)
+		if got := tick(t, gen); got != 6 {
+			t.Errorf("tick %d, want 6", got)
+		}
+	})
+}
+
+// Slots that cannot be granted more time fail for that only after the last granted tick.
+func TestSlotsInTheLastGrantedTick(t *testing.T) {
+	c := clockAt(start)
+	f := &fakeLeaser{number: 7, until: at(6)}
+	gen := newSlots(t, f, uid.SlotsConfig{Layout: small, Now: c.now, Slots: 1, Logger: quiet})
+	f.granted(7, time.Time{}, at(6), errors.New("database unavailable"))
+	if err := gen.Stats().LastError; err != nil {
+		t.Errorf("LastError is %v in the last granted tick, want nil", err)
+	}
+	var err error
+	for err == nil {
+		_, err = gen.Next()
+	}
+	if !errors.Is(err, uid.ErrNotReady) {
+		t.Errorf("Next() = %v in the last granted tick, want ErrNotReady", err)
+	}
+}

@@ -116,7 +116,8 @@ const shutSlot = math.MaxUint64
 
 // NewSlots takes a worker number from leaser and returns the generator. ctx bounds
 // the start only. Errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange],
-// or come from the leaser.
+// or come from the leaser. If a crashed holder of a leased number reserved time ahead of
+// the clock, the first ids are of the time after that.
 func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, error) {
 	faults := config.prepare()
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1}
@@ -128,6 +129,9 @@ func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, e
 	g.numbered = g.renew
 	if err := g.take(ctx, leaser); err != nil {
 		return nil, err
+	}
+	if err := g.await(ctx, func(w *grant) bool { return w.covers(w.first) }); err != nil {
+		return nil, errors.Join(err, g.Close())
 	}
 	g.started("Slots")
 	return g, nil

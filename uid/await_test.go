@@ -1,0 +1,65 @@
+package uid_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
+)
+
+// A start beside a crashed holder, of whatever window, succeeds when calls do, and no sooner.
+// Next then makes ids from the first call on, of every kind.
+func TestStartAfterACrash(t *testing.T) {
+	for _, kind := range all {
+		for _, window := range []time.Duration{time.Minute, 10 * time.Minute, time.Hour} {
+			t.Run(kind+"/"+window.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var logged strings.Builder
+					log := slog.New(slog.NewTextHandler(&logged, nil))
+					store := new(leasetest.Memory)
+					stopped := &deadStore{Store: store}
+					dead, err := kinds[kind](lease.New(stopped, lease.Config{Assigner: uid.StaticWorker(3), Window: window, Logger: quiet}), uid.CachedConfig{Layout: virtual, Logger: quiet})
+					if err != nil {
+						t.Fatal(err)
+					}
+					before := mustNext(t, dead)
+					stopped.dead = true
+					defer dead.Close()
+					began := time.Now()
+					gen := under(t, kind, lease.New(store, lease.Config{Assigner: uid.StaticWorker(3), Logger: log}), uid.CachedConfig{Layout: virtual, Logger: log})
+					started := time.Since(began)
+					after := mustNext(t, gen)
+					if waited := time.Since(began) - started; after <= before || waited > 2*time.Second {
+						t.Errorf("id %d after %d, %v after the start; want an id at once", after, before, waited)
+					}
+					if most := 75 * time.Second; kind != "default" && started > most || started > window+most {
+						t.Errorf("started after %v", started)
+					}
+					if n := strings.Count(logged.String(), "the start waits until"); n < 1 || n > 2 {
+						t.Errorf("%d lines about the wait: %s", n, &logged)
+					}
+				})
+			})
+		}
+	}
+}
+
+// deadStore is the store of a process that dies.
+type deadStore struct {
+	lease.Store
+	dead bool
+}
+
+func (s *deadStore) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+	if s.dead {
+		return false, errors.New("the process is dead")
+	}
+	return s.Store.Swap(ctx, old, w)
+}
