@@ -65,7 +65,13 @@ func TestFail(t *testing.T) {
 	if _, err := gen.Wait(t.Context()); err != broken {
 		t.Error(err)
 	}
+	if s := gen.Stats(); s.LastError != broken || !s.Failing() {
+		t.Errorf("%+v; want the error in it", s)
+	}
 	gen.Fail(nil)
+	if s := gen.Stats(); s.LastError != nil || s.Failing() {
+		t.Errorf("%+v; want no error in it", s)
+	}
 	if id, err := gen.Next(); id != 1 || err != nil {
 		t.Error(id, err)
 	}

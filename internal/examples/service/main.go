@@ -89,7 +89,7 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
 
-	starting, cancel := context.WithTimeout(ctx, 10*time.Second) // for the start only
+	starting, cancel := context.WithTimeout(ctx, 2*time.Minute) // for the start only
 	defer cancel()
 	gen, err := uid.NewCached(starting, worker.NewLeaser(db, lease.Config{Logger: logger}), c.ids)
 	if err != nil {
@@ -126,7 +126,7 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 	}
 }
 
-func routes(db *gorm.DB, gen *uid.Cached, status http.Handler) http.Handler {
+func routes(db *gorm.DB, gen uid.Generator, status http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /orders", func(w http.ResponseWriter, r *http.Request) {
 		order := Order{Buyer: r.FormValue("buyer")}
@@ -140,11 +140,17 @@ func routes(db *gorm.DB, gen *uid.Cached, status http.Handler) http.Handler {
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		s := gen.Stats()
-		if s.Remaining == 0 && s.LastError != nil { // none ready, and none to come for now
-			http.Error(w, s.LastError.Error(), http.StatusServiceUnavailable)
+		if s.Failing() || s.Closed {
+			http.Error(w, fmt.Sprint("no ids: ", s.LastError), http.StatusServiceUnavailable)
 			return
 		}
-		fmt.Fprintf(w, "worker %d, %d ids ready, layout until %s\n", s.Clock.Worker, s.Remaining, s.Clock.LayoutEnd.Format(time.DateOnly))
+		fmt.Fprintf(w, "%d ids ready\n", s.Remaining)
+		if c := s.Clock; c != nil {
+			fmt.Fprintf(w, "worker %d, layout until %s\n", c.Worker, c.LayoutEnd.Format(time.DateOnly))
+			if c.LeaseError != nil {
+				fmt.Fprintf(w, "warning: %v\n", c.LeaseError)
+			}
+		}
 	})
 	// For operators only: put it behind the service's own authentication.
 	mux.Handle("/debug/uid/", status)

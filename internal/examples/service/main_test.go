@@ -59,7 +59,7 @@ func TestService(t *testing.T) {
 	}
 
 	for path, want := range map[string]string{
-		"/healthz":              "worker 0, 4096 ids ready, layout until 2094-01-19",
+		"/healthz":              "4096 ids ready\nworker 0, layout until 2094-01-19",
 		"/debug/uid/stats.json": `"layout_info":"31/23/9,epoch=2026-01-01,unit=1s"`,
 	} {
 		response, err := http.Get(base + path)
@@ -132,7 +132,7 @@ func TestDocument(t *testing.T) {
 	if err := errors.Join(db.Use(uidgorm.New(gen, uidgorm.Config{})), db.AutoMigrate(&Order{})); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(routes(db, nil, http.NotFoundHandler()))
+	server := httptest.NewServer(routes(db, gen, http.NotFoundHandler()))
 	defer server.Close()
 	for i, want := range []string{`{"id":"1000","buyer":"Ada"}`, `{"id":"1001","buyer":"Ada"}`, "the order was not taken"} {
 		if i == 2 {
@@ -146,6 +146,14 @@ func TestDocument(t *testing.T) {
 		response.Body.Close()
 		if got := strings.TrimSpace(string(body)); got != want {
 			t.Errorf("answer %d is %s, want %s", i, got, want)
+		}
+		health, err := http.Get(server.URL + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		health.Body.Close()
+		if failing := health.StatusCode == http.StatusServiceUnavailable; failing != (i == 2) {
+			t.Errorf("after answer %d the health check says %s", i, health.Status)
 		}
 	}
 }
