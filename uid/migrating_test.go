@@ -45,14 +45,14 @@ func TestPagesNames(t *testing.T) {
 		}
 	}
 	name := regexp.MustCompile("`((?:uid|bits|worker|lease|ringbuffer|padding)\\.[A-Z]\\w*(?:\\.[A-Z]\\w*)?)[(`]")
-	for _, page := range []string{"MIGRATING.md", "../bits/LAYOUTS.md", "../worker/CHOOSING.md"} {
+	for _, page := range []string{"MIGRATING.md", "PRODUCTION.md", "TESTING.md", "../bits/LAYOUTS.md", "../worker/CHOOSING.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		found := name.FindAllStringSubmatch(string(text), -1)
-		if len(found) < 4 {
-			t.Errorf("%s has %d names, want 4 or more", page, len(found))
+		if len(found) == 0 {
+			t.Errorf("%s has no names", page)
 		}
 		for _, match := range found {
 			if !known[match[1]] {
