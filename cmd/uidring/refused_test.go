@@ -110,7 +110,7 @@ func TestRefused(t *testing.T) {
 		{"layout 28/22/14 --sql mysql", 2, []string{"64", "at most 63"}},
 		{"layout default --sql mysql --json", 2, []string{"json", "sql"}},
 		{"layout default --sql mysql --next js-safe", 2, []string{"next", "sql"}},
-		{"layout 20/20/20,epoch=9999-12-31T23:59:59.9999999Z --sql mysql", 2, []string{"9999", "last instant"}},
+		{"layout 20/20/20,epoch=9999-12-31T23:59:59.9999999Z --sql mysql", 2, []string{"--sql mysql", "multiple"}},
 		{"layout default --next baidu --from 2027-01-01", 2, []string{"epoch=2016-05-20", "stamps nothing", "2027-01-01"}},
 
 		{"workers x", 2, []string{`"x"`}},

@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"math/big"
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
@@ -69,7 +68,7 @@ func TestSQLText(t *testing.T) {
 	for kind, want := range map[string]string{
 		"postgres": "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN ((id >> 10) & 4095) END\n",
 		"mysql":    "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN ((id >> 10) & 4095) END\n",
-		"sqlite":   "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN 1767225600000 + ((id >> 22) * 1000) END\n",
+		"sqlite":   "\nCASE WHEN id BETWEEN 0 AND 9007199254740991 THEN 1767225600000 + (id >> 22) * 1000 END\n",
 	} {
 		got := uidring.Succeed(t, "layout", "js-safe", "--sql", kind)
 		for _, want := range []string{want, "-- Ids of the layout 31/12/10,epoch=2026-01-01,unit=1s in ", "2094-01-19T03:14:08Z", " WHERE id BETWEEN "} {
@@ -113,15 +112,30 @@ func TestLayoutJSON(t *testing.T) {
 	}
 }
 
-// sqlLayouts have every kind of epoch, unit and width: parts of a microsecond and of a
-// millisecond, ticks that do not divide them, epochs before 1970 and between two
-// microseconds, and ends after what each database holds.
+// sqlLayouts have every kind of epoch, unit and width: epochs before 1970 and within a
+// second, ticks of one step and of many, and an end close to the year 10000.
 var sqlLayouts = []string{
 	"default", "long-lived", "js-safe", "snowflake", "baidu,epoch=2016-05-20T00:00:00+08:00",
-	"40/10/10,epoch=1969-12-31T23:59:59.123456789Z,unit=100ns", "63/0/0,epoch=1900-01-01,unit=1ns", "62/0/1,epoch=2026-01-01,unit=1us",
-	"1/62/0", "1/0/62,epoch=2026-01-01T00:00:00.0000009Z,unit=1ns", "30/region:5+3+rack:2/13,epoch=2026-01-01T12:00:00.0009995Z,unit=2500ns",
-	"35/14/14,epoch=1969-07-20,unit=512ns", "38/12/13,epoch=2000-02-29T23:59:59.999999999Z,unit=1953125ns",
-	"50/6/7,epoch=1600-01-01T00:00:00.25Z,unit=1ms", "20/20/20,epoch=1000-02-28T00:00:00.5Z,unit=24h", "63/0/0,unit=1m",
+	"40/10/10,epoch=1969-12-31T23:59:59.123Z,unit=1ms", "1/62/0", "1/0/62,epoch=2026-01-01T00:00:00.009Z,unit=1ms",
+	"30/region:5+3+rack:2/13,epoch=2026-01-01T12:00:00.25Z,unit=5ms", "46/6/7,epoch=1600-01-01T00:00:00.25Z,unit=1ms",
+	"21/20/20,epoch=1000-02-28,unit=24h",
+}
+
+// fineLayouts are for databases that count microseconds.
+var fineLayouts = []string{"57/0/6,epoch=2026-01-01T00:00:00.000009Z,unit=1us", "40/10/10,epoch=1969-07-20T20:17:40.123456Z,unit=500us"}
+
+// Layouts that a database cannot count are refused.
+func TestSQLRefuses(t *testing.T) {
+	for args, want := range map[string]string{
+		"default,unit=500us --sql sqlite":                           "a multiple of that",
+		"default,unit=100ns --sql mysql":                            "--sql mysql counts time in 1µs",
+		"default,epoch=2026-01-01T00:00:00.0000001Z --sql postgres": "a multiple of that",
+		"45/10/8 --sql postgres":                                    "before the year 10000",
+	} {
+		if got := uidring.Invoke(t, "", append([]string{"layout"}, strings.Fields(args)...)...); got.Code != 2 || !strings.Contains(got.Stderr, want) {
+			t.Errorf("layout %s: %+v, want %q", args, got, want)
+		}
+	}
 }
 
 // samples is how many ids and instants are compared on each database, over all layouts.
@@ -135,30 +149,33 @@ type sample struct {
 
 // engine is a database under test.
 type engine struct {
-	kind        string
-	dsn         func(t *testing.T) string
-	step        time.Duration // of its instants
-	first, last time.Time     // the instants that it holds
-	literal     func(time.Time) string
-	column      string // type of instants
-	setUp       string // a time zone that is not UTC
-	steps       string // {}, a time, in steps since 1970
+	kind    string
+	dsn     func(t *testing.T) string
+	step    time.Duration // of its instants
+	layouts []string
+	literal func(time.Time) string
+	column  string // type of instants
+	setUp   string // a time zone that is not UTC
+	steps   string // {}, a time, in steps since 1970
 }
 
 var engines = []engine{
-	{"postgres", func(t *testing.T) string { return clitest.Server(t, "UIDRING_TEST_POSTGRES").String() }, time.Microsecond,
-		time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.UnixMicro(1<<63 - 1).UTC(),
+	{"postgres", func(t *testing.T) string { return clitest.Server(t, "UIDRING_TEST_POSTGRES").String() }, time.Microsecond, fineLayouts,
 		func(t time.Time) string { return t.UTC().Format("'2006-01-02 15:04:05.000000+00'") },
 		"timestamptz", "SET TimeZone = 'America/New_York'", "trunc(extract(epoch FROM {}) * 1000000)"},
-	{"mysql", func(t *testing.T) string { return clitest.Server(t, "UIDRING_TEST_MYSQL").String() }, time.Microsecond,
-		time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC),
+	{"mysql", func(t *testing.T) string { return clitest.Server(t, "UIDRING_TEST_MYSQL").String() }, time.Microsecond, fineLayouts,
 		func(t time.Time) string { return t.UTC().Format("'2006-01-02 15:04:05.000000'") },
 		"DATETIME(6)", "SET time_zone = '+05:30'", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {})"},
-	{"sqlite", func(t *testing.T) string { return t.TempDir() + "/ids.db" }, time.Millisecond,
-		time.UnixMilli(-1 << 62), time.UnixMilli(1<<63 - 1),
+	{"sqlite", func(t *testing.T) string { return t.TempDir() + "/ids.db" }, time.Millisecond, nil,
 		func(t time.Time) string { return fmt.Sprint(t.UnixMilli()) },
 		"INTEGER", "SELECT 1", "{}"},
 }
+
+// The instants that every database holds.
+var (
+	earliest = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(9999, 12, 31, 23, 59, 59, 999000000, time.UTC)
+)
 
 // TestSQL compares what --sql prints with package bits, in each database.
 func TestSQL(t *testing.T) {
@@ -173,7 +190,7 @@ func TestSQL(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { conn.Close() })
-			for _, layout := range sqlLayouts {
+			for _, layout := range slices.Concat(sqlLayouts, e.layouts) {
 				t.Run(layout, func(t *testing.T) { e.compare(t, conn, layout) })
 			}
 		})
@@ -200,16 +217,12 @@ func (e engine) compare(t *testing.T, conn *sql.Conn, layout string) {
 // edges of fields and of ticks.
 func (e engine) draw(rng *mathrand.Rand, ids *bits.Allocator, i int) sample {
 	pick := func(greatest int64) int64 { // an end, or something close to one, or any
-		switch rng.IntN(6) {
+		switch rng.IntN(4) {
 		case 0:
-			return 0
-		case 1:
-			return greatest
-		case 2:
 			return min(greatest, rng.Int64N(3))
-		case 3:
+		case 1:
 			return max(0, greatest-rng.Int64N(3))
-		case 4: // any number of bits
+		case 2: // any number of bits
 			return min(greatest, rng.Int64()>>rng.IntN(63))
 		}
 		return rng.Int64() & greatest // which has all bits set
@@ -222,82 +235,51 @@ func (e engine) draw(rng *mathrand.Rand, ids *bits.Allocator, i int) sample {
 		id = []int64{-1, -1 << 63, 1<<63 - 1, -rng.Int64(), rng.Int64()}[rng.IntN(5)]
 	}
 	layout := ids.Layout()
-	near := []time.Time{layout.Epoch, layout.End(), e.first, e.last, ids.Time(pick(ids.MaxTick()))}[rng.IntN(5)]
-	switch rng.IntN(4) {
-	case 0:
-		near = near.Add(time.Duration(rng.Int64N(7)-3) * e.step)
-	case 1:
-		near = near.Add(time.Duration(rng.Int64N(7)-3) * layout.Unit)
-	case 2:
-		near = near.Add(time.Duration(rng.Int64()) - 1<<62)
-	}
+	near := []time.Time{layout.Epoch, layout.End(), earliest, latest, ids.Time(pick(ids.MaxTick()))}[rng.IntN(5)]
+	near = near.Add(time.Duration(rng.Int64N(7)-3) * []time.Duration{0, e.step, layout.Unit}[rng.IntN(3)])
 	ends := []sample{
-		{0, layout.Epoch}, {1<<layout.Bits() - 1, layout.End()}, {1<<63 - 1, layout.End().Add(-1)}, {-1, layout.Epoch.Add(-1)},
-		{-1 << 63, layout.Epoch.Add(e.step)}, {0, layout.End().Add(-e.step)}, {0, e.first}, {0, e.last},
+		{0, layout.Epoch}, {1<<layout.Bits() - 1, layout.End()}, {-1, layout.Epoch.Add(-e.step)}, {0, layout.End().Add(-e.step)},
+		{1 << layout.Bits(), latest}, // negative if the layout has 63 bits
 	}
 	if i < len(ends) {
 		id, near = ends[i].id, ends[i].at
 	}
-	if layout.Bits() < 63 && i == len(ends) {
-		id = 1 << layout.Bits() // the first that is not of this layout
+	if near.Before(earliest) {
+		near = earliest
 	}
-	if last, err := ids.FirstID(e.last); err == nil && i > len(ends) && i < len(ends)+3 {
-		id = last + int64(i-len(ends)-1)<<(layout.WorkerBits+layout.SequenceBits) // the last with a time, and the next
+	if near.After(latest) {
+		near = latest
 	}
-	return sample{id, e.hold(near)}
-}
-
-// hold returns an instant that the database holds: it rounds down.
-func (e engine) hold(at time.Time) time.Time {
-	if at.Before(e.first) {
-		return e.first
-	}
-	if at.After(e.last) {
-		return e.last
-	}
-	return time.Unix(at.Unix(), int64(at.Nanosecond())/int64(e.step)*int64(e.step)).UTC()
+	return sample{id, near.Truncate(e.step).UTC()}
 }
 
 // want returns what the columns of a sample have to be: time in steps since 1970, its
 // text in SQLite, worker and its parts, sequence, least id and greatest id.
 func (e engine) want(ids *bits.Allocator, s sample) (w row) {
-	const null = "NULL"
-	timed, text := null, null
 	parts, err := ids.Parse(s.id)
-	if err == nil {
-		steps := new(big.Int).Mul(big.NewInt(parts.Time.Unix()), big.NewInt(int64(time.Second/e.step)))
-		steps.Add(steps, big.NewInt(int64(parts.Time.Nanosecond())/int64(e.step)))
-		// Longer than 64 bits hold after the epoch, SQL has no time.
-		far := new(big.Int).Sub(steps, big.NewInt(ids.Layout().Epoch.Unix()*int64(time.Second/e.step)+int64(ids.Layout().Epoch.Nanosecond())/int64(e.step)))
-		if !parts.Time.After(e.last) && far.IsInt64() {
-			timed = steps.String()
+	ofID := func(value any) {
+		if err != nil {
+			value = "NULL"
 		}
-		if parts.Time.Year() <= 9999 {
-			text = parts.Time.Format("2006-01-02 15:04:05.000")
-		}
+		w = append(w, fmt.Sprint(value))
 	}
-	if w = append(w, timed); e.kind == "sqlite" {
-		w = append(w, text)
+	ofID(parts.Time.Unix()*int64(time.Second/e.step) + int64(parts.Time.Nanosecond())/int64(e.step))
+	if e.kind == "sqlite" {
+		ofID(parts.Time.Format("2006-01-02 15:04:05.000"))
 	}
-	fields := []int64{parts.Worker}
+	ofID(parts.Worker)
 	if ids.Layout().WorkerParts != "" {
 		named, _ := ids.SplitWorker(parts.Worker) // zero of what is no id
 		for _, p := range named {
-			fields = append(fields, p.Value)
+			ofID(p.Value)
 		}
 	}
-	for _, field := range append(fields, parts.Sequence) {
-		if w = append(w, null); err == nil {
-			w[len(w)-1] = fmt.Sprint(field)
-		}
-	}
+	ofID(parts.Sequence)
 	first, err := ids.FirstID(s.at)
-	far := new(big.Int).Mul(big.NewInt(s.at.Unix()-ids.Layout().Epoch.Unix()), big.NewInt(int64(time.Second/e.step)))
-	if err != nil || !far.IsInt64() {
-		return append(w, null, null)
-	}
 	last, _ := ids.LastID(s.at) // of the same tick
-	return append(w, fmt.Sprint(first), fmt.Sprint(last))
+	ofID(first)
+	ofID(last)
+	return w
 }
 
 // row are the columns of a sample; an absent one is "NULL".

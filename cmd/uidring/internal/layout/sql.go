@@ -2,8 +2,6 @@ package layout
 
 import (
 	"fmt"
-	"math"
-	"math/big"
 	"strings"
 	"time"
 
@@ -16,6 +14,65 @@ var sqlKinds = []string{"postgres", "mysql", "sqlite"}
 // expression is SQL on the column id or on the instant :t, and what it says.
 type expression struct{ comment, body string }
 
+// dialect is how a database writes instants. Each text is SQL with these names in it:
+//
+//	{epoch}, {end}      the layout's epoch and end, as instant writes them
+//	{first}, {past}     the same, in steps since 1970
+//	{second}, {rest}    the epoch as seconds since 1970 and steps
+//	{elapsed}           steps from the epoch to the tick of id
+//
+// All calculation in SQL is on integers of 64 bits that are not negative, so that division
+// rounds down.
+type dialect struct {
+	about   string
+	step    time.Duration // in which the database counts time
+	instant string        // layout of package time
+	divide  string        // operator
+	times   []expression  // of id
+	within  string        // whether :t lies in the layout
+	since   string        // steps from the epoch to :t
+}
+
+const micros = "2006-01-02 15:04:05.000000"
+
+var dialects = map[string]dialect{
+	// Intervals of hours and microseconds are exact: their product with an integer has at
+	// most 53 significant bits.
+	"postgres": {
+		about:   "PostgreSQL 14 or later. :t stands for an instant, a timestamptz.",
+		step:    time.Microsecond,
+		instant: "timestamptz '" + micros + "+00'",
+		divide:  "/",
+		times: []expression{{"when the tick of the id begins",
+			"{epoch} + interval '1 hour' * ({elapsed} / 3600000000) + interval '1 microsecond' * ({elapsed} % 3600000000)"}},
+		within: ":t >= {epoch} AND :t < {end}",
+		since:  "(extract(epoch FROM :t) * 1000000 - {first})::bigint",
+	},
+	"mysql": {
+		about:   "MySQL and MariaDB. :t stands for an instant\nin UTC, a DATETIME(6): UTC_TIMESTAMP(6), not NOW(6).",
+		step:    time.Microsecond,
+		instant: "TIMESTAMP'" + micros + "'",
+		divide:  "DIV",
+		times:   []expression{{"when the tick of the id begins, in UTC", "TIMESTAMPADD(MICROSECOND, {elapsed}, {epoch})"}},
+		within:  ":t >= {epoch} AND :t < {end}",
+		since:   "TIMESTAMPDIFF(MICROSECOND, {epoch}, :t)",
+	},
+	// Functions of time round, and go through floating point, so instants are integers of
+	// milliseconds, and text is made from whole seconds.
+	"sqlite": {
+		about:  "SQLite. :t stands for an instant in\nmilliseconds since 1970, an integer, such as unixepoch('2026-03-01') * 1000.",
+		step:   time.Millisecond,
+		divide: "/",
+		times: []expression{
+			{"when the tick of the id begins, in milliseconds since 1970", "{first} + {elapsed}"},
+			{"the same as text in UTC, such as 2026-03-01 12:00:00.000",
+				"datetime(({elapsed} + {rest}) / 1000 + {second}, 'unixepoch') || printf('.%03d', ({elapsed} + {rest}) % 1000)"},
+		},
+		within: "typeof(:t) = 'integer' AND :t >= {first} AND :t < {past}",
+		since:  "(:t - {first})",
+	},
+}
+
 // printSQL returns expressions on ids of the layout. They need no name in the database, so
 // that several layouts can be read in one.
 func printSQL(layout bits.Layout, kind string) (string, error) {
@@ -23,10 +80,13 @@ func printSQL(layout bits.Layout, kind string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dialect := map[string]func(*bits.Allocator) (about string, list []expression, err error){"postgres": postgres, "mysql": mysql, "sqlite": sqlite}[kind]
-	about, list, err := dialect(ids)
-	if err != nil {
-		return "", err
+	d := dialects[kind]
+	epoch, end := layout.Epoch.UTC(), layout.End()
+	switch {
+	case layout.Unit%d.step != 0 || epoch.Nanosecond()%int(d.step) != 0:
+		return "", fmt.Errorf("--sql %s counts time in %s, want a layout whose unit and epoch are a multiple of that; this one is %s", kind, d.step, layout)
+	case end.Year() > 9999:
+		return "", fmt.Errorf("--sql %s needs a layout that ends before the year 10000; %s does not", kind, layout)
 	}
 	text := fmt.Sprintf(`Ids of the layout %s in %s
 
@@ -34,172 +94,66 @@ id is a column. All are NULL for a number that is not an id of the layout, and f
 instant before %s or from %s on.
 All ids of a period: WHERE id BETWEEN (least id) AND (greatest id).
 The time in an id of uid.Cached is not the time of the call: see Cached.Range.
-`, layout, about, layout.Epoch.UTC().Format(time.RFC3339Nano), layout.End().Format(time.RFC3339Nano))
+`, layout, d.about, epoch.Format(time.RFC3339Nano), end.Format(time.RFC3339Nano))
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		b.WriteString(strings.TrimRight("-- "+line, " \n") + "\n")
 	}
-	for _, e := range list {
+	for _, e := range d.expressions(ids) {
 		fmt.Fprintf(&b, "\n-- %s\n%s\n", e.comment, e.body)
 	}
 	return b.String(), nil
 }
 
-// grid is how a database counts time: in units of step, up to last. All calculation in SQL
-// is on integers of 64 bits that are not negative, so that division rounds down.
-type grid struct {
-	ids      *bits.Allocator
-	step     time.Duration // divides a second
-	last     time.Time     // latest instant that the type holds
-	div, mod string        // operators
-
-	floor time.Time // the epoch rounded down to step
-	ceil  time.Time // the epoch rounded up to step
-	above int64     // nanoseconds from floor to the epoch
-	below int64     // nanoseconds from the epoch to ceil
-}
-
-func newGrid(ids *bits.Allocator, step time.Duration, last time.Time, div, mod string) (*grid, error) {
-	g := &grid{ids: ids, step: step, last: last, div: div, mod: mod}
-	epoch := ids.Layout().Epoch
-	g.above = int64(epoch.Nanosecond()) % int64(step)
-	g.floor = epoch.Add(-time.Duration(g.above))
-	g.ceil = g.floor
-	if g.above > 0 {
-		g.ceil, g.below = g.floor.Add(step), int64(step)-g.above
+// expressions are those of the layout: times, worker number, its named parts, sequence, and
+// the least and the greatest id of an instant.
+func (d dialect) expressions(ids *bits.Allocator) []expression {
+	layout := ids.Layout()
+	shift := layout.WorkerBits + layout.SequenceBits
+	greatest, _ := ids.Compose(ids.MaxTick(), ids.MaxWorker(), ids.MaxSequence()) // in range
+	steps := int64(layout.Unit / d.step)
+	since := func(t time.Time) string {
+		return signed(t.Unix()*int64(time.Second/d.step) + int64(t.Nanosecond())/int64(d.step))
 	}
-	if g.ceil.After(last) {
-		return nil, fmt.Errorf("the epoch of %s is after %s, the last instant that the database holds", ids.Layout(), last.Format(time.RFC3339Nano))
+	named := strings.NewReplacer(
+		"{epoch}", layout.Epoch.Format(d.instant), "{end}", layout.End().Format(d.instant),
+		"{first}", since(layout.Epoch), "{past}", since(layout.End()),
+		"{second}", signed(layout.Epoch.Unix()), "{rest}", fmt.Sprint(layout.Epoch.Nanosecond()/int(d.step)),
+		"{elapsed}", fmt.Sprintf("(id >> %d) * %d", shift, steps))
+
+	var list []expression
+	ofID := func(comment, body string) {
+		list = append(list, expression{comment, fmt.Sprintf("CASE WHEN id BETWEEN 0 AND %d THEN %s END", greatest, named.Replace(body))})
 	}
-	return g, nil
-}
-
-func (g *grid) perSecond() int64 { return int64(time.Second / g.step) }
-
-// add returns t and n steps, for a t that is a multiple of the step.
-func (g *grid) add(t time.Time, n int64) time.Time {
-	return time.Unix(t.Unix()+n/g.perSecond(), int64(t.Nanosecond())+n%g.perSecond()*int64(g.step)).UTC()
-}
-
-// until returns how many steps last is after t, at most what 64 bits hold.
-func (g *grid) until(t, last time.Time) int64 {
-	n := new(big.Int).Mul(big.NewInt(last.Unix()-t.Unix()), big.NewInt(g.perSecond()))
-	n.Add(n, big.NewInt(int64(last.Nanosecond()-t.Nanosecond())/int64(g.step)))
-	return atMost(n, math.MaxInt64)
-}
-
-// elapsed is an expression: how many steps the tick of id begins after floor, rounded down.
-func (g *grid) elapsed() string {
-	tick, unit := g.tick(), int64(g.ids.Layout().Unit)
-	if unit%int64(g.step) == 0 {
-		return times(tick, unit/int64(g.step))
+	field := func(comment string, shift, bits uint8) {
+		ofID(comment, fmt.Sprintf("((id >> %d) & %d)", shift, int64(1)<<bits-1))
 	}
-	ticks := int64(time.Second) / unit // a second
-	return fmt.Sprintf("(%s %s %d * %d + (%s %s %d * %d + %d) %s %d)",
-		tick, g.div, ticks, g.perSecond(), tick, g.mod, ticks, unit, g.above, g.div, g.step)
-}
-
-// lastTimed returns the greatest id whose time is last or earlier, and whose elapsed fits
-// 64 bits.
-func (g *grid) lastTimed(last time.Time) int64 {
-	// The tick with above + tick*unit < (steps+1)*step.
-	tick := new(big.Int).Add(big.NewInt(g.until(g.floor, last)), big.NewInt(1))
-	tick.Mul(tick, big.NewInt(int64(g.step)))
-	tick.Sub(tick, big.NewInt(g.above+1))
-	tick.Div(tick, big.NewInt(int64(g.ids.Layout().Unit)))
-	return g.greatest(atMost(tick, g.ids.MaxTick()))
-}
-
-// lastID returns the greatest id of the layout.
-func (g *grid) lastID() int64 { return g.greatest(g.ids.MaxTick()) }
-
-func (g *grid) greatest(tick int64) int64 {
-	id, _ := g.ids.Compose(tick, g.ids.MaxWorker(), g.ids.MaxSequence()) // in range
-	return id
-}
-
-// lastInstant returns the latest instant of the database that lies in a tick of the
-// layout. It is before ceil if there is none.
-func (g *grid) lastInstant() time.Time {
-	// The step with steps*step + below < ticks*unit.
-	steps := new(big.Int).Add(big.NewInt(g.ids.MaxTick()), big.NewInt(1))
-	steps.Mul(steps, big.NewInt(int64(g.ids.Layout().Unit)))
-	steps.Sub(steps, big.NewInt(g.below+1))
-	steps.Div(steps, big.NewInt(int64(g.step))) // rounds down
-	return g.add(g.ceil, atMost(steps, g.until(g.ceil, g.last)))
-}
-
-// tickOf is an expression: the tick of an instant that is so many steps after ceil.
-func (g *grid) tickOf(steps string) string {
-	unit := int64(g.ids.Layout().Unit)
-	if unit%int64(g.step) == 0 {
-		if unit == int64(g.step) {
-			return steps
-		}
-		return fmt.Sprintf("(%s %s %d)", steps, g.div, unit/int64(g.step))
+	for _, e := range d.times {
+		ofID(e.comment, e.body)
 	}
-	return fmt.Sprintf("(%s %s %d * %d + (%s %s %d * %d + %d) %s %d)",
-		steps, g.div, g.perSecond(), int64(time.Second)/unit, steps, g.mod, g.perSecond(), g.step, g.below, g.div, unit)
-}
-
-func (g *grid) timeShift() int {
-	l := g.ids.Layout()
-	return int(l.WorkerBits) + int(l.SequenceBits)
-}
-
-func (g *grid) tick() string { return fmt.Sprintf("(id >> %d)", g.timeShift()) }
-
-// fields are the expressions of worker number, its named parts and sequence.
-func (g *grid) fields() []expression {
-	layout := g.ids.Layout()
-	field := func(comment string, shift, bits uint8) expression {
-		id := "id"
-		if shift > 0 {
-			id = fmt.Sprintf("(id >> %d)", shift)
-		}
-		return expression{comment, ofIDs(g.lastID(), fmt.Sprintf("(%s & %d)", id, int64(1)<<bits-1))}
-	}
-	list := []expression{field("the worker number", layout.SequenceBits, layout.WorkerBits)}
-	if parts, err := g.ids.SplitWorker(0); err == nil && layout.WorkerParts != "" {
-		shift := layout.SequenceBits + layout.WorkerBits
+	field("the worker number", layout.SequenceBits, layout.WorkerBits)
+	if parts, err := ids.SplitWorker(0); err == nil && layout.WorkerParts != "" {
+		at := shift
 		for _, p := range parts {
-			shift -= p.Bits
-			list = append(list, field(p.Name+", a part of the worker number", shift, p.Bits))
+			at -= p.Bits
+			field(p.Name+", a part of the worker number", at, p.Bits)
 		}
 	}
-	return append(list, field("the place within the tick", 0, layout.SequenceBits))
+	field("the place within the tick", 0, layout.SequenceBits)
+	tick := named.Replace(fmt.Sprintf("(%s %s %d)", d.since, d.divide, steps))
+	period := func(comment, id string, args ...any) {
+		body := fmt.Sprintf("CASE WHEN %s THEN %s END", named.Replace(d.within), fmt.Sprintf(id, args...))
+		list = append(list, expression{comment, body})
+	}
+	period("the least id of the tick that :t lies in", "(%s << %d)", tick, shift)
+	period("the greatest id of that tick", "(%s << %d | %d)", tick, shift, int64(1)<<shift-1)
+	return list
 }
 
-// period are the expressions of the least and the greatest id of the tick that :t lies in.
-// tick is that tick's, and in says that :t lies in the layout.
-func (g *grid) period(in, tick string) []expression {
-	within := func(id string) string {
-		if g.lastInstant().Before(g.ceil) {
-			return "NULL" // no instant of the database lies in the layout
-		}
-		return fmt.Sprintf("CASE WHEN %s THEN %s END", in, id)
+// signed returns a number that may stand behind an operator.
+func signed(n int64) string {
+	if n < 0 {
+		return fmt.Sprintf("(%d)", n)
 	}
-	return []expression{
-		{"the least id of the tick that :t lies in", within(fmt.Sprintf("(%s << %d)", tick, g.timeShift()))},
-		{"the greatest id of that tick", within(fmt.Sprintf("(%s << %d | %d)", tick, g.timeShift(), int64(1)<<g.timeShift()-1))},
-	}
-}
-
-// ofIDs returns an expression that is NULL unless id is from 0 to last.
-func ofIDs(last int64, expression string) string {
-	return fmt.Sprintf("CASE WHEN id BETWEEN 0 AND %d THEN %s END", last, expression)
-}
-
-func times(expression string, n int64) string {
-	if n == 1 {
-		return expression
-	}
-	return fmt.Sprintf("(%s * %d)", expression, n)
-}
-
-func atMost(n *big.Int, limit int64) int64 {
-	if n.IsInt64() {
-		return min(n.Int64(), limit)
-	}
-	return limit // n is not negative when it does not fit
+	return fmt.Sprint(n)
 }
