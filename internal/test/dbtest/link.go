@@ -16,20 +16,37 @@ type Link struct {
 	here string // the link's address
 
 	mu       sync.Mutex
-	healed   *sync.Cond // of mu: hangs has become false
-	server   string     // the server's address
+	healed   *sync.Cond    // of mu: hangs has become false
+	server   func() string // the server's address
 	cut      bool
-	hangs    bool
+	hangs    [2]bool // by Way
 	listener net.Listener
 	conns    map[net.Conn]bool
 	running  sync.WaitGroup
 }
+
+// Way is a direction through a Link.
+type Way int
+
+// The directions.
+const (
+	FromServer Way = iota
+	ToServer
+)
 
 // Linked returns a Link to the server of s, and the URL of the database through the Link.
 // It is not for SQLite, which has no server.
 func (s *Store) Linked(t *testing.T) (string, *Link) {
 	t.Helper()
 	server, at := s.server(t)
+	l := NewLink(t, func() string { return server })
+	return at(l.here), l
+}
+
+// NewLink returns a Link to a server, until the test ends. The Link asks for the server's
+// address at each connection.
+func NewLink(t testing.TB, server func() string) *Link {
+	t.Helper()
 	l := &Link{server: server, here: "127.0.0.1:0", conns: map[net.Conn]bool{}, cut: true}
 	l.healed = sync.NewCond(&l.mu)
 	if err := l.Mend(); err != nil {
@@ -39,8 +56,11 @@ func (s *Store) Linked(t *testing.T) (string, *Link) {
 		l.Cut()
 		l.running.Wait()
 	})
-	return at(l.here), l
+	return l
 }
+
+// Address returns the address that clients connect to.
+func (l *Link) Address() string { return l.here }
 
 // server returns the address of the database server, and the URL of the database as
 // a function of an address.
@@ -70,27 +90,44 @@ func (s *Store) server(t *testing.T) (address string, at func(address string) st
 func (l *Link) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.release()
-	if l.cut {
-		return
+	if !l.cut {
+		l.cut = true
+		_ = l.listener.Close()
 	}
-	l.cut = true
-	_ = l.listener.Close()
+	l.drop()
+}
+
+// Drop ends a hang and all connections, and accepts new ones. It returns how many there were.
+func (l *Link) Drop() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.drop()
+}
+
+// drop is Drop. The caller holds mu.
+func (l *Link) drop() int {
 	for conn := range l.conns {
 		_ = conn.Close()
 	}
+	l.release()
+	return len(l.conns) / 2
 }
 
 // Hang stops carrying bytes. New connections are accepted, and get no answer.
-func (l *Link) Hang() {
+func (l *Link) Hang() { l.Hold(FromServer, ToServer) }
+
+// Hold is Hang for some directions.
+func (l *Link) Hold(ways ...Way) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hangs = true
+	for _, way := range ways {
+		l.hangs[way] = true
+	}
 }
 
 // release ends a hang. The caller holds mu.
 func (l *Link) release() {
-	l.hangs = false
+	l.hangs = [2]bool{}
 	l.healed.Broadcast()
 }
 
@@ -98,7 +135,7 @@ func (l *Link) release() {
 func (l *Link) Move(server string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.server = server
+	l.server = func() string { return server }
 }
 
 // Mend accepts connections again, at the same address as before, and carries the bytes
@@ -132,7 +169,7 @@ func (l *Link) join(client net.Conn) {
 	l.mu.Lock()
 	address := l.server
 	l.mu.Unlock()
-	server, err := net.Dial("tcp", address)
+	server, err := net.Dial("tcp", address())
 	if err != nil {
 		_ = client.Close()
 		return
@@ -149,7 +186,7 @@ func (l *Link) join(client net.Conn) {
 	var both sync.WaitGroup
 	for i, end := range ends {
 		both.Go(func() {
-			_, _ = io.Copy(carrier{end, l}, ends[1-i])
+			_, _ = io.Copy(carrier{end, l, Way(i)}, ends[1-i])
 			_ = end.Close() // which ends the other direction too
 			_ = ends[1-i].Close()
 		})
@@ -166,11 +203,12 @@ func (l *Link) join(client net.Conn) {
 type carrier struct {
 	net.Conn
 	link *Link
+	way  Way
 }
 
 func (c carrier) Write(b []byte) (int, error) {
 	c.link.mu.Lock()
-	for c.link.hangs {
+	for c.link.hangs[c.way] {
 		c.link.healed.Wait()
 	}
 	c.link.mu.Unlock()

@@ -22,9 +22,9 @@ import (
 type backend struct {
 	name     string
 	url      func(addresses []string) string
-	servers  []*server  // none for SQLite
-	proxies  [][]*proxy // of each seat, one to each server
-	counters bool       // segments have a store there
+	servers  []*server        // none for SQLite
+	links    [][]*dbtest.Link // of each seat, one to each server
+	counters bool             // segments have a store there
 }
 
 // opener starts a backend with its files in dir. It skips the test where the store is not
@@ -96,8 +96,8 @@ func startZooKeeper(ctx context.Context, t *testing.T, dir string) *backend {
 // servers of the backend.
 func startKube(ctx context.Context, t *testing.T, dir string) *backend {
 	etcd := &server{Program: servertest.EtcdPrograms(t, dir, 1)[0]}
-	detour := newProxy(t, etcd.address)
-	program := servertest.KubeProgram(t, dir, "http://"+detour.address())
+	detour := dbtest.NewLink(t, etcd.address)
+	program := servertest.KubeProgram(t, dir, "http://"+detour.Address())
 	t.Cleanup(etcd.kill)
 	must(t, etcd.start(ctx))
 	b := &backend{name: "kubernetes", url: func(a []string) string { return "kube://" + a[0] + " " + servertest.KubeCA(dir) }}
@@ -106,7 +106,7 @@ func startKube(ctx context.Context, t *testing.T, dir string) *backend {
 	return b
 }
 
-// serve starts servers, and the proxies to them.
+// serve starts servers, and the links to them.
 func (b *backend) serve(ctx context.Context, t *testing.T, programs ...servertest.Program) *backend {
 	for _, program := range programs {
 		s := &server{Program: program}
@@ -115,11 +115,11 @@ func (b *backend) serve(ctx context.Context, t *testing.T, programs ...servertes
 	}
 	must(t, startAll(ctx, b.servers))
 	for range seats {
-		var own []*proxy
+		var own []*dbtest.Link
 		for _, s := range b.servers {
-			own = append(own, newProxy(t, s.address))
+			own = append(own, dbtest.NewLink(t, s.address))
 		}
-		b.proxies = append(b.proxies, own)
+		b.links = append(b.links, own)
 	}
 	return b
 }
@@ -135,17 +135,16 @@ func startAll(ctx context.Context, servers []*server) error {
 
 // seatURL returns the URL that the child of a seat opens.
 func (b *backend) seatURL(seat int) string {
-	if len(b.proxies) == 0 {
-		return b.url(nil)
-	}
 	var addresses []string
-	for _, p := range b.proxies[seat] {
-		addresses = append(addresses, p.address())
+	if len(b.links) > 0 {
+		for _, l := range b.links[seat] {
+			addresses = append(addresses, l.Address())
+		}
 	}
 	return b.url(addresses)
 }
 
-// with opens the backend without its proxies, and calls f until f succeeds. It retries
+// with opens the backend without its links, and calls f until f succeeds. It retries
 // both, since a file may be locked.
 func (b *backend) with(ctx context.Context, f func(a *access) error) error {
 	retry := func(do func() error) error {

@@ -167,7 +167,6 @@ func (c *child) open(ctx context.Context) (generator, error) {
 		}
 		c.say(recordEvent, "starts refused", 1)
 		if unreserved(err) {
-			c.say(recordEvent, "of them for want of time", 1)
 			dry++
 		} else {
 			dry = 0
@@ -217,14 +216,7 @@ func (c *child) stamping(ctx context.Context, attempt int64) (generator, error) 
 	case kindSlots:
 		return nilOr(uid.NewSlots(ctx, leaser, uid.SlotsConfig{Layout: c.Layout, Slots: c.slots(), Now: c.now, Logger: silent}))
 	}
-	config := uid.CachedConfig{Layout: c.Layout, Now: c.now, Logger: silent, BoostPower: c.Boost}
-	if c.Wait {
-		config.RejectedTake = uid.Wait
-	}
-	if c.Modest && attempt <= 3 { // a number with much reserved time is out of its reach; it does not try for ever
-		config.MaxBorrow = time.Second
-	}
-	return nilOr(uid.NewCached(ctx, leaser, config))
+	return nilOr(uid.NewCached(ctx, leaser, uid.CachedConfig{Layout: c.Layout, Now: c.now, Logger: silent, BoostPower: c.Boost}))
 }
 
 // nilOr keeps a nil pointer from becoming a generator that is not nil.

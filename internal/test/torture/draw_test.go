@@ -37,11 +37,15 @@ func (c *child) draw(g generator, drawer int) error {
 		case errors.Is(err, uid.ErrClosed):
 			return nil
 		default:
-			reason, lacks := c.none(err)
-			if reason == "" || errors.Is(err, lease.ErrRewound) {
+			lacks, ok := c.none(err)
+			if !ok || errors.Is(err, lease.ErrRewound) {
 				return fmt.Errorf("no id: %w", err)
 			}
-			c.say(recordNone, reason, lacks.Milliseconds())
+			rewound := int64(0)
+			if errors.Is(err, segment.ErrRewound) {
+				rewound = 1
+			}
+			c.say(recordNone, "", lacks.Milliseconds(), rewound)
 			pause = 5 * time.Millisecond
 		}
 		time.Sleep(pause/2 + time.Duration(rng.Int64N(int64(pause)+1)))
@@ -116,32 +120,28 @@ func (c *child) runs(drawer int, ids []uid.ID) (records []record) {
 	return records
 }
 
-// none returns why there is no id now, or "" for an unexpected error, and how far the
-// clock is behind the time of its number.
-func (c *child) none(err error) (reason string, lacks time.Duration) {
+// none reports whether an error is one that a generator may return while it has no id, and
+// how far the clock is behind the time of its number.
+func (c *child) none(err error) (lacks time.Duration, ok bool) {
 	var backward *uid.ClockBackwardError
 	var limit *uid.BorrowLimitError
 	var reservation *uid.ReservationError
 	switch {
-	case c.Kind == kindCounter && errors.Is(err, segment.ErrUnavailable):
-		return noneUnavailable, 0
-	case c.Kind == kindCounter && errors.Is(err, segment.ErrRewound):
-		return noneRewound, 0
+	case c.Kind == kindCounter:
+		return 0, errors.Is(err, segment.ErrUnavailable) || errors.Is(err, segment.ErrRewound)
 	case c.Kind == kindDefault && errors.As(err, &backward):
-		return noneBackward, backward.Amount
+		return backward.Amount, true
 	case c.Kind == kindCached && errors.As(err, &limit):
-		return noneBorrow, limit.Retry
+		return limit.Retry, true
 	case c.Kind == kindSlots && errors.Is(err, uid.ErrNotReady):
-		return noneFull, c.behind()
-	case errors.As(err, &reservation) && reservation.Until.IsZero():
-		return noneLost, 0
+		return c.behind(), true
 	case errors.As(err, &reservation):
-		if c.Kind == kindDefault {
+		if c.Kind == kindDefault && !reservation.Until.IsZero() {
 			lacks = max(0, reservation.From.Sub(c.now()))
 		}
-		return noneReserved, lacks
+		return lacks, true
 	}
-	return "", 0
+	return 0, false
 }
 
 // behind returns how long it takes until the clock reaches the first of the slots'

@@ -92,10 +92,10 @@ func (n *nemesis) locked(begin string, d time.Duration) error {
 
 // cut ends all connections to the server, or those of one seat.
 func cut(n *nemesis) {
-	proxies := n.some()
+	links := n.some()
 	n.havoc(func() error {
-		for _, p := range proxies {
-			n.note("connections cut", p.cut())
+		for _, l := range links {
+			n.note("connections cut", l.Drop())
 		}
 		return nil
 	})
@@ -107,32 +107,32 @@ func cut(n *nemesis) {
 // process gave them up.
 func blackhole(n *nemesis) {
 	d := n.between(expiry, window*3/2)
-	proxies := n.some()
-	ways := [][]int{{toServer}, {fromServer}, {toServer, fromServer}}[n.rng.IntN(3)]
+	links := n.some()
+	ways := [][]dbtest.Way{{dbtest.ToServer}, {dbtest.FromServer}, {dbtest.ToServer, dbtest.FromServer}}[n.rng.IntN(3)]
 	through := n.rng.IntN(2) == 0
 	n.havoc(func() error {
-		var resume []func()
-		for _, p := range proxies {
-			resume = append(resume, p.hold(ways...))
+		for _, l := range links {
+			l.Hold(ways...)
 		}
 		_ = sleep(n.ctx, d)
-		for i, p := range proxies {
-			if !through {
-				n.note("connections cut", p.cut())
-			}
-			resume[i]()
-		}
 		n.note("blackholes", 1)
+		for _, l := range links {
+			if !through {
+				n.note("connections cut", l.Drop())
+			} else if err := l.Mend(); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
 }
 
-// some returns all proxies, or those of one seat.
-func (n *nemesis) some() []*proxy {
+// some returns all links, or those of one seat.
+func (n *nemesis) some() []*dbtest.Link {
 	if n.rng.IntN(2) == 0 {
-		return n.backend.proxies[n.rng.IntN(len(n.seats))]
+		return n.backend.links[n.rng.IntN(len(n.seats))]
 	}
-	return slices.Concat(n.backend.proxies...)
+	return slices.Concat(n.backend.links...)
 }
 
 // enough is how far below all processes the counter is set, so that each refuses its

@@ -81,7 +81,6 @@ type tenure struct {
 	released bool
 	rest     int64 // if released: where the next holder begins
 	takeover bool  // the earlier holder had not given the number back
-	used     int64 // where the last tick that was stamped, as far as known, ends; 0 is none
 }
 
 // end is the instant after which nothing may be stamped.

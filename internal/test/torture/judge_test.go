@@ -13,14 +13,14 @@ import (
 // The tests of this file test the judge, without processes.
 
 // at is the first id of the tick that begins ms after the epoch, under a number, in
-// the first of the layouts.
+// the layout short.
 func at(ms, number int64) int64 { return (ms/100<<3 | number) << 10 }
 
 // since is an instant of the history.
 func since(ms int64) int64 { return epoch.UnixMilli() + ms }
 
 func drew(kind kind, host string, attempt int64, spans ...span) *process {
-	p := &process{order: order{Host: host, Kind: kind, Layout: layouts[0]}, attempt: attempt}
+	p := &process{order: order{Host: host, Kind: kind, Layout: short}, attempt: attempt}
 	for _, s := range spans {
 		p.add(0, s)
 	}
@@ -153,7 +153,7 @@ func TestJudge(t *testing.T) {
 			if test.rows != nil {
 				rows = test.rows
 			}
-			v, _ := judge(append(processes, test.more...), rows)
+			v := judge(append(processes, test.more...), rows)
 			if got := slices.Sorted(maps.Keys(v.faults)); v.repeats != test.repeats || !slices.Equal(got, slices.Sorted(slices.Values(test.want))) {
 				t.Errorf("%d repeats, faults %q; want %d and %q\n%s", v.repeats, got, test.repeats, test.want, &v)
 			}
@@ -168,23 +168,6 @@ func good() []*process {
 		stamped("b", 2, span{at(3000, 1), 1024}, span{at(5400, 1), 1024}),
 		stamped("c", 1, span{at(5500, 1), 10}),
 		counted("s", []span{{6, 5}, {1, 5}, {21, 10}}, span{1, 10}, span{21, 5}),
-	}
-}
-
-func TestTenures(t *testing.T) {
-	all, faults := tenures(someHistory())
-	want := []tenure{
-		{holder: holder{"a", 1}, number: 1, from: 0, until: since(3000)},
-		{holder: holder{"b", 2}, number: 1, from: since(3000), until: since(6000), released: true, rest: since(5500), takeover: true},
-		{holder: holder{"c", 1}, number: 1, from: since(5500), until: since(8000)},
-	}
-	if len(faults) > 0 || len(all) != len(want) {
-		t.Fatalf("%d tenures, faults %q", len(all), faults)
-	}
-	for i := range want {
-		if *all[i] != want[i] {
-			t.Errorf("%+v, want %+v", *all[i], want[i])
-		}
 	}
 }
 

@@ -37,10 +37,8 @@ type order struct {
 	Rate   int    // ids a second, about
 	Fault  string // how the child breaks the protocol; empty is none
 
-	Exact  int64 // the one number to hold; negative is any
-	Boost  int   // Cached's BoostPower, and by how much Slots has more than its default
-	Wait   bool  // Cached's takes block while no id may be issued
-	Modest bool  // Cached may borrow a second only
+	Exact int64 // the one number to hold; negative is any
+	Boost int   // Cached's BoostPower, and by how much Slots has more than its default
 
 	Leaser leaser // what gives its number
 	Port   int    // of its address, for leaserLeaf
@@ -60,7 +58,7 @@ const (
 	recordIDs    recordKind = iota // goroutine, first id, how many: consecutive ids
 	recordGrant                    // attempt, number (-1 is none), from and until in milliseconds
 	recordOpen                     // attempt: its generator is open
-	recordNone                     // milliseconds that the clock lacks; text: why there is no id for now
+	recordNone                     // milliseconds that the clock lacks: there is no id for now; 1: the counter was restored
 	recordClosed                   // text: what Close said, empty for nothing
 	recordFatal                    // text: what must not happen
 	recordWrite                    // attempt, number, until, change; text: token, blank, the token to replace: a write begins
@@ -68,17 +66,6 @@ const (
 	recordRange                    // first id, how many: a range was reserved
 	recordReturn                   // first id, end: ids are to be given back
 	recordEvent                    // how often; text: an event, as the report names it
-)
-
-// Why there is no id for now.
-const (
-	noneReserved    = "time not reserved" // where the next id would be stamped
-	noneLost        = "number lost"       // and no other is held
-	noneBorrow      = "borrow limit"
-	noneBackward    = "clock back"
-	noneFull        = "slots full"
-	noneUnavailable = "store unavailable" // the counter's
-	noneRewound     = "store rewound"     // the counter's
 )
 
 // Short times, so that many events fit into a short run. The window is longer than most
@@ -98,13 +85,8 @@ const (
 // epoch is the epoch of all layouts here.
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// The layouts have fewer ids in a second than a child draws, so that children borrow time.
-// Their ticks are short or long against the window. Each backend gets the next layout.
-var layouts = []bits.Layout{
-	{TimeBits: 34, WorkerBits: 3, SequenceBits: 10, Epoch: epoch, Unit: 100 * time.Millisecond},
-	{TimeBits: 41, WorkerBits: 3, SequenceBits: 5, Epoch: epoch, Unit: time.Millisecond},
-	{TimeBits: 31, WorkerBits: 3, SequenceBits: 13, Epoch: epoch, Unit: time.Second},
-}
+// short has fewer ids in a second than a child draws, so that children borrow time.
+var short = bits.Layout{TimeBits: 34, WorkerBits: 3, SequenceBits: 10, Epoch: epoch, Unit: 100 * time.Millisecond}
 
 // worker returns the worker number of an id.
 func (o order) worker(id int64) int64 {

@@ -144,9 +144,9 @@ func (p *process) take(rec record, heard func(ids int64)) error {
 		p.attempt = n[0]
 		p.opened.Store(true)
 	case recordNone:
-		p.events["refusals: "+rec.Text]++
+		p.events["refusals"]++
 		p.lacks.Store(n[0])
-		if rec.Text == noneRewound {
+		if n[1] > 0 {
 			p.rewound.Store(true)
 		}
 	case recordWrite:

@@ -29,11 +29,12 @@ const (
 type plan struct {
 	ids    int64 // to collect
 	seed   uint64
-	layout bits.Layout // zero is the first of layouts
+	layout bits.Layout // zero is short
 	rate   int         // of each process, in ids a second; 0 is 20,000
 	deck   []card      // dealt once, in order; nil is the backend's, until all has happened
-	fault  string
-	only   kind // of all generators; empty is every kind
+	wants  []string    // events that have to happen
+	seeded string      // a fault
+	only   kind        // of all generators; empty is every kind
 	order  func(o *order, seat int)
 
 	scripted bool // the deck is dealt once, in order
@@ -44,7 +45,6 @@ type seat struct {
 	index int
 	busy  bool     // an action on it is under way; guarded by run.mu
 	now   *process // the present one; guarded by run.mu
-	pulse pulse
 }
 
 // run is one run on one backend.
@@ -55,33 +55,29 @@ type run struct {
 	fail    context.CancelCauseFunc // ends the run, with what must not happen
 	seats   []*seat
 	ids     atomic.Int64
-	pulse   pulse
-	began   time.Time
-	took    time.Duration
 
 	mu        sync.Mutex
 	processes []*process
-	events    map[string]int // by their lines of the report
+	events    map[string]int // how often each happened
 	copied    int64          // the counter, as a copy of it has it; used by restore
 }
 
 // torture does a run and judges it. It leaves no process behind, even if the run fails.
-func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *report) {
+func torture(ctx context.Context, t *testing.T, b *backend, p plan) result {
 	limit := 12*time.Minute + time.Duration(p.ids/10_000)*time.Second
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the run has not ended within %v", limit))
 	defer cancel()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	must(t, b.prepare(ctx))
-	r := &run{plan: p, backend: b, ctx: ctx, fail: fail, events: map[string]int{}, copied: 1, began: time.Now()}
+	r := &run{plan: p, backend: b, ctx: ctx, fail: fail, events: map[string]int{}, copied: 1}
 	t.Cleanup(r.sweep)
 	for i := range seats {
 		if i >= stamps && !b.counters {
 			break
 		}
-		r.seats = append(r.seats, &seat{index: i, pulse: pulse{last: r.began}})
+		r.seats = append(r.seats, &seat{index: i})
 	}
-	r.pulse.last = r.began
 	for _, s := range r.seats {
 		r.launch(s)
 	}
@@ -94,11 +90,11 @@ func torture(ctx context.Context, t *testing.T, b *backend, p plan) (verdict, *r
 	}
 	rows, counter, err := b.end(ctx)
 	must(t, err)
-	v, all := judge(r.processes, rows)
-	if v.count() > 0 && p.fault == "" {
-		t.Log(r.who(all))
+	v := judge(r.processes, rows)
+	if len(v.faults) > 0 && p.seeded == "" {
+		t.Log(r.who(v.tenures))
 	}
-	return v, r.report(v, all, counter)
+	return r.result(v, counter)
 }
 
 // launch starts a process on a seat. Its kind follows from the seed.
@@ -112,8 +108,8 @@ func (r *run) launch(s *seat) {
 	rng := rand.New(rand.NewPCG(r.seed, uint64(n)))
 	o := order{
 		URL: r.backend.seatURL(s.index), Host: fmt.Sprintf("child-%d", n), Kind: r.kind(s), Seed: rng.Uint64(),
-		Layout: r.layout, Rate: r.rate, Fault: r.fault,
-		Exact: -1, Boost: 1 + rng.IntN(5), Wait: rng.IntN(4) == 0, Modest: rng.IntN(6) == 0,
+		Layout: r.layout, Rate: r.rate, Fault: r.seeded,
+		Exact: -1, Boost: 1 + rng.IntN(5),
 	}
 	if n > seats && rng.IntN(6) == 0 {
 		// Not among the first: numbers below one that was asked for are given to
@@ -123,12 +119,7 @@ func (r *run) launch(s *seat) {
 	if r.order != nil {
 		r.order(&o, s.index)
 	}
-	p, err := start(o, func(ids int64) {
-		now := time.Now()
-		r.ids.Add(ids)
-		r.pulse.beat(now)
-		s.pulse.beat(now)
-	}, r.fail)
+	p, err := start(o, func(ids int64) { r.ids.Add(ids) }, r.fail)
 	if err != nil {
 		r.fail(err)
 		return
@@ -181,12 +172,6 @@ func (r *run) finish() {
 		})
 	}
 	all.Wait()
-	now := time.Now()
-	r.took = now.Sub(r.began)
-	r.pulse.beat(now)
-	for _, s := range r.seats {
-		s.pulse.beat(now)
-	}
 }
 
 // sweep kills every process that is left.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,28 +41,29 @@ func TestMain(m *testing.M) {
 func TestTorture(t *testing.T) {
 	t.Parallel()
 	ctx := begin(t)
-	ids := number(t, idsVariable, shortIDs) / int64(len(backends))
-	seed := seeded(t)
-	reports := make([]*report, len(backends))
+	each := number(t, idsVariable, shortIDs) / int64(len(backends))
+	results := make([]result, len(backends))
 	t.Cleanup(func() { // -v shows it, and a run that fails
-		if reports = slices.DeleteFunc(reports, func(r *report) bool { return r == nil }); len(reports) > 0 {
-			fmt.Print(table(reports))
-			fmt.Println(summary(reports))
+		var ids []string
+		for i, r := range results {
+			if r.ids > 0 {
+				fmt.Printf("%s: %s", backends[i].name, &r)
+				ids = append(ids, fmt.Sprintf("%s %d", backends[i].name, r.ids))
+			}
 		}
+		fmt.Println("ids of each:", strings.Join(ids, ", "))
 	})
 	for i, b := range backends {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
-			v, r := on(ctx, t, b.open, plan{
-				ids: ids, seed: seed + uint64(i), layout: layouts[(seed+uint64(i))%uint64(len(layouts))], fault: os.Getenv(faultVariable),
-			})
-			if v.count() > 0 {
+			r := on(ctx, t, b.open, plan{ids: each, seed: seed(t), seeded: os.Getenv(faultVariable)})
+			if len(r.faults) > 0 {
 				t.Error("the judge has found faults")
 			}
 			if len(r.missing) > 0 {
 				t.Errorf("these did not happen: %q", r.missing)
 			}
-			reports[i] = r
+			results[i] = r
 		})
 	}
 }
@@ -71,37 +73,36 @@ func TestTorture(t *testing.T) {
 func TestSeededFaults(t *testing.T) {
 	t.Parallel()
 	ctx := begin(t)
-	seed := seeded(t)
 	for _, test := range []struct {
-		fault string
 		kinds int // of faults that are found
-		only  kind
-		deck  []card
+		plan
 	}{
 		// The killed process was ahead of the clock, and its successor starts with the present.
-		{faultFloor, 2, kindSlots, []card{pause, kill, kill, kill, kill, kill, quiet}},
+		{2, plan{seeded: faultFloor, only: kindSlots, deck: []card{pause, kill, kill, kill, kill, kill, quiet}}},
 		// Nothing can be reserved, all processes continue, and then some have successors.
-		{faultWindow, 2, kindCached, []card{kill, longLock, idle, kill, kill, kill, quiet}},
+		{2, plan{seeded: faultWindow, only: kindCached, deck: []card{kill, longLock, idle, kill, kill, kill, quiet}}},
 		// What was borrowed is given back.
-		{faultRelease, 2, kindCached, []card{pause, kill, restart, restart, restart, restart, restart, quiet}},
+		{2, plan{seeded: faultRelease, only: kindCached, deck: []card{pause, kill, restart, restart, restart, restart, restart, quiet}}},
 		// The next reservation gets ids that others have reserved since.
-		{faultReturn, 1, kindCounter, []card{
-			restart, restart, restart, restart, restart, restart, restart, restart, restart, restart, quiet,
-		}},
+		{1, plan{seeded: faultReturn, only: kindCounter, deck: append(slices.Repeat([]card{restart}, 10), quiet)}},
 	} {
-		t.Run(test.fault, func(t *testing.T) {
+		t.Run(test.seeded, func(t *testing.T) {
 			t.Parallel()
-			for try := range uint64(5) { // on a busy machine, a fault may not come to light at once
-				v, _ := on(ctx, t, openSQLite, plan{
-					ids: 300_000, seed: seed + try, rate: 40_000, fault: test.fault, only: test.only, deck: test.deck,
-				})
-				if v.repeats > 0 && len(v.faults) >= test.kinds {
-					return
-				}
-			}
-			t.Error("five runs have not found what is broken")
+			test.ids, test.rate = 300_000, 40_000
+			found(ctx, t, openSQLite, test.plan, test.kinds)
 		})
 	}
+}
+
+// found expects the judge to find repeats and so many kinds of faults in a run of a plan.
+func found(ctx context.Context, t *testing.T, open opener, p plan, kinds int) {
+	for range 5 { // on a busy machine, a fault may not come to light at once
+		p.seed = seed(t)
+		if r := on(ctx, t, open, p); r.repeats > 0 && len(r.faults) >= kinds {
+			return
+		}
+	}
+	t.Error("five runs have not found what is broken")
 }
 
 // begin skips the test unless it is asked for. It bounds the test, so that
@@ -120,7 +121,7 @@ func begin(t *testing.T) context.Context {
 }
 
 // on does a run on a backend of its own, and logs its result.
-func on(ctx context.Context, t *testing.T, open opener, p plan) (verdict, *report) {
+func on(ctx context.Context, t *testing.T, open opener, p plan) result {
 	dir, err := os.MkdirTemp("", "uidring-torture-")
 	must(t, err)
 	t.Cleanup(func() {
@@ -129,24 +130,24 @@ func on(ctx context.Context, t *testing.T, open opener, p plan) (verdict, *repor
 		}
 	})
 	b := open(ctx, t, dir)
-	p.scripted = p.deck != nil || p.fault != ""
+	p.scripted = p.deck != nil || p.seeded != ""
 	if p.deck == nil {
-		p.deck = deckOf(b)
+		p.deck, p.wants = deckOf(b), wantsOf(b)
 	}
 	p.rate = cmp.Or(p.rate, 20_000)
 	if p.layout == (bits.Layout{}) {
-		p.layout = layouts[0]
+		p.layout = short
 	}
-	v, r := torture(ctx, t, b, p)
-	t.Logf("\n%s%s", table([]*report{r}), v.String())
-	return v, r
+	r := torture(ctx, t, b, p)
+	t.Log(&r)
+	return r
 }
 
-// seeded returns the seed of the run, and logs it.
-func seeded(t *testing.T) uint64 {
-	seed := uint64(number(t, seedVariable, rand.Int64N(1_000_000)))
-	t.Logf("%s=%d", seedVariable, seed)
-	return seed
+// seed returns the seed of a run, and logs it.
+func seed(t *testing.T) uint64 {
+	n := uint64(number(t, seedVariable, rand.Int64N(1_000_000)))
+	t.Logf("%s=%d", seedVariable, n)
+	return n
 }
 
 // number returns a number from the environment.

@@ -13,55 +13,33 @@ import (
 
 // verdict has the result of a run's checks.
 type verdict struct {
-	repeats int64 // ids that came more than once
-	faults  map[string]*fault
+	repeats int64               // ids that came more than once
+	faults  map[string][]string // by kind, what shows each
+	tenures []*tenure           // of all rows
 }
-
-// fault is a kind of fault, with some examples.
-type fault struct {
-	count    int64
-	examples []string
-}
-
-// maxExamples is how many examples of a kind of fault are kept.
-const maxExamples = 5
 
 func (v *verdict) add(kind, example string) {
 	if v.faults == nil {
-		v.faults = map[string]*fault{}
+		v.faults = map[string][]string{}
 	}
-	f := v.faults[kind]
-	if f == nil {
-		f = &fault{}
-		v.faults[kind] = f
-	}
-	f.count++
-	if len(f.examples) < maxExamples {
-		f.examples = append(f.examples, example)
-	}
+	v.faults[kind] = append(v.faults[kind], example)
 }
 
-// count returns how many faults there are.
-func (v *verdict) count() (n int64) {
-	for _, f := range v.faults {
-		n += f.count
-	}
-	return n
-}
-
+// String returns the kinds of faults, with up to five examples of each.
 func (v *verdict) String() string {
 	var text strings.Builder
-	for kind, f := range v.faults {
-		fmt.Fprintf(&text, "%s: %d times, such as:\n\t%s\n", kind, f.count, strings.Join(f.examples, "\n\t"))
+	for kind, all := range v.faults {
+		fmt.Fprintf(&text, "%s: %d times, such as:\n\t%s\n", kind, len(all), strings.Join(all[:min(5, len(all))], "\n\t"))
 	}
 	return text.String()
 }
 
 // judge compares what the processes reported with each other, and with the rows at the
 // end.
-func judge(processes []*process, rows []lease.Row) (v verdict, all []*tenure) {
+func judge(processes []*process, rows []lease.Row) (v verdict) {
 	versions, faults := history(rows, processes)
 	all, more := tenures(versions)
+	v.tenures = all
 	for _, text := range append(faults, more...) {
 		v.add("the history is broken", text)
 	}
@@ -89,15 +67,14 @@ func judge(processes []*process, rows []lease.Row) (v verdict, all []*tenure) {
 			}
 		}
 		for _, g := range p.grants {
-			if !p.Leaser.recorded() {
-				break
+			if p.Leaser.recorded() {
+				v.granted(p, g, byHolder[holder{p.Host, g.attempt}])
 			}
-			v.granted(p, g, byHolder[holder{p.Host, g.attempt}])
 		}
 	}
 	v.unique(processes, func(p *process) bool { return p.Kind == kindCounter })
 	v.unique(processes, func(p *process) bool { return p.Kind != kindCounter })
-	return v, all
+	return v
 }
 
 // merged returns ranges in ascending order, and joins ranges that touch.
@@ -133,7 +110,6 @@ func (v *verdict) owned(p *process, s span, tenures []*tenure) {
 		if one.number != p.worker(s.first) || begin < one.from || end > one.until {
 			continue
 		}
-		one.used = max(one.used, end)
 		if end <= one.end() {
 			return
 		}
