@@ -13,7 +13,7 @@ type Succession struct {
 
 	// Only a new id stamped at From or later, and before Until, can equal an old id.
 	// Both are zero if none can. From Until on, new ids are greater than every old
-	// id. Worker numbers can keep ids apart between From and Until: see CanMeet and
+	// id. Worker numbers can keep ids apart between From and Until: see
 	// FreshNumbers.
 	From, Until time.Time
 
@@ -69,13 +69,6 @@ func NewSuccession(old, next Layout, began, ended time.Time) (Succession, error)
 	return s, nil
 }
 
-// CanMeet reports whether an id of next with the worker number nextNumber can equal an
-// id of old with the number oldNumber. False is certain; true means that such ids
-// stamped from From to before Until may be equal.
-func (s Succession) CanMeet(oldNumber, nextNumber int64) bool {
-	return !s.From.IsZero() && s.common(s.old, oldNumber) == s.common(s.next, nextNumber)
-}
-
 // FreshNumbers returns the lowest range of safe worker numbers, from first to last.
 // Under a safe number, next never stamps an id that old stamped under a number from
 // 0 to used. If both layouts have the same WorkerBits and SequenceBits, every number
@@ -93,11 +86,6 @@ func (s Succession) FreshNumbers(used int64) (first, last int64, ok bool) {
 		return 0, 0, false
 	}
 	return (taken + 1) << (s.low - s.next.workerShift), 1<<(s.high-s.next.workerShift) - 1, true
-}
-
-// common returns the part of a layout's worker number in the bits low to high.
-func (s Succession) common(layout *Allocator, number int64) int64 {
-	return number << layout.workerShift >> s.low & s.mask()
 }
 
 func (s Succession) mask() int64 {

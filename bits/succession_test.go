@@ -80,9 +80,6 @@ func TestSuccession(t *testing.T) {
 		if s.Ordered != test.ordered || !s.From.Equal(test.from) || s.Until.Sub(test.until).Abs() > 24*time.Hour {
 			t.Errorf("%s: ordered %t, from %v, until %v; want %t, %v, %v", name, s.Ordered, s.From, s.Until, test.ordered, test.from, test.until)
 		}
-		if s.From.IsZero() && s.CanMeet(1, 1) {
-			t.Errorf("%s: ids never meet, but can under number 1", name)
-		}
 		if first, last, ok := s.FreshNumbers(test.used); first != test.first || last != test.last || ok != test.ok {
 			t.Errorf("%s: FreshNumbers(%d) = %d, %d, %t, want %d, %d, %t", name, test.used, first, last, ok, test.first, test.last, test.ok)
 		}
@@ -132,32 +129,26 @@ func TestSuccessionAgainstAllIDs(t *testing.T) {
 		}
 		used := rapid.Int64Range(0, 1<<old.WorkerBits-1).Draw(t, "used")
 		first, last, ok := s.FreshNumbers(used)
-		type made struct {
-			tick, worker int64
-		}
-		ids := make(map[int64]made)
+		ids := make(map[int64]int64) // with their numbers
 		greatest := int64(-1)
 		o, n := mustAllocator(t, old), mustAllocator(t, next)
 		each(o, max(0, o.Tick(began)), o.Tick(ended.Add(-1)), func(id, tick, worker int64) {
-			ids[id] = made{tick, worker}
+			ids[id] = worker
 			greatest = max(greatest, id)
 		})
 		ordered, met := true, false
 		each(n, max(0, n.Tick(ended)), n.MaxTick(), func(id, tick, worker int64) {
 			ordered = ordered && id > greatest
 			from, until := n.Time(tick), n.Time(tick+1)
-			m, equal := ids[id]
+			number, equal := ids[id]
 			if inTime := from.Before(s.Until) && until.After(s.From); equal && !inTime {
 				t.Fatalf("%v, %v: id %d of %v is an old one; they meet from %v to %v", old, next, id, from, s.From, s.Until)
 			}
 			if !from.Before(s.Until) && !s.Until.IsZero() && id <= greatest {
 				t.Fatalf("%v, %v: id %d of %v is not above %d after %v", old, next, id, from, greatest, s.Until)
 			}
-			if equal && !s.CanMeet(m.worker, worker) {
-				t.Fatalf("%v, %v: id %d is of numbers %d and %d, which cannot meet", old, next, id, m.worker, worker)
-			}
-			if equal && m.worker <= used && ok && worker >= first && worker <= last {
-				t.Fatalf("%v, %v: id %d is of number %d, and %d to %d are fresh after %d", old, next, id, m.worker, first, last, used)
+			if equal && number <= used && ok && worker >= first && worker <= last {
+				t.Fatalf("%v, %v: id %d is of number %d, and %d to %d are fresh after %d", old, next, id, number, first, last, used)
 			}
 			met = met || equal
 		})
