@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/uidring/uidring/bits"
 )
@@ -85,38 +83,11 @@ func Complete(cmd *cobra.Command, flag string, words ...string) {
 	}
 }
 
-// Example sets what the error about a wrong value shows as a right one, and the words that
-// Complete offers.
-func Example(cmd *cobra.Command, flag, example string, words ...string) {
-	Complete(cmd, flag, words...)
-	if err := cmd.Flags().SetAnnotation(flag, exampleKey, []string{example}); err != nil {
-		panic(err) // the flag is not there
-	}
-}
-
-const exampleKey = "example"
-
-// negative finds the error about what looks like a flag and may be meant for a number.
-var negative = regexp.MustCompile(`in (-[0-9]+)$`)
-
 // NonZero returns the value of a duration for the library, whose options have their
 // default at zero. For zero it is a nanosecond, which is less than a tick.
 func NonZero(d time.Duration) time.Duration { return cmp.Or(d, 1) }
 
-// explain adds an example to an error about a flag.
+// explain leaves the name of package bits out of an error about a flag.
 func explain(_ *cobra.Command, err error) error {
-	if found := negative.FindStringSubmatch(err.Error()); found != nil {
-		return fmt.Errorf("%w; to give %s as an argument, write -- %[2]s", err, found[1])
-	}
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return err
-	}
-	flag := invalid.GetFlag()
-	example := flag.DefValue
-	if given := flag.Annotations[exampleKey]; given != nil {
-		example = given[0]
-	}
-	text := strings.Replace(err.Error(), bits.ErrLayout.Error()+": ", "", 1)
-	return fmt.Errorf("%s; for example --%s %s", text, flag.Name, example)
+	return errors.New(strings.Replace(err.Error(), bits.ErrLayout.Error()+": ", "", 1))
 }

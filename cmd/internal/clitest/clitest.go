@@ -82,7 +82,7 @@ var created = regexp.MustCompile(`(?m)^uidringd?: created the table WORKER_(NODE
 func WithoutCreated(stderr string) string { return created.ReplaceAllString(stderr, "") }
 
 // Open opens a database until the test ends.
-func Open(t *testing.T, dsn string) *database.DB {
+func Open(t *testing.T, dsn string) *database.Opened {
 	t.Helper()
 	db, err := database.Place{DSN: dsn, Origin: "the test"}.Open(t.Context())
 	if err != nil {

@@ -45,48 +45,36 @@ type CounterStore interface {
 
 // Counters is an open store of counters. It is safe for concurrent use.
 type Counters struct {
+	*Opened
 	Store CounterStore
-	Name  string            // for messages: without password and options
 	SQL   *segmentsql.Store // nil if the store is no SQL database
-	close func() error
-	at    Place
 }
 
 // Counters connects to the place. table is for SQL databases. With create, Counters makes
 // a missing SQLite file.
 func (p Place) Counters(ctx context.Context, table string, create bool, logger *slog.Logger) (*Counters, error) {
-	read := p.store()
-	if read == nil {
-		db, err := p.open(ctx, create)
-		if err != nil {
-			return nil, err
+	p.Existing = !create
+	if read := p.store(); read != nil {
+		if store, err := read(p.DSN); err == nil && store.Counters == nil {
+			return nil, p.usage(fmt.Errorf("%s keeps no counters; want an SQL database or Redis", store.Name))
 		}
-		store := segmentsql.LeafAlloc(db.DB, segmentsql.Config{Logger: logger})
-		if table == Sequence {
-			store = segmentsql.Sequence(db.DB, segmentsql.Config{Logger: logger})
-		}
-		return &Counters{store, db.Name, store, db.Close, p}, nil
 	}
-	store, err := read(p.DSN)
-	if err == nil && store.Counters == nil {
-		err = fmt.Errorf("%s keeps no counters; want an SQL database or Redis", store.Name)
-	}
-	if err != nil {
-		return nil, p.usage(err)
-	}
-	c := &Counters{Name: store.Name, at: p}
-	err = within(ctx, store.Timeout, func(ctx context.Context) (err error) {
-		c.Store, c.close, err = store.Counters(ctx, logger)
-		return err
+	c := new(Counters)
+	var err error
+	c.Opened, err = p.open(ctx, func(ctx context.Context, s *Store) (end func() error, err error) {
+		c.Store, end, err = s.Counters(ctx, logger)
+		return end, err
 	})
-	if err != nil {
-		return nil, p.Fault(store.Name, err)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.DB == nil:
+		return c, nil
+	case table == Sequence:
+		c.SQL = segmentsql.Sequence(c.DB, segmentsql.Config{Logger: logger})
+	default:
+		c.SQL = segmentsql.LeafAlloc(c.DB, segmentsql.Config{Logger: logger})
 	}
+	c.Store = c.SQL
 	return c, nil
 }
-
-// Wrap returns err with the name of the store. It returns nil for nil.
-func (c *Counters) Wrap(err error) error { return c.at.Fault(c.Name, err) }
-
-// Close closes the connection. Close generators first.
-func (c *Counters) Close() error { return c.Wrap(c.close()) }

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t *testing.T, dsn string) (*database.DB, error) {
+func open(t *testing.T, dsn string) (*database.Opened, error) {
 	return database.Place{DSN: dsn, Origin: "--dsn"}.Open(t.Context())
 }
 
@@ -266,7 +266,7 @@ func TestNoPasswordInErrors(t *testing.T) {
 func TestOpenExisting(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dsn := range []string{"a.db", "sqlite:a.db", "sqlite3:a.db?_txlock=deferred"} {
-		db, err := database.Place{DSN: dsn}.OpenExisting(t.Context())
+		db, err := database.Place{DSN: dsn, Existing: true}.Open(t.Context())
 		if !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: %v, %v; want that there is no such file", dsn, db, err)
 		}
@@ -275,7 +275,7 @@ func TestOpenExisting(t *testing.T) {
 		t.Errorf("files %v, %v were left", entries, err)
 	}
 	clitest.Open(t, "a.db").Exec("CREATE TABLE x (y INT)")
-	again, err := database.Place{DSN: "sqlite:a.db"}.OpenExisting(t.Context())
+	again, err := database.Place{DSN: "sqlite:a.db", Existing: true}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

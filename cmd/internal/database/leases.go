@@ -84,52 +84,24 @@ func (p Place) Check() error {
 
 // Leases is an open store of leased worker numbers. It is safe for concurrent use.
 type Leases struct {
+	*Opened
 	*lease.Leaser
 	Store lease.Store
-	Name  string // for messages: without password and options
-	DB    *DB    // nil if the store is no SQL database
-	close func() error
-	at    Place
 }
 
-// Wrap returns err with the name of the store. It returns nil for nil.
-func (l *Leases) Wrap(err error) error { return l.at.Fault(l.Name, err) }
-
-// Close closes the connection. Close generators first.
-func (l *Leases) Close() error { return l.Wrap(l.close()) }
-
-// Leases connects to the place, which may be one of its Stores, as [Place.Open] does.
+// Leases connects to the place, which may be one of its Stores.
 func (p Place) Leases(ctx context.Context, config lease.Config) (*Leases, error) {
-	return p.leases(ctx, true, config)
-}
-
-// ExistingLeases is Leases, except that an SQLite file that is not there is an error
-// that matches [os.ErrNotExist].
-func (p Place) ExistingLeases(ctx context.Context, config lease.Config) (*Leases, error) {
-	return p.leases(ctx, false, config)
-}
-
-func (p Place) leases(ctx context.Context, create bool, config lease.Config) (*Leases, error) {
-	read := p.store()
-	if read == nil {
-		db, err := p.open(ctx, create)
-		if err != nil {
-			return nil, err
-		}
-		rows := worker.NewStore(db.DB, worker.StoreConfig{})
-		return &Leases{lease.New(rows, config), rows, db.Name, db, db.Close, p}, nil
-	}
-	store, err := read(p.DSN)
-	if err != nil {
-		return nil, p.usage(err)
-	}
-	l := &Leases{Name: store.Name, at: p}
-	err = within(ctx, store.Timeout, func(ctx context.Context) (err error) {
-		l.Store, l.close, err = store.Open(ctx)
-		return err
+	l := new(Leases)
+	var err error
+	l.Opened, err = p.open(ctx, func(ctx context.Context, s *Store) (end func() error, err error) {
+		l.Store, end, err = s.Open(ctx)
+		return end, err
 	})
 	if err != nil {
-		return nil, p.Fault(store.Name, err)
+		return nil, err
+	}
+	if l.DB != nil {
+		l.Store = worker.NewStore(l.DB, worker.StoreConfig{})
 	}
 	l.Leaser = lease.New(l.Store, config)
 	return l, nil

@@ -2,7 +2,6 @@ package database
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -42,17 +41,21 @@ type Place struct {
 	DSN    string
 	Origin string // who named it, for errors: a flag, a variable, a field
 	Stores Stores // what the DSN may name, beside SQL databases
+
+	// Existing makes an SQLite file that is not there an error that matches
+	// [os.ErrNotExist]. Otherwise the file is created.
+	Existing bool
 }
 
 // Of returns the database of a command that has [Flag].
 func Of(cmd *cobra.Command, stores Stores) Place {
 	if flag := cmd.Flags().Lookup("dsn"); flag.Changed {
-		return Place{flag.Value.String(), "--dsn", stores}
+		return Place{DSN: flag.Value.String(), Origin: "--dsn", Stores: stores}
 	}
 	if dsn := os.Getenv(Variable); dsn != "" {
-		return Place{dsn, Variable, stores}
+		return Place{DSN: dsn, Origin: Variable, Stores: stores}
 	}
-	return Place{Default, "the default", stores}
+	return Place{DSN: Default, Origin: "the default", Stores: stores}
 }
 
 // Error is a fault of a database whose DSN is good. It has the database's name, and who
@@ -79,29 +82,58 @@ func (p Place) Fault(name string, err error) error {
 	return &Error{name, p.Origin, err}
 }
 
-// DB is an open database. It is safe for concurrent use.
-type DB struct {
-	*gorm.DB
-	Name string // for messages: without password and options
-	pool *sql.DB
-	at   Place
+// Opened is an open database or store. It is safe for concurrent use.
+type Opened struct {
+	*gorm.DB        // nil if the store is no SQL database
+	Name     string // for messages: without password and options
+	at       Place
+	close    func() error
 }
 
 // Wrap returns err with the name of the database. It returns nil for nil.
-func (db *DB) Wrap(err error) error { return db.at.Fault(db.Name, err) }
+func (o *Opened) Wrap(err error) error { return o.at.Fault(o.Name, err) }
 
-// Close closes the connections. Calls after the first do nothing.
-func (db *DB) Close() error { return db.pool.Close() }
+// Close closes the connections. Close generators first.
+func (o *Opened) Close() error { return o.Wrap(o.close()) }
 
-// Open connects to the database, and creates an SQLite file that is not there. A DSN
-// that cannot be understood is a [cli.UsageError]; other errors are an [Error].
-//
-// GORM's logger is silent, since every error is returned.
-func (p Place) Open(ctx context.Context) (*DB, error) { return p.open(ctx, true) }
+// Open connects to an SQL database. A DSN that cannot be understood is a [cli.UsageError];
+// other errors are an [Error]. GORM's logger is silent, since every error is returned.
+func (p Place) Open(ctx context.Context) (*Opened, error) { return p.open(ctx, nil) }
 
-// OpenExisting is Open, except that an SQLite file that is not there is an error that
-// matches [os.ErrNotExist].
-func (p Place) OpenExisting(ctx context.Context) (*DB, error) { return p.open(ctx, false) }
+// open connects to an SQL database, or by connect to another store.
+func (p Place) open(ctx context.Context, connect func(context.Context, *Store) (func() error, error)) (*Opened, error) {
+	o := &Opened{at: p}
+	if read := p.store(); read != nil && connect != nil {
+		store, err := read(p.DSN)
+		if err != nil {
+			return nil, p.usage(err)
+		}
+		o.Name = store.Name
+		err = within(ctx, store.Timeout, func(ctx context.Context) (err error) {
+			o.close, err = connect(ctx, store)
+			return err
+		})
+		if err != nil {
+			return nil, o.Wrap(err)
+		}
+		return o, nil
+	}
+	target, err := p.target()
+	if err != nil {
+		return nil, p.usage(err)
+	}
+	o.Name = target.name
+	if target.file != "" {
+		err = checkFile(target.file, !p.Existing)
+	}
+	if err == nil {
+		o.DB, o.close, err = target.connect(ctx)
+	}
+	if err != nil {
+		return nil, o.Wrap(err)
+	}
+	return o, nil
+}
 
 // usage marks err as a fault of the DSN. It returns nil for nil.
 func (p Place) usage(err error) error {
@@ -120,30 +152,13 @@ func (p Place) target() (*target, error) {
 	return target, err
 }
 
-func (p Place) open(ctx context.Context, create bool) (*DB, error) {
-	target, err := p.target()
-	if err != nil {
-		return nil, p.usage(err)
-	}
-	db := &DB{Name: target.name, at: p}
-	if target.file != "" {
-		if err := checkFile(target.file, create); err != nil {
-			return nil, db.Wrap(err)
-		}
-	}
-	if db.pool, db.DB, err = target.connect(ctx); err != nil {
-		return nil, db.Wrap(err)
-	}
-	return db, nil
-}
-
 // poolSize is how many connections to a database are open at most. PostgreSQL allows 100 by
 // default, for all programs.
 const poolSize = 24
 
 // connect opens a pool and waits for its first connection, so that a wrong address
 // is an error here and not later.
-func (t *target) connect(ctx context.Context) (*sql.DB, *gorm.DB, error) {
+func (t *target) connect(ctx context.Context) (*gorm.DB, func() error, error) {
 	pool, dialector, err := t.open()
 	if err != nil {
 		return nil, nil, err
@@ -160,7 +175,7 @@ func (t *target) connect(ctx context.Context) (*sql.DB, *gorm.DB, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, pool.Close())
 	}
-	return pool, db, nil
+	return db, pool.Close, nil
 }
 
 // within connects, and gives up after a timeout.

@@ -64,8 +64,8 @@ func (f *flags) add(cmd *cobra.Command) {
 	cli.Complete(cmd, "generator", cachedName, defaultName)
 	cli.Complete(cmd, "succeeds", bits.Names()...)
 	cli.Complete(cmd, "worker", source.Lease, source.Registry, source.Static+":")
-	for flag, example := range map[string]string{"count": "5", "boost-power": "3", "padding-factor": "50", "max-borrow": "1m0s", "max-age": "10s", "segment": "orders"} {
-		cli.Example(cmd, flag, example)
+	for _, flag := range []string{"count", "boost-power", "padding-factor", "max-borrow", "max-age", "segment"} {
+		cli.Complete(cmd, flag)
 	}
 }
 

@@ -48,7 +48,7 @@ func (n *numbers) take(ctx context.Context, open *database.Leases, request lease
 	from, table := open.Lease, worker.DefaultLeaseTable
 	_, missing := open.Leases(ctx, 1)
 	if n.kind == source.Registry {
-		registry := worker.NewRegistry(open.DB.DB, worker.RegistryConfig{Logger: n.logger})
+		registry := worker.NewRegistry(open.DB, worker.RegistryConfig{Logger: n.logger})
 		from, table = registry.Lease, worker.DefaultTable
 		_, missing = registry.Nodes(ctx, 1)
 	}

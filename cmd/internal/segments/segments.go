@@ -214,7 +214,7 @@ counter, the process may return unused ids at its end, which lowers the counter.
 		},
 	}
 	cmd.Flags().Var(cli.Number{Value: &least, Min: 1, Max: math.MaxInt64}, "at-least", "the least value of the next id")
-	cli.Example(cmd, "at-least", "1000001")
+	cli.Complete(cmd, "at-least")
 	flags(cmd, stores)
 	return cmd
 }

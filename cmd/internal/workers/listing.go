@@ -36,7 +36,7 @@ func newListing(ctx context.Context, open *database.Leases, a *bits.Allocator, l
 	l := &Listing{Layout: a.Layout().String(), Max: a.MaxWorker(), Workers: []worker.Row{}, Leases: []lease.Info{}}
 	noRegistry := worker.ErrNoTable
 	if open.DB != nil {
-		rows, err := worker.NewRegistry(open.DB.DB, worker.RegistryConfig{}).Nodes(ctx, limit)
+		rows, err := worker.NewRegistry(open.DB, worker.RegistryConfig{}).Nodes(ctx, limit)
 		if err == nil {
 			l.registry, l.Workers = true, rows
 		} else if !errors.Is(err, worker.ErrNoTable) {

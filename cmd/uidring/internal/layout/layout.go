@@ -117,8 +117,8 @@ queries and views: nothing is created in the database.`,
 	flags.Var(cli.Choice{Value: &sql, Words: sqlKinds}, "sql", "print SQL on ids of the layout, for a `database`: "+strings.Join(sqlKinds, ", "))
 	cmd.MarkFlagsMutuallyExclusive("sql", "json")
 	cmd.MarkFlagsMutuallyExclusive("sql", "next")
-	cli.Example(cmd, "sql", sqlKinds[0], sqlKinds...)
-	cli.Example(cmd, "next", "js-safe", bits.Names()...)
+	cli.Complete(cmd, "sql", sqlKinds...)
+	cli.Complete(cmd, "next", bits.Names()...)
 	for _, name := range []string{"from", "since", "used"} {
 		cli.Complete(cmd, name)
 	}

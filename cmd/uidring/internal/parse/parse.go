@@ -102,7 +102,7 @@ exit code is then 1.`,
 	for _, flag := range []string{"layout", "epoch"} {
 		cmd.MarkFlagsMutuallyExclusive("vesta", flag)
 	}
-	cli.Example(cmd, "epoch", "2016-05-20T00:00:00+08:00")
+	cli.Complete(cmd, "epoch")
 	return cmd
 }
 

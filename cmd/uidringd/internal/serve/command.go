@@ -53,9 +53,9 @@ func Add(root *cobra.Command) {
 	set.BoolVar(&flags.Anonymous, "anonymous", false, "allow an address that others can reach without tokens or client certificates")
 	set.BoolVar(&check, "check", false, "report all faults of the config, and serve nothing")
 	set.BoolVar(&print, "print-config", false, "print the config with all defaults, and serve nothing")
-	cli.Example(root, "config", "uidring.yaml")
-	cli.Example(root, "listen", "127.0.0.1:8080")
-	cli.Example(root, "redis", "127.0.0.1:6380")
+	cli.Complete(root, "config")
+	cli.Complete(root, "listen")
+	cli.Complete(root, "redis")
 	root.Args = cli.NoArguments
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := read(path, flags, cmd.ErrOrStderr())
