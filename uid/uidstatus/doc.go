@@ -6,13 +6,10 @@
 //	mux.Handle("/debug/uid/", status)
 //
 // For each generator the page shows the ids that are ready, the times in ids, the worker
-// number and its lease, counts, the layout's end and the present error. Notes say
-// what needs attention. The page decodes an id that you type in. A table lists
-// several generators, each with a page of its own: those in trouble first, and at most
-// 100. A search by name asks the server for others.
-//
-// The page names the host, process id and version of the process that answers. Each
-// process has its own page, even if several share an address.
+// number and its lease, counts, the layout's end and the present error, and decodes an id
+// that you type in. Notes say what needs attention. A table lists several generators: those
+// in trouble first, and at most 100; a search by name finds the others. Each process has its
+// own page, which names the process.
 //
 // # Protect it
 //
@@ -24,16 +21,11 @@
 // A request must name localhost, an IP address or an entry of [Config.Hosts]:
 // otherwise a foreign web page could read the page by DNS rebinding.
 //
-// The page changes nothing. It answers GET and HEAD, escapes all text, loads nothing
-// from elsewhere, and has no inline script or style. The page's
-// Content-Security-Policy makes the browser enforce that.
+// The page changes nothing. It answers GET and HEAD, escapes all text, loads nothing from
+// elsewhere, and has no inline script or style: its Content-Security-Policy enforces that.
 //
-// # What it costs
-//
-// Nothing while no page is open: no goroutine, no counter, no memory per request. An
-// open page reloads its figures once a second; a hidden page does not. go test -bench Page
-// ./uid/uidstatus prints the bytes and the time of an answer. Without JavaScript, reload the
-// page by hand.
+// While no page is open, it costs nothing. An open page that is visible reloads its figures
+// once a second; without JavaScript, reload it by hand.
 //
 // # As JSON
 //
@@ -55,15 +47,15 @@
 //	  "found": 1                              how many there are
 //	}
 //
-// The figures are the metrics of package uidprom without "uidring_" before the name: the
-// file metrics.txt of that package explains each. There are more, which are texts: last_error,
-// lease_error, load_from, load_tag, and load_in_use and load_next, the first and last id of a
-// range. A generator has only figures that it has a value for. Versions of a build
-// from a working tree are null. Later versions may add fields, but do not rename or remove any.
+// The figures are the metrics of package uidprom without "uidring_" before the name; its
+// file metrics.txt explains each. Besides, there are texts and ranges: last_error,
+// lease_error, load_from, load_tag, load_in_use and load_next. A generator has only figures
+// that it has a value for. Versions of a build from a working tree are null. Later versions
+// may add fields, but do not rename or remove any.
 //
 // stats.json?name=orders has that generator only, and stats.json?q=ord those whose names
-// contain the text, in any case. There are at most 100: those in trouble, then those that
-// issued most ids. stats.json?limit=5000 has up to 5,000. [Page.String] has all.
+// contain the text, in any case. There are at most 100, or as many as limit=5000 says: those
+// in trouble, then those that issued most ids. [Page.String] has all.
 //
 // A wrong request has a status of 4xx and a line of text that says why.
 package uidstatus

@@ -28,41 +28,32 @@ const (
 	year = 365*day + day/4
 )
 
-// duration returns a duration to two figures or units, in words.
+// duration returns a duration to two units, as Go writes it, or in days or years.
 func duration(d time.Duration) string {
-	if d < 0 {
-		return "−" + duration(max(-d, 0)) // the least duration has no opposite
-	}
-	in := func(unit time.Duration, places int) string {
-		return strconv.FormatFloat(float64(d)/float64(unit), 'f', places, 64)
-	}
-	two := func(unit time.Duration, name string, part time.Duration, partName string) string {
-		text := strconv.FormatInt(int64(d/unit), 10) + " " + name
-		if rest := d % unit / part; rest > 0 {
-			text += " " + strconv.FormatInt(int64(rest), 10) + " " + partName
-		}
-		return text
-	}
-	switch {
-	case d == 0:
-		return "0 s"
-	case d == math.MaxInt64: // what a difference of instants is cut off at
+	unit := time.Microsecond
+	switch far := d.Abs(); {
+	case far == math.MaxInt64: // what a difference of instants is cut off at
 		return "more than 292 years"
-	case d < time.Millisecond:
-		return in(time.Microsecond, 0) + " µs"
-	case d < time.Second:
-		return strconv.FormatInt(int64(d/time.Millisecond), 10) + " ms"
-	case d < time.Minute:
-		return strconv.FormatFloat(float64(d/(100*time.Millisecond))/10, 'f', -1, 64) + " s"
-	case d < time.Hour:
-		return two(time.Minute, "min", time.Second, "s")
-	case d < 2*day:
-		return two(time.Hour, "h", time.Minute, "min")
-	case d < 2*year:
-		return strconv.FormatInt(int64(d/day), 10) + " days"
-	default:
-		return in(year, 0) + " years"
+	case far >= 2*year:
+		return fmt.Sprintf("%d years", d.Round(year)/year)
+	case far >= 2*day:
+		return fmt.Sprintf("%d days", d/day)
+	case far >= time.Hour:
+		unit = time.Minute
+	case far >= time.Minute:
+		unit = time.Second
+	case far >= time.Second:
+		unit = 100 * time.Millisecond
+	case far >= time.Millisecond:
+		unit = time.Millisecond
 	}
+	text := d.Truncate(unit).String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, none) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }
 
 // show returns the value of a figure in words.

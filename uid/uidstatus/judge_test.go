@@ -12,7 +12,7 @@ import (
 
 func TestJudge(t *testing.T) {
 	const (
-		atLimit   = "Ids are stamped 1 h ahead of the clock, which is the limit. New ids come at the pace of the clock."
+		atLimit   = "Ids are stamped 1h ahead of the clock, which is the limit. New ids come at the pace of the clock."
 		noTime    = "No time is reserved under a worker number: gone"
 		reserving = "No id is ready. More time is being reserved."
 		usedUp    = "The ids of this tick are used up. New ids come with the next tick of the clock."
@@ -38,11 +38,11 @@ func TestJudge(t *testing.T) {
 		{"leased", func(s *uid.Stats) { s.Clock.ReservedUntil = noon.Add(time.Minute) }, fine, nil},
 		{"leased, time used up", func(s *uid.Stats) { s.Clock.ReservedUntil = noon }, fine, nil},
 		{"not renewed", func(s *uid.Stats) { s.Clock.ReservedUntil, s.Clock.LeaseError = noon.Add(time.Minute), gone }, warning,
-			[]string{"The lease of the worker number cannot be renewed. Ids end in 1 min at the latest: gone"}},
+			[]string{"The lease of the worker number cannot be renewed. Ids end in 1m at the latest: gone"}},
 		{"not renewed, time used up", func(s *uid.Stats) { s.Clock.ReservedUntil, s.Clock.LeaseError = noon, gone }, failing, []string{noTime}},
 		{"not renewed, time used up ahead of the clock", func(s *uid.Stats) {
 			s.Clock.ReservedUntil, s.Clock.LeaseError, s.Remaining, s.LastError = noon.Add(8*time.Minute), gone, 0, &uid.ReservationError{Err: gone}
-		}, failing, []string{"The time reserved under the worker number is used up, up to 8 min ahead of the clock: gone"}},
+		}, failing, []string{"The time reserved under the worker number is used up, up to 8m ahead of the clock: gone"}},
 		{"number lost", func(s *uid.Stats) { s.Clock.LeaseError = gone }, failing, []string{noTime}},
 		{"number lost, said once", func(s *uid.Stats) {
 			s.Clock.LeaseError, s.Remaining, s.LastError = gone, 0, &uid.ReservationError{Err: gone}
@@ -52,10 +52,10 @@ func TestJudge(t *testing.T) {
 
 		{"below the limit", func(s *uid.Stats) { s.Ring.Borrowed = 19*time.Hour + 11*time.Minute }, fine, nil},
 		{"near the limit", func(s *uid.Stats) { s.Ring.Borrowed = 19*time.Hour + 12*time.Minute }, warning,
-			[]string{"Ids are stamped 19 h 12 min ahead of the clock. The limit is 24 h."}},
+			[]string{"Ids are stamped 19h12m ahead of the clock. The limit is 24h."}},
 		{"near a limit that a full ring reaches", func(s *uid.Stats) { s.Ring.Borrowed, s.Ring.MaxBorrow = 8*time.Second, 8*time.Second }, fine, nil},
 		{"near a limit that a full ring does not reach", func(s *uid.Stats) { s.Ring.Borrowed, s.Ring.MaxBorrow = 8*time.Second, 9*time.Second }, warning,
-			[]string{"Ids are stamped 8 s ahead of the clock. The limit is 9 s."}},
+			[]string{"Ids are stamped 8s ahead of the clock. The limit is 9s."}},
 		{"no limit", func(s *uid.Stats) { s.Ring.Borrowed, s.Ring.MaxBorrow = 2000*time.Hour, -1 }, fine, nil},
 		{"no ring", func(s *uid.Stats) { s.Ring = nil }, fine, nil},
 		{"no ring, clock behind", func(s *uid.Stats) { s.Ring, s.LastError = nil, gone }, failing, []string{"No id can be made now: gone"}},
@@ -69,7 +69,7 @@ func TestJudge(t *testing.T) {
 		{"at a limit that a full ring reaches", func(s *uid.Stats) { s.Ring.MaxBorrow, s.LastError = 5*time.Second, borrow(5*time.Second) }, fine, nil},
 		{"at a limit that a full ring reaches, empty", func(s *uid.Stats) {
 			s.Remaining, s.Ring.MaxBorrow, s.LastError = 0, time.Second, borrow(time.Second)
-		}, warning, []string{"Ids are stamped 1 s ahead of the clock, which is the limit. New ids come at the pace of the clock."}},
+		}, warning, []string{"Ids are stamped 1s ahead of the clock, which is the limit. New ids come at the pace of the clock."}},
 		{"nothing may be borrowed", func(s *uid.Stats) { s.Ring.MaxBorrow, s.LastError = 1, borrow(1) }, fine, nil},
 		{"nothing may be borrowed, empty", func(s *uid.Stats) { s.Remaining, s.Ring.MaxBorrow, s.LastError = 0, 1, borrow(1) }, warning, []string{usedUp}},
 

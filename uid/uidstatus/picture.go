@@ -13,10 +13,9 @@ type picture struct {
 	Center, Below string
 	Full          bool // ids that are ready have a limit, which the whole circle stands for
 	Ready         int64
-	Threshold     string    // of a ring
-	Mark          float64   // where the threshold is
-	Slots         []float64 // where a tick's ids end and the next one's begin
-	Refills       int64     // the script shows when it changes
+	Threshold     string  // of a ring
+	Mark          float64 // where the threshold is
+	Refills       int64   // the script shows when it changes
 }
 
 func newPicture(s uid.Stats) picture {
@@ -40,23 +39,8 @@ func newPicture(s uid.Stats) picture {
 	if r := s.Ring; r != nil {
 		p.Text += "; below " + figures.Grouped(r.Threshold) + " the ring is filled again"
 		p.Threshold, p.Mark, p.Refills = compact(r.Threshold), 360*float64(r.Threshold)/float64(most), r.Refills
-		if s.Clock != nil {
-			p.Slots = slots(most >> s.Clock.Layout.SequenceBits)
-		}
 	}
 	return p
-}
-
-// slots returns where the ring's slots meet, unless they are too many to see.
-func slots(n int64) []float64 {
-	if n < 2 || n > 64 {
-		return nil
-	}
-	degrees := make([]float64, n)
-	for i := range degrees {
-		degrees[i] = 360 * float64(i) / float64(n)
-	}
-	return degrees
 }
 
 // part returns a of b in thousandths, from 0 to 1000. It is 0 only if a is.

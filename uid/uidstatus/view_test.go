@@ -43,15 +43,6 @@ func words(page string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// A ring of more slots than can be seen is drawn without them.
-func TestSlots(t *testing.T) {
-	for n, want := range map[int64]int{1: 0, 2: 2, 64: 64, 65: 0} {
-		if got := len(slots(n)); got != want {
-			t.Errorf("a ring of %d slots is drawn with %d", n, got)
-		}
-	}
-}
-
 func TestThisProcess(t *testing.T) {
 	p := thisProcess()
 	host, _ := os.Hostname()
@@ -71,7 +62,7 @@ func TestThisProcess(t *testing.T) {
 		t.Errorf("%+v, want no version of a working tree", p)
 	}
 	text := process{Program: "shop", PID: 1, Started: noon}.describe(noon.Add(time.Minute))
-	if want := "shop on an unnamed host, process 1, running for 1 min"; text != want {
+	if want := "shop on an unnamed host, process 1, running for 1m"; text != want {
 		t.Errorf("%q, want %q", text, want)
 	}
 }

@@ -52,7 +52,7 @@ that the layout has in a tick.`,
   uidring bench --boost-power 1,3,6 --padding-factor 25,50,75
   uidring bench --count 10 > new.txt      and then: benchstat old.txt new.txt
   uidring bench --plot bench.svg`,
-		Args:              cli.NoArguments,
+		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}

@@ -180,19 +180,3 @@ func oneLine(text string) string {
 	}
 	return line.String()
 }
-
-// NoArguments is for commands that take flags or a subcommand. They see a misspelt
-// subcommand as an argument.
-func NoArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range cmd.Commands() {
-		names = append(names, sub.Name())
-	}
-	if names == nil {
-		return fmt.Errorf("unknown argument %q: %s takes flags only", args[0], cmd.Name())
-	}
-	return fmt.Errorf("unknown argument %q: %s takes flags, or a command: %s", args[0], cmd.Name(), strings.Join(names, ", "))
-}

@@ -32,10 +32,10 @@ func TestWrongValue(t *testing.T) {
 		"--many 0":  "want a whole number from 1 to 9",
 		"--many -1": "want a whole number from 1 to 9",
 		"-1":        "unknown shorthand flag: '1' in -1",
-		"x":         `unknown argument "x": uidring takes flags only`,
+		"x":         `unknown command "x" for "uidring"`,
 	} {
 		many := int64(5)
-		root := &cobra.Command{Use: "uidring", Args: NoArguments, RunE: func(*cobra.Command, []string) error { return nil }}
+		root := &cobra.Command{Use: "uidring", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return nil }}
 		root.Flags().Var(Number{Value: &many, Min: 1, Max: 9}, "many", "")
 		var stderr strings.Builder
 		code := Run(t.Context(), root, strings.Fields(args), nil, new(strings.Builder), &stderr)

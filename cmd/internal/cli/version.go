@@ -34,7 +34,7 @@ func NewVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:               "version",
 		Short:             "Print the version",
-		Args:              NoArguments,
+		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Example:           "  uidring version",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -3,6 +3,7 @@ package format
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -38,22 +39,18 @@ func (f *Form) Append(b []byte, id int64) ([]byte, error) {
 func JSON(a *bits.Allocator) *Form {
 	parts := partsOf(a)
 	return &Form{parse: a.Parse, tick: -1, clock: rfc3339(a.Layout()), line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
-		b = strconv.AppendInt(append(b, `{"id":"`...), id, 10)
-		b = append(append(b, `","time":"`...), f.stamp...)
-		b = strconv.AppendInt(append(b, `","worker":`...), p.Worker, 10)
+		b = fmt.Appendf(b, `{"id":"%d","time":"%s","worker":%d`, id, f.stamp, p.Worker)
 		for i, part := range parts(p.Worker) {
-			start := `,"`
+			start := `,`
 			if i == 0 {
-				start = `,"worker_parts":{"`
+				start = `,"worker_parts":{`
 			}
-			b = append(append(append(b, start...), part.Name...), `":`...)
-			b = strconv.AppendInt(b, part.Value, 10)
+			b = fmt.Appendf(b, `%s"%s":%d`, start, part.Name, part.Value)
 		}
 		if a.Layout().WorkerParts != "" {
 			b = append(b, '}')
 		}
-		b = strconv.AppendInt(append(b, `,"sequence":`...), p.Sequence, 10)
-		return append(b, '}')
+		return fmt.Appendf(b, `,"sequence":%d}`, p.Sequence)
 	}}
 }
 
@@ -69,13 +66,8 @@ func Vesta() *Form {
 		return last.Parts, err
 	}
 	return &Form{parse: parse, tick: -1, clock: "2006-01-02T15:04:05.000Z07:00", line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
-		b = strconv.AppendInt(append(b, `{"id":"`...), id, 10)
-		b = append(append(b, `","time":"`...), f.stamp...)
-		b = strconv.AppendInt(append(b, `","machine":`...), p.Worker, 10)
-		b = strconv.AppendInt(append(b, `,"sequence":`...), p.Sequence, 10)
-		b = strconv.AppendInt(append(b, `,"type":`...), last.Type, 10)
-		b = strconv.AppendInt(append(b, `,"method":`...), last.Method, 10)
-		return append(b, '}')
+		return fmt.Appendf(b, `{"id":"%d","time":"%s","machine":%d,"sequence":%d,"type":%d,"method":%d}`,
+			id, f.stamp, p.Worker, p.Sequence, last.Type, last.Method)
 	}}
 }
 
@@ -95,11 +87,7 @@ func partsOf(a *bits.Allocator) func(worker int64) []bits.WorkerPart {
 // time is in UTC, where the original takes the zone of its JVM.
 func Original(a *bits.Allocator) *Form {
 	return &Form{parse: a.Parse, tick: -1, clock: time.DateTime, line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
-		b = strconv.AppendInt(append(b, `{"UID":"`...), id, 10)
-		b = append(append(b, `","timestamp":"`...), f.stamp...)
-		b = strconv.AppendInt(append(b, `","workerId":"`...), p.Worker, 10)
-		b = strconv.AppendInt(append(b, `","sequence":"`...), p.Sequence, 10)
-		return append(b, `"}`...)
+		return fmt.Appendf(b, `{"UID":"%d","timestamp":"%s","workerId":"%d","sequence":"%d"}`, id, f.stamp, p.Worker, p.Sequence)
 	}}
 }
 
@@ -108,11 +96,11 @@ func Original(a *bits.Allocator) *Form {
 func Table(a *bits.Allocator) *Form {
 	layout, parts := a.Layout(), partsOf(a)
 	greatest := int64(1)<<layout.Bits() - 1 // shifts to the sign bit and back where Bits is 63
-	var header []byte
-	var widths []int
+	header := ""
+	var widths []int // with the gap to the next column
 	column := func(name string, width int) {
-		widths = append(widths, max(width, len(name)))
-		header = pad(append(header, name...), len(header), widths[len(widths)-1])
+		widths = append(widths, max(width, len(name))+2)
+		header += fmt.Sprintf("%-*s", widths[len(widths)-1], name)
 	}
 	column("ID", digits(greatest))
 	column("TIME", len(layout.End().Format(rfc3339(layout))))
@@ -124,13 +112,11 @@ func Table(a *bits.Allocator) *Form {
 		parse:  a.Parse,
 		tick:   -1,
 		clock:  rfc3339(layout),
-		Header: string(header) + "SEQUENCE\n",
+		Header: header + "SEQUENCE\n",
 		line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
-			b = pad(strconv.AppendInt(b, id, 10), len(b), widths[0])
-			b = pad(append(b, f.stamp...), len(b), widths[1])
-			b = pad(strconv.AppendInt(b, p.Worker, 10), len(b), widths[2])
+			b = fmt.Appendf(b, "%-*d%-*s%-*d", widths[0], id, widths[1], f.stamp, widths[2], p.Worker)
 			for i, part := range parts(p.Worker) {
-				b = pad(strconv.AppendInt(b, part.Value, 10), len(b), widths[3+i])
+				b = fmt.Appendf(b, "%-*d", widths[3+i], part.Value)
 			}
 			return strconv.AppendInt(b, p.Sequence, 10)
 		},
@@ -138,14 +124,6 @@ func Table(a *bits.Allocator) *Form {
 }
 
 func digits(n int64) int { return len(strconv.FormatInt(n, 10)) }
-
-// pad fills the column that began at start, and the gap to the next.
-func pad(b []byte, start, width int) []byte {
-	for len(b)-start < width+2 {
-		b = append(b, ' ')
-	}
-	return b
-}
 
 // rfc3339 is the time format with as many decimals as ticks of the layout need.
 func rfc3339(layout bits.Layout) string {

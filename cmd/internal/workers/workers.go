@@ -39,7 +39,7 @@ next starts take free and expired numbers: all numbers that are not held are lef
   uidring workers --limit 0 --json
   uidring workers --dsn postgres://user@localhost/app --layout long-lived
   uidring workers release 5`,
-		Args:              cli.NoArguments,
+		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			allocator, err := bits.NewAllocator(layout)

@@ -56,7 +56,7 @@ func Add(root *cobra.Command) {
 	cli.Complete(root, "config")
 	cli.Complete(root, "listen")
 	cli.Complete(root, "redis")
-	root.Args = cli.NoArguments
+	root.Args = cobra.NoArgs
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := read(path, flags, cmd.ErrOrStderr())
 		switch {
