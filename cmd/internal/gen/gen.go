@@ -115,29 +115,13 @@ func (f *flags) generate(cmd *cobra.Command, lines func([]byte, uid.ID) ([]byte,
 	}
 	made, err := f.open(ctx, cmd, s.logger)
 	if err != nil {
-		return cli.CauseOf(ctx, badConfig(err))
+		return cli.CauseOf(ctx, cli.AtStart(err))
 	}
 	defer func() { err = f.closed(cmd, made.Close(), err) }()
 	// A generator that waits for the clock is woken up by closing it.
 	defer context.AfterFunc(ctx, func() { _ = made.Close() })()
 	s.made = made
 	return cli.CauseOf(ctx, cli.Finish(s.out, s.run(ctx, f.count)))
-}
-
-// badConfig marks errors that the flags caused, and removes the prefixes of
-// other packages from the rest.
-func badConfig(err error) error {
-	var (
-		unavailable *database.Error
-		usage       *cli.UsageError
-	)
-	switch {
-	case errors.As(err, &unavailable):
-		return unavailable
-	case errors.As(err, &usage):
-		return usage
-	}
-	return cli.AtStart(err)
 }
 
 // closed reports a generator that could not give back its number or the rest of its

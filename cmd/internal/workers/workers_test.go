@@ -107,25 +107,6 @@ func TestWorkersPort(t *testing.T) {
 	}
 }
 
-func TestWorkersLeasesJSON(t *testing.T) {
-	clitest.Elsewhere(t)
-	clitest.FillLeases(t, database.Default, lease.StateHeld, lease.StateFree, lease.StateExpired)
-	if renewed := strings.Count(uidring.Succeed(t, "workers", "--json"), `"heartbeat_at"`); renewed != 2 {
-		t.Errorf("%d leases were renewed, want the two that are not free", renewed)
-	}
-	list := uidring.Workers(t, database.Default)
-	if list.LeasesLeft != 4194303 || list.Last != 0 || list.Left != 4194303 || list.Workers == nil || len(list.Workers) != 0 {
-		t.Errorf("%+v", list)
-	}
-	for i, want := range []lease.State{lease.StateExpired, lease.StateFree, lease.StateHeld} {
-		row := list.Leases[i]
-		if row.Number != int64(2-i) || row.State != want || row.Host != "bill\x1bing" || row.Type != lease.NodeContainer ||
-			row.ReservedUntil.IsZero() || row.HeartbeatAt.IsZero() != (want == lease.StateFree) {
-			t.Errorf("%+v, want %d %s", row, 2-i, want)
-		}
-	}
-}
-
 // An empty table is not a missing one.
 func TestWorkersNone(t *testing.T) {
 	clitest.Elsewhere(t)

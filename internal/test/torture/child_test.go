@@ -36,7 +36,6 @@ type child struct {
 	access *access      // nil until the backend has been reached
 	lease  *witness     // the generator's lease; nil for a counter
 
-	drawn    atomic.Int64 // ids
 	greatest atomic.Int64 // of the ids that were drawn
 }
 
@@ -107,37 +106,14 @@ func (c *child) live(ctx context.Context) error {
 		said = closed.Error()
 	}
 	c.say(recordClosed, said)
-	return c.settled(g)
-}
-
-// settled compares a closed generator's Stats with what the child has drawn.
-func (c *child) settled(g generator) error {
-	if _, err := g.Next(); !errors.Is(err, uid.ErrClosed) {
-		return fmt.Errorf("after Close, Next returned %v", err)
-	}
-	stats := g.Stats()
-	if drawn := c.drawn.Load(); stats.Issued != drawn {
-		return fmt.Errorf("Stats tells of %d ids issued, and %d were drawn", stats.Issued, drawn)
-	}
-	if c.lease == nil {
-		return nil
-	}
-	if changes := c.lease.changes.Load(); stats.Clock.WorkerChanges != changes {
-		return fmt.Errorf("Stats tells of %d changes of the number, and %d were granted", stats.Clock.WorkerChanges, changes)
-	}
 	return nil
 }
 
-// generator has the methods of all generators on worker numbers.
+// generator has the methods of all generators that a child calls.
 type generator interface {
 	uid.Generator
-	Stats() uid.Stats
+	Close() error
 }
-
-// counting gives a segment.Generator the methods that settled calls.
-type counting struct{ *segment.Generator }
-
-func (c counting) Stats() uid.Stats { return uid.Stats{Issued: c.Generator.Stats().Issued} }
 
 // hopeless are the errors with which no start may fail, in any state of the backend: all
 // of them mean a wrong setting, or clocks that differ, and the test has one clock.
@@ -150,7 +126,6 @@ var hopeless = []error{
 // open tries to open a generator until that succeeds: others may hold all numbers, and the
 // backend may be unavailable. open returns nil when ctx ends.
 func (c *child) open(ctx context.Context) (generator, error) {
-	dry := 0 // attempts, one after the other
 	for attempt := int64(1); ; attempt++ {
 		g, err := c.try(ctx, attempt)
 		if err == nil {
@@ -166,23 +141,8 @@ func (c *child) open(ctx context.Context) (generator, error) {
 			}
 		}
 		c.say(recordEvent, "starts refused", 1)
-		if unreserved(err) {
-			dry++
-		} else {
-			dry = 0
-		}
-		if dry == 3 {
-			return nil, fmt.Errorf("a generator does not start for want of time that could be reserved: %w", err)
-		}
 		_ = sleep(ctx, 50*time.Millisecond)
 	}
-}
-
-// unreserved reports whether a start failed because no time was reserved, though the
-// error names nothing that prevents a reservation and there was time for one.
-func unreserved(err error) bool {
-	var reservation *uid.ReservationError
-	return errors.As(err, &reservation) && reservation.Err == nil && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // openFor bounds one attempt.
@@ -203,7 +163,7 @@ func (c *child) try(ctx context.Context, attempt int64) (_ generator, err error)
 	g, err := segment.New(ctx, &reserver{c.access.counters, c}, tag, segment.Config{
 		Step: firstStep, MaxStep: mostStep, Ahead: ahead, LoadTimeout: time.Second, Logger: silent,
 	})
-	return nilOr(counting{g}, err)
+	return nilOr(g, err)
 }
 
 // stamping opens a generator under a lease of its own, which the history knows by

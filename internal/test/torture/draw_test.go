@@ -89,7 +89,7 @@ func (c *child) take(g generator, rng *rand.Rand, buffer []uid.ID) (ids []uid.ID
 	return ids[:n], err
 }
 
-// account counts ids that were drawn. before is the greatest id of all calls, of any
+// account checks ids that were drawn. before is the greatest id of all calls, of any
 // goroutine, that ended before this call began. The ids must lie above before, except
 // those of Slots, which promises no order.
 func (c *child) account(before int64, ids []uid.ID) error {
@@ -99,7 +99,6 @@ func (c *child) account(before int64, ids []uid.ID) error {
 	if c.Kind != kindSlots && int64(ids[0]) <= before {
 		return fmt.Errorf("id %d was drawn after %d", ids[0], before)
 	}
-	c.drawn.Add(int64(len(ids)))
 	last := int64(slices.Max(ids))
 	for before < last && !c.greatest.CompareAndSwap(before, last) {
 		before = c.greatest.Load()

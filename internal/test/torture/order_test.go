@@ -37,8 +37,7 @@ type order struct {
 	Rate   int    // ids a second, about
 	Fault  string // how the child breaks the protocol; empty is none
 
-	Exact int64 // the one number to hold; negative is any
-	Boost int   // Cached's BoostPower, and by how much Slots has more than its default
+	Boost int // Cached's BoostPower, and by how much Slots has more than its default
 
 	Leaser leaser // what gives its number
 	Port   int    // of its address, for leaserLeaf

@@ -82,8 +82,8 @@ func (r *run) who(all []*tenure) string {
 	}
 	var text strings.Builder
 	for _, p := range r.processes {
-		fmt.Fprintf(&text, "%s: %s, exact %d; %d ids, %v, %d losses, clock %v; had %s\n",
-			p.Host, p.Kind, p.Exact, p.total(), p.events, p.losses.Load(), p.shift, listed(had[p.Host]))
+		fmt.Fprintf(&text, "%s: %s; %d ids, %v, %d losses, clock %v; had %s\n",
+			p.Host, p.Kind, p.total(), p.events, p.losses.Load(), p.shift, listed(had[p.Host]))
 	}
 	return text.String()
 }

@@ -109,12 +109,7 @@ func (r *run) launch(s *seat) {
 	o := order{
 		URL: r.backend.seatURL(s.index), Host: fmt.Sprintf("child-%d", n), Kind: r.kind(s), Seed: rng.Uint64(),
 		Layout: r.layout, Rate: r.rate, Fault: r.seeded,
-		Exact: -1, Boost: 1 + rng.IntN(5),
-	}
-	if n > seats && rng.IntN(6) == 0 {
-		// Not among the first: numbers below one that was asked for are given to
-		// nobody who would take any.
-		o.Exact = int64(s.index) % numbers
+		Boost: 1 + rng.IntN(5),
 	}
 	if r.order != nil {
 		r.order(&o, s.index)

@@ -32,7 +32,7 @@ var styles = []struct {
 			layout: bits.Layout{TimeBits: 34, WorkerBits: 10, SequenceBits: 10, Epoch: epoch, Unit: short.Unit},
 			deck:   []card{kill, pause, restart, kill, kill, restart, kill, quiet},
 			order: func(o *order, seat int) {
-				o.Exact, o.Leaser = -1, []leaser{leaserBeside, leaserRegistry}[seat%2]
+				o.Leaser = []leaser{leaserBeside, leaserRegistry}[seat%2]
 			},
 		},
 	},
@@ -43,7 +43,7 @@ var styles = []struct {
 			wants: []string{"kills (-9)", "clean restarts", "server outages", "starts refused", "losses noticed"},
 			deck:  []card{kill, pause, pause, pause, pause, pause, pause, restart, outage, quiet, idle},
 			order: func(o *order, seat int) {
-				o.Exact, o.Leaser, o.Port = -1, leaserLeaf, 1+seat%(stamps/2)
+				o.Leaser, o.Port = leaserLeaf, 1+seat%(stamps/2)
 			},
 		},
 	},

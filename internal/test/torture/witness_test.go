@@ -47,9 +47,6 @@ func (c *child) leaser(attempt int64) uid.Leaser {
 		config.Numbers = &lease.Bounds{From: 0, To: numbers - 1}
 	}
 	config.Node = lease.Node{Host: c.Host, Port: strconv.FormatInt(attempt, 10), Type: lease.NodeActual}
-	if c.Exact >= 0 {
-		config.Assigner = uid.StaticWorker(c.Exact)
-	}
 	return c.witnessed(lease.New(&ledger{store, c, attempt}, config), attempt)
 }
 
@@ -96,7 +93,6 @@ type witness struct {
 	attempt int64
 	number  atomic.Int64 // that was granted last; -1 is none so far
 	from    atomic.Int64 // of the last grant, in milliseconds since 1970
-	changes atomic.Int64 // of the number
 }
 
 var _ uid.Leaser = (*witness)(nil)
@@ -126,7 +122,6 @@ func (w *witness) Lease(ctx context.Context, r lease.Request) (lease.Lease, erro
 		w.child.say(recordGrant, "", w.attempt, number, millis(g.From), millis(g.Until))
 		if number >= 0 {
 			if before := w.number.Swap(number); before >= 0 && before != number {
-				w.changes.Add(1)
 				w.child.say(recordEvent, "number changes", 1)
 			}
 			switch w.child.Fault {

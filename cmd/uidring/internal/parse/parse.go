@@ -3,7 +3,6 @@ package parse
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -141,19 +140,12 @@ func (p *parser) arguments(args []string, stdin io.Reader) error {
 func (p *parser) lines(in io.Reader) error {
 	reader := bufio.NewReaderSize(flushing{in, p.out}, 1<<16)
 	for number := 1; ; number++ {
-		line, long, err := reader.ReadLine()
+		line, err := reader.ReadString('\n')
 		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff")) // a byte order mark, which Windows writes
+			line = strings.TrimPrefix(line, "\ufeff") // a byte order mark, which Windows writes
 		}
-		switch text := bytes.TrimSpace(line); {
-		case err != nil:
-		case long:
-			err = p.fail(number, fmt.Errorf("%w: it starts with %q and is longer than %d bytes", uid.ErrSyntax, line[:32], len(line)))
-		case len(text) > 0:
-			err = p.parse(string(text), number)
-		}
-		for long && err == nil {
-			_, long, err = reader.ReadLine()
+		if text := strings.TrimSpace(line); text != "" && (err == nil || errors.Is(err, io.EOF)) {
+			err = cmp.Or(p.parse(text, number), err)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil

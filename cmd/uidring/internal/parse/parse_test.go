@@ -175,7 +175,7 @@ func TestParseWrongIDs(t *testing.T) {
 		t.Errorf("exit code %d, read %d; want 1 and 1, 2, 4, 5", got.Code, read)
 	}
 	wants := []string{`line 5: not an id: "x y"`, `line 6: not an id: "-3"`, `line 7: not an id: "9223372036854775808"`,
-		"line 8: not an id: it starts with \"7777", "line 10: not an id of this layout: 9007199254740992", "line 11: "}
+		"line 8: not an id: \"7777", "line 10: not an id of this layout: 9007199254740992", "line 11: "}
 	lines := strings.Split(strings.TrimSuffix(got.Stderr, "\n"), "\n")
 	if len(lines) != len(wants) {
 		t.Fatalf("%d errors, want %d: %s", len(lines), len(wants), got.Stderr)
