@@ -28,25 +28,12 @@ func execute(t *testing.T, dsn, statement string, args ...any) {
 	}
 }
 
-// gen takes no number for a request that it cannot carry out, or for 0 ids.
-func TestLeaseNone(t *testing.T) {
-	clitest.Elsewhere(t)
-	uidring.Succeed(t, "gen", "--worker", "lease", "-n", "0")
-	if got := uidring.Invoke(t, "", "workers"); got.Code != 1 || !strings.Contains(got.Stderr, "no such file") {
-		t.Errorf("%+v, want no file", got)
-	}
-	uidring.Succeed(t, "gen", "--worker", "lease")
-	uidring.Invoke(t, "", "gen", "--worker", "lease", "--layout", "baidu")
-	if rows := uidring.Workers(t, database.Default).Leases; len(rows) != 1 {
-		t.Errorf("%+v, want one row", rows)
-	}
-}
-
 // When all numbers are held, no file is left open and the error says so.
 func TestLeaseExhausted(t *testing.T) {
 	clitest.Elsewhere(t)
-	clitest.FillLeases(t, database.Default, lease.StateHeld)
-	got := uidring.Invoke(t, "", "gen", "--worker", "lease", "--layout", "31/0/9")
+	const single = "31/0/9" // one number
+	takeOff(t, single).more()
+	got := uidring.Invoke(t, "", "gen", "--worker", "lease", "--layout", single)
 	if got.Code != 1 || !strings.Contains(got.Stderr, "uidring.db\" (the default): ") || !strings.Contains(got.Stderr, "exhausted") || strings.Count(got.Stderr, "\n") != 1 {
 		t.Errorf("%+v", got)
 	}

@@ -43,16 +43,6 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// New copies the map.
-func TestMapIsNotKept(t *testing.T) {
-	generators := map[string]Generator{"orders": calm()}
-	p := at(t, generators, nil)
-	delete(generators, "orders")
-	if w := get(t, p, "/stats.json?name=orders"); w.Code != 200 {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
-}
-
 // A page elsewhere whose name resolves to this server reads nothing.
 func TestHost(t *testing.T) {
 	hosts := [][]string{

@@ -3,28 +3,29 @@ package bench
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"io"
 	"math"
-
-	svg "github.com/ajstarks/svgo"
 )
 
 const nameWidth, barsWidth, barHeight, rowGap, headHeight = 300, 420, 14, 10, 50
 
-// draw writes a bar for each row and number of goroutines, from 0.1 ns to the median. The
-// scale is logarithmic: the rows are orders of magnitude apart.
+// draw writes an SVG with a bar for each row and number of goroutines, from 0.1 ns to the
+// median. The scale is logarithmic: the rows are orders of magnitude apart.
 func (o *options) draw(to io.Writer, rows []*row) error {
-	var text bytes.Buffer
-	s := svg.New(&text)
-	rowHeight := barHeight*len(o.goroutines) + rowGap
-	s.Start(nameWidth+barsWidth+90, headHeight+rowHeight*len(rows)+rowGap, `font-family="sans-serif" font-size="12" style="background:white"`)
-	s.Text(rowGap, 20, "Nanoseconds an id, median; by goroutines:", "font-weight:bold")
-	for at, n := range o.goroutines {
-		s.Text(nameWidth+at*60, 20, fmt.Sprintf("■ %d", n), o.shade(at))
+	var b bytes.Buffer
+	element := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	text := func(x, y int, style, text string) {
+		element(`<text x="%d" y="%d" style="%s">%s</text>`, x, y, style, html.EscapeString(text))
 	}
+	rowHeight := barHeight*len(o.goroutines) + rowGap
+	element(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12" style="background:white">`,
+		nameWidth+barsWidth+90, headHeight+rowHeight*len(rows)+rowGap)
+	text(rowGap, 20, "font-weight:bold", "Nanoseconds an id, median; by goroutines:")
 	most := 1.0
-	for _, r := range rows {
-		for at := range o.goroutines {
+	for at, n := range o.goroutines {
+		text(nameWidth+at*60, 20, o.shade(at), fmt.Sprintf("■ %d", n))
+		for _, r := range rows {
 			most = max(most, r.median(at))
 		}
 	}
@@ -33,19 +34,20 @@ func (o *options) draw(to io.Writer, rows []*row) error {
 	}
 	for ns := 1.0; ns <= most; ns *= 10 {
 		x := nameWidth + width(ns)
-		s.Line(x, headHeight-8, x, headHeight+rowHeight*len(rows), "stroke:#ddd")
-		s.Text(x, headHeight-12, fmt.Sprint(ns), "text-anchor:middle;fill:#777")
+		element(`<path d="M%d %dV%d" stroke="#ddd"/>`, x, headHeight-8, headHeight+rowHeight*len(rows))
+		text(x, headHeight-12, "text-anchor:middle;fill:#777", fmt.Sprint(ns))
 	}
 	for i, r := range rows {
 		y := headHeight + i*rowHeight
-		s.Text(rowGap, y+barHeight, r.Name)
+		text(rowGap, y+barHeight, "", r.Name)
 		for at := range o.goroutines {
-			s.Rect(nameWidth, y+at*barHeight, width(r.median(at)), barHeight-2, o.shade(at))
-			s.Text(nameWidth+width(r.median(at))+5, y+at*barHeight+barHeight-3, fmt.Sprintf("%.3g", r.median(at)))
+			bar, top := width(r.median(at)), y+at*barHeight
+			element(`<rect x="%d" y="%d" width="%d" height="%d" style="%s"/>`, nameWidth, top, bar, barHeight-2, o.shade(at))
+			text(nameWidth+bar+5, top+barHeight-3, "", fmt.Sprintf("%.3g", r.median(at)))
 		}
 	}
-	s.End()
-	_, err := text.WriteTo(to)
+	element("</svg>")
+	_, err := b.WriteTo(to)
 	return err
 }
 

@@ -22,8 +22,6 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/workers"
 	"github.com/uidring/uidring/internal/test/need"
-	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/lease"
 )
 
 // A Command makes the command under test, a new one for each run.
@@ -173,47 +171,8 @@ func Decode[T any](t *testing.T, line string) (got T) {
 	return got
 }
 
-// Register adds a row for each host to a database.
-func Register(t *testing.T, dsn string, hosts ...string) {
-	t.Helper()
-	db := Open(t, dsn)
-	for _, host := range hosts {
-		node := lease.Node{Host: host, Port: "8080", Type: lease.NodeContainer}
-		if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, Alone: true}).Assign(t.Context(), 1<<20); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // Workers is what workers says of a database.
 func (c Command) Workers(t *testing.T, dsn string) workers.Listing {
 	t.Helper()
 	return Decode[workers.Listing](t, c.Succeed(t, "workers", "--json", "--limit", "0", "--dsn", dsn))
-}
-
-// FillLeases fills WORKER_LEASE with a number for each state, from 0 on. Nobody is
-// behind them: what is held is so for a minute.
-func FillLeases(t *testing.T, dsn string, states ...lease.State) {
-	t.Helper()
-	db := Open(t, dsn)
-	node := lease.Node{Host: "bill\x1bing", Port: "80\x1b80", Type: lease.NodeContainer}
-	var taken []lease.Lease
-	for range states {
-		held, err := worker.NewLeaser(db.DB, lease.Config{Node: node}).Lease(t.Context(), lease.Request{Limit: 1 << 20, Clock: time.Now, Granted: func(lease.Grant) {}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		taken = append(taken, held)
-	}
-	for _, held := range taken {
-		if err := held.Release(t.Context(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for number, state := range states {
-		heartbeat := map[lease.State]string{lease.StateFree: "0", lease.StateHeld: "created", lease.StateExpired: "created - 3600000"}[state]
-		if err := db.Exec(fmt.Sprintf("UPDATE WORKER_LEASE SET heartbeat_at = %s WHERE worker_id = %d", heartbeat, number)).Error; err != nil {
-			t.Fatal(err)
-		}
-	}
 }

@@ -1,6 +1,7 @@
 package workers_test
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
@@ -22,9 +23,48 @@ var uidring = clitest.Of(clitest.SQL(gen.New), clitest.SQL(workers.New))
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// register adds a row for each host to a database.
+func register(t *testing.T, dsn string, hosts ...string) {
+	t.Helper()
+	db := clitest.Open(t, dsn)
+	for _, host := range hosts {
+		node := lease.Node{Host: host, Port: "8080", Type: lease.NodeContainer}
+		if _, err := worker.NewRegistry(db.DB, worker.RegistryConfig{Node: node, Alone: true}).Assign(t.Context(), 1<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// fillLeases fills WORKER_LEASE with a number for each state, from 0 on. Nobody is
+// behind them: what is held is so for a minute.
+func fillLeases(t *testing.T, dsn string, states ...lease.State) {
+	t.Helper()
+	db := clitest.Open(t, dsn)
+	node := lease.Node{Host: "bill\x1bing", Port: "80\x1b80", Type: lease.NodeContainer}
+	var taken []lease.Lease
+	for range states {
+		held, err := worker.NewLeaser(db.DB, lease.Config{Node: node}).Lease(t.Context(), lease.Request{Limit: 1 << 20, Clock: time.Now, Granted: func(lease.Grant) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, held)
+	}
+	for _, held := range taken {
+		if err := held.Release(t.Context(), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for number, state := range states {
+		heartbeat := map[lease.State]string{lease.StateFree: "0", lease.StateHeld: "created", lease.StateExpired: "created - 3600000"}[state]
+		if err := db.Exec(fmt.Sprintf("UPDATE WORKER_LEASE SET heartbeat_at = %s WHERE worker_id = %d", heartbeat, number)).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestWorkersJSON(t *testing.T) {
 	clitest.Elsewhere(t)
-	clitest.Register(t, database.Default, "one", "two", "three")
+	register(t, database.Default, "one", "two", "three")
 	for limit, want := range map[string]int{"0": 3, "1": 1, "2": 2, "20": 3} {
 		list := clitest.Decode[workers.Listing](t, uidring.Succeed(t, "workers", "--json", "--limit", limit, "--layout", "long-lived", "--dsn", "sqlite:"+database.Default))
 		if list.Last != 3 || list.Max != 8388607 || list.Left != 8388604 || !strings.HasPrefix(list.Layout, "31/23/9,") {
@@ -45,7 +85,7 @@ func TestWorkersJSON(t *testing.T) {
 // Both tables are listed, one below the other.
 func TestWorkersLeases(t *testing.T) {
 	clitest.Elsewhere(t)
-	clitest.FillLeases(t, database.Default, lease.StateHeld, lease.StateFree, lease.StateExpired)
+	fillLeases(t, database.Default, lease.StateHeld, lease.StateFree, lease.StateExpired)
 	const leases = `LEASE  STATE    HOST           PORT        TYPE       RENEWED               RESERVED UNTIL
 2      expired  "bill\x1bing"  "80\x1b80"  CONTAINER  2026-01-02T03:04:05Z  2026-01-02T03:04:05Z
 1      free     "bill\x1bing"  "80\x1b80"  CONTAINER  -                     2026-01-02T03:04:05Z
@@ -64,7 +104,7 @@ func TestWorkersLeases(t *testing.T) {
 	if got := now(uidring.Succeed(t, "workers")); got != leases {
 		t.Errorf("leases alone:\n%s\nwant\n%s", got, leases)
 	}
-	clitest.Register(t, database.Default, "one with blanks", "two\x1b[31m")
+	register(t, database.Default, "one with blanks", "two\x1b[31m")
 	if got, want := now(uidring.Succeed(t, "workers")), node+"\n"+leases; got != want {
 		t.Errorf("both:\n%s\nwant\n%s", got, want)
 	}
@@ -83,7 +123,7 @@ func TestWorkersLeases(t *testing.T) {
 // Numbers above a layout's greatest do not count against it.
 func TestWorkersAboveLayout(t *testing.T) {
 	clitest.Elsewhere(t)
-	clitest.FillLeases(t, database.Default, lease.StateFree, lease.StateFree, lease.StateHeld, lease.StateHeld)
+	fillLeases(t, database.Default, lease.StateFree, lease.StateFree, lease.StateHeld, lease.StateHeld)
 	if got := uidring.Succeed(t, "workers", "--layout", "31/1/9"); !strings.Contains(got, "\n2 of 2 numbers are left to lease under 31/1/9,") {
 		t.Error(got)
 	}
@@ -101,7 +141,7 @@ func TestWorkersPort(t *testing.T) {
 	if !strings.Contains(got, "laptop  1795281072196*  ACTUAL") || !strings.Contains(got, "\n* not a port: the start in milliseconds") {
 		t.Error(got)
 	}
-	clitest.Register(t, "containers.db", "one")
+	register(t, "containers.db", "one")
 	if got := uidring.Succeed(t, "workers", "--dsn", "containers.db"); strings.Contains(got, "*") {
 		t.Error(got)
 	}
@@ -155,7 +195,7 @@ func TestWorkersForeignTable(t *testing.T) {
 // Listing writes nothing, the file's time included.
 func TestWorkersChangesNothing(t *testing.T) {
 	clitest.Elsewhere(t)
-	clitest.Register(t, database.Default, "one")
+	register(t, database.Default, "one")
 	before := time.Date(2020, 2, 20, 0, 0, 0, 0, time.UTC)
 	if err := os.Chtimes(database.Default, before, before); err != nil {
 		t.Fatal(err)
@@ -170,7 +210,7 @@ func TestWorkersChangesNothing(t *testing.T) {
 
 func TestRelease(t *testing.T) {
 	clitest.Elsewhere(t)
-	clitest.FillLeases(t, database.Default, lease.StateFree, lease.StateExpired, lease.StateHeld, lease.StateHeld)
+	fillLeases(t, database.Default, lease.StateFree, lease.StateExpired, lease.StateHeld, lease.StateHeld)
 	for _, tt := range []struct {
 		args, stdout string
 		stderr       []string
@@ -210,7 +250,7 @@ func TestRelease(t *testing.T) {
 // A registered number is not one to be released.
 func TestReleaseRegistered(t *testing.T) {
 	clitest.Elsewhere(t)
-	clitest.Register(t, database.Default, "one")
+	register(t, database.Default, "one")
 	got := uidring.Invoke(t, "", "workers", "release", "1", "--force")
 	if got.Code != 1 || !strings.Contains(got.Stderr, "no table WORKER_LEASE") {
 		t.Errorf("%+v", got)

@@ -9,9 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/uidring/uidring/bits"
 )
 
 // TestLinks: where the docs of a package name a page, they link it as a documentation
@@ -130,17 +127,6 @@ func TestModules(t *testing.T) {
 			if filepath.Base(module) != "browsertest" && !strings.Contains(table, "`"+filepath.ToSlash(module)+"`") {
 				t.Errorf("README.md does not say that %s is a module of its own", module)
 			}
-		}
-	}
-}
-
-// TestStockEnd: the page agrees with package bits when the stock layout ended.
-func TestStockEnd(t *testing.T) {
-	end := bits.Baidu().End().UTC()
-	for _, name := range []string{"uid/MIGRATING.md"} {
-		times := regexp.MustCompile(`\b\d\d:24:\d\d\b`).FindAllString(read(t, name), -1)
-		if len(times) != 2 || times[0] != end.Add(-8*time.Hour).Format("15:04:05") || times[1] != end.Format("15:04:05") {
-			t.Errorf("%s has %q, and the layout ends at %v", name, times, end)
 		}
 	}
 }

@@ -109,12 +109,6 @@ func (c *child) live(ctx context.Context) error {
 	return nil
 }
 
-// generator has the methods of all generators that a child calls.
-type generator interface {
-	uid.Generator
-	Close() error
-}
-
 // hopeless are the errors with which no start may fail, in any state of the backend: all
 // of them mean a wrong setting, or clocks that differ, and the test has one clock.
 var hopeless = []error{
@@ -125,7 +119,7 @@ var hopeless = []error{
 
 // open tries to open a generator until that succeeds: others may hold all numbers, and the
 // backend may be unavailable. open returns nil when ctx ends.
-func (c *child) open(ctx context.Context) (generator, error) {
+func (c *child) open(ctx context.Context) (uid.Generator, error) {
 	for attempt := int64(1); ; attempt++ {
 		g, err := c.try(ctx, attempt)
 		if err == nil {
@@ -149,7 +143,7 @@ func (c *child) open(ctx context.Context) (generator, error) {
 const openFor = 5 * time.Second
 
 // try opens a generator.
-func (c *child) try(ctx context.Context, attempt int64) (_ generator, err error) {
+func (c *child) try(ctx context.Context, attempt int64) (_ uid.Generator, err error) {
 	if c.access == nil {
 		if c.access, err = open(c.URL); err != nil {
 			return nil, err
@@ -168,7 +162,7 @@ func (c *child) try(ctx context.Context, attempt int64) (_ generator, err error)
 
 // stamping opens a generator under a lease of its own, which the history knows by
 // the process and the attempt.
-func (c *child) stamping(ctx context.Context, attempt int64) (generator, error) {
+func (c *child) stamping(ctx context.Context, attempt int64) (uid.Generator, error) {
 	leaser := c.leaser(attempt)
 	switch c.Kind {
 	case kindDefault:
@@ -180,7 +174,7 @@ func (c *child) stamping(ctx context.Context, attempt int64) (generator, error) 
 }
 
 // nilOr keeps a nil pointer from becoming a generator that is not nil.
-func nilOr[G generator](g G, err error) (generator, error) {
+func nilOr[G uid.Generator](g G, err error) (uid.Generator, error) {
 	if err != nil {
 		return nil, err
 	}

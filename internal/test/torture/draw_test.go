@@ -17,7 +17,7 @@ import (
 
 // draw takes ids from g, at about the child's rate, until g is closed. An error
 // that no id may be issued for now is recorded; any other is returned.
-func (c *child) draw(g generator, drawer int) error {
+func (c *child) draw(g uid.Generator, drawer int) error {
 	rng := rand.New(rand.NewPCG(c.Seed, uint64(drawer)))
 	buffer := make([]uid.ID, 8192)
 	each := time.Second * drawers / time.Duration(c.Rate)
@@ -53,7 +53,7 @@ func (c *child) draw(g generator, drawer int) error {
 }
 
 // take takes some ids by one of the generator's methods.
-func (c *child) take(g generator, rng *rand.Rand, buffer []uid.ID) (ids []uid.ID, err error) {
+func (c *child) take(g uid.Generator, rng *rand.Rand, buffer []uid.ID) (ids []uid.ID, err error) {
 	var one uid.ID
 	switch way := rng.IntN(100); {
 	case way < 5:
