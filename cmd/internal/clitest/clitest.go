@@ -82,7 +82,7 @@ func WithoutCreated(stderr string) string { return created.ReplaceAllString(stde
 // Open opens a database until the test ends.
 func Open(t *testing.T, dsn string) *database.Opened {
 	t.Helper()
-	db, err := database.Place{DSN: dsn, Origin: "the test"}.Open(t.Context())
+	db, err := database.DSN{Text: dsn, Origin: "the test"}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

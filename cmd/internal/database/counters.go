@@ -28,11 +28,11 @@ func TableFlag(cmd *cobra.Command) {
 
 // CountersOf opens the counters of a command that has [Flag] and [TableFlag].
 func CountersOf(cmd *cobra.Command, stores Stores, create bool, logger *slog.Logger) (*Counters, error) {
-	place, table := Of(cmd, stores), cmd.Flag("table")
-	if table.Changed && !place.SQL() {
-		return nil, cli.Usagef("--table is for SQL databases, and %s names none", place.Origin)
+	dsn, table := Of(cmd, stores), cmd.Flag("table")
+	if table.Changed && !dsn.SQL() {
+		return nil, cli.Usagef("--table is for SQL databases, and %s names none", dsn.Origin)
 	}
-	return place.Counters(cmd.Context(), table.Value.String(), create, logger)
+	return dsn.Counters(cmd.Context(), table.Value.String(), create, logger)
 }
 
 // CounterStore is a store of counters.
@@ -50,18 +50,18 @@ type Counters struct {
 	SQL   *segmentsql.Store // nil if the store is no SQL database
 }
 
-// Counters connects to the place. table is for SQL databases. With create, Counters makes
+// Counters connects to the store. table is for SQL databases. With create, Counters makes
 // a missing SQLite file.
-func (p Place) Counters(ctx context.Context, table string, create bool, logger *slog.Logger) (*Counters, error) {
-	p.Existing = !create
-	if read := p.store(); read != nil {
-		if store, err := read(p.DSN); err == nil && store.Counters == nil {
-			return nil, p.usage(fmt.Errorf("%s keeps no counters; want an SQL database or Redis", store.Name))
+func (d DSN) Counters(ctx context.Context, table string, create bool, logger *slog.Logger) (*Counters, error) {
+	d.Existing = !create
+	if read := d.store(); read != nil {
+		if store, err := read(d.Text); err == nil && store.Counters == nil {
+			return nil, d.usage(fmt.Errorf("%s keeps no counters; want an SQL database or Redis", store.Name))
 		}
 	}
 	c := new(Counters)
 	var err error
-	c.Opened, err = p.open(ctx, func(ctx context.Context, s *Store) (end func() error, err error) {
+	c.Opened, err = d.open(ctx, func(ctx context.Context, s *Store) (end func() error, err error) {
 		c.Store, end, err = s.Counters(ctx, logger)
 		return end, err
 	})

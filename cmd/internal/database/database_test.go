@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T, dsn string) (*database.Opened, error) {
-	return database.Place{DSN: dsn, Origin: "--dsn"}.Open(t.Context())
+	return database.DSN{Text: dsn, Origin: "--dsn"}.Open(t.Context())
 }
 
 func TestOpenSQLite(t *testing.T) {
@@ -249,7 +249,7 @@ func TestNoPasswordInErrors(t *testing.T) {
 func TestOpenExisting(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dsn := range []string{"a.db", "sqlite:a.db", "sqlite3:a.db?_txlock=deferred"} {
-		db, err := database.Place{DSN: dsn, Existing: true}.Open(t.Context())
+		db, err := database.DSN{Text: dsn, Existing: true}.Open(t.Context())
 		if !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: %v, %v; want that there is no such file", dsn, db, err)
 		}
@@ -258,7 +258,7 @@ func TestOpenExisting(t *testing.T) {
 		t.Errorf("files %v, %v were left", entries, err)
 	}
 	clitest.Open(t, "a.db").Exec("CREATE TABLE x (y INT)")
-	again, err := database.Place{DSN: "sqlite:a.db", Existing: true}.Open(t.Context())
+	again, err := database.DSN{Text: "sqlite:a.db", Existing: true}.Open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +335,7 @@ func TestOpenHangs(t *testing.T) {
 			t.Errorf("%s: %v, want that there is no answer", dsn, err)
 		}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, errors.New("the user left"))
-		_, err = database.Place{DSN: strings.Split(dsn, "?")[0], Origin: "--dsn"}.Open(ctx)
+		_, err = database.DSN{Text: strings.Split(dsn, "?")[0], Origin: "--dsn"}.Open(ctx)
 		cancel()
 		if err == nil || !strings.HasSuffix(err.Error(), "the user left") {
 			t.Errorf("%s: %v, want the cause of the context", dsn, err)

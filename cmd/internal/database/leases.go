@@ -58,28 +58,28 @@ func errElsewhere(scheme string) error {
 // schemes are the schemes of the stores, in order.
 func (s Stores) schemes() []string { return slices.Sorted(maps.Keys(s)) }
 
-// store returns the function that reads the place's DSN, or nil if that names an SQL
+// store returns the function that reads the DSN, or nil if that names an SQL
 // database.
-func (p Place) store() func(string) (*Store, error) {
-	scheme, _, found := strings.Cut(p.DSN, "://")
+func (d DSN) store() func(string) (*Store, error) {
+	scheme, _, found := strings.Cut(d.Text, "://")
 	if !found {
 		return nil
 	}
-	return p.Stores[strings.ToLower(scheme)]
+	return d.Stores[strings.ToLower(scheme)]
 }
 
-// SQL reports whether the place is an SQL database. Only those have registered numbers.
-func (p Place) SQL() bool { return p.store() == nil }
+// SQL reports whether the DSN names an SQL database. Only those have registered numbers.
+func (d DSN) SQL() bool { return d.store() == nil }
 
 // Check returns what is wrong with the DSN, as a [cli.UsageError], without connecting.
-func (p Place) Check() error {
+func (d DSN) Check() error {
 	var err error
-	if read := p.store(); read != nil {
-		_, err = read(p.DSN)
+	if read := d.store(); read != nil {
+		_, err = read(d.Text)
 	} else {
-		_, err = p.target()
+		_, err = d.target()
 	}
-	return p.usage(err)
+	return d.usage(err)
 }
 
 // Leases is an open store of leased worker numbers. It is safe for concurrent use.
@@ -89,11 +89,11 @@ type Leases struct {
 	Store lease.Store
 }
 
-// Leases connects to the place, which may be one of its Stores.
-func (p Place) Leases(ctx context.Context, config lease.Config) (*Leases, error) {
+// Leases connects to the store, which may be one of Stores.
+func (d DSN) Leases(ctx context.Context, config lease.Config) (*Leases, error) {
 	l := new(Leases)
 	var err error
-	l.Opened, err = p.open(ctx, func(ctx context.Context, s *Store) (end func() error, err error) {
+	l.Opened, err = d.open(ctx, func(ctx context.Context, s *Store) (end func() error, err error) {
 		l.Store, end, err = s.Open(ctx)
 		return end, err
 	})

@@ -92,29 +92,29 @@ func (f *flags) check(cmd *cobra.Command) error {
 	if f.maxAge >= 0 && f.maxAge < uid.MinMaxAge {
 		return cli.Usagef("--max-age is %v, want %v or more, or a negative one to keep ids for ever", f.maxAge, uid.MinMaxAge)
 	}
-	return f.checkPlace(cmd, counts)
+	return f.checkDSN(cmd, counts)
 }
 
-// checkPlace finds a place that is not for the flags. Where registered numbers cannot
+// checkDSN finds a DSN that is not for the flags. Where registered numbers cannot
 // be had, and nobody asks for them, numbers are leased.
-func (f *flags) checkPlace(cmd *cobra.Command, counts bool) error {
+func (f *flags) checkDSN(cmd *cobra.Command, counts bool) error {
 	if f.worker.Kind == source.Static {
 		if cmd.Flags().Changed("dsn") {
 			return cli.Usagef("--worker %s needs no database: leave out --dsn", &f.worker)
 		}
 		return nil
 	}
-	place := database.Of(cmd, f.stores)
-	if counts || place.SQL() {
+	dsn := database.Of(cmd, f.stores)
+	if counts || dsn.SQL() {
 		return nil
 	}
 	if !cmd.Flags().Changed("worker") {
 		f.worker.Kind = source.Lease
 	}
 	if f.worker.Kind != source.Lease {
-		return cli.Usagef("--worker %s: %s names a store of leased numbers only; want --worker %s, or the DSN of an SQL database", &f.worker, place.Origin, source.Lease)
+		return cli.Usagef("--worker %s: %s names a store of leased numbers only; want --worker %s, or the DSN of an SQL database", &f.worker, dsn.Origin, source.Lease)
 	}
-	return place.Check()
+	return dsn.Check()
 }
 
 func (f *flags) config(logger *slog.Logger) uid.CachedConfig {

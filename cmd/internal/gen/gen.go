@@ -65,9 +65,13 @@ error. If gen cannot give the number back, it fails, though the ids are good.
 With --worker static:N you promise that nothing else makes ids with N and that
 layout. That includes an earlier gen in the same second: both make the same ids.
 
+gen makes ids as fast as they are read: pipe it through pv for a rate. For ids over
+HTTP, run uidringd.
+
 An interrupt ends gen after a whole line, with exit code 130.`,
 		Example: `  uidring gen -n 5
   uidring gen -n 1000000 > ids.txt
+  uidring gen -n 1000000 | pv -qlL 100      100 ids a second
   uidring gen --json --layout snowflake
   uidring gen --form base32 -n 3
   uidring gen --dsn mysql://user@localhost:3306/app -n 5
@@ -154,7 +158,7 @@ func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logge
 	if f.segment != "" {
 		return openSegment(ctx, cmd, f.stores, f.segment, logger)
 	}
-	from := &numbers{place: database.Of(cmd, f.stores), kind: f.worker.Kind, logger: logger, notify: notifier(cmd)}
+	from := &numbers{dsn: database.Of(cmd, f.stores), kind: f.worker.Kind, logger: logger, notify: notifier(cmd)}
 	var leaser uid.Leaser = from
 	if f.worker.Kind == source.Static {
 		leaser = uid.StaticWorker(f.worker.Number)

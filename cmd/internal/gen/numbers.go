@@ -16,7 +16,7 @@ import (
 // numbers gives worker numbers from a database. It connects when a start takes a number,
 // so that a wrong config costs no connection and leaves no file.
 type numbers struct {
-	place  database.Place
+	dsn    database.DSN
 	kind   string // source.Lease or source.Registry
 	logger *slog.Logger
 	notify func(format string, args ...any)
@@ -25,7 +25,7 @@ type numbers struct {
 // Lease implements uid.Leaser. A leased number keeps the connection until it is given
 // back.
 func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
-	open, err := n.place.Leases(ctx, lease.Config{Logger: n.logger})
+	open, err := n.dsn.Leases(ctx, lease.Config{Logger: n.logger})
 	if err != nil {
 		return nil, err
 	}

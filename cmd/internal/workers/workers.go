@@ -46,9 +46,9 @@ next starts take free and expired numbers: all numbers that are not held are lef
 			if err != nil {
 				return &cli.UsageError{Err: err}
 			}
-			place := database.Of(cmd, stores)
-			place.Existing = true
-			open, err := place.Leases(cmd.Context(), lease.Config{})
+			dsn := database.Of(cmd, stores)
+			dsn.Existing = true
+			open, err := dsn.Leases(cmd.Context(), lease.Config{})
 			if err != nil {
 				return err
 			}
@@ -108,9 +108,9 @@ Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			place := database.Of(cmd, stores)
-			place.Existing = true
-			open, err := place.Leases(cmd.Context(), lease.Config{})
+			dsn := database.Of(cmd, stores)
+			dsn.Existing = true
+			open, err := dsn.Leases(cmd.Context(), lease.Config{})
 			if err != nil {
 				return err
 			}

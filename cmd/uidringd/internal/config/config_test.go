@@ -199,7 +199,7 @@ func TestPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := full.Store("coordinator").Place().DSN; got != "etcd://ids:secret-9@127.0.0.1:2379" {
+	if got := full.Store("coordinator").DSN().Text; got != "etcd://ids:secret-9@127.0.0.1:2379" {
 		t.Errorf("the URL in the file is %q", got)
 	}
 	demo, err := config.Demo(config.Flags{})

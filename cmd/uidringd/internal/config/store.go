@@ -15,8 +15,8 @@ import (
 // Backend returns the kind of the store, of those of package database.
 func (s *Store) Backend() string { return database.KindOf(s.text) }
 
-// Place returns where the store is. Keep its DSN out of logs.
-func (s *Store) Place() database.Place {
+// DSN returns where the store is. Keep its text out of logs.
+func (s *Store) DSN() database.DSN {
 	origin := cmp.Or(s.File, "the config")
 	if s.Env != "" {
 		origin = "$" + s.Env
@@ -43,7 +43,7 @@ func (s *Store) check(d *document, field string) {
 	default:
 		if err := s.load(); err != nil {
 			d.fault(field, "%v", err)
-		} else if err := s.Place().Check(); err != nil {
+		} else if err := s.DSN().Check(); err != nil {
 			d.fault(field, "%s", cli.WithoutPrefix(err))
 		}
 	}

@@ -69,9 +69,9 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 	if store == nil {
 		return fixed, func(err error) error { return err }, nil
 	}
-	place := store.Place()
+	dsn := store.DSN()
 	if g.Worker.Kind == config.Registry {
-		db, err := place.Open(ctx)
+		db, err := dsn.Open(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -83,7 +83,7 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 	}
 	config := g.Lease(logger)
 	config.Assigner = fixed
-	leases, err := place.Leases(ctx, config)
+	leases, err := dsn.Leases(ctx, config)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,7 +140,7 @@ func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Seg
 }
 
 func (n *state) counters(ctx context.Context, store *config.Store, table string, create bool, logger *slog.Logger) (*database.Counters, error) {
-	counters, err := store.Place().Counters(ctx, table, create, logger)
+	counters, err := store.DSN().Counters(ctx, table, create, logger)
 	if err != nil {
 		return nil, err
 	}

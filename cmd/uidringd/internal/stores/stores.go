@@ -64,10 +64,10 @@ func init() {
 	}
 }
 
-// At is the place that a DSN of any store names. origin is the flag, variable or field
+// At is the DSN of any store. origin is the flag, variable or field
 // that has the DSN, for errors.
-func At(dsn, origin string) database.Place {
-	return database.Place{DSN: dsn, Origin: origin, Stores: All}
+func At(dsn, origin string) database.DSN {
+	return database.DSN{Text: dsn, Origin: origin, Stores: All}
 }
 
 // patience is how long connecting may take, unless the URL says otherwise.

@@ -36,9 +36,9 @@ func Flag(cmd *cobra.Command, stores Stores) {
 		"(default $"+Variable+", else "+Default+" in the current folder)")
 }
 
-// Place is a database that may be opened.
-type Place struct {
-	DSN    string
+// DSN names a database that may be opened.
+type DSN struct {
+	Text   string
 	Origin string // who named it, for errors: a flag, a variable, a field
 	Stores Stores // what the DSN may name, beside SQL databases
 
@@ -48,14 +48,14 @@ type Place struct {
 }
 
 // Of returns the database of a command that has [Flag].
-func Of(cmd *cobra.Command, stores Stores) Place {
+func Of(cmd *cobra.Command, stores Stores) DSN {
 	if flag := cmd.Flags().Lookup("dsn"); flag.Changed {
-		return Place{DSN: flag.Value.String(), Origin: "--dsn", Stores: stores}
+		return DSN{Text: flag.Value.String(), Origin: "--dsn", Stores: stores}
 	}
 	if dsn := os.Getenv(Variable); dsn != "" {
-		return Place{DSN: dsn, Origin: Variable, Stores: stores}
+		return DSN{Text: dsn, Origin: Variable, Stores: stores}
 	}
-	return Place{DSN: Default, Origin: "the default", Stores: stores}
+	return DSN{Text: Default, Origin: "the default", Stores: stores}
 }
 
 // Error is a fault of a database whose DSN is good. It has the database's name, and who
@@ -75,18 +75,18 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Fault returns err as an [*Error]. name is the database's, for messages. Fault returns
 // nil for nil.
-func (p Place) Fault(name string, err error) error {
+func (d DSN) Fault(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Error{name, p.Origin, err}
+	return &Error{name, d.Origin, err}
 }
 
 // Opened is an open database or store. It is safe for concurrent use.
 type Opened struct {
 	*gorm.DB        // nil if the store is no SQL database
 	Name     string // for messages: without password and options
-	at       Place
+	at       DSN
 	close    func() error
 }
 
@@ -98,15 +98,15 @@ func (o *Opened) Close() error { return o.Wrap(o.close()) }
 
 // Open connects to an SQL database. A DSN that cannot be understood is a [cli.UsageError];
 // other errors are an [Error]. GORM's logger is silent, since every error is returned.
-func (p Place) Open(ctx context.Context) (*Opened, error) { return p.open(ctx, nil) }
+func (d DSN) Open(ctx context.Context) (*Opened, error) { return d.open(ctx, nil) }
 
 // open connects to an SQL database, or by connect to another store.
-func (p Place) open(ctx context.Context, connect func(context.Context, *Store) (func() error, error)) (*Opened, error) {
-	o := &Opened{at: p}
-	if read := p.store(); read != nil && connect != nil {
-		store, err := read(p.DSN)
+func (d DSN) open(ctx context.Context, connect func(context.Context, *Store) (func() error, error)) (*Opened, error) {
+	o := &Opened{at: d}
+	if read := d.store(); read != nil && connect != nil {
+		store, err := read(d.Text)
 		if err != nil {
-			return nil, p.usage(err)
+			return nil, d.usage(err)
 		}
 		o.Name = store.Name
 		err = within(ctx, store.Timeout, func(ctx context.Context) (err error) {
@@ -118,13 +118,13 @@ func (p Place) open(ctx context.Context, connect func(context.Context, *Store) (
 		}
 		return o, nil
 	}
-	target, err := p.target()
+	target, err := d.target()
 	if err != nil {
-		return nil, p.usage(err)
+		return nil, d.usage(err)
 	}
 	o.Name = target.name
 	if target.file != "" {
-		err = checkFile(target.file, !p.Existing)
+		err = checkFile(target.file, !d.Existing)
 	}
 	if err == nil {
 		o.DB, o.close, err = target.connect(ctx)
@@ -136,16 +136,16 @@ func (p Place) open(ctx context.Context, connect func(context.Context, *Store) (
 }
 
 // usage marks err as a fault of the DSN. It returns nil for nil.
-func (p Place) usage(err error) error {
+func (d DSN) usage(err error) error {
 	if err == nil {
 		return nil
 	}
-	return cli.Usagef("%s: %w", p.Origin, err)
+	return cli.Usagef("%s: %w", d.Origin, err)
 }
 
-// target returns what [parse] reads from the place's DSN.
-func (p Place) target() (*target, error) {
-	target, err := parse(p.DSN)
+// target returns what [parse] reads from the DSN.
+func (d DSN) target() (*target, error) {
+	target, err := parse(d.Text)
 	if err == nil && target.memory {
 		return nil, errors.New("a database in memory is of this process alone; want a file such as app.db, or a server")
 	}
