@@ -56,6 +56,25 @@ func TestReversed(t *testing.T) {
 		if joined != 2 || len(found) != 1 || found[0].ID != parcels[3].ID || len(plain) != 0 {
 			t.Errorf("%d lines joined, %+v found by a Reversed, %+v by its id", joined, found, plain)
 		}
+		// Pages by key > last yield each row once. BETWEEN has rows of any time.
+		var paged []uid.ID
+		for last := int64(-1); ; {
+			var page []Parcel
+			must(t, s.db.Where("id > ?", last).Order("id").Limit(3).Find(&page).Error)
+			if len(page) == 0 {
+				break
+			}
+			for _, parcel := range page {
+				paged = append(paged, parcel.ID.ID)
+			}
+			last = bits.Reverse(int64(page[len(page)-1].ID.ID))
+		}
+		slices.Sort(paged)
+		var between int64
+		must(t, s.db.Model(&Parcel{}).Where("id BETWEEN ? AND ?", ids[0], ids[7]).Count(&between).Error)
+		if !slices.Equal(paged, ids) || between == 8 {
+			t.Errorf("pages have %d, want each of %d once; %d lie between the first and the last", paged, ids, between)
+		}
 		text, err := json.Marshal(parcels[3].ID)
 		if want := `"` + parcels[3].ID.String() + `"`; string(text) != want || err != nil {
 			t.Errorf("JSON is %s, %v, want %s", text, err, want)

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
 )
 
-// Text is how an id is written and read: as a decimal number, in base32 or base62, or
-// as an opaque token.
+// Text is how an id is written and read: as a decimal number, plain or with its bits reversed,
+// in base32 or base62, or as an opaque token.
 type Text struct {
 	Append func(b []byte, id uid.ID) []byte
 	Parse  func(text string) (uid.ID, error)
@@ -22,12 +23,18 @@ type Text struct {
 
 // forms are the texts that need no key, by the word that --form has for them.
 var forms = map[string]Text{
-	"decimal": {func(b []byte, id uid.ID) []byte { return strconv.AppendInt(b, int64(id), 10) }, uid.ParseID},
-	"base32":  {func(b []byte, id uid.ID) []byte { return id.AppendBase32(b) }, uid.ParseBase32},
-	"base62":  {func(b []byte, id uid.ID) []byte { return id.AppendBase62(b) }, uid.ParseBase62},
+	"decimal":  {func(b []byte, id uid.ID) []byte { return strconv.AppendInt(b, int64(id), 10) }, uid.ParseID},
+	"reversed": {func(b []byte, id uid.ID) []byte { return strconv.AppendInt(b, bits.Reverse(int64(id)), 10) }, parseReversed},
+	"base32":   {func(b []byte, id uid.ID) []byte { return id.AppendBase32(b) }, uid.ParseBase32},
+	"base62":   {func(b []byte, id uid.ID) []byte { return id.AppendBase62(b) }, uid.ParseBase62},
 }
 
 const tokenForm = "token"
+
+func parseReversed(text string) (uid.ID, error) {
+	id, err := uid.ParseID(text)
+	return uid.ID(bits.Reverse(int64(id))), err
+}
 
 // TextFlags are the flags that choose a Text.
 type TextFlags struct{ form, keyFile, context string }
@@ -35,9 +42,9 @@ type TextFlags struct{ form, keyFile, context string }
 // Add adds the flags to a command.
 func (f *TextFlags) Add(cmd *cobra.Command) {
 	f.form = "decimal"
-	words := []string{"decimal", "base32", "base62", tokenForm}
+	words := []string{"decimal", "base32", "base62", "reversed", tokenForm}
 	flags := cmd.Flags()
-	flags.Var(cli.Choice{Value: &f.form, Words: words}, "form", "form of the ids: decimal, base32, base62 or token")
+	flags.Var(cli.Choice{Value: &f.form, Words: words}, "form", "form of the ids: decimal, base32, base62, reversed (bits.Reverse) or token")
 	cli.Complete(cmd, "form", words...)
 	flags.StringVar(&f.keyFile, "token-key", "", "`file` with the key of tokens: 64 hexadecimal digits, as openssl rand -hex 32 makes them")
 	flags.StringVar(&f.context, "token-context", "", "`context` of the tokens, such as the name of a table; see package uid/opaque")

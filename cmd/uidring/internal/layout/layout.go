@@ -35,8 +35,8 @@ ids can equal old ids, when, and under which worker numbers they never do. New i
 are stamped from --from on. --from must be later than the time of every old id.
 
 With --sql it prints expressions for PostgreSQL, for MySQL and MariaDB, or for
-SQLite: the time of an id, its worker number with the named parts, its sequence, and
-the least and the greatest id of an instant, for WHERE id BETWEEN. They are for
+SQLite: the time of an id, its worker number with the named parts, its sequence, the
+reversed id, and the least and the greatest id of an instant, for WHERE id BETWEEN. They are for
 queries and views: nothing is created in the database.`,
 		Example: `  uidring layout
   uidring layout 41/datacenter:5+machine:5/12,unit=1ms

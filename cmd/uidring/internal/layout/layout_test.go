@@ -254,7 +254,7 @@ func (e engine) draw(rng *mathrand.Rand, ids *bits.Allocator, i int) sample {
 }
 
 // want returns what the columns of a sample have to be: time in steps since 1970, its
-// text in SQLite, worker and its parts, sequence, least id and greatest id.
+// text in SQLite, worker and its parts, sequence, the reversed id, least id and greatest id.
 func (e engine) want(ids *bits.Allocator, s sample) (w row) {
 	parts, err := ids.Parse(s.id)
 	ofID := func(value any) {
@@ -275,6 +275,10 @@ func (e engine) want(ids *bits.Allocator, s sample) (w row) {
 		}
 	}
 	ofID(parts.Sequence)
+	if err = nil; s.id < 0 {
+		err = bits.ErrForeign
+	}
+	ofID(bits.Reverse(s.id))
 	first, err := ids.FirstID(s.at)
 	last, _ := ids.LastID(s.at) // of the same tick
 	ofID(first)

@@ -31,6 +31,7 @@ type dialect struct {
 	times   []expression  // of id
 	within  string        // whether :t lies in the layout
 	since   string        // steps from the epoch to :t
+	reverse string        // the lower 63 bits of id, in reverse order
 }
 
 const micros = "2006-01-02 15:04:05.000000"
@@ -45,8 +46,9 @@ var dialects = map[string]dialect{
 		divide:  "/",
 		times: []expression{{"when the tick of the id begins",
 			"{epoch} + interval '1 hour' * ({elapsed} / 3600000000) + interval '1 microsecond' * ({elapsed} % 3600000000)"}},
-		within: ":t >= {epoch} AND :t < {end}",
-		since:  "(extract(epoch FROM :t) * 1000000 - {first})::bigint",
+		within:  ":t >= {epoch} AND :t < {end}",
+		since:   "(extract(epoch FROM :t) * 1000000 - {first})::bigint",
+		reverse: "((CAST(reverse(CAST(id::bit(64) AS text)) AS bit(64))::bigint >> 1) & 9223372036854775807)",
 	},
 	"mysql": {
 		about:   "MySQL and MariaDB. :t stands for an instant\nin UTC, a DATETIME(6): UTC_TIMESTAMP(6), not NOW(6).",
@@ -56,6 +58,7 @@ var dialects = map[string]dialect{
 		times:   []expression{{"when the tick of the id begins, in UTC", "TIMESTAMPADD(MICROSECOND, {elapsed}, {epoch})"}},
 		within:  ":t >= {epoch} AND :t < {end}",
 		since:   "TIMESTAMPDIFF(MICROSECOND, {epoch}, :t)",
+		reverse: "CAST(CONV(REVERSE(LPAD(BIN(id), 63, '0')), 2, 10) AS SIGNED)",
 	},
 	// Functions of time round, and go through floating point, so instants are integers of
 	// milliseconds, and text is made from whole seconds.
@@ -70,6 +73,8 @@ var dialects = map[string]dialect{
 		},
 		within: "typeof(:t) = 'integer' AND :t >= {first} AND :t < {past}",
 		since:  "(:t - {first})",
+		reverse: "(WITH RECURSIVE bit(n, rest, reversed) AS (SELECT 0, id, 0 UNION ALL " +
+			"SELECT n + 1, rest >> 1, (reversed << 1) | (rest & 1) FROM bit WHERE n < 63) SELECT reversed FROM bit WHERE n = 63)",
 	},
 }
 
@@ -91,7 +96,8 @@ func printSQL(layout bits.Layout, kind string) (string, error) {
 	text := fmt.Sprintf(`Ids of the layout %s in %s
 
 id is a column. All are NULL for a number that is not an id of the layout, and for an
-instant before %s or from %s on.
+instant before %s or from %s on. The reversed id is NULL
+below 0 alone.
 All ids of a period: WHERE id BETWEEN (least id) AND (greatest id).
 The time in an id of uid.Cached is not the time of the call: see Cached.Range.
 `, layout, d.about, epoch.Format(time.RFC3339Nano), end.Format(time.RFC3339Nano))
@@ -140,6 +146,7 @@ func (d dialect) expressions(ids *bits.Allocator) []expression {
 		}
 	}
 	field("the place within the tick", 0, layout.SequenceBits)
+	list = append(list, expression{"the reversed id, for databases that shard by range; of a reversed id, the id", "CASE WHEN id >= 0 THEN " + d.reverse + " END"})
 	tick := named.Replace(fmt.Sprintf("(%s %s %d)", d.since, d.divide, steps))
 	period := func(comment, id string, args ...any) {
 		body := fmt.Sprintf("CASE WHEN %s THEN %s END", named.Replace(d.within), fmt.Sprintf(id, args...))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
@@ -33,6 +34,7 @@ func TestParseForms(t *testing.T) {
 		{"--form", "base32", id.Base32()},
 		{"--form", "base32", strings.ToLower(id.Base32())},
 		{"--form", "base62", id.Base62()},
+		{"--form", "reversed", fmt.Sprint(bits.Reverse(int64(id)))},
 		{"--form", "token", "--token-key", "key.hex", "--token-context", "orders", token.String()},
 	} {
 		if got := uidring.Succeed(t, append([]string{"parse"}, args...)...); got != want {
@@ -62,7 +64,7 @@ func TestParseKeys(t *testing.T) {
 		"--token-key short":              "are for --form token",
 		"--form token --token-key short --token-context orders":       "want 64 hexadecimal digits",
 		"--form token --token-key nosuch.file --token-context orders": "nosuch.file",
-		"--form base64": "decimal or base32 or base62 or token",
+		"--form base64": "decimal or base32 or base62 or reversed or token",
 	} {
 		got := uidring.Invoke(t, "", append(strings.Fields("parse 1 "+args), "--")...)
 		if got.Code == 0 || got.Stdout != "" || !strings.Contains(got.Stderr, want) || strings.Contains(got.Stderr, "abcdef") {
