@@ -41,9 +41,29 @@ func (e *Executor) Fill(ctx context.Context) error {
 // If the source may block, Help waits until the executor puts a run or ctx ends. If the
 // last call of such a source failed, Help does not wait.
 func (e *Executor) Help(ctx context.Context) error {
-	if e.config.Blocking {
-		return e.await(ctx)
+	if !e.config.Blocking {
+		_, err := e.TryHelp()
+		return err
 	}
+	for {
+		changed := e.Changed() // before looking, so that no change is missed
+		if ready, err := e.state(); ready || err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// TryHelp is Help that never waits: it returns false and no error where Help would wait.
+func (e *Executor) TryHelp() (ready bool, err error) {
+	if e.config.Blocking {
+		return e.state()
+	}
+	ctx := context.Background() // without a deadline, since the source does not block
 	put, err := e.put(ctx, e.empty)
 	for more := helpRuns - 1; put; more-- {
 		e.helps.Add(1)
@@ -52,7 +72,7 @@ func (e *Executor) Help(ctx context.Context) error {
 		}
 		put, _ = e.put(ctx, e.ring.HasRoom)
 	}
-	return err
+	return err == nil, err
 }
 
 // helpRuns is how many runs a taker puts at most. More would keep it for long, and with
@@ -61,25 +81,17 @@ const helpRuns = 4
 
 func (e *Executor) empty() bool { return e.ring.Remaining() == 0 }
 
-func (e *Executor) await(ctx context.Context) error {
-	for {
-		changed := e.Changed() // before looking, so that no change is missed
-		if !e.empty() {
-			return nil
-		}
-		select {
-		case <-e.quit:
-			return ringbuffer.ErrClosed
-		default:
-		}
-		if err := e.lastError(); err != nil {
-			return err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// state reports whether the ring has ids. If it has none, the error is why none will come
+// soon.
+func (e *Executor) state() (ready bool, err error) {
+	if !e.empty() {
+		return true, nil
+	}
+	select {
+	case <-e.quit:
+		return false, ringbuffer.ErrClosed
+	default:
+		return false, e.lastError()
 	}
 }
 

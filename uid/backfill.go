@@ -97,7 +97,7 @@ func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Ba
 	faults := config.prepare()
 	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, calls: deal.NewCalls()}
 	b.unused = true
-	if err := b.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := b.prepare(b, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	b.began = b.bits.Tick(b.now())

@@ -17,10 +17,16 @@ import (
 //
 // Order: a call that ends before another call begins returns smaller ids.
 type Cached struct {
-	dealer
+	claims
+	engine *deal.Dealer     // deals the ids of ticks
+	ring   *ringbuffer.Ring // of engine
 	stamp
 	ticks *ticks
 }
+
+// CloseTimeout is how long Close waits at most, for a source that blocks and
+// for the release of a worker number: 5 seconds. Shutdown takes a context instead.
+const CloseTimeout = deal.CloseTimeout
 
 // NewCached takes a worker number from leaser, fills the ring and returns the
 // generator. ctx bounds the start only. End the generator with Close or Shutdown.
@@ -31,17 +37,17 @@ type Cached struct {
 func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached, error) {
 	schedule, faults := config.prepare()
 	g := new(Cached)
-	if err := g.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := g.prepare(g, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	borrow := int64(config.MaxBorrow / config.Layout.Unit)
 	g.ticks = &ticks{stamp: &g.stamp, maxBorrow: config.MaxBorrow, maxAge: config.MaxAge, borrow: borrow}
 	g.ticks.last.Store(-1)
-	if err := g.open(g.ticks.next, g.dealerConfig(config, schedule)); err != nil {
+	engine, err := deal.New(g.ticks.next, g.dealerConfig(config, schedule))
+	if err != nil {
 		return nil, err
 	}
-	g.lost = func() { g.engine.Drop(ErrWorkerLost) }
-	g.extended = g.engine.Wake
+	g.claims, g.engine, g.ring = newClaims(engine.Claim), engine, engine.Ring()
 	if err := g.take(ctx, leaser); err != nil {
 		return nil, err
 	}
@@ -50,6 +56,41 @@ func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached
 	}
 	g.started("Cached")
 	return g, nil
+}
+
+// Next returns the next id, from memory. When the ring is empty, the policy
+// RejectedTake decides. [Reject] fails at once. [Help] waits only for a reservation that
+// is under way. [Wait] blocks until there is an id. After Close the error is [ErrClosed].
+func (g *Cached) Next() (id ID, err error) {
+	taken, err := g.ring.Take()
+	return ID(taken), err
+}
+
+// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+// An id that is ready is returned even if ctx has ended.
+func (g *Cached) Wait(ctx context.Context) (id ID, err error) {
+	taken := deal.Ready(deal.TakeOne, g.engine)
+	if taken == 0 {
+		taken, err = deal.Otherwise(deal.WaitOne, ctx, g.engine)
+	}
+	return ID(taken), err
+}
+
+// Close is Shutdown with a deadline of [CloseTimeout].
+func (g *Cached) Close() error { return g.engine.Close() }
+
+// Shutdown ends every wait, stops the executor and drops the ids that were not dealt.
+// It gives back a leased worker number. Afterwards calls return [ErrClosed]. Shutdown may
+// be called more than once and from several goroutines: later calls wait for the first,
+// whose ctx bounds it. The error says what could not be stopped or given back.
+func (g *Cached) Shutdown(ctx context.Context) error { return g.engine.Shutdown(ctx) }
+
+// regranted drops the ids of a number that was lost, and fills the ring.
+func (g *Cached) regranted(lost bool) {
+	if lost {
+		g.engine.Drop(ErrWorkerLost)
+	}
+	g.engine.Wake()
 }
 
 // Range returns the least and the greatest id that calls at from or later and before to

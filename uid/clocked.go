@@ -32,6 +32,8 @@ type clocked struct {
 
 // issuer issues the ids of a clocked generator.
 type issuer interface {
+	follower
+
 	// claim is the source of [claims].
 	claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error)
 
@@ -50,7 +52,7 @@ type issuer interface {
 // open does the part of the start that needs no worker number.
 func (c *clocked) open(of issuer, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	c.claims, c.issuer, c.calls, c.system = newClaims(of.claim), of, deal.NewCalls(), now == nil
-	return c.prepare(faults, leaser, layout, succeeds, now, logger)
+	return c.prepare(of, faults, leaser, layout, succeeds, now, logger)
 }
 
 // anchor is a tick that ends at at+left. It does not change. at is read after the tick, so

@@ -32,13 +32,11 @@ type Default struct {
 	maxBackward time.Duration
 
 	// last is tick<<SequenceBits | sequence of the last id that was issued or
-	// skipped. Calls and skip move it upwards by compare-and-swap. Shutdown sets it
+	// skipped. Calls and move move it upwards by compare-and-swap. Shutdown sets it
 	// to MaxInt64, which fails every later call.
 	last cacheline.Int64
 
-	final atomic.Int64 // last before Shutdown
-
-	// Written by skip, read by blocked. While last is skipped, no id is issued of ticks
+	// Written by renumber, read by blocked. While last is skipped, no id is issued of ticks
 	// after stamped.
 	skipped, stamped atomic.Int64
 }
@@ -55,14 +53,13 @@ func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Defa
 	if err := g.open(g, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
-	g.numbered = g.skip
 	g.last.Store(g.before())
 	g.earlier.Store(-g.used(g.last.Load()))
 	if err := g.take(ctx, leaser); err != nil {
 		return nil, err
 	}
-	if g.Worker() == 0 && g.last.CompareAndSwap(-1, 0) { // id 0, which stands for none, counts as issued
-		g.earlier.Add(g.bits.MaxSequence())
+	if g.Worker() == 0 {
+		g.move(-1, 0) // past id 0, which stands for none
 	}
 	if err := g.await(ctx, g.caughtUp); err != nil {
 		return nil, errors.Join(err, g.Close())
@@ -235,11 +232,11 @@ func (g *Default) barred() error {
 	return err
 }
 
-// skip keeps ids in order when the number changes: the new number does not
-// stamp a tick in which the old number stamped. So skip discards the rest of
+// renumber keeps ids in order when the number changes: the new number does not
+// stamp a tick in which the old number stamped. So renumber discards the rest of
 // the last tick, or one id more if nothing is left. Either way last changes, so the
 // compare-and-swap of a claim under the old number fails.
-func (g *Default) skip(*grant) {
+func (g *Default) renumber(*grant) {
 	if g.Worker() < 0 {
 		return // there is no old number
 	}
@@ -258,32 +255,32 @@ func (g *Default) skip(*grant) {
 			g.stamped.Store(last >> g.shift)
 			g.skipped.Store(next)
 		}
-		discarded := g.used(next) - g.used(last)
-		g.earlier.Add(min(-discarded, 0)) // before the swap, so that Stats never counts too many
-		if g.last.CompareAndSwap(last, next) {
-			g.earlier.Add(max(-discarded, 0))
+		if g.move(last, next) {
 			return
 		}
-		g.earlier.Add(max(discarded, 0))
 	}
+}
+
+// move moves last to next and issues nothing, unless a call has moved last meanwhile.
+func (g *Default) move(last, next int64) (moved bool) {
+	more := g.used(last) - g.used(next) // of earlier, since latest becomes used(next)
+	g.earlier.Add(min(more, 0))         // before the swap, so that Stats never counts too many
+	if moved = g.last.CompareAndSwap(last, next); moved {
+		g.earlier.Add(max(more, 0))
+	} else {
+		g.earlier.Add(max(-more, 0))
+	}
+	return moved
 }
 
 // stop implements issuer. No call that is under way can issue an id once it has swapped.
 func (g *Default) stop() int64 {
 	for {
-		last := g.last.Load()
-		g.final.Store(last)
-		if g.last.CompareAndSwap(last, math.MaxInt64) {
+		if last := g.last.Load(); g.move(last, math.MaxInt64) {
 			return last>>g.shift + 1
 		}
 	}
 }
 
 // latest implements issuer.
-func (g *Default) latest() int64 {
-	last := g.last.Load()
-	if last == math.MaxInt64 {
-		last = g.final.Load()
-	}
-	return g.used(last)
-}
+func (g *Default) latest() int64 { return g.used(g.last.Load()) }

@@ -109,15 +109,23 @@ func TestOwnClock(t *testing.T) {
 	}
 }
 
+// renumbered is a generator that calls f for a change of number.
+type renumbered struct {
+	stamp
+	f func(*grant)
+}
+
+func (r *renumbered) renumber(next *grant) { r.f(next) }
+
 // While the number changes, no tick may be stamped, even if the leaser goes from one
 // number to another without saying that the first is lost.
 func TestNothingIsStampedWhileTheNumberChanges(t *testing.T) {
-	var s stamp
-	if err := s.prepare(invalid.Of("uid", ErrConfig), StaticWorker(1), bits.Default(), bits.Layout{}, nil, slog.Default()); err != nil {
+	var s renumbered
+	if err := s.prepare(&s, invalid.Of("uid", ErrConfig), StaticWorker(1), bits.Default(), bits.Layout{}, nil, slog.Default()); err != nil {
 		t.Fatal(err)
 	}
 	var numbers []int64
-	s.numbered = func(next *grant) {
+	s.f = func(next *grant) {
 		numbers = append(numbers, next.worker)
 		if now := s.grant.Load(); now.first <= now.last {
 			t.Errorf("ticks %d to %d may be stamped under %d while the number becomes %d", now.first, now.last, now.worker, next.worker)
@@ -187,8 +195,8 @@ func TestSkipAfterClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.stop() // as if Shutdown came after skip has looked whether it is closed
-	g.skip(nil)
+	g.stop() // as if Shutdown came after renumber has looked whether it is closed
+	g.renumber(nil)
 	if last := g.last.Load(); last != math.MaxInt64 {
 		t.Errorf("last is %d after Shutdown, want %d", last, int64(math.MaxInt64))
 	}

@@ -126,7 +126,6 @@ func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, e
 	}
 	g.start = rand.Int64N(max((g.bits.MaxSequence()+1)/2, 1)) // so that short-lived processes are even too
 	g.slots.Store(&slots{worker: -1})
-	g.numbered = g.renew
 	if err := g.take(ctx, leaser); err != nil {
 		return nil, err
 	}
@@ -137,9 +136,9 @@ func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, e
 	return g, nil
 }
 
-// renew makes slots for another number. It leaves out tick 0, where worker 0 would
+// renumber makes slots for another number. It leaves out tick 0, where worker 0 would
 // have id 0, which stands for no id.
-func (g *Slots) renew(w *grant) {
+func (g *Slots) renumber(w *grant) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	floor := max(w.first, g.bits.Tick(g.now()), 1)

@@ -15,7 +15,8 @@ import (
 )
 
 // stamp holds what a generator of clocked ids may stamp: a layout, a worker number,
-// and the ticks that are granted under the number.
+// and the ticks that are granted under the number. A generator embeds it, and has methods
+// of a [follower] where it does more than stamp's own, which do nothing.
 type stamp struct {
 	bits     bits.Allocator
 	shift    uint8     // SequenceBits
@@ -27,16 +28,28 @@ type stamp struct {
 	log      *slog.Logger
 	store    string // of the worker number, for the log
 	unused   bool   // take only a number that was never given
-
-	numbered func(*grant) // called with a new number's grant before it is installed, while nothing may be stamped
-	lost     func()       // called when a number was lost, and nothing may be stamped
-	extended func()       // called when the grant was replaced
+	follower follower
 
 	// grant is what may be stamped. granted writes it; Cached reads it for each
 	// tick and Default for each id.
 	grant   atomic.Pointer[grant]
 	changes atomic.Int64 // of the number; written by granted, read by Stats
 }
+
+// follower follows the grants of a stamp.
+type follower interface {
+	// renumber gets a new number's grant before it is installed. Meanwhile nothing may be
+	// stamped.
+	renumber(*grant)
+
+	// regranted is called when the grant was replaced. If lost, the number was lost, and
+	// nothing may be stamped.
+	regranted(lost bool)
+}
+
+func (*stamp) renumber(*grant) {}
+
+func (*stamp) regranted(bool) {}
 
 // grant is a lease.Grant in ticks: a number, and the ticks that may be stamped under the
 // number. It does not change; a new grant replaces it.
@@ -58,8 +71,8 @@ func empty(worker int64, err error) *grant {
 func (w *grant) covers(tick int64) bool { return w.first <= tick && tick <= w.last }
 
 // prepare does the part of the start that needs no worker number, so that an unusable
-// config uses up no number. faults are those of the config.
-func (s *stamp) prepare(faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
+// config uses up no number. of embeds s. faults are those of the config.
+func (s *stamp) prepare(of follower, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	if now == nil {
 		now = time.Now
 	}
@@ -83,8 +96,7 @@ func (s *stamp) prepare(faults *invalid.List, leaser Leaser, layout, succeeds bi
 	if succeeds != (bits.Layout{}) {
 		s.succeeds = layoutText(succeeds)
 	}
-	s.now, s.log = now, logger
-	s.numbered, s.lost, s.extended = func(*grant) {}, func() {}, func() {}
+	s.follower, s.now, s.log = of, now, logger
 	s.grant.Store(empty(-1, nil))
 	if !at.Before(s.end) {
 		return s.exhausted()
@@ -169,16 +181,13 @@ func (s *stamp) granted(g lease.Grant) {
 	if g.Held && g.Number != before.worker {
 		// Nothing is stamped while the number changes.
 		s.replace(empty(before.worker, nil))
-		s.numbered(w)
+		s.follower.renumber(w)
 		if before.worker >= 0 {
 			s.changes.Add(1)
 		}
 	}
 	s.replace(w)
-	if !g.Held {
-		s.lost()
-	}
-	s.extended()
+	s.follower.regranted(!g.Held)
 }
 
 // grantOf returns the number of a lease.Grant, and the ticks that lie in it whole.

@@ -157,7 +157,7 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 		policy = waiting
 	}
 	if !d.config.Ended() {
-		if err := ask(policy, ErrNotReady, attempt); err != nil {
+		if err := call(policy, ErrNotReady, attempt); err != nil {
 			return err
 		}
 	}
@@ -170,39 +170,33 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 	case how == Try:
 		return ErrNotReady
 	}
-	if err := ask(policy, err, attempt); err != nil {
+	if err := call(policy, err, attempt); err != nil {
 		return err
 	}
 	return d.calls.Sleep(ctx, changed, after)
 }
 
-func ask(policy Policy, err error, attempt int) error {
+func call(policy Policy, err error, attempt int) error {
 	return guard.Call("uid", "RejectedTake", func() error { return policy(err, attempt) })
 }
 
-// over has ended: with it, [padding.Executor.Help] does not wait.
-var over, end = context.WithCancel(context.Background())
-
-func init() { end() }
-
-// help puts a run, or waits for the executor to put one if the source may block.
+// help puts a run. If the source may block, help waits for the executor to put one, but a
+// Try does not.
 func (d *Dealer) help(ctx context.Context, how How) error {
-	if how == Try {
-		ctx = over
-	}
 	defer d.calls.count(time.Now())
-	err := d.executor.Help(ctx)
+	err := ErrNotReady
+	if how != Try {
+		err = d.executor.Help(ctx)
+	} else if ready, failed := d.executor.TryHelp(); ready || failed != nil {
+		err = failed
+	}
 	switch {
-	case err == nil:
-		return nil
 	case errors.Is(err, ringbuffer.ErrClosed):
 		return ErrClosed
-	case ctx.Err() == nil || !errors.Is(err, ctx.Err()):
-		return err
-	case how == Try:
-		return ErrNotReady
+	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		return WaitError(ctx)
 	}
-	return WaitError(ctx)
+	return err
 }
 
 // Shutdown ends every wait, stops the executor and drops the ids that were not dealt. It

@@ -2,7 +2,6 @@ package deal
 
 import (
 	"context"
-	"iter"
 
 	"github.com/uidring/uidring/ringbuffer"
 )
@@ -10,16 +9,18 @@ import (
 // Dealt has the methods that a [Dealer] gives to a uid.Generator. A generator embeds it
 // under a name of its own.
 type Dealt[ID ~int64, Run run[ID]] struct {
+	claims[ID, Run]
 	ring   *ringbuffer.Ring // of dealer
 	dealer *Dealer
 }
 
+// claims is a name that does not show in the type of a generator.
+type claims[ID ~int64, Run run[ID]] = Claims[ID, Run]
+
 // Of returns the methods of d.
 func Of[ID ~int64, Run run[ID]](d *Dealer) Dealt[ID, Run] {
-	return Dealt[ID, Run]{d.ring, d}
+	return Dealt[ID, Run]{NewClaims[ID, Run](d.Claim), d.ring, d}
 }
-
-func (d Dealt[ID, Run]) claims() Claims[ID, Run] { return Claims[ID, Run]{d.dealer.Claim} }
 
 // Next returns the next id, from memory. When the ring is empty, the policy decides.
 func (d Dealt[ID, Run]) Next() (id ID, err error) {
@@ -59,37 +60,6 @@ func WaitOne(ctx context.Context, d *Dealer) (int64, error) {
 	run, err := d.Claim(ctx, 1, Wait)
 	return run.First, err
 }
-
-// NextN is Next for many ids.
-func (d Dealt[ID, Run]) NextN(ids []ID) (int, error) { return d.fill(context.Background(), ids, Next) }
-
-// WaitN is NextN, but waits as Wait does.
-func (d Dealt[ID, Run]) WaitN(ctx context.Context, ids []ID) (int, error) {
-	return d.fill(ctx, ids, Wait)
-}
-
-// fill is fill of [Claims], but takes what is ready with fewer calls.
-func (d Dealt[ID, Run]) fill(ctx context.Context, ids []ID, how How) (int, error) {
-	run := d.ring.TakeRun(int64(len(ids)))
-	ready := int(run.N)
-	Fill(ids[:ready], ID(run.First))
-	if ready == len(ids) {
-		return ready, nil
-	}
-	n, err := d.claims().fill(ctx, ids[ready:], how)
-	return ready + n, err
-}
-
-// Claim returns 1 to limit consecutive ids, and waits as Wait does.
-func (d Dealt[ID, Run]) Claim(ctx context.Context, limit int64) (Run, error) {
-	return d.claims().Claim(ctx, limit)
-}
-
-// TryClaim returns 1 to limit consecutive ids that are ready.
-func (d Dealt[ID, Run]) TryClaim(limit int64) (Run, error) { return d.claims().TryClaim(limit) }
-
-// All returns ids without end, for a range loop.
-func (d Dealt[ID, Run]) All(ctx context.Context) iter.Seq2[ID, error] { return d.claims().All(ctx) }
 
 // Close is Shutdown with a deadline of [CloseTimeout].
 func (d Dealt[ID, Run]) Close() error { return d.dealer.Close() }
