@@ -46,15 +46,8 @@
 //   - At most the ring's ticks ahead of the clock: 8 seconds by default. Under load
 //     beyond the layout's rate, Cached borrows future ticks, up to CachedConfig.MaxBorrow.
 //
-// The time in ids of Cached never goes back, whatever the clock does. If the
-// clock steps ahead, ids follow, and stay ahead when the clock returns.
-//
-// # Low bits
-//
-// Services often shard by id % n. In Default, a tick's sequence continues from the
-// tick before, and restarts at 0 when more than half of it is used. In Cached, the
-// sequence continues likewise after ids were dropped for their age. So even at low
-// rates, ids spread evenly over the residues of small powers of two.
+// It never goes back. If the clock steps ahead, ids follow, and stay ahead when the clock
+// returns.
 //
 // # How a generator ends
 //
@@ -66,10 +59,8 @@
 // do not start. No id is ever negative. In the layout's last year, a generator
 // logs a warning when it starts, and Stats reports it.
 //
-// If a lease cannot be renewed, its generator continues to the end of the
-// reserved time, and then fails with [ErrReservation]. A generator that has lost
-// its number drops the ids in the ring, and continues under another number. Ids of
-// Cached and Default keep ascending.
+// Without its lease, a generator fails with [ErrReservation] at the end of the reserved
+// time. [PRODUCTION.md] says what happens then, and how ids spread over shards by id % n.
 //
 // # What an id reveals
 //
@@ -83,5 +74,6 @@
 // generators; uidprom exports the same as metrics of Prometheus, which OpenTelemetry's
 // bridge reads too. [MIGRATING.md] has the counterparts of uid-generator's names.
 //
+// [PRODUCTION.md]: https://github.com/uidring/uidring/blob/main/uid/PRODUCTION.md
 // [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 package uid

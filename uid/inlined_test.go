@@ -10,7 +10,7 @@ import (
 )
 
 // The compiler inlines Next and Wait into their callers, down to the atomic add. Next of a
-// ring is at the compiler's limit: see "Why Take is inlined" in package ringbuffer.
+// ring is at the compiler's limit: see "Why Take is inlined" in ringbuffer/DESIGN.md.
 func TestNextIsInlined(t *testing.T) {
 	const file = "testdata/inlined/inlined.go"
 	inlined := map[string][]string{

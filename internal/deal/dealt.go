@@ -39,7 +39,7 @@ func (d Dealt[ID, Run]) Wait(ctx context.Context) (id ID, err error) {
 
 // Ready and Otherwise call their parameter. The compiler inlines Wait into its callers, and
 // TakeOne into Wait. As parameters, TakeOne and WaitOne count less: see "Why Take is
-// inlined" in package ringbuffer.
+// inlined" in ringbuffer/DESIGN.md.
 func Ready(take func(*Dealer) int64, d *Dealer) int64 { return take(d) }
 
 // Otherwise is explained at Ready.

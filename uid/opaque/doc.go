@@ -29,17 +29,7 @@
 // # What it costs
 //
 // A token costs one block of AES for each key, a number ten blocks. Neither
-// allocates. A context costs one derivation. Nanoseconds on an AMD EPYC, from
-//
-//	go test -run '^$' -bench . ./uid/opaque
-//
-//	BenchmarkToken/impl=aes-2                   18.66 ns/op     0 allocs/op
-//	BenchmarkToken/impl=seal/keys=1-2           32.69 ns/op     0 allocs/op
-//	BenchmarkToken/impl=open/keys=1-2           35.00 ns/op     0 allocs/op
-//	BenchmarkToken/impl=open/keys=3-2           61.20 ns/op     0 allocs/op
-//	BenchmarkPermutation/impl=permute-2         278.1 ns/op     0 allocs/op
-//	BenchmarkPermutation/impl=restore-2         277.5 ns/op     0 allocs/op
-//	BenchmarkNew/impl=sealer-2                   2178 ns/op    20 allocs/op
+// allocates. A context costs one derivation. [CONSTRUCTION.md] has the nanoseconds.
 //
 // # How they are made
 //

@@ -34,26 +34,9 @@
 //
 // # New beside Stripe
 //
-// New and Tags use the counter "orders"; Stripe uses others, such as "orders 1/2
-// x1000". Both count from 1, so their ids would repeat. New, Tags and Stripe list the
-// store's counters at the start, and fail with [ErrStripe] if they find one of the other
-// kind. With Create, Stripe also makes the counter "orders", with no id left: if New and
-// Stripe start together, at most one of them gets it, and a process that does not list
-// finds no id there. A start does not see counters in other stores, nor those of a [Store]
-// that is no [Lister].
-//
-// # From New to Stripe
-//
-// To split the counter "orders" among two stores:
-//
-//  1. Stop all processes that use the counter.
-//  2. List the counters of each store: uidring segments. Note the greatest NEXT of
-//     "orders", such as 4711.
-//  3. Spend the counter in each store that has it: uidring segments set orders --at-least
-//  9223372036854775807. A process that was forgotten now fails with [ErrUsedUp].
-//  4. Make the counter of each store: uidring segments create "orders 1/2 x1000" --next 4711
-//     in the first, "orders 2/2 x1000" in the second.
-//  5. Start processes with Stripe, without Create.
+// New and Tags use the counter "orders"; Stripe uses others, such as "orders 1/2 x1000".
+// Their ids would repeat, so a start fails with [ErrStripe] if the store lists a counter of
+// the other kind. [README.md] has the limits of that check, and how to split a counter.
 //
 // # A store that goes back
 //
@@ -64,4 +47,6 @@
 // counter: ids from that counter up to the highest reserved id can repeat. After a restore,
 // stop the processes, and raise each counter above the highest id in use: uidring
 // segments set TAG --at-least N.
+//
+// [README.md]: https://github.com/uidring/uidring/blob/main/uid/segment/README.md
 package segment

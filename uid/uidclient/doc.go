@@ -23,23 +23,10 @@
 //
 // # Fetching
 //
-// A Client fetches the next answer when half of the last answer is used. Its size
-// follows the measured rate, so that the ids last Config.Ahead: while no server
-// answers, ids continue for at least half of that. Config.MaxAge bounds the age of
-// ids, counted from the request that fetched them. Ids that a Client fetched and
-// dropped, for their age or at Close, are a gap.
-//
-// When servers refuse the size of a request, by 400 or 413, a Client asks for half at
-// once. After 503 or a time-out it asks for half next time. The size doubles with each
-// good answer. At a size that servers refuse again and again, it doubles after 64 answers.
-//
-// # Failover
-//
-// A Client begins with a random server, and keeps to a server that answers. When a
-// server fails, or does not answer within Config.Timeout, the Client asks the next
-// server. After a failure it leaves the server out for 0.1 seconds, and up to 10 seconds
-// if failures go on. If there is one URL, such as a load balancer's, the Client asks it a
-// second time. After a time-out, a Client uses another connection: it speaks HTTP/1.1.
+// A Client fetches the next answer when half of the last answer is used, so that ids last
+// Config.Ahead. It keeps to a server that answers, and asks the next one when a server fails or
+// does not answer within Config.Timeout. Ids that a Client fetched and dropped, for their age or at
+// Close, are a gap. [README.md] says how sizes and pauses follow the servers.
 //
 // # A server that repeats ids
 //
@@ -49,4 +36,6 @@
 // of the ids. The server was restored from a snapshot, a proxy repeats answers, or two
 // servers have stores of their own. A Client remembers 1,000 instances and the 1,000
 // highest runs of ids. It does not see the ids of other clients.
+//
+// [README.md]: https://github.com/uidring/uidring/blob/main/uid/uidclient/README.md
 package uidclient

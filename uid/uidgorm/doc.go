@@ -34,29 +34,6 @@
 // of a belongs-to, which has the other row's value. Some models do not declare that,
 // such as a has-one that shares its owner's key: the tag uid:false opts out.
 //
-// # Several generators
-//
-// A handle has one plugin. [Config].Keys gives some models a generator of their own, such as a
-// segment for small numbers:
-//
-//	err = db.Use(uidgorm.New(gen, uidgorm.Config{Keys: []uidgorm.Keys{{From: tickets, Models: []any{&Ticket{}}}}}))
-//
-// # What is covered
-//
-//   - Structs, and slices and arrays of structs or of pointers to structs. Maps that
-//     GORM takes with Model(&Order{}): the plugin puts the key under the name of its
-//     column, as a value of the field's type.
-//   - CreateInBatches, Save where it inserts, FirstOrCreate, upserts, the generics API,
-//     and associations with their join tables.
-//   - Sessions of all kinds: SkipHooks, DryRun, PrepareStmt, transactions.
-//   - Select: the plugin adds the key to the selected columns.
-//
-// The plugin fills keys before the transaction begins, so hooks such as BeforeCreate
-// see them. If a hook sets a key to zero, the plugin fills it again.
-//
-// GORM knows no model for a map created with Table("orders") alone, nor for SQL sent
-// with Exec or Raw. The plugin fills no key there.
-//
 // # What fails
 //
 // If the plugin cannot fill the key of a model that opted in, the create fails before
@@ -77,27 +54,11 @@
 // A row that the database refuses keeps its new key, so a second try cannot insert it
 // twice.
 //
-// # Upserts
+// # More
 //
-// An upsert may find a row that has a key already, and that key stays. With DO
-// UPDATE, structs get the key of the row found, by RETURNING, which GORM has on
-// SQLite, PostgreSQL and MariaDB.
+// An upsert that finds a row keeps the key of the row. AutoMigrate makes a uid.ID a BIGINT
+// without auto-increment. [README.md] lists the ways of creating rows that are covered, upserts by
+// database, several generators for one handle ([Config].Keys), and the cost.
 //
-// With DO NOTHING, and without RETURNING, a struct can be left with a new key that no
-// row has. The plugin sets such a key to zero again if the count of affected rows shows
-// it: for a single row, and if nothing was inserted. Otherwise the new key stays, but is
-// never the key of another row. That happens in a batch that was inserted in part, in a
-// DO UPDATE with a WHERE or of maps, and on MySQL with clientFoundRows.
-//
-// # Migration
-//
-// AutoMigrate makes a uid.ID a BIGINT without auto-increment, on SQLite, MySQL and
-// PostgreSQL. An integer with autoIncrement:false becomes the same, but SQLite calls it
-// INTEGER unless the tag says type:bigint. A key column that already has auto-increment
-// keeps it. That is harmless: the plugin always writes the key.
-//
-// # Cost
-//
-// The plugin sends no statement of its own. Its only overhead is reflection. Goroutines do
-// not block each other, except in the generator.
+// [README.md]: https://github.com/uidring/uidring/blob/main/uid/uidgorm/README.md
 package uidgorm

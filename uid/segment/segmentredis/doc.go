@@ -8,17 +8,6 @@
 // [Store.Create]. Leave segment.Config.Create false in
 // services: after a loss of all data, it would start each counter at 1 again.
 //
-// # Keys
-//
-// Two hashes, under the prefix {uidring}:segments:
-//
-//	{uidring}:segments:next   for each tag the counter: the least id that nobody has reserved
-//	{uidring}:segments:tags   for each tag its record: the highest counter so far, the step, and the last change in seconds since 1970
-//
-// Neither key expires. The prefix contains a hash tag, the part in braces, so that a
-// cluster keeps both keys on one server. Each operation is one Lua script. A script
-// that reaches a replica fails with [ErrReplica].
-//
 // # What is refused
 //
 // A script compares the counter with the highest counter in the record. If the
@@ -28,33 +17,13 @@
 // repairs a counter: it sets the counter to the greatest of the two and the given
 // value.
 //
-// # Requests are sent once
-//
-// A Store sends each request once, whatever the client's MaxRetries is. A second
-// Return could give away the range of another process. Redis may reserve a range while
-// its answer gets lost. No process issues ids of that range, and the generator reserves
-// another one.
-//
 // # Durability
 //
 // Redis acknowledges writes that a crash or a failover can undo. Redis then hands out
 // the ranges of those writes again, and ids repeat: package segment says which process
-// notices. To flush every write, set
+// notices. The first Reserve logs a warning unless the server flushes every write, and never
+// evicts. [README.md] has the settings, the keys and the permissions. Use package segmentsql where
+// no id may ever repeat.
 //
-//	appendonly yes
-//	appendfsync always
-//	no-appendfsync-on-rewrite no
-//	maxmemory-policy noeviction
-//
-// The first Reserve logs a warning if the server has other settings, does not show
-// them, or has replicas. Replication is asynchronous: a failover can undo the last
-// writes whatever the settings are. After FLUSHALL, an eviction or a restart without
-// appendonly, both keys can be gone: Reserve fails with [segment.ErrUnknownTag], but
-// Create makes the counter again, and ids repeat unless it begins above the highest id
-// in use. Use package segmentsql where no id may ever repeat.
-//
-// # Permissions
-//
-// The user needs the commands EVAL, INFO, TIME, HGET, HGETALL, HSET and HINCRBY on
-// the two keys; CONFIG GET lets the first Reserve check the settings.
+// [README.md]: https://github.com/uidring/uidring/blob/main/uid/segment/segmentredis/README.md
 package segmentredis
