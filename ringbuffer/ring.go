@@ -74,7 +74,8 @@ func (s *span) from(at, n int64) Run {
 type Ring struct {
 	// position is what the next claim gets. Takers add to it, Drop moves it
 	// forward, nothing moves it back. It comes first, because the compiler then counts
-	// less for Take: see "Why Take is inlined" in ringbuffer/DESIGN.md. New puts a pad before the ring.
+	// less for Take: see "Why Take is inlined" in the design of package ringbuffer. New puts
+	// a pad before the ring.
 	position atomic.Int64
 	_        cacheline.Pad
 

@@ -47,7 +47,7 @@ func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached
 	if err != nil {
 		return nil, err
 	}
-	g.claims, g.engine, g.ring = newClaims(engine.Claim), engine, engine.Ring()
+	g.claims, g.engine, g.ring = claims{deal.ClaimsOf[ID, Run](engine)}, engine, engine.Ring()
 	if err := g.take(ctx, leaser); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ type issuer interface {
 
 // open does the part of the start that needs no worker number.
 func (c *clocked) open(of issuer, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
-	c.claims, c.issuer, c.calls, c.system = newClaims(of.claim), of, deal.NewCalls(), now == nil
+	c.claims, c.issuer, c.calls, c.system = claims{deal.NewClaims[ID, Run](of.claim)}, of, deal.NewCalls(), now == nil
 	return c.prepare(of, faults, leaser, layout, succeeds, now, logger)
 }
 

@@ -65,8 +65,6 @@ type Run struct {
 // claims has the methods of a [Generator] that follow from its claims of runs.
 type claims struct{ of deal.Claims[ID, Run] }
 
-func newClaims(claim deal.Claim) claims { return claims{deal.NewClaims[ID, Run](claim)} }
-
 // Claim returns 1 to limit consecutive ids, as soon as one is ready, until ctx ends. Ids
 // that are ready are returned even if ctx has ended.
 func (c claims) Claim(ctx context.Context, limit int64) (Run, error) { return c.of.Claim(ctx, limit) }

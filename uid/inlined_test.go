@@ -10,7 +10,7 @@ import (
 )
 
 // The compiler inlines Next and Wait into their callers, down to the atomic add. Next of a
-// ring is at the compiler's limit: see "Why Take is inlined" in ringbuffer/DESIGN.md.
+// ring is at the compiler's limit: see "Why Take is inlined" in the design of package ringbuffer.
 func TestNextIsInlined(t *testing.T) {
 	const file = "testdata/inlined/inlined.go"
 	inlined := map[string][]string{

@@ -19,11 +19,19 @@ type run[ID ~int64] interface {
 
 // Claims has the methods of a uid.Generator that follow from its [Claim]: Claim, TryClaim,
 // NextN, Wait, WaitN and All. uid.Generator explains them.
-type Claims[ID ~int64, Run run[ID]] struct{ claim Claim }
+type Claims[ID ~int64, Run run[ID]] struct {
+	claim Claim
+	ring  *ringbuffer.Ring // that claim takes from; may be nil
+}
 
 // NewClaims returns the methods that follow from claim.
 func NewClaims[ID ~int64, Run run[ID]](claim Claim) Claims[ID, Run] {
-	return Claims[ID, Run]{claim}
+	return Claims[ID, Run]{claim: claim}
+}
+
+// ClaimsOf returns the methods that follow from the claims of a dealer.
+func ClaimsOf[ID ~int64, Run run[ID]](d *Dealer) Claims[ID, Run] {
+	return Claims[ID, Run]{d.Claim, d.ring}
 }
 
 func runOf[ID ~int64, Run run[ID]](claimed ringbuffer.Run, err error) (Run, error) {
@@ -68,6 +76,11 @@ func (c Claims[ID, Run]) WaitN(ctx context.Context, ids []ID) (int, error) {
 
 func (c Claims[ID, Run]) fill(ctx context.Context, ids []ID, how How) (int, error) {
 	n := 0
+	if c.ring != nil { // fewer calls than a claim
+		run := c.ring.TakeRun(int64(len(ids)))
+		n = int(run.N)
+		Fill(ids[:n], ID(run.First))
+	}
 	for n < len(ids) {
 		run, err := c.claim(ctx, int64(len(ids)-n), how)
 		if err != nil {

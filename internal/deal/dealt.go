@@ -19,7 +19,7 @@ type claims[ID ~int64, Run run[ID]] = Claims[ID, Run]
 
 // Of returns the methods of d.
 func Of[ID ~int64, Run run[ID]](d *Dealer) Dealt[ID, Run] {
-	return Dealt[ID, Run]{NewClaims[ID, Run](d.Claim), d.ring, d}
+	return Dealt[ID, Run]{ClaimsOf[ID, Run](d), d.ring, d}
 }
 
 // Next returns the next id, from memory. When the ring is empty, the policy decides.
@@ -39,7 +39,7 @@ func (d Dealt[ID, Run]) Wait(ctx context.Context) (id ID, err error) {
 
 // Ready and Otherwise call their parameter. The compiler inlines Wait into its callers, and
 // TakeOne into Wait. As parameters, TakeOne and WaitOne count less: see "Why Take is
-// inlined" in ringbuffer/DESIGN.md.
+// inlined" in the design of package ringbuffer.
 func Ready(take func(*Dealer) int64, d *Dealer) int64 { return take(d) }
 
 // Otherwise is explained at Ready.
