@@ -111,7 +111,7 @@ func (d *Dealer) Start(ctx context.Context, again func(error) bool) error {
 			d.executor.Start()
 			return nil
 		}
-		after, delay := padding.RetryAfter(err)
+		err, after, delay := outcome(err)
 		if !delay || again == nil || !again(err) {
 			return err
 		}
@@ -162,8 +162,7 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 		}
 	}
 	changed := d.executor.Changed() // before the attempt, so that no change after it is missed
-	err := d.help(ctx, how)
-	after, delay := padding.RetryAfter(err)
+	err, after, delay := outcome(d.help(ctx, how))
 	switch {
 	case !delay:
 		return err
@@ -174,6 +173,31 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 		return err
 	}
 	return d.calls.Sleep(ctx, changed, after)
+}
+
+// Refused is the error of a source that has refused to make a run: calls fail with Err at
+// once. The executor calls the source again after Retry.
+type Refused struct {
+	Err   error
+	Retry time.Duration
+}
+
+func (e *Refused) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *Refused) Unwrap() error { return e.Err }
+
+// RetryAfter returns Retry.
+func (e *Refused) RetryAfter() time.Duration { return e.Retry }
+
+// outcome returns what a call makes of the source's error: the error for the caller, and
+// for how long a call waits that may wait.
+func outcome(err error) (failed error, after time.Duration, delay bool) {
+	if refused, ok := errors.AsType[*Refused](err); ok {
+		return refused.Err, 0, false
+	}
+	after, delay = padding.RetryAfter(err)
+	return err, after, delay
 }
 
 func call(policy Policy, err error, attempt int) error {

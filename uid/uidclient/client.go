@@ -53,7 +53,6 @@ type Client struct {
 	orders []*order   // orders that have ids, or will have; never empty
 	left   *order     // the last order that was closed: calls that waited there still count; or nil
 	closed bool
-	wake   *time.Timer   // asks again after a refusal
 	past   uid.Stats     // what the orders before left have done, and why the last fetch failed
 	loads  uid.LoadStats // of the fetches that succeeded
 }
@@ -93,8 +92,6 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		pace:    pace.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
 	}
 	c.loads.Tag = name
-	c.wake = time.AfterFunc(time.Hour, c.wakeLast)
-	c.wake.Stop()
 	first := c.newOrder()
 	c.orders = []*order{first}
 	c.draw(first)
@@ -207,7 +204,6 @@ func (c *Client) Close() error { return deal.Close(c.Shutdown) }
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
-	c.wake.Stop()
 	orders := c.orders
 	c.mu.Unlock()
 	var faults []error

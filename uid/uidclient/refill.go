@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/pace"
 )
 
@@ -33,6 +34,9 @@ func (c *Client) refill(ctx context.Context) (*answer, error) {
 // note records the result of a fetch for Stats, and logs when fetches begin to fail and when
 // they succeed again. It does not log a failure that New returns.
 func (c *Client) note(a *answer, err error) {
+	if refused, ok := errors.AsType[*deal.Refused](err); ok {
+		err = refused.Err
+	}
 	c.mu.Lock()
 	before, began := c.past.LastError, c.loads.Loads > 0
 	c.past.LastError = err
@@ -49,20 +53,4 @@ func (c *Client) note(a *answer, err error) {
 	case began && before != nil && err == nil:
 		c.config.Logger.Info("uidclient: ids are fetched again", "name", c.name)
 	}
-}
-
-// wakeAfter asks the servers again after a pause. Without it, a refusal would end fetching
-// for good.
-func (c *Client) wakeAfter(pause time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.closed {
-		c.wake.Reset(pause)
-	}
-}
-
-func (c *Client) wakeLast() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.orders[len(c.orders)-1].Wake()
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/uidring/uidring/internal/deal"
 )
 
 // server is a URL, and why the client does not ask it.
@@ -110,8 +112,7 @@ func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
 	}
 	refused, pause, err := c.servers.failure()
 	if refused {
-		c.wakeAfter(pause)
-		return nil, fmt.Errorf("uidclient: every server refuses %q: %w", c.name, err)
+		return nil, &deal.Refused{Err: fmt.Errorf("uidclient: every server refuses %q: %w", c.name, err), Retry: pause}
 	}
 	return nil, &UnavailableError{c.name, err, pause}
 }
