@@ -27,9 +27,6 @@ var (
 	ErrUsedNumber = errors.New("uid: worker number may have been used before")
 )
 
-// DefaultMaxTicks is the default of BackfillConfig.MaxTicks.
-const DefaultMaxTicks = 1 << 20
-
 // BackfillConfig configures a [Backfill]. The zero BackfillConfig is the default,
 // and so is every zero field. Errors are as for [CachedConfig].
 type BackfillConfig struct {
@@ -59,7 +56,7 @@ func (c BackfillConfig) Validate() error { return c.prepare().Err() }
 // prepare fills in the defaults and returns the wrong fields.
 func (c *BackfillConfig) prepare() *invalid.List {
 	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
-	c.MaxTicks = cmp.Or(c.MaxTicks, DefaultMaxTicks)
+	c.MaxTicks = cmp.Or(c.MaxTicks, 1<<20)
 	invalid.Positive(faults, "MaxTicks", c.MaxTicks)
 	return faults
 }

@@ -78,23 +78,6 @@ func TestAllClaimsNoMoreThanAMillisecond(t *testing.T) {
 	})
 }
 
-// A slow loop has each id stamped when it is yielded.
-func TestAllStampsThePresent(t *testing.T) {
-	forKinds(t, []string{"default", "slots"}, uid.CachedConfig{Layout: virtual}, func(t *testing.T, gen generator) {
-		time.Sleep(time.Minute)
-		n := 0
-		for id, err := range gen.All(t.Context()) {
-			if at := parsed(t, gen, id).Time; err != nil || !at.Equal(time.Now()) {
-				t.Fatalf("id of %v (%v) at %v", at, err, time.Now())
-			}
-			if n++; n == 100 {
-				break
-			}
-			time.Sleep(time.Second)
-		}
-	})
-}
-
 // What ends a loop comes with id 0, behind all that was claimed, and is the last
 // that the loop yields.
 func TestAllEnds(t *testing.T) {

@@ -203,27 +203,46 @@ type later time.Duration
 func (l later) Error() string             { return "later" }
 func (l later) RetryAfter() time.Duration { return time.Duration(l) }
 
-// A delay of the source is waited out where the policy waits, and is the call's
-// error elsewhere. Wake ends it.
+// A delay of the source is the error of a call whose policy does not wait. A call that
+// waits sleeps for the delay, or until Wake. After a delay of unknown length, the source is
+// asked again each second, and not all the time.
 func TestSourceThatDelays(t *testing.T) {
 	for _, blocking := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			c := new(counting)
-			d := started(t, c.source, deal.Config{Padding: padding.Config{Blocking: blocking}})
-			c.fail(later(time.Hour))
-			if _, err := d.NextN(make([]uid.ID, 17)); !errors.Is(err, later(time.Hour)) {
-				t.Errorf("NextN() = %v, want the source's error", err)
-			}
-			begun := time.Now()
-			time.AfterFunc(90*time.Millisecond, func() { c.fails.Store(nil); d.engine.Wake() })
-			if id, err := d.Wait(t.Context()); id != 17 || err != nil || time.Since(begun) != 90*time.Millisecond {
-				t.Errorf("Wait() = %d, %v after %v, want 17 at the wake-up", id, err, time.Since(begun))
-			}
-			synctest.Wait()
-			if got := d.engine.Ring().Remaining(); got < 12 {
-				t.Errorf("%d ids after Wake, want the ring full", got)
-			}
-		})
+		for _, test := range []struct {
+			delay, back, want time.Duration // back is when the source can make runs again
+			wake              bool
+		}{
+			{time.Hour, 90 * time.Millisecond, 90 * time.Millisecond, true},
+			{70 * time.Millisecond, time.Millisecond, 70 * time.Millisecond, false},
+			{0, 3500 * time.Millisecond, 4 * time.Second, false},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				c := new(counting)
+				d := started(t, c.source, deal.Config{Padding: padding.Config{Blocking: blocking}})
+				c.fail(later(test.delay))
+				if n, err := d.NextN(make([]uid.ID, 17)); n != 16 || !errors.Is(err, later(test.delay)) {
+					t.Errorf("NextN() = %d, %v, want 16 and the source's error", n, err)
+				}
+				begun, before, starved := time.Now(), c.asked.Load(), d.Stats().Starved
+				time.AfterFunc(test.back, func() {
+					if c.fails.Store(nil); test.wake {
+						d.engine.Wake()
+					}
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if id, err := d.Wait(ctx); id != 17 || err != nil || time.Since(begun) != test.want {
+					t.Errorf("%+v: Wait() = %d, %v after %v, want 17", test, id, err, time.Since(begun))
+				}
+				synctest.Wait()
+				if n := c.asked.Load() - before; n > 14 {
+					t.Errorf("%+v: the source was asked %d times, want about once for each delay and each run", test, n)
+				}
+				if s := d.Stats(); s.Starved != starved+1 || s.RejectedTakes != 1 || d.engine.Ring().Remaining() < 12 {
+					t.Errorf("%+v: Stats() = %+v, want one more call that starved, however often it tried, and a full ring", test, s)
+				}
+			})
+		}
 	}
 }
 
@@ -260,38 +279,6 @@ func TestSourceThatFails(t *testing.T) {
 	}
 }
 
-// After a delay of unknown length the source is asked again each second, and not
-// all the time.
-func TestDelayOfUnknownLength(t *testing.T) {
-	for _, blocking := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			c := new(counting)
-			d := started(t, c.source, deal.Config{Padding: padding.Config{Blocking: blocking}})
-			c.fail(later(0))
-			drain(t, d, 16)
-			synctest.Wait()
-			before := c.asked.Load()
-			ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
-			defer cancel()
-			time.AfterFunc(time.Millisecond, func() {
-				if got := c.asked.Load() - before; got > 4 {
-					t.Errorf("blocking %v: the source was asked %d times in a millisecond", blocking, got)
-					cancel()
-				}
-			})
-			if _, err := d.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("blocking %v: Wait() = %v, want the end of its context", blocking, err)
-			}
-			if got := c.asked.Load() - before; got < 3 || got > 10 {
-				t.Errorf("blocking %v: the source was asked %d times in 3.5s, want about 4", blocking, got)
-			}
-			if s := d.Stats(); s.Starved != 1 || s.RejectedTakes != 1 {
-				t.Errorf("blocking %v: Stats() = %+v, want one call that starved, however often it tried", blocking, s)
-			}
-		})
-	}
-}
-
 // TryClaim does not count as starved.
 func TestTryClaimIsNotStarved(t *testing.T) {
 	c := new(counting)
@@ -305,21 +292,6 @@ func TestTryClaimIsNotStarved(t *testing.T) {
 	if _, err := d.Claim(ctx, 1); !errors.Is(err, context.DeadlineExceeded) || d.Stats().RejectedTakes+d.Stats().Starved < 2 {
 		t.Errorf("%v, %+v", err, d.Stats())
 	}
-}
-
-// A call waits as long as the source's error says, with nothing to wake it: the executor
-// does not run yet.
-func TestWaitsForTheDelay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := new(counting)
-		c.fail(later(70 * time.Millisecond))
-		d := newDealer(t, c.source, deal.Config{})
-		begun := time.Now()
-		time.AfterFunc(time.Millisecond, func() { c.fails.Store(nil) })
-		if id, err := d.Wait(t.Context()); id != 1 || err != nil || time.Since(begun) != 70*time.Millisecond {
-			t.Errorf("Wait() = %d, %v after %v, want 1 after 70ms", id, err, time.Since(begun))
-		}
-	})
 }
 
 // A source that has ended is not asked about again, nor is a policy.

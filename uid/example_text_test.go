@@ -89,8 +89,3 @@ func ExampleID() {
 	// true <nil>
 	// 960121041164754944 <nil>
 }
-
-func ExampleMustParse() {
-	fmt.Println(uid.MustParse("960121041164754944").Base32())
-	// Output: 0TMR900001R00
-}

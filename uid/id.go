@@ -2,7 +2,6 @@ package uid
 
 import (
 	"bytes"
-	"cmp"
 	"database/sql/driver"
 	"encoding/binary"
 	"encoding/json"
@@ -69,21 +68,8 @@ func ParseID(text string) (ID, error) {
 	return ID(n), nil
 }
 
-// MustParse is ParseID for constant texts: it panics where ParseID returns an error.
-func MustParse(text string) ID {
-	id, err := ParseID(text)
-	if err != nil {
-		panic(err)
-	}
-	return id
-}
-
 // String returns the id in decimal.
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
-
-// Compare returns -1 if id is less than other, 0 if they are equal, and 1 otherwise,
-// as [slices.SortFunc] needs it.
-func (id ID) Compare(other ID) int { return cmp.Compare(id, other) }
 
 // IsZero reports whether the id is 0, which stands for none.
 func (id ID) IsZero() bool { return id == 0 }

@@ -330,24 +330,3 @@ func TestDefaultChangesNumberUnderACall(t *testing.T) {
 		}
 	}
 }
-
-// A RejectedPut that waits for an id, when the number is lost, does not hold up
-// whoever takes the next number.
-func TestRejectedPutMayWait(t *testing.T) {
-	f := &fakeLeaser{number: 1}
-	config, _ := leased()
-	got := make(chan uid.ID, 100)
-	var gen *uid.Cached
-	config.RejectedPut = func(_ uid.Run, why error) {
-		if errors.Is(why, uid.ErrWorkerLost) {
-			id, _ := gen.Wait(context.Background())
-			got <- id
-		}
-	}
-	gen = under(t, "cached", f, config).(*uid.Cached)
-	f.granted(-1, time.Time{}, time.Time{}, nil) // returns at once
-	f.granted(2, time.Time{}, time.Time{}, nil)
-	if parts, err := gen.Parse(<-got); err != nil || parts.Worker != 2 {
-		t.Errorf("the handler drew an id of %+v, %v, want one of worker 2", parts, err)
-	}
-}

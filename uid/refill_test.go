@@ -10,26 +10,6 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// A wait at the limit of borrowed time lasts as long as the error says, whether the call
-// or the policy waits.
-func TestWaitsForTheRetry(t *testing.T) {
-	for call, policy := range map[string]func(uid.Refusal) error{"WaitN": uid.Reject, "NextN": uid.Wait} {
-		synctest.Test(t, func(t *testing.T) {
-			layout := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 1, Epoch: bubble.Epoch, Unit: 10 * time.Millisecond}
-			gen := newCached(t, uid.CachedConfig{Layout: layout, MaxBorrow: 500 * time.Millisecond, RejectedTake: policy})
-			begun := time.Now()
-			for tick := range time.Duration(200) {
-				if n, err := calls[call](t.Context(), gen, make([]uid.ID, 2)); n != 2 || err != nil {
-					t.Fatalf("%s() = %d, %v", call, n, err)
-				}
-				if got, want := time.Since(begun), max(0, tick-50)*layout.Unit; got != want {
-					t.Fatalf("%s: tick %d came after %v, want %v", call, tick, got, want)
-				}
-			}
-		})
-	}
-}
-
 // However far off the next tick is, a clock that steps ahead is noticed within a
 // second.
 func TestWaitNoticesAStepAhead(t *testing.T) {

@@ -21,8 +21,8 @@ import (
 // DefaultSlots is the default of SlotsConfig.Slots.
 const DefaultSlots = 256
 
-// MaxSlots is the greatest SlotsConfig.Slots.
-const MaxSlots = 1 << 16
+// maxSlots is the greatest SlotsConfig.Slots.
+const maxSlots = 1 << 16
 
 // errSlotsFull is the error when the ids of every slot's tick are used up. A slot has room
 // again when the clock shows a later tick than the slot's.
@@ -56,8 +56,8 @@ func (c SlotsConfig) Validate() error { return c.prepare().Err() }
 func (c *SlotsConfig) prepare() *invalid.List {
 	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
 	c.Slots = cmp.Or(c.Slots, DefaultSlots)
-	if c.Slots < 1 || c.Slots > MaxSlots || c.Slots&(c.Slots-1) != 0 {
-		faults.Add("Slots", c.Slots, fmt.Sprintf("a power of two from 1 to %d", MaxSlots))
+	if c.Slots < 1 || c.Slots > maxSlots || c.Slots&(c.Slots-1) != 0 {
+		faults.Add("Slots", c.Slots, fmt.Sprintf("a power of two from 1 to %d", maxSlots))
 	}
 	return faults
 }

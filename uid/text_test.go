@@ -1,6 +1,7 @@
 package uid_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -151,7 +152,7 @@ func readAndSorted(t interface{ Errorf(string, ...any) }, a, b uid.ID) {
 		if back, err := form.parse(text); back != a || err != nil || len(text) != form.width {
 			t.Errorf("%s of %d = %s, read back as %d, %v", form.name, a, text, back, err)
 		}
-		if got, want := strings.Compare(text, form.text(b)), a.Compare(b); got != want {
+		if got, want := strings.Compare(text, form.text(b)), cmp.Compare(a, b); got != want {
 			t.Errorf("%s: %d and %d compare as %d, their texts as %d", form.name, a, b, want, got)
 		}
 	}

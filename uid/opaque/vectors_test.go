@@ -28,15 +28,10 @@ func TestVectors(t *testing.T) {
 		number  int64
 	}{
 		{1, "orders", 0, "750S251WQ2WT2G1DC7ADKC51T9", 1170130418041983795},
-		{1, "orders", 1, "1ZM7D9NZQ12VK2WPBFQQ98WVK4", 4629742769340309735},
 		{1, "orders", 960121041164754944, "4EXXHVZ721QW3N4Q2AVWHBZ7YW", 1043335764758903969},
 		{1, "orders", math.MaxInt64, "5EQ2JY91ZMQMK6Z4DSH03KQN06", 5087931549732414868},
-		{1, "ünïcode", 0, "3RHRYYV7YKB72GN45BS3FVJGG5", 2439376182717509679},
-		{1, "ünïcode", 1, "4CRCQ0FRZRRFMW93ZB70GC93KP", 7074214489994695892},
 		{1, "ünïcode", 960121041164754944, "2K0NXD5DDHP56YZ70ZK73RSWA4", 804754499297029787},
 		{1, "ünïcode", math.MaxInt64, "5FHK8S4H072WRG6G0GKCNDHA0D", 4725181033795329153},
-		{200, "orders", 0, "2D2RJFJJN2Y0RFDJAD3AC4G187", 5758812510081217629},
-		{200, "orders", 1, "3YXJ6HY4VAC7JQQ8G3QH0DX8WG", 6839958381250100035},
 		{200, "orders", 960121041164754944, "5VA5T9APBTKS7Q0CDYQEAY2RW7", 6014699186414220331},
 		{200, "orders", math.MaxInt64, "1J8Y9YJEPJMSSV3NG4QKS407WH", 1763411614772381371},
 	} {
@@ -142,6 +137,10 @@ func againstReference(t *rapid.T) {
 	}
 	if back, err := p.Restore(n); back != id || err != nil {
 		t.Fatalf("number %d restores to %d, %v, want %d", n, back, err, id)
+	}
+	source, err := p.Restore(int64(id)) // there is an id to every number
+	if back, berr := p.Permute(source); source < 0 || back != int64(id) || err != nil || berr != nil {
+		t.Fatalf("%d restores to %d, %v, and goes back to %d, %v", id, source, err, back, berr)
 	}
 }
 

@@ -208,34 +208,6 @@ func TestStats(t *testing.T) {
 	})
 }
 
-func TestCloseEndsWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		g := open(t, store, segment.Config{Step: 10, MaxStep: 10})
-		synctest.Wait()
-		store.takes.Store(int64(time.Hour))
-		take(t, g, 1, 10)
-		waits := make(chan error)
-		for range 5 {
-			go func() { _, err := g.Wait(context.Background()); waits <- err }()
-			go func() { _, err := g.Next(); waits <- err }()
-		}
-		synctest.Wait()
-		began := time.Now()
-		closed := make(chan error)
-		go func() { closed <- g.Close() }()
-		for range 10 {
-			if err := <-waits; !errors.Is(err, uid.ErrClosed) {
-				t.Errorf("a wait ended with %v, want ErrClosed", err)
-			}
-		}
-		if took := time.Since(began); took > 0 {
-			t.Errorf("waits ended %v after Close", took)
-		}
-		<-closed
-	})
-}
-
 // A store that answers with an error is not unavailable. It is asked again after a minute.
 func TestUnusable(t *testing.T) {
 	for _, why := range []error{segment.ErrUnusable, segment.ErrStripe, segment.ErrConfig, segment.ErrUnknownTag} {

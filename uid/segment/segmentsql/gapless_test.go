@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +12,6 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/sqldb"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
@@ -199,73 +196,6 @@ func TestGaplessDeferred(t *testing.T) {
 	}
 	writers.Wait()
 	l.want(t, 100)
-}
-
-const gaplessVariable = "UIDRING_TEST_GAPLESS" // for processes that die: a URL, the tables and how often they commit
-
-// drawAndDie commits numbers, and dies in the transaction after.
-func drawAndDie(value string, start func()) error {
-	parts := strings.Split(value, "\n")
-	db, err := dbtest.Open(parts[0])
-	if err != nil {
-		return err
-	}
-	store, left := segmentsql.LeafAlloc(db, segmentsql.Config{Table: parts[1]}), 0
-	if _, err := fmt.Sscan(parts[3], &left); err != nil {
-		return err
-	}
-	start()
-	for {
-		err := db.Transaction(func(tx *gorm.DB) error {
-			number, err := store.NextGapless(tx, "invoices")
-			if err != nil {
-				return err
-			}
-			if left == 0 && rand.N(2) == 0 {
-				kill()
-			}
-			if err := tx.Exec("INSERT INTO "+parts[2]+" (number) VALUES (?)", number).Error; err != nil {
-				return err
-			}
-			if left == 0 {
-				kill()
-			}
-			return nil
-		})
-		switch {
-		case err == nil:
-			left--
-		case !sqldb.KindOf(db.Name()).Conflict(err):
-			return err
-		}
-	}
-}
-
-// kill ends this process as a crash does.
-func kill() {
-	self, err := os.FindProcess(os.Getpid())
-	if err == nil {
-		_ = self.Kill()
-	}
-	select {}
-}
-
-// Clients that die inside transactions leave no gap.
-func TestGaplessKilled(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		l := newLedger(t, s.Kind)
-		var processes sync.WaitGroup
-		for i := range 6 {
-			cmd := atonce.Self(t, 1, gaplessVariable, strings.Join([]string{l.URL, l.Table, l.numbers, fmt.Sprint(i)}, "\n"))[0]
-			processes.Go(func() {
-				if out, err := cmd.CombinedOutput(); err == nil || strings.TrimSpace(string(out)) != "ready" {
-					t.Errorf("a process ended with %v: %s", err, out)
-				}
-			})
-		}
-		processes.Wait()
-		l.want(t, 0+1+2+3+4+5)
-	})
 }
 
 // A counter of a segment becomes gapless beside a generator that runs. From then on neither

@@ -26,7 +26,6 @@ func TestMain(m *testing.M) {
 		return kinds[parts[0]].open(db, segmentsql.Config{Table: parts[1]}), nil
 	})
 	atonce.Child(leafVariable, drawBesideLeaf)
-	atonce.Child(gaplessVariable, drawAndDie)
 	dbtest.Parallel(4)
 	// GORM never ends the goroutine that it starts for PrepareStmt.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
