@@ -1,6 +1,7 @@
 package uidgorm_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"testing"
@@ -44,7 +45,7 @@ func TestReversed(t *testing.T) {
 		var back []Parcel
 		must(t, s.db.Preload("Lines").Order("id").Find(&back).Error)
 		if len(back) != 8 || len(back[7].Lines) != 2 || !slices.IsSorted(ids) ||
-			slices.IsSortedFunc(back, func(a, b Parcel) int { return a.ID.Compare(b.ID.ID) }) {
+			slices.IsSortedFunc(back, func(a, b Parcel) int { return cmp.Compare(a.ID.ID, b.ID.ID) }) {
 			t.Errorf("ORDER BY id reads %+v, want all parcels, in another order than that of time", back)
 		}
 		var joined int64

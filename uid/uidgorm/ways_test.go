@@ -46,6 +46,16 @@ func maps(n int, create func(db *gorm.DB, rows []map[string]any) error) func(*go
 	}
 }
 
+// shape is the way to create n items in the form that of returns.
+func shape(name string, n int, of func([]Item) any) way {
+	return way{name, []int{n}, structs(n, func(db *gorm.DB, items []Item) error { return db.Create(of(items)).Error })}
+}
+
+// mapShape is shape for maps.
+func mapShape(name string, n int, of func([]map[string]any) any) way {
+	return way{name, []int{n}, maps(n, func(db *gorm.DB, rows []map[string]any) error { return db.Create(of(rows)).Error })}
+}
+
 // named returns n items without keys.
 func named(n int) []Item {
 	items := make([]Item, n)
@@ -96,27 +106,15 @@ func entries(maps ...map[string]any) (ids []uid.ID) {
 }
 
 var ways = []way{
-	{"a pointer", []int{1}, structs(1, func(db *gorm.DB, items []Item) error { return db.Create(&items[0]).Error })},
-	{"a pointer to a pointer", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
-		return db.Create(new(&items[0])).Error
-	})},
-	{"a slice", []int{3}, structs(3, func(db *gorm.DB, items []Item) error { return db.Create(items).Error })},
-	{"a pointer to a slice", []int{3}, structs(3, func(db *gorm.DB, items []Item) error { return db.Create(&items).Error })},
-	{"a slice of pointers", []int{3}, structs(3, func(db *gorm.DB, items []Item) error {
-		return db.Create(pointers(items)).Error
-	})},
-	{"a pointer to a slice of pointers", []int{3}, structs(3, func(db *gorm.DB, items []Item) error {
-		return db.Create(new(pointers(items))).Error
-	})},
-	{"an array of pointers", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
-		return db.Create([2]*Item(pointers(items))).Error
-	})},
-	{"a pointer to an array", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
-		return db.Create((*[2]Item)(items)).Error
-	})},
-	{"a pointer to an array of pointers", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
-		return db.Create(new([2]*Item(pointers(items)))).Error
-	})},
+	shape("a pointer", 1, func(items []Item) any { return &items[0] }),
+	shape("a pointer to a pointer", 1, func(items []Item) any { return new(&items[0]) }),
+	shape("a slice", 3, func(items []Item) any { return items }),
+	shape("a pointer to a slice", 3, func(items []Item) any { return &items }),
+	shape("a slice of pointers", 3, func(items []Item) any { return pointers(items) }),
+	shape("a pointer to a slice of pointers", 3, func(items []Item) any { return new(pointers(items)) }),
+	shape("an array of pointers", 2, func(items []Item) any { return [2]*Item(pointers(items)) }),
+	shape("a pointer to an array", 2, func(items []Item) any { return (*[2]Item)(items) }),
+	shape("a pointer to an array of pointers", 2, func(items []Item) any { return new([2]*Item(pointers(items))) }),
 	{"in batches", []int{3, 3, 1}, structs(7, func(db *gorm.DB, items []Item) error {
 		return db.CreateInBatches(items, 3).Error
 	})},
@@ -152,24 +150,13 @@ var ways = []way{
 		return db.Model(&Item{}).Create((*twin)(&items[0])).Error
 	})},
 
-	{"a map", []int{1}, maps(1, func(db *gorm.DB, rows []map[string]any) error { return db.Create(rows[0]).Error })},
-	{"a pointer to a map", []int{1}, maps(1, func(db *gorm.DB, rows []map[string]any) error {
-		return db.Model(Item{}).Create(&rows[0]).Error
-	})},
-	{"a pointer to a nil map", []int{1}, maps(1, func(db *gorm.DB, rows []map[string]any) error {
-		rows[0] = nil
-		return db.Create(&rows[0]).Error
-	})},
-	{"maps", []int{3}, maps(3, func(db *gorm.DB, rows []map[string]any) error { return db.Create(rows).Error })},
-	{"a pointer to maps", []int{3}, maps(3, func(db *gorm.DB, rows []map[string]any) error { return db.Create(&rows).Error })},
-	{"maps, one of them nil", []int{2}, maps(2, func(db *gorm.DB, rows []map[string]any) error {
-		rows[1] = nil
-		return db.Create(rows).Error
-	})},
-	{"a pointer to maps, one of them nil", []int{2}, maps(2, func(db *gorm.DB, rows []map[string]any) error {
-		rows[1] = nil
-		return db.Create(&rows).Error
-	})},
+	mapShape("a map", 1, func(rows []map[string]any) any { return rows[0] }),
+	mapShape("a pointer to a map", 1, func(rows []map[string]any) any { return &rows[0] }),
+	mapShape("a pointer to a nil map", 1, func(rows []map[string]any) any { rows[0] = nil; return &rows[0] }),
+	mapShape("maps", 3, func(rows []map[string]any) any { return rows }),
+	mapShape("a pointer to maps", 3, func(rows []map[string]any) any { return &rows }),
+	mapShape("maps, one of them nil", 2, func(rows []map[string]any) any { rows[1] = nil; return rows }),
+	mapShape("a pointer to maps, one of them nil", 2, func(rows []map[string]any) any { rows[1] = nil; return &rows }),
 	{"maps in batches", []int{2, 1}, maps(3, func(db *gorm.DB, rows []map[string]any) error {
 		return db.CreateInBatches(rows, 2).Error
 	})},
