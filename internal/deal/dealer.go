@@ -111,7 +111,7 @@ func (d *Dealer) Start(ctx context.Context, again func(error) bool) error {
 			d.executor.Start()
 			return nil
 		}
-		err, after, delay := outcome(err)
+		after, delay, err := outcome(err)
 		if !delay || again == nil || !again(err) {
 			return err
 		}
@@ -162,7 +162,7 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 		}
 	}
 	changed := d.executor.Changed() // before the attempt, so that no change after it is missed
-	err, after, delay := outcome(d.help(ctx, how))
+	after, delay, err := outcome(d.help(ctx, how))
 	switch {
 	case !delay:
 		return err
@@ -190,14 +190,14 @@ func (e *Refused) Unwrap() error { return e.Err }
 // RetryAfter returns Retry.
 func (e *Refused) RetryAfter() time.Duration { return e.Retry }
 
-// outcome returns what a call makes of the source's error: the error for the caller, and
-// for how long a call waits that may wait.
-func outcome(err error) (failed error, after time.Duration, delay bool) {
+// outcome returns what a call makes of the source's error: for how long a call waits that
+// may wait, and the error for the caller.
+func outcome(err error) (after time.Duration, delay bool, failed error) {
 	if refused, ok := errors.AsType[*Refused](err); ok {
-		return refused.Err, 0, false
+		return 0, false, refused.Err
 	}
 	after, delay = padding.RetryAfter(err)
-	return err, after, delay
+	return after, delay, err
 }
 
 func call(policy Policy, err error, attempt int) error {
