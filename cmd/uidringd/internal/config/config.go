@@ -230,8 +230,8 @@ func defaults() *Config {
 	}
 }
 
-// kinds makes generators of each kind, with their defaults.
-var kinds = map[string]func() Generator{
+// kinds are all kinds, by their names.
+var kinds = map[string]kind{
 	"cached": func() Generator {
 		return &Cached{
 			Clocked:       newClocked(),

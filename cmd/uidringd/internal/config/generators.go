@@ -29,7 +29,7 @@ func (c *Config) checkGenerators(d *document) {
 		case *Segment:
 			c.checkCounter(d, at, &g.Counter)
 			g.Tag = cmp.Or(g.Tag, g.Name)
-			if err := segment.CheckTag(g.Tag); err != nil && !d.broken[at+".name"] {
+			if err := segment.CheckTag(g.Tag); err != nil && !d.broken(at+".name") {
 				d.fault(at+".tag", "%s", cli.WithoutPrefix(err))
 			}
 		case *Tags:
@@ -46,22 +46,20 @@ func (c *Config) checkGenerators(d *document) {
 // checkPools refuses a fixed number that another generator's lease may take first from
 // the same store.
 func (c *Config) checkPools(d *document) {
-	clocks := make([]*Clocked, len(c.Generators)) // nil for counters
 	for i, entry := range c.Generators {
-		clocks[i] = entry.Clock()
-	}
-	for i, f := range clocks {
+		f := entry.Clock()
 		if f == nil || f.Store == "" || f.Worker.Kind != Static && f.Worker.Kind != StatefulSet {
 			continue
 		}
-		for j, p := range clocks {
+		for _, other := range c.Generators {
+			p := other.Clock()
 			if p == nil || p.Worker.Kind != Lease || p.Store != f.Store {
 				continue
 			}
 			if p.Numbers == nil || f.Worker.Kind == Static && p.Numbers.From <= f.Worker.Number && f.Worker.Number <= p.Numbers.To {
 				number, _ := f.Worker.MarshalText()
 				d.fault(item("generators", i)+".worker", "is %s, a number that %s may take first from %s: want numbers without it there, or another store",
-					number, c.Generators[j].Common().Name, f.Store)
+					number, other.Common().Name, f.Store)
 			}
 		}
 	}
@@ -145,7 +143,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		d.fault(at+".numbers", "is for worker lease")
 	}
 	for _, key := range []string{at + ".window", at + ".expiry"} {
-		if !leased && d.places[key] != nil {
+		if _, given := d.places[key]; given && !leased {
 			d.fault(key, "is for a lease, and this generator has none")
 		}
 	}

@@ -2,10 +2,8 @@ package config
 
 import (
 	"log/slog"
-	"maps"
-	"slices"
+	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/internal/invalid"
@@ -91,13 +89,14 @@ func (d *document) library(at string, err error) {
 	}
 }
 
-// inYAML replaces names of fields in a text by their keys.
-func inYAML(text string) string { return fieldsToKeys().Replace(text) }
+// inYAML writes names of fields in a text as keys: MaxStep is max_step.
+func inYAML(text string) string {
+	return fieldName.ReplaceAllStringFunc(text, func(name string) string {
+		return strings.ToLower(wordStart.ReplaceAllString(name, "${1}_$2"))
+	})
+}
 
-var fieldsToKeys = sync.OnceValue(func() *strings.Replacer {
-	var pairs []string
-	for _, field := range slices.Backward(slices.SortedFunc(maps.Keys(keyOf), func(a, b string) int { return len(a) - len(b) })) {
-		pairs = append(pairs, field, keyOf[field])
-	}
-	return strings.NewReplacer(pairs...)
-})
+var (
+	fieldName = regexp.MustCompile(`\b[A-Z][A-Za-z]+\b`)
+	wordStart = regexp.MustCompile(`([a-z])([A-Z])`)
+)

@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/uidstatus"
+	"github.com/uidring/uidring/internal/hosts"
 )
 
 func (c *Config) checkListen(d *document, anonymous bool) {
@@ -18,9 +17,10 @@ func (c *Config) checkListen(d *document, anonymous bool) {
 			d.fault("redis.listen", "is %q, where HTTP is served: want another address", c.Listen)
 		}
 	}
-	page := uidstatus.Config{Hosts: c.Hosts, More: func() map[string]uid.Stats { return nil }}
-	if _, err := uidstatus.New(nil, page); err != nil {
-		d.library("", err)
+	for i, host := range c.Hosts {
+		if !hosts.Valid(host) {
+			d.fault(item("hosts", i), "is %q, want a name without scheme and port, such as ops.example.com, or %s", host, hosts.Any)
+		}
 	}
 }
 

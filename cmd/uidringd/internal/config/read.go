@@ -9,7 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 )
 
@@ -66,9 +65,9 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 		}
 		return nil, Faults{{Line: max(1, one.Mark.Line), Column: one.Mark.Column, Text: "this is not one YAML document: " + strings.TrimPrefix(one.Message, "yaml: ")}}
 	}
-	d, c := &document{places: map[string]*yaml.Node{}, keys: map[place]string{}, values: map[place]string{}, texts: map[string]string{}, broken: map[string]bool{}}, defaults()
-	d.locate("", root.Content[0])
-	d.explain(root.Load(c, strict...))
+	d, c := &document{places: map[string]place{}}, defaults()
+	d.locate("", place{value: root.Content[0]})
+	d.explain(root.Load(c, yaml.WithKnownFields()))
 	c.Listen = cmp.Or(flags.Listen, c.Listen)
 	if flags.Redis != "" {
 		c.Redis = &Redis{Listen: flags.Redis}
@@ -87,92 +86,63 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 
 // document knows where the fields of a text are, so that faults have lines.
 type document struct {
-	places map[string]*yaml.Node // of keys and items, by field, such as generators[0].name
-	keys   map[place]string      // fields by their keys
-	values map[place]string      // fields by their values
-	texts  map[string]string     // of fields that are neither lists nor have keys
-	broken map[string]bool       // fields with a fault
+	places map[string]place // by field, such as generators[0].name
 	faults Faults
 }
 
-type place struct{ line, column int }
+// place is where a field is. An item of a list has no key.
+type place struct{ key, value *yaml.Node }
 
-// locate notes where the fields of a node are. It reports what the YAML library accepts: keys
-// that are given twice, and items without a value.
-func (d *document) locate(field string, node *yaml.Node) {
-	d.values[place{node.Line, node.Column}], d.texts[field] = field, node.Value
-	if d.places[field] == nil {
-		d.places[field] = node
-	}
-	for i, content := range node.Content {
-		switch key := node.Content[i/2*2]; {
-		case node.Kind == yaml.SequenceNode:
-			d.locate(item(field, i), content)
+// locate notes where a field and the fields in it are. It reports items without a value, which
+// the YAML library accepts.
+func (d *document) locate(field string, at place) {
+	d.places[field] = at
+	for i, content := range at.value.Content {
+		switch {
+		case at.value.Kind == yaml.SequenceNode:
+			d.locate(item(field, i), place{value: content})
 			if content.ShortTag() == "!!null" {
 				d.fault(item(field, i), "is empty: remove it")
 			}
 		case i%2 == 1:
-			at := strings.TrimPrefix(field+"."+cmp.Or(key.Value, "?"), ".")
-			other := d.places[at]
-			d.places[at], d.keys[place{key.Line, key.Column}] = key, at
-			if other != nil {
-				d.fault(at, "is given twice, want it once: the other is in line %d", other.Line)
-			}
-			d.locate(at, content)
+			key := at.value.Content[i-1]
+			d.locate(strings.TrimPrefix(field+"."+cmp.Or(key.Value, "?"), "."), place{key, content})
 		}
 	}
+}
+
+// find returns the field whose key is at a mark, or, unless isKey is set, whose value is. Both
+// can be there: a mapping begins with its first key.
+func (d *document) find(mark yaml.Mark, isKey bool) (field string, value *yaml.Node) {
+	for field, at := range d.places {
+		node := at.value
+		if isKey {
+			node = at.key
+		}
+		if node != nil && node.Line == mark.Line && node.Column == mark.Column {
+			return field, at.value
+		}
+	}
+	return "", nil
 }
 
 // fault adds a fault of a field, unless it has one. A missing field has the place of its
 // parent.
 func (d *document) fault(field, format string, args ...any) {
-	if d.broken[field] {
+	if d.broken(field) {
 		return
 	}
-	node := d.places[field]
-	for at := field; node == nil; node = d.places[at] {
-		at = parent(at)
+	at, found := d.places[field]
+	for parent := field; !found; at, found = d.places[parent] {
+		parent = parent[:max(0, strings.LastIndexAny(parent, ".["))]
 	}
-	d.broken[field] = true
+	node := cmp.Or(at.key, at.value)
 	d.faults = append(d.faults, Fault{node.Line, node.Column, field, fmt.Sprintf(format, args...)})
 }
 
+// broken reports whether a field has a fault.
+func (d *document) broken(field string) bool {
+	return slices.ContainsFunc(d.faults, func(f Fault) bool { return f.Field == field })
+}
+
 func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
-
-func parent(field string) string { return field[:max(0, strings.LastIndexAny(field, ".["))] }
-
-// explain adds what the YAML library could not read.
-func (d *document) explain(err error) {
-	all := new(yaml.LoadErrors)
-	if one := (*yaml.LoadError)(nil); !errors.As(err, &all) && errors.As(err, &one) {
-		all.Errors = []*yaml.LoadError{one}
-	}
-	for _, fault := range all.Errors {
-		at := place{fault.Mark.Line, fault.Mark.Column}
-		key, isKey := d.keys[at]
-		field, isValue := d.values[at]
-		want := d.takes(field)
-		isStruct := strings.HasPrefix(want, keysAndValues)
-		switch own := refusal(""); {
-		case errors.As(fault, &own), errors.Is(fault, bits.ErrLayout):
-			d.fault(field, "%s", cli.WithoutPrefix(fault.Unwrap()))
-		case isKey && (!isValue || isStruct): // a mapping can begin with its first key
-			d.fault(key, "there is no such key, want one of %s", strings.TrimPrefix(d.takes(parent(key)), keysAndValues))
-		case isValue && (isStruct || want == aList || d.texts[field] == ""):
-			d.fault(field, "want %s", want)
-		case isValue:
-			d.fault(field, "is %q, want %s", d.texts[field], want)
-		default:
-			d.faults = append(d.faults, Fault{Line: at.line, Column: at.column, Text: fault.Message})
-		}
-	}
-}
-
-// takes says what a field may be.
-func (d *document) takes(field string) string {
-	key, _, isItem := strings.Cut(field[strings.LastIndex(field, ".")+1:], "[")
-	if isItem {
-		key += "[]"
-	}
-	return cmp.Or(taken[key+d.texts[field+".kind"]], taken[key])
-}

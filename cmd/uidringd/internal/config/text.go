@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ type Worker source.Source
 func (w *Worker) UnmarshalText(text []byte) error {
 	parsed, err := source.Parse(string(text), Lease, Registry, StatefulSet)
 	if err != nil {
-		return refusal(err.Error())
+		return err
 	}
 	*w = Worker(parsed)
 	return nil
@@ -44,7 +45,7 @@ func (n *Numbers) UnmarshalText(text []byte) error {
 	first, err1 := strconv.ParseUint(from, 10, 63)
 	last, err2 := strconv.ParseUint(to, 10, 63)
 	if err1 != nil || err2 != nil || first > last {
-		return refusal("want two numbers, the lower first, such as 0-99")
+		return errors.New("want two numbers, the lower first, such as 0-99")
 	}
 	*n = Numbers{int64(first), int64(last)}
 	return nil
@@ -60,7 +61,7 @@ type Mode uint32
 func (m *Mode) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseUint(string(text), 8, 32)
 	if err != nil || n > 0o777 || n&0o600 != 0o600 {
-		return refusal("want the mode of a file in octal digits, from 0600 to 0777, such as 0660")
+		return errors.New("want the mode of a file in octal digits, from 0600 to 0777, such as 0660")
 	}
 	*m = Mode(n)
 	return nil
