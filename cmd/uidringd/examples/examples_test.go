@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
@@ -26,15 +25,15 @@ const (
 )
 
 // one is a catalog of one generator.
-type one struct{ *catalog.Entry }
+type one struct{ *service.Entry }
 
 func (one) Source(string) (i, n int) { return 0, 1 }
 
-func (o one) Open(_ context.Context, name string) (*catalog.Entry, error) { return o.Get(name) }
+func (o one) Open(_ context.Context, name string) (*service.Entry, error) { return o.Get(name) }
 
-func (o one) Get(name string) (*catalog.Entry, error) {
+func (o one) Get(name string) (*service.Entry, error) {
 	if name != o.Name {
-		return nil, catalog.ErrUnknown
+		return nil, service.ErrUnknown
 	}
 	return o.Entry, nil
 }
@@ -47,7 +46,7 @@ func serve(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = gen.Close() })
-	s := service.New(one{&catalog.Entry{Name: name, Claimer: gen, MaxIDs: 10_000, Instance: "1"}}, service.Config{
+	s := service.New(one{&service.Entry{Name: name, Claimer: gen, MaxIDs: 10_000, Instance: "1"}}, service.Config{
 		Tokens: []service.Token{{Name: "examples", Hash: sha256.Sum256([]byte(token))}},
 		Logger: slog.New(slog.DiscardHandler),
 	})

@@ -13,7 +13,6 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -24,13 +23,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // entries is a catalog of what is in it, of a generator that cannot be opened, and of
 // one that is lost.
-type entries map[string]*catalog.Entry
+type entries map[string]*service.Entry
 
 func (entries) Source(string) (i, n int) { return 0, 1 }
 
-func (e entries) Open(_ context.Context, name string) (*catalog.Entry, error) { return e.Get(name) }
+func (e entries) Open(_ context.Context, name string) (*service.Entry, error) { return e.Get(name) }
 
-func (e entries) Get(name string) (*catalog.Entry, error) {
+func (e entries) Get(name string) (*service.Entry, error) {
 	switch entry := e[name]; {
 	case name == "unavailable":
 		return nil, driverError{}
@@ -39,7 +38,7 @@ func (e entries) Get(name string) (*catalog.Entry, error) {
 	case entry != nil:
 		return entry, nil
 	}
-	return nil, catalog.ErrUnknown
+	return nil, service.ErrUnknown
 }
 
 // broken is a generator that fails.
@@ -77,7 +76,7 @@ func newEntries(t testing.TB) entries {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { gen.Close() })
-		all[name] = &catalog.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
+		all[name] = &service.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
 	}
 	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})
 	add("cached", "cached", &layout, cached, err)
@@ -91,12 +90,12 @@ func newEntries(t testing.TB) entries {
 		"broken": driverError{}, "ended": uid.ErrTimeExhausted, "used-up": segment.ErrUsedUp,
 		"rewound": segment.ErrRewound, "closed": uid.ErrClosed, "hangs": nil,
 	} {
-		all[name] = &catalog.Entry{Name: name, Kind: "cached", Claimer: broken{err: err}, Layout: &layout, MaxIDs: 10}
+		all[name] = &service.Entry{Name: name, Kind: "cached", Claimer: broken{err: err}, Layout: &layout, MaxIDs: 10}
 	}
 	return all
 }
 
-func newHandler(t testing.TB, c catalog.Catalog, config service.Config) http.Handler {
+func newHandler(t testing.TB, c service.Catalog, config service.Config) http.Handler {
 	t.Helper()
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
@@ -62,7 +62,7 @@ func TestEveryKind(t *testing.T) {
 			t.Errorf("the statistics are %+v", all)
 		}
 		for _, unknown := range []string{"tags", "hidden-1", "order-2", "x", "", "order-\x00"} {
-			if e, err := s.Open(t.Context(), unknown); e != nil || !errors.Is(err, catalog.ErrUnknown) {
+			if e, err := s.Open(t.Context(), unknown); e != nil || !errors.Is(err, service.ErrUnknown) {
 				t.Errorf("Get(%q) = %v, %v; want that there is none", unknown, e, err)
 			}
 		}
@@ -98,7 +98,7 @@ generators:
   - {name: b, kind: segment, store: file, create: true, tag: x-2}
 `)
 	defer end(t, s)
-	get := func(tag string) (e *catalog.Entry) {
+	get := func(tag string) (e *service.Entry) {
 		servertest.Eventually(t, tag+" is open", func() bool { // as soon as the other is closed as idle
 			var err error
 			if e, err = s.Open(t.Context(), tag); err != nil && !errors.Is(err, segment.ErrTooManyTags) {
@@ -187,7 +187,7 @@ func TestStandAlone(t *testing.T) {
 	unready := s.Unready()
 	for name, want := range map[string]error{"b": syscall.ECONNREFUSED, "c": syscall.ECONNREFUSED, "d": segment.ErrUnknownTag, "d-1": syscall.ECONNREFUSED} {
 		e, err := s.Open(t.Context(), name)
-		if e != nil || !errors.Is(err, catalog.ErrNotStarted) || !errors.Is(err, want) {
+		if e != nil || !errors.Is(err, service.ErrNotStarted) || !errors.Is(err, want) {
 			t.Errorf("Get(%q) = %v, %v; want that it has not started, and %v", name, e, err, want)
 		}
 		if name != "d-1" && !errors.Is(unready[name], want) {

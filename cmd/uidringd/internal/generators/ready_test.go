@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -50,7 +50,7 @@ generators:
 `
 	s := open(t, text)
 	draw(t, s, "a", 1)
-	if _, err := s.Open(t.Context(), "b"); !errors.Is(err, catalog.ErrNotStarted) || !errors.Is(err, catalog.ErrStarting) {
+	if _, err := s.Open(t.Context(), "b"); !errors.Is(err, service.ErrNotStarted) || !errors.Is(err, service.ErrStarting) {
 		t.Errorf("b: %v, want its start to be under way", err)
 	}
 	end(t, s)

@@ -23,12 +23,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
 )
 
-// Set is a [catalog.Catalog] of the generators of a config. Make one with [Open]. All
+// Set is a [service.Catalog] of the generators of a config. Make one with [Open]. All
 // methods may be called from any number of goroutines.
 type Set struct {
 	members []*member
@@ -51,26 +51,26 @@ type member struct {
 // state is a generator that is open, or why it is not.
 type state struct {
 	err   error          // nil once the generator is open; the rest is zero before
-	entry *catalog.Entry // nil for tags
+	entry *service.Entry // nil for tags
 	stats func() map[string]uid.Stats
 	tags  *tags                         // nil for all other kinds
 	ends  []func(context.Context) error // the last one is called first
 	set   *Set
 }
 
-// Get implements [catalog.Catalog].
-func (s *Set) Get(name string) (*catalog.Entry, error) {
-	return s.find(name, func(t *tags) (*catalog.Entry, error) { return t.get(name) })
+// Get implements [service.Catalog].
+func (s *Set) Get(name string) (*service.Entry, error) {
+	return s.find(name, func(t *tags) (*service.Entry, error) { return t.get(name) })
 }
 
-// Open implements [catalog.Catalog].
-func (s *Set) Open(ctx context.Context, name string) (*catalog.Entry, error) {
-	return s.find(name, func(t *tags) (*catalog.Entry, error) { return t.open(ctx, name) })
+// Open implements [service.Catalog].
+func (s *Set) Open(ctx context.Context, name string) (*service.Entry, error) {
+	return s.find(name, func(t *tags) (*service.Entry, error) { return t.open(ctx, name) })
 }
 
 // find returns the generator of a name, or the first that tag finds in tags. While tags are not
 // open, find does not look in others: they may count in another store.
-func (s *Set) find(name string, tag func(*tags) (*catalog.Entry, error)) (*catalog.Entry, error) {
+func (s *Set) find(name string, tag func(*tags) (*service.Entry, error)) (*service.Entry, error) {
 	if m := s.byName[name]; m != nil && m.match == "" {
 		return m.state.Load().entry, m.fault()
 	}
@@ -82,14 +82,14 @@ func (s *Set) find(name string, tag func(*tags) (*catalog.Entry, error)) (*catal
 			return nil, err
 		}
 		entry, err := tag(m.state.Load().tags)
-		if !errors.Is(err, catalog.ErrUnknown) {
+		if !errors.Is(err, service.ErrUnknown) {
 			return entry, err
 		}
 	}
-	return nil, fmt.Errorf("%w: %q", catalog.ErrUnknown, name)
+	return nil, fmt.Errorf("%w: %q", service.ErrUnknown, name)
 }
 
-// Source implements [catalog.Catalog]: each generator of the config is a source.
+// Source implements [service.Catalog]: each generator of the config is a source.
 func (s *Set) Source(name string) (i, n int) {
 	if m := s.byName[name]; m != nil && m.match == "" {
 		return slices.Index(s.members, m), len(s.members)
@@ -233,6 +233,6 @@ func together(names []string, faults []error) []error {
 }
 
 // newEntry returns an entry without a generator.
-func newEntry(base *config.Base) *catalog.Entry {
-	return &catalog.Entry{Name: base.Name, Kind: base.Kind, MaxIDs: base.IDs, Instance: uuid.NewString()}
+func newEntry(base *config.Base) *service.Entry {
+	return &service.Entry{Name: base.Name, Kind: base.Kind, MaxIDs: base.IDs, Instance: uuid.NewString()}
 }

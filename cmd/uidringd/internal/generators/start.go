@@ -11,8 +11,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/worker/lease"
@@ -38,7 +38,7 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 		if tags, many := entry.Generator.(*config.Tags); many {
 			m.match = tags.Match
 		}
-		m.state.Store(&state{err: catalog.ErrStarting})
+		m.state.Store(&state{err: service.ErrStarting})
 		s.members[i], s.byName[m.name] = m, m
 		store := m.config.StoreName()
 		if creating[store] == nil {
@@ -105,7 +105,7 @@ func (s *Set) started() (open, missing int, failed error) {
 		case !m.required:
 			faults[i] = nil
 		default:
-			if missing++; errors.Is(faults[i], catalog.ErrStarting) {
+			if missing++; errors.Is(faults[i], service.ErrStarting) {
 				faults[i] = nil
 			}
 		}
@@ -178,7 +178,7 @@ func (m *member) notStarted() uid.Stats {
 // fault returns why m is not open, nil if it is.
 func (m *member) fault() error {
 	if err := m.state.Load().err; err != nil {
-		return fmt.Errorf("%w: %w", catalog.ErrNotStarted, err)
+		return fmt.Errorf("%w: %w", service.ErrNotStarted, err)
 	}
 	return nil
 }

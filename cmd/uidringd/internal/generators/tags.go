@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
@@ -19,7 +19,7 @@ type tags struct {
 	about *config.Tags
 
 	mu      sync.RWMutex
-	entries map[string]*catalog.Entry
+	entries map[string]*service.Entry
 }
 
 func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, logger *slog.Logger) error {
@@ -32,7 +32,7 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 		return counters.Wrap(err)
 	}
 	n.ends = append(n.ends, func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) })
-	n.tags = &tags{Tags: made, about: g, entries: map[string]*catalog.Entry{}}
+	n.tags = &tags{Tags: made, about: g, entries: map[string]*service.Entry{}}
 	n.stats = func() map[string]uid.Stats {
 		all := map[string]uid.Stats{}
 		for _, s := range made.Stats() {
@@ -45,7 +45,7 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 
 // get returns the entry of a tag that was opened before. It keeps the entry of a tag that was
 // closed as idle: the entry's ids continue to ascend.
-func (t *tags) get(tag string) (*catalog.Entry, error) {
+func (t *tags) get(tag string) (*service.Entry, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if e := t.entries[tag]; e != nil {
@@ -55,11 +55,11 @@ func (t *tags) get(tag string) (*catalog.Entry, error) {
 }
 
 // open returns the entry of a tag, and opens the tag if it is closed.
-func (t *tags) open(ctx context.Context, tag string) (*catalog.Entry, error) {
+func (t *tags) open(ctx context.Context, tag string) (*service.Entry, error) {
 	_, err := t.NextN(ctx, tag, nil) // opens the tag, and draws nothing
 	switch {
 	case errors.Is(err, segment.ErrUnknownTag), errors.Is(err, segment.ErrTag):
-		return nil, fmt.Errorf("%w: %w", catalog.ErrUnknown, err)
+		return nil, fmt.Errorf("%w: %w", service.ErrUnknown, err)
 	case err != nil:
 		return nil, err
 	}

@@ -17,7 +17,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/logged"
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // entries is a catalog of what is in it, and of names that fail.
 type entries struct {
-	all  map[string]*catalog.Entry
+	all  map[string]*service.Entry
 	gets atomic.Int64
 }
 
@@ -39,12 +38,12 @@ func (*entries) Source(string) (i, n int) { return 0, 1 }
 // secret is in the text of an error, as an address with a password is in a driver's.
 const secret = "hunter2"
 
-func (e *entries) Open(ctx context.Context, _ string) (*catalog.Entry, error) {
+func (e *entries) Open(ctx context.Context, _ string) (*service.Entry, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (e *entries) Get(name string) (*catalog.Entry, error) {
+func (e *entries) Get(name string) (*service.Entry, error) {
 	e.gets.Add(1)
 	switch name {
 	case "unavailable":
@@ -59,7 +58,7 @@ func (e *entries) Get(name string) (*catalog.Entry, error) {
 	if entry := e.all[name]; entry != nil {
 		return entry, nil
 	}
-	return nil, catalog.ErrUnknown
+	return nil, service.ErrUnknown
 }
 
 // newEntries returns a counter from 1, a counter whose ranges have ten ids each and gaps between
@@ -67,13 +66,13 @@ func (e *entries) Get(name string) (*catalog.Entry, error) {
 func newEntries(t testing.TB) *entries {
 	t.Helper()
 	layout := bits.Default()
-	e := &entries{all: map[string]*catalog.Entry{}}
-	add := func(name, kind string, layout *bits.Layout, gen uid.Generator, err error) *catalog.Entry {
+	e := &entries{all: map[string]*service.Entry{}}
+	add := func(name, kind string, layout *bits.Layout, gen uid.Generator, err error) *service.Entry {
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { gen.Close() })
-		e.all[name] = &catalog.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
+		e.all[name] = &service.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
 		return e.all[name]
 	}
 	cached, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})

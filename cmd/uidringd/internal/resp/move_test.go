@@ -12,7 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/servertest"
@@ -74,7 +73,7 @@ func TestMove(t *testing.T) {
 	}
 	defer counter.Close()
 	s := serve(t, service.Config{}, resp.Config{})
-	s.all["orders"] = &catalog.Entry{Name: "orders", Kind: "segment", Claimer: counter, MaxIDs: 1000, Instance: "moved"}
+	s.all["orders"] = &service.Entry{Name: "orders", Kind: "segment", Claimer: counter, MaxIDs: 1000, Instance: "moved"}
 	moved := connect(s.listener.Addr().String())
 	for i := range targets {
 		targets[i].Store(moved)

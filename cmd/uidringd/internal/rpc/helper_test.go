@@ -15,7 +15,6 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/cmd/uidringd/internal/rpc"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
@@ -26,15 +25,15 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // entries is a catalog of what is in it.
-type entries map[string]*catalog.Entry
+type entries map[string]*service.Entry
 
-func (e entries) Open(_ context.Context, name string) (*catalog.Entry, error) { return e.Get(name) }
+func (e entries) Open(_ context.Context, name string) (*service.Entry, error) { return e.Get(name) }
 
-func (e entries) Get(name string) (*catalog.Entry, error) {
+func (e entries) Get(name string) (*service.Entry, error) {
 	if entry := e[name]; entry != nil {
 		return entry, nil
 	}
-	return nil, catalog.ErrUnknown
+	return nil, service.ErrUnknown
 }
 
 func (entries) Source(string) (i, n int) { return 0, 1 }

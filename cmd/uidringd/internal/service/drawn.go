@@ -3,13 +3,12 @@ package service
 import (
 	"sync"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/uid"
 )
 
 // Drawn holds the ids that were drawn for a request, as few runs as they make.
 type Drawn struct {
-	Entry *catalog.Entry
+	Entry *Entry
 	Runs  []uid.Run
 
 	// Buffer is for the answer's text. It is reused, as Runs is.

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/worker/lease"
@@ -54,9 +53,9 @@ func (s *Service) explain(name string, err error) error {
 	}
 	e := &Error{Kind: Unavailable, Retry: time.Second, Cause: err}
 	switch {
-	case errors.Is(err, catalog.ErrUnknown):
+	case errors.Is(err, ErrUnknown):
 		return &Error{Kind: Unknown, Detail: fmt.Sprintf("there is no generator %q", name)}
-	case errors.Is(err, catalog.ErrNotStarted):
+	case errors.Is(err, ErrNotStarted):
 		e.Detail, e.Retry = fmt.Sprintf("generator %q has not started: %s", name, Reason(err)), startRetry
 	case errors.Is(err, context.Canceled):
 		e.Detail = "the request was cancelled"
@@ -86,7 +85,7 @@ var reasons = []struct {
 	err  error
 	text string
 }{
-	{catalog.ErrStarting, "its start takes long"},
+	{ErrStarting, "its start takes long"},
 	{uid.ErrClosed, "it is closed"},
 	{uid.ErrTimeExhausted, "its layout has run out of time"},
 	{uid.ErrReservation, "no time is reserved under its worker number"},

@@ -18,7 +18,6 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -48,9 +47,9 @@ const (
 // goroutines.
 type Service struct {
 	*guard
-	catalog catalog.Catalog
+	catalog Catalog
 	waiting []places // by source
-	drawn   sync.Map // of *limiters of callers' ids, by *catalog.Entry
+	drawn   sync.Map // of *limiters of callers' ids, by *Entry
 	wait    time.Duration
 	ids     int // of one request
 	runIDs  int // of one request for runs of a counter
@@ -59,7 +58,7 @@ type Service struct {
 }
 
 // New returns a service. The values are those of a checked config.
-func New(c catalog.Catalog, config Config) *Service {
+func New(c Catalog, config Config) *Service {
 	s := &Service{
 		catalog: c,
 		guard:   newGuard(config),
@@ -78,9 +77,9 @@ func New(c catalog.Catalog, config Config) *Service {
 }
 
 // Find returns the generator of a name, for a caller that may draw n ids from it.
-func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (entry *catalog.Entry, err error) {
+func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (entry *Entry, err error) {
 	err = s.with(ctx, caller, name, steps{
-		allow: func(e *catalog.Entry) error { entry = e; return allow(name, n, s.most(e)) },
+		allow: func(e *Entry) error { entry = e; return allow(name, n, s.most(e)) },
 		try:   func() error { return nil },
 		wait:  func(context.Context) error { return nil },
 	})
@@ -107,14 +106,14 @@ func (s *Service) DrawRuns(ctx context.Context, caller Caller, name string, n in
 // of one answer let pass now, and at least for one. It counts them as requests, as Count does, and
 // their ids as Draw does. Errors are those of Count and Draw, for all n.
 func (s *Service) DrawEach(ctx context.Context, caller Caller, name string, n int) (*Drawn, error) {
-	return s.draw(ctx, caller, name, func(e *catalog.Entry) (int, error) { return s.upTo(caller, e, n) })
+	return s.draw(ctx, caller, name, func(e *Entry) (int, error) { return s.upTo(caller, e, n) })
 }
 
 // draw draws as many ids as allow says.
-func (s *Service) draw(ctx context.Context, caller Caller, name string, allow func(*catalog.Entry) (int, error)) (*Drawn, error) {
+func (s *Service) draw(ctx context.Context, caller Caller, name string, allow func(*Entry) (int, error)) (*Drawn, error) {
 	d, n := pool.Get().(*Drawn), 0
 	err := s.with(ctx, caller, name, steps{
-		allow: func(e *catalog.Entry) (err error) {
+		allow: func(e *Entry) (err error) {
 			d.Entry = e
 			n, err = allow(e)
 			return err
@@ -132,8 +131,8 @@ func (s *Service) draw(ctx context.Context, caller Caller, name string, allow fu
 }
 
 // exactly returns what allows n ids, and counts them.
-func (s *Service) exactly(caller Caller, name string, n int, most func(*catalog.Entry) int) func(*catalog.Entry) (int, error) {
-	return func(e *catalog.Entry) (int, error) {
+func (s *Service) exactly(caller Caller, name string, n int, most func(*Entry) int) func(*Entry) (int, error) {
+	return func(e *Entry) (int, error) {
 		if err := allow(name, n, most(e)); err != nil || e.Rate <= 0 {
 			return n, err
 		}
@@ -142,7 +141,7 @@ func (s *Service) exactly(caller Caller, name string, n int, most func(*catalog.
 }
 
 // upTo allows n requests of an id, or as many as pass now, and counts them.
-func (s *Service) upTo(caller Caller, e *catalog.Entry, n int) (int, error) {
+func (s *Service) upTo(caller Caller, e *Entry, n int) (int, error) {
 	limits := make([]*limiters, 0, 2)
 	if s.requests != nil {
 		limits = append(limits, s.requests)
@@ -171,7 +170,7 @@ func allow(name string, n, most int) error {
 	return nil
 }
 
-func (s *Service) limitersOf(e *catalog.Entry) *limiters {
+func (s *Service) limitersOf(e *Entry) *limiters {
 	l, found := s.drawn.Load(e)
 	if !found {
 		l, _ = s.drawn.LoadOrStore(e, newLimiters(e.Rate, max(e.Burst, s.most(e)), fmt.Sprintf("ids of %q", e.Name)))
@@ -180,10 +179,10 @@ func (s *Service) limitersOf(e *catalog.Entry) *limiters {
 }
 
 // most returns how many ids a request may ask e for.
-func (s *Service) most(e *catalog.Entry) int { return cmp.Or(e.MaxIDs, s.ids) }
+func (s *Service) most(e *Entry) int { return cmp.Or(e.MaxIDs, s.ids) }
 
 // mostInRuns returns how many ids a request may ask e for if the answer has runs.
-func (s *Service) mostInRuns(e *catalog.Entry) int {
+func (s *Service) mostInRuns(e *Entry) int {
 	if counter := e.Layout == nil; counter && e.MaxIDs == 0 && e.Rate == 0 {
 		return max(s.runIDs, s.ids)
 	}
@@ -193,7 +192,7 @@ func (s *Service) mostInRuns(e *catalog.Entry) int {
 // steps are what a request does with a generator: allow, and then try; if the generator, or
 // try, is not ready, wait.
 type steps struct {
-	allow func(*catalog.Entry) error
+	allow func(*Entry) error
 	try   func() error
 	wait  func(context.Context) error
 }

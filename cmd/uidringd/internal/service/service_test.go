@@ -17,7 +17,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/cmd/uidringd/internal/catalog"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // one is a catalog that has a single generator, under any name.
 type one struct {
-	entry *catalog.Entry
+	entry *Entry
 	err   error
 	gets  atomic.Int64
 	cold  bool // only Open finds entry
@@ -35,7 +34,7 @@ type one struct {
 // Source has the names 0, 1 and 2 in sources of their own.
 func (o *one) Source(name string) (i, n int) { return max(0, strings.Index("012", name)), 3 }
 
-func (o *one) Get(string) (*catalog.Entry, error) {
+func (o *one) Get(string) (*Entry, error) {
 	o.gets.Add(1)
 	if o.cold {
 		return nil, uid.ErrNotReady
@@ -43,7 +42,7 @@ func (o *one) Get(string) (*catalog.Entry, error) {
 	return o.entry, o.err
 }
 
-func (o *one) Open(context.Context, string) (*catalog.Entry, error) { return o.entry, o.err }
+func (o *one) Open(context.Context, string) (*Entry, error) { return o.entry, o.err }
 
 // claim is Claim of a generator.
 type claim func(ctx context.Context, limit int64) (uid.Run, error)
@@ -61,8 +60,8 @@ func (c claim) TryClaim(limit int64) (uid.Run, error) {
 	return run, err
 }
 
-func entry(c claim) *catalog.Entry {
-	return &catalog.Entry{Name: "a", Kind: "cached", Claimer: c, MaxIDs: 5000, Instance: "i"}
+func entry(c claim) *Entry {
+	return &Entry{Name: "a", Kind: "cached", Claimer: c, MaxIDs: 5000, Instance: "i"}
 }
 
 // counting issues 1, 2, 3 and so on, at most 512 at once, and leaves out one id after each
@@ -90,7 +89,7 @@ func hanging(ctx context.Context, _ int64) (uid.Run, error) {
 	return uid.Run{}, fmt.Errorf("uid: wait for an id: %w", ctx.Err())
 }
 
-func newService(t *testing.T, c catalog.Catalog, config Config) *Service {
+func newService(t *testing.T, c Catalog, config Config) *Service {
 	t.Helper()
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
@@ -112,16 +111,16 @@ func TestMostIDs(t *testing.T) {
 	layout := bits.Default()
 	for _, test := range []struct {
 		name        string
-		entry       *catalog.Entry
+		entry       *Entry
 		config      Config
 		ids, runIDs int
 	}{
-		{"counter", &catalog.Entry{}, Config{}, DefaultIDs, DefaultRunIDs},
-		{"counter, with limits", &catalog.Entry{}, Config{IDs: 10, RunIDs: 20}, 10, 20},
-		{"counter, more ids than run ids", &catalog.Entry{}, Config{IDs: 30, RunIDs: 20}, 30, 30},
-		{"counter with a limit of its own", &catalog.Entry{MaxIDs: 5}, Config{}, 5, 5},
-		{"counter with a rate", &catalog.Entry{Rate: 1}, Config{}, DefaultIDs, DefaultIDs},
-		{"ids of a layout", &catalog.Entry{Layout: &layout}, Config{}, DefaultIDs, DefaultIDs},
+		{"counter", &Entry{}, Config{}, DefaultIDs, DefaultRunIDs},
+		{"counter, with limits", &Entry{}, Config{IDs: 10, RunIDs: 20}, 10, 20},
+		{"counter, more ids than run ids", &Entry{}, Config{IDs: 30, RunIDs: 20}, 30, 30},
+		{"counter with a limit of its own", &Entry{MaxIDs: 5}, Config{}, 5, 5},
+		{"counter with a rate", &Entry{Rate: 1}, Config{}, DefaultIDs, DefaultIDs},
+		{"ids of a layout", &Entry{Layout: &layout}, Config{}, DefaultIDs, DefaultIDs},
 	} {
 		test.entry.Name, test.entry.Claimer = "a", counting(0)
 		s := newService(t, &one{entry: test.entry}, test.config)
@@ -354,8 +353,8 @@ func TestErrors(t *testing.T) {
 		kind   Kind
 		logged bool
 	}{
-		{fmt.Errorf("%w: %q", catalog.ErrUnknown, "a"), Unknown, false},
-		{fmt.Errorf("%w: %s: %w", catalog.ErrNotStarted, secret, uid.ErrTimeExhausted), Unavailable, true},
+		{fmt.Errorf("%w: %q", ErrUnknown, "a"), Unknown, false},
+		{fmt.Errorf("%w: %s: %w", ErrNotStarted, secret, uid.ErrTimeExhausted), Unavailable, true},
 		{fmt.Errorf("%s: %w", secret, uid.ErrTimeExhausted), Exhausted, true},
 		{fmt.Errorf("%s: %w", secret, segment.ErrUsedUp), Exhausted, true},
 		{fmt.Errorf("%s: %w", secret, segment.ErrRewound), Exhausted, true},

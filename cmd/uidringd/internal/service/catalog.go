@@ -1,5 +1,4 @@
-// Package catalog holds the generators that the server serves, by name.
-package catalog
+package service
 
 import (
 	"context"
