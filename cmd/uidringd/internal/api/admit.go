@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
@@ -13,12 +14,28 @@ type Observer interface {
 	Failed(*service.Error)
 }
 
-// Admit authenticates a request and counts it. If w is an [Observer], it learns of the caller.
-// Errors are those of [service.Service.Admit].
+// Admit authenticates a request by its Authorization header, or by the certificate of its
+// connection, and counts it. If w is an [Observer], it learns of the caller. The error is a
+// [*service.Error] of kind [service.Unauthorized] or [service.TooManyRequests].
 func Admit(s *service.Service, w http.ResponseWriter, r *http.Request) (service.Caller, error) {
-	caller, err := s.Admit(service.Credentials{Remote: r.RemoteAddr, Authorization: r.Header["Authorization"], TLS: r.TLS})
-	if o, ok := w.(Observer); ok && caller != (service.Caller{}) {
+	caller, err := authenticate(s, r)
+	if err != nil {
+		return caller, err
+	}
+	if o, ok := w.(Observer); ok {
 		o.Admitted(caller)
 	}
-	return caller, err
+	return caller, s.Count(caller)
+}
+
+func authenticate(s *service.Service, r *http.Request) (service.Caller, error) {
+	header := r.Header["Authorization"]
+	if len(header) == 0 || s.Open() {
+		return s.Anonymous(r.RemoteAddr, r.TLS)
+	}
+	scheme, token, _ := strings.Cut(header[0], " ")
+	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") {
+		token = "" // which counts as a wrong one
+	}
+	return s.Login(r.RemoteAddr, "", strings.TrimSpace(token))
 }

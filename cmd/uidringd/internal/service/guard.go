@@ -6,7 +6,6 @@ import (
 	"crypto/subtle"
 	"crypto/tls"
 	"fmt"
-	"strings"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -48,13 +47,6 @@ func (c Caller) Operator() error {
 		return nil
 	}
 	return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token %q is not for operations", c.token.Name)}
-}
-
-// Credentials are what a request shows.
-type Credentials struct {
-	Remote        string               // the address of the client
-	Authorization []string             // headers of that name
-	TLS           *tls.ConnectionState // nil without TLS
 }
 
 // May reports whether the caller may draw from a generator.
@@ -110,16 +102,6 @@ func newGuard(config Config) *guard {
 	return g
 }
 
-// Admit authenticates a request and counts it. The error is an [*Error] of kind [Unauthorized] or
-// [TooManyRequests]; in the second case the caller may be known nevertheless.
-func (g *guard) Admit(c Credentials) (Caller, error) {
-	caller, err := g.authenticate(c)
-	if err != nil {
-		return caller, err
-	}
-	return caller, g.Count(caller)
-}
-
 // Open reports whether callers need neither token nor certificate.
 func (g *guard) Open() bool { return len(g.tokens) == 0 && !g.clientCerts }
 
@@ -129,18 +111,6 @@ func (g *guard) Count(c Caller) error {
 		return nil
 	}
 	return g.requests.take(c.key, 1)
-}
-
-func (g *guard) authenticate(c Credentials) (Caller, error) {
-	header := c.Authorization
-	if len(header) == 0 || g.Open() {
-		return g.Anonymous(c.Remote, c.TLS)
-	}
-	scheme, token, _ := strings.Cut(header[0], " ")
-	if len(header) > 1 || !strings.EqualFold(scheme, "Bearer") {
-		return Caller{}, g.refuse(gate.Address(c.Remote))
-	}
-	return g.Login(c.Remote, "", strings.TrimSpace(token))
 }
 
 // Anonymous returns the caller of a client that sends no token: of its certificate, or of its
@@ -156,8 +126,8 @@ func (g *guard) Anonymous(remote string, state *tls.ConnectionState) (Caller, er
 	return Caller{}, &Error{Kind: Unauthorized, Detail: g.wanted()}
 }
 
-// Login returns the caller of a token, for a protocol whose connections authenticate once.
-// If name is not "", the token has that name. Errors are those of Admit.
+// Login returns the caller of a token. If name is not "", the token has that name. The error is
+// an [*Error] of kind [Unauthorized], or [TooManyRequests] after many wrong tokens of an address.
 func (g *guard) Login(remote, name, token string) (Caller, error) {
 	from, t := gate.Address(remote), g.find(sha256.Sum256([]byte(token)))
 	if t != nil && (name == "" || name == t.Name) {

@@ -14,20 +14,34 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-func request(remote string, authorization ...string) Credentials {
-	return Credentials{Remote: remote, Authorization: authorization}
+// sender is what a request shows of its sender.
+type sender struct {
+	remote, token string // token is "" for none
+	tls           *tls.ConnectionState
+}
+
+// admit authenticates a request and counts it.
+func (s sender) admit(by *Service) (caller Caller, err error) {
+	if s.token == "" {
+		caller, err = by.Anonymous(s.remote, s.tls)
+	} else {
+		caller, err = by.Login(s.remote, "", s.token)
+	}
+	if err == nil {
+		err = by.Count(caller)
+	}
+	return caller, err
 }
 
 // certified has a client certificate; it is verified by the listener unless chains is
 // 0.
-func certified(raw string, chains int) Credentials {
-	r := request("10.0.0.1:1")
+func certified(raw string, chains int) sender {
 	cert := &x509.Certificate{Raw: []byte(raw)}
-	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
+	state := &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
 	for range chains {
-		r.TLS.VerifiedChains = append(r.TLS.VerifiedChains, []*x509.Certificate{cert})
+		state.VerifiedChains = append(state.VerifiedChains, []*x509.Certificate{cert})
 	}
-	return r
+	return sender{remote: "10.0.0.1:1", tls: state}
 }
 
 func token(name string, generators ...string) Token {
@@ -42,31 +56,24 @@ func TestAuthentication(t *testing.T) {
 	tokens := []Token{token("any"), token("orders", "orders"), token("last")}
 	for i, test := range []struct {
 		config Config
-		r      Credentials
+		r      sender
 		want   string // the caller's token, or "", or an error
 	}{
-		{Config{}, request("x"), ""},
-		{Config{}, request("x", "Bearer unneeded"), ""},
-		{Config{Tokens: tokens}, request("x", "Bearer any-token"), "any"},
-		{Config{Tokens: tokens}, request("x", "bearer  last-token "), "last"},
-		{Config{Tokens: tokens}, request("x", "BEARER orders-token"), "orders"},
-		{Config{Tokens: tokens}, request("x"), "want a bearer token in the Authorization header"},
+		{Config{}, sender{remote: "x"}, ""},
+		{Config{Tokens: tokens}, sender{"x", "any-token", nil}, "any"},
+		{Config{Tokens: tokens}, sender{"x", "last-token", nil}, "last"},
+		{Config{Tokens: tokens}, sender{"x", "orders-token", nil}, "orders"},
+		{Config{Tokens: tokens}, sender{remote: "x"}, "want a bearer token in the Authorization header"},
 		{Config{Tokens: tokens}, certified("a", 1), "want a bearer token in the Authorization header"},
-		{Config{Tokens: tokens}, request("x", ""), "the Authorization header holds no known bearer token"},
-		{Config{Tokens: tokens}, request("x", "Bearer"), "the Authorization header holds no known bearer token"},
-		{Config{Tokens: tokens}, request("x", "Bearer "), "the Authorization header holds no known bearer token"},
-		{Config{Tokens: tokens}, request("x", "any-token"), "the Authorization header holds no known bearer token"},
-		{Config{Tokens: tokens}, request("x", "Basic any-token"), "the Authorization header holds no known bearer token"},
-		{Config{Tokens: tokens}, request("x", "Bearer any-tokens"), "the Authorization header holds no known bearer token"},
-		{Config{Tokens: tokens}, request("x", "Bearer any-token", "Bearer any-token"), "the Authorization header holds no known bearer token"},
+		{Config{Tokens: tokens}, sender{"x", "any-tokens", nil}, "the Authorization header holds no known bearer token"},
 		{Config{ClientCerts: true}, certified("a", 1), ""},
 		{Config{ClientCerts: true}, certified("a", 0), "want a client certificate"},
-		{Config{ClientCerts: true}, request("x"), "want a client certificate"},
+		{Config{ClientCerts: true}, sender{remote: "x"}, "want a client certificate"},
 		{Config{ClientCerts: true, Tokens: tokens}, certified("a", 1), ""},
-		{Config{ClientCerts: true, Tokens: tokens}, request("x", "Bearer any-token"), "any"},
-		{Config{ClientCerts: true, Tokens: tokens}, request("x"), "want a bearer token in the Authorization header, or a client certificate"},
+		{Config{ClientCerts: true, Tokens: tokens}, sender{"x", "any-token", nil}, "any"},
+		{Config{ClientCerts: true, Tokens: tokens}, sender{remote: "x"}, "want a bearer token in the Authorization header, or a client certificate"},
 	} {
-		caller, err := newService(t, &one{}, test.config).Admit(test.r)
+		caller, err := test.r.admit(newService(t, &one{}, test.config))
 		got := ""
 		switch {
 		case err != nil:
@@ -88,7 +95,7 @@ func TestAuthentication(t *testing.T) {
 func TestAuthorization(t *testing.T) {
 	c := &one{entry: entry(counting(0))}
 	s := newService(t, c, Config{Tokens: []Token{token("any"), token("orders", "orders")}})
-	caller, err := s.Admit(request("x", "Bearer orders-token"))
+	caller, err := sender{"x", "orders-token", nil}.admit(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,32 +116,32 @@ func TestAuthorization(t *testing.T) {
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, &one{}, Config{Rate: 2, Burst: 3, ClientCerts: true, Tokens: []Token{token("a"), token("b")}})
-		callers := map[string][]Credentials{
-			"token a": {request("10.0.0.1:1", "Bearer a-token"), request("10.0.0.2:1", "Bearer a-token")},
-			"token b": {request("10.0.0.1:1", "Bearer b-token")},
+		callers := map[string][]sender{
+			"token a": {{"10.0.0.1:1", "a-token", nil}, {"10.0.0.2:1", "a-token", nil}},
+			"token b": {{"10.0.0.1:1", "b-token", nil}},
 			"cert x":  {certified("x", 1)},
 			"cert y":  {certified("y", 1)},
 		}
 		checkRate(t, s, callers)
 		s = newService(t, &one{}, Config{Rate: 2, Burst: 3})
-		checkRate(t, s, map[string][]Credentials{
-			"IPv4":         {request("10.0.0.1:1"), request("10.0.0.1:9"), request("[::ffff:10.0.0.1]:2")},
-			"another":      {request("10.0.0.2:1")},
-			"IPv6":         {request("[2001:db8::1]:1"), request("[2001:db8::ffff:1]:1"), request("[2001:db8::1%eth0]:1")},
-			"another net":  {request("[2001:db8:0:1::1]:1")},
-			"no addresses": {request("@")},
+		checkRate(t, s, map[string][]sender{
+			"IPv4":         {{remote: "10.0.0.1:1"}, {remote: "10.0.0.1:9"}, {remote: "[::ffff:10.0.0.1]:2"}},
+			"another":      {{remote: "10.0.0.2:1"}},
+			"IPv6":         {{remote: "[2001:db8::1]:1"}, {remote: "[2001:db8::ffff:1]:1"}, {remote: "[2001:db8::1%eth0]:1"}},
+			"another net":  {{remote: "[2001:db8:0:1::1]:1"}},
+			"no addresses": {{remote: "@"}},
 		})
 	})
 }
 
 // checkRate makes each caller use up its burst, and then a second's requests.
-func checkRate(t *testing.T, s *Service, callers map[string][]Credentials) {
+func checkRate(t *testing.T, s *Service, callers map[string][]sender) {
 	t.Helper()
 	for name, requests := range callers {
 		for _, want := range []int{3, 2, 2} {
 			admitted, e := 0, (*Error)(nil)
 			for i := range 10 {
-				if _, err := s.Admit(requests[i%len(requests)]); err == nil {
+				if _, err := requests[i%len(requests)].admit(s); err == nil {
 					admitted++
 				} else if !errors.As(err, &e) || e.Kind != TooManyRequests || e.Retry <= 0 || e.Retry > time.Second/2 {
 					t.Errorf("%s: %v", name, err)
@@ -152,7 +159,7 @@ func checkRate(t *testing.T, s *Service, callers map[string][]Credentials) {
 func TestManyCallers(t *testing.T) {
 	s := newService(t, &one{}, Config{Rate: 1})
 	for i := range 2 * mostCallers {
-		s.Admit(request(fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)))
+		sender{remote: fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)}.admit(s)
 	}
 	if n := s.guard.requests.of.Len(); n != mostCallers {
 		t.Errorf("%d callers are remembered, want %d", n, mostCallers)
@@ -165,7 +172,7 @@ func TestWrongTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, &one{}, Config{Tokens: []Token{token("a"), token("b")}})
 		send := func(address, token string) Kind {
-			_, err := s.Admit(request(address, "Bearer "+token))
+			_, err := sender{address, token, nil}.admit(s)
 			if e := (*Error)(nil); errors.As(err, &e) {
 				return e.Kind
 			}
@@ -217,7 +224,7 @@ func TestGreedy(t *testing.T) {
 		c.entry.Rate, c.entry.Burst = 1000, 5000
 		s := newService(t, c, Config{Tokens: []Token{token("greedy"), token("modest")}})
 		draw := func(name string, n int) error {
-			caller, err := s.Admit(request("10.0.0.1:1", "Bearer "+name+"-token"))
+			caller, err := sender{"10.0.0.1:1", name + "-token", nil}.admit(s)
 			if err != nil {
 				t.Fatal(err)
 			}

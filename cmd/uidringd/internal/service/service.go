@@ -48,7 +48,7 @@ const (
 type Service struct {
 	*guard
 	catalog Catalog
-	waiting []places // by source
+	waiting []queue // by source
 	drawn   sync.Map // of *limiters of callers' ids, by *Entry
 	wait    time.Duration
 	ids     int // of one request
@@ -69,7 +69,7 @@ func New(c Catalog, config Config) *Service {
 		seldom:  rate.Sometimes{Interval: time.Second},
 	}
 	_, sources := c.Source("")
-	s.waiting = make([]places, max(1, sources))
+	s.waiting = make([]queue, max(1, sources))
 	for i := range s.waiting {
 		s.waiting[i].most = int64(max(1, cmp.Or(config.Waiting, DefaultWaiting)/len(s.waiting)))
 	}
@@ -197,7 +197,7 @@ type steps struct {
 	wait  func(context.Context) error
 }
 
-// with takes the steps with the named generator. Only a request that waits takes a place.
+// with takes the steps with the named generator. Only a request that waits takes a place in the queue of its source.
 func (s *Service) with(ctx context.Context, caller Caller, name string, do steps) error {
 	if !caller.May(name) {
 		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
@@ -228,24 +228,23 @@ func (s *Service) with(ctx context.Context, caller Caller, name string, do steps
 	return s.explain(name, err)
 }
 
-// places counts the requests that wait.
-type places struct {
+// queue counts the requests that wait for a source.
+type queue struct {
 	most  int64
 	taken atomic.Int64
 }
 
-var errPlaces = errors.New("more requests wait for the generator than its share of limits.waiting")
+var errQueue = errors.New("more requests wait for the generator than its share of limits.waiting")
 
-// wait calls f, which may wait on its context for limit, with a place for the request. If
-// there is no place, wait fails at once.
-func (p *places) wait(ctx context.Context, name string, limit time.Duration, f func(context.Context) error) error {
-	defer p.taken.Add(-1)
-	if p.taken.Add(1) > p.most {
+// wait calls f, which may wait on its context for limit. If the queue is full, wait fails at once.
+func (q *queue) wait(ctx context.Context, name string, limit time.Duration, f func(context.Context) error) error {
+	defer q.taken.Add(-1)
+	if q.taken.Add(1) > q.most {
 		return &Error{
 			Kind:   Unavailable,
-			Detail: fmt.Sprintf("%d requests wait for ids of generator %q already", p.most, name),
+			Detail: fmt.Sprintf("%d requests wait for ids of generator %q already", q.most, name),
 			Retry:  time.Second,
-			Cause:  errPlaces,
+			Cause:  errQueue,
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
