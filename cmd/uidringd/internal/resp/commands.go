@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
@@ -93,7 +94,7 @@ func (c *conn) admit() error {
 // until the answers are written.
 func (c *conn) authenticate() error {
 	if !c.known {
-		caller, err := c.ids.Anonymous(c.request.Remote, c.handshake())
+		caller, err := c.ids.Anonymous(c.about.Remote, c.handshake())
 		if e := (*service.Error)(nil); errors.As(err, &e) && e.Kind == service.Unauthorized {
 			return errNoAuth
 		}
@@ -104,7 +105,7 @@ func (c *conn) authenticate() error {
 	}
 	if !c.busy {
 		c.busy = true
-		c.Host.Busy(c.net)
+		gate.Busy(c.net)
 	}
 	return nil
 }

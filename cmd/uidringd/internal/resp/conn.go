@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
@@ -34,9 +35,8 @@ type conn struct {
 	refused  error     // why the commands that have arrived are refused
 	busy     bool      // one of these is of a caller who may send it
 	work     bool      // one of these is about ids, and not about the connection
-	began    time.Time // when these arrived
-	now      time.Time // when the last command was answered
-	request  Request   // about the last command
+
+	about service.Request // the last command; Began is when it and those that came with it arrived
 
 	caller service.Caller
 	known  bool   // ids has admitted caller
@@ -44,8 +44,8 @@ type conn struct {
 }
 
 func newConn(s *Server, accepted net.Conn) *conn {
-	c := &conn{Server: s, net: accepted, id: s.last.Add(1), in: make([]byte, readBytes), now: time.Now()}
-	c.request.Remote = accepted.RemoteAddr().String()
+	c := &conn{Server: s, net: accepted, id: s.last.Add(1), in: make([]byte, readBytes)}
+	c.about.Remote, c.about.Ended = accepted.RemoteAddr().String(), time.Now()
 	c.version = 2
 	return c
 }
@@ -53,10 +53,10 @@ func newConn(s *Server, accepted net.Conn) *conn {
 // serve answers commands until the connection ends.
 func (c *conn) serve() {
 	if secure, ok := c.net.(*tls.Conn); ok {
-		_ = c.net.SetDeadline(c.now.Add(c.Read)) // an error shows in the handshake
+		_ = c.net.SetDeadline(c.about.Ended.Add(c.Read)) // an error shows in the handshake
 		if err := secure.HandshakeContext(c.ctx); err != nil {
 			if !errors.Is(err, io.EOF) { // else nobody waits for an answer
-				c.seldom.Do(func() { c.Logger.Warn("redis: a handshake failed", "remote", c.request.Remote, "error", err) })
+				c.seldom.Do(func() { c.Logger.Warn("redis: a handshake failed", "remote", c.about.Remote, "error", err) })
 			}
 			return
 		}
@@ -67,7 +67,7 @@ func (c *conn) serve() {
 
 // fill waits for bytes. It returns false at the end of the connection.
 func (c *conn) fill() bool {
-	deadline := c.now.Add(c.Idle)
+	deadline := c.about.Ended.Add(c.Idle)
 	if c.from < c.to {
 		c.to, c.from = copy(c.in, c.in[c.from:c.to]), 0
 		if c.until.IsZero() {
@@ -103,58 +103,65 @@ func (c *conn) fill() bool {
 
 // answer answers the commands that have arrived. It returns false if the connection ends.
 func (c *conn) answer() bool {
-	var fault error
-	for begun := false; c.broken == nil && !c.quit; {
-		var length int
-		c.args, length, fault = parse(c.in[c.from:c.to], c.args[:0], c.MaxBytes)
-		if length == 0 && fault == nil {
-			break // the rest has not arrived
-		}
-		if !begun {
-			begun = true
-			goOn := c.begin()
-			defer c.Host.End(c.net, c.refused)
-			if !goOn {
-				return false
-			}
-		}
-		c.until = time.Time{}
-		switch {
-		case fault != nil:
-			c.malformed(fault)
-		case isINCR(c.args):
-			n := repeats(c.in[c.from:c.to], length)
-			length *= n
-			c.work = true
-			c.increment(c.generator(c.args[1]), n)
-		case len(c.args) > 0:
-			c.do(c.args)
-		}
-		c.from += length
-		if len(c.text) >= flushBytes {
-			c.flush()
-		}
+	length, fault := c.parse()
+	if length == 0 && fault == nil {
+		return true // the rest has not arrived
+	}
+	err := c.begin()
+	defer c.Host.End(c.net, err)
+	if err != nil && c.refused == nil {
+		return false
+	}
+	for length > 0 && c.broken == nil && !c.quit {
+		c.run(length)
+		length, fault = c.parse()
+	}
+	if fault != nil && c.broken == nil && !c.quit {
+		c.malformed(fault)
 	}
 	drained := c.work && c.Host.Draining()
 	c.flush()
-	if fault != nil {
-		c.linger()
-	}
 	if c.busy {
 		c.busy = false
-		c.Host.Idle(c.net)
+		gate.Idle(c.net)
 	}
 	return c.broken == nil && !c.quit && c.refused == nil && !(drained && c.from == c.to)
 }
 
-// begin prepares for commands that have arrived. It returns false if the connection ends
-// at once.
-func (c *conn) begin() bool {
-	c.began = time.Now()
-	_ = c.net.SetWriteDeadline(c.began.Add(c.Write)) // an error shows in a write
-	c.refused, c.work = c.Host.Begin(c.net), false
-	e := (*service.Error)(nil)
-	return c.refused == nil || errors.As(c.refused, &e)
+// parse reads the next command into args, and returns its length: 0 if it has not arrived.
+func (c *conn) parse() (length int, fault error) {
+	c.args, length, fault = parse(c.in[c.from:c.to], c.args[:0], c.MaxBytes)
+	return length, fault
+}
+
+// begin prepares for commands that have arrived. Its error is that of the host. If that refuses the
+// commands, c.refused has it too.
+func (c *conn) begin() error {
+	c.about.Began, c.work, c.refused = time.Now(), false, nil
+	_ = c.net.SetWriteDeadline(c.about.Began.Add(c.Write)) // an error shows in a write
+	err := c.Host.Begin(c.net)
+	if refused, ok := errors.AsType[*service.Error](err); ok {
+		c.refused = refused
+	}
+	return err
+}
+
+// run answers the command in args, which has length bytes, and the equal INCRs behind it.
+func (c *conn) run(length int) {
+	c.until = time.Time{}
+	switch {
+	case isINCR(c.args):
+		n := repeats(c.in[c.from:c.to], length)
+		length *= n
+		c.work = true
+		c.increment(c.generator(c.args[1]), n)
+	case len(c.args) > 0:
+		c.do(c.args)
+	}
+	c.from += length
+	if len(c.text) >= flushBytes {
+		c.flush()
+	}
 }
 
 // flush writes the answers.
@@ -176,11 +183,6 @@ func (c *conn) written() int { return c.flushed + len(c.text) }
 // are not read when the connection ends, the system discards the answer.
 const lingerTime = 500 * time.Millisecond
 
-func (c *conn) linger() {
-	_ = c.net.SetReadDeadline(time.Now().Add(lingerTime))
-	_, _ = io.CopyN(io.Discard, c.net, 1<<20)
-}
-
 // malformed answers what is no command. The connection ends after the answer.
 func (c *conn) malformed(fault error) {
 	c.quit = true
@@ -192,13 +194,17 @@ func (c *conn) malformed(fault error) {
 		c.fail("ERR " + fault.Error())
 	}
 	c.observe("redis (malformed)", 1, before, service.Invalid("%v", fault))
+	c.flush()
+	_ = c.net.SetReadDeadline(time.Now().Add(lingerTime))
+	_, _ = io.CopyN(io.Discard, c.net, 1<<20)
 }
 
-// observe reports a command whose answer starts at before.
+// observe reports commands whose answers start at before.
 func (c *conn) observe(route string, count, before int, failed *service.Error) {
-	c.now = time.Now()
-	r := &c.request
-	r.Route, r.Count, r.Version, r.Caller = route, count, c.version, c.caller
-	r.Bytes, r.Took, r.Ended, r.Failed = c.written()-before, c.now.Sub(c.began), c.now, failed
+	r := &c.about
+	r.Route, r.Protocol, r.Caller, r.Count = route, protocols[c.version], c.caller, count
+	r.Bytes, r.Failed, r.Ended = int64(c.written()-before), failed, time.Now()
 	c.Host.Observe(r)
 }
+
+var protocols = map[int]string{2: "RESP2", 3: "RESP3"}

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/logged"
@@ -92,10 +93,9 @@ type host struct {
 	fault    error // of Ready
 	draining atomic.Bool
 	running  atomic.Int64
-	busy     atomic.Int64 // connections
 
 	mu       sync.Mutex
-	requests []resp.Request
+	requests []service.Request
 }
 
 func (h *host) Begin(net.Conn) error {
@@ -103,13 +103,11 @@ func (h *host) Begin(net.Conn) error {
 	return h.refused
 }
 func (h *host) End(net.Conn, error) { h.running.Add(-1) }
-func (h *host) Observe(r *resp.Request) {
+func (h *host) Observe(r *service.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.requests = append(h.requests, *r)
 }
-func (h *host) Busy(net.Conn)  { h.busy.Add(1) }
-func (h *host) Idle(net.Conn)  { h.busy.Add(-1) }
 func (h *host) Draining() bool { return h.draining.Load() }
 func (h *host) Ready() error   { return h.fault }
 
@@ -118,9 +116,13 @@ type server struct {
 	*resp.Server
 	*host
 	*entries
+	gate     *gate.Gate
 	listener net.Listener
 	log      *logged.Text
 }
+
+// busy returns how many connections are busy.
+func (s *server) busy() int { return s.gate.Counts().Open - s.gate.Counts().Idle }
 
 // serve serves until the test ends. Fields of c that are zero get defaults.
 func serve(t testing.TB, admit service.Config, c resp.Config) *server {
@@ -135,7 +137,8 @@ func serve(t testing.TB, admit service.Config, c resp.Config) *server {
 // serveOn is serve with a listener of the test's.
 func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.Config) *server {
 	t.Helper()
-	s := &server{listener: listener, host: new(host), entries: newEntries(t), log: new(logged.Text)}
+	s := &server{listener: listener, host: new(host), entries: newEntries(t), gate: gate.New(func(gate.Counts) {}), log: new(logged.Text)}
+	s.gate.Limit(gate.Limits{All: 1000, One: 1000})
 	admit.Logger = slog.New(slog.DiscardHandler)
 	c.IDs, c.Host, c.HTTP = service.New(s.entries, admit), s.host, "http://127.0.0.1:8080/"
 	c.Logger = slog.New(slog.NewTextHandler(s.log, nil))
@@ -149,7 +152,7 @@ func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.C
 	}
 	s.Server = resp.New(c)
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(s.listener) }()
+	go func() { ended <- s.Serve(s.gate.Before(s.listener)) }()
 	t.Cleanup(func() {
 		s.listener.Close()
 		over, cancel := context.WithCancel(context.Background())

@@ -31,7 +31,7 @@ type Config struct {
 }
 
 // Host is the process that a [Server] is a part of. Its methods are called from any number of
-// goroutines.
+// goroutines. A server tells package gate itself which connections are busy.
 type Host interface {
 	// Begin is called when commands have arrived, and End with the error of Begin when they are
 	// answered. An [*service.Error] refuses all but PING, and ends the connection. Any other error
@@ -39,13 +39,8 @@ type Host interface {
 	Begin(net.Conn) error
 	End(net.Conn, error)
 
-	// Busy is called when a whole command of a caller who may send it has arrived, and Idle when
-	// all answers are written.
-	Busy(net.Conn)
-	Idle(net.Conn)
-
 	// Observe learns of each command, or of several equal ones. It does not keep r.
-	Observe(r *Request)
+	Observe(r *service.Request)
 
 	// Draining reports whether connections end after the next answer with ids. The commands by
 	// which clients begin a connection do not end it.
@@ -53,19 +48,6 @@ type Host interface {
 
 	// Ready returns why the server should get no requests, nil if it should.
 	Ready() error
-}
-
-// Request is a command that was answered.
-type Request struct {
-	Route   string // such as redis INCR; redis (unknown) if there is no such command
-	Count   int    // of equal commands that were answered together
-	Version int    // of the protocol
-	Remote  string
-	Caller  service.Caller
-	Bytes   int // of the answers
-	Took    time.Duration
-	Ended   time.Time
-	Failed  *service.Error // nil without a failure
 }
 
 // Server serves connections. Make one with [New].
@@ -138,7 +120,7 @@ func (s *Server) enter(c *conn) bool {
 // leave ends a connection. A command that panics ends its own connection alone.
 func (s *Server) leave(c *conn) {
 	if fault := recover(); fault != nil {
-		s.Logger.Error("redis: a command panicked", "remote", c.request.Remote, "panic", fault, "stack", string(debug.Stack()))
+		s.Logger.Error("redis: a command panicked", "remote", c.about.Remote, "panic", fault, "stack", string(debug.Stack()))
 	}
 	_ = c.net.Close() // its client is gone, or has all answers
 	s.mu.Lock()

@@ -66,7 +66,7 @@ func (c *conn) login(name, token string) error {
 		}
 		name = ""
 	}
-	caller, err := c.ids.Login(c.request.Remote, name, token)
+	caller, err := c.ids.Login(c.about.Remote, name, token)
 	if e := (*service.Error)(nil); errors.As(err, &e) && e.Kind == service.Unauthorized {
 		return errPassword
 	}

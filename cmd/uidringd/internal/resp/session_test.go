@@ -137,8 +137,8 @@ func TestShutdown(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if s.running.Load() != 0 || s.busy.Load() != 0 {
-		t.Errorf("%d requests and %d connections are active", s.running.Load(), s.busy.Load())
+	if s.running.Load() != 0 || s.busy() != 0 {
+		t.Errorf("%d requests and %d connections are active", s.running.Load(), s.busy())
 	}
 }
 
@@ -148,7 +148,7 @@ func TestCut(t *testing.T) {
 	hanging, half := s.dial(t), s.dial(t)
 	hanging.send(array("GET", "hangs"))
 	half.send("*2\r\n")
-	for s.gets.Load() < 1 || s.busy.Load() < 1 {
+	for s.gets.Load() < 1 || s.busy() < 1 {
 		time.Sleep(time.Millisecond)
 	}
 	s.listener.Close()

@@ -118,7 +118,7 @@ func (s *server) collectors() []prometheus.Collector {
 // who may send it is there, its connection is busy.
 type recorder struct {
 	http.ResponseWriter
-	request
+	service.Request
 	ctx      context.Context // of the request
 	part     bool            // of the body has not arrived
 	admitted bool
@@ -127,7 +127,7 @@ type recorder struct {
 var recorders = sync.Pool{New: func() any { return new(recorder) }}
 
 func (r *recorder) Admitted(c service.Caller) {
-	r.caller, r.admitted = c, true
+	r.Caller, r.admitted = c, true
 	r.arrived(r.part)
 }
 
@@ -152,21 +152,21 @@ func (b body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (r *recorder) Failed(e *service.Error) { r.failed = e }
+func (r *recorder) Failed(e *service.Error) { r.Request.Failed = e }
 
 func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 && status >= http.StatusOK {
-		r.status = status
+	if r.Status == 0 && status >= http.StatusOK {
+		r.Status = status
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
 func (r *recorder) Write(b []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
+	if r.Status == 0 {
+		r.Status = http.StatusOK
 	}
 	n, err := r.ResponseWriter.Write(b)
-	r.bytes += int64(n)
+	r.Bytes += int64(n)
 	return n, err
 }
 
@@ -186,38 +186,26 @@ func newObserver(m *metrics, logger *slog.Logger, perSecond float64) *observer {
 	return &observer{m, newAccessLog(logger, perSecond), newAccessLog(logger, perSecond)}
 }
 
-// request is one that has ended, or several equal ones that were answered together.
-type request struct {
-	route, proto, remote string
-	caller               service.Caller
-	status               int            // unless it failed
-	failed               *service.Error // nil without a failure
-	count                int
-	bytes                int64
-	took                 time.Duration
-}
-
-func (o *observer) observe(r request, now time.Time) {
-	log := o.good
-	if r.failed != nil {
-		r.status = int(r.failed.Kind)
+func (o *observer) observe(r *service.Request) {
+	log, status := o.good, max(r.Status, http.StatusOK)
+	if r.Failed != nil {
+		status = int(r.Failed.Kind)
 	}
-	if r.status >= http.StatusBadRequest {
+	if status >= http.StatusBadRequest {
 		log = o.failed
 	}
-	counts := o.of(series{r.route, label(r.caller), r.status})
-	for range r.count {
-		counts.took.Observe(r.took.Seconds())
+	counts := o.of(series{r.Route, label(r.Caller), status})
+	for range r.Count {
+		counts.took.Observe(r.Ended.Sub(r.Began).Seconds())
 	}
-	counts.calls.Add(float64(r.count))
-	log.log(r, now)
+	counts.calls.Add(float64(r.Count))
+	log.log(r, status)
 }
 
 // observed measures and logs requests of HTTP. While the server stops, answers end their
 // connections.
 func (s *server) observed(next http.Handler, o *observer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := time.Now()
 		o.inFlight.Inc()
 		defer o.inFlight.Dec()
 		if s.draining.Load() {
@@ -225,17 +213,15 @@ func (s *server) observed(next http.Handler, o *observer) http.Handler {
 		}
 		seen := recorders.Get().(*recorder)
 		*seen = recorder{ResponseWriter: w, ctx: r.Context(), part: r.ContentLength != 0}
+		seen.Protocol, seen.Remote, seen.Count, seen.Began = r.Proto, r.RemoteAddr, 1, time.Now()
 		if seen.part {
 			r.Body = body{r.Body, seen}
 		}
 		next.ServeHTTP(seen, r) // whatever panics ends the connection, and is logged by net/http
-		about := seen.request
+		seen.Route, seen.Ended = r.Pattern, time.Now()
+		o.observe(&seen.Request)
 		*seen = recorder{}
 		recorders.Put(seen)
-		ended := time.Now()
-		about.route, about.proto, about.remote = r.Pattern, r.Proto, r.RemoteAddr
-		about.status, about.count, about.took = max(about.status, http.StatusOK), 1, ended.Sub(began)
-		o.observe(about, ended)
 	})
 }
 
@@ -268,26 +254,26 @@ func newAccessLog(logger *slog.Logger, perSecond float64) *accessLog {
 	return &accessLog{logger: logger, began: time.Now(), limit: rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(perSecond)))}
 }
 
-// log writes a line about a request that has ended now, or counts it as left out. The line
+// log writes a line about a request that has just ended, or counts it as left out. The line
 // has the request's route, and neither path nor query: a path can hold an id, and clients
 // put anything there.
-func (a *accessLog) log(r request, now time.Time) {
-	at := now.Sub(a.began)
+func (a *accessLog) log(r *service.Request, status int) {
+	at := r.Ended.Sub(a.began)
 	if at.Nanoseconds() < a.quiet.Load() {
-		a.skipped.Add(int64(r.count))
+		a.skipped.Add(int64(r.Count))
 		return
 	}
-	if !a.limit.AllowN(now, 1) {
+	if !a.limit.AllowN(r.Ended, 1) {
 		a.quiet.Store((at + pause).Nanoseconds())
-		a.skipped.Add(int64(r.count))
+		a.skipped.Add(int64(r.Count))
 		return
 	}
 	line := []slog.Attr{
-		slog.String("route", r.route), slog.String("proto", r.proto), slog.Int("status", r.status), slog.Int64("bytes", r.bytes), slog.Duration("took", r.took),
-		slog.String("remote", r.remote), slog.String("caller", r.caller.Name()), slog.Int64("skipped", a.skipped.Swap(0)+int64(r.count-1)),
+		slog.String("route", r.Route), slog.String("proto", r.Protocol), slog.Int("status", status), slog.Int64("bytes", r.Bytes), slog.Duration("took", r.Ended.Sub(r.Began)),
+		slog.String("remote", r.Remote), slog.String("caller", r.Caller.Name()), slog.Int64("skipped", a.skipped.Swap(0)+int64(r.Count-1)),
 	}
-	if r.failed != nil && r.failed.Cause != nil {
-		line = append(line, slog.Any("cause", r.failed.Cause))
+	if r.Failed != nil && r.Failed.Cause != nil {
+		line = append(line, slog.Any("cause", r.Failed.Cause))
 	}
 	a.logger.LogAttrs(context.Background(), slog.LevelInfo, "request", line...)
 }

@@ -6,16 +6,19 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
 // Lines are bounded, and say how many requests they leave out.
 func TestAccessLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text strings.Builder
-		r := request{route: "GET /v1/{name}", proto: "HTTP/1.1", status: 200, count: 1, bytes: 19, took: time.Millisecond}
+		r := &service.Request{Route: "GET /v1/{name}", Protocol: "HTTP/1.1", Count: 1, Bytes: 19}
 		add := func(a *accessLog, n int) {
 			for range n {
-				a.log(r, time.Now())
+				r.Began, r.Ended = time.Now().Add(-time.Millisecond), time.Now()
+				a.log(r, 200)
 			}
 		}
 		a := newAccessLog(slog.New(slog.NewTextHandler(&text, nil)), 2)

@@ -7,47 +7,39 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"syscall"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
-// redisHost is the server as a [resp.Host].
-type redisHost struct{ *server }
+// The server is the [resp.Host]: commands have the limits of requests by HTTP.
 
-// Begin applies the limits of HTTP.
-func (r redisHost) Begin(nc net.Conn) error {
-	r.seen.inFlight.Inc()
+// Begin implements [resp.Host].
+func (s *server) Begin(nc net.Conn) error {
+	s.seen.inFlight.Inc()
 	clients, extra := gate.OfConn(nc)
-	return r.begin(r.config.Limits, clients, extra)
+	return s.begin(s.config.Limits, clients, extra)
 }
 
-func (r redisHost) End(nc net.Conn, refused error) {
+// End implements [resp.Host].
+func (s *server) End(nc net.Conn, refused error) {
 	clients, _ := gate.OfConn(nc)
-	r.end(clients, refused)
-	r.seen.inFlight.Dec()
+	s.end(clients, refused)
+	s.seen.inFlight.Dec()
 }
 
-func (redisHost) Busy(nc net.Conn) { gate.Busy(nc) }
-func (redisHost) Idle(nc net.Conn) { gate.Idle(nc) }
+// Observe implements [resp.Host].
+func (s *server) Observe(r *service.Request) { s.seen.observe(r) }
 
-func (r redisHost) Observe(about *resp.Request) {
-	r.seen.observe(request{
-		route: about.Route, proto: protos[about.Version], remote: about.Remote, caller: about.Caller, status: http.StatusOK,
-		failed: about.Failed, count: about.Count, bytes: int64(about.Bytes), took: about.Took,
-	}, about.Ended)
-}
+// Draining implements [resp.Host].
+func (s *server) Draining() bool { return s.draining.Load() }
 
-// protos are the names of the protocol's versions.
-var protos = map[int]string{2: "RESP2", 3: "RESP3"}
-
-func (r redisHost) Draining() bool { return r.draining.Load() }
-
-func (r redisHost) Ready() error {
-	_, _, fault := r.ready("")
+// Ready implements [resp.Host].
+func (s *server) Ready() error {
+	_, _, fault := s.ready("")
 	return fault
 }
 
@@ -73,7 +65,7 @@ func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout
 		return func(context.Context) error { return nil }, nil
 	}
 	run := resp.New(resp.Config{
-		Host: redisHost{s}, IDs: s.ids, Logger: s.logger, HTTP: web,
+		Host: s, IDs: s.ids, Logger: s.logger, HTTP: web,
 		MaxBytes: c.Limits.HeaderBytes, Read: c.Limits.Read, Write: c.Limits.Write, Idle: c.Limits.Idle,
 	})
 	if secure(l, s.files) {

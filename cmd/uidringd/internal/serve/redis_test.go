@@ -14,14 +14,14 @@ func TestRefusedCommands(t *testing.T) {
 	c := &config.Config{Limits: config.Limits{Running: 1, Connections: 1, PerAddress: 1}}
 	inFlight := prometheus.NewGauge(prometheus.GaugeOpts{Name: "in_flight"})
 	s := &server{config: c, seen: &observer{metrics: &metrics{inFlight: inFlight}}}
-	host, conn := redisHost{s}, net.Conn(new(net.TCPConn))
+	conn := net.Conn(new(net.TCPConn))
 	s.running.Store(100)
 	for range 3 {
-		err := host.Begin(conn)
+		err := s.Begin(conn)
 		if err == nil || s.refused.Load() != 1 {
 			t.Fatalf("%v, and %d refused; want a refusal", err, s.refused.Load())
 		}
-		if host.End(conn, err); s.refused.Load() != 0 || s.running.Load() != 100 {
+		if s.End(conn, err); s.refused.Load() != 0 || s.running.Load() != 100 {
 			t.Fatalf("%d refused and %d running at the end; want 0 and 100", s.refused.Load(), s.running.Load())
 		}
 	}

@@ -48,7 +48,7 @@ const (
 type Service struct {
 	*guard
 	catalog Catalog
-	waiting []queue // by source
+	waiting []queue  // by source
 	drawn   sync.Map // of *limiters of callers' ids, by *Entry
 	wait    time.Duration
 	ids     int // of one request
