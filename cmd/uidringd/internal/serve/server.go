@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"os/signal"
 	"sync"
 	"sync/atomic"
@@ -55,9 +54,7 @@ const (
 
 // serve opens the generators and serves until ctx ends. trial is true without a config file.
 func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logger, stdout io.Writer) (err error) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP) // by default SIGHUP ends the process, which gives nothing back then
-	defer signal.Stop(hangup)
+	signal.Ignore(syscall.SIGHUP) // by default SIGHUP ends the process, which gives nothing back then
 	files, err := watch(c.TLS, logger) // nil without TLS
 	if err != nil {
 		return err
@@ -168,16 +165,10 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 	if err != nil {
 		return err
 	}
-	for running := true; running; {
-		select {
-		case err := <-ended:
-			return fmt.Errorf("serve: %w", err)
-		case <-hangup:
-			files.reload()
-			logger.Info("SIGHUP: the certificates are read again; restart the server to change its config")
-		case <-ctx.Done():
-			running = false
-		}
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
 	}
 	s.stop(web, cut, endRedis)
 	<-ended

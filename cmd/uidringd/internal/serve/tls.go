@@ -81,17 +81,6 @@ func (c *certificates) present() *tls.Config {
 	return c.now
 }
 
-// reload has the next handshake read the files, whatever their time and size. Without files it
-// does nothing.
-func (c *certificates) reload() {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.looked, c.seen = time.Time{}, [3]stamp{}
-}
-
 // end returns when the certificate in use ends.
 func (c *certificates) end() time.Time { return c.present().Certificates[0].Leaf.NotAfter }
 
