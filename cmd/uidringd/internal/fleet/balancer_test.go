@@ -3,7 +3,7 @@
 package fleet
 
 import (
-	"errors"
+	"context"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -13,68 +13,52 @@ import (
 	"time"
 )
 
-// balancer leads each connection to a random server that is ready.
-type balancer struct {
-	listener net.Listener
-	servers  []*server
-	running  sync.WaitGroup
-	conns    sync.Map // net.Conn, to be closed in the end
-}
-
-func newBalancer(t *testing.T, servers []*server) *balancer {
+// newBalancer leads each connection to a random server that is ready, and returns its URL.
+func newBalancer(t *testing.T, servers []*server) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &balancer{listener: listener, servers: servers}
-	b.running.Go(func() { b.serve() })
-	t.Cleanup(func() {
-		_ = listener.Close()
-		b.conns.Range(func(conn, _ any) bool { _ = conn.(net.Conn).Close(); return true })
-		b.running.Wait()
+	ctx, end := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for client, err := listener.Accept(); err == nil; client, err = listener.Accept() {
+			running.Go(func() { lead(ctx, client, servers) })
+		}
 	})
-	return b
+	t.Cleanup(func() {
+		end()
+		_ = listener.Close()
+		running.Wait()
+	})
+	return "http://" + listener.Addr().String()
 }
 
-func (b *balancer) url() string { return "http://" + b.listener.Addr().String() }
-
-func (b *balancer) serve() {
-	for {
-		conn, err := b.listener.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err == nil {
-			b.conns.Store(conn, nil)
-			b.running.Go(func() { b.lead(conn) })
-		}
-	}
-}
-
-// lead copies both ways until either side ends.
-func (b *balancer) lead(client net.Conn) {
-	defer b.conns.Delete(client)
+// lead copies both ways until either side or ctx ends.
+func lead(ctx context.Context, client net.Conn, servers []*server) {
 	defer client.Close()
-	server := b.dial()
+	server := dial(servers)
 	if server == nil {
 		return
 	}
-	b.conns.Store(server, nil)
-	defer b.conns.Delete(server)
 	defer server.Close()
-	b.running.Go(func() {
-		_, _ = io.Copy(server, client)
-		_ = server.Close()
-	})
-	_, _ = io.Copy(client, server)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	for _, way := range [][2]net.Conn{{server, client}, {client, server}} {
+		go func() {
+			defer end()
+			_, _ = io.Copy(way[0], way[1])
+		}()
+	}
+	<-ctx.Done()
 }
 
 // dial connects to a server that is ready, if there is one.
-func (b *balancer) dial() net.Conn {
+func dial(servers []*server) net.Conn {
 	client := &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	for _, i := range rand.Perm(len(b.servers)) {
-		s := b.servers[i]
+	for _, i := range rand.Perm(len(servers)) {
+		s := servers[i]
 		response, err := client.Get(s.url() + "/readyz")
 		if err != nil {
 			continue

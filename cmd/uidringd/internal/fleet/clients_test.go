@@ -5,15 +5,20 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"net"
 	"net/http"
-	"slices"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"connectrpc.com/connect"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
 	"github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1/uidringv1connect"
@@ -30,122 +35,72 @@ const (
 	patience = 20 * time.Second
 )
 
-// kind is a kind of client. open returns what draws n ids of a generator.
-type kind struct {
-	name    string
-	calls   int           // of a client, at least; 0 is leastCalls
-	pause   time.Duration // between calls; 0 is a millisecond
-	timeout time.Duration // of a call
-	missing error         // why no such client can run here
-	open    func(t *testing.T, balancer string, servers []string, generator string) draw
-}
-
+// draw draws n ids.
 type draw func(ctx context.Context, n int) ([]uid.ID, error)
 
-// kinds are all kinds, whose calls may take so long.
-func kinds(t *testing.T, timeout time.Duration) []kind {
-	return slices.Concat(clients(timeout), redisKinds(t, timeout))
-}
-
-// clients are the kinds that ask the balancer or servers by address.
-func clients(timeout time.Duration) []kind {
-	return []kind{
-		{name: "HTTP", timeout: timeout, open: openHTTP},
-		{name: "runs", timeout: timeout, open: openRuns},
-		{name: "gRPC", timeout: timeout, open: openGRPC},
-		{name: "uidclient, balancer", timeout: timeout, open: func(t *testing.T, balancer string, _ []string, generator string) draw {
-			return openClient(t, []string{balancer}, generator, timeout)
-		}},
-		{name: "uidclient, servers", timeout: timeout, open: func(t *testing.T, _ string, servers []string, generator string) draw {
-			return openClient(t, servers, generator, timeout)
-		}},
-	}
-}
-
-func openHTTP(t *testing.T, balancer string, _ []string, generator string) draw {
-	ask := openAnswers(t)
-	return func(ctx context.Context, n int) ([]uid.ID, error) {
-		body, err := ask(ctx, http.MethodGet, fmt.Sprintf("%s/v1/%s?n=%d", balancer, generator, n))
-		if err != nil {
-			return nil, err
-		}
-		return read(body)
-	}
-}
-
-func openRuns(t *testing.T, balancer string, _ []string, generator string) draw {
-	ask := openAnswers(t)
-	return func(ctx context.Context, n int) (ids []uid.ID, err error) {
-		body, err := ask(ctx, http.MethodPost, fmt.Sprintf("%s/v1/%s/runs?n=%d", balancer, generator, n))
-		if err != nil {
-			return nil, err
-		}
-		var answer struct {
-			Runs []struct {
-				First uid.ID
-				Count int
-			}
-		}
-		err = json.Unmarshal(body, &answer)
-		for _, run := range answer.Runs {
-			for i := range run.Count {
-				ids = append(ids, run.First+uid.ID(i))
-			}
-		}
-		return ids, err
-	}
-}
-
-// openAnswers returns what asks by HTTP, and fails unless the answer is good.
-func openAnswers(t *testing.T) func(ctx context.Context, method, url string) ([]byte, error) {
-	transport := new(http.Transport)
+// open returns a client of each kind of a generator. Its calls may take so long.
+func open(t *testing.T, balancer string, servers []string, generator string, timeout time.Duration) map[string]draw {
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetHTTP1(true)
 	t.Cleanup(transport.CloseIdleConnections)
-	client := &http.Client{Transport: transport}
-	return func(ctx context.Context, method, url string) ([]byte, error) {
-		request, err := http.NewRequestWithContext(ctx, method, url, nil)
-		if err != nil {
-			return nil, err
-		}
-		response, err := client.Do(request)
-		if err != nil {
-			return nil, err
-		}
-		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		if err != nil || response.StatusCode != http.StatusOK {
-			return nil, fmt.Errorf("%s: %s, %w", response.Status, body, err)
-		}
-		return body, nil
+	web := &http.Client{Transport: transport}
+	return map[string]draw{
+		"HTTP": func(ctx context.Context, n int) ([]uid.ID, error) {
+			var answer struct{ IDs []uid.ID }
+			err := ask(ctx, web, http.MethodGet, fmt.Sprintf("%s/v1/%s?n=%d&format=json", balancer, generator, n), &answer)
+			return answer.IDs, err
+		},
+		"runs": func(ctx context.Context, n int) (ids []uid.ID, err error) {
+			var answer struct {
+				Runs []struct {
+					First uid.ID
+					Count int
+				}
+			}
+			err = ask(ctx, web, http.MethodPost, fmt.Sprintf("%s/v1/%s/runs?n=%d", balancer, generator, n), &answer)
+			for _, run := range answer.Runs {
+				for i := range run.Count {
+					ids = append(ids, run.First+uid.ID(i))
+				}
+			}
+			return ids, err
+		},
+		"gRPC":                openGRPC(t, balancer, generator),
+		"uidclient, balancer": openClient(t, []string{balancer}, generator, timeout),
+		"uidclient, servers":  openClient(t, servers, generator, timeout),
+		"Redis":               openRedis(t, servers, generator, timeout),
 	}
 }
 
-// read reads ids, one a line.
-func read(text []byte) (ids []uid.ID, err error) {
-	for _, text := range strings.Fields(string(text)) {
-		id, err := uid.ParseID(text)
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
+// ask asks by HTTP, and reads the JSON of a good answer.
+func ask(ctx context.Context, client *http.Client, method, url string, answer any) error {
+	request, err := http.NewRequestWithContext(ctx, method, url, nil)
+	if err != nil {
+		return err
 	}
-	return ids, nil
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s, %w", response.Status, body, err)
+	}
+	return json.Unmarshal(body, answer)
 }
 
-func openGRPC(t *testing.T, balancer string, _ []string, generator string) draw {
+func openGRPC(t *testing.T, balancer, generator string) draw {
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	t.Cleanup(transport.CloseIdleConnections)
 	client := uidringv1connect.NewIdServiceClient(&http.Client{Transport: transport}, balancer, connect.WithGRPC())
-	return func(ctx context.Context, n int) ([]uid.ID, error) {
+	return func(ctx context.Context, n int) (ids []uid.ID, err error) {
 		response, err := client.Next(ctx, &uidringv1.NextRequest{Name: generator, N: int32(n)})
-		if err != nil {
-			return nil, err
-		}
-		var ids []uid.ID
 		for _, id := range response.GetIds() {
 			ids = append(ids, uid.ID(id))
 		}
-		return ids, nil
+		return ids, err
 	}
 }
 
@@ -159,5 +114,46 @@ func openClient(t *testing.T, urls []string, generator string, timeout time.Dura
 		ids := make([]uid.ID, n)
 		got, err := client.NextN(ids)
 		return ids[:got], err
+	}
+}
+
+// socket returns where the server of an address or URL serves the Redis protocol.
+func socket(address string) string {
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(address, "http://"))
+	return filepath.Join(dir, port+".sock")
+}
+
+// openRedis has a pool whose connections lead to any of the servers that listens.
+func openRedis(t *testing.T, servers []string, generator string, timeout time.Duration) draw {
+	client := redis.NewClient(&redis.Options{
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		ReadTimeout:              timeout,
+		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var faults []error
+			for _, i := range rand.Perm(len(servers)) {
+				conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "unix", socket(servers[i]))
+				if err == nil {
+					return conn, nil
+				}
+				faults = append(faults, err)
+			}
+			return nil, errors.Join(faults...)
+		},
+	})
+	t.Cleanup(func() { _ = client.Close() })
+	return func(ctx context.Context, n int) ([]uid.ID, error) {
+		drawn, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for range n {
+				p.Incr(ctx, generator)
+			}
+			return nil
+		})
+		var ids []uid.ID
+		for _, cmd := range drawn {
+			if cmd.Err() == nil {
+				ids = append(ids, uid.ID(cmd.(*redis.IntCmd).Val()))
+			}
+		}
+		return ids, err
 	}
 }

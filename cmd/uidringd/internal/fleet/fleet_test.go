@@ -1,5 +1,10 @@
 //go:build linux
 
+// Package fleet tests servers that share a database behind a plain TCP balancer, while clients of
+// every kind draw ids. It has no code of its own.
+//
+// UIDRING_FLEET_ROUNDS is how often a server is tormented, and UIDRING_FLEET_SEED repeats the
+// choices of a run.
 package fleet
 
 import (
@@ -38,7 +43,7 @@ func TestFleet(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			servers := newServers(t, database(t, t.TempDir()), "0s", "    step: 500\n    max_step: 500") // calls wait for ranges often
 			b := newBalancer(t, servers)
-			crowd := newCrowd(t, b.url(), urls(servers), kinds(t, timeout), false)
+			crowd := newCrowd(t, b, urls(servers), timeout, false)
 			for round := range rounds {
 				s := servers[random.IntN(len(servers))]
 				time.Sleep(time.Duration(random.Int64N(int64(200 * time.Millisecond))))
@@ -67,7 +72,7 @@ func TestRollingRestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			servers := newServers(t, database(t, t.TempDir()), "3s", "    step: 500\nlimits: {wait: 20s}")
 			b := newBalancer(t, servers)
-			crowd := newCrowd(t, b.url(), urls(servers), kinds(t, patience), true)
+			crowd := newCrowd(t, b, urls(servers), patience, true)
 			for _, s := range servers {
 				s.Stop()
 				s.start(t)

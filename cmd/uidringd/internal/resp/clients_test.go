@@ -2,6 +2,8 @@ package resp_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"regexp"
@@ -14,10 +16,10 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"github.com/uidring/uidring/cmd/uidringd/internal/redisclients"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/uid"
 )
 
 // idle is for connections that end when they are idle for a moment, so that clients have to
@@ -31,25 +33,31 @@ func serveClients(t *testing.T, idle time.Duration) string {
 	return s.listener.Addr().String()
 }
 
-// TestClients has clients of other languages draw: by each command, after the server has
-// ended their connections, and without a right.
-func TestClients(t *testing.T) {
-	clients, err := redisclients.Install(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+// cutting is a listener whose connections are cut at random.
+type cutting struct{ net.Listener }
+
+func (c cutting) Accept() (net.Conn, error) {
+	conn, err := c.Listener.Accept()
+	if err == nil {
+		time.AfterFunc(rand.N(10*time.Millisecond), func() { conn.Close() })
 	}
-	for _, client := range clients {
-		t.Run(client.Name, func(t *testing.T) {
-			if client.Missing != nil {
-				need.Skip(t, client.Missing)
-			}
+	return conn, err
+}
+
+// TestClients has clients of other languages draw: by each command, after the server has
+// ended their connections, while connections are cut, and without a right.
+func TestClients(t *testing.T) {
+	dir, all := scripts(t)
+	for _, client := range all {
+		t.Run(client.name, func(t *testing.T) {
+			client.needs(t, dir)
 			t.Parallel()
-			servers := []string{serveClients(t, idle)}
-			process := client.Start(t, servers, "a-token", time.Minute)
+			server := serveClients(t, idle)
+			process := client.start(t, dir, "a-token", server)
 			var ids []string
 			draw := func(command string, n int) {
 				t.Helper()
-				drawn, err := process.Draw(command, "orders", n)
+				drawn, err := process.draw(command, "orders", n)
 				if err != nil {
 					t.Errorf("%s: %v", command, err)
 				}
@@ -65,15 +73,44 @@ func TestClients(t *testing.T) {
 				time.Sleep(time.Second) // the server ends the connections meanwhile
 			}
 			distinct(t, ids, 210)
-			for _, command := range []string{"incr", "get", "pipeline", "incrby"} {
-				if ids, err := process.Draw(command, "nosuch", 2); len(ids) > 0 || err == nil || !strings.Contains(err.Error(), `there is no generator "nosuch"`) {
+			for _, command := range commands {
+				if ids, err := process.draw(command, "nosuch", 2); len(ids) > 0 || err == nil || !strings.Contains(err.Error(), `there is no generator "nosuch"`) {
 					t.Errorf("%s of no generator: %v, %v", command, ids, err)
 				}
 			}
-			if ids, err := client.Start(t, servers, "another", time.Minute).Draw("incr", "orders", 1); len(ids) > 0 || err == nil {
+			if ids, err := client.start(t, dir, "another", server).draw("incr", "orders", 1); len(ids) > 0 || err == nil {
 				t.Errorf("with a wrong token: %v, %v", ids, err)
 			}
+			cut(t, client, dir)
 		})
+	}
+}
+
+var commands = []string{"incr", "get", "pipeline", "incrby"}
+
+// cut has a client draw while its connections are cut. No id repeats.
+func cut(t *testing.T, client script, dir string) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	serveOn(t, cutting{listener}, service.Config{}, resp.Config{})
+	process, seen, failed := client.start(t, dir, "", listener.Addr().String()), map[uid.ID]bool{}, 0
+	for i := range 100 {
+		ids, err := process.draw(commands[i%len(commands)], "orders", 1+i)
+		if err != nil {
+			failed++
+		}
+		for _, id := range ids {
+			if seen[id] {
+				t.Errorf("id %d repeats", id)
+			}
+			seen[id] = true
+		}
+	}
+	t.Logf("%d ids; %d of 100 draws failed", len(seen), failed)
+	if len(seen) < 100 {
+		t.Errorf("%d ids, want 100 or more", len(seen))
 	}
 }
 

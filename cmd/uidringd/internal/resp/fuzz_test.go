@@ -19,8 +19,8 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
-// script is a client that sends bytes in parts, and keeps the answers.
-type script struct {
+// fakeConn is a client that sends bytes in parts, and keeps the answers.
+type fakeConn struct {
 	net.Conn // of no use
 	sends    []byte
 	part     int
@@ -31,7 +31,7 @@ type script struct {
 	closed   chan struct{}
 }
 
-func (s *script) Read(b []byte) (int, error) {
+func (s *fakeConn) Read(b []byte) (int, error) {
 	s.widest = max(s.widest, len(b))
 	n := copy(b[:min(len(b), s.part)], s.sends)
 	s.sends = s.sends[n:]
@@ -41,23 +41,23 @@ func (s *script) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func (s *script) Write(b []byte) (int, error)      { return s.got.Write(b) }
-func (s *script) Close() error                     { s.once.Do(func() { close(s.closed) }); return nil }
-func (s *script) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: s.from[:], Port: 1} }
-func (*script) SetReadDeadline(time.Time) error    { return nil }
-func (*script) SetWriteDeadline(t time.Time) error { return nil }
+func (s *fakeConn) Write(b []byte) (int, error)      { return s.got.Write(b) }
+func (s *fakeConn) Close() error                     { s.once.Do(func() { close(s.closed) }); return nil }
+func (s *fakeConn) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: s.from[:], Port: 1} }
+func (*fakeConn) SetReadDeadline(time.Time) error    { return nil }
+func (*fakeConn) SetWriteDeadline(t time.Time) error { return nil }
 
-// scripts is a listener of scripts.
-type scripts chan *script
+// fakeConns is a listener of fakeConns.
+type fakeConns chan *fakeConn
 
-func (s scripts) Accept() (net.Conn, error) {
+func (s fakeConns) Accept() (net.Conn, error) {
 	if c := <-s; c != nil {
 		return c, nil
 	}
 	return nil, net.ErrClosed
 }
-func (s scripts) Close() error { close(s); return nil }
-func (scripts) Addr() net.Addr { return nil }
+func (s fakeConns) Close() error { close(s); return nil }
+func (fakeConns) Addr() net.Addr { return nil }
 
 // digits are ids, and lengths of ids.
 var digits = regexp.MustCompile(`[0-9]+`)
@@ -113,13 +113,13 @@ func FuzzCommands(f *testing.F) {
 
 // sayer serves, and returns a function that sends bytes in parts, each time from another address:
 // wrong tokens are counted by address.
-func sayer(f *testing.F, c resp.Config, tokens ...service.Token) (*server, func(sends []byte, part int) *script) {
-	s, clients := serve(f, service.Config{Wait: time.Minute, Tokens: tokens}, c), make(scripts)
+func sayer(f *testing.F, c resp.Config, tokens ...service.Token) (*server, func(sends []byte, part int) *fakeConn) {
+	s, clients := serve(f, service.Config{Wait: time.Minute, Tokens: tokens}, c), make(fakeConns)
 	go s.Serve(clients)
 	f.Cleanup(func() { clients.Close() })
 	var connections uint32
-	return s, func(sends []byte, part int) *script {
-		c := &script{sends: sends, part: part, closed: make(chan struct{})}
+	return s, func(sends []byte, part int) *fakeConn {
+		c := &fakeConn{sends: sends, part: part, closed: make(chan struct{})}
 		connections++
 		binary.BigEndian.PutUint32(c.from[:], connections)
 		clients <- c

@@ -54,7 +54,7 @@ const (
 
 // serve opens the generators and serves until ctx ends. trial is true without a config file.
 func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logger, stdout io.Writer) (err error) {
-	signal.Ignore(syscall.SIGHUP) // by default SIGHUP ends the process, which gives nothing back then
+	signal.Ignore(syscall.SIGHUP)      // by default SIGHUP ends the process, which gives nothing back then
 	files, err := watch(c.TLS, logger) // nil without TLS
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Answers the lines of standard input, for both libraries. See doc.go.
+// Answers the lines of standard input, for both libraries. See scripts_test.go.
 import { createInterface } from "node:readline";
 
 const [timeout, token, ...servers] = process.argv.slice(2);

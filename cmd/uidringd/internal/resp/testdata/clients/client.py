@@ -1,4 +1,4 @@
-# A pool that threads share. See doc.go.
+# A pool that threads share. See scripts_test.go.
 import sys
 from concurrent.futures import ThreadPoolExecutor
 

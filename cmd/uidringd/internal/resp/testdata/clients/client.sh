@@ -1,4 +1,4 @@
-# A process for each call. See doc.go.
+# A process for each call. See scripts_test.go.
 timeout=$1 token=$2
 shift 2
 [ -z "$token" ] || export REDISCLI_AUTH="$token"

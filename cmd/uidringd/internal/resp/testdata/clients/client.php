@@ -1,5 +1,5 @@
 <?php
-// A pool of one connection, which may be kept for the next object of its address. See doc.go.
+// A pool of one connection, which may be kept for the next object of its address. See scripts_test.go.
 error_reporting(E_ALL & ~E_NOTICE); // the library notes each write to a connection that has ended
 [, $timeout, $token] = $argv;
 $servers = array_slice($argv, 3);

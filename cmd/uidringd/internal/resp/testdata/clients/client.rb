@@ -1,4 +1,4 @@
-# See doc.go.
+# See scripts_test.go.
 require "redis"
 
 $stdout.sync = true

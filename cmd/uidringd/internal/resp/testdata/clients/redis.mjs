@@ -1,4 +1,4 @@
-// A client of each version of the protocol, which commands use in turn. See doc.go.
+// A client of each version of the protocol, which commands use in turn. See scripts_test.go.
 import { createClient, RESP_TYPES } from "redis";
 import { serve } from "./serve.mjs";
 

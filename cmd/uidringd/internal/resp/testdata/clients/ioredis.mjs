@@ -1,4 +1,4 @@
-// See doc.go.
+// See scripts_test.go.
 import Redis from "ioredis";
 import { serve } from "./serve.mjs";
 
