@@ -1,28 +1,9 @@
-// Command uidringd serves ids to other services, and takes, lists and frees worker
-// numbers of every store:
+// Command uidringd serves ids to other services, and takes, lists and frees worker numbers of
+// every store. README.md is for operators; uidringd --help has the commands.
 //
-//	uidringd                      a server on loopback, of an SQLite file in the current folder
-//	uidringd --config FILE        a server of what a YAML file says
-//	uidringd gen -n 5             five ids, one a line
-//	uidringd workers              worker numbers and their holders
-//	uidringd workers release N    free the leased number of a dead holder
-//	uidringd segments             the counters of SQL databases and Redis
-//	uidringd segments create TAG  make a counter
-//	uidringd segments set TAG     raise a counter
-//	uidringd version              the version
-//
-// Package serve documents the server, package config the config. The other commands are
-// those of uidring, with the same flags and exit codes. For leased numbers they take
-// etcd, Redis, ZooKeeper and Kubernetes too, for counters Redis:
-//
-//	uidringd gen --dsn etcd://host1:2379,host2:2379
-//	uidringd workers --dsn redis://host:6379/0
-//	uidringd workers release 5 --dsn zk://host1:2181,host2:2181/uidring/workers
-//	uidringd workers --dsn kube://orders
-//	uidringd segments create orders --dsn redis://host:6379/0
-//
-// Package stores documents the parts of a URL. Give a URL with a password by
-// $UIDRING_DSN: other users of the machine can see arguments.
+// Package serve documents the server, package config the config, and package stores the URLs of
+// stores. The other commands are those of uidring, with the same flags and exit codes, for more
+// stores. Give a URL with a password by $UIDRING_DSN: other users of the machine can see arguments.
 package main
 
 import (

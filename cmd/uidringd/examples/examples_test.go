@@ -1,3 +1,5 @@
+// Package examples has no code of its own. It tests clients of the server's HTTP in other languages,
+// each in one file that needs nothing but the language's own library.
 package examples
 
 import (

@@ -1,32 +1,13 @@
 // Package resp serves ids by the Redis protocol, versions 2 and 3. Package service does
 // what a command asks for; this one translates.
+// REDIS.md has the commands, and the words that errors begin with.
 //
-//	INCR name        one id, as an integer
-//	INCRBY name n    n consecutive ids. The answer is the greatest: the caller owns
-//	                 answer-n+1 to answer
-//	GET name         one id, as text
-//	UID.RUNS name n  n ids as runs of consecutive ids
-//
-// AUTH, CLIENT SETNAME, CLIENT SETINFO, ECHO, HELLO, INFO, PING and QUIT answer what clients and
-// their pools expect. Any other command gets an error that names it: nothing can be stored, listed
-// or deleted.
-//
-// # Other protocols
+// Commands that arrive together are answered together. Equal INCRs that follow each other draw
+// their ids at once.
 //
 // A command can be a line of words, as a person types it. A line that is no command ends the
 // connection. So a web page or a program that sends HTTP, SIP or SMTP here draws no id by
 // commands in the body of its request.
-//
-// # Errors
-//
-// An error begins with the word that clients know from Redis: NOAUTH, WRONGPASS, NOPERM,
-// NOPROTO, or TRYAGAIN if the same command can succeed later. All other errors begin with
-// ERR. PING answers LOADING while the server is not ready, and needs no token.
-//
-// # Pipelines
-//
-// Commands that arrive together are answered together. Equal INCRs that follow each other draw
-// their ids at once.
 //
 // # Bounds
 //

@@ -1,26 +1,10 @@
 // Package serve is what uidringd does without a subcommand: it serves the generators of
 // a config.
 //
-// # Routes
-//
-//	/                 page of the generators, with a line of curl for each
-//	/v1/…, /api/…     ids: package api
-//	/uidring.v1.…     ids by gRPC, gRPC-Web and Connect: package rpc
-//	/metrics          for Prometheus
-//	/status/          status page: package uidstatus
-//	/healthz          200 while the process serves
-//	/readyz           200 while a generator and all required ones can issue ids and the
-//	                  server is not stopping; otherwise 503. With ?generator=name it is
-//	                  about that generator
-//
-// Package resp serves ids by the Redis protocol, at an address of its own.
-//
-// Where the config has tokens or client certificates, the pages and metrics need a
-// token with operations: true, or a certificate. /healthz and /readyz need none, and
-// show no text of a store.
-//
-// README.md has the steps of a stop. A second signal ends the process at once. The exit code is
-// 1 if a number or a range was not given back.
+// Packages api and rpc have the routes of ids, package resp the Redis protocol at an address of its
+// own. This package adds the page at /, /metrics, /status/, and the probes /healthz and /readyz,
+// which need no token and show no text of a store. README.md describes them, and the steps of a
+// stop.
 package serve
 
 import (
