@@ -196,7 +196,7 @@ func TestLeaseWaitsToBegin(t *testing.T) {
 	uidring.Succeed(t, "gen", "--worker", "lease", "--layout", single)
 	execute(t, database.Default, "UPDATE WORKER_LEASE SET reserved_until = reserved_until + 86400000 WHERE worker_id = 0")
 	f := takeOff(t, single, "--generator", "default")
-	f.await("a word", func() bool { return strings.Contains(f.stderr.String(), "waiting:") })
+	f.await("a word", func() bool { return strings.Contains(f.stderr.String(), "the start waits") })
 	if code, stderr := f.land(); code != 1 || strings.Count(stderr, "\n") != 2 || f.last.Load() != 0 {
 		t.Errorf("exit code %d, %q, id %d; want no more than a warning and the end", code, stderr, f.last.Load())
 	}
