@@ -165,7 +165,11 @@ func (f fault) check(ctx context.Context, clone string) (verdict string) {
 	}
 	sed := exec.CommandContext(ctx, "sed", "-i", f.script, filepath.Join(clone, f.file))
 	err := sed.Run()
-	defer git("checkout", "-q", ".")
+	defer func() {
+		if git("checkout", "-q", ".") != nil { // the next fault would not be alone
+			verdict = "STALE"
+		}
+	}()
 	if err != nil || git("diff", "--quiet") == nil {
 		return "STALE"
 	}
