@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -80,11 +79,12 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// The size of a sample: so many runs of so many rows each.
-const runs, run = 8, 8
+// A sample is of the rows at so many random points. After a sample without a free row, a look
+// takes another: of 1,000 holders that restart again and again, one after the other, the numbers
+// in use then grow by a twentieth, where they would grow by a tenth.
+const points, samples = 64, 2
 
-// Look implements lease.Store. A sample has runs of rows, since numbers of deleted rows and
-// of a Registry have none.
+// Look implements lease.Store.
 func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (view lease.View, err error) {
 	registry, err := s.mixed(ctx)
 	if err != nil {
@@ -92,32 +92,24 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 	}
 	err = s.reads(ctx, func(tx *gorm.DB) error {
 		view = lease.View{}
-		var count struct {
-			Clock  int64 `gorm:"column:clock"`
-			Given  int64 `gorm:"column:given"`
-			Beyond int64 `gorm:"column:beyond"`
-		}
+		var is state
 		err := tx.Raw(s.query(`SELECT {now} AS clock, COALESCE((SELECT MAX(reserved_until) FROM {table} WHERE worker_id BETWEEN ? AND -1), 0) AS given,
+			COALESCE((SELECT MIN(worker_id) FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS least,
 			COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS beyond`),
-			counter(within.To), within.From, within.To).Scan(&count).Error
+			counter(within.To), within.From, within.To, within.From, within.To).Scan(&is).Error
 		switch {
 		case err != nil:
 			return err
-		case count.Clock == 0:
+		case is.Clock == 0:
 			return errNoClock
 		}
-		view.Now, view.Next = count.Clock, max(within.From, count.Given, count.Beyond)
-		var rows []rowRecord
-		query, vars := s.free(registry, within, count.Beyond, full, expiry)
-		if err := tx.Raw(query, vars...).Scan(&rows).Error; err != nil {
-			return err
-		}
-		for _, row := range rows {
-			view.Free = append(view.Free, row.row(expiry))
-		}
+		view.Now, view.Next = is.Clock, max(within.From, is.Given, is.Beyond)
 		if full {
 			err = tx.Raw(s.query("SELECT COUNT(*) FROM {table} WHERE worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ?"),
 				within.From, within.To, expiry.Milliseconds()).Scan(&view.Held).Error
+		}
+		if err == nil {
+			view.Free, err = s.free(tx, registry, within, is, full, expiry)
 		}
 		if err == nil && registry != nil {
 			view.Next, err = s.next(tx, registry, view, within, full)
@@ -127,32 +119,47 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 	return view, err
 }
 
-// free returns a query for rows that are not held: of all rows within bounds, or of a sample.
-// No row has the number beyond or a greater one.
-func (s *Store) free(registry *table, within lease.Bounds, beyond int64, full bool, expiry time.Duration) (query string, vars []any) {
-	from := "{table}"
-	if !full {
-		const columns = "SELECT worker_id, token, reserved_until, heartbeat_at FROM {table} WHERE worker_id BETWEEN ? AND ? ORDER BY worker_id LIMIT "
-		given := beyond - within.From
-		if given <= runs*run {
-			from, vars = "("+columns+strconv.Itoa(runs*run)+") sample", []any{within.From, within.To}
-		} else {
-			var parts []string
-			for i := range runs {
-				parts = append(parts, fmt.Sprintf("SELECT * FROM (%s%d) run%d", columns, run, i))
-				vars = append(vars, within.From+rand.Int64N(given), within.To)
+// state is what a look begins with. The rows within its bounds have numbers from Least up to
+// Beyond; both are 0 if there is no row.
+type state struct {
+	Clock  int64 `gorm:"column:clock"`
+	Given  int64 `gorm:"column:given"`
+	Least  int64 `gorm:"column:least"`
+	Beyond int64 `gorm:"column:beyond"`
+}
+
+// free returns rows that are not held: of all rows within bounds, or of a sample. A sample has
+// the row at or above each point, since numbers of deleted rows and of a Registry have none.
+func (s *Store) free(tx *gorm.DB, registry *table, within lease.Bounds, is state, full bool, expiry time.Duration) (free []lease.Row, err error) {
+	where, bounds := " WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?", []any{within.From, within.To, expiry.Milliseconds()}
+	if registry != nil {
+		where += " AND NOT EXISTS (SELECT 1 FROM " + registry.quoted() + " WHERE id = worker_id AND " + registry.quoted() + ".port <> ?)"
+		bounds = append(bounds, drawnPort)
+	}
+	from, tries := "{table}", 1
+	sampled := !full && is.Beyond-is.Least > points
+	if sampled {
+		const part = "SELECT * FROM (SELECT worker_id, token, reserved_until, heartbeat_at FROM {table} WHERE worker_id BETWEEN ? AND ? ORDER BY worker_id LIMIT 1) p"
+		from, tries = "("+part+strings.Repeat(" UNION "+part, points-1)+") sample", samples
+	}
+	for ; tries > 0 && len(free) == 0; tries-- {
+		var vars []any
+		for range points {
+			if sampled {
+				vars = append(vars, is.Least+rand.Int64N(is.Beyond-is.Least), within.To)
 			}
-			from = "(" + strings.Join(parts, " UNION ") + ") sample"
+		}
+		var rows []rowRecord
+		err := tx.Raw(s.query("SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM "+from+where+
+			" ORDER BY reserved_until, worker_id LIMIT 256"), append(vars, bounds...)...).Scan(&rows).Error
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			free = append(free, row.row(expiry))
 		}
 	}
-	query = "SELECT worker_id AS number, token AS token, reserved_until AS reserved FROM " + from +
-		" WHERE worker_id BETWEEN ? AND ? AND heartbeat_at <= {now} - ?"
-	vars = append(vars, within.From, within.To, expiry.Milliseconds())
-	if registry != nil {
-		query += " AND NOT EXISTS (SELECT 1 FROM " + registry.quoted() + " WHERE id = worker_id AND " + registry.quoted() + ".port <> ?)"
-		vars = append(vars, drawnPort)
-	}
-	return s.query(query + " ORDER BY reserved_until, worker_id LIMIT 256"), vars
+	return free, nil
 }
 
 var errNoClock = errors.New("the database's clock was not read")
