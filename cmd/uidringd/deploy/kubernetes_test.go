@@ -103,6 +103,7 @@ type container struct {
 		Name          string
 		ContainerPort int
 	}
+	StartupProbe                  struct{ PeriodSeconds, FailureThreshold int }
 	ReadinessProbe, LivenessProbe struct{ HTTPGet struct{ Path, Port string } }
 	VolumeMounts                  []struct{ Name, MountPath string }
 	SecurityContext               struct {
@@ -230,6 +231,9 @@ func checkPod(t *testing.T, pod pod, config object) {
 	}
 	if r, l := c.ReadinessProbe.HTTPGet, c.LivenessProbe.HTTPGet; r.Path != "/readyz" || l.Path != "/healthz" || r.Port != c.Ports[0].Name || l.Port != r.Port {
 		t.Errorf("the probes ask %+v and %+v", r, l)
+	}
+	if p := c.StartupProbe; p.PeriodSeconds*p.FailureThreshold < 120 { // a start can wait two minutes for a number
+		t.Errorf("a start may take %d times %d s, want two minutes", p.FailureThreshold, p.PeriodSeconds)
 	}
 	mounts := map[string]string{}
 	for _, mount := range c.VolumeMounts {

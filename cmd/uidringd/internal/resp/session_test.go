@@ -3,10 +3,14 @@ package resp_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/servertest"
@@ -110,6 +114,38 @@ func TestBusy(t *testing.T) {
 	c.ends()
 	if n := s.gets.Load(); n > 0 {
 		t.Errorf("%d draws", n)
+	}
+}
+
+// TestBusyConnections shows when a connection is busy: while it has a whole command of a caller who
+// may send it. Half a command, and commands without a token, leave it idle.
+func TestBusyConnections(t *testing.T) {
+	for _, test := range []struct {
+		sent string
+		busy int
+	}{
+		{"*2\r\n$3\r\nGET\r\n$5\r\nhang", 0},
+		{array("AUTH", "a") + "*2\r\n$3\r\nGET\r\n$5\r\nhang", 0},
+		{array("GET", "hangs") + array("INCR", "hangs") + array("ECHO", "a") + array("PING") + array("AUTH", "b"), 0},
+		{array("AUTH", "a") + array("GET", "hangs"), 1},
+		{array("AUTH", "a") + array("INCR", "hangs"), 1},
+		{array("AUTH", "a") + array("CLIENT", "SETNAME", "a"), 0}, // it is answered
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
+			listener := make(pipes)
+			s := serveOn(t, listener, service.Config{Tokens: []service.Token{token("a")}}, resp.Config{})
+			conn, accepted := net.Pipe()
+			defer conn.Close()
+			listener <- accepted
+			go io.Copy(io.Discard, conn)
+			if _, err := io.WriteString(conn, test.sent); err != nil {
+				t.Fatal(err)
+			}
+			if synctest.Wait(); s.busy() != test.busy {
+				t.Errorf("after %q %d connections are busy, want %d", test.sent, s.busy(), test.busy)
+			}
+		})
 	}
 }
 

@@ -9,9 +9,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
-	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
-	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
 // newHandler returns the handler of a server with a cached generator.
@@ -27,11 +25,10 @@ func newHandler(t testing.TB) http.Handler {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = set.Close(context.Background()) })
-	s := &server{set: set, doors: gate.New(nil), logger: logger, address: "127.0.0.1:8080", config: c, ids: service.New(set, admits(c, logger))}
-	if s.metrics, err = newMetrics(set); err != nil {
+	s, err := newServer(c, set, nil, logger)
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.seen = newObserver(s.metrics, logger, c.Log.Requests)
 	handler, err := s.handler()
 	if err != nil {
 		t.Fatal(err)

@@ -60,13 +60,14 @@ func listenRedis(ctx context.Context, c *config.Config, trial bool, logger *slog
 // serveRedis begins to serve the Redis protocol, unless l is nil, and returns what ends that
 // within a context. It sends the error to ended when the listener fails. web is where HTTP is
 // served.
-func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout io.Writer, ended chan<- error) (end func(context.Context) error, err error) {
+func (s *server) serveRedis(l net.Listener, web string, stdout io.Writer, ended chan<- error) (end func(context.Context) error, err error) {
 	if l == nil {
 		return func(context.Context) error { return nil }, nil
 	}
+	limits := s.config.Limits
 	run := resp.New(resp.Config{
 		Host: s, IDs: s.ids, Logger: s.logger, HTTP: web,
-		MaxBytes: c.Limits.HeaderBytes, Read: c.Limits.Read, Write: c.Limits.Write, Idle: c.Limits.Idle,
+		MaxBytes: limits.HeaderBytes, Read: limits.Read, Write: limits.Write, Idle: limits.Idle,
 	})
 	if secure(l, s.files) {
 		run.TLS = s.files.config()
@@ -76,7 +77,7 @@ func (s *server) serveRedis(c *config.Config, l net.Listener, web string, stdout
 			ended <- err
 		}
 	}()
-	example := redisCLI(c, l.Addr(), "") + " INCR " + s.listed()[0].path()
+	example := redisCLI(s.config, l.Addr(), "") + " INCR " + s.listed()[0].path()
 	_, err = fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s\n", place(l), example)
 	return func(ctx context.Context) error {
 		_ = l.Close() // nobody is left to tell

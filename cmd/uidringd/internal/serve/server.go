@@ -53,45 +53,47 @@ const (
 )
 
 // serve opens the generators and serves until ctx ends. trial is true without a config file.
-func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logger, stdout io.Writer) (err error) {
+func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logger, stdout io.Writer) error {
 	signal.Ignore(syscall.SIGHUP)      // by default SIGHUP ends the process, which gives nothing back then
 	files, err := watch(c.TLS, logger) // nil without TLS
 	if err != nil {
 		return err
 	}
 	// An address that is taken costs no worker number.
-	listener, err := listen(ctx, c.Listen, c.SocketMode)
+	web, err := listen(ctx, c.Listen, c.SocketMode)
 	if err != nil {
 		return cli.CauseOf(ctx, err)
 	}
-	defer listener.Close()
-	redisListener, err := listenRedis(ctx, c, trial, logger)
+	defer web.Close()
+	redis, err := listenRedis(ctx, c, trial, logger)
 	if err != nil {
 		return cli.CauseOf(ctx, err)
 	}
-	if redisListener != nil {
-		defer redisListener.Close()
+	if redis != nil {
+		defer redis.Close()
 	}
 	set, err := generators.Open(ctx, c, logger)
 	if err != nil {
 		return cli.CauseOf(ctx, err)
 	}
-	defer func() {
-		if err == nil {
-			logger.Info("stopped")
-		}
-	}()
-	s := &server{config: c, files: files, set: set, logger: logger, address: listener.Addr().String(), stopped: make(chan struct{})}
-	if redisListener != nil {
-		s.redisAt = redisListener.Addr()
+	s, err := newServer(c, set, files, logger)
+	if err == nil {
+		err = s.serve(ctx, web, redis, stdout)
 	}
-	defer func() {
-		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
-		defer cancel()
-		if failed := set.Close(closing); failed != nil {
-			err = errors.Join(err, fmt.Errorf("not all was given back: %w", failed))
-		}
-	}()
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
+	defer cancel()
+	if failed := set.Close(closing); failed != nil {
+		err = errors.Join(err, fmt.Errorf("not all was given back: %w", failed))
+	}
+	if err == nil {
+		logger.Info("stopped")
+	}
+	return err
+}
+
+// newServer returns a server of generators that are open.
+func newServer(c *config.Config, set *generators.Set, files *certificates, logger *slog.Logger) (*server, error) {
+	s := &server{config: c, set: set, files: files, logger: logger, stopped: make(chan struct{})}
 	seldomFull := rate.Sometimes{Interval: time.Second}
 	s.doors = gate.New(func(now gate.Counts) {
 		seldomFull.Do(func() {
@@ -99,56 +101,34 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
 		})
 	})
-	if s.metrics, err = newMetrics(set); err != nil {
-		return err
-	}
-	if err := s.metrics.register(s.collectors()...); err != nil {
-		return err
-	}
-	s.ids, s.seen = service.New(set, admits(c, logger)), newObserver(s.metrics, logger, c.Log.Requests)
 	limits, few := fits(c.Limits)
 	if few != nil {
 		logger.Warn("too few open files", "error", few)
 	}
 	s.doors.Limit(limits)
-	handler, err := s.handler()
-	if err != nil {
-		return err
+	var err error
+	if s.metrics, err = newMetrics(set); err != nil {
+		return nil, err
+	}
+	s.ids, s.seen = service.New(set, admits(c, logger)), newObserver(s.metrics, logger, c.Log.Requests)
+	return s, s.metrics.register(s.collectors()...)
+}
+
+// serve serves HTTP, and the Redis protocol unless redis is nil, until ctx ends.
+func (s *server) serve(ctx context.Context, listener, redis net.Listener, stdout io.Writer) error {
+	s.address = listener.Addr().String()
+	if redis != nil {
+		s.redisAt = redis.Addr()
 	}
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	web := &http.Server{
-		Handler:        handler,
-		TLSConfig:      files.config(),
-		ReadTimeout:    c.Limits.Read,
-		WriteTimeout:   c.Limits.Write,
-		IdleTimeout:    c.Limits.Idle,
-		MaxHeaderBytes: c.Limits.HeaderBytes,
-		ErrorLog:       log.New(&seldom{logger, rate.NewLimiter(10, 10)}, "", 0),
-		BaseContext:    func(net.Listener) context.Context { return base },
-		ConnContext:    s.doors.Context,
-		ConnState:      gate.State,
-		Protocols:      new(http.Protocols),
-		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: c.Limits.Streams,
-			// WriteTimeout ends a stream. A client that reads nothing from its connection would
-			// keep the connection.
-			WriteByteTimeout: c.Limits.Write,
-			// A request has a few hundred bytes. By default, a connection holds 1 MiB for bodies
-			// that nobody reads, and as much for a frame that has not arrived.
-			MaxReceiveBufferPerConnection: receiveBytes,
-			MaxReceiveBufferPerStream:     receiveBytes,
-			MaxReadFrameSize:              frameBytes,
-		},
+	web, err := s.web(base)
+	if err != nil {
+		return err
 	}
-	web.RegisterOnShutdown(func() { close(s.stopped) })
-	web.Protocols.SetHTTP1(true)
-	web.Protocols.SetHTTP2(true)
-	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC without TLS
-
-	where, start := "http://"+listener.Addr().String()+"/", web.Serve
-	if secure(listener, files) {
-		where, start = "https://"+listener.Addr().String()+"/", func(l net.Listener) error { return web.ServeTLS(l, "", "") }
+	where, start := "http://"+s.address+"/", web.Serve
+	if secure(listener, s.files) {
+		where, start = "https://"+s.address+"/", func(l net.Listener) error { return web.ServeTLS(l, "", "") }
 	} else if listener.Addr().Network() == "unix" {
 		where = place(listener)
 	}
@@ -156,8 +136,8 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 		return err
 	}
 	ended := make(chan error, 2)
-	go func() { ended <- start(s.doors.Before(hinted(listener, redisListener, files))) }()
-	endRedis, err := s.serveRedis(c, redisListener, where, stdout, ended)
+	go func() { ended <- start(s.doors.Before(hinted(listener, redis, s.files))) }()
+	endRedis, err := s.serveRedis(redis, where, stdout, ended)
 	defer func() {
 		cut()
 		_ = endRedis(base) // has ended, unless an error ends the server
@@ -173,6 +153,44 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 	s.stop(web, cut, endRedis)
 	<-ended
 	return nil
+}
+
+// web returns the server of HTTP. The context of its requests is base.
+func (s *server) web(base context.Context) (*http.Server, error) {
+	handler, err := s.handler()
+	if err != nil {
+		return nil, err
+	}
+	limits := s.config.Limits
+	web := &http.Server{
+		Handler:        handler,
+		TLSConfig:      s.files.config(),
+		ReadTimeout:    limits.Read,
+		WriteTimeout:   limits.Write,
+		IdleTimeout:    limits.Idle,
+		MaxHeaderBytes: limits.HeaderBytes,
+		ErrorLog:       log.New(&seldom{s.logger, rate.NewLimiter(10, 10)}, "", 0),
+		BaseContext:    func(net.Listener) context.Context { return base },
+		ConnContext:    s.doors.Context,
+		ConnState:      gate.State,
+		Protocols:      new(http.Protocols),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: limits.Streams,
+			// WriteTimeout ends a stream. A client that reads nothing from its connection would
+			// keep the connection.
+			WriteByteTimeout: limits.Write,
+			// A request has a few hundred bytes. By default, a connection holds 1 MiB for bodies
+			// that nobody reads, and as much for a frame that has not arrived.
+			MaxReceiveBufferPerConnection: receiveBytes,
+			MaxReceiveBufferPerStream:     receiveBytes,
+			MaxReadFrameSize:              frameBytes,
+		},
+	}
+	web.RegisterOnShutdown(func() { close(s.stopped) })
+	web.Protocols.SetHTTP1(true)
+	web.Protocols.SetHTTP2(true)
+	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC without TLS
+	return web, nil
 }
 
 // stop ends the server. Requests that outlast the time to drain are cut off, which is
