@@ -37,7 +37,7 @@ func (s *server) bounded(next http.Handler, limits config.Limits) http.Handler {
 		if probe(r) {
 			defer s.probes.Add(-1)
 			defer clients.Probes.Add(-1)
-			if all, here := s.probes.Add(1), clients.Probes.Add(1); all > mostProbes || here > shareOfProbes {
+			if all, here := s.probes.Add(1), clients.Probes.Add(1); here > probes.share || probes.crowded(all, here) {
 				panic(http.ErrAbortHandler)
 			}
 			next.ServeHTTP(w, r)
@@ -67,32 +67,40 @@ func flush(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Probes under way at once. Clients that read no answer can hold each until limits.write.
-const (
-	mostProbes    = 1024
-	shareOfProbes = 64 // of an address
-)
+// bound is how much may be under way at once.
+type bound struct {
+	most  int64 // of all addresses
+	share int64 // of an address
+	few   int64 // of an address that has room above most, which a few addresses can use up
+}
+
+// crowded reports whether there is no room for an address that has here of all.
+func (b bound) crowded(all, here int64) bool {
+	return all > b.most && (here > b.few || all > b.most+b.most/4)
+}
+
+// probes are bounded since clients that read no answer can hold each until limits.write.
+var probes = bound{most: 1024, share: 64, few: 4}
 
 // errAbort cuts a client off that would hold memory although it is refused: one that reads
 // nothing.
 var errAbort = errors.New("far too many requests are under way")
 
-// few is how many requests of an address have room above limits.requests, which two addresses can
-// use up.
+// few is how many requests of an address have room above limits.requests.
 const few = 32
 
 // begin counts a request until end, and returns why it is refused: an [*service.Error] or
 // errAbort. An address has the same share of the requests as of the connections. Answers to
 // refused requests are bounded too, by a quarter of these limits.
 func (s *server) begin(limits config.Limits, clients *gate.Clients, extra bool) error {
-	most := int64(limits.Running)
-	share := max(1, min(most, most*int64(limits.PerAddress)/int64(limits.Connections)))
+	requests := bound{most: int64(limits.Running), few: few}
+	requests.share = max(1, min(requests.most, requests.most*int64(limits.PerAddress)/int64(limits.Connections)))
 	running, here := s.running.Add(1), clients.Requests.Add(1)
 	detail := ""
 	switch {
-	case running > most && (here > few || running > most+most/4):
+	case requests.crowded(running, here):
 		detail = "too many requests are under way"
-	case here > share:
+	case here > requests.share:
 		detail = "too many requests of this address are under way"
 	case extra:
 		detail = "too many connections are busy"
@@ -101,7 +109,7 @@ func (s *server) begin(limits config.Limits, clients *gate.Clients, extra bool) 
 	}
 	s.running.Add(-1)
 	clients.Requests.Add(-1)
-	if all, here := s.refused.Add(1), clients.Refused.Add(1); all > most/4+1 || here > share/4+1 {
+	if all, here := s.refused.Add(1), clients.Refused.Add(1); all > requests.most/4+1 || here > requests.share/4+1 {
 		return errAbort
 	}
 	return &service.Error{Kind: service.Unavailable, Detail: detail, Retry: retryBusy}
