@@ -90,6 +90,9 @@ func TestRefused(t *testing.T) {
 		{"parse --vesta --json 1", 2, []string{"json", "vesta"}},
 		{"parse --vesta --epoch 2015-01-01 1", 2, []string{"epoch", "vesta"}},
 		{"parse 0", 1, []string{"not an id: 0 stands for an id that is not set"}},
+		{"parse 0 --json", 1, []string{"not an id: 0 stands"}},
+		{"parse 0 --uid-generator", 1, []string{"not an id: 0 stands"}},
+		{"parse 0 --vesta", 1, []string{"not an id: 0 stands"}},
 		{"parse one", 1, []string{`"one"`, "decimal number"}},
 
 		{"layout nosuch", 2, []string{`"nosuch"`, "28/22/13"}},
@@ -187,6 +190,9 @@ func TestRefused(t *testing.T) {
 			}
 			if regexp.MustCompile(`it is \S*\.\d+Z`).MatchString(got.Stderr) {
 				t.Errorf("%q has parts of a second", got.Stderr)
+			}
+			if strings.Count(got.Stderr, "invalid layout") > 1 || strings.Contains(got.Stderr, "bits: ") {
+				t.Errorf("%q names the package or says twice that the layout is invalid", got.Stderr)
 			}
 			if strings.Contains(got.Stderr, "hush") {
 				t.Errorf("%q shows the password", got.Stderr)

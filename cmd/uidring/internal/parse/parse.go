@@ -180,7 +180,7 @@ func (p *parser) parse(text string, line int) error {
 		}
 		return p.fail(line, fmt.Errorf("%w%s", err, p.hint(text)))
 	}
-	if id == 0 && p.hints {
+	if id == 0 {
 		return p.fail(line, fmt.Errorf("%w: 0 stands for an id that is not set", uid.ErrSyntax))
 	}
 	if p.text, err = p.form.Append(p.text[:0], int64(id)); err != nil {
