@@ -124,7 +124,7 @@ var All = []Figure{
 		"Normal in a burst, and with one processor.", "",
 		ring, func(s *uid.Stats) any { return s.Ring.Helps }},
 	{"ring_puts_rejected_total", Counter, filled, "Ticks dropped", "Ticks whose ids were dropped.",
-		"Normal when idle, as dropped ids are.", "",
+		"Normal when idle: their ids were above the age limit.", "",
 		ring, func(s *uid.Stats) any { return s.Ring.RejectedPuts }},
 
 	{"ids_issued_total", Counter, ids, "Issued", "Ids issued.", "", "",
@@ -132,7 +132,7 @@ var All = []Figure{
 	{"ids_remaining", Gauge, "", "Ready", "Ids that are ready in memory.", "", "",
 		stock, func(s *uid.Stats) any { return s.Remaining }},
 	{"ids_dropped_total", Counter, ids, "Dropped", "Ids dropped: too old, of a lost number, or left at Close.",
-		"Normal when idle: ids grow too old.", "",
+		"Normal when idle: ids above the age limit are replaced.", "",
 		stock, func(s *uid.Stats) any { return s.Dropped }},
 	{"ids_returned_total", Counter, ids, "Returned by Close", "Ids that Close gave back to the store.", "", "",
 		store, func(s *uid.Stats) any { return s.Loads.Returned }},

@@ -45,9 +45,18 @@ type row struct {
 // cell is a figure as the page shows it.
 type cell struct {
 	*figures.Figure
+	Label string
 	Value string
-	Why   string // the figure's note, unless the value is 0
+	Why   string // the figure's note, where the value is what the note calls normal
 	Share *int64 // of the figure's limit, in thousandths; nil without a limit
+}
+
+// Parts returns the value, cut where the page may break it: a layout after its commas.
+func (c cell) Parts() []string {
+	if c.Kind == figures.Info {
+		return strings.SplitAfter(c.Value, ",")
+	}
+	return []string{c.Value}
 }
 
 // Issued is for the script, which computes the rate.
@@ -170,10 +179,13 @@ func newCard(g generator, alone bool, now time.Time) *card {
 
 // newCell returns a figure with its limit, if it has one.
 func newCell(f *figures.Figure, value any, s uid.Stats, now time.Time) cell {
-	c := cell{Figure: f, Value: show(value, now)}
+	c := cell{Figure: f, Label: f.Label, Value: show(value, now)}
 	a, _ := figures.Number(value)
-	if a != 0 {
+	if a != 0 && (f.Name != "borrowed_seconds" || s.Ring.Borrowed <= figures.Span(&s)) {
 		c.Why = f.Note
+	}
+	if what, ok := strings.CutSuffix(f.Label, "behind the clock"); ok && a < 0 {
+		c.Label, c.Value = what+"ahead of the clock", strings.TrimPrefix(c.Value, "-")
 	}
 	if limit := figures.Named(f.Limit); limit != nil && limit.Value(&s) != nil && a >= 0 {
 		b, _ := figures.Number(limit.Value(&s))

@@ -132,14 +132,21 @@ func TestScreens(t *testing.T) {
 		s.Dropped, s.Ring.RejectedPuts = 183_416, 716
 		return s
 	}
-	one := serve(t, nil, uidstatus.Config{More: func() map[string]uid.Stats { return map[string]uid.Stats{"orders": idle()} }})
+	failing := func() uid.Stats {
+		s := trouble(g)
+		s.Remaining, s.Clock.ReservedUntil, s.LastError = 0, time.Time{}, &uid.ReservationError{Err: s.Clock.LeaseError}
+		return s
+	}
+	only := func(stats func() uid.Stats) *httptest.Server {
+		return serve(t, nil, uidstatus.Config{More: func() map[string]uid.Stats { return map[string]uid.Stats{"orders": stats()} }})
+	}
 	few := serve(t, map[string]uidstatus.Generator{"sessions": d}, uidstatus.Config{Home: "../", More: func() map[string]uid.Stats {
 		return map[string]uid.Stats{"orders": busy(), "trouble": trouble(g), `<b>"quoted" & bold</b>`: idle()}
 	}})
 	many := serve(t, map[string]uidstatus.Generator{"orders": g}, uidstatus.Config{More: func() map[string]uid.Stats { return maps.Clone(tenants) }})
 	complaints(t, ctx)
 	for name, url := range map[string]string{
-		"one-idle": one.URL + place + "?id=1234567890123", "few": few.URL + place, "busy": few.URL + place + "?name=orders",
+		"one-idle": only(idle).URL + place + "?id=1234567890123", "one-failing": only(failing).URL + place, "few": few.URL + place, "busy": few.URL + place + "?name=orders",
 		"trouble": few.URL + place + "?name=trouble&id=x", "sessions": few.URL + place + "?name=sessions", "many": many.URL + place,
 		"segment": many.URL + place + "?name=tenant-0007",
 	} {
@@ -150,13 +157,16 @@ func TestScreens(t *testing.T) {
 // screens looks at a page, light and dark, on screens of several widths.
 func screens(t *testing.T, ctx context.Context, page, url string) {
 	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{1280, 800, 390, 360} {
+		for _, width := range []int64{1920, 1280, 800, 390, 360} {
 			name := fmt.Sprintf("%s-%d-%s", page, width, scheme)
 			t.Run(name, func(t *testing.T) {
 				run(t, ctx, screen(width, scheme), chromedp.Navigate(url))
 				until(t, ctx, `document.querySelector('[data-rate]')?.textContent.endsWith(' a second') || document.querySelector('pre + button') !== null`)
 				if over := value[[]string](t, ctx, overflow); len(over) > 0 {
 					t.Errorf("too wide: %q", over)
+				}
+				if broken := value[[]string](t, ctx, broken); len(broken) > 0 {
+					t.Errorf("broken values: %q", broken)
 				}
 				if pale := value[[]string](t, ctx, contrast); len(pale) > 0 {
 					t.Errorf("too little contrast: %q", pale)
@@ -190,6 +200,16 @@ func TestTable(t *testing.T) {
 	if state := value[string](t, ctx, `document.querySelector('[data-generator=orders]').dataset.state`); state != "ok" {
 		t.Errorf("the state of the other generator is %s", state)
 	}
+	// A row in trouble stands out, by its ground and by a stripe as high as the row.
+	for width, stripe := range map[int64]string{1280: `getComputedStyle(%s.cells[0]).boxShadow !== 'none'`, 390: `getComputedStyle(%s).borderLeftWidth === '4px'`} {
+		run(t, ctx, screen(width, "light"))
+		for name, want := range map[string]bool{row: true, `document.querySelector('[data-generator=orders]')`: false} {
+			ground := value[bool](t, ctx, `[...`+name+`.cells].every((cell) => getComputedStyle(cell).backgroundColor === 'rgb(253, 238, 236)')`)
+			if striped := value[bool](t, ctx, fmt.Sprintf(stripe, name)); ground != want || striped != want {
+				t.Errorf("%s, %d pixels: ground %t, stripe %t, want %t", name, width, ground, striped, want)
+			}
+		}
+	}
 
 	run(t, ctx, chromedp.Evaluate[chromedp.Void](row+`.querySelector('a').click()`))
 	until(t, ctx, `document.querySelector('h2')?.textContent === 'a/b?c' && document.body.dataset.connection === 'live'`)
@@ -201,6 +221,13 @@ func TestTable(t *testing.T) {
 const overflow = `[...document.querySelectorAll('*')].filter((e) => e.getClientRects().length > 0 &&
   e.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5).map((e) => e.outerHTML.slice(0, 80))
   .concat(document.documentElement.scrollWidth > document.documentElement.clientWidth ? ['the page'] : [])`
+
+// broken lists values, other than errors, that take more than one line.
+const broken = `[...document.querySelectorAll('.group dd:not([data-text$=_error]) span, td.number')].filter((e) => {
+  const range = document.createRange();
+  range.selectNodeContents(e);
+  return new Set([...range.getClientRects()].map((r) => r.top)).size > 1;
+}).map((e) => e.outerHTML.slice(0, 80))`
 
 // contrast lists texts with less than the 4.5 to 1 of WCAG 2, level AA.
 const contrast = `(() => {
