@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,33 +16,63 @@ import (
 )
 
 // pages are those whose commands and statements a reader copies.
-var pages = []string{"worker/CHOOSING.md", "uid/MIGRATING.md", "uid/PRODUCTION.md", "bits/LAYOUTS.md"}
+var pages = []string{"worker/CHOOSING.md", "uid/MIGRATING.md", "uid/PRODUCTION.md", "uid/COMPARED.md", "bits/LAYOUTS.md"}
 
-// TestCommands runs each command of the pages, in their order, beside one SQLite file.
+// TestCommands runs each command of the pages, in blocks and in sentences, beside one SQLite
+// file. It only lists benchmarks, which need servers and minutes.
 func TestCommands(t *testing.T) {
 	folder := t.TempDir()
-	for _, program := range []string{"uidring", "uidringd"} {
-		build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(folder, program), "../../../cmd/"+program)
-		build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-		if said, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, said)
+	run := func(dir, page, command string) (said string) {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "PATH="+folder+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %s: %v: %s", page, command, err, out)
 		}
+		return string(out)
 	}
-	commands := 0
+	run(top, "", "go build -o "+folder+" ./cmd/uidring ./cmd/uidringd")
+	run(folder, "", "uidring gen && uidring gen --worker lease") // 1 is registered, 2 was leased
+	kinds := map[string]int{}
 	for _, page := range pages {
-		for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(read(t, page), -1) {
+		text := read(t, page)
+		for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
 			for line := range strings.Lines(block[1]) {
-				commands++
-				run := exec.CommandContext(t.Context(), "sh", "-c", line)
-				run.Dir, run.Env = folder, append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"))
-				if said, err := run.CombinedOutput(); err != nil {
-					t.Errorf("%s: %s%v: %s", page, line, err, said)
-				}
+				kinds["block"]++
+				run(folder, page, line)
 			}
 		}
+		for _, span := range regexp.MustCompile("[^`]`([^`]+)`[^`]").FindAllStringSubmatch(text, -1) {
+			command := strings.Join(strings.Fields(span[1]), " ")
+			kind, _, _ := strings.Cut(command, " ")
+			switch url := strings.TrimPrefix(command, "--dsn "); {
+			case (kind == "uidring" || kind == "uidringd") && kind != command:
+				run(folder, page, strings.Replace(command, " N", " 2", 1))
+			case strings.HasPrefix(command, "go test "):
+				_, pattern, _ := strings.Cut(command, "-bench ")
+				pattern, _, _ = strings.Cut(pattern, " ")
+				if list := run(top, page, command+" -list "+pattern); !strings.Contains(list, "Benchmark") {
+					t.Errorf("%s: %s: no benchmark has such a name: %s", page, command, list)
+				}
+			case strings.HasPrefix(command, ".ci/"):
+				script, option, _ := strings.Cut(command, " ")
+				if !strings.Contains(read(t, script), option) {
+					t.Errorf("%s: %s does not know %s", page, script, option)
+				}
+				kind = ".ci"
+			case regexp.MustCompile(`^(etcd|redis|zk|kube)://`).MatchString(url):
+				run(folder, page, "printf 'stores: [{name: a, url: \""+url+"\"}]\ngenerators: [{name: ids, kind: cached, store: a}]' >a.yaml && uidringd --check --config a.yaml")
+				kind = "url"
+			default:
+				continue
+			}
+			kinds[kind]++
+		}
 	}
-	if commands < 6 {
-		t.Errorf("%d commands, want 6 or more", commands)
+	for _, kind := range []string{"block", "uidring", "go", ".ci", "url"} {
+		if kinds[kind] == 0 {
+			t.Errorf("the pages have %v, want some of each kind", kinds)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package readme
 import (
 	"log"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -27,13 +28,16 @@ func TestMain(m *testing.M) {
 // root is the folder of this package, kept before TestMain leaves it.
 var root, rootErr = os.Getwd()
 
+// top is the folder of the module.
+var top = filepath.Join(root, "../../..")
+
 // read returns a file of the module.
 func read(t *testing.T, name string) string {
 	t.Helper()
 	if rootErr != nil {
 		t.Fatal(rootErr)
 	}
-	text, err := os.ReadFile(root + "/../../../" + name)
+	text, err := os.ReadFile(filepath.Join(top, name))
 	if err != nil {
 		t.Fatal(err)
 	}

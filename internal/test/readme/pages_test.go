@@ -17,7 +17,7 @@ func TestLinks(t *testing.T) {
 	page := regexp.MustCompile(`[\w/.:-]*\w+\.md\b`)
 	const site = "https://github.com/uidring/uidring/blob/main/"
 	links := 0
-	err := filepath.WalkDir(filepath.Join(root, "../../.."), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -35,7 +35,7 @@ func TestLinks(t *testing.T) {
 			for _, found := range page.FindAllString(text, -1) {
 				if name, ok := strings.CutPrefix(found, site); ok {
 					links++
-					if _, err := os.Stat(filepath.Join(root, "../../..", name)); err != nil {
+					if _, err := os.Stat(filepath.Join(top, name)); err != nil {
 						t.Errorf("%s: %v", path, err)
 					}
 				} else if !regexp.MustCompile(`(?m)^\[` + regexp.QuoteMeta(found) + `\]: ` + site).MatchString(text) {
@@ -54,7 +54,7 @@ func TestLinks(t *testing.T) {
 func TestPages(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([\w./-]*)(?:#([\w-]+))?\)`)
 	links := 0
-	err := filepath.WalkDir(filepath.Join(root, "../../.."), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" {
 			return err
 		}
@@ -81,7 +81,6 @@ func TestPages(t *testing.T) {
 // TestReadNext: README.md leads to every page.
 func TestReadNext(t *testing.T) {
 	readme := read(t, "README.md")
-	top := filepath.Join(root, "../../..")
 	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" || filepath.Dir(path) == top && d.Name() == "README.md" {
 			return err
@@ -116,7 +115,6 @@ func headings(t *testing.T, path string) map[string]bool {
 func TestModules(t *testing.T) {
 	_, table, _ := strings.Cut(read(t, "README.md"), "| `go get github.com/uidring/uidring/…` |")
 	table, _, _ = strings.Cut(table, "\n\n")
-	top := filepath.Join(root, "../../..")
 	for _, pattern := range []string{"uid/*/go.mod", "uid/*/*/go.mod", "worker/*/go.mod"} {
 		files, err := filepath.Glob(filepath.Join(top, pattern))
 		if err != nil || len(files) == 0 && pattern != "uid/*/go.mod" {
