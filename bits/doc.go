@@ -13,7 +13,7 @@
 // and other presets return a Layout, and [ParseLayout] reads one from the text of a
 // configuration file. [NewAllocator] returns the [Allocator] that composes and parses
 // ids of a Layout. [NewSuccession] reports whether ids of one Layout can equal ids of
-// another.
+// another. [Reverse] returns the form of an id for databases that shard by range.
 //
 // The ticks are the highest bits, so ids sort by time. All ids of one tick and one
 // worker are consecutive numbers. Packages ringbuffer and uid rely on both.

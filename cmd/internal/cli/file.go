@@ -11,10 +11,10 @@ import (
 	"os"
 )
 
-var errIrregular = errors.New("it is no regular file")
+var errIrregular = errors.New("want a regular file, not a pipe or a folder")
 
-// ReadFile reads a file of at most most bytes. It refuses a file that is not regular: a read
-// of a FIFO can wait forever.
+// ReadFile reads a regular file of at most most bytes. It refuses pipes: a read of a pipe can
+// wait forever.
 func ReadFile(path string, most int64) ([]byte, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: errIrregular}

@@ -34,11 +34,11 @@ func TestFIFO(t *testing.T) {
 		"stores: [{name: db, file: FIFO}]\ngenerators: [{name: ids, kind: cached, store: db}]",
 		"stores: [{name: db, url: \"etcd://h?ca=FIFO\"}]\ngenerators: [{name: ids, kind: cached, store: db}]",
 	} {
-		if fault := faultOf(strings.ReplaceAll(text, "FIFO", fifo), config.Flags{}); !strings.Contains(fault, fmt.Sprintf("open %s: it is no regular file", fifo)) {
+		if fault := faultOf(strings.ReplaceAll(text, "FIFO", fifo), config.Flags{}); !strings.Contains(fault, fmt.Sprintf("open %s: want a regular file, not a pipe or a folder", fifo)) {
 			t.Errorf("%q: %q", text, fault)
 		}
 	}
-	if _, err := config.Read(fifo, config.Flags{}); err == nil || !strings.Contains(err.Error(), "it is no regular file") {
+	if _, err := config.Read(fifo, config.Flags{}); err == nil || !strings.Contains(err.Error(), "want a regular file, not a pipe or a folder") {
 		t.Error(err)
 	}
 	if file, err := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
