@@ -72,7 +72,7 @@ func (c *BackfillConfig) prepare() *invalid.List {
 //
 // [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 type Backfill struct {
-	stamp
+	numbered
 	calls    deal.Calls
 	began    int64 // the tick in which it started: only earlier ones are stamped
 	maxTicks int
@@ -105,7 +105,7 @@ func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Ba
 		err := fmt.Errorf("%w: number %d, want a lease.Leaser without an Assigner, or a worker.Registry, on the store of the live generators", ErrUsedNumber, b.Worker())
 		return nil, errors.Join(err, deal.Close(func(ctx context.Context) error { return b.giveBack(ctx, 0) }))
 	}
-	b.started("Backfill")
+	b.logStart("Backfill")
 	return b, nil
 }
 
@@ -163,7 +163,7 @@ func (b *Backfill) check(t time.Time, tick int64, w *grant) error {
 	case b.calls.Closed():
 		return ErrClosed
 	case !w.covers(max(tick, 0)):
-		return b.uncovered(w)
+		return b.reservationError(w)
 	case tick < 0:
 		return fmt.Errorf("%w: %s lies before the layout's epoch, %s: choose a layout with an earlier Epoch before the first id, or keep the keys of older rows",
 			ErrPast, instant(t), instant(b.bits.Layout().Epoch))
@@ -188,7 +188,7 @@ func (b *Backfill) remember(tick int64) {
 // Range returns the least and the greatest id of rows whose time is from or later and
 // before to, as [Default.Range] does.
 func (b *Backfill) Range(from, to time.Time) (first, last ID, err error) {
-	return b.span(from, to, 0, 0)
+	return b.idRange(from, to, 0, 0)
 }
 
 // Stats returns the counts and the state.
@@ -203,7 +203,7 @@ func (b *Backfill) Stats() Stats {
 		Clock:         b.clockStats(),
 	}
 	if w := b.grant.Load(); !s.Closed && w.last < w.first {
-		s.LastError = b.uncovered(w)
+		s.LastError = b.reservationError(w)
 	}
 	return s
 }

@@ -20,7 +20,7 @@ type Cached struct {
 	claims
 	engine *deal.Dealer     // deals the ids of ticks
 	ring   *ringbuffer.Ring // of engine
-	stamp
+	numbered
 	ticks *ticks
 }
 
@@ -41,7 +41,7 @@ func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached
 		return nil, err
 	}
 	borrow := int64(config.MaxBorrow / config.Layout.Unit)
-	g.ticks = &ticks{stamp: &g.stamp, maxBorrow: config.MaxBorrow, maxAge: config.MaxAge, borrow: borrow}
+	g.ticks = &ticks{numbered: &g.numbered, maxBorrow: config.MaxBorrow, maxAge: config.MaxAge, borrow: borrow}
 	g.ticks.last.Store(-1)
 	engine, err := deal.New(g.ticks.next, g.dealerConfig(config, schedule))
 	if err != nil {
@@ -54,70 +54,11 @@ func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached
 	if err := g.engine.Start(ctx, func(err error) bool { return Help(Refusal{Err: err}) == nil }); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	g.started("Cached")
+	g.logStart("Cached")
 	return g, nil
 }
 
-// Next returns the next id, from memory. When the ring is empty, the policy
-// RejectedTake decides. [Reject] fails at once. [Help] waits only for a reservation that
-// is under way. [Wait] blocks until there is an id. After Close the error is [ErrClosed].
-func (g *Cached) Next() (id ID, err error) {
-	taken, err := g.ring.Take()
-	return ID(taken), err
-}
-
-// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
-// An id that is ready is returned even if ctx has ended.
-func (g *Cached) Wait(ctx context.Context) (id ID, err error) {
-	taken := deal.Ready(deal.TakeOne, g.engine)
-	if taken == 0 {
-		taken, err = deal.Otherwise(deal.WaitOne, ctx, g.engine)
-	}
-	return ID(taken), err
-}
-
-// Close is Shutdown with a deadline of [CloseTimeout].
-func (g *Cached) Close() error { return g.engine.Close() }
-
-// Shutdown ends every wait, stops the executor and drops the ids that were not dealt.
-// It gives back a leased worker number. Afterwards calls return [ErrClosed]. Shutdown may
-// be called more than once and from several goroutines: later calls wait for the first,
-// whose ctx bounds it. The error says what could not be stopped or given back.
-func (g *Cached) Shutdown(ctx context.Context) error { return g.engine.Shutdown(ctx) }
-
-// regranted drops the ids of a number that was lost, and fills the ring.
-func (g *Cached) regranted(lost bool) {
-	if lost {
-		g.engine.Drop(ErrWorkerLost)
-	}
-	g.engine.Wake()
-}
-
-// Range returns the least and the greatest id that calls at from or later and before to
-// can have returned. Both ids belong to the range:
-//
-//	WHERE id BETWEEN first AND last
-//
-// The range is a superset: it also has ids of calls up to MaxBorrow before from, and of
-// calls up to MaxAge after to. A column of the time tells them apart; [Default.Range] is
-// exact. A negative MaxAge begins the range at the layout's first id, and a negative
-// MaxBorrow ends it at the last.
-//
-// The range holds for all generators of the layout, of any worker, whose MaxAge and
-// MaxBorrow are not greater, except Slots. Widen the span of time by the difference
-// between the machines' clocks. A loop over All that holds ids back for longer than
-// MaxAge yields ids from before the range.
-//
-// What lies outside the layout's time is left out. If nothing is left, or to is not
-// after from, the error matches [bits.ErrRange].
-func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
-	ahead := g.ticks.borrow
-	if g.ticks.maxBorrow < 0 {
-		ahead = -1
-	}
-	return g.span(from, to, g.ticks.maxAge, ahead)
-}
-
+// dealerConfig is for the dealer of the ids of ticks.
 func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) deal.Config {
 	options := padding.Config{
 		Schedule: schedule,
@@ -148,6 +89,41 @@ func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) de
 	}
 }
 
+// regranted drops the ids of a number that was lost, and fills the ring.
+func (g *Cached) regranted(lost bool) {
+	if lost {
+		g.engine.Drop(ErrWorkerLost)
+	}
+	g.engine.Wake()
+}
+
+// Next returns the next id, from memory. When the ring is empty, the policy
+// RejectedTake decides. [Reject] fails at once. [Help] waits only for a reservation that
+// is under way. [Wait] blocks until there is an id. After Close the error is [ErrClosed].
+func (g *Cached) Next() (id ID, err error) {
+	taken, err := g.ring.Take()
+	return ID(taken), err
+}
+
+// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+// An id that is ready is returned even if ctx has ended.
+func (g *Cached) Wait(ctx context.Context) (id ID, err error) {
+	taken := deal.Ready(deal.TakeOne, g.engine)
+	if taken == 0 {
+		taken, err = deal.Otherwise(deal.WaitOne, ctx, g.engine)
+	}
+	return ID(taken), err
+}
+
+// Close is Shutdown with a deadline of [CloseTimeout].
+func (g *Cached) Close() error { return g.engine.Close() }
+
+// Shutdown ends every wait, stops the executor and drops the ids that were not dealt.
+// It gives back a leased worker number. Afterwards calls return [ErrClosed]. Shutdown may
+// be called more than once and from several goroutines: later calls wait for the first,
+// whose ctx bounds it. The error says what could not be stopped or given back.
+func (g *Cached) Shutdown(ctx context.Context) error { return g.engine.Shutdown(ctx) }
+
 // releaseFrom gives the number back, together with the time of the ids that are left
 // in the ring, or that the closed ring refused.
 func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
@@ -160,4 +136,29 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 		}
 	}
 	return g.giveBack(ctx, next)
+}
+
+// Range returns the least and the greatest id that calls at from or later and before to
+// can have returned. Both ids belong to the range:
+//
+//	WHERE id BETWEEN first AND last
+//
+// The range is a superset: it also has ids of calls up to MaxBorrow before from, and of
+// calls up to MaxAge after to. A column of the time tells them apart; [Default.Range] is
+// exact. A negative MaxAge begins the range at the layout's first id, and a negative
+// MaxBorrow ends it at the last.
+//
+// The range holds for all generators of the layout, of any worker, whose MaxAge and
+// MaxBorrow are not greater, except Slots. Widen the span of time by the difference
+// between the machines' clocks. A loop over All that holds ids back for longer than
+// MaxAge yields ids from before the range.
+//
+// What lies outside the layout's time is left out. If nothing is left, or to is not
+// after from, the error matches [bits.ErrRange].
+func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
+	ahead := g.ticks.borrow
+	if g.ticks.maxBorrow < 0 {
+		ahead = -1
+	}
+	return g.idRange(from, to, g.ticks.maxAge, ahead)
 }

@@ -2,6 +2,8 @@ package uid
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -10,49 +12,64 @@ import (
 	"github.com/uidring/uidring/internal/cacheline"
 	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/invalid"
-	"github.com/uidring/uidring/ringbuffer"
 )
 
 // clocked is what [Default] and [Slots] have in common: both read the clock for each
-// call.
+// call, and their state counts the last ids, so that an id costs no count of its own.
 type clocked struct {
 	claims
-	stamp
+	numbered
 	system bool                   // now is time.Now
 	anchor atomic.Pointer[anchor] // of the system's clock; nil before the first reading
-	issuer issuer
 	_      cacheline.Pad
 
 	// Written by calls, read by Stats.
-	earlier atomic.Int64 // ids issued, less latest
+	earlier atomic.Int64 // ids issued, less those that the state counts
 	most    atomic.Int64 // ids issued by the last Stats; written by Stats
 
 	calls deal.Calls
 }
 
-// issuer issues the ids of a clocked generator.
-type issuer interface {
-	follower
-
-	// claim is the source of [claims].
-	claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error)
-
-	// latest returns how many ids its present state counts as issued. The issuer moves
-	// that state before it raises earlier, and after it lowers earlier.
-	latest() int64
-
-	// barred returns why calls fail now, nil if they do not. After stop, it returns anything.
-	barred() error
-
-	// stop ends issuing, and returns a tick. That tick and all later ticks were never
-	// stamped.
-	stop() int64
+// open does the part of the start that needs no worker number.
+func (c *clocked) open(of follower, claim deal.Claim, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
+	c.claims, c.calls, c.system = claims{deal.NewClaims[ID, Run](claim)}, deal.NewCalls(), now == nil
+	return c.prepare(of, faults, leaser, layout, succeeds, now, logger)
 }
 
-// open does the part of the start that needs no worker number.
-func (c *clocked) open(of issuer, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
-	c.claims, c.issuer, c.calls, c.system = claims{deal.NewClaims[ID, Run](of.claim)}, of, deal.NewCalls(), now == nil
-	return c.prepare(of, faults, leaser, layout, succeeds, now, logger)
+// await waits until ready accepts the grant, so that a start does not succeed while calls would
+// fail: an earlier holder of the number may have reserved time ahead of the clock, or the number
+// may be lost again. Its error says when ids begin.
+func (c *clocked) await(ctx context.Context, ready func(*grant) bool) error {
+	for logged := false; ; logged = true {
+		w := c.grant.Load()
+		held := w.covers(w.first) || !w.until.IsZero()
+		switch {
+		case errors.Is(w.err, ErrTimeExhausted):
+			return w.err
+		case held && ready(w):
+			return nil
+		case held:
+			c.use(w.first) // so that the lease reserves beyond what the earlier holder had
+		}
+		begins := c.bits.Time(w.first)
+		if !logged {
+			c.log.Warn("uid: an earlier holder of the number reserved time ahead of the clock; the start waits until ids can be made",
+				"worker", w.worker, "begins", instant(begins))
+		}
+		timer := time.NewTimer(min(max(begins.Sub(c.now()), time.Millisecond), time.Second)) // the clock may step
+		select {
+		case <-timer.C:
+		case <-w.replaced:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		switch err := ctx.Err(); {
+		case err != nil && held:
+			return fmt.Errorf("uid: ids of number %d begin at %s, since an earlier holder reserved the time before: %w", w.worker, instant(begins), err)
+		case err != nil:
+			return errors.Join(err, c.reservationError(w))
+		}
+	}
 }
 
 // anchor is a tick that ends at at+left. It does not change. at is read after the tick, so
@@ -99,32 +116,30 @@ func (c *clocked) use(tick int64) {
 	c.lease.Use(end, end)
 }
 
-// Close is Shutdown with a deadline of [CloseTimeout].
-func (c *clocked) Close() error { return deal.Close(c.Shutdown) }
-
-// Shutdown ends every wait and gives a leased number back, within ctx. Afterwards
-// calls return [ErrClosed]. Shutdown may be called more than once and from several
-// goroutines. An error means that the number was not given back: it is free when
-// its lease expires.
-func (c *clocked) Shutdown(ctx context.Context) error {
+// shutdown ends every wait and gives the number back. stop ends issuing, and returns a
+// tick: that tick and all later ticks were never stamped.
+func (c *clocked) shutdown(ctx context.Context, stop func() int64) error {
 	c.calls.Shut()
-	return c.calls.Finish(func() error { return c.giveBack(ctx, c.issuer.stop()) })
+	return c.calls.Finish(func() error { return c.giveBack(ctx, stop()) })
 }
 
-// issued returns how many ids were issued, or fewer while calls are under way: the sum of
-// a latest and an earlier that did not change meanwhile is never too great.
-func (c *clocked) issued() int64 {
+// issued returns how many ids were issued, or fewer while calls are under way. latest is
+// what the state counts. The generator moves its state before it raises earlier, and after
+// it lowers earlier. So the sum of the two, if earlier did not change meanwhile, is never
+// too great.
+func (c *clocked) issued(latest func() int64) int64 {
 	for {
-		earlier, latest := c.earlier.Load(), c.issuer.latest()
+		earlier, counted := c.earlier.Load(), latest()
 		if c.earlier.Load() == earlier {
-			return earlier + latest
+			return earlier + counted
 		}
 	}
 }
 
-// Stats returns the generator's counts and state.
-func (c *clocked) Stats() Stats {
-	issued := c.issued()
+// stats returns the counts and the state. failure returns why calls fail now; after
+// stop, it may return anything.
+func (c *clocked) stats(latest func() int64, failure func() error) Stats {
+	issued := c.issued(latest)
 	for shown := c.most.Load(); shown < issued && !c.most.CompareAndSwap(shown, issued); {
 		shown = c.most.Load()
 	}
@@ -132,7 +147,7 @@ func (c *clocked) Stats() Stats {
 		Issued:        c.most.Load(),
 		RejectedTakes: c.calls.Rejected(),
 		Waited:        c.calls.Waited(),
-		LastError:     c.issuer.barred(),
+		LastError:     failure(),
 		Clock:         c.clockStats(),
 	}
 	if s.Closed = c.calls.Closed(); s.Closed { // read last: stop comes after it is set

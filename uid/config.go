@@ -59,7 +59,7 @@ type CachedConfig struct {
 
 	// MaxBorrow bounds how far ahead of the clock ids are stamped. Zero is 24 hours;
 	// negative is no bound; with less than a tick, no id is stamped ahead. At the bound,
-	// ids come at the pace of the clock, and RejectedTake decides whether calls wait or
+	// ids come as the clock advances, and RejectedTake decides whether calls wait or
 	// fail. The bound counts from the latest time that the clock has shown. If a crashed
 	// holder of a leased number reserved past now+MaxBorrow, NewCached fails until the
 	// clock catches up: keep MaxBorrow above the Leaser's window.

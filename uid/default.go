@@ -50,7 +50,7 @@ func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Defa
 	faults := config.prepare()
 	g := &Default{maxBackward: config.MaxBackward}
 	g.skipped.Store(math.MinInt64) // last is never so low
-	if err := g.open(g, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := g.open(g, g.claim, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.last.Store(g.before())
@@ -64,29 +64,8 @@ func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Defa
 	if err := g.await(ctx, g.caughtUp); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	g.started("Default")
+	g.logStart("Default")
 	return g, nil
-}
-
-// caughtUp reports whether Next stamps, or waits by itself for the time that an earlier holder
-// of the number reserved.
-func (g *Default) caughtUp(w *grant) bool {
-	return g.bits.Time(w.first).Sub(g.now()) <= max(g.maxBackward, g.bits.Layout().Unit)
-}
-
-// Range returns the least and the greatest id that calls at from or later and before to
-// can have returned. Both ids belong to the range:
-//
-//	WHERE id BETWEEN first AND last
-//
-// If from and to are whole ticks, such as midnights, the range is exact: no call at
-// another time returned an id of the range. Otherwise the range has all ids of the ticks
-// in which from and to lie. It holds for every Default of the layout, of any worker, by
-// the clock of its machine.
-//
-// Errors are as for [Cached.Range].
-func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
-	return g.span(from, to, 0, 0)
 }
 
 // before returns last for a generator that has issued nothing: a random
@@ -96,6 +75,12 @@ func (g *Default) before() int64 {
 	sequences := g.bits.MaxSequence() + 1
 	start := rand.Int64N(max(sequences/2, 1))
 	return -1 - (sequences-start)%sequences
+}
+
+// caughtUp reports whether Next stamps, or waits by itself for the time that an earlier holder
+// of the number reserved.
+func (g *Default) caughtUp(w *grant) bool {
+	return g.bits.Time(w.first).Sub(g.now()) <= max(g.maxBackward, g.bits.Layout().Unit)
 }
 
 // Next returns an id stamped with the present tick. Next waits
@@ -205,13 +190,13 @@ func (g *Default) blocked(w *grant, tick, last int64, now time.Time) (time.Durat
 	case tick < w.first: // an earlier holder of the number may have stamped it
 		left := g.bits.Time(w.first).Sub(now)
 		if left > max(g.maxBackward, g.bits.Layout().Unit) {
-			return left, g.uncovered(w)
+			return left, g.reservationError(w)
 		}
 		return left, nil
 	case w.covers(tick): // all of the tick's ids are issued
 		return g.bits.Time(tick + 1).Sub(now), nil
 	case w.err != nil:
-		return deal.LongestSleep, g.uncovered(w)
+		return deal.LongestSleep, g.reservationError(w)
 	}
 	return deal.LongestSleep, nil // more is being reserved
 }
@@ -222,14 +207,6 @@ func (g *Default) lastTick(last int64) int64 {
 		return max(g.stamped.Load(), 0)
 	}
 	return max(last>>g.shift, 0)
-}
-
-// barred implements issuer.
-func (g *Default) barred() error {
-	last, w := g.last.Load(), g.grant.Load()
-	now := g.now() // read after last, which is not ahead of a clock that goes on
-	_, err := g.blocked(w, g.bits.Tick(now), last, now)
-	return err
 }
 
 // renumber keeps ids in order when the number changes: the new number does not
@@ -245,9 +222,9 @@ func (g *Default) renumber(*grant) {
 		if last == math.MaxInt64 {
 			return // Shutdown came in between: no later call may issue an id
 		}
-		next, again := last|g.bits.MaxSequence(), last == g.skipped.Load()
+		next := last | g.bits.MaxSequence()
 		switch {
-		case again:
+		case last == g.skipped.Load():
 			next = last + 1
 			g.skipped.Store(next)
 		case next == last || next < 0: // the layout's first tick may begin with id 0
@@ -273,7 +250,45 @@ func (g *Default) move(last, next int64) (moved bool) {
 	return moved
 }
 
-// stop implements issuer. No call that is under way can issue an id once it has swapped.
+// Stats returns the generator's counts and state.
+func (g *Default) Stats() Stats {
+	return g.stats(func() int64 { return g.used(g.last.Load()) }, g.failure)
+}
+
+// failure returns why calls fail now, or nil.
+func (g *Default) failure() error {
+	last, w := g.last.Load(), g.grant.Load()
+	now := g.now() // read after last, which is not ahead of a clock that goes on
+	_, err := g.blocked(w, g.bits.Tick(now), last, now)
+	return err
+}
+
+// Range returns the least and the greatest id that calls at from or later and before to
+// can have returned. Both ids belong to the range:
+//
+//	WHERE id BETWEEN first AND last
+//
+// If from and to are whole ticks, such as midnights, the range is exact: no call at
+// another time returned an id of the range. Otherwise the range has all ids of the ticks
+// in which from and to lie. It holds for every Default of the layout, of any worker, by
+// the clock of its machine.
+//
+// Errors are as for [Cached.Range].
+func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
+	return g.idRange(from, to, 0, 0)
+}
+
+// Close is Shutdown with a deadline of [CloseTimeout].
+func (g *Default) Close() error { return deal.Close(g.Shutdown) }
+
+// Shutdown ends every wait and gives a leased number back, within ctx. Afterwards
+// calls return [ErrClosed]. Shutdown may be called more than once and from several
+// goroutines. An error means that the number was not given back: it is free when
+// its lease expires.
+func (g *Default) Shutdown(ctx context.Context) error { return g.shutdown(ctx, g.stop) }
+
+// stop ends issuing, as shutdown says. No call that is under way can issue an id once stop
+// has swapped.
 func (g *Default) stop() int64 {
 	for {
 		if last := g.last.Load(); g.move(last, math.MaxInt64) {
@@ -281,6 +296,3 @@ func (g *Default) stop() int64 {
 		}
 	}
 }
-
-// latest implements issuer.
-func (g *Default) latest() int64 { return g.used(g.last.Load()) }

@@ -26,7 +26,7 @@ func steered(t *testing.T, unit time.Duration) (c *clocked, step func(time.Durat
 	var ahead time.Duration
 	read := 0
 	now := func() time.Time { read++; return time.Now().Add(ahead) }
-	return &clocked{stamp: stamp{bits: *allocator, now: now}, system: true}, func(d time.Duration) { ahead += d }, func() int { return read }
+	return &clocked{numbered: numbered{bits: *allocator, now: now}, system: true}, func(d time.Duration) { ahead += d }, func() int { return read }
 }
 
 // Between two readings of the wall clock the monotonic one tells the tick to the
@@ -111,7 +111,7 @@ func TestOwnClock(t *testing.T) {
 
 // renumbered is a generator that calls f for a change of number.
 type renumbered struct {
-	stamp
+	numbered
 	f func(*grant)
 }
 
@@ -172,7 +172,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 			{"slots", unsafe.Offsetof(s.slots)},
 			{"mask", unsafe.Offsetof(s.mask)},
 			{"grant", unsafe.Offsetof(s.grant)},
-			{"issuer", unsafe.Offsetof(s.issuer)},
+			{"anchor", unsafe.Offsetof(s.anchor)},
 		}, []field{
 			{"earlier", unsafe.Offsetof(s.earlier)},
 			{"calls", unsafe.Offsetof(s.calls) + cacheline.Size - 8},

@@ -121,7 +121,7 @@ const shutSlot = math.MaxUint64
 func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, error) {
 	faults := config.prepare()
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1}
-	if err := g.open(g, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	if err := g.open(g, g.claim, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	g.start = rand.Int64N(max((g.bits.MaxSequence()+1)/2, 1)) // so that short-lived processes are even too
@@ -132,7 +132,7 @@ func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, e
 	if err := g.await(ctx, func(w *grant) bool { return w.covers(w.first) }); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	g.started("Slots")
+	g.logStart("Slots")
 	return g, nil
 }
 
@@ -275,22 +275,30 @@ func (g *Slots) blocked(w *grant, tick int64) error {
 	case tick > g.bits.MaxTick():
 		return g.exhausted()
 	case w.err != nil && tick > w.last:
-		return g.uncovered(w)
+		return g.reservationError(w)
 	}
 	return nil
 }
 
-// barred implements issuer.
-func (g *Slots) barred() error { return g.blocked(g.grant.Load(), g.bits.Tick(g.now())) }
+// Stats returns the generator's counts and state.
+func (g *Slots) Stats() Stats {
+	return g.stats(g.latest, func() error { return g.blocked(g.grant.Load(), g.bits.Tick(g.now())) })
+}
 
-// stop implements issuer.
+// Close is Shutdown with a deadline of [CloseTimeout].
+func (g *Slots) Close() error { return deal.Close(g.Shutdown) }
+
+// Shutdown ends every wait and gives a leased number back, as [Default.Shutdown] does.
+func (g *Slots) Shutdown(ctx context.Context) error { return g.shutdown(ctx, g.stop) }
+
+// stop ends issuing, as shutdown says.
 func (g *Slots) stop() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.shutAll(g.slots.Load()) + 1
 }
 
-// latest implements issuer.
+// latest returns how many ids the slots count.
 func (g *Slots) latest() int64 {
 	n := int64(0)
 	s := g.slots.Load()

@@ -78,7 +78,7 @@ func (s Stats) Failing() bool {
 }
 
 // clockStats returns the part of Stats about the clock and the number.
-func (s *stamp) clockStats() *ClockStats {
+func (s *numbered) clockStats() *ClockStats {
 	w := s.grant.Load()
 	return &ClockStats{
 		Layout:         s.bits.Layout(),

@@ -11,14 +11,14 @@ import (
 // ticks is the source of a Cached generator's runs: the ids of one tick after the
 // other. It does not block. The executor calls next from one goroutine at a time.
 type ticks struct {
-	*stamp
+	*numbered
 	maxBorrow time.Duration // negative is without bound
 	maxAge    time.Duration // as maxBorrow
 	borrow    int64         // maxBorrow in ticks
 	latest    int64         // latest tick that the clock has shown; next's own
 	last      atomic.Int64  // last tick taken; written by next and untake, read by Stats
 	past      atomic.Bool   // the clock shows a time beyond the layout's end; as last
-	carry     atomic.Int64  // sequence from which the next tick is dealt; written by resume and next
+	begin     atomic.Int64  // first sequence of the next tick; written by resume and next
 }
 
 // next takes the tick max(last+1, now, floor), where the floor is the first
@@ -41,10 +41,10 @@ func (t *ticks) next(ctx context.Context) (ringbuffer.Run, error) {
 	}
 	t.lease.Use(t.bits.Time(tick+1), t.furthest())
 	if !w.covers(tick) {
-		return ringbuffer.Run{}, t.uncovered(w)
+		return ringbuffer.Run{}, t.reservationError(w)
 	}
 	t.last.Store(tick)
-	first := t.carry.Swap(0)
+	first := t.begin.Swap(0)
 	run := ringbuffer.Run{First: t.first(tick, w.worker) + first, N: t.bits.MaxSequence() + 1 - first}
 	if run.First == 0 { // the id that stands for none
 		run = ringbuffer.Run{First: 1, N: run.N - 1}
@@ -60,7 +60,7 @@ func (t *ticks) next(ctx context.Context) (ringbuffer.Run, error) {
 // be uneven modulo any power of two.
 func (t *ticks) resume(dropped ringbuffer.Run) {
 	if sequence := dropped.First & t.bits.MaxSequence(); sequence > 0 {
-		t.carry.Store(resumeAt(sequence, t.bits.MaxSequence()))
+		t.begin.Store(resumeAt(sequence, t.bits.MaxSequence()))
 	}
 }
 

@@ -101,9 +101,9 @@ func threshold(capacity, factor int64) int64 {
 func (d *Dealer) Ring() *ringbuffer.Ring { return d.ring }
 
 // Start fills the ring and starts to keep it full. It waits for a source that blocks until
-// ctx ends. If the source fails with a delay and again returns true, Start waits and tries
-// again; a nil again never does. Start returns an error only if the ring stays empty.
-func (d *Dealer) Start(ctx context.Context, again func(error) bool) error {
+// ctx ends. If the source fails with a delay and retry returns true, Start waits and tries
+// again; a nil retry never does. Start returns an error only if the ring stays empty.
+func (d *Dealer) Start(ctx context.Context, retry func(error) bool) error {
 	for {
 		changed := d.executor.Changed()
 		err := d.executor.Fill(ctx)
@@ -112,7 +112,7 @@ func (d *Dealer) Start(ctx context.Context, again func(error) bool) error {
 			return nil
 		}
 		after, delay, err := outcome(err)
-		if !delay || again == nil || !again(err) {
+		if !delay || retry == nil || !retry(err) {
 			return err
 		}
 		if ended := d.calls.Sleep(ctx, changed, after); ended != nil {

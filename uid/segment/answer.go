@@ -50,7 +50,7 @@ func (l *loader) accept(a *load) {
 	l.took = a.took
 	switch {
 	case errors.Is(a.Err, ErrUsedUp):
-		l.fewer(a)
+		l.halve(a)
 	case a.Err != nil:
 		l.rewound = l.rewound || errors.Is(a.Err, ErrRewound)
 		l.refuse(a.Err)
@@ -63,8 +63,8 @@ func (l *loader) accept(a *load) {
 	}
 }
 
-// fewer halves what loads ask for at most, until a single id is too much.
-func (l *loader) fewer(a *load) {
+// halve halves what loads ask for at most, until a single id is too much.
+func (l *loader) halve(a *load) {
 	asked := a.asked
 	if asked == 0 {
 		asked = min(max(l.pace.Own, DefaultStep), l.pace.Most)
@@ -87,7 +87,7 @@ func (l *loader) usedUp() {
 // if it has answered, or after a pause that grows. Call it with mu held.
 func (l *loader) refuse(err error) {
 	wait := keepError
-	if l.refused = unanswered(l.store, l.tag, err, 0); errors.Is(l.refused, ErrUnavailable) {
+	if l.refused = asLoadError(l.store, l.tag, err, 0); errors.Is(l.refused, ErrUnavailable) {
 		wait = l.pause.NextBackOff()
 		l.refused = &LoadError{l.store.String(), l.tag, err, wait}
 	}
@@ -105,14 +105,14 @@ func (l *loader) giveUp(ctx context.Context, err error) error {
 	defer l.report()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.waits() {
+	if !l.tooEarly() {
 		l.refuse(err)
 	}
 	return l.refused
 }
 
-// waits reports whether it is too early to ask the store again. Call it with mu held.
-func (l *loader) waits() bool {
+// tooEarly reports whether it is too early to ask the store again. Call it with mu held.
+func (l *loader) tooEarly() bool {
 	return l.refused != nil && (l.ended.Load() || time.Now().Before(l.until))
 }
 
@@ -137,8 +137,8 @@ func (l *loader) report() {
 	}
 }
 
-// why returns why no range can be loaded, or nil.
-func (l *loader) why() error {
+// failure returns why no range can be loaded, or nil.
+func (l *loader) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refused

@@ -9,8 +9,8 @@ import (
 	"github.com/uidring/uidring/internal/guard"
 )
 
-// grace is how long a call may go on after its time-out before it counts as hanging.
-const grace = time.Second
+// hangsAfter is how long a call may go on after its time-out before it counts as hanging.
+const hangsAfter = time.Second
 
 // A call is one call of a store's method, in a goroutine of its own.
 type call[T any] struct {
@@ -23,7 +23,7 @@ type call[T any] struct {
 // begin calls f with a context that ends after timeout.
 func begin[T any](ctx context.Context, timeout time.Duration, method string, f func(context.Context) (T, error)) *call[T] {
 	began := time.Now()
-	c := &call[T]{began: began, late: began.Add(timeout + grace)}
+	c := &call[T]{began: began, late: began.Add(timeout + hangsAfter)}
 	c.Pending = guard.Go("segment", method, func() (T, error) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()

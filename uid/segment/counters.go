@@ -33,7 +33,7 @@ func listed(ctx context.Context, store Store, tag string, timeout time.Duration)
 	if errors.Is(err, ErrUnknownTag) {
 		return nil, nil
 	}
-	return counters, unanswered(store, tag, err, 0)
+	return counters, asLoadError(store, tag, err, 0)
 }
 
 // create makes a counter unless there is one.
@@ -56,8 +56,8 @@ func create(ctx context.Context, store Store, tag string, next int64, config Con
 	return nil
 }
 
-// unanswered returns err as it is if the store answered, and as a [*LoadError] otherwise.
-func unanswered(store Store, tag string, err error, retry time.Duration) error {
+// asLoadError returns err as it is if the store answered, and as a [*LoadError] otherwise.
+func asLoadError(store Store, tag string, err error, retry time.Duration) error {
 	panicked := (*guard.PanicError)(nil)
 	switch {
 	case errors.As(err, &panicked):
@@ -95,9 +95,9 @@ func besideStripe(store Store, tag, striped string) error {
 	return fmt.Errorf("%w: %s has %q for Stripe, so New and Tags cannot use %q", ErrStripe, store, striped, tag)
 }
 
-// alone returns an error if counters has one whose ids would repeat those of the shard.
+// checkAlone returns an error if counters has one whose ids would repeat those of the shard.
 // With create, that is so too for ids that New made before the shard's counter exists.
-func (h *shard) alone(counters []Counter, create bool) error {
+func (h *shard) checkAlone(counters []Counter, create bool) error {
 	made, plain := false, false
 	for _, c := range counters {
 		switch _, of := stripeOf(c.Tag); {

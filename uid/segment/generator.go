@@ -58,7 +58,7 @@ func New(ctx context.Context, store Store, tag string, config Config) (*Generato
 	}
 	g, err := open(ctx, store, tag, config)
 	if err == nil {
-		g.loader.started("Generator")
+		g.loader.logStart("Generator")
 	}
 	return g, err
 }

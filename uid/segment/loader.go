@@ -84,8 +84,8 @@ func newLoader(store Store, tag string, stripe stripe, config Config) *loader {
 	return l
 }
 
-// started logs the first range.
-func (l *loader) started(kind string) {
+// logStart logs the first range.
+func (l *loader) logStart(kind string) {
 	l.mu.Lock()
 	first := l.last
 	if l.before != (span{}) {
@@ -143,7 +143,7 @@ func (l *loader) loadIfDue(cut int64) error {
 	switch {
 	case l.load != nil || !l.ready.empty() || !l.due(cut):
 		return nil
-	case l.waits():
+	case l.tooEarly():
 		return l.refused
 	case l.last.end >= l.end:
 		l.usedUp()

@@ -145,7 +145,7 @@ func (s *Striped) claim(ctx context.Context, limit int64, how deal.How) (ringbuf
 			if run, err := gen.loader.dealer.Claim(ctx, limit, deal.Try); err == nil {
 				return run, nil
 			}
-			if err := gen.loader.why(); err != nil {
+			if err := gen.loader.failure(); err != nil {
 				faults = append(faults, err)
 			} else {
 				loading = gen

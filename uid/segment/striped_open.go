@@ -70,7 +70,7 @@ func (h *shard) do(ctx context.Context, step func(*shard, context.Context) error
 
 // note records why the shard has no generator, or nil.
 func (h *shard) note(err error) {
-	err = unanswered(h.store, h.tag, err, 0)
+	err = asLoadError(h.store, h.tag, err, 0)
 	h.err.Store(&err)
 }
 
@@ -90,7 +90,7 @@ func (h *shard) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return h.alone(counters, h.config.Create)
+	return h.checkAlone(counters, h.config.Create)
 }
 
 // create makes the shard's counter.
@@ -117,7 +117,7 @@ func (h *shard) reserve(ctx context.Context) error {
 func (h *shard) open(ctx context.Context) error {
 	gen, err := start(ctx, newLoader(h.store, h.tag, h.stripe, h.config), (*loader).next)
 	if err == nil {
-		gen.loader.started("Striped")
+		gen.loader.logStart("Striped")
 		h.gen.Store(gen)
 	}
 	return err

@@ -226,7 +226,7 @@ func (t *Tags) add(ctx context.Context, tag string) (*entry, error) {
 	if err := checkPlain(tag); err != nil {
 		return nil, err
 	}
-	if err := t.known(ctx, tag); err != nil {
+	if err := t.checkListed(ctx, tag); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()

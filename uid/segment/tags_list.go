@@ -10,15 +10,15 @@ import (
 // relist is how soon a list that could not be read is read again.
 const relist = time.Second
 
-// known returns an error for a tag that the store does not list, unless Create is set, and
+// checkListed returns an error for a tag that the store does not list, unless Create is set, and
 // for a tag that Stripe uses. It queries the store at most once a minute, and waits for
 // the query. It gives up a query that hangs, and begins no other until that one ends.
-func (t *Tags) known(ctx context.Context, tag string) error {
+func (t *Tags) checkListed(ctx context.Context, tag string) error {
 	lister, can := t.store.(Lister)
 	if !can {
 		return nil
 	}
-	l := t.lately(lister)
+	l := t.recentList(lister)
 	if err := l.wait(ctx); ctx.Err() != nil && err != nil {
 		return fmt.Errorf("segment: look for %q: %w", tag, err)
 	} else if err != nil {
@@ -26,7 +26,7 @@ func (t *Tags) known(ctx context.Context, tag string) error {
 	}
 	switch found, is := l.Value[tag]; {
 	case l.Err != nil:
-		return unanswered(t.store, tag, l.Err, relist)
+		return asLoadError(t.store, tag, l.Err, relist)
 	case !is && !t.config.Create:
 		return fmt.Errorf("%w: %q in %s", ErrUnknownTag, tag, t.store)
 	case is && found != tag:
@@ -35,8 +35,8 @@ func (t *Tags) known(ctx context.Context, tag string) error {
 	return nil
 }
 
-// lately returns the last list, or begins to read another if the last list is old.
-func (t *Tags) lately(lister Lister) *call[map[string]string] {
+// recentList returns the last list, or begins to read another if the last list is old.
+func (t *Tags) recentList(lister Lister) *call[map[string]string] {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if l := t.list; l != nil {

@@ -32,7 +32,7 @@ func (j *judge) accept(s *server, a *answer) error {
 		j.instances[a.Instance] = at
 		return fmt.Errorf("uidclient: instance %.32q at %s answered with %s: %w", a.Instance, s.url, fmt.Sprintf(format, args...), ErrRewound)
 	}
-	id, had := j.had(a.runs)
+	id, repeats := j.repeated(a.runs)
 	switch {
 	case at.refused:
 		return fmt.Errorf("uidclient: instance %.32q at %s: %w before", a.Instance, s.url, ErrRewound)
@@ -40,7 +40,7 @@ func (j *judge) accept(s *server, a *answer) error {
 		return refuse("number %d after %d", a.Number, at.number)
 	case a.first() <= at.last:
 		return refuse("id %d after %d", a.first(), at.last)
-	case had:
+	case repeats:
 		return refuse("id %d, as another instance did; do they share a store?", id)
 	}
 	if !known && len(j.instances) >= maxKept {
@@ -54,8 +54,8 @@ func (j *judge) accept(s *server, a *answer) error {
 	return nil
 }
 
-// had returns the first id of runs that an earlier answer has.
-func (j *judge) had(runs []ringbuffer.Run) (id int64, had bool) {
+// repeated returns the first id of runs that an earlier answer has.
+func (j *judge) repeated(runs []ringbuffer.Run) (id int64, repeats bool) {
 	for _, run := range runs {
 		i, _ := slices.BinarySearchFunc(j.runs, run.First, func(r ringbuffer.Run, id int64) int { return cmp.Compare(r.Last(), id) })
 		if i < len(j.runs) && j.runs[i].First <= run.Last() {

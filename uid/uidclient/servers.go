@@ -40,9 +40,9 @@ func newServers(urls []string) *servers {
 	return s
 }
 
-// turn returns the servers in the order in which to ask them, beginning with the
+// available returns the servers in the order in which to ask them, beginning with the
 // last that answered.
-func (s *servers) turn() (list []*server) {
+func (s *servers) available() (list []*server) {
 	now := time.Now()
 	for i := range s.all {
 		if next := s.all[(s.at+i)%len(s.all)]; !now.Before(next.until) {
@@ -88,7 +88,7 @@ func (s *servers) failure() (refused bool, pause time.Duration, err error) {
 // that many, the error is errTooMany.
 func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
 	slow := false
-	for _, s := range c.servers.turn() {
+	for _, s := range c.servers.available() {
 		a, err := c.request(ctx, s, n)
 		if err == nil {
 			err = c.judge.accept(s, a)

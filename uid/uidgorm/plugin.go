@@ -121,7 +121,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		// After hooks, which may have taken a key away.
 		create.Before("gorm:create").Register("uidgorm:refill", p.refill),
 		// Ahead of what refers to the row: has one, has many and many to many.
-		create.After("gorm:create").Before("gorm:save_after_associations").Register("uidgorm:settle", p.settle),
+		create.After("gorm:create").Before("gorm:save_after_associations").Register("uidgorm:clear", p.clearUnused),
 	)
 }
 
@@ -157,7 +157,7 @@ func (p *Plugin) fill(db *gorm.DB) {
 func (p *Plugin) refill(db *gorm.DB) {
 	p.fill(db)
 	if db.Error == nil {
-		askForKeys(db.Statement)
+		addReturning(db.Statement)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // filled is the key of a statement's setting that holds the filled slots, from fill to
-// settle. It names the statement, since statements of associations inherit settings.
+// clearUnused. It names the statement, since statements of associations inherit settings.
 type filled struct{ stmt *gorm.Statement }
 
 func remember(stmt *gorm.Statement, slots []slot) {
@@ -19,10 +19,10 @@ func remember(stmt *gorm.Statement, slots []slot) {
 	stmt.Settings.Store(filled{stmt}, slots)
 }
 
-// askForKeys adds RETURNING to an upsert where the server has it. GORM then
+// addReturning adds RETURNING to an upsert where the server has it. GORM then
 // replaces the key made for a row by the key of the row found, as with keys
 // that the database chooses.
-func askForKeys(stmt *gorm.Statement) {
+func addReturning(stmt *gorm.Statement) {
 	slots, ok := stmt.Settings.Load(filled{stmt})
 	if !ok || !slices.Contains(stmt.BuildClauses, "RETURNING") {
 		return
@@ -67,9 +67,9 @@ func (k *key) decides(columns []clause.Column) bool {
 	return true
 }
 
-// settle sets keys that no row has to zero again, as far as the count of affected rows
+// clearUnused sets keys that no row has to zero again, as far as the count of affected rows
 // shows them.
-func (*Plugin) settle(db *gorm.DB) {
+func (*Plugin) clearUnused(db *gorm.DB) {
 	stmt := db.Statement
 	value, ok := stmt.Settings.LoadAndDelete(filled{stmt})
 	if !ok || db.Error != nil || db.DryRun || !mayConflict(stmt) {

@@ -141,16 +141,16 @@ func (g *Generator) Stats() uid.Stats {
 
 func (g *Generator) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
 	for {
-		run, again, err := g.take(limit)
+		run, wake, err := g.take(limit)
 		switch {
-		case again.changed == nil:
+		case wake.changed == nil:
 		case how == deal.Try:
 			return run, uid.ErrNotReady
 		case how == deal.Wait:
 			select {
-			case <-again.changed:
+			case <-wake.changed:
 				continue
-			case <-again.moved:
+			case <-wake.moved:
 				continue
 			case <-ctx.Done():
 				err = fmt.Errorf("uidtest: wait for an id: %w", ctx.Err())
@@ -165,30 +165,30 @@ func (g *Generator) claim(ctx context.Context, limit int64, how deal.How) (ringb
 	}
 }
 
-// again is when a call that waits looks again; the zero value is never.
-type again struct{ changed, moved <-chan struct{} }
+// signals end the pause of a call that waits; the zero value never does.
+type signals struct{ changed, moved <-chan struct{} }
 
 // take takes ids, or returns why there are none.
-func (g *Generator) take(limit int64) (run ringbuffer.Run, a again, err error) {
+func (g *Generator) take(limit int64) (run ringbuffer.Run, wake signals, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case g.closed:
-		return run, a, uid.ErrClosed
+		return run, wake, uid.ErrClosed
 	case g.err != nil:
-		return run, a, g.err
+		return run, wake, g.err
 	case g.blocked:
-		return run, again{changed: g.changed}, uid.ErrNotReady
+		return run, signals{changed: g.changed}, uid.ErrNotReady
 	case g.clock == nil:
-		run, err = g.counted(limit)
+		run, err = g.nextRun(limit)
 	default:
-		run, a, err = g.stamped(limit)
+		run, wake, err = g.clocked(limit)
 	}
 	g.stats.Issued += run.N
-	return run, a, err
+	return run, wake, err
 }
 
-func (g *Generator) counted(limit int64) (ringbuffer.Run, error) {
+func (g *Generator) nextRun(limit int64) (ringbuffer.Run, error) {
 	if g.next == 0 {
 		return ringbuffer.Run{}, fmt.Errorf("%w: the sequence ended at %d", uid.ErrTimeExhausted, int64(math.MaxInt64))
 	}
@@ -199,22 +199,22 @@ func (g *Generator) counted(limit int64) (ringbuffer.Run, error) {
 	return run, nil
 }
 
-func (g *Generator) stamped(limit int64) (run ringbuffer.Run, a again, err error) {
+func (g *Generator) clocked(limit int64) (run ringbuffer.Run, wake signals, err error) {
 	now, moved := g.clock.look()
 	tick := g.allocator.Tick(now)
 	switch {
 	case tick > g.allocator.MaxTick():
-		return run, a, fmt.Errorf("%w: the clock shows %v", uid.ErrTimeExhausted, now)
+		return run, wake, fmt.Errorf("%w: the clock shows %v", uid.ErrTimeExhausted, now)
 	case tick < g.tick:
-		return run, a, &uid.ClockBackwardError{Amount: g.allocator.Time(g.tick).Sub(now)}
+		return run, wake, &uid.ClockBackwardError{Amount: g.allocator.Time(g.tick).Sub(now)}
 	case tick > g.tick:
 		g.tick, g.sequence = tick, 0
 	}
 	run.N = min(limit, g.allocator.MaxSequence()+1-g.sequence)
 	if run.N == 0 {
-		return run, again{g.changed, moved}, fmt.Errorf("%w: the clock shows %v; the test has to move it", uid.ErrTickFull, now)
+		return run, signals{g.changed, moved}, fmt.Errorf("%w: the clock shows %v; the test has to move it", uid.ErrTickFull, now)
 	}
 	run.First, err = g.allocator.Compose(tick, 1, g.sequence)
 	g.sequence += run.N
-	return run, a, err
+	return run, wake, err
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// stamp holds what a generator of clocked ids may stamp: a layout, a worker number,
-// and the ticks that are granted under the number. A generator embeds it, and has methods
-// of a [follower] where it does more than stamp's own, which do nothing.
-type stamp struct {
+// numbered is what generators have whose ids carry time: a layout, a worker number, and the
+// ticks that may be stamped under the number. A generator embeds it, and replaces the
+// methods of [follower] that it needs.
+type numbered struct {
 	bits     bits.Allocator
 	shift    uint8     // SequenceBits
 	width    uint8     // SequenceBits and WorkerBits
@@ -36,7 +36,7 @@ type stamp struct {
 	changes atomic.Int64 // of the number; written by granted, read by Stats
 }
 
-// follower follows the grants of a stamp.
+// follower is the generator that embeds a numbered: it follows the grants.
 type follower interface {
 	// renumber gets a new number's grant before it is installed. Meanwhile nothing may be
 	// stamped.
@@ -47,9 +47,9 @@ type follower interface {
 	regranted(lost bool)
 }
 
-func (*stamp) renumber(*grant) {}
+func (*numbered) renumber(*grant) {}
 
-func (*stamp) regranted(bool) {}
+func (*numbered) regranted(bool) {}
 
 // grant is a lease.Grant in ticks: a number, and the ticks that may be stamped under the
 // number. It does not change; a new grant replaces it.
@@ -71,8 +71,9 @@ func empty(worker int64, err error) *grant {
 func (w *grant) covers(tick int64) bool { return w.first <= tick && tick <= w.last }
 
 // prepare does the part of the start that needs no worker number, so that an unusable
-// config uses up no number. of embeds s. faults are those of the config.
-func (s *stamp) prepare(of follower, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
+// config uses up no number. of is the generator that embeds s. faults are those of the
+// config.
+func (s *numbered) prepare(of follower, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	if now == nil {
 		now = time.Now
 	}
@@ -108,29 +109,29 @@ func (s *stamp) prepare(of follower, faults *invalid.List, leaser Leaser, layout
 }
 
 // first returns the id with sequence 0 of a tick and a worker in range, unchecked.
-func (s *stamp) first(tick, worker int64) int64 { return tick<<s.width | worker<<s.shift }
+func (s *numbered) first(tick, worker int64) int64 { return tick<<s.width | worker<<s.shift }
 
-func (s *stamp) exhausted() error {
+func (s *numbered) exhausted() error {
 	return fmt.Errorf("%w: %s ended at %s", ErrTimeExhausted, s.bits.Layout(), instant(s.end))
 }
 
 // endsSoon reports whether the layout has less than a year left.
-func (s *stamp) endsSoon(now time.Time) bool { return now.AddDate(1, 0, 0).After(s.end) }
+func (s *numbered) endsSoon(now time.Time) bool { return now.AddDate(1, 0, 0).After(s.end) }
 
 // Worker returns the number under which the generator stamps ids. It changes
 // only after a leased number was lost.
-func (s *stamp) Worker() int64 { return s.grant.Load().worker }
+func (s *numbered) Worker() int64 { return s.grant.Load().worker }
 
 // Layout returns the layout of the generator's ids.
-func (s *stamp) Layout() bits.Layout { return s.bits.Layout() }
+func (s *numbered) Layout() bits.Layout { return s.bits.Layout() }
 
 // Parse takes an id apart: when its tick began, the worker that made it and its
 // sequence. For a number that is no id of the generator's layout, the error
 // matches [bits.ErrForeign] and quotes the number.
-func (s *stamp) Parse(id ID) (bits.Parts, error) { return s.bits.Parse(int64(id)) }
+func (s *numbered) Parse(id ID) (bits.Parts, error) { return s.bits.Parse(int64(id)) }
 
 // take gets a worker number.
-func (s *stamp) take(ctx context.Context, leaser Leaser) error {
+func (s *numbered) take(ctx context.Context, leaser Leaser) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("uid: take a worker number: %w", err)
 	}
@@ -157,8 +158,8 @@ func layoutText(layout bits.Layout) string {
 	return layout.String()
 }
 
-// started logs what the generator stamps.
-func (s *stamp) started(kind string) {
+// logStart logs what the generator stamps.
+func (s *numbered) logStart(kind string) {
 	w := s.grant.Load()
 	until := "no end"
 	if !w.until.IsZero() {
@@ -168,7 +169,7 @@ func (s *stamp) started(kind string) {
 }
 
 // granted replaces the grant. It is called from one goroutine at a time.
-func (s *stamp) granted(g lease.Grant) {
+func (s *numbered) granted(g lease.Grant) {
 	before := s.grant.Load()
 	w := empty(before.worker, g.Err)
 	switch {
@@ -191,7 +192,7 @@ func (s *stamp) granted(g lease.Grant) {
 }
 
 // grantOf returns the number of a lease.Grant, and the ticks that lie in it whole.
-func (s *stamp) grantOf(g lease.Grant) *grant {
+func (s *numbered) grantOf(g lease.Grant) *grant {
 	w := empty(g.Number, g.Err)
 	w.until, w.fresh = g.Until, g.Fresh
 	w.first = max(0, s.bits.Tick(g.From))
@@ -210,10 +211,10 @@ func (s *stamp) grantOf(g lease.Grant) *grant {
 	return w
 }
 
-func (s *stamp) replace(w *grant) { close(s.grant.Swap(w).replaced) }
+func (s *numbered) replace(w *grant) { close(s.grant.Swap(w).replaced) }
 
-// uncovered is the error for a tick that w does not cover.
-func (s *stamp) uncovered(w *grant) error {
+// reservationError is the error for a tick that w does not cover.
+func (s *numbered) reservationError(w *grant) error {
 	e := &ReservationError{Worker: w.worker, Err: w.err}
 	if w.until.IsZero() {
 		return e // no number is held
@@ -222,10 +223,10 @@ func (s *stamp) uncovered(w *grant) error {
 	return e
 }
 
-// span returns the least and the greatest id that calls can have issued from from to
+// idRange returns the least and the greatest id that calls can have issued from from to
 // before to. An id's time lies at most age behind the clock, and at most ahead ticks ahead
 // of it. A negative age or ahead is no bound.
-func (s *stamp) span(from, to time.Time, age time.Duration, ahead int64) (first, last ID, err error) {
+func (s *numbered) idRange(from, to time.Time, age time.Duration, ahead int64) (first, last ID, err error) {
 	epoch := s.bits.Layout().Epoch
 	if !from.Before(to) || !to.After(epoch) || !from.Before(s.end) {
 		return 0, 0, fmt.Errorf("uid: Range: %w: from %s to before %s, want a span of time within %s to before %s",
@@ -243,7 +244,7 @@ func (s *stamp) span(from, to time.Time, age time.Duration, ahead int64) (first,
 
 // giveBack releases the number. Ticks from next on were never stamped and never
 // will be.
-func (s *stamp) giveBack(ctx context.Context, next int64) error {
+func (s *numbered) giveBack(ctx context.Context, next int64) error {
 	if s.lease == nil {
 		return nil
 	}
