@@ -141,6 +141,24 @@ func TestLook(t *testing.T) {
 				t.Errorf("%+v; want free rows, and 300 to be the next number", view)
 			}
 		}
+		// 20 of 1,000 in a row are free: of one sample each, 145 looks would find one.
+		s.fill(t, 300, 1000)
+		s.Exec(t, "UPDATE %s SET heartbeat_at = CASE WHEN worker_id BETWEEN 500 AND 519 THEN 0 ELSE 5000000000000 END WHERE worker_id >= 0", s.Table)
+		found := 0
+		for range 200 {
+			if len(look(false).Free) > 0 {
+				found++
+			}
+		}
+		if found < 165 {
+			t.Errorf("%d of 200 looks found a free row; want about 185", found)
+		}
+		// Nearly all numbers have no row.
+		s.Exec(t, "DELETE FROM %s WHERE worker_id BETWEEN 0 AND 899", s.Table)
+		s.Exec(t, "UPDATE %s SET heartbeat_at = 0 WHERE worker_id >= 900", s.Table)
+		if view := look(false); len(view.Free) < 20 {
+			t.Errorf("%d free rows of 100 in a sample", len(view.Free))
+		}
 	})
 }
 

@@ -80,7 +80,8 @@ type Bounds struct{ From, To int64 }
 const sampled = 64
 
 // Sample returns the numbers that a look reads unless it is full: all given numbers within
-// the bounds if there are at most 64, else 64 of them at random. next is View.Next.
+// the bounds if there are at most 64, else 64 of them at random. next is View.Next. If none of
+// them is free, a second sample costs a request, and keeps the count of numbers lower.
 func (b Bounds) Sample(next int64) []int64 {
 	given := min(next-1, b.To) - b.From + 1
 	numbers := make([]int64, max(0, min(given, sampled)))

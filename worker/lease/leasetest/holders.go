@@ -38,7 +38,7 @@ type number int64
 func (n number) Assign(context.Context, int64) (int64, error) { return int64(n), nil }
 
 // life: a holder gives signs of life, and its time is extended, in the grant and in the
-// row. The number that it gives back is given again, from the instant of its release.
+// row. The number that it gives back within a tick is given again, from the end of that tick.
 func life(b bench) {
 	h := b.take(9)
 	first := h.Last()
@@ -61,7 +61,7 @@ func life(b bench) {
 		})
 	}
 	h.Kept(b)
-	next := time.UnixMilli(time.Now().UnixMilli())
+	next := time.UnixMilli(time.Now().UnixMilli() + 900)
 	var releasing sync.WaitGroup
 	for range 4 {
 		releasing.Go(func() {

@@ -166,3 +166,27 @@ func (f forgetful) Look(ctx context.Context, within lease.Bounds, full bool, exp
 	}
 	return view, err
 }
+
+// Holders that restart again and again, one after the other or all at the same time, use at most
+// 1.1 times the numbers that are held at once. With two samples a look, 1.06 is the mean of the
+// worst order, and with one 1.1.
+func TestRestarts(t *testing.T) {
+	const held, restarts = 500, 10
+	for name, batch := range map[string]int{"one after the other": 1, "a tenth": held / 10, "all": held} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, f := new(Memory), &fleet{TB: t}
+			leaser := func(int) *lease.Leaser { return lease.New(s, benchConfig) }
+			f.start(held, leaser)
+			for range restarts * held / batch {
+				f.stop(batch)
+				f.start(batch, leaser)
+			}
+			if used := float64(f.most+1) / held; used > 1.08 {
+				t.Errorf("%.3f numbers are used for each held; want 1.08 at most", used)
+			} else {
+				t.Logf("%.3f numbers are used for each held", used)
+			}
+		})
+	}
+}

@@ -37,15 +37,18 @@ func (m *Memory) Look(ctx context.Context, within lease.Bounds, full bool, _ tim
 	if full {
 		return lease.NewView(clock(), m.all(), m.next, within), nil
 	}
-	var rows []lease.Row
-	for _, number := range within.Sample(m.least(within)) {
-		if r, ok := m.rows[number]; ok {
-			rows = append(rows, r.shown())
+	for tries := 2; ; tries-- {
+		var rows []lease.Row
+		for _, number := range within.Sample(m.least(within)) {
+			if r, ok := m.rows[number]; ok {
+				rows = append(rows, r.shown())
+			}
+		}
+		view := lease.NewView(clock(), rows, m.next, within)
+		if view.Held = 0; len(view.Free) > 0 || tries == 1 {
+			return view, nil
 		}
 	}
-	view := lease.NewView(clock(), rows, m.next, within)
-	view.Held = 0
-	return view, nil
 }
 
 // least returns the least number from within.From on that was never given.

@@ -137,8 +137,12 @@ func (h *Holder) Take(request Request, answer Answer) (done bool, err error) {
 	}
 }
 
-// choose picks a number. Prefer a free number with Until ≤ now; else take a
-// new one, so that a start need not wait for time that a crashed holder had
+// soon is how far ahead of now the Until of a free number may lie that is preferred to a new
+// number. A process that restarts within one tick gets its number again.
+const soon = 1000
+
+// choose picks a number. Prefer a free number with Until ≤ now, then one with Until ≤ now + soon;
+// else take a new one, so that a start need not wait for time that a crashed holder had
 // reserved. If nothing is new, look at all rows, and take one with nearly the least Until.
 func (h *Holder) choose(answer Answer) (bool, error) {
 	if answer.Err != nil {
@@ -156,6 +160,8 @@ func (h *Holder) choose(answer Answer) (bool, error) {
 		h.fresh = true
 		return false, nil
 	case len(free) > 0 && free[0].Until <= answer.Now:
+	case len(free) > 0 && free[0].Until <= answer.Now+soon:
+		latest += soon
 	case !full && answer.Next <= h.config.Limit:
 		h.fresh = true
 		return false, nil

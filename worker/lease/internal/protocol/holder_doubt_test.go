@@ -158,7 +158,6 @@ func TestDoubtsOfExtending(t *testing.T) {
 		d.owns(Grant{})
 		// Nothing of that number matters for the next.
 		d.goes(look, Answer{Now: 1060, Rows: []Row{{Number: 7, Token: "t2", Until: 1150}}, Next: 10})
-		d.goes(full, Answer{Now: 1060, Rows: []Row{{Number: 7, Token: "t2", Until: 1150}}, Next: 10})
 		d.goes(Request{Op: Swap, Number: 7, Old: "t2", Token: "t3", Until: 1160, Acquire: true}, failed)
 		d.fails(read7, row7(1060, "t2", 1150), errStore)
 		d.goes(read7, row7(1060, "t2", 1150))

@@ -125,8 +125,9 @@ func TestChoice(t *testing.T) {
 	take := func(number int64, old string, until int64) Request {
 		return Request{Op: Swap, Number: number, Old: old, Token: "t1", Until: until, Acquire: true}
 	}
-	a, b, c := Row{Number: 4, Token: "a", Until: 900}, Row{Number: 2, Token: "b", Until: 1000}, Row{Number: 3, Token: "c", Until: 1001}
+	a, b, c := Row{Number: 4, Token: "a", Until: 900}, Row{Number: 2, Token: "b", Until: 1000}, Row{Number: 3, Token: "c", Until: 1000 + soon + 1}
 	far, farther := Row{Number: 8, Token: "d", Until: 5000}, Row{Number: 1, Token: "e", Until: 6000}
+	next, later := Row{Number: 6, Token: "g", Until: 1001}, Row{Number: 7, Token: "h", Until: 1000 + soon}
 	near := Row{Number: 5, Token: "f", Until: 5000 + window/16}
 	for _, c := range []struct {
 		name   string
@@ -143,7 +144,9 @@ func TestChoice(t *testing.T) {
 		{"any of the rested, the first", []Row{a, b, c, far}, 10, 0, []int64{2}, take(4, "a", 1100), Grant{4, 900, 1100}},
 		{"any of the rested, the last", []Row{a, b, c, far}, 10, 1, []int64{2}, take(2, "b", 1100), Grant{2, 1000, 1100}},
 		{"new before one that is reserved ahead", []Row{c, far}, 9, 0, nil, insert, Grant{9, 0, 1100}},
-		{"one that is reserved ahead", []Row{c, far}, 10, 0, []int64{1}, take(3, "c", 1100), Grant{3, 1001, 1100}},
+		{"one that is reserved ahead", []Row{c, far}, 10, 0, []int64{1}, take(3, "c", 2001), Grant{3, 2001, 2001}},
+		{"one that is reserved a little ahead, before new", []Row{next, later, c}, 9, 1, []int64{2}, take(7, "h", 2000), Grant{7, 2000, 2000}},
+		{"rested before one that is reserved a little ahead", []Row{a, next}, 9, 0, []int64{1}, take(4, "a", 1100), Grant{4, 900, 1100}},
 		{"one that is reserved far ahead", []Row{far, farther}, 10, 0, []int64{1}, take(8, "d", 5000), Grant{8, 5000, 5000}},
 		{"any of those that are nearly the least", []Row{far, near, farther}, 10, 1, []int64{2}, take(5, "f", 5006), Grant{5, 5006, 5006}},
 	} {
@@ -153,7 +156,7 @@ func TestChoice(t *testing.T) {
 			d.owns(Grant{})
 			d.goes(look, Answer{Now: 1000, Rows: c.free, Next: c.next})
 			d.owns(Grant{})
-			if c.next > 9 && c.free[0].Until > 1000 { // nothing is new, and this look may have missed a better one
+			if c.next > 9 && c.free[0].Until > 1000+soon { // nothing is new, and this look may have missed a better one
 				d.goes(full, Answer{Now: 1000, Rows: c.free, Next: c.next})
 			}
 			d.ends(c.want, Answer{Done: true, Number: c.grant.Number})
