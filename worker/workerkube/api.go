@@ -98,7 +98,7 @@ func throttled(ctx context.Context, err error) error {
 // exchange is what a request tells beside its answer.
 type exchange struct {
 	clock int64 // the API server's in milliseconds, up to a second ahead; 0 is not known
-	tries int   // how often the client sent the request
+	doubt bool  // the client sent the request at least once without an answer that refuses it for certain
 }
 
 type exchangeKey struct{}
@@ -110,7 +110,7 @@ type observer struct{ next http.RoundTripper }
 func (o *observer) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := o.next.RoundTrip(request)
 	if sent, ok := request.Context().Value(exchangeKey{}).(*exchange); ok {
-		sent.tries++
+		sent.doubt = sent.doubt || err != nil || !refuses(response.StatusCode)
 		if err == nil {
 			if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
 				sent.clock = date.UnixMilli() + 999 // it is cut to the second
@@ -118,6 +118,12 @@ func (o *observer) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 	}
 	return response, err
+}
+
+// refuses reports whether a request with this answer was not done. A proxy between may answer
+// that it was throttled, or took too long, after the API server had the request.
+func refuses(code int) bool {
+	return code/100 == 4 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests
 }
 
 // WrappedRoundTripper lets callers of client-go close idle connections.
@@ -160,13 +166,16 @@ func (s *Store) put(ctx context.Context, object *coordination.Lease) (exchange, 
 	return s.do(ctx, verb, s.on(request).Param("fieldManager", manager).Body(body), object)
 }
 
-// page is how many objects one request lists. Only tests change it.
+// page is how many objects one request of all lists. Only tests change it.
 var page int64 = 500
 
-// list returns all objects of the prefix as they were at one instant, with the API server's
-// clock at that time.
-func (s *Store) list(ctx context.Context) (objects []coordination.Lease, first exchange, err error) {
-	options := meta.ListOptions{LabelSelector: label + "=" + s.prefix, Limit: page}
+// list returns the objects of the prefix that a selector of labels selects, as they were at one
+// instant, with the API server's clock at that time. An empty selector selects all.
+func (s *Store) list(ctx context.Context, selector string) (objects []coordination.Lease, first exchange, err error) {
+	options := meta.ListOptions{LabelSelector: label + "=" + s.prefix + selector}
+	if selector == "" {
+		options.Limit = page
+	}
 	for {
 		var part coordination.LeaseList
 		request := s.on(s.client.Get()).SpecificallyVersionedParams(&options, meta.ParameterCodec, meta.Unversioned)

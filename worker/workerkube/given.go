@@ -2,120 +2,127 @@ package workerkube
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	coordination "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// This file allots numbers that were never given. Two objects cannot be written at once. In
-// small bounds the row comes first, so that a create that is refused, or a process that ends
-// before it counts the number, loses none: who finds the row counts it. Elsewhere the count
-// comes first, so that creates of several processes do not collide; a number is lost then. The
-// count is never lowered, and every number is counted before its holder has it.
+// This file allots numbers that were never given. Two objects cannot be written at once, so
+// that the record of given numbers comes first, and the row second:
+//
+//  1. One compare-and-swap of the record takes a number from those that were never given. Only
+//     the process whose swap is known to be done owns the number.
+//  2. Only the owner creates the row as new. If a row is there, somebody else made it, and the
+//     owner takes another number.
+//  3. The owner puts the number back if the API server refused the create for certain: each
+//     request to create the row had an answer that says so. Then no row was made, and none
+//     follows.
+//
+// So a number is owned by one process at a time, is put back only if nobody ever had its row,
+// and is in the record before its row exists. A row that somebody deletes leaves its number
+// in the record, which gives it to nobody. If a process ends between 1 and 2, or an answer is
+// lost, the number is not given at all, or has a row that expires: a gap, and no repeat.
+//
+// A number that an Assigner chose has a mark of its own instead, which is made before the row:
+// they may be many, and the record is one object. If the record says that there are marks,
+// rule 1 takes a number above all marks and rows within the bounds, which one list finds.
 
-// few is the size of small bounds.
-const few = 1 << 12
-
-// count is the name of the count of given numbers for holders whose bounds begin at from.
-func (s *Store) count(from int64) string { return s.prefix + givenInfix + strconv.FormatInt(from, 10) }
-
-// counted returns a count and its object.
-func (s *Store) counted(ctx context.Context, from int64) (*coordination.Lease, counted, error) {
-	object, _, err := s.get(ctx, s.count(from))
-	if err != nil {
-		return nil, counted{}, err
-	}
-	c, err := s.parseCounted(object)
-	return object, c, err
+// given is the record of given numbers.
+type given struct {
+	Next     map[int64]int64 `json:"next"`               // by the From of holders' bounds, the number above all that were given
+	Back     []int64         `json:"back,omitempty"`     // numbers below that were put back, the least first
+	Assigned bool            `json:"assigned,omitempty"` // there are marks
+	Token    string          `json:"token"`              // of the last write
 }
 
-// ranges returns where the bounds of holders begin that may have several numbers. The counts
-// of assigned numbers are not among them: there may be many.
-func (s *Store) ranges(ctx context.Context) (object *coordination.Lease, froms []int64, err error) {
+// next returns the number above all given numbers that matter for bounds.
+func (g given) next(within lease.Bounds) int64 { return lease.NewView(0, nil, g.Next, within).Next }
+
+// back returns the least number within bounds that was put back, or -1.
+func (g given) back(within lease.Bounds) int64 {
+	i, _ := slices.BinarySearch(g.Back, within.From)
+	if i < len(g.Back) && g.Back[i] <= within.To {
+		return g.Back[i]
+	}
+	return -1
+}
+
+// take takes up to n numbers within bounds that were never given, the least first.
+func (g *given) take(within lease.Bounds, n int) (numbers []int64) {
+	for range n {
+		number := g.back(within)
+		if number >= 0 {
+			g.Back = slices.DeleteFunc(g.Back, func(back int64) bool { return back == number })
+		} else if number = g.next(within); number <= within.To {
+			g.Next[within.From] = number + 1
+		} else {
+			break
+		}
+		numbers = append(numbers, number)
+	}
+	return numbers
+}
+
+// given returns the record and its object.
+func (s *Store) given(ctx context.Context) (*coordination.Lease, given, exchange, error) {
+	g := given{}
+	object, sent, err := s.get(ctx, s.prefix+givenSuffix)
+	if err == nil && object.ResourceVersion != "" {
+		if err = json.Unmarshal([]byte(object.Annotations[annotation]), &g); err != nil {
+			err = s.foreign(object, fmt.Errorf("%q, want a record of given numbers as JSON: %w", object.Annotations[annotation], err))
+		}
+	}
+	if g.Next == nil {
+		g.Next = map[int64]int64{}
+	}
+	return object, g, sent, err
+}
+
+// errUnknown says that it is not known whether a write of the record was done.
+var errUnknown = errors.New("workerkube: it is not known whether the record of given numbers was written")
+
+// edit changes the record by one compare-and-swap. edit is called again after each write of
+// another process, and returns false to change nothing.
+func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error {
 	for {
-		if object, _, err = s.get(ctx, s.prefix+rangesSuffix); err != nil {
-			return nil, nil, err
-		}
-		if object.ResourceVersion != "" {
-			if err = json.Unmarshal([]byte(object.Annotations[annotation]), &froms); err != nil {
-				err = s.foreign(object, fmt.Errorf("%q, want a list of numbers as JSON: %w", object.Annotations[annotation], err))
-			}
-			return object, froms, err
-		}
-		_, _, given, err := s.search(ctx, 0) // of a build that had no such object
+		object, g, _, err := s.given(ctx)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		for from := range given {
-			froms = append(froms, from)
+		if change, err := edit(&g); !change || err != nil {
+			return err
 		}
-		if err := s.setRanges(ctx, object, froms); !conflicts(err) {
-			return object, froms, err
-		}
-	}
-}
-
-func (s *Store) setRanges(ctx context.Context, object *coordination.Lease, froms []int64) error {
-	text, _ := json.Marshal(froms) // numbers cannot fail
-	meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, string(text))
-	_, err := s.put(ctx, object)
-	return err
-}
-
-// next returns the least number within bounds that was never given.
-func (s *Store) next(ctx context.Context, within lease.Bounds) (int64, error) {
-	_, froms, err := s.ranges(ctx)
-	if err != nil {
-		return 0, err
-	}
-	given := map[int64]int64{}
-	for _, from := range froms {
-		if from <= within.To {
-			_, c, err := s.counted(ctx, from)
-			if err != nil {
-				return 0, err
-			}
-			given[from] = c.Next
-		}
-	}
-	return lease.NewView(0, nil, given, within).Next, nil
-}
-
-// raise raises a count to to, unless it is higher than low already. It reports whether it
-// raised the count.
-func (s *Store) raise(ctx context.Context, w lease.Write, low, to int64) (raised bool, err error) {
-	for {
-		object, found, err := s.counted(ctx, w.Within.From)
-		if err != nil || found.Next > low {
-			return false, err
-		}
-		if object.ResourceVersion == "" && w.Within.From < w.Within.To {
-			ranges, froms, err := s.ranges(ctx)
-			if err == nil && !slices.Contains(froms, w.Within.From) {
-				err = s.setRanges(ctx, ranges, append(froms, w.Within.From))
-			}
-			if err != nil && !conflicts(err) {
-				return false, err
-			}
-			if conflicts(err) {
-				continue
-			}
-		}
-		text, _ := json.Marshal(counted{to, w.Token}) // numbers and strings cannot fail
+		g.Token = rand.Text()
+		text, _ := json.Marshal(g) // numbers and strings cannot fail
 		meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, string(text))
-		if _, err := s.put(ctx, object); !conflicts(err) {
-			return err == nil, err
+		sent, err := s.put(ctx, object)
+		if !conflicts(err) {
+			return err
+		}
+		if sent.doubt { // the conflict may be that with a first try
+			switch _, now, _, err := s.given(ctx); {
+			case err != nil:
+				return err
+			case now.Token == g.Token:
+				return nil
+			default:
+				return lease.Transient(errUnknown)
+			}
 		}
 		if err := s.fresh.Collided(ctx); err != nil {
-			return false, err
+			return err
 		}
 	}
 }
@@ -123,92 +130,130 @@ func (s *Store) raise(ctx context.Context, w lease.Write, low, to int64) (raised
 // allot makes rows of numbers that were never given.
 func (s *Store) allot(ctx context.Context, turns []*leaserow.Turn) error {
 	within := turns[0].Within
-	for tries := 0; len(turns) > 0; tries++ {
-		if tries > 0 {
-			if err := s.fresh.Collided(ctx); err != nil {
-				return err
-			}
-		}
-		next, err := s.next(ctx, within)
+	for occupied := false; len(turns) > 0; {
+		g, numbers, err := s.reserve(ctx, within, len(turns), occupied)
 		if err != nil {
 			return err
 		}
-		if next > within.To {
+		if len(numbers) == 0 {
 			for _, t := range turns {
-				t.Number = next
+				t.Number = g.next(within)
 			}
 			return nil
 		}
-		allot := s.allotMany
-		if within.To-within.From < few {
-			allot = s.allotFew
+		unused := make([]bool, len(numbers))
+		var creating sync.WaitGroup
+		for i, number := range numbers {
+			t := turns[i]
+			t.Number, t.Write.Number = number, number
+			creating.Go(func() { t.Done, unused[i], t.Err = s.create(ctx, t.Write) })
 		}
-		if turns, err = allot(ctx, turns, next); err != nil {
-			return err
+		creating.Wait()
+		left, back := turns[len(numbers):], []int64(nil)
+		for i, t := range turns[:len(numbers)] {
+			if unused[i] {
+				back = append(back, t.Number)
+			} else if !t.Done && t.Err == nil {
+				left, occupied = append(left, t), true
+			}
 		}
+		s.putBack(ctx, back)
+		turns = left
 	}
 	return nil
 }
 
-// allotFew makes rows from next on, and counts them. It returns the turns that have none.
-func (s *Store) allotFew(ctx context.Context, turns []*leaserow.Turn, next int64) (left []*leaserow.Turn, err error) {
-	first, within := next, turns[0].Within
-	for made := true; made && len(turns) > 0 && next <= within.To; next++ {
-		t := turns[0]
-		if made, t.Err = s.make(ctx, t, next); t.Err != nil {
-			turns = turns[1:]
-			break
-		}
-		if made {
-			left = append(left, t)
-			turns = turns[1:]
-		}
+// reserve takes up to n numbers within bounds that were never given. occupied says that there
+// are rows of numbers that the record takes for new.
+func (s *Store) reserve(ctx context.Context, within lease.Bounds, n int, occupied bool) (g given, numbers []int64, err error) {
+	if s.limit != nil {
+		s.limit.ReserveN(time.Now(), 1) // each turn has paid for one request
 	}
-	if next > first { // numbers that others have are counted too
-		_, err = s.raise(ctx, lease.Write{Within: within, Token: "few"}, next-1, next)
-	}
-	for _, t := range left {
-		t.Done, t.Err = err == nil, err
-	}
-	return turns, err
-}
-
-// allotMany counts numbers from next on, and makes their rows. It returns the turns that have
-// none.
-func (s *Store) allotMany(ctx context.Context, turns []*leaserow.Turn, next int64) (left []*leaserow.Turn, err error) {
-	many := min(int64(len(turns)), turns[0].Within.To-next+1)
-	raised, err := s.raise(ctx, turns[0].Write, next, next+many)
-	if err != nil || !raised {
-		return turns, err
-	}
-	var making sync.WaitGroup
-	for i, t := range turns[:many] {
-		making.Go(func() { t.Done, t.Err = s.make(ctx, t, next+int64(i)) })
-	}
-	making.Wait()
-	for _, t := range turns {
-		if !t.Done && t.Err == nil {
-			left = append(left, t)
-		}
-	}
-	return left, nil
-}
-
-// make makes the row of a number, unless there is one, or the number was assigned.
-func (s *Store) make(ctx context.Context, t *leaserow.Turn, number int64) (bool, error) {
-	if number != t.Within.From {
-		if _, assigned, err := s.counted(ctx, number); err != nil || assigned.Next > number {
+	err = s.edit(ctx, func(now *given) (bool, error) {
+		if err := s.complete(ctx, now, within, occupied); err != nil {
 			return false, err
 		}
-	}
-	t.Number, t.Write.Number = number, number
-	return s.create(ctx, t.Write)
+		numbers, g = now.take(within, n), *now
+		return len(numbers) > 0, nil
+	})
+	return g, numbers, err
 }
 
-// create makes the row of w.Number if there is none.
-func (s *Store) create(ctx context.Context, w lease.Write) (done bool, err error) {
+// complete adds what one list of all objects shows to a record that does not know all numbers
+// within bounds.
+func (s *Store) complete(ctx context.Context, g *given, within lease.Bounds, wrong bool) error {
+	if _, known := g.Next[within.From]; known && !wrong && !g.Assigned {
+		return nil
+	}
+	found, err := s.search(ctx, 0, "")
+	g.Next[within.From] = max(g.Next[within.From], lease.NewView(0, append(found.rows, found.marks...), nil, within).Next)
+	g.Assigned = g.Assigned || len(found.marks) > 0
+	return err
+}
+
+// create makes the row of w.Number if there is none. refused says that no request to make it
+// was done, or will be.
+func (s *Store) create(ctx context.Context, w lease.Write) (done, refused bool, err error) {
 	object := s.object(s.row(w.Number))
 	write(object, w)
 	sent, err := s.put(ctx, object)
-	return s.settle(ctx, w, "", object, sent, err)
+	if err != nil && !sent.doubt && !apierrors.IsAlreadyExists(err) {
+		if apierrors.IsConflict(err) { // of a quota, with another create
+			err = lease.Transient(err)
+		}
+		return false, true, err
+	}
+	done, err = s.settle(ctx, w, "", object, sent, err)
+	return done, false, err
+}
+
+// putBack puts numbers back into the record. If that fails, they are lost.
+func (s *Store) putBack(ctx context.Context, numbers []int64) {
+	if len(numbers) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_ = s.edit(ctx, func(g *given) (bool, error) {
+		g.Back = append(g.Back, numbers...)
+		slices.Sort(g.Back)
+		return true, nil
+	})
+}
+
+// mark is the name of the object that marks a number as assigned.
+func (s *Store) mark(number int64) string {
+	return s.prefix + givenSuffix + "." + strconv.FormatInt(number, 10)
+}
+
+// assign makes the row of w.Number, if there is none, after the number is recorded as given.
+func (s *Store) assign(ctx context.Context, w lease.Write) (done bool, err error) {
+	alone := w.Within.From == w.Within.To
+	err = s.edit(ctx, func(g *given) (change bool, err error) {
+		if alone {
+			change, g.Assigned = !g.Assigned, true
+			return change, nil
+		}
+		if err := s.complete(ctx, g, w.Within, false); err != nil {
+			return false, err
+		}
+		if i, back := slices.BinarySearch(g.Back, w.Number); back {
+			change, g.Back = true, slices.Delete(g.Back, i, i+1)
+		}
+		change = change || g.Next[w.Within.From] <= w.Number
+		g.Next[w.Within.From] = max(g.Next[w.Within.From], w.Number+1)
+		return change, nil
+	})
+	if err == nil && alone {
+		mark := s.object(s.mark(w.Number))
+		meta.SetMetaDataAnnotation(&mark.ObjectMeta, annotation, w.Token)
+		if _, err = s.put(ctx, mark); conflicts(err) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	done, _, err = s.create(ctx, w)
+	return done, err
 }

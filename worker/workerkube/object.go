@@ -2,7 +2,6 @@ package workerkube
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -18,11 +17,11 @@ import (
 // Where objects have what.
 const (
 	label        = "uidring/prefix" // of every object; its value is the prefix
-	annotation   = "uidring/value"  // of every object: a row, a count or a layout
+	blockLabel   = "uidring/block"  // of every row; its value is the number divided by block
+	annotation   = "uidring/value"  // of every object: a row, the record of given numbers or a layout
 	manager      = "uidring"        // the field manager of every write
-	givenInfix   = ".given."
+	givenSuffix  = ".given"
 	layoutSuffix = ".layout"
-	rangesSuffix = ".ranges"
 )
 
 // row is the name of a number's object.
@@ -48,6 +47,7 @@ func write(o *coordination.Lease, w lease.Write) {
 	row, _ := leaserow.Parse([]byte(o.Annotations[annotation])) // of a new object, the zero Row
 	row = row.After(w)
 	meta.SetMetaDataAnnotation(&o.ObjectMeta, annotation, string(row.JSON()))
+	meta.SetMetaDataLabel(&o.ObjectMeta, blockLabel, strconv.FormatInt(w.Number/block, 10))
 	now := meta.NewMicroTime(time.Now())
 	switch w.Change {
 	case lease.Acquire:
@@ -101,17 +101,4 @@ func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Dura
 // foreign is the error of an object whose annotation nobody of this package wrote.
 func (s *Store) foreign(o *coordination.Lease, err error) error {
 	return fmt.Errorf("workerkube: lease %s/%s: annotation %s: %w", s.namespace, o.Name, annotation, err)
-}
-
-// counted is the value of a count of given numbers.
-type counted struct {
-	Next  int64  `json:"next"`  // the least number that was never given
-	Token string `json:"token"` // of the write that raised it
-}
-
-func (s *Store) parseCounted(o *coordination.Lease) (c counted, err error) {
-	if err := json.Unmarshal([]byte(o.Annotations[annotation]), &c); err != nil && o.ResourceVersion != "" {
-		return c, s.foreign(o, fmt.Errorf("%q, want a count as JSON: %w", o.Annotations[annotation], err))
-	}
-	return c, nil
 }

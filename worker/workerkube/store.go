@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,7 +58,6 @@ type Store struct {
 	prefix    string
 	faults    error         // what Check returns
 	limit     *rate.Limiter // of requests; nil if the client has none, or one of its own
-	large     atomic.Bool   // looks sample; written and read by Look
 	fresh     leaserow.Queue
 	asking    chan struct{} // holds one element while Prepare asks for the rights
 	allowed   atomic.Bool   // the rights were checked; written and read by Prepare
@@ -119,33 +120,33 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	if s.allowed.Load() {
 		return nil
 	}
-	if err := s.pay(ctx, len(verbs)); err != nil {
+	if err := s.pay(ctx, 1); err != nil {
 		return err
 	}
-	var missing []string
-	for _, verb := range verbs {
-		review := &authorization.SelfSubjectAccessReview{Spec: authorization.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorization.ResourceAttributes{
-				Namespace: s.namespace, Verb: verb, Group: coordination.GroupName, Resource: resource,
-			},
-		}}
-		request := s.client.Post().AbsPath("apis", authorization.GroupName, "v1", "selfsubjectaccessreviews").Body(review)
-		_, err := s.do(ctx, "create", request, review)
+	review := &authorization.SelfSubjectRulesReview{Spec: authorization.SelfSubjectRulesReviewSpec{Namespace: s.namespace}}
+	request := s.client.Post().AbsPath("apis", authorization.GroupName, "v1", "selfsubjectrulesreviews").Body(review)
+	if _, err := s.do(ctx, "create", request, review); err != nil {
 		if apierrors.IsForbidden(err) {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if !review.Status.Allowed {
-			missing = append(missing, verb)
-		}
+		return err
 	}
+	missing := slices.DeleteFunc(slices.Clone(verbs), func(verb string) bool { return allows(review.Status, verb) })
 	if len(missing) > 0 {
 		return s.rights(missing, nil)
 	}
 	s.allowed.Store(true)
 	return nil
+}
+
+// allows reports whether rules allow to do something with all leases, or do not tell.
+func allows(rules authorization.SubjectRulesReviewStatus, verb string) bool {
+	has := func(texts []string, text string) bool {
+		return slices.Contains(texts, text) || slices.Contains(texts, "*")
+	}
+	return rules.Incomplete || slices.ContainsFunc(rules.ResourceRules, func(r authorization.ResourceRule) bool {
+		return has(r.Verbs, verb) && has(r.APIGroups, coordination.GroupName) && has(r.Resources, resource) && len(r.ResourceNames) == 0
+	})
 }
 
 // Read implements lease.Store.
@@ -167,110 +168,102 @@ func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*
 
 // List implements lease.Store.
 func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
-	_, rows, _, err := s.search(ctx, expiry)
+	found, err := s.search(ctx, expiry, "")
 	if limit > 0 {
-		rows = rows[:min(limit, len(rows))]
+		found.rows = found.rows[:min(limit, len(found.rows))]
 	}
-	return rows, err
+	return found.rows, err
 }
 
-// sampled is how many numbers a look that is not full reads, one request each.
-const sampled = 32
+// The API server selects objects by their labels: a look that is not full shows the rows of so
+// many blocks of so many numbers each.
+const blocks, block = 8, 8
 
-// Look implements lease.Store. One page of a list shows a small fleet. Of a large one, a look
-// that is not full reads numbers at random.
+// Look implements lease.Store.
 func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
-	cost := 2
-	if s.large.Load() {
-		cost += sampled
-	}
-	if err := s.pay(ctx, cost); err != nil {
+	if err := s.pay(ctx, 2); err != nil {
 		return lease.View{}, err
 	}
-	_, own, err := s.counted(ctx, within.From)
+	_, g, sent, err := s.given(ctx)
 	if err != nil {
 		return lease.View{}, err
 	}
-	if full || own.Next-within.From <= page/2 {
-		now, rows, given, err := s.search(ctx, expiry)
-		view := lease.NewView(now, rows, given, within)
-		if err == nil && full && view.Next > lease.NewView(now, nil, given, within).Next { // a row that nobody has counted yet
-			_, err = s.raise(ctx, lease.Write{Within: within, Token: "look"}, view.Next-1, view.Next)
-		}
-		if !full {
-			view.Held = 0
-		}
-		return view, err
+	found := found{clock: sent.clock}
+	if full {
+		found, err = s.search(ctx, expiry, "")
+	} else if selector := sample(within, g.next(within)); selector != "" {
+		found, err = s.search(ctx, expiry, selector)
 	}
-	next, err := s.next(ctx, within)
-	if err != nil {
-		return lease.View{}, err
+	view := lease.NewView(found.clock, found.rows, g.Next, within)
+	if !full {
+		view.Held = 0
 	}
-	numbers := within.Sample(next)
-	numbers = numbers[:min(len(numbers), sampled)]
-	s.large.Store(true)
-	var now atomic.Int64
-	rows, errs := make([]lease.Row, len(numbers)), make([]error, len(numbers))
-	var reading sync.WaitGroup
-	for i, number := range numbers {
-		reading.Go(func() {
-			object, sent, err := s.get(ctx, s.row(number))
-			if rows[i].Number, errs[i] = -1, err; err == nil && object.ResourceVersion != "" {
-				var row *lease.Row
-				if row, errs[i] = s.parse(object, number, sent.clock, expiry); errs[i] == nil {
-					rows[i] = *row
-				}
-			}
-			now.Store(sent.clock)
-		})
+	if back := g.back(within); back >= 0 {
+		view.Next = back
 	}
-	reading.Wait()
-	view := lease.NewView(now.Load(), rows, map[int64]int64{within.From: next}, within)
-	view.Held = 0
-	return view, cmp.Or(errs...)
+	return view, err
 }
 
-// search returns the API server's clock, all rows, the highest number first, and the counts
-// of given numbers by the From of holders' bounds.
-func (s *Store) search(ctx context.Context, expiry time.Duration) (now int64, rows []lease.Row, given map[int64]int64, err error) {
-	objects, sent, err := s.list(ctx)
-	if err != nil {
-		return 0, nil, nil, err
+// sample selects the blocks of all given numbers within bounds if they are few, else blocks at
+// random. It is empty if there are none.
+func sample(within lease.Bounds, next int64) string {
+	given := min(next-1, within.To) - within.From + 1
+	if given <= 0 {
+		return ""
 	}
-	given = map[int64]int64{}
+	var chosen []string
+	if given <= blocks*block {
+		for b := within.From / block; b <= (next-1)/block; b++ {
+			chosen = append(chosen, strconv.FormatInt(b, 10))
+		}
+	} else {
+		for range blocks {
+			chosen = append(chosen, strconv.FormatInt((within.From+rand.Int64N(given))/block, 10))
+		}
+	}
+	return "," + blockLabel + " in (" + strings.Join(chosen, ",") + ")"
+}
+
+// found is what a list found.
+type found struct {
+	clock int64       // the API server's
+	rows  []lease.Row // the highest number first
+	marks []lease.Row // the numbers that have a mark, and no more
+}
+
+// search finds the rows that a selector selects, or all.
+func (s *Store) search(ctx context.Context, expiry time.Duration, selector string) (f found, err error) {
+	objects, sent, err := s.list(ctx, selector)
+	f.clock = sent.clock
 	for i := range objects {
 		o := &objects[i]
+		if number, ok := numberOf(o.Name, s.prefix+givenSuffix+"."); ok {
+			f.marks = append(f.marks, lease.Row{Number: number})
+		}
 		if number, ok := numberOf(o.Name, s.prefix+"."); ok {
 			row, err := s.parse(o, number, sent.clock, expiry)
 			if err != nil {
-				return 0, nil, nil, err
+				return found{}, err
 			}
-			rows = append(rows, *row)
-		}
-		if from, ok := numberOf(o.Name, s.prefix+givenInfix); ok {
-			count, err := s.parseCounted(o)
-			if err != nil {
-				return 0, nil, nil, err
-			}
-			given[from] = count.Next
+			f.rows = append(f.rows, *row)
 		}
 	}
-	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
-	return sent.clock, rows, given, nil
+	slices.SortFunc(f.rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
+	return f, err
 }
 
-// Insert implements lease.Store. Fresh inserts of a Store share the count's writes.
+// Insert implements lease.Store. Fresh inserts of a Store share the writes of the record.
 func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+	if w.Fresh {
+		if err := s.pay(ctx, 1); err != nil {
+			return 0, false, err
+		}
+		return s.fresh.Insert(ctx, w)
+	}
 	if err := s.pay(ctx, 4); err != nil {
 		return 0, false, err
 	}
-	if w.Fresh {
-		return s.fresh.Insert(ctx, w)
-	}
-	if _, err := s.raise(ctx, w, w.Number, w.Number+1); err != nil {
-		return w.Number, false, err
-	}
-	done, err = s.create(ctx, w)
+	done, err = s.assign(ctx, w)
 	return w.Number, done, err
 }
 
@@ -326,8 +319,8 @@ func (s *Store) settle(ctx context.Context, w lease.Write, old string, object *c
 		return true, nil
 	case token == old && old != "":
 		return false, errEdited
-	case sent.tries > 1: // the first may have been done, and overwritten since
-		return false, lease.Transient(fmt.Errorf("workerkube: %d requests to write number %d, and it is not known whether one was done: %w", sent.tries, w.Number, err))
+	case sent.doubt: // an earlier request may have been done, and overwritten since
+		return false, lease.Transient(fmt.Errorf("workerkube: several requests to write number %d, and it is not known whether one was done: %w", w.Number, err))
 	}
 	return false, nil
 }

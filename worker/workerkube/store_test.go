@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,13 +24,30 @@ import (
 func TestSuite(t *testing.T) {
 	k := server(t)
 	n := namespace(t, k)
+	var requests sync.Map // by prefix
+	prefixOf := func(s lease.Store) string { return s.String()[strings.LastIndexByte(s.String(), '/')+1:] }
 	leasetest.Suite{
 		Expiry: 2 * time.Second, // the API server's times are cut to the second
 		Open: func(t *testing.T) leasetest.Opener {
-			prefix := name()
+			prefix, count := name(), new(atomic.Int64)
+			requests.Store(prefix, count)
 			return func(t *testing.T) lease.Store {
-				return workerkube.NewStore(config(t, k, servertest.KubeAdmin), workerkube.Config{Namespace: n, Prefix: prefix})
+				c := config(t, k, servertest.KubeAdmin)
+				c.Wrap(func(next http.RoundTripper) http.RoundTripper {
+					return transport(func(r *http.Request) (*http.Response, error) {
+						count.Add(1)
+						return next.RoundTrip(r)
+					})
+				})
+				return workerkube.NewStore(c, workerkube.Config{Namespace: n, Prefix: prefix})
 			}
+		},
+		Delete: func(t *testing.T, s lease.Store, number int64) {
+			server(t).Must(t, http.MethodDelete, path(n, fmt.Sprint(prefixOf(s), ".", number)), "")
+		},
+		Requests: func(t *testing.T, s lease.Store) int64 {
+			count, _ := requests.Load(prefixOf(s))
+			return count.(*atomic.Int64).Load()
 		},
 	}.Run(t)
 }
