@@ -84,11 +84,10 @@ func TestRefused(t *testing.T) {
 		{"gen --dsn file/app.db", 1, []string{"--dsn", "file/app.db"}},
 
 		{"parse --layout nosuch 1", 2, []string{`"nosuch"`}},
-		{"parse --epoch tomorrow 1", 2, []string{`"tomorrow"`, "--epoch", "RFC 3339"}},
-		{"parse --epoch 0001-01-01 1", 2, []string{"Epoch"}},
+		{"parse --layout baidu,epoch=tomorrow 1", 2, []string{`"tomorrow"`, "--layout", "RFC 3339"}},
 		{"parse --json --uid-generator 1", 2, []string{"json", "uid-generator"}},
 		{"parse --vesta --json 1", 2, []string{"json", "vesta"}},
-		{"parse --vesta --epoch 2015-01-01 1", 2, []string{"epoch", "vesta"}},
+		{"parse --vesta --layout baidu 1", 2, []string{"layout", "vesta"}},
 		{"parse 0", 1, []string{"not an id: 0 stands for an id that is not set"}},
 		{"parse 0 --json", 1, []string{"not an id: 0 stands"}},
 		{"parse 0 --uid-generator", 1, []string{"not an id: 0 stands"}},

@@ -52,9 +52,8 @@ that the layout has in a tick.`,
   uidring bench --boost-power 1,3,6 --padding-factor 25,50,75
   uidring bench --count 10 > new.txt      and then: benchstat old.txt new.txt
   uidring bench --plot bench.svg`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
 	set := cmd.Flags()
 	cli.LayoutFlag(cmd, &o.layout, "layout of Cached's ids")
@@ -63,6 +62,7 @@ that the layout has in a tick.`,
 	set.IntSliceVar(&o.boosts, "boost-power", []int{uid.DefaultBoostPower}, "BoostPower of Cached; several are measured one beside the other")
 	set.IntSliceVar(&o.paddings, "padding-factor", []int{uid.DefaultPaddingFactor}, "PaddingFactor of Cached; several are measured one beside the other")
 	set.StringVar(&o.plot, "plot", "", "draw the table into this `file`, an SVG, which is replaced if it exists")
+	cli.CompleteFiles(cmd, "plot")
 	return cmd
 }
 

@@ -77,7 +77,15 @@ func LayoutFlag(cmd *cobra.Command, layout *bits.Layout, usage string) {
 
 // Complete offers words for a flag's value to the user's shell.
 func Complete(cmd *cobra.Command, flag string, words ...string) {
-	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	complete(cmd, flag, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveKeepOrder, words)
+}
+
+// CompleteFiles offers files for a flag's value, as [Run] does for no other flag.
+func CompleteFiles(cmd *cobra.Command, flag string) {
+	complete(cmd, flag, cobra.ShellCompDirectiveDefault, nil)
+}
+
+func complete(cmd *cobra.Command, flag string, directive cobra.ShellCompDirective, words []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, directive)); err != nil {
 		panic(err) // the flag is not there, or has completion already
 	}

@@ -42,6 +42,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdin io.Reade
 	}
 	root.SetFlagErrorFunc(explain)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages | ", "Flags.FlagUsages | withoutValues | "))
+	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	renamed(root, root.Name())
 	out := &output{w: stdout}
 	root.SetArgs(append([]string{}, args...)) // never nil, for which cobra takes os.Args

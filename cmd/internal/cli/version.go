@@ -32,11 +32,10 @@ func Release() string {
 // NewVersion returns the subcommand that prints what --version does.
 func NewVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:               "version",
-		Short:             "Print the version",
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
-		Example:           "  uidring version",
+		Use:     "version",
+		Short:   "Print the version",
+		Args:    cobra.NoArgs,
+		Example: "  uidring version",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s version %s\n", cmd.Root().Name(), Version())
 			return err

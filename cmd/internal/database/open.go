@@ -34,6 +34,7 @@ func Flag(cmd *cobra.Command, stores Stores) {
 	cmd.Flags().String("dsn", "", "`database`: an SQLite file such as app.db, mysql://user@host:3306/name,\n"+
 		"postgres://user@host:5432/name, or a DSN as GORM's drivers take it\n"+others+
 		"(default $"+Variable+", else "+Default+" in the current folder)")
+	cli.CompleteFiles(cmd, "dsn")
 }
 
 // DSN names a database that may be opened.

@@ -48,7 +48,7 @@ func (f *TextFlags) Add(cmd *cobra.Command) {
 	cli.Complete(cmd, "form", words...)
 	flags.StringVar(&f.keyFile, "token-key", "", "`file` with the key of tokens: 64 hexadecimal digits, as openssl rand -hex 32 makes them")
 	flags.StringVar(&f.context, "token-context", "", "`context` of the tokens, such as the name of a table; see package uid/opaque")
-	cli.Complete(cmd, "token-context")
+	cli.CompleteFiles(cmd, "token-key")
 }
 
 // Open returns the Text that the flags say.

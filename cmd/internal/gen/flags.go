@@ -64,9 +64,6 @@ func (f *flags) add(cmd *cobra.Command) {
 	cli.Complete(cmd, "generator", cachedName, defaultName)
 	cli.Complete(cmd, "succeeds", bits.Names()...)
 	cli.Complete(cmd, "worker", source.Lease, source.Registry, source.Static+":")
-	for _, flag := range []string{"count", "boost-power", "padding-factor", "max-borrow", "max-age", "segment"} {
-		cli.Complete(cmd, flag)
-	}
 }
 
 // check finds flags that contradict each other.

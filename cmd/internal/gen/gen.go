@@ -78,8 +78,7 @@ An interrupt ends gen after a whole line, with exit code 130.`,
   uidring gen --worker lease -n 5
   uidring gen --segment orders -n 5
   uidring gen --worker static:7 --generator default`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(cmd); err != nil {
 				return err

@@ -37,8 +37,7 @@ parse cannot read them.`,
   uidring segments set orders --at-least 1000000
   uidring segments --json --dsn postgres://user@localhost/app
   uidring gen --segment orders -n 5`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var counters []segment.Counter
 			err := with(cmd, stores, false, func(open *database.Counters) (err error) {
@@ -128,8 +127,7 @@ For segment.Stripe with three stores, the first store's tag is "orders 1/3 x1000
   uidring segments create orders --next 1000001 --step 5000
   uidring segments create invoices --gapless
   uidring segments create orders --table sequence --dsn mysql://user@localhost:3306/app`,
-		Args:              oneTag,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: oneTag,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !newTag.MatchString(args[0]) {
 				return cli.Usagef("the tag %q has a blank; want one without", args[0])
@@ -164,8 +162,6 @@ For segment.Stripe with three stores, the first store's tag is "orders 1/3 x1000
 	cmd.Flags().Var(cli.Number{Value: &step, Min: 1, Max: math.MaxInt32}, "step", "how many ids a process reserves at first; the table sequence does not keep it")
 	cmd.Flags().BoolVar(&gapless, "gapless", false, "make a counter of numbers without a gap")
 	cmd.MarkFlagsMutuallyExclusive("gapless", "step")
-	cli.Complete(cmd, "next")
-	cli.Complete(cmd, "step")
 	flags(cmd, stores)
 	return cmd
 }
@@ -190,8 +186,7 @@ the ids that it has reserved, whatever the counter is. If set does not raise the
 counter, the process may return unused ids at its end, which lowers the counter.`,
 		Example: `  uidring segments set orders --at-least 1000001
   uidring segments set orders --at-least 1000001 --dsn postgres://user@localhost/app`,
-		Args:              oneTag,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: oneTag,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if least == 0 {
 				return cli.Usagef("want --at-least N, for example --at-least 1000001")
@@ -214,7 +209,6 @@ counter, the process may return unused ids at its end, which lowers the counter.
 		},
 	}
 	cmd.Flags().Var(cli.Number{Value: &least, Min: 1, Max: math.MaxInt64}, "at-least", "the least value of the next id")
-	cli.Complete(cmd, "at-least")
 	flags(cmd, stores)
 	return cmd
 }

@@ -39,8 +39,7 @@ next starts take free and expired numbers: all numbers that are not held are lef
   uidring workers --limit 0 --json
   uidring workers --dsn postgres://user@localhost/app --layout long-lived
   uidring workers release 5`,
-		Args:              cobra.NoArgs,
-		ValidArgsFunction: cobra.NoFileCompletions,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			allocator, err := bits.NewAllocator(layout)
 			if err != nil {
@@ -68,7 +67,6 @@ next starts take free and expired numbers: all numbers that are not held are lef
 	}
 	flags := cmd.Flags()
 	flags.Var(cli.Number{Value: &limit, Max: 1<<31 - 1}, "limit", "list this many rows of a table at most; 0 is all")
-	cli.Complete(cmd, "limit")
 	cli.LayoutFlag(cmd, &layout, "layout whose numbers are counted")
 	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left and leases")
 	database.Flag(cmd, stores)
@@ -106,7 +104,6 @@ Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
 			number = int64(given)
 			return nil
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			dsn := database.Of(cmd, stores)
 			dsn.Existing = true

@@ -119,9 +119,6 @@ queries and views: nothing is created in the database.`,
 	cmd.MarkFlagsMutuallyExclusive("sql", "next")
 	cli.Complete(cmd, "sql", sqlKinds...)
 	cli.Complete(cmd, "next", bits.Names()...)
-	for _, name := range []string{"from", "since", "used"} {
-		cli.Complete(cmd, name)
-	}
 	return cmd
 }
 

@@ -27,7 +27,6 @@ const maxErrors = 10
 func New() *cobra.Command {
 	var (
 		layout         bits.Layout
-		epoch          time.Time
 		json, original bool
 		vesta          bool
 		text           format.TextFlags
@@ -41,7 +40,8 @@ input, one a line. Times are in UTC.
 
 parse needs the layout of the ids, epoch included, and cannot detect a wrong one.
 uid-generator's epoch is midnight in the time zone of its JVM, and midnight in
-China if epochStr is not set: for such ids add --epoch 2016-05-20T00:00:00+08:00.
+China if epochStr is not set: for such ids, --layout is
+baidu,epoch=2016-05-20T00:00:00+08:00.
 
 Ids of a segment, such as those of gen --segment, are numbers of a counter: they have
 no time, worker or sequence. parse cannot distinguish them from other ids. If all
@@ -50,14 +50,10 @@ times are implausible, parse reports that on standard error.
 If a text is not an id, parse reports the text on standard error and continues. The
 exit code is then 1.`,
 		Example: `  uidring parse 896950744028951464 --layout baidu
-  uidring parse --layout 31/23/9 --epoch 2020-01-01 --json < ids.txt
+  uidring parse --layout 31/23/9,epoch=2020-01-01 --json < ids.txt
   uidring parse --form base32 0RP2HQ0DP0000
   uidring parse --layout baidu --uid-generator 896950744028951464`,
-		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("epoch") {
-				layout.Epoch = epoch
-			}
 			allocator, err := bits.NewAllocator(layout)
 			if err != nil {
 				return &cli.UsageError{Err: err}
@@ -89,19 +85,12 @@ exit code is then 1.`,
 	}
 	flags := cmd.Flags()
 	cli.LayoutFlag(cmd, &layout, "layout of the ids")
-	flags.Func("epoch", "`date` or RFC 3339 time of the layout's first tick, in place of the layout's own", func(text string) (err error) {
-		epoch, err = bits.ParseEpoch(text)
-		return err
-	})
 	flags.BoolVar(&json, "json", false, "print an object a line: id (a string, for JavaScript), time, worker, sequence")
 	flags.BoolVar(&original, "uid-generator", false, "print the JSON of uid-generator's parseUID, with the time in UTC")
 	flags.BoolVar(&vesta, "vesta", false, "read ids of Vesta, whose layout is a bit of the id, and print an object a line:\nid, time, machine, sequence, type and method")
 	text.Add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("json", "uid-generator", "vesta")
-	for _, flag := range []string{"layout", "epoch"} {
-		cmd.MarkFlagsMutuallyExclusive("vesta", flag)
-	}
-	cli.Complete(cmd, "epoch")
+	cmd.MarkFlagsMutuallyExclusive("vesta", "layout")
 	return cmd
 }
 

@@ -62,18 +62,12 @@ func TestParseVectors(t *testing.T) {
 			fmt.Fprintln(&stdin, row[0])
 			fmt.Fprintln(&want, row[1])
 		}
-		for _, flags := range [][]string{
-			{"--layout", layout[0] + ",epoch=" + layout[1]},
-			{"--layout", layout[0] + ",epoch=1999-09-09", "--epoch", layout[1]},
-			{"--epoch", layout[1] + "T00:00:00Z", "--layout", layout[0]},
-		} {
-			flags = append([]string{"parse", "--uid-generator"}, flags...)
-			if got := uidring.Succeed(t, append(flags, args...)...); got != want.String() {
-				t.Errorf("%q:\n%swant\n%s", flags, got, &want)
-			}
-			if got := uidring.Invoke(t, stdin.String(), flags...); got != (clitest.Outcome{Stdout: want.String()}) {
-				t.Errorf("%q: %+v, want %s", flags, got, &want)
-			}
+		flags := []string{"parse", "--uid-generator", "--layout", layout[0] + ",epoch=" + layout[1]}
+		if got := uidring.Succeed(t, append(flags, args...)...); got != want.String() {
+			t.Errorf("%q:\n%swant\n%s", flags, got, &want)
+		}
+		if got := uidring.Invoke(t, stdin.String(), flags...); got != (clitest.Outcome{Stdout: want.String()}) {
+			t.Errorf("%q: %+v, want %s", flags, got, &want)
 		}
 	}
 }
@@ -135,7 +129,7 @@ ID  TIME                         WORKER  SEQUENCE
 ID  TIME                            WORKER  SEQUENCE
 3   2026-01-01T00:00:00.000000001Z  0       1
 `},
-		{"3 --layout 4/0/1 --epoch 2016-05-20T00:00:00.5+08:00", `
+		{"3 --layout 4/0/1,epoch=2016-05-20T00:00:00.5+08:00", `
 ID  TIME                      WORKER  SEQUENCE
 3   2016-05-19T16:00:01.500Z  0       1
 `},

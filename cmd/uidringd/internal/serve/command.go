@@ -37,9 +37,7 @@ func Add(root *cobra.Command) {
 	set.BoolVar(&flags.Anonymous, "anonymous", false, "allow an address that others can reach without tokens or client certificates")
 	set.BoolVar(&check, "check", false, "report all faults of the config, and serve nothing")
 	set.BoolVar(&print, "print-config", false, "print the config with all defaults, and serve nothing")
-	cli.Complete(root, "config")
-	cli.Complete(root, "listen")
-	cli.Complete(root, "redis")
+	cli.CompleteFiles(root, "config")
 	root.Args = cobra.NoArgs
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		c, err := read(path, flags, cmd.ErrOrStderr())
