@@ -5,22 +5,31 @@
 //
 //	conn.TypeMap().RegisterDefaultPgType([]uid.ID(nil), "_int8")
 //
-// With a pool, this line goes into pgxpool.Config.AfterConnect.
+// With a pool, this line goes into pgxpool.Config.AfterConnect. The worker number is leased on
+// the app's own pool: a GORM handle opened on the pool is all that the leaser needs.
 package pgxnative_test
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidtest"
+	"github.com/uidring/uidring/worker"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // connect opens the database that UIDRING_TEST_POSTGRES names, with a table that
@@ -92,6 +101,33 @@ func TestModes(t *testing.T) {
 				t.Errorf("inserting -1: %v", err)
 			}
 		})
+	}
+}
+
+// TestLeased leases a number on the app's pool, and gives it back.
+func TestLeased(t *testing.T) {
+	pool, err := pgxpool.New(t.Context(), need.Variable(t, "UIDRING_TEST_POSTGRES"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	handle, err := gorm.Open(postgres.New(postgres.Config{Conn: stdlib.OpenDBFromPool(pool)}), &gorm.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := fmt.Sprintf("leased_%d", os.Getpid())
+	defer handle.Exec("DROP TABLE " + table)
+	store := worker.NewStore(handle, worker.StoreConfig{Table: table}) // worker.NewLeaser has the table WORKER_LEASE
+	gen, err := uid.NewCached(t.Context(), lease.New(store, lease.Config{}), uid.CachedConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := gen.Next()
+	if parts, _ := gen.Parse(id); err != nil || parts.Worker != gen.Worker() {
+		t.Errorf("an id of worker %d, %v, want worker %d", parts.Worker, err, gen.Worker())
+	}
+	if err := gen.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
