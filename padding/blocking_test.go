@@ -64,37 +64,6 @@ func TestSourceThatNeverReturns(t *testing.T) {
 	})
 }
 
-// A source that ignores its context cannot hold up Shutdown for longer than the
-// caller allows. What it makes in the end is refused.
-func TestSourceThatIgnoresItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRing(t)
-		release := make(chan struct{})
-		made := ringbuffer.Run{First: 40, N: runLen}
-		var told ringbuffer.Run
-		var why error
-		e := newExecutor(t, r, func(context.Context) (ringbuffer.Run, error) {
-			<-release
-			return made, nil
-		}, padding.Config{Blocking: true, RejectedPut: func(run ringbuffer.Run, err error) { told, why = run, err }})
-		e.Start()
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		begun := time.Now()
-		if err := e.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
-			t.Errorf("Shutdown() = %v after %v, want its context's end", err, time.Since(begun))
-		}
-		close(release)
-		if err := e.Shutdown(t.Context()); err != nil {
-			t.Errorf("Shutdown() = %v once the source has returned", err)
-		}
-		if told != made || why != ringbuffer.ErrClosed || r.Counts().Put != 0 {
-			t.Errorf("RejectedPut was told %v, %v, and %d ids were put", told, why, r.Counts().Put)
-		}
-	})
-}
-
 // delay is an error that says when to try again.
 type delay time.Duration
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
@@ -12,8 +13,7 @@ import (
 func Example() {
 	ring, err := ringbuffer.New(ringbuffer.Config{Runs: 2, RunLen: 4, Threshold: 4})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	next := int64(0)
 	executor := padding.New(ring, func(context.Context) (ringbuffer.Run, error) {
@@ -23,8 +23,7 @@ func Example() {
 	}, padding.Config{})
 	defer executor.Close()
 	if err := executor.Fill(context.Background()); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	executor.Start()
 
@@ -37,8 +36,7 @@ func Example() {
 func ExampleNew() {
 	ring, err := ringbuffer.New(ringbuffer.Config{Runs: 4, RunLen: 128})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	spent := errors.New("no more numbers")
 	next := int64(0)

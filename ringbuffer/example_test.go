@@ -2,6 +2,7 @@ package ringbuffer_test
 
 import (
 	"fmt"
+	"log"
 
 	"github.com/uidring/uidring/ringbuffer"
 )
@@ -9,8 +10,7 @@ import (
 func Example() {
 	ring, err := ringbuffer.New(ringbuffer.Config{Runs: 2, RunLen: 4})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for _, first := range []int64{100, 200} {
 		if err := ring.Put(ringbuffer.Run{First: first, N: 4}); err != nil {
@@ -35,8 +35,7 @@ func Example() {
 func ExampleNew() {
 	ring, err := ringbuffer.New(ringbuffer.Config{Runs: 8, RunLen: 1024, Threshold: 4096})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(ring.Capacity(), ring.Remaining())
 	_, err = ring.Take()

@@ -175,18 +175,6 @@ func TestRejectedTake(t *testing.T) {
 	}
 }
 
-func TestDropTheLastIDThereIs(t *testing.T) {
-	r := mustNew(t, ringbuffer.Config{Runs: 2, RunLen: 1 << 61})
-	mustPut(t, r, 0, 1<<61)
-	mustPut(t, r, math.MaxInt64-1, 2)
-	if got := r.TakeRun(1); got != (ringbuffer.Run{First: 0, N: 1}) {
-		t.Errorf("TakeRun(1) = %+v", got)
-	}
-	if got, want := ringbuffer.Total(r.Drop(math.MaxInt64)), int64(1<<61+1); got != want {
-		t.Errorf("Drop(MaxInt64) = %d, want %d", got, want)
-	}
-}
-
 // A ring of 65,536 ids, as uid-generator has by default, takes a mebibyte and a
 // half there.
 func TestMemory(t *testing.T) {

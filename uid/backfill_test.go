@@ -48,20 +48,6 @@ func TestBackfillLikeAMap(t *testing.T) {
 	})
 }
 
-// Ascending times cost no more memory than MaxTicks, and are never refused.
-func TestBackfillAscending(t *testing.T) {
-	now := at(1_000_000)
-	b := newBackfill(t, &fakeLeaser{number: 1, fresh: true}, uid.BackfillConfig{Layout: tiny, MaxTicks: 2, Now: func() time.Time { return now }})
-	for tick := int64(0); tick < 10_000; tick++ {
-		if _, err := b.At(at(tick)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := b.At(at(5)); !errors.Is(err, uid.ErrPast) {
-		t.Errorf("At(a forgotten tick) = %v, want ErrPast", err)
-	}
-}
-
 // A number that may have stamped past ticks is refused, and given back.
 func TestBackfillWantsFreshNumbers(t *testing.T) {
 	clock := clockAt(start)

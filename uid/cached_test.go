@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -149,16 +148,6 @@ func TestCloseEndsWaits(t *testing.T) {
 	})
 }
 
-func TestParseRefusesForeignIDs(t *testing.T) {
-	forKinds(t, all, uid.CachedConfig{Layout: since2000(bits.JSSafe())}, func(t *testing.T, gen generator) {
-		for _, id := range []uid.ID{-1, 1 << 53} {
-			if parts, err := gen.Parse(id); !errors.Is(err, bits.ErrForeign) {
-				t.Errorf("Parse(%d) = %+v, %v, want ErrForeign", id, parts, err)
-			}
-		}
-	})
-}
-
 func TestNoAllocations(t *testing.T) {
 	ids := make([]uid.ID, 256)
 	for _, kind := range all {
@@ -166,27 +155,5 @@ func TestNoAllocations(t *testing.T) {
 		if n := testing.AllocsPerRun(10_000, func() { gen.Next(); gen.NextN(ids) }); n != 0 {
 			t.Errorf("%s: Next and NextN allocate %v times, want 0", kind, n)
 		}
-	}
-}
-
-// A clock that panics is an error of the take, and no ids are lost or repeated.
-func TestClockThatPanics(t *testing.T) {
-	var broken atomic.Bool
-	gen := newCached(t, uid.CachedConfig{Layout: small, BoostPower: 1, Logger: quiet, Now: func() time.Time {
-		if broken.Load() {
-			panic("clock")
-		}
-		return start
-	}})
-	broken.Store(true)
-	ids := make([]uid.ID, 100)
-	n, err := calls["Next"](t.Context(), gen, ids)
-	var panicked *uid.PanicError
-	if !errors.As(err, &panicked) || n == 0 {
-		t.Errorf("Next() = %v after %d ids, want a PanicError", err, n)
-	}
-	broken.Store(false)
-	if id := mustNext(t, gen); id <= ids[n-1] {
-		t.Errorf("id %d follows %d", id, ids[n-1])
 	}
 }

@@ -2,34 +2,12 @@ package uid_test
 
 import (
 	"errors"
-	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/uid"
 )
-
-func TestDefaultWaitsForTheNextTick(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		gen := newDefault(t, uid.DefaultConfig{Layout: bubble})
-		begun := time.Now()
-		ids := make([]uid.ID, 7)
-		if n, err := gen.NextN(ids); n != 7 || err != nil {
-			t.Fatalf("NextN() = %d, %v", n, err)
-		}
-		for range 3 {
-			mustNext(t, gen)
-		}
-		if got := time.Since(begun).Round(time.Millisecond); got != 4*time.Second {
-			t.Errorf("5 ticks of 2 ids took %v, want 4s", got)
-		}
-		if waited := gen.Stats().Waited; waited != 4*time.Second || !slices.IsSorted(ids) {
-			t.Errorf("waited %v for ids %v, want 4s, and ids that ascend", waited, ids)
-		}
-	})
-}
 
 // A refusal changes nothing, so the next is the same. The clock may be before the epoch,
 // also where a tick is long.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"time"
 
@@ -20,20 +21,17 @@ func ExampleNewCached() {
 		MaxAge:    10 * time.Second, // an idle service's ids are no older
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 
 	first, err := gen.Next()
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	second, err := gen.Next()
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(second > first)
 	// Output: true
@@ -42,8 +40,7 @@ func ExampleNewCached() {
 func ExampleCached_NextN() {
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 
@@ -58,15 +55,13 @@ func ExampleNewDefault() {
 	now := func() time.Time { return time.Date(2026, time.November, 20, 10, 0, 0, 0, time.UTC) }
 	gen, err := uid.NewDefault(context.Background(), uid.StaticWorker(7), uid.DefaultConfig{Now: now})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 
 	id, err := gen.Next()
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	parts, err := gen.Parse(id)
 	fmt.Println(parts.Time, parts.Worker, err)
@@ -85,8 +80,7 @@ func ExampleRefusal() {
 		},
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 
@@ -111,8 +105,7 @@ func ExampleParseID() {
 func ExampleStaticWorker() {
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 	fmt.Println("worker", gen.Worker())
@@ -146,8 +139,7 @@ func ExampleLeaser() {
 	numbers := inventory{"billing-a": 1, "billing-b": 2}
 	gen, err := uid.NewDefault(context.Background(), lease.Forever(number{numbers, "billing-b"}), uid.DefaultConfig{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 	fmt.Println("worker", gen.Worker())
@@ -163,8 +155,7 @@ func ExampleLeaser() {
 func ExampleCached_Wait() {
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // or a request's
 	defer cancel()
@@ -189,8 +180,7 @@ func ExampleBorrowLimitError() {
 		Now:       func() time.Time { return now },
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 
@@ -208,8 +198,7 @@ func ExampleReservationError() {
 	leaser := new(uidtest.Leaser) // stands for a database
 	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 	leaser.Lose(lease.ErrLost)
@@ -231,8 +220,7 @@ func ExampleStats() {
 	leaser := new(uidtest.Leaser) // stands for a database
 	gen, err := uid.NewCached(context.Background(), leaser, uid.CachedConfig{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 
@@ -259,8 +247,7 @@ func ExampleNewSlots() {
 		Now: func() time.Time { return now },
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 
@@ -280,14 +267,12 @@ func ExampleNewBackfill() {
 	ctx := context.Background()
 	backfill, err := uid.NewBackfill(ctx, new(uidtest.Leaser), uid.BackfillConfig{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer backfill.Close()
 	id, err := backfill.At(time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	parts, err := backfill.Parse(id)
 	fmt.Println(parts.Time, err)
@@ -313,19 +298,16 @@ func ExampleDefaultConfig() {
 		Now:    func() time.Time { return now },
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 	first, err := gen.Next()
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	second, err := gen.Next()
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	parts, err := gen.Parse(first)
 	fmt.Println(parts.Tick, parts.Worker, second-first, err)
@@ -337,15 +319,13 @@ func ExampleDefaultConfig() {
 func ExampleCached_Range() {
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{MaxBorrow: time.Hour})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 	day := time.Date(2026, time.November, 20, 0, 0, 0, 0, time.UTC)
 	first, last, err := gen.Range(day, day.AddDate(0, 0, 1))
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Printf("SELECT * FROM orders WHERE id BETWEEN %d AND %d\n", first, last)
 	// Output: SELECT * FROM orders WHERE id BETWEEN 958882028999147520 AND 961976467036569599

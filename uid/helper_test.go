@@ -112,6 +112,9 @@ var start = bits.Default().Epoch.Add(5 * time.Second)
 // small has two ids for each second, so that a test can count in ticks.
 var small = bits.Layout{TimeBits: 31, WorkerBits: 8, SequenceBits: 1, Epoch: bits.Default().Epoch, Unit: time.Second}
 
+// roomy has so many ids for each tick that Default never waits for the next.
+var roomy = bits.Layout{TimeBits: 31, WorkerBits: 1, SequenceBits: 31, Epoch: bits.Default().Epoch, Unit: time.Second}
+
 // bubble and virtual are small and the default layout in virtual time, which begins at
 // midnight UTC 2000-01-01.
 var (

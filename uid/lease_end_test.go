@@ -141,23 +141,6 @@ func TestUseOfTheTick(t *testing.T) {
 	}
 }
 
-// In the last granted tick, full Slots fail at once: they do not wait for more time.
-func TestSlotsFullInTheLastTick(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := clockAt(start)
-		f := &fakeLeaser{number: 7, until: at(6)}
-		gen, err := uid.NewSlots(t.Context(), f, uid.SlotsConfig{Layout: small, Now: c.now, Slots: 1, Logger: quiet})
-		opened(t, gen, err)
-		time.AfterFunc(time.Minute, func() { gen.Close() })
-		for err == nil {
-			_, err = gen.Next()
-		}
-		if !errors.Is(err, uid.ErrNotReady) {
-			t.Errorf("Next() = %v in the last granted tick, want ErrNotReady", err)
-		}
-	})
-}
-
 // A call that finds no more time granted asks for more.
 func TestAsksForMoreTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -177,20 +160,23 @@ func TestAsksForMoreTime(t *testing.T) {
 	})
 }
 
-// Slots that cannot be granted more time fail for that only after the last granted tick.
+// In the last granted tick, full Slots fail at once, whether or not more time can be granted:
+// they do not wait for it. Only after that tick they fail for want of time.
 func TestSlotsInTheLastGrantedTick(t *testing.T) {
-	c := clockAt(start)
-	f := &fakeLeaser{number: 7, until: at(6)}
-	gen := newSlots(t, f, uid.SlotsConfig{Layout: small, Now: c.now, Slots: 1, Logger: quiet})
-	f.granted(7, time.Time{}, at(6), errors.New("database unavailable"))
-	if err := gen.Stats().LastError; err != nil {
-		t.Errorf("LastError is %v in the last granted tick, want nil", err)
-	}
-	var err error
-	for err == nil {
-		_, err = gen.Next()
-	}
-	if !errors.Is(err, uid.ErrNotReady) {
-		t.Errorf("Next() = %v in the last granted tick, want ErrNotReady", err)
+	for _, unavailable := range []error{nil, errors.New("database unavailable")} {
+		c := clockAt(start)
+		f := &fakeLeaser{number: 7, until: at(6)}
+		gen := newSlots(t, f, uid.SlotsConfig{Layout: small, Now: c.now, Slots: 1, Logger: quiet})
+		f.granted(7, time.Time{}, at(6), unavailable)
+		if err := gen.Stats().LastError; err != nil {
+			t.Errorf("LastError is %v in the last granted tick, want nil", err)
+		}
+		var err error
+		for err == nil {
+			_, err = gen.Next()
+		}
+		if !errors.Is(err, uid.ErrNotReady) {
+			t.Errorf("Next() = %v in the last granted tick, want ErrNotReady", err)
+		}
 	}
 }

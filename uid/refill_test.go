@@ -3,7 +3,6 @@ package uid_test
 import (
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/uidring/uidring/bits"
@@ -28,23 +27,6 @@ func TestWaitNoticesAStepAhead(t *testing.T) {
 			t.Errorf("Wait() = %v after %v, want an id after 11s", err, time.Since(begun))
 		}
 	})
-}
-
-// Calls that take many ids wake what fills the ring, as Next does.
-func TestEveryCallHasTheRingFilled(t *testing.T) {
-	for name, draw := range calls {
-		synctest.Test(t, func(t *testing.T) {
-			gen := newCached(t, uid.CachedConfig{Layout: bubble})
-			synctest.Wait()
-			if n, err := draw(t.Context(), gen, make([]uid.ID, 12)); n != 12 || err != nil {
-				t.Fatalf("%s: %d, %v", name, n, err)
-			}
-			synctest.Wait()
-			if s := gen.Stats(); s.Remaining < s.Ring.Threshold || s.Ring.Refills == 0 || s.Ring.Helps != 0 {
-				t.Errorf("%s: %+v, want the ring filled again by the executor", name, s)
-			}
-		})
-	}
 }
 
 // The threshold is PaddingFactor per cent of the capacity, but one id at least,

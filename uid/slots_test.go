@@ -2,8 +2,6 @@ package uid_test
 
 import (
 	"errors"
-	"math/rand/v2"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,44 +151,6 @@ func TestSlotsReserveAhead(t *testing.T) {
 	}
 	if s := gen.Stats(); s.Clock.Worker != 1 || s.Clock.WorkerChanges != 0 || !s.Clock.ReservedUntil.Equal(at(10_000)) {
 		t.Errorf("Stats() = %+v", s)
-	}
-}
-
-// Many goroutines, a clock that jumps about, numbers that change: no id repeats,
-// and none is miscounted.
-func TestSlotsStress(t *testing.T) {
-	clock := clockAt(start.Add(24 * time.Hour))
-	leaser := &fakeLeaser{number: 1}
-	gen := newSlots(t, leaser, uid.SlotsConfig{Layout: bits.Default(), Slots: 8, Now: clock.now})
-	const n = 160_000
-	var moving sync.WaitGroup
-	stop := make(chan struct{})
-	moving.Go(func() {
-		random := rand.New(rand.NewPCG(3, 4))
-		for number := int64(1); ; {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			clock.nanos.Store(start.Add(time.Duration(random.IntN(86_400)) * time.Second).UnixNano())
-			if random.IntN(50) == 0 {
-				number++
-				leaser.losing(number, time.Time{})
-			}
-			if told := gen.Stats().Issued; told > n {
-				t.Errorf("%d told to be issued", told)
-			}
-		}
-	})
-	drawAll(t, gen, n, 8, "Wait")
-	close(stop)
-	moving.Wait()
-	for range 2 {
-		if got := gen.Stats().Issued; got != n {
-			t.Errorf("%d issued, want %d", got, n)
-		}
-		gen.Close()
 	}
 }
 

@@ -3,7 +3,6 @@ package uid_test
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -209,37 +208,5 @@ func TestTextsDoNotAllocate(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("reading %s: %v allocations", form.name, n)
 		}
-	}
-}
-
-// BenchmarkText is the cost of one id's text in each of its forms.
-func BenchmarkText(b *testing.B) {
-	decimal := func(id uid.ID, to []byte) []byte { to, _ = id.AppendText(to); return to }
-	for _, form := range []struct {
-		name   string
-		append func(uid.ID, []byte) []byte
-		parse  func(string) (uid.ID, error)
-	}{
-		{"decimal", decimal, uid.ParseID},
-		{forms[0].name, forms[0].append, forms[0].parse},
-		{forms[1].name, forms[1].append, forms[1].parse},
-	} {
-		const id = uid.ID(960121041164754944)
-		b.Run(fmt.Sprintf("impl=%s/do=append", form.name), func(b *testing.B) {
-			b.ReportAllocs()
-			buffer := make([]byte, 0, 32)
-			for b.Loop() {
-				buffer = form.append(id, buffer[:0])
-			}
-		})
-		b.Run(fmt.Sprintf("impl=%s/do=parse", form.name), func(b *testing.B) {
-			b.ReportAllocs()
-			text := string(form.append(id, nil))
-			for b.Loop() {
-				if _, err := form.parse(text); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
@@ -19,8 +20,7 @@ var (
 func ExampleNew() {
 	orders, err := opaque.New("orders", newKey, oldKey) // the new one seals, both open
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	fmt.Println(orders)
 	_, err = opaque.New("orders", newKey[:16])
@@ -33,8 +33,7 @@ func ExampleNew() {
 func ExampleSealer_Seal() {
 	orders, err := opaque.New("orders", newKey)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for id := uid.ID(960121041164754944); id < 960121041164754946; id++ {
 		token, err := orders.Seal(id)
@@ -48,8 +47,7 @@ func ExampleSealer_Seal() {
 func ExampleSealer_Open() {
 	orders, err := opaque.New("orders", newKey)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for _, text := range []string{"5SQD0BAQ1E3FYQH5W9BR4KCHSE", "5SQD0BAQ1E3FYQH5W9BR4KCHSF", "960121041164754944"} {
 		token, err := opaque.ParseToken(text)
@@ -87,13 +85,11 @@ func ExampleToken() {
 	}
 	orders, err := opaque.New("orders", newKey)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	token, err := orders.Seal(960121041164754944)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	data, err := json.Marshal(order{ID: token, Items: 3})
 	fmt.Println(string(data), err)
@@ -103,8 +99,7 @@ func ExampleToken() {
 func ExampleToken_AppendText() {
 	token, err := opaque.ParseToken("4EXXHVZ721QW3N4Q2AVWHBZ7YW")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	path, err := token.AppendText([]byte("/orders/"))
 	fmt.Printf("%s %v\n", path, err)
@@ -114,13 +109,11 @@ func ExampleToken_AppendText() {
 func ExampleNewPermutation() {
 	invoices, err := opaque.NewPermutation("invoices", newKey)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	number, err := invoices.Permute(960121041164754944)
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	id, err := invoices.Restore(number)
 	fmt.Println(number, id, err)

@@ -7,29 +7,7 @@ import (
 
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
-	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
-
-// A process that is killed returns nothing. 1,000 kills leave gaps, of two ranges at most,
-// and no repeat.
-func TestKillsLeaveGaps(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store, last := new(segmenttest.Memory), uid.ID(0)
-		must(t, store.Create(t.Context(), "orders", 1, 10))
-		for i := range 1000 {
-			g, err := segment.New(t.Context(), plain{store}, "orders", segment.Config{Step: 10, MaxStep: 10})
-			must(t, err)
-			for range 1 + i%37 {
-				id, err := g.Next()
-				if err != nil || id <= last || id > last+21 {
-					t.Fatalf("Next() = %d, %v after %d", id, err, last)
-				}
-				last = id
-			}
-			_ = g.Close()
-		}
-	})
-}
 
 // A day at 100 ids a second, with an hour at 1,000 times that.
 func TestADayWithABurst(t *testing.T) {

@@ -2,7 +2,6 @@ package segment_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -10,35 +9,9 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/logged"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
-
-// An outage is logged once, and so is its end.
-func TestOutageIsLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store, log := new(counter), new(strings.Builder)
-		g := open(t, store, segment.Config{Step: 10, MaxStep: 10, Logger: slog.New(slog.NewTextHandler(log, nil))})
-		for range 3 {
-			store.unavailable.Store(true)
-			for range 100 {
-				_, _ = g.Next()
-				time.Sleep(time.Second)
-			}
-			store.unavailable.Store(false)
-			if _, err := g.Wait(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-		}
-		for _, want := range []string{"no ids are reserved", "ids are reserved again"} {
-			if n := strings.Count(log.String(), want); n != 3 {
-				t.Errorf("%q is logged %d times, want 3: %s", want, n, log)
-			}
-		}
-	})
-}
 
 // Close waits a second for a load, however long loads may take. That is no failure of the
 // store.
@@ -59,22 +32,6 @@ func TestCloseGivesUpALoad(t *testing.T) {
 		if s := g.Stats(); s.Loads.Failures != 0 || s.LastError != nil {
 			t.Errorf("%d failures, the last %v", s.Loads.Failures, s.LastError)
 		}
-	})
-}
-
-// Close ends in time though the store does not answer when it is to take ids back, and
-// does not end with its context either.
-func TestCloseGivesUpAReturn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
-		store.takes.Store(int64(time.Hour))
-		store.deaf.Store(true)
-		began := time.Now()
-		if err := g.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > uid.CloseTimeout {
-			t.Errorf("Close() = %v after %v, want DeadlineExceeded after %v", err, time.Since(began), uid.CloseTimeout)
-		}
-		time.Sleep(time.Hour) // the store answers
 	})
 }
 

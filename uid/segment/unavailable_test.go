@@ -138,27 +138,6 @@ func TestStartTimesOut(t *testing.T) {
 	})
 }
 
-// The end of a caller's context is no failure of the store.
-func TestGivingUpIsNoFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := new(counter)
-		g := open(t, store, segment.Config{Step: 10, MaxStep: 10})
-		store.takes.Store(int64(3 * time.Second))
-		take(t, g, 1, 10)
-		for range 2 {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			if id, err := g.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("Wait() = %d, %v, want the end of its context", id, err)
-			}
-			cancel()
-		}
-		if s := g.Stats(); s.Loads.Failures != 0 || s.LastError != nil {
-			t.Errorf("%d failures, the last %v", s.Loads.Failures, s.LastError)
-		}
-		take(t, g, 11, 10)
-	})
-}
-
 // The error of a load that timed out says so, whatever the store's client calls it.
 func TestTimeOutIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

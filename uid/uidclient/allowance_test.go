@@ -6,60 +6,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 )
-
-// demand draws 20,000 ids a second, and returns how many calls failed.
-func demand(c *Client, seconds int) (failed int) {
-	for range seconds * 1000 {
-		for range 20 {
-			if _, err := c.Next(); err != nil {
-				failed++
-			}
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return failed
-}
-
-// Whatever a server or a proxy answers for a while, afterwards the client soon asks for as
-// many ids as before.
-func TestGrowsAgain(t *testing.T) {
-	status := func(status int) func(f *fake) {
-		return func(f *fake) { f.fail(status, "1") }
-	}
-	for name, fault := range map[string]func(f *fake){
-		"400":         status(400),
-		"404":         status(404),
-		"408":         status(408),
-		"413":         status(413),
-		"429":         status(429),
-		"502":         status(502),
-		"503":         status(503),
-		"a page":      func(f *fake) { f.say("<html>") },
-		"truncated":   func(f *fake) { f.say(`{"instance":"a","number":1000000,"runs":[{"first"`) },
-		"unavailable": (*fake).down,
-		"hangs":       (*fake).hang,
-	} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, Config{}, 1, func(t *testing.T, c *Client, servers []*fake) {
-				server := servers[0]
-				demand(c, 2)
-				fault(server)
-				demand(c, 3)
-				server.up()
-				server.set(func(f *fake) { f.takes = time.Millisecond })
-				time.Sleep(10 * time.Second)
-				before := server.requests()
-				failed := demand(c, 10)
-				// 20 answers of 10,000 ids are 200,000, and 14 doublings lead there.
-				if n := server.requests() - before; failed > 0 || n > 40 {
-					t.Errorf("%d requests for 200,000 ids, and %d calls failed, want 40 requests at most", n, failed)
-				}
-			})
-		})
-	}
-}
 
 // A server's own limit, told by a refusal or by taking too long, costs few requests.
 func TestLimit(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,34 +147,6 @@ func TestUnavailable(t *testing.T) {
 		_, err = drain(t, c)
 		if again, ok := errors.AsType[*UnavailableError](err); !ok || again.Retry > time.Second {
 			t.Errorf("Next() = %+v, want a short pause: the server had answered", err)
-		}
-	})
-}
-
-// A burst of takers finds nothing ready. None fails, and their ids are fetched
-// together.
-func TestBurst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFake("a", 1)
-		server.takes = 50 * time.Millisecond
-		c := open(t, Config{MaxIDs: 100_000}, server)
-		time.Sleep(time.Hour)
-		before := server.requests()
-		var takers sync.WaitGroup
-		var seen sync.Map
-		for range 100 {
-			takers.Go(func() {
-				for range 1000 {
-					id, err := c.Next()
-					if _, again := seen.LoadOrStore(id, true); again || err != nil {
-						t.Errorf("Next() = %d, %v; issued before: %v", id, err, again)
-					}
-				}
-			})
-		}
-		takers.Wait()
-		if n := server.requests() - before; n > 12 {
-			t.Errorf("%d requests for 100,000 ids, want a few", n)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package uidclient
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -10,11 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/uidring/uidring/uid"
 )
 
 // startTLS starts a server with HTTP/2, and returns its URL and the config of a client that
@@ -81,37 +77,6 @@ func TestNetwork(t *testing.T) {
 		if refused := strings.HasPrefix(name, "status"); errors.Is(err, ErrUnavailable) == refused {
 			t.Errorf("New() = %v; ErrUnavailable: %v", err, !refused)
 		}
-	}
-}
-
-// After a time-out the same URL is asked over another connection, even if the server
-// speaks HTTP/2.
-func TestTimeoutEndsConnection(t *testing.T) {
-	type number struct{}
-	var connections, hung atomic.Int64
-	ids := newFake("a", 1)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Context().Value(number{}).(int64) <= hung.Load() {
-			<-r.Context().Done()
-			return
-		}
-		ids.ServeHTTP(w, r)
-	}))
-	server.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
-		return context.WithValue(ctx, number{}, connections.Add(1))
-	}
-	url, config := startTLS(t, server)
-	c, err := New(t.Context(), []string{url}, "orders", config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	c.config.Timeout = time.Second // New has longer, on a busy machine
-	hung.Store(connections.Load())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if n, err := c.WaitN(ctx, make([]uid.ID, 200)); n != 200 || err != nil {
-		t.Errorf("WaitN() = %d, %v, want 200 ids over another connection", n, err)
 	}
 }
 

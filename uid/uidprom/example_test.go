@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,20 +23,17 @@ import (
 func ExampleNew() {
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(7), uid.CachedConfig{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 
 	collector, err := uidprom.New(map[string]uidprom.Generator{"orders": gen})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	registry := prometheus.NewRegistry()
 	if err := registry.Register(collector); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
@@ -66,8 +64,7 @@ func ExampleNewFunc() {
 	striped, err := segment.Stripe(context.Background(), stores, "orders",
 		segment.StripeConfig{Config: segment.Config{Create: true, Step: 500}})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer striped.Close()
 	collector, err := uidprom.NewFunc(func() map[string]uid.Stats {
@@ -78,8 +75,7 @@ func ExampleNewFunc() {
 		return all
 	})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector)

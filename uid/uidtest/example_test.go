@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -94,8 +95,7 @@ func ExampleLeaser() {
 	leaser := new(uidtest.Leaser)
 	gen, err := uid.NewDefault(context.Background(), leaser, uid.DefaultConfig{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer gen.Close()
 	leaser.Lose(lease.ErrLost)

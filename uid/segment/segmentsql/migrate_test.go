@@ -109,32 +109,3 @@ func insertOrders(t *testing.T, s *dbtest.Store, store segment.Store, first int6
 		}
 	}
 }
-
-// An insert with a key moves the counter of a column, but on PostgreSQL: MIGRATING.md says which
-// processes have to stop before others set keys that carry time.
-func TestKeysBesideAutoIncrement(t *testing.T) {
-	keys := map[string]string{
-		"sqlite":   "INTEGER PRIMARY KEY AUTOINCREMENT",
-		"mysql":    "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
-		"postgres": "BIGSERIAL PRIMARY KEY",
-	}
-	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		if s.Kind == "postgres" {
-			s.Table = strings.ToLower(s.Table)
-		}
-		s.Exec(t, "CREATE TABLE %s (id %s, buyer VARCHAR(20))", s.Table, keys[s.Kind])
-		const id = 1 << 40
-		for _, statement := range []string{"INSERT INTO %s (buyer) VALUES ('ann')", fmt.Sprintf("INSERT INTO %%s (id, buyer) VALUES (%d, 'bob')", id), "INSERT INTO %s (buyer) VALUES ('cem')"} {
-			s.Exec(t, statement, s.Table)
-		}
-		var last int64
-		must(t, s.DB.Raw(fmt.Sprintf("SELECT id FROM %s WHERE buyer = 'cem'", s.Table)).Scan(&last).Error)
-		want := int64(id + 1)
-		if s.Kind == "postgres" {
-			want = 2
-		}
-		if last != want {
-			t.Errorf("the next key of the counter is %d, want %d", last, want)
-		}
-	})
-}

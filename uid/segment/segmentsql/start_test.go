@@ -60,28 +60,6 @@ func wantWarning(t *testing.T, out *logged.Text, setting, value string) {
 	}
 }
 
-// A store warns once of a database that can lose commits, and of no other.
-func TestWarnsOfFlush(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		if out := warnings(t, s.DB, s.Table); out.String() != "" {
-			t.Errorf("logged %s", out)
-		}
-		switch another := s.Another(t); s.Kind {
-		case "sqlite":
-			url := s.URL + "?_journal_mode=wal&_synchronous=1&_pragma=journal_mode(wal)&_pragma=synchronous(1)"
-			wantWarning(t, warnings(t, s.Open(t, url), s.Table), "synchronous", `"NORMAL in WAL mode"`)
-		case "postgres":
-			wantWarning(t, warnings(t, s.Open(t, s.With("synchronous_commit=off")), s.Table), "synchronous_commit", "off")
-			s.Exec(t, "ALTER TABLE %s SET UNLOGGED", s.Table)
-			wantWarning(t, warnings(t, s.DB, s.Table), "table", "UNLOGGED")
-		case "mysql":
-			s.Exec(t, myISAM, another.Table)
-			wantWarning(t, warnings(t, s.DB, another.Table), "engine", "MyISAM")
-			wantWarning(t, warnings(t, s.DB, "test."+another.Table), "engine", "MyISAM")
-		}
-	})
-}
-
 // A transaction that holds the only connection cannot get an id. The error says why.
 func TestPoolIsFull(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
