@@ -9,7 +9,7 @@ var (
 	ErrDB = errors.New("worker: unfit *gorm.DB")
 
 	// ErrKey is matched when the database's key cannot be a worker number: the key is
-	// below 1, cannot be read back, or belongs to another row.
+	// below 1, cannot be read back, or belongs to another row; or a Store's table has no key.
 	ErrKey = errors.New("worker: no usable key")
 
 	// ErrMixed is matched when a Registry and Leasers of one database could give one

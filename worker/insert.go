@@ -3,6 +3,8 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 
 	"gorm.io/gorm"
 
@@ -43,7 +45,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done b
 		})
 		switch {
 		case errors.Is(err, errNoCount):
-			if err = s.makeCount(ctx, w.Within.From); err == nil {
+			if err = s.makeCount(ctx, w.Within); err == nil {
 				continue
 			}
 		case errors.Is(err, errThere) && w.Fresh: // an assigned number, made since allot looked
@@ -122,15 +124,49 @@ func (s *Store) chosen(tx *gorm.DB, registry *table, w lease.Write) error {
 	return err
 }
 
-// makeCount makes the row that counts the numbers given to holders whose bounds begin at from,
-// unless another process does.
-func (s *Store) makeCount(ctx context.Context, from int64) error {
-	err := s.writes(ctx, func(tx *gorm.DB) error { return s.insertMeta(tx, counter(from), from, layoutText{"-", "-"}) })
+// makeCount makes the row that counts the numbers given to holders with these bounds, unless
+// another process does. The row has the end of the bounds as its port.
+func (s *Store) makeCount(ctx context.Context, within lease.Bounds) error {
+	row := counter(within.From)
+	err := s.writes(ctx, func(tx *gorm.DB) error {
+		return s.insertMeta(tx, row, within.From, layoutText{"-", strconv.FormatInt(within.To, 10)})
+	})
 	if s.dialect().Duplicate(err) {
 		return nil
 	}
+	if err == nil && within.From < within.To {
+		err = s.warnOverlap(ctx, within)
+	}
 	return err
 }
+
+// warnOverlap logs if the bounds have numbers of another range, as two sites may by mistake. No id
+// repeats: a number has one row, and allot skips what other ranges gave. Assigned numbers are
+// ranges of one number, and may lie in others.
+func (s *Store) warnOverlap(ctx context.Context, within lease.Bounds) error {
+	var counts []struct {
+		Row   int64  `gorm:"column:counter"`
+		Given int64  `gorm:"column:given"`
+		Port  string `gorm:"column:port"`
+	}
+	log := s.log.Load()
+	err := s.ask(ctx, &counts, s.query("SELECT worker_id AS counter, reserved_until AS given, port AS port FROM {table} WHERE worker_id BETWEEN ? AND -1"),
+		counter(within.To))
+	for _, c := range counts {
+		to, unknown := strconv.ParseInt(c.Port, 10, 64)
+		if unknown != nil { // of an earlier version: what it gave
+			to = c.Given - 1
+		}
+		other := lease.Bounds{From: counter(c.Row), To: to}
+		if log != nil && other.From != within.From && other.From < other.To && other.To >= within.From {
+			log.WarnContext(ctx, "worker: two ranges of numbers overlap, so each takes numbers of the other; give each site a range of its own",
+				"table", s.name, "range", text(within), "other", text(other))
+		}
+	}
+	return s.marked(err)
+}
+
+func text(b lease.Bounds) string { return fmt.Sprintf("%d to %d", b.From, b.To) }
 
 // insertMeta inserts a row below 0, which is not a number's: a count, or the layout.
 func (s *Store) insertMeta(tx *gorm.DB, row, next int64, text layoutText) error {

@@ -22,7 +22,8 @@ import (
 // NewStore. It holds no connection of its own and is safe for concurrent use.
 type Store struct {
 	table
-	file atomic.Pointer[fileCheck] // nil is none; written by Prepare, read by all
+	file atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
+	log  atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
 }
 
 var (
@@ -67,14 +68,19 @@ func (s *Store) Check() error {
 }
 
 // Prepare implements lease.Preparer: it creates the table if it is missing, unless
-// the config has NoSchema.
+// the config has NoSchema. It refuses a table without a key, in which a number could have two rows.
 func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if s.ensure {
 		if err := s.EnsureSchema(ctx); err != nil {
 			return s.marked(err)
 		}
 	}
+	if sqldb.Keyless(ctx, s.db, s.name, leaseKind.key) {
+		return fmt.Errorf("%w: %s has none on %s, so two processes could take one number; stop them all, and run: "+
+			"CREATE UNIQUE INDEX worker_lease_key ON %[2]s (%[3]s)", ErrKey, s.name, leaseKind.key)
+	}
 	sqldb.WarnFlush(ctx, s.db, log, "worker", s.name)
+	s.log.Store(log)
 	s.file.Store(s.checkFile(ctx, log))
 	return nil
 }
