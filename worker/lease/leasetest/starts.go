@@ -1,0 +1,131 @@
+package leasetest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// restart: a process whose number is fixed was killed. Its next start waits until the number
+// expires, and begins where the reserved time ends.
+func restart(b bench) {
+	fixed := lease.Config{Assigner: number(3), Window: max(b.suite.Expiry, 100*time.Millisecond)}
+	dying := b.another()
+	dead, err := dying.try(9, fixed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dead.Kill()
+	b.suite.Kill(b.T, dying.Store)
+	next, err := b.try(9, fixed)
+	if errors.Is(err, lease.ErrHeld) { // a renewal that was under way was a sign of life
+		next, err = b.try(9, fixed)
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	if g := next.Last(); g.Number != 3 || g.From.Before(dead.Last().Until) {
+		b.Errorf("granted %+v; want number 3 from the end of %+v", g, dead.Last())
+	}
+}
+
+// unused leases numbers that were never given.
+type unused struct{ *lease.Leaser }
+
+func (u unused) Lease(ctx context.Context, r lease.Request) (lease.Lease, error) {
+	r.Fresh = true
+	return u.Leaser.Lease(ctx, r)
+}
+
+// backfill: a number that was asked for as never given is granted to nobody else, before or
+// after, while others start, stop and are killed.
+func backfill(b bench) {
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	given, fresh := map[int64]int{}, map[int64]bool{}
+	for i := range 6 {
+		own := b.another()
+		leaser := own.leaser(own.Store, lease.Config{Expiry: time.Minute})
+		running.Go(func() {
+			for j := range 6 {
+				var from holding.Leaser = leaser
+				if i < 2 {
+					from = unused{leaser}
+				}
+				h, err := holding.Try(context.Background(), b, from, 999, time.Now)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				mu.Lock()
+				given[h.Last().Number]++
+				fresh[h.Last().Number] = fresh[h.Last().Number] || i < 2
+				mu.Unlock()
+				switch {
+				case i < 2:
+				case j%2 == 0:
+					h.Kill()
+				default:
+					_ = h.Release(context.Background(), time.Now())
+				}
+			}
+		})
+	}
+	running.Wait()
+	for number, times := range given {
+		if fresh[number] && times > 1 {
+			b.Errorf("number %d was given as new, and %d times", number, times)
+		}
+	}
+}
+
+// forsaken is a store whose caller gives up when a number was taken.
+type forsaken struct {
+	lease.Store
+	giveUp context.CancelFunc
+}
+
+func (f forsaken) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
+	_, _, err := f.Store.Insert(ctx, w)
+	f.giveUp()
+	return 0, false, errors.Join(err, context.Canceled)
+}
+
+func (f forsaken) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+	if w.Change != lease.Acquire {
+		return f.Store.Swap(ctx, old, w)
+	}
+	_, err := f.Store.Swap(ctx, old, w)
+	f.giveUp()
+	return false, errors.Join(err, context.Canceled)
+}
+
+// abandoned: a start that ends after it wrote, without the answer, does not keep the number. It
+// gives the number back, or the number expires.
+func abandoned(b bench) {
+	for _, config := range []lease.Config{{}, {}, {Assigner: number(0)}} { // by Insert, and by Swap
+		own := b.another()
+		ctx, cancel := context.WithCancel(b.Context())
+		if _, err := holding.Try(ctx, b, own.leaser(forsaken{own.Store, cancel}, config, lease.Config{Window: b.suite.Expiry}), 0, time.Now); !errors.Is(err, context.Canceled) {
+			b.Fatalf("%v; want that the start was canceled", err)
+		}
+		b.suite.Kill(b.T, own.Store)
+		holding.Eventually(b, "the number may be taken", func() bool {
+			h, err := b.try(0)
+			switch {
+			case err == nil:
+				err = h.Release(b.Context(), time.Now())
+			case errors.Is(err, lease.ErrExhausted):
+				return false
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			return true
+		})
+	}
+}
