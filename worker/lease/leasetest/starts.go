@@ -47,6 +47,12 @@ func backfill(b bench) {
 	var mu sync.Mutex
 	var running sync.WaitGroup
 	given, fresh := map[int64]int{}, map[int64]bool{}
+	f := &fleet{TB: b}
+	f.start(4, func(int) *lease.Leaser { return b.leaser(b.Store, lease.Config{Expiry: time.Minute}) })
+	f.stop(4) // 0 to 3 are free
+	for n := range int64(4) {
+		given[n]++
+	}
 	for i := range 6 {
 		own := b.another()
 		leaser := own.leaser(own.Store, lease.Config{Expiry: time.Minute})
