@@ -3,6 +3,8 @@
 package main
 
 import (
+	"fmt"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
@@ -165,5 +168,29 @@ shutdown: {delay: 0s}
 		if log := r.log.String(); !regexp.MustCompile(`msg=request route="GET /v1/{name}" .*status=503.* cause=".*connection refused`).MatchString(log) || !strings.Contains(log, `msg="the generator has not started: calls to it fail" generator=broken attempts=1`) || strings.Contains(log+text+stats+metrics, "secret-1") {
 			t.Errorf("the log is %s", log)
 		}
+	}
+}
+
+// TestOpenFiles has the system allow fewer open files than limits.connections. The server
+// takes as many connections as it can, and says so.
+func TestOpenFiles(t *testing.T) {
+	dir := t.TempDir()
+	r := &running{cmd: process(t, dir, "--listen", "127.0.0.1:0", "--config", write(t, dir, "c.yaml", "generators: [{name: ids, kind: slots, worker: \"static:1\"}]\nlimits: {read: 1h}\n"))}
+	r.cmd.Args = append([]string{"sh", "-c", `ulimit -n 200 && exec "$0" "$@"`}, append([]string{r.cmd.Path}, r.cmd.Args[1:]...)...)
+	r.cmd.Path = "/bin/sh"
+	r.begin(t)
+	const most = 200 - 128 - gate.Extras
+	warning := fmt.Sprintf("limits.connections is 1000, and the system allows 200 open files: the server takes %d connections", most)
+	servertest.Eventually(t, warning, func() bool { return strings.Contains(r.log.String(), warning) })
+	for range 300 {
+		conn, err := net.Dial("tcp", r.address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	status, metrics := get(t, http.DefaultClient, r.url+"/metrics")
+	if want := fmt.Sprintf("\nuidringd_connections %d\n", most); status != http.StatusOK || !strings.Contains(metrics, want) {
+		t.Errorf("%d, the metrics lack %q: %s", status, want, metrics)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"runtime"
@@ -107,7 +108,11 @@ Content-Length: 17
 
 {"name":"forged"}`,
 	} {
-		conn := reach(t, r.address())
+		conn, err := net.Dial("tcp", r.address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
 		line, rest, more := strings.Cut(request, "\n")
 		if !strings.Contains(line, " HTTP/") {
 			line += " HTTP/1.1"

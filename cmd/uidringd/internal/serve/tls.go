@@ -1,17 +1,18 @@
 package serve
 
 import (
+	"bytes"
 	"crypto/tls"
 	"log/slog"
-	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 )
 
-// lookEvery is the least time between two looks at the files. Handshakes look.
-const lookEvery = time.Second
+// loadEvery is the least time between two looks at the files. Handshakes look.
+const loadEvery = time.Second
 
 // certificates are files that are read again when they change. If that fails, the failure
 // is logged and the earlier certificates stay in use.
@@ -20,16 +21,9 @@ type certificates struct {
 	logger *slog.Logger
 
 	mu     sync.Mutex
-	looked time.Time
-	seen   [3]stamp // of the files in now
-	failed string   // why the files that changed since could not be used
+	loaded time.Time
+	failed string // why the files could not be used last
 	now    *tls.Config
-}
-
-// stamp is what changes with a file's content.
-type stamp struct {
-	changed time.Time
-	size    int64
 }
 
 // watch reads the files. It returns nil without any.
@@ -37,11 +31,8 @@ func watch(files *config.TLS, logger *slog.Logger) (*certificates, error) {
 	if files == nil {
 		return nil, nil
 	}
-	c := &certificates{files: files, logger: logger}
-	c.seen = c.stamps()
-	var err error
-	c.now, err = files.Load()
-	return c, err
+	now, err := files.Load()
+	return &certificates{files: files, logger: logger, now: now}, err
 }
 
 // config returns a server's config, or nil without files.
@@ -60,35 +51,25 @@ func (c *certificates) config() *tls.Config {
 func (c *certificates) present() *tls.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Since(c.looked) < lookEvery {
+	if time.Since(c.loaded) < loadEvery {
 		return c.now
 	}
-	c.looked = time.Now()
-	seen := c.stamps()
-	if seen == c.seen {
-		return c.now
+	c.loaded = time.Now()
+	switch fresh, err := c.files.Load(); {
+	case err != nil && err.Error() != c.failed:
+		c.failed = err.Error()
+		c.logger.Warn("the new certificates cannot be used: the ones before stay in use", "error", err)
+	case err == nil && !same(fresh, c.now): // else clients could not resume their sessions
+		c.failed, c.now = "", fresh
+		c.logger.Info("the certificates were read again", "not_after", fresh.Certificates[0].Leaf.NotAfter)
 	}
-	fresh, err := c.files.Load()
-	if err != nil { // it is tried again, since a permission changes no stamp
-		if text := err.Error(); text != c.failed {
-			c.failed = text
-			c.logger.Warn("the new certificates cannot be used: the ones before stay in use", "error", err)
-		}
-		return c.now
-	}
-	c.seen, c.failed, c.now = seen, "", fresh
-	c.logger.Info("the certificates were read again", "not_after", fresh.Certificates[0].Leaf.NotAfter)
 	return c.now
+}
+
+// same reports whether two configs have the same certificates and authorities.
+func same(a, b *tls.Config) bool {
+	return slices.EqualFunc(a.Certificates[0].Certificate, b.Certificates[0].Certificate, bytes.Equal) && a.ClientCAs.Equal(b.ClientCAs)
 }
 
 // end returns when the certificate in use ends.
 func (c *certificates) end() time.Time { return c.present().Certificates[0].Leaf.NotAfter }
-
-func (c *certificates) stamps() (s [3]stamp) {
-	for i, path := range []string{c.files.Cert, c.files.Key, c.files.ClientCA} {
-		if info, err := os.Stat(path); path != "" && err == nil {
-			s[i] = stamp{info.ModTime(), info.Size()}
-		}
-	}
-	return s
-}

@@ -1,6 +1,6 @@
 //go:build linux && !race
 
-package main
+package serve
 
 // raced is 1 if the race detector is on.
 const raced = 0

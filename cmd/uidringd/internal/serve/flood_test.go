@@ -1,8 +1,9 @@
 //go:build linux
 
-package main
+package serve
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -12,6 +13,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +23,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+	"go.uber.org/goleak"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
@@ -47,7 +52,7 @@ type flood struct {
 // anonymous commands are answers that are never read, of a server on which nobody has to
 // authenticate.
 var floods = append([]flood{
-	{name: "h2c, 100 answers each that are never read", connections: 1000, be: unread("GET", "/openapi.yaml")},
+	{name: "h2c, 100 answers each that are never read", connections: 1000, be: unread(100, "GET", "/openapi.yaml")},
 	{name: "idle TLS", connections: 12_000, secure: true, be: func(c net.Conn) {
 		secure := tls.Client(c, &tls.Config{InsecureSkipVerify: true})
 		if secure.Handshake() == nil {
@@ -58,13 +63,13 @@ var floods = append([]flood{
 		fmt.Fprintf(c, "GET /v1/ids HTTP/1.1\r\nHost: x\r\nX: %s", strings.Repeat("x", 8<<10))
 		drain(c)
 	}},
-	{name: "text", connections: 1000, anonymous: true, be: unread("GET", "/v1/orders?n=10000")},
-	{name: "JSON", connections: 1000, anonymous: true, be: unread("GET", "/v1/orders?n=10000&format=json")},
-	{name: "runs", connections: 1000, anonymous: true, be: unread("POST", "/v1/orders/runs?n=10000")},
-	{name: "metrics", connections: 1000, anonymous: true, be: unread("GET", "/metrics")},
-	{name: "status page", connections: 1000, anonymous: true, be: unread("GET", "/status/")},
-	{name: "status as JSON", connections: 1000, anonymous: true, be: unread("GET", "/status/stats.json?limit=10000")},
-	{name: "page of generators", connections: 1000, anonymous: true, be: unread("GET", "/")},
+	{name: "text", connections: 1000, anonymous: true, be: unread(100, "GET", "/v1/orders?n=10000")},
+	{name: "JSON", connections: 1000, anonymous: true, be: unread(100, "GET", "/v1/orders?n=10000&format=json")},
+	{name: "runs", connections: 1000, anonymous: true, be: unread(100, "POST", "/v1/orders/runs?n=10000")},
+	{name: "metrics", connections: 1000, anonymous: true, be: unread(100, "GET", "/metrics")},
+	{name: "status page", connections: 1000, anonymous: true, be: unread(100, "GET", "/status/")},
+	{name: "status as JSON", connections: 1000, anonymous: true, be: unread(100, "GET", "/status/stats.json?limit=10000")},
+	{name: "page of generators", connections: 1000, anonymous: true, be: unread(100, "GET", "/")},
 	{name: "gRPC", connections: 1000, anonymous: true, be: func(c net.Conn) {
 		framer := begin(c, 0)
 		streams(framer, 100, "POST", "/uidring.v1.IdService/Next", false)
@@ -74,9 +79,7 @@ var floods = append([]flood{
 		}
 		drain(c)
 	}},
-	{name: "HTTP/1, pipelined", connections: 1000, anonymous: true, be: func(c net.Conn) {
-		dribble(c, "", strings.Repeat("GET /v1/orders?n=10000 HTTP/1.1\r\nHost: x\r\n\r\n", 100))
-	}},
+	{name: "HTTP/1, pipelined", connections: 1000, anonymous: true, be: dribble("", strings.Repeat("GET /v1/orders?n=10000 HTTP/1.1\r\nHost: x\r\n\r\n", 100))},
 	{name: "Redis, idle", connections: 12_000, anonymous: true, redis: true, be: func(c net.Conn) {
 		io.WriteString(c, "INCR orders\r\n")
 		drain(c)
@@ -91,33 +94,19 @@ var floods = append([]flood{
 		io.WriteString(c, "*3\r\n$4\r\nAUTH\r\n$8000\r\n"+strings.Repeat("x", 8000)+"\r\n$8000\r\n"+strings.Repeat("x", 7000))
 		drain(c)
 	}},
-	{name: "Redis, huge strings", connections: 1000, redis: true, be: func(c net.Conn) {
-		dribble(c, "*2\r\n$4\r\nINCR\r\n$536870912\r\n", strings.Repeat("x", 1<<20))
-	}},
-	{name: "Redis, a line without an end", connections: 1000, redis: true, be: func(c net.Conn) {
-		dribble(c, "INCR ", strings.Repeat("x", 1<<20))
-	}},
-	{name: "Redis, a million arguments", connections: 1000, redis: true, be: func(c net.Conn) {
-		dribble(c, "*1000000\r\n", strings.Repeat("$1\r\nx\r\n", 100_000))
-	}},
+	{name: "Redis, huge strings", connections: 1000, redis: true, be: dribble("*2\r\n$4\r\nINCR\r\n$536870912\r\n", strings.Repeat("x", 1<<20))},
+	{name: "Redis, a line without an end", connections: 1000, redis: true, be: dribble("INCR ", strings.Repeat("x", 1<<20))},
+	{name: "Redis, a million arguments", connections: 1000, redis: true, be: dribble("*1000000\r\n", strings.Repeat("$1\r\nx\r\n", 100_000))},
 	{name: "Redis, commands that drip", connections: 1000, redis: true, addresses: 2, beside: true, be: func(c net.Conn) {
 		io.WriteString(c, "*2\r\n$4\r\nECHO\r\n$16000\r\n"+strings.Repeat("x", 15_900))
 		for _, err := io.WriteString(c, "x"); err == nil; _, err = io.WriteString(c, "x") {
 			time.Sleep(100 * time.Millisecond)
 		}
 	}},
-	{name: "Redis, a thousand arguments", connections: 1000, anonymous: true, redis: true, be: func(c net.Conn) {
-		dribble(c, "", strings.Repeat("ECHO"+strings.Repeat(" orders", 1000)+"\r\n", 100))
-	}},
-	{name: "Redis, runs", connections: 1000, anonymous: true, redis: true, be: func(c net.Conn) {
-		dribble(c, "", strings.Repeat("UID.RUNS orders 10000\r\n", 1000))
-	}},
-	{name: "Redis, pipelined", connections: 1000, anonymous: true, redis: true, be: func(c net.Conn) {
-		dribble(c, "", strings.Repeat("INCR orders\r\n", 10_000))
-	}},
-	{name: "Redis, long answers", connections: 1000, anonymous: true, redis: true, be: func(c net.Conn) {
-		dribble(c, "", strings.Repeat("HELLO 3\r\nINFO\r\nINFO\r\n", 1000))
-	}},
+	{name: "Redis, a thousand arguments", connections: 1000, anonymous: true, redis: true, be: dribble("", strings.Repeat("ECHO"+strings.Repeat(" orders", 1000)+"\r\n", 100))},
+	{name: "Redis, runs", connections: 1000, anonymous: true, redis: true, be: dribble("", strings.Repeat("UID.RUNS orders 10000\r\n", 1000))},
+	{name: "Redis, pipelined", connections: 1000, anonymous: true, redis: true, be: dribble("", strings.Repeat("INCR orders\r\n", 10_000))},
+	{name: "Redis, long answers", connections: 1000, anonymous: true, redis: true, be: dribble("", strings.Repeat("HELLO 3\r\nINFO\r\nINFO\r\n", 1000))},
 }, halfFloods()...)
 
 // halfFloods hold answers that are never read of requests whose bodies do not end, with headers of
@@ -134,11 +123,13 @@ func halfFloods() (all []flood) {
 			anonymous: !tokens, beside: true, be: half(routes)})
 	}
 	for _, tokens := range []bool{false, true} {
-		add("all routes", 500, 1, tokens, routes...)
-		add("all routes", 1000, 2, tokens, routes...)
-	}
-	for _, route := range routes {
-		add(route, 1000, 2, false, route)
+		for _, connections := range []int{500, 1000} {
+			add("all routes", connections, 1, tokens, routes...)
+			add("all routes", connections, 2, tokens, routes...)
+		}
+		for _, route := range routes {
+			add(route, 1000, 2, tokens, route)
+		}
 	}
 	return all
 }
@@ -218,23 +209,6 @@ func beside(t *testing.T, url string) func() (p99 time.Duration, asked, failed i
 	}
 }
 
-// unread asks 100 times by HTTP/2, and lets no answer come.
-func unread(method, path string) func(net.Conn) {
-	return func(c net.Conn) {
-		streams(begin(c, 0), 100, method, path, true)
-		drain(c)
-	}
-}
-
-// drain reads until the connection ends.
-func drain(c net.Conn) {
-	for buf := make([]byte, 512); ; {
-		if _, err := c.Read(buf); err != nil {
-			return
-		}
-	}
-}
-
 // TestFlood has a server with the default limits bear each flood. Its memory stays below
 // the manifests' limit, and it answers probes. UIDRING_FLOOD is the share of each flood's
 // connections, from 0 to 1.
@@ -248,27 +222,26 @@ func TestFlood(t *testing.T) {
 			if share < 1 {
 				t.Parallel() // whole floods would take each other's processors and files
 			}
-			dir := t.TempDir()
-			more := ""
+			config := "tokens: [{name: a, sha256: " + hash + ", generators: [ids]}]\n" +
+				"stores: [{name: file, url: ids.db}]\ngenerators: [{name: ids, kind: segment, store: file, create: true, min_step: 10000000}]\n"
 			if flood.secure {
-				certify(t, dir, 1)
-				more = "tls: {cert: cert.pem, key: key.pem}\n"
+				config += secured
 			}
-			config := slowConfig + more + "tokens: [{name: a, sha256: " + hash("a") + ", generators: [ids]}]\n"
+			dir := t.TempDir()
 			if flood.anonymous {
 				config = "stores: [{name: file, url: ids.db}]\ngenerators:\n  - {name: orders, kind: segment, store: file, create: true, min_step: 100000000}\n" +
 					"  - {name: tags, kind: tags, store: file}\n"
 				tagged(t, dir, int(share*3000))
 			}
-			r := start(t, dir, "--config", write(t, dir, "c.yaml", config))
+			r := start(t, dir, config)
 			for i := range int(share * 3000) {
 				if flood.anonymous {
-					get(t, http.DefaultClient, fmt.Sprintf("%s/v1/tenant-%d", r.url, i))
+					healthy(t, fmt.Sprintf("%s/v1/tenant-%d", r.url, i))
 				}
 			}
-			address := r.address()
+			address := strings.TrimPrefix(strings.TrimPrefix(r.url, "http://"), "https://")
 			if flood.redis {
-				address = r.redisAddress
+				address = r.redis
 			}
 			path := "/v1/ids"
 			if flood.anonymous {
@@ -287,12 +260,12 @@ func TestFlood(t *testing.T) {
 				open = append(open, conn)
 				clients.Go(func() { flood.be(conn) })
 				if i%(n/10) == n/10-1 {
-					healthy(t, r)
+					healthy(t, r.url+"/healthz")
 				}
 			}
-			for range 10 { // the floods are over after limits.read, or last
+			for range 1 + int(10*share) { // the floods are over after limits.read, or last
 				time.Sleep(200 * time.Millisecond)
-				healthy(t, r)
+				healthy(t, r.url+"/healthz")
 			}
 			peak := peakMemory(t, r)
 			p99, asked, failed := ends()
@@ -325,13 +298,13 @@ func tagged(t *testing.T, dir string, n int) {
 	db.Close()
 }
 
-// healthy probes the server on a new connection. Of connections above the limit the server
-// closes the oldest, so the flood's next ones can end a probe: that one is sent again.
-func healthy(t *testing.T, r *running) {
+// healthy asks the server on a new connection, and expects a good answer. Of connections above the
+// limit the server closes the oldest, so the flood's next ones can end this one: then it asks again.
+func healthy(t *testing.T, url string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, Timeout: 20 * time.Second}
 	for attempt := 1; ; attempt++ {
-		answer, err := client.Get(r.url + "/healthz")
+		answer, err := client.Get(url)
 		if err != nil && attempt < 5 && !errors.Is(err, context.DeadlineExceeded) {
 			continue
 		}
@@ -340,10 +313,69 @@ func healthy(t *testing.T, r *running) {
 		}
 		answer.Body.Close()
 		if answer.StatusCode != http.StatusOK {
-			t.Errorf("healthz: %s", answer.Status)
+			t.Errorf("%s: %s", url, answer.Status)
 		}
 		return
 	}
+}
+
+// running is a server in a process of its own.
+type running struct {
+	cmd        *exec.Cmd
+	url, redis string // where it serves
+}
+
+// beServer has the test's binary serve the config that it names.
+const beServer = "UIDRING_TEST_BE_SERVER"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(beServer); path != "" {
+		root := &cobra.Command{SilenceUsage: true}
+		Add(root)
+		root.SetArgs([]string{"--config", path, "--listen", "127.0.0.1:0", "--redis", "127.0.0.1:0"})
+		if root.Execute() != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// start starts a server in a folder, until the end of the test.
+func start(t *testing.T, dir, config string) *running {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "c.yaml")
+	write(t, path, []byte(strings.ReplaceAll(config, "../", filepath.Dir(here)+"/")+"log: {requests_per_s: 0}\nshutdown: {delay: 0s, drain: 1ms}\n"))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{cmd: exec.CommandContext(t.Context(), self)}
+	r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = dir, append(os.Environ(), beServer+"="+path), t.Output()
+	out, err := r.cmd.StdoutPipe()
+	if err == nil {
+		err = r.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = r.cmd.Process.Kill()
+		_ = r.cmd.Wait()
+	})
+	in := bufio.NewReader(out)
+	if _, err := fmt.Fscanf(in, "uidringd: serving at %s\n", &r.url); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fscanf(in, "uidringd: serving the Redis protocol at %s", &r.redis); err != nil {
+		t.Fatal(err)
+	}
+	r.url, r.redis = strings.TrimSuffix(r.url, "/"), strings.TrimSuffix(r.redis, ":")
+	return r
 }
 
 // peakMemory returns the greatest resident memory so far, in KiB.

@@ -1,0 +1,121 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+)
+
+// Clients of the other protocol get an answer that helps.
+func TestWrongPort(t *testing.T) {
+	inMemory(t, "", func(w *world) {
+		conn := w.dial(w.redis, "10.0.0.1")
+		go send(get + "\r\n")(conn)
+		if text, _ := io.ReadAll(conn); !strings.HasSuffix(string(text), "\r\n\r\nThis port speaks the Redis protocol. HTTP, gRPC and Connect are at http://127.0.0.1:8080/\n") {
+			t.Errorf("%s", text)
+		}
+		const hint = "-ERR this address is for HTTP, gRPC and Connect; the Redis protocol is served at 127.0.0.1:6380\r\n"
+		for sent, hints := range map[string]int{
+			"*1\r\n$4\r\nPING\r\n":                       1,
+			strings.Repeat("*1\r\n$4\r\nPING\r\n", 99):   mostHints,
+			"*x\r\n" + get + "Connection: close\r\n\r\n": 1, // what follows is no request of HTTP
+		} {
+			conn := w.dial(w.web, "10.0.0.1")
+			in := bufio.NewReader(conn)
+			go send(sent)(conn)
+			for range hints {
+				if line, err := in.ReadString('\n'); line != hint {
+					t.Fatalf("%.20q gets %q, %v", sent, line, err)
+				}
+			}
+			_ = conn.SetReadDeadline(time.Now().Add(time.Second))
+			if rest, _ := io.ReadAll(in); len(rest) > 0 {
+				t.Errorf("%.20q gets %q after the hints", sent, rest)
+			}
+		}
+	})
+}
+
+// mostHints is how many commands get a hint.
+const mostHints = 16
+
+// A client without TLS at a port with TLS gets a line in the log, and many get few.
+func TestHandshakeFails(t *testing.T) {
+	inMemory(t, secured, func(w *world) {
+		for to, tt := range map[*pipes]struct {
+			line string
+			most int // in a second
+		}{w.web: {"http: TLS handshake error", 10}, w.redis: {"redis: a handshake failed", 1}} {
+			for n := range 50 {
+				w.hold(to, "10.0.0.1", 1, send("*1\r\n$4\r\nPING\r\n"))
+				if lines := strings.Count(w.log.String(), tt.line); lines != min(n+1, tt.most) {
+					t.Fatalf("%d lines %q after %d clients: %s", lines, tt.line, n+1, &w.log)
+				}
+			}
+		}
+	})
+}
+
+// A server whose second address is taken opens no generator, and leaves the first address.
+func TestSecondAddressIsTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := t.TempDir()
+	web, file := filepath.Join(dir, "web"), filepath.Join(dir, "ids.db")
+	c, err := config.Parse(fmt.Appendf(nil, "listen: unix:%s\nredis: {listen: %q}\nstores: [{name: f, url: %s}]\ngenerators: [{name: ids, kind: cached, store: f}]\n", web, taken.Addr(), file), config.Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := serve(t.Context(), c, false, slog.New(slog.DiscardHandler), io.Discard); err == nil || !strings.Contains(err.Error(), "address already in use") {
+		t.Errorf("%v", err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("files %v, %v; want neither a socket nor a database", files, err)
+	}
+}
+
+// A socket has the mode of the config. The file that a crash left is replaced. A socket in use, and
+// a file that is none, are errors.
+func TestListen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "socket")
+	open := func() (net.Listener, error) { return listen(context.Background(), "unix:"+path, 0o620) }
+	l, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode() != fs.ModeSocket|0o620 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if _, err := open(); err == nil || !strings.Contains(err.Error(), "a process listens at the socket: want another path, or stop that process") {
+		t.Errorf("beside another server: %v", err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close()
+	if l, err = open(); err != nil {
+		t.Fatalf("after a crash: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = open()
+	if text, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "the file is no socket: want another path, or remove the file") || string(text) != "precious" {
+		t.Errorf("%v, %q", err, text)
+	}
+}
