@@ -3,8 +3,6 @@
 package deploy
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,16 +61,4 @@ func TestCompose(t *testing.T) {
 	}
 	t.Setenv("UIDRING_DATABASE", before+"secret"+after)
 	ask(t, read(t, config[0]), "--check", "--anonymous")
-}
-
-// Compose itself accepts the file.
-func TestComposeItself(t *testing.T) {
-	if out, err := exec.CommandContext(t.Context(), "docker", "compose", "version").CombinedOutput(); err != nil {
-		t.Skipf("docker compose is not installed: %v\n%s", err, out)
-	}
-	check := exec.CommandContext(t.Context(), "docker", "compose", "-f", "compose.yaml", "config", "-q")
-	check.Env = append(os.Environ(), "POSTGRES_PASSWORD=secret")
-	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("docker compose config: %v\n%s", err, out)
-	}
 }

@@ -47,23 +47,8 @@ func open(t *testing.T, balancer string, servers []string, generator string, tim
 	return map[string]draw{
 		"HTTP": func(ctx context.Context, n int) ([]uid.ID, error) {
 			var answer struct{ IDs []uid.ID }
-			err := ask(ctx, web, http.MethodGet, fmt.Sprintf("%s/v1/%s?n=%d&format=json", balancer, generator, n), &answer)
+			err := ask(ctx, web, fmt.Sprintf("%s/v1/%s?n=%d&format=json", balancer, generator, n), &answer)
 			return answer.IDs, err
-		},
-		"runs": func(ctx context.Context, n int) (ids []uid.ID, err error) {
-			var answer struct {
-				Runs []struct {
-					First uid.ID
-					Count int
-				}
-			}
-			err = ask(ctx, web, http.MethodPost, fmt.Sprintf("%s/v1/%s/runs?n=%d", balancer, generator, n), &answer)
-			for _, run := range answer.Runs {
-				for i := range run.Count {
-					ids = append(ids, run.First+uid.ID(i))
-				}
-			}
-			return ids, err
 		},
 		"gRPC":                openGRPC(t, balancer, generator),
 		"uidclient, balancer": openClient(t, []string{balancer}, generator, timeout),
@@ -73,8 +58,8 @@ func open(t *testing.T, balancer string, servers []string, generator string, tim
 }
 
 // ask asks by HTTP, and reads the JSON of a good answer.
-func ask(ctx context.Context, client *http.Client, method, url string, answer any) error {
-	request, err := http.NewRequestWithContext(ctx, method, url, nil)
+func ask(ctx context.Context, client *http.Client, url string, answer any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}

@@ -193,40 +193,6 @@ func TestRates(t *testing.T) {
 	refused(c, 2, `more than 1e-09 ids of "rare" a second`)
 }
 
-// TestDeadlines shows which limit ends which connection.
-func TestDeadlines(t *testing.T) {
-	s := serve(t, service.Config{}, resp.Config{Idle: 100 * time.Millisecond})
-	c := s.dial(t)
-	c.ends()
-	c = s.dial(t)
-	c.send(array("INCR", "orders"))
-	c.expect(":1\r\n")
-	c.ends()
-	half := s.dial(t)
-	half.send("*2\r\n$4\r\n")
-	time.Sleep(300 * time.Millisecond)
-	half.send("INCR\r\n$6\r\norders\r\n")
-	half.expect(":2\r\n")
-
-	s = serve(t, service.Config{}, resp.Config{Read: 100 * time.Millisecond, MaxBytes: 1 << 20})
-	idle := s.dial(t)
-	half = s.dial(t)
-	half.send("*2\r\n$4\r\n")
-	dribbler := s.dial(t)
-	go func() {
-		for {
-			if _, err := io.WriteString(dribbler.Conn, "x"); err != nil {
-				return
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
-	half.ends()
-	io.Copy(io.Discard, dribbler)
-	idle.send(array("INCR", "orders"))
-	idle.expect(":1\r\n")
-}
-
 // TestSlowCommand has a client send a command byte by byte. The time for the rest counts from
 // the command's begin, however often bytes come. The next command has its own time.
 func TestSlowCommand(t *testing.T) {
@@ -257,18 +223,4 @@ func TestSlowCommand(t *testing.T) {
 			t.Errorf("%d parts were read, want those of %v", sent, read)
 		}
 	})
-}
-
-// TestUnread has a client send commands without end and read no answer. Its connection ends.
-func TestUnread(t *testing.T) {
-	s := serve(t, service.Config{}, resp.Config{Write: 200 * time.Millisecond})
-	c := s.dial(t)
-	for {
-		if _, err := io.WriteString(c.Conn, strings.Repeat(array("UID.RUNS", "ids", "10000"), 100)); err != nil {
-			break
-		}
-	}
-	for s.running.Load() > 0 {
-		time.Sleep(time.Millisecond)
-	}
 }

@@ -1,7 +1,6 @@
 package resp_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -9,12 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
@@ -127,52 +122,6 @@ func distinct(t *testing.T, ids []string, n int) {
 	}
 	if len(seen) != n {
 		t.Errorf("%d ids, want %d", len(seen), n)
-	}
-}
-
-// TestGoRedis has a pool of go-redis draw, in both versions of the protocol.
-func TestGoRedis(t *testing.T) {
-	for _, version := range []int{2, 3} {
-		client := redis.NewClient(&redis.Options{
-			Addr: serveClients(t, idle), Password: "a-token", Protocol: version, PoolSize: 5, ClientName: "test",
-			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-		})
-		defer client.Close()
-		var ids []string
-		var mu sync.Mutex
-		add := func(commands ...redis.Cmder) {
-			mu.Lock()
-			defer mu.Unlock()
-			for _, command := range commands {
-				_, id, _ := strings.Cut(fmt.Sprint(command), ": ") // an error is no id
-				ids = append(ids, id)
-			}
-		}
-		for range 2 {
-			var drawing sync.WaitGroup
-			for range 10 {
-				drawing.Go(func() {
-					for range 5 {
-						add(client.Incr(t.Context(), "orders"))
-					}
-					done, _ := client.Pipelined(t.Context(), func(pipeline redis.Pipeliner) error {
-						for range 5 {
-							pipeline.Incr(t.Context(), "orders")
-							pipeline.Get(t.Context(), "orders")
-						}
-						return nil
-					})
-					add(done...)
-				})
-			}
-			drawing.Wait()
-			time.Sleep(time.Second) // the server ends the connections meanwhile
-		}
-		distinct(t, ids, 2*10*15)
-		runs, err := client.Do(t.Context(), "UID.RUNS", "orders", 10).Result()
-		if err != nil || !strings.Contains(fmt.Sprint(runs), "orders-1") {
-			t.Errorf("UID.RUNS in version %d: %v, %v", version, runs, err)
-		}
 	}
 }
 

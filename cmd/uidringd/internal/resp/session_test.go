@@ -181,23 +181,6 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// TestCut has commands outlast the time to drain.
-func TestCut(t *testing.T) {
-	s := serve(t, service.Config{Wait: time.Hour}, resp.Config{})
-	hanging, half := s.dial(t), s.dial(t)
-	hanging.send(array("GET", "hangs"))
-	half.send("*2\r\n")
-	for s.gets.Load() < 1 || s.busy() < 1 {
-		time.Sleep(time.Millisecond)
-	}
-	s.listener.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if err := s.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Shutdown returns %v", err)
-	}
-}
-
 // TestDraining shows that a connection ends after its answers once the server is to stop.
 func TestDraining(t *testing.T) {
 	s := serve(t, service.Config{}, resp.Config{})

@@ -12,9 +12,6 @@ import (
 
 	"connectrpc.com/connect"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
@@ -34,18 +31,7 @@ type failure struct {
 // protocols call a method with each protocol, and return the failure.
 var protocols = map[string]func(t *testing.T, server *testServer, token, method string, request any) failure{
 	"grpc": func(t *testing.T, server *testServer, token, method string, request any) failure {
-		ctx := t.Context()
-		if token != "" {
-			ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
-		}
-		err := dial(t, server).Invoke(ctx, "/uidring.v1.IdService/"+method, request, new(uidringv1.NextResponse), grpc.StaticMethod())
-		s := status.Convert(err)
-		f := failure{code: connect.Code(s.Code()).String(), message: s.Message()}
-		for _, detail := range s.Details() {
-			info, ok := detail.(*errdetails.RetryInfo)
-			f.retry = f.retry || ok && info.RetryDelay.AsDuration() > 0
-		}
-		return f
+		return callConnect(t, server, token, method, request, connect.WithGRPC())
 	},
 	"grpcweb": func(t *testing.T, server *testServer, token, method string, request any) failure {
 		return callConnect(t, server, token, method, request, connect.WithGRPCWeb())

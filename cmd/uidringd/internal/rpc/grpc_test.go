@@ -1,19 +1,19 @@
 package rpc_test
 
 import (
-	"context"
+	"errors"
 	"io"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
+	"connectrpc.com/connect"
+	"connectrpc.com/grpcreflect"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -22,53 +22,23 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
-// ask sends one request of server reflection.
-func ask(t *testing.T, stream grpc_reflection_v1.ServerReflection_ServerReflectionInfoClient, r *grpc_reflection_v1.ServerReflectionRequest) *grpc_reflection_v1.ServerReflectionResponse {
-	t.Helper()
-	if err := stream.Send(r); err != nil {
-		t.Fatal(err)
-	}
-	answer, err := stream.Recv()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return answer
-}
-
 // reflected returns the id service as the server describes it.
-func reflected(t *testing.T, conn *grpc.ClientConn) protoreflect.ServiceDescriptor {
+func reflected(t *testing.T, server *testServer) protoreflect.ServiceDescriptor {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	stream, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := ask(t, stream, &grpc_reflection_v1.ServerReflectionRequest{
-		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{},
-	})
-	var names []string
-	for _, service := range list.GetListServicesResponse().GetService() {
-		names = append(names, service.Name)
-	}
-	for _, want := range []string{"uidring.v1.IdService", "grpc.health.v1.Health"} {
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	defer transport.CloseIdleConnections()
+	stream := grpcreflect.NewClient(&http.Client{Transport: transport}, server.URL, connect.WithGRPC()).NewStream(t.Context())
+	names, err1 := stream.ListServices()
+	for _, want := range []protoreflect.FullName{"uidring.v1.IdService", "grpc.health.v1.Health"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("the services are %q, want %q among them", names, want)
 		}
 	}
-	answer := ask(t, stream, &grpc_reflection_v1.ServerReflectionRequest{
-		MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: "uidring.v1.IdService"},
-	})
-	set := new(descriptorpb.FileDescriptorSet)
-	for _, text := range answer.GetFileDescriptorResponse().GetFileDescriptorProto() {
-		file := new(descriptorpb.FileDescriptorProto)
-		if err := proto.Unmarshal(text, file); err != nil {
-			t.Fatal(err)
-		}
-		set.File = append(set.File, file)
-	}
-	files, err := protodesc.NewFiles(set)
-	if err != nil {
+	described, err2 := stream.FileContainingSymbol("uidring.v1.IdService")
+	_, err3 := stream.Close()
+	files, err4 := protodesc.NewFiles(&descriptorpb.FileDescriptorSet{File: described})
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
 	found, err := files.FindDescriptorByName("uidring.v1.IdService")
@@ -80,8 +50,8 @@ func reflected(t *testing.T, conn *grpc.ClientConn) protoreflect.ServiceDescript
 
 // A client that knows the service from reflection alone calls every method.
 func TestGenericClient(t *testing.T) {
-	conn := dial(t, serve(t, service.Config{}))
-	methods := reflected(t, conn).Methods()
+	server := serve(t, service.Config{})
+	conn, methods := dial(t, server), reflected(t, server).Methods()
 	call := func(method, request string) protoreflect.Message {
 		t.Helper()
 		m := methods.ByName(protoreflect.Name(method))

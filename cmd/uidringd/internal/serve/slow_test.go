@@ -97,16 +97,19 @@ func TestSlowClientsEnd(t *testing.T) {
 
 // The limit read ends half a request, and idle a connection between requests.
 func TestReadAndIdle(t *testing.T) {
-	for limits, ended := range map[string]string{"read: 200ms, idle: 1h": "half a header", "read: 1h, idle: 200ms": "idle"} {
-		inMemory(t, "limits: {write: 1h, "+limits+"}\n", func(w *world) {
-			for _, name := range []string{"half a header", "idle"} {
-				before := w.doors.Counts().Open
-				w.hold(w.web, "10.0.0.1", 1, slow[name])
-				if time.Sleep(time.Second); (w.doors.Counts().Open == before) != (name == ended) {
-					t.Errorf("%s: a connection with %s: %+v", limits, name, w.doors.Counts())
+	for name, limit := range map[string]string{
+		"half a header": "read", "Redis: half a command": "read", "Redis: dribbled command": "read",
+		"idle": "idle", "Redis: idle": "idle", "Redis: nothing sent": "idle",
+	} {
+		for _, other := range []string{"read", "idle"} {
+			config := strings.Replace(tokens+"limits: {write: 1h, read: 1h, idle: 1h}\n", other+": 1h", other+": 200ms", 1)
+			inMemory(t, config, func(w *world) {
+				w.hold(w.port(name), "10.0.0.1", 1, slow[name])
+				if time.Sleep(time.Second); (w.doors.Counts().Open == 0) != (other == limit) {
+					t.Errorf("%s of 200ms, and a connection with %s: %+v", other, name, w.doors.Counts())
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
@@ -170,6 +173,9 @@ func TestConnections(t *testing.T) {
 				if status, _ := w.ask("10.0.0.2", http.MethodGet, path, ""); status != http.StatusOK {
 					t.Errorf("%s beside busy connections: %d", path, status)
 				}
+			}
+			if synctest.Wait(); w.refused.Load() != 0 || w.running.Load() != 20 {
+				t.Errorf("%d refusals and %d requests are under way, want 0 and 20", w.refused.Load(), w.running.Load())
 			}
 		})
 	}
