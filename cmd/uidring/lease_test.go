@@ -141,21 +141,6 @@ func TestReleaseForced(t *testing.T) {
 	}
 }
 
-// While the database is unavailable, a stream waits and says so once, and then goes on.
-func TestLeaseWaits(t *testing.T) {
-	clitest.Elsewhere(t)
-	f := takeOff(t, coarse, "--max-borrow", "-1s")
-	f.more()
-	execute(t, database.Default, "ALTER TABLE WORKER_LEASE RENAME TO UNAVAILABLE")
-	f.await("a word", func() bool { return strings.Contains(f.stderr.String(), "waiting:") })
-	execute(t, database.Default, "ALTER TABLE UNAVAILABLE RENAME TO WORKER_LEASE")
-	f.more()
-	code, stderr := f.land()
-	if code != 1 || strings.Count(stderr, "waiting:") != 1 || !strings.Contains(stderr, "until") || !strings.HasSuffix(stderr, "uidring: context canceled\n") {
-		t.Errorf("exit code %d, %q", code, stderr)
-	}
-}
-
 // spoiler is standard output that spoils something when it is written to.
 type spoiler struct {
 	bytes.Buffer

@@ -182,29 +182,7 @@ func leaseLife(t *testing.T, dsn string) {
 // TestServers has numbers come and go on the servers that the environment names.
 func TestServers(t *testing.T) {
 	for _, variable := range []string{"UIDRING_TEST_MYSQL", "UIDRING_TEST_POSTGRES"} {
-		for name, test := range map[string]func(t *testing.T, dsn string){"registry": register, "lease": leaseLife} {
-			t.Run(variable+"/"+name, func(t *testing.T) {
-				test(t, emptyDatabase(t, clitest.Server(t, variable)))
-			})
-		}
-	}
-}
-
-// register takes two numbers of an empty database.
-func register(t *testing.T, dsn string) {
-	if got := uidring.Invoke(t, "", "workers", "--dsn", dsn); got.Code != 1 || !strings.Contains(got.Stderr, "there is no table WORKER_NODE") {
-		t.Errorf("before the first start: %+v", got)
-	}
-	a := clitest.Allocator(t, "default")
-	for range 2 {
-		id := clitest.ReadIDs(t, uidring.Succeed(t, "gen", "--dsn", dsn))[0]
-		parts, err := a.Parse(id)
-		if list := uidring.Workers(t, dsn); err != nil || list.Last == 0 || list.Last != parts.Worker {
-			t.Errorf("%+v, %v: %+v", parts, err, list)
-		}
-	}
-	if list := uidring.Workers(t, dsn); len(list.Workers) != 2 || list.Workers[0].ID <= list.Workers[1].ID {
-		t.Errorf("%+v", list)
+		t.Run(variable, func(t *testing.T) { leaseLife(t, emptyDatabase(t, clitest.Server(t, variable))) })
 	}
 }
 

@@ -199,17 +199,3 @@ func TestConcurrent(t *testing.T) {
 		t.Errorf("after Close: %d", w.Code)
 	}
 }
-
-// BenchmarkPage is what an open page costs: it asks once a second.
-func BenchmarkPage(b *testing.B) {
-	orders := map[string]Generator{"orders": calm()}
-	for name, h := range map[string]*Page{"generators=1": at(b, orders, nil), "tags=3000": at(b, orders, tenants(3000))} {
-		for _, path := range []string{"/", "/stats.json"} {
-			b.Run(name+"/path="+path, func(b *testing.B) {
-				for b.Loop() {
-					b.ReportMetric(float64(get(b, h, path).Body.Len()), "bytes")
-				}
-			})
-		}
-	}
-}

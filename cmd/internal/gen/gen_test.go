@@ -1,12 +1,8 @@
 package gen_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -20,8 +16,6 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/workers"
-	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/opaque"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -138,37 +132,6 @@ func TestGenJSON(t *testing.T) {
 	}
 }
 
-// hourly has one id an hour, so that a stream waits after the first.
-const hourly = "24/20/0,unit=1h"
-
-// Ids are written before a wait, and the end of the context ends it.
-func TestGenWaits(t *testing.T) {
-	for _, args := range [][]string{
-		{"gen", "-n", "3", "--worker", "static:1", "--layout", hourly, "--max-borrow", "0"},
-		{"gen", "-n", "3", "--worker", "static:1", "--layout", hourly, "--generator", "default"},
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		stdout, pipe := io.Pipe()
-		var stderr bytes.Buffer
-		code := make(chan int)
-		go func() {
-			code <- uidring.Run(ctx, nil, pipe, &stderr, args...)
-			pipe.Close()
-		}()
-		reader := bufio.NewReader(stdout)
-		if line, err := reader.ReadString('\n'); err != nil || len(line) < 2 {
-			t.Errorf("%q, %v; want an id", line, err)
-		}
-		cancel()
-		if got := <-code; got != 1 || !strings.HasSuffix(stderr.String(), "uidring: context canceled\n") {
-			t.Errorf("exit code %d, %q; want 1 and that the context was cancelled", got, stderr.String())
-		}
-		if rest, err := io.ReadAll(reader); len(rest) > 0 || err != nil {
-			t.Errorf("%q, %v after the cancellation", rest, err)
-		}
-	}
-}
-
 // The layout's end is met in the middle of a stream: the ids until then are good.
 func TestGenRunsOut(t *testing.T) {
 	epoch := time.Now().UTC().Add(-2 * time.Hour).Format(time.RFC3339)
@@ -206,50 +169,6 @@ func TestGenDisconnects(t *testing.T) {
 	got := uidring.Invoke(t, "", "gen", "--dsn", "memory://a")
 	if got.Code != 1 || !strings.Contains(got.Stderr, "no rights") || opened != 1 || closed != 1 {
 		t.Errorf("%+v; %d connections were opened and %d closed, want one", got, opened, closed)
-	}
-}
-
-// Ids are written in the form that --form names.
-func TestGenForms(t *testing.T) {
-	clitest.Elsewhere(t)
-	key := []byte("0123456789abcdef0123456789abcdef")
-	if err := os.WriteFile("key.hex", fmt.Appendf(nil, "%x\n", key), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	sealer, err := opaque.New("orders", key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	token := func(text string) (uid.ID, error) {
-		token, err := opaque.ParseToken(text)
-		if err != nil {
-			return 0, err
-		}
-		return sealer.Open(token)
-	}
-	a := clitest.Allocator(t, "default")
-	for args, read := range map[string]func(string) (uid.ID, error){
-		"--form decimal": uid.ParseID,
-		"--form base32":  uid.ParseBase32,
-		"--form base62":  uid.ParseBase62,
-		"--form token --token-key key.hex --token-context orders": token,
-	} {
-		out := uidring.Succeed(t, append(strings.Fields("gen -n 3 --worker static:9"), strings.Fields(args)...)...)
-		if strings.Count(out, "\n") != 3 {
-			t.Errorf("%s: %q", args, out)
-		}
-		for line := range strings.Lines(out) {
-			id, err := read(strings.TrimSuffix(line, "\n"))
-			if parts, failed := a.Parse(int64(id)); err != nil || failed != nil || parts.Worker != 9 {
-				t.Errorf("%s: %q is %d of %+v, %v", args, line, id, parts, err)
-			}
-		}
-	}
-	if got := uidring.Invoke(t, "", "gen", "--json", "--form", "base32"); got.Code != 2 || !strings.Contains(got.Stderr, "form json") {
-		t.Errorf("%+v", got)
-	}
-	if files, err := os.ReadDir("."); err != nil || len(files) != 1 {
-		t.Errorf("files %v, %v; want the key alone", files, err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,12 +11,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"gorm.io/driver/sqlite"
@@ -29,15 +25,6 @@ import (
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
-
-// TestMain lets the test binary be the service, so that it can be signalled.
-func TestMain(m *testing.M) {
-	if os.Getenv("SERVICE") != "" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
 
 // TestService starts the service, has many clients order at once, stops it while
 // they do, and finds the number given back and every order that was taken.
@@ -155,37 +142,6 @@ func TestDocument(t *testing.T) {
 		if failing := health.StatusCode == http.StatusServiceUnavailable; failing != (i == 2) {
 			t.Errorf("after answer %d the health check says %s", i, health.Status)
 		}
-	}
-}
-
-// TestSignal stops a process as an operator would.
-func TestSignal(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "service.db")
-	service := exec.Command(os.Args[0])
-	service.Env = append(os.Environ(), "SERVICE=1", "ADDRESS=127.0.0.1:0", "DATABASE="+file)
-	log, err := service.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := service.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer service.Process.Kill()
-	serving, said := false, ""
-	for lines := bufio.NewScanner(log); lines.Scan(); { // to its end
-		said += lines.Text() + "\n"
-		if !serving && strings.Contains(lines.Text(), `"msg":"serving"`) {
-			serving = true
-			if err := service.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := service.Wait(); err != nil || !serving {
-		t.Fatalf("it ended with %v, and said %s", err, said)
-	}
-	if state := leaseOf(t, file); state != lease.StateFree {
-		t.Errorf("afterwards the number is %s, want it free", state)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -22,53 +20,12 @@ var uidring = clitest.Of(parse.New)
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// vectors are ids that uid-generator's own classes have written, by layout and
-// epoch, with what its parseUID says of them.
-func vectors(t *testing.T) map[[2]string][][2]string {
-	t.Helper()
-	file, err := os.ReadFile("../../../../testdata/uid-generator.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	byLayout := map[[2]string][][2]string{}
-	rows := 0
-	for line := range strings.Lines(string(file)) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		rows++
-		// The last column is JSON with commas of its own.
-		c := strings.SplitN(strings.TrimSpace(line), ",", 9)
-		layout := [2]string{c[0] + "/" + c[1] + "/" + c[2], c[3]}
-		byLayout[layout] = append(byLayout[layout], [2]string{c[7], c[8]})
-	}
-	if rows != 352 {
-		t.Fatalf("%d vectors, want 352", rows)
-	}
-	return byLayout
-}
-
-// --uid-generator prints what the original does, byte for byte, from arguments
-// and from standard input.
-func TestParseVectors(t *testing.T) {
-	for layout, rows := range vectors(t) {
-		var args []string
-		var stdin, want strings.Builder
-		for _, row := range rows {
-			if row[0] == "0" { // which uid-generator reads, and parse refuses
-				continue
-			}
-			args = append(args, row[0])
-			fmt.Fprintln(&stdin, row[0])
-			fmt.Fprintln(&want, row[1])
-		}
-		flags := []string{"parse", "--uid-generator", "--layout", layout[0] + ",epoch=" + layout[1]}
-		if got := uidring.Succeed(t, append(flags, args...)...); got != want.String() {
-			t.Errorf("%q:\n%swant\n%s", flags, got, &want)
-		}
-		if got := uidring.Invoke(t, stdin.String(), flags...); got != (clitest.Outcome{Stdout: want.String()}) {
-			t.Errorf("%q: %+v, want %s", flags, got, &want)
-		}
+// --uid-generator prints what the original's parseUID does, byte for byte. Package bits reads
+// all vectors of uid-generator.
+func TestParseOriginal(t *testing.T) {
+	const id, want = "5313046343901185", `{"UID":"5313046343901185","timestamp":"2016-05-21 18:57:10","workerId":"7","sequence":"1"}` + "\n"
+	if got := uidring.Succeed(t, "parse", "--uid-generator", "--layout", "baidu", id); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
@@ -137,24 +94,6 @@ ID  TIME                      WORKER  SEQUENCE
 		args := append([]string{"parse"}, strings.Fields(tt.args)...)
 		if got := parsed(t, args...); got != tt.want[1:] {
 			t.Errorf("%s:\n%swant%s", tt.args, got, tt.want)
-		}
-	}
-}
-
-func TestParseJSON(t *testing.T) {
-	a := clitest.Allocator(t, "snowflake")
-	var stdin strings.Builder
-	for range 500 {
-		fmt.Fprintln(&stdin, rand.Int64())
-	}
-	got := uidring.Invoke(t, stdin.String(), "parse", "--json", "--layout", "snowflake")
-	if got.Code != 0 || strings.Count(got.Stdout, "\n") != 500 {
-		t.Fatalf("%+v", got)
-	}
-	for line := range strings.Lines(got.Stdout) {
-		p := clitest.Decode[clitest.ParsedJSON](t, line)
-		if id, err := a.Compose(a.Tick(p.Time), p.Worker, p.Sequence); err != nil || id != p.ID {
-			t.Errorf("%s: makes %d, %v", line, id, err)
 		}
 	}
 }
