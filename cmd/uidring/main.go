@@ -1,18 +1,6 @@
 // Command uidring makes and reads ids, lists and frees worker numbers, and
-// measures the cost of an id on this machine:
-//
-//	uidring gen -n 5             five ids, one a line
-//	uidring parse ID...          time, worker and sequence of ids
-//	uidring layout [LAYOUT]      what a layout holds, when it ends, what may follow, its SQL
-//	uidring workers              worker numbers and their holders
-//	uidring workers release N    free the leased number of a dead holder
-//	uidring segments             the counters of segments
-//	uidring segments create TAG  make a counter
-//	uidring segments set TAG     raise a counter
-//	uidring bench                the generators beside a bare atomic add
-//	uidring version              the version
-//
-// See uidring --help, and --help of each command.
+// measures the cost of an id on this machine. See uidring --help, and --help of each
+// command.
 //
 // # Exit codes
 //

@@ -5,17 +5,15 @@
 //	...
 //	mux.Handle("/debug/uid/", status)
 //
-// For each generator the page shows the ids that are ready, the times in ids, the worker
-// number and its lease, counts, the layout's end and the present error, and decodes an id
-// that you type in. Notes say what needs attention. A table lists several generators: those
-// in trouble first, and at most 100; a search by name finds the others. Each process has its
-// own page, which names the process.
+// The page shows the state of each generator, with notes on what needs attention, and decodes
+// an id that you type in. A table lists several generators: those in trouble first, and at most
+// 100; a search by name finds the others. Each process has its own page, which names the
+// process.
 //
 // # Protect it
 //
-// The page does not authenticate. It shows how many ids a service makes, when, and
-// under which worker number; host, process id and versions; and the text of database
-// errors. Put the page behind the app's own authentication, or on a port that only
+// The page does not authenticate, and shows the rate of ids, host, versions and the text of
+// database errors. Put the page behind the app's own authentication, or on a port that only
 // operators reach.
 //
 // A request must name localhost, an IP address or an entry of [Config.Hosts]:
@@ -24,8 +22,8 @@
 // The page changes nothing. It answers GET and HEAD, escapes all text, loads nothing from
 // elsewhere, and has no inline script or style: its Content-Security-Policy enforces that.
 //
-// While no page is open, it costs nothing. An open page that is visible reloads its figures
-// once a second; without JavaScript, reload it by hand.
+// While no page is open, it costs nothing. An open page that is visible reloads once a second;
+// without JavaScript, reload it by hand.
 //
 // # As JSON
 //
@@ -33,19 +31,15 @@
 // package expvar:
 //
 //	{
-//	  "time": "2026-03-01T12:00:00Z",         of this answer, by the server's clock
+//	  "time": "2026-03-01T12:00:00Z",
 //	  "process": {"host": "host-7", "pid": 4711, "program": "shop", "version": "v1.2.3",
 //	    "uidring": "v0.4.0", "started": "2026-03-01T08:48:00Z"},
-//	  "generators": [                         those in trouble first, then by name
-//	    {
-//	      "name": "orders",
-//	      "state": "ok",                      or "warning", or "failing"
-//	      "notes": [],                        why, as sentences
-//	      "figures": {"ids_issued_total": 1200, "ids_remaining": 64336, …}
-//	    }
-//	  ],
-//	  "found": 1                              how many there are
+//	  "generators": [{"name": "orders", "state": "ok", "notes": [],
+//	    "figures": {"ids_issued_total": 1200, "ids_remaining": 64336, …}}],
+//	  "found": 1
 //	}
+//
+// A state is ok, warning or failing; notes say why. Found is how many generators there are.
 //
 // The figures are the metrics of package uidprom without "uidring_" before the name; its
 // file metrics.txt explains each. Besides, there are texts and ranges: last_error,

@@ -1,18 +1,9 @@
 // Package database opens the database that a command works with. It is the only
 // package that links SQL drivers.
 //
-// A DSN is one of these:
-//
-//	app.db, data/app.sqlite3           an SQLite file
-//	sqlite:app, file:app.db?mode=rw    an SQLite file of any name; %, ?, # are percent-encoded
-//	mysql://user:pass@host:3306/name   MySQL; mariadb: is the same
-//	user:pass@tcp(host:3306)/name      MySQL, as its driver has it
-//	postgres://user:pass@host/name     PostgreSQL; handed to its driver as it is
-//	host=db user=me dbname=name        PostgreSQL, the same
-//
-// A path without one of SQLite's endings must be an existing SQLite file, so that a
-// mistyped DSN of a server does not become a file. Options after a question mark are
-// the driver's own.
+// A DSN is a URL (sqlite:, file:, mysql:, mariadb:, postgres:), a form of GORM's drivers, or the
+// path of an SQLite file. A path without one of SQLite's endings must be an existing SQLite
+// file, so that a mistyped DSN of a server does not become a file.
 package database
 
 import (

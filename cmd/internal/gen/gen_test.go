@@ -81,17 +81,6 @@ func TestGenCounts(t *testing.T) {
 	}
 }
 
-// For no ids, no number is used up.
-func TestGenNone(t *testing.T) {
-	clitest.Elsewhere(t)
-	if got := uidring.Succeed(t, "gen", "-n", "0"); got != "" {
-		t.Errorf("printed %q", got)
-	}
-	if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
-		t.Errorf("left %v, %v", files, err)
-	}
-}
-
 func TestGenDSN(t *testing.T) {
 	clitest.Elsewhere(t)
 	uidring.Succeed(t, "gen", "--dsn", "flag.db")

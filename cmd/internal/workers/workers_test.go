@@ -2,7 +2,6 @@ package workers_test
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -192,22 +191,6 @@ func TestWorkersForeignTable(t *testing.T) {
 	}
 }
 
-// Listing writes nothing, the file's time included.
-func TestWorkersChangesNothing(t *testing.T) {
-	clitest.Elsewhere(t)
-	register(t, database.Default, "one")
-	before := time.Date(2020, 2, 20, 0, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(database.Default, before, before); err != nil {
-		t.Fatal(err)
-	}
-	uidring.Succeed(t, "workers")
-	uidring.Succeed(t, "workers", "--dsn", "sqlite:"+database.Default)
-	info, err := os.Stat(database.Default)
-	if err != nil || !info.ModTime().Equal(before) {
-		t.Errorf("%v, %v: the file was written", info.ModTime(), err)
-	}
-}
-
 func TestRelease(t *testing.T) {
 	clitest.Elsewhere(t)
 	fillLeases(t, database.Default, lease.StateFree, lease.StateExpired, lease.StateHeld, lease.StateHeld)
@@ -244,18 +227,5 @@ func TestRelease(t *testing.T) {
 		if row := list.Leases[i]; row.Number != int64(3-i) || row.State != want {
 			t.Errorf("%+v, want number %d %s", row, 3-i, want)
 		}
-	}
-}
-
-// A registered number is not one to be released.
-func TestReleaseRegistered(t *testing.T) {
-	clitest.Elsewhere(t)
-	register(t, database.Default, "one")
-	got := uidring.Invoke(t, "", "workers", "release", "1", "--force")
-	if got.Code != 1 || !strings.Contains(got.Stderr, "no table WORKER_LEASE") {
-		t.Errorf("%+v", got)
-	}
-	if got := uidring.Succeed(t, "workers"); strings.Contains(got, "LEASE") {
-		t.Errorf("release made a table: %s", got)
 	}
 }
