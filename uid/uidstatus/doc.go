@@ -19,11 +19,8 @@
 // A request must name localhost, an IP address or an entry of [Config.Hosts]:
 // otherwise a foreign web page could read the page by DNS rebinding.
 //
-// The page changes nothing. It answers GET and HEAD, escapes all text, loads nothing from
-// elsewhere, and has no inline script or style: its Content-Security-Policy enforces that.
-//
-// While no page is open, it costs nothing. An open page that is visible reloads once a second;
-// without JavaScript, reload it by hand.
+// The page changes nothing, loads nothing from elsewhere, and has no inline script or style.
+// An open page that is visible reloads once a second; without JavaScript, reload it by hand.
 //
 // # As JSON
 //
@@ -39,17 +36,13 @@
 //	  "found": 1
 //	}
 //
-// A state is ok, warning or failing; notes say why. Found is how many generators there are.
-//
-// The figures are the metrics of package uidprom without "uidring_" before the name; its
-// file metrics.txt explains each. Besides, there are texts and ranges: last_error,
-// lease_error, load_from, load_tag, load_in_use and load_next. A generator has only figures
-// that it has a value for. Versions of a build from a working tree are null. Later versions
-// may add fields, but do not rename or remove any.
+// A state is ok, warning or failing. The figures are the metrics of package uidprom without
+// "uidring_" before the name; its file metrics.txt explains each. Besides, there are texts and
+// ranges: last_error, lease_error, load_from, load_tag, load_in_use and load_next. A generator
+// has only figures that it has a value for. Versions of a build from a working tree are null.
+// Later versions may add fields, but do not rename or remove any.
 //
 // stats.json?name=orders has that generator only, and stats.json?q=ord those whose names
 // contain the text, in any case. There are at most 100, or as many as limit=5000 says: those
 // in trouble, then those that issued most ids. [Page.String] has all.
-//
-// A wrong request has a status of 4xx and a line of text that says why.
 package uidstatus

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -54,9 +52,6 @@ func errElsewhere(scheme string) error {
 	return fmt.Errorf("%s:// names a store for uidringd gen, uidringd workers and, if it is Redis, uidringd segments "+
 		"(go install github.com/uidring/uidring/cmd/uidringd@latest); here want %s", scheme, accepted)
 }
-
-// schemes are the schemes of the stores, in order.
-func (s Stores) schemes() []string { return slices.Sorted(maps.Keys(s)) }
 
 // store returns the function that reads the DSN, or nil if that names an SQL
 // database.

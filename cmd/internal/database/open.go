@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -29,7 +31,7 @@ const (
 func Flag(cmd *cobra.Command, stores Stores) {
 	others := ""
 	if len(stores) > 0 {
-		others = "also " + strings.Join(stores.schemes(), "://, ") + "://\n"
+		others = "also " + strings.Join(slices.Sorted(maps.Keys(stores)), "://, ") + "://\n"
 	}
 	cmd.Flags().String("dsn", "", "`database`: an SQLite file such as app.db, mysql://user@host:3306/name,\n"+
 		"postgres://user@host:5432/name, or a DSN as GORM's drivers take it\n"+others+
@@ -74,15 +76,6 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Fault returns err as an [*Error]. name is the database's, for messages. Fault returns
-// nil for nil.
-func (d DSN) Fault(name string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &Error{name, d.Origin, err}
-}
-
 // Opened is an open database or store. It is safe for concurrent use.
 type Opened struct {
 	*gorm.DB        // nil if the store is no SQL database
@@ -92,7 +85,12 @@ type Opened struct {
 }
 
 // Wrap returns err with the name of the database. It returns nil for nil.
-func (o *Opened) Wrap(err error) error { return o.at.Fault(o.Name, err) }
+func (o *Opened) Wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{o.Name, o.at.Origin, err}
+}
 
 // Close closes the connections. Close generators first.
 func (o *Opened) Close() error { return o.Wrap(o.close()) }
