@@ -45,9 +45,8 @@ format of Go's benchmarks, so that benchstat compares two runs, and then a table
 medians. In the table, × is a ratio of medians: of the row, to the floor's with as many
 goroutines.
 
-Cached borrows time without bound here. Default has a layout of 2^31 ids a second, so
-that it never waits for the next tick. In the long run, both are limited to the ids
-that the layout has in a tick.`,
+Cached borrows time without bound here, and Default has a layout of 2^31 ids a second.
+In the long run, both are limited to the ids that the layout has in a tick.`,
 		Example: `  uidring bench
   uidring bench --boost-power 1,3,6 --padding-factor 25,50,75
   uidring bench --count 10 > new.txt      and then: benchstat old.txt new.txt

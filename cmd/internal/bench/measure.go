@@ -35,9 +35,8 @@ func Repeat(n int, f func() error) error {
 	return nil
 }
 
-// Measure has goroutines share the loop for the time d. It returns how many calls they
-// made, and the time of the clock that a call took: on two cores, calls that do not contend
-// take half of what they take on one.
+// Measure has goroutines share the loop for the time d. It returns how many calls they made,
+// and the time of the clock for each: on two cores half of that on one, without contention.
 func Measure(loop Loop, goroutines int, d time.Duration) (calls int64, ns float64, err error) {
 	var (
 		made  atomic.Int64

@@ -57,8 +57,7 @@ func Method[G interface{ Close() error }](name string, ids int, open func() (G, 
 	}}
 }
 
-// CachedNext calls Next. Each loop is a function of its own: a call through an interface or
-// a type parameter is not what a user's call costs.
+// CachedNext calls Next.
 func CachedNext(gen *uid.Cached, n int) error {
 	return Repeat(n, func() error { _, err := gen.Next(); return err })
 }
