@@ -11,90 +11,79 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
-// A Form writes ids, one a line, with what is in them. It keeps the text of the
-// last time, as many ids share one, and serves one goroutine.
+// Form writes ids, one a line, with what is in them. It serves one goroutine.
 type Form struct {
-	parse  func(id int64) (bits.Parts, error)
-	line   func(f *Form, b []byte, id int64, p bits.Parts) []byte
-	Header string // to be written before the first line, if not empty
-	clock  string // time format
-	tick   int64  // whose time stamp has; -1 for none
-	stamp  []byte
+	Header string                                   // to be written before the first line, if not empty
+	Append func(b []byte, id int64) ([]byte, error) // adds the line of an id to b
 }
 
-// Append adds the line of an id to b.
-func (f *Form) Append(b []byte, id int64) ([]byte, error) {
-	parts, err := f.parse(id)
-	if err != nil {
-		return b, err
-	}
-	if parts.Tick != f.tick {
-		f.tick, f.stamp = parts.Tick, parts.Time.AppendFormat(f.stamp[:0], f.clock)
-	}
-	return append(f.line(f, b, id, parts), '\n'), nil
+// of returns the form of a layout's ids whose lines are written by line. stamp is the time of
+// the tick, in the format clock.
+func of(a *bits.Allocator, clock string, line func(b []byte, id int64, stamp string, p bits.Parts) []byte) *Form {
+	tick, stamp := int64(-1), "" // many ids share one
+	return &Form{Append: func(b []byte, id int64) ([]byte, error) {
+		p, err := a.Parse(id)
+		if err != nil {
+			return b, err
+		}
+		if p.Tick != tick {
+			tick, stamp = p.Tick, p.Time.Format(clock)
+		}
+		return append(line(b, id, stamp, p), '\n'), nil
+	}}
 }
 
 // JSON writes an object. The id is a string, since JavaScript rounds numbers above
 // 2^53. The parts of the worker number follow it where the layout names them.
 func JSON(a *bits.Allocator) *Form {
-	parts := partsOf(a)
-	return &Form{parse: a.Parse, tick: -1, clock: rfc3339(a.Layout()), line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
-		b = fmt.Appendf(b, `{"id":"%d","time":"%s","worker":%d`, id, f.stamp, p.Worker)
-		for i, part := range parts(p.Worker) {
-			start := `,`
-			if i == 0 {
-				start = `,"worker_parts":{`
-			}
+	return of(a, rfc3339(a.Layout()), func(b []byte, id int64, stamp string, p bits.Parts) []byte {
+		b = fmt.Appendf(b, `{"id":"%d","time":"%s","worker":%d`, id, stamp, p.Worker)
+		start := `,"worker_parts":{`
+		for _, part := range partsOf(a, p.Worker) {
 			b = fmt.Appendf(b, `%s"%s":%d`, start, part.Name, part.Value)
+			start = `,`
 		}
-		if a.Layout().WorkerParts != "" {
+		if start == `,` {
 			b = append(b, '}')
 		}
 		return fmt.Appendf(b, `,"sequence":%d}`, p.Sequence)
-	}}
+	})
 }
 
 // Vesta writes an object with what is in an id of Vesta. Type is 0 for seconds and 1
 // for milliseconds; method is 0 for embedded, 1 for a server and 2 for REST.
 func Vesta() *Form {
-	var last bits.VestaParts
-	parse := func(id int64) (_ bits.Parts, err error) {
-		last, err = bits.ParseVesta(id)
-		if last.Type == 0 {
-			last.Tick *= 1000 // so that equal ticks are equal times
+	return &Form{Append: func(b []byte, id int64) ([]byte, error) {
+		p, err := bits.ParseVesta(id)
+		if err != nil {
+			return b, err
 		}
-		return last.Parts, err
-	}
-	return &Form{parse: parse, tick: -1, clock: "2006-01-02T15:04:05.000Z07:00", line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
-		return fmt.Appendf(b, `{"id":"%d","time":"%s","machine":%d,"sequence":%d,"type":%d,"method":%d}`,
-			id, f.stamp, p.Worker, p.Sequence, last.Type, last.Method)
+		return fmt.Appendf(b, `{"id":"%d","time":"%s","machine":%d,"sequence":%d,"type":%d,"method":%d}`+"\n",
+			id, p.Time.Format("2006-01-02T15:04:05.000Z07:00"), p.Worker, p.Sequence, p.Type, p.Method), nil
 	}}
 }
 
-// partsOf returns a function that splits worker numbers of the layout: into nothing
-// where it names no parts.
-func partsOf(a *bits.Allocator) func(worker int64) []bits.WorkerPart {
-	return func(worker int64) []bits.WorkerPart {
-		if a.Layout().WorkerParts == "" {
-			return nil
-		}
-		parts, _ := a.SplitWorker(worker) // of an id, so in range
-		return parts
+// partsOf returns the parts of a worker number: none where the layout names no parts.
+func partsOf(a *bits.Allocator, worker int64) []bits.WorkerPart {
+	if a.Layout().WorkerParts == "" {
+		return nil
 	}
+	parts, _ := a.SplitWorker(worker) // of an id, so in range
+	return parts
 }
 
 // Original writes what parseUID of uid-generator returns, to the byte. The
 // time is in UTC, where the original takes the zone of its JVM.
 func Original(a *bits.Allocator) *Form {
-	return &Form{parse: a.Parse, tick: -1, clock: time.DateTime, line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
-		return fmt.Appendf(b, `{"UID":"%d","timestamp":"%s","workerId":"%d","sequence":"%d"}`, id, f.stamp, p.Worker, p.Sequence)
-	}}
+	return of(a, time.DateTime, func(b []byte, id int64, stamp string, p bits.Parts) []byte {
+		return fmt.Appendf(b, `{"UID":"%d","timestamp":"%s","workerId":"%d","sequence":"%d"}`, id, stamp, p.Worker, p.Sequence)
+	})
 }
 
 // Table writes columns, one for each part of the worker number that the layout names.
 // Their widths follow from the layout, so that no line has to wait for the others.
 func Table(a *bits.Allocator) *Form {
-	layout, parts := a.Layout(), partsOf(a)
+	layout := a.Layout()
 	greatest := int64(1)<<layout.Bits() - 1 // shifts to the sign bit and back where Bits is 63
 	header := ""
 	var widths []int // with the gap to the next column
@@ -105,22 +94,18 @@ func Table(a *bits.Allocator) *Form {
 	column("ID", digits(greatest))
 	column("TIME", len(layout.End().Format(rfc3339(layout))))
 	column("WORKER", digits(a.MaxWorker()))
-	for _, part := range parts(a.MaxWorker()) {
+	for _, part := range partsOf(a, a.MaxWorker()) {
 		column(strings.ToUpper(part.Name), digits(part.Value))
 	}
-	return &Form{
-		parse:  a.Parse,
-		tick:   -1,
-		clock:  rfc3339(layout),
-		Header: header + "SEQUENCE\n",
-		line: func(f *Form, b []byte, id int64, p bits.Parts) []byte {
-			b = fmt.Appendf(b, "%-*d%-*s%-*d", widths[0], id, widths[1], f.stamp, widths[2], p.Worker)
-			for i, part := range parts(p.Worker) {
-				b = fmt.Appendf(b, "%-*d", widths[3+i], part.Value)
-			}
-			return strconv.AppendInt(b, p.Sequence, 10)
-		},
-	}
+	form := of(a, rfc3339(layout), func(b []byte, id int64, stamp string, p bits.Parts) []byte {
+		b = fmt.Appendf(b, "%-*d%-*s%-*d", widths[0], id, widths[1], stamp, widths[2], p.Worker)
+		for i, part := range partsOf(a, p.Worker) {
+			b = fmt.Appendf(b, "%-*d", widths[3+i], part.Value)
+		}
+		return strconv.AppendInt(b, p.Sequence, 10)
+	})
+	form.Header = header + "SEQUENCE\n"
+	return form
 }
 
 func digits(n int64) int { return len(strconv.FormatInt(n, 10)) }
