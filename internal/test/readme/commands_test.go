@@ -16,7 +16,7 @@ import (
 )
 
 // pages are those whose commands and statements a reader copies.
-var pages = []string{"worker/CHOOSING.md", "uid/MIGRATING.md", "uid/PRODUCTION.md", "uid/COMPARED.md", "bits/LAYOUTS.md"}
+var pages = []string{"worker/CHOOSING.md", "uid/MIGRATING.md", "uid/PRODUCTION.md", "uid/COMPARED.md", "bits/LAYOUTS.md", "uid/segment/README.md"}
 
 // TestCommands runs each command of the pages, in blocks and in sentences, beside one SQLite
 // file. It only lists benchmarks, which need servers and minutes.
