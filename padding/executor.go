@@ -16,9 +16,8 @@ import (
 // Config.Stale.
 var ErrStale = errors.New("padding: ids are too old")
 
-// PanicError is what a panic in a source or a handler becomes. Its fields are
-// Package, which called the function; In, the function that panicked, such as
-// "source"; Value, the value of the panic; and Stack.
+// PanicError is what a panic in a source or a handler becomes. Its fields are Package, In
+// (the function that panicked, such as "source"), Value and Stack.
 type PanicError = guard.PanicError
 
 // A Source returns the next run of ids. All of them are greater than the ids that

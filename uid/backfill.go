@@ -30,24 +30,17 @@ var (
 // BackfillConfig configures a [Backfill]. The zero BackfillConfig is the default,
 // and so is every zero field. Errors are as for [CachedConfig].
 type BackfillConfig struct {
-	// Layout is how ids are laid out; zero is [bits.Default]. Use the layout of
-	// the live generators.
-	Layout bits.Layout
-
-	// Succeeds is an earlier layout of the store: see [CachedConfig].
-	Succeeds bits.Layout
+	// Layout, Succeeds, Now and Logger are those of [CachedConfig]. Use the layout of the
+	// live generators.
+	Layout, Succeeds bits.Layout
+	Now              func() time.Time
+	Logger           *slog.Logger
 
 	// MaxTicks is how many ticks Backfill remembers, from 1; zero is 1,048,576.
 	// When there are more, Backfill forgets the earliest tick, and then refuses that
 	// tick and all before it. For rows sorted by ascending time, 1 is enough. Rows
 	// sorted by descending time need as many as they have ticks.
 	MaxTicks int
-
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
-
-	// Logger receives warnings; nil is [slog.Default].
-	Logger *slog.Logger
 }
 
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
@@ -63,12 +56,11 @@ func (c *BackfillConfig) prepare() *invalid.List {
 
 // Backfill makes unique ids that carry a past time, for rows that are migrated.
 // Make one with [NewBackfill]. All methods may be called from any number of
-// goroutines.
+// goroutines. [MIGRATING.md] shows a whole migration.
 //
 // Backfill needs a worker number that was never given, because a generator may have stamped
-// the past tick under any other number. It takes such a number from the store of the live
-// generators: pass the kind of Leaser that they have, on the same store. They keep running.
-// [MIGRATING.md] shows a whole migration.
+// the past tick under any other number. Pass the kind of Leaser that the live generators
+// have, on the same store. They keep running.
 //
 // [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 type Backfill struct {
@@ -86,10 +78,9 @@ type Backfill struct {
 }
 
 // NewBackfill returns a Backfill under a number of leaser that was never given. leaser is a
-// lease.Leaser of any store, without an Assigner, or a worker.Registry. ctx bounds the start
-// only. Errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange], or come from the
-// leaser. If leaser gives a number that may have been used, such as a [StaticWorker], the
-// error matches [ErrUsedNumber].
+// lease.Leaser of any store, without an Assigner, or a worker.Registry; with any other, the
+// error matches [ErrUsedNumber]. ctx bounds the start only. Other errors are as for
+// [NewDefault].
 func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Backfill, error) {
 	faults := config.prepare()
 	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, calls: deal.NewCalls()}
@@ -211,10 +202,8 @@ func (b *Backfill) Stats() Stats {
 // Close is Shutdown with a deadline of [CloseTimeout].
 func (b *Backfill) Close() error { return deal.Close(b.Shutdown) }
 
-// Shutdown ends the Backfill, and gives its number back within ctx. Meanwhile and
-// afterwards, calls of At and AtN return [ErrClosed] at once. Shutdown may be called more
-// than once and from several goroutines: later calls wait for the first, and return its
-// error.
+// Shutdown ends the Backfill, and gives its number back, as [Default.Shutdown] does.
+// Meanwhile, calls of At and AtN return [ErrClosed] at once.
 func (b *Backfill) Shutdown(ctx context.Context) error {
 	b.mu.Lock() // afterwards no call of AtN is under way
 	b.calls.Shut()

@@ -83,7 +83,7 @@ func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) de
 		RunLen:        g.bits.MaxSequence() + 1,
 		PaddingFactor: config.PaddingFactor,
 		Padding:       options,
-		Policy:        policyOf(config.RejectedTake),
+		Policy:        deal.PolicyOf(config.RejectedTake, Help),
 		Ended:         g.ticks.ended,
 		Release:       g.releaseFrom,
 	}
@@ -118,10 +118,9 @@ func (g *Cached) Wait(ctx context.Context) (id ID, err error) {
 // Close is Shutdown with a deadline of [CloseTimeout].
 func (g *Cached) Close() error { return g.engine.Close() }
 
-// Shutdown ends every wait, stops the executor and drops the ids that were not dealt.
-// It gives back a leased worker number. Afterwards calls return [ErrClosed]. Shutdown may
-// be called more than once and from several goroutines: later calls wait for the first,
-// whose ctx bounds it. The error says what could not be stopped or given back.
+// Shutdown ends every wait, drops the ids that were not dealt and gives back a leased worker
+// number. Afterwards calls return [ErrClosed]. Later and concurrent calls wait for the
+// first, whose ctx bounds it. The error says what could not be stopped or given back.
 func (g *Cached) Shutdown(ctx context.Context) error { return g.engine.Shutdown(ctx) }
 
 // releaseFrom gives the number back, together with the time of the ids that are left

@@ -21,11 +21,11 @@ const (
 	DefaultMaxBackward   = 5 * time.Millisecond
 )
 
-// MaxBoostPower is the greatest CachedConfig.BoostPower.
-const MaxBoostPower = 20
-
-// MinMaxAge is the least CachedConfig.MaxAge above zero.
-const MinMaxAge = 10 * time.Millisecond
+// Bounds of fields of [CachedConfig].
+const (
+	MaxBoostPower = 20
+	MinMaxAge     = 10 * time.Millisecond // above zero
+)
 
 // CachedConfig configures a [Cached] generator. The zero CachedConfig is the default, and
 // so is every zero field. One error, which matches [ErrConfig], names every wrong field,
@@ -71,12 +71,10 @@ type CachedConfig struct {
 	// minute; negative keeps ids for ever; the least is 10 milliseconds.
 	MaxAge time.Duration
 
-	// RejectedPut is called with a run of ids which were made and which this
-	// generator will not issue. err is [padding.ErrStale] for ids that are too old,
-	// [ErrWorkerLost] for ids of a worker number that was lost, or
-	// [ringbuffer.ErrClosed] for ids left at Close. The next holder of a leased
-	// number may issue ids that Close left. RejectedPut must not call Close. Nil does
-	// nothing.
+	// RejectedPut is called with a run of ids that were made and that this generator will
+	// not issue. err is [padding.ErrStale] for ids that are too old, [ErrWorkerLost] for ids
+	// of a number that was lost, or [ringbuffer.ErrClosed] for ids left at Close, which the
+	// next holder of a leased number may issue. RejectedPut must not call Close.
 	RejectedPut func(run Run, err error)
 
 	// RejectedTake decides what a call does when no id is ready: [Help], the
@@ -94,11 +92,9 @@ type CachedConfig struct {
 // DefaultConfig configures a [Default] generator. The zero DefaultConfig is the
 // default, and so is every zero field. Errors are as for [CachedConfig].
 type DefaultConfig struct {
-	// Layout is how ids are laid out; zero is [bits.Default].
-	Layout bits.Layout
-
-	// Succeeds is an earlier layout of the store: see [CachedConfig].
-	Succeeds bits.Layout
+	// Layout, Succeeds and Logger are those of [CachedConfig].
+	Layout, Succeeds bits.Layout
+	Logger           *slog.Logger
 
 	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward,
 	// Default waits; beyond, it fails with [ErrClockBackward]. Zero is 5
@@ -110,9 +106,6 @@ type DefaultConfig struct {
 	// wall time ten times a second. Now must not block, and may be called from
 	// several goroutines at once.
 	Now func() time.Time
-
-	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
-	Logger *slog.Logger
 }
 
 // prepare fills in the defaults of what all configs have, and returns the wrong fields.

@@ -60,11 +60,6 @@ func (d dealer) Stats() uid.Stats {
 	return uid.Stats{Issued: s.Taken, Starved: s.Starved, RejectedTakes: s.Rejected, Waited: s.Waited, LastError: s.LastError}
 }
 
-// policy returns what a dealer calls for a policy.
-func policy(of func(uid.Refusal) error) deal.Policy {
-	return func(err error, attempt int) error { return of(uid.Refusal{Err: err, Attempt: attempt}) }
-}
-
 func newDealer(t *testing.T, source padding.Source, config deal.Config) dealer {
 	t.Helper()
 	config.Runs, config.RunLen = 4, 4
@@ -72,7 +67,7 @@ func newDealer(t *testing.T, source padding.Source, config deal.Config) dealer {
 		config.PaddingFactor = 50
 	}
 	if config.Policy == nil {
-		config.Policy = policy(uid.Help)
+		config.Policy = deal.PolicyOf(nil, uid.Help)
 	}
 	d, err := deal.New(source, config)
 	return dealer{deal.Of[uid.ID, uid.Run](opened(t, d, err)), d}
@@ -104,7 +99,7 @@ func TestSlowSource(t *testing.T) {
 			for call, draw := range calls {
 				synctest.Test(t, func(t *testing.T) {
 					c := new(counting)
-					d := started(t, c.source, deal.Config{Policy: policy(refuse), Padding: padding.Config{Blocking: true}})
+					d := started(t, c.source, deal.Config{Policy: deal.PolicyOf(refuse, uid.Help), Padding: padding.Config{Blocking: true}})
 					synctest.Wait()
 					c.each.Store(int64(each))
 					drain(t, d, 16)
@@ -252,7 +247,7 @@ func TestSourceThatFails(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			unavailable := errors.New("unavailable")
 			c := new(counting)
-			d := newDealer(t, c.source, deal.Config{Policy: policy(uid.Wait), Padding: padding.Config{Blocking: blocking}})
+			d := newDealer(t, c.source, deal.Config{Policy: deal.PolicyOf(uid.Wait, uid.Help), Padding: padding.Config{Blocking: blocking}})
 			c.fail(unavailable)
 			if err := d.engine.Start(t.Context(), nil); err != unavailable {
 				t.Errorf("Start() = %v, want %v", err, unavailable)
@@ -299,7 +294,7 @@ func TestSourceThatEnded(t *testing.T) {
 	spent := errors.New("spent")
 	c := new(counting)
 	d := started(t, c.source, deal.Config{
-		Policy: policy(func(r uid.Refusal) error { t.Errorf("the policy was told %+v", r); return nil }),
+		Policy: deal.PolicyOf(func(r uid.Refusal) error { t.Errorf("the policy was told %+v", r); return nil }, uid.Help),
 		Ended:  func() bool { return c.fails.Load() != nil },
 	})
 	c.fail(spent)

@@ -264,16 +264,12 @@ func (g *Default) failure() error {
 }
 
 // Range returns the least and the greatest id that calls at from or later and before to
-// can have returned. Both ids belong to the range:
-//
-//	WHERE id BETWEEN first AND last
+// can have returned, as [Cached.Range] does.
 //
 // If from and to are whole ticks, such as midnights, the range is exact: no call at
 // another time returned an id of the range. Otherwise the range has all ids of the ticks
 // in which from and to lie. It holds for every Default of the layout, of any worker, by
 // the clock of its machine.
-//
-// Errors are as for [Cached.Range].
 func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
 	return g.idRange(from, to, 0, 0)
 }

@@ -110,7 +110,6 @@ func (e *ClockBackwardError) Error() string {
 // Is reports whether target is [ErrClockBackward].
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
-// PanicError is what a panic in a function of the [CachedConfig] becomes. Its fields are
-// Package, which called the function; In, the function that panicked; Value, the value
-// of the panic; and Stack.
+// PanicError is what a panic in a function of the [CachedConfig] becomes: see
+// [padding.PanicError].
 type PanicError = padding.PanicError

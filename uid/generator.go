@@ -74,8 +74,7 @@ func (c claims) Claim(ctx context.Context, limit int64) (Run, error) { return c.
 // Claim.
 func (c claims) TryClaim(limit int64) (Run, error) { return c.of.TryClaim(limit) }
 
-// NextN is Next for many ids, as [Generator] says. It claims as many consecutive ids at
-// once as there are, so most of the cost of an id is writing it.
+// NextN is Next for many ids, as [Generator] says.
 func (c claims) NextN(ids []ID) (int, error) { return c.of.NextN(ids) }
 
 // Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
@@ -91,9 +90,8 @@ func (c claims) WaitN(ctx context.Context, ids []ID) (int, error) { return c.of.
 //	for id, err := range gen.All(ctx) {
 //
 // Each loop claims several ids at once: 1, 2, 4, … up to 1,024, but no more than the body
-// has used in a millisecond. So loops on several cores do not slow each other down, and a
-// loop that takes more than a millisecond per id claims one. Ids ascend within one loop
-// where they ascend within the generator; there is no order between loops. If a loop
-// breaks, its claimed ids are lost. Otherwise it yields them all, even if ctx ends, the
-// generator is closed, or the ids grow older than MaxAge.
+// has used in a millisecond. Ids ascend within one loop where they ascend within the
+// generator; there is no order between loops. If a loop breaks, its claimed ids are lost.
+// Otherwise it yields them all, even if ctx ends, the generator is closed, or the ids grow
+// older than MaxAge.
 func (c claims) All(ctx context.Context) iter.Seq2[ID, error] { return c.of.All(ctx) }

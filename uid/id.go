@@ -27,32 +27,18 @@ var ErrSyntax = errors.New("uid: not an id")
 // id: no generator issues it.
 //
 // As text an ID is a decimal number. As JSON it is a string, since JavaScript
-// rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. The handlers
-// of log/slog write the same. As binary it is 8 bytes, the highest first. Shorter
-// texts are [ID.Base32] and [ID.Base62]. All forms but the decimal text sort as the
-// ids do.
-//
-// # Nil and negative
+// rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. As binary it is 8
+// bytes, the highest first. Shorter texts are [ID.Base32] and [ID.Base62]. All forms but
+// the decimal text sort as the ids do.
 //
 // A nil *ID is written as null, NULL or <nil>. Read NULL into a *ID or a
-// [database/sql.Null]. A negative ID is no id: every method that returns an error
-// fails with [ErrSyntax]. String, Base32 and Base62, which cannot fail, write a text
-// that no parser of this package accepts.
+// [database/sql.Null]. A negative ID is no id: methods fail with [ErrSyntax], or write a
+// text that no parser of this package accepts.
 //
-// # Types made of ID
-//
-// A type defined as
-//
-//	type OrderID uid.ID // wrong
-//
-// has none of ID's methods: it is a number in JSON, which JavaScript rounds. For a
-// type that the compiler distinguishes from other ids, embed ID in a struct:
+// For a type that the compiler distinguishes from other ids, embed ID in a struct that has
+// no other field. A type defined as uid.ID has none of its methods.
 //
 //	type OrderID struct{ uid.ID }
-//
-// An OrderID has all forms of ID, and package uidgorm fills it. Never embed ID in a
-// struct with other fields: the struct would inherit ID's methods, and its JSON would
-// be the id alone. Name the field instead, ID uid.ID.
 type ID int64
 
 // ParseID reads an id from decimal text. For signs, spaces and numbers above 2^63-1,

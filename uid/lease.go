@@ -27,11 +27,10 @@ type Leaser interface {
 // StaticWorker is the [Leaser] of a number that the caller has from elsewhere,
 // such as a configuration file.
 //
-// The caller promises that no other generator uses the number with the same layout.
-// The caller also promises that all ids of earlier generators under the number lie
-// before the present tick. Otherwise ids repeat. A service that restarts within a
-// second under the same number breaks the promise. So does a service that borrowed
-// time and restarts before the clock has caught up. If you cannot keep the promise,
+// The caller promises that no other generator uses the number with the same layout, and
+// that all ids of earlier generators under the number lie before the present tick.
+// Otherwise ids repeat. A restart within a second breaks the promise, and so does a restart
+// before the clock has caught up with borrowed time. If you cannot keep the promise,
 // take numbers from package worker, or lease this number: worker.NewLeaser(db,
 // lease.Config{Assigner: uid.StaticWorker(7)}).
 func StaticWorker(number int64) *lease.Permanent { return lease.Forever(static(number)) }

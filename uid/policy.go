@@ -1,10 +1,6 @@
 package uid
 
-import (
-	"errors"
-
-	"github.com/uidring/uidring/internal/deal"
-)
+import "errors"
 
 // A Refusal tells a policy (CachedConfig.RejectedTake) why a call found no id ready. If
 // the policy returns an error, the call fails with that error. If the policy
@@ -46,11 +42,3 @@ func Reject(r Refusal) error { return r.Err }
 // At the limit of borrowed or reserved time, the call blocks until an id is ready or
 // the generator is closed.
 func Wait(Refusal) error { return nil }
-
-// policyOf returns what package deal calls for policy; nil is Help.
-func policyOf(policy func(Refusal) error) deal.Policy {
-	if policy == nil {
-		policy = Help
-	}
-	return func(err error, attempt int) error { return policy(Refusal{err, attempt}) }
-}

@@ -31,22 +31,16 @@ var errSlotsFull = fmt.Errorf("%w: all slots are full", ErrNotReady)
 // SlotsConfig configures a [Slots] generator. The zero SlotsConfig is the default,
 // and so is every zero field. Errors are as for [CachedConfig].
 type SlotsConfig struct {
-	// Layout is how ids are laid out; zero is [bits.Default].
-	Layout bits.Layout
-
-	// Succeeds is an earlier layout of the store: see [CachedConfig].
-	Succeeds bits.Layout
+	// Layout, Succeeds and Logger are those of [CachedConfig], and Now is that of
+	// [DefaultConfig].
+	Layout, Succeeds bits.Layout
+	Now              func() time.Time
+	Logger           *slog.Logger
 
 	// Slots is how many ticks the generator remembers: a power of two from 1 to
 	// 65,536; zero is 256. While the clock stands still or is behind, the generator
 	// makes at most Slots times the layout's ids per tick.
 	Slots int
-
-	// Now is the clock, as in [DefaultConfig].
-	Now func() time.Time
-
-	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
-	Logger *slog.Logger
 }
 
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
@@ -68,19 +62,14 @@ func (c *SlotsConfig) prepare() *invalid.List {
 // called from any number of goroutines. The zero value is not usable.
 //
 // Choose Slots where the clock cannot be trusted and order does not matter. An id has
-// the time of the clock, or of a slot's tick. If each tick has calls, a slot's tick lies
-// up to Slots ticks behind or ahead of the clock. It lies further away after ticks without
-// calls or a step of the clock, so Slots has no Range.
+// the time of the clock, or of a slot's tick, which lies up to Slots ticks behind or ahead
+// of the clock if each tick has calls. Otherwise it lies further away, so Slots has no Range.
 //
-// # How it works
-//
-// Slot i owns the ticks t with t mod Slots = i. The slot remembers one of these
-// ticks, and how many of the tick's sequences are used. An id comes from the slot of
-// the present tick. If the slot remembers an earlier tick, it moves up to the present
-// one. If it remembers a later tick, because the clock stepped back, the id gets
-// the slot's tick and its next sequence. If the slot is full, the id comes from
-// the next slot that has room, again with that slot's own tick. A full slot never
-// moves to a tick that the clock has not shown.
+// Slot i remembers one of the ticks t with t mod Slots = i, and how many of its sequences
+// are used. An id comes from the slot of the present tick. If the slot remembers an earlier
+// tick, it moves up to the present one. If it remembers a later tick, because the clock
+// stepped back, the id gets that tick. If the slot is full, the id comes from the next slot
+// that has room, with that slot's tick.
 //
 // # Why no id repeats
 //
@@ -91,9 +80,6 @@ func (c *SlotsConfig) prepare() *invalid.List {
 // only ticks that the lease grants. After a lost number, the next number has
 // new slots. Close shuts every slot, and then gives the number back from the
 // end of the greatest tick that was issued.
-//
-// With a [StaticWorker], the caller promises that the clock is past every issued
-// tick before a restart.
 type Slots struct {
 	tickShift uint8 // SequenceBits + 1: a slot is tick<<tickShift | used sequences
 	mask      int64 // number of slots - 1

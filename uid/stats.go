@@ -7,8 +7,8 @@ import (
 	"github.com/uidring/uidring/bits"
 )
 
-// Stats are the counts and the state of a generator of any kind. Reading them each second
-// is cheap, and slows no call down. Calls that are under way may be missing.
+// Stats are the counts and the state of a generator of any kind. Reading them slows no call
+// down. Calls that are under way may be missing.
 type Stats struct {
 	Issued        int64         // ids issued
 	Starved       int64         // calls that found no id ready; 0 for Default, Slots and Backfill

@@ -17,10 +17,8 @@ var (
 )
 
 // Base32 returns the id in Crockford's base32: 13 digits and capital letters
-// without I, L, O and U. All ids have that width, so their texts sort as they
-// do, byte by byte. The texts survive changes of case, and are safe in URLs and
-// file names. A negative ID has a text that sorts after all ids and that no
-// reader accepts.
+// without I, L, O and U. The texts sort as the ids do, byte by byte, survive changes of
+// case, and are safe in URLs and file names.
 func (id ID) Base32() string { return string(id.AppendBase32(make([]byte, 0, base32Width))) }
 
 // AppendBase32 appends what [ID.Base32] returns. It allocates nothing if b has
@@ -44,10 +42,8 @@ func (id ID) AppendBase32(b []byte) []byte {
 func ParseBase32(text string) (ID, error) { return base32.parse(text) }
 
 // Base62 returns the id as 11 characters: digits, capitals and small letters,
-// in ASCII's order. All ids have that width, so their texts sort as they do,
-// byte by byte. A collation that ignores case, such as MySQL's default, treats
-// some of them as equal: prefer [ID.Base32] unless two characters fewer matter.
-// A negative ID has a text that sorts after all ids and that no reader accepts.
+// in ASCII's order. The texts sort as the ids do, byte by byte. A collation that ignores
+// case, such as MySQL's default, treats some of them as equal: prefer [ID.Base32].
 func (id ID) Base62() string { return string(id.AppendBase62(make([]byte, 0, base62Width))) }
 
 // AppendBase62 appends what [ID.Base62] returns. It allocates nothing if b has

@@ -32,6 +32,17 @@ type Policy func(err error, attempt int) error
 
 func waiting(error, int) error { return nil }
 
+// PolicyOf returns a Policy that calls policy, or preset if policy is nil. R is uid.Refusal.
+func PolicyOf[R ~struct {
+	Err     error
+	Attempt int
+}](policy, preset func(R) error) Policy {
+	if policy == nil {
+		policy = preset
+	}
+	return func(err error, attempt int) error { return policy(R{err, attempt}) }
+}
+
 // Config configures a [Dealer]. Its creator has checked the values.
 type Config struct {
 	// Runs is how many runs the ring holds, and RunLen how many ids a run has at most: see
@@ -64,15 +75,6 @@ type Config struct {
 // [Dealer.Start] is called.
 func New(source padding.Source, config Config) (*Dealer, error) {
 	d := &Dealer{config: config, calls: NewCalls()}
-	if d.config.Ended == nil {
-		d.config.Ended = func() bool { return false }
-	}
-	if d.config.Successor == nil {
-		d.config.Successor = func(error) *Dealer { return nil }
-	}
-	if d.config.Release == nil {
-		d.config.Release = func(context.Context, []ringbuffer.Run) error { return nil }
-	}
 	var err error
 	d.ring, err = ringbuffer.New(ringbuffer.Config{
 		Runs:      config.Runs,
@@ -137,7 +139,10 @@ func (d *Dealer) Claim(ctx context.Context, limit int64, how How) (ringbuffer.Ru
 			d.starved.Add(1)
 		}
 		if err := d.refused(ctx, how, attempt); err != nil {
-			next := d.config.Successor(err)
+			var next *Dealer
+			if d.config.Successor != nil {
+				next = d.config.Successor(err)
+			}
 			if next == nil {
 				return ringbuffer.Run{}, d.calls.Failed(err, how)
 			}
@@ -156,7 +161,7 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 	if how != Next {
 		policy = waiting
 	}
-	if !d.config.Ended() {
+	if d.config.Ended == nil || !d.config.Ended() {
 		if err := call(policy, ErrNotReady, attempt); err != nil {
 			return err
 		}
@@ -229,7 +234,12 @@ func (d *Dealer) help(ctx context.Context, how How) error {
 func (d *Dealer) Shutdown(ctx context.Context) error {
 	d.calls.Shut()
 	stopped := d.executor.Shutdown(ctx)
-	return errors.Join(stopped, d.calls.Finish(func() error { return d.config.Release(ctx, d.ring.Close()) }))
+	return errors.Join(stopped, d.calls.Finish(func() error {
+		if d.config.Release == nil {
+			return nil
+		}
+		return d.config.Release(ctx, d.ring.Close())
+	}))
 }
 
 // Close is Shutdown with a deadline of [CloseTimeout].

@@ -105,11 +105,8 @@ func (c *Config) prepare() *invalid.List {
 
 // policy returns RejectedTake so that a panic becomes an error.
 func (c *Config) policy() deal.Policy {
-	policy := c.RejectedTake
-	if policy == nil {
-		policy = uid.Help
-	}
+	policy := deal.PolicyOf(c.RejectedTake, uid.Help)
 	return func(err error, attempt int) error {
-		return guard.Call("segment", "RejectedTake", func() error { return policy(uid.Refusal{Err: err, Attempt: attempt}) })
+		return guard.Call("segment", "RejectedTake", func() error { return policy(err, attempt) })
 	}
 }

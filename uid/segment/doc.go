@@ -7,36 +7,24 @@
 //	defer gen.Close()
 //	id, err := gen.Next()
 //
-// Use it for order numbers and keys that should stay short. Such ids carry no time
-// and no worker. The ids of two processes interleave by ranges: a later id of one
-// process may be smaller than an earlier id of the other. Ids can have gaps: see
-// below. For numbers without a gap, such as those of invoices, package segmentsql has
-// NextGapless.
+// Such ids carry no time and no worker. The ids of two processes interleave by ranges. For
+// numbers without a gap, such as those of invoices, package segmentsql has NextGapless.
 //
 // [New] makes ids from one counter, [NewTags] from many, and [Stripe] from one
 // that several stores share. An id is a [uid.ID], which JSON has as a string: "1". For
 // a number, give the field the type int64 and set it to int64(id).
 //
-// # Ranges
+// # Ranges and gaps
 //
 // A generator loads the next range when Config.LoadAt per cent of the current range
 // is used. The size of a range follows the measured rate, so that it lasts
-// Config.Ahead: if the store is unavailable, ids continue for nearly that long. Loads run in
-// a goroutine of their own, one at a time. Calls block only while no id is loaded.
+// Config.Ahead: if the store is unavailable, ids continue for nearly that long. Calls block
+// only while no id is loaded.
 //
-// # Gaps
-//
-// Close returns unused ids to the store, unless another process has reserved a
-// range since. So a restart of the only process leaves no gap. A crash leaves a gap
-// of up to two ranges, the ids of 2 × Ahead. At a steady rate and the default Ahead,
-// one crash a day loses up to 1.4 % of a process's ids. A load or a Close that gets
-// no answer from the store can leave such a gap too. No gap causes a repeat.
-//
-// # New beside Stripe
-//
-// New and Tags use the counter "orders"; Stripe uses others, such as "orders 1/2 x1000".
-// Their ids would repeat, so a start fails with [ErrStripe] if the store lists a counter of
-// the other kind. [README.md] has the limits of that check, and how to split a counter.
+// Close returns unused ids to the store, unless another process has reserved a range since.
+// A crash leaves a gap of up to two ranges, and so can a load or a Close that gets no answer
+// from the store. At a steady rate and the default Ahead, one crash a day loses up to
+// 1.4 % of a process's ids.
 //
 // # A store that goes back
 //
@@ -44,9 +32,10 @@
 // over to a replica without the last writes, hands out ranges again. A generator
 // refuses a range that is not above its own last range, with [ErrRewound]. A process
 // cannot detect this after a restart, or if its last range lies below the restored
-// counter: ids from that counter up to the highest reserved id can repeat. After a restore,
-// stop the processes, and raise each counter above the highest id in use: uidring
-// segments set TAG --at-least N.
+// counter. After a restore, stop the processes, and raise each counter above the highest id
+// in use: uidring segments set TAG --at-least N.
+//
+// [README.md] says how New and Stripe keep apart, and how to split a counter.
 //
 // [README.md]: https://github.com/uidring/uidring/blob/main/uid/segment/README.md
 package segment

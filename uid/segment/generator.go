@@ -11,10 +11,8 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Generator makes ids from a counter. Make one with [New] and share it: all
-// methods may be called from any number of goroutines. The zero value is not
-// usable. The methods are those of a
-// [uid.Generator].
+// Generator is a [uid.Generator] of the ids of a counter. Make one with [New] and share it:
+// all methods may be called from any number of goroutines. The zero value is not usable.
 //
 // Next returns an id from memory. If the next range is still being loaded, Next
 // waits for it. If the store is unavailable and all loaded ids are used, Next fails with a

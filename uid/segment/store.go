@@ -35,29 +35,23 @@ type Store interface {
 	String() string
 }
 
-// A Returner is a [Store] that takes back unused ids.
-//
-// If the counter of tag is next, Return sets it back to first; done reports whether it
-// did. That is one conditional write. The client sends it at most once, even if the
-// answer is lost: meanwhile another process may have reserved a range that ends at
-// next.
+// A Returner is a [Store] that takes back unused ids. If the counter of tag is next, Return
+// sets it back to first, in one conditional write, and reports whether it did. The client
+// sends it at most once, even if the answer is lost: meanwhile another process may have
+// reserved a range that ends at next.
 type Returner interface {
 	Return(ctx context.Context, tag string, first, next int64) (bool, error)
 }
 
-// A Creator is a [Store] that makes counters, and the table that they need.
-//
-// Create makes the counter of tag with the value next, and with the step, if the
-// store keeps a step. If tag has a counter, the error matches [ErrTagExists], and
-// nothing changes.
+// A Creator is a [Store] that makes counters, and the table that they need. Create makes the
+// counter of tag with the value next, and with the step, if the store keeps a step. If tag
+// has a counter, the error matches [ErrTagExists], and nothing changes.
 type Creator interface {
 	Create(ctx context.Context, tag string, next, step int64) error
 }
 
-// A Raiser is a [Store] that can raise counters.
-//
-// Raise sets the counter of tag to next unless the counter is higher, and returns the
-// counter. It never lowers a counter and never makes one.
+// A Raiser is a [Store] that can raise counters. Raise sets the counter of tag to next
+// unless the counter is higher, and returns the counter. It never lowers or makes one.
 type Raiser interface {
 	Raise(ctx context.Context, tag string, next int64) (int64, error)
 }

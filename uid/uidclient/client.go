@@ -62,15 +62,6 @@ type dealt = deal.Dealt[uid.ID, uid.Run]
 
 var _ uid.Generator = (*Client)(nil)
 
-// policy is Config.RejectedTake.
-func (c *Client) policy(err error, attempt int) error {
-	refusal := uid.Refusal{Err: err, Attempt: attempt}
-	if c.config.RejectedTake == nil {
-		return uid.Help(refusal)
-	}
-	return c.config.RejectedTake(refusal)
-}
-
 // New returns a generator of the ids of the generator name of the servers at urls,
 // such as https://ids.example.com, and fetches the first ids. ctx bounds the start
 // only. End the client with Close or Shutdown.

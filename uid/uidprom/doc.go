@@ -5,35 +5,20 @@
 //	...
 //	prometheus.MustRegister(collector)
 //
-// # Metrics
-//
 // Beside the source, metrics.txt is a scrape of generators of every kind: it has each
 // metric with its help text. Each metric has the label generator: the generator's name in
-// the map. A generator has only metrics that it has a value for. Those that begin with
-// uidring_ring or uidring_borrow are of uid.Cached. Those that begin with uidring_worker,
-// uidring_lease, uidring_reservation or uidring_layout are of generators whose ids carry
-// time. Those that begin with uidring_load are of segments and clients.
+// the map. A generator has only metrics that it has a value for. Names and meanings stay;
+// later versions may add metrics. Durations are in seconds, and instants in seconds since
+// 1970. The text of an error is no label: see the log, or package uidstatus.
 //
-// Names and meanings stay; later versions may add metrics. Durations are in seconds, and
-// instants in seconds since 1970. The text of an error is not a label, because the number
-// of texts has no bound: see the log, or package uidstatus.
-//
-// # What it costs
-//
-// Nothing between scrapes: no goroutine, no counter. A scrape takes 10 microseconds a
-// generator (go test -bench Collect, in this module), and no call for an id waits for it.
-//
-// # OpenTelemetry
+// Between scrapes a collector costs nothing. A scrape takes 10 microseconds a generator
+// (go test -bench Collect, in this module), and no call for an id waits for it.
 //
 // OpenTelemetry's bridge for Prometheus collectors, go.opentelemetry.io/contrib/bridges/prometheus,
 // exports these metrics: see [internal/examples/otelbridge].
 //
-// # Dashboard and alerts
-//
 // Beside the source are dashboard.json, to import into Grafana, and alerts.yml, a rule file
-// for Prometheus. Alerts fire when worker numbers, the layout or borrowed time are nearly
-// used up. They also fire when a lease is not renewed, calls fail, a ring is not filled, or
-// a range is not loaded. Change their thresholds as you need: with a policy such as
+// for Prometheus. Change the thresholds of the alerts as you need: with a policy such as
 // uid.Reject, or when a context ends, calls fail by design.
 //
 // [internal/examples/otelbridge]: https://github.com/uidring/uidring/blob/main/internal/examples/otelbridge/bridge_test.go

@@ -33,15 +33,10 @@ type Store struct {
 	DB    *gorm.DB
 }
 
-// Each runs test on every kind of database.
-func Each(t *testing.T, test func(t *testing.T, s *Store)) {
-	On(t, Kinds, test)
-}
-
-// On runs test on some kinds of database: on SQLite always, on a server if its variable
+// Each runs test on every kind of database: on SQLite always, on a server if its variable
 // is set.
-func On(t *testing.T, kinds []string, test func(t *testing.T, s *Store)) {
-	for _, kind := range kinds {
+func Each(t *testing.T, test func(t *testing.T, s *Store)) {
+	for _, kind := range Kinds {
 		t.Run(kind, func(t *testing.T) { test(t, New(t, kind)) })
 	}
 }

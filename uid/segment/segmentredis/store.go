@@ -33,14 +33,6 @@ type Store struct {
 	journal journal.Journal
 }
 
-var (
-	_ segment.Store    = (*Store)(nil)
-	_ segment.Returner = (*Store)(nil)
-	_ segment.Creator  = (*Store)(nil)
-	_ segment.Raiser   = (*Store)(nil)
-	_ segment.Lister   = (*Store)(nil)
-)
-
 // Config configures a [Store]. The zero Config is the default, and so is every zero
 // field. Errors match [segment.ErrConfig].
 type Config struct {

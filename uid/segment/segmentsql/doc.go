@@ -7,42 +7,25 @@
 // with a step of its own. Go and Java services can share the table. [Sequence] uses
 // the table SEQUENCE(table_name, next_id), which has no step. [Rows] spreads the rows
 // of one tag over databases. Two tables have two counters of one tag, whose ids are equal:
-// keep a tag in one table.
-//
-// # How a range is reserved
+// keep a tag in one table. Only Create and CreateGapless make the table and rows. The
+// database user of a service needs the rights to SELECT and UPDATE.
 //
 // One transaction reads the row under a lock, writes the counter on condition that it
 // is unchanged, and reads it back. So ranges never overlap, at any isolation level, on
 // an engine without locks and transactions, and on a server that writes another value
-// than it was given. The Store retries a transaction that the
-// database rolled back because of a collision. It does not retry a transaction with
-// an unknown outcome: the range is a gap.
-//
-// # Columns
+// than it was given. The Store retries a transaction that the database rolled back because
+// of a collision. It does not retry one with an unknown outcome: the range is a gap.
 //
 // The column of the counter is a BIGINT. A FLOAT, a DOUBLE or a text is refused with
 // [segment.ErrUnusable]. In a narrower column, such as an INT, no counter is created.
 // One that is there works up to the column's end, where Reserve fails with
-// segment.ErrUnusable. The start logs a warning. Warning and error have the ALTER TABLE
-// to run.
-//
-// # Durability
+// segment.ErrUnusable. Warning and error have the ALTER TABLE to run.
 //
 // A database that confirms commits before they are on the disk can lose the last ones in
 // a crash, and ids repeat. A Store logs a warning at its first Reserve if the server's
-// settings allow that: innodb_flush_log_at_trx_commit, fsync, synchronous_commit or
-// synchronous. It warns of tables of the kinds MyISAM, MEMORY and UNLOGGED too.
+// settings or the kind of the table allow that.
 //
-// # Numbers without a gap
-//
-// [Store.NextGapless] draws a number inside the caller's transaction. The number is
-// rolled back with the transaction. Each costs a transaction its lock on the counter's row;
-// BenchmarkGapless measures the cost beside a segment's. It needs the table leaf_alloc,
+// [Store.NextGapless] draws a number inside the caller's transaction, and is rolled back with
+// it. Each costs a transaction its lock on the counter's row. It needs the table leaf_alloc,
 // where the step 0 marks the counter, so that no segment takes its numbers.
-//
-// # Making tables and rows
-//
-// Only Create and CreateGapless make the table and rows. segment.Config.Create and the command uidring
-// segments create call it. The database user of a service needs the rights to SELECT
-// and UPDATE.
 package segmentsql

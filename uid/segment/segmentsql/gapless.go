@@ -14,8 +14,9 @@ import (
 
 // CreateGapless makes a gapless counter, whose first number is next, and the table
 // leaf_alloc if it is missing. A gapless counter is a row whose step is 0: to make one of
-// a segment's counter, stop its generators and set the step to 0. If tag has a counter, the error matches [segment.ErrTagExists]. The table SEQUENCE keeps no step, so
-// its Store returns an error that matches [segment.ErrUnusable].
+// a segment's counter, stop its generators and set the step to 0. If tag has a counter, the
+// error matches [segment.ErrTagExists]. The table SEQUENCE keeps no step: the error matches
+// [segment.ErrUnusable].
 func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error {
 	if s.step == "" {
 		return s.noGapless()

@@ -41,14 +41,6 @@ type layout struct {
 	updated string // column of the time of the last write; empty if there is none
 }
 
-var (
-	_ segment.Store    = (*Store)(nil)
-	_ segment.Returner = (*Store)(nil)
-	_ segment.Creator  = (*Store)(nil)
-	_ segment.Raiser   = (*Store)(nil)
-	_ segment.Lister   = (*Store)(nil)
-)
-
 // Config configures a [Store]. The zero Config is the default, and so is every zero
 // field.
 type Config struct {

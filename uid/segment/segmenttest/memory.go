@@ -19,14 +19,6 @@ type Memory struct {
 	counters map[string]segment.Counter
 }
 
-var (
-	_ segment.Store    = (*Memory)(nil)
-	_ segment.Returner = (*Memory)(nil)
-	_ segment.Creator  = (*Memory)(nil)
-	_ segment.Raiser   = (*Memory)(nil)
-	_ segment.Lister   = (*Memory)(nil)
-)
-
 // String returns "memory".
 func (m *Memory) String() string { return "memory" }
 
