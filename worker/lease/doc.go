@@ -112,12 +112,18 @@
 // every write. The same holds for a request that is executed twice: it makes two rows, of which
 // the holder owns the one that the answer names.
 //
+// Let n be made as new. Every number that was given before n lies below the count or has a row,
+// as the lock of the count shows both. So n is above all of them, and the next Insert, which
+// waits for the lock, finds a count above n, even if the row of n is deleted. insert.pml checks
+// this.
+//
 // A start costs the same however many numbers were given and however many start with it. It looks
-// at all numbers if at most 64 were given, else at a sample. It takes a free or expired number
-// whose Until has passed; else it inserts a new number, for which starts queue. If nothing new is
-// left, it looks at all rows, and takes one of those with nearly the least Until. If another
-// holder is faster, the start looks again. A sample misses some free numbers: a fleet of 1,000
-// that restarted ten times used 1,043. View.Held counts rows in a full look alone, since only an
+// at all numbers if at most 64 were given, else at a sample of 64, and at a second sample if none
+// of the first is free. It takes a free or expired number whose Until has passed, or will within
+// a second; else it inserts a new number, for which starts queue. If nothing new is left, it looks
+// at all rows, and takes one of those with nearly the least Until. If another holder is faster,
+// the start looks again. Samples miss some free numbers: 500 holders that restarted ten times, one
+// after the other, used 529. View.Held counts rows in a full look alone, since only an
 // ExhaustedError needs it.
 //
 // To renew, a holder reads the row and then
@@ -134,7 +140,7 @@
 // other: the holder takes another number. No id repeats, by the same argument: the
 // forgotten write granted nothing, and is a link of the chain like every write.
 //
-// internal/protocol has the protocol as a state machine, and lease.pml as a model.
+// internal/protocol has the protocol as a state machine, lease.pml and insert.pml as models.
 // [RELIABILITY.md] has the tests and their results.
 //
 // [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md
