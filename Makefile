@@ -41,7 +41,7 @@ fleet: ## start, restart and cut off 10,000 Leasers in virtual time; kill server
 	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run TestFleet -count=1 -v -timeout 60m
 
 flood: ## hold as much of a server's memory as clients with and without a token can, and expect it to stay below the manifests' limit
-	UIDRING_FLOOD=1 go test ./cmd/uidringd -run TestFlood -count=1 -v -timeout 30m
+	UIDRING_FLOOD=1 go test ./cmd/uidringd/internal/serve -run TestFlood -count=1 -v -timeout 60m
 
 woven: ## stress loss, Close and Shutdown with a random yield before each statement
 	.ci/woven 10
