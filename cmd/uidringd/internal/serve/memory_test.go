@@ -184,6 +184,9 @@ func TestStop(t *testing.T) {
 				}
 				err := <-w.ended
 				w.ended <- err
+				if n := w.doors.Counts().Open; n > 0 {
+					t.Errorf("%d connections are open at the end", n)
+				}
 				if took := time.Since(began).Round(time.Second); err != nil || took != test.took {
 					t.Errorf("%v after %v, want the end after %v", err, took, test.took)
 				}

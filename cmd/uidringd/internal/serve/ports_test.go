@@ -44,6 +44,16 @@ func TestWrongPort(t *testing.T) {
 				t.Errorf("%.20q gets %q after the hints", sent, rest)
 			}
 		}
+
+		// Only the first byte of a connection tells the protocol.
+		conn = w.dial(w.web, "10.0.0.1")
+		go func() {
+			send(next + "Content-Length: 1\r\n\r\n")(conn)
+			send("*")(conn)
+		}()
+		if line, err := bufio.NewReader(conn).ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 400 ") {
+			t.Errorf("a body that begins as a command gets %q, %v", line, err)
+		}
 	})
 }
 

@@ -150,7 +150,7 @@ func (s *server) serve(ctx context.Context, listener, redis net.Listener, stdout
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	s.stop(web, cut, endRedis)
+	s.stop(web, endRedis)
 	<-ended
 	return nil
 }
@@ -195,7 +195,7 @@ func (s *server) web(base context.Context) (*http.Server, error) {
 
 // stop ends the server. Requests that outlast the time to drain are cut off, which is
 // no failure: a slow client can cause it.
-func (s *server) stop(web *http.Server, cut func(), endRedis func(context.Context) error) {
+func (s *server) stop(web *http.Server, endRedis func(context.Context) error) {
 	s.draining.Store(true)
 	how := s.config.Shutdown
 	s.logger.Info("stopping", "delay", how.Delay, "drain", how.Drain)
@@ -210,7 +210,6 @@ func (s *server) stop(web *http.Server, cut func(), endRedis func(context.Contex
 	})
 	if err := web.Shutdown(draining); err != nil {
 		s.logger.Warn("requests were cut off", "after", how.Drain)
-		cut()
 		_ = web.Close() // no one is left to tell
 	}
 	ending.Wait()
