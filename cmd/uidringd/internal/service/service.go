@@ -77,16 +77,13 @@ func New(c Catalog, config Config) *Service {
 }
 
 // Find returns the generator of a name, for a caller that may draw n ids from it.
-func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (entry *Entry, err error) {
-	err = s.with(ctx, caller, name, steps{
-		allow: func(e *Entry) error { entry = e; return allow(name, n, s.most(e)) },
-		try:   func() error { return nil },
-		wait:  func(context.Context) error { return nil },
-	})
+func (s *Service) Find(ctx context.Context, caller Caller, name string, n int) (*Entry, error) {
+	d, err := s.draw(ctx, caller, name, func(e *Entry) (int, error) { return 0, allow(name, n, s.most(e)) })
 	if err != nil {
 		return nil, err
 	}
-	return entry, nil
+	defer d.Done()
+	return d.Entry, nil
 }
 
 // Draw draws n ids of the named generator. Call [Drawn.Done] at the end. If Draw cannot
@@ -109,23 +106,38 @@ func (s *Service) DrawEach(ctx context.Context, caller Caller, name string, n in
 	return s.draw(ctx, caller, name, func(e *Entry) (int, error) { return s.upTo(caller, e, n) })
 }
 
-// draw draws as many ids as allow says.
+// draw finds a generator, and draws as many ids as allow says. Only a request that waits, for ids or
+// for the generator, takes a place in the queue of its source.
 func (s *Service) draw(ctx context.Context, caller Caller, name string, allow func(*Entry) (int, error)) (*Drawn, error) {
+	if !caller.May(name) {
+		return nil, &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
+	}
 	d, n := pool.Get().(*Drawn), 0
-	err := s.with(ctx, caller, name, steps{
-		allow: func(e *Entry) (err error) {
+	found := func(e *Entry, err error) error {
+		if err == nil {
 			d.Entry = e
 			n, err = allow(e)
-			return err
-		},
-		try: func() error { return d.draw(int64(n), d.Entry.TryClaim) },
-		wait: func(ctx context.Context) error {
+		}
+		return err
+	}
+	err := found(s.catalog.Get(name))
+	if err == nil {
+		err = d.draw(int64(n), d.Entry.TryClaim)
+	}
+	if errors.Is(err, uid.ErrNotReady) {
+		source, _ := s.catalog.Source(name)
+		err = s.waiting[source].wait(ctx, name, s.wait, func(ctx context.Context) error {
+			if d.Entry == nil {
+				if err := found(s.catalog.Open(ctx, name)); err != nil {
+					return err
+				}
+			}
 			return d.draw(int64(n), func(limit int64) (uid.Run, error) { return d.Entry.Claim(ctx, limit) })
-		},
-	})
+		})
+	}
 	if err != nil {
 		d.Done()
-		return nil, err
+		return nil, s.explain(name, err)
 	}
 	return d, nil
 }
@@ -187,45 +199,6 @@ func (s *Service) mostInRuns(e *Entry) int {
 		return max(s.runIDs, s.ids)
 	}
 	return s.most(e)
-}
-
-// steps are what a request does with a generator: allow, and then try; if the generator, or
-// try, is not ready, wait.
-type steps struct {
-	allow func(*Entry) error
-	try   func() error
-	wait  func(context.Context) error
-}
-
-// with takes the steps with the named generator. Only a request that waits takes a place in the queue of its source.
-func (s *Service) with(ctx context.Context, caller Caller, name string, do steps) error {
-	if !caller.May(name) {
-		return &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
-	}
-	entry, err := s.catalog.Get(name)
-	if err == nil {
-		if err = do.allow(entry); err == nil {
-			err = do.try()
-		}
-	}
-	if errors.Is(err, uid.ErrNotReady) {
-		source, _ := s.catalog.Source(name)
-		err = s.waiting[source].wait(ctx, name, s.wait, func(ctx context.Context) (err error) {
-			if entry == nil {
-				if entry, err = s.catalog.Open(ctx, name); err == nil {
-					err = do.allow(entry)
-				}
-			}
-			if err == nil {
-				err = do.wait(ctx)
-			}
-			return err
-		})
-	}
-	if err == nil {
-		return nil
-	}
-	return s.explain(name, err)
 }
 
 // queue counts the requests that wait for a source.
