@@ -3,7 +3,7 @@
 // A connection is busy while it has a whole request of a caller who may send one. It is a stranger
 // until its first such request. A full gate makes room by closing a connection that is not busy:
 // the oldest stranger after [Grace], else the one that has been idle longest, else the oldest
-// stranger. If all are busy, the gate accepts a few more connections. [Of] reports them, so that a
+// stranger. If all are busy, the gate accepts a few more connections. [Conn.Clients] reports them, so that a
 // server answers probes on them, and refuses all other requests. If these are used up too, the
 // gate closes the oldest of them.
 package gate
@@ -44,14 +44,14 @@ type Counts struct {
 // Gate bounds the connections of listeners together. All methods may be called from any
 // number of goroutines.
 type Gate struct {
-	full func(Counts) // told when the gate makes room, without the lock
+	limits Limits
+	full   func(Counts) // told when the gate makes room, without the lock
 
 	mu        sync.Mutex
-	limits    Limits
 	counts    Counts
 	addresses map[any]*address
 	free      free
-	extra     list.List // of *conn; the first is the oldest
+	extra     list.List // of *Conn; the first is the oldest
 }
 
 type address struct {
@@ -63,11 +63,11 @@ type address struct {
 
 // free are connections that are not busy.
 type free struct {
-	strangers list.List // of *conn; the first is the oldest
-	idle      list.List // of *conn; the first has been idle longest
+	strangers list.List // of *Conn; the first is the oldest
+	idle      list.List // of *Conn; the first has been idle longest
 }
 
-func (f *free) of(c *conn) *list.List {
+func (f *free) of(c *Conn) *list.List {
 	if c.known {
 		return &f.idle
 	}
@@ -77,7 +77,7 @@ func (f *free) of(c *conn) *list.List {
 // first returns the connection to close first, nil if all are busy.
 func (f *free) first() *list.Element {
 	stranger := f.strangers.Front()
-	if idle := f.idle.Front(); stranger == nil || idle != nil && time.Since(stranger.Value.(*conn).came) < Grace {
+	if idle := f.idle.Front(); stranger == nil || idle != nil && time.Since(stranger.Value.(*Conn).came) < Grace {
 		return cmp.Or(idle, stranger)
 	}
 	return stranger
@@ -92,7 +92,8 @@ type Clients struct {
 	IDs      atomic.Int64 // of answers that are in memory as a whole
 }
 
-type conn struct {
+// Conn is a connection that a gate has admitted. A nil Conn is one of no gate.
+type Conn struct {
 	net.Conn
 	gate            *Gate
 	from            *address
@@ -101,14 +102,9 @@ type conn struct {
 	known, closed   bool          // guarded by Gate.mu, as the elements
 }
 
-// New returns a gate without places. It calls full after it has closed or refused a connection.
-func New(full func(Counts)) *Gate { return &Gate{full: full, addresses: map[any]*address{}} }
-
-// Limit sets the limits. Connections that are open stay, also above them.
-func (g *Gate) Limit(limits Limits) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.limits = limits
+// New returns a gate. It calls full after it has closed or refused a connection.
+func New(limits Limits, full func(Counts)) *Gate {
+	return &Gate{limits: limits, full: full, addresses: map[any]*address{}}
 }
 
 // Counts returns what is open now.
@@ -150,7 +146,7 @@ func (d door) Accept() (net.Conn, error) {
 }
 
 // enter admits a connection, and returns one to close for it. Both may be the same.
-func (g *Gate) enter(accepted net.Conn) (admitted *conn, closing net.Conn, _ Counts) {
+func (g *Gate) enter(accepted net.Conn) (admitted *Conn, closing net.Conn, _ Counts) {
 	key := Address(accepted.RemoteAddr().String())
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -158,7 +154,7 @@ func (g *Gate) enter(accepted net.Conn) (admitted *conn, closing net.Conn, _ Cou
 	if from == nil {
 		from = &address{key: key}
 	}
-	c := &conn{Conn: accepted, gate: g, from: from, came: time.Now()}
+	c := &Conn{Conn: accepted, gate: g, from: from, came: time.Now()}
 	var oldest *list.Element
 	switch {
 	case from.open >= g.limits.One:
@@ -176,7 +172,7 @@ func (g *Gate) enter(accepted net.Conn) (admitted *conn, closing net.Conn, _ Cou
 	}
 	if oldest != nil {
 		g.counts.Ended++
-		last := oldest.Value.(*conn)
+		last := oldest.Value.(*Conn)
 		last.leave()
 		closing = last.Conn
 	}
@@ -190,12 +186,12 @@ func (g *Gate) enter(accepted net.Conn) (admitted *conn, closing net.Conn, _ Cou
 }
 
 // rest makes c idle. The lock is held.
-func (c *conn) rest() {
+func (c *Conn) rest() {
 	c.all, c.one = c.gate.free.of(c).PushBack(c), c.from.free.of(c).PushBack(c)
 }
 
 // wake makes c busy. The lock is held.
-func (c *conn) wake() {
+func (c *Conn) wake() {
 	if c.all != nil {
 		c.gate.free.of(c).Remove(c.all)
 		c.from.free.of(c).Remove(c.one)
@@ -204,7 +200,7 @@ func (c *conn) wake() {
 }
 
 // leave takes c out of the gate. The lock is held.
-func (c *conn) leave() {
+func (c *Conn) leave() {
 	if c.closed {
 		return
 	}
@@ -219,7 +215,7 @@ func (c *conn) leave() {
 	}
 }
 
-func (c *conn) Close() error {
+func (c *Conn) Close() error {
 	c.gate.mu.Lock()
 	c.leave()
 	c.gate.mu.Unlock()
@@ -227,78 +223,62 @@ func (c *conn) Close() error {
 }
 
 // Busy makes a connection busy, until Idle: it has a whole request, and the caller may send one.
-func Busy(nc net.Conn) { of(nc).change((*conn).know) }
+func (c *Conn) Busy() { c.change(true) }
 
 // Idle makes a connection idle: it has written all answers.
-func Idle(nc net.Conn) { of(nc).change((*conn).idle) }
+func (c *Conn) Idle() { c.change(false) }
 
-// BusyRequest is [Busy] by a request's context.
-func BusyRequest(ctx context.Context) {
-	c, _ := ctx.Value(connKey{}).(*conn)
-	c.change((*conn).know)
-}
-
-// State is for [http.Server.ConnState]. It makes connections idle, and none busy.
-func State(nc net.Conn, state http.ConnState) {
-	if state == http.StateIdle {
-		Idle(nc)
-	}
-}
-
-func (c *conn) change(how func(*conn)) {
+func (c *Conn) change(busy bool) {
 	if c == nil {
 		return
 	}
 	c.gate.mu.Lock()
 	defer c.gate.mu.Unlock()
-	if !c.closed && c.extra == nil {
-		how(c)
-	}
-}
-
-func (c *conn) know() {
-	c.wake()
-	c.known = true
-}
-
-func (c *conn) idle() {
-	if c.all == nil {
+	switch {
+	case c.closed || c.extra != nil:
+	case busy:
+		c.wake()
+		c.known = true
+	case c.all == nil:
 		c.rest()
 	}
 }
 
-type connKey struct{}
-
-// Context is for [http.Server.ConnContext].
-func (*Gate) Context(ctx context.Context, nc net.Conn) context.Context {
-	if c := of(nc); c != nil {
-		return context.WithValue(ctx, connKey{}, c)
-	}
-	return ctx
-}
-
-// Of returns the clients of a request's address, by the request's context, and whether its
-// connection is an extra one. Without a gate, it returns counts that nobody shares.
-func Of(ctx context.Context) (clients *Clients, extra bool) {
-	c, _ := ctx.Value(connKey{}).(*conn)
-	return c.clients()
-}
-
-// OfConn is [Of] by a connection.
-func OfConn(nc net.Conn) (clients *Clients, extra bool) { return of(nc).clients() }
-
-func (c *conn) clients() (*Clients, bool) {
+// Clients returns the clients of the connection's address, and whether the connection is an extra
+// one. Without a gate, it returns counts that nobody shares.
+func (c *Conn) Clients() (clients *Clients, extra bool) {
 	if c == nil {
 		return new(Clients), false
 	}
 	return &c.from.clients, c.extra != nil
 }
 
-func of(nc net.Conn) *conn {
+// State is for [http.Server.ConnState]. It makes connections idle, and none busy.
+func State(nc net.Conn, state http.ConnState) {
+	if state == http.StateIdle {
+		Of(nc).Idle()
+	}
+}
+
+type connKey struct{}
+
+// Context is for [http.Server.ConnContext].
+func Context(ctx context.Context, nc net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, Of(nc))
+}
+
+// From returns the connection of a request, by the request's context.
+func From(ctx context.Context) *Conn {
+	c, _ := ctx.Value(connKey{}).(*Conn)
+	return c
+}
+
+// Of returns the connection that a gate has admitted as nc, or that TLS uses below nc.
+func Of(nc net.Conn) *Conn {
 	if secure, ok := nc.(*tls.Conn); ok {
 		nc = secure.NetConn()
 	}
-	c, _ := nc.(*conn)
+	c, _ := nc.(*Conn)
 	return c
 }
 

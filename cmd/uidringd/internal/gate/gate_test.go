@@ -51,8 +51,7 @@ type world struct {
 
 func newWorld(t *testing.T, limits Limits) *world {
 	w := &world{t: t, in: map[*pipe]net.Conn{}}
-	w.gate = New(func(Counts) { w.told++ })
-	w.gate.Limit(limits)
+	w.gate = New(limits, func(Counts) { w.told++ })
 	return w
 }
 
@@ -67,7 +66,7 @@ func (w *world) come(from string, state http.ConnState) *pipe {
 	}
 	w.in[p] = c
 	if State(c, http.StateIdle); state != http.StateNew { // a stranger stays one
-		Busy(c)
+		Of(c).Busy()
 		State(c, state)
 	}
 	return p
@@ -103,12 +102,12 @@ func TestAll(t *testing.T) {
 		w.come("10.0.0.3:1", http.StateActive)
 		w.open(0, 1, 3, 4) // the strangers have just come
 		time.Sleep(Grace)
-		Idle(w.in[a])
+		Of(w.in[a]).Idle()
 		w.come("10.0.0.3:2", http.StateActive)
 		w.open(0, 3, 4, 5)
 		w.come("10.0.0.3:3", http.StateNew)
 		w.open(0, 4, 5, 6)
-		Busy(w.in[a])
+		Of(w.in[a]).Busy()
 		w.come("10.0.0.3:4", http.StateActive)
 		w.open(0, 4, 5, 7)
 		if got := w.gate.Counts(); got != (Counts{Open: 4, Ended: 4}) || w.told != 4 {
@@ -116,7 +115,7 @@ func TestAll(t *testing.T) {
 		}
 		first := w.come("10.0.0.4:1", http.StateActive)
 		extra := func(c net.Conn) bool {
-			_, extra := Of(w.gate.Context(t.Context(), c))
+			_, extra := From(Context(t.Context(), c)).Clients()
 			return extra
 		}
 		if c := w.in[first]; !extra(c) || extra(w.in[a]) {
@@ -132,14 +131,14 @@ func TestAll(t *testing.T) {
 		if !first.closed || w.gate.Counts().Extra != Extras {
 			t.Errorf("%+v; want that the oldest extra one is ended", w.gate.Counts())
 		}
-		BusyRequest(w.gate.Context(t.Context(), w.in[a]))
+		From(Context(t.Context(), w.in[a])).Busy()
 		State(w.in[a], http.StateIdle)
 		if w.come("10.0.0.5:1", http.StateActive); !a.closed {
 			t.Error("the connection that is idle again makes no room")
 		}
 		for _, c := range w.in {
 			_, _ = c.Close(), c.Close()
-			Idle(c)
+			Of(c).Idle()
 			State(c, http.StateClosed)
 		}
 		if got := w.gate.Counts(); got.Open+got.Idle+got.Extra != 0 || len(w.gate.addresses) != 0 {

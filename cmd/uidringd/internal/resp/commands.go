@@ -105,7 +105,7 @@ func (c *conn) authenticate() error {
 	}
 	if !c.busy {
 		c.busy = true
-		gate.Busy(c.net)
+		gate.Of(c.net).Busy()
 	}
 	return nil
 }

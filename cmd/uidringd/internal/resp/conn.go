@@ -123,7 +123,7 @@ func (c *conn) answer() bool {
 	c.flush()
 	if c.busy {
 		c.busy = false
-		gate.Idle(c.net)
+		gate.Of(c.net).Idle()
 	}
 	return c.broken == nil && !c.quit && c.refused == nil && !(drained && c.from == c.to)
 }

@@ -137,8 +137,7 @@ func serve(t testing.TB, admit service.Config, c resp.Config) *server {
 // serveOn is serve with a listener of the test's.
 func serveOn(t testing.TB, listener net.Listener, admit service.Config, c resp.Config) *server {
 	t.Helper()
-	s := &server{listener: listener, host: new(host), entries: newEntries(t), gate: gate.New(func(gate.Counts) {}), log: new(logged.Text)}
-	s.gate.Limit(gate.Limits{All: 1000, One: 1000})
+	s := &server{listener: listener, host: new(host), entries: newEntries(t), gate: gate.New(gate.Limits{All: 1000, One: 1000}, func(gate.Counts) {}), log: new(logged.Text)}
 	admit.Logger = slog.New(slog.DiscardHandler)
 	c.IDs, c.Host, c.HTTP = service.New(s.entries, admit), s.host, "http://127.0.0.1:8080/"
 	c.Logger = slog.New(slog.NewTextHandler(s.log, nil))

@@ -23,7 +23,7 @@ func (l *large) enter(ctx context.Context, n int64) error {
 	if n <= small || n > most { // the service refuses more
 		return nil
 	}
-	clients, _ := gate.Of(ctx)
+	clients, _ := gate.From(ctx).Clients()
 	all, here := l.ids.Add(n), clients.IDs.Add(n)
 	if all > most && all > n || here > most/2 && here > n {
 		l.leave(ctx, n)
@@ -34,7 +34,7 @@ func (l *large) enter(ctx context.Context, n int64) error {
 }
 
 func (l *large) leave(ctx context.Context, n int64) {
-	clients, _ := gate.Of(ctx)
+	clients, _ := gate.From(ctx).Clients()
 	clients.IDs.Add(-n)
 	l.ids.Add(-n)
 }

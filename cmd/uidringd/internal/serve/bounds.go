@@ -33,7 +33,7 @@ func fits(l config.Limits) (gate.Limits, error) {
 // pass however many other requests are under way.
 func (s *server) bounded(next http.Handler, limits config.Limits) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		clients, extra := gate.Of(r.Context())
+		clients, extra := gate.From(r.Context()).Clients()
 		if probe(r) {
 			defer s.probes.Add(-1)
 			defer clients.Probes.Add(-1)

@@ -134,7 +134,7 @@ func (r *recorder) Admitted(c service.Caller) {
 // arrived is told whether a part of the body has not arrived.
 func (r *recorder) arrived(part bool) {
 	if r.part = part; r.admitted && !part {
-		gate.BusyRequest(r.ctx)
+		gate.From(r.ctx).Busy()
 	}
 }
 

@@ -20,13 +20,13 @@ import (
 // Begin implements [resp.Host].
 func (s *server) Begin(nc net.Conn) error {
 	s.seen.inFlight.Inc()
-	clients, extra := gate.OfConn(nc)
+	clients, extra := gate.Of(nc).Clients()
 	return s.begin(s.config.Limits, clients, extra)
 }
 
 // End implements [resp.Host].
 func (s *server) End(nc net.Conn, refused error) {
-	clients, _ := gate.OfConn(nc)
+	clients, _ := gate.Of(nc).Clients()
 	s.end(clients, refused)
 	s.seen.inFlight.Dec()
 }

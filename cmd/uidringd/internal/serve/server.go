@@ -95,17 +95,16 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 func newServer(c *config.Config, set *generators.Set, files *certificates, logger *slog.Logger) (*server, error) {
 	s := &server{config: c, set: set, files: files, logger: logger, stopped: make(chan struct{})}
 	seldomFull := rate.Sometimes{Interval: time.Second}
-	s.doors = gate.New(func(now gate.Counts) {
+	limits, few := fits(c.Limits)
+	if few != nil {
+		logger.Warn("too few open files", "error", few)
+	}
+	s.doors = gate.New(limits, func(now gate.Counts) {
 		seldomFull.Do(func() {
 			logger.Warn("too many connections: idle ones are ended, and those of an address without idle ones are refused",
 				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
 		})
 	})
-	limits, few := fits(c.Limits)
-	if few != nil {
-		logger.Warn("too few open files", "error", few)
-	}
-	s.doors.Limit(limits)
 	var err error
 	if s.metrics, err = newMetrics(set); err != nil {
 		return nil, err
@@ -171,7 +170,7 @@ func (s *server) web(base context.Context) (*http.Server, error) {
 		MaxHeaderBytes: limits.HeaderBytes,
 		ErrorLog:       log.New(&seldom{s.logger, rate.NewLimiter(10, 10)}, "", 0),
 		BaseContext:    func(net.Listener) context.Context { return base },
-		ConnContext:    s.doors.Context,
+		ConnContext:    gate.Context,
 		ConnState:      gate.State,
 		Protocols:      new(http.Protocols),
 		HTTP2: &http.HTTP2Config{
