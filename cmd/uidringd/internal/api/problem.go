@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -18,20 +19,6 @@ type problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail"`
-}
-
-// names are those of the responses in openapi.yaml.
-var names = map[service.Kind]string{
-	service.BadRequest:       "BadRequest",
-	service.Unauthorized:     "Unauthorized",
-	service.Forbidden:        "Forbidden",
-	service.Unknown:          "Unknown",
-	service.MethodNotAllowed: "MethodNotAllowed",
-	service.BodyTooLarge:     "BodyTooLarge",
-	service.URITooLong:       "URITooLong",
-	service.TooManyRequests:  "TooManyRequests",
-	service.Exhausted:        "Exhausted",
-	service.Unavailable:      "Unavailable",
 }
 
 // WriteProblem answers with a problem. An error that is no [*service.Error] is not shown.
@@ -53,7 +40,7 @@ func WriteProblem(w http.ResponseWriter, err error) {
 	}
 	w.WriteHeader(int(e.Kind))
 	_ = json.NewEncoder(w).Encode(problem{ // a client that is gone reads no error
-		Type:   "/openapi.yaml#/components/responses/" + names[e.Kind],
+		Type:   fmt.Sprintf("/openapi.yaml#/components/responses/%d", e.Kind),
 		Title:  http.StatusText(int(e.Kind)),
 		Status: int(e.Kind),
 		Detail: e.Detail,
