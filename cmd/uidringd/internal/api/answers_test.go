@@ -130,7 +130,7 @@ func TestLeafDecode(t *testing.T) {
 
 // TestDetails shows what a caller reads who has made a mistake.
 func TestDetails(t *testing.T) {
-	h := newHandler(t, newEntries(t), service.Config{Wait: time.Millisecond})
+	h := newHandler(t, newEntries(t), service.Config{Limits: service.Limits{Wait: time.Millisecond}})
 	for target, want := range map[string]string{
 		"/v1/cached?n=0":             `n is 0, want 1 to 10000 for "cached"`,
 		"/v1/cached?n=10001":         `n is 10001, want 1 to 10000 for "cached"`,

@@ -109,7 +109,7 @@ func (c *contract) checkProblem(t *testing.T, w *httptest.ResponseRecorder) {
 // not seen.
 func TestOpenAPI(t *testing.T) {
 	all := newEntries(t)
-	open := newHandler(t, all, service.Config{Wait: time.Millisecond})
+	open := newHandler(t, all, service.Config{Limits: service.Limits{Wait: time.Millisecond}})
 	patient := newHandler(t, all, service.Config{})
 	closed := newHandler(t, all, service.Config{ClientCerts: true, Tokens: []service.Token{
 		{Name: "any", Hash: sha256.Sum256([]byte("any-token"))},
@@ -178,7 +178,7 @@ func TestOpenAPI(t *testing.T) {
 		send(closed, 401, m, good, "", "Authorization: any-token")
 		send(closed, 401, m, good, "", "Authorization: Bearer any-token", "Authorization: Bearer any-token")
 		send(closed, 200, m, good, "", "Authorization: bearer  any-token ")
-		rated := newHandler(t, all, service.Config{Rate: 0.001, Burst: 1})
+		rated := newHandler(t, all, service.Config{Limits: service.Limits{Requests: 0.001, Burst: 1}})
 		send(rated, 200, m, good, "")
 		send(rated, 429, m, good, "")
 		if route.good == "" {

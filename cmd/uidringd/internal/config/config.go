@@ -212,9 +212,9 @@ func defaults() *Config {
 		Listen:     "127.0.0.1:8080",
 		SocketMode: 0o660,
 		Limits: Limits{
-			IDs:         service.DefaultIDs,
-			RunIDs:      service.DefaultRunIDs,
-			Waiting:     service.DefaultWaiting,
+			Limits: service.Limits{
+				IDs: service.DefaultIDs, RunIDs: service.DefaultRunIDs, Waiting: service.DefaultWaiting, Wait: service.DefaultWait,
+			},
 			Running:     2000,
 			Connections: 1000,
 			PerAddress:  500,
@@ -223,7 +223,6 @@ func defaults() *Config {
 			Read:        5 * time.Second,
 			Write:       30 * time.Second,
 			Idle:        2 * time.Minute,
-			Wait:        service.DefaultWait,
 		},
 		Shutdown: Shutdown{Delay: 3 * time.Second, Drain: 20 * time.Second, Release: 5 * time.Second},
 		Log:      Log{Format: "text", Requests: 10},

@@ -3,6 +3,8 @@ package config
 import (
 	"math"
 	"time"
+
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
 // Limits bound the work and the memory that clients can cause, whether they authenticate
@@ -34,20 +36,16 @@ import (
 // has read yet. Probes are bounded too: 64 at once of an address, 1,024 of all, and a few more of
 // addresses with up to four.
 type Limits struct {
-	IDs         int           `yaml:"ids"`            // of one request, unless a generator has its own
-	RunIDs      int           `yaml:"run_ids"`        // of one request that is answered in runs, of a counter without its own limit
-	Requests    float64       `yaml:"requests_per_s"` // of one caller in the long run; 0 is no limit
-	Burst       int           `yaml:"burst"`          // of one caller at once; 0 is the requests of one second
-	Waiting     int           `yaml:"waiting"`        // requests that wait for ids at once; each generator has an equal share
-	Running     int           `yaml:"requests"`       // that are under way at once; probes do not count
-	Connections int           `yaml:"connections"`    // at once; another ends the one that is idle longest
-	PerAddress  int           `yaml:"per_address"`    // connections of one address at once
-	Streams     int           `yaml:"streams"`        // requests of one HTTP/2 connection at once
-	HeaderBytes int           `yaml:"header_bytes"`   // of a request
-	Read        time.Duration `yaml:"read"`           // time that a client has to send a request
-	Write       time.Duration `yaml:"write"`          // time to answer, and for the client to read the answer
-	Idle        time.Duration `yaml:"idle"`           // time that a connection may stay without a request
-	Wait        time.Duration `yaml:"wait"`           // time that a request waits for an id
+	service.Limits `yaml:",inline"`
+
+	Running     int           `yaml:"requests"`     // that are under way at once; probes do not count
+	Connections int           `yaml:"connections"`  // at once; another ends the one that is idle longest
+	PerAddress  int           `yaml:"per_address"`  // connections of one address at once
+	Streams     int           `yaml:"streams"`      // requests of one HTTP/2 connection at once
+	HeaderBytes int           `yaml:"header_bytes"` // of a request
+	Read        time.Duration `yaml:"read"`         // time that a client has to send a request
+	Write       time.Duration `yaml:"write"`        // time to answer, and for the client to read the answer
+	Idle        time.Duration `yaml:"idle"`         // time that a connection may stay without a request
 }
 
 // DefaultMaxBorrow is less than [uid.DefaultMaxBorrow]: one caller must not date the ids

@@ -172,7 +172,7 @@ func TestRates(t *testing.T) {
 			}
 		}
 	}
-	c := serve(t, service.Config{Rate: 1e-9, Burst: 20}, resp.Config{}).dial(t)
+	c := serve(t, service.Config{Limits: service.Limits{Requests: 1e-9, Burst: 20}}, resp.Config{}).dial(t)
 	c.send(strings.Repeat(array("INCR", "orders"), 30))
 	ids(c, 20)
 	refused(c, 10, "more than 1e-09 requests a second, or 20 at once")

@@ -114,7 +114,7 @@ func FuzzCommands(f *testing.F) {
 // sayer serves, and returns a function that sends bytes in parts, each time from another address:
 // wrong tokens are counted by address.
 func sayer(f *testing.F, c resp.Config, tokens ...service.Token) (*server, func(sends []byte, part int) *fakeConn) {
-	s, clients := serve(f, service.Config{Wait: time.Minute, Tokens: tokens}, c), make(fakeConns)
+	s, clients := serve(f, service.Config{Limits: service.Limits{Wait: time.Minute}, Tokens: tokens}, c), make(fakeConns)
 	go s.Serve(clients)
 	f.Cleanup(func() { clients.Close() })
 	var connections uint32

@@ -154,7 +154,7 @@ func TestBusyConnections(t *testing.T) {
 
 // TestShutdown shows that idle connections end at once, and others after their answers.
 func TestShutdown(t *testing.T) {
-	s := serve(t, service.Config{Wait: 300 * time.Millisecond}, resp.Config{})
+	s := serve(t, service.Config{Limits: service.Limits{Wait: 300 * time.Millisecond}}, resp.Config{})
 	idle, busy, half := s.dial(t), s.dial(t), s.dial(t)
 	idle.send(array("INCR", "orders"))
 	idle.expect(":1\r\n")

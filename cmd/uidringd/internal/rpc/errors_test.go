@@ -120,7 +120,7 @@ func TestErrors(t *testing.T) {
 		{Name: "all", Hash: hash("all")},
 		{Name: "orders", Hash: hash("orders"), May: func(name string) bool { return name == "orders" }},
 	}})
-	spent := serve(t, service.Config{Rate: 1e-9, Burst: 1})
+	spent := serve(t, service.Config{Limits: service.Limits{Requests: 1e-9, Burst: 1}})
 	if code, body := post(t, spent, "", "Next", `{"name":"ids"}`); code != http.StatusOK {
 		t.Fatalf("the first request at the limit of the rate: %d %s", code, body)
 	}

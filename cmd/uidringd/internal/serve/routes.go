@@ -63,12 +63,7 @@ func names(c *config.Config) []string {
 func admits(c *config.Config, logger *slog.Logger) service.Config {
 	how := service.Config{
 		ClientCerts: c.TLS != nil && c.TLS.ClientCA != "",
-		Rate:        c.Limits.Requests,
-		Burst:       c.Limits.Burst,
-		IDs:         c.Limits.IDs,
-		RunIDs:      c.Limits.RunIDs,
-		Waiting:     c.Limits.Waiting,
-		Wait:        c.Limits.Wait,
+		Limits:      c.Limits.Limits,
 		Logger:      logger,
 	}
 	for i := range c.Tokens {

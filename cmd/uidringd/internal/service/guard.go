@@ -96,8 +96,8 @@ func newLimiters(perSecond float64, burst int, what string) *limiters {
 func newGuard(config Config) *guard {
 	g := &guard{tokens: config.Tokens, clientCerts: config.ClientCerts, wrong: newLimiters(wrongPerSecond, wrongBurst, "wrong tokens")}
 	g.used, _ = lru.New[tokenOf, struct{}](mostCallers)
-	if config.Rate > 0 {
-		g.requests = newLimiters(config.Rate, cmp.Or(config.Burst, max(1, int(config.Rate))), "requests")
+	if config.Requests > 0 {
+		g.requests = newLimiters(config.Requests, cmp.Or(config.Burst, max(1, int(config.Requests))), "requests")
 	}
 	return g
 }

@@ -115,7 +115,7 @@ func TestAuthorization(t *testing.T) {
 // TestRate shows for whom requests are counted together.
 func TestRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newService(t, &one{}, Config{Rate: 2, Burst: 3, ClientCerts: true, Tokens: []Token{token("a"), token("b")}})
+		s := newService(t, &one{}, Config{Limits: Limits{Requests: 2, Burst: 3}, ClientCerts: true, Tokens: []Token{token("a"), token("b")}})
 		callers := map[string][]sender{
 			"token a": {{"10.0.0.1:1", "a-token", nil}, {"10.0.0.2:1", "a-token", nil}},
 			"token b": {{"10.0.0.1:1", "b-token", nil}},
@@ -123,7 +123,7 @@ func TestRate(t *testing.T) {
 			"cert y":  {certified("y", 1)},
 		}
 		checkRate(t, s, callers)
-		s = newService(t, &one{}, Config{Rate: 2, Burst: 3})
+		s = newService(t, &one{}, Config{Limits: Limits{Requests: 2, Burst: 3}})
 		checkRate(t, s, map[string][]sender{
 			"IPv4":         {{remote: "10.0.0.1:1"}, {remote: "10.0.0.1:9"}, {remote: "[::ffff:10.0.0.1]:2"}},
 			"another":      {{remote: "10.0.0.2:1"}},
@@ -157,7 +157,7 @@ func checkRate(t *testing.T, s *Service, callers map[string][]sender) {
 
 // TestManyCallers shows that the memory for rates is bounded.
 func TestManyCallers(t *testing.T) {
-	s := newService(t, &one{}, Config{Rate: 1})
+	s := newService(t, &one{}, Config{Limits: Limits{Requests: 1}})
 	for i := range 2 * mostCallers {
 		sender{remote: fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&255, i&255)}.admit(s)
 	}

@@ -21,21 +21,25 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Config holds who may draw, and the limits, which package config explains. The zero Config
-// admits everyone.
+// Config holds who may draw, and the limits. The zero Config admits everyone.
 type Config struct {
-	Tokens      []Token       // without any, and without ClientCerts, everyone may draw and is an operator
-	ClientCerts bool          // admit the client certificates that the listener has verified, for operations too
-	Rate        float64       // of requests of a caller, a second in the long run; 0 is no limit
-	Burst       int           // of requests of a caller at once; 0 is those of a second
-	IDs         int           // of one request, of an entry without MaxIDs; 0 is DefaultIDs
-	RunIDs      int           // of one request in runs, of a counter without MaxIDs and Rate; 0 is DefaultRunIDs
-	Waiting     int           // requests that wait for ids at once, an equal share of each source; 0 is DefaultWaiting
-	Wait        time.Duration // that a request waits for ids; 0 is DefaultWait
-	Logger      *slog.Logger  // for causes of failures, one a second at most; nil is slog.Default
+	Tokens      []Token // without any, and without ClientCerts, everyone may draw and is an operator
+	ClientCerts bool    // admit the client certificates that the listener has verified, for operations too
+	Limits
+	Logger *slog.Logger // for causes of failures, one a second at most; nil is slog.Default
 }
 
-// Defaults of a [Config].
+// Limits bound what callers may draw. Package config explains them.
+type Limits struct {
+	IDs      int           `yaml:"ids"`            // of one request, unless a generator has its own; 0 is DefaultIDs
+	RunIDs   int           `yaml:"run_ids"`        // of one request that is answered in runs, of a counter without limits of its own; 0 is DefaultRunIDs
+	Requests float64       `yaml:"requests_per_s"` // of one caller in the long run; 0 is no limit
+	Burst    int           `yaml:"burst"`          // of one caller at once; 0 is the requests of one second
+	Waiting  int           `yaml:"waiting"`        // requests that wait for ids at once, an equal share of each generator; 0 is DefaultWaiting
+	Wait     time.Duration `yaml:"wait"`           // that a request waits for ids; 0 is DefaultWait
+}
+
+// Defaults of [Limits].
 const (
 	DefaultIDs     = 10_000
 	DefaultRunIDs  = 1_000_000

@@ -116,8 +116,8 @@ func TestMostIDs(t *testing.T) {
 		ids, runIDs int
 	}{
 		{"counter", &Entry{}, Config{}, DefaultIDs, DefaultRunIDs},
-		{"counter, with limits", &Entry{}, Config{IDs: 10, RunIDs: 20}, 10, 20},
-		{"counter, more ids than run ids", &Entry{}, Config{IDs: 30, RunIDs: 20}, 30, 30},
+		{"counter, with limits", &Entry{}, Config{Limits: Limits{IDs: 10, RunIDs: 20}}, 10, 20},
+		{"counter, more ids than run ids", &Entry{}, Config{Limits: Limits{IDs: 30, RunIDs: 20}}, 30, 30},
 		{"counter with a limit of its own", &Entry{MaxIDs: 5}, Config{}, 5, 5},
 		{"counter with a rate", &Entry{Rate: 1}, Config{}, DefaultIDs, DefaultIDs},
 		{"ids of a layout", &Entry{Layout: &layout}, Config{}, DefaultIDs, DefaultIDs},
@@ -144,7 +144,7 @@ func TestMostIDs(t *testing.T) {
 
 // TestDrawEachAboveTheRate draws as many as the limits allow, and then is refused.
 func TestDrawEachAboveTheRate(t *testing.T) {
-	s := newService(t, &one{entry: entry(counting(0))}, Config{Rate: 0.001, Burst: 3})
+	s := newService(t, &one{entry: entry(counting(0))}, Config{Limits: Limits{Requests: 0.001, Burst: 3}})
 	d, err := s.DrawEach(t.Context(), Caller{key: "a"}, "a", 5)
 	if err != nil || d.n != 3 {
 		t.Fatalf("%+v, %v; want 3 of 5 ids", d, err)
@@ -221,7 +221,7 @@ func TestReuse(t *testing.T) {
 // TestWait shows that a request waits no longer than it may, nor than its client does.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newService(t, &one{entry: entry(hanging)}, Config{Wait: 3 * time.Second})
+		s := newService(t, &one{entry: entry(hanging)}, Config{Limits: Limits{Wait: 3 * time.Second}})
 		began := time.Now()
 		_, err := s.Draw(t.Context(), Caller{}, "a", 1)
 		if took := time.Since(began); kindOf(t, err) != Unavailable || took != 3*time.Second {
@@ -242,7 +242,7 @@ func TestWaiting(t *testing.T) {
 	for _, each := range []int{1, 2} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &one{}
-			s := newService(t, c, Config{Wait: time.Second, Waiting: 3*each + 1})
+			s := newService(t, c, Config{Limits: Limits{Wait: time.Second, Waiting: 3*each + 1}})
 			draw := func(name string, f claim) error {
 				c.entry = entry(f)
 				_, err := s.Draw(t.Context(), Caller{}, name, 1)
@@ -325,7 +325,7 @@ func TestAsksOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, cold := range []bool{false, true} {
 			c := &one{entry: entry(counting(0)), cold: cold}
-			s := newService(t, c, Config{Waiting: 1, Wait: time.Second})
+			s := newService(t, c, Config{Limits: Limits{Waiting: 1, Wait: time.Second}})
 			if d, err := s.Draw(t.Context(), Caller{}, "a", 600); err != nil || d.n != 600 || c.gets.Load() != 1 {
 				t.Errorf("cold %v: %v after %d questions", cold, err, c.gets.Load())
 			}
