@@ -1,5 +1,6 @@
 // Package padding keeps a ring of ids full. Most programs need package uid instead: its
-// generators have a ring and an executor.
+// generators have a ring and an executor. It is the counterpart of BufferPaddingExecutor of
+// uid-generator.
 //
 // An [Executor] puts runs from a [Source] into a [ringbuffer.Ring]. Make one
 // with [New], fill the ring with [Executor.Fill], and call [Executor.Start].
@@ -8,26 +9,16 @@
 // schedule and drops ids that are too old. A taker that finds the ring empty calls
 // [Executor.Help].
 //
-// # What it promises
+// An executor promises:
 //
-//   - At most one goroutine at a time calls the source and puts, in a fill and in a help
-//     alike. So runs reach the ring in the order in which the source made them.
+//   - At most one goroutine at a time calls the source and puts. So runs reach the ring in
+//     the order in which the source made them.
 //   - While a source blocks, the executor holds no lock that a taker, Stats or
 //     Close needs.
 //   - A thousand takers below the threshold cause one refill.
 //   - The executor calls the source only when the longest run fits. So it discards
 //     no run because the ring is full.
-//   - An error of the source ends the current refill and nothing else: see [Source].
 //   - A panic in the source or in a handler becomes a [*PanicError], and the
 //     executor continues.
 //   - Config.RejectedPut gets every run that was made and will not be dealt.
-//
-// # The schedule
-//
-// A schedule is a specification of [github.com/robfig/cron/v3]. A timer of the
-// executor waits until the schedule is next due. The timer runs on the monotonic
-// clock, so a step of the wall clock delays the schedule by one interval at most.
-// The threshold keeps the ring full; the schedule fills it up and drops stale ids.
-//
-// The package is the counterpart of BufferPaddingExecutor of uid-generator.
 package padding

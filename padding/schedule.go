@@ -38,8 +38,10 @@ func (s Schedule) arm(timer *time.Timer) {
 // interval of a second or more, such as "@every 1m". The fields are minute, hour, day of
 // month, month and day of week. Empty text is the zero Schedule.
 //
-// Times are the process's local ones. The error matches [ErrSchedule], and quotes
-// the text. A time zone in the text is an error: the parser panics on some.
+// Times are the process's local ones. The executor's timer runs on the monotonic clock, so
+// a step of the wall clock delays the schedule by one interval at most. The error matches
+// [ErrSchedule], and quotes the text. A time zone in the text is an error: the parser
+// panics on some.
 func ParseSchedule(text string) (Schedule, error) {
 	spec := strings.TrimSpace(text)
 	if spec == "" {

@@ -103,20 +103,10 @@ type Ring struct {
 	closed  bool
 }
 
-// MaxCapacity is the most ids that a ring may hold, so that sums stay in range.
-const MaxCapacity = 1 << 62
-
-// MaxRuns is the most runs that a ring may hold. A slot is a pointer, and a run
-// waiting in it takes 48 bytes.
-const MaxRuns = 1 << 20
-
-// maxClaim bounds how many positions one claim may use up in vain.
-const maxClaim = 1 << 20
-
-// The defaults of fields of [Config].
 const (
-	DefaultRuns   = 8
-	DefaultRunLen = 8192
+	maxCapacity = 1 << 62 // ids that a ring holds, so that sums stay in range
+	maxRuns     = 1 << 20 // that a ring holds; one takes 56 bytes
+	maxClaim    = 1 << 20 // positions that one claim may use up in vain
 )
 
 // Config configures a [Ring]. The zero Config is the default, and so is every zero
@@ -144,14 +134,14 @@ type Config struct {
 // matches [ErrConfig].
 func New(config Config) (*Ring, error) {
 	faults := invalid.Of("ringbuffer", ErrConfig)
-	config.Runs = cmp.Or(config.Runs, DefaultRuns)
-	config.RunLen = cmp.Or(config.RunLen, DefaultRunLen)
-	if !powerOfTwo(config.Runs) || config.Runs > MaxRuns {
-		faults.Add("Runs", config.Runs, fmt.Sprintf("a power of two from 1 to %d", MaxRuns))
+	config.Runs = cmp.Or(config.Runs, 8)
+	config.RunLen = cmp.Or(config.RunLen, 8192)
+	if !powerOfTwo(config.Runs) || config.Runs > maxRuns {
+		faults.Add("Runs", config.Runs, fmt.Sprintf("a power of two from 1 to %d", maxRuns))
 	}
 	hi, capacity := bits.Mul64(uint64(config.Runs), uint64(config.RunLen))
-	if !powerOfTwo(config.RunLen) || hi != 0 || capacity > MaxCapacity {
-		faults.Add("RunLen", config.RunLen, fmt.Sprintf("a power of two that times Runs is at most %d", int64(MaxCapacity)))
+	if !powerOfTwo(config.RunLen) || hi != 0 || capacity > maxCapacity {
+		faults.Add("RunLen", config.RunLen, fmt.Sprintf("a power of two that times Runs is at most %d", int64(maxCapacity)))
 	}
 	if config.Threshold < 0 {
 		faults.Add("Threshold", config.Threshold, "0 or more")

@@ -44,7 +44,7 @@ func TestNewReportsEveryFault(t *testing.T) {
 
 // The capacity of the original wraps at 2^26 and a boost of 33 means 1.
 func TestCapacityDoesNotWrap(t *testing.T) {
-	if r, err := ringbuffer.New(ringbuffer.Config{}); err != nil || r.Capacity() != ringbuffer.DefaultRuns*ringbuffer.DefaultRunLen {
+	if r, err := ringbuffer.New(ringbuffer.Config{}); err != nil || r.Capacity() != 65536 {
 		t.Errorf("New() without a config: %v", err)
 	}
 	for _, test := range []struct {

@@ -143,17 +143,15 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 //	WHERE id BETWEEN first AND last
 //
 // The range is a superset: it also has ids of calls up to MaxBorrow before from, and of
-// calls up to MaxAge after to. A column of the time tells them apart; [Default.Range] is
-// exact. A negative MaxAge begins the range at the layout's first id, and a negative
-// MaxBorrow ends it at the last.
+// calls up to MaxAge after to; [Default.Range] is exact. A negative MaxAge begins the range
+// at the layout's first id, and a negative MaxBorrow ends it at the last. What lies outside
+// the layout's time is left out. If nothing is left, or to is not after from, the error
+// matches [bits.ErrRange].
 //
 // The range holds for all generators of the layout, of any worker, whose MaxAge and
 // MaxBorrow are not greater, except Slots. Widen the span of time by the difference
 // between the machines' clocks. A loop over All that holds ids back for longer than
 // MaxAge yields ids from before the range.
-//
-// What lies outside the layout's time is left out. If nothing is left, or to is not
-// after from, the error matches [bits.ErrRange].
 func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
 	ahead := g.ticks.borrow
 	if g.ticks.maxBorrow < 0 {

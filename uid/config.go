@@ -12,13 +12,14 @@ import (
 	"github.com/uidring/uidring/padding"
 )
 
-// The defaults of fields of [CachedConfig] and [DefaultConfig].
+// The defaults of fields of [CachedConfig], [DefaultConfig] and [SlotsConfig].
 const (
 	DefaultBoostPower    = 3
 	DefaultPaddingFactor = 50
 	DefaultMaxBorrow     = 24 * time.Hour
 	DefaultMaxAge        = time.Minute
 	DefaultMaxBackward   = 5 * time.Millisecond
+	DefaultSlots         = 256
 )
 
 // Bounds of fields of [CachedConfig].

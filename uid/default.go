@@ -19,8 +19,6 @@ import (
 //
 // Default reads the clock for each id. With the default layout it makes up to 8,192
 // ids a second; in a second that follows a quiet one, it has at least half of them.
-// [Cached] is faster. A benchmark that draws more measures waits for the next tick: an id
-// then takes 1/8,192 s.
 //
 // The first sequence is random, below half, also under a fake clock: see [TESTING.md].
 //
@@ -105,10 +103,9 @@ const unread = math.MinInt64
 // claim takes at most limit consecutive ids of the present tick. A Wait waits for a
 // reservation as long as ctx allows.
 //
-// claim reads the clock before last, so that little time passes between the load of
-// last and the swap: on several cores, few swaps then fail. If last is of a later tick
-// than the reading, another call may have issued it in between, so claim reads the
-// clock anew before it waits.
+// claim reads the clock before last, so that few swaps fail on several cores. If last is of
+// a later tick than the reading, another call may have issued it in between, so claim reads
+// the clock anew before it waits.
 //
 // Read last before the grant. A change of number empties the grant, moves last, and
 // then installs the new grant. So if the swap succeeds, last and grant belong to the

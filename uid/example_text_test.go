@@ -16,13 +16,6 @@ func ExampleID_Base32() {
 	// 0000000000007
 }
 
-func ExampleID_AppendBase32() {
-	path := []byte("/orders/")
-	path = uid.ID(960121041164754944).AppendBase32(path)
-	fmt.Printf("%s\n", path)
-	// Output: /orders/0TMR900001R00
-}
-
 func ExampleParseBase32() {
 	id, err := uid.ParseBase32("otmr90000lroo") // as someone typed it
 	fmt.Println(id, err)
@@ -38,13 +31,6 @@ func ExampleID_Base62() {
 	slices.Sort(texts) // sorts the ids
 	fmt.Println(texts)
 	// Output: [0000000000Z 0000000000a 18vMbLaU6vg]
-}
-
-func ExampleID_AppendBase62() {
-	path := []byte("/o/")
-	path = uid.ID(960121041164754944).AppendBase62(path)
-	fmt.Printf("%s\n", path)
-	// Output: /o/18vMbLaU6vg
 }
 
 func ExampleParseBase62() {

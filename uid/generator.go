@@ -21,7 +21,7 @@ type Generator interface {
 	NextN(ids []ID) (int, error)
 
 	// Wait returns an id. Where Next would fail because no id is ready, Wait blocks
-	// until an id is ready or ctx ends.
+	// until an id is ready or ctx ends. Ids that are ready are returned even if ctx has ended.
 	Wait(ctx context.Context) (ID, error)
 
 	// WaitN is NextN, but waits as Wait does.
@@ -32,11 +32,20 @@ type Generator interface {
 	Claim(ctx context.Context, limit int64) (Run, error)
 
 	// TryClaim returns 1 to limit consecutive ids that are ready, and never waits. The
-	// error is [ErrNotReady] where Claim would wait, and otherwise that of Claim.
+	// error is [ErrNotReady] where Claim would wait, which is no failed call, and otherwise
+	// that of Claim.
 	TryClaim(limit int64) (Run, error)
 
-	// All returns ids for a range loop, and waits as Wait does. The error that
+	// All returns ids without end, for a range loop, and waits as Wait does. The error that
 	// ends the loop comes with id 0.
+	//
+	//	for id, err := range gen.All(ctx) {
+	//
+	// Each loop claims several ids at once: 1, 2, 4, … up to 1,024, but no more than the body
+	// has used in a millisecond. Ids ascend within one loop where they ascend within the
+	// generator; there is no order between loops. If a loop breaks, its claimed ids are lost.
+	// Otherwise it yields them all, even if ctx ends, the generator is closed, or the ids grow
+	// older than MaxAge.
 	All(ctx context.Context) iter.Seq2[ID, error]
 
 	// Stats returns the counts and the state. [Stats.Failing] is a health check.
@@ -65,33 +74,20 @@ type Run struct {
 // claims has the methods of a [Generator] that follow from its claims of runs.
 type claims struct{ of deal.Claims[ID, Run] }
 
-// Claim returns 1 to limit consecutive ids, as soon as one is ready, until ctx ends. Ids
-// that are ready are returned even if ctx has ended.
+// Claim returns 1 to limit consecutive ids, as [Generator] says.
 func (c claims) Claim(ctx context.Context, limit int64) (Run, error) { return c.of.Claim(ctx, limit) }
 
-// TryClaim returns 1 to limit consecutive ids that are ready, and never waits. The error is
-// [ErrNotReady] where Claim would wait, which is no failed call, and otherwise that of
-// Claim.
+// TryClaim returns 1 to limit consecutive ids that are ready, as [Generator] says.
 func (c claims) TryClaim(limit int64) (Run, error) { return c.of.TryClaim(limit) }
 
 // NextN is Next for many ids, as [Generator] says.
 func (c claims) NextN(ids []ID) (int, error) { return c.of.NextN(ids) }
 
 // Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
-// An id that is ready is returned even if ctx has ended.
 func (c claims) Wait(ctx context.Context) (ID, error) { return c.of.Wait(ctx) }
 
 // WaitN is NextN, but waits as Wait does.
 func (c claims) WaitN(ctx context.Context, ids []ID) (int, error) { return c.of.WaitN(ctx, ids) }
 
-// All returns ids without end, for a range loop. It waits as Wait does; the error that
-// ends the loop comes with id 0.
-//
-//	for id, err := range gen.All(ctx) {
-//
-// Each loop claims several ids at once: 1, 2, 4, … up to 1,024, but no more than the body
-// has used in a millisecond. Ids ascend within one loop where they ascend within the
-// generator; there is no order between loops. If a loop breaks, its claimed ids are lost.
-// Otherwise it yields them all, even if ctx ends, the generator is closed, or the ids grow
-// older than MaxAge.
+// All returns ids without end, for a range loop, as [Generator] says.
 func (c claims) All(ctx context.Context) iter.Seq2[ID, error] { return c.of.All(ctx) }

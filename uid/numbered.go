@@ -125,8 +125,7 @@ func (s *numbered) Worker() int64 { return s.grant.Load().worker }
 // Layout returns the layout of the generator's ids.
 func (s *numbered) Layout() bits.Layout { return s.bits.Layout() }
 
-// Parse takes an id apart: when its tick began, the worker that made it and its
-// sequence. For a number that is no id of the generator's layout, the error
+// Parse takes an id apart. For a number that is no id of the generator's layout, the error
 // matches [bits.ErrForeign] and quotes the number.
 func (s *numbered) Parse(id ID) (bits.Parts, error) { return s.bits.Parse(int64(id)) }
 

@@ -3,14 +3,13 @@ package uid
 import "errors"
 
 // A Refusal tells a policy (CachedConfig.RejectedTake) why a call found no id ready. If
-// the policy returns an error, the call fails with that error. If the policy
-// returns nil, the call tries again: it first fills an empty ring. At the limit of
-// borrowed or reserved time, it first sleeps until the clock has advanced or more
-// time is reserved.
+// the policy returns an error, the call fails with it. If the policy returns nil, the call
+// tries again: it first fills an empty ring, or, at the limit of borrowed or reserved time,
+// sleeps until the clock has advanced or more time is reserved.
 //
-// The policy runs in the caller's goroutine, with nothing locked, and may
-// block. If the policy panics, the call fails with a [*PanicError]. A closed
-// generator, or one whose layout has ended, does not call its policy.
+// The policy runs in the caller's goroutine, with nothing locked, and may block. Its panic
+// becomes a [*PanicError]. A closed generator, or one whose layout has ended, does not call
+// its policy.
 type Refusal struct {
 	// Err is the reason: [ErrNotReady], or an error that matches [ErrBorrowLimit] or
 	// [ErrReservation].
@@ -20,10 +19,9 @@ type Refusal struct {
 	Attempt int
 }
 
-// Help is the default policy: a call that finds the ring empty makes ids itself.
-// The call fails at the limit of borrowed time or, with a leased number, when no
-// more time can be reserved. If a reservation is under way, as after a great burst,
-// the call waits until the database has written it.
+// Help is the default policy: a call that finds the ring empty makes ids itself. It waits for
+// a reservation that is under way. It fails at the limit of borrowed time, or when no more
+// time can be reserved.
 func Help(r Refusal) error {
 	if errors.Is(r.Err, ErrNotReady) { // most often, so it comes first
 		return nil
@@ -38,7 +36,6 @@ func Help(r Refusal) error {
 // at once.
 func Reject(r Refusal) error { return r.Err }
 
-// Wait is a policy that waits: a call that finds the ring empty makes ids itself.
-// At the limit of borrowed or reserved time, the call blocks until an id is ready or
-// the generator is closed.
+// Wait is Help, but blocks at the limit of borrowed or reserved time, until an id is ready
+// or the generator is closed.
 func Wait(Refusal) error { return nil }

@@ -18,10 +18,6 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// DefaultSlots is the default of SlotsConfig.Slots.
-const DefaultSlots = 256
-
-// maxSlots is the greatest SlotsConfig.Slots.
 const maxSlots = 1 << 16
 
 // errSlotsFull is the error when the ids of every slot's tick are used up. A slot has room
@@ -100,10 +96,9 @@ type slots struct {
 // shutSlot replaces the word of a slot that issues nothing more.
 const shutSlot = math.MaxUint64
 
-// NewSlots takes a worker number from leaser and returns the generator. ctx bounds
-// the start only. Errors match [ErrConfig], [ErrTimeExhausted] or [ErrWorkerRange],
-// or come from the leaser. If a crashed holder of a leased number reserved time ahead of
-// the clock, the first ids are of the time after that.
+// NewSlots takes a worker number from leaser and returns the generator. If a crashed holder
+// of a leased number reserved time ahead of the clock, the first ids are of the time after
+// that. ctx and the errors are as for [NewDefault].
 func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, error) {
 	faults := config.prepare()
 	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1}

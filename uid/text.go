@@ -12,26 +12,14 @@ const (
 )
 
 var (
-	base32 = coding{alphabet.NewCrockford(), 32, base32Width, "at most 7ZZZZZZZZZZZZ in Crockford's base32"}
-	base62 = coding{alphabet.New("base62", alphabet.Base62), 62, base62Width, "at most AzL8n0Y58m7 in base62"}
+	base32 = coding{alphabet.NewCrockford(), alphabet.Crockford, base32Width, "at most 7ZZZZZZZZZZZZ in Crockford's base32"}
+	base62 = coding{alphabet.New("base62", alphabet.Base62), alphabet.Base62, base62Width, "at most AzL8n0Y58m7 in base62"}
 )
 
 // Base32 returns the id in Crockford's base32: 13 digits and capital letters
 // without I, L, O and U. The texts sort as the ids do, byte by byte, survive changes of
 // case, and are safe in URLs and file names.
-func (id ID) Base32() string { return string(id.AppendBase32(make([]byte, 0, base32Width))) }
-
-// AppendBase32 appends what [ID.Base32] returns. It allocates nothing if b has
-// room for 13 bytes.
-func (id ID) AppendBase32(b []byte) []byte {
-	var text [base32Width]byte
-	n := uint64(id)
-	for i := len(text) - 1; i >= 0; i-- {
-		text[i] = alphabet.Crockford[n%32]
-		n /= 32
-	}
-	return append(b, text[:]...)
-}
+func (id ID) Base32() string { return base32.text(id) }
 
 // ParseBase32 reads an id from 13 characters of Crockford's base32. It reads lower
 // case too and, by Crockford's rules, I and L as 1 and O as 0. It refuses hyphens, U,
@@ -44,45 +32,42 @@ func ParseBase32(text string) (ID, error) { return base32.parse(text) }
 // Base62 returns the id as 11 characters: digits, capitals and small letters,
 // in ASCII's order. The texts sort as the ids do, byte by byte. A collation that ignores
 // case, such as MySQL's default, treats some of them as equal: prefer [ID.Base32].
-func (id ID) Base62() string { return string(id.AppendBase62(make([]byte, 0, base62Width))) }
-
-// AppendBase62 appends what [ID.Base62] returns. It allocates nothing if b has
-// room for 11 bytes.
-func (id ID) AppendBase62(b []byte) []byte {
-	var text [base62Width]byte
-	n := uint64(id)
-	for i := len(text) - 1; i >= 0; i-- {
-		text[i] = alphabet.Base62[n%62]
-		n /= 62
-	}
-	return append(b, text[:]...)
-}
+func (id ID) Base62() string { return base62.text(id) }
 
 // ParseBase62 reads an id from the 11 characters that [ID.Base62] writes, and from
-// no other text. The error quotes the text, names the character that is wrong and
-// its place, and matches [ErrSyntax].
+// no other text. The errors are those of [ParseBase32].
 func ParseBase62(text string) (ID, error) { return base62.parse(text) }
 
-// coding reads ids that are written with a fixed number of characters.
+// coding writes and reads ids with a fixed number of characters.
 type coding struct {
 	*alphabet.Alphabet
-	base  uint64
-	width int
-	most  string // of an id, for errors
+	digits string // one for each value
+	width  int
+	most   string // of an id, for errors
+}
+
+// text writes id, also a negative one, which sorts after all ids and which parse refuses.
+func (c *coding) text(id ID) string {
+	text, n := make([]byte, c.width), uint64(id)
+	for i := len(text) - 1; i >= 0; i-- {
+		text[i] = c.digits[n%uint64(len(c.digits))]
+		n /= uint64(len(c.digits))
+	}
+	return string(text)
 }
 
 func (c *coding) parse(text string) (ID, error) {
 	if len(text) != c.width {
 		return 0, c.Fault(ErrSyntax, text, c.width, c.most)
 	}
-	var n uint64
+	base, n := uint64(len(c.digits)), uint64(0)
 	for i := range len(text) {
 		value := uint64(c.Values[text[i]])
 		// All characters but the last make less than 2^63 in either base.
-		if value == alphabet.None || i == c.width-1 && n > (math.MaxInt64-value)/c.base {
+		if value == alphabet.None || i == c.width-1 && n > (math.MaxInt64-value)/base {
 			return 0, c.Fault(ErrSyntax, text, c.width, c.most)
 		}
-		n = n*c.base + value
+		n = n*base + value
 	}
 	return ID(n), nil
 }

@@ -55,9 +55,8 @@ func (t *ticks) next(ctx context.Context) (ringbuffer.Run, error) {
 	return run, nil
 }
 
-// resume continues the sequence after ids were dropped for their age. Without
-// it, an idle service would issue the lowest sequences alone, and its ids would
-// be uneven modulo any power of two.
+// resume continues the sequence after ids were dropped for their age, so that the ids of an
+// idle service are even modulo any power of two.
 func (t *ticks) resume(dropped ringbuffer.Run) {
 	if sequence := dropped.First & t.bits.MaxSequence(); sequence > 0 {
 		t.begin.Store(resumeAt(sequence, t.bits.MaxSequence()))

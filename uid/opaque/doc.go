@@ -21,21 +21,13 @@
 //	chance that a forged one gives some id    2^-65      1
 //	chance that it gives one of M in use      M / 2^128  M / 2^63
 //
-// Neither is an authorization. A token shows that this service once gave out the id,
-// not that its bearer may see the row. A token does not expire, and anyone who saw it
-// can send it. Check on each request what the caller may do. Anyone who has the key
-// can open and forge all tokens, past ones included.
-//
-// # What it costs
-//
-// A token costs one block of AES for each key, a number ten blocks. Neither
-// allocates. A context costs one derivation. [CONSTRUCTION.md] has the nanoseconds.
-//
-// # How they are made
+// Neither is an authorization. A token does not expire, and anyone who saw it can send it:
+// check on each request what the caller may do. Anyone who has the key can open and forge
+// all tokens, past ones included.
 //
 // A token is one block of AES-256 over 65 zero bits and the id, under a key of the context, which
 // HKDF-SHA-256 derives. A number is the result of an alternating Feistel network of 10 rounds.
-// [CONSTRUCTION.md] has the arguments and their sources.
+// [CONSTRUCTION.md] has the arguments, their sources and the cost.
 //
 // [CONSTRUCTION.md]: https://github.com/uidring/uidring/blob/main/uid/opaque/CONSTRUCTION.md
 package opaque

@@ -26,10 +26,8 @@ type Permutation struct {
 // the name of their table. The key is [KeySize] random bytes and may be a Sealer's
 // too. NewPermutation does not keep it.
 //
-// There is one key, since a number does not show its key. If you may change the key
-// later, store the key's name beside each number, in a path or column.
-//
-// The error reports every fault, and matches [ErrKey] and [ErrContext].
+// A number does not show its key: if you may change the key later, store the key's name
+// beside each number. The error reports every fault, and matches [ErrKey] and [ErrContext].
 func NewPermutation(context string, key []byte) (*Permutation, error) {
 	derived, err := ciphers(forPermutations, context, key)
 	if err != nil {

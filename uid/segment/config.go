@@ -14,13 +14,14 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// The defaults of fields of [Config].
+// The defaults of fields of [Config] and [StripeConfig].
 const (
 	DefaultStep        = 1000 // of a counter that Create makes
 	DefaultMaxStep     = 1 << 30
 	DefaultAhead       = 10 * time.Minute
 	DefaultLoadAt      = 10
 	DefaultLoadTimeout = 5 * time.Second
+	DefaultBlock       = 1000
 )
 
 // GreatestStep is the greatest Config.MaxStep.

@@ -32,10 +32,8 @@ var _ uid.Generator = (*Generator)(nil)
 
 // New returns a generator of the ids of the counter tag in store, and loads its
 // first range. ctx bounds the start only. End the generator with Close or
-// Shutdown, which return unused ids to the store.
-//
-// New fails if the store has counters that [Stripe] uses for tag: their ids would
-// repeat. It looks for them if the store is a [Lister].
+// Shutdown, which return unused ids to the store. New fails if the store is a [Lister] and
+// has counters that [Stripe] uses for tag.
 //
 // Errors match [ErrConfig], [ErrTag], [ErrUnknownTag], [ErrUsedUp], [ErrRewound],
 // [ErrUnusable], [ErrStripe] or [ErrUnavailable].

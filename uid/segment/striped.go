@@ -17,9 +17,6 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// DefaultBlock is the default of StripeConfig.Block.
-const DefaultBlock = 1000
-
 // StripeConfig configures a [Striped] generator. The zero StripeConfig is the
 // default.
 type StripeConfig struct {
@@ -43,11 +40,11 @@ func (c *StripeConfig) prepare() *invalid.List {
 
 // Striped makes ids from one counter in each of several stores: of N stores,
 // store i has the blocks of ids that are ≡ i mod N. It makes ids as long as one
-// store can be reached, and skips stores that are unavailable. Make one with [Stripe].
-// All methods may be called from any number of goroutines.
+// store can be reached. Make one with [Stripe]. All methods may be called from any number of
+// goroutines.
 //
-// Each store has a [Generator], and each id comes from a random one. So the ids
-// of one store ascend; there is no order among stores.
+// Each id comes from a random store. The ids of one store ascend; there is no order among
+// stores.
 type Striped struct {
 	claims
 	shards  []*shard
@@ -74,12 +71,10 @@ type claims = deal.Claims[uid.ID, uid.Run]
 var _ uid.Generator = (*Striped)(nil)
 
 // Stripe returns a generator of the ids of tag in all stores. Never change the number
-// and the order of stores. Store 2 of 3 keeps its counter under the tag "orders 2/3
-// x1000", so a process with other stores finds no counter. A tag that [New] or [Tags]
-// used is refused, until its counter is split: see the package's documentation.
-//
-// With Create, each store has to be a [Lister], and gets a counter "orders" without
-// ids: so New and Tags cannot use the tag in any of the stores.
+// and the order of stores: store 2 of 3 keeps its counter under the tag "orders 2/3
+// x1000". A tag that [New] or [Tags] used is refused, until its counter is split. With
+// Create, each store has to be a [Lister], and gets a counter "orders" without ids, so that
+// New and Tags cannot use the tag.
 //
 // Errors are those of [New]. They match [ErrUnavailable] only if no store can be reached.
 func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig) (*Striped, error) {

@@ -56,12 +56,10 @@ func (c *TagsConfig) prepare() *invalid.List {
 // Tags makes ids from many counters of one store. It opens a [Generator] when a tag
 // is first used, and closes it when the tag was idle. Make one with [NewTags] and
 // share it: all methods may be called from any number of goroutines. The zero value
-// is not usable. Tags are opened in parallel: give the store's pool 16 idle connections,
-// or each call makes a connection anew.
+// is not usable. Give the store's pool 16 idle connections: tags are opened in parallel.
 //
-// Calls with an unknown tag cause at most one query a minute for each such tag. If the
-// store is a [Lister], one query a minute serves all of them. Tags finds a tag that is
-// created later within that minute.
+// An unknown tag causes at most one query a minute. If the store is a [Lister], one query a
+// minute serves all unknown tags. Tags finds a tag that is created later within that minute.
 type Tags struct {
 	store   Store
 	config  TagsConfig

@@ -125,8 +125,7 @@ func (c *Client) Next() (uid.ID, error) {
 	return uid.ID(id), err
 }
 
-// NextN fills ids and returns how many it filled. If it fills fewer than all, the
-// error is that of [Client.Next]. The ids ascend while one instance serves.
+// NextN is Next for many ids, as [uid.Generator] says.
 func (c *Client) NextN(ids []uid.ID) (int, error) { return c.dealt.Load().NextN(ids) }
 
 // Wait is Next that also waits while no server answers, until ctx ends.
@@ -137,17 +136,15 @@ func (c *Client) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
 	return c.dealt.Load().WaitN(ctx, ids)
 }
 
-// Claim returns 1 to limit consecutive ids, as soon as one is ready. It waits as Wait does.
+// Claim returns 1 to limit consecutive ids, as [uid.Generator] says.
 func (c *Client) Claim(ctx context.Context, limit int64) (uid.Run, error) {
 	return c.dealt.Load().Claim(ctx, limit)
 }
 
-// TryClaim returns 1 to limit consecutive ids that are ready, and never waits. The error is
-// [uid.ErrNotReady] where Claim would wait.
+// TryClaim returns 1 to limit consecutive ids that are ready, as [uid.Generator] says.
 func (c *Client) TryClaim(limit int64) (uid.Run, error) { return c.dealt.Load().TryClaim(limit) }
 
-// All returns ids without end, for a range loop, as [uid.Cached.All] does. The ids of
-// a loop ascend while one instance serves.
+// All returns ids without end, for a range loop, as [uid.Generator] says.
 func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.dealt.Load().All(ctx) }
 
 // add makes an order the last one, unless the client is closed.

@@ -26,11 +26,11 @@ const (
 	DefaultTimeout = 3 * time.Second
 )
 
-// GreatestMaxIDs is the greatest Config.MaxIDs.
-const GreatestMaxIDs = 1 << 24
-
-// MinMaxAge is the least Config.MaxAge above zero.
-const MinMaxAge = 100 * time.Millisecond
+// Bounds of fields of [Config].
+const (
+	GreatestMaxIDs = 1 << 24
+	MinMaxAge      = 100 * time.Millisecond // above zero
+)
 
 // ErrConfig is matched by every error about a [Config], a URL or a name.
 var ErrConfig = errors.New("uidclient: invalid config")
@@ -59,15 +59,13 @@ type Config struct {
 	// milliseconds. Set a negative MaxAge for ids of a counter: they carry no time.
 	MaxAge time.Duration
 
-	// MaxIDs is the most ids to ask for at once, from 1 to 2^24. Zero is a million, which
-	// servers allow by default for a counter. While a server allows fewer, the client asks
-	// for fewer.
+	// MaxIDs is the most ids to ask for at once, from 1 to 2^24; zero is a million. While a
+	// server allows fewer, the client asks for fewer.
 	MaxIDs int64
 
 	// Timeout bounds each request: after it, the client asks the next server. Zero is 3
-	// seconds. Half of MaxAge is a bound too. Keep Timeout above the time that servers wait
-	// for ids (2 seconds by default), and below half of Ahead: then a server that hangs
-	// delays no call.
+	// seconds; half of MaxAge is a bound too. Keep it above the time that servers wait for
+	// ids, 2 seconds by default, and below half of Ahead, so that no call is delayed.
 	Timeout time.Duration
 
 	// RejectedTake decides what a call does when no id is left. [uid.Help], the

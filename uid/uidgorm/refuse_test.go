@@ -111,6 +111,8 @@ func TestValuesRefused(t *testing.T) {
 			{"pointers to maps", model.Create([]*map[string]any{{}}).Error, []string{"the value is a map[string]interface {}"}},
 			{"a map of another type", model.Create(namedMap{}).Error, []string{"the value is a uidgorm_test.namedMap"}},
 			{"a nil map", model.Create(map[string]any(nil)).Error, []string{"Item.ID: the map is nil, want a map that can be written"}},
+			{"a pointer to a nil map", model.Create(new(map[string]any)).Error, []string{"Item.ID: the map is nil"}},
+			{"maps, one of them nil", model.Create([]map[string]any{{"name": "x"}, nil}).Error, []string{"Item.ID: the map is nil"}},
 			{"a key given twice", model.Create(map[string]any{"id": 0, "ID": 7}).Error, []string{`Item.ID is in map 0 as "`, "want one"}},
 			{"a key omitted", s.db.Omit("ID").Create(&items).Error, []string{"Omit names uidgorm_test.Item.ID, want it written"}},
 			{"a set key omitted", s.db.Omit("id").Create(&Item{ID: 7}).Error, []string{"Omit names uidgorm_test.Item.ID"}},

@@ -63,20 +63,15 @@ func set(v reflect.Value, id uid.ID) {
 
 // slots returns the places of the keys that are zero, in the order of the rows.
 func (k *key) slots(stmt *gorm.Statement) (slots []slot, err error) {
-	// GORM takes these maps, and a pointer to either. A nil map that can be replaced is
-	// made, so that it can take a key.
-	switch dest := stmt.Dest.(type) {
+	switch dest := stmt.Dest.(type) { // GORM takes these maps, and a pointer to either
 	case map[string]any:
 		return k.inMaps([]map[string]any{dest})
 	case *map[string]any:
-		if *dest == nil {
-			*dest = map[string]any{}
-		}
 		return k.inMaps([]map[string]any{*dest})
 	case []map[string]any:
-		return k.inRows(dest)
+		return k.inMaps(dest)
 	case *[]map[string]any:
-		return k.inRows(*dest)
+		return k.inMaps(*dest)
 	}
 	rows := stmt.ReflectValue
 	if kind := rows.Kind(); kind != reflect.Slice && kind != reflect.Array {
@@ -88,16 +83,6 @@ func (k *key) slots(stmt *gorm.Statement) (slots []slot, err error) {
 		}
 	}
 	return slots, nil
-}
-
-// inRows is inMaps for a list, in which a nil map is made.
-func (k *key) inRows(rows []map[string]any) ([]slot, error) {
-	for i, row := range rows {
-		if row == nil {
-			rows[i] = map[string]any{}
-		}
-	}
-	return k.inMaps(rows)
 }
 
 func (k *key) inStruct(ctx context.Context, slots []slot, row reflect.Value) ([]slot, error) {

@@ -152,11 +152,8 @@ var ways = []way{
 
 	mapShape("a map", 1, func(rows []map[string]any) any { return rows[0] }),
 	mapShape("a pointer to a map", 1, func(rows []map[string]any) any { return &rows[0] }),
-	mapShape("a pointer to a nil map", 1, func(rows []map[string]any) any { rows[0] = nil; return &rows[0] }),
 	mapShape("maps", 3, func(rows []map[string]any) any { return rows }),
 	mapShape("a pointer to maps", 3, func(rows []map[string]any) any { return &rows }),
-	mapShape("maps, one of them nil", 2, func(rows []map[string]any) any { rows[1] = nil; return rows }),
-	mapShape("a pointer to maps, one of them nil", 2, func(rows []map[string]any) any { rows[1] = nil; return &rows }),
 	{"maps in batches", []int{2, 1}, maps(3, func(db *gorm.DB, rows []map[string]any) error {
 		return db.CreateInBatches(rows, 2).Error
 	})},

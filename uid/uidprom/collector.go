@@ -27,13 +27,9 @@ var ErrGenerator = errors.New("uidprom: invalid generator")
 // error that matches [ErrGenerator]; a nil generator is a fault, and so is an empty
 // map.
 //
-// New does not keep the map. The caller closes the generators; the collector shows a
-// closed generator as Close left it, until the collector is unregistered. The collector
-// is safe for concurrent use and starts no goroutine. Each part of an app can register
-// a collector of its own; a registry refuses a collector that repeats a name.
-//
-// For labels that all metrics of a process share, use
-// [prometheus.WrapRegistererWith].
+// The caller closes the generators; the collector shows a closed generator as Close left it.
+// The collector is safe for concurrent use and starts no goroutine. Each part of an app can
+// register a collector of its own; a registry refuses a collector that repeats a name.
 func New(generators map[string]Generator) (prometheus.Collector, error) {
 	if len(generators) == 0 {
 		return nil, fmt.Errorf("%w: there is no generator, want one or more", ErrGenerator)
@@ -123,12 +119,11 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 
 // NewFunc returns a collector of generators that come and go, such as the tags of
 // segment.Tags. stats returns the Stats of each, by the name that becomes the label
-// generator. The collector calls stats for each scrape, from any number of goroutines at
-// once. It leaves out names that are not UTF-8.
+// generator. Each scrape calls stats, from any number of goroutines at once. Names that are
+// not UTF-8 are left out. For a nil function, the error matches [ErrGenerator].
 //
-// The collector starts no goroutine. A registry cannot know its metrics beforehand:
-// Unregister does not find it, and a name that another collector has too fails the scrape.
-// For a nil function, the error matches [ErrGenerator].
+// A registry cannot know the metrics beforehand: Unregister does not find the collector, and
+// a name that another collector has too fails the scrape.
 func NewFunc(stats func() map[string]uid.Stats) (prometheus.Collector, error) {
 	if stats == nil {
 		return nil, fmt.Errorf("%w: the function that returns the statistics is nil", ErrGenerator)

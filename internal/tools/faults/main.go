@@ -29,6 +29,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -102,19 +103,12 @@ func check(ctx context.Context, repository, list, only string, out io.Writer) (s
 	}
 	var mu sync.Mutex
 	var running sync.WaitGroup
+	var next atomic.Int64 // job
 	counts := make(map[string]int)
 	for i := range workers {
 		running.Go(func() {
-			for {
-				mu.Lock()
-				if len(jobs) == 0 || ctx.Err() != nil {
-					mu.Unlock()
-					return
-				}
-				job := jobs[0]
-				jobs = jobs[1:]
-				mu.Unlock()
-				verdict, what := job(folder(scratch, i))
+			for n := int(next.Add(1)) - 1; n < len(jobs) && ctx.Err() == nil; n = int(next.Add(1)) - 1 {
+				verdict, what := jobs[n](folder(scratch, i))
 				mu.Lock()
 				if counts[verdict]++; verdict != "" && ctx.Err() == nil {
 					fmt.Fprintln(out, verdict, what)

@@ -5,19 +5,13 @@
 //
 // Redis 6.2 or later, or Valkey, as a single server, with Sentinel, or as a cluster.
 // Make a counter once: uidringd segments create orders --dsn redis://host, or
-// [Store.Create]. Leave segment.Config.Create false in
-// services: after a loss of all data, it would start each counter at 1 again.
-//
-// # What is refused
+// [Store.Create]. Leave segment.Config.Create false in services: after a loss of all data, it
+// would start each counter at 1 again.
 //
 // A script compares the counter with the highest counter in the record. If the
-// counter is lower, or if the counter or the record has vanished, Reserve fails with
-// [segment.ErrRewound]. If both have vanished, Reserve fails with
-// [segment.ErrUnknownTag]. No script starts a counter again. [Store.Raise]
-// repairs a counter: it sets the counter to the greatest of the two and the given
-// value.
-//
-// # Durability
+// counter is lower, or one of the two has vanished, Reserve fails with
+// [segment.ErrRewound]. If both have vanished, it fails with [segment.ErrUnknownTag].
+// [Store.Raise] sets the counter to the greatest of the two and the given value.
 //
 // Redis acknowledges writes that a crash or a failover can undo. Redis then hands out
 // the ranges of those writes again, and ids repeat: package segment says which process

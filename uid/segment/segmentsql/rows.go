@@ -29,10 +29,9 @@ var ErrOverlap = fmt.Errorf("%w: several databases have the counter", segment.Er
 // While a database is unavailable, processes use the rows of the others. A start refuses a row
 // that two databases have, with [ErrOverlap].
 //
-// To move a row, read its max_id in the old database. Delete the row on condition that
-// max_id is unchanged; if that deletes nothing, a process was faster: read again. Then
-// insert the row into the new database, where processes find it within a minute. Never
-// insert first: while two databases have a row, ids can repeat.
+// To move a row, read its max_id, and delete it on condition that max_id is unchanged; if
+// that deletes nothing, read again. Then insert it into the new database. Never insert
+// first: while two databases have a row, ids can repeat.
 func Rows(n int, dbs ...*gorm.DB) []segment.Store {
 	var databases []*Store
 	for _, db := range dbs {

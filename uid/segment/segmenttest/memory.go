@@ -93,13 +93,6 @@ func (m *Memory) Set(tag string, next int64) {
 	_ = m.change(context.Background(), tag, func(c *segment.Counter) error { c.Next = next; return nil })
 }
 
-// Delete removes a counter.
-func (m *Memory) Delete(tag string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.counters, tag)
-}
-
 func (m *Memory) change(ctx context.Context, tag string, f func(*segment.Counter) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
