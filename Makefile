@@ -36,8 +36,8 @@ model: ## check the models, and find the faults that are seeded in them (needs s
 torture: ## kill and disturb processes and servers of every backend, until TORTURE_IDS ids are collected
 	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/test/torture -run 'TestTorture|TestStyles' -count=1 -parallel 6 -v -timeout 60m
 
-fleet: ## start, restart and cut off 10,000 Leasers in virtual time; kill servers behind a balancer FLEET_ROUNDS times (needs mariadbd, postgres and redis-server)
-	UIDRING_FLEET=10000 go test ./worker/lease -run 'TestFleet$$' -count=1 -v
+fleet: ## start, restart and cut off 30,000 Leasers in virtual time; kill servers behind a balancer FLEET_ROUNDS times (needs mariadbd, postgres and redis-server)
+	UIDRING_FLEET=30000 go test ./worker/lease -run 'TestFleet$$' -count=1 -v
 	UIDRING_FLEET_ROUNDS=$(FLEET_ROUNDS) go test ./cmd/uidringd/internal/fleet -run TestFleet -count=1 -v -timeout 60m
 
 flood: ## hold as much of a server's memory as clients with and without a token can, and expect it to stay below the manifests' limit
