@@ -53,7 +53,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done b
 		case errors.Is(err, errThere), errors.Is(err, errNothingNew):
 			return w.Number, false, nil
 		case err == nil && registry != nil && !draws(w):
-			err = s.settle(ctx, registry, w)
+			err = s.recheck(ctx, registry, w)
 		}
 		if err == nil {
 			err = s.visible(ctx, w)

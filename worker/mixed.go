@@ -128,11 +128,11 @@ func (s *Store) admits(tx *gorm.DB, registry *table, w lease.Write) error {
 	return err
 }
 
-// settle is called when the row of a number that was not drawn is committed. If a Registry
-// has committed the same number, settle makes the row free again and refuses the number.
+// recheck is called when the row of a number that was not drawn is committed. If a Registry
+// has committed the same number, recheck makes the row free again and refuses the number.
 // The Registry looks for the row after its own commit. So at least one of the two sees
 // the other.
-func (s *Store) settle(ctx context.Context, registry *table, w lease.Write) error {
+func (s *Store) recheck(ctx context.Context, registry *table, w lease.Write) error {
 	err := s.reads(ctx, func(tx *gorm.DB) error { return s.admits(tx, registry, w) })
 	if err == nil {
 		return nil

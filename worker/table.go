@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/worker/internal/during"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -63,30 +63,14 @@ func (t *table) check() error {
 	return errors.Join(t.faults, err)
 }
 
-// fail names the operation, and makes the error match ctx.Err() if ctx has ended: some
-// drivers return an error of their own then.
+// fail names the operation and the table.
 func (t *table) fail(ctx context.Context, doing string, err error) error {
 	var exhausted *lease.ExhaustedError
 	if errors.As(err, &exhausted) {
 		return err // complete by itself
 	}
-	if ended := ctx.Err(); ended != nil && !errors.Is(err, ended) {
-		err = fmt.Errorf("%w: %w", ended, err)
-	}
-	return &opError{doing + " " + t.name, err}
+	return during.Error(ctx, "worker", doing+" "+t.name, err)
 }
-
-// opError says what was being done. Its text has the package's name once.
-type opError struct {
-	doing string
-	err   error
-}
-
-func (e *opError) Error() string {
-	return "worker: " + e.doing + ": " + strings.TrimPrefix(e.err.Error(), "worker: ")
-}
-
-func (e *opError) Unwrap() error { return e.err }
 
 // noTable makes the error for a missing table match ErrNoTable.
 func (t *table) noTable(err error) error {

@@ -3,6 +3,8 @@ package worker
 import (
 	"context"
 	"time"
+
+	"github.com/uidring/uidring/worker/internal/during"
 )
 
 // maxSkew is how far apart the clocks of process and database may be before a start
@@ -15,13 +17,8 @@ func (r *Registry) warnClock(ctx context.Context, before, created, after time.Ti
 	if created.IsZero() {
 		return // this kind of database was not asked
 	}
-	var ahead time.Duration // of the local clock
-	switch {
-	case before.Sub(created) > maxSkew+time.Second: // created has whole seconds
-		ahead = before.Sub(created)
-	case created.Sub(after) > maxSkew:
-		ahead = after.Sub(created)
-	default:
+	ahead := during.Ahead(before, after, created, maxSkew)
+	if ahead == 0 || ahead > 0 && ahead <= maxSkew+time.Second { // created has whole seconds
 		return
 	}
 	r.log().WarnContext(ctx, "worker: the local clock and the database's clock disagree; ids carry the local time",

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/worker/internal/during"
 )
 
 // bound is how long one request may take. A request without an answer in time doubles
@@ -36,7 +39,7 @@ func within[T any](ctx context.Context, b *bound, request func(context.Context) 
 		if time.Since(began) < b.now/4 {
 			b.now = max(b.least, b.now/2)
 		}
-	case endOf(ctx) == nil && endOf(bounded) != nil:
+	case during.EndOf(ctx) == nil && during.EndOf(bounded) != nil:
 		if !errors.Is(err, context.DeadlineExceeded) { // some clients have errors of their own
 			err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
 		}
@@ -58,25 +61,16 @@ func call[T any](ctx context.Context, busy chan struct{}, request func(context.C
 	case <-ctx.Done():
 		return answer, ctx.Err()
 	}
-	type result struct {
-		answer T
-		err    error
+	p := guard.Go("lease", "store", func() (T, error) {
+		defer func() { <-busy }()
+		return request(ctx)
+	})
+	if p.Wait(ctx) != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
+		if p.Wait(late) != nil {
+			return answer, ctx.Err()
+		}
 	}
-	results := make(chan result, 1)
-	go func() {
-		answer, err := request(ctx)
-		results <- result{answer, err}
-		<-busy
-	}()
-	select {
-	case r := <-results:
-		return r.answer, r.err
-	case <-ctx.Done():
-	}
-	select {
-	case r := <-results:
-		return r.answer, r.err
-	case <-time.After(grace):
-		return answer, ctx.Err()
-	}
+	return p.Value, p.Err
 }

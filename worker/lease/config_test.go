@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/worker/internal/during"
 )
 
 // The zero config is the documented default.
@@ -22,10 +24,10 @@ type late struct{ context.Context }
 func (late) Deadline() (time.Time, bool) { return time.Now(), true }
 
 func TestEndOfLateContext(t *testing.T) {
-	if err := endOf(late{t.Context()}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := during.EndOf(late{t.Context()}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v; want DeadlineExceeded", err)
 	}
-	if err := endOf(t.Context()); err != nil {
+	if err := during.EndOf(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/uidring/uidring/worker/internal/during"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
@@ -62,40 +62,11 @@ func (e *SkewError) Error() string {
 // Is reports whether target is ErrSkew.
 func (e *SkewError) Is(target error) bool { return target == ErrSkew }
 
-// opError names the operation and the store. Its text has the package's name
-// once.
-type opError struct {
-	doing, store string
-	err          error
-}
-
-func (e *opError) Error() string {
-	return "lease: " + e.doing + " " + e.store + ": " + strings.TrimPrefix(e.err.Error(), "lease: ")
-}
-
-func (e *opError) Unwrap() error { return e.err }
-
-// fail names the operation, and makes the error match ctx.Err() if ctx has ended: some
-// clients return an error of their own then.
+// fail names the operation and the store.
 func (l *Leaser) fail(ctx context.Context, doing string, err error) error {
 	if exhausted, ok := errors.AsType[*ExhaustedError](err); ok {
 		exhausted.Store = l.store.String()
 		return err // complete by itself
 	}
-	if ended := endOf(ctx); ended != nil && !errors.Is(err, ended) {
-		err = fmt.Errorf("%w: %w", ended, err)
-	}
-	return &opError{doing, l.store.String(), err}
-}
-
-// endOf returns why ctx has ended, or nil. A client that watches the deadline by itself
-// may fail before ctx ends.
-func endOf(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
-		return context.DeadlineExceeded
-	}
-	return nil
+	return during.Error(ctx, "lease", doing+" "+l.store.String(), err)
 }

@@ -327,19 +327,19 @@ func TestFleet(t *testing.T) {
 		}
 		tenth(2*time.Minute, false)
 		time.Sleep(2*time.Minute - time.Second)
-		f.story(t, fmt.Sprintf("a cold start of %d", size), began, 2*size, 1000)
+		f.story(t, fmt.Sprintf("a cold start of %d", size), began, 2*size, 200)
 
 		began = time.Now()
 		for range 3 {
 			tenth(time.Minute, false)
 			time.Sleep(time.Minute)
 		}
-		f.story(t, "a tenth restarts each minute", began, size/2, 1000)
+		f.story(t, "a tenth restarts each minute", began, size/2, 200)
 
 		for _, outage := range []struct {
 			away         time.Duration
 			failed, back int
-		}{{fleetWindow / 2, 1000, 1000}, {fleetWindow * 5 / 4, 2, 10}} {
+		}{{fleetWindow / 2, 200, 200}, {fleetWindow * 5 / 4, 2, 10}} {
 			began = time.Now()
 			f.store.away.Store(true)
 			time.Sleep(outage.away)
@@ -356,7 +356,7 @@ func TestFleet(t *testing.T) {
 			time.Sleep(20 * time.Second)
 		}
 		time.Sleep(time.Minute)
-		f.story(t, "a deployment crashes every 20 s", began, size/2, 1000)
+		f.story(t, "a deployment crashes every 20 s", began, size/2, 200)
 		close(f.ended)
 		f.alive.Wait()
 		time.Sleep(time.Minute) // for requests whose callers have gone

@@ -12,6 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/uidring/uidring/internal/journal"
+	"github.com/uidring/uidring/worker/internal/during"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
@@ -30,9 +31,9 @@ type keeper struct {
 	used atomic.Int64  // in milliseconds since 1970; written by Use, read by plan
 	most atomic.Int64  // as used
 	mark atomic.Int64  // beyond which Use asks for more; written by publish, read by Use
-	ask  chan struct{} // holds at most one request for more
+	more chan struct{} // holds at most one request for more
 
-	pace  pace
+	usage usage
 	bound bound
 
 	origin time.Time // what the clock showed at the last read of the start
@@ -69,7 +70,7 @@ func (k *keeper) start(ctx context.Context) error {
 			"error", err, "expiry", k.leaser.config.Expiry)
 		for expires(err) && sleep(ctx, k.interval()/3) {
 			held := err
-			if err = k.retry(ctx, acquireFor, transient, take); err != nil && endOf(ctx) != nil {
+			if err = k.retry(ctx, acquireFor, transient, take); err != nil && during.EndOf(ctx) != nil {
 				err = held // says more than the end of ctx does
 			}
 		}
@@ -163,9 +164,9 @@ func (k *keeper) run(ctx context.Context) {
 	defer timer.Stop()
 	var failed error
 	for {
-		wishes := k.ask
+		wishes := k.more
 		if failed != nil {
-			wishes = nil // the retries set the pace
+			wishes = nil // the retries have their own times
 		}
 		select {
 		case <-ctx.Done():
@@ -199,7 +200,7 @@ func (k *keeper) run(ctx context.Context) {
 func (k *keeper) round(ctx context.Context) error {
 	k.plan()
 	k.unanswered = false
-	_, before := k.holder.Grant()
+	_, before := k.holder.Owns()
 	for {
 		done, err := k.step(ctx)
 		switch {
@@ -220,7 +221,7 @@ func (k *keeper) round(ctx context.Context) error {
 func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	request := k.holder.Next()
 	before := k.request.Clock()
-	answer, err := within(ctx, &k.bound, func(ctx context.Context) (protocol.Answer, error) { return k.carry(ctx, request) })
+	answer, err := within(ctx, &k.bound, func(ctx context.Context) (protocol.Answer, error) { return k.send(ctx, request) })
 	if err == nil && (request.Op == protocol.Look || request.Op == protocol.Read) {
 		err = k.readClock(before, &answer)
 	}
@@ -241,17 +242,17 @@ func (k *keeper) step(ctx context.Context) (done bool, err error) {
 // plan tells the holder how far to reserve.
 func (k *keeper) plan() {
 	used := k.used.Load()
-	grant, held := k.holder.Grant()
+	grant, held := k.holder.Owns()
 	ahead := int64(0)
 	if held {
-		ahead = min(k.pace.ahead(time.Now(), used, max(grant.From, millis(k.request.Clock())), k.interval()), k.most.Load())
+		ahead = min(k.usage.ahead(time.Now(), used, max(grant.From, millis(k.request.Clock())), k.interval()), k.most.Load())
 	}
 	k.holder.Use(used, ahead)
 }
 
 // publish grants what the holder owns.
 func (k *keeper) publish(err error) {
-	grant, held := k.holder.Grant()
+	grant, held := k.holder.Owns()
 	if !held {
 		k.request.Granted(Grant{Err: err})
 		return
@@ -267,7 +268,7 @@ func (k *keeper) publish(err error) {
 
 // report logs when renewing begins to fail, and when it works again.
 func (k *keeper) report(before, after error) {
-	_, held := k.holder.Grant()
+	_, held := k.holder.Owns()
 	switch {
 	case before == nil && after != nil && held:
 		k.log(slog.LevelWarn, "lease: the number is not renewed; ids end when the reserved time is used up", "error", after)
@@ -279,7 +280,7 @@ func (k *keeper) report(before, after error) {
 }
 
 func (k *keeper) log(level slog.Level, message string, args ...any) {
-	grant, held := k.holder.Grant()
+	grant, held := k.holder.Owns()
 	if held {
 		args = append(args, "number", grant.Number, "reserved_until", time.UnixMilli(grant.Until).UTC())
 	}
@@ -296,7 +297,7 @@ func (k *keeper) Use(used, most time.Time) {
 	}
 	if u > k.mark.Load() {
 		select {
-		case k.ask <- struct{}{}:
+		case k.more <- struct{}{}:
 		default: // the last request has not been read
 		}
 	}

@@ -107,7 +107,7 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 			Token:  rand.Text,
 			Pick:   mathrand.Int64N,
 		}),
-		ask:   make(chan struct{}, 1),
+		more:  make(chan struct{}, 1),
 		done:  make(chan struct{}),
 		bound: newBound(l.config.Expiry/4, 2*firstBound),
 	}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/uidring/uidring/worker/internal/during"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
@@ -32,10 +33,7 @@ func (k *keeper) readClock(before time.Time, answer *protocol.Answer) error {
 // compareClocks returns how far a clock that showed before and after is from right, if
 // that is more than most, or else nil.
 func compareClocks(before, after, right time.Time, most time.Duration) *SkewError {
-	if ahead := before.Sub(right); ahead > most {
-		return &SkewError{Ahead: ahead, Max: most}
-	}
-	if ahead := after.Sub(right); ahead < -most {
+	if ahead := during.Ahead(before, after, right, most); ahead != 0 {
 		return &SkewError{Ahead: ahead, Max: most}
 	}
 	return nil

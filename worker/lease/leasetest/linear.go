@@ -34,7 +34,7 @@ func Linearizable(t *testing.T, open Opener) {
 
 func linearizable(t *testing.T, history []operation) bool {
 	t.Helper()
-	sure := settled(history)
+	sure := decided(history)
 	t.Logf("%d requests, %d of them without an answer", len(history), len(history)-len(sure))
 	result := porcupine.CheckOperationsTimeout(model, sure, time.Minute)
 	if result == porcupine.Unknown {
@@ -200,7 +200,7 @@ func (c *client) ask(ctx context.Context, r request) (a answer) {
 	return a
 }
 
-// settled decides which failed writes of a history were done. The history ends with a read
+// decided decides which failed writes of a history were done. The history ends with a read
 // of each number. A failed write may have been done at any time after its call, or never.
 // Each write has a token of its own:
 //
@@ -209,7 +209,7 @@ func (c *client) ask(ctx context.Context, r request) (a answer) {
 //     had seen the token could have overwritten it. The write is then left out.
 //
 // Failed reads are left out too.
-func settled(history []operation) (sure []operation) {
+func decided(history []operation) (sure []operation) {
 	seen := map[string]bool{}
 	for _, op := range history {
 		r, a := op.Input.(request), op.Output.(answer)

@@ -3,7 +3,7 @@
 // against a store, the tests of this package drive it step by step.
 //
 // [Holder.Next] returns the next request to the store, and [Holder.Take] takes the
-// answer, or the error of a request without an answer. [Holder.Grant] is what the
+// answer, or the error of a request without an answer. [Holder.Owns] is what the
 // holder owns.
 package protocol
 
@@ -24,10 +24,10 @@ type Config struct {
 	Pick   func(n int64) int64 // picks one of n free numbers, from 0 to n-1
 }
 
-// Grant is what a holder owns: the ticks of Number that begin at From or later
+// Owned is what a holder owns: the ticks of Number that begin at From or later
 // and end at Until or earlier. No other holder ever stamps them, even after the
-// lease is lost. The zero Grant is none.
-type Grant struct{ Number, From, Until int64 }
+// lease is lost. The zero Owned is none.
+type Owned struct{ Number, From, Until int64 }
 
 // Holder is one holder of at most one number. It is a value: a copy of it is a
 // clone of the process. Make one with [New].
@@ -39,7 +39,7 @@ type Holder struct {
 	fresh  bool   // without a number: the next request is an Insert with Fresh
 	full   bool   // without a number: nothing is new, so that the next look is full
 	held   bool
-	grant  Grant   // while held
+	owned  Owned   // while held
 	token  string  // while held: of the row, as last known
 	doubts []doubt // the last writes to the row that are not known to have been done
 	tried  *try    // the last of them, until the row has been read
@@ -77,8 +77,8 @@ func New(config Config) Holder {
 	return Holder{config: config, number: max(config.Exact, -1)}
 }
 
-// Grant returns what the holder owns, and whether it owns anything.
-func (h *Holder) Grant() (Grant, bool) { return h.grant, h.held }
+// Owns returns what the holder owns, and whether it owns anything.
+func (h *Holder) Owns() (Owned, bool) { return h.owned, h.held }
 
 // Use says that instants up to used are needed, and that reserving up to ahead
 // saves further writes.
@@ -106,7 +106,7 @@ func (h *Holder) Next() Request {
 	case h.row == nil:
 		return Request{Op: Insert, Number: h.number, Token: h.config.Token(), Until: h.target(0), Acquire: true}
 	case h.held && h.leaving:
-		until := max(h.grant.From, min(h.next, h.row.Until))
+		until := max(h.owned.From, min(h.next, h.row.Until))
 		return Request{Op: Swap, Number: h.number, Old: h.row.Token, Token: h.config.Token(), Until: until, Release: true}
 	default:
 		return Request{Op: Swap, Number: h.number, Old: h.row.Token, Token: h.config.Token(), Until: h.target(h.row.Until), Acquire: !h.held}
@@ -263,8 +263,8 @@ func (h *Holder) lost() (bool, error) {
 	switch {
 	case h.row == nil:
 		err = backInTime(fmt.Sprintf("the row of number %d is gone", h.number))
-	case h.row.Until < h.grant.Until:
-		err = backInTime(fmt.Sprintf("number %d is reserved until %s, and was until %s", h.number, instant(h.row.Until), instant(h.grant.Until)))
+	case h.row.Until < h.owned.Until:
+		err = backInTime(fmt.Sprintf("number %d is reserved until %s, and was until %s", h.number, instant(h.row.Until), instant(h.owned.Until)))
 	}
 	leaving := h.leaving
 	used, ahead, next := h.used, h.ahead, h.next
@@ -306,7 +306,7 @@ func (h *Holder) tryAnother() (bool, error) {
 // until the row has been read again: the write or its answer may still be under
 // way.
 func (h *Holder) settle(request Request, answer Answer) (done bool) {
-	from := h.grant.From
+	from := h.owned.From
 	if !h.held && h.row != nil {
 		from = h.row.Until
 	}
@@ -323,7 +323,7 @@ func (h *Holder) settle(request Request, answer Answer) (done bool) {
 		return false
 	}
 	if request.Release {
-		h.held, h.grant, h.number, h.doubts = false, Grant{}, -1, nil
+		h.held, h.owned, h.number, h.doubts = false, Owned{}, -1, nil
 		return true
 	}
 	h.confirm(request.Token, from, request.Until)
@@ -333,5 +333,5 @@ func (h *Holder) settle(request Request, answer Answer) (done bool) {
 // confirm makes a write known to have been done the holder's own.
 func (h *Holder) confirm(token string, from, until int64) {
 	h.held, h.token, h.doubts = true, token, nil
-	h.grant = Grant{Number: h.number, From: from, Until: max(h.grant.Until, until)}
+	h.owned = Owned{Number: h.number, From: from, Until: max(h.owned.Until, until)}
 }

@@ -21,9 +21,9 @@ func TestDoubtsOfAcquiring(t *testing.T) {
 				d := drive(t, 9, 7)
 				d.goes(read7, Answer{Now: 1000})
 				d.goes(insert, answer.Answer)
-				d.owns(Grant{})
+				d.owns(Owned{})
 				d.ends(read7, row7(1010, "t1", 1100))
-				d.owns(Grant{7, 0, 1100})
+				d.owns(Owned{7, 0, 1100})
 			})
 			t.Run("insert was not done", func(t *testing.T) {
 				d := drive(t, 9, 7)
@@ -31,7 +31,7 @@ func TestDoubtsOfAcquiring(t *testing.T) {
 				d.goes(insert, answer.Answer)
 				d.fails(read7, Answer{Now: 1010}, answer.err)
 				d.goes(read7, Answer{Now: 1020})
-				d.owns(Grant{})
+				d.owns(Owned{})
 				d.leaves(0, true)
 			})
 			t.Run("an exact number was not taken, and is by the second try", func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestDoubtsOfAcquiring(t *testing.T) {
 				d.goes(second, answer.Answer)
 				// The first came late, before the second.
 				d.ends(read7, row7(1010, "t1", 1100))
-				d.owns(Grant{7, 500, 1100})
+				d.owns(Owned{7, 500, 1100})
 			})
 		})
 	}
@@ -56,17 +56,17 @@ func TestDoubtsOfAcquiring(t *testing.T) {
 		d.goes(take, failed)
 		d.fails(read7, failed, errStore)
 		d.ends(read7, row7(1010, "t1", 1100))
-		d.owns(Grant{7, 500, 1100})
+		d.owns(Owned{7, 500, 1100})
 	})
 	t.Run("somebody was faster", func(t *testing.T) {
 		d := drive(t, 9, -1)
 		d.goes(look, rested)
 		d.goes(take, failed)
 		d.goes(read7, row7(1010, "other", 1105))
-		d.owns(Grant{})
+		d.owns(Owned{})
 		d.goes(look, Answer{Now: 1010, Next: 8})
 		d.ends(fresh("t2", 1110), Answer{Done: true, Number: 8})
-		d.owns(Grant{8, 0, 1110})
+		d.owns(Owned{8, 0, 1110})
 	})
 	t.Run("somebody was faster, says the store", func(t *testing.T) {
 		d := drive(t, 9, -1)
@@ -90,7 +90,7 @@ func TestDoubtsOfExtending(t *testing.T) {
 		d := hold(t, -1)
 		d.goes(read7, row7(1050, "t1", 1100))
 		d.goes(extend7("t1", "t2", 1150), answer)
-		d.owns(Grant{7, 500, 1100})
+		d.owns(Owned{7, 500, 1100})
 		return d
 	}
 	for _, said := range []struct {
@@ -101,18 +101,18 @@ func TestDoubtsOfExtending(t *testing.T) {
 			d := begin(t, said.answer)
 			d.fails(read7, failed, errStore)
 			d.goes(read7, row7(1060, "t2", 1150))
-			d.owns(Grant{7, 500, 1150})
+			d.owns(Owned{7, 500, 1150})
 			d.ends(extend7("t2", "t3", 1160), Answer{Done: true})
-			d.owns(Grant{7, 500, 1160})
+			d.owns(Owned{7, 500, 1160})
 		})
 		t.Run("not done", func(t *testing.T) {
 			d := begin(t, said.answer)
 			d.fails(read7, failed, errStore)
 			d.fails(read7, row7(1060, "t1", 1100), said.err)
-			d.owns(Grant{7, 500, 1100})
+			d.owns(Owned{7, 500, 1100})
 			d.goes(read7, row7(1070, "t1", 1100))
 			d.ends(extend7("t1", "t3", 1170), Answer{Done: true})
-			d.owns(Grant{7, 500, 1170})
+			d.owns(Owned{7, 500, 1170})
 		})
 	}
 	t.Run("each of several", func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestDoubtsOfExtending(t *testing.T) {
 				d.fails(read7, row7(1050, "t1", 1100), errStore)
 			}
 			d.goes(read7, row7(1050, fmt.Sprint("t", late+2), 1150))
-			d.owns(Grant{7, 500, 1150})
+			d.owns(Owned{7, 500, 1150})
 			d.goes(extend7(fmt.Sprint("t", late+2), "t7", 1150), failed)
 			// The others are past: each was to replace t1.
 			d.fails(read7, row7(1050, fmt.Sprint("t", (late+1)%5+2), 1150), ErrLost)
@@ -144,24 +144,24 @@ func TestDoubtsOfExtending(t *testing.T) {
 			oldest := tries + 2 - maxDoubts
 			if remembered {
 				d.goes(read7, row7(1050, fmt.Sprint("t", oldest), 1150))
-				d.owns(Grant{7, 500, 1150})
+				d.owns(Owned{7, 500, 1150})
 				continue
 			}
 			d.fails(read7, row7(1050, fmt.Sprint("t", oldest-1), 1150), ErrLost)
-			d.owns(Grant{})
+			d.owns(Owned{})
 			d.expect(Request{Op: Look})
 		}
 	})
 	t.Run("lost", func(t *testing.T) {
 		d := begin(t, failed)
 		d.fails(read7, row7(1060, "other", 1300), ErrLost)
-		d.owns(Grant{})
+		d.owns(Owned{})
 		// Nothing of that number matters for the next.
 		d.goes(look, Answer{Now: 1060, Rows: []Row{{Number: 7, Token: "t2", Until: 1150}}, Next: 10})
 		d.goes(Request{Op: Swap, Number: 7, Old: "t2", Token: "t3", Until: 1160, Acquire: true}, failed)
 		d.fails(read7, row7(1060, "t2", 1150), errStore)
 		d.goes(read7, row7(1060, "t2", 1150))
-		d.owns(Grant{})
+		d.owns(Owned{})
 		d.expect(look)
 	})
 }
@@ -186,12 +186,12 @@ func TestLost(t *testing.T) {
 				if err := d.fails(read7, c.answer, c.errs...); err.Error() != c.says {
 					t.Errorf("says %q, want %q", err, c.says)
 				}
-				d.owns(Grant{})
+				d.owns(Owned{})
 				// It takes another, for the instants that it needs.
 				until := max(3100, ahead)
 				d.goes(look, Answer{Now: 1050, Next: 8})
 				d.ends(fresh("t2", until), Answer{Done: true, Number: 8})
-				d.owns(Grant{8, 0, until})
+				d.owns(Owned{8, 0, until})
 			}
 		})
 	}
@@ -206,7 +206,7 @@ func TestRoundReads(t *testing.T) {
 	d.ends(read7, row7(1010, "t1", 1100))
 	d.goes(read7, row7(1050, "t1", 1100))
 	d.ends(extend7("t1", "t2", 1150), Answer{Done: true})
-	d.owns(Grant{7, 0, 1150})
+	d.owns(Owned{7, 0, 1150})
 }
 
 // TestClones has holders with up to six writes in doubt cloned: each twin's later
@@ -231,9 +231,9 @@ func TestClones(t *testing.T) {
 		try(&twin, "second's")
 		first, second := driver{t: t, Holder: d.Holder}, driver{t: t, Holder: twin}
 		first.goes(read7, row7(1060, "first's", 1150))
-		first.owns(Grant{7, 500, 1150})
+		first.owns(Owned{7, 500, 1150})
 		second.fails(read7, row7(1060, "first's", 1150), ErrLost)
-		second.owns(Grant{})
-		first.owns(Grant{7, 500, 1150})
+		second.owns(Owned{})
+		first.owns(Owned{7, 500, 1150})
 	}
 }

@@ -25,7 +25,7 @@ func TestLeaveWithNothing(t *testing.T) {
 		d.leaves(1010, true)
 		d.goes(read7, row7(1050, "t1", 1100))
 		d.ends(release7("t1", "t2", 1010), Answer{Done: true})
-		d.owns(Grant{})
+		d.owns(Owned{})
 		d.leaves(1010, false)
 		d.ends(look, Answer{Now: 1060, Next: 8})
 	})
@@ -50,7 +50,7 @@ func TestLeave(t *testing.T) {
 				d.fails(read7, failed, errStore)
 				d.goes(read7, row7(1050, "t1", 1100))
 				d.ends(release7("t1", "t2", c.until), Answer{Done: true})
-				d.owns(Grant{})
+				d.owns(Owned{})
 			}
 		})
 	}
@@ -58,7 +58,7 @@ func TestLeave(t *testing.T) {
 		d := hold(t, -1)
 		d.leaves(1010, true)
 		d.ends(read7, row7(1050, "other", 1200))
-		d.owns(Grant{})
+		d.owns(Owned{})
 		d.ends(look, Answer{Now: 1060, Next: 8})
 	})
 }
@@ -91,7 +91,7 @@ func TestLeaveInDoubt(t *testing.T) {
 		d.leaves(1010, true)
 		d.goes(read7, row7(1050, "t1", 1100))
 		d.goes(release7("t1", "t2", 1010), answer)
-		d.owns(Grant{7, 500, 1100})
+		d.owns(Owned{7, 500, 1100})
 		return d
 	}
 	for _, exact := range []int64{-1, 7} {
@@ -99,13 +99,13 @@ func TestLeaveInDoubt(t *testing.T) {
 			d := acquiring(t, exact)
 			d.goes(read7, row7(1010, "t1", 1100))
 			d.ends(release7("t1", "t2", 0), Answer{Done: true})
-			d.owns(Grant{})
+			d.owns(Owned{})
 		})
 		t.Run("not acquired", func(t *testing.T) {
 			d := acquiring(t, exact)
 			d.fails(read7, row7(1010, "old", 0), errStore)
 			d.ends(read7, row7(1010, "old", 0))
-			d.owns(Grant{})
+			d.owns(Owned{})
 		})
 	}
 	t.Run("extended", func(t *testing.T) {
@@ -123,9 +123,9 @@ func TestLeaveInDoubt(t *testing.T) {
 		for _, answer := range []Answer{failed, {}} {
 			d := releasing(t, answer)
 			d.goes(read7, Answer{Now: 1060, Rows: []Row{{Number: 7, Token: "t2", Until: 1010}}})
-			d.owns(Grant{7, 500, 1100}) // a grant never shrinks
+			d.owns(Owned{7, 500, 1100}) // a grant never shrinks
 			d.ends(release7("t2", "t3", 1010), Answer{Done: true})
-			d.owns(Grant{})
+			d.owns(Owned{})
 		}
 	})
 	t.Run("about to try again", func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestLeaveInDoubt(t *testing.T) {
 		d.goes(take, Answer{Done: true})
 		d.goes(read7, row7(1010, "t2", 1100))
 		d.ends(release7("t2", "t3", 500), Answer{Done: true})
-		d.owns(Grant{})
+		d.owns(Owned{})
 	})
 }
 
@@ -157,5 +157,5 @@ func TestLeaveWhileAsking(t *testing.T) {
 	}
 	d.goes(read7, row7(1010, "t1", 1100))
 	d.ends(release7("t1", "t2", 0), Answer{Done: true})
-	d.owns(Grant{})
+	d.owns(Owned{})
 }

@@ -76,9 +76,9 @@ func (d *driver) fails(want Request, answer Answer, errs ...error) error {
 }
 
 // owns requires the grant to be want; the zero one is none.
-func (d *driver) owns(want Grant) {
+func (d *driver) owns(want Owned) {
 	d.t.Helper()
-	if got, held := d.Grant(); got != want || held != (want != Grant{}) {
+	if got, held := d.Owns(); got != want || held != (want != Owned{}) {
 		d.t.Fatalf("owns %+v, held %v, want %+v", got, held, want)
 	}
 }
@@ -94,7 +94,7 @@ func hold(t *testing.T, exact int64) *driver {
 		d.goes(read7, Answer{Now: 1000, Rows: []Row{old}})
 	}
 	d.ends(Request{Op: Swap, Number: 7, Old: "old", Token: "t1", Until: 1100, Acquire: true}, Answer{Done: true})
-	d.owns(Grant{7, 500, 1100})
+	d.owns(Owned{7, 500, 1100})
 	return d
 }
 
@@ -136,26 +136,26 @@ func TestChoice(t *testing.T) {
 		pick   int64
 		picked []int64
 		want   Request
-		grant  Grant
+		grant  Owned
 	}{
-		{"the first of all", nil, 0, 0, nil, insert, Grant{0, 0, 1100}},
-		{"new, the last", nil, 9, 0, nil, insert, Grant{9, 0, 1100}},
-		{"rested before new", []Row{a}, 5, 0, []int64{1}, take(4, "a", 1100), Grant{4, 900, 1100}},
-		{"any of the rested, the first", []Row{a, b, c, far}, 10, 0, []int64{2}, take(4, "a", 1100), Grant{4, 900, 1100}},
-		{"any of the rested, the last", []Row{a, b, c, far}, 10, 1, []int64{2}, take(2, "b", 1100), Grant{2, 1000, 1100}},
-		{"new before one that is reserved ahead", []Row{c, far}, 9, 0, nil, insert, Grant{9, 0, 1100}},
-		{"one that is reserved ahead", []Row{c, far}, 10, 0, []int64{1}, take(3, "c", 2001), Grant{3, 2001, 2001}},
-		{"one that is reserved a little ahead, before new", []Row{next, later, c}, 9, 1, []int64{2}, take(7, "h", 2000), Grant{7, 2000, 2000}},
-		{"rested before one that is reserved a little ahead", []Row{a, next}, 9, 0, []int64{1}, take(4, "a", 1100), Grant{4, 900, 1100}},
-		{"one that is reserved far ahead", []Row{far, farther}, 10, 0, []int64{1}, take(8, "d", 5000), Grant{8, 5000, 5000}},
-		{"any of those that are nearly the least", []Row{far, near, farther}, 10, 1, []int64{2}, take(5, "f", 5006), Grant{5, 5006, 5006}},
+		{"the first of all", nil, 0, 0, nil, insert, Owned{0, 0, 1100}},
+		{"new, the last", nil, 9, 0, nil, insert, Owned{9, 0, 1100}},
+		{"rested before new", []Row{a}, 5, 0, []int64{1}, take(4, "a", 1100), Owned{4, 900, 1100}},
+		{"any of the rested, the first", []Row{a, b, c, far}, 10, 0, []int64{2}, take(4, "a", 1100), Owned{4, 900, 1100}},
+		{"any of the rested, the last", []Row{a, b, c, far}, 10, 1, []int64{2}, take(2, "b", 1100), Owned{2, 1000, 1100}},
+		{"new before one that is reserved ahead", []Row{c, far}, 9, 0, nil, insert, Owned{9, 0, 1100}},
+		{"one that is reserved ahead", []Row{c, far}, 10, 0, []int64{1}, take(3, "c", 2001), Owned{3, 2001, 2001}},
+		{"one that is reserved a little ahead, before new", []Row{next, later, c}, 9, 1, []int64{2}, take(7, "h", 2000), Owned{7, 2000, 2000}},
+		{"rested before one that is reserved a little ahead", []Row{a, next}, 9, 0, []int64{1}, take(4, "a", 1100), Owned{4, 900, 1100}},
+		{"one that is reserved far ahead", []Row{far, farther}, 10, 0, []int64{1}, take(8, "d", 5000), Owned{8, 5000, 5000}},
+		{"any of those that are nearly the least", []Row{far, near, farther}, 10, 1, []int64{2}, take(5, "f", 5006), Owned{5, 5006, 5006}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := drive(t, 9, -1)
 			d.pick = c.pick
-			d.owns(Grant{})
+			d.owns(Owned{})
 			d.goes(look, Answer{Now: 1000, Rows: c.free, Next: c.next})
-			d.owns(Grant{})
+			d.owns(Owned{})
 			if c.next > 9 && c.free[0].Until > 1000+soon { // nothing is new, and this look may have missed a better one
 				d.goes(full, Answer{Now: 1000, Rows: c.free, Next: c.next})
 			}
@@ -201,15 +201,15 @@ func TestFresh(t *testing.T) {
 		t.Run("a number", func(t *testing.T) {
 			d := begin(t)
 			d.ends(fresh("t1", 1100), Answer{Done: true, Number: 6})
-			d.owns(Grant{6, 0, 1100})
+			d.owns(Owned{6, 0, 1100})
 		})
 		t.Run("no answer: the number is not known, and nothing is to give back", func(t *testing.T) {
 			d := begin(t)
 			d.fails(fresh("t1", 1100), failed, errStore)
-			d.owns(Grant{})
+			d.owns(Owned{})
 			d.goes(look, Answer{Now: 1010, Next: 5})
 			d.ends(fresh("t2", 1110), Answer{Done: true, Number: 5})
-			d.owns(Grant{5, 0, 1110})
+			d.owns(Owned{5, 0, 1110})
 			d = begin(t)
 			d.fails(fresh("t1", 1100), failed, errStore)
 			d.leaves(0, false)
@@ -241,7 +241,7 @@ func TestExact(t *testing.T) {
 		d.fails(read7, Answer{Err: errStore}, errStore)
 		d.goes(read7, Answer{Now: 1000})
 		d.ends(Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true}, Answer{Done: true})
-		d.owns(Grant{7, 0, 1100})
+		d.owns(Owned{7, 0, 1100})
 	})
 	t.Run("free", func(t *testing.T) { hold(t, 7) })
 	t.Run("held, then free", func(t *testing.T) {
@@ -254,14 +254,14 @@ func TestExact(t *testing.T) {
 		}
 		d.goes(read7, Answer{Now: 2000, Rows: []Row{{Number: 7, Token: "other", Until: 2300}}})
 		d.ends(Request{Op: Swap, Number: 7, Old: "other", Token: "t1", Until: 2300, Acquire: true}, Answer{Done: true})
-		d.owns(Grant{7, 2300, 2300})
+		d.owns(Owned{7, 2300, 2300})
 	})
 	t.Run("somebody is faster", func(t *testing.T) {
 		d := drive(t, 9, 7)
 		d.goes(read7, Answer{Now: 1000})
 		d.goes(Request{Op: Insert, Number: 7, Token: "t1", Until: 1100, Acquire: true}, Answer{})
 		d.fails(read7, row7(1000, "other", 1100), ErrHeld)
-		d.owns(Grant{})
+		d.owns(Owned{})
 	})
 	t.Run("lost", func(t *testing.T) {
 		d := hold(t, 7)
@@ -291,9 +291,9 @@ func TestReserve(t *testing.T) {
 			d.Use(c.used, c.ahead)
 			d.Use(0, 0) // what was said stands
 			d.goes(read7, row7(c.now, "t1", 1100))
-			d.owns(Grant{7, 500, 1100})
+			d.owns(Owned{7, 500, 1100})
 			d.ends(extend7("t1", "t2", c.want), Answer{Done: true})
-			d.owns(Grant{7, 500, c.want})
+			d.owns(Owned{7, 500, c.want})
 			d.goes(read7, row7(c.now, "t2", c.want))
 			d.ends(extend7("t2", "t3", c.want), Answer{Done: true})
 		})

@@ -8,9 +8,9 @@ import (
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
-// carry sends a holder's request to the store. It changes nothing of the keeper, which
+// send sends a holder's request to the store. It changes nothing of the keeper, which
 // may have given up the request.
-func (k *keeper) carry(ctx context.Context, r protocol.Request) (answer protocol.Answer, err error) {
+func (k *keeper) send(ctx context.Context, r protocol.Request) (answer protocol.Answer, err error) {
 	store, expiry := k.leaser.store, k.leaser.config.Expiry
 	switch r.Op {
 	case protocol.Look:

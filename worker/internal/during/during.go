@@ -1,0 +1,55 @@
+// Package during has the errors of operations on a store, and the comparison of two clocks.
+package during
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// opError says what was being done. Its text has the package's name once.
+type opError struct {
+	pkg, doing string
+	err        error
+}
+
+func (e *opError) Error() string {
+	return e.pkg + ": " + e.doing + ": " + strings.TrimPrefix(e.err.Error(), e.pkg+": ")
+}
+
+func (e *opError) Unwrap() error { return e.err }
+
+// Error names the operation, and makes the error match ctx.Err() if ctx has ended: some
+// clients return an error of their own then.
+func Error(ctx context.Context, pkg, doing string, err error) error {
+	if ended := EndOf(ctx); ended != nil && !errors.Is(err, ended) {
+		err = fmt.Errorf("%w: %w", ended, err)
+	}
+	return &opError{pkg, doing, err}
+}
+
+// EndOf returns why ctx has ended, or nil. A client that watches the deadline by itself
+// may fail before ctx ends.
+func EndOf(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if deadline, ok := ctx.Deadline(); ok && !time.Now().Before(deadline) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// Ahead returns how far a clock that showed before and after is ahead of right, negative for
+// behind, or 0 if that is no more than most.
+func Ahead(before, after, right time.Time, most time.Duration) time.Duration {
+	if ahead := before.Sub(right); ahead > most {
+		return ahead
+	}
+	if ahead := after.Sub(right); ahead < -most {
+		return ahead
+	}
+	return 0
+}
