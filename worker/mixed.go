@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// This file is what "Beside a Registry" in the package comment says.
+// This file is what "From a Registry to a Leaser" in the package comment says.
 
 // drawnPort is the port in rows of the Registry's table whose keys Leasers drew.
 const drawnPort = DefaultLeaseTable
