@@ -1,13 +1,10 @@
 package workerkube
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 
-	"golang.org/x/time/rate"
 	authorization "k8s.io/api/authorization/v1"
 	coordination "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,10 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
-
-	"github.com/uidring/uidring/worker/lease"
 )
 
 // resource is the only kind of objects that a Store touches.
@@ -38,7 +32,7 @@ var codecs = func() serializer.CodecFactory {
 }()
 
 // connect returns a client. It calls nothing.
-func connect(config *rest.Config) (*rest.RESTClient, *rate.Limiter, error) {
+func connect(config *rest.Config) (*rest.RESTClient, *limit, error) {
 	if config == nil {
 		return nil, nil, errors.New("it is nil, want one such as that of rest.InClusterConfig")
 	}
@@ -53,46 +47,9 @@ func connect(config *rest.Config) (*rest.RESTClient, *rate.Limiter, error) {
 		c.WarningHandler = rest.NoWarnings{} // the default prints them
 	}
 	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return &observer{next} })
-	var limit *rate.Limiter
-	switch {
-	case c.RateLimiter != nil:
-		c.RateLimiter = limiter{c.RateLimiter}
-	case c.QPS >= 0:
-		limit = rate.NewLimiter(rate.Limit(cmp.Or(c.QPS, rest.DefaultQPS)), cmp.Or(c.Burst, rest.DefaultBurst))
-		c.QPS = -1
-	}
+	l := limitOf(c)
 	client, err := rest.RESTClientFor(c)
-	return client, limit, err
-}
-
-// pay waits until the limit allows n requests, those of one method: a method never waits
-// between two of its requests, which would have been in vain if the second came too late.
-func (s *Store) pay(ctx context.Context, n int) error {
-	if s.limit == nil {
-		return nil
-	}
-	if err := s.limit.WaitN(ctx, min(n, s.limit.Burst())); err != nil {
-		return throttled(ctx, err)
-	}
-	return nil
-}
-
-// limiter is the caller's.
-type limiter struct{ flowcontrol.RateLimiter }
-
-// Wait implements flowcontrol.RateLimiter.
-func (l limiter) Wait(ctx context.Context) error {
-	if err := l.RateLimiter.Wait(ctx); err != nil {
-		return throttled(ctx, err)
-	}
-	return nil
-}
-
-func throttled(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	return lease.Throttled(fmt.Errorf("workerkube: QPS and Burst of the rest.Config allow no request in time: %w", err))
+	return client, l, err
 }
 
 // exchange is what a request tells beside its answer.

@@ -97,7 +97,10 @@ var errUnknown = errors.New("workerkube: it is not known whether the record of g
 // another process, and returns false to change nothing.
 func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error {
 	for {
-		object, g, _, err := s.given(ctx)
+		if err := s.crowd.wait(ctx); err != nil {
+			return err
+		}
+		object, g, sent, err := s.given(ctx)
 		if err != nil {
 			return err
 		}
@@ -107,10 +110,13 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 		g.Token = rand.Text()
 		text, _ := json.Marshal(g) // numbers and strings cannot fail
 		meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, string(text))
-		sent, err := s.put(ctx, object)
-		if !conflicts(err) {
+		if sent, err = s.put(ctx, object); !conflicts(err) {
+			if err == nil {
+				s.crowd.leave()
+			}
 			return err
 		}
+		s.crowd.collide()
 		if sent.doubt { // the conflict may be that with a first try
 			switch _, now, _, err := s.given(ctx); {
 			case err != nil:
@@ -120,9 +126,6 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 			default:
 				return lease.Transient(errUnknown)
 			}
-		}
-		if err := s.fresh.Collided(ctx); err != nil {
-			return err
 		}
 	}
 }
@@ -166,9 +169,6 @@ func (s *Store) allot(ctx context.Context, turns []*leaserow.Turn) error {
 // reserve takes up to n numbers within bounds that were never given. occupied says that there
 // are rows of numbers that the record takes for new.
 func (s *Store) reserve(ctx context.Context, within lease.Bounds, n int, occupied bool) (g given, numbers []int64, err error) {
-	if s.limit != nil {
-		s.limit.ReserveN(time.Now(), 1) // each turn has paid for one request
-	}
 	err = s.edit(ctx, func(now *given) (bool, error) {
 		if err := s.complete(ctx, now, within, occupied); err != nil {
 			return false, err

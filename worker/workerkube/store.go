@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
 	authorization "k8s.io/api/authorization/v1"
 	coordination "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -56,9 +55,10 @@ type Store struct {
 	client    *rest.RESTClient // nil if cluster has a fault
 	namespace string
 	prefix    string
-	faults    error         // what Check returns
-	limit     *rate.Limiter // of requests; nil if the client has none, or one of its own
+	faults    error  // what Check returns
+	limit     *limit // of requests; nil if the client has none, or one of its own
 	fresh     leaserow.Queue
+	crowd     crowd         // of writers of the record
 	asking    chan struct{} // holds one element while Prepare asks for the rights
 	allowed   atomic.Bool   // the rights were checked; written and read by Prepare
 
@@ -120,7 +120,7 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	if s.allowed.Load() {
 		return nil
 	}
-	if err := s.pay(ctx, 1); err != nil {
+	if err := s.limit.pay(ctx, 1); err != nil {
 		return err
 	}
 	review := &authorization.SelfSubjectRulesReview{Spec: authorization.SelfSubjectRulesReviewSpec{Namespace: s.namespace}}
@@ -151,7 +151,7 @@ func allows(rules authorization.SubjectRulesReviewStatus, verb string) bool {
 
 // Read implements lease.Store.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
-	if err := s.pay(ctx, 1); err != nil {
+	if err := s.limit.pay(ctx, 1); err != nil {
 		return nil, 0, err
 	}
 	object, sent, err := s.get(ctx, s.row(number))
@@ -181,7 +181,10 @@ const blocks, block = 8, 8
 
 // Look implements lease.Store.
 func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
-	if err := s.pay(ctx, 2); err != nil {
+	if err := s.crowd.wait(ctx); err != nil {
+		return lease.View{}, err
+	}
+	if err := s.limit.payStart(ctx); err != nil { // for the write too
 		return lease.View{}, err
 	}
 	_, g, sent, err := s.given(ctx)
@@ -255,12 +258,9 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, selector strin
 // Insert implements lease.Store. Fresh inserts of a Store share the writes of the record.
 func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
 	if w.Fresh {
-		if err := s.pay(ctx, 1); err != nil {
-			return 0, false, err
-		}
 		return s.fresh.Insert(ctx, w)
 	}
-	if err := s.pay(ctx, 4); err != nil {
+	if err := s.limit.pay(ctx, 4); err != nil {
 		return 0, false, err
 	}
 	done, err = s.assign(ctx, w)
@@ -269,8 +269,10 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done b
 
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
-	if err := s.pay(ctx, 1); err != nil {
-		return false, err
+	if w.Change != lease.Acquire { // which a look or a read has paid for
+		if err := s.limit.pay(ctx, 1); err != nil {
+			return false, err
+		}
 	}
 	for range maxEdits + 1 {
 		object := s.recall(w.Number)
@@ -340,7 +342,7 @@ func (s *Store) recall(number int64) *coordination.Lease {
 
 // SwapLayout implements lease.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
-	if err := s.pay(ctx, 1); err != nil {
+	if err := s.limit.pay(ctx, 1); err != nil {
 		return "", err
 	}
 	for {
