@@ -10,10 +10,6 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Digits writes a number with 19 digits, as many as an int64 can have, so that keys sort
-// as numbers do.
-func Digits(number int64) string { return fmt.Sprintf("%019d", number) }
-
 // Row is the row of a number. Whether the holder is alive, the store knows by other means.
 // The zero Row is that of a number before its first write.
 type Row struct {

@@ -117,7 +117,8 @@ func TestNoLeaseIsLeft(t *testing.T) {
 		})
 	}
 	writing.Wait()
-	if left, err := client.Leases(ctx); err != nil || len(left.Leases) != 2 {
-		t.Errorf("%+v, %v; want an etcd lease for each of two holders", left, err)
-	}
+	servertest.Eventually(t, "there is an etcd lease for each of two holders", func() bool {
+		left, err := client.Leases(ctx)
+		return err == nil && len(left.Leases) == 2
+	})
 }

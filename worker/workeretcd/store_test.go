@@ -6,12 +6,16 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holding"
@@ -63,15 +67,51 @@ func must(t testing.TB, err error) {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// requests are sent by clients, keep-alives of connections left out.
+type requests struct{ atomic.Int64 }
+
+// counted has a client count what it sends.
+func (r *requests) counted(c *clientv3.Config) {
+	c.DialOptions = append(c.DialOptions,
+		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			r.Add(1)
+			return invoke(ctx, method, request, reply, conn, opts...)
+		}),
+		grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+			sent, err := stream(ctx, desc, conn, method, opts...)
+			return countedStream{sent, r}, err
+		}))
+}
+
+type countedStream struct {
+	grpc.ClientStream
+	requests *requests
+}
+
+func (s countedStream) SendMsg(m any) error {
+	s.requests.Add(1)
+	return s.ClientStream.SendMsg(m)
+}
+
 func TestSuite(t *testing.T) {
 	members := servertest.StartEtcd(t, 1, "--heartbeat-interval", "20", "--election-timeout", "200") // whose shortest TTL is a second
+	var sent sync.Map                                                                                // by the store's name
 	leasetest.Suite{
 		Expiry: time.Second,
 		Open: func(t *testing.T) leasetest.Opener {
-			prefix := "/" + t.Name()
+			prefix, of := "/"+t.Name(), new(requests)
+			sent.Store("etcd "+prefix, of)
 			return func(t *testing.T) lease.Store {
-				return workeretcd.NewStore(connect(t, members), workeretcd.Config{Prefix: prefix})
+				return workeretcd.NewStore(connect(t, members, of.counted), workeretcd.Config{Prefix: prefix})
 			}
+		},
+		Delete: func(t *testing.T, s lease.Store, number int64) {
+			_, err := connect(t, members).Delete(t.Context(), fmt.Sprintf("%s/number/%019d", strings.TrimPrefix(s.String(), "etcd "), number))
+			must(t, err)
+		},
+		Requests: func(_ *testing.T, s lease.Store) int64 {
+			of, _ := sent.Load(s.String())
+			return of.(*requests).Load()
 		},
 	}.Run(t)
 }
@@ -122,9 +162,7 @@ func TestGivenIsKept(t *testing.T) {
 		_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
 		must(t, err)
 	}}
-	fresh := write(0, "fresh")
-	fresh.Fresh = true
-	if number, done, err := store.Insert(ctx, fresh); number != 10 || !done || err != nil {
+	if number, done, err := fresh(ctx, store, "fresh"); number != 10 || !done || err != nil {
 		t.Errorf("a new number beside one that is given: %d, %t, %v; want 10", number, done, err)
 	}
 	_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())

@@ -1,0 +1,120 @@
+//go:build linux
+
+package workeretcd_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/uidring/uidring/internal/leaserow"
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/workeretcd"
+)
+
+// waits puts n inserts of processes that are dead into the queue, every other one before all
+// others.
+func waits(t *testing.T, client *clientv3.Client, n int) clientv3.LeaseID {
+	t.Helper()
+	granted, err := client.Grant(t.Context(), 60)
+	must(t, err)
+	for i := range n {
+		key := fmt.Sprintf("%s/waiting/%019d-%019d/%016x", workeretcd.DefaultPrefix, within.From, within.To, uint64(i%2)<<63|uint64(i))
+		_, err := client.Put(t.Context(), key, string(leaserow.Row{}.After(write(0, fmt.Sprint("dead ", i))).JSON()), clientv3.WithLease(granted.ID))
+		must(t, err)
+	}
+	return granted.ID
+}
+
+// fresh inserts the row of a number that was never given.
+func fresh(ctx context.Context, s *workeretcd.Store, token string) (number int64, done bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	w := write(0, token)
+	w.Fresh = true
+	return s.Insert(ctx, w)
+}
+
+// keys are the keys of a kind.
+func keys(t *testing.T, client *clientv3.Client, kind string) (keys []string) {
+	t.Helper()
+	response, err := client.Get(t.Context(), workeretcd.DefaultPrefix+kind, clientv3.WithPrefix())
+	must(t, err)
+	for _, pair := range response.Kvs {
+		keys = append(keys, string(pair.Key))
+	}
+	return keys
+}
+
+// An insert whose context ends while it waits leaves nothing behind. An insert that is told
+// nothing serves all that wait, more than one transaction can.
+func TestNobodyServes(t *testing.T) {
+	client := connect(t, servertest.StartEtcd(t, 1))
+	store := workeretcd.NewStore(client, workeretcd.Config{})
+	dead := waits(t, client, 80)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, done, err := fresh(ctx, store, "in vain"); done || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%t, %v; want DeadlineExceeded", done, err)
+	}
+	if left, err := client.Leases(t.Context()); err != nil || len(left.Leases) != 1 || left.Leases[0].ID != dead || len(keys(t, client, "/waiting/")) != 80 {
+		t.Errorf("%+v, %v; want the etcd lease and the keys of the dead alone", left, err)
+	}
+	if number, done, err := fresh(t.Context(), store, "own"); number != 40 || !done || err != nil {
+		t.Errorf("%d, %t, %v; want number 40", number, done, err)
+	}
+	row, _, err := store.Read(t.Context(), 7, time.Hour)
+	if err != nil || row == nil || row.Token != "dead 14" || row.State != lease.StateHeld {
+		t.Errorf("%+v, %v; want the row that waited", row, err)
+	}
+	if left := keys(t, client, "/waiting/"); len(left) > 0 {
+		t.Errorf("%q still wait", left)
+	}
+	_, err = client.Revoke(t.Context(), dead)
+	must(t, err)
+	if left := keys(t, client, "/told/"); len(left) > 0 {
+		t.Errorf("%q are left", left)
+	}
+}
+
+// An insert that stops waiting before it is served gets no row. An insert that is served while it
+// would serve itself has one number.
+func TestQueueChanges(t *testing.T) {
+	members, ctx := servertest.StartEtcd(t, 1), t.Context()
+	client, others := connect(t, members), connect(t, members)
+	store := workeretcd.NewStore(client, workeretcd.Config{})
+	dead := waits(t, others, 1)
+	client.KV = &hooked{client.KV, 3, func() { // before the insert serves
+		_, err := others.Revoke(ctx, dead)
+		must(t, err)
+	}}
+	if number, done, err := fresh(ctx, store, "own"); number != 0 || !done || err != nil {
+		t.Errorf("%d, %t, %v; want number 0", number, done, err)
+	}
+	client.KV = &hooked{client.KV, 2, func() {
+		waits(t, others, 1)
+		if number, done, err := fresh(ctx, workeretcd.NewStore(others, workeretcd.Config{}), "other"); number != 3 || !done || err != nil {
+			t.Errorf("%d, %t, %v; want number 3, after all that wait", number, done, err)
+		}
+	}}
+	if number, done, err := fresh(ctx, store, "served"); number != 2 || !done || err != nil {
+		t.Errorf("%d, %t, %v; want number 2", number, done, err)
+	}
+	waits(t, others, 1)
+	client.KV = &hooked{client.KV, 2, func() { // when the insert has lost its patience
+		if number, done, err := fresh(ctx, workeretcd.NewStore(others, workeretcd.Config{}), "patient"); number != 6 || !done || err != nil {
+			t.Errorf("%d, %t, %v; want number 6", number, done, err)
+		}
+	}}
+	if number, done, err := fresh(ctx, store, "impatient"); number != 5 || !done || err != nil {
+		t.Errorf("%d, %t, %v; want number 5", number, done, err)
+	}
+	if rows := keys(t, client, "/number/"); len(rows) != 7 {
+		t.Errorf("the rows are %q; want seven", rows)
+	}
+}

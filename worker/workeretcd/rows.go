@@ -1,0 +1,163 @@
+package workeretcd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/uidring/uidring/internal/leaserow"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// The kinds of keys.
+const (
+	number  = "/number/"
+	alive   = "/alive/"
+	given   = "/given/"
+	waiting = "/waiting/"
+	told    = "/told/"
+)
+
+// key is the key of a number.
+func (s *Store) key(kind string, n int64) string { return s.prefix + kind + leaserow.Digits(n) }
+
+// over reads the keys of a kind within bounds.
+func (s *Store) over(kind string, within lease.Bounds, opts ...clientv3.OpOption) clientv3.Op {
+	return clientv3.OpGet(s.key(kind, within.From), append(opts, clientv3.WithRange(s.key(kind, within.To)+"\x00"))...)
+}
+
+// counts reads what decides which number within bounds is new: the counts of holders whose
+// bounds begin at or before within.To, and the last row.
+func (s *Store) counts(within lease.Bounds) []clientv3.Op {
+	last := []clientv3.OpOption{clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend), clientv3.WithLimit(1)}
+	return []clientv3.Op{s.over(given, lease.Bounds{To: within.To}), s.over(number, within, last...), s.over(alive, within, last...)}
+}
+
+// found is what a transaction read.
+type found struct {
+	revision  int64            // of etcd
+	revisions map[string]int64 // of the last changes of keys
+	numbers   map[int64]leaserow.Row
+	living    map[int64]clientv3.LeaseID
+	given     map[int64]int64
+	waiting   []*mvccpb.KeyValue
+	told      *mvccpb.KeyValue // nil is none
+}
+
+// commit makes a transaction, and returns what it read.
+func (s *Store) commit(txn clientv3.Txn) (f found, succeeded bool, err error) {
+	response, err := txn.Commit()
+	if err != nil {
+		return found{}, false, marked(err)
+	}
+	f = found{response.Header.Revision, map[string]int64{}, map[int64]leaserow.Row{}, map[int64]clientv3.LeaseID{}, map[int64]int64{}, nil, nil}
+	for _, part := range response.Responses {
+		for _, pair := range part.GetResponseRange().GetKvs() {
+			f.revisions[string(pair.Key)] = pair.ModRevision
+			if err := f.add(strings.TrimPrefix(string(pair.Key), s.prefix), pair); err != nil {
+				return found{}, false, fmt.Errorf("workeretcd: key %s: %w", pair.Key, err)
+			}
+		}
+	}
+	return f, response.Succeeded, nil
+}
+
+// add adds a pair whose key begins with a kind.
+func (f *found) add(key string, pair *mvccpb.KeyValue) (err error) {
+	switch {
+	case strings.HasPrefix(key, waiting):
+		f.waiting = append(f.waiting, pair)
+		_, err = leaserow.Parse(pair.Value)
+		return err
+	case strings.HasPrefix(key, told):
+		f.told = pair
+		return nil
+	}
+	n, err := leaserow.Number(string(pair.Key[bytes.LastIndexByte(pair.Key, '/')+1:]))
+	switch {
+	case err != nil:
+	case strings.HasPrefix(key, alive):
+		f.living[n] = clientv3.LeaseID(pair.Lease)
+	case strings.HasPrefix(key, number):
+		f.numbers[n], err = leaserow.Parse(pair.Value)
+	default:
+		f.given[n], err = leaserow.Number(string(pair.Value))
+	}
+	return err
+}
+
+// next is the least number within bounds that was never given.
+func (f found) next(within lease.Bounds) int64 {
+	return lease.NewView(0, f.rows(), f.given, within).Next
+}
+
+func (f found) rows() (rows []lease.Row) {
+	for n, row := range f.numbers {
+		rows = append(rows, row.Lease(n, f.living[n] != clientv3.NoLease))
+	}
+	return rows
+}
+
+// rows reads the rows of numbers, with two operations for each.
+func (s *Store) rows(numbers []int64) (ops []clientv3.Op) {
+	for _, n := range numbers {
+		ops = append(ops, clientv3.OpGet(s.key(alive, n), clientv3.WithKeysOnly()), clientv3.OpGet(s.key(number, n)))
+	}
+	return ops
+}
+
+// Read implements lease.Store. etcd shows no clock.
+func (s *Store) Read(ctx context.Context, n int64, _ time.Duration) (*lease.Row, int64, error) {
+	f, _, err := s.commit(s.client.Txn(ctx).Then(s.rows([]int64{n})...))
+	for _, row := range f.rows() {
+		return &row, 0, nil
+	}
+	return nil, 0, err
+}
+
+// List implements lease.Store.
+func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.Row, error) {
+	all := lease.Bounds{To: 1<<63 - 1}
+	f, _, err := s.commit(s.client.Txn(ctx).Then(s.over(alive, all, clientv3.WithKeysOnly()),
+		s.over(number, all, clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend), clientv3.WithLimit(int64(max(limit, 0))))))
+	rows := f.rows()
+	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
+	return rows, err
+}
+
+// Look implements lease.Store. A look that follows another needs one request, since it
+// reads a sample of the numbers that were given then.
+func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
+	ops, sampled := s.counts(within), false
+	if full {
+		ops = append(ops, s.over(alive, within, clientv3.WithKeysOnly()), s.over(number, within))
+	} else if last := s.last.Load(); last != nil && last.From == within.From && last.To > within.From+64 {
+		ops, sampled = append(ops, s.rows(within.Sample(last.To)[:62])...), true // of 128 that one transaction may have
+	}
+	f, _, err := s.commit(s.client.Txn(ctx).Then(ops...))
+	if err != nil {
+		return lease.View{}, err
+	}
+	view := lease.NewView(0, f.rows(), f.given, within)
+	s.last.Store(&lease.Bounds{From: within.From, To: view.Next})
+	if full {
+		return view, nil
+	}
+	if view.Held = 0; sampled && leaserow.Satisfies(view) {
+		return view, nil
+	}
+	return leaserow.Sample(within, map[int64]int64{within.From: view.Next}, func(numbers []int64) (int64, []lease.Row, error) {
+		if len(numbers) == 0 {
+			return 0, nil, nil
+		}
+		f, _, err := s.commit(s.client.Txn(ctx).Then(s.rows(numbers)...))
+		return 0, f.rows(), err
+	})
+}
