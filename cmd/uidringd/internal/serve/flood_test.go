@@ -3,7 +3,6 @@
 package serve
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -13,8 +12,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-	"go.uber.org/goleak"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
@@ -41,6 +36,7 @@ type flood struct {
 	connections int
 	secure      bool
 	anonymous   bool
+	tags        bool // thousands of counters are open
 	redis       bool // at the port of the Redis protocol
 	be          func(net.Conn)
 
@@ -66,9 +62,9 @@ var floods = append([]flood{
 	{name: "text", connections: 1000, anonymous: true, be: unread(100, "GET", "/v1/orders?n=10000")},
 	{name: "JSON", connections: 1000, anonymous: true, be: unread(100, "GET", "/v1/orders?n=10000&format=json")},
 	{name: "runs", connections: 1000, anonymous: true, be: unread(100, "POST", "/v1/orders/runs?n=10000")},
-	{name: "metrics", connections: 1000, anonymous: true, be: unread(100, "GET", "/metrics")},
-	{name: "status page", connections: 1000, anonymous: true, be: unread(100, "GET", "/status/")},
-	{name: "status as JSON", connections: 1000, anonymous: true, be: unread(100, "GET", "/status/stats.json?limit=10000")},
+	{name: "metrics", connections: 1000, anonymous: true, tags: true, be: unread(100, "GET", "/metrics")},
+	{name: "status page", connections: 1000, anonymous: true, tags: true, be: unread(100, "GET", "/status/")},
+	{name: "status as JSON", connections: 1000, anonymous: true, tags: true, be: unread(100, "GET", "/status/stats.json?limit=10000")},
 	{name: "page of generators", connections: 1000, anonymous: true, be: unread(100, "GET", "/")},
 	{name: "gRPC", connections: 1000, anonymous: true, be: func(c net.Conn) {
 		framer := begin(c, 0)
@@ -231,13 +227,20 @@ func TestFlood(t *testing.T) {
 			if flood.anonymous {
 				config = "stores: [{name: file, url: ids.db}]\ngenerators:\n  - {name: orders, kind: segment, store: file, create: true, min_step: 100000000}\n" +
 					"  - {name: tags, kind: tags, store: file}\n"
-				tagged(t, dir, int(share*3000))
+			}
+			tags := 0
+			if flood.tags {
+				tags = int(share * 3000)
+				tagged(t, dir, tags)
 			}
 			r := start(t, dir, config)
-			for i := range int(share * 3000) {
-				if flood.anonymous {
-					healthy(t, fmt.Sprintf("%s/v1/tenant-%d", r.url, i))
+			for i := range tags {
+				answer, err := http.Get(fmt.Sprintf("%s/v1/tenant-%d", r.url, i))
+				if err != nil || answer.StatusCode != http.StatusOK {
+					t.Fatal(answer, err)
 				}
+				_, _ = io.Copy(io.Discard, answer.Body)
+				answer.Body.Close()
 			}
 			address := strings.TrimPrefix(strings.TrimPrefix(r.url, "http://"), "https://")
 			if flood.redis {
@@ -267,6 +270,7 @@ func TestFlood(t *testing.T) {
 				time.Sleep(200 * time.Millisecond)
 				healthy(t, r.url+"/healthz")
 			}
+			http.DefaultClient.CloseIdleConnections()
 			peak := peakMemory(t, r)
 			p99, asked, failed := ends()
 			t.Logf("%d connections: %d MiB at the peak; of another address %d of %d requests failed, 99 of 100 took %v at most", n, peak>>10, failed, asked, p99)
@@ -317,65 +321,6 @@ func healthy(t *testing.T, url string) {
 		}
 		return
 	}
-}
-
-// running is a server in a process of its own.
-type running struct {
-	cmd        *exec.Cmd
-	url, redis string // where it serves
-}
-
-// beServer has the test's binary serve the config that it names.
-const beServer = "UIDRING_TEST_BE_SERVER"
-
-func TestMain(m *testing.M) {
-	if path := os.Getenv(beServer); path != "" {
-		root := &cobra.Command{SilenceUsage: true}
-		Add(root)
-		root.SetArgs([]string{"--config", path, "--listen", "127.0.0.1:0", "--redis", "127.0.0.1:0"})
-		if root.Execute() != nil {
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	goleak.VerifyTestMain(m)
-}
-
-// start starts a server in a folder, until the end of the test.
-func start(t *testing.T, dir, config string) *running {
-	t.Helper()
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "c.yaml")
-	write(t, path, []byte(strings.ReplaceAll(config, "../", filepath.Dir(here)+"/")+"log: {requests_per_s: 0}\nshutdown: {delay: 0s, drain: 1ms}\n"))
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &running{cmd: exec.CommandContext(t.Context(), self)}
-	r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = dir, append(os.Environ(), beServer+"="+path), t.Output()
-	out, err := r.cmd.StdoutPipe()
-	if err == nil {
-		err = r.cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = r.cmd.Process.Kill()
-		_ = r.cmd.Wait()
-	})
-	in := bufio.NewReader(out)
-	if _, err := fmt.Fscanf(in, "uidringd: serving at %s\n", &r.url); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fmt.Fscanf(in, "uidringd: serving the Redis protocol at %s", &r.redis); err != nil {
-		t.Fatal(err)
-	}
-	r.url, r.redis = strings.TrimSuffix(r.url, "/"), strings.TrimSuffix(r.redis, ":")
-	return r
 }
 
 // peakMemory returns the greatest resident memory so far, in KiB.

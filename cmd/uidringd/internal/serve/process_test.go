@@ -1,0 +1,75 @@
+//go:build linux
+
+package serve
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/goleak"
+)
+
+// running is a server in a process of its own.
+type running struct {
+	cmd        *exec.Cmd
+	url, redis string // where it serves
+}
+
+// beServer has the test's binary serve the config that it names.
+const beServer = "UIDRING_TEST_BE_SERVER"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(beServer); path != "" {
+		root := &cobra.Command{SilenceUsage: true}
+		Add(root)
+		root.SetArgs([]string{"--config", path, "--listen", "127.0.0.1:0", "--redis", "127.0.0.1:0"})
+		if root.Execute() != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// start starts a server in a folder, until the end of the test.
+func start(t *testing.T, dir, config string) *running {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "c.yaml")
+	write(t, path, []byte(strings.ReplaceAll(config, "../", filepath.Dir(here)+"/")+"log: {requests_per_s: 0}\nshutdown: {delay: 0s, drain: 1ms}\n"))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &running{cmd: exec.CommandContext(t.Context(), self)}
+	r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = dir, append(os.Environ(), beServer+"="+path), t.Output()
+	out, err := r.cmd.StdoutPipe()
+	if err == nil {
+		err = r.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = r.cmd.Process.Kill()
+		_ = r.cmd.Wait()
+	})
+	in := bufio.NewReader(out)
+	if _, err := fmt.Fscanf(in, "uidringd: serving at %s\n", &r.url); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fscanf(in, "uidringd: serving the Redis protocol at %s", &r.redis); err != nil {
+		t.Fatal(err)
+	}
+	r.url, r.redis = strings.TrimSuffix(r.url, "/"), strings.TrimSuffix(r.redis, ":")
+	return r
+}
