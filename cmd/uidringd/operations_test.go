@@ -11,13 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/status"
-
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
-	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -77,21 +71,16 @@ shutdown: {delay: 0s, release: 1s}
 	}
 }
 
-// Metrics have each route, whatever its protocol, and the generators. gRPC is on the same port
-// as HTTP. A call that failed counts under its status.
+// Metrics have each route, whatever its protocol, and the generators. A call that failed counts
+// under its status.
 func TestMetrics(t *testing.T) {
 	r := start(t, t.TempDir())
-	conn, err := grpc.NewClient(r.address(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	for name, want := range map[string]codes.Code{"ids": codes.OK, "nosuch": codes.NotFound} {
-		answer := new(uidringv1.NextResponse)
-		err := conn.Invoke(t.Context(), "/uidring.v1.IdService/Next", &uidringv1.NextRequest{Name: name, N: 3}, answer)
-		if status.Code(err) != want || err == nil && len(answer.Ids) != 3 {
-			t.Errorf("%s: %v, %v", name, answer, err)
+	for _, name := range []string{"ids", "nosuch"} {
+		answer, err := http.Post(r.url+"/uidring.v1.IdService/Next", "application/json", strings.NewReader(`{"n": 3, "name": "`+name+`"}`))
+		if err != nil {
+			t.Fatal(err)
 		}
+		answer.Body.Close()
 	}
 	for _, path := range []string{"/v1/ids", "/v1/orders", "/v1/nosuch", "/status/", "/status/stats.json", "/nosuch"} {
 		get(t, http.DefaultClient, r.url+path)

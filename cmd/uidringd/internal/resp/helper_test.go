@@ -194,7 +194,12 @@ const patience = 20 * time.Second
 
 func (s *server) dial(t testing.TB) *client {
 	t.Helper()
-	conn, err := net.Dial("tcp", s.listener.Addr().String())
+	return dialAt(t, s.listener.Addr().String())
+}
+
+func dialAt(t testing.TB, address string) *client {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,6 +182,14 @@ func TestStop(t *testing.T) {
 						t.Errorf("%s while the server stops: %d, %s", path, status, text)
 					}
 				}
+				if _, text := w.ask("10.0.0.2", http.MethodPost, "/grpc.health.v1.Health/Check", `{"service": "ids"}`); !strings.Contains(text, "NOT_SERVING") {
+					t.Errorf("the health of a generator is %s", text)
+				}
+				ping := w.dial(w.redis, "10.0.0.2")
+				go send("PING\r\nQUIT\r\n")(ping)
+				if text, _ := io.ReadAll(ping); string(text) != "-LOADING the server is stopping\r\n+OK\r\n" {
+					t.Errorf("PING says %q", text)
+				}
 				err := <-w.ended
 				w.ended <- err
 				if n := w.doors.Counts().Open; n > 0 {
