@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -113,50 +112,6 @@ func TestMetrics(t *testing.T) {
 	}
 	if code := r.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d", code)
-	}
-}
-
-// A generator that cannot start keeps no other from being served, and no server from
-// starting again. A call to it gets the cause, without text of the store.
-func TestBrokenGenerator(t *testing.T) {
-	t.Setenv("UIDRINGD_TEST_STORE", "mysql://u:secret-1@127.0.0.1:1/test")
-	dir := t.TempDir()
-	c := write(t, dir, "c.yaml", `
-stores: [{name: db, env: UIDRINGD_TEST_STORE}, {name: file, url: ids.db}]
-generators:
-  - {name: broken, kind: cached, store: db}
-  - {name: ids, kind: cached, store: file}
-  - {name: orders, kind: segment, store: file, create: true, limit: 2}
-shutdown: {delay: 0s}
-`)
-	for range 2 {
-		r := start(t, dir, "--config", c)
-		for path, want := range map[string]int{"/v1/ids": 200, "/healthz": 200, "/readyz": 200, "/": 200, "/status/": 200} {
-			if status, text := get(t, http.DefaultClient, r.url+path); status != want {
-				t.Errorf("%s: %d %s", path, status, text)
-			}
-		}
-		status, text := get(t, http.DefaultClient, r.url+"/v1/broken")
-		if status != http.StatusServiceUnavailable || !strings.Contains(text, `generator \"broken\" has not started: its store is unavailable`) {
-			t.Errorf("%d %s", status, text)
-		}
-		for range 3 { // the counter is used up
-			_, _ = get(t, http.DefaultClient, r.url+"/v1/orders")
-		}
-		if status, text := get(t, http.DefaultClient, r.url+"/readyz"); status != http.StatusOK {
-			t.Errorf("%d %s beside a counter that is used up", status, text)
-		}
-		_, stats := get(t, http.DefaultClient, r.url+"/status/stats.json")
-		_, metrics := get(t, http.DefaultClient, r.url+"/metrics")
-		if !strings.Contains(stats, "connection refused") || !strings.Contains(metrics, `uidring_lease_failing{generator="broken"} 1`) {
-			t.Errorf("%s %s", stats, metrics)
-		}
-		if code := r.end(t, syscall.SIGTERM); code != 0 {
-			t.Errorf("exit code %d", code)
-		}
-		if log := r.log.String(); !regexp.MustCompile(`msg=request route="GET /v1/{name}" .*status=503.* cause=".*connection refused`).MatchString(log) || !strings.Contains(log, `msg="the generator has not started: calls to it fail" generator=broken attempts=1`) || strings.Contains(log+text+stats+metrics, "secret-1") {
-			t.Errorf("the log is %s", log)
-		}
 	}
 }
 

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"html"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -130,90 +128,6 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 	}
 	if _, status := get(t, http.DefaultClient, r.url+"/status/?name=ids", bearer); !strings.Contains(status, `<a href="../">Home</a>`) || strings.Contains(status, "Config.") {
 		t.Errorf("the status page has no link to the other page, or Go's names: %s", status)
-	}
-}
-
-// No answer may be cached, on whatever route. What reads changes nothing: only a request
-// for ids draws, and no request makes a counter. The pages are for the config's host
-// names. The log is JSON if the config says so.
-func TestReads(t *testing.T) {
-	r := startConfig(t, `
-stores: [{name: file, url: ids.db}]
-generators:
-  - {name: ids, kind: cached, store: file}
-  - {name: orders, kind: segment, store: file, create: true}
-  - {name: all, kind: tags, store: file, match: "*"}
-hosts: [ops.example.com]
-log: {format: json, requests_per_s: 1000}
-shutdown: {delay: 0s}
-`)
-	host := ""
-	ask := func(want int, method, path string) string {
-		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, r.url+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Host = host
-		answer, err := http.DefaultTransport.RoundTrip(request) // follows no redirect
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		if cache := answer.Header.Get("Cache-Control"); answer.StatusCode != want || cache != "no-store" {
-			t.Errorf("%s %s: %d, Cache-Control %q; want %d, no-store", method, path, answer.StatusCode, cache, want)
-		}
-		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	loads := func() string {
-		return regexp.MustCompile(`uidring_(loads|ids_issued)_total.*`).FindString(ask(200, "GET", "/metrics"))
-	}
-	if got := ask(200, "GET", "/v1/orders"); got != "1\n" {
-		t.Errorf("order %q, want 1", got)
-	}
-	before := loads()
-	for path, want := range map[string]int{
-		"/": 200, "/healthz": 200, "/readyz": 200, "/status/": 200, "/status/stats.json": 200, "/openapi.yaml": 200,
-		"/v1/orders/parse/7": 200, "/v1/ids/parse/7": 200, "/decodeSnowflakeId?snowflakeId=7": 200,
-		"/v1/order": 404, "/api/segment/get/order": 404, "/nowhere": 404, "/v1/orders/runs": 405, "/v1/orders?n=0": 400,
-		"/v1//orders": 404, "/uidring.v1.IdService/Next": 405,
-	} {
-		ask(want, "GET", path)
-	}
-	ask(200, "HEAD", "/v1/orders")
-	for name, want := range map[string]int{"OPS.example.com:80": 200, "localhost.:80": 200, "[::1]:80": 200, "evil.example.com": 403} {
-		host = name
-		for _, path := range []string{"/", "/metrics", "/status/"} {
-			ask(want, "GET", path)
-		}
-	}
-	host = ""
-	if after := loads(); after != before || before == "" {
-		t.Errorf("%s, was %s", after, before)
-	}
-	if got := ask(200, "GET", "/v1/orders"); got != "2\n" {
-		t.Errorf("order %q, want 2", got)
-	}
-	_ = r.end(t, os.Interrupt)
-	requests := 0
-	for line := range strings.Lines(r.log.String()) {
-		var entry struct {
-			Msg, Route string
-			Status     int
-		}
-		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg == "" {
-			t.Errorf("%s: %v, want JSON", line, err)
-		}
-		if entry.Msg == "request" && entry.Route != "" && entry.Status >= 200 {
-			requests++
-		}
-	}
-	if requests != 33 {
-		t.Errorf("%d lines about requests, want 33: %s", requests, &r.log)
 	}
 }
 

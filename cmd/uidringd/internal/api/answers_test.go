@@ -162,27 +162,6 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// TestPattern shows that the request names its route afterwards, for metrics.
-func TestPattern(t *testing.T) {
-	h := newHandler(t, newEntries(t), service.Config{})
-	var patterns []string
-	for _, target := range []string{"/v1/cached", "/v1/cached?n=x", "/v1/cached/parse/1", "/nowhere"} {
-		r, _ := http.NewRequest(http.MethodGet, target, nil)
-		r.RequestURI = target
-		h.ServeHTTP(discard{http.Header{}}, r)
-		patterns = append(patterns, r.Pattern)
-	}
-	if want := []string{"GET /v1/{name}", "GET /v1/{name}", "GET /v1/{name}/parse/{id}", "/"}; !slices.Equal(patterns, want) {
-		t.Errorf("patterns are %q, want %q", patterns, want)
-	}
-}
-
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header         { return d.header }
-func (d discard) Write(b []byte) (int, error) { return len(b), nil }
-func (d discard) WriteHeader(int)             {}
-
 // A client is told to come back after a second at least, and never without a reason.
 func TestRetryAfter(t *testing.T) {
 	for retry, want := range map[time.Duration]string{0: "", 1: "1", time.Millisecond: "1", time.Second: "1", time.Second + 1: "2", time.Minute: "60"} {

@@ -207,13 +207,3 @@ func TestPanic(t *testing.T) {
 	other.expect(":1\r\n")
 	servertest.Eventually(t, "no request is under way", func() bool { return s.running.Load() == 0 })
 }
-
-// TestNoSecret shows that no answer has the text of a driver.
-func TestNoSecret(t *testing.T) {
-	c := serve(t, service.Config{}, resp.Config{}).dial(t)
-	c.send(array("GET", "unavailable") + array("QUIT"))
-	text, _ := c.ReadString('\n')
-	if strings.Contains(text, secret) || !strings.HasPrefix(text, "-TRYAGAIN ") {
-		t.Errorf("%q", text)
-	}
-}

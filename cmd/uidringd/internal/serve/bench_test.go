@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -12,14 +11,14 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 )
 
-// newHandler returns the handler of a server with a cached generator.
-func newHandler(t testing.TB) http.Handler {
+// newHandler returns the handler of a server with a cached generator, more of a config and its log.
+func newHandler(t testing.TB, more string, log io.Writer) http.Handler {
 	t.Helper()
-	c, err := config.Parse([]byte(`generators: [{name: ids, kind: cached, layout: 31/1/31, ids_per_s: -1, worker: "static:1"}]`), config.Flags{})
+	c, err := config.Parse([]byte(`generators: [{name: ids, kind: cached, layout: 31/1/31, ids_per_s: -1, worker: "static:1"}]`+"\n"+more), config.Flags{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	logger := slog.New(slog.DiscardHandler)
+	logger := newLogger(c, log)
 	set, err := generators.Open(t.Context(), c, logger)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +58,7 @@ func BenchmarkOne(b *testing.B) {
 	for _, impl := range []struct {
 		name    string
 		handler http.Handler
-	}{{"constant", constant()}, {"uidringd", newHandler(b)}} {
+	}{{"constant", constant()}, {"uidringd", newHandler(b, "log: {requests_per_s: 0}", io.Discard)}} {
 		b.Run("impl="+impl.name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -30,6 +31,13 @@ func TestAccessLog(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
 		if len(lines) != 5 || !strings.Contains(lines[1], "skipped=0") || !strings.Contains(lines[2], "skipped=48") || !strings.Contains(lines[3], "skipped=2") ||
 			!strings.Contains(lines[2], `route="GET /v1/{name}" proto=HTTP/1.1 status=200 bytes=19 took=1ms`) {
+			t.Errorf("%s", &text)
+		}
+		text.Reset()
+		failed := *r
+		failed.Failed = &service.Error{Kind: service.Unavailable, Cause: errors.New("refused")}
+		newAccessLog(slog.New(slog.NewTextHandler(&text, nil)), 1).log(&failed, 503)
+		if !strings.Contains(text.String(), "status=503 ") || !strings.HasSuffix(text.String(), " cause=refused\n") {
 			t.Errorf("%s", &text)
 		}
 		text.Reset()

@@ -1,28 +1,67 @@
 package serve
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/logged"
 )
 
-// No browser may take a page for another type than it has, and no route but those of gRPC takes a
-// body.
-func TestPages(t *testing.T) {
-	h := newHandler(t)
-	ask := func(path, body string) *httptest.ResponseRecorder {
-		r, w := httptest.NewRequest(http.MethodGet, "http://localhost"+path, strings.NewReader(body)), httptest.NewRecorder()
-		h.ServeHTTP(w, r)
+// No answer may be cached, nor taken for another type than it has. No route but those of gRPC takes a
+// body, and what reads draws no id. The pages are for the config's host names. The log is JSON if
+// the config says so.
+func TestRoutes(t *testing.T) {
+	var log logged.Text
+	h := newHandler(t, "hosts: [ops.example.com]\nlog: {format: json, requests_per_s: 1000}\n", &log)
+	requests := 0
+	ask := func(want int, host, path, body string) *httptest.ResponseRecorder {
+		t.Helper()
+		requests++
+		r, w := httptest.NewRequest(http.MethodGet, "http://"+host+path, strings.NewReader(body)), httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != want || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%s of %s: %d, want %d; %v", path, host, w.Code, want, w.Header())
+		}
 		return w
 	}
-	for _, path := range []string{"/", "/metrics", "/status/", "/status/stats.json", "/healthz", "/readyz"} {
-		w := ask(path, "")
-		if nosniff := w.Header().Get("X-Content-Type-Options"); w.Code != http.StatusOK || nosniff != "nosniff" && !strings.HasSuffix(path, "z") {
-			t.Errorf("%s: %d, nosniff %q", path, w.Code, nosniff)
+	for path, want := range map[string]int{
+		"/": 200, "/metrics": 200, "/status/": 200, "/status/stats.json": 200, "/healthz": 200, "/readyz": 200, "/openapi.yaml": 200,
+		"/v1/ids/parse/7": 200, "/v1/nosuch": 404, "/nowhere": 404, "/v1//ids": 404, "/v1/ids/runs": 405, "/uidring.v1.IdService/Next": 405,
+	} {
+		w := ask(want, "localhost", path, "")
+		if page := path == "/" || path == "/metrics" || strings.HasPrefix(path, "/status/"); page && w.Header().Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s without nosniff: %v", path, w.Header())
 		}
-		if w := ask(path, "x"); w.Code != http.StatusRequestEntityTooLarge || w.Header().Get("Connection") != "close" {
-			t.Errorf("%s with a body: %d, %v", path, w.Code, w.Header())
+		if want != 200 {
+			continue
 		}
+		if w := ask(413, "localhost", path, "x"); w.Header().Get("Connection") != "close" {
+			t.Errorf("%s with a body: %v", path, w.Header())
+		}
+	}
+	for host, want := range map[string]int{"OPS.example.com:80": 200, "localhost.:80": 200, "[::1]:80": 200, "evil.example.com": 403} {
+		for _, path := range []string{"/", "/metrics", "/status/"} {
+			ask(want, host, path, "")
+		}
+	}
+	if text := ask(200, "localhost", "/metrics", "").Body.String(); !strings.Contains(text, "\nuidring_ids_issued_total{generator=\"ids\"} 0\n") {
+		t.Errorf("what reads draws ids: %s", text)
+	}
+	for line := range strings.Lines(log.String()) {
+		var entry struct {
+			Msg, Route string
+			Status     int
+		}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg == "" {
+			t.Errorf("%s: %v, want JSON", line, err)
+		}
+		if entry.Msg == "request" && entry.Route != "" && entry.Status >= 200 {
+			requests--
+		}
+	}
+	if requests != 0 {
+		t.Errorf("%d requests without a line: %s", requests, &log)
 	}
 }
