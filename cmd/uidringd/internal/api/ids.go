@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/uid"
 )
 
 // ids answers with one id or n, as text or JSON.
@@ -79,7 +80,7 @@ func (f form) write(w http.ResponseWriter, d *service.Drawn) {
 	_, _ = w.Write(buf)
 }
 
-// increment adds 1 to a decimal number in place, which costs far less than AppendInt. It
+// increment adds 1 to the decimal number in digits, which costs far less than AppendInt. It
 // returns false if the sum has a digit more.
 func increment(digits []byte) bool {
 	for i := len(digits) - 1; i >= 0; i-- {
@@ -111,26 +112,18 @@ func (a api) runs(w http.ResponseWriter, r *http.Request, caller service.Caller)
 		return err
 	}
 	defer d.Done()
-	buf := append(d.Buffer[:0], `{"instance":`...)
-	buf = strconv.AppendQuote(buf, d.Entry.Instance) // JSON, as it is plain ASCII
-	buf = append(buf, `,"kind":`...)
-	buf = strconv.AppendQuote(buf, d.Entry.Kind)
-	buf = append(buf, `,"number":`...)
-	buf = strconv.AppendUint(buf, d.Entry.NextNumber(), 10)
-	between := `,"runs":[`
-	for _, run := range d.Runs {
-		buf = append(buf, between...)
-		buf = append(buf, `{"first":"`...)
-		buf = strconv.AppendInt(buf, int64(run.First), 10)
-		buf = append(buf, `","count":`...)
-		buf = strconv.AppendInt(buf, run.N, 10)
-		buf = append(buf, '}')
-		between = ","
+	type run struct {
+		First uid.ID `json:"first"`
+		Count int64  `json:"count"`
 	}
-	buf = append(buf, "]}\n"...)
-	d.Buffer = buf
-	w.Header()["Content-Type"] = jsonText
-	setLength(w, buf)
-	_, _ = w.Write(buf) // a client that is gone reads no error
-	return nil
+	answer := struct {
+		Instance string `json:"instance"`
+		Kind     string `json:"kind"`
+		Number   uint64 `json:"number"`
+		Runs     []run  `json:"runs"`
+	}{d.Entry.Instance, d.Entry.Kind, d.Entry.NextNumber(), make([]run, len(d.Runs))}
+	for i, r := range d.Runs {
+		answer.Runs[i] = run{r.First, r.N}
+	}
+	return writeJSON(w, answer)
 }

@@ -143,7 +143,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		d.fault(at+".numbers", "is for worker lease")
 	}
 	for _, key := range []string{at + ".window", at + ".expiry"} {
-		if _, given := d.places[key]; given && !leased {
+		if _, given := d.positions[key]; given && !leased {
 			d.fault(key, "is for a lease, and this generator has none")
 		}
 	}

@@ -65,8 +65,8 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 		}
 		return nil, Faults{{Line: max(1, one.Mark.Line), Column: one.Mark.Column, Text: "this is not one YAML document: " + strings.TrimPrefix(one.Message, "yaml: ")}}
 	}
-	d, c := &document{places: map[string]place{}}, defaults()
-	d.locate("", place{value: root.Content[0]})
+	d, c := &document{positions: map[string]position{}}, defaults()
+	d.locate("", position{value: root.Content[0]})
 	d.explain(root.Load(c, yaml.WithKnownFields()))
 	c.Listen = cmp.Or(flags.Listen, c.Listen)
 	if flags.Redis != "" {
@@ -86,27 +86,27 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 
 // document knows where the fields of a text are, so that faults have lines.
 type document struct {
-	places map[string]place // by field, such as generators[0].name
-	faults Faults
+	positions map[string]position // by field, such as generators[0].name
+	faults    Faults
 }
 
-// place is where a field is. An item of a list has no key.
-type place struct{ key, value *yaml.Node }
+// position is where a field is. An item of a list has no key.
+type position struct{ key, value *yaml.Node }
 
 // locate notes where a field and the fields in it are. It reports items without a value, which
 // the YAML library accepts.
-func (d *document) locate(field string, at place) {
-	d.places[field] = at
+func (d *document) locate(field string, at position) {
+	d.positions[field] = at
 	for i, content := range at.value.Content {
 		switch {
 		case at.value.Kind == yaml.SequenceNode:
-			d.locate(item(field, i), place{value: content})
+			d.locate(item(field, i), position{value: content})
 			if content.ShortTag() == "!!null" {
 				d.fault(item(field, i), "is empty: remove it")
 			}
 		case i%2 == 1:
 			key := at.value.Content[i-1]
-			d.locate(strings.TrimPrefix(field+"."+cmp.Or(key.Value, "?"), "."), place{key, content})
+			d.locate(strings.TrimPrefix(field+"."+cmp.Or(key.Value, "?"), "."), position{key, content})
 		}
 	}
 }
@@ -114,7 +114,7 @@ func (d *document) locate(field string, at place) {
 // find returns the field whose key is at a mark, or, unless isKey is set, whose value is. Both
 // can be there: a mapping begins with its first key.
 func (d *document) find(mark yaml.Mark, isKey bool) (field string, value *yaml.Node) {
-	for field, at := range d.places {
+	for field, at := range d.positions {
 		node := at.value
 		if isKey {
 			node = at.key
@@ -126,14 +126,14 @@ func (d *document) find(mark yaml.Mark, isKey bool) (field string, value *yaml.N
 	return "", nil
 }
 
-// fault adds a fault of a field, unless it has one. A missing field has the place of its
+// fault adds a fault of a field, unless it has one. A missing field has the position of its
 // parent.
 func (d *document) fault(field, format string, args ...any) {
 	if d.broken(field) {
 		return
 	}
-	at, found := d.places[field]
-	for parent := field; !found; at, found = d.places[parent] {
+	at, found := d.positions[field]
+	for parent := field; !found; at, found = d.positions[parent] {
 		parent = parent[:max(0, strings.LastIndexAny(parent, ".["))]
 	}
 	node := cmp.Or(at.key, at.value)

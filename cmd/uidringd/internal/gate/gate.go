@@ -24,7 +24,7 @@ import (
 // Extras is how many extra connections a gate accepts.
 const Extras = 64
 
-// Grace is the time in which a stranger can send its first request before it is closed in place
+// Grace is the time in which a stranger can send its first request before it is closed instead
 // of idle connections.
 const Grace = time.Second
 

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	startGrace = 10 * time.Second // Open waits no longer for a generator, once another is open
+	startWait  = 10 * time.Second // Open waits no longer for a generator, once another is open
 	startPause = 30 * time.Second // greatest pause between two attempts to start a generator
 )
 
@@ -73,17 +73,17 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 
 // await waits until s can serve, or cannot.
 func (s *Set) await(ctx context.Context, tried <-chan struct{}) error {
-	grace := time.After(startGrace)
+	patience := time.After(startWait)
 	for left := len(s.members); left > 0; {
 		select {
 		case <-tried:
 			left--
-		case <-grace:
-			grace = nil
+		case <-patience:
+			patience = nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if open, missing, failed := s.started(); grace == nil && (open > 0 && missing == 0 || failed != nil) {
+		if open, missing, failed := s.started(); patience == nil && (open > 0 && missing == 0 || failed != nil) {
 			return failed
 		}
 	}

@@ -57,8 +57,8 @@ func removeStale(ctx context.Context, path string) error {
 	return fmt.Errorf("whether a process listens at the socket: %w", err)
 }
 
-// place writes a listener's address as the config does.
-func place(l net.Listener) string {
+// addressOf writes a listener's address as the config does.
+func addressOf(l net.Listener) string {
 	if l.Addr().Network() == "unix" {
 		return "unix:" + l.Addr().String()
 	}
@@ -73,7 +73,7 @@ func hinted(web, redis net.Listener, files *certificates) net.Listener {
 	}
 	where := "is not served: the config has no redis.listen"
 	if redis != nil {
-		where = "is served at " + place(redis)
+		where = "is served at " + addressOf(redis)
 	}
 	return hints{web, "ERR this address is for HTTP, gRPC and Connect; the Redis protocol " + where}
 }

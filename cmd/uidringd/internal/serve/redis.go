@@ -78,7 +78,7 @@ func (s *server) serveRedis(l net.Listener, web string, stdout io.Writer, ended 
 		}
 	}()
 	example := redisCLI(s.config, l.Addr(), "") + " INCR " + s.listed()[0].path()
-	_, err = fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s\n", place(l), example)
+	_, err = fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s\n", addressOf(l), example)
 	return func(ctx context.Context) error {
 		_ = l.Close() // nobody is left to tell
 		return run.Shutdown(ctx)

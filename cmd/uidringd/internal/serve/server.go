@@ -129,7 +129,7 @@ func (s *server) serve(ctx context.Context, listener, redis net.Listener, stdout
 	if secure(listener, s.files) {
 		where, start = "https://"+s.address+"/", func(l net.Listener) error { return web.ServeTLS(l, "", "") }
 	} else if listener.Addr().Network() == "unix" {
-		where = place(listener)
+		where = addressOf(listener)
 	}
 	if _, err := fmt.Fprintf(stdout, "uidringd: serving at %s\n", where); err != nil {
 		return err
