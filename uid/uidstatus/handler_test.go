@@ -162,15 +162,6 @@ func TestEscaped(t *testing.T) {
 	}
 }
 
-// With one generator, its name is not asked for.
-func TestOneGenerator(t *testing.T) {
-	h := at(t, map[string]Generator{"orders": calm()}, nil)
-	body := get(t, h, "/?id=5313046343901185").Body.String()
-	if !strings.Contains(body, "2026-01-02 18:57:10 UTC") || strings.Contains(body, "All generators") || strings.Contains(body, "<table") {
-		t.Errorf("want the one generator with the id decoded, and no table: %s", body)
-	}
-}
-
 // A real generator, drawn from, asked and closed at the same time.
 func TestConcurrent(t *testing.T) {
 	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{})

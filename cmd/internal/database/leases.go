@@ -12,8 +12,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Stores reads the URLs of stores that are no SQL database, by the URL's scheme. uidring has none of them, so that it links SQL
-// drivers alone; uidringd has all.
+// Stores reads the URLs of stores that are no SQL database, by the URL's scheme. uidring has
+// none of them, so that it links SQL drivers alone; uidringd has all.
 type Stores map[string]func(url string) (*Store, error)
 
 // Store is a URL of such a store that was understood.
