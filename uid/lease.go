@@ -2,7 +2,6 @@ package uid
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -40,7 +39,3 @@ type static int64
 func (static) String() string { return "uid.StaticWorker" }
 
 func (n static) Assign(context.Context, int64) (int64, error) { return int64(n), nil }
-
-func rangeError(number, limit int64) error {
-	return fmt.Errorf("%w: worker number is %d, want 0 to %d, the greatest that the layout can hold", ErrWorkerRange, number, limit)
-}

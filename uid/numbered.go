@@ -174,7 +174,8 @@ func (s *numbered) granted(g lease.Grant) {
 	switch {
 	case !g.Held: // ids so far were made under the last one
 	case g.Number < 0 || g.Number > s.bits.MaxWorker():
-		w = empty(g.Number, rangeError(g.Number, s.bits.MaxWorker()))
+		w = empty(g.Number, fmt.Errorf("%w: worker number is %d, want 0 to %d, the greatest that the layout can hold",
+			ErrWorkerRange, g.Number, s.bits.MaxWorker()))
 	default:
 		w = s.grantOf(g)
 	}

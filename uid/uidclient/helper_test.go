@@ -73,9 +73,6 @@ func (f *fake) up() {
 // hang makes the server not answer.
 func (f *fake) hang() { f.set(func(f *fake) { f.takes = forever }) }
 
-// say makes the server answer with a body.
-func (f *fake) say(body string) { f.set(func(f *fake) { f.body = body }) }
-
 // fail makes the server answer with a status, and Retry-After unless it is empty.
 func (f *fake) fail(status int, retryAfter string) {
 	f.set(func(f *fake) {

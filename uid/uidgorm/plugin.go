@@ -26,6 +26,9 @@ var (
 	// ErrGenerator is matched when the generator returned fewer ids than wanted. The
 	// error matches the generator's own error too.
 	ErrGenerator = errors.New("uidgorm: no id")
+
+	// ErrConfig is matched by every error about a [Config].
+	ErrConfig = errors.New("uidgorm: invalid config")
 )
 
 // Generator makes the keys. Every [uid.Generator] is one.
@@ -48,9 +51,6 @@ type Plugin struct {
 	faults error
 	keys   sync.Map // found, by *schema.Schema; written by the first create of a model, read by all
 }
-
-// ErrConfig is matched by every error about a [Config].
-var ErrConfig = errors.New("uidgorm: invalid config")
 
 // Config configures a [Plugin]. The zero Config is the default. One error, which matches
 // [ErrConfig], names every fault.

@@ -11,7 +11,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// slot is the place of one key that is zero: in a struct, or in a map.
+// slot is where one zero key is stored: in a struct, or in a map.
 type slot struct {
 	key  *key
 	row  reflect.Value // the struct
@@ -61,7 +61,7 @@ func set(v reflect.Value, id uid.ID) {
 	}
 }
 
-// slots returns the places of the keys that are zero, in the order of the rows.
+// slots returns where the zero keys are stored, in the order of the rows.
 func (k *key) slots(stmt *gorm.Statement) (slots []slot, err error) {
 	switch dest := stmt.Dest.(type) { // GORM takes these maps, and a pointer to either
 	case map[string]any:

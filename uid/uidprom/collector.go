@@ -12,9 +12,8 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Generator is a source of metrics. Every generator of uidring implements it, but for
-// segment.Striped and segment.Tags, which are many: see [NewFunc]. Stats must be safe for
-// concurrent use, and not block.
+// Generator is a source of metrics. Every generator implements it, but segment.Tags, which
+// are many: see [NewFunc]. Stats must be safe for concurrent use, and not block.
 type Generator interface {
 	Stats() uid.Stats
 }

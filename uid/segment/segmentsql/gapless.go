@@ -43,9 +43,6 @@ func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error
 //
 // Any other error is the database's. After any error roll tx back. After a deadlock, a
 // serialization failure or a locked database, run the whole transaction again.
-//
-// A tag is either gapless or a segment's. No generator reserves ids of a gapless counter,
-// and Leaf issues none.
 func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	if err := s.check(); err != nil {
 		return 0, err
