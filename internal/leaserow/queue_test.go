@@ -11,7 +11,8 @@ import (
 )
 
 // Inserts that wait are served together, by bounds; one whose caller has gone is not. Each has
-// its own number, and an error is that of those without one.
+// its own number, and an error is that of those without one. A caller that leaves ends no request
+// of others, and the queue leaves no goroutine behind.
 func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
@@ -19,6 +20,9 @@ func TestQueue(t *testing.T) {
 		q := Queue{Most: 3}
 		q.Allot = func(ctx context.Context, turns []*Turn) error {
 			time.Sleep(time.Second)
+			if err := ctx.Err(); err != nil {
+				t.Errorf("a request of %d: %v", len(turns), err)
+			}
 			served = append(served, turns)
 			for i, turn := range turns {
 				turn.Number, turn.Done = int64(10*len(served)+i), i < 2
@@ -35,13 +39,17 @@ func TestQueue(t *testing.T) {
 			synctest.Wait()
 		}
 		gone, leave := context.WithCancel(t.Context())
-		insert(t.Context(), 1) // alone
+		early, leaveEarly := context.WithCancel(t.Context())
+		insert(context.Background(), 1) // alone
 		insert(gone, 1)
-		for range 4 {
-			insert(t.Context(), 1)
+		insert(early, 1)
+		for range 3 {
+			insert(context.Background(), 1)
 		}
-		insert(t.Context(), 2)
+		insert(context.Background(), 2)
 		leave()
+		time.Sleep(1500 * time.Millisecond)
+		leaveEarly()
 		time.Sleep(time.Minute)
 		q.mu.Lock() // after the writes of the queue's goroutine
 		defer q.mu.Unlock()
