@@ -142,6 +142,27 @@ func kill(n *nemesis) {
 	})
 }
 
+// herd starts fifty processes at the same time, and kills each at a moment of its own: before it
+// has a number, or while it draws ids.
+func herd(n *nemesis) {
+	for i := range 50 {
+		after := n.between(0, 4*time.Second)
+		n.going.Go(func() {
+			s := &seat{index: i % stamps}
+			if n.launch(s); s.now == nil {
+				return
+			}
+			_ = sleep(n.ctx, after)
+			if s.now.opened.Load() {
+				n.note("starts in a herd that had a number", 1)
+			}
+			s.now.kill()
+			n.note("starts in a herd", 1)
+		})
+	}
+	n.going.Wait()
+}
+
 // pause stops a process for longer than its number's expiry.
 func pause(n *nemesis) {
 	d := n.between(expiry*5/4, window*3/2)

@@ -76,3 +76,21 @@ func TestStyles(t *testing.T) {
 		})
 	}
 }
+
+// TestHerds: many processes start at the same time on every backend, and are killed at random.
+func TestHerds(t *testing.T) {
+	ctx := begin(t)
+	for _, b := range backends {
+		t.Run(b.name, func(t *testing.T) { // one after the other: each has sixty processes
+			r := on(ctx, t, b.open, plan{
+				ids: 10_000, seed: seed(t), rate: 500, only: kindCached, deck: []card{herd, kill, herd, restart},
+				layout: bits.Layout{TimeBits: 34, WorkerBits: 10, SequenceBits: 10, Epoch: epoch, Unit: short.Unit},
+				wants:  []string{"starts in a herd", "starts in a herd that had a number", "clean restarts"},
+				order:  func(o *order, _ int) { o.Leaser = leaserWide },
+			})
+			if len(r.faults) > 0 || len(r.missing) > 0 {
+				t.Errorf("faults: %d; these did not happen: %q", len(r.faults), r.missing)
+			}
+		})
+	}
+}

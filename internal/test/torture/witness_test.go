@@ -19,6 +19,7 @@ type leaser string
 
 const (
 	leaserRanged   leaser = ""         // lease.New, with few numbers
+	leaserWide     leaser = "wide"     // lease.New, with any number
 	leaserBeside   leaser = "beside"   // lease.New, with any number, beside a Registry
 	leaserRegistry leaser = "registry" // worker.NewRegistry
 	leaserLeaf     leaser = "leaf"     // workerzk.Leaf
@@ -26,7 +27,7 @@ const (
 
 // recorded reports whether the child reports each write to its row. Of the others, ids are
 // compared only with all ids.
-func (l leaser) recorded() bool { return l == leaserRanged || l == leaserBeside }
+func (l leaser) recorded() bool { return l == leaserRanged || l == leaserWide || l == leaserBeside }
 
 // leaser returns what gives the child its number. The history knows a lease by the process
 // and the attempt.
@@ -41,6 +42,7 @@ func (c *child) leaser(attempt int64) uid.Leaser {
 		return c.witnessed(c.access.leaf(c.Port, config), attempt)
 	case leaserRegistry:
 		return worker.NewRegistry(c.access.sql, worker.RegistryConfig{Alone: apart, Logger: silent})
+	case leaserWide:
 	case leaserBeside:
 		store = worker.NewStore(c.access.sql, worker.StoreConfig{Alone: apart})
 	default:
