@@ -23,22 +23,6 @@ var (
 	ErrQuota = errors.New("workerkube: the namespace's quota is used up")
 )
 
-// rule is the least rule of a Role for a Store.
-const rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
-
-// verbs are those of rule.
-var verbs = []string{"get", "list", "create", "update"}
-
-// rights is the error for verbs that are not allowed. cause is the API server's, or nil.
-func (s *Store) rights(missing []string, cause error) error {
-	err := fmt.Errorf("%w: %s of %s.coordination.k8s.io in the namespace %q; want a Role there with the rule %s, and a RoleBinding to the user",
-		ErrRights, strings.Join(missing, ", "), resource, s.namespace, rule)
-	if cause != nil {
-		err = fmt.Errorf("%w: %w", err, cause)
-	}
-	return err
-}
-
 // explain says what an error of the API server means for a Store.
 func (s *Store) explain(verb string, err error) error {
 	failed, ok := errors.AsType[*apierrors.StatusError](err)

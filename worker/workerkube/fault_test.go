@@ -207,58 +207,6 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
-// The count of given numbers is never lowered. A create that was refused loses no number of
-// small bounds; one that was sent twice, and then refused, may be done.
-func TestCountAfterRefusedCreate(t *testing.T) {
-	small, large := lease.Bounds{To: 1023}, lease.Bounds{To: 1 << 20}
-	for name, test := range map[string]struct {
-		within lease.Bounds
-		fresh  bool
-		done   bool // at first
-		next   int64
-	}{
-		"new":             {small, true, false, 1},
-		"new, sent twice": {small, true, true, 2},
-		"new of many":     {large, true, false, 2},
-		"assigned":        {small, false, false, 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			store, _, f := opened(t)
-			first, second := write(0, "a"), write(1, "b")
-			first.Within, second.Within = test.within, test.within
-			second.Fresh = test.fresh
-			if _, done, err := store.Insert(t.Context(), first); !done || err != nil {
-				t.Fatal(done, err)
-			}
-			sent := 0
-			f.set(func(r *http.Request, send sender) (*http.Response, error) {
-				if r.Method != http.MethodPost || strings.Contains(r.URL.Path, "ranges") {
-					return send(r)
-				}
-				if sent++; sent == 1 && test.done {
-					if response, err := send(r); err == nil {
-						response.Body.Close()
-					}
-					return status(r, http.StatusInternalServerError, meta.StatusReasonServerTimeout, 0), nil
-				}
-				return status(r, http.StatusForbidden, "", -1), nil
-			})
-			if _, done, err := store.Insert(t.Context(), second); done || err == nil {
-				t.Errorf("%t, %v; want an error", done, err)
-			}
-			f.set(nil)
-			if view, err := store.Look(t.Context(), test.within, false, time.Hour); err != nil || view.Next != test.next {
-				t.Errorf("%+v, %v; want %d to be the next number", view, err, test.next)
-			}
-			third := write(-1, "c")
-			third.Within, third.Fresh = test.within, true
-			if n, done, err := store.Insert(t.Context(), third); n != test.next || !done || err != nil {
-				t.Errorf("number %d, %t, %v; want %d", n, done, err, test.next)
-			}
-		})
-	}
-}
-
 // A list in pages is of the instant of the first: its clock counts.
 func TestClockOfPages(t *testing.T) {
 	workerkube.SetPage(t, 1)

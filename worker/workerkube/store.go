@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	authorization "k8s.io/api/authorization/v1"
 	coordination "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -107,47 +105,6 @@ func (s *Store) String() string { return "kubernetes " + s.namespace + "/" + s.p
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error { return s.faults }
-
-// Prepare implements lease.Preparer. It asks the API server for the rights that a Store
-// needs, so that a start fails if a later renewal would. A user who may not ask goes on.
-func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
-	select {
-	case s.asking <- struct{}{}:
-		defer func() { <-s.asking }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if s.allowed.Load() {
-		return nil
-	}
-	if err := s.limit.pay(ctx, 1); err != nil {
-		return err
-	}
-	review := &authorization.SelfSubjectRulesReview{Spec: authorization.SelfSubjectRulesReviewSpec{Namespace: s.namespace}}
-	request := s.client.Post().AbsPath("apis", authorization.GroupName, "v1", "selfsubjectrulesreviews").Body(review)
-	if _, err := s.do(ctx, "create", request, review); err != nil {
-		if apierrors.IsForbidden(err) {
-			return nil
-		}
-		return err
-	}
-	missing := slices.DeleteFunc(slices.Clone(verbs), func(verb string) bool { return allows(review.Status, verb) })
-	if len(missing) > 0 {
-		return s.rights(missing, nil)
-	}
-	s.allowed.Store(true)
-	return nil
-}
-
-// allows reports whether rules allow to do something with all leases, or do not tell.
-func allows(rules authorization.SubjectRulesReviewStatus, verb string) bool {
-	has := func(texts []string, text string) bool {
-		return slices.Contains(texts, text) || slices.Contains(texts, "*")
-	}
-	return rules.Incomplete || slices.ContainsFunc(rules.ResourceRules, func(r authorization.ResourceRule) bool {
-		return has(r.Verbs, verb) && has(r.APIGroups, coordination.GroupName) && has(r.Resources, resource) && len(r.ResourceNames) == 0
-	})
-}
 
 // Read implements lease.Store.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {

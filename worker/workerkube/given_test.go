@@ -1,0 +1,173 @@
+//go:build linux
+
+package workerkube_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// unlimited is a client without a limit.
+var unlimited = rest.Config{QPS: -1}
+
+// fresh is a write of a number that was never given.
+func fresh(token string) lease.Write {
+	w := write(-1, token)
+	w.Fresh = true
+	return w
+}
+
+// gets inserts a number that was never given, and fails unless it is want.
+func gets(t *testing.T, s lease.Store, token string, want int64) {
+	t.Helper()
+	if number, done, err := s.Insert(t.Context(), fresh(token)); number != want || !done || err != nil {
+		t.Errorf("number %d, %t, %v; want %d", number, done, err, want)
+	}
+}
+
+// creates reports whether a request creates the row of a number.
+func creates(r *http.Request) bool {
+	if r.Method != http.MethodPost || r.GetBody == nil {
+		return false
+	}
+	body, _ := r.GetBody()
+	defer body.Close()
+	text, _ := io.ReadAll(body)
+	return strings.Contains(string(text), `"name":"ids.1"`)
+}
+
+// A number is put back only if the API server refused its row for certain.
+func TestRefusedCreate(t *testing.T) {
+	lost := func(r *http.Request, send sender) (*http.Response, error) { return nil, errCut }
+	refused := func(r *http.Request, _ sender) (*http.Response, error) {
+		return status(r, http.StatusForbidden, meta.StatusReasonForbidden, -1), nil
+	}
+	for name, test := range map[string]struct {
+		first, second func(r *http.Request, send sender) (*http.Response, error)
+		next          int64 // that is new then
+	}{
+		"refused": {refused, nil, 1},
+		"conflict of a quota": {func(r *http.Request, _ sender) (*http.Response, error) {
+			return status(r, http.StatusConflict, meta.StatusReasonConflict, -1), nil
+		}, nil, 1},
+		"no answer": {lost, nil, 2},
+		"throttled, then refused": {func(r *http.Request, _ sender) (*http.Response, error) {
+			return status(r, http.StatusTooManyRequests, meta.StatusReasonTooManyRequests, 0), nil
+		}, refused, 2},
+		"done, no answer, then refused": {func(r *http.Request, send sender) (*http.Response, error) {
+			if response, err := send(r); err == nil {
+				response.Body.Close()
+			}
+			return status(r, http.StatusInternalServerError, meta.StatusReasonServerTimeout, 0), nil
+		}, refused, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api, f := new(fake), new(faults)
+			store, other := api.open(unlimited, f), api.open(unlimited)
+			gets(t, store, "a", 0)
+			next := test.first
+			f.set(func(r *http.Request, send sender) (*http.Response, error) {
+				if fault := next; creates(r) && fault != nil {
+					next = test.second
+					return fault(r, send)
+				}
+				return send(r)
+			})
+			if _, done, err := store.Insert(t.Context(), fresh("b")); done || err == nil {
+				t.Errorf("%t, %v; want an error", done, err)
+			}
+			if view, err := other.Look(t.Context(), lease.Bounds{To: 1023}, false, 0); err != nil || view.Next != test.next {
+				t.Errorf("%+v, %v; want %d to be the next number", view, err, test.next)
+			}
+			gets(t, other, "c", test.next)
+			gets(t, other, "d", test.next+1)
+		})
+	}
+}
+
+// A row is in the record before it exists: if its process ends then, and the row is deleted after
+// another had it, the number is not given as new.
+func TestRecordComesFirst(t *testing.T) {
+	api, f := new(fake), new(faults)
+	store, other := api.open(unlimited, f), api.open(unlimited)
+	ended := errors.New("the process ended")
+	f.set(func(r *http.Request, send sender) (*http.Response, error) {
+		response, err := send(r)
+		if r.Method == http.MethodPost && api.objects["ids.0"] != nil {
+			response.Body.Close()
+			f.set(func(*http.Request, sender) (*http.Response, error) { return nil, ended })
+			return nil, ended
+		}
+		return response, err
+	})
+	if _, done, err := store.Insert(t.Context(), fresh("a")); done || !errors.Is(err, ended) {
+		t.Errorf("%t, %v", done, err)
+	}
+	if done, err := other.Swap(t.Context(), "a", write(0, "b")); !done || err != nil {
+		t.Errorf("%t, %v", done, err)
+	}
+	delete(api.objects, "ids.0")
+	if done, err := other.Swap(t.Context(), "b", write(0, "c")); done || err != nil {
+		t.Errorf("%t, %v; want that nobody has the row", done, err)
+	}
+	gets(t, other, "d", 1)
+}
+
+// What the record does not know, one list finds: rows that an Assigner chose, and all rows after
+// the record was lost.
+func TestRecordIsCompleted(t *testing.T) {
+	api := new(fake)
+	store := api.open(unlimited)
+	first := write(0, "a")
+	first.Within = lease.Bounds{}
+	if _, done, err := store.Insert(t.Context(), first); !done || err != nil {
+		t.Fatal(done, err)
+	}
+	delete(api.objects, "ids.0") // was given, all the same
+	for n := range int64(20) {
+		gets(t, store, fmt.Sprint("t", n), n+1)
+	}
+	delete(api.objects, "ids.given")
+	before := api.requests.Load()
+	gets(t, store, "b", 21)
+	if sent := api.requests.Load() - before; sent > 4 {
+		t.Errorf("%d requests; want 4", sent)
+	}
+	api.objects["ids.22"] = api.objects["ids.21"].DeepCopy() // the record is older
+	api.objects["ids.22"].Name = "ids.22"
+	gets(t, store, "c", 23)
+}
+
+// A write of the record that was sent twice counts only if it is known which was done.
+func TestRecordSentTwice(t *testing.T) {
+	for _, overwritten := range []bool{false, true} {
+		api, f := new(fake), new(faults)
+		store, other := api.open(unlimited, f), api.open(unlimited)
+		gets(t, store, "a", 0)
+		f.set(func(r *http.Request, send sender) (*http.Response, error) {
+			response, err := send(r)
+			if r.Method != http.MethodPut {
+				return response, err
+			}
+			f.set(nil)
+			if overwritten {
+				gets(t, other, "b", 2)
+			}
+			response.Body.Close()
+			return status(r, http.StatusInternalServerError, meta.StatusReasonServerTimeout, 0), nil
+		})
+		number, done, err := store.Insert(t.Context(), fresh("c"))
+		if done == overwritten || (err != nil) != overwritten || done && number != 1 {
+			t.Errorf("overwritten %t: number %d, %t, %v", overwritten, number, done, err)
+		}
+	}
+}
