@@ -123,28 +123,58 @@ func TestRecordComesFirst(t *testing.T) {
 }
 
 // What the record does not know, one list finds: rows that an Assigner chose, and all rows after
-// the record was lost.
+// the record was lost, or became that of an older copy.
 func TestRecordIsCompleted(t *testing.T) {
 	api := new(fake)
 	store := api.open(unlimited)
-	first := write(0, "a")
+	for n := range int64(20) {
+		gets(t, store, fmt.Sprint("t", n), n)
+	}
+	delete(api.objects, "ids.given")
+	before := api.requests.Load()
+	gets(t, store, "a", 20)
+	for n := range 10 {
+		o := api.objects["ids.20"].DeepCopy()
+		o.Name = fmt.Sprint("ids.", 21+n)
+		api.objects[o.Name] = o
+	}
+	gets(t, store, "b", 31)
+	if sent := api.requests.Load() - before; sent > 4+9 {
+		t.Errorf("%d requests; want 4, and then 9", sent)
+	}
+	for _, number := range []int64{0, 40} { // 0 is where the range begins, too
+		w := write(number, "c")
+		w.Within = lease.Bounds{From: number, To: number}
+		delete(api.objects, fmt.Sprint("ids.", number))
+		if _, done, err := store.Insert(t.Context(), w); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		delete(api.objects, fmt.Sprint("ids.", number)) // and was given, all the same
+	}
+	gets(t, store, "d", 41)
+	api.objects = nil
+	first := write(0, "e")
 	first.Within = lease.Bounds{}
 	if _, done, err := store.Insert(t.Context(), first); !done || err != nil {
 		t.Fatal(done, err)
 	}
-	delete(api.objects, "ids.0") // was given, all the same
-	for n := range int64(20) {
-		gets(t, store, fmt.Sprint("t", n), n+1)
+	gets(t, store, "f", 1)
+}
+
+// A quota that several creates change at once refuses some: a start tries again.
+func TestQuotaConflict(t *testing.T) {
+	api, f := new(fake), new(faults)
+	refused := false
+	f.set(func(r *http.Request, send sender) (*http.Response, error) {
+		if r.Method == http.MethodPost && api.objects["ids.given"] != nil && !refused {
+			refused = true
+			return status(r, http.StatusConflict, meta.StatusReasonConflict, -1), nil
+		}
+		return send(r)
+	})
+	if g := take(t, api.open(unlimited, f)).Last(); g.Number != 0 || !refused {
+		t.Errorf("%+v", g)
 	}
-	delete(api.objects, "ids.given")
-	before := api.requests.Load()
-	gets(t, store, "b", 21)
-	if sent := api.requests.Load() - before; sent > 4 {
-		t.Errorf("%d requests; want 4", sent)
-	}
-	api.objects["ids.22"] = api.objects["ids.21"].DeepCopy() // the record is older
-	api.objects["ids.22"].Name = "ids.22"
-	gets(t, store, "c", 23)
 }
 
 // A write of the record that was sent twice counts only if it is known which was done.
