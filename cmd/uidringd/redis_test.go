@@ -19,7 +19,7 @@ import (
 )
 
 // Without a config, the line that the server prints and those of its page work. If the port is
-// taken, the server says so and goes on; with an address that somebody asked for it does not.
+// taken, the server says so and goes on.
 func TestRedisFirstStart(t *testing.T) {
 	need.Program(t, "redis-cli")
 	r := start(t, t.TempDir())
@@ -35,10 +35,6 @@ func TestRedisFirstStart(t *testing.T) {
 	}
 	if len(lines) != 2 {
 		t.Errorf("%d lines of redis-cli, want 2: %s", len(lines), page)
-	}
-	out, err := process(t, t.TempDir(), "--listen", "127.0.0.1:0", "--redis", r.redisAddress).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "address already in use") {
-		t.Errorf("%v, %s", err, out)
 	}
 	if taken, err := net.Listen("tcp", "127.0.0.1:6380"); err == nil { // else another process has it, which does as well
 		defer taken.Close()

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -8,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,12 +17,6 @@ import (
 
 	"github.com/uidring/uidring/internal/test/servertest"
 )
-
-func needSignals(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot be sent signals there")
-	}
-}
 
 // curls returns the lines of curl that the page at / has.
 func curls(page string) (lines []string) {
@@ -44,7 +39,6 @@ func shell(t *testing.T, line string) []string {
 // From an empty folder, without a config: every line of the page works as it stands,
 // and the second start goes on where the first one ended.
 func TestFirstStart(t *testing.T) {
-	needSignals(t)
 	dir := t.TempDir()
 	seen := map[string]bool{}
 	for begun := range 2 {

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -23,7 +25,6 @@ import (
 // answer. The server is not ready at once. It gives back its number and
 // the rest of its range.
 func TestTerminate(t *testing.T) {
-	needSignals(t)
 	dir := t.TempDir()
 	config := write(t, dir, "uidring.yaml", `
 stores: [{name: file, url: uidring.db}]
@@ -121,7 +122,6 @@ log: {requests_per_s: 0}
 
 // A server with thousands of open tags gives back all their ids within the default time.
 func TestManyTags(t *testing.T) {
-	needSignals(t)
 	dsn := clitest.Server(t, "UIDRING_TEST_POSTGRES").String()
 	db := clitest.Open(t, dsn)
 	counters := func(what string) (n int) {
@@ -167,7 +167,6 @@ shutdown: {delay: 0s}
 
 // A second signal ends a process that is waiting.
 func TestSecondSignal(t *testing.T) {
-	needSignals(t)
 	r := startConfig(t, "generators: [{name: ids, kind: slots, worker: \"static:1\"}]\nshutdown: {delay: 1h}\n")
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
