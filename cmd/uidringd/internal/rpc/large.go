@@ -15,7 +15,7 @@ const (
 )
 
 // large bounds the ids in answers of Next, each of which is in memory as a whole until its
-// client has read it. One address may have half of them. An answer alone may be greater.
+// client has read it. One address may have half of them; its only answer may have more.
 type large struct{ ids atomic.Int64 }
 
 // enter counts the ids of an answer, until leave. The error is a [service.Error].
@@ -25,7 +25,7 @@ func (l *large) enter(ctx context.Context, n int64) error {
 	}
 	clients, _ := gate.From(ctx).Clients()
 	all, here := l.ids.Add(n), clients.IDs.Add(n)
-	if all > most && all > n || here > most/2 && here > n {
+	if all > most || here > most/2 && here > n {
 		l.leave(ctx, n)
 		return &service.Error{Kind: service.Unavailable, Detail: "too many large answers are on their way to clients", Retry: time.Second}
 	}
