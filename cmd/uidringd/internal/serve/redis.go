@@ -77,7 +77,7 @@ func (s *server) serveRedis(l net.Listener, web string, stdout io.Writer, ended 
 			ended <- err
 		}
 	}()
-	example := redisCLI(s.config, l.Addr(), "") + " INCR " + s.listed()[0].path()
+	example := redisCLI(s.config, l.Addr(), "") + " INCR " + s.listed()[0].Path
 	_, err = fmt.Fprintf(stdout, "uidringd: serving the Redis protocol at %s: %s\n", addressOf(l), example)
 	return func(ctx context.Context) error {
 		_ = l.Close() // nobody is left to tell

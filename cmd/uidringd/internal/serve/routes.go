@@ -46,7 +46,7 @@ func (s *server) handler() (http.Handler, error) {
 	routes["GET /readyz"] = http.HandlerFunc(s.readyz)
 	routes["GET /metrics"] = operators(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))
 	routes["GET /status/"] = operators(status)
-	routes["GET /{$}"] = operators(s.page(c))
+	routes["GET /{$}"] = operators(http.HandlerFunc(s.page))
 	return s.observed(s.bounded(api.New(ids, routes), c.Limits), s.seen), nil
 }
 
