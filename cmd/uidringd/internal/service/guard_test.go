@@ -52,6 +52,15 @@ func token(name string, generators ...string) Token {
 	return t
 }
 
+func kindOf(t *testing.T, err error) Kind {
+	t.Helper()
+	e := (*Error)(nil)
+	if !errors.As(err, &e) {
+		t.Fatalf("error %v is no *Error", err)
+	}
+	return e.Kind
+}
+
 func TestAuthentication(t *testing.T) {
 	tokens := []Token{token("any"), token("orders", "orders"), token("last")}
 	for i, test := range []struct {

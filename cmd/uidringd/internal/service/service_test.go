@@ -97,15 +97,6 @@ func newService(t *testing.T, c Catalog, config Config) *Service {
 	return New(c, config)
 }
 
-func kindOf(t *testing.T, err error) Kind {
-	t.Helper()
-	e := (*Error)(nil)
-	if !errors.As(err, &e) {
-		t.Fatalf("error %v is no *Error", err)
-	}
-	return e.Kind
-}
-
 // TestMostIDs asks for as many ids as the limits allow, for one more, and for none.
 func TestMostIDs(t *testing.T) {
 	layout := bits.Default()
