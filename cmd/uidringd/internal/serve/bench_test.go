@@ -24,11 +24,7 @@ func newHandler(t testing.TB, more string, log io.Writer) http.Handler {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = set.Close(context.Background()) })
-	s, err := newServer(c, set, nil, logger)
-	if err != nil {
-		t.Fatal(err)
-	}
-	handler, err := s.handler()
+	handler, err := newServer(c, set, nil, logger).handler()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,9 +94,7 @@ generators:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if w.server, err = newServer(c, set, files, w.log.Logger()); err != nil {
-			t.Fatal(err)
-		}
+		w.server = newServer(c, set, files, w.log.Logger())
 		ctx, stop := context.WithCancel(context.Background())
 		w.stop = stop
 		go func() {

@@ -52,7 +52,7 @@ func (m *metrics) of(s series) *counts {
 	return c.(*counts)
 }
 
-func newMetrics(set *generators.Set) (*metrics, error) {
+func newMetrics(set *generators.Set) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -66,21 +66,10 @@ func newMetrics(set *generators.Set) (*metrics, error) {
 		}, []string{"caller", "code"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "uidringd_requests_in_flight", Help: "Requests that have begun and not ended."}),
 	}
-	generators, err := uidprom.NewFunc(set.Stats)
-	if err != nil {
-		return nil, err
-	}
-	return m, m.register(m.took, m.callers, m.inFlight, generators,
+	generators, _ := uidprom.NewFunc(set.Stats) // fails for nil alone
+	m.registry.MustRegister(m.took, m.callers, m.inFlight, generators,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector())
-}
-
-func (m *metrics) register(all ...prometheus.Collector) error {
-	for _, c := range all {
-		if err := m.registry.Register(c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m
 }
 
 // collectors returns the metrics of connections, of certificates, and of which generators are

@@ -76,10 +76,7 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 	if err != nil {
 		return cli.CauseOf(ctx, err)
 	}
-	s, err := newServer(c, set, files, logger)
-	if err == nil {
-		err = s.serve(ctx, web, redis, stdout)
-	}
+	err = newServer(c, set, files, logger).serve(ctx, web, redis, stdout)
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Shutdown.Release)
 	defer cancel()
 	if failed := set.Close(closing); failed != nil {
@@ -92,8 +89,8 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 }
 
 // newServer returns a server of generators that are open.
-func newServer(c *config.Config, set *generators.Set, files *certificates, logger *slog.Logger) (*server, error) {
-	s := &server{config: c, set: set, files: files, logger: logger, stopped: make(chan struct{})}
+func newServer(c *config.Config, set *generators.Set, files *certificates, logger *slog.Logger) *server {
+	s := &server{config: c, set: set, files: files, logger: logger, metrics: newMetrics(set), stopped: make(chan struct{})}
 	seldomFull := rate.Sometimes{Interval: time.Second}
 	limits, few := fits(c.Limits)
 	if few != nil {
@@ -105,12 +102,9 @@ func newServer(c *config.Config, set *generators.Set, files *certificates, logge
 				"open", now.Open, "idle", now.Idle, "ended", now.Ended, "refused", now.Refused)
 		})
 	})
-	var err error
-	if s.metrics, err = newMetrics(set); err != nil {
-		return nil, err
-	}
 	s.ids, s.seen = service.New(set, admits(c, logger)), newObserver(s.metrics, logger, c.Log.Requests)
-	return s, s.metrics.register(s.collectors()...)
+	s.metrics.registry.MustRegister(s.collectors()...) // names of generators differ
+	return s
 }
 
 // serve serves HTTP, and the Redis protocol unless redis is nil, until ctx ends.
