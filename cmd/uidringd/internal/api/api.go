@@ -58,8 +58,8 @@ func New(s *service.Service, others map[string]http.Handler) http.Handler {
 	handle("GET /v1/{name}", a.ids)
 	handle("POST /v1/{name}/runs", a.runs)
 	handle("GET /v1/{name}/parse/{id}", a.parse)
-	handle("GET /api/segment/get/{name}", a.leafSegment)
-	handle("GET /api/snowflake/get/{name}", a.leafSnowflake)
+	handle("GET /api/segment/get/{name}", a.leaf(true, "a counter"))
+	handle("GET /api/snowflake/get/{name}", a.leaf(false, "a generator whose ids carry a time"))
 	handle("GET /decodeSnowflakeId", leafDecode)
 	add("GET /openapi.yaml", handler(openapi))
 	for pattern, h := range others {

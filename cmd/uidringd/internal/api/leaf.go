@@ -14,35 +14,30 @@ import (
 // The routes of Leaf answer as Leaf does where it succeeds. Where Leaf answers 500, or
 // 200 with an errorMsg, they answer with a problem and its status.
 
-// leafSegment and leafSnowflake answer with the digits of one id and no end of line.
-func (a api) leafSegment(w http.ResponseWriter, r *http.Request, caller service.Caller) error {
-	return a.leaf(w, r, caller, true, "a counter")
-}
-
-func (a api) leafSnowflake(w http.ResponseWriter, r *http.Request, caller service.Caller) error {
-	return a.leaf(w, r, caller, false, "a generator whose ids carry a time")
-}
-
-func (a api) leaf(w http.ResponseWriter, r *http.Request, caller service.Caller, counter bool, want string) error {
-	name := r.PathValue("name")
-	entry, err := a.Find(r.Context(), caller, name, 1)
-	if err != nil {
-		return err
-	}
-	if counter != (entry.Layout == nil) {
-		return &service.Error{Kind: service.Unknown, Detail: fmt.Sprintf("generator %q is of kind %s, want %s on this route", name, entry.Kind, want)}
-	}
-	w.Header()["Content-Type"] = plainText
-	if r.Method == http.MethodHead {
+// leaf answers with the digits of one id and no end of line, of a counter or of a generator with a
+// clock. want names these.
+func (a api) leaf(counter bool, want string) func(http.ResponseWriter, *http.Request, service.Caller) error {
+	return func(w http.ResponseWriter, r *http.Request, caller service.Caller) error {
+		name := r.PathValue("name")
+		entry, err := a.Find(r.Context(), caller, name, 1)
+		if err != nil {
+			return err
+		}
+		if counter != (entry.Layout == nil) {
+			return &service.Error{Kind: service.Unknown, Detail: fmt.Sprintf("generator %q is of kind %s, want %s on this route", name, entry.Kind, want)}
+		}
+		w.Header()["Content-Type"] = plainText
+		if r.Method == http.MethodHead {
+			return nil
+		}
+		d, err := a.Draw(r.Context(), caller, name, 1)
+		if err != nil {
+			return err
+		}
+		defer d.Done()
+		asLeaf.write(w, d)
 		return nil
 	}
-	d, err := a.Draw(r.Context(), caller, name, 1)
-	if err != nil {
-		return err
-	}
-	defer d.Done()
-	asLeaf.write(w, d)
-	return nil
 }
 
 // leafDecode reads an id in Leaf's layout, which is Snowflake's. The time is that of

@@ -24,14 +24,8 @@ func (n *state) open(ctx context.Context, c *config.Config, g config.Generator, 
 	return n.openClocked(ctx, c, g, logger)
 }
 
-// clocked is a generator under a worker number.
-type clocked interface {
-	uid.Generator
-	Stats() uid.Stats
-}
-
 // construct makes a generator under a worker number.
-func construct(ctx context.Context, leaser uid.Leaser, g config.Generator, logger *slog.Logger) (clocked, error) {
+func construct(ctx context.Context, leaser uid.Leaser, g config.Generator, logger *slog.Logger) (uid.Generator, error) {
 	switch g := g.(type) {
 	case *config.Cached:
 		return uid.NewCached(ctx, leaser, g.Config(logger))

@@ -140,15 +140,10 @@ func (g *guard) Login(remote, name, token string) (Caller, error) {
 			return Caller{token: t, key: t}, nil
 		}
 	}
-	return Caller{}, g.refuse(from)
-}
-
-// refuse counts a wrong token of an address.
-func (g *guard) refuse(from any) error {
 	if err := g.wrong.take(from, 1); err != nil {
-		return err
+		return Caller{}, err
 	}
-	return &Error{Kind: Unauthorized, Detail: "the Authorization header holds no known bearer token"}
+	return Caller{}, &Error{Kind: Unauthorized, Detail: "the Authorization header holds no known bearer token"}
 }
 
 func (g *guard) wanted() string {
