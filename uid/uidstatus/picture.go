@@ -3,13 +3,11 @@ package uidstatus
 import (
 	"math"
 
-	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
 )
 
 // picture is the circle. Ready is in thousandths, angles are in degrees.
 type picture struct {
-	Text          string // the picture in words
 	Center, Below string
 	Full          bool // ids that are ready have a limit, which the whole circle stands for
 	Ready         int64
@@ -19,25 +17,19 @@ type picture struct {
 }
 
 func newPicture(s uid.Stats) picture {
-	most := int64(0)
+	p, most := picture{Center: compact(s.Remaining), Below: "ready"}, int64(0)
 	switch {
 	case s.Ring != nil:
 		most = s.Ring.Capacity
-	case s.Loads == nil:
-		return picture{Text: "This generator has no ring. It makes each id when a call asks for it.", Center: "now", Below: "no ring"}
-	default:
+	case s.Loads != nil:
 		most = s.Loads.InUse.N + s.Loads.Next.N
+	default:
+		p.Center, p.Below = "now", "no ring"
 	}
-	if most == 0 {
-		return picture{Text: figures.Grouped(s.Remaining) + " ids are ready", Center: compact(s.Remaining), Below: "ready"}
-	}
-	p := picture{
-		Text:   figures.Grouped(s.Remaining) + " of " + figures.Grouped(most) + " ids are ready",
-		Center: compact(s.Remaining), Below: "of " + compact(most), Full: true,
-		Ready: part(float64(s.Remaining), float64(most)),
+	if most > 0 {
+		p.Below, p.Full, p.Ready = "of "+compact(most), true, part(float64(s.Remaining), float64(most))
 	}
 	if r := s.Ring; r != nil {
-		p.Text += "; below " + figures.Grouped(r.Threshold) + " the ring is filled again"
 		p.Threshold, p.Mark, p.Refills = compact(r.Threshold), 360*float64(r.Threshold)/float64(most), r.Refills
 	}
 	return p
