@@ -82,17 +82,10 @@ func (s Succession) FreshNumbers(used int64) (first, last int64, ok bool) {
 	}
 	// In the bits that both have, numbers from 0 to used are 0 to taken.
 	taken := used >> (s.low - s.old.workerShift)
-	if taken >= s.mask() {
+	if taken >= 1<<(s.high-s.low)-1 {
 		return 0, 0, false
 	}
 	return (taken + 1) << (s.low - s.next.workerShift), 1<<(s.high-s.next.workerShift) - 1, true
-}
-
-func (s Succession) mask() int64 {
-	if s.high <= s.low {
-		return 0
-	}
-	return 1<<(s.high-s.low) - 1
 }
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

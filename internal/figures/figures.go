@@ -28,48 +28,30 @@ const (
 type Figure struct {
 	Name  string // of the field in JSON; "uidring_" and Name is the metric
 	Kind  Kind
-	Group string // heading on the page; empty for what the page shows by other means
-	Label string // on the page
-	Help  string // of the metric: one sentence
-	Note  string // what is normal, for a value that can alarm a reader; empty for others
-	Limit string // the name of the figure that bounds this one
-	of    part
+	Group string                // heading on the page; empty for what the page shows by other means
+	Label string                // on the page
+	Help  string                // of the metric: one sentence
+	Note  string                // what is normal, for a value that can alarm a reader; empty for others
+	Limit string                // the name of the figure that bounds this one
+	of    func(*uid.Stats) bool // which generators have the figure
 	value func(*uid.Stats) any
 }
 
-// part says which generators have a figure.
-type part byte
-
-const (
-	all    part = iota
-	stock       // those with ids ready in memory
-	ring        // Cached
-	clock       // those whose ids carry time
-	loads       // segments and clients
-	store       // segments
-	client      // clients of a server
+// The kinds of generators.
+var (
+	all    = func(*uid.Stats) bool { return true }
+	ring   = func(s *uid.Stats) bool { return s.Ring != nil }                      // Cached
+	clock  = func(s *uid.Stats) bool { return s.Clock != nil }                     // ids that carry time
+	loads  = func(s *uid.Stats) bool { return s.Loads != nil }                     // segments and clients
+	stock  = func(s *uid.Stats) bool { return ring(s) || loads(s) }                // ids ready in memory
+	client = func(s *uid.Stats) bool { return loads(s) && s.Loads.Instance != "" } // of a server
+	store  = func(s *uid.Stats) bool { return loads(s) && !client(s) }             // segments
 )
-
-func (p part) has(s *uid.Stats) bool {
-	switch p {
-	case stock:
-		return s.Ring != nil || s.Loads != nil
-	case ring:
-		return s.Ring != nil
-	case clock:
-		return s.Clock != nil
-	case loads:
-		return s.Loads != nil
-	case store, client:
-		return s.Loads != nil && (p == client) == (s.Loads.Instance != "")
-	}
-	return true
-}
 
 // Value returns the value of a generator: an int64, bool, [time.Duration], [time.Time],
 // string or [uid.Run]. It is nil for a generator that has no such value.
 func (f *Figure) Value(s *uid.Stats) any {
-	if !f.of.has(s) {
+	if !f.of(s) {
 		return nil
 	}
 	switch v := f.value(s).(type) {

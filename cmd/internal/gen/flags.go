@@ -22,7 +22,7 @@ type flags struct {
 	count     int64
 	generator string
 	segment   string // the tag of a counter, in place of a worker number
-	worker    workerFlag
+	worker    source.Source
 	stores    database.Stores
 	layout    bits.Layout
 	succeeds  bits.Layout
@@ -45,7 +45,10 @@ func (f *flags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.VarP(cli.Number{Value: &f.count, Max: math.MaxInt64}, "count", "n", "how many ids; 0 takes no worker number")
 	set.Var(cli.Choice{Value: &f.generator, Words: []string{cachedName, defaultName}}, "generator", "cached or default")
-	set.Var(&f.worker, "worker", "source of the worker number: lease, registry or static:N")
+	set.Func("worker", "`source` of the worker number: lease, registry or static:N (default registry)", func(text string) (err error) {
+		f.worker, err = source.Parse(text, source.Lease, source.Registry)
+		return err
+	})
 	set.StringVar(&f.segment, "segment", "", "make ids of the counter with this `tag`")
 	database.TableFlag(cmd)
 	cli.LayoutFlag(cmd, &f.layout, "layout of the ids")
@@ -97,7 +100,7 @@ func (f *flags) check(cmd *cobra.Command) error {
 func (f *flags) checkDSN(cmd *cobra.Command, counts bool) error {
 	if f.worker.Kind == source.Static {
 		if cmd.Flags().Changed("dsn") {
-			return cli.Usagef("--worker %s needs no database: leave out --dsn", &f.worker)
+			return cli.Usagef("--worker %s needs no database: leave out --dsn", f.worker)
 		}
 		return nil
 	}
@@ -109,7 +112,7 @@ func (f *flags) checkDSN(cmd *cobra.Command, counts bool) error {
 		f.worker.Kind = source.Lease
 	}
 	if f.worker.Kind != source.Lease {
-		return cli.Usagef("--worker %s: %s names a store of leased numbers only; want --worker %s, or the DSN of an SQL database", &f.worker, dsn.Origin, source.Lease)
+		return cli.Usagef("--worker %s: %s names a store of leased numbers only; want --worker %s, or the DSN of an SQL database", f.worker, dsn.Origin, source.Lease)
 	}
 	return dsn.Check()
 }
@@ -124,14 +127,4 @@ func (f *flags) config(logger *slog.Logger) uid.CachedConfig {
 		MaxAge:        f.maxAge,
 		Logger:        logger,
 	}
-}
-
-// workerFlag is the flag of where the worker number comes from.
-type workerFlag struct{ source.Source }
-
-func (w *workerFlag) Type() string { return "source" }
-
-func (w *workerFlag) Set(text string) (err error) {
-	w.Source, err = source.Parse(text, source.Lease, source.Registry)
-	return err
 }

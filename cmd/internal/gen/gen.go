@@ -31,7 +31,7 @@ func New(stores database.Stores) *cobra.Command {
 		stores:    stores,
 		count:     1,
 		generator: cachedName,
-		worker:    workerFlag{source.Source{Kind: source.Registry}},
+		worker:    source.Source{Kind: source.Registry},
 		boost:     uid.DefaultBoostPower,
 		padding:   uid.DefaultPaddingFactor,
 	}
