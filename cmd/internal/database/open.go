@@ -102,31 +102,29 @@ func (d DSN) Open(ctx context.Context) (*Opened, error) { return d.open(ctx, nil
 // open connects to an SQL database, or by connect to another store.
 func (d DSN) open(ctx context.Context, connect func(context.Context, *Store) (func() error, error)) (*Opened, error) {
 	o := &Opened{at: d}
+	var err error
 	if read := d.store(); read != nil && connect != nil {
-		store, err := read(d.Text)
-		if err != nil {
-			return nil, d.usage(err)
+		store, wrong := read(d.Text)
+		if wrong != nil {
+			return nil, d.usage(wrong)
 		}
 		o.Name = store.Name
 		err = within(ctx, store.Timeout, func(ctx context.Context) (err error) {
 			o.close, err = connect(ctx, store)
 			return err
 		})
-		if err != nil {
-			return nil, o.Wrap(err)
+	} else {
+		target, wrong := d.target()
+		if wrong != nil {
+			return nil, d.usage(wrong)
 		}
-		return o, nil
-	}
-	target, err := d.target()
-	if err != nil {
-		return nil, d.usage(err)
-	}
-	o.Name = target.name
-	if target.file != "" {
-		err = checkFile(target.file, !d.Existing)
-	}
-	if err == nil {
-		o.DB, o.close, err = target.connect(ctx)
+		o.Name = target.name
+		if target.file != "" {
+			err = checkFile(target.file, !d.Existing)
+		}
+		if err == nil {
+			o.DB, o.close, err = target.connect(ctx)
+		}
 	}
 	if err != nil {
 		return nil, o.Wrap(err)

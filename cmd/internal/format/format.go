@@ -2,7 +2,6 @@
 package format
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -112,18 +111,12 @@ func digits(n int64) int { return len(strconv.FormatInt(n, 10)) }
 
 // rfc3339 is the time format with as many decimals as ticks of the layout need.
 func rfc3339(layout bits.Layout) string {
-	fine := time.Duration(cmp.Or(layout.Epoch.Nanosecond(), int(time.Second)))
-	for _, f := range []struct {
-		unit   time.Duration
-		format string
-	}{
-		{time.Second, "2006-01-02T15:04:05Z07:00"},
-		{time.Millisecond, "2006-01-02T15:04:05.000Z07:00"},
-		{time.Microsecond, "2006-01-02T15:04:05.000000Z07:00"},
-	} {
-		if layout.Unit%f.unit == 0 && fine%f.unit == 0 {
-			return f.format
+	decimals := "."
+	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
+		if layout.Unit%unit == 0 && layout.Epoch.Nanosecond()%int(unit) == 0 {
+			break
 		}
+		decimals += "000"
 	}
-	return "2006-01-02T15:04:05.000000000Z07:00"
+	return "2006-01-02T15:04:05" + strings.TrimSuffix(decimals, ".") + "Z07:00"
 }

@@ -66,13 +66,12 @@ func flags(cmd *cobra.Command, stores database.Stores) {
 
 // with calls f with the counters that the command names. A missing file is made if create
 // is set.
-func with(cmd *cobra.Command, stores database.Stores, create bool, f func(*database.Counters) error) (err error) {
+func with(cmd *cobra.Command, stores database.Stores, create bool, f func(*database.Counters) error) error {
 	open, err := database.CountersOf(cmd, stores, create, slog.Default())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, open.Close()) }()
-	return open.Wrap(f(open))
+	return errors.Join(open.Wrap(f(open)), open.Close())
 }
 
 // write prints a table for people. A dash stands for a value that the store does not

@@ -40,24 +40,21 @@ next starts take free and expired numbers: all numbers that are not held are lef
   uidring workers --dsn postgres://user@localhost/app --layout long-lived
   uidring workers release 5`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			allocator, err := bits.NewAllocator(layout)
 			if err != nil {
 				return &cli.UsageError{Err: err}
 			}
-			dsn := database.Of(cmd, stores)
-			dsn.Existing = true
-			open, err := dsn.Leases(cmd.Context(), lease.Config{})
+			var list *Listing
+			err = with(cmd, stores, func(open *database.Leases) (err error) {
+				list, err = newListing(cmd.Context(), open, allocator, int(limit))
+				if errors.Is(err, worker.ErrNoTable) {
+					err = fmt.Errorf("there is no table %s and no table %s: no worker has taken a number there yet", worker.DefaultTable, worker.DefaultLeaseTable)
+				}
+				return err
+			})
 			if err != nil {
 				return err
-			}
-			defer func() { err = errors.Join(err, open.Close()) }()
-			list, err := newListing(cmd.Context(), open, allocator, int(limit))
-			if errors.Is(err, worker.ErrNoTable) {
-				err = fmt.Errorf("there is no table %s and no table %s: no worker has taken a number there yet", worker.DefaultTable, worker.DefaultLeaseTable)
-			}
-			if err != nil {
-				return open.Wrap(err)
 			}
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(list)
@@ -72,6 +69,17 @@ next starts take free and expired numbers: all numbers that are not held are lef
 	database.Flag(cmd, stores)
 	cmd.AddCommand(newRelease(stores))
 	return cmd
+}
+
+// with calls f with the store that the command names.
+func with(cmd *cobra.Command, stores database.Stores, f func(*database.Leases) error) error {
+	dsn := database.Of(cmd, stores)
+	dsn.Existing = true
+	open, err := dsn.Leases(cmd.Context(), lease.Config{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(open.Wrap(f(open)), open.Close())
 }
 
 func newRelease(stores database.Stores) *cobra.Command {
@@ -104,26 +112,22 @@ Numbers of the table WORKER_NODE are used once, and cannot be freed.`,
 			number = int64(given)
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			dsn := database.Of(cmd, stores)
-			dsn.Existing = true
-			open, err := dsn.Leases(cmd.Context(), lease.Config{})
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := with(cmd, stores, func(open *database.Leases) error {
+				err := open.Free(cmd.Context(), number, force)
+				switch {
+				case errors.Is(err, worker.ErrNoTable):
+					err = fmt.Errorf("there is no table %s: no worker has leased a number there yet", worker.DefaultLeaseTable)
+				case errors.Is(err, lease.ErrNoLease):
+					err = fmt.Errorf("number %d has no lease: nobody has leased it yet", number)
+				case errors.Is(err, lease.ErrHeld):
+					err = fmt.Errorf("number %d is held: its holder has given a sign of life within the last %v; --force frees the number even so: "+
+						"the holder then takes another, and no id repeats", number, lease.DefaultExpiry)
+				}
+				return err
+			})
 			if err != nil {
 				return err
-			}
-			defer func() { err = errors.Join(err, open.Close()) }()
-			err = open.Free(cmd.Context(), number, force)
-			switch {
-			case errors.Is(err, worker.ErrNoTable):
-				err = fmt.Errorf("there is no table %s: no worker has leased a number there yet", worker.DefaultLeaseTable)
-			case errors.Is(err, lease.ErrNoLease):
-				err = fmt.Errorf("number %d has no lease: nobody has leased it yet", number)
-			case errors.Is(err, lease.ErrHeld):
-				err = fmt.Errorf("number %d is held: its holder has given a sign of life within the last %v; --force frees the number even so: "+
-					"the holder then takes another, and no id repeats", number, lease.DefaultExpiry)
-			}
-			if err != nil {
-				return open.Wrap(err)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "number %d is free\n", number)
 			return err
