@@ -102,10 +102,11 @@ func TestLeaseStress(t *testing.T) {
 				}
 				granted := func(g [2]int64) bool { return g[0] <= parts.Tick && parts.Tick < g[1] }
 				if !slices.ContainsFunc(grants[parts.Worker], granted) {
-					t.Errorf("id %d: tick %d was never granted to worker %d", id, parts.Tick, parts.Worker)
+					t.Fatalf("id %d: tick %d was never granted to worker %d", id, parts.Tick, parts.Worker)
 				}
-				if !at(parts.Tick + 1).Before(f.released[0].Add(time.Nanosecond)) {
-					t.Errorf("id %d: tick %d was given back", id, parts.Tick)
+				// Slots give back what the last grant has: the lease knows the others.
+				if f.released[0].Before(at(parts.Tick+1)) && (kind != "slots" || parts.Tick >= end-10) {
+					t.Fatalf("id %d: tick %d was given back", id, parts.Tick)
 				}
 			}
 		})
