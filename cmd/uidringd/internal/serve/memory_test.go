@@ -45,7 +45,8 @@ func TestBusyConnections(t *testing.T) {
 	}
 }
 
-// An address has its share of probes. Above the number of all, an address with few has room.
+// An address has its share of probes. Above the number of all, an address with few has room. One
+// probe after the other has room too.
 func TestProbes(t *testing.T) {
 	inMemory(t, "limits: {write: 1h}\n", func(w *world) {
 		address, want := 0, int64(0)
@@ -71,6 +72,12 @@ func TestProbes(t *testing.T) {
 		w.hangUp()
 		if synctest.Wait(); w.probes.Load() != 0 {
 			t.Errorf("%d probes are under way at the end", w.probes.Load())
+		}
+		w.dial(w.web, "10.0.0.1") // the server remembers the address
+		for range probes.share + 1 {
+			if status, text := w.ask("10.0.0.1", http.MethodGet, "/healthz", ""); status != http.StatusOK {
+				t.Fatalf("one probe after the other: %d, %s", status, text)
+			}
 		}
 	})
 }
