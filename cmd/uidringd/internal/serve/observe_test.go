@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,6 +54,41 @@ func TestAccessLog(t *testing.T) {
 		}
 		if n := strings.Count(text.String(), "\n"); n < 215 || n > 220 {
 			t.Errorf("%d lines in 10 s, want a burst of 20 and 20 a second", n)
+		}
+	})
+}
+
+// However often the server is asked, the log says once that a generator is not ready.
+func TestNotReadyIsLoggedOnce(t *testing.T) {
+	inMemory(t, "", func(w *world) {
+		if err := w.set.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			time.Sleep(lookPause)
+			w.look()
+		}
+		if log := w.log.String(); strings.Count(log, "not ready") != len(w.set.Names()) {
+			t.Errorf("the log is %s", log)
+		}
+	})
+}
+
+// Commands are counted as requests are, and while they are under way alone. A line about a failure
+// does not wait for lines about others.
+func TestCommandsAreObserved(t *testing.T) {
+	inMemory(t, "log: {requests_per_s: 1}\n", func(w *world) {
+		conn := w.dial(w.redis, "10.0.0.1")
+		go send("INCR ids\r\nINCR ids\r\nINCR ids\r\nGET none\r\nQUIT\r\n")(conn)
+		drain(conn)
+		_, text := w.ask("10.0.0.1", http.MethodGet, "/metrics", "")
+		for _, want := range []string{`{caller="(none)",code="200"} 4`, `{caller="(none)",code="404"} 1`, "uidringd_requests_in_flight 1"} {
+			if !strings.Contains(text, want+"\n") {
+				t.Errorf("the metrics lack %s: %s", want, text)
+			}
+		}
+		if log := w.log.String(); !strings.Contains(log, "status=200") || !strings.Contains(log, "status=404") {
+			t.Errorf("the log is %s", log)
 		}
 	})
 }
