@@ -39,9 +39,3 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
-
-func TestDigits(t *testing.T) {
-	if Digits(9) >= Digits(10) || len(Digits(1<<63-1)) != len(Digits(0)) {
-		t.Errorf("%s, %s, %s; want them to sort", Digits(9), Digits(10), Digits(1<<63-1))
-	}
-}

@@ -114,7 +114,7 @@ func TestQueueChanges(t *testing.T) {
 	if number, done, err := fresh(ctx, store, "impatient"); number != 5 || !done || err != nil {
 		t.Errorf("%d, %t, %v; want number 5", number, done, err)
 	}
-	if rows := keys(t, client, "/number/"); len(rows) != 7 {
-		t.Errorf("the rows are %q; want seven", rows)
+	if rows, waiting := keys(t, client, "/number/"), keys(t, client, "/waiting/"); len(rows) != 7 || len(waiting) > 0 {
+		t.Errorf("the rows are %q; want seven, and none of %q", rows, waiting)
 	}
 }

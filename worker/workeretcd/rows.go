@@ -132,28 +132,25 @@ func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.R
 	return rows, err
 }
 
-// Look implements lease.Store. A look that follows another needs one request, since it
-// reads a sample of the numbers that were given then.
+// Look implements lease.Store.
 func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
-	ops, sampled := s.counts(within), false
+	guess := s.rows(s.sampler.Guess(within, 62)) // etcd takes 128 operations in one transaction
+	ops := s.counts(within)
 	if full {
-		ops = append(ops, s.over(alive, within, clientv3.WithKeysOnly()), s.over(number, within))
-	} else if last := s.last.Load(); last != nil && last.From == within.From && last.To > within.From+64 {
-		ops, sampled = append(ops, s.rows(within.Sample(last.To)[:62])...), true // of 128 that one transaction may have
+		ops, guess = append(ops, s.over(alive, within, clientv3.WithKeysOnly()), s.over(number, within)), nil
 	}
-	f, _, err := s.commit(s.client.Txn(ctx).Then(ops...))
+	f, _, err := s.commit(s.client.Txn(ctx).Then(append(ops, guess...)...))
 	if err != nil {
 		return lease.View{}, err
 	}
 	view := lease.NewView(0, f.rows(), f.given, within)
-	s.last.Store(&lease.Bounds{From: within.From, To: view.Next})
 	if full {
 		return view, nil
 	}
-	if view.Held = 0; sampled && leaserow.Satisfies(view) {
+	if view.Held = 0; guess != nil && leaserow.Satisfies(view) {
 		return view, nil
 	}
-	return leaserow.Sample(within, map[int64]int64{within.From: view.Next}, func(numbers []int64) (int64, []lease.Row, error) {
+	return s.sampler.Sample(within, map[int64]int64{within.From: view.Next}, func(numbers []int64) (int64, []lease.Row, error) {
 		if len(numbers) == 0 {
 			return 0, nil, nil
 		}

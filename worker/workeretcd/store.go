@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -19,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -43,9 +43,9 @@ func New(client *clientv3.Client, config lease.Config) *lease.Leaser {
 // Store keeps worker numbers in etcd. It is a lease.Store. Make one with NewStore. It
 // is safe for concurrent use.
 type Store struct {
-	client *clientv3.Client
-	prefix string
-	last   atomic.Pointer[lease.Bounds] // what the last look found: the least number, and the next; written and read by Look
+	client  *clientv3.Client
+	prefix  string
+	sampler leaserow.Sampler
 
 	mu     sync.Mutex
 	unused map[time.Duration]map[clientv3.LeaseID]*time.Timer // etcd leases, by expiry

@@ -157,6 +157,11 @@ func TestGivenIsKept(t *testing.T) {
 	insert(store, 2)
 	client.KV = &hooked{client.KV, 2, func() { insert(other, 8) }} // between what it reads and what it writes
 	insert(store, 3)
+	_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
+	must(t, err)
+	if view, err := store.Look(ctx, within, true, time.Hour); err != nil || view.Next != 9 {
+		t.Errorf("%+v, %v; want 9 to be the next number", view, err)
+	}
 	client.KV = &hooked{client.KV, 2, func() {
 		insert(other, 9)
 		_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
@@ -165,11 +170,37 @@ func TestGivenIsKept(t *testing.T) {
 	if number, done, err := fresh(ctx, store, "fresh"); number != 10 || !done || err != nil {
 		t.Errorf("a new number beside one that is given: %d, %t, %v; want 10", number, done, err)
 	}
-	_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
+	_, err = client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
 	must(t, err)
 	for _, from := range []int64{0, 7} { // a range within another knows what was given in the other
 		if view, err := store.Look(ctx, lease.Bounds{From: from, To: 1023}, true, time.Hour); err != nil || view.Next != 11 {
 			t.Errorf("from %d: %+v, %v; want 11 to be the next number", from, view, err)
+		}
+	}
+}
+
+// A look that follows another shows no number that is held.
+func TestLookAgain(t *testing.T) {
+	store, ctx := workeretcd.NewStore(connect(t, servertest.StartEtcd(t, 1)), workeretcd.Config{}), t.Context()
+	for n := range int64(70) {
+		w := write(n, fmt.Sprint(n))
+		if _, done, err := store.Insert(ctx, w); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		if w.Token, w.Change = "free", lease.Release; n < 40 {
+			_, err := store.Swap(ctx, fmt.Sprint(n), w)
+			must(t, err)
+		}
+	}
+	for range 2 {
+		view, err := store.Look(ctx, within, false, time.Hour)
+		if err != nil || len(view.Free) == 0 || view.Next != 70 || view.Held != 0 {
+			t.Errorf("%+v, %v; want free numbers", view, err)
+		}
+		for _, row := range view.Free {
+			if row.Number >= 40 || row.Token != "free" {
+				t.Errorf("%+v is no free number", row)
+			}
 		}
 	}
 }

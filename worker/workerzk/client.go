@@ -93,6 +93,15 @@ func (s *Store) create(ctx context.Context, path string, data []byte, flags int3
 	return do(ctx, s, "create", path, func() (string, error) { return s.conn.Create(path, data, flags, s.acl) })
 }
 
+// delete deletes a node, if it is there.
+func (s *Store) delete(ctx context.Context, path string) error {
+	_, err := do(ctx, s, "delete", path, func() (struct{}, error) { return struct{}{}, s.conn.Delete(path, -1) })
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
 // prepare makes the nodes on the way to path, and path itself.
 func (s *Store) prepare(ctx context.Context, path string) error {
 	if found, err := s.get(ctx, path); found != nil || err != nil {

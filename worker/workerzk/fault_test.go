@@ -21,12 +21,12 @@ import (
 	"github.com/uidring/uidring/worker/workerzk"
 )
 
-// TestCutDuringCreate: a request without an answer ends when the client gives the
-// connection up. The token in the node shows that the create was done.
+// TestCutDuringCreate: a request without an answer ends when the client gives the connection up.
+// The token in the node shows that the create was done. Nobody holds the number.
 func TestCutDuringCreate(t *testing.T) {
 	t.Parallel()
 	servers, path := shared(t), newPath()
-	conn, w := wired(t, servers, 400*time.Millisecond)
+	conn, w := wired(t, servers, 4*time.Second)
 	store := prepared(t, conn, path)
 	w.between.Store(&between{`"token":"mine"`, func() { w.deaf.Store(true) }})
 	_, done, err := store.Insert(background(t), insert(0, "mine"))
@@ -35,9 +35,9 @@ func TestCutDuringCreate(t *testing.T) {
 	}
 	says(t, err, zk.ErrConnectionClosed, path+"/number/0000000000000000000", servers[0])
 	w.cut(false)
-	servertest.Eventually(t, "the row of the token is seen", func() bool {
+	servertest.Eventually(t, "the row of the token is seen, and nobody holds it", func() bool {
 		row, _, err := store.Read(background(t), 0, time.Minute)
-		return err == nil && row != nil && row.Token == "mine" && row.Until == 100
+		return err == nil && row != nil && row.Token == "mine" && row.Until == 100 && row.State == lease.StateExpired
 	})
 	if number, done, err := store.Insert(background(t), insert(0, "again")); number != 1 || !done || err != nil {
 		t.Errorf("insert again: %d, %t, %v", number, done, err)

@@ -135,8 +135,8 @@ func TestGoneWhileListed(t *testing.T) {
 func TestNoParent(t *testing.T) {
 	t.Parallel()
 	s := workerzk.NewStore(connect(t, shared(t), 20*time.Second, nil), workerzk.Config{Path: newPath()})
-	_, _, insert := s.Insert(background(t), insert(0, "a"))
 	_, layout := s.SwapLayout(background(t), "", "a")
+	_, _, insert := s.Insert(background(t), insert(0, "a"))
 	for name, err := range map[string]error{"Insert": insert, "SwapLayout": layout} {
 		if !errors.Is(err, zk.ErrNoNode) {
 			t.Errorf("%s: %v; want ErrNoNode", name, err)

@@ -4,13 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -46,10 +42,11 @@ func New(conn *zk.Conn, config lease.Config) *lease.Leaser {
 // Store keeps worker numbers in ZooKeeper. It is a lease.Store. Make one with
 // NewStore. It is safe for concurrent use.
 type Store struct {
-	conn  *zk.Conn
-	acl   []zk.ACL // of nodes that are created
-	path  string
-	fresh leaserow.Queue
+	conn *zk.Conn
+	acl  []zk.ACL // of nodes that are created
+	path string
+
+	sampler leaserow.Sampler
 }
 
 var (
@@ -62,9 +59,7 @@ func NewStore(conn *zk.Conn, config Config) *Store {
 	if len(config.ACL) == 0 {
 		config.ACL = zk.WorldACL(zk.PermAll)
 	}
-	s := &Store{conn: conn, acl: config.ACL, path: cmp.Or(config.Path, DefaultPath)}
-	s.fresh = leaserow.Queue{Allot: s.allot, Most: 100}
-	return s
+	return &Store{conn: conn, acl: config.ACL, path: cmp.Or(config.Path, DefaultPath)}
 }
 
 // String implements lease.Store.
@@ -120,74 +115,13 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 	return s.write(ctx, old, w)
 }
 
-// Insert implements lease.Store. Fresh inserts of a Store share transactions. If another
-// process was faster, they try again.
+// Insert implements lease.Store.
 func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
-	if !w.Fresh {
-		done, err := s.write(ctx, "", w)
-		return w.Number, done, err
+	if w.Fresh {
+		return s.insertFresh(ctx, w)
 	}
-	return s.fresh.Insert(ctx, w)
-}
-
-// allot makes rows of numbers that were never given, and raises their count, in one transaction.
-func (s *Store) allot(ctx context.Context, turns []*leaserow.Turn) error {
-	within := turns[0].Within
-	for tries := 0; ; tries++ {
-		if err := s.fence(ctx, s.path); err != nil {
-			return err
-		}
-		given, err := s.allGiven(ctx)
-		if err != nil {
-			return err
-		}
-		next := lease.NewView(0, nil, given, within).Next
-		var ops []any
-		for _, t := range turns {
-			for tries > 0 && next <= within.To { // rows that the count does not cover, as after its loss
-				if n, err := s.get(ctx, s.number(next)); err != nil {
-					return err
-				} else if n == nil {
-					break
-				}
-				next++
-			}
-			if t.Number = next; next > within.To {
-				continue
-			}
-			t.Write.Number = next
-			made, err := s.ops(ctx, t.Write, nil, leaserow.Row{})
-			if err != nil {
-				return err
-			}
-			ops = append(ops, made...)
-			next++
-		}
-		if len(ops) == 0 {
-			return nil
-		}
-		count, counted, err := s.count(ctx, within.From, next)
-		if err != nil {
-			return err
-		}
-		// If the count has moved since it was read, a number may have been given and its
-		// row deleted.
-		if counted == given[within.From] {
-			err = s.multi(ctx, s.number(turns[0].Number), append(ops, count)...)
-			if err == nil {
-				for _, t := range turns {
-					t.Done = t.Number <= within.To
-				}
-				return nil
-			}
-			if !conflict(err) || errors.Is(err, zk.ErrNoNode) { // a parent is gone
-				return err
-			}
-		}
-		if err := s.fresh.Collided(ctx); err != nil {
-			return err
-		}
-	}
+	done, err = s.write(ctx, "", w)
+	return w.Number, done, err
 }
 
 // write writes a row whose token is old. An empty token is that of no row.
@@ -216,7 +150,11 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 			return false, err
 		}
 		if n == nil {
-			count, _, err := s.count(ctx, w.Within.From, w.Number+1)
+			counted, err := s.get(ctx, s.given(w.Within.From))
+			if err != nil {
+				return false, err
+			}
+			count, err := s.raise(w.Within.From, w.Number+1, counted)
 			if err != nil {
 				return false, err
 			}
@@ -257,19 +195,15 @@ func (s *Store) ops(ctx context.Context, w lease.Write, n *node, before leaserow
 	return ops, nil
 }
 
-// count returns what raises a count to next, on condition that nobody else changes it, and
-// what the count was before.
-func (s *Store) count(ctx context.Context, from, next int64) (op any, before int64, err error) {
+// raise returns what raises the count of from to next, on condition that nobody else changes
+// it. counted is its node, nil if there is none.
+func (s *Store) raise(from, next int64, counted *node) (op any, err error) {
 	path := s.given(from)
-	counted, err := s.get(ctx, path)
-	if err != nil {
-		return nil, 0, err
-	}
 	if counted == nil {
-		return &zk.CreateRequest{Path: path, Data: format(next), Acl: s.acl}, 0, nil
+		return &zk.CreateRequest{Path: path, Data: format(next), Acl: s.acl}, nil
 	}
-	before, err = parseNumber(path, string(counted.data))
-	return &zk.SetDataRequest{Path: path, Data: format(max(before, next)), Version: counted.stat.Version}, before, err
+	before, err := parseNumber(path, string(counted.data))
+	return &zk.SetDataRequest{Path: path, Data: format(max(before, next)), Version: counted.stat.Version}, err
 }
 
 // SwapLayout implements lease.Store.
@@ -299,164 +233,3 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 }
 
 func format(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
-
-// row gets the node of a number, nil if there is none, and what the node says.
-func (s *Store) row(ctx context.Context, number int64) (n *node, r leaserow.Row, err error) {
-	path := s.number(number)
-	if n, err = s.get(ctx, path); n != nil && err == nil {
-		r, err = parse(path, n)
-	}
-	return n, r, err
-}
-
-func parse(path string, n *node) (leaserow.Row, error) {
-	r, err := leaserow.Parse(n.data)
-	if err != nil {
-		err = fmt.Errorf("workerzk: node %s: %w", path, err)
-	}
-	return r, err
-}
-
-// shown is the row as package lease reads it. The ephemeral child says that the holder is
-// alive.
-func shown(number int64, r leaserow.Row, n *node) *lease.Row {
-	row := r.Lease(number, n.stat.NumChildren > 0)
-	row.Created = n.stat.Ctime
-	return &row
-}
-
-func (s *Store) numbers() string            { return s.path + "/number" }
-func (s *Store) counts() string             { return s.path + "/given" }
-func (s *Store) number(number int64) string { return s.numbers() + "/" + leaserow.Digits(number) }
-func (s *Store) alive(number int64) string  { return s.number(number) + "/alive" }
-func (s *Store) given(from int64) string    { return s.counts() + "/" + leaserow.Digits(from) }
-
-func parseNumber(path, text string) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("workerzk: node %s: %q, want a number", path, text)
-	}
-	return n, nil
-}
-
-// Read implements lease.Store. ZooKeeper shows no clock.
-func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
-	if err := s.fence(ctx, s.path); err != nil {
-		return nil, 0, err
-	}
-	n, r, err := s.row(ctx, number)
-	if n == nil || err != nil {
-		return nil, 0, err
-	}
-	return shown(number, r, n), 0, nil
-}
-
-// List implements lease.Store.
-func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.Row, error) {
-	if err := s.fence(ctx, s.path); err != nil {
-		return nil, err
-	}
-	return s.rows(ctx, lease.Bounds{To: 1<<63 - 1}, limit)
-}
-
-// Look implements lease.Store.
-func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
-	if err := s.fence(ctx, s.path); err != nil {
-		return lease.View{}, err
-	}
-	given, err := s.allGiven(ctx)
-	if err != nil {
-		return lease.View{}, err
-	}
-	var rows []lease.Row
-	if full {
-		rows, err = s.rows(ctx, within, 0)
-	} else {
-		var names []string
-		for _, number := range within.Sample(lease.NewView(0, nil, given, within).Next) {
-			names = append(names, leaserow.Digits(number))
-		}
-		rows, err = s.named(ctx, names)
-	}
-	view := lease.NewView(0, rows, given, within)
-	if !full {
-		view.Held = 0
-	}
-	return view, err
-}
-
-// allGiven returns the counts of given numbers by the From of holders' bounds.
-func (s *Store) allGiven(ctx context.Context) (given map[int64]int64, err error) {
-	names, err := s.names(ctx, s.counts())
-	if err != nil {
-		return nil, err
-	}
-	given = map[int64]int64{}
-	err = s.each(ctx, s.counts(), names, func(from int64, path string, n *node) (err error) {
-		given[from], err = parseNumber(path, string(n.data))
-		return err
-	})
-	return given, err
-}
-
-// rows returns the rows within bounds, highest first, at most limit of them; a limit
-// below 1 is no limit.
-func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) (rows []lease.Row, err error) {
-	names, err := s.names(ctx, s.numbers())
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(names)
-	slices.Reverse(names)
-	names = slices.DeleteFunc(names, func(n string) bool { return n > leaserow.Digits(within.To) || n < leaserow.Digits(within.From) })
-	if limit > 0 {
-		names = names[:min(limit, len(names))]
-	}
-	return s.named(ctx, names)
-}
-
-// named returns the rows of numbers.
-func (s *Store) named(ctx context.Context, names []string) (rows []lease.Row, err error) {
-	err = s.each(ctx, s.numbers(), names, func(number int64, path string, n *node) error {
-		r, err := parse(path, n)
-		rows = append(rows, *shown(number, r, n))
-		return err
-	})
-	return rows, err
-}
-
-// atOnce is how many nodes are got at a time.
-const atOnce = 16
-
-// each gets children of a node, whose names are numbers, and calls a function with each
-// that is not gone.
-func (s *Store) each(ctx context.Context, parent string, names []string, call func(number int64, path string, n *node) error) error {
-	nodes, errs := make([]*node, len(names)), make([]error, len(names))
-	var getting sync.WaitGroup
-	free := make(chan struct{}, atOnce)
-	for i, name := range names {
-		free <- struct{}{}
-		getting.Go(func() {
-			nodes[i], errs[i] = s.get(ctx, parent+"/"+name)
-			<-free
-		})
-	}
-	getting.Wait()
-	if err := cmp.Or(errs...); err != nil {
-		return err
-	}
-	for i, n := range nodes {
-		if n == nil {
-			continue
-		}
-		path := parent + "/" + names[i]
-		number, err := parseNumber(path, names[i])
-		if err == nil {
-			err = call(number, path, n)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

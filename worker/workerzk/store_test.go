@@ -4,7 +4,7 @@ package workerzk_test
 
 import (
 	"fmt"
-	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
-	"github.com/uidring/uidring/worker/workerzk"
 )
 
 var paths atomic.Int64
@@ -26,17 +25,15 @@ func newPath() string { return fmt.Sprintf("/uidring-test/ä-%d/workers", paths.
 // their session.
 func TestStore(t *testing.T) {
 	servers := shared(t)
-	var conns sync.Map
+	var conns, wires sync.Map // by store, and by its name
 	leasetest.Suite{
 		Expiry: 200 * time.Millisecond,
 		Open: func(*testing.T) leasetest.Opener {
-			path := newPath()
+			path, w := newPath(), new(wire)
+			wires.Store("ZooKeeper "+path, w)
 			return func(t *testing.T) lease.Store {
-				conn := ready(t, connect(t, servers, 20*time.Second, nil))
-				store := workerzk.NewStore(conn, workerzk.Config{Path: path})
-				if err := store.Prepare(background(t), slog.New(slog.DiscardHandler)); err != nil {
-					t.Error(err)
-				}
+				conn := connect(t, servers, 20*time.Second, w.dial)
+				store := prepared(t, conn, path)
 				conns.Store(store, conn)
 				return store
 			}
@@ -47,6 +44,14 @@ func TestStore(t *testing.T) {
 				t.Fatalf("%v is not a store of this test", s)
 			}
 			conn.(*zk.Conn).Close()
+		},
+		Delete: func(t *testing.T, s lease.Store, number int64) {
+			row := fmt.Sprintf("%s/number/%019d", strings.TrimPrefix(s.String(), "ZooKeeper "), number)
+			deletes(t, connect(t, servers, 20*time.Second, nil), row+"/alive", row)
+		},
+		Requests: func(_ *testing.T, s lease.Store) int64 {
+			w, _ := wires.Load(s.String())
+			return w.(*wire).sent.Load()
 		},
 	}.Run(t)
 }

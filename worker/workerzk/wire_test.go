@@ -23,7 +23,8 @@ type wire struct {
 	conns []net.Conn
 	down  bool // nobody can connect
 
-	deaf    atomic.Bool // nothing is received, although all is sent
+	sent    atomic.Int64 // requests
+	deaf    atomic.Bool  // nothing is received, although all is sent
 	between atomic.Pointer[between]
 	left    atomic.Int64 // requests until one is refused; 0 is never
 }
@@ -77,6 +78,9 @@ func (c *deafConn) Write(p []byte) (int, error) {
 		b.do()
 	}
 	request := len(p) > 12 && int32(binary.BigEndian.Uint32(p[4:])) > 0 // the rest has no number
+	if request {
+		c.wire.sent.Add(1)
+	}
 	if !request || c.wire.left.Load() <= 0 || c.wire.left.Add(-1) > 0 {
 		return c.Conn.Write(p)
 	}

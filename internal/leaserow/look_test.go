@@ -1,0 +1,59 @@
+package leaserow
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+func TestNumber(t *testing.T) {
+	if Digits(9) >= Digits(10) || len(Digits(1<<63-1)) != len(Digits(0)) {
+		t.Errorf("%s, %s, %s; want them to sort", Digits(9), Digits(10), Digits(1<<63-1))
+	}
+	for text, good := range map[string]bool{Digits(1<<63 - 1): true, "7": true, "-1": false, "": false, "x": false} {
+		if n, err := Number(text); (err == nil) != good || n < 0 {
+			t.Errorf("%q: %d, %v", text, n, err)
+		}
+	}
+}
+
+// A sample that shows no free number is followed by another, and a free number is
+// remembered for a second. A number that is free only later is none.
+func TestSample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now, within := time.Now().UnixMilli(), lease.Bounds{To: 1 << 20}
+		for _, tt := range []struct {
+			given int64
+			until int64 // of the free number 5; 0 is none
+			reads int
+			guess []int64
+		}{
+			{64, now + 1001, 1, nil}, {64, 0, 1, nil}, {65, 0, 2, nil}, {65, now, 1, []int64{5}}, {65, now + 1000, 1, []int64{5}}, {65, now + 1001, 2, []int64{5, 5}},
+		} {
+			var s Sampler
+			reads := 0
+			view, err := s.Sample(within, map[int64]int64{0: tt.given}, func(numbers []int64) (int64, []lease.Row, error) {
+				if reads++; len(numbers) != 64 {
+					t.Errorf("%d numbers are read, want 64", len(numbers))
+				}
+				if tt.until == 0 {
+					return now, []lease.Row{{Number: 6, State: lease.StateHeld}}, nil
+				}
+				return now, []lease.Row{{Number: 5, Until: tt.until, State: lease.StateFree}}, nil
+			})
+			if err != nil || reads != tt.reads || view.Held != 0 || view.Next != tt.given || (len(view.Free) > 0) != (tt.until > 0) {
+				t.Errorf("%+v: %+v after %d reads, %v", tt, view, reads, err)
+			}
+			if guess := s.Guess(within, 9); !slices.Equal(guess, tt.guess) || s.Guess(lease.Bounds{}, 9) != nil {
+				t.Errorf("%+v: guessed %v", tt, guess)
+			}
+			time.Sleep(time.Second + 1)
+			if guess := s.Guess(within, 9); guess != nil {
+				t.Errorf("%+v: guessed %v a second later", tt, guess)
+			}
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package workerzk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/uidring/uidring/internal/leaserow"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// row gets the node of a number, nil if there is none, and what the node says.
+func (s *Store) row(ctx context.Context, number int64) (n *node, r leaserow.Row, err error) {
+	path := s.number(number)
+	if n, err = s.get(ctx, path); n != nil && err == nil {
+		r, err = parse(path, n)
+	}
+	return n, r, err
+}
+
+func parse(path string, n *node) (leaserow.Row, error) {
+	r, err := leaserow.Parse(n.data)
+	if err != nil {
+		err = fmt.Errorf("workerzk: node %s: %w", path, err)
+	}
+	return r, err
+}
+
+// shown is the row as package lease reads it. The ephemeral child says that the holder is
+// alive.
+func shown(number int64, r leaserow.Row, n *node) *lease.Row {
+	row := r.Lease(number, n.stat.NumChildren > 0)
+	row.Created = n.stat.Ctime
+	return &row
+}
+
+func (s *Store) numbers() string            { return s.path + "/number" }
+func (s *Store) counts() string             { return s.path + "/given" }
+func (s *Store) number(number int64) string { return s.numbers() + "/" + leaserow.Digits(number) }
+func (s *Store) alive(number int64) string  { return s.number(number) + "/alive" }
+func (s *Store) given(from int64) string    { return s.counts() + "/" + leaserow.Digits(from) }
+func (s *Store) waiting(in lease.Bounds) string {
+	return s.path + "/waiting/" + leaserow.Digits(in.From) + "-" + leaserow.Digits(in.To)
+}
+
+func parseNumber(path, text string) (int64, error) {
+	n, err := leaserow.Number(text)
+	if err != nil {
+		err = fmt.Errorf("workerzk: node %s: %w", path, err)
+	}
+	return n, err
+}
+
+// Read implements lease.Store. ZooKeeper shows no clock.
+func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
+	if err := s.fence(ctx, s.path); err != nil {
+		return nil, 0, err
+	}
+	n, r, err := s.row(ctx, number)
+	if n == nil || err != nil {
+		return nil, 0, err
+	}
+	return shown(number, r, n), 0, nil
+}
+
+// List implements lease.Store.
+func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.Row, error) {
+	if err := s.fence(ctx, s.path); err != nil {
+		return nil, err
+	}
+	return s.rows(ctx, lease.Bounds{To: 1<<63 - 1}, limit)
+}
+
+// Look implements lease.Store.
+func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
+	if err := s.fence(ctx, s.path); err != nil {
+		return lease.View{}, err
+	}
+	given, _, err := s.allGiven(ctx)
+	if err != nil {
+		return lease.View{}, err
+	}
+	if full {
+		rows, err := s.rows(ctx, within, 0)
+		return lease.NewView(0, rows, given, within), err
+	}
+	read := func(numbers []int64) (int64, []lease.Row, error) {
+		var names []string
+		for _, number := range numbers {
+			names = append(names, leaserow.Digits(number))
+		}
+		rows, err := s.named(ctx, names)
+		return 0, rows, err
+	}
+	_, rows, err := read(s.sampler.Guess(within, 8))
+	if view := lease.NewView(0, rows, given, within); err != nil || leaserow.Satisfies(view) {
+		view.Held = 0
+		return view, err
+	}
+	return s.sampler.Sample(within, given, read)
+}
+
+// allGiven returns the counts of given numbers and their nodes, by the From of holders' bounds.
+func (s *Store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[int64]*node, err error) {
+	names, err := s.names(ctx, s.counts())
+	if err != nil {
+		return nil, nil, err
+	}
+	given, nodes = map[int64]int64{}, map[int64]*node{}
+	err = s.each(ctx, s.counts(), names, func(from int64, path string, n *node) (err error) {
+		nodes[from] = n
+		given[from], err = parseNumber(path, string(n.data))
+		return err
+	})
+	return given, nodes, err
+}
+
+// rows returns the rows within bounds, highest first, at most limit of them; a limit
+// below 1 is no limit.
+func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) (rows []lease.Row, err error) {
+	names, err := s.names(ctx, s.numbers())
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	slices.Reverse(names)
+	names = slices.DeleteFunc(names, func(n string) bool { return n > leaserow.Digits(within.To) || n < leaserow.Digits(within.From) })
+	if limit > 0 {
+		names = names[:min(limit, len(names))]
+	}
+	return s.named(ctx, names)
+}
+
+// named returns the rows of numbers.
+func (s *Store) named(ctx context.Context, names []string) (rows []lease.Row, err error) {
+	err = s.each(ctx, s.numbers(), names, func(number int64, path string, n *node) error {
+		r, err := parse(path, n)
+		rows = append(rows, *shown(number, r, n))
+		return err
+	})
+	return rows, err
+}
+
+// atOnce is how many nodes are got at a time.
+const atOnce = 16
+
+// each gets children of a node, whose names are numbers, and calls a function with each
+// that is not gone.
+func (s *Store) each(ctx context.Context, parent string, names []string, call func(number int64, path string, n *node) error) error {
+	nodes, errs := make([]*node, len(names)), make([]error, len(names))
+	var getting sync.WaitGroup
+	free := make(chan struct{}, atOnce)
+	for i, name := range names {
+		free <- struct{}{}
+		getting.Go(func() {
+			nodes[i], errs[i] = s.get(ctx, parent+"/"+name)
+			<-free
+		})
+	}
+	getting.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return err
+	}
+	for i, n := range nodes {
+		if n == nil {
+			continue
+		}
+		path := parent + "/" + names[i]
+		number, err := parseNumber(path, names[i])
+		if err == nil {
+			err = call(number, path, n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
