@@ -53,15 +53,14 @@ type LeafConfig struct {
 // bits.Snowflake(). A start with another layout fails with lease.ErrLayout, unless
 // the config's Succeeds has Leaf's. The caller closes conn after the generator.
 //
-// Starts fail with
+// A start waits while another process has the address, as lease.Config.Assigner says, and
+// fails with lease.ErrHeld when that process gives a sign of life: set an Address or a port
+// that no other process has. A killed process counts as alive until its session times out, and
+// one in Java until 10 seconds after its last report, by ZooKeeper's clock. A start fails with
+// lease.ErrExhausted if the number is above the layout's greatest.
 //
-//   - lease.ErrHeld if a live process has the address. The session of a killed process
-//     lives until its time-out. A process in Java counts as alive for 10 seconds after
-//     its last report, by ZooKeeper's clock;
-//   - lease.ErrExhausted if the number is above the layout's greatest.
-//
-// After a crash, and if the clock is behind the time that the node's timestamp tells,
-// the generator starts where the reserved time ends, as lease.Config.Assigner says.
+// After a crash, and if the clock is behind the time that the node's timestamp tells, the
+// generator starts where the reserved time ends.
 func Leaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser {
 	l := newLeaf(conn, name, port, config)
 	config.Lease.Expiry = cmp.Or(config.Lease.Expiry, 12*time.Second)
@@ -126,12 +125,7 @@ func (l *leaf) Assign(ctx context.Context, limit int64) (int64, error) {
 			"and start all with another name, whose numbers begin at 0: %w", path, number, limit, l.name, l.forever(), l.numbers(), lease.ErrExhausted)
 	}
 	l.paths.Store(number, path)
-	row, _, err := l.Read(ctx, number, 0)
-	if err == nil && row != nil && row.State == lease.StateHeld {
-		err = fmt.Errorf("workerzk: Leaf: node %s: %s, port %s, has the address %s and is alive, or its session has not timed out: "+
-			"want LeafConfig.Address or a port that no other process has: %w", path, row.Node.Host, row.Node.Port, address, lease.ErrHeld)
-	}
-	return number, err
+	return number, nil
 }
 
 // address is ip:port. The first address of the machine, which Leaf takes, may be one

@@ -16,6 +16,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/internal/holding"
@@ -28,6 +29,7 @@ type leaf struct {
 	*testing.T
 	name string
 	conn *zk.Conn
+	out  logged.Text // of all processes
 }
 
 var leaves atomic.Int64
@@ -35,7 +37,7 @@ var leaves atomic.Int64
 // newLeaf returns a service that never ran.
 func newLeaf(t *testing.T) *leaf {
 	t.Parallel()
-	return &leaf{t, fmt.Sprintf("or_ders_%d", leaves.Add(1)), ready(t, connect(t, shared(t), 20*time.Second, nil))}
+	return &leaf{T: t, name: fmt.Sprintf("or_ders_%d", leaves.Add(1)), conn: ready(t, connect(t, shared(t), 20*time.Second, nil))}
 }
 
 // start starts a process on port 8080 of ip, on a connection of its own if conn is nil.
@@ -43,20 +45,17 @@ func (l *leaf) start(conn *zk.Conn, ip string) (*holding.Holder, error) {
 	if conn == nil {
 		conn = connect(l.T, shared(l.T), 20*time.Second, nil)
 	}
-	leaser := workerzk.Leaf(conn, l.name, 8080, workerzk.LeafConfig{Address: ip, Lease: lease.Config{Node: here, Expiry: 200 * time.Millisecond, Window: time.Minute, Logger: slog.New(slog.DiscardHandler)}})
+	leaser := workerzk.Leaf(conn, l.name, 8080, workerzk.LeafConfig{Address: ip, Lease: lease.Config{Node: here, Expiry: 200 * time.Millisecond, Window: time.Minute, Logger: l.out.Logger()}})
 	return holding.Try(background(l.T), l, leaser, 1023, time.Now)
 }
 
-// starts starts a process as soon as no other has its address.
-func (l *leaf) starts(conn *zk.Conn, ip string) (h *holding.Holder) {
+// starts starts a process, which waits while a silent one has its address.
+func (l *leaf) starts(conn *zk.Conn, ip string) *holding.Holder {
 	l.Helper()
-	servertest.Eventually(l, "a process starts", func() (ok bool) {
-		var err error
-		if h, err = l.start(conn, ip); err != nil && !errors.Is(err, lease.ErrHeld) {
-			l.Fatal(err)
-		}
-		return err == nil
-	})
+	h, err := l.start(conn, ip)
+	if err != nil {
+		l.Fatal(err)
+	}
 	return h
 }
 
@@ -64,7 +63,7 @@ func (l *leaf) starts(conn *zk.Conn, ip string) (h *holding.Holder) {
 func (l *leaf) held(ip string, parts ...string) {
 	l.Helper()
 	_, err := l.start(nil, ip)
-	says(l.T, err, lease.ErrHeld, append(parts, "workerzk: Leaf: ", ip+":8080", "LeafConfig.Address")...)
+	says(l.T, err, lease.ErrHeld, append(parts, "snowflake/"+l.name)...)
 }
 
 func (l *leaf) forever() string { return "/snowflake/" + l.name + "/forever" }
@@ -106,6 +105,25 @@ func (l *leaf) sets(path string, data []byte) {
 	if _, err := l.conn.Set(path, data, -1); err != nil {
 		l.Error(err)
 	}
+}
+
+// reports has a process in Java report again and again while f runs.
+func (l *leaf) reports(path string, at time.Time, f func()) {
+	done := make(chan struct{})
+	var reporting sync.WaitGroup
+	reporting.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(20 * time.Millisecond):
+				l.sets(path, data("10.0.0.1", at))
+			}
+		}
+	})
+	f()
+	close(done)
+	reporting.Wait()
 }
 
 // covered checks that a process in Java would not start while ids of a grant may be made.
@@ -164,8 +182,8 @@ func TestLeafRestart(t *testing.T) {
 	}
 }
 
-// TestLeafSameAddress: of two processes with one address, the second does not start
-// while the first lives. When the first is cut off and its session has expired, the second
+// TestLeafSameAddress: of two processes with one address, the second does not start while the
+// first lives. When the first is cut off, the second waits until its session has expired, and
 // starts where the first one's time ends.
 func TestLeafSameAddress(t *testing.T) {
 	l := newLeaf(t)
@@ -177,7 +195,12 @@ func TestLeafSameAddress(t *testing.T) {
 	first.Renew(t)
 	first.Kept(t)
 	w.cut(true)
+	const waits = "the start waits"
+	before := l.out.Count(waits)
 	second := l.starts(nil, "172.17.0.1")
+	if n := l.out.Count(waits) - before; n != 1 {
+		t.Errorf("%d lines say that the start waits, want one", n)
+	}
 	if a, b := first.Last(), second.Last(); b.Number != a.Number || b.From.Before(a.Until) {
 		t.Errorf("granted %+v, and then %+v", a, b)
 	}
@@ -214,7 +237,7 @@ func TestLeafAfterJava(t *testing.T) {
 	l := newLeaf(t)
 	ahead, behind := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
 	path, _ := l.java("10.0.0.1", ahead), l.java("10.0.0.2", behind)
-	l.held("10.0.0.1", path, "a process of Leaf at 10.0.0.1, port 8080")
+	l.reports(path, ahead, func() { l.held("10.0.0.1", "a process of Leaf at 10.0.0.1", "8080") })
 	began := time.Now()
 	first, second := l.starts(nil, "10.0.0.1"), l.starts(nil, "10.0.0.2")
 	if a, b := first.Last(), second.Last(); a.Number != 0 || a.From.Sub(ahead) < 9*time.Second || b.Number != 1 || b.From.Before(began) {
@@ -225,7 +248,7 @@ func TestLeafAfterJava(t *testing.T) {
 	if err := first.Loss(t); !errors.Is(err, lease.ErrLost) || errors.Is(err, lease.ErrRewound) {
 		t.Errorf("%v; want ErrLost alone", err)
 	}
-	l.held("10.0.0.1", "a process of Leaf")
+	l.reports(path, ahead.Add(time.Minute), func() { l.held("10.0.0.1", "a process of Leaf") })
 	before := first.History()[0]
 	first.Await(t, "it takes the number again", func(g lease.Grant) bool { return g.From.After(before.Until) })
 	l.covered("10.0.0.1", first)
@@ -240,7 +263,7 @@ func TestLeafUntil(t *testing.T) {
 		ip := fmt.Sprintf("10.0.0.%d", number)
 		path := l.java(ip, at)
 		s := workerzk.LeafStore(l.conn, l.name, 8080, workerzk.LeafConfig{Address: ip})
-		if got, err := s.Assign(background(t), 9); got != int64(number) || err != nil && !errors.Is(err, lease.ErrHeld) {
+		if got, err := s.Assign(background(t), 9); got != int64(number) || err != nil {
 			t.Fatalf("number %d, %v; want %d", got, err, number)
 		}
 		row, _, err := s.Read(background(t), int64(number), time.Minute)
@@ -285,8 +308,7 @@ func TestLeafStore(t *testing.T) {
 	swap(t, s, "e", "f", lease.Release, false)
 	for _, text := range []string{"x", `{"timestamp":-1}`, `{"timestamp":9000000000000000000}`} {
 		l.sets(path, []byte(text))
-		_, err := s.Assign(background(t), 9)
-		says(t, err, nil, path, "timestamp from 0")
+		says(t, second(s.Read(background(t), 0, time.Minute)), nil, path, "timestamp from 0")
 	}
 }
 
