@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -51,6 +50,8 @@ type Store struct {
 	client redis.UniversalClient
 	prefix string
 	warned atomic.Bool // written and read by Prepare
+
+	sampler leaserow.Sampler
 }
 
 var (
@@ -136,18 +137,17 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 	if err != nil {
 		return lease.View{}, err
 	}
-	view := lease.NewView(now, nil, given, within)
-	var fields []any
-	for _, number := range within.Sample(view.Next) {
-		fields = append(fields, leaserow.Digits(number))
-	}
-	if len(fields) == 0 {
-		return view, nil
-	}
-	now, rows, _, err := s.search(ctx, expiry, reading, fields...)
-	view = lease.NewView(now, rows, given, within)
-	view.Held = 0 // in the sample only
-	return view, err
+	return s.sampler.Sample(within, given, func(numbers []int64) (int64, []lease.Row, error) {
+		if len(numbers) == 0 {
+			return now, nil, nil
+		}
+		var fields []any
+		for _, number := range numbers {
+			fields = append(fields, leaserow.Digits(number))
+		}
+		now, rows, _, err := s.search(ctx, expiry, reading, fields...)
+		return now, rows, err
+	})
 }
 
 // Insert implements lease.Store.
@@ -177,7 +177,7 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (number in
 	}
 	if parts, _ := reply.([]any); len(parts) == 2 {
 		text, _ := parts[0].(string)
-		if number, err = strconv.ParseInt(text, 10, 64); err == nil {
+		if number, err = leaserow.Number(text); err == nil {
 			return number, parts[1] == int64(1), nil
 		}
 	}
@@ -235,7 +235,7 @@ var errNoToken = errors.New("it has no token")
 // row is the row of a number, as package lease knows it. now is the server's clock.
 func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease.Row, error) {
 	var r row
-	n, err := strconv.ParseInt(number, 10, 64)
+	n, err := leaserow.Number(number)
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &r)
 	}
@@ -285,10 +285,10 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.
 	slices.SortFunc(rows, func(a, b lease.Row) int { return cmp.Compare(b.Number, a.Number) })
 	given = map[int64]int64{}
 	for pair := range slices.Chunk(texts(counts), 2) {
-		from, err1 := strconv.ParseInt(pair[0], 10, 64)
-		next, err2 := strconv.ParseInt(pair[1], 10, 64)
+		from, err1 := leaserow.Number(pair[0])
+		next, err2 := leaserow.Number(pair[1])
 		if err := errors.Join(err1, err2); err != nil {
-			return 0, nil, nil, fmt.Errorf("workerredis: field %s of %s, want a number: %w", pair[0], s.keys()[1], err)
+			return 0, nil, nil, fmt.Errorf("workerredis: field %s of %s: %w", pair[0], s.keys()[1], err)
 		}
 		given[from] = next
 	}
