@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,25 +78,52 @@ func write(number int64, token string) lease.Write {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestSuite(t *testing.T) {
-	s := start(t)
-	suite := func(client func(t *testing.T) redis.UniversalClient) leasetest.Suite {
-		return leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
-			prefix := "{" + t.Name() + "}"
-			return func(t *testing.T) lease.Store {
-				return workerredis.NewStore(client(t), workerredis.Config{Prefix: prefix})
-			}
-		}}
+// sent counts the commands of clients.
+type sent struct{ atomic.Int64 }
+
+func (*sent) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (s *sent) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		s.Add(1)
+		return next(ctx, cmd)
 	}
-	t.Run("server", func(t *testing.T) {
-		suite(func(t *testing.T) redis.UniversalClient { return s.client(t) }).Run(t)
-	})
-	t.Run("cluster", func(t *testing.T) {
-		c := start(t, "--cluster-enabled", "yes")
-		c.Command(t, "CLUSTER ADDSLOTSRANGE 0 16383")
-		c.up(t)
-		suite(func(t *testing.T) redis.UniversalClient { return c.cluster(t) }).Run(t)
-	})
+}
+
+func (*sent) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func TestSuite(t *testing.T) {
+	single, cluster := start(t), start(t, "--cluster-enabled", "yes")
+	cluster.Command(t, "CLUSTER ADDSLOTSRANGE 0 16383")
+	cluster.up(t)
+	for name, client := range map[string]func(*testing.T) redis.UniversalClient{
+		"server":  func(t *testing.T) redis.UniversalClient { return single.client(t) },
+		"cluster": func(t *testing.T) redis.UniversalClient { return cluster.cluster(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var counts sync.Map // by the store's name
+			leasetest.Suite{
+				Open: func(t *testing.T) leasetest.Opener {
+					prefix, count := "{"+t.Name()+"}", new(sent)
+					counts.Store("redis "+prefix, count)
+					return func(t *testing.T) lease.Store {
+						c := client(t)
+						c.AddHook(count)
+						return workerredis.NewStore(c, workerredis.Config{Prefix: prefix})
+					}
+				},
+				Delete: func(t *testing.T, s lease.Store, number int64) {
+					must(t, client(t).HDel(t.Context(), strings.TrimPrefix(s.String(), "redis ")+":numbers", fmt.Sprintf("%019d", number)).Err())
+				},
+				Requests: func(_ *testing.T, s lease.Store) int64 {
+					count, _ := counts.Load(s.String())
+					return count.(*sent).Load()
+				},
+			}.Run(t)
+		})
+	}
 }
 
 // up waits until the server's cluster is up.
