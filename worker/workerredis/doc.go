@@ -7,12 +7,9 @@
 // worker/lease. [CHOOSING.md] compares the stores. The package needs Redis 6.2 or
 // later, or Valkey, as a single server, with Sentinel, or as a cluster.
 //
-// A start with Sentinels that refuse connections takes half a minute by default, and its
-// error has no cause: attempts of go-redis multiply. Set DialerRetries to 1 in
-// redis.FailoverOptions.
-//
-// go-redis closes a connection without an answer after ReadTimeout, 5 seconds by default.
-// With -1, connections that a network dropped silently fill the pool.
+// With Sentinel, set DialerRetries to 1 in redis.FailoverOptions: attempts of go-redis multiply,
+// so that a start with Sentinels that refuse connections takes half a minute. go-redis closes a
+// connection without an answer after ReadTimeout; with -1, dropped connections fill the pool.
 //
 // # Durability
 //
@@ -38,10 +35,9 @@
 //	{uidring}:workers:numbers   for each number the row, as JSON: token, reserved_until, last holder, times
 //	{uidring}:workers:given     the least number that was never given
 //
-// Neither key expires. The prefix contains a hash tag, the part in braces, so that a
-// cluster keeps both keys on one server. Each operation is one Lua script, which
-// takes the time from the server. A script that reaches a replica fails with
-// ErrReplica.
+// Neither key expires. The hash tag, the part in braces, keeps both keys on one server of a
+// cluster. Each operation is one Lua script, which takes the time from the server. A script that
+// reaches a replica fails with ErrReplica.
 //
 // # Permissions
 //

@@ -68,8 +68,16 @@ func Leaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser
 	return lease.New(l, config.Lease)
 }
 
-// leaf is a Store whose rows have a node of Leaf beside them. It gives the number that
-// ZooKeeper put behind the address in the node's name.
+// leaf is a Store whose rows have a node of Leaf beside them:
+//
+//	/snowflake/NAME/forever/10.0.0.1:8080-0000000007     {"ip":"10.0.0.1","port":"8080","timestamp":1763755200000}
+//	/snowflake/NAME/uidring/number/0000000000000000007   the row, as New has it, which Java does not read
+//
+// It gives the number that ZooKeeper put behind the address in the node's name. A transaction that
+// writes the row writes Leaf's node too, on condition that both are unchanged. The timestamp
+// becomes the end of the reserved time, and Leaf in Java does not start before its clock shows
+// that time. If Leaf's node was written after the row, Leaf in Java wrote it: then a generator
+// with the number has lost it.
 type leaf struct {
 	*Store
 	name  string
