@@ -25,8 +25,8 @@ type Text struct {
 var forms = map[string]Text{
 	"decimal":  {func(b []byte, id uid.ID) []byte { return strconv.AppendInt(b, int64(id), 10) }, uid.ParseID},
 	"reversed": {func(b []byte, id uid.ID) []byte { return strconv.AppendInt(b, bits.Reverse(int64(id)), 10) }, parseReversed},
-	"base32":   {func(b []byte, id uid.ID) []byte { return id.AppendBase32(b) }, uid.ParseBase32},
-	"base62":   {func(b []byte, id uid.ID) []byte { return id.AppendBase62(b) }, uid.ParseBase62},
+	"base32":   {func(b []byte, id uid.ID) []byte { return append(b, id.Base32()...) }, uid.ParseBase32},
+	"base62":   {func(b []byte, id uid.ID) []byte { return append(b, id.Base62()...) }, uid.ParseBase62},
 }
 
 const tokenForm = "token"
