@@ -34,7 +34,7 @@ model: ## check the models, and find the faults that are seeded in them (needs s
 	.ci/model $$(git ls-files '*.pml')
 
 torture: ## kill and disturb processes and servers of every backend, until TORTURE_IDS ids are collected
-	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/test/torture -run 'TestTorture|TestStyles' -count=1 -parallel 6 -v -timeout 60m
+	UIDRING_TORTURE=1 UIDRING_TORTURE_IDS=$(TORTURE_IDS) go test ./internal/test/torture -run 'TestTorture|TestStyles|TestHerds' -count=1 -parallel 6 -v -timeout 60m
 
 fleet: ## start, restart and cut off 30,000 Leasers in virtual time; kill servers behind a balancer FLEET_ROUNDS times (needs mariadbd, postgres and redis-server)
 	UIDRING_FLEET=30000 go test ./worker/lease -run 'TestFleet$$' -count=1 -v

@@ -18,45 +18,9 @@
 // A holder writes four times per expiry, which is four times a minute by default. A
 // holder that uses time faster than the clock writes about once a second.
 //
-// # How each failure ends
-//
-//   - The store is unavailable at the start: the client's error, once the client has tried its
-//     servers. That takes two seconds or less with the defaults of the clients. If requests
-//     have no answer in time, or collide with others, the start retries for two minutes.
-//   - The store is unavailable later: one line in the log, and ids continue to the end of the
-//     reserved time ([Config].Window, 10 minutes). Then Next fails with an error that wraps
-//     the client's error and matches uid.ErrReservation. When the store is back, Next succeeds
-//     again.
-//   - The process is killed: its number expires after [Config].Expiry, a minute. The
-//     number's next holder starts where the reservation of the dead holder ends. This
-//     start lies in the future if an [Assigner] fixes the number, or no other is left.
-//     uid.Cached then stamps ahead of the clock, if MaxBorrow allows that, and
-//     uid.Default waits.
-//   - The process is stopped for longer than the expiry: another may take its number.
-//     When the process resumes, it uses the time that it owns, notices at its next
-//     request that it lost the number, and takes another.
-//   - Close cannot reach the store: an error after 5 seconds. The number expires.
-//   - A start must not go on, such as with another layout or a wrong clock: an error that
-//     [Leaser.Lease] names, and no row is written.
-//   - The store has gone back in time (restored, failed over): holders notice at their
-//     next request ([ErrRewound]), and take other numbers.
-//
-// # What is assumed
-//
-//   - All processes whose ids must differ use one store. All writers follow the
-//     protocol, and nobody edits rows. A deleted row no longer shows which ticks were
-//     stamped: the number is not given as new again, but an Assigner takes it from the
-//     present on.
-//   - A write that the store reported done stays done. A restore from a copy breaks
-//     that, and so do a failover to a replica without the last writes and the crash of
-//     a server that answers before it flushes. Then ids can repeat until holders notice.
-//   - A process is not cloned while it holds a number (a virtual machine's snapshot,
-//     a fork). Both clones own what was reserved. One of them loses the number at
-//     its next request, so no later time repeats.
-//   - At the start, the clock that stamps ids is right within [Config].MaxSkew, because
-//     time reserved by a wrong clock stays reserved. If the clock steps ahead later,
-//     ids follow it, the log has a warning, and no next holder stamps under the number
-//     before that time. This costs time, not uniqueness.
+// [RELIABILITY.md] says how each failure ends, and what is assumed: all processes whose ids must
+// differ use one store, a write that was reported done stays done, nobody edits rows, and no
+// process is cloned while it holds a number.
 //
 // # Writing a store
 //

@@ -27,12 +27,13 @@
 //     (segment.ErrRewound), and by nobody else.
 //
 // A run fails too if an event did not happen that it is meant to survive. TestStyles has
-// short runs of what the runs on every backend leave out. TestSeededFaults makes children
+// short runs of what the runs on every backend leave out. TestHerds starts fifty processes at once,
+// and kills them. TestSeededFaults makes children
 // break the protocol, which the judge has to find.
 //
 // # How to run it
 //
-// UIDRING_TORTURE=1 go test runs it, a minute or so. UIDRING_TORTURE_IDS is how
+// UIDRING_TORTURE=1 go test runs it, in some minutes. UIDRING_TORTURE_IDS is how
 // many ids to collect over all backends. UIDRING_TORTURE_SEED repeats the actions of
 // a run in the same order, though not at the same instants. UIDRING_TORTURE_FAULT
 // (floor, window, release or return) makes children break the protocol.

@@ -146,7 +146,7 @@ func kill(n *nemesis) {
 // has a number, or while it draws ids.
 func herd(n *nemesis) {
 	for i := range 50 {
-		after := n.between(0, 4*time.Second)
+		after := n.between(0, 2500*time.Millisecond)
 		n.going.Go(func() {
 			s := &seat{index: i % stamps}
 			if n.launch(s); s.now == nil {

@@ -1,9 +1,7 @@
 package leasetest
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
 	"sync"
@@ -86,7 +84,7 @@ func (b bench) contend() (twice []string) {
 
 // live takes a number and stamps instants. Then it releases the number or is killed.
 func (b bench) live(book *ledger, life int64) (held bool) {
-	leaser := b.leaser(lossy{b.Store}, lease.Config{Window: max(b.suite.Expiry, time.Second)})
+	leaser := b.leaser(lossy(b.Store), lease.Config{Window: max(b.suite.Expiry, time.Second)})
 	// A grant is valid until the next one. Stamping holds the same lock, so that nothing
 	// is stamped after a grant has reported a loss.
 	var (
@@ -136,34 +134,6 @@ func (b bench) live(book *ledger, life int64) (held bool) {
 	}
 	_ = l.Release(ending, next)
 	return true
-}
-
-// lossy is a store that loses some requests and some answers.
-type lossy struct{ lease.Store }
-
-var errLost = errors.New("leasetest: the answer was lost")
-
-func (s lossy) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
-	done, err = lose(func() (bool, error) {
-		number, done, err = s.Store.Insert(ctx, w)
-		return done, err
-	})
-	return number, done, err
-}
-
-func (s lossy) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
-	return lose(func() (bool, error) { return s.Store.Swap(ctx, old, w) })
-}
-
-func lose(write func() (bool, error)) (bool, error) {
-	switch mathrand.IntN(12) {
-	case 0:
-		return false, errLost
-	case 1:
-		_, err := write()
-		return false, cmp.Or(err, errLost)
-	}
-	return write()
 }
 
 // liar is a store in which every number looks free.

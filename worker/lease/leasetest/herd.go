@@ -13,37 +13,6 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// counting is a store that counts the calls of its methods.
-type counting struct {
-	lease.Store
-	calls *atomic.Int64
-}
-
-func (c counting) SwapLayout(ctx context.Context, old, layout string) (string, error) {
-	c.calls.Add(1)
-	return c.Store.SwapLayout(ctx, old, layout)
-}
-
-func (c counting) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {
-	c.calls.Add(1)
-	return c.Store.Look(ctx, within, full, expiry)
-}
-
-func (c counting) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
-	c.calls.Add(1)
-	return c.Store.Read(ctx, number, expiry)
-}
-
-func (c counting) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
-	c.calls.Add(1)
-	return c.Store.Insert(ctx, w)
-}
-
-func (c counting) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
-	c.calls.Add(1)
-	return c.Store.Swap(ctx, old, w)
-}
-
 // laidOut leases numbers for ids of one layout, as generators do.
 type laidOut struct{ *lease.Leaser }
 
@@ -116,7 +85,7 @@ func herd(b bench) {
 	}
 	leasers := make([]*lease.Leaser, handles)
 	for i := range leasers {
-		leasers[i] = b.leaser(counting{b.open(b.T), &calls}, lease.Config{Expiry: time.Minute})
+		leasers[i] = b.leaser(counting(b.open(b.T), &calls), lease.Config{Expiry: time.Minute})
 	}
 	f := &fleet{TB: b.T}
 	leaser := func(i int) *lease.Leaser { return leasers[i%handles] }
@@ -174,7 +143,7 @@ func (x Benchmark) Start(b *testing.B) {
 			s := x.Open(b)
 			x.fill(b, s, int64(rows))
 			var calls atomic.Int64
-			leaser, f := lease.New(counting{s, &calls}, benchConfig), &fleet{TB: b}
+			leaser, f := lease.New(counting(s, &calls), benchConfig), &fleet{TB: b}
 			for b.Loop() {
 				f.holders = nil
 				f.start(1, func(int) *lease.Leaser { return leaser })
@@ -199,7 +168,7 @@ func (x Benchmark) Herd(b *testing.B) {
 					if x.Another != nil {
 						own = x.Another(b, s)
 					}
-					return lease.New(counting{own, &calls}, benchConfig)
+					return lease.New(counting(own, &calls), benchConfig)
 				}
 				first += f.start(starts, all)
 				f.stop(starts)

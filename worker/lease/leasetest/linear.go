@@ -23,7 +23,7 @@ import (
 // loses some requests and some answers.
 func Linearizable(t *testing.T, open Opener) {
 	t.Helper()
-	history := record(t, func(t *testing.T) lease.Store { return lossy{open(t)} })
+	history := record(t, func(t *testing.T) lease.Store { return lossy(open(t)) })
 	if !linearizable(t, history) {
 		for _, op := range history {
 			t.Logf("%+v", op)

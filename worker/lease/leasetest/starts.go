@@ -89,34 +89,13 @@ func backfill(b bench) {
 	}
 }
 
-// forsaken is a store whose caller gives up when a number was taken.
-type forsaken struct {
-	lease.Store
-	giveUp context.CancelFunc
-}
-
-func (f forsaken) Insert(ctx context.Context, w lease.Write) (int64, bool, error) {
-	_, _, err := f.Store.Insert(ctx, w)
-	f.giveUp()
-	return 0, false, errors.Join(err, context.Canceled)
-}
-
-func (f forsaken) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
-	if w.Change != lease.Acquire {
-		return f.Store.Swap(ctx, old, w)
-	}
-	_, err := f.Store.Swap(ctx, old, w)
-	f.giveUp()
-	return false, errors.Join(err, context.Canceled)
-}
-
 // abandoned: a start that ends after it wrote, without the answer, does not keep the number. It
 // gives the number back, or the number expires.
 func abandoned(b bench) {
 	for _, config := range []lease.Config{{}, {}, {Assigner: number(0)}} { // by Insert, and by Swap
 		own := b.another()
 		ctx, cancel := context.WithCancel(b.Context())
-		if _, err := holding.Try(ctx, b, own.leaser(forsaken{own.Store, cancel}, config, lease.Config{Window: b.suite.Expiry}), 0, time.Now); !errors.Is(err, context.Canceled) {
+		if _, err := holding.Try(ctx, b, own.leaser(forsaken(own.Store, cancel), config, lease.Config{Window: b.suite.Expiry}), 0, time.Now); !errors.Is(err, context.Canceled) {
 			b.Fatalf("%v; want that the start was canceled", err)
 		}
 		b.suite.Kill(b.T, own.Store)

@@ -1,0 +1,79 @@
+package leasetest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	mathrand "math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// around is a store whose calls go through a function. w is nil unless the call makes or swaps a
+// row. If call returns an error, so does the store's method.
+type around struct {
+	lease.Store
+	call func(w *lease.Write, do func() error) error
+}
+
+// counting is a store that counts calls.
+func counting(s lease.Store, calls *atomic.Int64) lease.Store {
+	return around{s, func(_ *lease.Write, do func() error) error { calls.Add(1); return do() }}
+}
+
+var errLost = errors.New("leasetest: the answer was lost")
+
+// lossy is a store that loses some requests and some answers.
+func lossy(s lease.Store) lease.Store {
+	return around{s, func(w *lease.Write, do func() error) error {
+		if w == nil {
+			return do()
+		}
+		switch mathrand.IntN(12) {
+		case 0:
+			return errLost
+		case 1:
+			return cmp.Or(do(), errLost)
+		}
+		return do()
+	}}
+}
+
+// forsaken is a store whose caller gives up when it has taken a number.
+func forsaken(s lease.Store, giveUp context.CancelFunc) lease.Store {
+	return around{s, func(w *lease.Write, do func() error) error {
+		if w == nil || w.Change != lease.Acquire {
+			return do()
+		}
+		err := do()
+		giveUp()
+		return errors.Join(err, context.Canceled)
+	}}
+}
+
+func (a around) SwapLayout(ctx context.Context, old, layout string) (remembered string, err error) {
+	err = a.call(nil, func() (err error) { remembered, err = a.Store.SwapLayout(ctx, old, layout); return err })
+	return remembered, err
+}
+
+func (a around) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (view lease.View, err error) {
+	err = a.call(nil, func() (err error) { view, err = a.Store.Look(ctx, within, full, expiry); return err })
+	return view, err
+}
+
+func (a around) Read(ctx context.Context, number int64, expiry time.Duration) (row *lease.Row, now int64, err error) {
+	err = a.call(nil, func() (err error) { row, now, err = a.Store.Read(ctx, number, expiry); return err })
+	return row, now, err
+}
+
+func (a around) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+	err = a.call(&w, func() (err error) { number, done, err = a.Store.Insert(ctx, w); return err })
+	return number, done && err == nil, err
+}
+
+func (a around) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
+	err = a.call(&w, func() (err error) { done, err = a.Store.Swap(ctx, old, w); return err })
+	return done && err == nil, err
+}
