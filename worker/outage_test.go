@@ -11,7 +11,6 @@ import (
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
@@ -94,65 +93,6 @@ func TestSlow(t *testing.T) {
 		h.Renew(t)
 		h.Renew(t)
 		h.Kept(t)
-	})
-}
-
-// A holder that is cut off, and not dead, goes on to the end of what it has
-// reserved. Whoever takes its number starts there.
-func TestTakeover(t *testing.T) {
-	each(t, leasers, func(t *testing.T, s *store) {
-		db, pool := s.Pooled(t)
-		opts := []option{quickly, quiet, lease.Config{Window: time.Hour, Assigner: uid.StaticWorker(3)}}
-		var all ids
-		// The old one is not to take a late renewal of the heir's for its death.
-		old := cached(t, s.leaser(db, append(opts, lease.Config{Expiry: 10 * time.Second})...))
-		if _, err := all.draw(t, old, 1000); err != nil {
-			t.Fatal(err)
-		}
-		pool.Cut(errUnavailable)
-		var heir *uid.Cached
-		servertest.Eventually(t, "the dead holder's number is taken", func() bool {
-			gen, err := uid.NewCached(context.Background(), s.leaser(s.DB, opts...), uid.CachedConfig{Layout: small})
-			if heir = gen; err != nil && !errors.Is(err, lease.ErrHeld) {
-				t.Fatal(err)
-			}
-			return err == nil
-		})
-		defer heir.Close()
-		first, err := all.draw(t, heir, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		servertest.Eventually(t, "Next fails for want of reserved time", func() bool {
-			_, err := all.draw(t, old, 1<<20)
-			if !errors.Is(err, uid.ErrReservation) {
-				t.Fatalf("Next: %v; want ErrReservation", err)
-			}
-			return errors.Is(err, errUnavailable)
-		})
-		if heir.Worker() != 3 || old.Worker() != 3 {
-			t.Errorf("workers %d and %d, want 3", old.Worker(), heir.Worker())
-		}
-		begun, err := heir.Parse(first)
-		if end := old.Stats().Clock.ReservedUntil; err != nil || begun.Time.Before(end) {
-			t.Errorf("the heir begins at %v, %v; want it no earlier than %v", begun.Time, err, end)
-		}
-
-		// Back again, the old one finds the number taken and leaves it alone.
-		pool.Heal()
-		servertest.Eventually(t, "the old holder hears of it", func() bool { return errors.Is(old.Stats().Clock.LeaseError, lease.ErrHeld) })
-		if id, err := old.Next(); !errors.Is(err, uid.ErrReservation) || !errors.Is(err, lease.ErrHeld) {
-			t.Errorf("Next = %d, %v", id, err)
-		}
-		if err := old.Close(); err != nil {
-			t.Error(err)
-		}
-		if r, _ := s.row(t, 3); r.Heartbeat == 0 {
-			t.Error("the old holder has given back what is another's")
-		}
-		if _, err := all.draw(t, heir, 1000); err != nil {
-			t.Error(err)
-		}
 	})
 }
 

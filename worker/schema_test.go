@@ -13,36 +13,19 @@ import (
 	"github.com/uidring/uidring/worker"
 )
 
-// The columns of the tables, as each database tells them. Those of the Registry
-// are uid-generator's.
-var columns = map[string]map[string][]string{
-	"registry": {
-		"mysql": {
-			"ID bigint NO PRI auto_increment", "HOST_NAME varchar(64) NO", "PORT varchar(64) NO", "TYPE int NO",
-			"LAUNCH_DATE date NO", "MODIFIED timestamp NO", "CREATED timestamp NO",
-		},
-		"postgres": {
-			"id bigint NO", "host_name character varying(64) NO", "port character varying(64) NO", "type integer NO",
-			"launch_date date NO", "modified timestamp with time zone NO", "created timestamp with time zone NO",
-		},
-		"sqlite": {
-			"ID INTEGER NO", "HOST_NAME VARCHAR(64) NO", "PORT VARCHAR(64) NO", "TYPE INT NO",
-			"LAUNCH_DATE DATE NO", "MODIFIED TIMESTAMP NO", "CREATED TIMESTAMP NO",
-		},
+// The columns of a Registry's table, as each database tells them. They are uid-generator's.
+var columns = map[string][]string{
+	"mysql": {
+		"ID bigint NO PRI auto_increment", "HOST_NAME varchar(64) NO", "PORT varchar(64) NO", "TYPE int NO",
+		"LAUNCH_DATE date NO", "MODIFIED timestamp NO", "CREATED timestamp NO",
 	},
-	"leaser": {
-		"mysql": {
-			"worker_id bigint NO PRI", "token varchar(64) NO", "reserved_until bigint NO", "heartbeat_at bigint NO",
-			"host varchar(64) NO", "port varchar(64) NO", "type int NO", "created bigint NO",
-		},
-		"postgres": {
-			"worker_id bigint NO", "token character varying(64) NO", "reserved_until bigint NO", "heartbeat_at bigint NO",
-			"host character varying(64) NO", "port character varying(64) NO", "type integer NO", "created bigint NO",
-		},
-		"sqlite": {
-			"worker_id INTEGER NO", "token VARCHAR(64) NO", "reserved_until INTEGER NO", "heartbeat_at INTEGER NO",
-			"host VARCHAR(64) NO", "port VARCHAR(64) NO", "type INT NO", "created INTEGER NO",
-		},
+	"postgres": {
+		"id bigint NO", "host_name character varying(64) NO", "port character varying(64) NO", "type integer NO",
+		"launch_date date NO", "modified timestamp with time zone NO", "created timestamp with time zone NO",
+	},
+	"sqlite": {
+		"ID INTEGER NO", "HOST_NAME VARCHAR(64) NO", "PORT VARCHAR(64) NO", "TYPE INT NO",
+		"LAUNCH_DATE DATE NO", "MODIFIED TIMESTAMP NO", "CREATED TIMESTAMP NO",
 	},
 }
 
@@ -64,9 +47,9 @@ func (s *store) columns(t *testing.T) []string {
 }
 
 func TestSchemaColumns(t *testing.T) {
-	each(t, tables, func(t *testing.T, s *store) {
+	each(t, registries, func(t *testing.T, s *store) {
 		s.create(t)
-		if got, want := s.columns(t), columns[s.name][s.Kind]; !slices.Equal(got, want) {
+		if got, want := s.columns(t), columns[s.Kind]; !slices.Equal(got, want) {
 			t.Errorf("columns %q\nwant    %q", got, want)
 		}
 	})
@@ -80,7 +63,7 @@ func TestSharedWithJava(t *testing.T) {
 		switch s.Kind {
 		case "mysql":
 			s.createLike(t, "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY")
-			if got, want := s.columns(t), columns[s.name][s.Kind]; !slices.Equal(got, want) {
+			if got, want := s.columns(t), columns[s.Kind]; !slices.Equal(got, want) {
 				t.Errorf("columns %q\nwant    %q", got, want)
 			}
 		case "postgres":
