@@ -47,13 +47,3 @@ func ExampleNewStore() {
 		fmt.Println(info.Number, info.State, info.Host)
 	}
 }
-
-// All faults of the arguments come at once.
-func ExampleNewStore_faults() {
-	leaser := lease.New(workerkube.NewStore(nil, workerkube.Config{Namespace: "Orders"}), lease.Config{})
-	_, err := leaser.Leases(context.Background(), 0)
-	fmt.Println(err)
-	// Output:
-	// workerkube: invalid config: Namespace: "Orders": a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')
-	// workerkube: invalid config: cluster: it is nil, want one such as that of rest.InClusterConfig
-}

@@ -199,27 +199,3 @@ func TestUnavailable(t *testing.T) {
 	err := start(t, workerkube.NewStore(&rest.Config{Host: "http://" + servertest.Addresses(t, 1)[0]}, workerkube.Config{Namespace: "orders", Prefix: "ids"}))
 	wants(t, err, "lease: prepare kubernetes orders/ids: ", "connection refused")
 }
-
-// Both servers are killed: holders keep what they have, and go on with their numbers when
-// the servers are back.
-func TestKilled(t *testing.T) {
-	k := servertest.StartKube(t)
-	store := workerkube.NewStore(config(t, k, servertest.KubeAdmin), workerkube.Config{Namespace: namespace(t, k), Prefix: "ids"})
-	h := take(t, store, lease.Config{Expiry: time.Hour, Window: time.Hour})
-	for _, kill := range []func(){func() { k.Kill() }, func() { k.Etcd.Kill() }} {
-		h.Renew(t)
-		kill()
-		until := h.Last().Until
-		h.Use(until, until)
-		h.Await(t, "the outage is noticed", func(g lease.Grant) bool { return g.Err != nil && !g.Until.Before(until) })
-		k.Kill()
-		k.Etcd.Kill()
-		k.Etcd.Restart(t)
-		k.Restart(t)
-		h.Renew(t)
-	}
-	h.Kept(t)
-	if n := take(t, store).Last().Number; n != 1 {
-		t.Errorf("number %d; want 1", n)
-	}
-}
