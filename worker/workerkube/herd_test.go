@@ -79,7 +79,8 @@ func TestHerd(t *testing.T) {
 		within           time.Duration
 		each             float64 // requests; a start alone sends 6
 	}{
-		{50, 10, 12 * time.Second, 9},
+		{50, 0, 12 * time.Second, 9},
+		{100, 10, 20 * time.Second, 12},
 		{1000, 0, 40 * time.Second, 18},
 	} {
 		if testing.Short() && test.starts > 100 {
