@@ -30,7 +30,7 @@ func starts(b *testing.B) leasetest.Benchmark {
 	open := func(b *testing.B, _ lease.Store) lease.Store {
 		return workerkube.NewStore(c, workerkube.Config{Namespace: "bench", Prefix: fmt.Sprint("t", n)})
 	}
-	return leasetest.Benchmark{Another: open, Open: func(b *testing.B) lease.Store {
+	return leasetest.Benchmark{Starts: []int{100, 300, 1000}, Another: open, Open: func(b *testing.B) lease.Store {
 		n++
 		return open(b, nil)
 	}}
