@@ -37,7 +37,8 @@ import (
 //
 // A number that an Assigner chose has a mark of its own instead, which is made before the row:
 // they may be many, and the record is one object. If the record says that there are marks,
-// rule 1 takes a number above all marks and rows within the bounds, which one list finds.
+// rule 1 takes a number above all marks and rows within the bounds, which one list finds, or one
+// that was put back and has no mark.
 
 // given is the record of given numbers.
 type given struct {
@@ -188,6 +189,9 @@ func (s *Store) complete(ctx context.Context, g *given, within lease.Bounds, wro
 	found, err := s.search(ctx, 0, "")
 	g.Next[within.From] = max(g.Next[within.From], lease.NewView(0, append(found.rows, found.marks...), nil, within).Next)
 	g.Assigned = g.Assigned || len(found.marks) > 0
+	for _, marked := range found.marks { // while its owner put it back
+		g.Back = slices.DeleteFunc(g.Back, func(back int64) bool { return back == marked.Number })
+	}
 	return err
 }
 

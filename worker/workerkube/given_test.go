@@ -161,6 +161,29 @@ func TestRecordIsCompleted(t *testing.T) {
 	gets(t, store, "f", 1)
 }
 
+// A number that an Assigner had while its owner's create was refused is not new any more.
+func TestPutBackAssigned(t *testing.T) {
+	api, f := new(fake), new(faults)
+	store, other := api.open(unlimited, f), api.open(unlimited)
+	gets(t, store, "a", 0)
+	f.set(func(r *http.Request, send sender) (*http.Response, error) {
+		if !creates(r) {
+			return send(r)
+		}
+		w := write(1, "b")
+		w.Within = lease.Bounds{From: 1, To: 1}
+		if _, done, err := other.Insert(t.Context(), w); !done || err != nil {
+			t.Error(done, err)
+		}
+		delete(api.objects, "ids.1")
+		return status(r, http.StatusForbidden, meta.StatusReasonForbidden, -1), nil
+	})
+	if _, done, err := store.Insert(t.Context(), fresh("c")); done || err == nil {
+		t.Errorf("%t, %v; want an error", done, err)
+	}
+	gets(t, other, "d", 2)
+}
+
 // A quota that several creates change at once refuses some: a start tries again.
 func TestQuotaConflict(t *testing.T) {
 	api, f := new(fake), new(faults)
