@@ -29,6 +29,7 @@ type fake struct {
 	busy     chan struct{}                  // holds an element while a request is served
 	objects  map[string]*coordination.Lease // by name
 	version  int
+	limited  bool // it cannot list rights, and does not allow updates
 	requests atomic.Int64
 }
 
@@ -61,14 +62,26 @@ func (f *fake) answer(r *http.Request) (int, any) {
 		return code, meta.Status{Status: meta.StatusFailure, Reason: reason, Code: int32(code)}
 	}
 	o, before := new(coordination.Lease), f.objects[pathpkg.Base(r.URL.Path)]
+	var body []byte
 	if r.Body != nil {
-		_ = json.NewDecoder(r.Body).Decode(o)
+		body, _ = io.ReadAll(r.Body)
+		_ = json.Unmarshal(body, o)
 	}
 	switch {
 	case pathpkg.Base(r.URL.Path) == "selfsubjectrulesreviews":
+		verbs := []string{"*"}
+		if f.limited {
+			verbs = []string{"get", "list"}
+		}
 		return http.StatusCreated, authorization.SelfSubjectRulesReview{Status: authorization.SubjectRulesReviewStatus{
-			ResourceRules: []authorization.ResourceRule{{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}},
+			Incomplete:    f.limited,
+			ResourceRules: []authorization.ResourceRule{{Verbs: verbs, APIGroups: []string{"*"}, Resources: []string{"*"}}},
 		}}
+	case pathpkg.Base(r.URL.Path) == "selfsubjectaccessreviews":
+		review := new(authorization.SelfSubjectAccessReview)
+		_ = json.Unmarshal(body, review)
+		review.Status.Allowed = review.Spec.ResourceAttributes.Verb != "update"
+		return http.StatusCreated, review
 	case r.Method == http.MethodGet && pathpkg.Base(r.URL.Path) == "leases":
 		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
 		list := coordination.LeaseList{}

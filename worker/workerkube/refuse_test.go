@@ -69,6 +69,15 @@ func TestRights(t *testing.T) {
 	wants(t, start(t, open(t, n, "nobody")), "the API server does not accept the credentials", "Unauthorized")
 }
 
+// If the API server cannot list all rights, a start asks for those that the list lacks.
+func TestRightsIncomplete(t *testing.T) {
+	api := &fake{limited: true}
+	err := api.open(unlimited).Prepare(t.Context(), nil)
+	if wants(t, err, "a right is missing: update of leases"); !errors.Is(err, workerkube.ErrRights) || api.requests.Load() != 3 {
+		t.Errorf("%v after %d requests; want ErrRights after 3", err, api.requests.Load())
+	}
+}
+
 func TestNamespace(t *testing.T) {
 	n := name()
 	for range 2 {
