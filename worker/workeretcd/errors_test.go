@@ -13,7 +13,6 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc"
 
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
@@ -34,12 +33,7 @@ func TestPassing(t *testing.T) {
 		{rpctypes.ErrGRPCTimeoutDueToLeaderFail, true}, {rpctypes.ErrGRPCTimeoutDueToConnectionLost, true}, {rpctypes.ErrGRPCLeaseNotFound, true},
 		{rpctypes.ErrGRPCNoSpace, false}, {rpctypes.ErrGRPCPermissionDenied, false},
 	} {
-		fails := func(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption) error {
-			return tt.err
-		}
-		client := connect(t, nowhere, func(c *clientv3.Config) {
-			c.MaxUnaryRetries, c.DialOptions = 1, []grpc.DialOption{grpc.WithChainUnaryInterceptor(fails)}
-		})
+		client := connect(t, nowhere, func(c *clientv3.Config) { c.MaxUnaryRetries = 1 }, before(func() error { return tt.err }))
 		_, _, err := workeretcd.NewStore(client, workeretcd.Config{}).Read(t.Context(), 0, time.Minute)
 		if got := fmt.Sprintf("%T", err); err == nil || (got == marked) != tt.passes {
 			t.Errorf("%v: got %s, %v; want it marked: %t", tt.err, got, err, tt.passes)
@@ -56,22 +50,7 @@ func TestEachRequestIsRefused(t *testing.T) {
 		}
 		return nil
 	}
-	client := connect(t, servertest.StartEtcd(t, 1), func(c *clientv3.Config) {
-		c.DialOptions = []grpc.DialOption{
-			grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-				if err := refused(); err != nil {
-					return err
-				}
-				return invoke(ctx, method, request, reply, conn, opts...)
-			}),
-			grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-				if err := refused(); err != nil {
-					return nil, err
-				}
-				return stream(ctx, desc, conn, method, opts...)
-			}),
-		}
-	})
+	client := connect(t, servertest.StartEtcd(t, 1), before(refused))
 	s, ctx := workeretcd.NewStore(client, workeretcd.Config{}), t.Context()
 	swap := func(old, token string, change lease.Change) func() (bool, error) {
 		w := write(0, token)

@@ -67,29 +67,33 @@ func must(t testing.TB, err error) {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// requests are sent by clients, keep-alives of connections left out.
-type requests struct{ atomic.Int64 }
-
-// counted has a client count what it sends.
-func (r *requests) counted(c *clientv3.Config) {
-	c.DialOptions = append(c.DialOptions,
-		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-			r.Add(1)
-			return invoke(ctx, method, request, reply, conn, opts...)
-		}),
-		grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-			sent, err := stream(ctx, desc, conn, method, opts...)
-			return countedStream{sent, r}, err
-		}))
+// before has a client call f before each request that it sends. With an error, it does not send
+// the request.
+func before(f func() error) func(*clientv3.Config) {
+	return func(c *clientv3.Config) {
+		c.DialOptions = append(c.DialOptions,
+			grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				if err := f(); err != nil {
+					return err
+				}
+				return invoke(ctx, method, request, reply, conn, opts...)
+			}),
+			grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+				stream, err := open(ctx, desc, conn, method, opts...)
+				return hookedStream{stream, f}, err
+			}))
+	}
 }
 
-type countedStream struct {
+type hookedStream struct {
 	grpc.ClientStream
-	requests *requests
+	before func() error
 }
 
-func (s countedStream) SendMsg(m any) error {
-	s.requests.Add(1)
+func (s hookedStream) SendMsg(m any) error {
+	if err := s.before(); err != nil {
+		return err
+	}
 	return s.ClientStream.SendMsg(m)
 }
 
@@ -99,10 +103,11 @@ func TestSuite(t *testing.T) {
 	leasetest.Suite{
 		Expiry: time.Second,
 		Open: func(t *testing.T) leasetest.Opener {
-			prefix, of := "/"+t.Name(), new(requests)
-			sent.Store("etcd "+prefix, of)
+			prefix, requests := "/"+t.Name(), new(atomic.Int64)
+			sent.Store("etcd "+prefix, requests)
 			return func(t *testing.T) lease.Store {
-				return workeretcd.NewStore(connect(t, members, of.counted), workeretcd.Config{Prefix: prefix})
+				counted := before(func() error { requests.Add(1); return nil })
+				return workeretcd.NewStore(connect(t, members, counted), workeretcd.Config{Prefix: prefix})
 			}
 		},
 		Delete: func(t *testing.T, s lease.Store, number int64) {
@@ -110,8 +115,8 @@ func TestSuite(t *testing.T) {
 			must(t, err)
 		},
 		Requests: func(_ *testing.T, s lease.Store) int64 {
-			of, _ := sent.Load(s.String())
-			return of.(*requests).Load()
+			requests, _ := sent.Load(s.String())
+			return requests.(*atomic.Int64).Load()
 		},
 	}.Run(t)
 }
