@@ -130,8 +130,10 @@ func (s *Store) queue(ctx context.Context, w *lease.Write, name string) (number 
 			return next, err == nil, err
 		}
 		if errors.Is(err, zk.ErrNoNode) {
-			waits, err2 := s.get(ctx, own)
-			if own == "" || waits != nil || err2 != nil { // a parent is gone
+			if own == "" {
+				return 0, false, err // a parent is gone
+			}
+			if waits, err2 := s.get(ctx, own); waits != nil || err2 != nil {
 				return 0, false, cmp.Or(err2, err)
 			}
 			own = "" // others did not wait for this insert any longer
@@ -148,7 +150,7 @@ func (s *Store) turn(ctx context.Context, folder, own string) error {
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(names, func(a, b string) int { return cmp.Compare(a[len(a)-10:], b[len(b)-10:]) })
+		slices.SortFunc(names, func(a, b string) int { return cmp.Compare(a[max(0, len(a)-10):], b[max(0, len(b)-10):]) })
 		at := slices.Index(names, own[len(folder)+1:])
 		if at <= 0 {
 			return nil

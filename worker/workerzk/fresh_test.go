@@ -23,7 +23,7 @@ func TestFirstHangs(t *testing.T) {
 		}
 		return len(names)
 	}
-	makes(t, conn, folder+"/hangs-0000000000", "")
+	makes(t, conn, folder+"/0", "")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	_, done, err := s.Insert(ctx, insert(0, "in vain"))
