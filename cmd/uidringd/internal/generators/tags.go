@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
@@ -16,10 +17,8 @@ import (
 // tags serves the counters of a store whose tags match a pattern.
 type tags struct {
 	*segment.Tags
-	about *config.Tags
-
-	mu      sync.RWMutex
-	entries map[string]*service.Entry
+	about   *config.Tags
+	entries *lru.Cache[string, *service.Entry] // of tags that were opened, also of those that were closed since
 }
 
 func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, logger *slog.Logger) error {
@@ -32,7 +31,8 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 		return counters.Wrap(err)
 	}
 	n.ends = append(n.ends, func(ctx context.Context) error { return counters.Wrap(made.Shutdown(ctx)) })
-	n.tags = &tags{Tags: made, about: g, entries: map[string]*service.Entry{}}
+	n.tags = &tags{Tags: made, about: g}
+	n.tags.entries, _ = lru.New[string, *service.Entry](g.MaxTags) // fails for a size below 1 only
 	n.stats = func() map[string]uid.Stats {
 		all := map[string]uid.Stats{}
 		for _, s := range made.Stats() {
@@ -46,9 +46,7 @@ func (n *state) openTags(ctx context.Context, c *config.Config, g *config.Tags, 
 // get returns the entry of a tag that was opened before. It keeps the entry of a tag that was
 // closed as idle: the entry's ids continue to ascend.
 func (t *tags) get(tag string) (*service.Entry, error) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if e := t.entries[tag]; e != nil {
+	if e, found := t.entries.Get(tag); found {
 		return e, nil
 	}
 	return nil, uid.ErrNotReady
@@ -63,17 +61,11 @@ func (t *tags) open(ctx context.Context, tag string) (*service.Entry, error) {
 	case err != nil:
 		return nil, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if e := t.entries[tag]; e != nil {
-		return e, nil
-	}
-	if len(t.entries) >= t.about.MaxTags { // those of tags that were closed; a new entry is a new instance
-		clear(t.entries)
-	}
 	e := newEntry(&config.Base{Name: tag, Kind: "segment", IDs: t.about.IDs})
 	e.Claimer = tagged{t.Tags, tag}
-	t.entries[tag] = e
+	if before, found, _ := t.entries.PeekOrAdd(tag, e); found {
+		return before, nil
+	}
 	return e, nil
 }
 
