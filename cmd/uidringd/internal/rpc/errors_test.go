@@ -28,17 +28,14 @@ type failure struct {
 	retry         bool
 }
 
-// protocols call a method with each protocol, and return the failure.
-var protocols = map[string]func(t *testing.T, server *testServer, token, method string, request any) failure{
-	"grpc": func(t *testing.T, server *testServer, token, method string, request any) failure {
-		return callConnect(t, server, token, method, request, connect.WithGRPC())
-	},
-	"grpcweb": func(t *testing.T, server *testServer, token, method string, request any) failure {
-		return callConnect(t, server, token, method, request, connect.WithGRPCWeb())
-	},
-	"connect": func(t *testing.T, server *testServer, token, method string, request any) failure {
-		return callConnect(t, server, token, method, request)
-	},
+// call calls a method with a token, and returns the failure.
+type call func(t *testing.T, server *testServer, token, method string, request any) failure
+
+// protocols call by each protocol.
+var protocols = map[string]call{
+	"grpc":    by(connect.WithGRPC()),
+	"grpcweb": by(connect.WithGRPCWeb()),
+	"connect": by(),
 	"json": func(t *testing.T, server *testServer, token, method string, request any) failure {
 		text, err := json.Marshal(request)
 		if err != nil {
@@ -56,36 +53,38 @@ var protocols = map[string]func(t *testing.T, server *testServer, token, method 
 	},
 }
 
-func callConnect(t *testing.T, server *testServer, token, method string, request any, options ...connect.ClientOption) failure {
-	t.Helper()
-	client := uidringv1connect.NewIdServiceClient(server.Client(), server.URL, options...)
-	ctx, info := connect.NewClientContext(t.Context())
-	if token != "" {
-		info.RequestHeader().Set("Authorization", "Bearer "+token)
-	}
-	var err error
-	switch r := request.(type) {
-	case *uidringv1.NextRequest:
-		_, err = client.Next(ctx, r)
-	case *uidringv1.RunsRequest:
-		_, err = client.Runs(ctx, r)
-	case *uidringv1.ParseRequest:
-		_, err = client.Parse(ctx, r)
-	}
-	e, ok := err.(*connect.Error)
-	if !ok {
-		t.Fatalf("%s %v: %v", method, request, err)
-	}
-	f := failure{code: e.Code().String(), message: e.Message()}
-	for _, detail := range e.Details() {
-		value, err := detail.Value()
-		if err != nil {
-			t.Fatal(err)
+func by(options ...connect.ClientOption) call {
+	return func(t *testing.T, server *testServer, token, method string, request any) failure {
+		t.Helper()
+		client := uidringv1connect.NewIdServiceClient(server.Client(), server.URL, options...)
+		ctx, info := connect.NewClientContext(t.Context())
+		if token != "" {
+			info.RequestHeader().Set("Authorization", "Bearer "+token)
 		}
-		info, ok := value.(*errdetails.RetryInfo)
-		f.retry = f.retry || ok && info.RetryDelay.AsDuration() > 0
+		var err error
+		switch r := request.(type) {
+		case *uidringv1.NextRequest:
+			_, err = client.Next(ctx, r)
+		case *uidringv1.RunsRequest:
+			_, err = client.Runs(ctx, r)
+		case *uidringv1.ParseRequest:
+			_, err = client.Parse(ctx, r)
+		}
+		e, ok := err.(*connect.Error)
+		if !ok {
+			t.Fatalf("%s %v: %v", method, request, err)
+		}
+		f := failure{code: e.Code().String(), message: e.Message()}
+		for _, detail := range e.Details() {
+			value, err := detail.Value()
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, ok := value.(*errdetails.RetryInfo)
+			f.retry = f.retry || ok && info.RetryDelay.AsDuration() > 0
+		}
+		return f
 	}
-	return f
 }
 
 // post sends JSON as curl does.
