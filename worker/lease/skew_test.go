@@ -96,3 +96,12 @@ func TestSkewIsLoggedOnce(t *testing.T) {
 		})
 	}
 }
+
+// A step shows in the wall time alone: the time of the start has no monotonic part, which time in a
+// bubble lacks anyway.
+func TestOriginIsWallTime(t *testing.T) {
+	k := &keeper{leaser: New(named{}, Config{}), request: Request{Clock: time.Now}}
+	if err := k.readClock(time.Now(), new(protocol.Answer)); err != nil || k.origin != k.origin.Round(0) {
+		t.Errorf("%v, %v", k.origin, err)
+	}
+}
