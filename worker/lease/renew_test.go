@@ -18,8 +18,8 @@ import (
 // The tests of this file are in virtual time.
 
 // A start that fails gives back what it may have taken: a free number that it took without
-// an answer, and a number of its own that it inserted. Of a new number without an answer
-// nobody knows which it is: it stays held until it expires.
+// an answer, and a number of its own that it inserted. It does so after its context has ended too.
+// Of a new number without an answer nobody knows which it is: it stays held until it expires.
 func TestFailedStartGivesBack(t *testing.T) {
 	for state, config := range map[lease.State]lease.Config{lease.StateFree: {Assigner: number{n: 0}}, lease.StateHeld: {}} {
 		for _, before := range []bool{false, true} { // a holder that gave the number back
@@ -31,14 +31,16 @@ func TestFailedStartGivesBack(t *testing.T) {
 					}
 					state = lease.StateFree
 				}
+				ctx, end := context.WithCancel(t.Context())
 				s.answering(func(call, bool, error) (bool, error) { // a row is written, without an answer
 					s.calling(func(context.Context, call) error {
 						s.heal() // after the next reading
+						end()
 						return errReset
 					})
 					return false, errReset
 				})
-				if _, err := try(t, s, config); !errors.Is(err, errReset) {
+				if _, err := holding.Try(ctx, t, lease.New(s, holding.Merge(quiet, config)), 9, time.Now); !errors.Is(err, errReset) {
 					t.Fatalf("%v; want that the connection was reset", err)
 				}
 				row, _, err := s.Memory.Read(t.Context(), 0, time.Minute)
