@@ -211,13 +211,15 @@ func TestFreshInsert(t *testing.T) {
 		if r, _ := s.row(t, 0); r.Token != "third" {
 			t.Errorf("row %+v", r)
 		}
+		s.Exec(t, "DELETE FROM %s WHERE worker_id = 1", s.Table)
+		insert("beside", true, 2, true)
 		// A count that went back: rows show what was given.
 		s.Exec(t, "UPDATE %s SET reserved_until = 0 WHERE worker_id = -1", s.Table)
-		insert("fifth", true, 2, true)
+		insert("fifth", true, 3, true)
 		s.Exec(t, "DELETE FROM %s WHERE worker_id = -1", s.Table)
-		insert("sixth", true, 3, true)
+		insert("sixth", true, 4, true)
 		s.Exec(t, "DELETE FROM %s WHERE worker_id >= 0", s.Table)
-		insert("seventh", true, 4, true)
+		insert("seventh", true, 5, true)
 	})
 }
 
