@@ -168,7 +168,11 @@ func TestGivenIsKept(t *testing.T) {
 		t.Errorf("%+v, %v; want 9 to be the next number", view, err)
 	}
 	client.KV = &hooked{client.KV, 2, func() {
-		insert(other, 9)
+		nine := write(9, "9")
+		nine.Within.From = 7 // a range within the other
+		if _, done, err := other.Insert(ctx, nine); !done || err != nil {
+			t.Errorf("insert 9: %t, %v", done, err)
+		}
 		_, err := client.Delete(ctx, workeretcd.DefaultPrefix+"/number/", clientv3.WithPrefix())
 		must(t, err)
 	}}
