@@ -78,6 +78,13 @@ func TestFollowerLags(t *testing.T) {
 	path, name := newPath(), fmt.Sprint("orders_", leaves.Add(1))
 	plain := stores(func(c *zk.Conn) lease.Store { return prepared(t, c, path) })
 	inserts(t, plain[0], 0, "first")
+	agrees := func(s lease.Store, old, layout, want string) {
+		t.Helper()
+		if got, err := s.SwapLayout(background(t), old, layout); got != want || err != nil {
+			t.Errorf("the layout is %q, %v; want %q", got, err, want)
+		}
+	}
+	agrees(plain[0], "", "first", "first")
 	leafs := stores(func(c *zk.Conn) lease.Store {
 		s := workerzk.LeafStore(c, name, 8080, workerzk.LeafConfig{Address: "10.0.0.1"})
 		n, err := s.Assign(background(t), 9)
@@ -99,7 +106,7 @@ func TestFollowerLags(t *testing.T) {
 	servertest.Eventually(t, "the first writes are seen", func() bool {
 		return token(plain[1], 0, background(t)) == "first" && token(leafs[1], 1, background(t)) == "first"
 	})
-	third, fourth := ready(t, lagging()), prepared(t, lagging(), path)
+	third, fourth, fifth := ready(t, lagging()), prepared(t, lagging(), path), prepared(t, lagging(), path)
 	soon := func() context.Context {
 		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 		t.Cleanup(cancel)
@@ -115,6 +122,7 @@ func TestFollowerLags(t *testing.T) {
 			t.Fatalf("%s: swap: %t, %v", s, done, err)
 		}
 	}
+	agrees(plain[0], "first", "second", "second")
 	added := func(c *zk.Conn) interface {
 		Assign(context.Context, int64) (int64, error)
 	} {
@@ -132,7 +140,11 @@ func TestFollowerLags(t *testing.T) {
 	if done, err := fourth.Swap(soon(), "second", insert(0, "third")); err == nil {
 		t.Errorf("swap on a server that lags: %t; want no answer from the past", done)
 	}
+	if layout, err := fifth.SwapLayout(soon(), "first", "first"); err == nil {
+		t.Errorf("layout %q of a server that lags; want no answer from the past", layout)
+	}
 	g.release()
+	agrees(fifth, "first", "first", "second")
 	servertest.Eventually(t, "later writes are seen", func() bool {
 		return token(plain[1], 0, background(t)) != "first" && token(leafs[1], 1, background(t)) != "first"
 	})
