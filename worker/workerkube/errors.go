@@ -40,7 +40,8 @@ func (s *Store) explain(verb string, err error) error {
 		return s.rights([]string{verb}, err)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("workerkube: the API server does not accept the credentials: %w", err)
-	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
+	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError,
+		apierrors.IsConflict(err) && verb == "create": // a quota counts another object
 		return lease.Transient(err)
 	}
 	return err

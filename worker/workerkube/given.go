@@ -202,9 +202,6 @@ func (s *Store) create(ctx context.Context, w lease.Write) (done, refused bool, 
 	write(object, w)
 	sent, err := s.put(ctx, object)
 	if err != nil && !sent.doubt && !apierrors.IsAlreadyExists(err) {
-		if apierrors.IsConflict(err) { // of a quota, with another create
-			err = lease.Transient(err)
-		}
 		return false, true, err
 	}
 	done, err = s.settle(ctx, w, "", object, sent, err)
@@ -251,7 +248,7 @@ func (s *Store) assign(ctx context.Context, w lease.Write) (done bool, err error
 	if err == nil && alone {
 		mark := s.object(s.mark(w.Number))
 		meta.SetMetaDataAnnotation(&mark.ObjectMeta, annotation, w.Token)
-		if _, err = s.put(ctx, mark); conflicts(err) {
+		if _, err = s.put(ctx, mark); apierrors.IsAlreadyExists(err) {
 			err = nil
 		}
 	}

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -184,19 +186,26 @@ func TestPutBackAssigned(t *testing.T) {
 	gets(t, other, "d", 2)
 }
 
-// A quota that several creates change at once refuses some: a start tries again.
+// A quota that several creates change at once refuses some: a start tries again, and an assigned
+// number has no row without its mark.
 func TestQuotaConflict(t *testing.T) {
-	api, f := new(fake), new(faults)
-	refused := false
-	f.set(func(r *http.Request, send sender) (*http.Response, error) {
-		if r.Method == http.MethodPost && api.objects["ids.given"] != nil && !refused {
-			refused = true
-			return status(r, http.StatusConflict, meta.StatusReasonConflict, -1), nil
+	for _, config := range []lease.Config{{}, {Assigner: uid.StaticWorker(0)}} {
+		api, f := new(fake), new(faults)
+		refused := false
+		f.set(func(r *http.Request, send sender) (*http.Response, error) {
+			if r.Method == http.MethodPost && api.objects["ids.given"] != nil && !refused {
+				refused = true
+				return status(r, http.StatusConflict, meta.StatusReasonConflict, -1), nil
+			}
+			return send(r)
+		})
+		config.Expiry = time.Minute
+		if g := take(t, api.open(unlimited, f), config).Last(); g.Number != 0 || !refused {
+			t.Errorf("%+v", g)
 		}
-		return send(r)
-	})
-	if g := take(t, api.open(unlimited, f)).Last(); g.Number != 0 || !refused {
-		t.Errorf("%+v", g)
+		if config.Assigner != nil && api.objects["ids.given.0"] == nil {
+			t.Error("the number has no mark")
+		}
 	}
 }
 
