@@ -168,6 +168,7 @@ func TestStop(t *testing.T) {
 		"half a body":      {patient, slow["body never sent"], 13 * time.Second, "requests were cut off"},
 		"a long request":   {patient, send(wait), 13 * time.Second, "requests were cut off"},
 		"Redis: half":      {patient, slow["Redis: half a command"], 13 * time.Second, "commands were cut off"},
+		"Redis: no rest":   {"limits: {read: 5s}\n" + shutdown, slow["Redis: half a command"], 5 * time.Second, ""},
 		"Redis: no end":    {patient, send("INCRBY rare 2000\r\n"), 13 * time.Second, "commands were cut off"},
 		"h2: a watch": {patient, func(c net.Conn) {
 			go drain(c)

@@ -62,6 +62,7 @@ var slow = map[string]func(net.Conn){
 	"Redis: idle":               func(c net.Conn) { go drain(c); send("AUTH a\r\nINCR ids\r\n")(c) },
 	"TLS: nothing sent":         send(""),
 	"TLS: half a handshake":     send("\x16\x03\x01\x02"),
+	"Redis: TLS: nothing sent":  send(""),
 }
 
 // secured is the part of a config that wants TLS.
@@ -82,7 +83,7 @@ func TestSlowClientsEnd(t *testing.T) {
 	for name, be := range slow {
 		t.Run(name, func(t *testing.T) {
 			config := limits + tokens
-			if strings.HasPrefix(name, "TLS: ") {
+			if strings.Contains(name, "TLS: ") {
 				config += secured
 			}
 			inMemory(t, config, func(w *world) {
