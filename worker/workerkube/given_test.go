@@ -3,6 +3,7 @@
 package workerkube_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -47,8 +49,10 @@ func creates(r *http.Request) bool {
 	return strings.Contains(string(text), `"name":"ids.1"`)
 }
 
-// A number is put back only if the API server refused its row for certain.
+// A number is put back only if the API server refused its row for certain, even if nobody waits for
+// the row any more.
 func TestRefusedCreate(t *testing.T) {
+	var leave context.CancelFunc
 	lost := func(r *http.Request, send sender) (*http.Response, error) { return nil, errCut }
 	refused := func(r *http.Request, _ sender) (*http.Response, error) {
 		return status(r, http.StatusForbidden, meta.StatusReasonForbidden, -1), nil
@@ -60,6 +64,11 @@ func TestRefusedCreate(t *testing.T) {
 		"refused": {refused, nil, 1},
 		"conflict of a quota": {func(r *http.Request, _ sender) (*http.Response, error) {
 			return status(r, http.StatusConflict, meta.StatusReasonConflict, -1), nil
+		}, nil, 1},
+		"refused when nobody waits": {func(r *http.Request, send sender) (*http.Response, error) {
+			leave()
+			<-r.Context().Done()
+			return refused(r, send)
 		}, nil, 1},
 		"no answer": {lost, nil, 2},
 		"throttled, then refused": {func(r *http.Request, _ sender) (*http.Response, error) {
@@ -84,12 +93,15 @@ func TestRefusedCreate(t *testing.T) {
 				}
 				return send(r)
 			})
-			if _, done, err := store.Insert(t.Context(), fresh("b")); done || err == nil {
+			var ctx context.Context
+			ctx, leave = context.WithCancel(t.Context())
+			if _, done, err := store.Insert(ctx, fresh("b")); done || err == nil {
 				t.Errorf("%t, %v; want an error", done, err)
 			}
-			if view, err := other.Look(t.Context(), lease.Bounds{To: 1023}, false, 0); err != nil || view.Next != test.next {
-				t.Errorf("%+v, %v; want %d to be the next number", view, err, test.next)
-			}
+			servertest.Eventually(t, fmt.Sprintf("%d is the next number", test.next), func() bool {
+				view, err := other.Look(t.Context(), lease.Bounds{To: 1023}, false, 0)
+				return err == nil && view.Next == test.next
+			})
 			gets(t, other, "c", test.next)
 			gets(t, other, "d", test.next+1)
 		})
