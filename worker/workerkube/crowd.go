@@ -25,7 +25,7 @@ func (c *crowd) collide() {
 	c.next = time.Now().Add(rand.N(c.within))
 }
 
-// leave ends the waits after a write that was done.
+// leave ends the waits, after a write that was done or is not needed.
 func (c *crowd) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -105,8 +105,12 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 		if err != nil {
 			return err
 		}
-		if change, err := edit(&g); !change || err != nil {
+		switch change, err := edit(&g); {
+		case err != nil:
 			return err
+		case !change:
+			s.crowd.leave()
+			return nil
 		}
 		g.Token = rand.Text()
 		text, _ := json.Marshal(g) // numbers and strings cannot fail
