@@ -136,8 +136,11 @@ func TestNoParent(t *testing.T) {
 	t.Parallel()
 	s := workerzk.NewStore(connect(t, shared(t), 20*time.Second, nil), workerzk.Config{Path: newPath()})
 	_, layout := s.SwapLayout(background(t), "", "a")
-	_, _, insert := s.Insert(background(t), insert(0, "a"))
-	for name, err := range map[string]error{"Insert": insert, "SwapLayout": layout} {
+	assigned := insert(0, "a")
+	assigned.Fresh = false
+	_, _, exact := s.Insert(background(t), assigned)
+	_, _, fresh := s.Insert(background(t), insert(0, "a"))
+	for name, err := range map[string]error{"Insert": exact, "Insert of a new number": fresh, "SwapLayout": layout} {
 		if !errors.Is(err, zk.ErrNoNode) {
 			t.Errorf("%s: %v; want ErrNoNode", name, err)
 		}
