@@ -65,3 +65,25 @@ func TestQueue(t *testing.T) {
 		}
 	})
 }
+
+// A request ends when all of its callers have gone, and so does its wait after a collision.
+func TestRequestEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := false
+		q := Queue{Most: 3}
+		q.Allot = func(ctx context.Context, _ []*Turn) (err error) {
+			for n := 0; n < 2000 && err == nil && ctx.Err() == nil; n++ {
+				err = q.Collided(ctx)
+			}
+			ended = true
+			return err
+		}
+		ctx, leave := context.WithCancel(context.Background())
+		go q.Insert(ctx, lease.Write{})
+		time.Sleep(time.Minute)
+		leave()
+		if synctest.Wait(); !ended {
+			t.Error("the request goes on for a caller that has gone")
+		}
+	})
+}
