@@ -1,7 +1,6 @@
 package resp_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -149,35 +148,6 @@ func TestBusyConnections(t *testing.T) {
 				t.Errorf("after the answers to %q the connection is busy", test.sent)
 			}
 		})
-	}
-}
-
-// TestShutdown shows that idle connections end at once, and others after their answers.
-func TestShutdown(t *testing.T) {
-	s := serve(t, service.Config{Limits: service.Limits{Wait: 300 * time.Millisecond}}, resp.Config{})
-	idle, busy, half := s.dial(t), s.dial(t), s.dial(t)
-	idle.send(array("INCR", "orders"))
-	idle.expect(":1\r\n")
-	half.send(array("INCR", "orders") + "*2\r\n$4\r\nINC")
-	half.expect(":2\r\n")
-	busy.send(array("GET", "hangs"))
-	for s.gets.Load() < 3 {
-		time.Sleep(time.Millisecond)
-	}
-	s.listener.Close()
-	ended := make(chan error)
-	go func() { ended <- s.Shutdown(context.Background()) }()
-	idle.ends()
-	half.send("R\r\n$6\r\norders\r\n")
-	half.expect(":3\r\n")
-	half.ends()
-	busy.expect("-TRYAGAIN generator \"hangs\" had not enough ids within 300ms\r\n")
-	busy.ends()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if s.running.Load() != 0 || s.busy() != 0 {
-		t.Errorf("%d requests and %d connections are active", s.running.Load(), s.busy())
 	}
 }
 
