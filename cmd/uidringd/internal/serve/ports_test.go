@@ -126,3 +126,16 @@ func TestListen(t *testing.T) {
 		t.Errorf("%v, %q", err, text)
 	}
 }
+
+// An error of the listener of HTTP ends the server, and connections of Redis with it.
+func TestListenerFails(t *testing.T) {
+	inMemory(t, "", func(w *world) {
+		w.hold(w.redis, "10.0.0.1", 1, slow["Redis: idle"])
+		w.web.Close()
+		err := <-w.ended
+		w.ended <- err
+		if n := w.doors.Counts().Open; err == nil || n > 0 {
+			t.Errorf("%v, and %d connections are open", err, n)
+		}
+	})
+}
