@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -34,14 +35,19 @@ func TestAllFail(t *testing.T) {
 	}
 }
 
-// Close waits for a start in a store that ignores its context no longer than it may.
+// Open and Close wait for a start in a store that ignores its context no longer than they may.
 func TestCloseBesideAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, hangs := &Set{stop: func() {}}, make(chan struct{})
+		m := &member{name: "a"}
+		m.state.Store(&state{err: service.ErrStarting})
+		s, hangs := &Set{members: []*member{m}, stop: func() {}}, make(chan struct{})
 		s.starts.Go(func() { <-hangs })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
+		if err := s.await(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Open: %v", err)
+		}
 		if err := s.Close(ctx); err != nil || time.Since(began) != time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
