@@ -331,7 +331,7 @@ func TestFleet(t *testing.T) {
 	t.Run("few numbers", func(t *testing.T) { tell(t, 1000, 1500, 20) }) // in the end, none is new
 }
 
-// tell has the story of a fleet. Of the calls while a deployment crashes, one of mostFailed may fail.
+// tell has the story of a fleet. Of the calls while processes restart, one of mostFailed may fail.
 func tell(t *testing.T, size int, limit int64, mostFailed int) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fleet{limit: limit, store: &far{perSecond: int64(size / 5), asked: map[int64]int{}}, stamped: map[int64][]stamped{}, ended: make(chan struct{})}
@@ -354,7 +354,7 @@ func tell(t *testing.T, size int, limit int64, mostFailed int) {
 			tenth(time.Minute, false)
 			time.Sleep(time.Minute)
 		}
-		f.story(t, "a tenth restarts each minute", began, size/2, 200)
+		f.story(t, "a tenth restarts each minute", began, size/2, mostFailed)
 
 		for _, outage := range []struct {
 			away         time.Duration

@@ -215,6 +215,7 @@ func (c *Conn) leave() {
 	}
 }
 
+// Close closes a connection, and frees its place.
 func (c *Conn) Close() error {
 	c.gate.mu.Lock()
 	c.leave()

@@ -55,12 +55,17 @@ func (c *certificates) present() *tls.Config {
 		return c.now
 	}
 	c.loaded = time.Now()
-	switch fresh, err := c.files.Load(); {
-	case err != nil && err.Error() != c.failed:
-		c.failed = err.Error()
-		c.logger.Warn("the new certificates cannot be used: the ones before stay in use", "error", err)
-	case err == nil && !same(fresh, c.now): // else clients could not resume their sessions
-		c.failed, c.now = "", fresh
+	fresh, err := c.files.Load()
+	if err != nil {
+		if err.Error() != c.failed {
+			c.failed = err.Error()
+			c.logger.Warn("the new certificates cannot be used: the ones before stay in use", "error", err)
+		}
+		return c.now
+	}
+	c.failed = ""
+	if !same(fresh, c.now) { // else clients could not resume their sessions
+		c.now = fresh
 		c.logger.Info("the certificates were read again", "not_after", fresh.Certificates[0].Leaf.NotAfter)
 	}
 	return c.now
