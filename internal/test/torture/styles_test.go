@@ -40,7 +40,7 @@ var styles = []struct {
 		name: "leaf", open: startZooKeeper, fault: startZooKeeper,
 		plan: plan{
 			only: kindDefault, seeded: faultAddress, layout: bits.Snowflake(),
-			wants: []string{"kills (-9)", "clean restarts", "server outages", "starts refused", "losses noticed"},
+			wants: []string{"kills (-9)", "clean restarts", "server outages", "losses noticed"},
 			deck:  []card{kill, pause, pause, pause, pause, pause, pause, restart, outage, quiet, idle},
 			order: func(o *order, seat int) {
 				o.Leaser, o.Port = leaserLeaf, 1+seat%(stamps/2)
