@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -320,10 +319,7 @@ func (f *fleet) story(t *testing.T, what string, began time.Time, mostRequests, 
 // TestFleet: starts, restarts, outages and crashes of a fleet. A store that comes back is not
 // overrun. UIDRING_FLEET is the number of processes.
 func TestFleet(t *testing.T) {
-	size := 10_000
-	if build, _ := debug.ReadBuildInfo(); slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		size = 1000
-	}
+	size := 1000
 	if text := os.Getenv("UIDRING_FLEET"); text != "" {
 		size, _ = strconv.Atoi(text)
 	}
