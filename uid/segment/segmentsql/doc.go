@@ -5,9 +5,9 @@
 //
 // [LeafAlloc] uses the table leaf_alloc exactly as Leaf does: one row for each tag,
 // with a step of its own. Go and Java services can share the table. [Sequence] uses
-// the table SEQUENCE(table_name, next_id), which has no step. [Rows] spreads the rows
-// of one tag over databases. Two tables have two counters of one tag, whose ids are equal:
-// keep a tag in one table. Only Create and CreateGapless make the table and rows. The
+// the table SEQUENCE(table_name, next_id), which has no step. Two tables have two counters
+// of one tag, whose ids are equal: keep a tag in one table, or give [segment.Stripe] one
+// Store for each database. Only Create and CreateGapless make the table and rows. The
 // database user of a service needs the rights to SELECT and UPDATE.
 //
 // One transaction reads the row under a lock, writes the counter on condition that it
