@@ -119,7 +119,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("ParseLayout(%q) = %v, %v, want %v", test.name, got, err, test.layout)
 		}
 	}
-	if got, want := len(bits.Names()), 5; got != want {
+	if got, want := len(bits.PresetNames()), 5; got != want {
 		t.Errorf("%d names, want %d", got, want)
 	}
 }

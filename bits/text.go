@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// presets are the layouts with names, in the order of [Names].
+// presets are the layouts with names, in the order of [PresetNames].
 var presets = []struct {
 	name   string
 	layout func() Layout
@@ -19,8 +19,8 @@ var presets = []struct {
 	{"js-safe", JSSafe},
 }
 
-// Names returns the names of the presets that [ParseLayout] takes.
-func Names() []string {
+// PresetNames returns the names of the presets that [ParseLayout] takes.
+func PresetNames() []string {
 	names := make([]string, len(presets))
 	for i, p := range presets {
 		names[i] = p.name
@@ -46,7 +46,7 @@ func (l Layout) String() string {
 }
 
 // ParseLayout reads a layout from text. The text begins with the name of a preset
-// (see [Names]) or with the widths of ticks, worker and sequence, as in 28/22/13.
+// (see [PresetNames]) or with the widths of ticks, worker and sequence, as in 28/22/13.
 // Parts may replace the worker's width (see Layout.WorkerParts). epoch= and unit= may
 // follow. The defaults are the preset's, or 2026-01-01 and 1s:
 //
@@ -105,7 +105,7 @@ func parseWidths(text string) (Layout, error) {
 	parts := strings.Split(text, "/")
 	if len(parts) != 3 {
 		return Layout{}, fmt.Errorf("%w: %q is neither three widths, such as 28/22/13, nor one of %s",
-			ErrLayout, text, strings.Join(Names(), ", "))
+			ErrLayout, text, strings.Join(PresetNames(), ", "))
 	}
 	if strings.ContainsAny(parts[1], ":+") {
 		workers, err := parseWorkerParts(parts[1])

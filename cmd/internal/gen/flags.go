@@ -65,7 +65,7 @@ func (f *flags) add(cmd *cobra.Command) {
 	database.Flag(cmd, f.stores)
 	cmd.MarkFlagsMutuallyExclusive("json", "form")
 	cli.Complete(cmd, "generator", cachedName, defaultName)
-	cli.Complete(cmd, "succeeds", bits.Names()...)
+	cli.Complete(cmd, "succeeds", bits.PresetNames()...)
 	cli.Complete(cmd, "worker", source.Lease, source.Registry, source.Static+":")
 }
 

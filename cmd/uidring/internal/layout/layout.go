@@ -47,7 +47,7 @@ queries and views: nothing is created in the database.`,
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return bits.Names(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+			return bits.PresetNames(), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			flags := cmd.Flags()
@@ -118,7 +118,7 @@ queries and views: nothing is created in the database.`,
 	cmd.MarkFlagsMutuallyExclusive("sql", "json")
 	cmd.MarkFlagsMutuallyExclusive("sql", "next")
 	cli.Complete(cmd, "sql", sqlKinds...)
-	cli.Complete(cmd, "next", bits.Names()...)
+	cli.Complete(cmd, "next", bits.PresetNames()...)
 	return cmd
 }
 
@@ -128,7 +128,7 @@ func list(w io.Writer, asJSON bool) error {
 	if !asJSON {
 		fmt.Fprintln(table, "NAME\tLAYOUT\tIDS A TICK\tWORKERS\tEND")
 	}
-	for _, name := range bits.Names() {
+	for _, name := range bits.PresetNames() {
 		layout, err := bits.ParseLayout(name)
 		if err != nil {
 			return err

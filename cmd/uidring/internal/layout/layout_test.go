@@ -82,10 +82,10 @@ func TestSQLText(t *testing.T) {
 func TestLayoutList(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(uidring.Succeed(t, "layout")), "\n")
 	objects := strings.Split(strings.TrimSpace(uidring.Succeed(t, "layout", "--json")), "\n")
-	if len(lines) != len(bits.Names())+1 || len(objects) != len(bits.Names()) {
-		t.Fatalf("%d lines and %d objects for %d names", len(lines), len(objects), len(bits.Names()))
+	if len(lines) != len(bits.PresetNames())+1 || len(objects) != len(bits.PresetNames()) {
+		t.Fatalf("%d lines and %d objects for %d names", len(lines), len(objects), len(bits.PresetNames()))
 	}
-	for i, name := range bits.Names() {
+	for i, name := range bits.PresetNames() {
 		var object struct {
 			Name   string
 			Layout bits.Layout
