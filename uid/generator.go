@@ -10,6 +10,9 @@ import (
 // Generator makes ids. [Cached], [Default], [Slots], segment.Generator and
 // uidclient.Client implement it. A Generator is safe for concurrent use, never
 // issues 0, and never issues an id twice.
+//
+// Later versions may add methods. A type of your own that implements Generator embeds one,
+// so that the type goes on compiling. For tests, package uidtest has generators.
 type Generator interface {
 	// Next returns an id, or an error if none may be issued. Some generators wait
 	// a short time first: see their Next.
