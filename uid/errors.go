@@ -110,6 +110,5 @@ func (e *ClockBackwardError) Error() string {
 // Is reports whether target is [ErrClockBackward].
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
-// PanicError is what a panic in a function of the [CachedConfig] becomes: see
-// [padding.PanicError].
+// PanicError is [padding.PanicError], for a panic in a function of the [CachedConfig].
 type PanicError = padding.PanicError

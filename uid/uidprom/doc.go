@@ -21,5 +21,5 @@
 // for Prometheus. Change the thresholds of the alerts as you need: with a policy such as
 // uid.Reject, or when a context ends, calls fail by design.
 //
-// [internal/examples/otelbridge]: https://github.com/uidring/uidring/blob/main/internal/examples/otelbridge/bridge_test.go
+// [internal/examples/otelbridge]: https://github.com/uidring/uidring/tree/main/internal/examples/otelbridge
 package uidprom
