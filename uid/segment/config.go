@@ -24,8 +24,8 @@ const (
 	DefaultBlock       = 1000
 )
 
-// GreatestStep is the greatest Config.MaxStep.
-const GreatestStep = 1 << 40
+// MaxStep bounds Config.MaxStep, and with it Step and StripeConfig.Block.
+const MaxStep = 1 << 40
 
 // ErrConfig is matched by every error about a config of this package, or of a store.
 var ErrConfig = errors.New("segment: invalid config")
@@ -87,10 +87,10 @@ func (c *Config) prepare() *invalid.List {
 	c.MinStep = cmp.Or(c.MinStep, c.Step)
 	c.MaxStep = cmp.Or(c.MaxStep, max(DefaultMaxStep, c.Step))
 	c.Logger = cmp.Or(c.Logger, slog.Default())
-	if c.Step < 0 || c.Step > GreatestStep {
-		faults.Add("Step", c.Step, fmt.Sprintf("1 to %d, or 0 for the store's own", int64(GreatestStep)))
+	if c.Step < 0 || c.Step > MaxStep {
+		faults.Add("Step", c.Step, fmt.Sprintf("1 to %d, or 0 for the store's own", int64(MaxStep)))
 	}
-	invalid.Range(faults, "MaxStep", c.MaxStep, 1, GreatestStep)
+	invalid.Range(faults, "MaxStep", c.MaxStep, 1, MaxStep)
 	if c.MinStep < 0 || c.MinStep > max(c.MaxStep, 1) {
 		faults.Add("MinStep", c.MinStep, fmt.Sprintf("1 to MaxStep, %d, or 0 for Step", c.MaxStep))
 	}

@@ -23,7 +23,7 @@ func TestConfigFaults(t *testing.T) {
 		want   []string
 	}{
 		{segment.Config{Step: -1}, []string{"Step is -1"}},
-		{segment.Config{Step: segment.GreatestStep + 1}, []string{"Step is 1099511627777"}},
+		{segment.Config{Step: segment.MaxStep + 1}, []string{"Step is 1099511627777"}},
 		{segment.Config{MaxStep: -5}, []string{"MaxStep is -5"}},
 		{segment.Config{MinStep: 10, MaxStep: 5}, []string{"MinStep is 10, want 1 to MaxStep, 5"}},
 		{segment.Config{Step: 3, MinStep: 10}, []string{"Step is 3, want MinStep to MaxStep, 10 to"}},

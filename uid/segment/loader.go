@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	runs   = 8            // that the ring holds
-	runLen = GreatestStep // ids that a run has at most
+	runs   = 8       // that the ring holds
+	runLen = MaxStep // ids that a run has at most
 )
 
 // A span is the ids from next up to but not including end.

@@ -52,7 +52,7 @@ func stripeOf(striped string) (s stripe, tag string) {
 	tag = striped[:at]
 	_, err := fmt.Sscanf(striped[at:], " %d/%d x%d", &s.index, &s.of, &s.block)
 	s.index--
-	if err != nil || s.index < 0 || s.index >= s.of || s.block < 1 || s.block > GreatestStep || s.tag(tag) != striped {
+	if err != nil || s.index < 0 || s.index >= s.of || s.block < 1 || s.block > MaxStep || s.tag(tag) != striped {
 		return whole, striped
 	}
 	return s, tag

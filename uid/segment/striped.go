@@ -34,7 +34,7 @@ func (c StripeConfig) Validate() error { return c.prepare().Err() }
 func (c *StripeConfig) prepare() *invalid.List {
 	faults := c.Config.prepare()
 	c.Block = cmp.Or(c.Block, DefaultBlock)
-	invalid.Range(faults, "Block", c.Block, 1, GreatestStep)
+	invalid.Range(faults, "Block", c.Block, 1, MaxStep)
 	return faults
 }
 
@@ -99,7 +99,7 @@ func shardsOf(stores []Store, tag string, config *StripeConfig) (shards []*shard
 	if n == 0 || slices.Contains(stores, nil) {
 		faults.Add("stores", stores, "one or more, and none nil")
 	}
-	if least := config.Block * n; config.Block <= GreatestStep && config.Limit < least {
+	if least := config.Block * n; config.Block <= MaxStep && config.Limit < least {
 		faults.Add("Limit", config.Limit, fmt.Sprintf("%d or more: a block of %d for each of %d stores", least, config.Block, n))
 	}
 	if err := errors.Join(faults.Err(), checkPlain(tag), CheckTag(stripe{config.Block, n - 1, n}.tag(tag))); err != nil {

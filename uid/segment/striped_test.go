@@ -181,7 +181,7 @@ func TestStripeWrong(t *testing.T) {
 		if err := stripe(t, stores, create).Close(); err != nil {
 			t.Errorf("the right stores: %v", err)
 		}
-		for _, config := range []segment.StripeConfig{{Block: -1}, {Block: segment.GreatestStep + 1}, {Config: segment.Config{Limit: 2999}}, {Config: segment.Config{Step: -1}}} {
+		for _, config := range []segment.StripeConfig{{Block: -1}, {Block: segment.MaxStep + 1}, {Config: segment.Config{Limit: 2999}}, {Config: segment.Config{Step: -1}}} {
 			if _, err := segment.Stripe(t.Context(), stores, "orders", config); !errors.Is(err, segment.ErrConfig) {
 				t.Errorf("Stripe(%+v) = %v, want ErrConfig", config, err)
 			}

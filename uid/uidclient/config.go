@@ -28,8 +28,8 @@ const (
 
 // Bounds of fields of [Config].
 const (
-	GreatestMaxIDs = 1 << 24
-	MinMaxAge      = 100 * time.Millisecond // above zero
+	MaxIDs    = 1 << 24
+	MinMaxAge = 100 * time.Millisecond // above zero
 )
 
 // ErrConfig is matched by every error about a [Config], a URL or a name.
@@ -100,7 +100,7 @@ func (c *Config) prepare(urls []string, name string) ([]string, error) {
 		}
 		c.Ahead = c.MaxAge
 	}
-	invalid.Range(faults, "MaxIDs", c.MaxIDs, 1, GreatestMaxIDs)
+	invalid.Range(faults, "MaxIDs", c.MaxIDs, 1, MaxIDs)
 	invalid.Positive(faults, "Timeout", c.Timeout)
 	if c.MaxAge > 0 { // an answer must not be old when it comes
 		c.Timeout = min(c.Timeout, c.MaxAge/2)

@@ -33,7 +33,7 @@ func TestConfig(t *testing.T) {
 		{good, "a", Config{Token: secret + "\n"}, []string{"Token is not shown, want printable ASCII"}},
 		{good, "a", Config{Token: secret + " b"}, []string{"Token is not shown, want printable ASCII"}},
 		{good, "a", Config{Token: secret + "\x7f"}, []string{"Token is not shown, want printable ASCII"}},
-		{good, "a", Config{MaxIDs: GreatestMaxIDs + 1}, []string{"MaxIDs is 16777217, want 1 to 16777216"}},
+		{good, "a", Config{MaxIDs: MaxIDs + 1}, []string{"MaxIDs is 16777217, want 1 to 16777216"}},
 		{good, "a", Config{MaxAge: time.Hour, Ahead: time.Hour + 1}, []string{"Ahead is 1h0m0.000000001s, want at most MaxAge, 1h0m0s"}},
 		{[]string{"http://ids#a"}, "a", Config{}, []string{`urls[0] is "http://ids", want no query and no fragment`}},
 		{[]string{"http://localhost.example.com"}, "a", Config{Token: secret}, []string{"want https"}},
@@ -73,7 +73,7 @@ func TestConfig(t *testing.T) {
 		{"http://ids", Config{}, 10 * time.Second, time.Minute, 3 * time.Second, 1_000_000},
 		{"http://ids", Config{MaxAge: time.Second}, time.Second, time.Second, 500 * time.Millisecond, 1_000_000},
 		{"http://ids", Config{MaxAge: 8 * time.Second, Ahead: 8 * time.Second}, 8 * time.Second, 8 * time.Second, 3 * time.Second, 1_000_000},
-		{"http://ids", Config{MaxAge: MinMaxAge, Ahead: 1, Timeout: 1, MaxIDs: GreatestMaxIDs}, 1, 100 * time.Millisecond, 1, 1 << 24},
+		{"http://ids", Config{MaxAge: MinMaxAge, Ahead: 1, Timeout: 1, MaxIDs: MaxIDs}, 1, 100 * time.Millisecond, 1, 1 << 24},
 		{"http://ids", Config{MaxAge: -1, Ahead: time.Hour, Timeout: time.Hour, MaxIDs: 1}, time.Hour, -1, time.Hour, 1},
 		{"http://ids", Config{Token: "!~", Insecure: true}, 10 * time.Second, time.Minute, 3 * time.Second, 1_000_000},
 	} {

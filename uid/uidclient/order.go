@@ -45,7 +45,7 @@ func (c *Client) newOrder() *order {
 	}
 	o.Dealer, _ = deal.New(o.source, deal.Config{
 		Runs:          ringRuns,
-		RunLen:        GreatestMaxIDs,
+		RunLen:        MaxIDs,
 		PaddingFactor: 99, // the ring asks whenever it begins to deal a run
 		Padding:       config,
 		Policy:        deal.PolicyOf(c.config.RejectedTake, uid.Help),
