@@ -124,24 +124,6 @@ func TestDelayOfUnknownLength(t *testing.T) {
 	})
 }
 
-// Wake does not wait for the delay.
-func TestWake(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, c := newRing(t), &counter{fails: delay(time.Hour)}
-		e := newExecutor(t, r, c.source, padding.Config{})
-		e.Start()
-		synctest.Wait()
-		changed := e.Changed()
-		c.fails = nil
-		e.Wake()
-		<-changed
-		synctest.Wait()
-		if got := r.Remaining(); got != 4*runLen {
-			t.Errorf("%d ids after Wake, want a full ring", got)
-		}
-	})
-}
-
 // Ids that grew too old are dropped, the ring is filled again, and RejectedPut
 // hears of each id that will not be dealt.
 func TestStale(t *testing.T) {

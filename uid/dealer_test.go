@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -289,20 +288,6 @@ func TestTryClaimIsNotStarved(t *testing.T) {
 	}
 }
 
-// A source that has ended is not asked about again, nor is a policy.
-func TestSourceThatEnded(t *testing.T) {
-	spent := errors.New("spent")
-	c := new(counting)
-	d := started(t, c.source, deal.Config{
-		Policy: deal.PolicyOf(func(r uid.Refusal) error { t.Errorf("the policy was told %+v", r); return nil }, uid.Help),
-		Ended:  func() bool { return c.fails.Load() != nil },
-	})
-	c.fail(spent)
-	if n, err := d.NextN(make([]uid.ID, 17)); n != 16 || err != spent {
-		t.Errorf("NextN() = %d, %v, want 16 and %v", n, err, spent)
-	}
-}
-
 // A call that fails goes on with the successor.
 func TestSuccessor(t *testing.T) {
 	spent := errors.New("spent")
@@ -322,38 +307,6 @@ func TestSuccessor(t *testing.T) {
 		}
 		if s := d.Stats(); s.RejectedTakes != 0 || s.Starved == 0 {
 			t.Errorf("%s: Stats() = %+v, want calls that found nothing, and none that failed", name, s)
-		}
-	}
-}
-
-// Release is called once, with all that was not dealt, and its error is Close's.
-func TestReleaseGetsTheRest(t *testing.T) {
-	for taken, want := range map[int][]ringbuffer.Run{
-		0:  {{First: 1, N: 16}},
-		1:  {{First: 2, N: 15}},
-		7:  {{First: 8, N: 9}},
-		16: nil,
-	} {
-		c := new(counting)
-		var rests [][]ringbuffer.Run
-		unwell := errors.New("unwell")
-		d := started(t, c.source, deal.Config{PaddingFactor: 1, Release: func(_ context.Context, rest []ringbuffer.Run) error {
-			rests = append(rests, rest)
-			return unwell
-		}})
-		c.fail(later(time.Hour)) // so that the ring is not filled again
-		drain(t, d, taken)
-		var wg sync.WaitGroup
-		for range 4 {
-			wg.Go(func() {
-				if err := d.Close(); !errors.Is(err, unwell) {
-					t.Errorf("Close() = %v, want %v", err, unwell)
-				}
-			})
-		}
-		wg.Wait()
-		if len(rests) != 1 || !slices.Equal(rests[0], want) {
-			t.Errorf("after %d ids Release got %+v, want %+v once", taken, rests, want)
 		}
 	}
 }

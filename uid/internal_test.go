@@ -97,18 +97,6 @@ func TestClockOutsideOfTheLayout(t *testing.T) {
 	})
 }
 
-// A clock of the caller's own is read for each id.
-func TestOwnClock(t *testing.T) {
-	c, _, readings := steered(t, time.Second)
-	c.system = false
-	for range 5 {
-		c.tick()
-	}
-	if got := readings(); got != 5 {
-		t.Errorf("read %d times for 5 ticks", got)
-	}
-}
-
 // renumbered is a generator that calls f for a change of number.
 type renumbered struct {
 	numbered

@@ -125,22 +125,6 @@ func TestFailedStartGivesBack(t *testing.T) {
 	}
 }
 
-// Default and Slots report the tick of an id as used, so that a holder that crashes keeps it.
-func TestUseOfTheTick(t *testing.T) {
-	for _, kind := range []string{"default", "slots"} {
-		config, c := leased()
-		f := &fakeLeaser{number: 7, until: at(100)}
-		gen := under(t, kind, f, config)
-		for want := int64(6); want < 9; want++ {
-			mustNext(t, gen)
-			if used, _ := f.told(); !used.Equal(at(want)) {
-				t.Errorf("%s: used until %v after an id of tick %d, want %v", kind, used, want-1, at(want))
-			}
-			c.step(time.Second)
-		}
-	}
-}
-
 // A call that finds no more time granted asks for more.
 func TestAsksForMoreTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

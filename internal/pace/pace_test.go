@@ -71,16 +71,3 @@ func FuzzStep(f *testing.F) {
 		}
 	})
 }
-
-// A step of the wall clock changes nothing: the monotonic clock counts.
-func TestStepByMonotonicClock(t *testing.T) {
-	now := time.Now()
-	p := Pace{First: 1, Least: 1, Most: 1 << 30, Size: 1000, at: now, Ahead: time.Minute}
-	later := now.Add(time.Minute)
-	if got := p.Next(Usage{Now: later, Issued: 1000}); got != 1000 {
-		t.Errorf("Next() = %d, want 1000", got)
-	}
-	if p.at.Round(0).String() == p.at.String() {
-		t.Error("the time has no monotonic part")
-	}
-}

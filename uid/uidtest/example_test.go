@@ -61,7 +61,7 @@ func health(gen uid.Generator) http.HandlerFunc {
 func ExampleGenerator_Fail() {
 	t := new(testing.T)
 	gen := uidtest.Sequence(t, 1000)
-	for _, err := range []error{nil, uid.ErrReservation} {
+	for _, err := range []error{uid.ErrReservation, nil} {
 		gen.Fail(err)
 		_, err = place(gen, "Ada")
 		answer := httptest.NewRecorder()
@@ -69,8 +69,8 @@ func ExampleGenerator_Fail() {
 		fmt.Println(answer.Code, err)
 	}
 	// Output:
-	// 200 <nil>
 	// 503 no order for Ada: uid: time is not reserved
+	// 200 <nil>
 }
 
 // Ids carry the time of a clock that the test moves.

@@ -50,33 +50,8 @@ func TestSequenceEnds(t *testing.T) {
 	t.Parallel()
 	gen := uidtest.Sequence(t, math.MaxInt64-1)
 	ids := make([]uid.ID, 3)
-	if n, err := gen.NextN(ids); n != 2 || !errors.Is(err, uid.ErrTimeExhausted) || ids[1] != math.MaxInt64 {
+	if n, err := gen.NextN(ids); n != 2 || !errors.Is(err, uid.ErrTimeExhausted) || ids[1] != math.MaxInt64 || gen.Stats().RejectedTakes != 1 {
 		t.Error(n, err, ids)
-	}
-}
-
-func TestFail(t *testing.T) {
-	t.Parallel()
-	gen, broken := uidtest.Sequence(t, 1), errors.New("broken")
-	gen.Fail(broken)
-	if _, err := gen.Next(); err != broken {
-		t.Error(err)
-	}
-	if _, err := gen.Wait(t.Context()); err != broken {
-		t.Error(err)
-	}
-	if s := gen.Stats(); s.LastError != broken || !s.Failing() {
-		t.Errorf("%+v; want the error in it", s)
-	}
-	gen.Fail(nil)
-	if s := gen.Stats(); s.LastError != nil || s.Failing() {
-		t.Errorf("%+v; want no error in it", s)
-	}
-	if id, err := gen.Next(); id != 1 || err != nil {
-		t.Error(id, err)
-	}
-	if s := gen.Stats(); s.Issued != 1 || s.RejectedTakes != 2 {
-		t.Errorf("%+v", s)
 	}
 }
 
