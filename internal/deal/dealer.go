@@ -32,7 +32,8 @@ type Policy func(err error, attempt int) error
 
 func waiting(error, int) error { return nil }
 
-// PolicyOf returns a Policy that calls policy, or preset if policy is nil. R is uid.Refusal.
+// PolicyOf returns a Policy that calls policy, or preset if policy is nil, and makes a panic
+// an error. R is uid.Refusal.
 func PolicyOf[R ~struct {
 	Err     error
 	Attempt int
@@ -40,7 +41,9 @@ func PolicyOf[R ~struct {
 	if policy == nil {
 		policy = preset
 	}
-	return func(err error, attempt int) error { return policy(R{err, attempt}) }
+	return func(err error, attempt int) error {
+		return guard.Call("uid", "RejectedTake", func() error { return policy(R{err, attempt}) })
+	}
 }
 
 // Config configures a [Dealer]. Its creator has checked the values.
@@ -162,7 +165,7 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 		policy = waiting
 	}
 	if d.config.Ended == nil || !d.config.Ended() {
-		if err := call(policy, ErrNotReady, attempt); err != nil {
+		if err := policy(ErrNotReady, attempt); err != nil {
 			return err
 		}
 	}
@@ -174,7 +177,7 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 	case how == Try:
 		return ErrNotReady
 	}
-	if err := call(policy, err, attempt); err != nil {
+	if err := policy(err, attempt); err != nil {
 		return err
 	}
 	return d.calls.Sleep(ctx, changed, after)
@@ -189,7 +192,6 @@ type Refused struct {
 
 func (e *Refused) Error() string { return e.Err.Error() }
 
-// Unwrap returns Err.
 func (e *Refused) Unwrap() error { return e.Err }
 
 // RetryAfter returns Retry.
@@ -203,10 +205,6 @@ func outcome(err error) (after time.Duration, delay bool, failed error) {
 	}
 	after, delay = padding.RetryAfter(err)
 	return after, delay, err
-}
-
-func call(policy Policy, err error, attempt int) error {
-	return guard.Call("uid", "RejectedTake", func() error { return policy(err, attempt) })
 }
 
 // help puts a run. If the source may block, help waits for the executor to put one, but a

@@ -8,8 +8,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/uidring/uidring/internal/deal"
-	"github.com/uidring/uidring/internal/guard"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/uid"
 )
@@ -102,12 +100,4 @@ func (c *Config) prepare() *invalid.List {
 	invalid.Positive(faults, "LoadTimeout", c.LoadTimeout)
 	invalid.Positive(faults, "Limit", c.Limit)
 	return faults
-}
-
-// policy returns RejectedTake so that a panic becomes an error.
-func (c *Config) policy() deal.Policy {
-	policy := deal.PolicyOf(c.RejectedTake, uid.Help)
-	return func(err error, attempt int) error {
-		return guard.Call("segment", "RejectedTake", func() error { return policy(err, attempt) })
-	}
 }

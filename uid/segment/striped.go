@@ -82,7 +82,7 @@ func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig
 	if err != nil {
 		return nil, err
 	}
-	s := &Striped{shards: shards, policy: config.policy()}
+	s := &Striped{shards: shards, policy: deal.PolicyOf(config.RejectedTake, uid.Help)}
 	s.claims = deal.NewClaims[uid.ID, uid.Run](s.claim)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {

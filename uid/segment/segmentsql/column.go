@@ -54,7 +54,7 @@ func (s *Store) columnOf(rows *sql.Rows) (column, error) {
 		return c, unusable("%s of %s is %s, want BIGINT: %s", s.next, s, c.kind, s.widen())
 	}
 	if c.narrow() && s.narrow.CompareAndSwap(false, true) {
-		s.log().Warn("segmentsql: the column is narrower than BIGINT; ids end where it does",
+		s.logger.Warn("segmentsql: the column is narrower than BIGINT; ids end where it does",
 			"store", s.String(), "column", s.next, "type", c.kind, "greatest", c.greatest, "do", s.widen())
 	}
 	return c, nil

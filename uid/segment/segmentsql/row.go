@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 
@@ -117,14 +116,6 @@ func (s *Store) wrote(tx *gorm.DB, tag string, next int64) error {
 	return err
 }
 
-// log returns the logger.
-func (s *Store) log() *slog.Logger {
-	if s.logger == nil {
-		return slog.Default()
-	}
-	return s.logger
-}
-
 // warnAlias logs, once for each tag, that the row of a tag has another tag, which the
 // column's collation takes for the same.
 func (s *Store) warnAlias(tag, name string) {
@@ -132,7 +123,7 @@ func (s *Store) warnAlias(tag, name string) {
 		return
 	}
 	if _, known := s.aliases.LoadOrStore(tag, true); !known {
-		s.log().Warn("segmentsql: two tags share one counter, since the column's collation takes them for equal",
+		s.logger.Warn("segmentsql: two tags share one counter, since the column's collation takes them for equal",
 			"store", s.String(), "tag", tag, "row", name)
 	}
 }

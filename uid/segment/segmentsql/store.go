@@ -24,7 +24,7 @@ const SequenceStep = 1000
 type Store struct {
 	db *gorm.DB
 	layout
-	logger *slog.Logger // nil is slog.Default
+	logger *slog.Logger
 
 	flushing atomic.Bool // whether commits reach the disk was asked; written and read by Reserve
 	rollback atomic.Bool // the table's engine rolls back; written and read by nextGapless
@@ -50,7 +50,7 @@ type Config struct {
 
 	// Logger receives warnings: about a database that can lose commits, about a column that
 	// is narrower than BIGINT, and about a collation that takes two tags for one. Nil is
-	// what [slog.Default] returns at that time.
+	// [slog.Default].
 	Logger *slog.Logger
 }
 
@@ -73,7 +73,7 @@ func Sequence(db *gorm.DB, config Config) *Store {
 
 func newStore(db *gorm.DB, l layout, config Config) *Store {
 	l.table = cmp.Or(config.Table, l.table)
-	return &Store{db: db, layout: l, logger: config.Logger}
+	return &Store{db: db, layout: l, logger: cmp.Or(config.Logger, slog.Default())}
 }
 
 // String names the table and the kind of database.
@@ -110,7 +110,7 @@ func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count 
 		return s.move(tx, row, first+count)
 	})
 	if err == nil && s.flushing.CompareAndSwap(false, true) {
-		sqldb.WarnFlush(ctx, s.db, s.log(), "segmentsql", s.table)
+		sqldb.WarnFlush(ctx, s.db, s.logger, "segmentsql", s.table)
 	}
 	return first, count, err
 }
