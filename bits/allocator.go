@@ -98,7 +98,6 @@ func inRange(what string, value, greatest int64) error {
 	return nil
 }
 
-// first returns the id with sequence 0 of a tick and a worker in range.
 func (a *Allocator) first(tick, worker int64) int64 {
 	return tick<<a.timeShift | worker<<a.workerShift
 }
@@ -118,7 +117,6 @@ func (a *Allocator) Parse(id int64) (Parts, error) {
 	}, nil
 }
 
-// last returns the greatest id of a tick in range.
 func (a *Allocator) last(tick int64) int64 {
 	return a.first(tick, a.maxWorker) | a.maxSequence
 }

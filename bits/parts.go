@@ -62,7 +62,6 @@ func (a *Allocator) WorkerRange(site string) (first, last int64, err error) {
 	return value << rest, (value+1)<<rest - 1, nil
 }
 
-// workerParts returns the parts that WorkerParts names, with the value 0.
 func (l Layout) workerParts() ([]WorkerPart, error) {
 	if l.WorkerParts == "" {
 		return []WorkerPart{{Name: "worker", Bits: l.WorkerBits}}, nil

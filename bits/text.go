@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// presets are the layouts with names, in the order of [PresetNames].
 var presets = []struct {
 	name   string
 	layout func() Layout

@@ -17,7 +17,6 @@ var latest = time.Unix(math.MaxInt64-unixToInternal, 0).UTC()
 // time.Time counts from year 1, so Unix seconds above MaxInt64 less this wrap.
 const unixToInternal = 62135596800
 
-// instant returns when the given tick begins.
 func (l Layout) instant(tick uint64) time.Time {
 	if l.Unit <= 0 {
 		return l.Epoch // not valid; see Validate

@@ -191,7 +191,6 @@ func (e *Executor) keepFull(ctx context.Context) {
 	}
 }
 
-// keepTime drops what is stale and follows the schedule.
 func (e *Executor) keepTime() {
 	due := time.NewTimer(0)
 	defer due.Stop()

@@ -185,7 +185,6 @@ func (e *Executor) Drop(why error) {
 	}
 }
 
-// rejectDropped calls RejectedPut with the runs that Drop dropped.
 func (e *Executor) rejectDropped() {
 	e.waiting.Lock()
 	undelivered := e.undelivered
@@ -204,7 +203,6 @@ func (e *Executor) dropAll() []ringbuffer.Run {
 	return e.ring.Drop(math.MaxInt64)
 }
 
-// dropStale drops stale ids and reports whether there were any.
 func (e *Executor) dropStale() bool {
 	last, ok := e.stale()
 	if !ok {

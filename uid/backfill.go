@@ -46,7 +46,6 @@ type BackfillConfig struct {
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
 func (c BackfillConfig) Validate() error { return c.prepare().Err() }
 
-// prepare fills in the defaults and returns the wrong fields.
 func (c *BackfillConfig) prepare() *invalid.List {
 	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
 	c.MaxTicks = cmp.Or(c.MaxTicks, 1<<20)
@@ -167,7 +166,6 @@ func (b *Backfill) check(t time.Time, tick int64, w *grant) error {
 	return nil
 }
 
-// remember adds a tick, and forgets the earliest if there are too many.
 func (b *Backfill) remember(tick int64) {
 	heap.Push(&b.ticks, tick)
 	if len(b.ticks) > b.maxTicks {
@@ -211,7 +209,6 @@ func (b *Backfill) Shutdown(ctx context.Context) error {
 	return b.calls.Finish(func() error { return b.giveBack(ctx, b.began) })
 }
 
-// tickHeap is a heap of ticks, the least first.
 type tickHeap []int64
 
 func (h tickHeap) Len() int           { return len(h) }

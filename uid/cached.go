@@ -58,7 +58,6 @@ func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached
 	return g, nil
 }
 
-// dealerConfig is for the dealer of the ids of ticks.
 func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) deal.Config {
 	options := padding.Config{
 		Schedule: schedule,

@@ -135,7 +135,6 @@ func (g *Default) claim(ctx context.Context, limit int64, how deal.How) (ringbuf
 	}
 }
 
-// used returns how many sequences of last's tick are used.
 func (g *Default) used(last int64) int64 { return last&g.bits.MaxSequence() + 1 }
 
 // following returns the next sequence in tick after last, or one above the greatest
@@ -252,7 +251,6 @@ func (g *Default) Stats() Stats {
 	return g.stats(func() int64 { return g.used(g.last.Load()) }, g.failure)
 }
 
-// failure returns why calls fail now, or nil.
 func (g *Default) failure() error {
 	last, w := g.last.Load(), g.grant.Load()
 	now := g.now() // read after last, which is not ahead of a clock that goes on

@@ -93,7 +93,6 @@ func (e *ReservationError) Is(target error) bool { return target == ErrReservati
 // RetryAfter returns a second: it is not known when more time will be reserved.
 func (e *ReservationError) RetryAfter() time.Duration { return time.Second }
 
-// Unwrap returns Err.
 func (e *ReservationError) Unwrap() error { return e.Err }
 
 // ClockBackwardError says that the clock is behind the last id's tick by more than

@@ -62,12 +62,10 @@ type grant struct {
 	replaced    chan struct{}
 }
 
-// empty is a grant of no tick.
 func empty(worker int64, err error) *grant {
 	return &grant{worker: worker, last: -1, err: err, replaced: make(chan struct{})}
 }
 
-// covers reports whether tick may be stamped.
 func (w *grant) covers(tick int64) bool { return w.first <= tick && tick <= w.last }
 
 // prepare does the part of the start that needs no worker number, so that an unusable
@@ -115,7 +113,6 @@ func (s *numbered) exhausted() error {
 	return fmt.Errorf("%w: %s ended at %s", ErrTimeExhausted, s.bits.Layout(), instant(s.end))
 }
 
-// endsSoon reports whether the layout has less than a year left.
 func (s *numbered) endsSoon(now time.Time) bool { return now.AddDate(1, 0, 0).After(s.end) }
 
 // Worker returns the number under which the generator stamps ids. It changes
@@ -129,7 +126,6 @@ func (s *numbered) Layout() bits.Layout { return s.bits.Layout() }
 // matches [bits.ErrForeign] and quotes the number.
 func (s *numbered) Parse(id ID) (bits.Parts, error) { return s.bits.Parse(int64(id)) }
 
-// take gets a worker number.
 func (s *numbered) take(ctx context.Context, leaser Leaser) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("uid: take a worker number: %w", err)
@@ -157,7 +153,6 @@ func layoutText(layout bits.Layout) string {
 	return layout.String()
 }
 
-// logStart logs what the generator stamps.
 func (s *numbered) logStart(kind string) {
 	w := s.grant.Load()
 	until := "no end"
@@ -213,7 +208,6 @@ func (s *numbered) grantOf(g lease.Grant) *grant {
 
 func (s *numbered) replace(w *grant) { close(s.grant.Swap(w).replaced) }
 
-// reservationError is the error for a tick that w does not cover.
 func (s *numbered) reservationError(w *grant) error {
 	e := &ReservationError{Worker: w.worker, Err: w.err}
 	if w.until.IsZero() {

@@ -42,7 +42,6 @@ type SlotsConfig struct {
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
 func (c SlotsConfig) Validate() error { return c.prepare().Err() }
 
-// prepare fills in the defaults and returns the wrong fields.
 func (c *SlotsConfig) prepare() *invalid.List {
 	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
 	c.Slots = cmp.Or(c.Slots, DefaultSlots)
@@ -87,7 +86,6 @@ type Slots struct {
 	clocked // last, so that the fields that calls read lie before those that they write
 }
 
-// slots are what one number has issued.
 type slots struct {
 	worker int64
 	words  []atomic.Uint64
@@ -153,7 +151,6 @@ func (g *Slots) atLeast(tick, i int64) int64 { return tick + (i-tick)&g.mask }
 
 func (g *Slots) word(tick, used int64) uint64 { return uint64(tick)<<g.tickShift | uint64(used) }
 
-// split takes a slot's word apart.
 func (g *Slots) split(word uint64) (tick, used int64) {
 	return int64(word >> g.tickShift), int64(word & (1<<g.tickShift - 1))
 }
@@ -272,14 +269,12 @@ func (g *Slots) Close() error { return deal.Close(g.Shutdown) }
 // Shutdown ends every wait and gives a leased number back, as [Default.Shutdown] does.
 func (g *Slots) Shutdown(ctx context.Context) error { return g.shutdown(ctx, g.stop) }
 
-// stop ends issuing, as shutdown says.
 func (g *Slots) stop() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.shutAll(g.slots.Load()) + 1
 }
 
-// latest returns how many ids the slots count.
 func (g *Slots) latest() int64 {
 	n := int64(0)
 	s := g.slots.Load()

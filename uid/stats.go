@@ -77,7 +77,6 @@ func (s Stats) Failing() bool {
 	return s.LastError != nil && !errors.Is(s.LastError, ErrBorrowLimit)
 }
 
-// clockStats returns the part of Stats about the clock and the number.
 func (s *numbered) clockStats() *ClockStats {
 	w := s.grant.Load()
 	return &ClockStats{

@@ -38,7 +38,6 @@ func (id ID) Base62() string { return base62.text(id) }
 // no other text. The errors are those of [ParseBase32].
 func ParseBase62(text string) (ID, error) { return base62.parse(text) }
 
-// coding writes and reads ids with a fixed number of characters.
 type coding struct {
 	*alphabet.Alphabet
 	digits string // one for each value

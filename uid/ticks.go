@@ -101,7 +101,6 @@ func (t *ticks) stale() int64 {
 	return t.first(min(tick, t.bits.MaxTick()), 0) - 1
 }
 
-// borrowed returns how far the last tick taken is ahead of the clock.
 func (t *ticks) borrowed() time.Duration {
 	return max(0, t.bits.Time(max(t.last.Load(), 0)).Sub(t.now()))
 }

@@ -68,7 +68,6 @@ func (c *Calls) Sleep(ctx context.Context, changed <-chan struct{}, d time.Durat
 	}
 }
 
-// count adds the time since began to the waits of all calls.
 func (c *Calls) count(began time.Time) { c.waited.Add(int64(time.Since(began))) }
 
 // Failed counts a call that returns err, and returns err. A Try that finds no id ready is

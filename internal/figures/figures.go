@@ -82,7 +82,6 @@ func Named(name string) *Figure {
 	return nil
 }
 
-// Groups of the page.
 const (
 	ids    = "Ids"
 	times  = "Time that ids carry"

@@ -76,7 +76,6 @@ func (l *loader) halve(a *load) {
 	l.pace.First, l.pace.Most = asked/2, asked/2
 }
 
-// usedUp records that there will be no further range.
 func (l *loader) usedUp() {
 	l.ended.Store(true)
 	l.failures++
@@ -137,7 +136,6 @@ func (l *loader) report() {
 	}
 }
 
-// failure returns why no range can be loaded, or nil.
 func (l *loader) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -84,7 +84,6 @@ func newLoader(store Store, tag string, stripe stripe, config Config) *loader {
 	return l
 }
 
-// logStart logs the first range.
 func (l *loader) logStart(kind string) {
 	l.mu.Lock()
 	first := l.last
@@ -97,7 +96,6 @@ func (l *loader) logStart(kind string) {
 	})
 }
 
-// next is the [padding.Source].
 func (l *loader) next(ctx context.Context) (ringbuffer.Run, error) {
 	for {
 		run, load, err := l.advance()
@@ -153,7 +151,6 @@ func (l *loader) loadIfDue(cut int64) error {
 	return nil
 }
 
-// openRange starts cutting runs from the range that is ready.
 func (l *loader) openRange() {
 	l.rest, l.ready = l.ready, span{}
 	n := l.left(l.rest)

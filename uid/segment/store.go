@@ -112,7 +112,6 @@ func (e *LoadError) Error() string {
 // Is reports whether target is [ErrUnavailable].
 func (e *LoadError) Is(target error) bool { return target == ErrUnavailable }
 
-// Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }
 
 // RetryAfter returns Retry.

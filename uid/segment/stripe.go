@@ -13,12 +13,10 @@ type stripe struct{ block, index, of int64 }
 // whole is the stripe of a counter that has all ids.
 var whole = stripe{block: math.MaxInt64, of: 1}
 
-// id returns the id of a count.
 func (s stripe) id(count int64) int64 {
 	return (count/s.block*s.of+s.index)*s.block + count%s.block
 }
 
-// count returns the count of an id.
 func (s stripe) count(id int64) int64 {
 	return id/s.block/s.of*s.block + id%s.block
 }
@@ -39,7 +37,6 @@ func (s stripe) end(limit int64) int64 {
 	return full * s.block
 }
 
-// tag returns the counter's tag for this stripe of tag.
 func (s stripe) tag(tag string) string {
 	return fmt.Sprintf("%s %d/%d x%d", tag, s.index+1, s.of, s.block)
 }

@@ -30,7 +30,6 @@ type StripeConfig struct {
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
 func (c StripeConfig) Validate() error { return c.prepare().Err() }
 
-// prepare fills in the defaults and returns the wrong fields.
 func (c *StripeConfig) prepare() *invalid.List {
 	faults := c.Config.prepare()
 	c.Block = cmp.Or(c.Block, DefaultBlock)

@@ -93,7 +93,6 @@ func (h *shard) check(ctx context.Context) error {
 	return h.checkAlone(counters, h.config.Create)
 }
 
-// create makes the shard's counter.
 func (h *shard) create(ctx context.Context) error {
 	if !h.config.Create {
 		return nil
@@ -113,7 +112,6 @@ func (h *shard) reserve(ctx context.Context) error {
 	return h.check(ctx)
 }
 
-// open makes the generator of a shard that was checked.
 func (h *shard) open(ctx context.Context) error {
 	gen, err := start(ctx, newLoader(h.store, h.tag, h.stripe, h.config), (*loader).next)
 	if err == nil {

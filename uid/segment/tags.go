@@ -43,7 +43,6 @@ type TagsConfig struct {
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
 func (c TagsConfig) Validate() error { return c.prepare().Err() }
 
-// prepare fills in the defaults and returns the wrong fields.
 func (c *TagsConfig) prepare() *invalid.List {
 	faults := c.Config.prepare()
 	c.MaxTags = cmp.Or(c.MaxTags, DefaultMaxTags)
@@ -219,7 +218,6 @@ func (t *Tags) get(ctx context.Context, tag string) (*entry, error) {
 	return e, e.err
 }
 
-// add begins to open a tag.
 func (t *Tags) add(ctx context.Context, tag string) (*entry, error) {
 	if err := checkPlain(tag); err != nil {
 		return nil, err
@@ -284,7 +282,6 @@ func (t *Tags) Stats() []uid.Stats {
 	return all
 }
 
-// each calls f for each tag that is open.
 func (t *Tags) each(f func(tag string, e *entry)) {
 	t.open.Range(func(tag, value any) bool {
 		e := value.(*entry)

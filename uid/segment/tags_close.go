@@ -11,7 +11,6 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// keepIdleClosed closes the generators that nobody uses.
 func (t *Tags) keepIdleClosed() {
 	ticker := time.NewTicker(max(t.config.Idle/4, 1))
 	defer ticker.Stop()
@@ -89,7 +88,6 @@ func (e *closeError) Error() string {
 		len(e.tags), e.of, e.tags[:min(len(e.tags), 5)], strings.ReplaceAll(e.faults[0].Error(), "\n", "; "))
 }
 
-// Unwrap returns all faults.
 func (e *closeError) Unwrap() []error { return e.faults }
 
 // Close is [Tags.Shutdown] with a deadline of [uid.CloseTimeout].

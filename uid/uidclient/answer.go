@@ -36,11 +36,9 @@ type answer struct {
 	sent  time.Time        // when the request was sent
 }
 
-// first and last are the least id and the greatest.
 func (a *answer) first() int64 { return a.runs[0].First }
 func (a *answer) last() int64  { return a.runs[len(a.runs)-1].Last() }
 
-// request asks a server for n ids.
 func (c *Client) request(ctx context.Context, s *server, n int64) (*answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()

@@ -141,7 +141,6 @@ func (c *Client) add(o *order) bool {
 	return !c.closed
 }
 
-// draw makes calls take the ids of an order.
 func (c *Client) draw(o *order) {
 	c.ring.Store(o.Ring())
 	c.dealer.Store(o.Dealer)

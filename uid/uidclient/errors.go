@@ -42,7 +42,6 @@ func (e *UnavailableError) Error() string {
 // Is reports whether target is [ErrUnavailable].
 func (e *UnavailableError) Is(target error) bool { return target == ErrUnavailable }
 
-// Unwrap returns Err.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // RetryAfter returns Retry.

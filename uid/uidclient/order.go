@@ -69,7 +69,6 @@ func (o *order) successor(err error) *deal.Dealer {
 	return next.Dealer
 }
 
-// source is the [padding.Source].
 func (o *order) source(ctx context.Context) (ringbuffer.Run, error) {
 	if o.next.Load() != nil {
 		return ringbuffer.Run{}, errMoved
@@ -159,7 +158,6 @@ func (o *order) stale() int64 {
 	return o.old
 }
 
-// remaining returns how many ids are left.
 func (o *order) remaining() int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()

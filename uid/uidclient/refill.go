@@ -9,7 +9,6 @@ import (
 	"github.com/uidring/uidring/internal/pace"
 )
 
-// refill fetches as many ids as are due.
 func (c *Client) refill(ctx context.Context) (*answer, error) {
 	for {
 		s := c.Stats()

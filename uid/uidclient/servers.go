@@ -55,7 +55,6 @@ func (s *servers) available() (list []*server) {
 	return list
 }
 
-// answered notes that a server answered.
 func (s *servers) answered(by *server) {
 	s.at = slices.Index(s.all, by)
 	by.err, by.until = nil, time.Time{}

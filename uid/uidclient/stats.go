@@ -2,7 +2,6 @@ package uidclient
 
 import "github.com/uidring/uidring/uid"
 
-// add adds what an order has done.
 func add(sum *uid.Stats, o *order) {
 	s := o.Stats()
 	sum.Issued += s.Taken

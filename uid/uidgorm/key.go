@@ -23,7 +23,6 @@ type key struct {
 	field  *schema.Field
 }
 
-// String names model and field, for errors.
 func (k *key) String() string {
 	model := k.schema.ModelType.String()
 	if k.schema.ModelType.Name() == "" {
@@ -65,7 +64,6 @@ func findKey(s *schema.Schema) (*key, error) {
 	return chosen, chosen.check()
 }
 
-// tag reads the setting: opted in, opted out, or neither.
 func (k *key) tag() (in, out bool, err error) {
 	switch value, ok := k.field.TagSettings[setting]; {
 	case !ok:

@@ -125,7 +125,6 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	)
 }
 
-// found is what findKey returned for a model.
 type found struct {
 	key *key
 	err error

@@ -21,7 +21,6 @@ type slot struct {
 	held bool   // whether m had the name
 }
 
-// put sets the key.
 func (s *slot) put(ctx context.Context, id uid.ID) {
 	if s.m != nil {
 		v := reflect.New(s.key.field.IndirectFieldType).Elem()
@@ -32,7 +31,6 @@ func (s *slot) put(ctx context.Context, id uid.ID) {
 	set(s.key.field.ReflectValueOf(ctx, s.row), id)
 }
 
-// undo takes the key away again.
 func (s *slot) undo(ctx context.Context) {
 	switch {
 	case s.m == nil:

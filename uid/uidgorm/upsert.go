@@ -93,7 +93,6 @@ func mayConflict(stmt *gorm.Statement) bool {
 	return ok && insert.Modifier != "" // such as IGNORE
 }
 
-// single reports whether one row is created.
 func single(stmt *gorm.Statement) bool {
 	rows := stmt.ReflectValue
 	kind := rows.Kind()

@@ -94,7 +94,6 @@ func send(descs []*prometheus.Desc, s uid.Stats, to chan<- prometheus.Metric, la
 // collector has its sources sorted by name. It does not change.
 type collector []source
 
-// source is a generator with the descriptions of its metrics.
 type source struct {
 	Generator
 	descs []*prometheus.Desc

@@ -30,7 +30,6 @@ type generator struct {
 	stats uid.Stats
 }
 
-// fill sets Figures.
 func (g *generator) fill() {
 	g.Figures = map[string]any{}
 	for _, f := range figures.All {
@@ -46,13 +45,11 @@ func (g *generator) fill() {
 	}
 }
 
-// last returns the last id of a range.
 func last(r uid.Run) uid.ID { return r.First + uid.ID(r.N-1) }
 
 // mostRows bounds the size of the page, and of stats.json without limit.
 const mostRows = 100
 
-// all returns the statistics of all generators.
 func (p *Page) all() map[string]uid.Stats {
 	all := make(map[string]uid.Stats, len(p.generators))
 	if p.more != nil {

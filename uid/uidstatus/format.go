@@ -56,7 +56,6 @@ func duration(d time.Duration) string {
 	return text
 }
 
-// show returns the value of a figure in words.
 func show(value any, now time.Time) string {
 	switch v := value.(type) {
 	case int64:
@@ -93,7 +92,6 @@ func toGo(t, now time.Time) string {
 	return duration(now.Sub(t)) + " ago"
 }
 
-// short returns the beginning of a long text.
 func short(text string) string {
 	const most = 64
 	if len(text) <= most {

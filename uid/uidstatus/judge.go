@@ -52,7 +52,6 @@ func judge(s uid.Stats, now time.Time) (state, []string) {
 	return v.worst, v.notes
 }
 
-// verdict is a state with its reasons.
 type verdict struct {
 	worst state
 	notes []string
@@ -65,7 +64,6 @@ func (v *verdict) say(s state, format string, args ...any) {
 	v.notes = append(v.notes, fmt.Sprintf(format, args...))
 }
 
-// clock judges the layout and the lease.
 func (v *verdict) clock(s uid.Stats, now time.Time) {
 	c := s.Clock
 	switch left := c.LayoutEnd.Sub(now); {
@@ -115,7 +113,6 @@ func (v *verdict) ring(s uid.Stats) {
 	}
 }
 
-// loads judges how ids are loaded.
 func (v *verdict) loads(s uid.Stats) {
 	switch {
 	case s.LastError == nil:

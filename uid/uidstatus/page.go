@@ -72,13 +72,11 @@ type card struct {
 	Answer  *answer // to the id that was typed in; nil if none was
 }
 
-// group is some figures under a heading.
 type group struct {
 	Title string
 	Cells []cell
 }
 
-// answer is what the page says about an id that was typed in.
 type answer struct {
 	Text  string // as it was typed
 	Error string
@@ -177,7 +175,6 @@ func newCard(g generator, alone bool, now time.Time) *card {
 	return c
 }
 
-// newCell returns a figure with its limit, if it has one.
 func newCell(f *figures.Figure, value any, s uid.Stats, now time.Time) cell {
 	c := cell{Figure: f, Label: f.Label, Value: show(value, now)}
 	a, _ := figures.Number(value)
@@ -196,7 +193,6 @@ func newCell(f *figures.Figure, value any, s uid.Stats, now time.Time) cell {
 	return c
 }
 
-// newAnswer reads an id that a reader of the page typed.
 func newAnswer(layout bits.Layout, typed string, now time.Time) *answer {
 	a := &answer{Text: short(typed)}
 	id, err := uid.ParseID(strings.TrimSpace(typed))

@@ -48,7 +48,6 @@ func (p *process) built(info *debug.BuildInfo) {
 	}
 }
 
-// describe names the process in one sentence.
 func (p process) describe(now time.Time) string {
 	text := p.Program
 	if p.Version != nil {

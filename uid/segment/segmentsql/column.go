@@ -62,12 +62,10 @@ func (s *Store) columnOf(rows *sql.Rows) (column, error) {
 
 func (c column) narrow() bool { return c.greatest < math.MaxInt64 }
 
-// tooNarrow returns why the column does not take next.
 func (s *Store) tooNarrow(c column, next int64) error {
 	return unusable("%s of %s is %s, which cannot be %d, want BIGINT: %s", s.next, s, c.kind, next, s.widen())
 }
 
-// widen returns what makes the column a BIGINT.
 func (s *Store) widen() string {
 	if how := s.dialect().widen; how != "" {
 		return fmt.Sprintf(how, s.quoted(), s.next)

@@ -74,7 +74,6 @@ func (s *Store) NextGaplessTx(ctx context.Context, tx *sql.Tx, tag string) (int6
 	return s.NextGapless(inside, tag)
 }
 
-// nextGapless draws a number in tx.
 func (s *Store) nextGapless(tx *gorm.DB, tag string) (int64, error) {
 	if err := s.rollsBack(tx); err != nil {
 		return 0, err
@@ -102,7 +101,6 @@ func (s *Store) nextGapless(tx *gorm.DB, tag string) (int64, error) {
 	return number, s.move(tx, row, number+1)
 }
 
-// rollsBack returns an error if the table's engine does not roll back.
 func (s *Store) rollsBack(tx *gorm.DB) error {
 	if s.rollback.Load() {
 		return nil

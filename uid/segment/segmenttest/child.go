@@ -31,7 +31,6 @@ func Child(open func(address string) (segment.Store, error)) {
 	})
 }
 
-// reserve reserves ranges and prints them.
 func reserve(store segment.Store) error {
 	failed := make(chan error)
 	for i := range atOnce {

@@ -122,7 +122,6 @@ func lostReturn(b *bench) {
 // reserved is a range of ids, up to but not including End.
 type reserved struct{ First, End int64 }
 
-// disjoint returns an error if two ranges share an id.
 func disjoint(all []reserved) error {
 	all = slices.DeleteFunc(all, func(r reserved) bool { return r.First == r.End })
 	slices.SortFunc(all, func(a, b reserved) int { return cmp.Compare(a.First, b.First) })

@@ -140,7 +140,6 @@ func (b *bench) refused(tag string, n int64, want error) {
 	}
 }
 
-// next returns the counter of tag.
 func (b *bench) next(tag string) int64 {
 	b.Helper()
 	now, err := b.Raise(b.Context(), tag, 0)
