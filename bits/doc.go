@@ -9,19 +9,15 @@
 //	| 0| ticks (28)    | worker (22)      | seq (13)   |   the default layout
 //	+--+---------------+------------------+------------+
 //
-// A [Layout] holds the three widths, the epoch and the length of a tick. [Default]
-// and other presets return a Layout, and [ParseLayout] reads one from the text of a
-// configuration file. [NewAllocator] returns the [Allocator] that composes and parses
-// ids of a Layout. [NewSuccession] reports whether ids of one Layout can equal ids of
-// another. [Reverse] returns the form of an id for databases that shard by range.
+// A [Layout] holds the three widths, the epoch and the length of a tick. An [Allocator]
+// composes and parses ids of a Layout. [NewSuccession] reports whether ids of two Layouts
+// can be equal. [Reverse] returns the form of an id for databases that shard by range.
 //
 // The ticks are the highest bits, so ids sort by time. All ids of one tick and one
 // worker are consecutive numbers. Packages ringbuffer and uid rely on both.
 //
 // [LAYOUTS.md] helps to choose a layout. [MIGRATING.md] shows what to do when a
 // layout ends.
-//
-// The package is the counterpart of uid-generator's BitsAllocator.
 //
 // [LAYOUTS.md]: https://github.com/uidring/uidring/blob/main/bits/LAYOUTS.md
 // [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md

@@ -2,12 +2,9 @@
 // generators have a ring and an executor. It is the counterpart of BufferPaddingExecutor of
 // uid-generator.
 //
-// An [Executor] puts runs from a [Source] into a [ringbuffer.Ring]. Make one
-// with [New], fill the ring with [Executor.Fill], and call [Executor.Start].
-// From then on one goroutine fills the ring whenever the ring signals that it
-// is low. If Config has a schedule or a limit of age, a second goroutine follows the
-// schedule and drops ids that are too old. A taker that finds the ring empty calls
-// [Executor.Help].
+// An [Executor] puts runs from a [Source] into a [ringbuffer.Ring]. Make one with [New],
+// fill the ring with [Executor.Fill], and call [Executor.Start]. From then on the executor
+// fills a ring that is low. A taker that finds the ring empty calls [Executor.Help].
 //
 // An executor promises:
 //
@@ -20,5 +17,4 @@
 //     no run because the ring is full.
 //   - A panic in the source or in a handler becomes a [*PanicError], and the
 //     executor continues.
-//   - Config.RejectedPut gets every run that was made and will not be dealt.
 package padding

@@ -21,8 +21,6 @@ type Schedule struct{ due cron.Schedule }
 // IsZero reports whether the schedule is never due.
 func (s Schedule) IsZero() bool { return s.due == nil }
 
-// arm sets a timer to the schedule's next time. It stops the timer if there is
-// none.
 func (s Schedule) arm(timer *time.Timer) {
 	timer.Stop()
 	if s.IsZero() {

@@ -88,7 +88,6 @@ func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) de
 	}
 }
 
-// regranted drops the ids of a number that was lost, and fills the ring.
 func (g *Cached) regranted(lost bool) {
 	if lost {
 		g.engine.Drop(ErrWorkerLost)

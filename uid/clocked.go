@@ -30,7 +30,6 @@ type clocked struct {
 	calls deal.Calls
 }
 
-// open does the part of the start that needs no worker number.
 func (c *clocked) open(of follower, claim deal.Claim, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	c.claims, c.calls, c.system = claims{deal.NewClaims[ID, Run](claim)}, deal.NewCalls(), now == nil
 	return c.prepare(of, faults, leaser, layout, succeeds, now, logger)
@@ -100,7 +99,6 @@ func (c *clocked) tick() int64 {
 	return a.tick + 1 + int64((elapsed-a.left)/c.bits.Layout().Unit)
 }
 
-// read is tick by the wall clock.
 func (c *clocked) read() int64 {
 	now := c.now()
 	tick := c.bits.Tick(now)
@@ -110,7 +108,6 @@ func (c *clocked) read() int64 {
 	return tick
 }
 
-// use reports to the lease that the time of tick is used or wanted.
 func (c *clocked) use(tick int64) {
 	end := c.bits.Time(min(max(tick, 0), c.bits.MaxTick()) + 1)
 	c.lease.Use(end, end)

@@ -126,7 +126,6 @@ func prepare(layout *bits.Layout, succeeds bits.Layout, logger **slog.Logger) *i
 // Validate returns an error that names every wrong field, and matches [ErrConfig].
 func (c DefaultConfig) Validate() error { return c.prepare().Err() }
 
-// prepare fills in the defaults and returns the wrong fields.
 func (c *DefaultConfig) prepare() *invalid.List {
 	c.MaxBackward = max(0, cmp.Or(c.MaxBackward, DefaultMaxBackward))
 	return prepare(&c.Layout, c.Succeeds, &c.Logger)
@@ -138,7 +137,6 @@ func (c CachedConfig) Validate() error {
 	return faults.Err()
 }
 
-// prepare fills in the defaults and returns the schedule and the wrong fields.
 func (c *CachedConfig) prepare() (padding.Schedule, *invalid.List) {
 	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
 	c.BoostPower = cmp.Or(c.BoostPower, DefaultBoostPower)

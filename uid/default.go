@@ -197,7 +197,6 @@ func (g *Default) blocked(w *grant, tick, last int64, now time.Time) (time.Durat
 	return deal.LongestSleep, nil // more is being reserved
 }
 
-// lastTick returns the tick of the last id that was issued, or 0 for none.
 func (g *Default) lastTick(last int64) int64 {
 	if last == g.skipped.Load() {
 		return max(g.stamped.Load(), 0)

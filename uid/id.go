@@ -60,7 +60,6 @@ func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 // IsZero reports whether the id is 0, which stands for none.
 func (id ID) IsZero() bool { return id == 0 }
 
-// check returns the error for a negative id.
 func (id ID) check() error {
 	if id < 0 {
 		return fmt.Errorf("%w: %d, want 0 or more", ErrSyntax, int64(id))
@@ -97,8 +96,7 @@ func (id ID) AppendBinary(b []byte) ([]byte, error) {
 	return binary.BigEndian.AppendUint64(b, uint64(id)), nil
 }
 
-// MarshalBinary returns the id as 8 bytes, the highest first, so that they sort as
-// the ids do.
+// MarshalBinary returns the id as 8 bytes, the highest first.
 func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
 
 // UnmarshalBinary reads an id from the 8 bytes of [ID.MarshalBinary].

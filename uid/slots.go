@@ -226,7 +226,6 @@ func (g *Slots) fromSlots(w *grant, s *slots, tick, limit int64) ringbuffer.Run 
 	return ringbuffer.Run{}
 }
 
-// pause waits until a slot may have room, or returns why the call fails.
 func (g *Slots) pause(ctx context.Context, w *grant, tick int64, how deal.How) error {
 	if g.calls.Closed() {
 		return ErrClosed

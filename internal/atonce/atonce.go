@@ -12,7 +12,6 @@ import (
 	"testing"
 )
 
-// ready is what a process prints when it waits for the start.
 const ready = "ready"
 
 // Child calls run and exits, if [Self] started this process with the variable. Otherwise

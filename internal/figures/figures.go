@@ -37,7 +37,6 @@ type Figure struct {
 	value func(*uid.Stats) any
 }
 
-// The kinds of generators.
 var (
 	all    = func(*uid.Stats) bool { return true }
 	ring   = func(s *uid.Stats) bool { return s.Ring != nil }                      // Cached

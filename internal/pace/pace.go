@@ -85,5 +85,4 @@ func (p *Pace) Fetched(u Usage, asked, count int64) {
 	p.Size, p.at, p.issued, p.starved = count, u.Now, u.Issued, u.Starved
 }
 
-// times returns n times factor. If n is greater than greatest, it multiplies greatest.
 func times(n, factor int64) int64 { return min(n, greatest) * factor }

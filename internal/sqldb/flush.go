@@ -9,7 +9,6 @@ import (
 	"gorm.io/gorm"
 )
 
-// setting is a setting of the server, the session or a table.
 type setting struct {
 	name   string
 	query  string   // selects its value; each ? stands for the table

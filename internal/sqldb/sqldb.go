@@ -106,7 +106,6 @@ func (k Kind) Fold(name string) string {
 
 func (r recognizer) matches(err error) bool { return err != nil && r != nil && r(err) }
 
-// sqlState recognizes PostgreSQL's errors by their code.
 func sqlState(codes ...string) recognizer {
 	return func(err error) bool {
 		var state interface{ SQLState() string }
@@ -114,7 +113,6 @@ func sqlState(codes ...string) recognizer {
 	}
 }
 
-// words recognizes errors by what their text contains.
 func words(parts ...string) recognizer {
 	return func(err error) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(err.Error(), part) })

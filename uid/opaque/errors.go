@@ -12,9 +12,8 @@ var (
 	// quotes the text.
 	ErrSyntax = errors.New("opaque: not a token")
 
-	// ErrKey is matched by an error about a key. The error shows the key's length and
-	// nothing else of it. The methods of a zero [Sealer] or [Permutation] return
-	// ErrKey too.
+	// ErrKey is matched by an error about a key, which shows the key's length only, and
+	// by those of a zero [Sealer] or [Permutation].
 	ErrKey = errors.New("opaque: no usable key")
 
 	// ErrContext is matched by the error for an empty context.

@@ -13,7 +13,6 @@ import (
 // asks the store again.
 const keepError = time.Minute
 
-// A load is a call of Reserve.
 type load struct {
 	*call[span]
 	asked int64      // ids; 0 is the store's own step

@@ -20,7 +20,6 @@ type call[T any] struct {
 	took  time.Duration // written before the call is done
 }
 
-// begin calls f with a context that ends after timeout.
 func begin[T any](ctx context.Context, timeout time.Duration, method string, f func(context.Context) (T, error)) *call[T] {
 	began := time.Now()
 	c := &call[T]{began: began, late: began.Add(timeout + hangsAfter)}

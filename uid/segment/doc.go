@@ -16,10 +16,8 @@
 //
 // # Ranges and gaps
 //
-// A generator loads the next range when Config.LoadAt per cent of the current range
-// is used. The size of a range follows the measured rate, so that it lasts
-// Config.Ahead: if the store is unavailable, ids continue for nearly that long. Calls block
-// only while no id is loaded.
+// A generator loads the next range ahead of demand, in a size that follows the measured
+// rate: see Config.LoadAt and Config.Ahead. Calls block only while no id is loaded.
 //
 // Close returns unused ids to the store, unless another process has reserved a range since.
 // A crash leaves a gap of up to two ranges, and so can a load or a Close that gets no answer

@@ -195,7 +195,6 @@ func (t *Tags) with(ctx context.Context, tag string, f func(*Generator) error) e
 	}
 }
 
-// get returns the entry of a tag, once it is open.
 func (t *Tags) get(ctx context.Context, tag string) (*entry, error) {
 	found, open := t.open.Load(tag)
 	if !open {

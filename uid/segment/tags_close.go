@@ -75,7 +75,6 @@ func closeAll(tags map[string]*entry, shut func(string, *entry) error) error {
 	return e
 }
 
-// closeError says that the ids of some tags are not returned.
 type closeError struct {
 	of     int // tags that were to be closed
 	tags   []string

@@ -35,7 +35,6 @@ func (t *Tags) checkListed(ctx context.Context, tag string) error {
 	return nil
 }
 
-// recentList returns the last list, or begins to read another if the last list is old.
 func (t *Tags) recentList(lister Lister) *call[map[string]string] {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -31,7 +31,6 @@ func (a *allowance) answered(asked int64) {
 	}
 }
 
-// failed notes a failure of a request for asked ids.
 func (a *allowance) failed(asked int64) {
 	a.n = max(1, asked/2)
 	if a.good > 0 {

@@ -131,7 +131,6 @@ func (c *Client) claim(ctx context.Context, limit int64, how deal.How) (ringbuff
 	return c.dealer.Load().Claim(ctx, limit, how)
 }
 
-// add makes an order the last one, unless the client is closed.
 func (c *Client) add(o *order) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

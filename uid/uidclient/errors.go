@@ -12,9 +12,7 @@ import (
 )
 
 var (
-	// ErrRewound is matched when a server instance answered with ids that are not
-	// above its earlier ids, or that another instance gave before. The client does not
-	// issue them.
+	// ErrRewound is matched when a server instance was refused, as the package's doc says.
 	ErrRewound = segment.ErrRewound
 
 	// ErrUnavailable is matched by an [*UnavailableError]: no server answered.

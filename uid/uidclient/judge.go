@@ -54,7 +54,6 @@ func (j *judge) accept(s *server, a *answer) error {
 	return nil
 }
 
-// repeated returns the first id of runs that an earlier answer has.
 func (j *judge) repeated(runs []ringbuffer.Run) (id int64, repeats bool) {
 	for _, run := range runs {
 		i, _ := slices.BinarySearchFunc(j.runs, run.First, func(r ringbuffer.Run, id int64) int { return cmp.Compare(r.Last(), id) })

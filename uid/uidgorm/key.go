@@ -94,7 +94,6 @@ func isID(t reflect.Type) bool {
 	return t == idType
 }
 
-// check returns why the plugin cannot fill the field.
 func (k *key) check() error {
 	f := k.field
 	switch kind := f.IndirectFieldType.Kind(); {
@@ -133,7 +132,6 @@ func foreignKeys(s *schema.Schema) map[*schema.Field]bool {
 	return fields
 }
 
-// include adds the key to the columns that the statement writes.
 func (k *key) include(stmt *gorm.Statement) error {
 	if len(stmt.Selects)+len(stmt.Omits) == 0 {
 		return nil

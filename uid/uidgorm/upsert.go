@@ -54,7 +54,6 @@ func addReturning(stmt *gorm.Statement) {
 	stmt.Clauses["RETURNING"] = c
 }
 
-// decides reports whether columns are those of the primary key.
 func (k *key) decides(columns []clause.Column) bool {
 	if len(columns) != len(k.schema.PrimaryFields) {
 		return false

@@ -16,8 +16,7 @@
 // database errors. Put the page behind the app's own authentication, or on a port that only
 // operators reach.
 //
-// A request must name localhost, an IP address or an entry of [Config.Hosts]:
-// otherwise a foreign web page could read the page by DNS rebinding.
+// A request must name localhost, an IP address or an entry of [Config.Hosts].
 //
 // The page changes nothing, loads nothing from elsewhere, and has no inline script or style.
 // An open page that is visible reloads once a second; without JavaScript, reload it by hand.

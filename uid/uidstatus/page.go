@@ -35,14 +35,12 @@ type pageView struct {
 	Rows    []row
 }
 
-// row is a generator in the table.
 type row struct {
 	generator
 	Link  string // to its own page
 	Cells []cell // one for each column
 }
 
-// cell is a figure as the page shows it.
 type cell struct {
 	*figures.Figure
 	Label string
@@ -116,7 +114,6 @@ func (p *Page) page(w http.ResponseWriter, r *http.Request) {
 	write(w, "text/html; charset=utf-8", b.Bytes())
 }
 
-// sentence says how many generators a search has found, and how many are in trouble.
 func sentence(count map[state]int, searched, found int) string {
 	text := figures.Grouped(int64(found)) + " in all."
 	if searched < found {
@@ -133,10 +130,8 @@ func sentence(count map[state]int, searched, found int) string {
 	return text
 }
 
-// columns are the figures of the table.
 var columns = []string{"ids_issued_total", "takes_rejected_total", "ids_remaining", "borrowed_seconds", "worker_number", "loads_total", "load_failures_total"}
 
-// newTable returns the table, with the columns that some row has a value for.
 func newTable(list []generator, now time.Time) (heads []*figures.Figure, rows []row) {
 	for _, name := range columns {
 		f := figures.Named(name)

@@ -168,7 +168,6 @@ func (g *Generator) claim(ctx context.Context, limit int64, how deal.How) (ringb
 // signals end the pause of a call that waits; the zero value never does.
 type signals struct{ changed, moved <-chan struct{} }
 
-// take takes ids, or returns why there are none.
 func (g *Generator) take(limit int64) (run ringbuffer.Run, wake signals, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -25,7 +25,5 @@
 // a crash, and ids repeat. A Store logs a warning at its first Reserve if the server's
 // settings or the kind of the table allow that.
 //
-// [Store.NextGapless] draws a number inside the caller's transaction, and is rolled back with
-// it. Each costs a transaction its lock on the counter's row. It needs the table leaf_alloc,
-// where the step 0 marks the counter, so that no segment takes its numbers.
+// [Store.NextGapless] draws numbers without a gap, inside the caller's transactions.
 package segmentsql
