@@ -49,8 +49,7 @@ func RetryAfter(err error) (after time.Duration, delay bool) {
 	return after, true
 }
 
-// Config configures an [Executor]. The zero Config is the default, and so is every zero
-// field. No value is wrong.
+// Config configures an [Executor]. Zero fields are defaults. No value is wrong.
 type Config struct {
 	// Blocking says that the source may block. Then only the executor's goroutine
 	// calls the source, with no lock held that a taker needs, and [Executor.Help]

@@ -27,9 +27,8 @@ func (e *Executor) Stats() Stats {
 
 func (e *Executor) lastError() error { return *e.failure.Load() }
 
-// note keeps an error, or nil when the ring is full, for Stats, and logs when the
-// error changes. So a source that fails with one error until the ring is full again
-// causes one line in the log.
+// note keeps an error, or nil when the ring is full, for Stats, and logs when the error
+// changes: a source that fails with one error until then causes one line in the log.
 func (e *Executor) note(err error) {
 	if err == nil && e.lastError() == nil {
 		return

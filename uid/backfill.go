@@ -27,8 +27,7 @@ var (
 	ErrUsedNumber = errors.New("uid: worker number may have been used before")
 )
 
-// BackfillConfig configures a [Backfill]. The zero BackfillConfig is the default,
-// and so is every zero field. Errors are as for [CachedConfig].
+// BackfillConfig configures a [Backfill]. Zero fields are defaults.
 type BackfillConfig struct {
 	// Layout, Succeeds, Now and Logger are those of [CachedConfig]. Use the layout of the
 	// live generators.

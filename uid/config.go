@@ -28,9 +28,7 @@ const (
 	MinMaxAge     = 10 * time.Millisecond // above zero
 )
 
-// CachedConfig configures a [Cached] generator. The zero CachedConfig is the default, and
-// so is every zero field. One error, which matches [ErrConfig], names every wrong field,
-// its value and the values that are allowed.
+// CachedConfig configures a [Cached] generator. Zero fields are defaults.
 type CachedConfig struct {
 	// Layout is how ids are laid out; zero is [bits.Default]. [Backfill] makes no ids
 	// for rows from before its Epoch.
@@ -90,8 +88,7 @@ type CachedConfig struct {
 	Logger *slog.Logger
 }
 
-// DefaultConfig configures a [Default] generator. The zero DefaultConfig is the
-// default, and so is every zero field. Errors are as for [CachedConfig].
+// DefaultConfig configures a [Default] generator. Zero fields are defaults.
 type DefaultConfig struct {
 	// Layout, Succeeds and Logger are those of [CachedConfig].
 	Layout, Succeeds bits.Layout

@@ -51,7 +51,11 @@ func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Defa
 	if err := g.open(g, g.claim, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
-	g.last.Store(g.before())
+	// A random sequence of the tick before the epoch, so that short-lived processes spread
+	// their ids too.
+	sequences := g.bits.MaxSequence() + 1
+	start := rand.Int64N(max(sequences/2, 1))
+	g.last.Store(-1 - (sequences-start)%sequences)
 	g.earlier.Store(-g.used(g.last.Load()))
 	if err := g.take(ctx, leaser); err != nil {
 		return nil, err
@@ -64,15 +68,6 @@ func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Defa
 	}
 	g.logStart("Default")
 	return g, nil
-}
-
-// before returns last for a generator that has issued nothing: a random
-// sequence of the tick before the epoch, so that short-lived processes spread
-// their ids too.
-func (g *Default) before() int64 {
-	sequences := g.bits.MaxSequence() + 1
-	start := rand.Int64N(max(sequences/2, 1))
-	return -1 - (sequences-start)%sequences
 }
 
 // caughtUp reports whether Next stamps, or waits by itself for the time that an earlier holder

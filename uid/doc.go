@@ -35,8 +35,8 @@
 //
 // # What an id reveals
 //
-// An id shows when it was made and by which worker. Two ids show roughly how many were made
-// in between. Ids are easy to guess. Package opaque turns them into tokens for public use.
+// An id shows when it was made and by which worker. Package opaque turns ids into tokens
+// for public use.
 //
 // [PRODUCTION.md] says what happens in an outage, and how ids spread over shards.
 // [MIGRATING.md] has the counterparts of uid-generator's names.

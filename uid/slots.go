@@ -24,8 +24,7 @@ const maxSlots = 1 << 16
 // again when the clock shows a later tick than the slot's.
 var errSlotsFull = fmt.Errorf("%w: all slots are full", ErrNotReady)
 
-// SlotsConfig configures a [Slots] generator. The zero SlotsConfig is the default,
-// and so is every zero field. Errors are as for [CachedConfig].
+// SlotsConfig configures a [Slots] generator. Zero fields are defaults.
 type SlotsConfig struct {
 	// Layout, Succeeds and Logger are those of [CachedConfig], and Now is that of
 	// [DefaultConfig].

@@ -30,7 +30,6 @@ var errUnmade = fmt.Errorf("%w: made without its constructor", ErrKey)
 // the heap when a call passes it to a [cipher.Block].
 var blocks = sync.Pool{New: func() any { return new([aes.BlockSize]byte) }}
 
-// ciphers derives one cipher from each key, and reports every fault.
 func ciphers(purpose, context string, keys ...[]byte) ([]cipher.Block, error) {
 	var faults []error
 	if context == "" {

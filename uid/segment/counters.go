@@ -12,7 +12,6 @@ import (
 	"github.com/uidring/uidring/internal/invalid"
 )
 
-// spent is the value of a counter that has no id left.
 const spent = math.MaxInt64
 
 // ErrStripe is matched when a store has counters of the tag whose ids would repeat: they
@@ -36,7 +35,6 @@ func listed(ctx context.Context, store Store, tag string, timeout time.Duration)
 	return counters, asLoadError(store, tag, err, 0)
 }
 
-// create makes a counter unless there is one.
 func create(ctx context.Context, store Store, tag string, next int64, config Config) error {
 	creator, can := store.(Creator)
 	if !can {

@@ -10,7 +10,6 @@ import (
 // of.
 type stripe struct{ block, index, of int64 }
 
-// whole is the stripe of a counter that has all ids.
 var whole = stripe{block: math.MaxInt64, of: 1}
 
 func (s stripe) id(count int64) int64 {

@@ -17,8 +17,7 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// StripeConfig configures a [Striped] generator. The zero StripeConfig is the
-// default.
+// StripeConfig configures a [Striped] generator. Zero fields are defaults.
 type StripeConfig struct {
 	Config
 
@@ -53,7 +52,6 @@ type Striped struct {
 	opening sync.WaitGroup
 }
 
-// shard is the generator of one store.
 type shard struct {
 	store  Store
 	plain  string // the tag that New would use

@@ -121,7 +121,6 @@ func (h *shard) open(ctx context.Context) error {
 	return err
 }
 
-// reopen opens a store that had no ids at the start.
 func (h *shard) reopen(ctx context.Context) {
 	for h.gen.Load() == nil {
 		wait := time.Second + rand.N(time.Second)

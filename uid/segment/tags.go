@@ -25,8 +25,7 @@ const (
 // tags are open.
 var ErrTooManyTags = errors.New("segment: too many tags are open")
 
-// TagsConfig configures [Tags]. The zero TagsConfig is the default, and so is every
-// zero field.
+// TagsConfig configures [Tags]. Zero fields are defaults.
 type TagsConfig struct {
 	// Config configures the generator of each tag. With Create, every tag in a call
 	// gets a counter: never set Create where users choose tags.
@@ -118,8 +117,7 @@ func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
 	return id, err
 }
 
-// NextN fills ids with ascending ids of tag and returns how many it filled. If it
-// fills fewer than all, the error is that of Next. It waits as Next does.
+// NextN is Next for many ids, as [uid.Generator] says.
 func (t *Tags) NextN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
 	return t.fill(ctx, tag, ids, (*Generator).NextN)
 }
@@ -135,8 +133,7 @@ func (t *Tags) WaitN(ctx context.Context, tag string, ids []uid.ID) (int, error)
 	return t.fill(ctx, tag, ids, func(g *Generator, ids []uid.ID) (int, error) { return g.WaitN(ctx, ids) })
 }
 
-// Claim returns 1 to limit consecutive ids of tag, as soon as one is ready. It waits as
-// Wait does.
+// Claim returns 1 to limit consecutive ids of tag, and waits as Wait does.
 func (t *Tags) Claim(ctx context.Context, tag string, limit int64) (run uid.Run, err error) {
 	err = t.with(ctx, tag, func(g *Generator) error { run, err = g.Claim(ctx, limit); return err })
 	return run, err

@@ -35,9 +35,8 @@ const (
 // ErrConfig is matched by every error about a [Config], a URL or a name.
 var ErrConfig = errors.New("uidclient: invalid config")
 
-// Config configures a [Client]. The zero Config is the default, and so is every
-// zero field. One error, which matches [ErrConfig], names every wrong field, its
-// value and the values that are allowed.
+// Config configures a [Client]. Zero fields are defaults. One error, which matches
+// [ErrConfig], names every wrong field, its value and the values that are allowed.
 type Config struct {
 	// Token is the bearer token of each request. New refuses to send it over HTTP to
 	// an address other than loopback, unless Insecure is set.

@@ -11,7 +11,6 @@ import (
 // maxKept is how many instances a client remembers, and how many runs.
 const maxKept = 1000
 
-// judge remembers answers, so that no id is issued twice.
 type judge struct {
 	instances map[string]standing
 	runs      []ringbuffer.Run // of all answers, ascending, those that adjoin as one

@@ -11,7 +11,6 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// state is the health of a generator in one word.
 type state string
 
 const (

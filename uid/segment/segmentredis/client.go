@@ -59,7 +59,6 @@ func (s *Store) named(tag string, err error) error {
 	return err
 }
 
-// keys are the key of the counters and the key of their records.
 func (s *Store) keys() [2]string { return [2]string{s.prefix + ":next", s.prefix + ":tags"} }
 
 func (s *Store) check() error {

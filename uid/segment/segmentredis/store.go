@@ -33,8 +33,7 @@ type Store struct {
 	journal journal.Journal
 }
 
-// Config configures a [Store]. The zero Config is the default, and so is every zero
-// field. Errors match [segment.ErrConfig].
+// Config configures a [Store]. Zero fields are defaults. Errors match [segment.ErrConfig].
 type Config struct {
 	// Prefix is what the keys begin with: UTF-8 without NUL that contains a hash tag, such
 	// as {orders}. Empty is DefaultPrefix. All processes that share counters use the same

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// column is the column of a counter.
 type column struct {
 	kind     string // such as BIGINT
 	greatest int64  // that it holds

@@ -12,7 +12,6 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// row is a row of the table.
 type row struct {
 	tag        string // as it was asked for
 	Next, Step int64  // Step is 0 if it is NULL
@@ -20,7 +19,6 @@ type row struct {
 	column            // of Next
 }
 
-// unusable returns an error that matches [segment.ErrUnusable].
 func unusable(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", segment.ErrUnusable, fmt.Errorf(format, args...))
 }
@@ -77,7 +75,6 @@ func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 // errChanged is why move did not write a counter: it had changed since it was read.
 var errChanged = errors.New("segmentsql: the row was changed meanwhile")
 
-// move raises the counter of a row that was read in tx.
 func (s *Store) move(tx *gorm.DB, r row, next int64) error {
 	if next > r.greatest {
 		return s.tooNarrow(r.column, next)

@@ -24,7 +24,6 @@ var (
 	ErrDialect = fmt.Errorf("%w: unsupported kind of database", segment.ErrUnusable)
 )
 
-// once runs f in a transaction of its own.
 func (s *Store) once(ctx context.Context, f func(tx *gorm.DB) error) error {
 	if err := s.check(); err != nil {
 		return err
@@ -62,10 +61,8 @@ func (s *Store) check() error {
 	return nil
 }
 
-// quoted is the table's name in a statement.
 func (s *Store) quoted() string { return s.db.Statement.Quote(s.dialect().Fold(s.table)) }
 
-// dialect is what differs between kinds of database.
 type dialect struct {
 	sqldb.Kind
 	lock    string // after a SELECT: no other transaction changes the row until this one ends

@@ -32,7 +32,6 @@ type Store struct {
 	aliases  sync.Map    // tags about whose row a warning was logged; written and read by read
 }
 
-// layout is how a table keeps counters.
 type layout struct {
 	table   string
 	tag     string // column of the primary key
@@ -41,8 +40,7 @@ type layout struct {
 	updated string // column of the time of the last write; empty if there is none
 }
 
-// Config configures a [Store]. The zero Config is the default, and so is every zero
-// field.
+// Config configures a [Store]. Zero fields are defaults.
 type Config struct {
 	// Table names the table, which may be qualified: "ids.leaf_alloc". Empty is leaf_alloc
 	// for LeafAlloc, and SEQUENCE for Sequence.

@@ -114,7 +114,6 @@ func run(t *testing.T, open func(t *testing.T) Backend, tests []test) {
 
 func faulty(b Backend) bool { return b.Faulty != nil }
 
-// tag is the counter of most tests.
 const tag = "orders"
 
 func (b *bench) create(tag string, next, step int64) {
