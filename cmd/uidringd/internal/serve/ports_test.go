@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -12,47 +11,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 )
 
-// Clients of the other protocol get an answer that helps.
+// A client of HTTP gets an answer that helps at the port of the Redis protocol.
 func TestWrongPort(t *testing.T) {
 	inMemory(t, "", func(w *world) {
 		conn := w.dial(w.redis, "10.0.0.1")
 		go send(get + "\r\n")(conn)
 		if text, _ := io.ReadAll(conn); !strings.HasSuffix(string(text), "\r\n\r\nThis port speaks the Redis protocol. HTTP, gRPC and Connect are at http://127.0.0.1:8080/\n") {
 			t.Errorf("%s", text)
-		}
-		const hint = "-ERR this address is for HTTP, gRPC and Connect; the Redis protocol is served at 127.0.0.1:6380\r\n"
-		for sent, hints := range map[string]int{
-			"*1\r\n$4\r\nPING\r\n":                       1,
-			strings.Repeat("*1\r\n$4\r\nPING\r\n", 99):   16, // a client gives up before
-			"*x\r\n" + get + "Connection: close\r\n\r\n": 1,  // what follows is no request of HTTP
-		} {
-			conn := w.dial(w.web, "10.0.0.1")
-			in := bufio.NewReader(conn)
-			go send(sent)(conn)
-			for range hints {
-				if line, err := in.ReadString('\n'); line != hint {
-					t.Fatalf("%.20q gets %q, %v", sent, line, err)
-				}
-			}
-			_ = conn.SetReadDeadline(time.Now().Add(time.Second))
-			if rest, _ := io.ReadAll(in); len(rest) > 0 {
-				t.Errorf("%.20q gets %q after the hints", sent, rest)
-			}
-		}
-
-		// Only the first byte of a connection tells the protocol.
-		conn = w.dial(w.web, "10.0.0.1")
-		go func() {
-			send(next + "Content-Length: 1\r\n\r\n")(conn)
-			send("*")(conn)
-		}()
-		if line, err := bufio.NewReader(conn).ReadString('\n'); !strings.HasPrefix(line, "HTTP/1.1 400 ") {
-			t.Errorf("a body that begins as a command gets %q, %v", line, err)
 		}
 	})
 }

@@ -129,7 +129,7 @@ func (s *server) serve(ctx context.Context, listener, redis net.Listener, stdout
 		return err
 	}
 	ended := make(chan error, 2)
-	go func() { ended <- start(s.doors.Before(hinted(listener, redis, s.files))) }()
+	go func() { ended <- start(s.doors.Before(listener)) }()
 	endRedis, err := s.serveRedis(redis, where, stdout, ended)
 	defer func() {
 		cut()
