@@ -3,11 +3,12 @@ package database
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
 
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -45,12 +46,6 @@ var Kinds = map[string]string{"etcd": Etcd, "redis": Redis, "rediss": Redis, "zk
 func KindOf(dsn string) string {
 	scheme, _, _ := strings.Cut(dsn, "://")
 	return cmp.Or(Kinds[strings.ToLower(scheme)], SQL)
-}
-
-// errElsewhere is the error where an SQL database is wanted.
-func errElsewhere(scheme string) error {
-	return fmt.Errorf("%s:// names a store for uidringd gen, uidringd workers and, if it is Redis, uidringd segments "+
-		"(go install github.com/uidring/uidring/cmd/uidringd@latest); here want %s", scheme, accepted)
 }
 
 // store returns the function that reads the DSN, or nil if that names an SQL
@@ -100,4 +95,25 @@ func (d DSN) Leases(ctx context.Context, config lease.Config) (*Leases, error) {
 	}
 	l.Leaser = lease.New(l.Store, config)
 	return l, nil
+}
+
+// Source returns where the store's worker numbers come from: leases, or the registry of an SQL
+// database. missing is the table that the next start creates, "" if none is missing.
+func (l *Leases) Source(ctx context.Context, registry bool, logger *slog.Logger) (from uid.Leaser, missing string) {
+	var err error
+	switch {
+	case l.DB == nil:
+		return l.Leaser, ""
+	case registry:
+		nodes := worker.NewRegistry(l.DB, worker.RegistryConfig{Logger: logger})
+		from, missing = nodes, worker.DefaultTable
+		_, err = nodes.Nodes(ctx, 1)
+	default:
+		from, missing = l.Leaser, worker.DefaultLeaseTable
+		_, err = l.Leases(ctx, 1)
+	}
+	if !errors.Is(err, worker.ErrNoTable) {
+		missing = ""
+	}
+	return from, missing
 }

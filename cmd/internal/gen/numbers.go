@@ -9,7 +9,6 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/source"
-	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -29,34 +28,18 @@ func (n *numbers) Lease(ctx context.Context, request lease.Request) (lease.Lease
 	if err != nil {
 		return nil, err
 	}
-	taken, err := n.take(ctx, open, request)
+	from, missing := open.Source(ctx, n.kind == source.Registry, n.logger)
+	taken, err := from.Lease(ctx, request)
 	if err != nil {
 		return nil, errors.Join(open.Wrap(err), open.Close())
+	}
+	if missing != "" {
+		n.notify("created the table %s in %s: its worker numbers start from the beginning", missing, open.Name)
 	}
 	if n.kind == source.Registry {
 		return taken, open.Close() // the number is good for ever
 	}
 	return &connected{Lease: taken, open: open}, nil
-}
-
-// take takes a number from the store, which is one of two tables in an SQL database. It
-// reports a table that it created.
-func (n *numbers) take(ctx context.Context, open *database.Leases, request lease.Request) (lease.Lease, error) {
-	if open.DB == nil {
-		return open.Lease(ctx, request)
-	}
-	from, table := open.Lease, worker.DefaultLeaseTable
-	_, missing := open.Leases(ctx, 1)
-	if n.kind == source.Registry {
-		registry := worker.NewRegistry(open.DB, worker.RegistryConfig{Logger: n.logger})
-		from, table = registry.Lease, worker.DefaultTable
-		_, missing = registry.Nodes(ctx, 1)
-	}
-	taken, err := from(ctx, request)
-	if err == nil && errors.Is(missing, worker.ErrNoTable) {
-		n.notify("created the table %s in %s: its worker numbers start from the beginning", table, open.Name)
-	}
-	return taken, err
 }
 
 // connected is a lease with the connection that it is kept by.

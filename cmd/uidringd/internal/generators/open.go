@@ -2,7 +2,6 @@ package generators
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -63,30 +62,20 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 	if store == nil {
 		return fixed, func(err error) error { return err }, nil
 	}
-	dsn := store.DSN()
-	if g.Worker.Kind == config.Registry {
-		db, err := dsn.Open(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		n.ends = append(n.ends, func(context.Context) error { return db.Close() })
-		registry := worker.NewRegistry(db.DB, worker.RegistryConfig{Logger: logger})
-		_, err = registry.Nodes(ctx, 1)
-		n.sayNew(logger, err, worker.DefaultTable, db.Name)
-		return registry, db.Wrap, nil
-	}
-	config := g.Lease(logger)
-	config.Assigner = fixed
-	leases, err := dsn.Leases(ctx, config)
+	leased := g.Lease(logger)
+	leased.Assigner = fixed
+	leases, err := store.DSN().Leases(ctx, leased)
 	if err != nil {
 		return nil, nil, err
 	}
 	n.ends = append(n.ends, func(context.Context) error { return leases.Close() })
-	if leases.DB != nil {
-		_, err = leases.Leases(ctx, 1)
-		n.sayNew(logger, err, worker.DefaultLeaseTable, leases.Name)
+	from, missing := leases.Source(ctx, g.Worker.Kind == config.Registry, logger)
+	if missing != "" { // of the generators that start together, one logs it
+		if _, said := n.set.created.LoadOrStore(missing+" of "+leases.Name, true); !said {
+			logger.Info("the table is created: its worker numbers start from the beginning", "table", missing, "store", leases.Name)
+		}
 	}
-	return leases, leases.Wrap, nil
+	return from, leases.Wrap, nil
 }
 
 // fixed gives a number that the config or the pod's name says.
@@ -104,17 +93,6 @@ func fixedNumber(w config.Worker) fixed {
 		return worker.StatefulSet()
 	}
 	return nil
-}
-
-// sayNew logs that a start creates the table, if err says that the table is missing. Of the
-// generators that start together, one logs it.
-func (n *state) sayNew(logger *slog.Logger, err error, table, store string) {
-	if !errors.Is(err, worker.ErrNoTable) {
-		return
-	}
-	if _, said := n.set.created.LoadOrStore(table+" of "+store, true); !said {
-		logger.Info("the table is created: its worker numbers start from the beginning", "table", table, "store", store)
-	}
 }
 
 func (n *state) openSegment(ctx context.Context, c *config.Config, g *config.Segment, logger *slog.Logger) error {

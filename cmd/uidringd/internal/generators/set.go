@@ -35,7 +35,7 @@ type Set struct {
 	byName  map[string]*member
 	starts  sync.WaitGroup
 	stop    context.CancelFunc // ends starts
-	created sync.Map           // names of the tables that starts created; written and read by sayNew
+	created sync.Map           // names of the tables that starts created; written and read by numbers
 }
 
 // member is a generator of the config.
@@ -205,12 +205,9 @@ func (n *state) close(ctx context.Context) (err error) {
 	return err
 }
 
-// join joins the faults of the members.
-func (s *Set) join(faults []error) error { return errors.Join(together(s.Names(), faults)...) }
-
-// together returns the faults of generators with their names. A fault that several have,
-// such as a store that is unavailable, stands there once, with the names of all.
-func together(names []string, faults []error) []error {
+// join joins the faults of the members, with their names. A fault that several have, such as a
+// store that is unavailable, stands there once, with the names of all.
+func (s *Set) join(faults []error) error {
 	var (
 		all   []error
 		whose = map[string]string{} // generators, by the text of their fault
@@ -219,7 +216,7 @@ func together(names []string, faults []error) []error {
 		if fault == nil {
 			continue
 		}
-		text, name := fault.Error(), strconv.Quote(names[i])
+		text, name := fault.Error(), strconv.Quote(s.members[i].name)
 		if whose[text] == "" {
 			all, whose[text] = append(all, fault), "generator "+name
 		} else {
@@ -229,7 +226,7 @@ func together(names []string, faults []error) []error {
 	for i, fault := range all {
 		all[i] = fmt.Errorf("%s: %w", whose[fault.Error()], fault)
 	}
-	return all
+	return errors.Join(all...)
 }
 
 // newEntry returns an entry without a generator.
