@@ -19,13 +19,13 @@ import (
 // Durable are the settings by which Redis loses nothing that it acknowledged.
 var Durable = []string{"--appendonly", "yes", "--appendfsync", "always"}
 
-// RedisProgram is a Redis with its data in dir, maybe with a file of settings. It skips the
-// test where there is none.
-func RedisProgram(t testing.TB, dir string, file []string, args ...string) Program {
+// RedisProgram is a Redis with its data in dir. The first argument may be a file of settings. It
+// skips the test where there is no Redis.
+func RedisProgram(t testing.TB, dir string, args ...string) Program {
 	t.Helper()
 	program := Find(t, "redis-server")
 	return Program{func(port string) *exec.Cmd {
-		return exec.Command(program, slices.Concat(file, []string{"--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", ""}, args)...)
+		return exec.Command(program, append(slices.Clone(args), "--bind", "127.0.0.1", "--port", port, "--dir", dir, "--save", "")...)
 	}, syscall.SIGKILL, ping}
 }
 
@@ -41,14 +41,8 @@ type Redis struct {
 // Redis.
 func StartRedis(t testing.TB, args ...string) *Redis {
 	t.Helper()
-	return StartRedisOf(t, nil, args...)
-}
-
-// StartRedisOf is StartRedis with a file of settings.
-func StartRedisOf(t testing.TB, file []string, args ...string) *Redis {
-	t.Helper()
 	s := &Redis{Dir: t.TempDir()}
-	s.program = RedisProgram(t, s.Dir, file, args...)
+	s.program = RedisProgram(t, s.Dir, args...)
 	s.Restart(t)
 	return s
 }

@@ -76,7 +76,7 @@ func startSQL(name string, prepare func(t *testing.T, dir string) servertest.Dat
 // startRedis starts a Redis that flushes each write before it answers.
 func startRedis(ctx context.Context, t *testing.T, dir string) *backend {
 	b := &backend{name: "redis", counters: true, url: func(a []string) string { return "redis://" + a[0] }}
-	return b.serve(ctx, t, servertest.RedisProgram(t, dir, nil, servertest.Durable...))
+	return b.serve(ctx, t, servertest.RedisProgram(t, dir, servertest.Durable...))
 }
 
 // members is how many servers etcd and ZooKeeper have: one can be unavailable.

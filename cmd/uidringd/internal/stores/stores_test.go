@@ -158,7 +158,7 @@ func TestRedisSentinel(t *testing.T) {
 	if err := os.WriteFile(config, []byte("sentinel monitor ids "+host+" "+port+" 1\nsentinel auth-pass ids secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sentinel := servertest.StartRedisOf(t, []string{config}, "--sentinel")
+	sentinel := servertest.StartRedis(t, config, "--sentinel")
 	give(t, "redis://"+sentinel.Address()+"?master_name=ids&password=secret")
 	refused(t, "redis://"+sentinel.Address()+"?master_name=others&password=secret")
 }
