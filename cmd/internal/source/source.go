@@ -16,7 +16,7 @@ const (
 	StatefulSet = "statefulset"
 )
 
-// Source is where a worker number comes from. Its text is the kind, or static:N.
+// Source says where a worker number comes from. Its text is the kind, or static:N.
 type Source struct {
 	Kind   string
 	Number int64 // of Static
@@ -40,3 +40,12 @@ func (s Source) String() string {
 	}
 	return s.Kind
 }
+
+// UnmarshalText reads a text of any kind.
+func (s *Source) UnmarshalText(text []byte) (err error) {
+	*s, err = Parse(string(text), Lease, Registry, StatefulSet)
+	return err
+}
+
+// MarshalText writes the text.
+func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -107,12 +108,12 @@ func (b *Base) Common() *Base { return b }
 type Clocked struct {
 	Layout   bits.Layout   `yaml:"layout"`
 	Succeeds bits.Layout   `yaml:"succeeds,omitempty"` // an earlier layout of the store
-	Worker   Worker        `yaml:"worker"`
-	Store    string        `yaml:"store,omitempty"`   // of the worker number
-	Numbers  *Numbers      `yaml:"numbers,omitempty"` // that a lease may have; nil is all
-	Window   time.Duration `yaml:"window,omitempty"`  // of a lease: time reserved ahead
-	Expiry   time.Duration `yaml:"expiry,omitempty"`  // of a lease: after the last sign of life
-	Rate     float64       `yaml:"ids_per_s"`         // of one caller in the long run; 0 is half of the layout's, -1 no limit
+	Worker   source.Source `yaml:"worker"`             // with a store, a lease ensures that a fixed number has one holder
+	Store    string        `yaml:"store,omitempty"`    // of the worker number
+	Numbers  *Numbers      `yaml:"numbers,omitempty"`  // that a lease may have; nil is all
+	Window   time.Duration `yaml:"window,omitempty"`   // of a lease: time reserved ahead
+	Expiry   time.Duration `yaml:"expiry,omitempty"`   // of a lease: after the last sign of life
+	Rate     float64       `yaml:"ids_per_s"`          // of one caller in the long run; 0 is half of the layout's, -1 no limit
 }
 
 // Clock returns g.
@@ -249,7 +250,7 @@ var kinds = map[string]kind{
 }
 
 func newClocked() Clocked {
-	return Clocked{Layout: bits.Default(), Worker: Worker{Kind: Lease}, Window: lease.DefaultWindow, Expiry: lease.DefaultExpiry}
+	return Clocked{Layout: bits.Default(), Worker: source.Source{Kind: source.Lease}, Window: lease.DefaultWindow, Expiry: lease.DefaultExpiry}
 }
 
 func newCounter() Counter {

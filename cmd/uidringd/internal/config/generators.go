@@ -10,6 +10,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -48,18 +49,17 @@ func (c *Config) checkGenerators(d *document) {
 func (c *Config) checkPools(d *document) {
 	for i, entry := range c.Generators {
 		f := entry.Clock()
-		if f == nil || f.Store == "" || f.Worker.Kind != Static && f.Worker.Kind != StatefulSet {
+		if f == nil || f.Store == "" || f.Worker.Kind != source.Static && f.Worker.Kind != source.StatefulSet {
 			continue
 		}
 		for _, other := range c.Generators {
 			p := other.Clock()
-			if p == nil || p.Worker.Kind != Lease || p.Store != f.Store {
+			if p == nil || p.Worker.Kind != source.Lease || p.Store != f.Store {
 				continue
 			}
-			if p.Numbers == nil || f.Worker.Kind == Static && p.Numbers.From <= f.Worker.Number && f.Worker.Number <= p.Numbers.To {
-				number, _ := f.Worker.MarshalText()
+			if p.Numbers == nil || f.Worker.Kind == source.Static && p.Numbers.From <= f.Worker.Number && f.Worker.Number <= p.Numbers.To {
 				d.fault(item("generators", i)+".worker", "is %s, a number that %s may take first from %s: want numbers without it there, or another store",
-					number, other.Common().Name, f.Store)
+					f.Worker, other.Common().Name, f.Store)
 			}
 		}
 	}
@@ -94,26 +94,26 @@ func (c *Config) names() string {
 
 func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[string]string) {
 	store := c.Store(g.Store)
-	leased := g.Worker.Kind != Registry && g.Store != ""
+	leased := g.Worker.Kind != source.Registry && g.Store != ""
 	switch {
 	case g.Store != "" && store == nil:
 		d.fault(at+".store", "is %q, want %s", g.Store, c.names())
-	case g.Store == "" && (g.Worker.Kind == Lease || g.Worker.Kind == Registry):
+	case g.Store == "" && (g.Worker.Kind == source.Lease || g.Worker.Kind == source.Registry):
 		d.fault(at+".store", "is missing: for worker %s, want %s", g.Worker.Kind, c.names())
-	case g.Worker.Kind == Registry && store != nil && store.Backend() != database.SQL:
+	case g.Worker.Kind == source.Registry && store != nil && store.Backend() != database.SQL:
 		d.fault(at+".worker", "is registry, which needs an SQL store, and %s is %s: want lease", g.Store, store.Backend())
 	}
-	if g.Worker.Kind == Static || g.Worker.Kind == StatefulSet {
-		number, _ := g.Worker.MarshalText()
-		if other := holders[string(number)+" "+g.Store]; other != "" {
+	if g.Worker.Kind == source.Static || g.Worker.Kind == source.StatefulSet {
+		number := g.Worker.String()
+		if other := holders[number+" "+g.Store]; other != "" {
 			d.fault(at+".worker", "is %s, which %s has already: want another number, or lease", number, other)
 		}
-		holders[string(number)+" "+g.Store] = at
+		holders[number+" "+g.Store] = at
 	}
 	if g.Store != "" {
 		layout, table := g.Layout, "leases in "+g.Store
 		layout.WorkerParts = ""
-		if g.Worker.Kind == Registry {
+		if g.Worker.Kind == source.Registry {
 			table = "registry in " + g.Store
 		}
 		text := layout.String()
@@ -129,7 +129,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		if g.Rate == 0 {
 			g.Rate = g.perSecond() / 2
 		}
-		if g.Worker.Kind == Static && g.Worker.Number > a.MaxWorker() {
+		if g.Worker.Kind == source.Static && g.Worker.Number > a.MaxWorker() {
 			d.fault(at+".worker", "is static:%d, want a number from 0 to %d, the layout's greatest", g.Worker.Number, a.MaxWorker())
 		}
 		if g.Numbers != nil && g.Numbers.To > a.MaxWorker() {
@@ -139,7 +139,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 	if !(g.Rate >= 0 || g.Rate == -1) || math.IsInf(g.Rate, 0) {
 		d.fault(at+".ids_per_s", "is %v, want more than 0, or -1 for no limit", g.Rate)
 	}
-	if g.Worker.Kind != Lease && g.Numbers != nil {
+	if g.Worker.Kind != source.Lease && g.Numbers != nil {
 		d.fault(at+".numbers", "is for worker lease")
 	}
 	for _, key := range []string{at + ".window", at + ".expiry"} {

@@ -6,35 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/worker/lease"
 )
-
-// The kinds of a [Worker].
-const (
-	Lease       = source.Lease
-	Registry    = source.Registry
-	Static      = source.Static
-	StatefulSet = source.StatefulSet
-)
-
-// Worker says where a worker number comes from: lease, registry, static:N or
-// statefulset. With a store, a lease ensures that a static number or an ordinal has
-// one holder at a time. Without one, the operator promises that.
-type Worker source.Source
-
-// UnmarshalText reads what MarshalText writes.
-func (w *Worker) UnmarshalText(text []byte) error {
-	parsed, err := source.Parse(string(text), Lease, Registry, StatefulSet)
-	if err != nil {
-		return err
-	}
-	*w = Worker(parsed)
-	return nil
-}
-
-// MarshalText writes w as configs have it.
-func (w Worker) MarshalText() ([]byte, error) { return []byte(source.Source(w).String()), nil }
 
 // Numbers is a range of worker numbers, such as 0-99.
 type Numbers lease.Bounds

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -69,7 +70,7 @@ func (n *state) numbers(ctx context.Context, store *config.Store, g *config.Cloc
 		return nil, nil, err
 	}
 	n.ends = append(n.ends, func(context.Context) error { return leases.Close() })
-	from, missing := leases.Source(ctx, g.Worker.Kind == config.Registry, logger)
+	from, missing := leases.Source(ctx, g.Worker.Kind == source.Registry, logger)
 	if missing != "" { // of the generators that start together, one logs it
 		if _, said := n.set.created.LoadOrStore(missing+" of "+leases.Name, true); !said {
 			logger.Info("the table is created: its worker numbers start from the beginning", "table", missing, "store", leases.Name)
@@ -85,11 +86,11 @@ type fixed interface {
 }
 
 // fixedNumber returns nil if the number is not fixed.
-func fixedNumber(w config.Worker) fixed {
+func fixedNumber(w source.Source) fixed {
 	switch w.Kind {
-	case config.Static:
+	case source.Static:
 		return uid.StaticWorker(w.Number)
-	case config.StatefulSet:
+	case source.StatefulSet:
 		return worker.StatefulSet()
 	}
 	return nil
