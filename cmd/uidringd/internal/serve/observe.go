@@ -229,31 +229,19 @@ func label(c service.Caller) string {
 // many requests it leaves out.
 type accessLog struct {
 	logger  *slog.Logger
-	began   time.Time
 	limit   *rate.Limiter
-	quiet   atomic.Int64 // ns after began to which no line is due; log reads and writes it
 	skipped atomic.Int64 // requests since the last line
 }
 
-// pause is for how long no line is due after the limit has refused one. Most requests
-// of a busy server then do not ask the limit, which has a lock.
-const pause = 10 * time.Millisecond
-
 func newAccessLog(logger *slog.Logger, perSecond float64) *accessLog {
-	return &accessLog{logger: logger, began: time.Now(), limit: rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(perSecond)))}
+	return &accessLog{logger: logger, limit: rate.NewLimiter(rate.Limit(perSecond), int(math.Ceil(perSecond)))}
 }
 
 // log writes a line about a request that has just ended, or counts it as left out. The line
 // has the request's route, and neither path nor query: a path can hold an id, and clients
 // put anything there.
 func (a *accessLog) log(r *service.Request, status int) {
-	at := r.Ended.Sub(a.began)
-	if at.Nanoseconds() < a.quiet.Load() {
-		a.skipped.Add(int64(r.Count))
-		return
-	}
 	if !a.limit.AllowN(r.Ended, 1) {
-		a.quiet.Store((at + pause).Nanoseconds())
 		a.skipped.Add(int64(r.Count))
 		return
 	}
