@@ -26,25 +26,6 @@ func TestFailedWrite(t *testing.T) {
 	}
 }
 
-// The error about a wrong value is one line, and says where help is.
-func TestWrongValue(t *testing.T) {
-	for args, want := range map[string]string{
-		"--many 0":  "want a whole number from 1 to 9",
-		"--many -1": "want a whole number from 1 to 9",
-		"-1":        "unknown shorthand flag: '1' in -1",
-		"x":         `unknown command "x" for "uidring"`,
-	} {
-		many := int64(5)
-		root := &cobra.Command{Use: "uidring", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return nil }}
-		root.Flags().Var(Number{Value: &many, Min: 1, Max: 9}, "many", "")
-		var stderr strings.Builder
-		code := Run(t.Context(), root, strings.Fields(args), nil, new(strings.Builder), &stderr)
-		if code != 2 || !strings.HasSuffix(stderr.String(), want+"\nSee 'uidring --help'.\n") {
-			t.Errorf("%q ends with %d and %q, want 2 and %q", args, code, &stderr, want)
-		}
-	}
-}
-
 // A reader that has gone ends a command without a fault, also when an interrupt comes at the
 // same time.
 func TestCauseOf(t *testing.T) {

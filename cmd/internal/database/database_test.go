@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/clitest"
@@ -60,42 +59,6 @@ func TestOpenSQLite(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-// Writers with handles of their own wait for each other instead of failing,
-// also when a transaction reads before it writes.
-func TestSQLiteWritersQueue(t *testing.T) {
-	dsn := filepath.Join(t.TempDir(), "busy.db")
-	var group errgroup.Group
-	for range 8 {
-		group.Go(func() error {
-			db, err := open(t, dsn)
-			if err != nil {
-				return err
-			}
-			defer db.Close()
-			if err := db.Exec("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY)").Error; err != nil {
-				return err
-			}
-			for range 5 {
-				tx := db.Begin()
-				var n int64
-				tx.Raw("SELECT COUNT(*) FROM t").Scan(&n)
-				tx.Exec("INSERT INTO t VALUES (?)", n+1)
-				if err := tx.Commit().Error; err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	var n int64
-	if err := clitest.Open(t, dsn).Raw("SELECT COUNT(*) FROM t").Scan(&n).Error; err != nil || n != 40 {
-		t.Errorf("%d rows, %v; want 40", n, err)
 	}
 }
 
@@ -243,28 +206,6 @@ func TestNoPasswordInErrors(t *testing.T) {
 	}
 	if files, err := os.ReadDir("."); err != nil || len(files) > 0 {
 		t.Errorf("files %v, %v were left", files, err)
-	}
-}
-
-func TestOpenExisting(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, dsn := range []string{"a.db", "sqlite:a.db", "sqlite3:a.db?_txlock=deferred"} {
-		db, err := database.DSN{Text: dsn, Existing: true}.Open(t.Context())
-		if !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s: %v, %v; want that there is no such file", dsn, db, err)
-		}
-	}
-	if entries, err := os.ReadDir("."); len(entries) != 0 || err != nil {
-		t.Errorf("files %v, %v were left", entries, err)
-	}
-	clitest.Open(t, "a.db").Exec("CREATE TABLE x (y INT)")
-	again, err := database.DSN{Text: "sqlite:a.db", Existing: true}.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	if err := again.Exec("SELECT y FROM x").Error; err != nil {
-		t.Error(err)
 	}
 }
 

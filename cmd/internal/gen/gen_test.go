@@ -3,8 +3,6 @@ package gen_test
 import (
 	"context"
 	"errors"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,32 +21,6 @@ import (
 var uidring = clitest.Of(clitest.SQL(gen.New), clitest.SQL(workers.New))
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// A newcomer's first command, twice: five ids each, of two workers.
-func TestGenTwice(t *testing.T) {
-	clitest.Elsewhere(t)
-	a := clitest.Allocator(t, "default")
-	var all []int64
-	for start := range int64(2) {
-		ids := clitest.ReadIDs(t, uidring.Succeed(t, "gen", "-n", "5"))
-		if len(ids) != 5 {
-			t.Fatalf("%d ids, want 5", len(ids))
-		}
-		for _, id := range ids {
-			if parts, err := a.Parse(id); err != nil || parts.Worker != start+1 {
-				t.Errorf("%d: %+v, %v; want worker %d", id, parts, err, start+1)
-			}
-		}
-		all = append(all, ids...)
-	}
-	slices.Sort(all)
-	if len(slices.Compact(all)) != 10 {
-		t.Error("ids repeat")
-	}
-	if _, err := os.Stat(database.Default); err != nil {
-		t.Error(err)
-	}
-}
 
 func TestGenCounts(t *testing.T) {
 	clitest.Elsewhere(t)

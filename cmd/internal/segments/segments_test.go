@@ -159,15 +159,6 @@ func TestGapless(t *testing.T) {
 	}
 }
 
-// A counter that is to be raised is there: without a file, none is made.
-func TestSetMakesNoFile(t *testing.T) {
-	clitest.Elsewhere(t)
-	got := uidring.Invoke(t, "", "segments", "set", "orders", "--at-least", "5")
-	if _, err := os.Stat(database.Default); got.Code != 1 || !os.IsNotExist(err) {
-		t.Errorf("%+v, and the file: %v", got, err)
-	}
-}
-
 // Listing writes nothing, the file's time included.
 func TestListChangesNothing(t *testing.T) {
 	clitest.Elsewhere(t)

@@ -145,21 +145,6 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// A setting that is wrong keeps the service from starting, and names itself.
-func TestSettings(t *testing.T) {
-	for text, want := range map[string]string{
-		"UID_MAX_BOROW=24h":   "unknown variable UID_MAX_BOROW",
-		"UID_MAX_BORROW=soon": `max_borrow is "soon"`,
-		"UID_BOOST_POWER=40":  "BoostPower is 40",
-	} {
-		environ := []string{text, "DATABASE=" + filepath.Join(t.TempDir(), "service.db")}
-		err := run(t.Context(), environ, slog.New(slog.DiscardHandler), func(net.Addr) {})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q in it", text, err, want)
-		}
-	}
-}
-
 func open(t *testing.T, file string) *gorm.DB {
 	t.Helper()
 	db, err := gorm.Open(sqlite.New(sqlite.Config{

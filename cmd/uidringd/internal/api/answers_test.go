@@ -52,20 +52,6 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestHead shows that HEAD has the status of GET, and draws nothing.
-func TestHead(t *testing.T) {
-	h := newHandler(t, newEntries(t), service.Config{})
-	for _, target := range []string{"/v1/orders", "/v1/orders?n=10001", "/v1/orders?n=0", "/v1/orders?n=x", "/v1/nosuch", "/api/segment/get/cached"} {
-		head := ask(h, "HEAD", target).Code
-		if get := ask(h, "GET", target).Code; head != get {
-			t.Errorf("HEAD %s has status %d, GET %d", target, head, get)
-		}
-	}
-	if got := ask(h, "GET", "/v1/orders").Body.String(); got != "2\n" {
-		t.Errorf("the second id is %q", got)
-	}
-}
-
 // TestMany draws answers that are written in several parts, across numbers that end in nines.
 func TestMany(t *testing.T) {
 	h := newHandler(t, newEntries(t), service.Config{})
