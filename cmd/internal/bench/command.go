@@ -20,7 +20,6 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// options are the flags.
 type options struct {
 	layout           bits.Layout
 	duration         time.Duration
@@ -183,7 +182,6 @@ func (o *options) sample(ctx context.Context, out io.Writer, r *row, at int) err
 	return err
 }
 
-// table writes the medians.
 func (o *options) table(out io.Writer, rows []*row) {
 	fmt.Fprintf(out, "\nNanoseconds an id: the median of %d samples, and × that of the atomic add.\n\n", o.count)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

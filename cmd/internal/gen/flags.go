@@ -17,7 +17,6 @@ import (
 	"github.com/uidring/uidring/uid/segment"
 )
 
-// flags are the flags of gen.
 type flags struct {
 	count     int64
 	generator string
@@ -40,7 +39,6 @@ var cachedOnly = []string{"boost-power", "padding-factor", "max-borrow", "max-ag
 // clockedOnly are the flags that a segment has no use for.
 var clockedOnly = append([]string{"generator", "worker", "layout", "succeeds", "json"}, cachedOnly...)
 
-// add gives a command the flags.
 func (f *flags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.VarP(cli.Number{Value: &f.count, Max: math.MaxInt64}, "count", "n", "how many ids; 0 takes no worker number")
@@ -69,7 +67,6 @@ func (f *flags) add(cmd *cobra.Command) {
 	cli.Complete(cmd, "worker", source.Lease, source.Registry, source.Static+":")
 }
 
-// check finds flags that contradict each other.
 func (f *flags) check(cmd *cobra.Command) error {
 	counts := cmd.Flags().Changed("segment")
 	for _, name := range clockedOnly {

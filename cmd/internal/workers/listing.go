@@ -67,7 +67,6 @@ func newListing(ctx context.Context, open *database.Leases, a *bits.Allocator, l
 	return l, nil
 }
 
-// write prints tables for people.
 func (l *Listing) write(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if l.registry {

@@ -39,9 +39,6 @@ var KubeAPIServer = sync.OnceValues(func() (string, error) {
 // KubeAdmin is a user who may do everything.
 const KubeAdmin = "admin"
 
-// kubeUsers may do nothing until a test gives them rights.
-var kubeUsers = []string{"alice", "bob"}
-
 // KubeProgram prepares an API server with its files in dir, on an etcd. It skips the test
 // where there is no kube-apiserver.
 func KubeProgram(t testing.TB, dir, etcd string) Program {
@@ -54,10 +51,8 @@ func KubeProgram(t testing.TB, dir, etcd string) Program {
 	must(t, err)
 	der, err := x509.MarshalECPrivateKey(key)
 	must(t, err)
-	tokens := fmt.Sprintf("%s,%[1]s,%[1]s,system:masters\n", KubeAdmin)
-	for _, user := range kubeUsers {
-		tokens += fmt.Sprintf("%s,%[1]s,%[1]s\n", user)
-	}
+	// alice and bob may do nothing until a test gives them rights.
+	tokens := KubeAdmin + ",admin,admin,system:masters\nalice,alice,alice\nbob,bob,bob\n"
 	accounts, users := filepath.Join(dir, "accounts.pem"), filepath.Join(dir, "tokens.csv")
 	must(t, os.WriteFile(accounts, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), 0o600))
 	must(t, os.WriteFile(users, []byte(tokens), 0o600))

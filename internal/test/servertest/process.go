@@ -62,7 +62,6 @@ func installed(variable, script string, args ...string) (string, error) {
 	return strings.TrimSpace(string(path)), nil
 }
 
-// port returns the port of an address.
 func port(address string) string {
 	_, port, _ := net.SplitHostPort(address)
 	return port

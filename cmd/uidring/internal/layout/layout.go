@@ -122,7 +122,6 @@ queries and views: nothing is created in the database.`,
 	return cmd
 }
 
-// list describes the layouts that have names.
 func list(w io.Writer, asJSON bool) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if !asJSON {
@@ -194,7 +193,6 @@ func newAnswer(layout bits.Layout) (*answer, error) {
 	return a, nil
 }
 
-// write prints the answer for people.
 func (a *answer) write(w io.Writer, now time.Time) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	end := "ends"

@@ -38,7 +38,6 @@ func (c *Config) check(d *document, anonymous bool) {
 	between(d, "log.requests_per_s", c.Log.Requests, 0, 1e6)
 }
 
-// between reports a value outside of least to most.
 func between[T cmp.Ordered](d *document, field string, value, least, most T) {
 	if !(least <= value && value <= most) { // NaN too
 		d.fault(field, "is %v, want %v to %v", value, least, most)
@@ -54,7 +53,6 @@ func (d *document) oneOf(field, value string, words ...string) {
 // namePattern is what needs no escape in a URL.
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
-// list checks the names of a list.
 func (d *document) list(field string, n int, name func(i int) string) {
 	first := map[string]int{}
 	for i := range n {

@@ -140,7 +140,6 @@ func (d *document) fault(field, format string, args ...any) {
 	d.faults = append(d.faults, Fault{node.Line, node.Column, field, fmt.Sprintf(format, args...)})
 }
 
-// broken reports whether a field has a fault.
 func (d *document) broken(field string) bool {
 	return slices.ContainsFunc(d.faults, func(f Fault) bool { return f.Field == field })
 }

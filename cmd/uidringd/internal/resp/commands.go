@@ -49,10 +49,8 @@ func find(words [][]byte) (*command, error) {
 	return cmd, nil
 }
 
-// isINCR reports whether a command is an INCR.
 func isINCR(args [][]byte) bool { return len(args) == 2 && bytes.EqualFold(args[0], []byte("INCR")) }
 
-// do answers a command.
 func (c *conn) do(args [][]byte) {
 	before, route := c.written(), "redis (unknown)"
 	cmd, err := find(args)

@@ -18,7 +18,7 @@ const (
 	flushBytes = 16 << 10 // of answers, from which on they are written
 )
 
-// conn is a connection, for the goroutine that serves it.
+// conn is for the goroutine that serves the connection.
 type conn struct {
 	*Server
 	net net.Conn
@@ -164,7 +164,6 @@ func (c *conn) run(length int) {
 	}
 }
 
-// flush writes the answers.
 func (c *conn) flush() {
 	if len(c.text) > 0 && c.broken == nil {
 		_, c.broken = c.net.Write(c.text)

@@ -14,9 +14,7 @@
 // A connection takes 4 KiB for what it reads, and up to [Config].MaxBytes while a long
 // command arrives. A header that announces more ends the connection before the rest
 // is read. Answers are written as soon as 16 KiB are ready, so what a connection has to
-// write is bounded by that and one answer. A client has [Config].Read to send the rest of a
-// command, and [Config].Write to read the answers of the commands that arrived together.
-// [Config].Idle bounds the time between commands.
+// write is bounded by that and one answer.
 //
 // The package parses commands by itself. The Redis servers that Go has as libraries
 // reserve memory for as many bytes as a client announces, and have no deadlines.

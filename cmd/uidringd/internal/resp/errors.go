@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
@@ -30,9 +31,5 @@ func explain(err error) (string, *service.Error) {
 	}
 	e := &service.Error{Kind: service.Exhausted, Detail: "the command failed"}
 	errors.As(err, &e)
-	word := words[e.Kind]
-	if word == "" {
-		word = "ERR"
-	}
-	return word + " " + e.Detail, e
+	return cmp.Or(words[e.Kind], "ERR") + " " + e.Detail, e
 }

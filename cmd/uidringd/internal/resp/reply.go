@@ -40,7 +40,6 @@ func (r *reply) dict(n int) {
 	}
 }
 
-// pair writes a key and its value.
 func (r *reply) pair(key, value string) {
 	r.bulk(key)
 	r.bulk(value)

@@ -37,7 +37,6 @@ type series struct {
 	status        int
 }
 
-// counts are those of a series.
 type counts struct {
 	took  prometheus.Observer
 	calls prometheus.Counter

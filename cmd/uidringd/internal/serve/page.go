@@ -48,7 +48,6 @@ type listed struct {
 	clocked     bool
 }
 
-// listed returns the generators of the config.
 func (s *server) listed() []listed {
 	unready := s.look()
 	all := make([]listed, len(s.config.Generators))

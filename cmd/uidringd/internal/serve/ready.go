@@ -44,7 +44,6 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	answer(w, status, text)
 }
 
-// serving implements [rpc.Health].
 func (s *server) serving(generator string) (serving, known bool) {
 	_, known, fault := s.ready(generator)
 	return fault == nil, known

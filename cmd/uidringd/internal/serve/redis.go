@@ -17,27 +17,22 @@ import (
 
 // The server is the [resp.Host]: commands have the limits of requests by HTTP.
 
-// Begin implements [resp.Host].
 func (s *server) Begin(nc net.Conn) error {
 	s.seen.inFlight.Inc()
 	clients, extra := gate.Of(nc).Clients()
 	return s.begin(s.config.Limits, clients, extra)
 }
 
-// End implements [resp.Host].
 func (s *server) End(nc net.Conn, refused error) {
 	clients, _ := gate.Of(nc).Clients()
 	s.end(clients, refused)
 	s.seen.inFlight.Dec()
 }
 
-// Observe implements [resp.Host].
 func (s *server) Observe(r *service.Request) { s.seen.observe(r) }
 
-// Draining implements [resp.Host].
 func (s *server) Draining() bool { return s.draining.Load() }
 
-// Ready implements [resp.Host].
 func (s *server) Ready() error {
 	_, _, fault := s.ready("")
 	return fault

@@ -15,7 +15,6 @@ import (
 	"github.com/uidring/uidring/uid/uidstatus"
 )
 
-// handler returns what answers requests of HTTP.
 func (s *server) handler() (http.Handler, error) {
 	c, ids := s.config, s.ids
 	status, err := uidstatus.New(nil, uidstatus.Config{More: s.set.Stats, Hosts: names(c), Home: "../"})

@@ -39,7 +39,6 @@ func etcd(text string) (*database.Store, error) {
 	}}, nil
 }
 
-// etcd returns the client's configuration.
 func (a *address) etcd() clientv3.Config {
 	config := clientv3.Config{
 		DialTimeout: a.duration("timeout", patience),

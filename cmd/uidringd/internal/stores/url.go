@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -61,9 +62,7 @@ func (a *address) host(text, port string) {
 		a.fault("a host does not parse; want %s://host:%s or %[1]s://host1:%s,host2:%[2]s", a.scheme, port, port)
 		return
 	}
-	if given := u.Port(); given != "" {
-		port = given
-	}
+	port = cmp.Or(u.Port(), port)
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		a.fault("host %q: want a port from 1 to 65535", u.Hostname())
 	}
@@ -79,7 +78,6 @@ func (a *address) take(option string) string {
 	return a.options.Get(option)
 }
 
-// duration takes an option that is a duration.
 func (a *address) duration(option string, usual time.Duration) time.Duration {
 	text := a.take(option)
 	if text == "" {
@@ -92,7 +90,6 @@ func (a *address) duration(option string, usual time.Duration) time.Duration {
 	return d
 }
 
-// yes takes an option that is true or false.
 func (a *address) yes(option string) bool {
 	text := a.take(option)
 	if text != "" && text != "true" && text != "false" {
