@@ -59,6 +59,35 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// TestGuessing has an address send wrong tokens. Then no right token of it is admitted, except
+// on a connection, and for a token, that were before.
+func TestGuessing(t *testing.T) {
+	s := serve(t, service.Config{Tokens: []service.Token{token("a"), token("b")}}, resp.Config{})
+	before := s.dial(t)
+	before.send(array("AUTH", "a"))
+	before.expect("+OK\r\n")
+	guesser := s.dial(t)
+	guesser.send(strings.Repeat(array("AUTH", "x"), 60))
+	for refused := 0; ; refused++ {
+		line, err := guesser.ReadString('\n')
+		if err != nil || refused > 50 && !strings.HasPrefix(line, "-TRYAGAIN more than 5 wrong tokens a second") {
+			t.Fatalf("answer %d is %q, %v", refused, line, err)
+		}
+		if strings.HasPrefix(line, "-TRYAGAIN") {
+			break
+		}
+	}
+	late := s.dial(t)
+	late.send(array("AUTH", "b"))
+	if line, _ := late.ReadString('\n'); !strings.HasPrefix(line, "-TRYAGAIN") {
+		t.Errorf("a token that may be guessed gets %q", line)
+	}
+	late.send(array("AUTH", "a") + array("INCR", "orders"))
+	late.expect("+OK\r\n:1\r\n")
+	before.send(array("INCR", "orders"))
+	before.expect(":2\r\n")
+}
+
 // TestReady shows that PING says whether the server should get requests, and INFO too. Other
 // commands are answered.
 func TestReady(t *testing.T) {
