@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"time"
 
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -51,34 +49,6 @@ func ExampleRegistry_Nodes() {
 	}
 	// Output:
 	// 1 billing-7 8080 CONTAINER
-}
-
-// Rows that are migrated get ids of the time at which they were made, under a number
-// that no other generator has.
-func ExampleRegistry_backfill() {
-	ctx := context.Background()
-	db := open(":memory:")
-	defer dbtest.Close(db)
-
-	registry := worker.NewRegistry(db, worker.RegistryConfig{})
-	live, err := uid.NewCached(ctx, registry, uid.CachedConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer live.Close()
-	backfill, err := uid.NewBackfill(ctx, registry, uid.BackfillConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer backfill.Close()
-	id, err := backfill.At(time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC))
-	if err != nil {
-		log.Fatal(err)
-	}
-	parts, err := backfill.Parse(id)
-	fmt.Println(parts.Time.Format(time.DateTime), "worker", parts.Worker, err)
-	// Output:
-	// 2026-01-02 03:04:05 worker 2 <nil>
 }
 
 func open(url string) *gorm.DB {

@@ -173,23 +173,3 @@ func TestRowChangedByPlugin(t *testing.T) {
 		}
 	})
 }
-
-// Drivers have words of their own for a context that has ended. Its error can be
-// matched all the same.
-func TestEndOfContextInOtherWords(t *testing.T) {
-	each(t, registries, func(t *testing.T, s *store) {
-		ctx, cancel := context.WithCancel(context.Background())
-		interrupted := errors.New("interrupted")
-		db := s.Reopen(t, nil, gorm.Config{})
-		err := db.Callback().Create().Before("gorm:create").Register("test:interrupt", func(tx *gorm.DB) {
-			cancel()
-			_ = tx.AddError(interrupted)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if number, err := s.registry(db).Assign(ctx, max22); number != 0 || !errors.Is(err, context.Canceled) || !errors.Is(err, interrupted) {
-			t.Errorf("Assign = %d, %v; want that the context was cancelled, and the driver's error", number, err)
-		}
-	})
-}

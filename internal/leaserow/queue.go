@@ -2,10 +2,8 @@ package leaserow
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -22,8 +20,6 @@ type Queue struct {
 	mu      sync.Mutex
 	waiting []*Turn
 	busy    bool // serve runs
-
-	collisions int // since Allot made a row
 }
 
 // Turn is a Fresh insert that waits.
@@ -82,11 +78,6 @@ func (q *Queue) serve() {
 			}
 			close(t.served)
 		}
-		if err == nil {
-			q.mu.Lock()
-			q.collisions = 0
-			q.mu.Unlock()
-		}
 	}
 }
 
@@ -104,20 +95,4 @@ func (q *Queue) next() (turns []*Turn) {
 	})
 	q.busy = turns != nil
 	return turns
-}
-
-// Collided waits after a collision with another process: longer after each in a row, in all calls
-// of Insert, so that of any number of processes that start together few ask at the same time. It
-// returns ctx's error if ctx ends.
-func (q *Queue) Collided(ctx context.Context) error {
-	q.mu.Lock()
-	q.collisions = min(q.collisions+1, 11)
-	most := 4 * time.Millisecond << q.collisions // up to 8 s
-	q.mu.Unlock()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(rand.N(most)):
-		return nil
-	}
 }

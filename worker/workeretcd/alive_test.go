@@ -91,19 +91,6 @@ func (s *shortLived) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrant
 	return granted, err
 }
 
-// A member that is killed forgets nothing.
-func TestKilled(t *testing.T) {
-	members := servertest.StartEtcd(t, 1)
-	h := take(t, connect(t, members))
-	for range 2 {
-		h.Renew(t)
-		members[0].Kill()
-		members[0].Restart(t)
-		h.Renew(t)
-	}
-	h.Kept(t)
-}
-
 // A write that is not done leaves no etcd lease behind.
 func TestNoLeaseIsLeft(t *testing.T) {
 	client, ctx := connect(t, servertest.StartEtcd(t, 1)), t.Context()

@@ -40,20 +40,3 @@ func Example() {
 	}
 	fmt.Println(id)
 }
-
-// Two systems on one etcd have a prefix each: their ids may be equal.
-func ExampleNewStore() {
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{"etcd-0:2379"}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer client.Close()
-	leaser := lease.New(workeretcd.NewStore(client, workeretcd.Config{Prefix: "/billing/workers"}), lease.Config{})
-	infos, err := leaser.Leases(context.Background(), 10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, info := range infos {
-		fmt.Println(info.Number, info.State, info.Host)
-	}
-}

@@ -26,17 +26,3 @@ func Example() {
 	}
 	fmt.Println(id)
 }
-
-// Two systems on one Redis have a prefix each: their ids may be equal.
-func ExampleNewStore() {
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"redis-0:6379", "redis-1:6379"}})
-	defer client.Close()
-	leaser := lease.New(workerredis.NewStore(client, workerredis.Config{Prefix: "{billing}:workers"}), lease.Config{})
-	infos, err := leaser.Leases(context.Background(), 10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, info := range infos {
-		fmt.Println(info.Number, info.State, info.Host)
-	}
-}

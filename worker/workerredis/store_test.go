@@ -218,26 +218,6 @@ func TestSentAgain(t *testing.T) {
 	}
 }
 
-// The count of numbers given is never lowered, so that it outlives rows.
-func TestGivenIsKept(t *testing.T) {
-	client := start(t).client(t)
-	store, ctx := workerredis.NewStore(client, workerredis.Config{}), t.Context()
-	for _, n := range []int64{5, 2} {
-		w := write(n, fmt.Sprint(n))
-		w.Fresh = false
-		if _, done, err := store.Insert(ctx, w); !done || err != nil {
-			t.Errorf("insert %d: %t, %v", n, done, err)
-		}
-	}
-	must(t, client.Del(ctx, workerredis.DefaultPrefix+":numbers").Err())
-	if view, err := store.Look(ctx, within, true, time.Hour); err != nil || view.Next != 6 {
-		t.Errorf("%+v, %v; want 6 to be the next number", view, err)
-	}
-	if number, done, err := store.Insert(ctx, write(5, "fresh")); number != 6 || !done || err != nil {
-		t.Errorf("a fresh number after 5: %d, %t, %v", number, done, err)
-	}
-}
-
 // A replica is refused, whether or not it can be written to.
 func TestReplica(t *testing.T) {
 	master := start(t, soon...)

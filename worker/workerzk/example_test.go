@@ -30,23 +30,6 @@ func ExampleNew() {
 	fmt.Println(id, err)
 }
 
-// Two systems on one ZooKeeper have a path each: their ids may be equal.
-func ExampleNewStore() {
-	conn, _, err := zk.Connect([]string{"zk-1:2181"}, 10*time.Second)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer conn.Close()
-	leaser := lease.New(workerzk.NewStore(conn, workerzk.Config{Path: "/billing/workers"}), lease.Config{})
-	infos, err := leaser.Leases(context.Background(), 10)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, info := range infos {
-		fmt.Println(info.Number, info.State, info.Host)
-	}
-}
-
 // The nodes and numbers of Meituan's Leaf, shared with services in Java.
 func ExampleLeaf() {
 	ctx := context.Background()

@@ -206,7 +206,10 @@ func deleted(b bench) {
 	}
 	b.views(within, 3, 0)
 	b.fresh("b", within, 3)
-	b.inserts(write(lease.Acquire, 1, "c", 1), true) // but it is there for an Assigner
+	b.inserts(write(lease.Acquire, 7, "c", 1), true)
+	b.inserts(write(lease.Acquire, 1, "d", 1), true) // a deleted number is there for an Assigner, and lowers no count
+	b.suite.Delete(b.T, b.Store, 7)
+	b.fresh("e", within, 8)
 }
 
 // bounds: a view has nothing of the numbers outside its bounds. The next number of bounds
