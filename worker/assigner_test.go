@@ -41,7 +41,8 @@ type subject interface {
 var (
 	registry = assigner{"registry", 1, "id", "worker: register in ", func(db *gorm.DB, opts []option) subject { return newRegistry(db, opts) }}
 	attested = assigner{"attested", 1, "id", "worker: register in ", func(db *gorm.DB, opts []option) subject {
-		return worker.Attest(newRegistry(db, opts), time.Second, worker.ResponseStopIssuing)
+		r := newRegistry(db, opts)
+		return attestedOn{worker.Attest(r, time.Second, worker.ResponseStopIssuing), r.EnsureSchema}
 	}}
 	leaser = assigner{"leaser", 0, "worker_id", "lease: take a number from ", func(db *gorm.DB, opts []option) subject { return newLeaser(db, opts) }}
 
@@ -52,6 +53,14 @@ var (
 	// how a row is written.
 	tables = []assigner{registry, leaser}
 )
+
+// attestedOn is an Attested, and how to make its table.
+type attestedOn struct {
+	*worker.Attested
+	ensure func(context.Context) error
+}
+
+func (a attestedOn) EnsureSchema(ctx context.Context) error { return a.ensure(ctx) }
 
 // option is a worker.StoreConfig or a lease.Config, of which each assigner takes the fields
 // that it has. Fields that are set replace those of options before.

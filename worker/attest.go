@@ -32,9 +32,9 @@ const (
 // Attested is a Registry that checks rows again while their numbers are in use.
 // Make one with Attest.
 type Attested struct {
-	*Registry
-	every time.Duration
-	then  Response
+	registry *Registry
+	every    time.Duration
+	then     Response
 }
 
 // Attest makes generators check their row in registry's table at the interval every,
@@ -50,10 +50,13 @@ func Attest(registry *Registry, every time.Duration, then Response) *Attested {
 	return &Attested{registry, every, then}
 }
 
+// String names the table, for logs.
+func (a *Attested) String() string { return a.registry.String() }
+
 // Lease registers as Assign does and starts the checks. The grant has no end until a
 // check finds the row gone or changed. ctx bounds the start only.
 func (a *Attested) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
-	if a.Registry == nil {
+	if a.registry == nil {
 		return nil, errors.New("worker: Attest: the registry is nil")
 	}
 	if a.every < time.Second {
@@ -62,20 +65,22 @@ func (a *Attested) Lease(ctx context.Context, request lease.Request) (lease.Leas
 	if a.then < ResponseLogOnly || a.then > ResponseReregister {
 		return nil, fmt.Errorf("worker: Attest: response is %d, want ResponseLogOnly, ResponseStopIssuing or ResponseReregister", a.then)
 	}
-	e, err := a.register(ctx, request)
+	e, err := a.registry.register(ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	request.Granted(e.grant())
 	running, stop := context.WithCancel(context.Background())
-	w := &witness{Attested: a, request: request, stop: stop, done: make(chan struct{})}
+	w := &witness{Registry: a.registry, every: a.every, then: a.then, request: request, stop: stop, done: make(chan struct{})}
 	go w.run(running, e)
 	return w, nil
 }
 
 // witness checks one row.
 type witness struct {
-	*Attested
+	*Registry
+	every   time.Duration
+	then    Response
 	request lease.Request
 	stop    context.CancelFunc
 	done    chan struct{} // closed when run has ended

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -104,7 +105,7 @@ func TestRefusesHandle(t *testing.T) {
 func TestRefusesAllFaultsAtOnce(t *testing.T) {
 	t.Setenv("JPAAS_HOST", "alone")
 	bad := worker.RegistryConfig{Table: "no; table"}
-	for name, a := range map[string]subject{
+	for name, a := range map[string]uid.Leaser{
 		"registry": worker.NewRegistry(nil, bad),
 		"attested": worker.Attest(worker.NewRegistry(nil, bad), time.Minute, worker.ResponseLogOnly),
 		"leaser":   newLeaser(nil, []option{worker.StoreConfig{Table: bad.Table}, lease.Config{Expiry: time.Hour}}),

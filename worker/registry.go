@@ -113,7 +113,7 @@ func (r *Registry) register(ctx context.Context, request lease.Request) (evidenc
 			return evidence{}, err
 		}
 	}
-	switch err := request.Agree(ctx, r.SwapLayout); {
+	switch err := request.CheckLayout(ctx, r.SwapLayout); {
 	case errors.Is(err, errForgets):
 		r.log().WarnContext(ctx, "worker: the table cannot remember the layout, so a start with another layout is not refused", "table", r.name, "error", err)
 	case err != nil:

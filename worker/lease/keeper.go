@@ -122,7 +122,7 @@ func (k *keeper) prepare(ctx context.Context) (err error) {
 	if err == nil {
 		doing = "compare the layout with that of"
 		_, err = within(ctx, &k.bound, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, k.request.Agree(ctx, k.leaser.store.SwapLayout)
+			return struct{}{}, k.request.CheckLayout(ctx, k.leaser.store.SwapLayout)
 		})
 	}
 	if err == nil || strings.Contains(err.Error(), k.leaser.store.String()) {

@@ -28,10 +28,10 @@ func (e *LayoutError) Error() string {
 // Is reports whether target is ErrLayout.
 func (e *LayoutError) Is(target error) bool { return target == ErrLayout }
 
-// Agree compares r.Layout with the layout that a store remembers, by the store's
+// CheckLayout compares r.Layout with the layout that a store remembers, by the store's
 // SwapLayout. A Leaser that is not this package's calls it before it takes a number. The
 // error is swap's, or a LayoutError.
-func (r Request) Agree(ctx context.Context, swap func(ctx context.Context, old, layout string) (string, error)) error {
+func (r Request) CheckLayout(ctx context.Context, swap func(ctx context.Context, old, layout string) (string, error)) error {
 	if r.Layout == "" {
 		return nil
 	}

@@ -55,7 +55,7 @@ func TestLayout(t *testing.T) {
 // A store that fails is asked once.
 func TestLayoutOfStoreThatFails(t *testing.T) {
 	calls := 0
-	err := lease.Request{Layout: "A"}.Agree(t.Context(), func(context.Context, string, string) (string, error) { calls++; return "", errUnavailable })
+	err := lease.Request{Layout: "A"}.CheckLayout(t.Context(), func(context.Context, string, string) (string, error) { calls++; return "", errUnavailable })
 	if !errors.Is(err, errUnavailable) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
 	}

@@ -330,7 +330,7 @@ func TestLeafOptions(t *testing.T) {
 	}
 	s := workerzk.LeafStore(l.conn, l.name, 8080, workerzk.LeafConfig{})
 	for i, layout := range []bits.Layout{bits.Default(), bits.Snowflake()} {
-		err := lease.Request{Layout: layout.String()}.Agree(background(t), s.SwapLayout)
+		err := lease.Request{Layout: layout.String()}.CheckLayout(background(t), s.SwapLayout)
 		if errors.Is(err, lease.ErrLayout) != (i == 0) || i > 0 && err != nil {
 			t.Errorf("layout %v: %v; want Java's alone", layout, err)
 		}
