@@ -10,14 +10,11 @@
 // share it. Its numbers run out: 22 bits are four million starts.
 //
 // [NewLeaser] leases numbers from the table WORKER_LEASE: a number is free
-// again when its holder stops or crashes. A holder writes four times a minute. If the
-// database is unavailable for longer than a window (10 minutes of id space at the
-// layout's rate), ids stop. Package lease has the protocol. [CHOOSING.md] compares the two,
-// and the other stores.
+// again when its holder stops or crashes. Package lease has the protocol. [CHOOSING.md]
+// compares the two, and the other stores.
 //
-// All processes whose ids must differ use one database and one layout. Each table
-// remembers its layout. A start with another layout fails with lease.ErrLayout, unless
-// Succeeds in the generator's config allows the change.
+// All processes whose ids must differ use one database and one layout, which each table
+// remembers: see lease.ErrLayout.
 //
 // The package uses the database through GORM and links no SQL driver. It supports
 // MySQL, MariaDB, PostgreSQL and SQLite.

@@ -15,9 +15,6 @@
 // clocks show, however long processes and requests pause, and whichever answers are
 // lost.
 //
-// A holder writes four times per expiry, which is four times a minute by default. A
-// holder that uses time faster than the clock writes about once a second.
-//
 // [RELIABILITY.md] says how each failure ends, and what is assumed: all processes whose ids must
 // differ use one store, a write that was reported done stays done, nobody edits rows, and no
 // process is cloned while it holds a number.
@@ -37,8 +34,7 @@
 //
 // No other fault of a store repeats an id. The store judges by its own means whether a
 // holder is alive: by its clock, by keys that expire, by a connection. A wrong judgement
-// costs a live holder its number. A store without a clock returns 0 as the time. Then the
-// holder's clock decides whether the Until of a number has passed.
+// costs a live holder its number.
 //
 // # The protocol
 //
@@ -70,11 +66,9 @@
 // whose row was deleted is not new: its next holder would start from the beginning, and repeat
 // ids.
 //
-// The holder learns the number from the answer alone. If the answer is lost, the row may be
-// there, with a token of this holder. No search for the token is made: the holder forgets the
-// write, which granted nothing, and begins anew. The row expires, and is a link of its chain like
-// every write. The same holds for a request that is executed twice: it makes two rows, of which
-// the holder owns the one that the answer names.
+// The holder learns the number from the answer alone. If the answer is lost, the holder forgets
+// the write, which granted nothing, and begins anew. The row expires, and is a link of its chain
+// like every write. So is the second row of a request that is executed twice.
 //
 // Let n be made as new. Every number that was given before n lies below the count or has a row,
 // as the lock of the count shows both. So n is above all of them, and the next Insert, which
@@ -82,16 +76,13 @@
 // this.
 //
 // A start costs the same however many numbers were given and however many start with it. It looks
-// at all numbers if at most 64 were given, else at a sample of 64, and at a second sample if none
-// of the first is free. It takes a free or expired number whose Until has passed, or will within
-// a second; else it inserts a new number, for which starts queue. If nothing new is left, it looks
-// at all rows, and takes one of those with nearly the least Until. If another holder is faster,
-// the start looks again. Samples miss some free numbers: 500 holders that restarted ten times, one
-// after the other, used 529. View.Held counts rows in a full look alone, since only an
-// ExhaustedError needs it.
+// at a sample, and takes a free or expired number whose Until has passed, or will within a second;
+// else it inserts a new number. If nothing new is left, it looks at all rows, and takes one of
+// those with nearly the least Until. If another holder is faster, the start looks again.
 //
-// To renew, a holder reads the row and then
-// writes: four times per expiry, and at once when half of the reserved time is used.
+// To renew, a holder reads the row and then writes: four times per expiry, and at once when half
+// of the reserved time is used. A holder that uses time faster than the clock writes about once
+// a second.
 //
 // After a lost or negative answer, the write may still be executed later: it is in
 // doubt. The holder then reads the row. If the row has the write's own token, the

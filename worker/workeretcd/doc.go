@@ -32,14 +32,8 @@
 // Every write is one transaction, on condition that what it depends on is unchanged since the
 // read. Reads are linearizable, so any member may answer them.
 //
-// # What etcd adds to the protocol
-//
-//   - Ids never depend on the etcd lease. If it ends while its holder lives, another may
-//     take the number. The holder notices at its next renewal, and takes another number. If
-//     nobody has taken the number, the holder starts a new etcd lease.
-//   - etcd shows no clock: a start does not find that the clock is wrong, and rows have no times.
-//   - A write that etcd acknowledged is lost only if a majority of the members loses its
-//     disks, or if etcd is restored from a snapshot. Holders then report lease.ErrRewound.
+// Ids never depend on the etcd lease. If it ends while its holder lives, and nobody has taken
+// the number, the holder starts a new one.
 //
 // With authentication, the user needs read and write permission on the prefix. Anyone who may
 // write there can make ids repeat.

@@ -29,11 +29,8 @@
 // # What Kubernetes adds to the protocol
 //
 //   - Two objects cannot be written at once: a number is recorded as given, then its row is made.
-//     If the process ends between, nobody gets the number. If a quota refuses the row, the next
-//     start gets the number.
-//   - Processes that start together write the record one at a time. 1,000 first starts take
-//     30 seconds where the API server serves 1,000 requests a second, and up to 18 requests each;
-//     50 send 9 each, one alone 6. Starts that find free numbers send 8.
+//     If the process ends between, nobody gets the number.
+//   - Processes that start together write the record one at a time: [CHOOSING.md] has the figures.
 //   - The API server judges who is alive, by its own clock, cut to the second. A number expires up
 //     to 2 seconds late, and never early. An expiry shorter than 2 seconds, and a MaxSkew shorter
 //     than 1 second, have no use. API servers whose clocks differ add their difference.
@@ -43,7 +40,6 @@
 //     40. Starts go before renewals, and wait as long as their ctx allows.
 //   - client-go gives up a connection that a network dropped silently after 45 seconds.
 //     HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS change that.
-//   - A restore of etcd from a snapshot takes writes back: holders then report lease.ErrRewound.
 //
 // [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
 // [A manifest]: https://github.com/uidring/uidring/blob/main/cmd/uidringd/deploy/kubernetes/application.yaml

@@ -13,10 +13,8 @@
 //
 // # Durability
 //
-// Redis acknowledges writes that a crash or a failover can undo. Another holder can
-// then make a lost reservation again, and ids can repeat until the first holder's next
-// renewal. That holder reports lease.ErrRewound, and takes another number. To flush every
-// write, set
+// Redis acknowledges writes that a crash or a failover can undo. [RELIABILITY.md] says which ids
+// can repeat then, and for how long. To flush every write, set
 //
 //	appendonly yes
 //	appendfsync always
@@ -26,7 +24,6 @@
 // A start logs a warning if the server has other settings, or does not show them.
 // Replication is asynchronous: a failover can undo the last writes whatever the settings
 // are. Choose etcd or an SQL database where no id may ever repeat.
-// [RELIABILITY.md] says which ids can repeat, and for how long.
 //
 // # Keys
 //

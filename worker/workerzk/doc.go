@@ -28,14 +28,8 @@
 //
 //   - A holder is alive as long as its session. lease.Config.Expiry only sets how often the
 //     holder writes. After a crash, the number is free when the session times out.
-//   - Ids never depend on the session. If it expires, another holder may take the number. The
-//     first holder notices at its next renewal, and takes another number. If nobody has taken
-//     the number, the holder makes its ephemeral node again.
-//   - A write that ZooKeeper acknowledged is lost only if a majority loses its disks, if servers
-//     with forceSync=no lose power, or if they are restored from a copy. Holders then report
-//     lease.ErrRewound.
-//   - ZooKeeper shows no clock: a start does not find that the clock is wrong, and rows have no
-//     heartbeat.
+//   - Ids never depend on the session. If it expires, and nobody has taken the number, the
+//     holder makes its ephemeral node again.
 //   - A start fails with zk.ErrNoServer when each server was tried twice, also while the servers
 //     elect a leader. Ids continue to the end of the reserved time.
 //
