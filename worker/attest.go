@@ -76,7 +76,6 @@ func (a *Attested) Lease(ctx context.Context, request lease.Request) (lease.Leas
 	return w, nil
 }
 
-// witness checks one row.
 type witness struct {
 	*Registry
 	every   time.Duration
@@ -100,14 +99,13 @@ func (w *witness) Release(ctx context.Context, _ time.Time) error {
 	return nil
 }
 
-// grant grants g, unless Release was called.
 func (w *witness) grant(ctx context.Context, g lease.Grant) {
 	if ctx.Err() == nil {
 		w.request.Granted(g)
 	}
 }
 
-// wait waits for one interval. It returns false if Release was called.
+// wait waits for one interval, unless Release was called.
 func (w *witness) wait(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():

@@ -42,15 +42,12 @@ type RegistryConfig struct {
 	// Table names the table, as in [StoreConfig]; empty is WORKER_NODE.
 	Table string
 
-	// Beside names the Leasers' table in the same database, as in [StoreConfig]. Empty is
+	// Beside and Alone are as in [StoreConfig], for the Leasers' table. An empty Beside is
 	// WORKER_LEASE, in the schema of Table, if Table is WORKER_NODE, and no table otherwise.
 	Beside string
+	Alone  bool
 
-	// Alone says that ids of the two tables' numbers never meet: no table is beside this one.
-	Alone bool
-
-	// NoSchema makes a start neither look for the table nor create it. Set it if your
-	// migrations create the table, or if EnsureSchema does not support the database.
+	// NoSchema is as in [StoreConfig]. Set it too if EnsureSchema does not support the database.
 	NoSchema bool
 
 	// Node is the process's description in the row. Zero is that of lease.DetectNode.
@@ -90,7 +87,6 @@ func (c RegistryConfig) store() StoreConfig {
 	return StoreConfig{c.Table, c.Beside, c.Alone, c.NoSchema}
 }
 
-// node returns the process's description.
 func (c RegistryConfig) node() (lease.Node, error) {
 	if c.Node != (lease.Node{}) {
 		return c.Node, nil
@@ -101,7 +97,6 @@ func (c RegistryConfig) node() (lease.Node, error) {
 // namePattern has names of up to 63 characters: PostgreSQL truncates longer ones.
 var namePattern = regexp.MustCompile(`^(?:[A-Za-z_][A-Za-z0-9_]{0,62}\.)?[A-Za-z_][A-Za-z0-9_]{0,62}$`)
 
-// newTable returns the table of a config with the given faults.
 func newTable(k kind, db *gorm.DB, c StoreConfig, faults error) table {
 	t := table{kind: k, name: cmp.Or(c.Table, k.table), ensure: !c.NoSchema, faults: faults}
 	if db != nil && db.Config != nil && db.Statement != nil {

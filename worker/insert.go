@@ -62,8 +62,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done b
 	}
 }
 
-// allot locks the count of w.Within, counts the least number that was never given, and returns
-// the number.
+// allot counts and returns the least number within w.Within that was never given.
 func (s *Store) allot(tx *gorm.DB, registry *table, w lease.Write) (number int64, err error) {
 	within, row := w.Within, counter(w.Within.From)
 	raised := tx.Exec(s.query("UPDATE {table} SET reserved_until = reserved_until + 1 WHERE worker_id = ?"), row)

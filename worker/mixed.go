@@ -17,7 +17,6 @@ import (
 // drawnPort is the port in rows of the Registry's table whose keys Leasers drew.
 const drawnPort = DefaultLeaseTable
 
-// other returns the other kind.
 func (k kind) other() kind {
 	if k == nodeKind {
 		return leaseKind
@@ -25,8 +24,7 @@ func (k kind) other() kind {
 	return nodeKind
 }
 
-// others is the name of the table of the other kind that belongs to a table's name; ""
-// if the name does not say.
+// others is the name of the other kind's table that belongs to a name; "" is not known.
 func (k kind) others(name string) string {
 	dot := strings.LastIndexByte(name, '.') + 1
 	switch name[dot:] {
@@ -54,7 +52,7 @@ func (t *table) mixed(ctx context.Context) (*table, error) {
 	return nil, t.fail(ctx, "look at "+other.name+" beside", fmt.Errorf("%w (Beside in the config names another table; Alone says that there is none)", err))
 }
 
-// greatest returns the greatest key of the Registry's table, 0 for none.
+// greatest is the greatest key of the Registry's table, 0 for none.
 func (t *table) greatest(tx *gorm.DB) (key int64, err error) {
 	err = tx.Raw("SELECT COALESCE(MAX(id), 0) FROM " + t.quoted()).Scan(&key).Error
 	return key, err
@@ -130,8 +128,6 @@ func (s *Store) admits(tx *gorm.DB, registry *table, w lease.Write) error {
 
 // recheck is called when the row of a number that was not drawn is committed. If a Registry
 // has committed the same number, recheck makes the row free again and refuses the number.
-// The Registry looks for the row after its own commit. So at least one of the two sees
-// the other.
 func (s *Store) recheck(ctx context.Context, registry *table, w lease.Write) error {
 	err := s.reads(ctx, func(tx *gorm.DB) error { return s.admits(tx, registry, w) })
 	if err == nil {

@@ -22,7 +22,6 @@ import (
 //	worker.NewLeaser(db, lease.Config{Assigner: worker.StatefulSet()})
 func StatefulSet() *lease.Permanent { return lease.Forever(ordinal{os.Getenv, os.Hostname}) }
 
-// ordinal finds the number of StatefulSet.
 type ordinal struct {
 	getenv   func(string) string
 	hostname func() (string, error)

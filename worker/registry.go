@@ -18,8 +18,7 @@ import (
 
 // Registry gives each start a number of its own from a database table. It is
 // uid-generator's DisposableWorkerIdAssigner; the package comment describes the
-// protocol. Make one with NewRegistry. It holds no connection, starts no
-// goroutine, needs no closing, and is safe for concurrent use.
+// protocol. Make one with NewRegistry. It needs no closing, and is safe for concurrent use.
 type Registry struct {
 	table
 	config RegistryConfig
@@ -28,15 +27,12 @@ type Registry struct {
 
 // NewRegistry returns a Registry that registers in a table of db, without using the
 // database. The methods report all faults of db and the config at once.
-//
-// The Registry uses only the connections that db was opened with. If there are
-// replicas, those connections must be the primary's.
+// See NewLeaser about db.
 func NewRegistry(db *gorm.DB, config RegistryConfig) *Registry {
 	return &Registry{newTable(nodeKind, db, config.store(), config.Validate()), config, time.Now}
 }
 
-// entry is a row to insert. Column names are lower case for PostgreSQL; the
-// other databases do not care.
+// entry is a row to insert. Column names are lower case for PostgreSQL.
 type entry struct {
 	ID         int64   `gorm:"column:id;primaryKey;autoIncrement"`
 	HostName   string  `gorm:"column:host_name"`
@@ -47,17 +43,14 @@ type entry struct {
 	Created    sqlExpr `gorm:"column:created"`
 }
 
-// sqlExpr is a value that the database computes by its own clock.
+// sqlExpr is a value that the database computes by its own clock, as a gorm.Valuer.
 type sqlExpr string
 
-// GormValue implements gorm.Valuer.
 func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return clause.Expr{SQL: string(e)} }
 
 // Assign inserts one row into the table and returns its key, the worker number
-// of this start: 1 to max, never given before. max is the largest number that
-// the layout allows. Every call that succeeds uses up one number, so call Assign
-// once for each generator. Assign waits for the database until ctx ends: give ctx a
-// deadline.
+// of this start: 1 to max, the largest that the layout allows, never given before. Call it
+// once for each generator. It waits for the database until ctx ends: give ctx a deadline.
 //
 // Errors are a lease.ExhaustedError (lease.ErrExhausted) for a number above max, and
 // errors that match lease.ErrConfig, ErrDB or ErrKey. Other errors are about the
@@ -81,8 +74,7 @@ type evidence struct {
 
 func (e evidence) grant() lease.Grant { return lease.Grant{Held: true, Number: e.number, Fresh: true} }
 
-// Lease assigns a number and grants all of its time, since no other start gets the
-// number. It returns Assign's errors.
+// Lease assigns a number and grants all of its time. It returns Assign's errors.
 func (r *Registry) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
 	e, err := r.register(ctx, request)
 	if err != nil {
@@ -150,8 +142,7 @@ func (r *Registry) insertOwn(ctx context.Context, node lease.Node, max int64) (n
 	}
 }
 
-// insert commits a row and returns its key. It rolls the row back if the key cannot be
-// a number.
+// insert commits a row and returns its key, unless that cannot be a number.
 func (r *Registry) insert(ctx context.Context, node lease.Node, max int64) (int64, error) {
 	row := newEntry(0, node)
 	err := r.primary(ctx, func(tx *gorm.DB) error {
@@ -181,7 +172,6 @@ func newEntry(key int64, node lease.Node) entry {
 	}
 }
 
-// create inserts a row, and reads its key back.
 func (t *table) create(tx *gorm.DB, row *entry) error {
 	result := tx.Clauses(clause.Insert{Table: clause.Table{Name: t.dialect().Fold(t.name)}}).Create(row)
 	if result.Error == nil && result.RowsAffected != 1 {
@@ -190,8 +180,7 @@ func (t *table) create(tx *gorm.DB, row *entry) error {
 	return result.Error
 }
 
-// SwapLayout is the SwapLayout of lease.Store, for the layout that a Registry's table
-// remembers.
+// SwapLayout is as lease.Store's.
 func (r *Registry) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	return r.table.swapLayout(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
 		row := newEntry(nodeLayout, lease.Node{Host: text.Host, Port: text.Port})

@@ -16,8 +16,6 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// errReplaced is why a write does not count: it went to a file that no other process
-// will open.
 var errReplaced = errors.New("the file of the database was moved, removed or replaced while it was open")
 
 // fileCheck notices that the file of an SQLite database was replaced while it was open.
@@ -53,13 +51,11 @@ func (s *Store) checkFile(ctx context.Context, log *slog.Logger) *fileCheck {
 	return c
 }
 
-// Connect implements driver.Connector.
 func (c *fileCheck) Connect(context.Context) (driver.Conn, error) {
 	// mode=rw creates no file. Each of the two drivers reads one of the other options.
 	return c.driver.Open("file:" + (&url.URL{Path: c.path}).EscapedPath() + "?mode=rw&_busy_timeout=1000&_pragma=busy_timeout(1000)")
 }
 
-// Driver implements driver.Connector.
 func (c *fileCheck) Driver() driver.Driver { return c.driver }
 
 // token returns the token of a row as other processes see it, "" for no row.
@@ -101,8 +97,7 @@ func (s *Store) visible(ctx context.Context, w lease.Write) error {
 	return err
 }
 
-// reopen closes the connections that are idle, so that the next request opens the
-// file that is there.
+// reopen closes the idle connections, so that the next request opens the file that is there.
 func (s *Store) reopen(ctx context.Context) {
 	pool, err := s.db.DB()
 	if err != nil {
@@ -117,5 +112,3 @@ func (s *Store) reopen(ctx context.Context) {
 		_ = conn.Close()
 	}
 }
-
-var _ driver.Connector = (*fileCheck)(nil)

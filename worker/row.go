@@ -38,12 +38,8 @@ func (r record) node() lease.Node {
 
 // Nodes returns the rows with the highest numbers, newest first, at most limit
 // rows; a limit below 1 is no limit. A plugin of db may send the query to a
-// replica. Nodes(ctx, 1) returns the highest number given so far, unless its
-// row was deleted.
-//
-// Nodes does not create the table; if the table is missing, the error matches
-// ErrNoTable. A time that Nodes cannot read (a zero date, or a kind of database other
-// than the three) is the zero time.
+// replica. If the table is missing, the error matches ErrNoTable. A time that cannot be
+// read (a zero date, or a kind of database other than the three) is the zero time.
 func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -68,7 +64,7 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
 	return rows, nil
 }
 
-// selectRows is a query for records, up to FROM.
+// selectRows is a query for records.
 func (r *Registry) selectRows() string {
 	d := r.dialect()
 	return "SELECT id AS id, host_name AS host_name, port AS port, type AS type, " +

@@ -12,13 +12,12 @@ import (
 	"github.com/uidring/uidring/internal/sqldb"
 )
 
-// DefaultTable is the table's name unless RegistryConfig.Table is set, as in
-// uid-generator. PostgreSQL folds it to worker_node.
-const DefaultTable = "WORKER_NODE"
-
-// DefaultLeaseTable is the name of a Store's table unless StoreConfig.Table is
-// set.
-const DefaultLeaseTable = "WORKER_LEASE"
+// The defaults of RegistryConfig.Table, as in uid-generator, and of StoreConfig.Table.
+// PostgreSQL folds them to lower case.
+const (
+	DefaultTable      = "WORKER_NODE"
+	DefaultLeaseTable = "WORKER_LEASE"
+)
 
 // The two kinds of table.
 var (
@@ -38,16 +37,11 @@ type dialect struct {
 	date string // the date %s as YYYY-MM-DD
 	now  string // the milliseconds since 1970, when the expression is evaluated
 
-	// reads is the least isolation at which nothing uncommitted is seen: the
-	// default where there is no lower one.
-	reads sql.IsolationLevel
-
-	// writes is the isolation at which a statement after a wait for a lock sees what was
-	// committed meanwhile: the default where that holds at every level.
-	writes sql.IsolationLevel
+	reads  sql.IsolationLevel // the least at which nothing uncommitted is seen
+	writes sql.IsolationLevel // at which a statement after a wait for a lock sees what was committed meanwhile
 }
 
-// dialects holds each dialect by the name of GORM's dialector.
+// dialects are by the name of GORM's dialector.
 var dialects = map[string]dialect{
 	"mysql": {
 		date:  "DATE_FORMAT(%s, '%%Y-%%m-%%d')",
@@ -83,11 +77,9 @@ func column(form, name string) string {
 }
 
 // EnsureSchema creates the table if it is missing, and does not alter an existing
-// table. A start calls it unless the config has NoSchema. EnsureSchema looks for the
-// table first, so that an existing table needs no right to create one. It creates a
-// table only if the database reports that none is there. A second table, in another
-// schema of the search path, would count from 1 again. Several processes may race, so
-// EnsureSchema looks again if it cannot create the table.
+// table. A start calls it unless the config has NoSchema. An existing table needs no right
+// to create one. EnsureSchema creates a table only if the database reports that none is there: a
+// second table, in another schema of the search path, would count from 1 again.
 //
 // On a database other than MySQL, PostgreSQL and SQLite, EnsureSchema only looks. If
 // the table is missing, the error matches ErrDialect and names the kind of database.
@@ -109,7 +101,7 @@ func (t *table) EnsureSchema(ctx context.Context) error {
 	err := t.primary(ctx, func(tx *gorm.DB) error {
 		return tx.Exec(strings.ReplaceAll(string(schema), t.dialect().Fold(t.kind.table), t.quoted())).Error
 	})
-	if err == nil || t.look(ctx) == nil {
+	if err == nil || t.look(ctx) == nil { // another process may be faster
 		return nil
 	}
 	return t.fail(ctx, "create", err)

@@ -26,10 +26,7 @@ type Store struct {
 	log  atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
 }
 
-var (
-	_ lease.Store    = (*Store)(nil)
-	_ lease.Preparer = (*Store)(nil)
-)
+var _ lease.Preparer = (*Store)(nil)
 
 // NewLeaser returns a Leaser with rows in the table WORKER_LEASE of db, without using
 // the database. The methods report all faults of db and the config at once. For
@@ -52,8 +49,7 @@ func (s *Store) query(statement string) string {
 	return strings.NewReplacer("{table}", s.quoted(), "{now}", s.dialect().now).Replace(statement)
 }
 
-// counter is the number of the row that counts the numbers given to holders whose
-// bounds begin at from.
+// counter is the row that counts the numbers given to holders whose bounds begin at from.
 func counter(from int64) int64 { return -1 - from }
 
 // Check implements lease.Preparer.
@@ -67,8 +63,8 @@ func (s *Store) Check() error {
 	return nil
 }
 
-// Prepare implements lease.Preparer: it creates the table if it is missing, unless
-// the config has NoSchema. It refuses a table without a key, in which a number could have two rows.
+// Prepare implements lease.Preparer. It refuses a table without a key, in which a number
+// could have two rows.
 func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if s.ensure {
 		if err := s.EnsureSchema(ctx); err != nil {
@@ -276,7 +272,6 @@ func (s *Store) writes(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return s.marked(sqldb.Transaction(ctx, s.db, f, &sql.TxOptions{Isolation: s.dialect().writes}))
 }
 
-// marked marks the error of a transaction that collided with another.
 func (s *Store) marked(err error) error {
 	if s.dialect().Conflict(err) {
 		return lease.Transient(err)

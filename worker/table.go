@@ -35,7 +35,7 @@ type kind struct {
 // String names the table, for logs.
 func (t *table) String() string { return t.name }
 
-// primary runs f in a transaction of its own, and commits.
+// primary runs f in a transaction, and so on the primary.
 func (t *table) primary(ctx context.Context, f func(tx *gorm.DB) error) error {
 	return sqldb.Transaction(ctx, t.db, f)
 }
@@ -45,8 +45,7 @@ func (t *table) ask(ctx context.Context, dest any, query string, vars ...any) er
 	return t.primary(ctx, func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(dest).Error })
 }
 
-// list runs a query for at most limit rows; a limit below 1 is no limit. A plugin may
-// send the query to a replica.
+// list runs a query for at most limit rows. A plugin may send the query to a replica.
 func (t *table) list(ctx context.Context, dest any, query string, limit int) error {
 	if limit > 0 {
 		query += " LIMIT " + strconv.Itoa(limit)
@@ -63,7 +62,6 @@ func (t *table) check() error {
 	return errors.Join(t.faults, err)
 }
 
-// fail names the operation and the table.
 func (t *table) fail(ctx context.Context, doing string, err error) error {
 	var exhausted *lease.ExhaustedError
 	if errors.As(err, &exhausted) {
@@ -80,7 +78,6 @@ func (t *table) noTable(err error) error {
 	return err
 }
 
-// missingTable is the database's error, and matches ErrNoTable.
 type missingTable struct{ error }
 
 func (e *missingTable) Is(target error) bool { return target == ErrNoTable }

@@ -7,12 +7,10 @@ import (
 	"github.com/uidring/uidring/worker/internal/during"
 )
 
-// maxSkew is how far apart the clocks of process and database may be before a start
-// logs a warning.
+// maxSkew is how far apart the clocks of process and database may be without a warning.
 const maxSkew = time.Minute
 
-// warnClock compares the database's time of the insert with the local times
-// before and after it.
+// warnClock compares the database's time of the insert with local times around it.
 func (r *Registry) warnClock(ctx context.Context, before, created, after time.Time) {
 	if created.IsZero() {
 		return // this kind of database was not asked
@@ -25,7 +23,6 @@ func (r *Registry) warnClock(ctx context.Context, before, created, after time.Ti
 		"table", r.name, "local_ahead", ahead.Round(time.Second), "database_time", created)
 }
 
-// warnUsedUp logs when 80 % of the numbers are used up.
 func (r *Registry) warnUsedUp(ctx context.Context, number, max int64) {
 	if number < max-max/5 {
 		return
