@@ -19,7 +19,7 @@ type bound struct {
 	busy             chan struct{} // holds one element while a call of the store runs
 }
 
-// firstBound is the longest that the first request waits.
+// firstBound is how long the first request may wait at most.
 const firstBound = 5 * time.Second
 
 func newBound(interval, most time.Duration) bound {
@@ -52,9 +52,8 @@ func within[T any](ctx context.Context, b *bound, request func(context.Context) 
 // grace is how long a client may take to return after its context has ended.
 const grace = 100 * time.Millisecond
 
-// call returns what request returns. It stops waiting a grace after ctx ends: some
-// clients wait for an answer even then. The request goes on, as if its answer were lost,
-// and the next call waits for its end.
+// call stops waiting for request a grace after ctx ends: some clients wait for an answer even
+// then. The request goes on, as if its answer were lost, and the next call waits for its end.
 func call[T any](ctx context.Context, busy chan struct{}, request func(context.Context) (T, error)) (answer T, err error) {
 	select {
 	case busy <- struct{}{}:

@@ -19,7 +19,6 @@ const (
 	DefaultMaxSkew = time.Minute
 )
 
-// The shortest and the longest duration of a Config.
 const (
 	minDuration = 100 * time.Millisecond
 	maxDuration = 365 * 24 * time.Hour
@@ -48,9 +47,8 @@ type Config struct {
 	Expiry time.Duration
 
 	// MaxSkew is how far the clock that stamps ids may be from the store's clock at the
-	// start. Later, a greater difference is logged. If the store has no clock, a start
-	// finds no difference, and later the clock is compared with the time that passed since
-	// the start. From 100 ms to a year; zero is a minute.
+	// start. Later, a greater difference is logged; if the store has no clock, the difference
+	// to the time that passed since the start. From 100 ms to a year; zero is a minute.
 	MaxSkew time.Duration
 
 	// Numbers are the numbers that the Leaser may hold, such as those of one site: see
@@ -63,15 +61,13 @@ type Config struct {
 	// waits until the holder's lease expires, as long as its context allows, and logs one line.
 	// When the holder gives a sign of life, the start fails with ErrHeld.
 	//
-	// After a crash the next holder starts where the crashed holder's reserved time
-	// ends: at once if Window is Expiry and the crashed holder did not borrow. If that is
-	// further ahead of the clock than MaxBorrow of uid.Cached, the start fails until the clock
-	// has come closer; ids of uid.Default begin then.
+	// After a crash the next holder starts where the crashed holder's reserved time ends. If
+	// that is further ahead of the clock than MaxBorrow of uid.Cached, the start fails until the
+	// clock has come closer; ids of uid.Default begin then.
 	//
-	// The number n counts as Numbers of its own, from n to n. It changes nothing for
-	// Leasers whose Numbers lack n. A Leaser whose Numbers contain n may take n first, and
-	// gets no new numbers below n afterwards. If Numbers is set too and lacks n, the start
-	// fails.
+	// The number n counts as Numbers of its own, from n to n. A Leaser whose Numbers contain n
+	// may take n first, and gets no new numbers below n afterwards. If Numbers is set too and
+	// lacks n, the start fails.
 	Assigner Assigner
 
 	// Node is the process's description in the row. Zero is DetectNode's.
@@ -113,7 +109,6 @@ func (c *Config) prepare() *invalid.List {
 	return faults
 }
 
-// node returns the process's description.
 func (c *Config) node() (Node, error) {
 	if c.Node != (Node{}) {
 		return c.Node, nil

@@ -47,7 +47,6 @@ type SkewError struct {
 	Store time.Time     // by the store's clock; zero if the store has none, only in the log
 }
 
-// Error names the difference of the clocks and the limit.
 func (e *SkewError) Error() string {
 	side, right := "ahead of", "the store's, which shows "+e.Store.Format(time.RFC3339Nano)
 	if e.Ahead < 0 {
@@ -62,7 +61,6 @@ func (e *SkewError) Error() string {
 // Is reports whether target is ErrSkew.
 func (e *SkewError) Is(target error) bool { return target == ErrSkew }
 
-// fail names the operation and the store.
 func (l *Leaser) fail(ctx context.Context, doing string, err error) error {
 	if exhausted, ok := errors.AsType[*ExhaustedError](err); ok {
 		exhausted.Store = l.store.String()

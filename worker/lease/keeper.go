@@ -16,10 +16,8 @@ import (
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
-// keeper keeps one number. Its goroutine renews before the reserved time is
-// used up, retries while the store is unavailable, and takes another number after a
-// loss. It drives a protocol.Holder, which decides; start, run and Release use
-// the holder one after the other.
+// keeper keeps one number. It drives a protocol.Holder, which decides; start, run and
+// Release use the holder one after the other.
 type keeper struct {
 	leaser  *Leaser
 	node    Node
@@ -52,7 +50,6 @@ type keeper struct {
 // acquireFor is how long a start retries while requests collide or have no answer in time.
 const acquireFor = 2 * time.Minute
 
-// start takes a number and starts the goroutine.
 func (k *keeper) start(ctx context.Context) error {
 	prepared := false
 	take := func() error {
@@ -94,14 +91,12 @@ func (k *keeper) start(ctx context.Context) error {
 	return nil
 }
 
-// expires reports whether the holder of an assigned number may be dead, so that the number
-// expires.
+// expires reports whether the holder of an assigned number may be dead.
 func expires(err error) bool {
 	held, ok := errors.AsType[*protocol.HeldError](err)
 	return ok && held.Silent
 }
 
-// sleep returns false if ctx ended before d has passed.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -111,7 +106,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// prepare makes the store ready, and compares the layouts.
 func (k *keeper) prepare(ctx context.Context) (err error) {
 	doing := "prepare"
 	if p, ok := k.leaser.store.(Preparer); ok {
@@ -131,8 +125,7 @@ func (k *keeper) prepare(ctx context.Context) (err error) {
 	return k.leaser.fail(ctx, doing, err)
 }
 
-// retry calls f until it succeeds, again(err) is false, ctx ends, or limit has passed; 0
-// is no limit. It returns the error of the last call.
+// retry calls f until again(err) is false, ctx ends, or limit has passed; 0 is no limit.
 func (k *keeper) retry(ctx context.Context, limit time.Duration, again func(error) bool, f func() error) (last error) {
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
 		if last = f(); again(last) {
@@ -146,7 +139,6 @@ func (k *keeper) retry(ctx context.Context, limit time.Duration, again func(erro
 	return last
 }
 
-// retries is the time between attempts.
 func (k *keeper) retries() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval = min(50*time.Millisecond, k.interval())
@@ -217,7 +209,6 @@ func (k *keeper) round(ctx context.Context) error {
 	}
 }
 
-// step makes one request to the store.
 func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	request := k.holder.Next()
 	before := k.request.Clock()
@@ -239,7 +230,6 @@ func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
-// plan tells the holder how far to reserve.
 func (k *keeper) plan() {
 	used := k.used.Load()
 	grant, held := k.holder.Owns()
@@ -250,7 +240,6 @@ func (k *keeper) plan() {
 	k.holder.Use(used, ahead)
 }
 
-// publish grants what the holder owns.
 func (k *keeper) publish(err error) {
 	grant, held := k.holder.Owns()
 	if !held {
@@ -266,7 +255,6 @@ func (k *keeper) publish(err error) {
 	})
 }
 
-// report logs when renewing begins to fail, and when it works again.
 func (k *keeper) report(before, after error) {
 	_, held := k.holder.Owns()
 	switch {

@@ -9,15 +9,13 @@ import (
 // ErrLayout is matched by a LayoutError.
 var ErrLayout = errors.New("lease: another layout")
 
-// LayoutError says that a store gives numbers to ids of another layout than the start's.
-// Ids of two layouts can be equal. It matches ErrLayout. The failed start takes no
-// number.
+// LayoutError says that a store gives numbers to ids of another layout than the start's. It
+// matches ErrLayout. The failed start takes no number.
 type LayoutError struct {
 	Layout     string // of the start
 	Remembered string // of the store
 }
 
-// Error names both layouts and the ways out.
 func (e *LayoutError) Error() string {
 	return fmt.Sprintf("%v: this start has %s, and the store's ids have %s; ids of two layouts can be equal. "+
 		"Use the store's layout; or take numbers from a table, prefix or path of its own, if these ids never meet those; "+
@@ -29,8 +27,7 @@ func (e *LayoutError) Error() string {
 func (e *LayoutError) Is(target error) bool { return target == ErrLayout }
 
 // CheckLayout compares r.Layout with the layout that a store remembers, by the store's
-// SwapLayout. A Leaser that is not this package's calls it before it takes a number. The
-// error is swap's, or a LayoutError.
+// SwapLayout. A Leaser calls it before it takes a number. The error is swap's, or a LayoutError.
 func (r Request) CheckLayout(ctx context.Context, swap func(ctx context.Context, old, layout string) (string, error)) error {
 	if r.Layout == "" {
 		return nil

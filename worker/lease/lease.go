@@ -9,8 +9,7 @@ import (
 
 // Request is what a generator asks of a Leaser.
 type Request struct {
-	// Limit is the largest number that the layout can hold: the number is from 0 to
-	// Limit.
+	// Limit is the largest number that the layout can hold.
 	Limit int64
 
 	// Clock is the clock that stamps ids. It may be called from any goroutine.
@@ -20,9 +19,9 @@ type Request struct {
 	// call Release.
 	Granted func(Grant)
 
-	// Layout is the text of the ids' layout. A store remembers the layout of its first
-	// holder. A start with another layout fails with a [LayoutError], because ids of two
-	// layouts can be equal. Empty compares nothing.
+	// Layout is the text of the ids' layout, which a store remembers. A start with another
+	// layout fails with a [LayoutError], because ids of two layouts can be equal. Empty
+	// compares nothing.
 	Layout string
 
 	// Succeeds is the text of an earlier layout, which Layout may replace in the store.
@@ -100,7 +99,6 @@ func (p *Permanent) Lease(ctx context.Context, r Request) (Lease, error) {
 	return kept{}, nil
 }
 
-// kept is the lease of a number that never ends.
 type kept struct{}
 
 func (kept) Use(_, _ time.Time) {}

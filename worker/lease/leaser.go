@@ -41,7 +41,6 @@ func (l *Leaser) String() string {
 	return l.store.String()
 }
 
-// check returns all faults of the config and the store.
 func (l *Leaser) check() error {
 	if p, ok := l.store.(Preparer); ok {
 		return errors.Join(l.faults, p.Check())
@@ -49,9 +48,8 @@ func (l *Leaser) check() error {
 	return l.faults
 }
 
-// Lease takes a number from 0 to r.Limit, within Config.Numbers, and keeps the number until
-// Release is called. Lease calls r.Granted before it returns, and then whenever the grant
-// changes.
+// Lease takes a number from 0 to r.Limit, within Config.Numbers, and keeps it until Release is
+// called. It calls r.Granted before it returns, and then whenever the grant changes.
 //
 // ctx bounds the start only. Errors match
 //

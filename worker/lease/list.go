@@ -41,7 +41,6 @@ func (l *Leaser) Leases(ctx context.Context, limit int) ([]Info, error) {
 	return infos, nil
 }
 
-// moment returns the time of an instant that may be unknown.
 func moment(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
@@ -82,7 +81,6 @@ func (l *Leaser) Free(ctx context.Context, number int64, force bool) error {
 	}
 }
 
-// holderOf describes who holds a number.
 func holderOf(row Row, now int64) string {
 	text := fmt.Sprintf("host %q, port %q", row.Node.Host, row.Node.Port)
 	if now > 0 && row.Heartbeat > 0 {

@@ -63,8 +63,7 @@ func (n Node) Validate() error {
 	return faults.Err()
 }
 
-// DetectNode returns the description of this process. It is the counterpart of
-// uid-generator's DockerUtils and NetUtils. getenv is os.Getenv except in tests; an
+// DetectNode returns the description of this process. getenv is os.Getenv except in tests; an
 // empty variable counts as unset. The first rule that fits decides:
 //
 //  1. JPAAS_HOST and a port, JPAAS_HTTP_PORT or else JPAAS_HOST_PORT_8080, are set: a
@@ -72,11 +71,9 @@ func (n Node) Validate() error {
 //     port is set, DetectNode returns an error.
 //  2. POD_IP or KUBERNETES_SERVICE_HOST is set: a NodeContainer. Its host is the first
 //     of POD_NAME, HOSTNAME and POD_IP that is set; if none is set, the rule does not
-//     fit. Kubernetes sets KUBERNETES_SERVICE_HOST and HOSTNAME in every pod; a manifest
-//     can set POD_NAME and POD_IP from the pod's fields.
+//     fit. A manifest can set POD_NAME and POD_IP from the pod's fields.
 //  3. Otherwise NodeActual. The host is the machine's first address that is
-//     neither loopback nor link-local, or else the host name. A container outside
-//     Kubernetes is NodeActual, with the container's address.
+//     neither loopback nor link-local, or else the host name.
 //
 // Rules 2 and 3 find no port. As in uid-generator, the port is then the time in
 // milliseconds less a random number below 100,000, which distinguishes starts
@@ -91,7 +88,6 @@ func DetectNode(getenv func(string) string) (Node, error) {
 	}.node()
 }
 
-// machine is what DetectNode reads.
 type machine struct {
 	getenv   func(string) string
 	addrs    func() ([]net.Addr, error)

@@ -37,7 +37,6 @@ func (k *keeper) send(ctx context.Context, r protocol.Request) (answer protocol.
 	return answer, err
 }
 
-// known is the part of a row that the protocol needs.
 func known(row Row, now int64) protocol.Row {
 	r := protocol.Row{Number: row.Number, Token: row.Token, Until: row.Until, Live: row.State == StateHeld}
 	if r.Live {
@@ -46,7 +45,6 @@ func known(row Row, now int64) protocol.Row {
 	return r
 }
 
-// write returns the Write of a request.
 func (k *keeper) write(r protocol.Request) Write {
 	w := Write{Number: r.Number, Token: r.Token, Until: r.Until, Change: Extend, Expiry: k.leaser.config.Expiry}
 	switch {

@@ -30,8 +30,7 @@ func (k *keeper) readClock(before time.Time, answer *protocol.Answer) error {
 	return k.judge(compareClocks(after, after, k.origin.Add(time.Since(k.began)), most))
 }
 
-// compareClocks returns how far a clock that showed before and after is from right, if
-// that is more than most, or else nil.
+// compareClocks returns nil if the difference is at most most.
 func compareClocks(before, after, right time.Time, most time.Duration) *SkewError {
 	if ahead := during.Ahead(before, after, right, most); ahead != 0 {
 		return &SkewError{Ahead: ahead, Max: most}

@@ -11,9 +11,8 @@ import (
 )
 
 // Store keeps one row for each worker number, with compare-and-swap. Implement
-// it to take numbers from a store of your own: rows must be durable and linearizable, as
-// the package documentation says. Liveness ([Row.State]) need be neither. All methods may
-// be called from several goroutines. Instants are whole milliseconds since 1970.
+// it to take numbers from a store of your own, as the package documentation says. All methods
+// may be called from several goroutines. Instants are whole milliseconds since 1970.
 //
 // A method that fails may still change the store, now or later; the caller reads the
 // row to find out. When ctx ends, a method returns an error. A holder waits for that for
@@ -23,29 +22,22 @@ type Store interface {
 	// "etcd /uidring/workers".
 	String() string
 
-	// Look returns numbers within bounds that may be taken. Without full, the answer is a
-	// sample and costs the same however many numbers were given: the rows of
-	// [Bounds.Sample] that are not held. With full, the answer tells of all rows; a start asks
-	// for that only when nothing new is left.
+	// Look returns numbers within bounds that may be taken: with full of all rows, otherwise
+	// the rows of [Bounds.Sample] that are not held.
 	Look(ctx context.Context, within Bounds, full bool, expiry time.Duration) (View, error)
 
 	// Read returns the row of number, or nil if there is none. now is the store's
 	// clock, or 0 if the store has no clock.
 	Read(ctx context.Context, number int64, expiry time.Duration) (row *Row, now int64, err error)
 
-	// Insert makes a row, and reports its number.
-	//
-	// Without w.Fresh, Insert makes the row of w.Number if there is none. done reports
-	// whether this call made the row.
+	// Insert makes the row of w.Number if there is none. done reports whether this call made
+	// the row.
 	//
 	// With w.Fresh, Insert ignores w.Number. It makes the row of the least number from
 	// w.Within.From on that was never given, and counts that number as given, as one atomic
 	// step. Inserts at the same time queue, so that each makes a row. done is false only if no
 	// number within w.Within is new: nothing was written then, and number is the least number
 	// never given, above w.Within.To. A number whose row was deleted was given, and is not new.
-	//
-	// If a Fresh Insert returns an error, or its answer is lost, the row may have been made.
-	// Nobody can know its number: the caller never uses it, and it expires.
 	Insert(ctx context.Context, w Write) (number int64, done bool, err error)
 
 	// Swap writes the row of w.Number if its token is old, as one atomic step. done
@@ -81,7 +73,7 @@ const sampled = 64
 
 // Sample returns the numbers that a look reads unless it is full: all given numbers within
 // the bounds if there are at most 64, else 64 of them at random. next is View.Next. If none of
-// them is free, a second sample costs a request, and keeps the count of numbers lower.
+// them is free, take a second sample: the count of numbers grows less.
 func (b Bounds) Sample(next int64) []int64 {
 	given := min(next-1, b.To) - b.From + 1
 	numbers := make([]int64, max(0, min(given, sampled)))
@@ -151,8 +143,8 @@ const (
 	Release                   // nobody holds the number: it is free at once
 )
 
-// Transient marks the error of a request that collided with another, such as a
-// deadlock: a start retries the request. Any other error ends a start.
+// Transient marks the error of a request that a start makes again, such as a deadlock. Any
+// other error ends a start.
 func Transient(err error) error {
 	if err == nil {
 		return nil
@@ -172,7 +164,6 @@ type throttledError struct{ error }
 
 func (e *throttledError) Unwrap() error { return e.error }
 
-// transient reports whether to make a request again.
 func transient(err error) bool {
 	_, marked := errors.AsType[*transientError](err)
 	return marked || errors.Is(err, protocol.ErrNotDone)

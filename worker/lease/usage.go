@@ -12,13 +12,11 @@ type usage struct {
 // shortest is the least time over which ahead measures a speed.
 const shortest = 100 * time.Millisecond
 
-// ahead returns the instant to reserve up to, in milliseconds since 1970, or 0
-// if the window suffices. The holder has used time up to used, and would be at
-// base without borrowing. ahead adds what is used in two seconds at the recent speed,
-// so that a holder writes once a second at any speed. It adds no more than the
-// holder has borrowed, so that the next holder after a crash starts at most about
-// twice as far ahead. ahead ignores a speed over a very short time: after a clock
-// stepped back, such a speed would reserve half an hour.
+// ahead returns the instant to reserve up to, or 0 if the window suffices. The holder has used
+// time up to used, and would be at base without borrowing. ahead adds what is used in two seconds
+// at the recent speed, so that a holder writes once a second at any speed. It adds no more than
+// the holder has borrowed, so that the next holder after a crash starts at most about twice as
+// far ahead. After a clock stepped back, a speed over a very short time would reserve half an hour.
 func (u *usage) ahead(now time.Time, used, base int64, interval time.Duration) int64 {
 	before := *u
 	*u = usage{now, max(used, base)}

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// NewView returns the View of a full [Store.Look] from all rows, for stores that cannot
-// search, or of another from the rows of a sample. now is the store's clock, or 0 if it has none. given maps the From of holders' bounds
-// to the number above the greatest given number there.
+// NewView returns the [View] of rows: all rows, or those of a sample. given maps the From of
+// holders' bounds to the number above the greatest given number there.
 func NewView(now int64, rows []Row, given map[int64]int64, within Bounds) View {
 	view := View{Now: now, Next: within.From}
 	for from, next := range given {

@@ -12,9 +12,7 @@ var (
 	ErrHeld      = errors.New("lease: the number is held")
 	ErrExhausted = errors.New("lease: numbers exhausted")
 
-	// ErrNotDone is matched when a write was not done, and the row is unchanged:
-	// another holder was faster and the row is gone by now, or the store does not
-	// write.
+	// ErrNotDone is matched when a write was not done, and the row is unchanged.
 	ErrNotDone = errors.New("lease: the store did not write")
 )
 

@@ -1,10 +1,5 @@
 // Package protocol is the protocol that package lease documents, as a state machine
-// without a store, a clock or a goroutine. Package lease drives the state machine
-// against a store, the tests of this package drive it step by step.
-//
-// [Holder.Next] returns the next request to the store, and [Holder.Take] takes the
-// answer, or the error of a request without an answer. [Holder.Owns] is what the
-// holder owns.
+// without a store, a clock or a goroutine.
 package protocol
 
 import (
@@ -25,8 +20,7 @@ type Config struct {
 }
 
 // Owned is what a holder owns: the ticks of Number that begin at From or later
-// and end at Until or earlier. No other holder ever stamps them, even after the
-// lease is lost. The zero Owned is none.
+// and end at Until or earlier. The zero Owned is none.
 type Owned struct{ Number, From, Until int64 }
 
 // Holder is one holder of at most one number. It is a value: a copy of it is a
@@ -141,9 +135,8 @@ func (h *Holder) Take(request Request, answer Answer) (done bool, err error) {
 // number. A process that restarts within one tick gets its number again.
 const soon = 1000
 
-// choose picks a number. Prefer a free number with Until ≤ now, then one with Until ≤ now + soon;
-// else take a new one, so that a start need not wait for time that a crashed holder had
-// reserved. If nothing is new, look at all rows, and take one with nearly the least Until.
+// choose picks a number, as package lease says. A start takes a new number rather than wait for
+// time that a crashed holder had reserved.
 func (h *Holder) choose(answer Answer) (bool, error) {
 	if answer.Err != nil {
 		return false, answer.Err
@@ -186,8 +179,7 @@ func (h *Holder) choose(answer Answer) (bool, error) {
 	return false, nil
 }
 
-// insertedFresh processes the outcome of an Insert with Fresh. Without an answer, nobody can
-// know which number the row has, if it was made: the holder forgets the write.
+// insertedFresh processes the outcome of an Insert with Fresh.
 func (h *Holder) insertedFresh(request Request, answer Answer) (bool, error) {
 	h.fresh = false
 	switch {
@@ -206,8 +198,7 @@ func (h *Holder) insertedFresh(request Request, answer Answer) (bool, error) {
 	return false, nil
 }
 
-// compare checks the row against what the holder knows. Its token shows who
-// wrote it last.
+// compare checks the row against what the holder knows.
 func (h *Holder) compare(answer Answer) (bool, error) {
 	if answer.Err != nil {
 		return false, answer.Err
@@ -256,8 +247,7 @@ func (h *Holder) ours() int {
 	return slices.IndexFunc(h.doubts, func(d doubt) bool { return d.token == h.row.Token })
 }
 
-// lost drops the number. Granted ticks remain this holder's, but the holder
-// cannot extend a row that belongs to another.
+// lost drops the number. Granted ticks remain this holder's.
 func (h *Holder) lost() (bool, error) {
 	err := fmt.Errorf("%w: number %d has a new holder", ErrLost, h.number)
 	switch {
@@ -276,8 +266,7 @@ func (h *Holder) lost() (bool, error) {
 	return false, err
 }
 
-// backInTime says how the store shows that it has gone back. It matches ErrLost and
-// ErrRewound.
+// backInTime matches ErrLost and ErrRewound.
 type backInTime string
 
 func (b backInTime) Error() string { return ErrRewound.Error() + ": " + string(b) }
@@ -286,8 +275,7 @@ func (b backInTime) Is(target error) bool { return target == ErrLost || target =
 
 func instant(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
 
-// tryAnother chooses the next step if the wanted number is not held: another holder was
-// faster, or this holder has not tried yet.
+// tryAnother chooses the next step if the wanted number is not held.
 func (h *Holder) tryAnother() (bool, error) {
 	switch {
 	case h.leaving:
@@ -302,9 +290,7 @@ func (h *Holder) tryAnother() (bool, error) {
 	return false, nil
 }
 
-// settle processes the outcome of a write. A write without an answer is in doubt
-// until the row has been read again: the write or its answer may still be under
-// way.
+// settle processes the outcome of a write. A write without an answer is in doubt.
 func (h *Holder) settle(request Request, answer Answer) (done bool) {
 	from := h.owned.From
 	if !h.held && h.row != nil {
