@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -96,16 +97,9 @@ type rowRecord struct {
 }
 
 func (r rowRecord) row(expiry time.Duration) lease.Row {
-	row := lease.Row{
-		Number: r.Number, Token: *r.Token, Until: r.Reserved, State: lease.StateHeld,
+	return lease.Row{
+		Number: r.Number, Token: *r.Token, Until: r.Reserved, State: leaserow.State(r.Heartbeat, r.Clock, expiry),
 		Node:      lease.Node{Host: r.Host, Port: r.Port, Type: lease.NodeType(r.Type)},
 		Heartbeat: r.Heartbeat, Created: r.Created,
 	}
-	switch {
-	case r.Heartbeat == 0:
-		row.State = lease.StateFree
-	case r.Heartbeat <= r.Clock-expiry.Milliseconds():
-		row.State = lease.StateExpired
-	}
-	return row
 }

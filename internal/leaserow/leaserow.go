@@ -1,11 +1,12 @@
-// Package leaserow has what stores of worker numbers outside SQL share: how they write a
-// number and its row as text.
+// Package leaserow has what stores of worker numbers share: how they write a number and its row
+// as text, and how they find free numbers.
 package leaserow
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -34,19 +35,28 @@ func Parse(text []byte) (r Row, err error) {
 	return r, nil
 }
 
-// JSON writes the row.
 func (r Row) JSON() []byte {
 	text, _ := json.Marshal(r) // strings and numbers cannot fail
 	return text
 }
 
-// After returns the row after a write.
 func (r Row) After(w lease.Write) Row {
 	r.Token, r.Until, r.Held = w.Token, w.Until, w.Change != lease.Release
 	if w.Change == lease.Acquire {
 		r.Host, r.Port, r.Type = w.Node.Host, w.Node.Port, w.Node.Type
 	}
 	return r
+}
+
+// State judges by the holder's last sign of life, 0 if it gave the number back, and the store's clock.
+func State(heartbeat, now int64, expiry time.Duration) lease.State {
+	switch {
+	case heartbeat == 0:
+		return lease.StateFree
+	case heartbeat <= now-expiry.Milliseconds():
+		return lease.StateExpired
+	}
+	return lease.StateHeld
 }
 
 // Lease returns the row as package lease reads it.

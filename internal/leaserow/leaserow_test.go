@@ -3,6 +3,7 @@ package leaserow
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -36,6 +37,15 @@ func TestParse(t *testing.T) {
 	for _, text := range []string{"", "{}", "7", `{"token":"a","reserved_until":"x"}`} {
 		if row, err := Parse([]byte(text)); err == nil || row != (Row{}) || !strings.Contains(err.Error(), "want a row as JSON") {
 			t.Errorf("%q: %+v, %v; want no row", text, row, err)
+		}
+	}
+}
+
+// A holder is alive for less than the expiry after its last sign of life.
+func TestState(t *testing.T) {
+	for heartbeat, want := range map[int64]lease.State{0: lease.StateFree, 400: lease.StateExpired, 401: lease.StateHeld} {
+		if got := State(heartbeat, 1000, 600*time.Millisecond); got != want {
+			t.Errorf("State(%d) = %s, want %s", heartbeat, got, want)
 		}
 	}
 }

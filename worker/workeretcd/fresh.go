@@ -18,11 +18,9 @@ import (
 // their rows, deletes them from the queue, and tells each its number. The others wait for
 // that. If an insert is told nothing for a while, the first may be dead, and the insert serves.
 //
-// The queue only saves requests. Each transaction names all that it depends on: no count has
-// changed, no row is there, and all that are served still wait. So two that serve at once give
-// no number twice, and an insert learns its number from the transaction that made its row. An
-// insert that fails revokes its etcd lease, to which its keys are attached: it waits no longer,
-// and its row expires.
+// Each transaction names all that it depends on: no count has changed, no row is there, and all
+// that are served still wait. So two that serve at once give no number twice. An insert that fails
+// revokes its etcd lease, to which its keys are attached: it waits no longer, and its row expires.
 
 // queue is the queue of inserts with some bounds, as one of them sees it.
 type queue struct {
@@ -33,14 +31,12 @@ type queue struct {
 	told   string // the key that tells its number
 }
 
-// most is how many inserts one transaction serves. etcd takes 128 operations, and an insert
-// needs four.
+// most inserts are served by one transaction: etcd takes 128 operations, and each needs four.
 const most = 30
 
 // patience is the least time that an insert waits before it serves.
 const patience = time.Second
 
-// insertFresh makes the row of a number that was never given.
 func (s *Store) insertFresh(ctx context.Context, w lease.Write) (n int64, done bool, err error) {
 	granted, err := s.grant(ctx, w.Expiry)
 	if err != nil {

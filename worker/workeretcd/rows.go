@@ -25,7 +25,6 @@ const (
 	told    = "/told/"
 )
 
-// key is the key of a number.
 func (s *Store) key(kind string, n int64) string { return s.prefix + kind + leaserow.Digits(n) }
 
 // over reads the keys of a kind within bounds.
@@ -51,7 +50,6 @@ type found struct {
 	told      *mvccpb.KeyValue // nil is none
 }
 
-// commit makes a transaction, and returns what it read.
 func (s *Store) commit(txn clientv3.Txn) (f found, succeeded bool, err error) {
 	response, err := txn.Commit()
 	if err != nil {
@@ -69,7 +67,6 @@ func (s *Store) commit(txn clientv3.Txn) (f found, succeeded bool, err error) {
 	return f, response.Succeeded, nil
 }
 
-// add adds a pair whose key begins with a kind.
 func (f *found) add(key string, pair *mvccpb.KeyValue) (err error) {
 	switch {
 	case strings.HasPrefix(key, waiting):
@@ -93,7 +90,6 @@ func (f *found) add(key string, pair *mvccpb.KeyValue) (err error) {
 	return err
 }
 
-// next is the least number within bounds that was never given.
 func (f found) next(within lease.Bounds) int64 {
 	return lease.NewView(0, f.rows(), f.given, within).Next
 }

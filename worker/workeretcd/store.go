@@ -33,8 +33,7 @@ type Config struct {
 	Prefix string
 }
 
-// New returns a Leaser of numbers in etcd under DefaultPrefix, without calling etcd.
-// The Leaser's methods report all faults of the client and the config at once. The
+// New returns a Leaser of numbers in etcd under DefaultPrefix, without calling etcd. The
 // caller closes client after the last generator.
 func New(client *clientv3.Client, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
@@ -51,17 +50,13 @@ type Store struct {
 	unused map[time.Duration]map[clientv3.LeaseID]*time.Timer // etcd leases, by expiry
 }
 
-var (
-	_ lease.Store    = (*Store)(nil)
-	_ lease.Preparer = (*Store)(nil)
-)
+var _ lease.Preparer = (*Store)(nil)
 
 // NewStore returns a Store of keys in etcd, for lease.New.
 func NewStore(client *clientv3.Client, config Config) *Store {
 	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix), unused: map[time.Duration]map[clientv3.LeaseID]*time.Timer{}}
 }
 
-// String implements lease.Store.
 func (s *Store) String() string { return "etcd " + s.prefix }
 
 // Check implements lease.Preparer.
@@ -141,7 +136,7 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 	return done, err
 }
 
-// grant returns an etcd lease, which shows that a holder is alive.
+// grant returns an etcd lease for a holder.
 func (s *Store) grant(ctx context.Context, expiry time.Duration) (clientv3.LeaseID, error) {
 	s.mu.Lock()
 	for id, revoking := range s.unused[expiry] {
@@ -175,7 +170,6 @@ func (s *Store) keep(ctx context.Context, id clientv3.LeaseID, expiry time.Durat
 	})
 }
 
-// seconds is the TTL of an etcd lease.
 func seconds(expiry time.Duration) int64 { return int64((expiry + time.Second - 1) / time.Second) }
 
 // revoke ends an etcd lease and deletes its keys, even if ctx has ended. If etcd does not

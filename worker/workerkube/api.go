@@ -31,7 +31,6 @@ var codecs = func() serializer.CodecFactory {
 	return serializer.NewCodecFactory(scheme)
 }()
 
-// connect returns a client. It calls nothing.
 func connect(config *rest.Config) (*rest.RESTClient, *limit, error) {
 	if config == nil {
 		return nil, nil, errors.New("it is nil, want one such as that of rest.InClusterConfig")
@@ -63,7 +62,6 @@ type exchangeKey struct{}
 // observer is a transport that fills the exchange of a request's context.
 type observer struct{ next http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper.
 func (o *observer) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := o.next.RoundTrip(request)
 	if sent, ok := request.Context().Value(exchangeKey{}).(*exchange); ok {
@@ -86,15 +84,13 @@ func refuses(code int) bool {
 // WrappedRoundTripper lets callers of client-go close idle connections.
 func (o *observer) WrappedRoundTripper() http.RoundTripper { return o.next }
 
-// do makes a request, and reads the answer into object. client-go logs nothing: whatever
-// fails is returned.
+// do makes a request, and reads the answer into object. client-go logs nothing.
 func (s *Store) do(ctx context.Context, verb string, request *rest.Request, object runtime.Object) (sent exchange, err error) {
 	ctx = klog.NewContext(ctx, klog.Logger{})
 	err = request.Do(context.WithValue(ctx, exchangeKey{}, &sent)).Into(object)
 	return sent, s.explain(verb, err)
 }
 
-// on makes a request one for the objects of the namespace.
 func (s *Store) on(request *rest.Request) *rest.Request {
 	return request.Namespace(s.namespace).Resource(resource)
 }

@@ -9,15 +9,13 @@ import (
 
 // crowd spreads the writes of the record by many processes. A write fails if another process
 // wrote since this one read, and costs two requests even then. If a herd tried again at once,
-// the API server would have time for nothing else: so most of a herd of 1,000 tries when few
-// others do. The zero crowd is ready for use.
+// the API server would have time for nothing else. The zero crowd is ready for use.
 type crowd struct {
 	mu     sync.Mutex
 	within time.Duration // the next try is at a random instant within this
 	next   time.Time     // when; it holds beyond the call that collided
 }
 
-// collide plans the next try.
 func (c *crowd) collide() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,7 +30,6 @@ func (c *crowd) leave() {
 	c.within, c.next = 0, time.Time{}
 }
 
-// wait waits until the next try.
 func (c *crowd) wait(ctx context.Context) error {
 	c.mu.Lock()
 	next := c.next

@@ -23,7 +23,6 @@ var (
 	ErrQuota = errors.New("workerkube: the namespace's quota is used up")
 )
 
-// explain says what an error of the API server means for a Store.
 func (s *Store) explain(verb string, err error) error {
 	failed, ok := errors.AsType[*apierrors.StatusError](err)
 	if !ok {

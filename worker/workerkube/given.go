@@ -31,8 +31,7 @@ import (
 //     follows.
 //
 // So a number is owned by one process at a time, is put back only if nobody ever had its row,
-// and is in the record before its row exists. A row that somebody deletes leaves its number
-// in the record, which gives it to nobody. If a process ends between 1 and 2, or an answer is
+// and is in the record before its row exists. If a process ends between 1 and 2, or an answer is
 // lost, the number is not given at all, or has a row that expires: a gap, and no repeat.
 //
 // A number that an Assigner chose has a mark of its own instead, which is made before the row:
@@ -76,7 +75,6 @@ func (g *given) take(within lease.Bounds, n int) (numbers []int64) {
 	return numbers
 }
 
-// given returns the record and its object.
 func (s *Store) given(ctx context.Context) (*coordination.Lease, given, exchange, error) {
 	g := given{}
 	object, sent, err := s.get(ctx, s.prefix+givenSuffix)
@@ -91,7 +89,6 @@ func (s *Store) given(ctx context.Context) (*coordination.Lease, given, exchange
 	return object, g, sent, err
 }
 
-// errUnknown says that it is not known whether a write of the record was done.
 var errUnknown = errors.New("workerkube: it is not known whether the record of given numbers was written")
 
 // edit changes the record by one compare-and-swap. edit is called again after each write of
@@ -135,7 +132,6 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 	}
 }
 
-// allot makes rows of numbers that were never given.
 func (s *Store) allot(ctx context.Context, turns []*leaserow.Turn) error {
 	within := turns[0].Within
 	for occupied := false; len(turns) > 0; {
@@ -226,7 +222,6 @@ func (s *Store) putBack(ctx context.Context, numbers []int64) {
 	})
 }
 
-// mark is the name of the object that marks a number as assigned.
 func (s *Store) mark(number int64) string {
 	return s.prefix + givenSuffix + "." + strconv.FormatInt(number, 10)
 }

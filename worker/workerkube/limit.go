@@ -87,10 +87,8 @@ func (l *limit) payStart(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// limiter is the caller's.
 type limiter struct{ flowcontrol.RateLimiter }
 
-// Wait implements flowcontrol.RateLimiter.
 func (l limiter) Wait(ctx context.Context) error { return throttled(ctx, l.RateLimiter.Wait(ctx)) }
 
 func throttled(ctx context.Context, err error) error {

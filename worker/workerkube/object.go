@@ -24,7 +24,6 @@ const (
 	layoutSuffix = ".layout"
 )
 
-// row is the name of a number's object.
 func (s *Store) row(number int64) string { return s.prefix + "." + strconv.FormatInt(number, 10) }
 
 // numberOf returns the number in a name that is a prefix and a number.
@@ -34,7 +33,6 @@ func numberOf(name, prefix string) (int64, bool) {
 	return number, ok && err == nil && number >= 0 && strconv.FormatInt(number, 10) == text
 }
 
-// object returns an object that is not created yet.
 func (s *Store) object(name string) *coordination.Lease {
 	return &coordination.Lease{ObjectMeta: meta.ObjectMeta{
 		Name: name, Namespace: s.namespace, Labels: map[string]string{label: s.prefix},
@@ -60,7 +58,6 @@ func write(o *coordination.Lease, w lease.Write) {
 	}
 }
 
-// tokenOf returns the token of an object's row, empty if there is none.
 func tokenOf(o *coordination.Lease) string {
 	row, _ := leaserow.Parse([]byte(o.Annotations[annotation]))
 	return row.Token
@@ -81,7 +78,6 @@ func written(o *coordination.Lease) (last int64) {
 // and exchange.clock may be a second ahead.
 const roundings = 2 * time.Second
 
-// parse returns the row of an object. now is the API server's clock.
 func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Duration) (*lease.Row, error) {
 	r, err := leaserow.Parse([]byte(o.Annotations[annotation]))
 	if err != nil {
@@ -98,7 +94,6 @@ func (s *Store) parse(o *coordination.Lease, number, now int64, expiry time.Dura
 	return &row, nil
 }
 
-// foreign is the error of an object whose annotation nobody of this package wrote.
 func (s *Store) foreign(o *coordination.Lease, err error) error {
 	return fmt.Errorf("workerkube: lease %s/%s: annotation %s: %w", s.namespace, o.Name, annotation, err)
 }

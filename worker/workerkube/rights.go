@@ -16,10 +16,9 @@ import (
 // rule is the least rule of a Role for a Store.
 const rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
 
-// verbs are those of rule.
 var verbs = []string{"get", "list", "create", "update"}
 
-// rights is the error for verbs that are not allowed. cause is the API server's, or nil.
+// rights is the error for missing verbs. cause is the API server's, or nil.
 func (s *Store) rights(missing []string, cause error) error {
 	err := fmt.Errorf("%w: %s of %s.coordination.k8s.io in the namespace %q; want a Role there with the rule %s, and a RoleBinding to the user",
 		ErrRights, strings.Join(missing, ", "), resource, s.namespace, rule)
@@ -73,13 +72,11 @@ func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	return nil
 }
 
-// review asks the API server about rights, and sets review to its answer.
 func (s *Store) review(ctx context.Context, kind string, review runtime.Object) error {
 	_, err := s.do(ctx, "create", s.client.Post().AbsPath("apis", authorization.GroupName, "v1", kind).Body(review), review)
 	return err
 }
 
-// allows reports whether rules allow to do something with all leases of the namespace.
 func allows(rules []authorization.ResourceRule, verb string) bool {
 	has := func(texts []string, text string) bool {
 		return slices.Contains(texts, text) || slices.Contains(texts, "*")

@@ -41,8 +41,7 @@ type Config struct {
 }
 
 // New returns a Leaser of numbers in the pod's own namespace of a Kubernetes cluster, in
-// objects whose names begin with DefaultPrefix. It calls nothing. The Leaser's methods
-// report all faults of cluster and config at once.
+// objects whose names begin with DefaultPrefix. It calls nothing.
 func New(cluster *rest.Config, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(cluster, Config{}), config)
 }
@@ -63,10 +62,7 @@ type Store struct {
 	seen sync.Map // by number, the objects that Read and writes of this Store saw last
 }
 
-var (
-	_ lease.Store    = (*Store)(nil)
-	_ lease.Preparer = (*Store)(nil)
-)
+var _ lease.Preparer = (*Store)(nil)
 
 // NewStore returns a Store of Lease objects, for lease.New.
 func NewStore(cluster *rest.Config, config Config) *Store {
@@ -89,7 +85,6 @@ func NewStore(cluster *rest.Config, config Config) *Store {
 	return s
 }
 
-// namespaceFile is where a pod finds its namespace.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 func ownNamespace() (string, error) {
@@ -100,13 +95,11 @@ func ownNamespace() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// String implements lease.Store.
 func (s *Store) String() string { return "kubernetes " + s.namespace + "/" + s.prefix }
 
 // Check implements lease.Preparer.
 func (s *Store) Check() error { return s.faults }
 
-// Read implements lease.Store.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
 	if err := s.limit.pay(ctx, 1); err != nil {
 		return nil, 0, err
@@ -184,14 +177,12 @@ func sample(within lease.Bounds, next int64) string {
 	return "," + blockLabel + " in (" + strings.Join(chosen, ",") + ")"
 }
 
-// found is what a list found.
 type found struct {
 	clock int64       // the API server's
 	rows  []lease.Row // the highest number first
 	marks []lease.Row // the numbers that have a mark, and no more
 }
 
-// search finds the rows that a selector selects, or all.
 func (s *Store) search(ctx context.Context, expiry time.Duration, selector string) (f found, err error) {
 	objects, sent, err := s.list(ctx, selector)
 	f.clock = sent.clock
@@ -253,13 +244,11 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 // maxEdits is how often a Swap begins again because somebody edits the object.
 const maxEdits = 10
 
-// errEdited says that somebody has changed an object, but not its row.
 var errEdited = errors.New("workerkube: somebody edits the object all the time")
 
-// settle returns whether a write of object was done. old is the token that the write
-// replaces. After a conflict, settle reads the row, whose token says who wrote it: the
-// client repeats a request that the API server could not answer, and the repetition
-// conflicts with the first.
+// settle returns whether a write of object, which replaces the token old, was done. After a
+// conflict it reads the row: the client repeats a request that the API server could not answer,
+// and the repetition conflicts with the first.
 func (s *Store) settle(ctx context.Context, w lease.Write, old string, object *coordination.Lease, sent exchange, err error) (done bool, _ error) {
 	s.seen.Delete(w.Number)
 	if deleted := old != "" && apierrors.IsNotFound(err); !deleted && !conflicts(err) {
@@ -289,7 +278,6 @@ func (s *Store) remember(number int64, object *coordination.Lease) {
 	s.seen.Store(number, object.DeepCopy())
 }
 
-// recall returns a copy of the object that remember keeps, or an empty one.
 func (s *Store) recall(number int64) *coordination.Lease {
 	if object, ok := s.seen.Load(number); ok {
 		return object.(*coordination.Lease).DeepCopy()

@@ -34,8 +34,7 @@ type Config struct {
 	Prefix string
 }
 
-// New returns a Leaser of numbers in Redis under DefaultPrefix, without calling Redis.
-// The Leaser's methods report all faults of the client and the config at once. The
+// New returns a Leaser of numbers in Redis under DefaultPrefix, without calling Redis. The
 // caller closes client after the last generator.
 //
 // client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient. A
@@ -54,17 +53,13 @@ type Store struct {
 	sampler leaserow.Sampler
 }
 
-var (
-	_ lease.Store    = (*Store)(nil)
-	_ lease.Preparer = (*Store)(nil)
-)
+var _ lease.Preparer = (*Store)(nil)
 
 // NewStore returns a Store of keys in Redis, for lease.New.
 func NewStore(client redis.UniversalClient, config Config) *Store {
 	return &Store{client: client, prefix: cmp.Or(config.Prefix, DefaultPrefix)}
 }
 
-// String implements lease.Store.
 func (s *Store) String() string { return "redis " + s.prefix }
 
 // keys are the keys of the rows, of the counts of given numbers, and of the layout.
@@ -109,7 +104,6 @@ func (s *Store) forgetful(ctx context.Context) (string, error) {
 	return redisstore.Forgetful(func(setting string) (map[string]string, error) { return server.ConfigGet(ctx, setting).Result() })
 }
 
-// Read implements lease.Store.
 func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (*lease.Row, int64, error) {
 	now, rows, _, err := s.search(ctx, expiry, reading, leaserow.Digits(number))
 	if len(rows) == 0 {
@@ -197,7 +191,6 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 	return remembered, nil
 }
 
-// run runs a script.
 func (s *Store) run(ctx context.Context, script *redis.Script, args ...any) (reply any, err error) {
 	reply, err = redisstore.Await(ctx, func() (any, error) { return script.Run(ctx, s.client, s.keys(), args...).Result() })
 	return reply, marked(err)
@@ -232,7 +225,7 @@ type row struct {
 
 var errNoToken = errors.New("it has no token")
 
-// row is the row of a number, as package lease knows it. now is the server's clock.
+// row is the row of a number. now is the server's clock.
 func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease.Row, error) {
 	var r row
 	n, err := leaserow.Number(number)
@@ -245,15 +238,8 @@ func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease
 	if err != nil {
 		return lease.Row{}, fmt.Errorf("workerredis: field %s of %s is %q, want a row as JSON: %w", number, s.keys()[0], text, err)
 	}
-	state := lease.StateHeld
-	switch {
-	case r.Heartbeat == 0:
-		state = lease.StateFree
-	case r.Heartbeat <= now-expiry.Milliseconds():
-		state = lease.StateExpired
-	}
 	return lease.Row{
-		Number: n, Token: r.Token, Until: r.Until, State: state,
+		Number: n, Token: r.Token, Until: r.Until, State: leaserow.State(r.Heartbeat, now, expiry),
 		Node: lease.Node{Host: r.Host, Port: r.Port, Type: r.Type}, Heartbeat: r.Heartbeat, Created: r.Created,
 	}, nil
 }
@@ -295,7 +281,6 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.
 	return now, rows, given, nil
 }
 
-// texts returns a list of texts in a reply.
 func texts(parts []any) (list []string) {
 	for _, part := range parts {
 		text, _ := part.(string)

@@ -13,7 +13,6 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// conflict reports whether err says that a write's condition did not hold.
 func conflict(err error) bool {
 	return errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNodeExists) || errors.Is(err, zk.ErrNoNode)
 }
@@ -70,7 +69,6 @@ func passes(err error) bool {
 	return network
 }
 
-// node is a node's data and facts.
 type node struct {
 	data []byte
 	stat *zk.Stat
@@ -88,12 +86,10 @@ func (s *Store) get(ctx context.Context, path string) (*node, error) {
 	return found, err
 }
 
-// create makes a node, and returns its path.
 func (s *Store) create(ctx context.Context, path string, data []byte, flags int32) (string, error) {
 	return do(ctx, s, "create", path, func() (string, error) { return s.conn.Create(path, data, flags, s.acl) })
 }
 
-// delete deletes a node, if it is there.
 func (s *Store) delete(ctx context.Context, path string) error {
 	_, err := do(ctx, s, "delete", path, func() (struct{}, error) { return struct{}{}, s.conn.Delete(path, -1) })
 	if errors.Is(err, zk.ErrNoNode) {
@@ -102,7 +98,6 @@ func (s *Store) delete(ctx context.Context, path string) error {
 	return err
 }
 
-// prepare makes the nodes on the way to path, and path itself.
 func (s *Store) prepare(ctx context.Context, path string) error {
 	if found, err := s.get(ctx, path); found != nil || err != nil {
 		return err
@@ -118,7 +113,6 @@ func (s *Store) prepare(ctx context.Context, path string) error {
 	return nil
 }
 
-// names returns the names of a node's children, none if there is no node.
 func (s *Store) names(ctx context.Context, path string) ([]string, error) {
 	names, err := do(ctx, s, "list", path, func() ([]string, error) {
 		names, _, err := s.conn.Children(path)
@@ -130,7 +124,6 @@ func (s *Store) names(ctx context.Context, path string) ([]string, error) {
 	return names, err
 }
 
-// multi makes all of the writes, or none.
 func (s *Store) multi(ctx context.Context, path string, ops ...any) error {
 	_, err := do(ctx, s, "write", path, func() ([]zk.MultiResponse, error) { return s.conn.Multi(ops...) })
 	return err

@@ -21,15 +21,14 @@ import (
 // before its own is gone. Then it makes its row, raises the count, and deletes its node, in one
 // transaction.
 //
-// The queue only saves requests: the transaction is on condition that the count is unchanged
-// and that there is no row. So an insert whose turn has not come does no harm. To make the node
-// that waits is a write, so later reads need no fence.
+// The transaction is on condition that the count is unchanged and that there is no row. So an
+// insert whose turn has not come does no harm. To make the node that waits is a write, so later
+// reads need no fence.
 
 // patience is the least time that an insert waits before it looks whether the first in the queue
 // hangs.
 const patience = 2 * time.Second
 
-// insertFresh makes the row of a number that was never given.
 func (s *Store) insertFresh(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, false, err
@@ -169,7 +168,6 @@ func (s *Store) turn(ctx context.Context, folder, own string) error {
 	}
 }
 
-// gone waits for a while until a node is gone.
 func (s *Store) gone(ctx context.Context, path string) (bool, error) {
 	changed, err := do(ctx, s, "watch", path, func() (<-chan zk.Event, error) {
 		_, _, changed, err := s.conn.GetW(path)

@@ -54,7 +54,6 @@ func parseNumber(path, text string) (int64, error) {
 	return n, err
 }
 
-// Read implements lease.Store. ZooKeeper shows no clock.
 func (s *Store) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
 	if err := s.fence(ctx, s.path); err != nil {
 		return nil, 0, err
@@ -103,7 +102,7 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time
 	return s.sampler.Sample(within, given, read)
 }
 
-// allGiven returns the counts of given numbers and their nodes, by the From of holders' bounds.
+// allGiven returns the counts of given numbers and their nodes, by the From of bounds.
 func (s *Store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[int64]*node, err error) {
 	names, err := s.names(ctx, s.counts())
 	if err != nil {
@@ -118,8 +117,7 @@ func (s *Store) allGiven(ctx context.Context) (given map[int64]int64, nodes map[
 	return given, nodes, err
 }
 
-// rows returns the rows within bounds, highest first, at most limit of them; a limit
-// below 1 is no limit.
+// rows returns the rows within bounds, highest first. A limit below 1 is no limit.
 func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) (rows []lease.Row, err error) {
 	names, err := s.names(ctx, s.numbers())
 	if err != nil {
@@ -134,7 +132,6 @@ func (s *Store) rows(ctx context.Context, within lease.Bounds, limit int) (rows 
 	return s.named(ctx, names)
 }
 
-// named returns the rows of numbers.
 func (s *Store) named(ctx context.Context, names []string) (rows []lease.Row, err error) {
 	err = s.each(ctx, s.numbers(), names, func(number int64, path string, n *node) error {
 		r, err := parse(path, n)
@@ -144,8 +141,7 @@ func (s *Store) named(ctx context.Context, names []string) (rows []lease.Row, er
 	return rows, err
 }
 
-// atOnce is how many nodes are got at a time.
-const atOnce = 16
+const atOnce = 16 // nodes are got at a time
 
 // each gets children of a node, whose names are numbers, and calls a function with each
 // that is not gone.

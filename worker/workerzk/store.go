@@ -32,9 +32,8 @@ type Config struct {
 	ACL []zk.ACL
 }
 
-// New returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling
-// ZooKeeper. The Leaser's methods report all faults of the connection and the config
-// at once. The caller closes conn after the last generator.
+// New returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling ZooKeeper. The
+// caller closes conn after the last generator.
 func New(conn *zk.Conn, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(conn, Config{}), config)
 }
@@ -49,10 +48,7 @@ type Store struct {
 	sampler leaserow.Sampler
 }
 
-var (
-	_ lease.Store    = (*Store)(nil)
-	_ lease.Preparer = (*Store)(nil)
-)
+var _ lease.Preparer = (*Store)(nil)
 
 // NewStore returns a Store of nodes in ZooKeeper, for lease.New.
 func NewStore(conn *zk.Conn, config Config) *Store {
@@ -62,7 +58,6 @@ func NewStore(conn *zk.Conn, config Config) *Store {
 	return &Store{conn: conn, acl: config.ACL, path: cmp.Or(config.Path, DefaultPath)}
 }
 
-// String implements lease.Store.
 func (s *Store) String() string { return "ZooKeeper " + s.path }
 
 // Check implements lease.Preparer.
@@ -79,7 +74,6 @@ func (s *Store) Check() error {
 	return faults.Err()
 }
 
-// faults returns the fault of a Store without a connection.
 func (s *Store) faults() *invalid.List {
 	faults := invalid.Of("workerzk", lease.ErrConfig)
 	if s.conn == nil {
@@ -88,7 +82,6 @@ func (s *Store) faults() *invalid.List {
 	return faults
 }
 
-// nameFault says what is wrong with a node's name.
 func nameFault(name string) string {
 	switch {
 	case name == "" || name == "." || name == "..":

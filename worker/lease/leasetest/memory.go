@@ -24,7 +24,6 @@ type row struct {
 	until time.Time // the holder is alive until then; zero if nobody holds it
 }
 
-// String implements lease.Store.
 func (m *Memory) String() string { return "memory" }
 
 // Look implements lease.Store.
@@ -35,11 +34,7 @@ func (m *Memory) Look(ctx context.Context, within lease.Bounds, full bool, _ tim
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if full {
-		rows := make([]lease.Row, 0, len(m.rows))
-		for _, r := range m.rows {
-			rows = append(rows, r.shown())
-		}
-		return lease.NewView(clock(), rows, m.next, within), nil
+		return lease.NewView(clock(), m.all(), m.next, within), nil
 	}
 	for tries := 2; ; tries-- {
 		var rows []lease.Row
@@ -56,17 +51,8 @@ func (m *Memory) Look(ctx context.Context, within lease.Bounds, full bool, _ tim
 }
 
 // least returns the least number from within.From on that was never given.
-func (m *Memory) least(within lease.Bounds) int64 {
-	next := within.From
-	for from, given := range m.next {
-		if from <= within.To {
-			next = max(next, given)
-		}
-	}
-	return next
-}
+func (m *Memory) least(within lease.Bounds) int64 { return lease.NewView(0, nil, m.next, within).Next }
 
-// Read implements lease.Store.
 func (m *Memory) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
@@ -170,7 +156,6 @@ func (m *Memory) all() (rows []lease.Row) {
 	return rows
 }
 
-// shown returns the row with its state.
 func (r *row) shown() lease.Row {
 	s := r.Row
 	switch {
