@@ -25,9 +25,7 @@ func Number(text string) (int64, error) {
 	return number, nil
 }
 
-// soon is how far ahead of the clock the Until of a free row may be, so that a start
-// can take it.
-const soon = time.Second
+const soon = time.Second // ahead of the clock, a start takes a free row
 
 // Sampler makes looks that are not full. The zero Sampler is ready for use.
 type Sampler struct {
@@ -50,8 +48,7 @@ func (s *Sampler) Guess(within lease.Bounds, n int) []int64 {
 }
 
 // Sample returns what a look finds. read returns the store's clock and the rows of some numbers.
-// If none of these is free soon, Sample calls read again, with other numbers, so that a fleet
-// that restarts finds nearly all of its free numbers.
+// If none of these is free soon, Sample calls read again, with other numbers.
 func (s *Sampler) Sample(within lease.Bounds, given map[int64]int64, read func(numbers []int64) (now int64, rows []lease.Row, err error)) (view lease.View, err error) {
 	next := lease.NewView(0, nil, given, within).Next
 	var rows []lease.Row

@@ -81,7 +81,7 @@ func (q *Queue) serve() {
 	}
 }
 
-// next takes the turns that Allot serves next, nil if nobody waits.
+// next takes the turns that Allot serves next.
 func (q *Queue) next() (turns []*Turn) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

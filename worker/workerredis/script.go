@@ -2,9 +2,8 @@ package workerredis
 
 import "github.com/redis/go-redis/v9"
 
-// prelude begins each script. KEYS are the rows, the counts of given numbers and the layout. Scripts
-// refuse to run on a replica, whose data may be old and whose writes are lost. now is
-// the server's time in milliseconds, as text.
+// prelude begins each script. KEYS are the rows, the counts of given numbers and the layout. A
+// replica's data may be old, and its writes are lost. now is in milliseconds, as text.
 const prelude = `
 if not string.find(redis.call('INFO', 'replication'), 'role:master', 1, true) then
 	return redis.error_reply('` + replicaCode + ` the server is a replica')

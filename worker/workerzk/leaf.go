@@ -18,8 +18,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// LeafConfig configures Leaf. The zero LeafConfig is the default, and so is every zero
-// field. Errors match [lease.ErrConfig].
+// LeafConfig configures Leaf. Every zero field is the default. Errors match [lease.ErrConfig].
 type LeafConfig struct {
 	// Address is this host's IP address. Address and port name the process's node. Empty
 	// is the address from which this host reaches ZooKeeper.
@@ -50,17 +49,12 @@ type LeafConfig struct {
 // (lease.ErrLost). It starts again when Java has been silent for 10 seconds.
 //
 // name is leaf.name of Leaf's configuration. Generators use the layout of Leaf,
-// bits.Snowflake(). A start with another layout fails with lease.ErrLayout, unless
-// the config's Succeeds has Leaf's. The caller closes conn after the generator.
+// bits.Snowflake(), or one that succeeds it. The caller closes conn after the generator.
 //
-// A start waits while another process has the address, as lease.Config.Assigner says, and
-// fails with lease.ErrHeld when that process gives a sign of life: set an Address or a port
-// that no other process has. A killed process counts as alive until its session times out, and
-// one in Java until 10 seconds after its last report, by ZooKeeper's clock. A start fails with
-// lease.ErrExhausted if the number is above the layout's greatest.
-//
-// After a crash, and if the clock is behind the time that the node's timestamp tells, the
-// generator starts where the reserved time ends.
+// A start waits while another process has the address, as lease.Config.Assigner says: set an
+// Address or a port that no other process has. A killed process counts as alive until its session
+// times out, and one in Java until 10 seconds after its last report, by ZooKeeper's clock. A start
+// fails with lease.ErrExhausted if the number is above the layout's greatest.
 func Leaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser {
 	l := newLeaf(conn, name, port, config)
 	config.Lease.Expiry = cmp.Or(config.Lease.Expiry, 12*time.Second)
@@ -91,7 +85,6 @@ func newLeaf(conn *zk.Conn, name string, port int, config LeafConfig) *leaf {
 	return &leaf{Store: NewStore(conn, Config{"/snowflake/" + name + "/uidring", config.ACL}), name: name, port: port, ip: config.Address, owner: config.Lease.Assigner}
 }
 
-// Check implements lease.Preparer.
 func (l *leaf) Check() error {
 	faults := l.faults()
 	if want := nameFault(l.name); want != "" {
@@ -155,11 +148,8 @@ func (l *leaf) address(ctx context.Context) (string, error) {
 }
 
 // find returns Leaf's node of an address with the least number. If there is none, find
-// makes one with the next number. The timestamp 0 says that nobody has stamped under the
-// number, so a process in Java with the address may start there.
-//
-// The process in Java that finds no node at all takes number 0, whatever number its
-// own node has. So number 0 goes to a node that no process has.
+// makes one with the next number. The process in Java that finds no node at all takes number 0,
+// whatever number its own node has. So number 0 goes to a node that no process has.
 func (l *leaf) find(ctx context.Context, address string) (path string, number int64, err error) {
 	if err := l.fence(ctx, l.forever()); err != nil {
 		return "", 0, err
@@ -195,22 +185,20 @@ func (l *leaf) find(ctx context.Context, address string) (path string, number in
 	return path, number, err
 }
 
-// numberOf returns the number that ZooKeeper put behind an address in the name of a node.
 func numberOf(name, address string) (int64, bool) {
 	text, ok := strings.CutPrefix(name, address+"-")
 	n, err := strconv.ParseUint(text, 10, 31)
 	return int64(n), ok && err == nil
 }
 
-// endpoint is the data of a node of Leaf. Leaf refuses fields that it does not know.
+// endpoint is the data of a node of Leaf, which refuses other fields.
 type endpoint struct {
 	IP    string `json:"ip"`
 	Port  string `json:"port"`
 	Stamp int64  `json:"timestamp"` // in milliseconds since 1970; 0 if nobody has stamped
 }
 
-// latest is the greatest timestamp, at the end of the year 9999.
-const latest int64 = 253402300799999
+const latest int64 = 253402300799999 // the greatest timestamp, at the end of the year 9999
 
 func parseEndpoint(path string, data []byte) (e endpoint, err error) {
 	err = json.Unmarshal(data, &e)
@@ -223,14 +211,12 @@ func parseEndpoint(path string, data []byte) (e endpoint, err error) {
 	return e, nil
 }
 
-// stamped is the data of the node of an address.
 func stamped(address string, stamp int64) []byte {
 	at := strings.LastIndexByte(address, ':')
 	data, _ := json.Marshal(endpoint{address[:at], address[at+1:], stamp}) // strings and numbers cannot fail
 	return data
 }
 
-// pair is a row and Leaf's node of the same number.
 type pair struct {
 	path  string // of Leaf's node
 	leaf  *node  // nil is none, and then nothing else is known
@@ -239,7 +225,6 @@ type pair struct {
 }
 
 // foreign reports whether someone else wrote Leaf's node after the last write of the row.
-// A transaction that writes the row writes Leaf's node too.
 func (p pair) foreign() bool { return p.row == nil || p.leaf.stat.Mzxid > p.row.stat.Mzxid }
 
 // token is the row's, or one for the write to Leaf's node that replaced it.
@@ -265,11 +250,9 @@ func (l *leaf) load(ctx context.Context, number int64) (p pair, err error) {
 	return p, err
 }
 
-// Java reports every 3 seconds. A process in Java counts as alive for javaLives after its
-// last report.
+// javaLives is how long a process in Java, which reports every 3 seconds, counts as alive.
 const javaLives = 10 * time.Second
 
-// Read implements lease.Store. If someone else wrote Leaf's node, the row is that process's.
 func (l *leaf) Read(ctx context.Context, number int64, _ time.Duration) (*lease.Row, int64, error) {
 	if err := l.fence(ctx, l.path); err != nil {
 		return nil, 0, err
@@ -286,8 +269,7 @@ func (l *leaf) Read(ctx context.Context, number int64, _ time.Duration) (*lease.
 }
 
 // foreign returns the row of the process that wrote Leaf's node last: held while it
-// reports, and reserved up to what its clock may show by now. A generator that held the
-// number before has lost it, so its ephemeral node no longer counts.
+// reports, and reserved up to what its clock may show by now.
 func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, error) {
 	e, err := parseEndpoint(p.path, p.leaf.data)
 	if err != nil {
@@ -310,7 +292,6 @@ func (l *leaf) foreign(ctx context.Context, number int64, p pair) (*lease.Row, e
 	return row, nil
 }
 
-// Swap implements lease.Store. One transaction writes the row and Leaf's node.
 func (l *leaf) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
 	p, err := l.load(ctx, w.Number)
 	if err != nil || p.leaf == nil || p.token() != old {
@@ -329,8 +310,7 @@ func (l *leaf) Swap(ctx context.Context, old string, w lease.Write) (done bool, 
 	return err == nil, err
 }
 
-// Insert implements lease.Store. It makes no row: every number has a node of Leaf, so
-// that Read returns a row.
+// Insert makes no row: every number has a node of Leaf, so that Read returns a row.
 func (l *leaf) Insert(_ context.Context, w lease.Write) (int64, bool, error) {
 	return 0, false, fmt.Errorf("workerzk: Leaf: no node below %s has number %d: the node was deleted, or ZooKeeper was restored from a copy: want a restart",
 		l.forever(), w.Number)
@@ -339,8 +319,7 @@ func (l *leaf) Insert(_ context.Context, w lease.Write) (int64, bool, error) {
 // javaLayout is the layout of Leaf in Java, which bits.Snowflake is too.
 const javaLayout = "41/10/12,epoch=2010-11-04T01:42:54.657Z,unit=1ms"
 
-// SwapLayout implements lease.Store. Processes in Java make ids too, so the layout is
-// theirs at first.
+// SwapLayout begins with the layout of the processes in Java, which make ids too.
 func (l *leaf) SwapLayout(ctx context.Context, old, layout string) (string, error) {
 	if _, err := l.Store.SwapLayout(ctx, "", javaLayout); err != nil {
 		return "", err

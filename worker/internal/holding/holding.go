@@ -12,7 +12,6 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Leaser leases numbers, as lease.Leaser and lease.Permanent do.
 type Leaser interface {
 	Lease(ctx context.Context, r lease.Request) (lease.Lease, error)
 }
@@ -59,14 +58,12 @@ func (h *Holder) Kill() {
 	_ = h.Release(ended, time.Time{})
 }
 
-// History returns all grants, the first one first.
 func (h *Holder) History() []lease.Grant {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.grants)
 }
 
-// Last returns the last grant, or the zero Grant if there is none.
 func (h *Holder) Last() lease.Grant {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -81,7 +78,6 @@ func (h *Holder) Lost(target error) bool {
 	return slices.ContainsFunc(h.History(), func(g lease.Grant) bool { return !g.Held && errors.Is(g.Err, target) })
 }
 
-// Kept fails the test if the first number was ever lost.
 func (h *Holder) Kept(t testing.TB) {
 	t.Helper()
 	history := h.History()
@@ -109,13 +105,11 @@ func (h *Holder) Await(t testing.TB, what string, matches func(lease.Grant) bool
 	return found
 }
 
-// Loss waits until a number is lost, and returns why.
 func (h *Holder) Loss(t testing.TB) error {
 	t.Helper()
 	return h.Await(t, "a number is lost", func(g lease.Grant) bool { return !g.Held }).Err
 }
 
-// Renew uses all reserved time, and waits until more is reserved.
 func (h *Holder) Renew(t testing.TB) {
 	t.Helper()
 	until := h.Last().Until
@@ -123,8 +117,7 @@ func (h *Holder) Renew(t testing.TB) {
 	Eventually(t, "more is reserved", func() bool { g := h.Last(); return g.Until.After(until) && g.Err == nil })
 }
 
-// Eventually waits until holds returns true. It fails the test after two minutes, which
-// are enough on any machine.
+// Eventually waits until holds returns true, for two minutes.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {

@@ -20,7 +20,6 @@ const (
 	contested  = 3  // numbers
 )
 
-// ledger has every instant that was stamped, by number and by life.
 type ledger struct {
 	mu     sync.Mutex
 	stamps map[int64][]stamp
@@ -29,7 +28,6 @@ type ledger struct {
 
 type stamp struct{ from, until, life int64 }
 
-// note records what a life has stamped.
 func (l *ledger) note(number int64, s stamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +57,6 @@ func (b bench) alwaysFree() {
 	b.adversary()
 }
 
-// contend returns the instants that were stamped twice.
 func (b bench) contend() (twice []string) {
 	book := &ledger{stamps: map[int64][]stamp{}}
 	var life, taken atomic.Int64
@@ -136,7 +133,6 @@ func (b bench) live(book *ledger, life int64) (held bool) {
 	return true
 }
 
-// liar is a store in which every number looks free.
 type liar struct{ lease.Store }
 
 func (l liar) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (lease.View, error) {

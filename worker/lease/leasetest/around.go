@@ -11,14 +11,12 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// around is a store whose calls go through a function. w is nil unless the call makes or swaps a
-// row. If call returns an error, so does the store's method.
+// around is a store whose calls go through call. w is nil unless the call makes or swaps a row.
 type around struct {
 	lease.Store
 	call func(w *lease.Write, do func() error) error
 }
 
-// counting is a store that counts calls.
 func counting(s lease.Store, calls *atomic.Int64) lease.Store {
 	return around{s, func(_ *lease.Write, do func() error) error { calls.Add(1); return do() }}
 }

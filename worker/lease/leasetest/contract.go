@@ -18,10 +18,8 @@ var (
 	other = lease.Node{Host: "orders-1", Port: "80", Type: lease.NodeContainer}
 )
 
-// within are the bounds of most writes.
 var within = lease.Bounds{From: 0, To: 1 << 20}
 
-// bench is the test of one store.
 type bench struct {
 	*testing.T
 	lease.Store // a handle
@@ -29,7 +27,6 @@ type bench struct {
 	open        Opener
 }
 
-// another is a bench with a handle of its own.
 func (b bench) another() bench {
 	b.Store = b.open(b.T)
 	return b
@@ -47,8 +44,7 @@ func (b bench) inserts(w lease.Write, want bool) {
 	}
 }
 
-// fresh inserts a row for a number that was never given. want is the number that Insert must report.
-// If the number is within bounds, its row must have the write.
+// fresh inserts a row for a number that was never given, which must be want.
 func (b bench) fresh(token string, within lease.Bounds, want int64) {
 	b.Helper()
 	w := write(lease.Acquire, -1, token, 1)
@@ -69,7 +65,7 @@ func (b bench) swaps(old string, w lease.Write, want bool) {
 	}
 }
 
-// row returns a row that must exist, and checks the fields that the protocol reads.
+// row returns a row, and checks the fields that the protocol reads.
 func (b bench) row(number int64, token string, until int64, state lease.State) lease.Row {
 	b.Helper()
 	row, now, err := b.Read(b.Context(), number, time.Hour)

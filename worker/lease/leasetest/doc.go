@@ -10,7 +10,6 @@
 // Run checks the contract of each method, and holders that start, crash, lose their
 // numbers and give them back. It checks that histories of requests are linearizable.
 // An adversary loses requests and answers while holders take numbers from each other.
-// In a second run of the adversary, every number looks free at all times.
 package leasetest
 
 import (

@@ -22,7 +22,7 @@ func (b bench) try(limit int64, configs ...lease.Config) (*holding.Holder, error
 	return holding.Try(context.Background(), b, b.leaser(b.Store, configs...), limit, time.Now)
 }
 
-// take is try for a lease that must succeed, from a handle of its own.
+// take is try, from a handle of its own, that must succeed.
 func (b bench) take(limit int64, configs ...lease.Config) *holding.Holder {
 	b.Helper()
 	h, err := b.another().try(limit, configs...)
@@ -32,7 +32,6 @@ func (b bench) take(limit int64, configs ...lease.Config) *holding.Holder {
 	return h
 }
 
-// number is a lease.Assigner.
 type number int64
 
 func (n number) Assign(context.Context, int64) (int64, error) { return int64(n), nil }

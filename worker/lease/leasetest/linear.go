@@ -43,8 +43,6 @@ func linearizable(t *testing.T, history []operation) bool {
 	return result == porcupine.Ok
 }
 
-// An operation is a request and its answer. Call and Return order it among those
-// of other clients.
 type operation = porcupine.Operation
 
 // request is a read of write's number, an insert, or a swap of the token old.
@@ -62,14 +60,13 @@ const (
 	swapping  kind = "swap"
 )
 
-// answer is what the store returned for a request.
 type answer struct {
 	row  register
 	done bool
 	err  error
 }
 
-// register is what the model knows of a number's row. The zero register is no row.
+// register is a number's row in the model. The zero register is no row.
 type register struct {
 	token string
 	until int64
@@ -104,15 +101,13 @@ var model = porcupine.Model{
 	},
 }
 
-// The size of a history.
 const (
 	clients  = 5
 	recorded = 3  // numbers
 	rounds   = 60 // of each client
 )
 
-// record has several clients make random requests at the same time, and returns the
-// history. It ends with a read of each number.
+// record returns the history of several clients. It ends with a read of each number.
 func record(t *testing.T, open Opener) (history []operation) {
 	t.Helper()
 	var (
@@ -143,7 +138,6 @@ func record(t *testing.T, open Opener) (history []operation) {
 	return history
 }
 
-// client makes one request after the other.
 type client struct {
 	id      int
 	store   lease.Store
