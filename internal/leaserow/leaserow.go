@@ -35,11 +35,13 @@ func Parse(text []byte) (r Row, err error) {
 	return r, nil
 }
 
+// JSON writes the row.
 func (r Row) JSON() []byte {
 	text, _ := json.Marshal(r) // strings and numbers cannot fail
 	return text
 }
 
+// After returns the row after a write.
 func (r Row) After(w lease.Write) Row {
 	r.Token, r.Until, r.Held = w.Token, w.Until, w.Change != lease.Release
 	if w.Change == lease.Acquire {

@@ -12,6 +12,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
+// Leaser leases numbers.
 type Leaser interface {
 	Lease(ctx context.Context, r lease.Request) (lease.Lease, error)
 }
@@ -58,12 +59,14 @@ func (h *Holder) Kill() {
 	_ = h.Release(ended, time.Time{})
 }
 
+// History returns all grants, the first one first.
 func (h *Holder) History() []lease.Grant {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.grants)
 }
 
+// Last returns the last grant, or the zero Grant if there is none.
 func (h *Holder) Last() lease.Grant {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -78,6 +81,7 @@ func (h *Holder) Lost(target error) bool {
 	return slices.ContainsFunc(h.History(), func(g lease.Grant) bool { return !g.Held && errors.Is(g.Err, target) })
 }
 
+// Kept fails the test if the first number was ever lost.
 func (h *Holder) Kept(t testing.TB) {
 	t.Helper()
 	history := h.History()
@@ -105,11 +109,13 @@ func (h *Holder) Await(t testing.TB, what string, matches func(lease.Grant) bool
 	return found
 }
 
+// Loss waits until a number is lost, and returns why.
 func (h *Holder) Loss(t testing.TB) error {
 	t.Helper()
 	return h.Await(t, "a number is lost", func(g lease.Grant) bool { return !g.Held }).Err
 }
 
+// Renew uses all reserved time, and waits until more is reserved.
 func (h *Holder) Renew(t testing.TB) {
 	t.Helper()
 	until := h.Last().Until
