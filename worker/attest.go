@@ -29,8 +29,7 @@ const (
 	ResponseReregister
 )
 
-// Attested is a Registry that checks rows again while their numbers are in use.
-// Make one with Attest.
+// Attested is a Registry that checks rows again while their numbers are in use. See Attest.
 type Attested struct {
 	registry *Registry
 	every    time.Duration
@@ -53,8 +52,7 @@ func Attest(registry *Registry, every time.Duration, then Response) *Attested {
 // String names the table, for logs.
 func (a *Attested) String() string { return a.registry.String() }
 
-// Lease registers as Assign does and starts the checks. The grant has no end until a
-// check finds the row gone or changed. ctx bounds the start only.
+// Lease registers as Assign does and starts the checks. ctx bounds the start only.
 func (a *Attested) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
 	if a.registry == nil {
 		return nil, errors.New("worker: Attest: the registry is nil")
@@ -88,8 +86,8 @@ type witness struct {
 // Use implements lease.Lease: there is nothing to reserve.
 func (w *witness) Use(_, _ time.Time) {}
 
-// Release implements lease.Lease: it ends the checks. The number is used up. If ctx ends
-// first, a check goes on until the database's client returns, and grants nothing.
+// Release ends the checks. If ctx ends first, a check goes on until the database's client
+// returns, and grants nothing.
 func (w *witness) Release(ctx context.Context, _ time.Time) error {
 	w.stop()
 	select {
@@ -149,8 +147,7 @@ func (w *witness) look(ctx context.Context, e evidence) error {
 	return nil
 }
 
-// respond carries out the Response. It returns the row to check from then on, or an
-// error if there is no such row.
+// respond carries out the Response. It returns the row to check from then on, or an error.
 func (w *witness) respond(ctx context.Context, e evidence, found error) (evidence, error) {
 	if w.then == ResponseLogOnly {
 		return e, found

@@ -13,9 +13,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// StoreConfig configures a [Store]. The zero StoreConfig is the default, and so is every
-// zero field. One error, which matches [lease.ErrConfig], names every wrong field, its
-// value and the values that are allowed.
+// StoreConfig configures a [Store]. Every zero field is a default. One error, which matches
+// [lease.ErrConfig], names every wrong field, its value and the values that are allowed.
 type StoreConfig struct {
 	// Table names the table; empty is WORKER_LEASE. A name has at most 63 ASCII letters,
 	// digits and underscores, and does not start with a digit. A schema (in MySQL, a
@@ -36,8 +35,7 @@ type StoreConfig struct {
 	NoSchema bool
 }
 
-// RegistryConfig configures a [Registry]. The zero RegistryConfig is the default, and so
-// is every zero field. Errors are as for [StoreConfig].
+// RegistryConfig configures a [Registry]. Zero fields and errors are as in [StoreConfig].
 type RegistryConfig struct {
 	// Table names the table, as in [StoreConfig]; empty is WORKER_NODE.
 	Table string

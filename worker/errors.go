@@ -12,15 +12,12 @@ var (
 	// below 1, cannot be read back, or belongs to another row; or a Store's table has no key.
 	ErrKey = errors.New("worker: no usable key")
 
-	// ErrMixed is matched when a Registry and Leasers of one database could give one
-	// number to two processes.
+	// ErrMixed is matched when a Registry and Leasers could give one number to two processes.
 	ErrMixed = errors.New("worker: numbers of two tables can be equal")
 
-	// ErrNoTable is matched when Nodes, Leases or Free finds no table: no worker has
-	// taken a number yet.
+	// ErrNoTable is matched when Nodes, Leases or Free finds no table.
 	ErrNoTable = errors.New("worker: no such table")
 
-	// ErrDialect is matched when the package has no schema for the kind of
-	// database.
+	// ErrDialect is matched when the package has no schema for the kind of database.
 	ErrDialect = errors.New("worker: no schema for this database")
 )

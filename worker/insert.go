@@ -19,9 +19,7 @@ var (
 	errIgnored    = errors.New("the database did not write a row, and returned no error")
 )
 
-// Insert implements lease.Store. Each Insert raises the count of given numbers, so that a
-// deleted row's number is not given again as new. Inserts of fresh numbers queue for the lock
-// of the count's row.
+// Insert implements lease.Store. Inserts of fresh numbers queue for the lock of the count's row.
 func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
 	registry, err := s.mixed(ctx)
 	if err != nil {
@@ -140,8 +138,7 @@ func (s *Store) makeCount(ctx context.Context, within lease.Bounds) error {
 }
 
 // warnOverlap logs if the bounds have numbers of another range, as two sites may by mistake. No id
-// repeats: a number has one row, and allot skips what other ranges gave. Assigned numbers are
-// ranges of one number, and may lie in others.
+// repeats: a number has one row, and allot skips what other ranges gave.
 func (s *Store) warnOverlap(ctx context.Context, within lease.Bounds) error {
 	var counts []struct {
 		Row  int64  `gorm:"column:counter"`

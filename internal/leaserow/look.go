@@ -12,8 +12,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Digits writes a number with 19 digits, as many as an int64 can have, so that keys sort
-// as numbers do.
+// Digits writes a number with 19 digits, so that keys sort as numbers do.
 func Digits(number int64) string { return fmt.Sprintf("%019d", number) }
 
 // Number reads what Digits wrote, or another number from 0 on.

@@ -16,8 +16,7 @@ import (
 // tagged matches a key with a hash tag: text in its first braces, which decides on the slot.
 var tagged = regexp.MustCompile(`^[^{]*\{[^}]+\}`)
 
-// Check returns what is wrong with the client of a store, and with the text that its keys
-// begin with. The errors name pkg and match sentinel.
+// Check checks a store's client and prefix of keys. The errors name pkg and match sentinel.
 func Check(pkg string, sentinel error, client any, prefix, example string) error {
 	faults := invalid.Of(pkg, sentinel)
 	if v := reflect.ValueOf(client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {

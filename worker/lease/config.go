@@ -24,13 +24,11 @@ const (
 	maxDuration = 365 * 24 * time.Hour
 )
 
-// ErrConfig is matched by every error about a [Config], a [Node], or the config of a
-// store.
+// ErrConfig is matched by every error about a [Config], a [Node], or the config of a store.
 var ErrConfig = errors.New("lease: invalid config")
 
-// Config configures a [Leaser]. The zero Config is the default, and so is every zero
-// field. One error, which matches [ErrConfig], names every wrong field, its value and the
-// values that are allowed.
+// Config configures a [Leaser]. Every zero field is a default. One error, which matches
+// [ErrConfig], names every wrong field, its value and the values that are allowed.
 type Config struct {
 	// Window is how far ahead of the present, and of the last id stamped, a Leaser keeps
 	// time reserved. If the store is unavailable, ids continue for that long at the

@@ -15,12 +15,10 @@ var (
 	// Registry, each was used. ExhaustedError has the figures.
 	ErrExhausted = protocol.ErrExhausted
 
-	// ErrHeld is matched when a number has a live holder: the assigned number, or
-	// of Free without force.
+	// ErrHeld is matched when the assigned number, or that of Free, has a live holder.
 	ErrHeld = protocol.ErrHeld
 
-	// ErrLost is matched by Grant.Err when the row of a held number is gone, or belongs
-	// to another holder.
+	// ErrLost is matched by Grant.Err when the row is gone, or belongs to another holder.
 	ErrLost = protocol.ErrLost
 
 	// ErrRewound is matched, beside ErrLost, when the row is gone, or older than the
@@ -35,8 +33,7 @@ var (
 	ErrNoLease = errors.New("lease: the number has no row")
 )
 
-// ExhaustedError says that no number is left, and matches ErrExhausted. The failed start
-// leaves no row behind.
+// ExhaustedError matches ErrExhausted. The failed start leaves no row behind.
 type ExhaustedError = protocol.ExhaustedError
 
 // SkewError says that the clock that stamps ids is too far from the store's clock for a

@@ -25,8 +25,7 @@ import (
 // DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "/uidring/workers"
 
-// Config configures a [Store]. The zero Config is the default, and so is every zero
-// field. Errors match [lease.ErrConfig].
+// Config configures a [Store]. Every zero field is a default. Errors match [lease.ErrConfig].
 type Config struct {
 	// Prefix is what the keys begin with: UTF-8 without NUL that does not end in a slash.
 	// Empty is DefaultPrefix. All processes whose ids must differ use the same Prefix.
@@ -39,8 +38,7 @@ func New(client *clientv3.Client, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
 
-// Store keeps worker numbers in etcd. It is a lease.Store. Make one with NewStore. It
-// is safe for concurrent use.
+// Store keeps worker numbers in etcd. It is a lease.Store, and safe for concurrent use.
 type Store struct {
 	client  *clientv3.Client
 	prefix  string

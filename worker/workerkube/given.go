@@ -91,8 +91,8 @@ func (s *Store) given(ctx context.Context) (*coordination.Lease, given, exchange
 
 var errUnknown = errors.New("workerkube: it is not known whether the record of given numbers was written")
 
-// edit changes the record by one compare-and-swap. edit is called again after each write of
-// another process, and returns false to change nothing.
+// edit changes the record by one compare-and-swap. It calls edit again after each write of
+// another process.
 func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error {
 	for {
 		if err := s.crowd.wait(ctx); err != nil {
@@ -180,8 +180,7 @@ func (s *Store) reserve(ctx context.Context, within lease.Bounds, n int, occupie
 	return g, numbers, err
 }
 
-// complete adds what one list of all objects shows to a record that does not know all numbers
-// within bounds.
+// complete adds what a list shows to a record that does not know all numbers within bounds.
 func (s *Store) complete(ctx context.Context, g *given, within lease.Bounds, wrong bool) error {
 	if _, known := g.Next[within.From]; known && !wrong && !g.Assigned {
 		return nil
@@ -195,8 +194,7 @@ func (s *Store) complete(ctx context.Context, g *given, within lease.Bounds, wro
 	return err
 }
 
-// create makes the row of w.Number if there is none. refused says that no request to make it
-// was done, or will be.
+// create makes the row of w.Number. refused says that no request to make it was or will be done.
 func (s *Store) create(ctx context.Context, w lease.Write) (done, refused bool, err error) {
 	object := s.object(s.row(w.Number))
 	write(object, w)

@@ -23,8 +23,7 @@ type limit struct {
 	due []time.Time // of starts: when each has been paid for, the next first
 }
 
-// limitOf takes the limit out of a config. A RateLimiter of the caller stays, and limits each
-// request.
+// limitOf takes the limit out of a config. A RateLimiter of the caller limits each request.
 func limitOf(c *rest.Config) *limit {
 	if c.RateLimiter != nil {
 		c.RateLimiter = limiter{c.RateLimiter}
@@ -59,9 +58,8 @@ func latest(ctx context.Context) time.Time {
 // The requests of a start, and how many starts pay ahead.
 const perStart, ahead = 5, 5
 
-// payStart waits until a start is allowed, or fails as pay does. It pays ahead: when a start that
-// failed tries again, it finds what was paid meanwhile. So holders that renew, and have more
-// time, do not keep others from starting.
+// payStart is pay for a start. It pays ahead: when a start that failed tries again, it finds what
+// was paid meanwhile. So holders that renew do not keep others from starting.
 func (l *limit) payStart(ctx context.Context) error {
 	if l == nil {
 		return ctx.Err()

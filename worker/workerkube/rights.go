@@ -28,8 +28,8 @@ func (s *Store) rights(missing []string, cause error) error {
 	return err
 }
 
-// Prepare implements lease.Preparer. It asks the API server for the rights that a Store
-// needs, so that a start fails if a later renewal would. A user who may not ask goes on.
+// Prepare asks the API server for the rights that a Store needs, so that a start fails if a
+// later renewal would. A user who may not ask goes on.
 func (s *Store) Prepare(ctx context.Context, _ *slog.Logger) error {
 	select {
 	case s.asking <- struct{}{}:

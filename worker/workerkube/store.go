@@ -28,9 +28,8 @@ import (
 // DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "uidring"
 
-// Config configures a [Store]. The zero Config is the default, and so is every zero
-// field. Errors match [lease.ErrConfig]. All processes whose ids must differ use the same
-// cluster, Namespace and Prefix.
+// Config configures a [Store]. Every zero field is a default. Errors match [lease.ErrConfig].
+// All processes whose ids must differ use the same cluster, Namespace and Prefix.
 type Config struct {
 	// Namespace is the objects'; empty is the pod's own.
 	Namespace string
@@ -46,8 +45,7 @@ func New(cluster *rest.Config, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(cluster, Config{}), config)
 }
 
-// Store keeps worker numbers in Lease objects of a namespace. It is a lease.Store. Make
-// one with NewStore. It is safe for concurrent use.
+// Store keeps worker numbers in Lease objects. It is a lease.Store, and safe for concurrent use.
 type Store struct {
 	client    *rest.RESTClient // nil if cluster has a fault
 	namespace string
@@ -157,8 +155,7 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 	return view, err
 }
 
-// sample selects the blocks of all given numbers within bounds if they are few, else blocks at
-// random. It is empty if there are none.
+// sample selects the blocks of all given numbers within bounds if they are few, else some.
 func sample(within lease.Bounds, next int64) string {
 	given := min(next-1, within.To) - within.From + 1
 	if given <= 0 {

@@ -25,8 +25,7 @@ const DefaultPrefix = "{uidring}:workers"
 // ErrReplica is matched when a request reached a replica.
 var ErrReplica = errors.New("workerredis: want the master, not a replica")
 
-// Config configures a [Store]. The zero Config is the default, and so is every zero
-// field. Errors match [lease.ErrConfig].
+// Config configures a [Store]. Every zero field is a default. Errors match [lease.ErrConfig].
 type Config struct {
 	// Prefix is what the keys begin with: UTF-8 without NUL that contains a hash tag, such
 	// as {orders}. Empty is DefaultPrefix. All processes whose ids must differ use the same
@@ -43,8 +42,7 @@ func New(client redis.UniversalClient, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
 
-// Store keeps worker numbers in Redis. It is a lease.Store. Make one with NewStore. It
-// is safe for concurrent use.
+// Store keeps worker numbers in Redis. It is a lease.Store, and safe for concurrent use.
 type Store struct {
 	client redis.UniversalClient
 	prefix string
@@ -72,8 +70,7 @@ func (s *Store) Check() error {
 	return redisstore.Check("workerredis", lease.ErrConfig, s.client, s.prefix, DefaultPrefix)
 }
 
-// Prepare implements lease.Preparer: it logs a warning, once for each Store, if the
-// server may lose writes that it acknowledged.
+// Prepare logs a warning, once for each Store, if the server may lose acknowledged writes.
 func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 	if s.warned.Load() {
 		return nil
@@ -244,8 +241,7 @@ func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease
 	}, nil
 }
 
-// search runs a script that reads. It returns the server's clock, rows, the highest number
-// first, and the counts of given numbers by the From of holders' bounds.
+// search runs a script that reads. The counts of given numbers are by the From of bounds.
 func (s *Store) search(ctx context.Context, expiry time.Duration, script *redis.Script, args ...any) (now int64, rows []lease.Row, given map[int64]int64, err error) {
 	reply, err := s.run(ctx, script, args...)
 	if err != nil {

@@ -25,8 +25,7 @@ import (
 // insert whose turn has not come does no harm. To make the node that waits is a write, so later
 // reads need no fence.
 
-// patience is the least time that an insert waits before it looks whether the first in the queue
-// hangs.
+// patience is the least time before an insert looks whether the first in the queue hangs.
 const patience = 2 * time.Second
 
 func (s *Store) insertFresh(ctx context.Context, w lease.Write) (number int64, done bool, err error) {

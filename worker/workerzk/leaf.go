@@ -24,8 +24,7 @@ type LeafConfig struct {
 	// is the address from which this host reaches ZooKeeper.
 	Address string
 
-	// ACL is the access list of the nodes that Leaf creates. Empty is open to the world,
-	// as with Leaf in Java.
+	// ACL is as in [Config].
 	ACL []zk.ACL
 
 	// Lease configures the lease. Its zero Expiry is 12 seconds: the holder reports every 3
@@ -37,9 +36,8 @@ type LeafConfig struct {
 // does not call ZooKeeper. No id repeats if no process in Java ever had the address, for
 // example because the port is new. With an address of Java's, ids can repeat if
 //
-//   - the process in Java starts from its local file. It does so while ZooKeeper is
-//     unavailable, and when ZooKeeper refuses its clock. Delete the file: it is
-//     NAME/leafconf/PORT/workerID.properties in the folder for temporary files;
+//   - the process in Java starts from its local file, as it does while ZooKeeper is unavailable.
+//     Delete NAME/leafconf/PORT/workerID.properties in the folder for temporary files;
 //   - the process in Java makes ids, but has not reported to ZooKeeper for 10 seconds,
 //     when a generator takes the number;
 //   - the process in Java and a generator start within 3 seconds, or the clock of the

@@ -29,8 +29,7 @@ func parse(path string, n *node) (leaserow.Row, error) {
 	return r, err
 }
 
-// shown is the row as package lease reads it. The ephemeral child says that the holder is
-// alive.
+// shown is the row as package lease reads it.
 func shown(number int64, r leaserow.Row, n *node) *lease.Row {
 	row := r.Lease(number, n.stat.NumChildren > 0)
 	row.Created = n.stat.Ctime
@@ -143,8 +142,7 @@ func (s *Store) named(ctx context.Context, names []string) (rows []lease.Row, er
 
 const atOnce = 16 // nodes are got at a time
 
-// each gets children of a node, whose names are numbers, and calls a function with each
-// that is not gone.
+// each gets children of a node, whose names are numbers, and calls call with each.
 func (s *Store) each(ctx context.Context, parent string, names []string, call func(number int64, path string, n *node) error) error {
 	nodes, errs := make([]*node, len(names)), make([]error, len(names))
 	var getting sync.WaitGroup

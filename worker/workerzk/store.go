@@ -20,15 +20,13 @@ import (
 // DefaultPath is the default of Config.Path.
 const DefaultPath = "/uidring/workers"
 
-// Config configures a [Store]. The zero Config is the default, and so is every zero
-// field. Errors match [lease.ErrConfig].
+// Config configures a [Store]. Every zero field is a default. Errors match [lease.ErrConfig].
 type Config struct {
 	// Path is the parent of the nodes; empty is DefaultPath. All processes whose ids must
 	// differ use the same Path.
 	Path string
 
-	// ACL is the access list of the nodes that the Store creates. Empty is open to the
-	// world.
+	// ACL is the access list of the nodes that the Store creates. Empty is open to the world.
 	ACL []zk.ACL
 }
 
@@ -38,8 +36,7 @@ func New(conn *zk.Conn, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(conn, Config{}), config)
 }
 
-// Store keeps worker numbers in ZooKeeper. It is a lease.Store. Make one with
-// NewStore. It is safe for concurrent use.
+// Store keeps worker numbers in ZooKeeper. It is a lease.Store, and safe for concurrent use.
 type Store struct {
 	conn *zk.Conn
 	acl  []zk.ACL // of nodes that are created
@@ -120,8 +117,7 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done b
 // write writes a row whose token is old. An empty token is that of no row.
 func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool, err error) {
 	path := s.number(w.Number)
-	// A read without a fence may be old. That is enough for a write, which has a
-	// condition, but not to report that nothing was written.
+	// A read without a fence may be old: not enough to report that nothing was written.
 	for fenced := false; ; fenced = true {
 		if fenced {
 			if err := s.fence(ctx, path); err != nil {
@@ -161,8 +157,7 @@ func (s *Store) write(ctx context.Context, old string, w lease.Write) (done bool
 }
 
 // ops returns what writes a row and its ephemeral child. n is the row's node, nil if there
-// is none, and before what it says. A child of another session is of a holder that this
-// write replaces, or of this holder's session before it expired.
+// is none, and before what it says.
 func (s *Store) ops(ctx context.Context, w lease.Write, n *node, before leaserow.Row) (ops []any, err error) {
 	path, alive, data := s.number(w.Number), s.alive(w.Number), before.After(w).JSON()
 	if n == nil {
@@ -188,8 +183,7 @@ func (s *Store) ops(ctx context.Context, w lease.Write, n *node, before leaserow
 	return ops, nil
 }
 
-// raise returns what raises the count of from to next, on condition that nobody else changes
-// it. counted is its node, nil if there is none.
+// raise raises the count of from, whose node is counted, if nobody else changes it.
 func (s *Store) raise(from, next int64, counted *node) (op any, err error) {
 	path := s.given(from)
 	if counted == nil {

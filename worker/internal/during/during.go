@@ -21,8 +21,7 @@ func (e *opError) Error() string {
 
 func (e *opError) Unwrap() error { return e.err }
 
-// Error names the operation, and makes the error match ctx.Err() if ctx has ended: some
-// clients return an error of their own then.
+// Error names the operation, and makes the error match ctx.Err() if ctx has ended.
 func Error(ctx context.Context, pkg, doing string, err error) error {
 	if ended := EndOf(ctx); ended != nil && !errors.Is(err, ended) {
 		err = fmt.Errorf("%w: %w", ended, err)
@@ -42,8 +41,7 @@ func EndOf(ctx context.Context) error {
 	return nil
 }
 
-// Ahead returns how far a clock that showed before and after is ahead of right, negative for
-// behind, or 0 if that is no more than most.
+// Ahead returns how far a clock that showed before and after is ahead of right, 0 for up to most.
 func Ahead(before, after, right time.Time, most time.Duration) time.Duration {
 	if ahead := before.Sub(right); ahead > most {
 		return ahead

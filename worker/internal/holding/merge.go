@@ -2,8 +2,7 @@ package holding
 
 import "reflect"
 
-// Merge returns a config with each field of the last config in which the field is set, so
-// that a test adds its own to what all tests have.
+// Merge returns a config with each field of the last config in which the field is set.
 func Merge[Config any](configs ...Config) (merged Config) {
 	to := reflect.ValueOf(&merged).Elem()
 	for _, config := range configs {
