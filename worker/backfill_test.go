@@ -1,10 +1,21 @@
 package worker_test
 
 import (
+	"bufio"
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
@@ -51,4 +62,148 @@ func TestBackfillNumbers(t *testing.T) {
 			t.Errorf("%s: Close() = %v", c.name, err)
 		}
 	}
+}
+
+// layout has ticks of a millisecond.
+var layout = bits.Layout{TimeBits: 41, WorkerBits: 10, SequenceBits: 12, Epoch: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), Unit: time.Millisecond}
+
+// stream prints ids of each millisecond until standard input ends.
+func stream(a uid.Leaser) error {
+	gen, err := uid.NewDefault(context.Background(), a, uid.DefaultConfig{Layout: layout})
+	if err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); close(ended) }()
+	for {
+		select {
+		case <-ended:
+			return gen.Close()
+		case <-time.After(time.Millisecond):
+		}
+		var ids [4]uid.ID
+		if _, err := gen.NextN(ids[:]); err != nil {
+			return err
+		}
+		fmt.Println(strings.Trim(fmt.Sprint(ids), "[]"))
+	}
+}
+
+// streaming is a child that streams, and what it printed.
+type streaming struct {
+	cmd   *exec.Cmd
+	stdin io.Closer
+	mu    sync.Mutex
+	lines []string
+	ended chan struct{}
+}
+
+func startStream(t *testing.T, value string) *streaming {
+	t.Helper()
+	s := &streaming{cmd: atonce.Self(t, 1, childVariable, value)[0], ended: make(chan struct{})}
+	var faults strings.Builder
+	s.cmd.Stderr = &faults
+	stdin, err1 := s.cmd.StdinPipe()
+	stdout, err2 := s.cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, s.cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	s.stdin = stdin
+	go func() {
+		defer close(s.ended)
+		for lines := bufio.NewReader(stdout); ; {
+			line, err := lines.ReadString('\n')
+			if err != nil { // a line without an end is cut
+				_ = s.cmd.Wait()
+				return
+			}
+			s.mu.Lock()
+			s.lines = append(s.lines, line)
+			s.mu.Unlock()
+		}
+	}()
+	t.Cleanup(s.kill)
+	for before := s.count(); s.count() < before+50; time.Sleep(5 * time.Millisecond) {
+		select {
+		case <-s.ended:
+			t.Fatalf("a process has ended: %s", &faults)
+		default:
+		}
+	}
+	return s
+}
+
+func (s *streaming) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.lines)
+}
+
+func (s *streaming) kill() { _ = s.cmd.Process.Kill(); <-s.ended }
+
+// Leasers and a Registry run, are killed, stopped and started. A Backfill on their store
+// makes ids of each tick in which they lived, while others run. No id is made twice.
+func TestBackfillBesideAll(t *testing.T) {
+	eachPair(t, func(t *testing.T, p pair) {
+		p.nodes.create(t)
+		of := func(kind string, s, beside *store) string {
+			return strings.Join([]string{kind, s.Table, s.URL, beside.Table, "stream"}, "\n")
+		}
+		began := time.Now()
+		var children []*streaming
+		for i := range 6 {
+			kind := of("leaser", p.leases, p.nodes)
+			if i%3 == 2 {
+				kind = of("registry", p.nodes, p.leases)
+			}
+			children = append(children, startStream(t, kind))
+			switch i {
+			case 0, 2:
+				children[i].kill()
+			case 1, 4: // whose number is free then
+				_ = children[i].stdin.Close()
+				<-children[i].ended
+			}
+		}
+		seen := map[int64]bool{}
+		add := func(id int64) {
+			if seen[id] {
+				parts, _ := bits.NewAllocator(layout)
+				t.Fatal(parts.Parse(id))
+			}
+			seen[id] = true
+		}
+		for _, leaser := range []uid.Leaser{p.leaser(t), p.registry(t)} {
+			b, err := uid.NewBackfill(t.Context(), leaser, uid.BackfillConfig{Layout: layout})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for at := began; ; at = at.Add(time.Millisecond) {
+				var ids [4]uid.ID
+				if _, err := b.AtN(at, ids[:]); errors.Is(err, uid.ErrPast) {
+					break // it has come to its start
+				} else if err != nil {
+					t.Fatal(err)
+				}
+				for _, id := range ids {
+					add(int64(id))
+				}
+			}
+			if err := b.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, c := range children {
+			c.kill()
+			for _, line := range c.lines {
+				for word := range strings.FieldsSeq(line) {
+					id, err := strconv.ParseInt(word, 10, 64)
+					if err != nil {
+						t.Fatal(err)
+					}
+					add(id)
+				}
+			}
+		}
+	})
 }

@@ -141,14 +141,18 @@ func (s *Store) makeCount(ctx context.Context, within lease.Bounds) error {
 // repeats: a number has one row, and allot skips what other ranges gave.
 func (s *Store) warnOverlap(ctx context.Context, within lease.Bounds) error {
 	var counts []struct {
-		Row  int64  `gorm:"column:counter"`
-		Port string `gorm:"column:port"`
+		Row   int64  `gorm:"column:counter"`
+		Given int64  `gorm:"column:given"`
+		Port  string `gorm:"column:port"`
 	}
 	log := s.log.Load()
-	err := s.ask(ctx, &counts, s.query("SELECT worker_id AS counter, port AS port FROM {table} WHERE worker_id BETWEEN ? AND -1"),
+	err := s.ask(ctx, &counts, s.query("SELECT worker_id AS counter, reserved_until AS given, port AS port FROM {table} WHERE worker_id BETWEEN ? AND -1"),
 		counter(within.To))
 	for _, c := range counts {
-		to, _ := strconv.ParseInt(c.Port, 10, 64) // which makeCount wrote
+		to, unknown := strconv.ParseInt(c.Port, 10, 64)
+		if unknown != nil { // of an earlier build: what it gave
+			to = c.Given - 1
+		}
 		other := lease.Bounds{From: counter(c.Row), To: to}
 		if log != nil && other.From != within.From && other.From < other.To && other.To >= within.From {
 			log.WarnContext(ctx, "worker: two ranges of numbers overlap, so each takes numbers of the other; give each site a range of its own",

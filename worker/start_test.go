@@ -19,6 +19,7 @@ import (
 )
 
 // childVariable has an assigner, a table, a URL and perhaps the table beside it, a line each.
+// One more line makes the child a stream.
 const childVariable = "UIDRING_TEST_CHILD"
 
 // Of each child.
@@ -42,6 +43,9 @@ func child(value string, start func()) (err error) {
 		opts = append(opts, worker.StoreConfig{Beside: lines[3]})
 	}
 	a := tables[kind].open(db, opts)
+	if len(lines) > 4 {
+		return stream(a)
+	}
 	start()
 	for range childNumbers {
 		gen, err := uid.NewCached(context.Background(), a, uid.CachedConfig{})
