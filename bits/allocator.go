@@ -8,8 +8,7 @@ import (
 )
 
 var (
-	// ErrRange is matched when a tick, worker, sequence or instant does not fit a
-	// layout.
+	// ErrRange is matched when a tick, worker, sequence or instant is out of range.
 	ErrRange = errors.New("bits: out of range")
 
 	// ErrForeign is matched when a number is not an id of a layout: it is negative,
@@ -26,8 +25,7 @@ type Parts struct {
 }
 
 // Allocator composes ids of one layout and takes them apart. Make one with
-// [NewAllocator]. It never changes: any number of goroutines may use it, and it
-// may be copied.
+// [NewAllocator]. Any number of goroutines may use it, and it may be copied.
 type Allocator struct {
 	layout      Layout
 	timeShift   uint8
@@ -43,8 +41,7 @@ type Allocator struct {
 	inSeconds   bool
 }
 
-// NewAllocator returns an allocator for the layout, or the error of
-// [Layout.Validate].
+// NewAllocator returns an allocator, or the error of [Layout.Validate].
 func NewAllocator(layout Layout) (*Allocator, error) {
 	if err := layout.Validate(); err != nil {
 		return nil, err
@@ -130,8 +127,7 @@ func (a *Allocator) Tick(t time.Time) int64 {
 	return a.layout.tick(t)
 }
 
-// Time returns the instant, in UTC, at which a tick begins. The tick is from 0 to
-// MaxTick+1.
+// Time returns the instant, in UTC, at which a tick from 0 to MaxTick+1 begins.
 func (a *Allocator) Time(tick int64) time.Time {
 	return a.layout.instant(uint64(tick))
 }

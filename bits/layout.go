@@ -35,8 +35,7 @@ type Layout struct {
 	// Epoch is the instant at which tick 0 begins. No id can be made before it.
 	Epoch time.Time
 
-	// Unit is the length of a tick. It divides a second, or is a whole number of
-	// seconds.
+	// Unit is the length of a tick: whole seconds, or a part that divides a second.
 	Unit time.Duration
 
 	// WorkerParts names the parts of a worker number and their widths, the
@@ -54,8 +53,7 @@ var epoch2026 = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 func Default() Layout { return Layout{28, 22, 13, epoch2026, time.Second, ""} }
 
 // LongLived returns 31/23/9 in seconds from 2026-01-01: 512 ids a second, on
-// average, for each of 8,388,608 workers. It ends on 2094-01-19 at 03:14:08 UTC,
-// after 68 years.
+// average, for each of 8,388,608 workers. It ends on 2094-01-19 at 03:14:08 UTC.
 func LongLived() Layout { return Layout{31, 23, 9, epoch2026, time.Second, ""} }
 
 // JSSafe returns 31/12/10 in seconds from 2026-01-01: 1,024 ids a second, on

@@ -96,8 +96,7 @@ func parseWorkerParts(text string) ([]WorkerPart, error) {
 	return parts, nil
 }
 
-// isName reports whether text begins with an ASCII letter and has only letters,
-// digits, _ and -.
+// isName reports whether text is an ASCII letter, then letters, digits, _ and -.
 func isName(text string) bool {
 	for i, c := range []byte(text) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'

@@ -12,8 +12,7 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// ErrStale is the error of Config.RejectedPut for ids that are too old by
-// Config.Stale.
+// ErrStale is the error of Config.RejectedPut for ids that are too old.
 var ErrStale = errors.New("padding: ids are too old")
 
 // PanicError is what a panic in a source or a handler becomes. Its fields are Package, In
@@ -108,8 +107,7 @@ type Executor struct {
 	idle        chan struct{} // closed when no goroutine is left
 }
 
-// New returns an executor that fills ring from source once [Executor.Start] is
-// called.
+// New returns an executor that fills ring from source after [Executor.Start].
 func New(ring *ringbuffer.Ring, source Source, config Config) *Executor {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)

@@ -81,8 +81,7 @@ const helpRuns = 4
 
 func (e *Executor) empty() bool { return e.ring.Remaining() == 0 }
 
-// state reports whether the ring has ids. If it has none, the error is why none will come
-// soon.
+// state reports whether the ring has ids, or why none will come soon.
 func (e *Executor) state() (ready bool, err error) {
 	if !e.empty() {
 		return true, nil

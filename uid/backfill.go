@@ -22,8 +22,7 @@ var (
 	// ErrPast is matched when Backfill is asked for a time that it cannot stamp.
 	ErrPast = errors.New("uid: not a time to backfill")
 
-	// ErrUsedNumber is matched when a Backfill gets a worker number that may have
-	// been used before.
+	// ErrUsedNumber is matched when a Backfill gets a number that may have been used.
 	ErrUsedNumber = errors.New("uid: worker number may have been used before")
 )
 

@@ -51,9 +51,8 @@ type CachedConfig struct {
 	// ids of later ticks only. From 1 to 99; zero is 50.
 	PaddingFactor int
 
-	// Schedule is when the executor fills the ring whether or not it is low: a cron
-	// specification, or an interval of a second or more, such as "@every 1m".
-	// Empty is never.
+	// Schedule is when the executor fills the ring whether or not it is low, as
+	// [padding.ParseSchedule] reads it, such as "@every 1m". Empty is never.
 	Schedule string
 
 	// MaxBorrow bounds how far ahead of the clock ids are stamped. Zero is 24 hours;

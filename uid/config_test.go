@@ -14,8 +14,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// never is a leaser that must not be asked: a config that is wrong does not
-// cost a worker number.
+// never is a leaser that must not be asked: a wrong config costs no worker number.
 type never struct{ t *testing.T }
 
 func (n never) Lease(context.Context, lease.Request) (lease.Lease, error) {

@@ -132,8 +132,7 @@ func (g *Default) claim(ctx context.Context, limit int64, how deal.How) (ringbuf
 
 func (g *Default) used(last int64) int64 { return last&g.bits.MaxSequence() + 1 }
 
-// following returns the next sequence in tick after last, or one above the greatest
-// if tick has none left.
+// following returns the next sequence in tick after last, above the greatest for none.
 func (g *Default) following(last, tick int64) int64 {
 	switch lastTick := last >> g.shift; {
 	case lastTick == tick:
@@ -144,8 +143,7 @@ func (g *Default) following(last, tick int64) int64 {
 	return resumeAt(g.used(last), g.bits.MaxSequence())
 }
 
-// pause waits, with nothing locked, until an id can be stamped again, or
-// returns why none can.
+// pause waits, with nothing locked, until an id can be stamped, or returns why none can.
 func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, how deal.How) error {
 	if g.calls.Closed() {
 		return ErrClosed

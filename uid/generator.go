@@ -30,8 +30,7 @@ type Generator interface {
 	// WaitN is NextN, but waits as Wait does.
 	WaitN(ctx context.Context, ids []ID) (int, error)
 
-	// Claim returns 1 to limit consecutive ids, as soon as one is ready. It waits as
-	// Wait does.
+	// Claim returns 1 to limit consecutive ids, and waits for the first as Wait does.
 	Claim(ctx context.Context, limit int64) (Run, error)
 
 	// TryClaim returns 1 to limit consecutive ids that are ready, and never waits. The

@@ -121,8 +121,7 @@ func (id ID) MarshalJSON() ([]byte, error) {
 	return append(b, '"'), nil
 }
 
-// UnmarshalJSON reads an id from a string or a number. As in encoding/json, null
-// changes nothing.
+// UnmarshalJSON reads an id from a string or a number. null changes nothing.
 func (id *ID) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		return nil

@@ -79,7 +79,8 @@ func FuzzParseID(f *testing.F) {
 
 func TestIDInJSON(t *testing.T) {
 	type row struct {
-		ID    uid.ID            `json:"id"`
+		ID    uid.ID            `json:"id,omitzero"`
+		None  uid.ID            `json:"none,omitzero"`
 		ByID  map[uid.ID]string `json:"byID"`
 		Maybe *uid.ID           `json:"maybe"`
 	}
@@ -122,12 +123,6 @@ func TestIDInDatabases(t *testing.T) {
 		if err := got.Scan(value); !errors.Is(err, uid.ErrSyntax) || got != 5 {
 			t.Errorf("Scan(%v) = %d, %v, want an error and the id left alone", value, got, err)
 		}
-	}
-}
-
-func TestIsZero(t *testing.T) {
-	if !uid.ID(0).IsZero() || uid.ID(1).IsZero() {
-		t.Error("IsZero is wrong")
 	}
 }
 
@@ -192,6 +187,8 @@ func TestNegativeIDIsNone(t *testing.T) {
 			"Value":         func() error { _, err := id.Value(); return err },
 			"Scan":          func() error { return new(uid.ID).Scan(int64(id)) },
 			"ParseID":       func() error { _, err := uid.ParseID(id.String()); return err },
+			"Base32":        func() error { _, err := uid.ParseBase32(id.Base32()); return err },
+			"Base62":        func() error { _, err := uid.ParseBase62(id.Base62()); return err },
 		} {
 			if err := f(); !errors.Is(err, uid.ErrSyntax) {
 				t.Errorf("%s of %d: %v, want ErrSyntax", name, id, err)

@@ -292,8 +292,7 @@ func (h *held) next(gen uid.Generator, meanwhile func()) (id uid.ID, err error) 
 	return id, err
 }
 
-// What Close gives back is not issued any more, not even by a call that began
-// before it.
+// What Close gives back is not issued, not even by a call that began before.
 func TestDefaultClosedUnderACall(t *testing.T) {
 	config, c := leased()
 	h := holdUp(c)

@@ -69,8 +69,7 @@ func empty(worker int64, err error) *grant {
 func (w *grant) covers(tick int64) bool { return w.first <= tick && tick <= w.last }
 
 // prepare does the part of the start that needs no worker number, so that an unusable
-// config uses up no number. of is the generator that embeds s. faults are those of the
-// config.
+// config uses up no number. of is the generator that embeds s.
 func (s *numbered) prepare(of follower, faults *invalid.List, leaser Leaser, layout, succeeds bits.Layout, now func() time.Time, logger *slog.Logger) error {
 	if now == nil {
 		now = time.Now
@@ -236,8 +235,7 @@ func (s *numbered) idRange(from, to time.Time, age time.Duration, ahead int64) (
 	return ID(max(1, s.first(low, 0))), ID(s.first(high, s.bits.MaxWorker()) | s.bits.MaxSequence()), nil
 }
 
-// giveBack releases the number. Ticks from next on were never stamped and never
-// will be.
+// giveBack releases the number. No tick from next on was stamped, nor will be.
 func (s *numbered) giveBack(ctx context.Context, next int64) error {
 	if s.lease == nil {
 		return nil

@@ -32,8 +32,7 @@ func Help(r Refusal) error {
 	return r.Err
 }
 
-// Reject is the policy of uid-generator: a call that finds the ring empty fails
-// at once.
+// Reject is uid-generator's policy: a call that finds the ring empty fails at once.
 func Reject(r Refusal) error { return r.Err }
 
 // Wait is Help, but blocks at the limit of borrowed or reserved time, until an id is ready

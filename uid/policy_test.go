@@ -32,8 +32,7 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// Each refusal of one call has its number. It starts again when the call has got
-// ids.
+// Each refusal of one call has its number, from 1 again when the call has got ids.
 func TestAttempts(t *testing.T) {
 	for _, call := range []string{"Next", "NextN"} {
 		synctest.Test(t, func(t *testing.T) {

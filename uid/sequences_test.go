@@ -50,8 +50,7 @@ func TestIdsAreEven(t *testing.T) {
 	}
 }
 
-// Processes that issue an id or two are even too: they begin at a random place
-// below half.
+// Processes that issue an id or two are even too: they begin at random, below half.
 func TestBeginsAtRandom(t *testing.T) {
 	clock := clockAt(start)
 	layout := bits.Default()

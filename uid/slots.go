@@ -130,8 +130,7 @@ func (g *Slots) renumber(w *grant) {
 	g.shutAll(g.slots.Swap(after))
 }
 
-// shutAll ends issuing from s and returns the greatest tick that s issued, or
-// -1.
+// shutAll ends issuing from s and returns the greatest tick issued, or -1.
 func (g *Slots) shutAll(s *slots) int64 {
 	greatest := int64(-1)
 	for i := range s.words {

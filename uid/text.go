@@ -45,7 +45,7 @@ type coding struct {
 	most   string // of an id, for errors
 }
 
-// text writes id, also a negative one, which sorts after all ids and which parse refuses.
+// text writes id, also a negative one, which parse refuses.
 func (c *coding) text(id ID) string {
 	text, n := make([]byte, c.width), uint64(id)
 	for i := len(text) - 1; i >= 0; i-- {

@@ -87,8 +87,7 @@ func (t *ticks) furthest() time.Time {
 	return t.bits.Time(t.latest + t.borrow + 1)
 }
 
-// ended reports whether no tick is left to take, by the last reading of the
-// clock.
+// ended reports whether no tick is left, by the last reading of the clock.
 func (t *ticks) ended() bool { return t.past.Load() || t.last.Load() == t.bits.MaxTick() }
 
 // stale returns the greatest id of the ticks that will be older than maxAge at

@@ -154,8 +154,7 @@ func (d *Dealer) Claim(ctx context.Context, limit int64, how How) (ringbuffer.Ru
 	}
 }
 
-// refused decides for a call that found the ring empty. It returns nil if the call is to
-// try again.
+// refused returns nil if a call that found the ring empty is to try again.
 func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 	if d.calls.Closed() {
 		return ErrClosed
@@ -197,8 +196,7 @@ func (e *Refused) Unwrap() error { return e.Err }
 // RetryAfter returns Retry.
 func (e *Refused) RetryAfter() time.Duration { return e.Retry }
 
-// outcome returns what a call makes of the source's error: for how long a call waits that
-// may wait, and the error for the caller.
+// outcome returns how long a call may wait after the source's error, and its caller's error.
 func outcome(err error) (after time.Duration, delay bool, failed error) {
 	if refused, ok := errors.AsType[*Refused](err); ok {
 		return 0, false, refused.Err

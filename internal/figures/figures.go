@@ -148,7 +148,7 @@ var All = []Figure{
 	{"worker_number", Gauge, number, "Worker number", "Worker number under which ids are stamped. No other process may have it at the same time.", "", "worker_number_max",
 		clock, func(s *uid.Stats) any { return s.Clock.Worker }},
 	{"worker_number_max", Gauge, "", "Greatest number", "Largest worker number that the layout can hold.", "", "",
-		clock, func(s *uid.Stats) any { return MaxWorker(s.Clock.Layout) }},
+		clock, func(s *uid.Stats) any { return int64(1)<<s.Clock.Layout.WorkerBits - 1 }},
 	{"worker_changes_total", Counter, number, "Numbers lost", "Times that a leased worker number was lost and another taken.", "", "",
 		clock, func(s *uid.Stats) any { return s.Clock.WorkerChanges }},
 	{"lease_failing", Gauge, "", "", "1 while the lease of the worker number is not renewed.", "", "",
@@ -219,9 +219,6 @@ func Grouped(n int64) string {
 	}
 	return text
 }
-
-// MaxWorker returns the greatest worker number of a layout.
-func MaxWorker(layout bits.Layout) int64 { return 1<<layout.WorkerBits - 1 }
 
 // Span returns the time that the ids of a full ring cover; 0 for ids that carry no time.
 func Span(s *uid.Stats) time.Duration {

@@ -1,5 +1,4 @@
-// Package sqlitefile opens SQLite files for the commands and the tests, with cgo and
-// without.
+// Package sqlitefile opens SQLite files for the commands and the tests.
 package sqlitefile
 
 import (

@@ -8,8 +8,7 @@ var (
 	// get. The error does not say which.
 	ErrToken = errors.New("opaque: token is not authentic")
 
-	// ErrSyntax is matched by the error for a text that is no token. The error
-	// quotes the text.
+	// ErrSyntax is matched by an error about a text that is no token. It quotes the text.
 	ErrSyntax = errors.New("opaque: not a token")
 
 	// ErrKey is matched by an error about a key, which shows the key's length only, and

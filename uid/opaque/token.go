@@ -26,8 +26,7 @@ func (t Token) String() string {
 	return string(text[:])
 }
 
-// AppendText appends the token's canonical text. It allocates nothing if b has
-// room for 26 bytes.
+// AppendText appends the 26 bytes of the canonical text. It allocates only if b has no room.
 func (t Token) AppendText(b []byte) ([]byte, error) {
 	text := t.text()
 	return append(b, text[:]...), nil

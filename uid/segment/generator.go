@@ -91,8 +91,7 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 	return &Generator{deal.Of[uid.ID, uid.Run](d), l}, nil
 }
 
-// Stats returns the generator's counts and state, without a ring. It never waits for the
-// store.
+// Stats returns the counts and the state. It never waits for the store.
 func (g *Generator) Stats() uid.Stats {
 	l := g.loader
 	d, name := l.dealer.Stats(), l.store.String()

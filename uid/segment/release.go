@@ -10,8 +10,7 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// closeWait is how long release waits for a load that is under way, to return its range
-// too.
+// closeWait is how long release waits for a load, to return its range too.
 const closeWait = time.Second
 
 // release returns the unused end of the last range to the store, and earlier unused

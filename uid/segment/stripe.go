@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// stripe maps a counter to ids: the counter has the blocks of ids that are ≡ index mod
-// of.
+// stripe maps a counter to ids: it has the blocks of ids that are ≡ index mod of.
 type stripe struct{ block, index, of int64 }
 
 var whole = stripe{block: math.MaxInt64, of: 1}

@@ -41,8 +41,7 @@ func (c *StripeConfig) prepare() *invalid.List {
 // store can be reached. Make one with [Stripe]. All methods may be called from any number of
 // goroutines.
 //
-// Each id comes from a random store. The ids of one store ascend; there is no order among
-// stores.
+// Order: each id comes from a random store, so only the ids of one store ascend.
 type Striped struct {
 	claims
 	shards  []*shard

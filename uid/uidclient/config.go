@@ -78,8 +78,7 @@ type Config struct {
 	transport http.RoundTripper // of tests; nil is the network
 }
 
-// prepare fills in the defaults and returns the requests' URLs, or all that is
-// wrong.
+// prepare fills in the defaults and returns the requests' URLs, or all faults.
 func (c *Config) prepare(urls []string, name string) ([]string, error) {
 	faults := invalid.Of("uidclient", ErrConfig)
 	c.Ahead = cmp.Or(c.Ahead, DefaultAhead)

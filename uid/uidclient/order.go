@@ -89,8 +89,7 @@ func (o *order) source(ctx context.Context) (ringbuffer.Run, error) {
 	return run, nil
 }
 
-// end starts the next order, which deals the answer of another instance. The error is
-// never nil.
+// end starts the next order, with another instance's answer. The error is never nil.
 func (o *order) end(ctx context.Context, a *answer) error {
 	next := o.client.newOrder()
 	next.accept(a)
@@ -133,8 +132,7 @@ func (o *order) accept(a *answer) {
 	}
 }
 
-// cut returns the next run for the ring. If there is none, it reports whether a fetch is
-// due.
+// cut returns the next run for the ring, or reports whether a fetch is due.
 func (o *order) cut() (run ringbuffer.Run, due bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -85,8 +85,7 @@ func (k *key) byType() bool {
 		(len(k.schema.PrimaryFields) == 1 || k.schema.PrioritizedPrimaryField == k.field)
 }
 
-// isID reports whether a type is uid.ID, or a struct that embeds it and has nothing
-// else.
+// isID reports whether a type is uid.ID, or a struct that only embeds it.
 func isID(t reflect.Type) bool {
 	if t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Anonymous {
 		t = t.Field(0).Type

@@ -107,8 +107,7 @@ func New(gen Generator, config Config) *Plugin {
 // Name returns "uidgorm", the plugin's name for GORM.
 func (*Plugin) Name() string { return "uidgorm" }
 
-// Initialize registers the callbacks. db.Use calls it once for a handle and all its
-// sessions.
+// Initialize registers the callbacks. db.Use calls it once for each handle.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.faults != nil || p.gen == nil {
 		return cmp.Or(p.faults, errZero)

@@ -42,8 +42,7 @@ func (s *slot) undo(ctx context.Context) {
 	}
 }
 
-// set writes an id to an integer. A pointer gets a new integer, since the old one may
-// be shared.
+// set writes an id to an integer. A pointer gets a new one: the old one may be shared.
 func set(v reflect.Value, id uid.ID) {
 	for v.Kind() == reflect.Pointer {
 		v.Set(reflect.New(v.Type().Elem()))

@@ -23,8 +23,7 @@ var ErrGenerator = errors.New("uidprom: invalid generator")
 
 // New returns a collector of the generators. Each key of the map becomes the label
 // generator, and is UTF-8 text that is not empty. New reports all faults at once, in an
-// error that matches [ErrGenerator]; a nil generator is a fault, and so is an empty
-// map.
+// error that matches [ErrGenerator]: also a nil generator, and an empty map.
 //
 // The caller closes the generators; the collector shows a closed generator as Close left it.
 // The collector is safe for concurrent use and starts no goroutine. Each part of an app can

@@ -24,8 +24,7 @@ type Config struct {
 	// any number of goroutines at once. It leaves out a name that another generator has.
 	More func() map[string]uid.Stats
 
-	// Home is where the page's link "Home" leads, such as "../". Without it, there is no
-	// such link.
+	// Home is where the page's link "Home" leads, such as "../". Empty is no link.
 	Home string
 
 	// Hosts are the names under which browsers reach the page, such as
@@ -42,8 +41,7 @@ type Config struct {
 
 // New returns the status page of the generators. Each key of the map is a name on the
 // page, UTF-8 text that is not empty. New reports all faults at once, in an error that
-// matches [ErrConfig]; a nil generator is a fault, and so is an empty map without
-// Config.More.
+// matches [ErrConfig]: also a nil generator, and an empty map without Config.More.
 //
 // New copies the map. The caller closes the generators; the page shows a closed
 // generator as Close left it.

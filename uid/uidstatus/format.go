@@ -70,8 +70,7 @@ func show(value any, now time.Time) string {
 	return fmt.Sprint(value)
 }
 
-// when returns the time of day of an instant nearby, else its date, and how far it is from
-// now.
+// when returns the time of day of an instant nearby, else its date, and how far off it is.
 func when(t, now time.Time) string {
 	if t.UTC().Year() > 9999 {
 		return "after the year 9999"

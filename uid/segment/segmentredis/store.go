@@ -22,8 +22,7 @@ import (
 // DefaultPrefix is the default of Config.Prefix.
 const DefaultPrefix = "{uidring}:segments"
 
-// Store is a [segment.Store] in Redis. Make one with [New]. It is safe for
-// concurrent use.
+// Store is a [segment.Store] in Redis, safe for concurrent use. Make one with [New].
 type Store struct {
 	client redis.UniversalClient
 	prefix string
@@ -36,8 +35,7 @@ type Store struct {
 // Config configures a [Store]. Zero fields are defaults. Errors match [segment.ErrConfig].
 type Config struct {
 	// Prefix is what the keys begin with: UTF-8 without NUL that contains a hash tag, such
-	// as {orders}. Empty is DefaultPrefix. All processes that share counters use the same
-	// Prefix.
+	// as {orders}. Empty is DefaultPrefix. Processes that share counters have one Prefix.
 	Prefix string
 
 	// Logger receives warnings, such as that the server can lose writes; nil is
@@ -46,8 +44,7 @@ type Config struct {
 }
 
 // New returns the store of the counters in a Redis, without calling Redis. The methods
-// report all faults of the client and the config. The caller closes client after the
-// last generator.
+// report all faults of the client and the config. The caller closes client last.
 //
 // client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient.
 // A *redis.Ring is refused: it moves keys to another server when one is unavailable.

@@ -63,8 +63,7 @@ func LeafAlloc(db *gorm.DB, config Config) *Store {
 }
 
 // Sequence returns the store of the table SEQUENCE(table_name, next_id) in db.
-// Its rows have no step: a first range has [SequenceStep] ids. See [LeafAlloc] about
-// db.
+// Its rows have no step: a first range has [SequenceStep] ids. db is as for [LeafAlloc].
 func Sequence(db *gorm.DB, config Config) *Store {
 	return newStore(db, layout{"SEQUENCE", "table_name", "next_id", "", ""}, config)
 }

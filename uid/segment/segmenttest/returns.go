@@ -36,8 +36,7 @@ func returns(b *bench) {
 	b.want(b, tag, 5, 50, 5)
 }
 
-// returnRaces has ten clients reserve and return at random. What they keep never
-// overlaps.
+// returnRaces: ten clients reserve and return at random. They keep disjoint ranges.
 func returnRaces(b *bench) {
 	b.create(tag, 1, 10)
 	var mu sync.Mutex
