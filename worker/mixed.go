@@ -85,8 +85,7 @@ func (s *Store) clear(registry *table, greatest int64, within lease.Bounds) erro
 		"or, if the ids of the two never meet, Alone in its config", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
 }
 
-// draws reports whether a new number is a key of the Registry's table. A number of a
-// range, or of lease.Config.Assigner, cannot be.
+// draws reports whether a new number is a key of the Registry's table: of no range or Assigner.
 func draws(w lease.Write) bool { return w.Fresh && w.Within.From == 0 }
 
 // besideRegistry returns the fresh number of w, at least number. Unless the number belongs to

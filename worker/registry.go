@@ -16,9 +16,8 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Registry gives each start a number of its own from a database table. It is
-// uid-generator's DisposableWorkerIdAssigner; the package comment describes the
-// protocol. Make one with NewRegistry. It needs no closing, and is safe for concurrent use.
+// Registry gives each start a number of its own from a database table, as the package comment
+// says. It needs no closing, and is safe for concurrent use.
 type Registry struct {
 	table
 	config RegistryConfig
@@ -26,8 +25,7 @@ type Registry struct {
 }
 
 // NewRegistry returns a Registry that registers in a table of db, without using the
-// database. The methods report all faults of db and the config at once.
-// See NewLeaser about db.
+// database. The methods report all faults of db and the config at once. See NewLeaser about db.
 func NewRegistry(db *gorm.DB, config RegistryConfig) *Registry {
 	return &Registry{newTable(nodeKind, db, config.store(), config.Validate()), config, time.Now}
 }

@@ -22,12 +22,10 @@ type Row struct {
 	Type  lease.NodeType `json:"type"`
 }
 
-var errNoToken = errors.New("it has no token")
-
 // Parse reads what JSON wrote.
 func Parse(text []byte) (r Row, err error) {
 	if err = json.Unmarshal(text, &r); err == nil && r.Token == "" {
-		err = errNoToken
+		err = errors.New("it has no token")
 	}
 	if err != nil {
 		return Row{}, fmt.Errorf("%q, want a row as JSON: %w", text, err)
@@ -50,7 +48,7 @@ func (r Row) After(w lease.Write) Row {
 	return r
 }
 
-// State judges by the holder's last sign of life, 0 if it gave the number back, and the store's clock.
+// State judges by the holder's last sign of life, 0 if it gave the number back.
 func State(heartbeat, now int64, expiry time.Duration) lease.State {
 	switch {
 	case heartbeat == 0:

@@ -187,8 +187,7 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// round makes requests until a number is held, or held for longer. If the number is
-// lost, the same round takes another.
+// round makes requests until a number is held, or held for longer; after a loss, another.
 func (k *keeper) round(ctx context.Context) error {
 	k.plan()
 	k.unanswered = false

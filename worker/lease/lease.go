@@ -78,18 +78,15 @@ func (p *Permanent) String() string {
 	return fmt.Sprintf("%T", p.assigner)
 }
 
-var errNoAssigner = errors.New("lease: Forever: the Assigner is nil")
-
 // Assign implements [Assigner].
 func (p *Permanent) Assign(ctx context.Context, limit int64) (int64, error) {
 	if p.assigner == nil {
-		return 0, errNoAssigner
+		return 0, errors.New("lease: Forever: the Assigner is nil")
 	}
 	return p.assigner.Assign(ctx, limit)
 }
 
-// Lease assigns a number and grants all of its time. It reads neither the clock nor the
-// layout.
+// Lease assigns a number and grants all of its time. It reads no clock and no layout.
 func (p *Permanent) Lease(ctx context.Context, r Request) (Lease, error) {
 	number, err := p.Assign(ctx, r.Limit)
 	if err != nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/uidring/uidring/internal/invalid"
 )
 
-// NodeType is the kind of host that a process runs on. The values are those of
-// uid-generator's WorkerNodeType, in the column TYPE.
+// NodeType is the kind of host that a process runs on, with uid-generator's values.
 type NodeType int
 
 const (
@@ -36,8 +35,7 @@ func (t NodeType) String() string {
 	return "NodeType(" + strconv.Itoa(int(t)) + ")"
 }
 
-// Node describes the process that inserted a row to people who read the table. Numbers
-// do not depend on a Node.
+// Node describes the process that inserted a row to people who read the table.
 type Node struct {
 	Host string   // a name or an address, 1 to 64 characters
 	Port string   // a port, or a value that differs between starts on one host, 1 to 64 characters
@@ -47,8 +45,7 @@ type Node struct {
 // maxText is the width, in characters, of the columns HOST_NAME and PORT.
 const maxText = 64
 
-// Validate returns an error that names every field that a row cannot hold, and matches
-// [ErrConfig].
+// Validate returns an error that names every wrong field, and matches [ErrConfig].
 func (n Node) Validate() error {
 	faults := invalid.Of("lease", ErrConfig)
 	for _, field := range []struct{ name, value string }{{"Host", n.Host}, {"Port", n.Port}} {

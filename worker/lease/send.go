@@ -8,8 +8,7 @@ import (
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
-// send sends a holder's request to the store. It changes nothing of the keeper, which
-// may have given up the request.
+// send changes nothing of the keeper, which may have given up the request.
 func (k *keeper) send(ctx context.Context, r protocol.Request) (answer protocol.Answer, err error) {
 	store, expiry := k.leaser.store, k.leaser.config.Expiry
 	switch r.Op {
@@ -59,8 +58,7 @@ func (k *keeper) write(r protocol.Request) Write {
 	return w
 }
 
-// millis returns t in milliseconds since 1970, rounded up, so that a reservation never
-// ends before t.
+// millis rounds up, so that a reservation never ends before t.
 func millis(t time.Time) int64 {
 	if t.IsZero() || t.Unix() < 0 {
 		return 0

@@ -10,8 +10,7 @@ import (
 
 // readClock judges the clock that stamps ids after a read of the store, which began when
 // that clock showed before. If the store has no clock, the answer gets the time of the
-// clock that stamps ids. That clock is then compared with the time that has passed since
-// the start, which shows a later step.
+// clock that stamps ids, which is compared with the time that has passed since the start.
 func (k *keeper) readClock(before time.Time, answer *protocol.Answer) error {
 	after, most := k.request.Clock(), k.leaser.config.MaxSkew
 	if answer.Now > 0 {
@@ -38,8 +37,7 @@ func compareClocks(before, after, right time.Time, most time.Duration) *SkewErro
 	return nil
 }
 
-// judge fails a start whose clock is wrong before it writes anything. Later, it logs when
-// the clock goes wrong and when the clock is right again; ids follow the clock.
+// judge fails a start whose clock is wrong before it writes anything. Later, it logs changes.
 func (k *keeper) judge(skew *SkewError) error {
 	switch {
 	case skew != nil && !k.started:

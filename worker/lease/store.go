@@ -18,8 +18,7 @@ import (
 // row to find out. When ctx ends, a method returns an error. A holder waits for that for
 // 100 ms, and makes no other request until the method has returned.
 type Store interface {
-	// String names the store in errors and logs, without secrets, such as "WORKER_LEASE" or
-	// "etcd /uidring/workers".
+	// String names the store in errors and logs, without secrets, such as "WORKER_LEASE".
 	String() string
 
 	// Look returns numbers within bounds that may be taken: with full of all rows, otherwise
@@ -94,8 +93,7 @@ type View struct {
 	Held int64 // how many rows within the bounds are held; 0 unless the look is full
 }
 
-// Row is what a store holds about a number. The protocol needs Number, Token and Until;
-// the rest is liveness, and facts for people.
+// Row is what a store holds about a number. The protocol needs Number, Token and Until.
 type Row struct {
 	Number int64
 	Token  string // of the last write; every write has a token of its own

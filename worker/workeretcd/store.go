@@ -145,7 +145,8 @@ func (s *Store) grant(ctx context.Context, expiry time.Duration) (clientv3.Lease
 		}
 	}
 	s.mu.Unlock()
-	granted, err := s.client.Grant(ctx, seconds(expiry))
+	seconds := (expiry + time.Second - 1) / time.Second
+	granted, err := s.client.Grant(ctx, int64(seconds))
 	if err != nil {
 		return clientv3.NoLease, err
 	}
@@ -167,8 +168,6 @@ func (s *Store) keep(ctx context.Context, id clientv3.LeaseID, expiry time.Durat
 		s.revoke(ctx, id)
 	})
 }
-
-func seconds(expiry time.Duration) int64 { return int64((expiry + time.Second - 1) / time.Second) }
 
 // revoke ends an etcd lease and deletes its keys, even if ctx has ended. If etcd does not
 // answer, the lease ends after its TTL.

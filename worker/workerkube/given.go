@@ -89,8 +89,6 @@ func (s *Store) given(ctx context.Context) (*coordination.Lease, given, exchange
 	return object, g, sent, err
 }
 
-var errUnknown = errors.New("workerkube: it is not known whether the record of given numbers was written")
-
 // edit changes the record by one compare-and-swap. It calls edit again after each write of
 // another process.
 func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error {
@@ -126,7 +124,7 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 			case now.Token == g.Token:
 				return nil
 			default:
-				return lease.Transient(errUnknown)
+				return lease.Transient(errors.New("workerkube: it is not known whether the record of given numbers was written"))
 			}
 		}
 	}

@@ -220,8 +220,6 @@ type row struct {
 	Type      lease.NodeType `json:"type,string"`
 }
 
-var errNoToken = errors.New("it has no token")
-
 // row is the row of a number. now is the server's clock.
 func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease.Row, error) {
 	var r row
@@ -230,7 +228,7 @@ func (s *Store) row(number, text string, now int64, expiry time.Duration) (lease
 		err = json.Unmarshal([]byte(text), &r)
 	}
 	if err == nil && r.Token == "" {
-		err = errNoToken
+		err = errors.New("it has no token")
 	}
 	if err != nil {
 		return lease.Row{}, fmt.Errorf("workerredis: field %s of %s is %q, want a row as JSON: %w", number, s.keys()[0], text, err)

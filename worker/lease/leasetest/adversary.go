@@ -40,17 +40,15 @@ func (l *ledger) note(number int64, s stamp) {
 	l.stamps[number] = append(l.stamps[number], s)
 }
 
-// adversary: holders contend for too few numbers. Answers and requests are lost, holders
-// are killed, and numbers are freed while their holders stamp. No instant of a number is
-// stamped twice.
+// adversary: holders contend for too few numbers. Answers and requests are lost, holders are
+// killed, and numbers are freed. No instant of a number is stamped twice.
 func (b bench) adversary() {
 	for _, twice := range b.contend() {
 		b.Error(twice)
 	}
 }
 
-// alwaysFree: safety does not depend on how the store judges liveness. Every number looks
-// free, so that the adversary's holders take numbers from each other all the time.
+// alwaysFree: safety does not depend on how the store judges liveness: every number looks free.
 func (b bench) alwaysFree() {
 	open := b.open
 	b.open = func(t *testing.T) lease.Store { return liar{open(t)} }

@@ -81,9 +81,8 @@ func (b bench) row(number int64, token string, until int64, state lease.State) l
 	return *row
 }
 
-// views checks what a full look shows: the next number, how many are held, and which are free,
-// in their order. All of these have been released. A look that is not full shows the same, but
-// does not count the held, since at most 64 numbers are given.
+// views checks what looks show: the next number, how many are held, and which are free, in their
+// order. A look that is not full shows the same of up to 64 numbers, but does not count the held.
 func (b bench) views(within lease.Bounds, next, held int64, free ...int64) {
 	b.Helper()
 	for _, full := range []bool{true, false} {
@@ -141,8 +140,7 @@ func insert(b bench) {
 	b.another().row(within.To, "c", 0, lease.StateHeld)
 }
 
-// swap: a write is done only if it names the row's token. It replaces the row, except
-// that Extend keeps the node.
+// swap: a write is done only if it names the row's token. Extend keeps the node.
 func swap(b bench) {
 	a := b.another()
 	a.inserts(write(lease.Acquire, 7, "a", 100), true)
@@ -208,8 +206,7 @@ func deleted(b bench) {
 	b.fresh("e", within, 8)
 }
 
-// bounds: a view has nothing of the numbers outside its bounds. The next number of bounds
-// around two ranges lies above both.
+// bounds: a view has nothing of the numbers outside its bounds.
 func bounds(b bench) {
 	north, south := lease.Bounds{From: 0, To: 19}, lease.Bounds{From: 20, To: 39}
 	b.fresh("a", south, 20)

@@ -72,8 +72,7 @@ func (f *fleet) stop(n int) {
 	f.holders = f.holders[n:]
 }
 
-// herd: many starts at the same time cost each what a start alone costs beside as many rows. They
-// take new numbers, nearly without a gap, and then the free ones.
+// herd: of many starts at the same time, each costs what one alone costs beside as many rows.
 func herd(b bench) {
 	const starts, handles = 50, 8
 	var calls atomic.Int64

@@ -36,8 +36,8 @@ type number int64
 
 func (n number) Assign(context.Context, int64) (int64, error) { return int64(n), nil }
 
-// life: a holder gives signs of life, and its time is extended, in the grant and in the
-// row. The number that it gives back within a tick is given again, from the end of that tick.
+// life: a holder gives signs of life, and its time is extended, in the grant and in the row.
+// The number that it gives back within a tick is given again, from the end of that tick.
 func life(b bench) {
 	h := b.take(9)
 	first := h.Last()
@@ -75,8 +75,7 @@ func life(b bench) {
 	}
 }
 
-// crash: a holder without signs of life expires, and no other does. The next holder of its number starts at
-// the end of the reserved time.
+// crash: a holder without signs of life expires, and no other does.
 func crash(b bench) {
 	beside := lease.Config{Expiry: time.Hour, Numbers: &lease.Bounds{From: 1, To: 1}}
 	if _, err := b.another().try(1, beside); err != nil {
@@ -113,8 +112,7 @@ func crash(b bench) {
 	}
 }
 
-// loss: a holder takes another number when its own is freed, and no other
-// holder stamps ticks of either grant.
+// loss: a holder takes another number when its own is freed.
 func loss(b bench) {
 	h := b.take(9)
 	before := h.Last()

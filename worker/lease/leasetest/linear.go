@@ -73,8 +73,7 @@ type register struct {
 	held  bool
 }
 
-// model is a store as it should be: for each number a register that is made once, read,
-// and written by compare-and-swap on its token.
+// model is a store as it should be.
 var model = porcupine.Model{
 	Partition: func(history []operation) [][]operation {
 		byNumber := map[int64][]operation{}

@@ -10,8 +10,7 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// restart: a process whose number is fixed was killed. Its next start waits until the number
-// expires, and begins where the reserved time ends.
+// restart: the next start of a process with a fixed number, which was killed, waits for the expiry.
 func restart(b bench) {
 	fixed := lease.Config{Assigner: number(3), Window: max(b.suite.Expiry, 100*time.Millisecond)}
 	dying := b.another()
@@ -41,8 +40,7 @@ func (u unused) Lease(ctx context.Context, r lease.Request) (lease.Lease, error)
 	return u.Leaser.Lease(ctx, r)
 }
 
-// backfill: a number that was asked for as never given is granted to nobody else, before or
-// after, while others start, stop and are killed.
+// backfill: a number that was asked for as never given is granted to nobody else, ever.
 func backfill(b bench) {
 	var mu sync.Mutex
 	var running sync.WaitGroup
@@ -89,8 +87,7 @@ func backfill(b bench) {
 	}
 }
 
-// abandoned: a start that ends after it wrote, without the answer, does not keep the number. It
-// gives the number back, or the number expires.
+// abandoned: a start that ends after it wrote, without the answer, does not keep the number.
 func abandoned(b bench) {
 	for _, config := range []lease.Config{{}, {}, {Assigner: number(0)}} { // by Insert, and by Swap
 		own := b.another()

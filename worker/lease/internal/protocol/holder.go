@@ -23,8 +23,7 @@ type Config struct {
 // and end at Until or earlier. The zero Owned is none.
 type Owned struct{ Number, From, Until int64 }
 
-// Holder is one holder of at most one number. It is a value: a copy of it is a
-// clone of the process. Make one with [New].
+// Holder is one holder of at most one number. A copy of it is a clone of the process.
 type Holder struct {
 	config Config
 	number int64  // the number held or tried for; negative is none
@@ -48,21 +47,18 @@ type Holder struct {
 	next    int64 // first instant that was not stamped, when leaving
 }
 
-// doubt is a write that may have been done: if the row has its token, it was, and
-// the holder's ticks begin at from.
+// doubt is a write that may have been done; the holder's ticks then begin at from.
 type doubt struct {
 	token string
 	from  int64
 }
 
-// maxDoubts is how many writes in doubt a holder remembers. To forget an older one costs at
-// most a number, as package lease argues.
+// maxDoubts is how many writes in doubt a holder remembers, as package lease argues.
 const maxDoubts = 64
 
-// try is a write without a good answer: the token that it would replace, empty for no
-// row, and the store's error.
+// try is a write without a good answer, and the store's error.
 type try struct {
-	old string
+	old string // the token that it would replace; empty is no row
 	err error
 }
 
@@ -74,15 +70,13 @@ func New(config Config) Holder {
 // Owns returns what the holder owns, and whether it owns anything.
 func (h *Holder) Owns() (Owned, bool) { return h.owned, h.held }
 
-// Use says that instants up to used are needed, and that reserving up to ahead
-// saves further writes.
+// Use says that instants up to used are needed. Reserving up to ahead saves further writes.
 func (h *Holder) Use(used, ahead int64) {
 	h.used, h.ahead = max(h.used, used), max(h.ahead, ahead)
 }
 
-// Leave makes the holder give its number back. next is the first instant that
-// it has not stamped: stamp nothing after calling Leave. It reports whether
-// there is anything to give back.
+// Leave makes the holder give its number back: stamp nothing from next on. It reports
+// whether there is anything to give back.
 func (h *Holder) Leave(next int64) bool {
 	h.leaving, h.next = true, next
 	return h.held || len(h.doubts) > 0
@@ -131,8 +125,7 @@ func (h *Holder) Take(request Request, answer Answer) (done bool, err error) {
 	}
 }
 
-// soon is how far ahead of now the Until of a free number may lie that is preferred to a new
-// number. A process that restarts within one tick gets its number again.
+// soon lets a process that restarts within one tick have its number again.
 const soon = 1000
 
 // choose picks a number, as package lease says. A start takes a new number rather than wait for

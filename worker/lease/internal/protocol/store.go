@@ -3,8 +3,7 @@ package protocol
 // An Op is what a [Request] asks for.
 type Op int
 
-// The requests. Look and Read change nothing; Insert and Swap are each one
-// atomic write.
+// The requests. Look and Read change nothing; Insert and Swap are each one atomic write.
 const (
 	Look   Op = iota + 1 // which numbers are free: some of them, or with Full all
 	Read                 // the row of Number
@@ -25,8 +24,7 @@ type Request struct {
 	Full    bool   // Look
 }
 
-// Answer is what the store says. With Err, a write may have been done, may yet
-// be done, or may not.
+// Answer is what the store says. With Err, a write may have been done, may yet be, or may not.
 type Answer struct {
 	Err    error
 	Now    int64 // Look, Read: the store's clock
