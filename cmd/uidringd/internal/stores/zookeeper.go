@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
+	"log"
 	"net"
 	"strings"
 	"sync"
@@ -33,7 +35,7 @@ func zooKeeper(text string) (*database.Store, error) {
 		}
 		c := &connection{secure: secure, ready: make(chan struct{}, 1)}
 		var err error
-		c.Conn, c.events, err = zk.Connect(a.hosts, session, zk.WithLogger(silent{}), zk.WithEventCallback(c.saw), zk.WithDialer(c.dial), zk.WithHostProvider(new(names)))
+		c.Conn, c.events, err = zk.Connect(a.hosts, session, zk.WithLogger(log.New(io.Discard, "", 0)), zk.WithEventCallback(c.saw), zk.WithDialer(c.dial), zk.WithHostProvider(new(names)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -155,8 +157,3 @@ func (n *names) Connected() {
 	defer n.mu.Unlock()
 	n.last = (n.next + len(n.hosts) - 1) % len(n.hosts)
 }
-
-// silent drops what the client logs: whatever fails is returned.
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
