@@ -47,6 +47,6 @@ file uidring.db in the current folder, which gen creates.`,
   uidring bench                          the cost of an id on this machine`,
 		Version: cli.Version(),
 	}
-	root.AddCommand(gen.New(nil), parse.New(), layout.New(), workers.New(nil), segments.New(nil), bench.New(), cli.NewVersion())
+	root.AddCommand(gen.New(nil), parse.New(), layout.New(), workers.New(nil), segments.New(nil), bench.New())
 	return root
 }

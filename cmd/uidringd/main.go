@@ -41,6 +41,6 @@ worker numbers and unused ids. A second signal ends it at once.`,
 		Version: cli.Version(),
 	}
 	serve.Add(root)
-	root.AddCommand(gen.New(stores.All), segments.New(stores.All), workers.New(stores.All), cli.NewVersion())
+	root.AddCommand(gen.New(stores.All), segments.New(stores.All), workers.New(stores.All))
 	return root
 }

@@ -26,10 +26,10 @@ var uidringd = clitest.Command(newRoot)
 
 // The commands that uidring has too go by uidringd's name.
 func TestName(t *testing.T) {
-	if got := uidringd.Succeed(t, "version"); !strings.HasPrefix(got, "uidringd version ") {
+	if got := uidringd.Succeed(t, "--version"); !strings.HasPrefix(got, "uidringd version ") {
 		t.Errorf("%q", got)
 	}
-	for _, args := range []string{"gen --help", "workers --help", "workers release --help", "segments --help", "segments create --help", "segments set --help", "version --help"} {
+	for _, args := range []string{"gen --help", "workers --help", "workers release --help", "segments --help", "segments create --help", "segments set --help"} {
 		help := uidringd.Succeed(t, strings.Fields(args)...)
 		if wrong := regexp.MustCompile(`(?m)^ +uidring `).FindString(help); wrong != "" || !strings.Contains(help, "  uidringd ") {
 			t.Errorf("%s: %s", args, help)

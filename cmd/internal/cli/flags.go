@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -90,10 +88,6 @@ func complete(cmd *cobra.Command, flag string, directive cobra.ShellCompDirectiv
 		panic(err) // the flag is not there, or has completion already
 	}
 }
-
-// NonZero returns the value of a duration for the library, whose options have their
-// default at zero. For zero it is a nanosecond, which is less than a tick.
-func NonZero(d time.Duration) time.Duration { return cmp.Or(d, 1) }
 
 // explain leaves the name of package bits out of an error about a flag.
 func explain(_ *cobra.Command, err error) error {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-
-	"github.com/spf13/cobra"
 )
 
 // Version is what the build knows about itself.
@@ -27,18 +25,4 @@ func Release() string {
 		built = cmp.Or(info.Main.Version, built)
 	}
 	return cmp.Or(release, built)
-}
-
-// NewVersion returns the subcommand that prints what --version does.
-func NewVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Args:    cobra.NoArgs,
-		Example: "  uidring version",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s version %s\n", cmd.Root().Name(), Version())
-			return err
-		},
-	}
 }

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"math"
@@ -120,7 +121,7 @@ func (f *flags) config(logger *slog.Logger) uid.CachedConfig {
 		Succeeds:      f.succeeds,
 		BoostPower:    int(f.boost),
 		PaddingFactor: int(f.padding),
-		MaxBorrow:     cli.NonZero(f.maxBorrow),
+		MaxBorrow:     cmp.Or(f.maxBorrow, 1), // 0 is the default in the library
 		MaxAge:        f.maxAge,
 		Logger:        logger,
 	}

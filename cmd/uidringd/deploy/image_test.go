@@ -110,7 +110,7 @@ func TestImage(t *testing.T) {
 			t.Errorf("the server has a part %v, so it is not static", part.Type)
 		}
 	}
-	out, err := exec.CommandContext(t.Context(), server(t), "version").Output()
+	out, err := exec.CommandContext(t.Context(), server(t), "--version").Output()
 	if err != nil || !strings.HasPrefix(string(out), "uidringd version v9.8.7 ") {
 		t.Errorf("%s, %v; want the version of the build", out, err)
 	}
