@@ -27,28 +27,7 @@ type metrics struct {
 	registry *prometheus.Registry
 	took     *prometheus.HistogramVec
 	callers  *prometheus.CounterVec
-	known    sync.Map // of *counts by series: a search by labels takes longer
 	inFlight prometheus.Gauge
-}
-
-// series is what a request is counted under.
-type series struct {
-	route, caller string
-	status        int
-}
-
-type counts struct {
-	took  prometheus.Observer
-	calls prometheus.Counter
-}
-
-func (m *metrics) of(s series) *counts {
-	c, found := m.known.Load(s)
-	if !found {
-		code := strconv.Itoa(s.status)
-		c, _ = m.known.LoadOrStore(s, &counts{m.took.WithLabelValues(s.route, code), m.callers.WithLabelValues(s.caller, code)})
-	}
-	return c.(*counts)
 }
 
 func newMetrics(set *generators.Set) *metrics {
@@ -182,11 +161,12 @@ func (o *observer) observe(r *service.Request) {
 	if status >= http.StatusBadRequest {
 		log = o.failed
 	}
-	counts := o.of(series{r.Route, label(r.Caller), status})
+	code := strconv.Itoa(status)
+	took := o.took.WithLabelValues(r.Route, code)
 	for range r.Count {
-		counts.took.Observe(r.Ended.Sub(r.Began).Seconds())
+		took.Observe(r.Ended.Sub(r.Began).Seconds())
 	}
-	counts.calls.Add(float64(r.Count))
+	o.callers.WithLabelValues(label(r.Caller), code).Add(float64(r.Count))
 	log.log(r, status)
 }
 
