@@ -3,9 +3,7 @@
 //
 // [uid.CachedConfig] has fields of functions and no tags. So the app has a struct of
 // its own, with the settings that it offers, under names of its own. Durations
-// are text, such as 24h: a bare number would not say of what. Both readers
-// refuse what they do not know, since a setting that is misspelt would else be
-// the default, silently.
+// are text, such as 24h: a bare number would not say of what.
 package settings
 
 import (

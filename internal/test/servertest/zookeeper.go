@@ -31,7 +31,7 @@ var Classpath = sync.OnceValues(func() (string, error) {
 })
 
 // ZooKeeperPrograms are the members of an ensemble with their data below dir. If detour is
-// not nil, the first member connects to the others at the addresses that detour returns.
+// not nil, the first member, which does not lead at first, connects to the others by detour.
 func ZooKeeperPrograms(t testing.TB, dir string, members int, detour func(to string) string) []Program {
 	t.Helper()
 	jars, err := Classpath()
@@ -73,8 +73,7 @@ func zookeeper(jars, folder, peers string) Program {
 type ZooKeeper struct{ *member }
 
 // StartZooKeeper starts an ensemble on a new directory, and skips the test where there is
-// no ZooKeeper. If detour is not nil, the first member, which does not lead at first,
-// connects to the others at the addresses that detour returns.
+// no ZooKeeper. detour is that of [ZooKeeperPrograms].
 func StartZooKeeper(t testing.TB, members int, detour func(to string) string) []*ZooKeeper {
 	t.Helper()
 	var servers []*ZooKeeper

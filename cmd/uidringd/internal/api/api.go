@@ -1,11 +1,7 @@
 // Package api serves ids over HTTP: the routes of /v1, those of Leaf, and their
 // description in OpenAPI.
 //
-// The handler bounds the URI, the body (no route takes one), n, the rate, the
-// requests that wait for ids and the time that they wait. A slow client holds no place
-// and no lock: ids are drawn before the first byte is written. The [http.Server] bounds
-// headers, the time to read and to write, and idle connections. Its listener bounds the
-// number of connections.
+// A slow client holds no place and no lock: ids are drawn before the first byte is written.
 //
 // After a request, its Pattern names the route, for metrics.
 package api

@@ -25,9 +25,7 @@ const (
 
 // Open opens the generators of a checked config, each on its own. It returns once each
 // is open or has failed; after ten seconds, once one and all required ones are open.
-// Those that are not open are tried again until Close. ctx bounds all attempts.
-//
-// Open fails if a required generator fails, or if all fail.
+// ctx bounds all attempts.
 func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, error) {
 	s := &Set{members: make([]*member, len(c.Generators)), byName: map[string]*member{}}
 	ctx, s.stop = context.WithCancel(ctx)

@@ -88,9 +88,7 @@ func header(b []byte, at, most int, what string) (n, next int, err error) {
 	return 0, 0, nil
 }
 
-// parseWords reads a command as a person types it: words in a line. A line that is no command is
-// an error: the client speaks another protocol, and commands in the rest of its bytes, such as the
-// body of a request, are not meant for this server.
+// parseWords reads words in a line. A line that is no command is an error.
 func parseWords(b []byte, args [][]byte, most int) (_ [][]byte, length int, err error) {
 	if b[0] == 0x16 { // the first byte of a handshake
 		return args, 0, errTLS
