@@ -51,7 +51,6 @@ func (o *options) draw(to io.Writer, rows []*row) error {
 	return err
 }
 
-// shade is darker the more goroutines there are.
 func (o *options) shade(at int) string {
 	return fmt.Sprintf("fill:#08519c;fill-opacity:%.2f", float64(at+1)/float64(len(o.goroutines)))
 }

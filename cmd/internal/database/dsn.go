@@ -102,7 +102,6 @@ func isSQLitePath(path string) bool {
 	return false
 }
 
-// isSQLite reports whether a file begins as SQLite's do.
 func isSQLite(file io.Reader) bool {
 	header := []byte("SQLite format 3\x00")
 	start := make([]byte, len(header))

@@ -175,7 +175,6 @@ func (t *target) connect(ctx context.Context) (*gorm.DB, func() error, error) {
 	return db, pool.Close, nil
 }
 
-// within connects, and gives up after a timeout.
 func within(ctx context.Context, timeout time.Duration, connect func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

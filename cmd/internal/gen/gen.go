@@ -144,15 +144,12 @@ func (f *flags) closed(cmd *cobra.Command, failed, err error) error {
 	return err
 }
 
-// notifier returns a function that writes the command's name and a line to standard error.
 func notifier(cmd *cobra.Command) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		fmt.Fprintf(cmd.ErrOrStderr(), cmd.Root().Name()+": "+format+"\n", args...)
 	}
 }
 
-// open returns a generator of a segment's ids, or of ids under a worker number that
-// it takes.
 func (f *flags) open(ctx context.Context, cmd *cobra.Command, logger *slog.Logger) (generator, error) {
 	if f.segment != "" {
 		return openSegment(ctx, cmd, f.stores, f.segment, logger)

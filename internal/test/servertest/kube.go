@@ -126,7 +126,6 @@ current-context: test
 `, url, ca, user, namespace)
 }
 
-// kubeReady returns nil if an API server is ready.
 func kubeReady(address string) error {
 	_, err := kubeRequest(address, http.MethodGet, "/readyz", "", nil)
 	return err

@@ -154,7 +154,6 @@ type Process struct {
 	output logged.Text
 }
 
-// await waits until ready returns nil.
 func (p *Process) await(ctx context.Context, ready func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

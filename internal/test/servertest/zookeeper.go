@@ -58,7 +58,6 @@ func ZooKeeperPrograms(t testing.TB, dir string, members int, detour func(to str
 	return programs
 }
 
-// zookeeper is a server with its data in folder.
 func zookeeper(jars, folder, peers string) Program {
 	return Program{func(port string) *exec.Cmd {
 		config := filepath.Join(folder, "zoo.cfg")
@@ -95,7 +94,6 @@ func LaunchZooKeeper(folder, address string) (*ZooKeeper, error) {
 	return &ZooKeeper{&member{process, address, program}}, err
 }
 
-// serves returns nil if the server serves.
 func serves(address string) error {
 	if mode(address, time.Second) == "" { // a server that is starting may not answer
 		return errors.New("it has no mode")

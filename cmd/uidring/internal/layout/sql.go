@@ -111,8 +111,6 @@ The time in an id of uid.Cached is not the time of the call: see Cached.Range.
 	return b.String(), nil
 }
 
-// expressions are those of the layout: times, worker number, its named parts, sequence, and
-// the least and the greatest id of an instant.
 func (d dialect) expressions(ids *bits.Allocator) []expression {
 	layout := ids.Layout()
 	shift := layout.WorkerBits + layout.SequenceBits

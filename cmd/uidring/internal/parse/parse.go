@@ -94,7 +94,6 @@ exit code is then 1.`,
 	return cmd
 }
 
-// parser reads ids and writes what is in them.
 type parser struct {
 	read   func(text string) (uid.ID, error)
 	hint   func(text string) string
@@ -125,7 +124,6 @@ func (p *parser) arguments(args []string, stdin io.Reader) error {
 	return nil
 }
 
-// lines reads ids, one a line.
 func (p *parser) lines(in io.Reader) error {
 	reader := bufio.NewReaderSize(flushing{in, p.out}, 1<<16)
 	for number := 1; ; number++ {

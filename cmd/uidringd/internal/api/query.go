@@ -9,7 +9,6 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
-// query has the parameters of a request.
 type query struct {
 	n    int  // 1 without n=
 	json bool // format=json, or an Accept header that names application/json

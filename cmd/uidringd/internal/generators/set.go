@@ -229,7 +229,6 @@ func (s *Set) join(faults []error) error {
 	return errors.Join(all...)
 }
 
-// newEntry returns an entry without a generator.
 func newEntry(base *config.Base) *service.Entry {
 	return &service.Entry{Name: base.Name, Kind: base.Kind, MaxIDs: base.IDs, Instance: uuid.NewString()}
 }

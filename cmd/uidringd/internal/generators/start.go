@@ -111,7 +111,6 @@ func (s *Set) started() (open, missing int, failed error) {
 	return open, missing, s.join(faults)
 }
 
-// faults returns why each member is not open.
 func (s *Set) faults() []error {
 	faults := make([]error, len(s.members))
 	for i, m := range s.members {
@@ -120,7 +119,6 @@ func (s *Set) faults() []error {
 	return faults
 }
 
-// start tries once to open m.
 func (s *Set) start(ctx context.Context, m *member, c *config.Config) {
 	n := &state{set: s}
 	if err := n.open(ctx, c, m.config, m.logger); err != nil {

@@ -69,7 +69,6 @@ func (t *tags) open(ctx context.Context, tag string) (*service.Entry, error) {
 	return e, nil
 }
 
-// tagged is one of the tags.
 type tagged struct {
 	tags *segment.Tags
 	tag  string

@@ -80,7 +80,6 @@ func admitted(s *service.Service, large *large, refuse *connect.ErrorWriter, h h
 	})
 }
 
-// failures translates the errors of the id service.
 func failures(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, r connect.AnyRequest) (connect.AnyResponse, error) {
 		answer, err := next(ctx, r)
@@ -91,7 +90,6 @@ func failures(next connect.UnaryFunc) connect.UnaryFunc {
 	}
 }
 
-// ids is the id service.
 type ids struct {
 	service *service.Service
 	large   *large

@@ -25,7 +25,6 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
-// server serves a set of generators.
 type server struct {
 	config    *config.Config
 	set       *generators.Set

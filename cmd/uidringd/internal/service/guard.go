@@ -80,7 +80,6 @@ type tokenOf struct {
 	token   *Token
 }
 
-// limiters has a limiter for each caller.
 type limiters struct {
 	rate  rate.Limit
 	burst int

@@ -44,10 +44,11 @@ func readRedis(text string) (*servers, error) {
 		a.options.Add("addr", host)
 	}
 	text = (&url.URL{Scheme: a.scheme, User: a.user, Host: a.hosts[0], Path: a.path, RawQuery: a.options.Encode()}).String()
-	trust := func(config *tls.Config) {
+	finish := func(config *tls.Config, limitedByContext *bool) {
 		if config != nil && secure != nil {
 			config.RootCAs, config.Certificates = secure.RootCAs, secure.Certificates
 		}
+		*limitedByContext = true
 	}
 	switch {
 	case a.options.Has("master_name"):
@@ -55,24 +56,21 @@ func readRedis(text string) (*servers, error) {
 		if err != nil {
 			return nil, err
 		}
-		trust(options.TLSConfig)
-		options.ContextTimeoutEnabled = true
+		finish(options.TLSConfig, &options.ContextTimeoutEnabled)
 		s.client = func() redis.UniversalClient { return redis.NewFailoverClient(options) }
 	case cluster || a.options.Has("addr"):
 		options, err := redis.ParseClusterURL(text)
 		if err != nil {
 			return nil, err
 		}
-		trust(options.TLSConfig)
-		options.ContextTimeoutEnabled = true
+		finish(options.TLSConfig, &options.ContextTimeoutEnabled)
 		s.client = func() redis.UniversalClient { return redis.NewClusterClient(options) }
 	default:
 		options, err := redis.ParseURL(text)
 		if err != nil {
 			return nil, err
 		}
-		trust(options.TLSConfig)
-		options.ContextTimeoutEnabled = true
+		finish(options.TLSConfig, &options.ContextTimeoutEnabled)
 		s.client = func() redis.UniversalClient { return redis.NewClient(options) }
 	}
 	return s, nil
