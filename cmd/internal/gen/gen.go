@@ -94,7 +94,6 @@ An interrupt ends gen after a whole line, with exit code 130.`,
 	return cmd
 }
 
-// lines returns the function that appends an id's line.
 func (f *flags) lines() (func(b []byte, id uid.ID) ([]byte, error), error) {
 	if f.json {
 		allocator, err := bits.NewAllocator(f.layout)

@@ -128,7 +128,6 @@ func (c *conn) answer() bool {
 	return c.broken == nil && !c.quit && c.refused == nil && !(drained && c.from == c.to)
 }
 
-// parse reads the next command into args, and returns its length: 0 if it has not arrived.
 func (c *conn) parse() (length int, fault error) {
 	c.args, length, fault = parse(c.in[c.from:c.to], c.args[:0], c.MaxBytes)
 	return length, fault
@@ -175,7 +174,6 @@ func (c *conn) flush() {
 	c.text = c.text[:0]
 }
 
-// written returns how many bytes of answers there were.
 func (c *conn) written() int { return c.flushed + len(c.text) }
 
 // lingerTime is how long a client has to read why the connection ends. If bytes of the client

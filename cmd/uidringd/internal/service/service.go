@@ -194,7 +194,6 @@ func (s *Service) limitersOf(e *Entry) *limiters {
 	return l.(*limiters)
 }
 
-// most returns how many ids a request may ask e for.
 func (s *Service) most(e *Entry) int { return cmp.Or(e.MaxIDs, s.ids) }
 
 // mostInRuns returns how many ids a request may ask e for if the answer has runs.
