@@ -82,7 +82,7 @@ func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) de
 		RunLen:        g.bits.MaxSequence() + 1,
 		PaddingFactor: config.PaddingFactor,
 		Padding:       options,
-		Policy:        deal.PolicyOf(config.RejectedTake, Help),
+		Policy:        deal.PolicyOf("uid", config.RejectedTake, Help),
 		Ended:         g.ticks.ended,
 		Release:       g.releaseFrom,
 	}

@@ -66,7 +66,7 @@ func newDealer(t *testing.T, source padding.Source, config deal.Config) dealer {
 		config.PaddingFactor = 50
 	}
 	if config.Policy == nil {
-		config.Policy = deal.PolicyOf(nil, uid.Help)
+		config.Policy = deal.PolicyOf("uid", nil, uid.Help)
 	}
 	d, err := deal.New(source, config)
 	return dealer{deal.Of[uid.ID, uid.Run](opened(t, d, err)), d}
@@ -98,7 +98,7 @@ func TestSlowSource(t *testing.T) {
 			for call, draw := range calls {
 				synctest.Test(t, func(t *testing.T) {
 					c := new(counting)
-					d := started(t, c.source, deal.Config{Policy: deal.PolicyOf(refuse, uid.Help), Padding: padding.Config{Blocking: true}})
+					d := started(t, c.source, deal.Config{Policy: deal.PolicyOf("uid", refuse, uid.Help), Padding: padding.Config{Blocking: true}})
 					synctest.Wait()
 					c.each.Store(int64(each))
 					drain(t, d, 16)
@@ -246,7 +246,7 @@ func TestSourceThatFails(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			unavailable := errors.New("unavailable")
 			c := new(counting)
-			d := newDealer(t, c.source, deal.Config{Policy: deal.PolicyOf(uid.Wait, uid.Help), Padding: padding.Config{Blocking: blocking}})
+			d := newDealer(t, c.source, deal.Config{Policy: deal.PolicyOf("uid", uid.Wait, uid.Help), Padding: padding.Config{Blocking: blocking}})
 			c.fail(unavailable)
 			if err := d.engine.Start(t.Context(), nil); err != unavailable {
 				t.Errorf("Start() = %v, want %v", err, unavailable)

@@ -33,16 +33,16 @@ type Policy func(err error, attempt int) error
 func waiting(error, int) error { return nil }
 
 // PolicyOf returns a Policy that calls policy, or preset if policy is nil, and makes a panic
-// an error. R is uid.Refusal.
+// an error of the package pkg. R is uid.Refusal.
 func PolicyOf[R ~struct {
 	Err     error
 	Attempt int
-}](policy, preset func(R) error) Policy {
+}](pkg string, policy, preset func(R) error) Policy {
 	if policy == nil {
 		policy = preset
 	}
 	return func(err error, attempt int) error {
-		return guard.Call("uid", "RejectedTake", func() error { return policy(R{err, attempt}) })
+		return guard.Call(pkg, "RejectedTake", func() error { return policy(R{err, attempt}) })
 	}
 }
 

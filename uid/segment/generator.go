@@ -76,7 +76,7 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		RunLen:        runLen,
 		PaddingFactor: 99, // the ring signals whenever it begins to deal a run
 		Padding:       padding.Config{Blocking: true, RejectedPut: l.uncut},
-		Policy:        deal.PolicyOf(l.config.RejectedTake, uid.Help),
+		Policy:        deal.PolicyOf("segment", l.config.RejectedTake, uid.Help),
 		Ended:         l.ended.Load,
 		Release:       l.release,
 	})

@@ -20,11 +20,12 @@ func panicky(in string) *counter {
 	}}
 }
 
-// wantPanic wants an error that says what panicked.
+// wantPanic wants an error that says which method of the store panicked, and nothing of
+// other packages.
 func wantPanic(t *testing.T, err error, in string) {
 	t.Helper()
 	var panicked *uid.PanicError
-	if !errors.As(err, &panicked) || !strings.Contains(err.Error(), ": panic in "+in+": no") {
+	if !errors.As(err, &panicked) || !strings.Contains(err.Error(), "segment: panic in "+in+": no") {
 		t.Errorf("%v, want a PanicError in %s", err, in)
 	}
 }

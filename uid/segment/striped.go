@@ -78,7 +78,7 @@ func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig
 	if err != nil {
 		return nil, err
 	}
-	s := &Striped{shards: shards, policy: deal.PolicyOf(config.RejectedTake, uid.Help)}
+	s := &Striped{shards: shards, policy: deal.PolicyOf("segment", config.RejectedTake, uid.Help)}
 	s.claims = deal.NewClaims[uid.ID, uid.Run](s.claim)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {

@@ -3,6 +3,7 @@ package uidclient
 import (
 	"context"
 	"errors"
+	"iter"
 	"net"
 	"net/http"
 	"sync"
@@ -28,12 +29,11 @@ const (
 // Order: while one server instance serves, a call that ends before another call
 // begins returns smaller ids.
 type Client struct {
-	claims
 	_ cacheline.Pad
 
 	// Of the first order; written with mu held, read by takers.
-	ring   atomic.Pointer[ringbuffer.Ring]
-	dealer atomic.Pointer[deal.Dealer]
+	ring  atomic.Pointer[ringbuffer.Ring]
+	dealt atomic.Pointer[dealt]
 
 	_        cacheline.Pad
 	failures atomic.Int64 // requests that failed; written by the source
@@ -57,8 +57,8 @@ type Client struct {
 	loads  uid.LoadStats // of the fetches that succeeded
 }
 
-// claims has the methods of a uid.Generator that follow from its claims of runs.
-type claims = deal.Claims[uid.ID, uid.Run]
+// dealt has the methods of a uid.Generator that an order gives.
+type dealt = deal.Dealt[uid.ID, uid.Run]
 
 var _ uid.Generator = (*Client)(nil)
 
@@ -82,7 +82,6 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		allowed: newAllowance(config.MaxIDs),
 		pace:    pace.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
 	}
-	c.claims = deal.NewClaims[uid.ID, uid.Run](c.claim)
 	c.loads.Tag = name
 	first := c.newOrder()
 	c.orders = []*order{first}
@@ -126,11 +125,29 @@ func (c *Client) Next() (uid.ID, error) {
 	return uid.ID(id), err
 }
 
-// claim claims ids of the first order, or of those that follow.
-func (c *Client) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
-	return c.dealer.Load().Claim(ctx, limit, how)
+// NextN is Next for many ids, as [uid.Generator] says.
+func (c *Client) NextN(ids []uid.ID) (int, error) { return c.dealt.Load().NextN(ids) }
+
+// Wait is Next that also waits while no server answers, until ctx ends.
+func (c *Client) Wait(ctx context.Context) (uid.ID, error) { return c.dealt.Load().Wait(ctx) }
+
+// WaitN is NextN that waits as Wait does.
+func (c *Client) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
+	return c.dealt.Load().WaitN(ctx, ids)
 }
 
+// Claim returns 1 to limit consecutive ids, as [uid.Generator] says.
+func (c *Client) Claim(ctx context.Context, limit int64) (uid.Run, error) {
+	return c.dealt.Load().Claim(ctx, limit)
+}
+
+// TryClaim returns 1 to limit consecutive ids that are ready, as [uid.Generator] says.
+func (c *Client) TryClaim(limit int64) (uid.Run, error) { return c.dealt.Load().TryClaim(limit) }
+
+// All returns ids without end, for a range loop, as [uid.Generator] says.
+func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.dealt.Load().All(ctx) }
+
+// add makes an order the last one, unless the client is closed.
 func (c *Client) add(o *order) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,7 +159,8 @@ func (c *Client) add(o *order) bool {
 
 func (c *Client) draw(o *order) {
 	c.ring.Store(o.Ring())
-	c.dealer.Store(o.Dealer)
+	of := deal.Of[uid.ID, uid.Run](o.Dealer)
+	c.dealt.Store(&of)
 }
 
 // leave closes the first orders, as long as they have ended and have no ids left.
