@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -37,5 +38,18 @@ func TestName(t *testing.T) {
 	}
 	if got := uidringd.Invoke(t, "", "gen", "-n", "-1"); got.Code != 2 || !strings.HasPrefix(got.Stderr, "uidringd: ") || !strings.Contains(got.Stderr, "'uidringd gen --help'") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The server links what the subcommands need, and not what uidring measures with.
+func TestLight(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, heavy := range []string{"github.com/uidring/uidring/cmd/internal/bench"} {
+		if strings.Contains(string(out), heavy) {
+			t.Errorf("uidringd links %s", heavy)
+		}
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/uidring/uidring/uid"
 )
 
 func TestPaths(t *testing.T) {
@@ -156,5 +159,34 @@ func TestEscaped(t *testing.T) {
 		if body := get(t, h, "/?name=a").Body.String(); strings.Contains(body, inline) {
 			t.Errorf("the page has %s, which its policy refuses", inline)
 		}
+	}
+}
+
+// A real generator, drawn from, asked and closed at the same time.
+func TestConcurrent(t *testing.T) {
+	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := at(t, map[string]Generator{"orders": gen}, nil)
+	var group sync.WaitGroup
+	for _, path := range []string{"/", "/stats.json", "/?name=orders&id=1"} {
+		group.Go(func() {
+			for range 50 {
+				if w := get(t, h, path); w.Code != 200 {
+					t.Errorf("%s: %d", path, w.Code)
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for range 2000 {
+			_, _ = gen.Next()
+		}
+		_ = gen.Close()
+	})
+	group.Wait()
+	if w := get(t, h, "/"); w.Code != 200 || !strings.Contains(w.Body.String(), "The generator is closed.") {
+		t.Errorf("after Close: %d", w.Code)
 	}
 }

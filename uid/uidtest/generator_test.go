@@ -55,6 +55,31 @@ func TestSequenceEnds(t *testing.T) {
 	}
 }
 
+func TestFail(t *testing.T) {
+	t.Parallel()
+	gen, broken := uidtest.Sequence(t, 1), errors.New("broken")
+	gen.Fail(broken)
+	if _, err := gen.Next(); err != broken {
+		t.Error(err)
+	}
+	if _, err := gen.Wait(t.Context()); err != broken {
+		t.Error(err)
+	}
+	if s := gen.Stats(); s.LastError != broken || !s.Failing() {
+		t.Errorf("%+v; want the error in it", s)
+	}
+	gen.Fail(nil)
+	if s := gen.Stats(); s.LastError != nil || s.Failing() {
+		t.Errorf("%+v; want no error in it", s)
+	}
+	if id, err := gen.Next(); id != 1 || err != nil {
+		t.Error(id, err)
+	}
+	if s := gen.Stats(); s.Issued != 1 || s.RejectedTakes != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // A call that waits ends with Unblock, with its context, with Fail and with Close.
 func TestBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -60,11 +60,10 @@
 // bound on how long anything takes.
 //
 // The proof does not need ranges; they only decide which number is new. The store makes a
-// new number: an Insert with Fresh takes the least number that lies above every row of its
-// bounds and above the counts of all ranges that begin at or before Bounds.To, raises the
-// count, and makes the row, in one atomic step. So two Inserts never make one row, and a number
-// whose row was deleted is not new: its next holder would start from the beginning, and repeat
-// ids.
+// new number, in one atomic step of an Insert with Fresh. The number is the least above every
+// row of the bounds, and above the counts of all ranges that begin at or before Bounds.To. The
+// step raises the count and makes the row. So two Inserts never make one row. A number whose
+// row was deleted is not new: its next holder would start from the beginning, and repeat ids.
 //
 // The holder learns the number from the answer alone. If the answer is lost, the holder forgets
 // the write, which granted nothing, and begins anew. The row expires, and is a link of its chain

@@ -35,9 +35,9 @@ import (
 // lost, the number is not given at all, or has a row that expires: a gap, and no repeat.
 //
 // A number that an Assigner chose has a mark of its own instead, which is made before the row:
-// they may be many, and the record is one object. If the record says that there are marks,
-// rule 1 takes a number above all marks and rows within the bounds, which one list finds, or one
-// that was put back and has no mark.
+// they may be many, and the record is one object. If the record says that there are marks, one
+// list finds all marks and rows within the bounds. Then rule 1 takes a number above them, or
+// one that was put back and has no mark.
 
 // given is the record of given numbers.
 type given struct {

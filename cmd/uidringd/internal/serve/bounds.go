@@ -90,8 +90,8 @@ var errAbort = errors.New("far too many requests are under way")
 const few = 32
 
 // begin counts a request until end, and returns why it is refused: an [*service.Error] or
-// errAbort. An address has the same share of the requests as of the connections. Answers to
-// refused requests are bounded too, by a quarter of these limits.
+// errAbort. An address has the same share of the requests as of the connections. A quarter
+// as many refused requests may wait for their answers; begin cuts off the clients of others.
 func (s *server) begin(limits config.Limits, clients *gate.Clients, extra bool) error {
 	requests := bound{most: int64(limits.Running), few: few}
 	requests.share = max(1, min(requests.most, requests.most*int64(limits.PerAddress)/int64(limits.Connections)))

@@ -10,7 +10,7 @@ import (
 	"github.com/uidring/uidring/internal/test/logged"
 )
 
-// No answer may be cached, nor taken for another type than it has. No route but those of gRPC takes a
+// Each answer forbids caches, and guesses of its type. No route but those of gRPC takes a
 // body, and what reads draws no id. The pages are for the config's host names. The log is JSON if
 // the config says so.
 func TestRoutes(t *testing.T) {
