@@ -35,9 +35,10 @@
 //     to 2 seconds late, and never early. An expiry shorter than 2 seconds, and a MaxSkew shorter
 //     than 1 second, have no use. API servers whose clocks differ add their difference.
 //   - QPS and Burst of the rest.Config limit the requests of a Store, by default to 5 a second.
-//     A start sends 5, so 300 on one Store take 5 minutes. A holder sends 8 a minute, or 2 a
-//     second while it borrows time: 5 a second are enough for 37 holders, and 300 need a QPS of
-//     40. Starts go before renewals, and wait as long as their ctx allows.
+//     A start sends 5, and the first of a Store one more, so 300 on one Store take 5 minutes.
+//     A holder sends 8 a minute, or 2 a second while it borrows time: 5 a second are enough for
+//     37 holders, and 300 need a QPS of 40. Starts go before renewals, and wait as long as their
+//     ctx allows.
 //   - client-go gives up a connection that a network dropped silently after 45 seconds.
 //     HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS change that.
 //
