@@ -130,23 +130,16 @@ func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.R
 
 // Look implements lease.Store.
 func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
-	guess := s.rows(s.sampler.Guess(within, 62)) // etcd takes 128 operations in one transaction
 	ops := s.counts(within)
 	if full {
-		ops, guess = append(ops, s.over(alive, within, clientv3.WithKeysOnly()), s.over(number, within)), nil
+		ops = append(ops, s.over(alive, within, clientv3.WithKeysOnly()), s.over(number, within))
 	}
-	f, _, err := s.commit(s.client.Txn(ctx).Then(append(ops, guess...)...))
-	if err != nil {
-		return lease.View{}, err
-	}
+	f, _, err := s.commit(s.client.Txn(ctx).Then(ops...))
 	view := lease.NewView(0, f.rows(), f.given, within)
-	if full {
-		return view, nil
+	if err != nil || full {
+		return view, err
 	}
-	if view.Held = 0; guess != nil && leaserow.Satisfies(view) {
-		return view, nil
-	}
-	return s.sampler.Sample(within, map[int64]int64{within.From: view.Next}, func(numbers []int64) (int64, []lease.Row, error) {
+	return leaserow.Sample(within, map[int64]int64{within.From: view.Next}, func(numbers []int64) (int64, []lease.Row, error) {
 		if len(numbers) == 0 {
 			return 0, nil, nil
 		}

@@ -18,7 +18,6 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/uidring/uidring/internal/invalid"
-	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -40,9 +39,8 @@ func New(client *clientv3.Client, config lease.Config) *lease.Leaser {
 
 // Store keeps worker numbers in etcd. It is a lease.Store, and safe for concurrent use.
 type Store struct {
-	client  *clientv3.Client
-	prefix  string
-	sampler leaserow.Sampler
+	client *clientv3.Client
+	prefix string
 
 	mu     sync.Mutex
 	unused map[time.Duration]map[clientv3.LeaseID]*time.Timer // etcd leases, by expiry

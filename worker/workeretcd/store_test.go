@@ -188,8 +188,8 @@ func TestGivenIsKept(t *testing.T) {
 	}
 }
 
-// A look that follows another shows no number that is held.
-func TestLookAgain(t *testing.T) {
+// A look at a sample shows no number that is held.
+func TestSample(t *testing.T) {
 	store, ctx := workeretcd.NewStore(connect(t, servertest.StartEtcd(t, 1)), workeretcd.Config{}), t.Context()
 	for n := range int64(70) {
 		w := write(n, fmt.Sprint(n))
@@ -201,15 +201,13 @@ func TestLookAgain(t *testing.T) {
 			must(t, err)
 		}
 	}
-	for range 2 {
-		view, err := store.Look(ctx, within, false, time.Hour)
-		if err != nil || len(view.Free) == 0 || view.Next != 70 || view.Held != 0 {
-			t.Errorf("%+v, %v; want free numbers", view, err)
-		}
-		for _, row := range view.Free {
-			if row.Number >= 40 || row.Token != "free" {
-				t.Errorf("%+v is no free number", row)
-			}
+	view, err := store.Look(ctx, within, false, time.Hour)
+	if err != nil || len(view.Free) == 0 || view.Next != 70 || view.Held != 0 {
+		t.Errorf("%+v, %v; want free numbers", view, err)
+	}
+	for _, row := range view.Free {
+		if row.Number >= 40 || row.Token != "free" {
+			t.Errorf("%+v is no free number", row)
 		}
 	}
 }

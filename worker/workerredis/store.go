@@ -47,8 +47,6 @@ type Store struct {
 	client redis.UniversalClient
 	prefix string
 	warned atomic.Bool // written and read by Prepare
-
-	sampler leaserow.Sampler
 }
 
 var _ lease.Preparer = (*Store)(nil)
@@ -128,7 +126,7 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 	if err != nil {
 		return lease.View{}, err
 	}
-	return s.sampler.Sample(within, given, func(numbers []int64) (int64, []lease.Row, error) {
+	return leaserow.Sample(within, given, func(numbers []int64) (int64, []lease.Row, error) {
 		if len(numbers) == 0 {
 			return now, nil, nil
 		}

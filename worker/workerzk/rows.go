@@ -85,20 +85,14 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time
 		rows, err := s.rows(ctx, within, 0)
 		return lease.NewView(0, rows, given, within), err
 	}
-	read := func(numbers []int64) (int64, []lease.Row, error) {
+	return leaserow.Sample(within, given, func(numbers []int64) (int64, []lease.Row, error) {
 		var names []string
 		for _, number := range numbers {
 			names = append(names, leaserow.Digits(number))
 		}
 		rows, err := s.named(ctx, names)
 		return 0, rows, err
-	}
-	_, rows, err := read(s.sampler.Guess(within, 8))
-	if view := lease.NewView(0, rows, given, within); err != nil || leaserow.Satisfies(view) {
-		view.Held = 0
-		return view, err
-	}
-	return s.sampler.Sample(within, given, read)
+	})
 }
 
 // allGiven returns the counts of given numbers and their nodes, by the From of bounds.

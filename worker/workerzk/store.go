@@ -41,8 +41,6 @@ type Store struct {
 	conn *zk.Conn
 	acl  []zk.ACL // of nodes that are created
 	path string
-
-	sampler leaserow.Sampler
 }
 
 var _ lease.Preparer = (*Store)(nil)

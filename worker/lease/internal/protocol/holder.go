@@ -31,6 +31,7 @@ type Holder struct {
 	beaten string // the token that the last takeover named in vain, because another holder was faster
 	fresh  bool   // without a number: the next request is an Insert with Fresh
 	full   bool   // without a number: nothing is new, so that the next look is full
+	others []Row  // without a number: rows of the last look, to try one after another
 	held   bool
 	owned  Owned   // while held
 	token  string  // while held: of the row, as last known
@@ -163,13 +164,28 @@ func (h *Holder) choose(answer Answer) (bool, error) {
 	for near < int64(len(free)) && free[near].Until <= latest {
 		near++
 	}
-	row := free[h.config.Pick(near)]
-	if row.Token == h.beaten { // nobody was faster: the store does not write
+	h.others = nil
+	for rows := slices.Clone(free[:near]); len(rows) > 0 && len(h.others) < maxTries; {
+		i := int(h.config.Pick(int64(len(rows))))
+		h.others = append(h.others, rows[i])
+		rows = slices.Delete(rows, i, i+1)
+	}
+	if h.others[0].Token == h.beaten { // nobody was faster: the store does not write
 		h.beaten = ""
 		return false, ErrNotDone
 	}
-	h.number, h.row, h.read = row.Number, &row, true
+	h.tryNext()
 	return false, nil
+}
+
+// maxTries is how many rows of one look a start tries to take. Later, most of them are gone.
+const maxTries = 4
+
+// tryNext tries for the next row of the last look. The row may be old by now. That is no danger:
+// a takeover, however late, names the row's token.
+func (h *Holder) tryNext() {
+	row := h.others[0]
+	h.number, h.row, h.read, h.others = row.Number, &row, true, h.others[1:]
 }
 
 // insertedFresh processes the outcome of an Insert with Fresh.
@@ -291,8 +307,11 @@ func (h *Holder) settle(request Request, answer Answer) (done bool) {
 	}
 	h.read = false
 	if request.Acquire && h.config.Exact < 0 && answer.Err == nil && !answer.Done {
-		// Look for another number at once. If the write was done all the same, its row expires.
+		// Try for another number at once. If the write was done all the same, its row expires.
 		h.number, h.doubts, h.beaten = -1, nil, request.Old
+		if len(h.others) > 0 && !h.leaving {
+			h.tryNext()
+		}
 		return h.leaving
 	}
 	if answer.Err != nil || !answer.Done {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -81,6 +82,49 @@ func TestDoubtsOfAcquiring(t *testing.T) {
 		d.goes(second, Answer{})
 		d.fails(look, Answer{Now: 1000, Rows: []Row{{Number: 7, Token: "other", Until: 600}}, Next: 8}, ErrNotDone)
 		d.goes(look, Answer{Now: 1000, Rows: []Row{{Number: 7, Token: "other", Until: 600}}, Next: 8})
+	})
+}
+
+// A start that loses a race tries other rows of the same look, four in all. It takes each only
+// by the token that the look showed.
+func TestTries(t *testing.T) {
+	free := Answer{Now: 1000, Next: 8}
+	for n := range int64(6) {
+		free.Rows = append(free.Rows, Row{Number: n, Token: fmt.Sprint("r", n), Until: 500 + n})
+	}
+	take := func(n int64) Request {
+		return Request{Op: Swap, Number: n, Old: fmt.Sprint("r", n), Token: fmt.Sprint("t", n+1), Until: 1100, Acquire: true}
+	}
+	tried := func(t *testing.T, tries int64) *driver {
+		d := drive(t, 9, -1)
+		d.goes(look, free)
+		for n := range tries {
+			d.goes(take(n), Answer{})
+			d.owns(Owned{})
+		}
+		return d
+	}
+	t.Run("and takes the fourth", func(t *testing.T) {
+		d := tried(t, 3)
+		d.ends(take(3), Answer{Done: true})
+		d.owns(Owned{3, 503, 1100})
+		if want := []int64{6, 5, 4, 3}; !slices.Equal(d.picked, want) {
+			t.Errorf("picked of %v, want %v", d.picked, want)
+		}
+	})
+	t.Run("and looks again", func(t *testing.T) {
+		tried(t, 4).goes(look, free)
+	})
+	t.Run("and leaves", func(t *testing.T) {
+		d := tried(t, 2)
+		d.leaves(0, false)
+		d.ends(take(2), Answer{})
+	})
+	t.Run("and is in doubt of one", func(t *testing.T) {
+		d := tried(t, 1)
+		d.goes(take(1), failed)
+		d.goes(Request{Op: Read, Number: 1}, Answer{Now: 1010, Rows: []Row{{Number: 1, Token: "other", Until: 600}}})
+		d.goes(look, Answer{Now: 1010, Next: 9})
 	})
 }
 

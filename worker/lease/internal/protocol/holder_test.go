@@ -27,7 +27,7 @@ func drive(t *testing.T, limit, exact int64) *driver {
 		Exact:  exact,
 		Window: window,
 		Token:  func() string { tokens++; return fmt.Sprint("t", tokens) },
-		Pick:   func(n int64) int64 { d.picked = append(d.picked, n); return d.pick },
+		Pick:   func(n int64) int64 { d.picked = append(d.picked, n); return min(d.pick, n-1) },
 	})
 	return d
 }
@@ -141,14 +141,14 @@ func TestChoice(t *testing.T) {
 		{"the first of all", nil, 0, 0, nil, insert, Owned{0, 0, 1100}},
 		{"new, the last", nil, 9, 0, nil, insert, Owned{9, 0, 1100}},
 		{"rested before new", []Row{a}, 5, 0, []int64{1}, take(4, "a", 1100), Owned{4, 900, 1100}},
-		{"any of the rested, the first", []Row{a, b, c, far}, 10, 0, []int64{2}, take(4, "a", 1100), Owned{4, 900, 1100}},
-		{"any of the rested, the last", []Row{a, b, c, far}, 10, 1, []int64{2}, take(2, "b", 1100), Owned{2, 1000, 1100}},
+		{"any of the rested, the first", []Row{a, b, c, far}, 10, 0, []int64{2, 1}, take(4, "a", 1100), Owned{4, 900, 1100}},
+		{"any of the rested, the last", []Row{a, b, c, far}, 10, 1, []int64{2, 1}, take(2, "b", 1100), Owned{2, 1000, 1100}},
 		{"new before one that is reserved ahead", []Row{c, far}, 9, 0, nil, insert, Owned{9, 0, 1100}},
 		{"one that is reserved ahead", []Row{c, far}, 10, 0, []int64{1}, take(3, "c", 2001), Owned{3, 2001, 2001}},
-		{"one that is reserved a little ahead, before new", []Row{next, later, c}, 9, 1, []int64{2}, take(7, "h", 2000), Owned{7, 2000, 2000}},
+		{"one that is reserved a little ahead, before new", []Row{next, later, c}, 9, 1, []int64{2, 1}, take(7, "h", 2000), Owned{7, 2000, 2000}},
 		{"rested before one that is reserved a little ahead", []Row{a, next}, 9, 0, []int64{1}, take(4, "a", 1100), Owned{4, 900, 1100}},
 		{"one that is reserved far ahead", []Row{far, farther}, 10, 0, []int64{1}, take(8, "d", 5000), Owned{8, 5000, 5000}},
-		{"any of those that are nearly the least", []Row{far, near, farther}, 10, 1, []int64{2}, take(5, "f", 5006), Owned{5, 5006, 5006}},
+		{"any of those that are nearly the least", []Row{far, near, farther}, 10, 1, []int64{2, 1}, take(5, "f", 5006), Owned{5, 5006, 5006}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := drive(t, 9, -1)
