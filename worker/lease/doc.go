@@ -78,8 +78,8 @@
 // at a sample, and takes a free or expired number whose Until has passed, or will within a second;
 // else it inserts a new number. If nothing new is left, it looks at all rows, and takes one of
 // those with nearly the least Until. If another holder is faster, the start tries up to three other
-// rows of the same look, and then looks again. How old a look is does not matter: a takeover names the
-// token that the look showed, as one after a read does.
+// rows of the same look, and then looks again. For uniqueness, the age of a look does not matter:
+// a takeover names the token that the look showed.
 //
 // To renew, a holder reads the row and then writes: four times per expiry, and at once when half
 // of the reserved time is used. A holder that uses time faster than the clock writes about once

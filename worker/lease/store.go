@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
@@ -70,17 +71,18 @@ type Bounds struct{ From, To int64 }
 // sampled is how many numbers a look that is not full reads.
 const sampled = 64
 
-// Sample returns the numbers that a look reads unless it is full: all given numbers within
-// the bounds if there are at most 64, else 64 of them at random. next is View.Next. If none of
-// them is free, take a second sample: the count of numbers grows less.
+// Sample returns the numbers that a look reads unless it is full, each once: all given numbers
+// within the bounds if there are at most 64, else 64 of them at random. next is View.Next. If none
+// of them is free, take a second sample: the count of numbers grows less.
 func (b Bounds) Sample(next int64) []int64 {
-	given := min(next-1, b.To) - b.From + 1
-	numbers := make([]int64, max(0, min(given, sampled)))
-	for i := range numbers {
-		numbers[i] = b.From + int64(i)
-		if given > sampled {
-			numbers[i] = b.From + rand.Int64N(given)
+	given := max(0, min(next-1, b.To)-b.From+1)
+	var numbers []int64
+	for last := given - min(given, sampled); last < given; last++ { // Floyd's algorithm
+		number := b.From + rand.Int64N(last+1)
+		if slices.Contains(numbers, number) {
+			number = b.From + last
 		}
+		numbers = append(numbers, number)
 	}
 	return numbers
 }

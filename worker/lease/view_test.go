@@ -48,3 +48,35 @@ func TestNewView(t *testing.T) {
 		t.Errorf("%d rows are free, the first %+v", len(view.Free), view.Free[0])
 	}
 }
+
+// A sample has each number once: all that were given if they are few, else 64 of all.
+func TestSample(t *testing.T) {
+	for _, test := range []struct {
+		within lease.Bounds
+		next   int64
+		want   int
+	}{
+		{lease.Bounds{From: 100, To: 299}, 100, 0},
+		{lease.Bounds{From: 100, To: 299}, 90, 0}, // of a holder with no number
+		{lease.Bounds{From: 100, To: 299}, 164, 64},
+		{lease.Bounds{From: 100, To: 299}, 165, 64},
+		{lease.Bounds{From: 100, To: 102}, 165, 3},
+		{lease.Bounds{From: 0, To: 1<<63 - 1}, 1<<63 - 1, 64},
+	} {
+		last, seen := min(test.next-1, test.within.To), map[int64]bool{}
+		for range 200 {
+			numbers := test.within.Sample(test.next)
+			for _, n := range numbers {
+				if seen[n] = true; n < test.within.From || n > last {
+					t.Fatalf("%+v: %d", test, n)
+				}
+			}
+			if slices.Sort(numbers); len(numbers) != test.want || len(slices.Compact(numbers)) != test.want {
+				t.Fatalf("%+v: %d", test, numbers)
+			}
+		}
+		if given := max(0, last-test.within.From+1); given < 100 && len(seen) != int(given) {
+			t.Errorf("%+v: %d of all numbers were sampled, want %d", test, len(seen), given)
+		}
+	}
+}

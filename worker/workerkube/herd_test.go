@@ -4,7 +4,9 @@ package workerkube_test
 
 import (
 	"context"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -121,4 +123,37 @@ func TestRate(t *testing.T) {
 		}
 		f.stop()
 	})
+}
+
+// Processes that restart at the same time stay within the rates of their clients, however often
+// another process is faster.
+func TestRateOfRestarts(t *testing.T) {
+	for _, c := range []rest.Config{{QPS: 1, Burst: 5}, {QPS: rest.DefaultQPS, Burst: rest.DefaultBurst}} {
+		synctest.Test(t, func(t *testing.T) {
+			f := &fleet{T: t, expiry: 10 * time.Minute}
+			f.start(100, f.own)
+			f.stop()
+			began, most := time.Now(), atomic.Int64{}
+			last, each := f.start(100, func() lease.Store {
+				var sent atomic.Int64
+				count := new(faults)
+				count.set(func(r *http.Request, send sender) (*http.Response, error) {
+					n, passed := sent.Add(1), time.Since(began)+time.Millisecond
+					if allowed := int64(c.Burst) + int64(passed.Seconds()*float64(c.QPS)); n > allowed {
+						t.Errorf("%s %s is request %d of a process after %v; want at most %d", r.Method, r.URL.Path, n, passed, allowed)
+					}
+					if n > most.Load() {
+						most.Store(n)
+					}
+					return send(r)
+				})
+				return f.open(c, count)
+			})
+			t.Logf("the last after %v, %.1f requests each, at most %d", last, each, most.Load())
+			if most.Load() <= 7 {
+				t.Error("no process lost a race; want some")
+			}
+			f.stop()
+		})
+	}
 }

@@ -19,8 +19,9 @@ import (
 type limit struct {
 	rate *rate.Limiter
 
-	mu  sync.Mutex
-	due []time.Time // of starts: when each has been paid for, the next first
+	mu      sync.Mutex
+	due     []time.Time // of starts: when each has been paid for, the next first
+	granted int         // starts that have been paid for and have not written
 }
 
 // limitOf takes the limit out of a config. A RateLimiter of the caller limits each request.
@@ -73,6 +74,7 @@ func (l *limit) payStart(ctx context.Context) error {
 	early := next.After(latest(ctx))
 	if !early {
 		l.due = l.due[1:]
+		l.granted++
 	}
 	l.mu.Unlock()
 	if early {
@@ -83,6 +85,20 @@ func (l *limit) payStart(ctx context.Context) error {
 	case <-time.After(next.Sub(now)):
 	}
 	return ctx.Err()
+}
+
+// spend reports whether payStart has paid for the write of a start that has not written yet.
+func (l *limit) spend() bool {
+	if l == nil {
+		return true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.granted == 0 {
+		return false
+	}
+	l.granted--
+	return true
 }
 
 type limiter struct{ flowcontrol.RateLimiter }

@@ -203,6 +203,7 @@ func (s *Store) search(ctx context.Context, expiry time.Duration, selector strin
 // Insert implements lease.Store. Fresh inserts of a Store share the writes of the record.
 func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
 	if w.Fresh {
+		s.limit.spend()
 		return s.fresh.Insert(ctx, w)
 	}
 	if err := s.limit.pay(ctx, 4); err != nil {
@@ -214,13 +215,15 @@ func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done b
 
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
-	if w.Change != lease.Acquire { // which a look or a read has paid for
+	// The look of a start has paid for one try. Another, on an object that is not known, pays for the
+	// read first: most often another holder was faster.
+	paid, object := w.Change == lease.Acquire && s.limit.spend(), s.recall(w.Number)
+	if !paid {
 		if err := s.limit.pay(ctx, 1); err != nil {
 			return false, err
 		}
 	}
 	for range maxEdits + 1 {
-		object := s.recall(w.Number)
 		if tokenOf(object) != old {
 			if object, _, err = s.get(ctx, s.row(w.Number)); err != nil {
 				return false, err
@@ -229,11 +232,17 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 		if old == "" || tokenOf(object) != old {
 			return false, nil
 		}
+		if !paid && w.Change == lease.Acquire {
+			if err := s.limit.pay(ctx, 2); err != nil {
+				return false, err
+			}
+		}
 		write(object, w)
 		sent, err := s.put(ctx, object)
 		if done, err := s.settle(ctx, w, old, object, sent, err); !errors.Is(err, errEdited) {
 			return done, err
 		}
+		object = s.recall(w.Number)
 	}
 	return false, errEdited
 }

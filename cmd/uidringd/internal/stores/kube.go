@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -38,7 +37,7 @@ func kubernetes(text string) (*database.Store, error) {
 	return &database.Store{Name: "kube://" + namespace + u.Path, Timeout: timeout, Open: func(ctx context.Context) (lease.Store, func() error, error) {
 		config, err := client.ClientConfig()
 		if clientcmd.IsEmptyConfig(err) {
-			err = fmt.Errorf("there is neither a pod nor a kubeconfig to name the cluster (KUBECONFIG, ~/.kube/config, ?kubeconfig=): %w", err)
+			err = errors.New("there is neither a pod nor a kubeconfig to name the cluster: set KUBECONFIG, make ~/.kube/config, or add ?kubeconfig=FILE")
 		}
 		if err != nil {
 			return nil, nil, err

@@ -139,8 +139,12 @@ func (h *Holder) choose(answer Answer) (bool, error) {
 		return true, nil
 	}
 	full := h.full
-	h.now, h.full = answer.Now, false
+	h.now, h.full, h.others = answer.Now, false, nil
 	free := answer.Rows
+	if h.beaten != "" && slices.ContainsFunc(free, func(r Row) bool { return r.Token == h.beaten }) {
+		h.beaten = "" // nobody was faster: the store does not write
+		return false, ErrNotDone
+	}
 	latest := answer.Now
 	switch {
 	case h.config.Fresh:
@@ -164,15 +168,10 @@ func (h *Holder) choose(answer Answer) (bool, error) {
 	for near < int64(len(free)) && free[near].Until <= latest {
 		near++
 	}
-	h.others = nil
 	for rows := slices.Clone(free[:near]); len(rows) > 0 && len(h.others) < maxTries; {
 		i := int(h.config.Pick(int64(len(rows))))
 		h.others = append(h.others, rows[i])
 		rows = slices.Delete(rows, i, i+1)
-	}
-	if h.others[0].Token == h.beaten { // nobody was faster: the store does not write
-		h.beaten = ""
-		return false, ErrNotDone
 	}
 	h.tryNext()
 	return false, nil

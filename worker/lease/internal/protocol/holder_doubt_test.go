@@ -113,7 +113,9 @@ func TestTries(t *testing.T) {
 		}
 	})
 	t.Run("and looks again", func(t *testing.T) {
-		tried(t, 4).goes(look, free)
+		d := tried(t, 4)
+		d.fails(look, free, ErrNotDone) // it shows what the last try named in vain
+		d.goes(look, free)
 	})
 	t.Run("and leaves", func(t *testing.T) {
 		d := tried(t, 2)
