@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
@@ -9,9 +10,10 @@ import (
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
-// BenchmarkStart and BenchmarkHerd are the cost of a start, on each kind of database.
+// BenchmarkStart and BenchmarkHerd are the cost of a start, on each kind of database, and
+// BenchmarkRegistry is that of 1,000 Registries that start at the same time, or 100 on SQLite.
 //
-//	go test ./worker -run '^$' -bench 'Start|Herd' -benchtime 1x
+//	go test ./worker -run '^$' -bench 'Start|Herd|Registry' -benchtime 1x
 func BenchmarkStart(b *testing.B) { starts(b, leasetest.Benchmark.Start) }
 
 func BenchmarkHerd(b *testing.B) { starts(b, leasetest.Benchmark.Herd) }
@@ -21,20 +23,47 @@ func starts(b *testing.B, measure func(leasetest.Benchmark, *testing.B)) {
 		b.Run("db="+kind, func(b *testing.B) {
 			var own *store
 			x := leasetest.Benchmark{Open: func(b *testing.B) lease.Store {
-				own = &store{dbtest.New(b, kind), leaser}
-				pool, err := own.DB.DB()
-				if err != nil {
-					b.Fatal(err)
-				}
-				pool.SetMaxOpenConns(40)
-				pool.SetMaxIdleConns(40)
-				own.create(b)
+				own = pooled(b, kind, leaser)
 				return worker.NewStore(own.DB, worker.StoreConfig{Table: own.Table})
 			}, Fill: func(b *testing.B, _ lease.Store, rows int64) { own.fill(b, 0, rows) }}
 			if kind == "sqlite" {
 				x.Starts = []int{100}
 			}
 			measure(x, b)
+		})
+	}
+}
+
+func pooled(b *testing.B, kind string, of assigner) *store {
+	s := &store{dbtest.New(b, kind), of}
+	pool, err := s.DB.DB()
+	if err != nil {
+		b.Fatal(err)
+	}
+	pool.SetMaxOpenConns(40)
+	pool.SetMaxIdleConns(40)
+	s.create(b)
+	return s
+}
+
+func BenchmarkRegistry(b *testing.B) {
+	for _, kind := range dbtest.Kinds {
+		b.Run("db="+kind, func(b *testing.B) {
+			s, starts := pooled(b, kind, registry), 1000
+			if kind == "sqlite" {
+				starts = 100
+			}
+			for b.Loop() {
+				var starting sync.WaitGroup
+				for range starts {
+					starting.Go(func() {
+						if _, err := s.registry(s.DB).Assign(b.Context(), 1<<22-1); err != nil {
+							b.Error(err)
+						}
+					})
+				}
+				starting.Wait()
+			}
 		})
 	}
 }
