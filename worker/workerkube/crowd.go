@@ -8,18 +8,33 @@ import (
 )
 
 // crowd spreads the writes of the record by many processes. A write fails if another process
-// wrote since this one read, and costs two requests even then. If a herd tried again at once,
-// the API server would have time for nothing else. The zero crowd is ready for use.
+// wrote since this one read, and costs two requests even then. If a herd tried at once, the API
+// server would have time for nothing else. The zero crowd is ready for use.
 type crowd struct {
 	mu     sync.Mutex
 	within time.Duration // the next try is at a random instant within this
 	next   time.Time     // when; it holds beyond the call that collided
 }
 
-func (c *crowd) collide() {
+// How long the API server takes to answer tells how large a herd is.
+const perAnswer, slow = 8, 50 * time.Millisecond
+
+// answered is called when a start's first read took so long.
+func (c *crowd) answered(took time.Duration) {
+	if took > slow {
+		c.spread(func(time.Duration) time.Duration { return perAnswer * took })
+	}
+}
+
+// collided is called when a write that failed took so long.
+func (c *crowd) collided(took time.Duration) {
+	c.spread(func(before time.Duration) time.Duration { return max(2*before, perAnswer*took, 500*time.Millisecond) })
+}
+
+func (c *crowd) spread(over func(before time.Duration) time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.within = min(max(8*c.within, 500*time.Millisecond), 8*time.Second)
+	c.within = min(over(c.within), 8*time.Second)
 	c.next = time.Now().Add(rand.N(c.within))
 }
 

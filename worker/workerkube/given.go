@@ -110,13 +110,14 @@ func (s *Store) edit(ctx context.Context, edit func(*given) (bool, error)) error
 		g.Token = rand.Text()
 		text, _ := json.Marshal(g) // numbers and strings cannot fail
 		meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, string(text))
+		began := time.Now()
 		if sent, err = s.put(ctx, object); !conflicts(err) {
 			if err == nil {
 				s.crowd.leave()
 			}
 			return err
 		}
-		s.crowd.collide()
+		s.crowd.collided(time.Since(began))
 		if sent.doubt { // the conflict may be that with a first try
 			switch _, now, _, err := s.given(ctx); {
 			case err != nil:

@@ -135,10 +135,12 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 	if err := s.limit.payStart(ctx); err != nil { // for the write too
 		return lease.View{}, err
 	}
+	began := time.Now()
 	_, g, sent, err := s.given(ctx)
 	if err != nil {
 		return lease.View{}, err
 	}
+	s.crowd.answered(time.Since(began))
 	found := found{clock: sent.clock}
 	if full {
 		found, err = s.search(ctx, expiry, "")
