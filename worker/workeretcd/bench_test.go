@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"testing"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -28,5 +31,18 @@ func starts(b *testing.B) leasetest.Benchmark {
 		n++
 		prefix = fmt.Sprint("/", n)
 		return open(b, nil)
+	}, Fill: func(b *testing.B, _ lease.Store, rows int64) {
+		granted, err := client.Grant(b.Context(), 3600)
+		must(b, err)
+		for from := int64(0); from < rows; from += 60 {
+			ops := []clientv3.Op{clientv3.OpPut(prefix+"/given/"+leaserow.Digits(0), fmt.Sprint(rows))}
+			for n := from; n < min(from+60, rows); n++ {
+				row := leaserow.Row{}.After(write(n, fmt.Sprint("t", n)))
+				ops = append(ops, clientv3.OpPut(prefix+"/number/"+leaserow.Digits(n), string(row.JSON())),
+					clientv3.OpPut(prefix+"/alive/"+leaserow.Digits(n), "", clientv3.WithLease(granted.ID)))
+			}
+			_, err := client.Txn(b.Context()).Then(ops...).Commit()
+			must(b, err)
+		}
 	}}
 }

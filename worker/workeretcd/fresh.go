@@ -18,8 +18,8 @@ import (
 // their rows, deletes them from the queue, and tells each its number. The others wait for
 // that. If an insert is told nothing for a while, the first may be dead, and the insert serves.
 //
-// Each transaction names all that it depends on: no count has changed, no row is there, and all
-// that are served still wait. So two that serve at once give no number twice. An insert that fails
+// Each transaction names all that it depends on: no count has changed, no row is there or above, and
+// all that are served still wait. So two that serve at once give no number twice. An insert that fails
 // revokes its etcd lease, to which its keys are attached: it waits no longer, and its row expires.
 
 // queue is the queue of inserts with some bounds, as one of them sees it.
@@ -82,18 +82,30 @@ func (q queue) take(ctx context.Context, enter clientv3.Op) (n int64, err error)
 
 // reads reads what serve depends on.
 func (q queue) reads() []clientv3.Op {
-	return append(q.counts(q.within), clientv3.OpGet(q.kind, clientv3.WithPrefix(), clientv3.WithLimit(most)), clientv3.OpGet(q.told))
+	return []clientv3.Op{q.counts(q.within), clientv3.OpGet(q.kind, clientv3.WithPrefix(), clientv3.WithLimit(most)), clientv3.OpGet(q.told)}
 }
 
 // serve gives numbers to those that wait, if nothing has changed since f was read. It returns the
 // number of this insert, or -1, and what is there then.
 func (q queue) serve(ctx context.Context, f found) (n int64, after found, err error) {
 	n = -1
+	if len(f.numbers) > 0 { // the counts are behind, as after their loss
+		last, _, err := q.commit(q.client.Txn(ctx).Then(q.end(q.within, clientv3.SortDescend)))
+		if err != nil {
+			return n, f, err
+		}
+		f.numbers = last.numbers
+	}
 	next := f.next(q.within)
+	refused := q.reads()
 	compares := []clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(q.key(given, 0)), "<", f.revision+1).WithRange(q.key(given, q.within.To) + "\x00")}
+	if above := (lease.Bounds{From: next, To: q.within.To}); next <= above.To {
+		refused = append(refused, q.end(above, clientv3.SortAscend))
+		compares = append(compares, clientv3.Compare(clientv3.ModRevision(q.key(number, next)), "=", 0).WithRange(q.key(number, above.To)+"\x00"))
+	}
 	var ops []clientv3.Op
 	for _, pair := range f.waiting {
-		key, attached, row := string(pair.Key), clientv3.WithLease(clientv3.LeaseID(pair.Lease)), q.key(number, next)
+		key, attached := string(pair.Key), clientv3.WithLease(clientv3.LeaseID(pair.Lease))
 		compares = append(compares, clientv3.Compare(clientv3.CreateRevision(key), "=", pair.CreateRevision))
 		ops = append(ops, clientv3.OpDelete(key))
 		if key == q.own {
@@ -102,15 +114,14 @@ func (q queue) serve(ctx context.Context, f found) (n int64, after found, err er
 			ops = append(ops, clientv3.OpPut(q.prefix+told+key[len(q.kind):], fmt.Sprint(next), attached))
 		}
 		if next <= q.within.To {
-			compares = append(compares, clientv3.Compare(clientv3.ModRevision(row), "=", 0))
-			ops = append(ops, clientv3.OpPut(row, string(pair.Value)), clientv3.OpPut(q.key(alive, next), "", attached))
+			ops = append(ops, clientv3.OpPut(q.key(number, next), string(pair.Value)), clientv3.OpPut(q.key(alive, next), "", attached))
 			next++
 		}
 	}
 	if next > f.next(q.within) {
 		ops = append(ops, clientv3.OpPut(q.key(given, q.within.From), fmt.Sprint(next)))
 	}
-	after, done, err := q.commit(q.client.Txn(ctx).If(compares...).Then(append(ops, q.reads()...)...).Else(q.reads()...))
+	after, done, err := q.commit(q.client.Txn(ctx).If(compares...).Then(append(ops, q.reads()...)...).Else(refused...))
 	if !done {
 		n = -1
 	}

@@ -118,3 +118,18 @@ func TestQueueChanges(t *testing.T) {
 		t.Errorf("the rows are %q; want seven, and none of %q", rows, waiting)
 	}
 }
+
+// A new number lies above all rows, even if the counts were lost, and above all counts.
+func TestCountsLost(t *testing.T) {
+	client, ctx := connect(t, servertest.StartEtcd(t, 1)), t.Context()
+	store := workeretcd.NewStore(client, workeretcd.Config{})
+	for want, lost := range []string{"", "/given/", "/given/", "/number/", "/given/"} {
+		if lost != "" {
+			_, err := client.Delete(ctx, workeretcd.DefaultPrefix+lost, clientv3.WithPrefix())
+			must(t, err)
+		}
+		if number, done, err := fresh(ctx, store, fmt.Sprint(want)); number != int64(want) || !done || err != nil {
+			t.Errorf("without %q: %d, %t, %v; want number %d", lost, number, done, err, want)
+		}
+	}
+}

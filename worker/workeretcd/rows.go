@@ -32,11 +32,14 @@ func (s *Store) over(kind string, within lease.Bounds, opts ...clientv3.OpOption
 	return clientv3.OpGet(s.key(kind, within.From), append(opts, clientv3.WithRange(s.key(kind, within.To)+"\x00"))...)
 }
 
-// counts reads what decides which number within bounds is new: the counts of holders whose
-// bounds begin at or before within.To, and the last row.
-func (s *Store) counts(within lease.Bounds) []clientv3.Op {
-	last := []clientv3.OpOption{clientv3.WithSort(clientv3.SortByKey, clientv3.SortDescend), clientv3.WithLimit(1)}
-	return []clientv3.Op{s.over(given, lease.Bounds{To: within.To}), s.over(number, within, last...), s.over(alive, within, last...)}
+// counts reads the counts of holders whose bounds begin at or before within.To.
+func (s *Store) counts(within lease.Bounds) clientv3.Op {
+	return s.over(given, lease.Bounds{To: within.To})
+}
+
+// end reads the first or the last row within bounds. To find the last, etcd reads them all.
+func (s *Store) end(within lease.Bounds, order clientv3.SortOrder) clientv3.Op {
+	return s.over(number, within, clientv3.WithSort(clientv3.SortByKey, order), clientv3.WithLimit(1))
 }
 
 // found is what a transaction read.
@@ -130,7 +133,7 @@ func (s *Store) List(ctx context.Context, limit int, _ time.Duration) ([]lease.R
 
 // Look implements lease.Store.
 func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time.Duration) (lease.View, error) {
-	ops := s.counts(within)
+	ops := []clientv3.Op{s.counts(within)}
 	if full {
 		ops = append(ops, s.over(alive, within, clientv3.WithKeysOnly()), s.over(number, within))
 	}

@@ -3,9 +3,13 @@
 package workerzk_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"github.com/uidring/uidring/internal/leaserow"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -22,5 +26,19 @@ func starts(b *testing.B) leasetest.Benchmark {
 	return leasetest.Benchmark{Another: open, Open: func(b *testing.B) lease.Store {
 		path = newPath()
 		return open(b, nil)
+	}, Fill: func(b *testing.B, _ lease.Store, rows int64) {
+		acl := zk.WorldACL(zk.PermAll)
+		ops := []any{&zk.CreateRequest{Path: path + "/given/" + leaserow.Digits(0), Data: fmt.Append(nil, rows), Acl: acl}}
+		for n := range rows {
+			row := leaserow.Row{}.After(lease.Write{Token: fmt.Sprint("t", n), Until: 1, Change: lease.Acquire, Expiry: time.Hour})
+			number := path + "/number/" + leaserow.Digits(n)
+			ops = append(ops, &zk.CreateRequest{Path: number, Data: row.JSON(), Acl: acl}, &zk.CreateRequest{Path: number + "/alive", Acl: acl, Flags: zk.FlagEphemeral})
+			if len(ops) > 500 || n == rows-1 {
+				if _, err := conn.Multi(ops...); err != nil {
+					b.Fatal(err)
+				}
+				ops = nil
+			}
+		}
 	}}
 }
