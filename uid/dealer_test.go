@@ -50,9 +50,18 @@ func (c *counting) fail(err error) { c.fails.Store(&err) }
 
 // dealer is a generator of the ids of a source, as segment.Generator is.
 type dealer struct {
-	deal.Dealt[uid.ID, uid.Run]
+	deal.Claims[uid.ID, uid.Run]
 	engine *deal.Dealer
 }
+
+func (d dealer) Next() (uid.ID, error) {
+	id, err := d.engine.Ring().Take()
+	return uid.ID(id), err
+}
+
+func (d dealer) Close() error { return d.engine.Close() }
+
+func (d dealer) Shutdown(ctx context.Context) error { return d.engine.Shutdown(ctx) }
 
 func (d dealer) Stats() uid.Stats {
 	s := d.engine.Stats()
@@ -69,7 +78,7 @@ func newDealer(t *testing.T, source padding.Source, config deal.Config) dealer {
 		config.Policy = deal.PolicyOf("uid", nil, uid.Help)
 	}
 	d, err := deal.New(source, config)
-	return dealer{deal.Of[uid.ID, uid.Run](opened(t, d, err)), d}
+	return dealer{deal.ClaimsOf[uid.ID, uid.Run](opened(t, d, err)), d}
 }
 
 // started starts a dealer, whose ring is full then.

@@ -14,19 +14,14 @@ import (
 // Generator is a [uid.Generator] of the ids of a counter. Make one with [New] and share it:
 // all methods may be called from any number of goroutines. The zero value is not usable.
 //
-// Next returns an id from memory. If the next range is still being loaded, Next
-// waits for it. If the store is unavailable and all loaded ids are used, Next fails with a
-// [*LoadError], or waits if Config.RejectedTake is [uid.Wait].
-//
 // Order: within one Generator, a call that ends before another call begins returns
 // smaller ids.
 type Generator struct {
-	dealt
+	claims
+	dealer *deal.Dealer
+	ring   *ringbuffer.Ring // of dealer
 	loader *loader
 }
-
-// dealt has the methods of a uid.Generator but Stats.
-type dealt = deal.Dealt[uid.ID, uid.Run]
 
 var _ uid.Generator = (*Generator)(nil)
 
@@ -88,8 +83,33 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		l.cancel()
 		return nil, errors.Join(err, d.Close())
 	}
-	return &Generator{deal.Of[uid.ID, uid.Run](d), l}, nil
+	return &Generator{claims{deal.ClaimsOf[uid.ID, uid.Run](d)}, d, d.Ring(), l}, nil
 }
+
+// Next returns an id from memory. If the next range is still being loaded, Next waits for it.
+// If the store is unavailable and all loaded ids are used, Next fails with a [*LoadError], or
+// waits if Config.RejectedTake is [uid.Wait].
+func (g *Generator) Next() (id uid.ID, err error) {
+	taken, err := g.ring.Take()
+	return uid.ID(taken), err
+}
+
+// Wait is Next, but also waits while the store is unavailable, until ctx ends. An id that is
+// ready is returned even if ctx has ended.
+func (g *Generator) Wait(ctx context.Context) (id uid.ID, err error) {
+	taken := deal.Ready(deal.TakeOne, g.dealer)
+	if taken == 0 {
+		taken, err = deal.Otherwise(deal.WaitOne, ctx, g.dealer)
+	}
+	return uid.ID(taken), err
+}
+
+// Close is [Generator.Shutdown] with a deadline of [uid.CloseTimeout].
+func (g *Generator) Close() error { return g.dealer.Close() }
+
+// Shutdown ends every wait and returns unused ids to the store, within ctx. Afterwards calls
+// return [uid.ErrClosed].
+func (g *Generator) Shutdown(ctx context.Context) error { return g.dealer.Shutdown(ctx) }
 
 // Stats returns the counts and the state. It never waits for the store.
 func (g *Generator) Stats() uid.Stats {

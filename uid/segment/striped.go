@@ -61,9 +61,6 @@ type shard struct {
 	err    atomic.Pointer[error]     // why it was not
 }
 
-// claims has the methods of a uid.Generator that follow from its claims of runs.
-type claims = deal.Claims[uid.ID, uid.Run]
-
 var _ uid.Generator = (*Striped)(nil)
 
 // Stripe returns a generator of the ids of tag in all stores. Never change the number
@@ -79,7 +76,7 @@ func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig
 		return nil, err
 	}
 	s := &Striped{shards: shards, policy: deal.PolicyOf("segment", config.RejectedTake, uid.Help)}
-	s.claims = deal.NewClaims[uid.ID, uid.Run](s.claim)
+	s.claims = claims{deal.NewClaims[uid.ID, uid.Run](s.claim)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -32,8 +32,8 @@ type Client struct {
 	_ cacheline.Pad
 
 	// Of the first order; written with mu held, read by takers.
-	ring  atomic.Pointer[ringbuffer.Ring]
-	dealt atomic.Pointer[dealt]
+	ring   atomic.Pointer[ringbuffer.Ring]
+	claims atomic.Pointer[claims]
 
 	_        cacheline.Pad
 	failures atomic.Int64 // requests that failed; written by the source
@@ -57,8 +57,8 @@ type Client struct {
 	loads  uid.LoadStats // of the fetches that succeeded
 }
 
-// dealt has the methods of a uid.Generator that an order gives.
-type dealt = deal.Dealt[uid.ID, uid.Run]
+// claims has the methods of a uid.Generator that follow from an order's claims of runs.
+type claims = deal.Claims[uid.ID, uid.Run]
 
 var _ uid.Generator = (*Client)(nil)
 
@@ -126,26 +126,26 @@ func (c *Client) Next() (uid.ID, error) {
 }
 
 // NextN is Next for many ids, as [uid.Generator] says.
-func (c *Client) NextN(ids []uid.ID) (int, error) { return c.dealt.Load().NextN(ids) }
+func (c *Client) NextN(ids []uid.ID) (int, error) { return c.claims.Load().NextN(ids) }
 
 // Wait is Next that also waits while no server answers, until ctx ends.
-func (c *Client) Wait(ctx context.Context) (uid.ID, error) { return c.dealt.Load().Wait(ctx) }
+func (c *Client) Wait(ctx context.Context) (uid.ID, error) { return c.claims.Load().Wait(ctx) }
 
 // WaitN is NextN that waits as Wait does.
 func (c *Client) WaitN(ctx context.Context, ids []uid.ID) (int, error) {
-	return c.dealt.Load().WaitN(ctx, ids)
+	return c.claims.Load().WaitN(ctx, ids)
 }
 
 // Claim returns 1 to limit consecutive ids, as [uid.Generator] says.
 func (c *Client) Claim(ctx context.Context, limit int64) (uid.Run, error) {
-	return c.dealt.Load().Claim(ctx, limit)
+	return c.claims.Load().Claim(ctx, limit)
 }
 
 // TryClaim returns 1 to limit consecutive ids that are ready, as [uid.Generator] says.
-func (c *Client) TryClaim(limit int64) (uid.Run, error) { return c.dealt.Load().TryClaim(limit) }
+func (c *Client) TryClaim(limit int64) (uid.Run, error) { return c.claims.Load().TryClaim(limit) }
 
 // All returns ids without end, for a range loop, as [uid.Generator] says.
-func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.dealt.Load().All(ctx) }
+func (c *Client) All(ctx context.Context) iter.Seq2[uid.ID, error] { return c.claims.Load().All(ctx) }
 
 // add makes an order the last one, unless the client is closed.
 func (c *Client) add(o *order) bool {
@@ -159,8 +159,8 @@ func (c *Client) add(o *order) bool {
 
 func (c *Client) draw(o *order) {
 	c.ring.Store(o.Ring())
-	of := deal.Of[uid.ID, uid.Run](o.Dealer)
-	c.dealt.Store(&of)
+	of := deal.ClaimsOf[uid.ID, uid.Run](o.Dealer)
+	c.claims.Store(&of)
 }
 
 // leave closes the first orders, as long as they have ended and have no ids left.

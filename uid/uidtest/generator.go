@@ -32,9 +32,6 @@ type Generator struct {
 	changed  chan struct{} // closed, and made anew, when calls that wait have to look again
 }
 
-// claims has the methods of a uid.Generator that follow from its claims of runs.
-type claims = deal.Claims[uid.ID, uid.Run]
-
 var _ uid.Generator = (*Generator)(nil)
 
 // Sequence returns a generator of first, first+1 and so on. first is 1 or more. It is closed
@@ -79,7 +76,7 @@ func Clocked(tb testing.TB, clock *Clock, layout bits.Layout) *Generator {
 
 func start(tb testing.TB, g *Generator) *Generator {
 	g.changed = make(chan struct{})
-	g.claims = deal.NewClaims[uid.ID, uid.Run](g.claim)
+	g.claims = claims{deal.NewClaims[uid.ID, uid.Run](g.claim)}
 	tb.Cleanup(func() { _ = g.Close() })
 	return g
 }
