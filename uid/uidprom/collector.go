@@ -13,10 +13,11 @@ import (
 )
 
 // Generator is a source of metrics. Every generator implements it, but segment.Tags, which
-// are many: see [NewFunc]. Stats must be safe for concurrent use, and not block.
-type Generator interface {
-	Stats() uid.Stats
-}
+// are many: see [NewFunc]. Of a segment.Striped the metrics are the sums of its stores; NewFunc
+// shows each store. Stats must be safe for concurrent use, and not block.
+//
+// Generator is an alias, so that one map fits [New] and uidstatus.New.
+type Generator = interface{ Stats() uid.Stats }
 
 // ErrGenerator is matched by every error of [New] and [NewFunc].
 var ErrGenerator = errors.New("uidprom: invalid generator")

@@ -11,9 +11,12 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/uidstatus"
 )
 
 var (
+	_ map[string]uidstatus.Generator = map[string]Generator(nil) // one map fits both
+
 	_ Generator = (*uid.Cached)(nil)
 	_ Generator = (*uid.Default)(nil)
 )

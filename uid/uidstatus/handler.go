@@ -14,12 +14,12 @@ import (
 	"github.com/uidring/uidring/uid"
 )
 
-// Generator is a generator to show. Every generator of uidring implements it, but for
-// segment.Striped and segment.Tags, which are many: see [Config.More]. Stats must be safe
-// for concurrent use.
-type Generator interface {
-	Stats() uid.Stats
-}
+// Generator is a generator to show. Every generator of uidring implements it, but
+// segment.Tags, which are many: see [Config.More]. A segment.Striped shows the sums of its
+// stores; Config.More shows each store. Stats must be safe for concurrent use.
+//
+// Generator is an alias, so that one map fits [New] and uidprom.New.
+type Generator = interface{ Stats() uid.Stats }
 
 // Page is the status page and its JSON document, as an [http.Handler]. [New]
 // makes one. It is safe for concurrent use.
