@@ -6,9 +6,9 @@
 //		DialKeepAliveTimeout: 5 * time.Second,
 //		DialOptions:          []grpc.DialOption{grpc.WithConnectParams(params)},
 //	})
-//	gen, err := uid.NewCached(ctx, workeretcd.New(client, lease.Config{}), uid.CachedConfig{})
+//	gen, err := uid.NewCached(ctx, workeretcd.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
 //
-// [New] returns a lease.Leaser: options, errors and promises are those of package
+// [NewLeaser] returns a lease.Leaser: options, errors and promises are those of package
 // worker/lease. [CHOOSING.md] compares the stores.
 //
 // Set DialKeepAliveTime and DialKeepAliveTimeout: otherwise the client keeps a connection that a

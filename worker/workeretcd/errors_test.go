@@ -112,7 +112,7 @@ func TestForeignRows(t *testing.T) {
 	given := workeretcd.DefaultPrefix + "/given/0000000000000000000"
 	_, err = client.Put(ctx, given, "many")
 	must(t, err)
-	if _, err := workeretcd.New(client, lease.Config{}).Lease(ctx, request); err == nil || !strings.Contains(err.Error(), given) {
+	if _, err := workeretcd.NewLeaser(client, lease.Config{}).Lease(ctx, request); err == nil || !strings.Contains(err.Error(), given) {
 		t.Errorf("%v; want an error that names %s", err, given)
 	}
 }
@@ -139,7 +139,7 @@ func TestBadInput(t *testing.T) {
 // An etcd that refuses connections is the client's error at once, with the store.
 func TestUnavailable(t *testing.T) {
 	client := connect(t, nowhere)
-	_, err := workeretcd.New(client, lease.Config{}).Lease(t.Context(), request)
+	_, err := workeretcd.NewLeaser(client, lease.Config{}).Lease(t.Context(), request)
 	if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.HasPrefix(err.Error(), "lease: prepare etcd "+workeretcd.DefaultPrefix) ||
 		!strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("%v; want that the connection was refused, the operation and the store", err)

@@ -29,7 +29,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer client.Close()
-	gen, err := uid.NewCached(context.Background(), workeretcd.New(client, lease.Config{}), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), workeretcd.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

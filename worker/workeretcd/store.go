@@ -31,9 +31,9 @@ type Config struct {
 	Prefix string
 }
 
-// New returns a Leaser of numbers in etcd under DefaultPrefix, without calling etcd. The
-// caller closes client after the last generator.
-func New(client *clientv3.Client, config lease.Config) *lease.Leaser {
+// NewLeaser returns a Leaser of numbers in etcd under DefaultPrefix, without calling etcd. For
+// another prefix, pass NewStore to lease.New. The caller closes client after the last generator.
+func NewLeaser(client *clientv3.Client, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
 

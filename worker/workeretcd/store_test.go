@@ -55,7 +55,7 @@ func connect(t testing.TB, members []*servertest.Etcd, change ...func(*clientv3.
 // take takes a number, by a holder that looks at its row often.
 func take(t *testing.T, client *clientv3.Client, opts ...lease.Config) *holding.Holder {
 	t.Helper()
-	return holding.Take(t, workeretcd.New(client, holding.Merge(append([]lease.Config{{Expiry: 400 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
+	return holding.Take(t, workeretcd.NewLeaser(client, holding.Merge(append([]lease.Config{{Expiry: 400 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
 }
 
 func must(t testing.TB, err error) {

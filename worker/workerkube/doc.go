@@ -1,9 +1,9 @@
 // Package workerkube leases worker numbers from the Kubernetes API, without a database.
 //
 //	config, err := rest.InClusterConfig()
-//	gen, err := uid.NewCached(ctx, workerkube.New(config, lease.Config{}), uid.CachedConfig{})
+//	gen, err := uid.NewCached(ctx, workerkube.NewLeaser(config, lease.Config{}), uid.CachedConfig{})
 //
-// [New] returns a lease.Leaser: options, errors and promises are those of package
+// [NewLeaser] returns a lease.Leaser: options, errors and promises are those of package
 // worker/lease. [CHOOSING.md] compares the stores. config is client-go's, as
 // rest.InClusterConfig or clientcmd return it. The empty namespace is the pod's own.
 //

@@ -19,7 +19,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	gen, err := uid.NewCached(context.Background(), workerkube.New(config, lease.Config{}), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), workerkube.NewLeaser(config, lease.Config{}), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

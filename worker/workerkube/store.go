@@ -39,9 +39,10 @@ type Config struct {
 	Prefix string
 }
 
-// New returns a Leaser of numbers in the pod's own namespace of a Kubernetes cluster, in
-// objects whose names begin with DefaultPrefix. It calls nothing.
-func New(cluster *rest.Config, config lease.Config) *lease.Leaser {
+// NewLeaser returns a Leaser of numbers in the pod's own namespace of a Kubernetes cluster, in
+// objects whose names begin with DefaultPrefix. It calls nothing. For another namespace or
+// prefix, pass NewStore to lease.New.
+func NewLeaser(cluster *rest.Config, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(cluster, Config{}), config)
 }
 

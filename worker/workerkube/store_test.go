@@ -190,7 +190,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%v; want ErrConfig", err)
 		}
 	}
-	_, err := workerkube.New(nil, lease.Config{}).Leases(t.Context(), 0)
+	_, err := workerkube.NewLeaser(nil, lease.Config{}).Leases(t.Context(), 0)
 	wants(t, err, "cluster: it is nil", "Namespace: it is empty")
 }
 

@@ -1,9 +1,9 @@
 // Package workerredis leases worker numbers from Redis.
 //
 //	client := redis.NewClient(&redis.Options{Addr: address})
-//	gen, err := uid.NewCached(ctx, workerredis.New(client, lease.Config{}), uid.CachedConfig{})
+//	gen, err := uid.NewCached(ctx, workerredis.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
 //
-// [New] returns a lease.Leaser: options, errors and promises are those of package
+// [NewLeaser] returns a lease.Leaser: options, errors and promises are those of package
 // worker/lease. [CHOOSING.md] compares the stores. The package needs Redis 6.2 or
 // later, or Valkey, as a single server, with Sentinel, or as a cluster.
 //

@@ -15,7 +15,7 @@ import (
 func Example() {
 	client := redis.NewClient(&redis.Options{Addr: "redis:6379"})
 	defer client.Close()
-	gen, err := uid.NewCached(context.Background(), workerredis.New(client, lease.Config{}), uid.CachedConfig{})
+	gen, err := uid.NewCached(context.Background(), workerredis.NewLeaser(client, lease.Config{}), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -33,12 +33,12 @@ type Config struct {
 	Prefix string
 }
 
-// New returns a Leaser of numbers in Redis under DefaultPrefix, without calling Redis. The
-// caller closes client after the last generator.
+// NewLeaser returns a Leaser of numbers in Redis under DefaultPrefix, without calling Redis. For
+// another prefix, pass NewStore to lease.New. The caller closes client after the last generator.
 //
 // client is a *redis.Client, of a server or of Sentinel's, or a *redis.ClusterClient. A
 // *redis.Ring is refused: it moves keys to another server when one is unavailable.
-func New(client redis.UniversalClient, config lease.Config) *lease.Leaser {
+func NewLeaser(client redis.UniversalClient, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(client, Config{}), config)
 }
 

@@ -54,7 +54,7 @@ func (s server) client(t *testing.T, change ...func(*redis.Options)) *redis.Clie
 // take takes a number from client, by a holder that looks at its row often.
 func take(t *testing.T, client redis.UniversalClient, opts ...lease.Config) *holding.Holder {
 	t.Helper()
-	return holding.Take(t, workerredis.New(client, holding.Merge(append([]lease.Config{{Expiry: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
+	return holding.Take(t, workerredis.NewLeaser(client, holding.Merge(append([]lease.Config{{Expiry: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
 }
 
 func must(t *testing.T, err error) {
@@ -235,7 +235,7 @@ func TestReplica(t *testing.T) {
 				t.Errorf("read-only %s: %v; want ErrReplica", readOnly, err)
 			}
 		}
-		if _, err := workerredis.New(client, lease.Config{}).Leases(t.Context(), 0); !errors.Is(err, workerredis.ErrReplica) || !strings.Contains(err.Error(), "redis "+workerredis.DefaultPrefix) {
+		if _, err := workerredis.NewLeaser(client, lease.Config{}).Leases(t.Context(), 0); !errors.Is(err, workerredis.ErrReplica) || !strings.Contains(err.Error(), "redis "+workerredis.DefaultPrefix) {
 			t.Errorf("%v; want ErrReplica, and the store", err)
 		}
 	}
@@ -255,7 +255,7 @@ func TestHangs(t *testing.T) {
 	defer cancel()
 	_, _, read := store.Read(ctx, 0, time.Hour)
 	_, swap := store.Swap(ctx, "first", write(0, "second"))
-	_, start := workerredis.New(client, lease.Config{}).Lease(ctx, request)
+	_, start := workerredis.NewLeaser(client, lease.Config{}).Lease(ctx, request)
 	for _, err := range []error{read, swap, start} {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v; want DeadlineExceeded", err)
@@ -364,7 +364,7 @@ func TestUnavailable(t *testing.T) {
 				t.Errorf("Prepare: %v; want that redis refused the connection", err)
 			}
 			began := time.Now()
-			_, err := workerredis.New(client, lease.Config{Logger: out.Logger()}).Lease(t.Context(), request)
+			_, err := workerredis.NewLeaser(client, lease.Config{Logger: out.Logger()}).Lease(t.Context(), request)
 			t.Logf("refused after %v", time.Since(began))
 			if out.String() != "" {
 				t.Errorf("logged %s", &out)

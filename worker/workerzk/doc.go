@@ -1,13 +1,13 @@
-// Package workerzk takes worker numbers from ZooKeeper: leased numbers by [New], and
+// Package workerzk takes worker numbers from ZooKeeper: leased numbers by [NewLeaser], and
 // the numbers of Leaf-snowflake by [Leaf].
 //
 //	conn, events, err := zk.Connect(servers, 10*time.Second)
-//	gen, err := uid.NewCached(ctx, workerzk.New(conn, lease.Config{}), uid.CachedConfig{})
+//	gen, err := uid.NewCached(ctx, workerzk.NewLeaser(conn, lease.Config{}), uid.CachedConfig{})
 //
-// [New] returns a lease.Leaser: options, errors and promises are those of package
+// [NewLeaser] returns a lease.Leaser: options, errors and promises are those of package
 // worker/lease. [Leaf] shares numbers with services of Meituan's Leaf, which is written
-// in Java and trusts clocks: use New once no service of Leaf is left. The caller reads or drops
-// the events of zk.Connect. All methods return when their context ends.
+// in Java and trusts clocks: use NewLeaser once no service of Leaf is left. The caller reads or
+// drops the events of zk.Connect. All methods return when their context ends.
 //
 // # Nodes
 //
@@ -35,6 +35,7 @@
 //
 // # Permissions
 //
-// New creates nodes that are open to the world. [NewStore] and LeafConfig take an access list, for
-// which the connection authenticates by AddAuth. Anyone who may write there can make ids repeat.
+// NewLeaser creates nodes that are open to the world. [NewStore] and LeafConfig take an access
+// list, for which the connection authenticates by AddAuth. Anyone who may write there can make ids
+// repeat.
 package workerzk

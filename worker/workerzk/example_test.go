@@ -21,7 +21,7 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	defer conn.Close()
-	gen, err := uid.NewCached(ctx, workerzk.New(conn, lease.Config{Window: 5 * time.Minute}), uid.CachedConfig{})
+	gen, err := uid.NewCached(ctx, workerzk.NewLeaser(conn, lease.Config{Window: 5 * time.Minute}), uid.CachedConfig{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestNoServer(t *testing.T) {
 	conn, w := wired(t, []string{"127.0.0.1:1", "127.0.0.1:2"}, 20*time.Second)
 	w.cut(true)
 	for name, leaser := range map[string]*lease.Leaser{
-		"/uidring/workers": workerzk.New(conn, lease.Config{}), "/": workerzk.Leaf(conn, "orders", 8080, workerzk.LeafConfig{}),
+		"/uidring/workers": workerzk.NewLeaser(conn, lease.Config{}), "/": workerzk.Leaf(conn, "orders", 8080, workerzk.LeafConfig{}),
 	} {
 		began := time.Now()
 		_, err := leaser.Lease(background(t), request)
@@ -176,7 +176,7 @@ func TestRefused(t *testing.T) {
 	for _, path := range []string{"/", "x", "x/y", "/x/", "//x", "/x/../y", "/x\x00", "/\xff"} {
 		says(t, workerzk.NewStore(nil, workerzk.Config{Path: path}).Check(), lease.ErrConfig, fmt.Sprintf("Path is %q", path), "conn is nil")
 	}
-	_, err := workerzk.New(nil, lease.Config{}).Lease(background(t), request)
+	_, err := workerzk.NewLeaser(nil, lease.Config{}).Lease(background(t), request)
 	says(t, err, lease.ErrConfig, "workerzk: invalid config: conn is nil")
 	if err := workerzk.NewStore(new(zk.Conn), workerzk.Config{}).Check(); err != nil {
 		t.Error(err)

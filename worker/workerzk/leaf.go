@@ -63,7 +63,7 @@ func Leaf(conn *zk.Conn, name string, port int, config LeafConfig) *lease.Leaser
 // leaf is a Store whose rows have a node of Leaf beside them:
 //
 //	/snowflake/NAME/forever/10.0.0.1:8080-0000000007     {"ip":"10.0.0.1","port":"8080","timestamp":1763755200000}
-//	/snowflake/NAME/uidring/number/0000000000000000007   the row, as New has it, which Java does not read
+//	/snowflake/NAME/uidring/number/0000000000000000007   the row, as a Store has it, which Java does not read
 //
 // It gives the number that ZooKeeper put behind the address in the node's name. A transaction that
 // writes the row writes Leaf's node too, on condition that both are unchanged. The timestamp

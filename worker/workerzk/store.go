@@ -30,9 +30,10 @@ type Config struct {
 	ACL []zk.ACL
 }
 
-// New returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling ZooKeeper. The
-// caller closes conn after the last generator.
-func New(conn *zk.Conn, config lease.Config) *lease.Leaser {
+// NewLeaser returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling
+// ZooKeeper. For another path, pass NewStore to lease.New. The caller closes conn after the last
+// generator.
+func NewLeaser(conn *zk.Conn, config lease.Config) *lease.Leaser {
 	return lease.New(NewStore(conn, Config{}), config)
 }
 
