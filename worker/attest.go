@@ -8,6 +8,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -44,7 +45,7 @@ type Attested struct {
 // starts after the restore may get a number in use before the next check. It may also
 // get the number of a stopped process that had stamped ids ahead of the clock. While
 // the database does not answer, generators continue. Attest logs to the registry's
-// logger.
+// logger. Lease reports wrong arguments, in an error that matches lease.ErrConfig.
 func Attest(registry *Registry, every time.Duration, then Response) *Attested {
 	return &Attested{registry, every, then}
 }
@@ -54,14 +55,18 @@ func (a *Attested) String() string { return a.registry.String() }
 
 // Lease registers as Assign does and starts the checks. ctx bounds the start only.
 func (a *Attested) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
+	faults := invalid.Of("worker", lease.ErrConfig)
 	if a.registry == nil {
-		return nil, errors.New("worker: Attest: the registry is nil")
+		faults.Add("registry", "nil", "one of NewRegistry")
 	}
 	if a.every < time.Second {
-		return nil, fmt.Errorf("worker: Attest: every is %v, want %v or more", a.every, time.Second)
+		faults.Add("every", a.every, "1s or more")
 	}
 	if a.then < ResponseLogOnly || a.then > ResponseReregister {
-		return nil, fmt.Errorf("worker: Attest: response is %d, want ResponseLogOnly, ResponseStopIssuing or ResponseReregister", a.then)
+		faults.Add("then", int(a.then), "ResponseLogOnly, ResponseStopIssuing or ResponseReregister")
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
 	}
 	e, err := a.registry.register(ctx, request)
 	if err != nil {

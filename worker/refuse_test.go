@@ -138,13 +138,14 @@ func TestAttestRefuses(t *testing.T) {
 		a    *worker.Attested
 		want string
 	}{
-		"no registry":  {worker.Attest(nil, time.Minute, worker.ResponseLogOnly), "the registry is nil"},
+		"no registry":  {worker.Attest(nil, time.Minute, worker.ResponseLogOnly), "registry is nil, want one of NewRegistry"},
 		"too often":    {worker.Attest(s.registry(s.DB), time.Second-1, worker.ResponseLogOnly), "every is 999.999999ms, want 1s or more"},
-		"no response":  {worker.Attest(s.registry(s.DB), time.Second, worker.ResponseReregister+1), "response is 3"},
-		"no response,": {worker.Attest(s.registry(s.DB), time.Second, worker.ResponseLogOnly-1), "response is -1"},
+		"no response":  {worker.Attest(s.registry(s.DB), time.Second, worker.ResponseReregister+1), "then is 3, want ResponseLogOnly"},
+		"all at once":  {worker.Attest(nil, 0, 7), "every is 0s, want 1s or more\nworker: invalid config: then is 7"},
+		"no response,": {worker.Attest(s.registry(s.DB), time.Second, worker.ResponseLogOnly-1), "then is -1, want ResponseLogOnly"},
 	} {
 		_, err := take(t, context.Background(), tt.a, max22)
-		if err == nil || !strings.HasPrefix(err.Error(), "worker: Attest: ") || !strings.Contains(err.Error(), tt.want) {
+		if !errors.Is(err, lease.ErrConfig) || !strings.HasPrefix(err.Error(), "worker: invalid config: ") || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v; want %q", name, err, tt.want)
 		}
 	}
