@@ -4,7 +4,7 @@
 //	gen, err := uid.NewCached(ctx, worker.NewRegistry(db, worker.RegistryConfig{}), uid.CachedConfig{})
 //	gen, err := uid.NewCached(ctx, worker.NewLeaser(db, lease.Config{}), uid.CachedConfig{})
 //
-// [Registry] is uid-generator's DisposableWorkerIdAssigner: each start inserts one
+// [Registry] is uid-generator's DisposableWorkerIdAssigner: each start inserts a
 // row into the table WORKER_NODE, and takes the row's key as its number, which is
 // never used again. The table is uid-generator's own, so Java and Go services can
 // share it. Its numbers run out: 22 bits are four million starts.
@@ -37,10 +37,10 @@
 // services: a Leaser's new number is a key of WORKER_NODE, from a row with WORKER_LEASE as the
 // port. The database user needs the right to read WORKER_NODE and to insert into it.
 //
-// What could give a number twice fails with [ErrMixed], which names the ways out: a range or an
-// Assigner that the Registry's keys have reached, and a Registry's start whose key a Leaser has.
-// Each of the two commits its row first, then looks for the other's, and only then uses
-// the number. So if both take one number, at least one of them is refused.
+// A Leaser's start with a range or an Assigner that the Registry's keys have reached fails with
+// [ErrMixed], which names the ways out. A Registry's start whose key a Leaser has takes the next
+// key. Each of the two commits its row first, then looks for the other's, and only then uses
+// the number. So if both take one number, at least one of them gives it up.
 //
 // [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
 // [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md#a-registry

@@ -46,9 +46,10 @@ type sqlExpr string
 
 func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return clause.Expr{SQL: string(e)} }
 
-// Assign inserts one row into the table and returns its key, the worker number
-// of this start: 1 to max, the largest that the layout allows, never given before. Call it
-// once for each generator. It waits for the database until ctx ends: give ctx a deadline.
+// Assign inserts a row into the table and returns its key, the worker number of this
+// start: 1 to max, the largest that the layout allows, never given before. While a Leaser has
+// the key, Assign inserts another row. Call it once for each generator. It waits for the
+// database until ctx ends: give ctx a deadline.
 //
 // Errors are a lease.ExhaustedError (lease.ErrExhausted) for a number above max, and
 // errors that match lease.ErrConfig, ErrDB or ErrKey. Other errors are about the
@@ -72,7 +73,8 @@ type evidence struct {
 
 func (e evidence) grant() lease.Grant { return lease.Grant{Held: true, Number: e.number, Fresh: true} }
 
-// Lease assigns a number and grants all of its time. It returns Assign's errors.
+// Lease assigns a number and grants all of its time. Errors are Assign's, or match
+// lease.ErrLayout (a lease.LayoutError) when the table remembers another layout.
 func (r *Registry) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
 	e, err := r.register(ctx, request)
 	if err != nil {
@@ -103,7 +105,7 @@ func (r *Registry) register(ctx context.Context, request lease.Request) (evidenc
 			return evidence{}, err
 		}
 	}
-	switch err := request.CheckLayout(ctx, r.SwapLayout); {
+	switch err := request.CheckLayout(ctx, r.remember); {
 	case errors.Is(err, errForgets):
 		r.log().WarnContext(ctx, "worker: the table cannot remember the layout, so a start with another layout is not refused", "table", r.name, "error", err)
 	case err != nil:
@@ -178,8 +180,8 @@ func (t *table) create(tx *gorm.DB, row *entry) error {
 	return result.Error
 }
 
-// SwapLayout is as lease.Store's.
-func (r *Registry) SwapLayout(ctx context.Context, old, layout string) (string, error) {
+// remember is SwapLayout of a lease.Store.
+func (r *Registry) remember(ctx context.Context, old, layout string) (string, error) {
 	return r.table.swapLayout(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
 		row := newEntry(nodeLayout, lease.Node{Host: text.Host, Port: text.Port})
 		err := r.create(tx, &row)
