@@ -9,9 +9,9 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Row is one row of the table: one start of one process. It is uid-generator's
+// NodeRow is one row of a Registry's table: one start of one process. It is uid-generator's
 // WorkerNodeEntity.
-type Row struct {
+type NodeRow struct {
 	ID         int64          `json:"id"`          // the worker number
 	HostName   string         `json:"host_name"`   // see lease.Node
 	Port       string         `json:"port"`        // see lease.Node
@@ -21,7 +21,7 @@ type Row struct {
 	Created    time.Time      `json:"created"`     // by the database's clock, in UTC
 }
 
-// record is a Row as selectRows selects it: times are numbers and text, which neither
+// record is a NodeRow as selectRows selects it: times are numbers and text, which neither
 // the driver's settings nor the session's time zone change.
 type record struct {
 	ID         int64   `gorm:"column:id"`
@@ -41,7 +41,7 @@ func (r record) node() lease.Node {
 // rows; a limit below 1 is no limit. A plugin of db may send the query to a
 // replica. If the table is missing, the error matches ErrNoTable. A time that cannot be
 // read (a zero date, or a kind of database other than the three) is the zero time.
-func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
+func (r *Registry) Nodes(ctx context.Context, limit int) ([]NodeRow, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -49,10 +49,10 @@ func (r *Registry) Nodes(ctx context.Context, limit int) ([]Row, error) {
 	if err := r.list(ctx, &records, r.selectRows()+" WHERE id > 0 ORDER BY id DESC", limit); err != nil {
 		return nil, r.fail(ctx, "list", err)
 	}
-	rows := make([]Row, len(records))
+	rows := make([]NodeRow, len(records))
 	for i, rec := range records {
 		day, _ := time.Parse(time.DateOnly, rec.LaunchDate) // the zero time if it cannot be read
-		rows[i] = Row{
+		rows[i] = NodeRow{
 			ID:         rec.ID,
 			HostName:   rec.HostName,
 			Port:       rec.Port,

@@ -15,13 +15,13 @@ import (
 // The defaults of RegistryConfig.Table, as in uid-generator, and of StoreConfig.Table.
 // PostgreSQL folds them to lower case.
 const (
-	DefaultTable      = "WORKER_NODE"
+	DefaultNodeTable  = "WORKER_NODE"
 	DefaultLeaseTable = "WORKER_LEASE"
 )
 
 // The two kinds of table.
 var (
-	nodeKind  = kind{DefaultTable, "id", "host_name", nodeLayout, "node"}
+	nodeKind  = kind{DefaultNodeTable, "id", "host_name", nodeLayout, "node"}
 	leaseKind = kind{DefaultLeaseTable, "worker_id", "host", leaseLayout, "lease"}
 )
 

@@ -106,7 +106,7 @@ func (l *Leases) Source(ctx context.Context, registry bool, logger *slog.Logger)
 		return l.Leaser, ""
 	case registry:
 		nodes := worker.NewRegistry(l.DB, worker.RegistryConfig{Logger: logger})
-		from, missing = nodes, worker.DefaultTable
+		from, missing = nodes, worker.DefaultNodeTable
 		_, err = nodes.Nodes(ctx, 1)
 	default:
 		from, missing = l.Leaser, worker.DefaultLeaseTable

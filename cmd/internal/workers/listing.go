@@ -19,13 +19,13 @@ import (
 // Listing is what workers prints. A table that is not there has no rows, which in
 // JSON is no different from an empty one.
 type Listing struct {
-	Layout     string       `json:"layout"`
-	Last       int64        `json:"last"` // number of the newest row; 0 for none
-	Max        int64        `json:"max"`  // number that the layout can hold
-	Left       int64        `json:"left"` // numbers above Last
-	Workers    []worker.Row `json:"workers"`
-	LeasesLeft int64        `json:"leases_left"` // numbers from 0 to Max without a live holder
-	Leases     []lease.Info `json:"leases"`
+	Layout     string           `json:"layout"`
+	Last       int64            `json:"last"` // number of the newest row; 0 for none
+	Max        int64            `json:"max"`  // number that the layout can hold
+	Left       int64            `json:"left"` // numbers above Last
+	Workers    []worker.NodeRow `json:"workers"`
+	LeasesLeft int64            `json:"leases_left"` // numbers from 0 to Max without a live holder
+	Leases     []lease.Info     `json:"leases"`
 
 	registry, leases bool // the table is there
 }
@@ -33,7 +33,7 @@ type Listing struct {
 // newListing reads both tables of an SQL database, or the leases of another store. Its
 // error matches worker.ErrNoTable if neither table is there.
 func newListing(ctx context.Context, open *database.Leases, a *bits.Allocator, limit int) (*Listing, error) {
-	l := &Listing{Layout: a.Layout().String(), Max: a.MaxWorker(), Workers: []worker.Row{}, Leases: []lease.Info{}}
+	l := &Listing{Layout: a.Layout().String(), Max: a.MaxWorker(), Workers: []worker.NodeRow{}, Leases: []lease.Info{}}
 	noRegistry := worker.ErrNoTable
 	if open.DB != nil {
 		rows, err := worker.NewRegistry(open.DB, worker.RegistryConfig{}).Nodes(ctx, limit)
@@ -87,7 +87,7 @@ func (l *Listing) write(w io.Writer) error {
 		}
 		fmt.Fprintf(table, "\n%d of %d numbers are left to lease under %s\n", l.LeasesLeft, l.Max+1, l.Layout)
 	}
-	actual := func(row worker.Row) bool { return row.Type == lease.NodeActual }
+	actual := func(row worker.NodeRow) bool { return row.Type == lease.NodeActual }
 	if slices.ContainsFunc(l.Workers, actual) || slices.ContainsFunc(l.Leases, func(row lease.Info) bool { return row.Type == lease.NodeActual }) {
 		fmt.Fprintln(table, "\n* not a port: the start in milliseconds, less a random part, as uid-generator has it")
 	}

@@ -49,7 +49,7 @@ next starts take free and expired numbers: all numbers that are not held are lef
 			err = with(cmd, stores, func(open *database.Leases) (err error) {
 				list, err = newListing(cmd.Context(), open, allocator, int(limit))
 				if errors.Is(err, worker.ErrNoTable) {
-					err = fmt.Errorf("there is no table %s and no table %s: no worker has taken a number there yet", worker.DefaultTable, worker.DefaultLeaseTable)
+					err = fmt.Errorf("there is no table %s and no table %s: no worker has taken a number there yet", worker.DefaultNodeTable, worker.DefaultLeaseTable)
 				}
 				return err
 			})
