@@ -19,8 +19,8 @@ var (
 	// ErrTickFull is matched when Backfill has issued all ids of a tick.
 	ErrTickFull = errors.New("uid: all ids of the tick are issued")
 
-	// ErrPast is matched when Backfill is asked for a time that it cannot stamp.
-	ErrPast = errors.New("uid: not a time to backfill")
+	// ErrBackfillTime is matched when Backfill is asked for a time that it cannot stamp.
+	ErrBackfillTime = errors.New("uid: not a time to backfill")
 
 	// ErrUsedNumber is matched when a Backfill gets a number that may have been used.
 	ErrUsedNumber = errors.New("uid: worker number may have been used before")
@@ -106,7 +106,7 @@ func (b *Backfill) At(t time.Time) (ID, error) {
 
 // AtN fills ids with ascending ids of the tick of t, above earlier ids of that tick,
 // and returns how many it filled. If it fills fewer than all, the error matches
-// [ErrTickFull]. The error matches [ErrPast] if the tick lies before the layout's
+// [ErrTickFull]. The error matches [ErrBackfillTime] if the tick lies before the layout's
 // epoch, is not earlier than the start of the Backfill, or is forgotten. After Close,
 // the error is [ErrClosed]. If the leaser has withdrawn the number, the error matches
 // [ErrReservation].
@@ -154,12 +154,12 @@ func (b *Backfill) check(t time.Time, tick int64, w *grant) error {
 		return b.reservationError(w)
 	case tick < 0:
 		return fmt.Errorf("%w: %s lies before the layout's epoch, %s: choose a layout with an earlier Epoch before the first id, or keep the keys of older rows",
-			ErrPast, instant(t), instant(b.bits.Layout().Epoch))
+			ErrBackfillTime, instant(t), instant(b.bits.Layout().Epoch))
 	case tick >= b.began:
-		return fmt.Errorf("%w: %s, want a time before the start, %s", ErrPast, instant(t), instant(b.bits.Time(b.began)))
+		return fmt.Errorf("%w: %s, want a time before the start, %s", ErrBackfillTime, instant(t), instant(b.bits.Time(b.began)))
 	case tick <= b.forgotten:
 		return fmt.Errorf("%w: %s is at or before %s, which is forgotten: sort rows by time, or raise MaxTicks, %d",
-			ErrPast, instant(t), instant(b.bits.Time(b.forgotten)), b.maxTicks)
+			ErrBackfillTime, instant(t), instant(b.bits.Time(b.forgotten)), b.maxTicks)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestBackfillLikeAMap(t *testing.T) {
 			want := rapid.Int64Range(-2, 22).Draw(rt, "tick")
 			ids := make([]uid.ID, rapid.IntRange(0, 5).Draw(rt, "n"))
 			n, err := b.AtN(at(want).Add(time.Duration(rapid.IntRange(0, 999).Draw(rt, "ms"))*time.Millisecond), ids)
-			if (want < 0 || want >= 20) != (n == 0 && errors.Is(err, uid.ErrPast)) && len(issued) < maxTicks {
+			if (want < 0 || want >= 20) != (n == 0 && errors.Is(err, uid.ErrBackfillTime)) && len(issued) < maxTicks {
 				rt.Fatalf("tick %d: %d, %v", want, n, err)
 			}
 			for _, id := range ids[:n] {
@@ -38,7 +38,7 @@ func TestBackfillLikeAMap(t *testing.T) {
 				last[want] = id
 				issued[want]++
 			}
-			if n < len(ids) && !errors.Is(err, uid.ErrPast) && !errors.Is(err, uid.ErrTickFull) {
+			if n < len(ids) && !errors.Is(err, uid.ErrBackfillTime) && !errors.Is(err, uid.ErrTickFull) {
 				rt.Fatalf("tick %d: %d of %d ids, %v", want, n, len(ids), err)
 			}
 			if errors.Is(err, uid.ErrTickFull) && last[want]&3 != 3 {
@@ -81,7 +81,7 @@ func TestBackfillEnds(t *testing.T) {
 		if n, err := b.AtN(bubble.Epoch, make([]uid.ID, 3)); n != 2 || !errors.Is(err, uid.ErrTickFull) {
 			t.Errorf("AtN() = %d, %v", n, err)
 		}
-		if _, err := b.At(bubble.Epoch.Add(-1)); !errors.Is(err, uid.ErrPast) || !strings.Contains(err.Error(), "layout's epoch, 2000-01-01T00:00:00Z: choose") {
+		if _, err := b.At(bubble.Epoch.Add(-1)); !errors.Is(err, uid.ErrBackfillTime) || !strings.Contains(err.Error(), "layout's epoch, 2000-01-01T00:00:00Z: choose") {
 			t.Errorf("At() = %v before the epoch", err)
 		}
 		if s := b.Stats(); s.Issued != 2 || s.RejectedTakes != 2 || s.Clock.Worker != 5 || s.Closed || !s.Clock.LayoutEnd.Equal(bubble.End()) {

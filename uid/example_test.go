@@ -278,7 +278,7 @@ func ExampleNewBackfill() {
 	fmt.Println(parts.Time, err)
 
 	_, err = backfill.At(time.Now().Add(time.Hour)) // live generators stamp that time
-	fmt.Println(errors.Is(err, uid.ErrPast))
+	fmt.Println(errors.Is(err, uid.ErrBackfillTime))
 	_, err = uid.NewBackfill(ctx, uid.StaticWorker(7), uid.BackfillConfig{})
 	fmt.Println(errors.Is(err, uid.ErrUsedNumber))
 	// Output:

@@ -60,8 +60,8 @@ type LoadStats struct {
 	Next    Run           // the range after InUse; empty if it is not loaded. A client has neither range
 	Loading time.Duration // how long the load under way has taken; 0 without one
 
-	Step     int64         // ids of the last load
-	Loads    int64         // requests for ids
+	LastSize int64         // ids of the last load
+	Requests int64         // requests for ids
 	Failures int64         // requests that failed
 	LoadTime time.Duration // how long the last request took; for a client, the last that was answered
 	Returned int64         // ids that Close gave back to the store

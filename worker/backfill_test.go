@@ -180,7 +180,7 @@ func TestBackfillBesideAll(t *testing.T) {
 			}
 			for at := began; ; at = at.Add(time.Millisecond) {
 				var ids [4]uid.ID
-				if _, err := b.AtN(at, ids[:]); errors.Is(err, uid.ErrPast) {
+				if _, err := b.AtN(at, ids[:]); errors.Is(err, uid.ErrBackfillTime) {
 					break // it has come to its start
 				} else if err != nil {
 					t.Fatal(err)

@@ -85,7 +85,7 @@ func ExampleNewLeaser_migration() {
 			}
 		}
 		_, err = old.At(oldest.AddDate(-1, 0, 0))
-		fmt.Println("2018 has no ids:", errors.Is(err, uid.ErrPast))
+		fmt.Println("2018 has no ids:", errors.Is(err, uid.ErrBackfillTime))
 		return nil
 	}
 	for range 2 { // the second run is after a crash

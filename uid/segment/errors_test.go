@@ -168,7 +168,7 @@ func TestAnswersOfAnySize(t *testing.T) {
 		defer g.Close()
 		take(t, g, 1, 100_000)
 		time.Sleep(time.Hour)
-		if s := g.Stats(); s.Loads.Loads != 1 || s.Remaining != math.MaxInt64-1-100_000 || s.LastError != nil {
+		if s := g.Stats(); s.Loads.Requests != 1 || s.Remaining != math.MaxInt64-1-100_000 || s.LastError != nil {
 			t.Errorf("Stats() = %+v, want one load, and no other to be due", s)
 		}
 	})
@@ -180,7 +180,7 @@ func TestStats(t *testing.T) {
 		store := new(counter)
 		store.takes.Store(int64(50 * time.Millisecond))
 		g := open(t, store, segment.Config{Step: 100, MaxStep: 100})
-		loads := &uid.LoadStats{From: "memory", Tag: "orders", InUse: uid.Run{First: 1, N: 100}, Step: 100, Loads: 1, LoadTime: 50 * time.Millisecond}
+		loads := &uid.LoadStats{From: "memory", Tag: "orders", InUse: uid.Run{First: 1, N: 100}, LastSize: 100, Requests: 1, LoadTime: 50 * time.Millisecond}
 		want := uid.Stats{Remaining: 100, Loads: loads}
 		check := func() {
 			t.Helper()
@@ -192,7 +192,7 @@ func TestStats(t *testing.T) {
 		take(t, g, 1, 11) // the second run of the range begins
 		synctest.Wait()
 		time.Sleep(20 * time.Millisecond)
-		want.Issued, want.Remaining, loads.Loads, loads.Loading = 11, 89, 2, 20*time.Millisecond
+		want.Issued, want.Remaining, loads.Requests, loads.Loading = 11, 89, 2, 20*time.Millisecond
 		check()
 		time.Sleep(time.Second)
 		want.Remaining, loads.Loading, loads.Next = 189, 0, uid.Run{First: 101, N: 100}

@@ -33,9 +33,9 @@ func TestADayWithABurst(t *testing.T) {
 			}
 		}
 		near("writes in 6 h", run(6, 100), 36, 45) // one in ten minutes, and some to get there
-		near("step then", g.Stats().Loads.Step, 55_000, 65_000)
+		near("step then", g.Stats().Loads.LastSize, 55_000, 65_000)
 		near("writes in the hour of the burst", run(1, 100_000), 6, 15)
-		near("step then", g.Stats().Loads.Step, 55_000_000, 65_000_000)
+		near("step then", g.Stats().Loads.LastSize, 55_000_000, 65_000_000)
 		near("writes in the rest of the day", run(17, 100), 0, 2) // what is loaded lasts for days
 		near("takes that found nothing", g.Stats().Starved, 0, 12)
 	})

@@ -166,8 +166,8 @@ func TestStripeReopensNoForeignCounter(t *testing.T) {
 			must(t, counters[1].Memory.Create(t.Context(), foreign, 1, 10))
 			counters[1].unavailable.Store(false)
 			time.Sleep(5 * time.Second)
-			if got := s.Stores()[1]; !errors.Is(got.LastError, want) || got.Loads.Loads > 0 != (want == nil) {
-				t.Errorf("beside %q: %v after %d loads, want %v", foreign, got.LastError, got.Loads.Loads, want)
+			if got := s.Stores()[1]; !errors.Is(got.LastError, want) || got.Loads.Requests > 0 != (want == nil) {
+				t.Errorf("beside %q: %v after %d loads, want %v", foreign, got.LastError, got.Loads.Requests, want)
 			}
 		})
 	}

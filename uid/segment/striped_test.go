@@ -235,8 +235,8 @@ func TestStripeGreatBlocks(t *testing.T) {
 			must(t, err)
 			issued += run.N
 		}
-		if synctest.Wait(); s.Stores()[0].Loads.Loads != 2 {
-			t.Errorf("%d loads, want 2", s.Stores()[0].Loads.Loads)
+		if synctest.Wait(); s.Stores()[0].Loads.Requests != 2 {
+			t.Errorf("%d loads, want 2", s.Stores()[0].Loads.Requests)
 		}
 	})
 }

@@ -76,7 +76,7 @@ func TestAgeOfWaitingRuns(t *testing.T) {
 		server := newFake("a", 1)
 		server.runs = 1 << 20 // of one id each
 		c := open(t, Config{MaxAge: time.Second, Ahead: time.Second}, server)
-		for c.Stats().Loads.Step < 4*ringRuns {
+		for c.Stats().Loads.LastSize < 4*ringRuns {
 			if _, err := c.Next(); err != nil {
 				t.Fatal(err)
 			}

@@ -38,8 +38,8 @@ func TestLimit(t *testing.T) {
 				for range 100_000 {
 					_, _ = c.Next()
 				}
-				if s := c.Stats(); s.Loads.Step != most {
-					t.Errorf("Step = %d without the limit, want %d", s.Loads.Step, most)
+				if s := c.Stats(); s.Loads.LastSize != most {
+					t.Errorf("LastSize = %d without the limit, want %d", s.Loads.LastSize, most)
 				}
 			})
 		})

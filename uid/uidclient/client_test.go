@@ -65,7 +65,7 @@ func TestStats(t *testing.T) {
 		server := newFake("a", 1)
 		server.takes = 50 * time.Millisecond
 		c := open(t, Config{}, server)
-		loads := uid.LoadStats{From: "http://ids-1/v1/orders/runs", Tag: "orders", Instance: "a", Step: 128, Loads: 1, LoadTime: 50 * time.Millisecond}
+		loads := uid.LoadStats{From: "http://ids-1/v1/orders/runs", Tag: "orders", Instance: "a", LastSize: 128, Requests: 1, LoadTime: 50 * time.Millisecond}
 		want := uid.Stats{Remaining: 128}
 		check := func() {
 			t.Helper()
@@ -82,12 +82,12 @@ func TestStats(t *testing.T) {
 		time.Sleep(time.Second)
 		var second int64
 		server.set(func(f *fake) { second = f.asked[1] })
-		want.Issued, want.Remaining, loads.Step, loads.Loads = 70, 58+second, second, 2
+		want.Issued, want.Remaining, loads.LastSize, loads.Requests = 70, 58+second, second, 2
 		check()
 		server.down()
 		_, _ = drain(t, c)
 		want.Issued, want.Remaining, want.Starved, want.RejectedTakes, want.LastError = 128+second, 0, 1, 1, errRefused
-		loads.Loads, loads.Failures = 4, 2
+		loads.Requests, loads.Failures = 4, 2
 		check()
 		server.up()
 		time.Sleep(time.Minute)

@@ -119,7 +119,7 @@ func TestOtherVersion(t *testing.T) {
 		c := open(t, Config{}, server)
 		server.set(func(f *fake) { f.body, f.next, f.number, f.gives = "", 8, 1, 50 })
 		take(t, c, 7, 1000)
-		if s := c.Stats(); s.Loads.Step != 50 || s.LastError != nil {
+		if s := c.Stats(); s.Loads.LastSize != 50 || s.LastError != nil {
 			t.Errorf("Stats() = %+v, want answers of 50 ids", s)
 		}
 	})

@@ -37,11 +37,11 @@ func (c *Client) note(a *answer, err error) {
 		err = refused.Err
 	}
 	c.mu.Lock()
-	before, began := c.past.LastError, c.loads.Loads > 0
+	before, began := c.past.LastError, c.loads.Requests > 0
 	c.past.LastError = err
 	if err == nil {
-		c.loads.Loads++
-		c.loads.Step = c.pace.Size
+		c.loads.Requests++
+		c.loads.LastSize = c.pace.Size
 		c.loads.LoadTime = time.Since(a.sent)
 		c.loads.From, c.loads.Instance = c.servers.all[c.servers.at].url, a.Instance
 	}

@@ -25,7 +25,7 @@ func (c *Client) Stats() uid.Stats {
 	}
 	sum.Closed = c.closed
 	loads.Failures = c.failures.Load()
-	loads.Loads += loads.Failures
+	loads.Requests += loads.Failures
 	loads.Changes += int64(len(c.orders)) - 1
 	sum.Loads = &loads
 	return sum

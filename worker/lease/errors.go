@@ -39,17 +39,17 @@ type ExhaustedError = protocol.ExhaustedError
 // SkewError says that the clock that stamps ids is too far from the store's clock for a
 // start: time reserved by a wrong clock stays reserved. It matches ErrSkew.
 type SkewError struct {
-	Ahead time.Duration // of the store's clock; negative is behind
-	Max   time.Duration // Config.MaxSkew
-	Store time.Time     // by the store's clock; zero if the store has none, only in the log
+	Ahead     time.Duration // of the store's clock; negative is behind
+	Max       time.Duration // Config.MaxSkew
+	StoreTime time.Time     // by the store's clock; zero if the store has none, only in the log
 }
 
 func (e *SkewError) Error() string {
-	side, right := "ahead of", "the store's, which shows "+e.Store.Format(time.RFC3339Nano)
+	side, right := "ahead of", "the store's, which shows "+e.StoreTime.Format(time.RFC3339Nano)
 	if e.Ahead < 0 {
 		side = "behind"
 	}
-	if e.Store.IsZero() {
+	if e.StoreTime.IsZero() {
 		right = "the time that passed since the start (it was set, or the machine was suspended)"
 	}
 	return fmt.Sprintf("%v: it is %v %s %s; want at most %v either way", ErrSkew, e.Ahead.Abs().Round(time.Millisecond), side, right, e.Max)

@@ -152,7 +152,7 @@ func TestSkewAtStart(t *testing.T) {
 				s := new(hooked)
 				_, err := holding.Try(t.Context(), t, lease.New(s, config), 9, func() time.Time { return time.Now().Add(ahead) })
 				var skew *lease.SkewError
-				if !errors.As(err, &skew) || *skew != (lease.SkewError{Ahead: ahead, Max: time.Minute, Store: time.Now().UTC()}) || !errors.Is(err, lease.ErrSkew) ||
+				if !errors.As(err, &skew) || *skew != (lease.SkewError{Ahead: ahead, Max: time.Minute, StoreTime: time.Now().UTC()}) || !errors.Is(err, lease.ErrSkew) ||
 					!strings.HasSuffix(err.Error(), fmt.Sprintf("the clock is wrong: it is 2m0s %s the store's, which shows 2000-01-01T00:00:00Z; want at most 1m0s either way", side)) {
 					t.Errorf("%v; want a SkewError", err)
 				}

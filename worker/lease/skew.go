@@ -17,7 +17,7 @@ func (k *keeper) readClock(before time.Time, answer *protocol.Answer) error {
 		store := time.UnixMilli(answer.Now)
 		err := compareClocks(before, after, store, most)
 		if err != nil {
-			err.Store = store.UTC()
+			err.StoreTime = store.UTC()
 		}
 		return k.judge(err)
 	}

@@ -60,7 +60,7 @@ func Lost() uid.Stats {
 func Counter(tag string, change func(s *uid.Stats, l *uid.LoadStats)) uid.Stats {
 	l := &uid.LoadStats{
 		From: "mysql table leaf_alloc", Tag: tag, InUse: uid.Run{First: 1001, N: 1000}, Next: uid.Run{First: 2001, N: 1000},
-		Step: 1000, Loads: 3, Failures: 1, LoadTime: 2 * time.Millisecond,
+		LastSize: 1000, Requests: 3, Failures: 1, LoadTime: 2 * time.Millisecond,
 	}
 	s := uid.Stats{Issued: 1200, Starved: 2, RejectedTakes: 1, Waited: 30 * time.Millisecond, Remaining: 1800, Loads: l}
 	change(&s, l)
@@ -84,7 +84,7 @@ func Counters() map[string]uid.Stats {
 		"closed": Counter("closed", func(s *uid.Stats, l *uid.LoadStats) { s.Closed, s.Remaining, l.Returned = true, 0, 800 }),
 		"remote": Counter("orders", func(s *uid.Stats, l *uid.LoadStats) {
 			s.Dropped = 5
-			*l = uid.LoadStats{From: "http://b/v1/orders/runs", Tag: "orders", Instance: "b", Changes: 4, Step: 3000, Loads: 9, Failures: 6, LoadTime: 2 * time.Millisecond}
+			*l = uid.LoadStats{From: "http://b/v1/orders/runs", Tag: "orders", Instance: "b", Changes: 4, LastSize: 3000, Requests: 9, Failures: 6, LoadTime: 2 * time.Millisecond}
 		}),
 	}
 }

@@ -115,7 +115,7 @@ func TestScreens(t *testing.T) {
 	tenants := map[string]uid.Stats{}
 	for i := range 3000 {
 		tag := fmt.Sprintf("tenant-%04d", i)
-		tenants[tag] = uid.Stats{Issued: int64(7 * i), Remaining: 500, Loads: &uid.LoadStats{From: "postgres table leaf_alloc", Tag: tag, InUse: uid.Run{First: 1, N: 1000}, Step: 1000, Loads: 3}}
+		tenants[tag] = uid.Stats{Issued: int64(7 * i), Remaining: 500, Loads: &uid.LoadStats{From: "postgres table leaf_alloc", Tag: tag, InUse: uid.Run{First: 1, N: 1000}, LastSize: 1000, Requests: 3}}
 	}
 	for tag, left := range map[string]int64{"tenant-0007": 300, "tenant-1404": 0} {
 		s := tenants[tag]

@@ -135,7 +135,7 @@ generators:
 	if e, err := s.Get("ids"); err != nil || e.Rate != 100 || e.Burst != 45*8192 {
 		t.Errorf("%v, %v; want a rate of 100, and half of max_borrow at once", e, err)
 	}
-	if step := s.Stats()["orders"].Loads.Step; step != 500 {
+	if step := s.Stats()["orders"].Loads.LastSize; step != 500 {
 		t.Errorf("step %d, want 500", step)
 	}
 	draw(t, s, "orders", 1200)
