@@ -3,7 +3,6 @@ package worker
 import (
 	"cmp"
 	"log/slog"
-	"os"
 	"regexp"
 	"strconv"
 
@@ -89,7 +88,7 @@ func (c RegistryConfig) node() (lease.Node, error) {
 	if c.Node != (lease.Node{}) {
 		return c.Node, nil
 	}
-	return lease.DetectNode(os.Getenv)
+	return lease.DetectNode()
 }
 
 // namePattern has names of up to 63 characters: PostgreSQL truncates longer ones.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
 	"time"
 
 	"github.com/uidring/uidring/internal/invalid"
@@ -45,8 +44,9 @@ type Config struct {
 	Expiry time.Duration
 
 	// MaxSkew is how far the clock that stamps ids may be from the store's clock at the
-	// start. Later, a greater difference is logged; if the store has no clock, the difference
-	// to the time that passed since the start. From 100 ms to a year; zero is a minute.
+	// start. Later, a greater difference is only logged. Without a clock in the store, the Leaser
+	// compares with the time that has passed since its start. From 100 ms to a year; zero is a
+	// minute.
 	MaxSkew time.Duration
 
 	// Numbers are the numbers that the Leaser may hold, such as those of one site: see
@@ -111,5 +111,5 @@ func (c *Config) node() (Node, error) {
 	if c.Node != (Node{}) {
 		return c.Node, nil
 	}
-	return DetectNode(os.Getenv)
+	return DetectNode()
 }

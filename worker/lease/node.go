@@ -60,8 +60,8 @@ func (n Node) Validate() error {
 	return faults.Err()
 }
 
-// DetectNode returns the description of this process. getenv is os.Getenv except in tests; an
-// empty variable counts as unset. The first rule that fits decides:
+// DetectNode returns the description of this process. An empty variable of the environment
+// counts as unset. The first rule that fits decides:
 //
 //  1. JPAAS_HOST and a port, JPAAS_HTTP_PORT or else JPAAS_HOST_PORT_8080, are set: a
 //     NodeContainer of that host and port, as in uid-generator. If only one of host and
@@ -76,7 +76,9 @@ func (n Node) Validate() error {
 // milliseconds less a random number below 100,000, which distinguishes starts
 // on one host. Of a host with more than 64 characters, DetectNode keeps the end: pods of
 // one service differ there.
-func DetectNode(getenv func(string) string) (Node, error) {
+func DetectNode() (Node, error) { return detect(os.Getenv) }
+
+func detect(getenv func(string) string) (Node, error) {
 	return machine{
 		getenv:   getenv,
 		addrs:    net.InterfaceAddrs,

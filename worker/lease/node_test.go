@@ -3,7 +3,6 @@ package lease
 import (
 	"errors"
 	"net"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,7 +84,7 @@ func TestDetectNode(t *testing.T) {
 
 func TestDetectThisMachine(t *testing.T) {
 	before := time.Now().UnixMilli()
-	got, err := DetectNode(func(string) string { return "" })
+	got, err := detect(func(string) string { return "" })
 	after := time.Now().UnixMilli()
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +93,7 @@ func TestDetectThisMachine(t *testing.T) {
 	if got.Type != NodeActual || err != nil || stamp <= before-100_000 || stamp > after {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := DetectNode(os.Getenv); err != nil {
+	if _, err := DetectNode(); err != nil {
 		t.Error(err)
 	}
 }
