@@ -33,7 +33,9 @@ var (
 	ErrNoLease = errors.New("lease: the number has no row")
 )
 
-// ExhaustedError matches ErrExhausted. The failed start leaves no row behind.
+// ExhaustedError matches ErrExhausted. The failed start leaves no row behind. Its fields are
+// Next (the number that the next new row would have), Max (the largest number that may be given),
+// Held (how many numbers have a live holder; 0 for a Registry) and Store (its name).
 type ExhaustedError = protocol.ExhaustedError
 
 // SkewError says that the clock that stamps ids is too far from the store's clock for a

@@ -54,7 +54,8 @@ func (l *Leaser) check() error {
 // ctx bounds the start only. Errors match
 //
 //   - ErrExhausted (an ExhaustedError) when every number has a holder;
-//   - ErrHeld when the number of Config.Assigner has a holder;
+//   - ErrHeld when the number of Config.Assigner has a holder. The start waits for the holder to
+//     expire. It fails when the holder gives a sign of life, or when ctx ends before it expires;
 //   - ErrLayout (a LayoutError) when the store remembers another layout;
 //   - ErrSkew when r.Clock is too far from the store's clock;
 //   - ErrConfig for wrong fields of the configs.

@@ -23,7 +23,7 @@ type Store interface {
 	String() string
 
 	// Look returns numbers within bounds that may be taken: with full of all rows, otherwise
-	// the rows of [Bounds.Sample] that are not held.
+	// of a sample, such as [Bounds.Sample].
 	Look(ctx context.Context, within Bounds, full bool, expiry time.Duration) (View, error)
 
 	// Read returns the row of number, or nil if there is none. now is the store's
@@ -65,7 +65,7 @@ type Preparer interface {
 	Prepare(ctx context.Context, log *slog.Logger) error
 }
 
-// Bounds are the numbers from From to To.
+// Bounds are the numbers from From to To, both included.
 type Bounds struct{ From, To int64 }
 
 // sampled is how many numbers a look that is not full reads.
@@ -89,7 +89,7 @@ func (b Bounds) Sample(next int64) []int64 {
 
 // View is what [Store.Look] returns.
 type View struct {
-	Now  int64 // the store's clock; 0 if it has none: the holder uses its own clock
+	Now  int64 // the store's clock, in milliseconds since 1970; 0 if it has none: the holder uses its own clock
 	Free []Row // rows within the bounds that are not held, the least Until first; 256 rows are enough
 	Next int64 // the least number from Bounds.From on that lies above all given numbers within the bounds
 	Held int64 // how many rows within the bounds are held; 0 unless the look is full
@@ -99,12 +99,12 @@ type View struct {
 type Row struct {
 	Number int64
 	Token  string // of the last write; every write has a token of its own
-	Until  int64  // ticks that begin before it may have been stamped
+	Until  int64  // in milliseconds since 1970: ticks that begin before it may have been stamped
 
 	State     State
 	Node      Node  // the last holder
-	Heartbeat int64 // the holder's last sign of life, by the store's clock; 0 if free or not known
-	Created   int64 // by the store's clock; 0 if not known
+	Heartbeat int64 // the holder's last sign of life, in milliseconds since 1970 by the store's clock; 0 if free or not known
+	Created   int64 // in milliseconds since 1970 by the store's clock; 0 if not known
 }
 
 // State says whether a number may be taken.
@@ -121,7 +121,7 @@ const (
 type Write struct {
 	Number int64
 	Token  string // at most 64 ASCII characters
-	Until  int64
+	Until  int64  // as in Row, in milliseconds since 1970
 	Change Change
 	Node   Node          // Acquire: the new holder
 	Expiry time.Duration // Acquire, Extend: how long the holder counts as alive without another write
@@ -144,7 +144,7 @@ const (
 )
 
 // Transient marks the error of a request that a start makes again, such as a deadlock. Any
-// other error ends a start.
+// other error ends a start. Renewals retry any error.
 func Transient(err error) error {
 	if err == nil {
 		return nil
@@ -157,7 +157,8 @@ type transientError struct{ error }
 func (e *transientError) Unwrap() error { return e.error }
 
 // Throttled marks the error of a request that the client did not send, since its own limit of
-// requests allows none in time. A start retries the request until its ctx ends.
+// requests allows none in time. A start retries the request until its ctx ends. Renewals
+// retry any error.
 func Throttled(err error) error { return Transient(&throttledError{err}) }
 
 type throttledError struct{ error }
