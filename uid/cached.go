@@ -64,10 +64,11 @@ func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) de
 		Logger:   config.Logger,
 		RejectedPut: func(run ringbuffer.Run, why error) {
 			switch {
-			case errors.Is(why, padding.ErrStale):
+			case errors.Is(why, ErrStale):
 				g.ticks.resume(run)
 			case errors.Is(why, ringbuffer.ErrClosed):
 				g.ticks.untake(run)
+				why = ErrClosed
 			}
 			if config.RejectedPut != nil {
 				config.RejectedPut(Run{ID(run.First), run.N}, why)

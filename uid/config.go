@@ -70,9 +70,9 @@ type CachedConfig struct {
 	MaxAge time.Duration
 
 	// RejectedPut is called with a run of ids that were made and that this generator will
-	// not issue. err is [padding.ErrStale] for ids that are too old, and [ErrWorkerLost] for
-	// ids of a number that was lost. It is [ringbuffer.ErrClosed] for ids left at Close; the
-	// next holder of a leased number may issue them. RejectedPut must not call Close.
+	// not issue. err matches [ErrStale] for ids that are too old, [ErrWorkerLost] for ids of a
+	// number that was lost, and [ErrClosed] for ids left at Close; the next holder of a leased
+	// number may issue the last. RejectedPut must not call Close.
 	RejectedPut func(run Run, err error)
 
 	// RejectedTake decides what a call does when no id is ready: [Help], the

@@ -10,7 +10,8 @@ import (
 )
 
 var (
-	// ErrClosed is returned by a generator that was closed.
+	// ErrClosed is returned by a generator that was closed. It is also the error of
+	// CachedConfig.RejectedPut for ids left at Close.
 	ErrClosed = deal.ErrClosed
 
 	// ErrTimeExhausted is matched when the layout's last tick has passed, or all of
@@ -34,6 +35,9 @@ var (
 	// ErrWorkerRange is matched when the worker number that a [Leaser] gave
 	// does not fit the layout.
 	ErrWorkerRange = errors.New("uid: worker number out of range")
+
+	// ErrStale is the error of CachedConfig.RejectedPut for ids that are too old.
+	ErrStale = padding.ErrStale
 
 	// ErrWorkerLost is the error of CachedConfig.RejectedPut for ids that were dropped
 	// because their worker number was lost.
@@ -109,5 +113,7 @@ func (e *ClockBackwardError) Error() string {
 // Is reports whether target is [ErrClockBackward].
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
-// PanicError is [padding.PanicError], for a panic in a function of the [CachedConfig].
+// PanicError is [padding.PanicError], for a panic in a function of the [CachedConfig]. Its fields
+// are Package (such as "uid"), In (the function that panicked, such as "RejectedTake"), Value (of
+// the panic) and Stack (of its goroutine).
 type PanicError = padding.PanicError

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -61,7 +60,7 @@ func TestClosedWhateverThePolicy(t *testing.T) {
 	gen := newCached(t, uid.CachedConfig{
 		RejectedTake: func(uid.Refusal) error { t.Error("the policy was asked"); return nil },
 		RejectedPut: func(_ uid.Run, err error) {
-			if closed.Load() || err != ringbuffer.ErrClosed {
+			if closed.Load() || err != uid.ErrClosed {
 				t.Errorf("RejectedPut was told %v", err)
 			}
 		},

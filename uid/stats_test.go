@@ -37,8 +37,12 @@ func TestStatsOldestAge(t *testing.T) {
 // Runs that were dropped or refused are counted; a refill that put nothing is not.
 func TestStatsOfTheRing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told int64
-		gen := newCached(t, uid.CachedConfig{Layout: bubble, Schedule: "@every 1s", RejectedPut: func(uid.Run, error) { told++ }})
+		told, reason := int64(0), uid.ErrStale
+		gen := newCached(t, uid.CachedConfig{Layout: bubble, Schedule: "@every 1s", RejectedPut: func(_ uid.Run, err error) {
+			if told++; !errors.Is(err, reason) {
+				t.Errorf("RejectedPut got %v, want %v", err, reason)
+			}
+		}})
 		synctest.Wait()
 		if s := gen.Stats(); s.Ring.Refills != 1 || s.Ring.Helps != 0 || s.Ring.RejectedPuts != 0 || s.Dropped != 0 {
 			t.Errorf("Stats() = %+v of a new generator, want 1 refill", s)
@@ -57,6 +61,7 @@ func TestStatsOfTheRing(t *testing.T) {
 		if s.Ring.MaxAge != uid.DefaultMaxAge || s.Ring.MaxBorrow != uid.DefaultMaxBorrow || s.Ring.Capacity != 16 || s.Remaining != 16 {
 			t.Errorf("Stats() = %+v", s)
 		}
+		reason = uid.ErrClosed
 		gen.Close()
 		if after := gen.Stats(); after.Ring.RejectedPuts != told || after.Ring.RejectedPuts == s.Ring.RejectedPuts || after.LastError != nil || !after.Closed {
 			t.Errorf("Stats() = %+v after Close, want no error, and %d rejected", after, told)
