@@ -28,7 +28,8 @@ type LeafConfig struct {
 	ACL []zk.ACL
 
 	// Lease configures the lease. Its zero Expiry is 12 seconds: the holder reports every 3
-	// seconds, as Leaf does. Its Assigner has to be nil.
+	// seconds, as Leaf does. Its zero Window is the Expiry: without ZooKeeper, ids end after 9 to
+	// 12 seconds. Its Assigner has to be nil.
 	Lease lease.Config
 }
 
