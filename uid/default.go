@@ -13,12 +13,12 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
-// Default stamps every id with the present. Make one with [NewDefault] and
-// share it: all methods may be called from any number of goroutines. The zero
-// value is not usable.
+// Default is a generator that reads the clock for each id, and stamps the id with the present.
+// Most services want [Cached], which makes ids ahead of demand. Make one with [NewDefault] and
+// share it: all methods may be called from any number of goroutines. The zero value is not usable.
 //
-// Default reads the clock for each id. With the default layout it makes up to 8,192
-// ids a second; in a second that follows a quiet one, it has at least half of them.
+// With the default layout Default makes up to 8,192 ids a second. In a second that follows a quiet
+// one, it has at least half of them.
 //
 // The first sequence is random, below half, also under a fake clock: see [TESTING.md].
 //

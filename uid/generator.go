@@ -7,8 +7,8 @@ import (
 	"github.com/uidring/uidring/internal/deal"
 )
 
-// Generator makes ids. [Cached], [Default], [Slots], segment.Generator and
-// uidclient.Client implement it. A Generator is safe for concurrent use, never
+// Generator makes ids. [Cached], [Default], [Slots], segment.Generator,
+// segment.Striped and uidclient.Client implement it. A Generator is safe for concurrent use, never
 // issues 0, and never issues an id twice.
 //
 // Later versions may add methods. A type of your own that implements Generator embeds one,

@@ -2,17 +2,20 @@ package uid
 
 import "errors"
 
-// A Refusal tells a policy (CachedConfig.RejectedTake) why a call found no id ready. If
-// the policy returns an error, the call fails with it. If the policy returns nil, the call
-// tries again: it first fills an empty ring, or, at the limit of borrowed or reserved time,
-// sleeps until the clock has advanced or more time is reserved.
+// A Refusal tells a policy why a call found no id ready. RejectedTake is the policy, in
+// [CachedConfig] and in the configs of segments and clients. If the policy returns an error, the
+// call fails with it. If the policy returns nil, the call tries again: it first fills an empty
+// ring, or, at the limit of borrowed or reserved time, sleeps until the clock has advanced or more
+// time is reserved. In segments and clients the call waits for the load that is under way, or
+// sleeps until the store or a server is called again.
 //
 // The policy runs in the caller's goroutine, with nothing locked, and may block. Its panic
 // becomes a [*PanicError]. A closed generator, or one whose layout has ended, does not call
 // its policy.
 type Refusal struct {
 	// Err is the reason: [ErrNotReady], or an error that matches [ErrBorrowLimit] or
-	// [ErrReservation].
+	// [ErrReservation]. In segments and clients it is ErrNotReady, or an error that matches
+	// segment.ErrUnavailable; in segment.Striped, the error has those of all stores.
 	Err error
 
 	// Attempt counts how often this call has found the ring empty, from 1.
@@ -21,7 +24,8 @@ type Refusal struct {
 
 // Help is the default policy: a call that finds the ring empty makes ids itself. It waits for
 // a reservation that is under way. It fails at the limit of borrowed time, or when no more
-// time can be reserved.
+// time can be reserved. In segments and clients a call waits for the load that is under way, and
+// fails while the store, or every server, is unavailable.
 func Help(r Refusal) error {
 	if errors.Is(r.Err, ErrNotReady) { // most often, so it comes first
 		return nil
@@ -36,5 +40,6 @@ func Help(r Refusal) error {
 func Reject(r Refusal) error { return r.Err }
 
 // Wait is Help, but blocks at the limit of borrowed or reserved time, until an id is ready
-// or the generator is closed.
+// or the generator is closed. In segments and clients it also blocks while the store, or every
+// server, is unavailable.
 func Wait(Refusal) error { return nil }

@@ -21,7 +21,7 @@ type Stats struct {
 
 	Clock *ClockStats // of generators whose ids carry time; nil for others
 	Ring  *RingStats  // of Cached; nil for others
-	Loads *LoadStats  // of segments and clients; nil for others
+	Loads *LoadStats  // of segments and clients; nil for others, and for segment.Striped, whose Stores have Loads
 }
 
 // ClockStats are the part of [Stats] about the time and the worker number in ids.
@@ -56,7 +56,7 @@ type LoadStats struct {
 	Instance string // the instance of the server that answered; empty for a store
 	Changes  int64  // changes of the instance
 
-	InUse   Run           // the range that ids come from; in segment.Striped, a range of the counter, not of ids
+	InUse   Run           // the range that ids come from; in Stores of segment.Striped, a range of the counter, not of ids
 	Next    Run           // the range after InUse; empty if it is not loaded. A client has neither range
 	Loading time.Duration // how long the load under way has taken; 0 without one
 

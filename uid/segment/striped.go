@@ -178,7 +178,7 @@ func (s *Striped) pause(ctx context.Context, loading *Generator, limit int64) (r
 }
 
 // Stats returns the sum of the counts of all stores. LastError is set if no store can be
-// reached. [Striped.Stores] has the Stats of each store.
+// reached. Loads is nil: [Striped.Stores] has the Stats of each store.
 func (s *Striped) Stats() uid.Stats {
 	sum := uid.Stats{Closed: s.ctx.Err() != nil}
 	var faults []error

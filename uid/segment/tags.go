@@ -111,13 +111,15 @@ func NewTags(store Store, config TagsConfig) (*Tags, error) {
 }
 
 // Next returns the next id of tag. If the tag is not open, Next opens it and waits for
-// the store until ctx ends. Otherwise Next is that of [Generator].
+// the store until ctx ends. Otherwise Next is that of [Generator]: ctx bounds only the opening
+// of the tag. For a deadline on every call, use Wait.
 func (t *Tags) Next(ctx context.Context, tag string) (id uid.ID, err error) {
 	err = t.with(ctx, tag, func(g *Generator) error { id, err = g.Next(); return err })
 	return id, err
 }
 
-// NextN is Next for many ids, as [uid.Generator] says.
+// NextN is Next for many ids, as [uid.Generator] says. ctx bounds only the opening of the tag.
+// For a deadline on every call, use WaitN.
 func (t *Tags) NextN(ctx context.Context, tag string, ids []uid.ID) (int, error) {
 	return t.fill(ctx, tag, ids, (*Generator).NextN)
 }
