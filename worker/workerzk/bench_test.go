@@ -33,7 +33,7 @@ func starts(b *testing.B) leasetest.Benchmark {
 			row := leaserow.Row{}.After(lease.Write{Token: fmt.Sprint("t", n), Until: 1, Change: lease.Acquire, Expiry: time.Hour})
 			number := path + "/number/" + leaserow.Digits(n)
 			ops = append(ops, &zk.CreateRequest{Path: number, Data: row.JSON(), Acl: acl}, &zk.CreateRequest{Path: number + "/alive", Acl: acl, Flags: zk.FlagEphemeral})
-			if len(ops) > 500 || n == rows-1 {
+			if len(ops) > 200 || n == rows-1 {
 				if _, err := conn.Multi(ops...); err != nil {
 					b.Fatal(err)
 				}

@@ -64,7 +64,7 @@ func zookeeper(jars, folder, peers string) Program {
 		_ = os.WriteFile(config, fmt.Appendf(nil, "tickTime=200\ninitLimit=50\nsyncLimit=25\nmaxSessionTimeout=60000\ndataDir=%s\nclientPort=%s\n"+
 			"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nmaxClientCnxns=0\n4lw.commands.whitelist=srvr\n%s", folder, port, peers), 0o600) // without the file the server ends with an error
 		class := "org.apache.zookeeper.server.quorum.QuorumPeerMain" // also for a single server
-		return exec.Command("java", "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", jars, class, config)
+		return exec.Command("java", "-Xmx400m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", jars, class, config)
 	}, syscall.SIGKILL, serves}
 }
 
