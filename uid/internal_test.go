@@ -12,6 +12,7 @@ import (
 	"github.com/uidring/uidring/internal/cacheline"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/worker/lease"
+	"github.com/uidring/uidring/worker/lease/leasetest"
 )
 
 // steered is a clock of the system's kind whose wall time the test steps, while
@@ -190,5 +191,19 @@ func TestSkipAfterClose(t *testing.T) {
 	}
 	if err := g.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A Backfill remembers no more than MaxTicks.
+func TestBackfillForgets(t *testing.T) {
+	b, err := NewBackfill(t.Context(), lease.New(new(leasetest.Memory), lease.Config{}), BackfillConfig{MaxTicks: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for tick := range int64(50) {
+		if _, err := b.At(b.bits.Time(tick)); err != nil || len(b.used) > 4 || len(b.ticks) > 4 {
+			t.Fatalf("%v; %d and %d ticks are remembered, want 4 at most", err, len(b.used), len(b.ticks))
+		}
 	}
 }

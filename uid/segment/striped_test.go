@@ -108,8 +108,8 @@ func TestStripeWithAStoreUnavailable(t *testing.T) {
 		if used := from(5000); !used[0] || used[1] {
 			t.Errorf("stores used: %v, want the first", used)
 		}
-		if stats := s.Stores(); stats[1].LastError == nil || stats[0].LastError != nil {
-			t.Errorf("Stats() = %+v", stats)
+		if stats := s.Stores(); stats[1].LastError == nil || stats[0].LastError != nil || s.Stats().LastError != nil {
+			t.Errorf("Stores() = %+v, Stats() = %+v", stats, s.Stats())
 		}
 		counters[1].unavailable.Store(false)
 		time.Sleep(5 * time.Second)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -244,4 +246,20 @@ func TestRecordSentTwice(t *testing.T) {
 			t.Errorf("overwritten %t: number %d, %t, %v", overwritten, number, done, err)
 		}
 	}
+}
+
+// An assigned number whose object was deleted is taken again, by a client that may send one request
+// at a time too.
+func TestAssignedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api, config := new(fake), lease.Config{Assigner: uid.StaticWorker(0), Expiry: time.Minute}
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			h, err := holding.Try(ctx, t, leaser(api.open(rest.Config{QPS: 1, Burst: 1}), config), 1023, time.Now)
+			must(t, err)
+			cancel()
+			h.Kill()
+			delete(api.objects, "ids.0")
+		}
+	})
 }

@@ -98,6 +98,15 @@ func TestFailover(t *testing.T) {
 
 // Keys that are gone are missed, however they went.
 func TestKeysGone(t *testing.T) {
+	t.Run("counts alone", func(t *testing.T) {
+		client := start(t).client(t)
+		for want := range int64(3) { // above the rows that are left
+			if h := take(t, client); h.Last().Number != want {
+				t.Errorf("granted %+v, want number %d", h.Last(), want)
+			}
+			must(t, client.Del(t.Context(), workerredis.DefaultPrefix+":given").Err())
+		}
+	})
 	for name, commands := range map[string][]string{
 		"flushed": {"FLUSHALL"},
 		"deleted": {"DEL " + workerredis.DefaultPrefix + ":numbers"},

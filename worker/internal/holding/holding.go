@@ -35,9 +35,11 @@ func Take(t testing.TB, from Leaser, limit int64) *Holder {
 }
 
 // Try is Take with a context and a clock, where the lease may fail. With an error, the
-// Holder has no number, only the history.
+// Holder has no number, only the history. The context ends with the start, as most do.
 func Try(ctx context.Context, t testing.TB, from Leaser, limit int64, clock func() time.Time) (*Holder, error) {
 	h := new(Holder)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	held, err := from.Lease(ctx, lease.Request{Limit: limit, Clock: clock, Granted: h.granted})
 	if err == nil {
 		h.Lease = held
