@@ -5,7 +5,6 @@ package workerkube_test
 import (
 	"fmt"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -34,21 +33,6 @@ func starts(b *testing.B) leasetest.Benchmark {
 	return leasetest.Benchmark{Starts: []int{100, 300, 1000}, Another: open, Open: func(b *testing.B) lease.Store {
 		n++
 		return open(b, nil)
-	}, Fill: func(b *testing.B, s lease.Store, rows int64) {
-		var filling sync.WaitGroup
-		for part := range int64(100) {
-			filling.Go(func() {
-				for n := part; n < rows; n += 100 {
-					w := write(0, fmt.Sprint("t", n))
-					w.Fresh, w.Within.To = true, rows
-					_, done, err := s.Insert(b.Context(), w)
-					if !done || err != nil {
-						b.Error(done, err)
-					}
-				}
-			})
-		}
-		filling.Wait()
 	}}
 }
 

@@ -127,7 +127,7 @@ type Benchmark struct {
 	Another func(b *testing.B, s lease.Store) lease.Store
 
 	// Fill makes the rows of the numbers from 0 to rows-1 in an empty store, held for an hour
-	// or longer. Nil makes them by Insert.
+	// or longer. Nil inserts fresh numbers.
 	Fill func(b *testing.B, s lease.Store, rows int64)
 
 	Starts []int // of Herd; nil is 100 and 1,000; with -short, only the first
@@ -205,20 +205,22 @@ func (x Benchmark) fill(b *testing.B, s lease.Store, rows int64) {
 		x.Fill(b, s, rows)
 		return
 	}
-	numbers := make(chan int64)
+	tokens := make(chan string)
 	var filling sync.WaitGroup
-	for range 40 {
+	for range 100 {
 		filling.Go(func() {
-			for n := range numbers {
-				if _, _, err := s.Insert(b.Context(), write(lease.Acquire, n, fmt.Sprint("t", n), 1)); err != nil {
+			for token := range tokens {
+				w := write(lease.Acquire, 0, token, 1)
+				w.Fresh = true
+				if _, _, err := s.Insert(b.Context(), w); err != nil {
 					b.Error(err)
 				}
 			}
 		})
 	}
 	for n := range rows {
-		numbers <- n
+		tokens <- fmt.Sprint("t", n)
 	}
-	close(numbers)
+	close(tokens)
 	filling.Wait()
 }
