@@ -65,7 +65,7 @@ func TestSecondAddressIsTaken(t *testing.T) {
 }
 
 // A socket has the mode of the config. The file that a crash left is replaced. A socket in use, and
-// a file that is none, are errors.
+// a file that is none, are errors. Other files of the process have their own modes.
 func TestListen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")
 	open := func() (net.Listener, error) { return listen(context.Background(), "unix:"+path, 0o620) }
@@ -91,6 +91,9 @@ func TestListen(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = open()
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("a file made after the socket: %v, %v; want 0600", info.Mode(), err)
+	}
 	if text, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "the file is no socket: want another path, or remove the file") || string(text) != "precious" {
 		t.Errorf("%v, %q", err, text)
 	}
