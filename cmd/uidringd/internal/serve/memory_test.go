@@ -46,7 +46,7 @@ func TestBusyConnections(t *testing.T) {
 }
 
 // An address has its share of probes. Above the number of all, an address with few has room. One
-// probe after the other has room too.
+// probe after the other has room too. Probes that were cut off are not in flight.
 func TestProbes(t *testing.T) {
 	inMemory(t, "limits: {write: 1h}\n", func(w *world) {
 		address, want := 0, int64(0)
@@ -72,6 +72,9 @@ func TestProbes(t *testing.T) {
 		w.hangUp()
 		if synctest.Wait(); w.probes.Load() != 0 {
 			t.Errorf("%d probes are under way at the end", w.probes.Load())
+		}
+		if _, text := w.ask("10.0.0.1", http.MethodGet, "/metrics", ""); !strings.Contains(text, "\nuidringd_requests_in_flight 1\n") {
+			t.Errorf("the metrics count requests that were cut off: %s", text)
 		}
 		w.dial(w.web, "10.0.0.1") // the server remembers the address
 		for range probes.share + 1 {
