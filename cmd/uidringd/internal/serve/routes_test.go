@@ -64,4 +64,8 @@ func TestRoutes(t *testing.T) {
 	if requests != 0 {
 		t.Errorf("%d requests without a line: %s", requests, &log)
 	}
+	h = newHandler(t, secured, &log) // TLS alone authenticates no caller
+	for _, path := range []string{"/", "/metrics", "/status/"} {
+		ask(403, "evil.example.com", path, "")
+	}
 }
