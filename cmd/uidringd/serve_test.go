@@ -133,6 +133,9 @@ func TestCheckAndPrint(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
+	if redis, err := net.Listen("tcp", "127.0.0.1:6380"); err == nil { // else another process has the port, which does as well
+		defer redis.Close()
+	}
 	t.Setenv("UIDRINGD_TEST_STORE", "mysql://u:secret-1@127.0.0.1:1/test")
 	dir := t.TempDir()
 	good := write(t, dir, "good.yaml", "generators: [{name: ids, kind: slots, worker: \"static:1\"}]\n")
@@ -155,6 +158,7 @@ func TestCheckAndPrint(t *testing.T) {
 		{[]string{"--listen", "127.0.0.1:0", "--config", unavailable}, 1, []string{
 			`generator "ids", "o": mysql://u@127.0.0.1:1/test ($UIDRINGD_TEST_STORE): `, "connection refused"}},
 		{[]string{"--listen", taken.Addr().String()}, 1, []string{"address already in use"}},
+		{[]string{"--listen", "127.0.0.1:0", "--redis", "127.0.0.1:6380", "--config", unavailable}, 1, []string{"address already in use"}}, // without --config the server goes on
 		{[]string{"serve"}, 2, []string{`unknown`}},
 		{[]string{"--nosuch"}, 2, []string{`unknown flag: --nosuch`}},
 	} {
