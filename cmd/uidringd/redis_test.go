@@ -47,18 +47,23 @@ func TestRedisFirstStart(t *testing.T) {
 	other.end(t, os.Interrupt)
 }
 
-// Both protocols listen on unix sockets, also where a crash left their files.
+// Both protocols listen on unix sockets, also where a crash left their files. Sockets do not speak
+// TLS, also if the config has it.
 func TestSockets(t *testing.T) {
 	dir := t.TempDir()
-	config := write(t, dir, "c.yaml", `
+	certs, err := filepath.Abs("internal/config/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const config = `
 listen: unix:http.sock
 redis: {listen: unix:redis.sock}
 stores: [{name: file, url: ids.db}]
 generators: [{name: orders, kind: segment, store: file, create: true}]
-`)
+`
 	var last int64
-	for range 2 {
-		r := &running{cmd: process(t, dir, "--config", config)}
+	for _, more := range []string{"", "tls: {cert: " + certs + "/cert.pem, key: " + certs + "/key.pem}\n"} {
+		r := &running{cmd: process(t, dir, "--config", write(t, dir, "c.yaml", config+more))}
 		r.begin(t)
 		r.beginRedis(t)
 		if r.url != "unix:http.sock" || r.redisCommand != "redis-cli -s redis.sock INCR orders" {
