@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"runtime"
@@ -176,5 +177,33 @@ func TestSecondSignal(t *testing.T) {
 	}
 	if code := r.end(t, syscall.SIGTERM); code == 0 {
 		t.Errorf("exit code %d, want that of the signal", code)
+	}
+}
+
+// A signal ends a process that waits for a store at its start, with the exit code of the signal.
+func TestSignalAtStart(t *testing.T) {
+	store, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	t.Setenv("UIDRINGD_TEST_STORE", "mysql://u@"+store.Addr().String()+"/test")
+	dir := t.TempDir()
+	config := write(t, dir, "c.yaml", "stores: [{name: db, env: UIDRINGD_TEST_STORE}]\ngenerators: [{name: ids, kind: cached, store: db}]\n")
+	cmd := process(t, dir, "--listen", "127.0.0.1:0", "--config", config)
+	var log strings.Builder
+	cmd.Stderr = &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := store.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() // the store sends nothing until then
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGTERM) || log.Len() > 0 {
+		t.Errorf("exit code %d, want 143: %s", code, &log)
 	}
 }
