@@ -174,7 +174,8 @@ func TestRates(t *testing.T) {
 }
 
 // TestSlowCommand has a client send a command byte by byte. The time for the rest counts from
-// the command's begin, however often bytes come. The next command has its own time.
+// the command's begin, however often bytes come. The next command has its own time,
+// also if its begin comes with the end of the one before.
 func TestSlowCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
@@ -185,7 +186,7 @@ func TestSlowCommand(t *testing.T) {
 		defer conn.Close()
 		listener <- accepted
 		go io.Copy(io.Discard, conn)
-		for _, part := range []string{"P", "ING\r\n", "P", "ING\r\n"} {
+		for _, part := range []string{"P", "ING\r\n", "P", "ING\r\nP", "ING\r\nP", "ING\r\n"} {
 			if _, err := io.WriteString(conn, part); err != nil {
 				t.Fatalf("%q: %v", part, err)
 			}

@@ -60,14 +60,14 @@ func TestTokens(t *testing.T) {
 }
 
 // TestGuessing has an address send wrong tokens. Then no right token of it is admitted, except
-// on a connection, and for a token, that were before.
+// on a connection, and for a token, that were before. The connection that guesses may not draw.
 func TestGuessing(t *testing.T) {
 	s := serve(t, service.Config{Tokens: []service.Token{token("a"), token("b")}}, resp.Config{})
 	before := s.dial(t)
 	before.send(array("AUTH", "a"))
 	before.expect("+OK\r\n")
 	guesser := s.dial(t)
-	guesser.send(strings.Repeat(array("AUTH", "x"), 60))
+	guesser.send(strings.Repeat(array("AUTH", "x"), 60) + array("INCR", "orders"))
 	for refused := 0; ; refused++ {
 		line, err := guesser.ReadString('\n')
 		if err != nil || refused > 50 && !strings.HasPrefix(line, "-TRYAGAIN more than 5 wrong tokens a second") {
@@ -75,6 +75,11 @@ func TestGuessing(t *testing.T) {
 		}
 		if strings.HasPrefix(line, "-TRYAGAIN") {
 			break
+		}
+	}
+	for line, err := "-", error(nil); line != "-NOAUTH Authentication required.\r\n"; line, err = guesser.ReadString('\n') {
+		if err != nil || line[0] != '-' {
+			t.Fatalf("INCR after wrong tokens gets %q, %v", line, err)
 		}
 	}
 	late := s.dial(t)
