@@ -140,6 +140,15 @@ func TestRate(t *testing.T) {
 			"another net":  {{remote: "[2001:db8:0:1::1]:1"}},
 			"no addresses": {{remote: "@"}},
 		})
+		s = newService(t, &one{}, Config{Limits: Limits{Requests: 0.5}}) // without a burst
+		for range 3 {
+			_, first := sender{remote: "@"}.admit(s)
+			_, second := sender{remote: "@"}.admit(s)
+			if first != nil || second == nil {
+				t.Errorf("a request each two seconds: %v, and a second one: %v", first, second)
+			}
+			time.Sleep(2 * time.Second)
+		}
 	})
 }
 
