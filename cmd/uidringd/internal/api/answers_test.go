@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -144,6 +145,19 @@ func TestDetails(t *testing.T) {
 			Status              int
 		}](t, ask(h, "GET", target).Body.String()).Detail; got != want {
 			t.Errorf("GET %s: %s, want %s", target, got, want)
+		}
+	}
+}
+
+// A call whose client has gone ends at once: it does not wait for ids.
+func TestClientHasGone(t *testing.T) {
+	h := newHandler(t, newEntries(t), service.Config{Limits: service.Limits{Wait: time.Millisecond}})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for target, method := range map[string]string{"/v1/hangs": "GET", "/v1/hangs/runs": "POST", "/api/snowflake/get/hangs": "GET"} {
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, httptest.NewRequestWithContext(gone, method, target, nil)); !strings.Contains(w.Body.String(), "the request was cancelled") {
+			t.Errorf("%s %s: %s", method, target, w.Body)
 		}
 	}
 }
