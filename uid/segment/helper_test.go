@@ -11,10 +11,13 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
+
+var must = need.Must
 
 func TestMain(m *testing.M) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(io.Discard, nil)))
@@ -118,13 +121,6 @@ func (c *counter) next(t *testing.T) int64 {
 	now, err := c.Memory.Raise(t.Context(), "orders", 0)
 	must(t, err)
 	return now
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // plain is a store that does nothing but reserve.

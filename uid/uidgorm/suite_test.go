@@ -14,9 +14,12 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidgorm"
 )
+
+var must = need.Must
 
 func TestMain(m *testing.M) {
 	// GORM never ends the goroutine that it starts for PrepareStmt.
@@ -136,13 +139,6 @@ func (s *store) empty(t *testing.T, models ...any) {
 		must(t, s.db.Session(&gorm.Session{AllowGlobalUpdate: true}).Delete(model).Error)
 	}
 	s.gen.reset()
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func wantIDs(t *testing.T, what string, got, want []uid.ID) {

@@ -17,12 +17,15 @@ import (
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workeretcd"
 )
+
+var must = need.Must
 
 // Of the number 0.
 const (
@@ -56,13 +59,6 @@ func connect(t testing.TB, members []*servertest.Etcd, change ...func(*clientv3.
 func take(t *testing.T, client *clientv3.Client, opts ...lease.Config) *holding.Holder {
 	t.Helper()
 	return holding.Take(t, workeretcd.NewLeaser(client, holding.Merge(append([]lease.Config{{Expiry: 400 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -184,30 +180,6 @@ func TestGivenIsKept(t *testing.T) {
 	for _, from := range []int64{0, 7} { // a range within another knows what was given in the other
 		if view, err := store.Look(ctx, lease.Bounds{From: from, To: 1023}, true, time.Hour); err != nil || view.Next != 11 {
 			t.Errorf("from %d: %+v, %v; want 11 to be the next number", from, view, err)
-		}
-	}
-}
-
-// A look at a sample shows no number that is held.
-func TestSample(t *testing.T) {
-	store, ctx := workeretcd.NewStore(connect(t, servertest.StartEtcd(t, 1)), workeretcd.Config{}), t.Context()
-	for n := range int64(70) {
-		w := write(n, fmt.Sprint(n))
-		if _, done, err := store.Insert(ctx, w); !done || err != nil {
-			t.Fatal(done, err)
-		}
-		if w.Token, w.Change = "free", lease.Release; n < 40 {
-			_, err := store.Swap(ctx, fmt.Sprint(n), w)
-			must(t, err)
-		}
-	}
-	view, err := store.Look(ctx, within, false, time.Hour)
-	if err != nil || len(view.Free) == 0 || view.Next != 70 || view.Held != 0 {
-		t.Errorf("%+v, %v; want free numbers", view, err)
-	}
-	for _, row := range view.Free {
-		if row.Number >= 40 || row.Token != "free" {
-			t.Errorf("%+v is no free number", row)
 		}
 	}
 }

@@ -17,11 +17,14 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerkube"
 )
+
+var must = need.Must
 
 // The server of all tests that do not end it.
 var (
@@ -152,12 +155,5 @@ func inserts(t *testing.T, store lease.Store, number int64, token string) {
 	t.Helper()
 	if _, done, err := store.Insert(t.Context(), write(number, token)); !done || err != nil {
 		t.Fatalf("insert %d: %t, %v", number, done, err)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

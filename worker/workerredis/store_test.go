@@ -17,12 +17,15 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerredis"
 )
+
+var must = need.Must
 
 // soon has a replica synchronized without waiting for others.
 var soon = []string{"--repl-diskless-sync-delay", "0"}
@@ -55,13 +58,6 @@ func (s server) client(t *testing.T, change ...func(*redis.Options)) *redis.Clie
 func take(t *testing.T, client redis.UniversalClient, opts ...lease.Config) *holding.Holder {
 	t.Helper()
 	return holding.Take(t, workerredis.NewLeaser(client, holding.Merge(append([]lease.Config{{Expiry: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 var within = lease.Bounds{To: 1023}

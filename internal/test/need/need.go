@@ -1,5 +1,5 @@
-// Package need skips tests on machines that lack a server, a program or a variable. With
-// UIDRING_TEST_ALL set, as in CI, such a test fails.
+// Package need has what a test cannot go on without: it skips tests on machines that lack a
+// server, a program or a variable. With UIDRING_TEST_ALL set, as in CI, such a test fails.
 package need
 
 import (
@@ -36,4 +36,12 @@ func Program(t testing.TB, name string) string {
 		Skip(t, err)
 	}
 	return path
+}
+
+// Must ends the test if there is an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

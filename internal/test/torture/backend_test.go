@@ -14,9 +14,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 )
+
+var must = need.Must
 
 // backend is a store under torture.
 type backend struct {
@@ -231,12 +234,5 @@ func (s *server) start(ctx context.Context) error {
 func (s *server) kill() {
 	if s.process != nil {
 		s.process.Kill()
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

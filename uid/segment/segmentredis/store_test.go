@@ -13,11 +13,14 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentredis"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 )
+
+var must = need.Must
 
 func TestMain(m *testing.M) {
 	segmenttest.Child(func(address string) (segment.Store, error) {
@@ -61,13 +64,6 @@ func do(t testing.TB, client *redis.Client, commands ...string) {
 		if err := client.Do(t.Context(), args...).Err(); err != nil && !redis.HasErrorPrefix(err, "OOM") {
 			t.Fatalf("%s: %v", command, err)
 		}
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

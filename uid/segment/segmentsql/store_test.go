@@ -10,11 +10,14 @@ import (
 
 	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
 	"gorm.io/gorm"
 )
+
+var must = need.Must
 
 func TestMain(m *testing.M) {
 	segmenttest.Child(func(address string) (segment.Store, error) {
@@ -43,13 +46,6 @@ var kinds = map[string]kind{
 }
 
 var errLost = errors.New("connection lost")
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // leafAlloc returns the store of the table of s.
 func leafAlloc(s *dbtest.Store) *segmentsql.Store {
