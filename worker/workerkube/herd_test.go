@@ -132,7 +132,7 @@ func TestRateOfRestarts(t *testing.T) {
 			f := &fleet{T: t, expiry: 10 * time.Minute}
 			f.start(100, f.own)
 			f.stop()
-			began, most := time.Now(), atomic.Int64{}
+			began := time.Now()
 			last, each := f.start(100, func() lease.Store {
 				var sent atomic.Int64
 				count := new(faults)
@@ -141,15 +141,11 @@ func TestRateOfRestarts(t *testing.T) {
 					if allowed := int64(c.Burst) + int64(passed.Seconds()*float64(c.QPS)); n > allowed {
 						t.Errorf("%s %s is request %d of a process after %v; want at most %d", r.Method, r.URL.Path, n, passed, allowed)
 					}
-					if n > most.Load() {
-						most.Store(n)
-					}
 					return send(r)
 				})
 				return f.open(c, count)
 			})
-			t.Logf("the last after %v, %.1f requests each, at most %d", last, each, most.Load())
-			if most.Load() <= 7 {
+			if t.Logf("the last after %v, %.1f requests each", last, each); each < 6.5 {
 				t.Error("no process lost a race; want some")
 			}
 			f.stop()
