@@ -111,7 +111,7 @@ type Clocked struct {
 	Worker   source.Source `yaml:"worker"`             // with a store, a lease ensures that a fixed number has one holder
 	Store    string        `yaml:"store,omitempty"`    // of the worker number
 	Numbers  *Numbers      `yaml:"numbers,omitempty"`  // that a lease may have; nil is all
-	Window   time.Duration `yaml:"window,omitempty"`   // of a lease: time reserved ahead
+	Window   time.Duration `yaml:"window,omitempty"`   // of a lease: time reserved ahead; 0 is 10 minutes, or the expiry for a fixed number
 	Expiry   time.Duration `yaml:"expiry,omitempty"`   // of a lease: after the last sign of life
 	Rate     float64       `yaml:"ids_per_s"`          // of one caller in the long run; 0 is half of the layout's, -1 no limit
 }
@@ -250,7 +250,7 @@ var kinds = map[string]kind{
 }
 
 func newClocked() Clocked {
-	return Clocked{Layout: bits.Default(), Worker: source.Source{Kind: source.Lease}, Window: lease.DefaultWindow, Expiry: lease.DefaultExpiry}
+	return Clocked{Layout: bits.Default(), Worker: source.Source{Kind: source.Lease}, Expiry: lease.DefaultExpiry}
 }
 
 func newCounter() Counter {

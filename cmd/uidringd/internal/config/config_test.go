@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"go.yaml.in/yaml/v4"
@@ -240,6 +241,16 @@ func TestZeros(t *testing.T) {
 		`, step: 0, min_step: 0, max_step: 0, ahead: 0s, load_at: 0, load_timeout: 0s, limit: 0, match: "", max_tags: 0, idle: 0s`)
 	if missing := parse("", ""); !reflect.DeepEqual(zeros, missing) {
 		t.Errorf("%+v, want %+v", zeros, missing)
+	}
+}
+
+// A fixed number is reserved for no longer than a restart after a crash waits.
+func TestWindows(t *testing.T) {
+	for worker, want := range map[string]time.Duration{"lease": 10 * time.Minute, "static:7": time.Minute, "statefulset": time.Minute, "static:7, window: 2m": 2 * time.Minute} {
+		c, err := config.Parse([]byte("stores: [{name: db, url: x.db}]\ngenerators: [{name: ids, kind: default, store: db, worker: "+worker+"}]\n"), config.Flags{})
+		if err != nil || c.Generators[0].Generator.(*config.Default).Window != want {
+			t.Errorf("%s: %+v, %v; want a window of %v", worker, c, err, want)
+		}
 	}
 }
 

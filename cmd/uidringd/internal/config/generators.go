@@ -12,6 +12,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/source"
 	"github.com/uidring/uidring/uid/segment"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 func (c *Config) checkGenerators(d *document) {
@@ -148,6 +149,10 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		}
 	}
 	if leased {
+		if g.Worker.Kind != source.Lease { // after a crash, the next holder waits for what is reserved
+			g.Window = cmp.Or(g.Window, g.Expiry)
+		}
+		g.Window = cmp.Or(g.Window, lease.DefaultWindow)
 		d.library(at+".", g.Lease(nil).Validate())
 	} else {
 		g.Window, g.Expiry = 0, 0
