@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -24,9 +25,7 @@ func TestPagesNames(t *testing.T) {
 	line := regexp.MustCompile(`^(\t|type |func |var |const )(?:\(\w+ \*?(\w+)\) )?([A-Z][\w, ]*)`)
 	for _, pkg := range []string{"uid", "bits", "worker", "worker/lease", "ringbuffer", "padding"} {
 		api, err := exec.CommandContext(t.Context(), "go", "doc", "-all", "../"+pkg).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		owner := ""
 		for text := range strings.Lines(string(api)) {
 			match := line.FindStringSubmatch(text)
@@ -47,9 +46,7 @@ func TestPagesNames(t *testing.T) {
 	name := regexp.MustCompile("`((?:uid|bits|worker|lease|ringbuffer|padding)\\.[A-Z]\\w*(?:\\.[A-Z]\\w*)?)[(`]")
 	for _, page := range []string{"MIGRATING.md", "PRODUCTION.md", "TESTING.md", "../bits/LAYOUTS.md", "../worker/CHOOSING.md"} {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		found := name.FindAllStringSubmatch(string(text), -1)
 		if len(found) == 0 {
 			t.Errorf("%s has no names", page)
@@ -66,9 +63,7 @@ func TestPagesNames(t *testing.T) {
 // midnight in China.
 func TestStockEpoch(t *testing.T) {
 	china, err := bits.ParseLayout("baidu,epoch=2016-05-20T00:00:00+08:00")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if got := china.Epoch.UnixMilli(); got != 1463673600000 {
 		t.Errorf("the epoch is %d, want 1463673600000", got)
 	}
@@ -78,9 +73,7 @@ func TestStockEpoch(t *testing.T) {
 // read without its sign.
 func TestNegativeIDs(t *testing.T) {
 	ids, err := bits.NewAllocator(bits.Baidu())
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		delta := rapid.Int64Range(1<<28, 1<<29-1).Draw(t, "delta")
 		worker := rapid.Int64Range(0, 1<<22-1).Draw(t, "worker")
@@ -103,13 +96,9 @@ func TestNegativeIDs(t *testing.T) {
 // TestPageCode: the page's code on negative ids is that of the test above.
 func TestPageCode(t *testing.T) {
 	page, err := os.ReadFile("MIGRATING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	source, err := os.ReadFile("migrating_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	blocks := regexp.MustCompile("(?s)```go\r?\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	if len(blocks) != 1 {
 		t.Fatalf("MIGRATING.md has %d blocks of Go, want 1", len(blocks))

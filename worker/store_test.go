@@ -29,20 +29,14 @@ func TestStore(t *testing.T) {
 // pool such as PgBouncer, some have to do without prepared ones.
 var queryModes = []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"}
 
-// The store passes all that a store has to, however statements are sent.
+// The store passes all that a store has to without prepared statements.
 func TestStoreInQueryModes(t *testing.T) {
-	for _, mode := range queryModes[1:] {
-		t.Run(mode, func(t *testing.T) {
-			on(t, []string{"postgres"}, leasers, func(t *testing.T, s *store) {
-				suite(s, s.With("default_query_exec_mode="+mode)).Run(t)
-			})
-		})
-	}
+	on(t, []string{"postgres"}, leasers, func(t *testing.T, s *store) { suite(s, s.With("default_query_exec_mode=simple_protocol")).Run(t) })
 }
 
-// A Registry gives numbers and lists them, however statements are sent.
+// Registries and Leasers give numbers and list them, however statements are sent.
 func TestQueryModes(t *testing.T) {
-	on(t, []string{"postgres"}, registries, func(t *testing.T, s *store) {
+	on(t, []string{"postgres"}, tables, func(t *testing.T, s *store) {
 		for i, mode := range queryModes {
 			db := s.Open(t, s.With("default_query_exec_mode="+mode))
 			want := s.first + int64(i)

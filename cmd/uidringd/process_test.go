@@ -15,15 +15,14 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // process returns the command as a process of its own, in a folder.
 func process(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), beMain+"=1")
@@ -61,9 +60,7 @@ func startConfig(t *testing.T, config string) *running {
 func (r *running) begin(t *testing.T) {
 	t.Helper()
 	pipe, err := r.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	r.cmd.Stderr = &r.log
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -126,9 +123,7 @@ func dialRedis(t *testing.T, o redis.Options) *redis.Client {
 func get(t *testing.T, client *http.Client, url string, header ...string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
 		if r.Header.Set(name, value); name == "Host" {
@@ -136,14 +131,10 @@ func get(t *testing.T, client *http.Client, url string, header ...string) (int, 
 		}
 	}
 	answer, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return answer.StatusCode, string(text)
 }
 
@@ -161,9 +152,7 @@ func write(t *testing.T, dir, name, text string) string {
 func health(t *testing.T, r *running, service, want string) {
 	t.Helper()
 	answer, err := http.Post(r.url+"/grpc.health.v1.Health/Check", "application/json", strings.NewReader(`{"service": "`+service+`"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer answer.Body.Close()
 	if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), `SERVING_STATUS_`+want+`"`) {
 		t.Errorf("health of %q: %s, %v; want %s", service, text, err, want)

@@ -49,9 +49,7 @@ func browser(t *testing.T) context.Context {
 		need.Skip(t, "no browser: UIDRING_TEST_BROWSER is not set, and there is no chromium or chrome")
 	}
 	profile, err := os.MkdirTemp("", "uidstatus")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() {
 		// The browser's helpers outlive it for a moment and go on writing.
 		for range 10 {
@@ -103,9 +101,7 @@ func complaints(t *testing.T, ctx context.Context) {
 			add("exception: %v", e.ExceptionDetails)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() {
 		mu.Lock()
 		defer mu.Unlock()
@@ -130,9 +126,7 @@ func run(t *testing.T, ctx context.Context, steps ...step) {
 func value[T any](t *testing.T, ctx context.Context, expression string) T {
 	t.Helper()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return v
 }
 
@@ -185,9 +179,7 @@ func command[P, R any](c cdp.Command[P, R], params P) step {
 func keep(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	dir := os.Getenv("UIDRING_TEST_ARTIFACTS")
 	if dir == "" {
 		dir = t.TempDir()
@@ -206,9 +198,7 @@ func keep(t *testing.T, ctx context.Context, name string) {
 func serve(t *testing.T, generators map[string]uidstatus.Generator, config uidstatus.Config) *httptest.Server {
 	t.Helper()
 	status, err := uidstatus.New(generators, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	mux := http.NewServeMux()
 	mux.Handle(place, status)
 	server := httptest.NewServer(mux)
@@ -222,9 +212,7 @@ var layout = bits.Layout{TimeBits: 31, WorkerBits: 22, SequenceBits: 8, Epoch: b
 func cached(t *testing.T) *uid.Cached {
 	t.Helper()
 	g, err := uid.NewCached(t.Context(), uid.StaticWorker(7), uid.CachedConfig{Layout: layout})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { _ = g.Close() })
 	return g
 }

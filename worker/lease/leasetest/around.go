@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	mathrand "math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -49,6 +50,21 @@ func forsaken(s lease.Store, giveUp context.CancelFunc) lease.Store {
 		giveUp()
 		return errors.Join(err, context.Canceled)
 	}}
+}
+
+// Check and Prepare are those of the store, if it has them.
+func (a around) Check() error {
+	if p, ok := a.Store.(lease.Preparer); ok {
+		return p.Check()
+	}
+	return nil
+}
+
+func (a around) Prepare(ctx context.Context, log *slog.Logger) error {
+	if p, ok := a.Store.(lease.Preparer); ok {
+		return p.Prepare(ctx, log)
+	}
+	return nil
 }
 
 func (a around) SwapLayout(ctx context.Context, old, layout string) (remembered string, err error) {

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid/uidclient"
 )
 
@@ -197,24 +198,18 @@ func TestSecretFile(t *testing.T) {
 func TestPrint(t *testing.T) {
 	t.Setenv("UIDRINGD_TEST_DB", "postgres://ids:secret-8@h/db")
 	full, err := config.Read("testdata/uidringd.yaml", config.Flags{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if got := full.Store("coordinator").DSN().Text; got != "etcd://ids:secret-9@127.0.0.1:2379" {
 		t.Errorf("the URL in the file is %q", got)
 	}
 	demo, err := config.Demo(config.Flags{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if demo.Limits.RunIDs != uidclient.DefaultMaxIDs {
 		t.Errorf("a server allows %d ids of a counter a request, and a client asks for %d", demo.Limits.RunIDs, uidclient.DefaultMaxIDs)
 	}
 	for path, c := range map[string]*config.Config{"testdata/printed.txt": full, "testdata/demo.txt": demo} {
 		text, err := yaml.Dump(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		golden(t, path, string(text))
 		if strings.Contains(string(text), "secret-") {
 			t.Error("a secret is shown")
@@ -232,9 +227,7 @@ func TestZeros(t *testing.T) {
 		t.Helper()
 		c, err := config.Parse([]byte("stores: [{name: db, url: x.db}]\ngenerators:\n  - {name: ids, kind: cached, store: db"+cached+
 			"}\n  - {name: all, kind: tags, store: db"+tags+"}\n"), config.Flags{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		return c
 	}
 	zeros := parse(", window: 0s, expiry: 0s, ids_per_s: 0, boost_power: 0, padding_factor: 0, max_borrow: 0s, max_age: 0s",
@@ -267,9 +260,7 @@ func TestMatch(t *testing.T) {
 // The sample has every key that there is.
 func TestSampleHasEveryKey(t *testing.T) {
 	text, err := os.ReadFile("testdata/uidringd.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	var look func(reflect.Type)
 	look = func(of reflect.Type) {
 		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {

@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
 	"github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1/uidringv1connect"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 func hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
@@ -38,9 +39,7 @@ var protocols = map[string]call{
 	"connect": by(),
 	"json": func(t *testing.T, server *testServer, token, method string, request any) failure {
 		text, err := json.Marshal(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		code, body := post(t, server, token, method, string(text))
 		var answer struct {
 			Code, Message string
@@ -77,9 +76,7 @@ func by(options ...connect.ClientOption) call {
 		f := failure{code: e.Code().String(), message: e.Message()}
 		for _, detail := range e.Details() {
 			value, err := detail.Value()
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			info, ok := value.(*errdetails.RetryInfo)
 			f.retry = f.retry || ok && info.RetryDelay.AsDuration() > 0
 		}
@@ -91,25 +88,19 @@ func by(options ...connect.ClientOption) call {
 func post(t *testing.T, server *testServer, token, method, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/uidring.v1.IdService/"+method, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	answer, err := server.Client().Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer answer.Body.Close()
 	if got := answer.Header.Get("Cache-Control"); got != "no-store" {
 		t.Errorf("Cache-Control is %q, want no-store", got)
 	}
 	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return answer.StatusCode, string(text)
 }
 

@@ -24,6 +24,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
@@ -260,9 +261,7 @@ func TestFlood(t *testing.T) {
 			for i := range n {
 				from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%cmp.Or(flood.addresses, 4)))}}
 				conn, err := from.Dial("tcp", address)
-				if err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, err)
 				open = append(open, conn)
 				clients.Go(func() { flood.be(conn) })
 				if i%(n/10) == n/10-1 {
@@ -299,9 +298,7 @@ func tagged(t *testing.T, dir string, n int) {
 		t.Fatal(err)
 	}
 	err := db.Exec("INSERT INTO leaf_alloc (biz_tag, max_id, step) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'tenant-' || i, 1, 1000 FROM n", n).Error
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	db.Close()
 }
 
@@ -315,9 +312,7 @@ func healthy(t *testing.T, url string) {
 		if err != nil && attempt < 5 && !errors.Is(err, context.DeadlineExceeded) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		answer.Body.Close()
 		if answer.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s", url, answer.Status)
@@ -330,14 +325,10 @@ func healthy(t *testing.T, url string) {
 func peakMemory(t *testing.T, r *running) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	_, text2, _ := strings.Cut(string(text), "VmHWM:")
 	fields := strings.Fields(text2)
 	peak, err := strconv.Atoi(fields[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return peak
 }

@@ -19,34 +19,28 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // certify writes a new self-signed certificate for servers and clients, and returns it.
 func certify(t *testing.T, cert, key string, serial int64) tls.Certificate {
 	t.Helper()
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "uidring's test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotAfter: time.Date(2100, 1, int(serial), 0, 0, 0, 0, time.UTC), IsCA: true, BasicConstraintsValid: true,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	write(t, cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 	write(t, key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
 	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return pair
 }
 
@@ -133,9 +127,7 @@ func TestCertificates(t *testing.T) {
 
 		second := certify(t, cert, key, 4)
 		good, err := os.ReadFile(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		write(t, key, make([]byte, len(good)))
 		for range 3 {
 			time.Sleep(time.Second)
