@@ -134,3 +134,29 @@ func (s *shaky) Swap(ctx context.Context, old string, w lease.Write) (bool, erro
 	s.shake()
 	return s.Store.Swap(ctx, old, w)
 }
+
+// A layout with 16 numbers gives all 16, however many starts were rolled back.
+func TestSixteenNumbersAfterRollbacks(t *testing.T) {
+	each(t, leasers, func(t *testing.T, s *store) {
+		db, pool := s.Pooled(t)
+		var commits atomic.Int64
+		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
+			if tx.Wrote("INSERT") && commits.Add(1)%2 == 0 {
+				return refused(tx)
+			}
+			return tx.Tx.Commit()
+		}})
+		var failed int
+		for held := 0; held < 16; {
+			if _, err := holding.Try(t.Context(), t, s.on(db, quiet), 15, time.Now); err == nil {
+				held++
+			} else if failed++; !errors.Is(err, errAnswer) || failed > 20 {
+				t.Fatalf("%d are held: %v", held, err)
+			}
+		}
+		wantNumbers(t, s, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+		if failed < 8 {
+			t.Errorf("%d starts were rolled back; want more", failed)
+		}
+	})
+}

@@ -111,8 +111,9 @@ var floods = append([]flood{
 func halfFloods() (all []flood) {
 	routes := []string{
 		"GET /healthz", "GET /readyz", "POST /grpc.health.v1.Health/Check", "POST /grpc.health.v1.Health/Watch", "POST /grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-		"GET /v1/orders", "POST /v1/orders/runs", "GET /v1/orders/parse/7", "GET /", "GET /metrics", "GET /status/", "GET /openapi.yaml", "GET /nowhere",
-		"POST /uidring.v1.IdService/Next",
+		"GET /v1/orders", "POST /v1/orders/runs", "GET /v1/orders/parse/7", "GET /", "GET /metrics", "GET /status/", "GET /status/stats.json", "GET /openapi.yaml", "GET /nowhere",
+		"GET /api/segment/get/orders", "GET /api/snowflake/get/orders", "GET /decodeSnowflakeId",
+		"POST /uidring.v1.IdService/Next", "POST /uidring.v1.IdService/Runs", "POST /uidring.v1.IdService/Parse",
 	}
 	add := func(name string, connections, addresses int, tokens bool, routes ...string) {
 		who := map[bool]string{true: "with tokens", false: "without tokens"}[tokens]

@@ -41,6 +41,9 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s with a body: %v", path, w.Header())
 		}
 	}
+	if page := ask(200, "localhost", "/", "").Body.String(); !strings.Contains(page, "At most 10,000 a request.") {
+		t.Errorf("the page has a limit without a comma: %s", page)
+	}
 	for host, want := range map[string]int{"OPS.example.com:80": 200, "localhost.:80": 200, "[::1]:80": 200, "evil.example.com": 403} {
 		for _, path := range []string{"/", "/metrics", "/status/"} {
 			ask(want, host, path, "")
