@@ -60,19 +60,18 @@
 // bound on how long anything takes.
 //
 // The proof does not need ranges; they only decide which number is new. The store makes a
-// new number, in one atomic step of an Insert with Fresh. The number is the least above every
-// row of the bounds, and above the counts of all ranges that begin at or before Bounds.To. The
-// step raises the count and makes the row. So two Inserts never make one row. A number whose
-// row was deleted is not new: its next holder would start from the beginning, and repeat ids.
+// new number, in one atomic step of an Insert with Fresh. The number has no row, and lies above
+// the counts of all ranges that begin at or before Bounds.To. The step raises the count and makes
+// the row. So two Inserts never make one row. A number whose row was deleted is not new: its next
+// holder would start from the beginning, and repeat ids.
 //
 // The holder learns the number from the answer alone. If the answer is lost, the holder forgets
 // the write, which granted nothing, and begins anew. The row expires, and is a link of its chain
 // like every write. So is the second row of a request that is executed twice.
 //
-// Let n be made as new. Every number that was given before n lies below the count or has a row,
-// as the lock of the count shows both. So n is above all of them, and the next Insert, which
-// waits for the lock, finds a count above n, even if the row of n is deleted. insert.pml checks
-// this.
+// Let n be made as new. Every number that was given before n lies below a count or has a row,
+// as the lock of the count shows both. So n was not given. The next Insert, which waits for the
+// lock, finds a count above n, even if the row of n is deleted. insert.pml checks this.
 //
 // A start costs the same however many numbers were given and however many start with it. It looks
 // at a sample, and takes a free or expired number whose Until has passed, or will within a second;

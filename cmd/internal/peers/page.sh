@@ -11,6 +11,9 @@ cd "$(dirname "$0")"
 page=../../../BENCHMARKS.md
 output=${UIDRING_BENCH_OUTPUT:-$(mktemp)}
 go test -run '^$' -bench "$pattern" -benchtime "${BENCHTIME:-200ms}" -count "${COUNT:-7}" -timeout 60m . | tee "$output"
+for name in $(tr -cs A-Za-z ' ' <<<"${pattern/Benchmark/}"); do
+	grep -q "^Benchmark$name/" "$output" || { echo "Benchmark$name did not run: is a program missing?" >&2; exit 1; }
+done
 {
 	echo
 	sed -n 's/^cpu: *\(.*\)/\1, /p' "$output" | head -1 | tr -d '\n'
