@@ -21,7 +21,7 @@ type Parts struct {
 	Time     time.Time // when the tick begins, in UTC
 	Tick     int64     // ticks since the layout's epoch, from 0
 	Worker   int64     // number of the worker that made the id, from 0
-	Sequence int64     // place within the tick, from 0
+	Sequence int64     // position within the tick, from 0
 }
 
 // Allocator composes ids of one layout and takes them apart. Make one with

@@ -24,7 +24,7 @@ func (id ID) Base32() string { return base32.text(id) }
 // ParseBase32 reads an id from 13 characters of Crockford's base32. It reads lower
 // case too and, by Crockford's rules, I and L as 1 and O as 0. It refuses hyphens, U,
 // other widths and ids above 2^63-1. The error quotes the text, names the wrong
-// character and its place, and matches [ErrSyntax].
+// character and its position, and matches [ErrSyntax].
 //
 // A text does not show its form: 13 decimal digits are valid base32 too.
 func ParseBase32(text string) (ID, error) { return base32.parse(text) }

@@ -57,7 +57,7 @@ func (t Token) text() (text [textWidth]byte) {
 // ParseToken reads a token from its text. It reads lower case too and, by Crockford's
 // rules, I and L as 1 and O as 0: compare tokens, not their texts. It refuses hyphens,
 // U, other widths and numbers above 2^128-1. The error quotes the text, names the
-// wrong character and its place, and matches [ErrSyntax].
+// wrong character and its position, and matches [ErrSyntax].
 func ParseToken(text string) (Token, error) {
 	if len(text) != textWidth {
 		return Token{}, base32.Fault(ErrSyntax, text, textWidth, "a first character from 0 to 7")

@@ -83,7 +83,7 @@ func detect(getenv func(string) string) (Node, error) {
 		getenv:   getenv,
 		addrs:    net.InterfaceAddrs,
 		hostname: os.Hostname,
-		stamp:    func() int64 { return time.Now().UnixMilli() - rand.Int64N(100_000) },
+		suffix:   func() int64 { return time.Now().UnixMilli() - rand.Int64N(100_000) },
 	}.node()
 }
 
@@ -91,7 +91,7 @@ type machine struct {
 	getenv   func(string) string
 	addrs    func() ([]net.Addr, error)
 	hostname func() (string, error)
-	stamp    func() int64
+	suffix   func() int64
 }
 
 func (m machine) node() (Node, error) {
@@ -116,10 +116,10 @@ func (m machine) find() (Node, error) {
 			"want both or neither", host, port)
 	}
 
-	stamp := strconv.FormatInt(m.stamp(), 10)
+	suffix := strconv.FormatInt(m.suffix(), 10)
 	if m.getenv("POD_IP") != "" || m.getenv("KUBERNETES_SERVICE_HOST") != "" {
 		if host = cmp.Or(m.getenv("POD_NAME"), m.getenv("HOSTNAME"), m.getenv("POD_IP")); host != "" {
-			return Node{host, stamp, NodeContainer}, nil
+			return Node{host, suffix, NodeContainer}, nil
 		}
 	}
 
@@ -129,7 +129,7 @@ func (m machine) find() (Node, error) {
 			return Node{}, fmt.Errorf("no address and no host name: %w", err)
 		}
 	}
-	return Node{host, stamp, NodeActual}, nil
+	return Node{host, suffix, NodeActual}, nil
 }
 
 // address returns the first address that other hosts could reach, or "".

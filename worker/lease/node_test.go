@@ -10,7 +10,7 @@ import (
 )
 
 func TestDetectNode(t *testing.T) {
-	const now, stamp = 1463700000123, "1463700000123"
+	const now, suffix = 1463700000123, "1463700000123"
 	long := strings.Repeat("x", 70) + "-abc12"
 	network := []string{"127.0.0.1/8", "::1/128", "169.254.3.4/16", "fe80::1/64", "10.0.0.5/24", "192.168.1.9/16"}
 	for _, tt := range []struct {
@@ -29,20 +29,20 @@ func TestDetectNode(t *testing.T) {
 		{name: "jpaas other port alone", env: map[string]string{"JPAAS_HOST_PORT_8080": "82"}, err: "JPAAS_HOST_PORT_8080"},
 		{name: "jpaas port too long", env: map[string]string{"JPAAS_HOST": "h", "JPAAS_HTTP_PORT": long}, err: "Node.Port"},
 		{name: "pod name and ip", env: map[string]string{"POD_NAME": "pod-0", "HOSTNAME": "other", "POD_IP": "10.1.1.1"},
-			want: Node{"pod-0", stamp, NodeContainer}},
+			want: Node{"pod-0", suffix, NodeContainer}},
 		{name: "host name and pod ip", env: map[string]string{"HOSTNAME": "pod-1", "POD_IP": "10.1.1.1"},
-			want: Node{"pod-1", stamp, NodeContainer}},
+			want: Node{"pod-1", suffix, NodeContainer}},
 		{name: "kubernetes", env: map[string]string{"HOSTNAME": "pod-2", "KUBERNETES_SERVICE_HOST": "10.96.0.1"},
-			want: Node{"pod-2", stamp, NodeContainer}},
-		{name: "pod ip alone", env: map[string]string{"POD_IP": "10.1.1.1"}, want: Node{"10.1.1.1", stamp, NodeContainer}},
+			want: Node{"pod-2", suffix, NodeContainer}},
+		{name: "pod ip alone", env: map[string]string{"POD_IP": "10.1.1.1"}, want: Node{"10.1.1.1", suffix, NodeContainer}},
 		{name: "long pod name", env: map[string]string{"POD_NAME": long, "POD_IP": "10.1.1.1"},
-			want: Node{long[len(long)-64:], stamp, NodeContainer}},
+			want: Node{long[len(long)-64:], suffix, NodeContainer}},
 		{name: "kubernetes, nameless", env: map[string]string{"KUBERNETES_SERVICE_HOST": "10.96.0.1"}, addrs: network,
-			want: Node{"10.0.0.5", stamp, NodeActual}},
-		{name: "docker", env: map[string]string{"HOSTNAME": "c0ffee"}, addrs: network, want: Node{"10.0.0.5", stamp, NodeActual}},
-		{name: "actual", addrs: network, want: Node{"10.0.0.5", stamp, NodeActual}},
-		{name: "actual, IPv6", addrs: []string{"::1/128", "2001:db8::7/64"}, want: Node{"2001:db8::7", stamp, NodeActual}},
-		{name: "no address", addrs: network[:4], host: "box", want: Node{"box", stamp, NodeActual}},
+			want: Node{"10.0.0.5", suffix, NodeActual}},
+		{name: "docker", env: map[string]string{"HOSTNAME": "c0ffee"}, addrs: network, want: Node{"10.0.0.5", suffix, NodeActual}},
+		{name: "actual", addrs: network, want: Node{"10.0.0.5", suffix, NodeActual}},
+		{name: "actual, IPv6", addrs: []string{"::1/128", "2001:db8::7/64"}, want: Node{"2001:db8::7", suffix, NodeActual}},
+		{name: "no address", addrs: network[:4], host: "box", want: Node{"box", suffix, NodeActual}},
 		{name: "nothing", err: "no host name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestDetectNode(t *testing.T) {
 					}
 					return tt.host, nil
 				},
-				stamp: func() int64 { return now },
+				suffix: func() int64 { return now },
 			}.node()
 			if tt.err != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), "lease: ") || !strings.Contains(err.Error(), tt.err) {
@@ -89,8 +89,8 @@ func TestDetectThisMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stamp, err := strconv.ParseInt(got.Port, 10, 64)
-	if got.Type != NodeActual || err != nil || stamp <= before-100_000 || stamp > after {
+	suffix, err := strconv.ParseInt(got.Port, 10, 64)
+	if got.Type != NodeActual || err != nil || suffix <= before-100_000 || suffix > after {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := DetectNode(); err != nil {

@@ -201,7 +201,7 @@ func (s *Store) create(ctx context.Context, w lease.Write) (done, refused bool, 
 	if err != nil && !sent.doubt && !apierrors.IsAlreadyExists(err) {
 		return false, true, err
 	}
-	done, err = s.settle(ctx, w, "", object, sent, err)
+	done, err = s.outcome(ctx, w, "", object, sent, err)
 	return done, false, err
 }
 

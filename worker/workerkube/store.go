@@ -242,7 +242,7 @@ func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool,
 		}
 		write(object, w)
 		sent, err := s.put(ctx, object)
-		if done, err := s.settle(ctx, w, old, object, sent, err); !errors.Is(err, errEdited) {
+		if done, err := s.outcome(ctx, w, old, object, sent, err); !errors.Is(err, errEdited) {
 			return done, err
 		}
 		object = s.recall(w.Number)
@@ -255,10 +255,10 @@ const maxEdits = 10
 
 var errEdited = errors.New("workerkube: somebody edits the object all the time")
 
-// settle returns whether a write of object, which replaces the token old, was done. After a
+// outcome returns whether a write of object, which replaces the token old, was done. After a
 // conflict it reads the row: the client repeats a request that the API server could not answer,
 // and the repetition conflicts with the first.
-func (s *Store) settle(ctx context.Context, w lease.Write, old string, object *coordination.Lease, sent exchange, err error) (done bool, _ error) {
+func (s *Store) outcome(ctx context.Context, w lease.Write, old string, object *coordination.Lease, sent exchange, err error) (done bool, _ error) {
 	s.seen.Delete(w.Number)
 	if deleted := old != "" && apierrors.IsNotFound(err); !deleted && !conflicts(err) {
 		if err == nil && w.Change != lease.Release {

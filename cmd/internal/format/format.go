@@ -16,27 +16,27 @@ type Form struct {
 	Append func(b []byte, id int64) ([]byte, error) // adds the line of an id to b
 }
 
-// of returns the form of a layout's ids whose lines are written by line. stamp is the time of
+// of returns the form of a layout's ids whose lines are written by line. when is the time of
 // the tick, in the format clock.
-func of(a *bits.Allocator, clock string, line func(b []byte, id int64, stamp string, p bits.Parts) []byte) *Form {
-	tick, stamp := int64(-1), "" // many ids share one
+func of(a *bits.Allocator, clock string, line func(b []byte, id int64, when string, p bits.Parts) []byte) *Form {
+	tick, when := int64(-1), "" // many ids share one
 	return &Form{Append: func(b []byte, id int64) ([]byte, error) {
 		p, err := a.Parse(id)
 		if err != nil {
 			return b, err
 		}
 		if p.Tick != tick {
-			tick, stamp = p.Tick, p.Time.Format(clock)
+			tick, when = p.Tick, p.Time.Format(clock)
 		}
-		return append(line(b, id, stamp, p), '\n'), nil
+		return append(line(b, id, when, p), '\n'), nil
 	}}
 }
 
 // JSON writes an object. The id is a string, since JavaScript rounds numbers above
 // 2^53. The parts of the worker number follow it where the layout names them.
 func JSON(a *bits.Allocator) *Form {
-	return of(a, rfc3339(a.Layout()), func(b []byte, id int64, stamp string, p bits.Parts) []byte {
-		b = fmt.Appendf(b, `{"id":"%d","time":"%s","worker":%d`, id, stamp, p.Worker)
+	return of(a, rfc3339(a.Layout()), func(b []byte, id int64, when string, p bits.Parts) []byte {
+		b = fmt.Appendf(b, `{"id":"%d","time":"%s","worker":%d`, id, when, p.Worker)
 		start := `,"worker_parts":{`
 		for _, part := range partsOf(a, p.Worker) {
 			b = fmt.Appendf(b, `%s"%s":%d`, start, part.Name, part.Value)
@@ -74,8 +74,8 @@ func partsOf(a *bits.Allocator, worker int64) []bits.WorkerPart {
 // Original writes what parseUID of uid-generator returns, to the byte. The
 // time is in UTC, where the original takes the zone of its JVM.
 func Original(a *bits.Allocator) *Form {
-	return of(a, time.DateTime, func(b []byte, id int64, stamp string, p bits.Parts) []byte {
-		return fmt.Appendf(b, `{"UID":"%d","timestamp":"%s","workerId":"%d","sequence":"%d"}`, id, stamp, p.Worker, p.Sequence)
+	return of(a, time.DateTime, func(b []byte, id int64, when string, p bits.Parts) []byte {
+		return fmt.Appendf(b, `{"UID":"%d","timestamp":"%s","workerId":"%d","sequence":"%d"}`, id, when, p.Worker, p.Sequence)
 	})
 }
 
@@ -96,8 +96,8 @@ func Table(a *bits.Allocator) *Form {
 	for _, part := range partsOf(a, a.MaxWorker()) {
 		column(strings.ToUpper(part.Name), digits(part.Value))
 	}
-	form := of(a, rfc3339(layout), func(b []byte, id int64, stamp string, p bits.Parts) []byte {
-		b = fmt.Appendf(b, "%-*d%-*s%-*d", widths[0], id, widths[1], stamp, widths[2], p.Worker)
+	form := of(a, rfc3339(layout), func(b []byte, id int64, when string, p bits.Parts) []byte {
+		b = fmt.Appendf(b, "%-*d%-*s%-*d", widths[0], id, widths[1], when, widths[2], p.Worker)
 		for i, part := range partsOf(a, p.Worker) {
 			b = fmt.Appendf(b, "%-*d", widths[3+i], part.Value)
 		}

@@ -22,13 +22,13 @@ const (
 
 type ledger struct {
 	mu     sync.Mutex
-	stamps map[int64][]stamp
+	stamps map[int64][]span
 	twice  []string // instants that were stamped twice
 }
 
-type stamp struct{ from, until, life int64 }
+type span struct{ from, until, life int64 }
 
-func (l *ledger) note(number int64, s stamp) {
+func (l *ledger) note(number int64, s span) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, b := range l.stamps[number] {
@@ -56,7 +56,7 @@ func (b bench) alwaysFree() {
 }
 
 func (b bench) contend() (twice []string) {
-	book := &ledger{stamps: map[int64][]stamp{}}
+	book := &ledger{stamps: map[int64][]span{}}
 	var life, taken atomic.Int64
 	var contending sync.WaitGroup
 	for range contenders {
@@ -106,7 +106,7 @@ func (b bench) live(book *ledger, life int64) (held bool) {
 		if grant.Held {
 			from := max(last, grant.From.UnixMilli(), time.Now().UnixMilli())
 			if until := min(grant.Until.UnixMilli(), from+1+mathrand.Int64N(300)); from < until {
-				book.note(grant.Number, stamp{from, until, life})
+				book.note(grant.Number, span{from, until, life})
 				last = until
 			}
 		}

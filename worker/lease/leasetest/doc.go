@@ -2,7 +2,7 @@
 //
 //	func TestStore(t *testing.T) {
 //		leasetest.Suite{Open: func(t *testing.T) leasetest.Opener {
-//			prefix := newPrefix(t) // an empty place of the test's own
+//			prefix := newPrefix(t) // an empty store of the test's own
 //			return func(t *testing.T) lease.Store { return mystore.New(connect(t), prefix) }
 //		}}.Run(t)
 //	}
@@ -40,7 +40,7 @@ type Suite struct {
 	// number is not given as new again.
 	Delete func(t *testing.T, s lease.Store, number int64)
 
-	// Requests returns how many requests all stores of an Opener's place have sent to their
+	// Requests returns how many requests all handles of an Opener's store have sent to their
 	// servers. Nil counts calls of the store's methods.
 	Requests func(t *testing.T, s lease.Store) int64
 }

@@ -13,7 +13,7 @@ func ExampleSuite() {
 	_ = func(t *testing.T) { // func TestStore(t *testing.T)
 		leasetest.Suite{
 			Open: func(t *testing.T) leasetest.Opener {
-				rows := new(leasetest.Memory) // an empty place of the test's own
+				rows := new(leasetest.Memory) // an empty store of the test's own
 				return func(t *testing.T) lease.Store { return rows }
 			},
 			Expiry: time.Second, // for a store that judges by whole seconds

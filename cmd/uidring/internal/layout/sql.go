@@ -143,7 +143,7 @@ func (d dialect) expressions(ids *bits.Allocator) []expression {
 			field(p.Name+", a part of the worker number", at, p.Bits)
 		}
 	}
-	field("the place within the tick", 0, layout.SequenceBits)
+	field("the position within the tick", 0, layout.SequenceBits)
 	list = append(list, expression{"the reversed id, for databases that shard by range; of a reversed id, the id", "CASE WHEN id >= 0 THEN " + d.reverse + " END"})
 	tick := named.Replace(fmt.Sprintf("(%s %s %d)", d.since, d.divide, steps))
 	period := func(comment, id string, args ...any) {

@@ -215,7 +215,7 @@ func (c *Conn) leave() {
 	}
 }
 
-// Close closes a connection, and frees its place.
+// Close closes a connection, which counts no more.
 func (c *Conn) Close() error {
 	c.gate.mu.Lock()
 	c.leave()

@@ -111,7 +111,7 @@ func (s *Service) DrawEach(ctx context.Context, caller Caller, name string, n in
 }
 
 // draw finds a generator, and draws as many ids as allow says. Only a request that waits, for ids or
-// for the generator, takes a place in the queue of its source.
+// for the generator, queues for its source.
 func (s *Service) draw(ctx context.Context, caller Caller, name string, allow func(*Entry) (int, error)) (*Drawn, error) {
 	if !caller.May(name) {
 		return nil, &Error{Kind: Forbidden, Detail: fmt.Sprintf("the token is not for generator %q", name)}
