@@ -121,6 +121,7 @@ func TestTries(t *testing.T) {
 		d := tried(t, 2)
 		d.leaves(0, false)
 		d.ends(take(2), Answer{})
+		d.expect(look)
 	})
 	t.Run("and is in doubt of one", func(t *testing.T) {
 		d := tried(t, 1)
