@@ -129,7 +129,7 @@ generators:
 	if got.Clock.Worker != 7 || got.Ring.Capacity != 8192<<4 || got.Ring.Threshold != got.Ring.Capacity/4 || got.Ring.MaxBorrow != 90*time.Second || got.Ring.MaxAge != 7*time.Second {
 		t.Errorf("%+v", got)
 	}
-	if until := time.Until(got.Clock.ReservedUntil); until > time.Minute || got.Clock.Layout.TimeBits != 29 {
+	if until := time.Until(got.Clock.ReservedUntil); until > time.Minute || until < 5*time.Second || got.Clock.Layout.TimeBits != 29 {
 		t.Errorf("reserved are %v of layout %v, want the window of 20 s", until, got.Clock.Layout)
 	}
 	if e, err := s.Get("ids"); err != nil || e.Rate != 100 || e.Burst != 45*8192 {
