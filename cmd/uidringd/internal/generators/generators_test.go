@@ -4,6 +4,7 @@ package generators_test
 
 import (
 	"errors"
+	"net/url"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/sqlitefile"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
@@ -249,6 +252,12 @@ func TestOpenFails(t *testing.T) {
 func TestOneLineForATable(t *testing.T) {
 	t.Chdir(t.TempDir())
 	log := new(logged.Text)
+	db, _, err := sqlitefile.Open("ids.db", url.Values{})
+	need.Must(t, err)
+	defer db.Close()
+	tx, err := db.Begin() // both see that the table is missing before one makes it
+	need.Must(t, err)
+	time.AfterFunc(500*time.Millisecond, func() { tx.Rollback() })
 	s, err := generators.Open(t.Context(), parse(t, `
 stores: [{name: db, url: ids.db}]
 generators:
