@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,19 +63,17 @@ func TestReleaseDuringARenewal(t *testing.T) {
 			s, renewed := new(hooked), make(chan struct{})
 			h := hold(t, s)
 			var once sync.Once
-			var answered atomic.Bool
 			s.answering(func(_ call, done bool, err error) (bool, error) {
 				once.Do(func() {
 					close(renewed)
 					time.Sleep(50 * time.Millisecond) // less than the grace of a client
-					answered.Store(true)
 				})
 				return done, err
 			})
 			<-renewed
 			next := time.UnixMilli(time.Now().UnixMilli())
-			if err := h.Release(closing(t), next); err != nil || !answered.Load() {
-				t.Errorf("%v; the renewal was answered: %t", err, answered.Load())
+			if err := h.Release(closing(t), next); err != nil {
+				t.Error(err)
 			}
 			if again := hold(t, s).Last(); again.Number != 0 || !again.From.Equal(next) {
 				t.Errorf("granted %+v; want number 0 from %v", again, next)
