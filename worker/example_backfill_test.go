@@ -66,7 +66,7 @@ func ExampleNewLeaser_migration() {
 		for range batches {
 			err := db.Transaction(func(tx *gorm.DB) error {
 				var rows []Order
-				if err := tx.Where("uid = 0").Order("created, old_id").Limit(4).Find(&rows).Error; err != nil {
+				if err := tx.Where("uid IS NULL OR uid = 0").Order("created, old_id").Limit(4).Find(&rows).Error; err != nil {
 					return err
 				}
 				for _, row := range rows {

@@ -82,7 +82,7 @@ func (s *Store) clear(registry *table, greatest int64, within lease.Bounds) erro
 		return nil
 	}
 	return fmt.Errorf("%w: %s has given numbers up to %d, and this start takes %d to %d; want a range or number above %d, or neither; "+
-		"or, if the ids of the two never meet, Alone in its config", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
+		"or, if the ids of the two never meet, Alone in the worker.StoreConfig", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
 }
 
 // draws reports whether a new number is a key of the Registry's table: of no range or Assigner.
@@ -119,7 +119,7 @@ func (s *Store) admits(tx *gorm.DB, registry *table, w lease.Write) error {
 	var rows int64
 	err := tx.Raw("SELECT COUNT(*) FROM "+registry.quoted()+" WHERE id = ? AND port <> ?", w.Number, drawnPort).Scan(&rows).Error
 	if err == nil && rows > 0 {
-		err = fmt.Errorf("%w: %s has given number %d; want a number that it has not given, or, if the ids of the two never meet, Alone in its config",
+		err = fmt.Errorf("%w: %s has given number %d; want a number that it has not given, or, if the ids of the two never meet, Alone in the worker.StoreConfig",
 			ErrMixed, registry.name, w.Number)
 	}
 	return err

@@ -25,5 +25,14 @@
 // a crash, and ids repeat. A Store logs a warning at its first Reserve if the server's
 // settings or the kind of the table allow that.
 //
-// [Store.NextGapless] draws numbers without a gap, inside the caller's transactions.
+// [Store.NextGapless] draws numbers without a gap, inside the caller's transactions. The command
+// uidring segments create invoices --gapless makes the counter.
+//
+//	err = db.Transaction(func(tx *gorm.DB) error {
+//		number, err := counters.NextGapless(tx, "invoices")
+//		if err != nil {
+//			return err
+//		}
+//		return tx.Create(&Invoice{Number: number}).Error // a rollback returns the number
+//	})
 package segmentsql
