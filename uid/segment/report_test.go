@@ -81,10 +81,22 @@ func TestHandlerDrawsIDs(t *testing.T) {
 
 // A start logs one line: what was started, from which counter, and its first range.
 func TestStartIsLogged(t *testing.T) {
+	synctest.Test(t, testStartIsLogged)
+}
+
+// slowly is a log that takes its time.
+type slowly struct{ logged.Text }
+
+func (s *slowly) Write(p []byte) (int, error) {
+	time.Sleep(time.Millisecond)
+	return s.Text.Write(p)
+}
+
+func testStartIsLogged(t *testing.T) {
 	store := new(segmenttest.Memory)
 	must(t, store.Create(t.Context(), "orders", 5, 10))
-	var log logged.Text
-	gen, err := segment.New(t.Context(), store, "orders", segment.Config{Step: 10, MinStep: 10, Logger: log.Logger()})
+	log := new(slowly)
+	gen, err := segment.New(t.Context(), store, "orders", segment.Config{Step: 10, MinStep: 10, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	must(t, err)
 	gen.Close() // which waits for the line
 	_, got, _ := strings.Cut(log.String(), " ")
