@@ -81,7 +81,18 @@ func TestHandlerDrawsIDs(t *testing.T) {
 
 // A start logs one line: what was started, from which counter, and its first range.
 func TestStartIsLogged(t *testing.T) {
-	synctest.Test(t, testStartIsLogged)
+	synctest.Test(t, func(t *testing.T) {
+		store := new(segmenttest.Memory)
+		must(t, store.Create(t.Context(), "orders", 5, 10))
+		log := new(slowly)
+		gen, err := segment.New(t.Context(), store, "orders", segment.Config{Step: 10, MinStep: 10, Logger: slog.New(slog.NewTextHandler(log, nil))})
+		must(t, err)
+		gen.Close() // which waits for the line
+		_, got, _ := strings.Cut(log.String(), " ")
+		if want := `level=INFO msg="segment: started" kind=Generator tag=orders store=` + store.String() + " first=5 end=15\n"; got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+	})
 }
 
 // slowly is a log that takes its time.
@@ -90,17 +101,4 @@ type slowly struct{ logged.Text }
 func (s *slowly) Write(p []byte) (int, error) {
 	time.Sleep(time.Millisecond)
 	return s.Text.Write(p)
-}
-
-func testStartIsLogged(t *testing.T) {
-	store := new(segmenttest.Memory)
-	must(t, store.Create(t.Context(), "orders", 5, 10))
-	log := new(slowly)
-	gen, err := segment.New(t.Context(), store, "orders", segment.Config{Step: 10, MinStep: 10, Logger: slog.New(slog.NewTextHandler(log, nil))})
-	must(t, err)
-	gen.Close() // which waits for the line
-	_, got, _ := strings.Cut(log.String(), " ")
-	if want := `level=INFO msg="segment: started" kind=Generator tag=orders store=` + store.String() + " first=5 end=15\n"; got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
 }

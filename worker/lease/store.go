@@ -77,7 +77,7 @@ const sampled = 64
 func (b Bounds) Sample(next int64) []int64 {
 	given := max(0, min(next-1, b.To)-b.From+1)
 	var numbers []int64
-	for last := given - min(given, sampled); last < given; last++ { // Floyd's algorithm
+	for last := given - min(given, sampled); last < given; last++ { // Floyd's algorithm: Bentley and Floyd, CACM 30(9), 1987
 		number := b.From + rand.Int64N(last+1)
 		if slices.Contains(numbers, number) {
 			number = b.From + last

@@ -22,19 +22,17 @@ const perAnswer, slow = 8, 50 * time.Millisecond
 // answered is called when a start's first read took so long.
 func (c *crowd) answered(took time.Duration) {
 	if took > slow {
-		c.spread(func(time.Duration) time.Duration { return perAnswer * took })
+		c.spread(took, 0)
 	}
 }
 
 // collided is called when a write that failed took so long.
-func (c *crowd) collided(took time.Duration) {
-	c.spread(func(before time.Duration) time.Duration { return max(2*before, perAnswer*took, 500*time.Millisecond) })
-}
+func (c *crowd) collided(took time.Duration) { c.spread(max(took, slow), 2) }
 
-func (c *crowd) spread(over func(before time.Duration) time.Duration) {
+func (c *crowd) spread(took, growth time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.within = min(over(c.within), 8*time.Second)
+	c.within = min(max(perAnswer*took, growth*c.within), 8*time.Second)
 	c.next = time.Now().Add(rand.N(c.within))
 }
 
