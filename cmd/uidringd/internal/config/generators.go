@@ -149,7 +149,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		}
 	}
 	if leased {
-		if g.Worker.Kind != source.Lease { // after a crash, the next holder waits for what is reserved
+		if g.Worker.Kind != source.Lease { // as in lease.Config: after a crash, the next holder waits for it
 			g.Window = cmp.Or(g.Window, g.Expiry)
 		}
 		g.Window = cmp.Or(g.Window, lease.DefaultWindow)
