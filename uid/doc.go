@@ -20,8 +20,8 @@
 // that its [Leaser] grants. A Leaser, such as those of package worker, ensures that no two
 // generators stamp the same tick under the same number. So all ids of one Layout with
 // worker numbers from one database are unique. Ids of two layouts may be equal, and ids
-// with numbers from two databases too. Each table of numbers remembers its layout, and refuses
-// another; use one layout for a Registry and Leasers of one database.
+// with numbers from two databases too. The tables of a Registry and of Leasers in one database
+// remember their layout, and refuse a start with another.
 //
 // # What time an id carries
 //

@@ -13,8 +13,8 @@
 // again when its holder stops or crashes. Package lease has the protocol. [CHOOSING.md]
 // compares the two, and the other stores.
 //
-// All processes whose ids must differ use one database and one layout, which each table
-// remembers: see lease.ErrLayout.
+// All processes whose ids must differ use one database and one layout, which the two
+// tables remember: see lease.ErrLayout.
 //
 // The package uses the database through GORM and links no SQL driver. It supports
 // MySQL, MariaDB, PostgreSQL and SQLite.
@@ -35,7 +35,8 @@
 // Change a service from NewRegistry to NewLeaser process by process. Old and new processes
 // get different numbers in every order of starts, also after a step back, and beside Java
 // services: a Leaser's new number is a key of WORKER_NODE, from a row with WORKER_LEASE as the
-// port. The database user needs the right to read WORKER_NODE and to insert into it.
+// port. The database user needs the right to read WORKER_NODE and to insert into it. For
+// another layout, by Succeeds, the user needs the right to update WORKER_NODE too.
 //
 // A Leaser's start with a range or an Assigner that the Registry's keys have reached fails with
 // [ErrMixed], which names the ways out. A Registry's start whose key a Leaser has takes the next

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -26,13 +27,42 @@ func textOf(layout string) layoutText {
 
 // SwapLayout implements lease.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
-	remembered, err := s.swapLayout(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
+	remembered, err := s.swapBoth(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
 		return s.insertMeta(tx, leaseLayout, 0, text)
 	})
 	return remembered, s.noTable(s.marked(err))
 }
 
-// swapLayout is SwapLayout, in a row that insert makes.
+// swapBoth is SwapLayout for the layout of this table and of the one beside it, since their ids
+// meet. A table without a layout is no obstacle; insert makes the row of this table.
+//
+// Of two starts with two layouts, one at each table, at least one is refused: each commits its
+// layout, then reads the other's. Each also reads before it commits, so a refused start leaves
+// no layout behind, unless the two are at it at the same time.
+func (t *table) swapBoth(ctx context.Context, old, layout string, insert func(*gorm.DB, layoutText) error) (string, error) {
+	beside, err := t.mixed(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case beside == nil:
+		return t.swapLayout(ctx, old, layout, insert)
+	}
+	other, err := beside.swapLayout(ctx, old, layout, nil)
+	if err != nil || other != "" && other != layout {
+		return other, err
+	}
+	remembered, err := t.swapLayout(ctx, old, layout, insert)
+	if err == nil && remembered == "" && other == layout { // old was remembered beside only
+		remembered, err = t.swapLayout(ctx, "", layout, insert)
+	}
+	if err == nil && remembered == layout {
+		other, err = beside.swapLayout(ctx, "", layout, nil)
+		remembered = cmp.Or(other, layout)
+	}
+	return remembered, err
+}
+
+// swapLayout is SwapLayout of one table, in a row that insert makes; nil makes no row.
 func (t *table) swapLayout(ctx context.Context, old, layout string, insert func(*gorm.DB, layoutText) error) (string, error) {
 	host, row := t.kind.host, t.quoted()+" WHERE "+t.kind.key+" = ?"
 	for {
@@ -44,7 +74,7 @@ func (t *table) swapLayout(ctx context.Context, old, layout string, insert func(
 		if len(rows) > 0 {
 			remembered = rows[0].Host + rows[0].Port
 		}
-		if remembered != old || remembered == layout {
+		if remembered != old || remembered == layout || len(rows) == 0 && insert == nil {
 			return remembered, nil
 		}
 		done := false // another start may be faster

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -59,6 +62,55 @@ func TestLayoutIsRemembered(t *testing.T) {
 		for _, number := range s.numbers(t) {
 			if number < 0 {
 				t.Errorf("%d is listed as a number", number)
+			}
+		}
+	})
+}
+
+// The two tables of one database have one layout, whichever remembers it, and also if two
+// starts with two layouts make the rows at the same time.
+func TestLayoutBeside(t *testing.T) {
+	eachPair(t, func(t *testing.T, p pair) {
+		start := func(leaser uid.Leaser, layout, succeeds string) error {
+			l, err := leaser.Lease(t.Context(), lease.Request{Limit: max22, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: layout, Succeeds: succeeds})
+			if err == nil {
+				need.Must(t, l.Release(t.Context(), time.Now()))
+			}
+			return err
+		}
+		p.nodes.create(t)
+		p.leases.create(t)
+		registry := p.registry(t)
+		db, pool := p.leases.Pooled(t)
+		pool.Set(dbtest.Faults{Statement: func(_ context.Context, query string) error {
+			if strings.HasPrefix(query, "INSERT") {
+				pool.Set(dbtest.Faults{})
+				return start(registry, "A", "")
+			}
+			return nil
+		}})
+		err := start(p.leases.leaser(db, worker.StoreConfig{Beside: p.nodes.Table}), "B", "")
+		wantAll(t, err, "this start has B", "ids have A", "Alone")
+		need.Must(t, p.leases.DB.Exec("DELETE FROM "+p.leases.Table).Error)
+		leaser := p.leaser(t)
+		for i, step := range []struct {
+			leaser           uid.Leaser
+			layout, succeeds string
+			ok               bool
+		}{
+			{leaser, "B", "", false},
+			{leaser, "B", "C", false},
+			{leaser, "B", "A", true},
+			{registry, "A", "", false},
+			{leaser, "A", "", false},
+			{registry, "B", "", true},
+			{registry, "C", "B", true},
+			{leaser, "B", "A", false},
+			{leaser, "C", "", true},
+			{p.nodes.registry(p.nodes.DB, worker.StoreConfig{Alone: true}), "C", "", true},
+		} {
+			if err := start(step.leaser, step.layout, step.succeeds); step.ok != (err == nil) || !step.ok && !errors.Is(err, lease.ErrLayout) {
+				t.Fatalf("step %d, a start with %s after %q: %v", i, step.layout, step.succeeds, err)
 			}
 		}
 	})

@@ -182,7 +182,7 @@ func (t *table) create(tx *gorm.DB, row *entry) error {
 
 // remember is SwapLayout of a lease.Store.
 func (r *Registry) remember(ctx context.Context, old, layout string) (string, error) {
-	return r.table.swapLayout(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
+	return r.swapBoth(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
 		row := newEntry(nodeLayout, lease.Node{Host: text.Host, Port: text.Port})
 		err := r.create(tx, &row)
 		if err == nil { // MySQL may have written another key

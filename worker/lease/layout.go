@@ -18,7 +18,7 @@ type LayoutError struct {
 
 func (e *LayoutError) Error() string {
 	return fmt.Sprintf("%v: this start has %s, and the store's ids have %s; ids of two layouts can be equal. "+
-		"Use the store's layout; or take numbers from a table, prefix or path of its own, if these ids never meet those; "+
+		"Use the store's layout; or, if these ids never meet those, take numbers from a table, prefix or path of its own, or set Alone in the worker.StoreConfig or RegistryConfig; "+
 		"or, if bits.NewSuccession shows that they cannot be equal, name the store's layout in the config's Succeeds",
 		ErrLayout, e.Layout, e.Remembered)
 }

@@ -76,7 +76,7 @@ func TestOneStore(t *testing.T) {
 		{"store: db, layout: snowflake", "store: db, layout: default", "[1].layout: is "},
 		{"store: db, layout: 41/datacenter:5+machine:5/12", "store: db, layout: 41/10/12", ""},
 		{"store: db, layout: snowflake", "store: other, layout: default", ""},
-		{"store: db, layout: snowflake", "store: db, layout: default, worker: registry", ""},
+		{"store: db, layout: snowflake", "store: db, layout: default, worker: registry", "[1].layout: is "},
 		{"store: db, layout: snowflake, worker: registry", "store: db, layout: default, worker: registry", "[1].layout: is "},
 		{"store: db, layout: snowflake", `store: db, layout: default, worker: "static:9"`, "[1].layout: is "},
 	} {

@@ -112,16 +112,13 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		holders[number+" "+g.Store] = at
 	}
 	if g.Store != "" {
-		layout, table := g.Layout, "leases in "+g.Store
+		layout, store := g.Layout, "layout of "+g.Store
 		layout.WorkerParts = ""
-		if g.Worker.Kind == source.Registry {
-			table = "registry in " + g.Store
-		}
 		text := layout.String()
-		if other := cmp.Or(holders[table], text); other != text {
+		if other := cmp.Or(holders[store], text); other != text {
 			d.fault(at+".layout", "is %s, and another generator has %s from %s: want one layout for all, or a store of its own", text, other, g.Store)
 		}
-		holders[table] = text
+		holders[store] = text
 	}
 	if a, err := bits.NewAllocator(g.Layout); err == nil {
 		if end := g.Layout.End(); !end.After(time.Now()) {
