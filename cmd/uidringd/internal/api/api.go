@@ -72,7 +72,7 @@ func New(s *service.Service, others map[string]http.Handler) http.Handler {
 		methods = strings.TrimPrefix(methods, ", ")
 		mux.Handle(path, handler(func(w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Allow", methods)
-			return &service.Error{Kind: service.MethodNotAllowed, Detail: fmt.Sprintf("method %.20q is not for this path, want %s", r.Method, methods)}
+			return &service.Error{Kind: methodNotAllowed, Detail: fmt.Sprintf("method %.20q is not for this path, want %s", r.Method, methods)}
 		}))
 	}
 	mux.Handle("/", noRoute)
@@ -105,10 +105,10 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch {
 	case len(r.RequestURI) > MaxURI:
-		err = &service.Error{Kind: service.URITooLong, Detail: fmt.Sprintf("the URI has %d bytes, want %d at most", len(r.RequestURI), MaxURI)}
+		err = &service.Error{Kind: uriTooLong, Detail: fmt.Sprintf("the URI has %d bytes, want %d at most", len(r.RequestURI), MaxURI)}
 	case r.ContentLength != 0:
 		w.Header().Set("Connection", "close") // else net/http waits for the body before it answers
-		err = &service.Error{Kind: service.BodyTooLarge, Detail: "the request has a body, want none: parameters stand in the URI"}
+		err = &service.Error{Kind: bodyTooLarge, Detail: "the request has a body, want none: parameters stand in the URI"}
 	default:
 		err = h(w, r)
 	}

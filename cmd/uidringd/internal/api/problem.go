@@ -12,6 +12,29 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
+// The kinds of failure that only HTTP has.
+const (
+	methodNotAllowed service.Kind = "method not allowed"
+	bodyTooLarge     service.Kind = "body too large"
+	uriTooLong       service.Kind = "URI too long"
+)
+
+var statuses = map[service.Kind]int{
+	service.BadRequest:      http.StatusBadRequest,
+	service.Unauthorized:    http.StatusUnauthorized,
+	service.Forbidden:       http.StatusForbidden,
+	service.Unknown:         http.StatusNotFound,
+	methodNotAllowed:        http.StatusMethodNotAllowed,
+	bodyTooLarge:            http.StatusRequestEntityTooLarge,
+	uriTooLong:              http.StatusRequestURITooLong,
+	service.TooManyRequests: http.StatusTooManyRequests,
+	service.Exhausted:       http.StatusInternalServerError,
+	service.Unavailable:     http.StatusServiceUnavailable,
+}
+
+// Status is the status of a failure in HTTP.
+func Status(e *service.Error) int { return statuses[e.Kind] }
+
 // problem is the body of a failure, as RFC 9457 has it. Type leads to the failure's
 // description in /openapi.yaml.
 type problem struct {
@@ -38,11 +61,12 @@ func WriteProblem(w http.ResponseWriter, err error) {
 	if e.Kind == service.Unauthorized {
 		header.Set("WWW-Authenticate", `Bearer realm="uidring"`)
 	}
-	w.WriteHeader(int(e.Kind))
+	status := Status(e)
+	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(problem{ // a client that is gone reads no error
-		Type:   fmt.Sprintf("/openapi.yaml#/components/responses/%d", e.Kind),
-		Title:  http.StatusText(int(e.Kind)),
-		Status: int(e.Kind),
+		Type:   fmt.Sprintf("/openapi.yaml#/components/responses/%d", status),
+		Title:  http.StatusText(status),
+		Status: status,
 		Detail: e.Detail,
 	})
 }

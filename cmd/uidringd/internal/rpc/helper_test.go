@@ -90,7 +90,7 @@ type observer struct {
 
 func (o observer) Admitted(service.Caller) {}
 
-func (o observer) Failed(e *service.Error) { o.server.failed.Store(int64(e.Kind)) }
+func (o observer) Failed(e *service.Error) { o.server.failed.Store(int64(api.Status(e))) }
 
 func (o observer) Flush() { _ = http.NewResponseController(o.ResponseWriter).Flush() }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/time/rate"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
@@ -156,7 +157,7 @@ func newObserver(m *metrics, logger *slog.Logger, perSecond float64) *observer {
 func (o *observer) observe(r *service.Request) {
 	log, status := o.good, max(r.Status, http.StatusOK)
 	if r.Failed != nil {
-		status = int(r.Failed.Kind)
+		status = api.Status(r.Failed)
 	}
 	if status >= http.StatusBadRequest {
 		log = o.failed

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/uidring/uidring/uid"
@@ -13,21 +12,18 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Kind is a kind of failure, and its status in HTTP.
-type Kind int
+// Kind is a kind of failure, for which each protocol has a code of its own.
+type Kind string
 
 // The kinds of failure.
 const (
-	BadRequest       Kind = http.StatusBadRequest            // a value is wrong; the detail says what was wanted
-	Unauthorized     Kind = http.StatusUnauthorized          // no credentials, or unknown ones
-	Forbidden        Kind = http.StatusForbidden             // the caller may not draw from that generator
-	Unknown          Kind = http.StatusNotFound              // there is no such generator
-	MethodNotAllowed Kind = http.StatusMethodNotAllowed      // HTTP only
-	BodyTooLarge     Kind = http.StatusRequestEntityTooLarge // HTTP only
-	URITooLong       Kind = http.StatusRequestURITooLong     // HTTP only
-	TooManyRequests  Kind = http.StatusTooManyRequests       // the caller's rate is used up
-	Exhausted        Kind = http.StatusInternalServerError   // no id can be made until an operator acts
-	Unavailable      Kind = http.StatusServiceUnavailable    // no id now
+	BadRequest      Kind = "bad request"       // a value is wrong; the detail says what was wanted
+	Unauthorized    Kind = "unauthorized"      // no credentials, or unknown ones
+	Forbidden       Kind = "forbidden"         // the caller may not draw from that generator
+	Unknown         Kind = "unknown"           // there is no such generator
+	TooManyRequests Kind = "too many requests" // the caller's rate is used up
+	Exhausted       Kind = "exhausted"         // no id can be made until an operator acts
+	Unavailable     Kind = "unavailable"       // no id now
 )
 
 // Error is a failure of a request. Its text may be shown to the caller.
@@ -73,7 +69,7 @@ func (s *Service) explain(name string, err error) error {
 	default:
 		e.Detail = fmt.Sprintf("generator %q cannot issue ids now", name)
 	}
-	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "status", int(e.Kind), "err", err) })
+	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "kind", e.Kind, "err", err) })
 	return e
 }
 

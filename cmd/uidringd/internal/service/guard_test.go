@@ -194,10 +194,10 @@ func TestWrongTokens(t *testing.T) {
 			if e := (*Error)(nil); errors.As(err, &e) {
 				return e.Kind
 			}
-			return 0
+			return ""
 		}
-		if kind := send("10.0.0.1:1", "a-token"); kind != 0 {
-			t.Errorf("a right token: %d", kind)
+		if kind := send("10.0.0.1:1", "a-token"); kind != "" {
+			t.Errorf("a right token: %q", kind)
 		}
 		for i := range wrongBurst + 10 {
 			want := Unauthorized
@@ -205,22 +205,22 @@ func TestWrongTokens(t *testing.T) {
 				want = TooManyRequests
 			}
 			if kind := send("10.0.0.1:2", "guess"); kind != want {
-				t.Errorf("wrong token %d: %d, want %d", i, kind, want)
+				t.Errorf("wrong token %d: %q, want %q", i, kind, want)
 			}
 		}
 		for _, sent := range []struct {
 			address, token string
 			want           Kind
 		}{
-			{"10.0.0.1:3", "b-token", TooManyRequests}, {"10.0.0.1:3", "a-token", 0}, {"10.0.0.2:3", "b-token", 0}, {"10.0.0.2:3", "guess", Unauthorized},
+			{"10.0.0.1:3", "b-token", TooManyRequests}, {"10.0.0.1:3", "a-token", ""}, {"10.0.0.2:3", "b-token", ""}, {"10.0.0.2:3", "guess", Unauthorized},
 		} {
 			if kind := send(sent.address, sent.token); kind != sent.want {
-				t.Errorf("%s from %s: %d, want %d", sent.token, sent.address, kind, sent.want)
+				t.Errorf("%s from %s: %q, want %q", sent.token, sent.address, kind, sent.want)
 			}
 		}
 		time.Sleep(time.Second)
-		if kind := send("10.0.0.1:3", "b-token"); kind != 0 {
-			t.Errorf("after a second: %d", kind)
+		if kind := send("10.0.0.1:3", "b-token"); kind != "" {
+			t.Errorf("after a second: %q", kind)
 		}
 	})
 }

@@ -366,7 +366,7 @@ func TestErrors(t *testing.T) {
 			if (e.Retry > 0) != (e.Kind == Unavailable) {
 				t.Errorf("%v: Retry is %v", test.err, e.Retry)
 			}
-			if (e.Cause != nil) != (e.Kind >= 500) {
+			if (e.Cause != nil) != (e.Kind == Exhausted || e.Kind == Unavailable) {
 				t.Errorf("%v: the cause is %v", test.err, e.Cause)
 			}
 			if logged := strings.Contains(log.String(), "hunter2"); logged != test.logged {
