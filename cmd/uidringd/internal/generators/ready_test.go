@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -34,24 +35,30 @@ generators:
 	}
 }
 
-// A store that hangs keeps the others no longer than the grace, and Close no longer than
-// its context.
+// A store that hangs, or a number that another process holds, keeps the others no longer than
+// the grace, and Close no longer than its context. Tags start meanwhile.
 func TestHangingStart(t *testing.T) {
+	t.Chdir(t.TempDir())
 	hanging, err := net.Listen("tcp", "127.0.0.1:0") // a start waits a minute for it
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer hanging.Close()
+	held := `  - {name: held, kind: slots, worker: "static:9", store: file}`
+	holder := open(t, "stores: [{name: file, url: ids.db}]\ngenerators:\n"+held)
+	defer end(t, holder)
 	text := `
-stores: [{name: etcd, url: "etcd://` + hanging.Addr().String() + `?timeout=1m"}]
+stores: [{name: file, url: ids.db}, {name: etcd, url: "etcd://` + hanging.Addr().String() + `?timeout=1m"}]
 generators:
   - {name: a, kind: slots, worker: "static:1"}
   - {name: b, kind: slots, store: etcd}
-`
+  - {name: tags, kind: tags, store: file, match: "*"}
+` + held
 	s := open(t, text)
 	draw(t, s, "a", 1)
 	if _, err := s.Open(t.Context(), "b"); !errors.Is(err, service.ErrNotStarted) || !errors.Is(err, service.ErrStarting) {
 		t.Errorf("b: %v, want its start to be under way", err)
+	}
+	if _, err := s.Open(t.Context(), "nosuch"); !errors.Is(err, service.ErrUnknown) {
+		t.Errorf("a tag beside a held number: %v, want that there is none", err)
 	}
 	end(t, s)
 }

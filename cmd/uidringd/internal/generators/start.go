@@ -42,7 +42,7 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 		if creating[store] == nil {
 			creating[store] = new(sync.WaitGroup)
 		}
-		if m.match == "" {
+		if m.counts() {
 			creating[store].Add(1)
 		}
 	}
@@ -54,7 +54,7 @@ func Open(ctx context.Context, c *config.Config, logger *slog.Logger) (*Set, err
 				created.Wait() // others may create the table
 			}
 			s.start(ctx, m, c)
-			if m.match == "" {
+			if m.counts() {
 				created.Done()
 			}
 			tried <- struct{}{}
@@ -110,6 +110,9 @@ func (s *Set) started() (open, missing int, failed error) {
 	}
 	return open, missing, s.join(faults)
 }
+
+// counts reports whether m is a counter, whose start may create the table that tags look for.
+func (m *member) counts() bool { return m.match == "" && m.config.Clock() == nil }
 
 func (s *Set) faults() []error {
 	faults := make([]error, len(s.members))
