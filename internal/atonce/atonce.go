@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 const ready = "ready"
@@ -37,9 +39,7 @@ func Child(variable string, run func(value string, start func()) error) {
 func Self(t testing.TB, n int, variable, value string) []*exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	commands := make([]*exec.Cmd, n)
 	for i := range commands {
 		commands[i] = exec.CommandContext(t.Context(), self)
@@ -63,16 +63,12 @@ func Run(t testing.TB, commands ...*exec.Cmd) [][]string {
 		p := &process{cmd: cmd}
 		p.cmd.Stderr = &p.stderr
 		stdout, err := p.cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		p.stdout = bufio.NewReader(stdout)
 		if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, p.cmd.Start())
 		processes[i] = p
 	}
 	for _, p := range processes {

@@ -83,9 +83,7 @@ func WithoutCreated(stderr string) string { return created.ReplaceAllString(stde
 func Open(t *testing.T, dsn string) *database.Opened {
 	t.Helper()
 	db, err := database.DSN{Text: dsn, Origin: "the test"}.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -107,9 +105,7 @@ func Server(t *testing.T, variable string) *url.URL {
 	dsn := need.Variable(t, variable)
 	if variable == "UIDRING_TEST_MYSQL" {
 		config, err := mysqldriver.ParseDSN(dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		u := &url.URL{Scheme: "mysql", User: url.User(config.User), Host: config.Addr, Path: "/" + config.DBName}
 		if config.Passwd != "" {
 			u.User = url.UserPassword(config.User, config.Passwd)
@@ -117,9 +113,7 @@ func Server(t *testing.T, variable string) *url.URL {
 		return u
 	}
 	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return u
 }
 
@@ -127,9 +121,7 @@ func Server(t *testing.T, variable string) *url.URL {
 func Allocator(t *testing.T, layout string) *bits.Allocator {
 	t.Helper()
 	l, err := bits.ParseLayout(layout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	a, err := bits.NewAllocator(l)
 	if err != nil {
 		t.Fatal(fmt.Errorf("%s: %w", layout, err))

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // A Link is the network between a test and a server. A test can cut it, and make it hang.
@@ -49,9 +51,7 @@ func NewLink(t testing.TB, server func() string) *Link {
 	t.Helper()
 	l := &Link{server: server, here: "127.0.0.1:0", conns: map[net.Conn]bool{}, cut: true}
 	l.healed = sync.NewCond(&l.mu)
-	if err := l.Mend(); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, l.Mend())
 	t.Cleanup(func() {
 		l.Cut()
 		l.running.Wait()
@@ -68,18 +68,14 @@ func (s *Store) server(t *testing.T) (address string, at func(address string) st
 	t.Helper()
 	if s.Kind == "mysql" {
 		config, err := mysqldriver.ParseDSN(s.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		return config.Addr, func(address string) string {
 			config.Addr = address
 			return config.FormatDSN()
 		}
 	}
 	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "5432")), func(address string) string {
 		u.Host = address
 		return u.String()

@@ -90,9 +90,7 @@ func (s *Store) Another(t *testing.T) *Store {
 func (s *Store) Open(t testing.TB, url string) *gorm.DB {
 	t.Helper()
 	db, err := Open(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() {
 		if err := Close(db); err != nil {
 			t.Error(err)
@@ -114,9 +112,7 @@ func (s *Store) Reopen(t *testing.T, change func(gorm.Dialector) gorm.Dialector,
 		config.Logger = s.DB.Logger
 	}
 	db, err := gorm.Open(dialector, &config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return db
 }
 

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // Database is a database server. Its Ready is missing: servertest has no client.
@@ -113,7 +115,5 @@ func execute(t testing.TB, cmd *exec.Cmd) {
 
 func must(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 }

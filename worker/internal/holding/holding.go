@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -28,9 +29,7 @@ type Holder struct {
 func Take(t testing.TB, from Leaser, limit int64) *Holder {
 	t.Helper()
 	h, err := Try(context.Background(), t, from, limit, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return h
 }
 
