@@ -61,6 +61,7 @@ func faultOf(text string, flags config.Flags) string {
 // A store's ids have one layout, and a fixed number is refused if a lease beside it may take
 // that number first.
 func TestOneStore(t *testing.T) {
+	const sites = ", layout: 41/region:3+process:7/12"
 	const taken = ", a number that b may take first from db: want numbers without it there, or another store"
 	for _, tt := range []struct{ a, b, want string }{
 		{`worker: "static:9", store: db`, "store: db", "[0].worker: is static:9" + taken},
@@ -73,6 +74,10 @@ func TestOneStore(t *testing.T) {
 		{`worker: "static:9"`, "store: db", ""},
 		{"worker: statefulset, store: db", "store: db", "[0].worker: is statefulset" + taken},
 		{"worker: statefulset, store: db", "store: db, numbers: 100-200", ""},
+		{`worker: "static:384", store: db` + sites, "store: db, numbers: region=3" + sites, "[0].worker: is static:384" + taken},
+		{`worker: "static:383", store: db` + sites, "store: db, numbers: region=3" + sites, ""},
+		{"store: db", "store: db, numbers: region=3", `[1].numbers: out of range: the site is "region=3", want a value of the first part`},
+		{"store: db" + sites, "store: db, numbers: region=8" + sites, "[1].numbers: out of range: region is 8, want 0 to 7"},
 		{"store: db, layout: snowflake", "store: db, layout: default", "[1].layout: is "},
 		{"store: db, layout: 41/datacenter:5+machine:5/12", "store: db, layout: 41/10/12", ""},
 		{"store: db, layout: snowflake", "store: other, layout: default", ""},
@@ -217,6 +222,13 @@ func TestPrint(t *testing.T) {
 		again, err := config.Parse(text, config.Flags{})
 		if err != nil || !reflect.DeepEqual(again, c) {
 			t.Errorf("%s: %+v, %v; want what was printed", path, again, err)
+		}
+	}
+	for _, text := range []string{"0-99", "region=3"} {
+		n := new(config.Numbers)
+		need.Must(t, n.UnmarshalText([]byte(text)))
+		if again, _ := n.MarshalText(); string(again) != text {
+			t.Errorf("numbers %s are printed as %s", text, again)
 		}
 	}
 }

@@ -130,7 +130,11 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		if g.Worker.Kind == source.Static && g.Worker.Number > a.MaxWorker() {
 			d.fault(at+".worker", "is static:%d, want a number from 0 to %d, the layout's greatest", g.Worker.Number, a.MaxWorker())
 		}
-		if g.Numbers != nil && g.Numbers.To > a.MaxWorker() {
+		if g.Numbers != nil && g.Numbers.site != "" {
+			if g.Numbers.From, g.Numbers.To, err = a.WorkerRange(g.Numbers.site); err != nil {
+				d.fault(at+".numbers", "%s", cli.WithoutPrefix(err))
+			}
+		} else if g.Numbers != nil && g.Numbers.To > a.MaxWorker() {
 			d.fault(at+".numbers", "is %d-%d, want numbers from 0 to %d, the layout's greatest", g.Numbers.From, g.Numbers.To, a.MaxWorker())
 		}
 	}

@@ -44,7 +44,11 @@ func (g *Slots) validate() error { return g.Config(nil).Validate() }
 
 // Lease returns the config of the lease of the worker number.
 func (g *Clocked) Lease(logger *slog.Logger) lease.Config {
-	return lease.Config{Window: g.Window, Expiry: g.Expiry, Numbers: (*lease.Bounds)(g.Numbers), Logger: logger}
+	c := lease.Config{Window: g.Window, Expiry: g.Expiry, Logger: logger}
+	if g.Numbers != nil {
+		c.Numbers = &g.Numbers.Bounds
+	}
+	return c
 }
 
 func (g *Counter) config(logger *slog.Logger) segment.Config {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,23 +10,32 @@ import (
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Numbers is a range of worker numbers, such as 0-99.
-type Numbers lease.Bounds
+// Numbers is a range of worker numbers, such as 0-99, or those of a site, such as region=3.
+type Numbers struct {
+	lease.Bounds
+	site string // "" for a range
+}
 
 // UnmarshalText reads what MarshalText writes.
 func (n *Numbers) UnmarshalText(text []byte) error {
+	if strings.Contains(string(text), "=") {
+		*n = Numbers{site: string(text)} // the layout says which numbers it has
+		return nil
+	}
 	from, to, _ := strings.Cut(string(text), "-")
 	first, err1 := strconv.ParseUint(from, 10, 63)
 	last, err2 := strconv.ParseUint(to, 10, 63)
 	if err1 != nil || err2 != nil || first > last {
-		return errors.New("want two numbers, the lower first, such as 0-99")
+		return errors.New("want two numbers, the lower first, such as 0-99, or a site, such as region=3")
 	}
-	*n = Numbers{int64(first), int64(last)}
+	*n = Numbers{Bounds: lease.Bounds{From: int64(first), To: int64(last)}}
 	return nil
 }
 
 // MarshalText writes n as configs have it.
-func (n Numbers) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%d-%d", n.From, n.To), nil }
+func (n Numbers) MarshalText() ([]byte, error) {
+	return []byte(cmp.Or(n.site, fmt.Sprintf("%d-%d", n.From, n.To))), nil
+}
 
 // Mode is the mode of a file, such as 0660.
 type Mode uint32
