@@ -41,12 +41,17 @@ next starts take free and expired numbers: all numbers that are not held are lef
   uidring workers release 5`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			allocator, err := bits.NewAllocator(layout)
-			if err != nil {
-				return &cli.UsageError{Err: err}
-			}
 			var list *Listing
-			err = with(cmd, stores, func(open *database.Leases) (err error) {
+			err := with(cmd, stores, func(open *database.Leases) error {
+				if !cmd.Flags().Changed("layout") { // the store may remember another
+					if remembered, err := open.Store.SwapLayout(cmd.Context(), "", ""); err == nil && remembered != "" {
+						_ = layout.UnmarshalText([]byte(remembered)) // uidring's, or the default
+					}
+				}
+				allocator, err := bits.NewAllocator(layout)
+				if err != nil {
+					return &cli.UsageError{Err: err}
+				}
 				list, err = newListing(cmd.Context(), open, allocator, int(limit))
 				if errors.Is(err, worker.ErrNoTable) {
 					err = fmt.Errorf("there is no table %s and no table %s: no worker has taken a number there yet", worker.DefaultNodeTable, worker.DefaultLeaseTable)
@@ -64,7 +69,7 @@ next starts take free and expired numbers: all numbers that are not held are lef
 	}
 	flags := cmd.Flags()
 	flags.Var(cli.Number{Value: &limit, Max: 1<<31 - 1}, "limit", "list this many rows of a table at most; 0 is all")
-	cli.LayoutFlag(cmd, &layout, "layout whose numbers are counted")
+	cli.LayoutFlag(cmd, &layout, "layout whose numbers are counted; without it, the one that the store remembers")
 	flags.BoolVar(&asJSON, "json", false, "print one object: layout, last, max, left, workers, leases_left and leases")
 	database.Flag(cmd, stores)
 	cmd.AddCommand(newRelease(stores))

@@ -119,9 +119,16 @@ func TestWorkersLeases(t *testing.T) {
 	}
 }
 
-// Numbers above a layout's greatest do not count against it.
-func TestWorkersAboveLayout(t *testing.T) {
+// Numbers of the layout that the store remembers are counted. Numbers above a layout's
+// greatest do not count against it.
+func TestWorkersOfLayout(t *testing.T) {
 	clitest.Elsewhere(t)
+	for _, worker := range []string{"lease", "registry"} {
+		uidring.Succeed(t, "gen", "--layout", "long-lived", "--worker", worker, "--dsn", worker+".db")
+		if got := uidring.Succeed(t, "workers", "--dsn", worker+".db"); !strings.Contains(got, " under 31/23/9,") {
+			t.Error(got)
+		}
+	}
 	fillLeases(t, database.Default, lease.StateFree, lease.StateFree, lease.StateHeld, lease.StateHeld)
 	if got := uidring.Succeed(t, "workers", "--layout", "31/1/9"); !strings.Contains(got, "\n2 of 2 numbers are left to lease under 31/1/9,") {
 		t.Error(got)
