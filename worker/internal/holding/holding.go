@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -29,7 +28,9 @@ type Holder struct {
 func Take(t testing.TB, from Leaser, limit int64) *Holder {
 	t.Helper()
 	h, err := Try(context.Background(), t, from, limit, time.Now)
-	need.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return h
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -27,7 +26,9 @@ func (b bench) try(limit int64, configs ...lease.Config) (*holding.Holder, error
 func (b bench) take(limit int64, configs ...lease.Config) *holding.Holder {
 	b.Helper()
 	h, err := b.another().try(limit, configs...)
-	need.Must(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	return h
 }
 
@@ -82,7 +83,9 @@ func crash(b bench) {
 	}
 	dying := b.another()
 	dead, err := dying.try(0)
-	need.Must(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	dead.Kill()
 	b.suite.Kill(b.T, dying.Store)
 	until := dead.Last().Until // of the row too, or a write under way has raised it
@@ -113,7 +116,9 @@ func crash(b bench) {
 func loss(b bench) {
 	h := b.take(9)
 	before := h.Last()
-	need.Must(b, b.leaser(b.Store).Free(b.Context(), 0, true))
+	if err := b.leaser(b.Store).Free(b.Context(), 0, true); err != nil {
+		b.Fatal(err)
+	}
 	successor := b.take(9, lease.Config{Assigner: number(0)}).Last()
 	if successor.Number != 0 || successor.From.Before(before.Until) {
 		b.Errorf("granted %+v, and %+v to the one before", successor, before)
@@ -173,7 +178,9 @@ func numbers(b bench) {
 	}
 	fifth := lease.Config{Assigner: number(5), Expiry: time.Minute}
 	h, next := b.take(99, fifth), time.UnixMilli(time.Now().UnixMilli())
-	need.Must(b, h.Release(b.Context(), next))
+	if err := h.Release(b.Context(), next); err != nil {
+		b.Fatal(err)
+	}
 	if g := b.take(99, fifth).Last(); g.Number != 5 || !g.From.Equal(next) {
 		b.Errorf("granted %+v; want number 5 from %v", g, next)
 	}

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -16,14 +15,18 @@ func restart(b bench) {
 	fixed := lease.Config{Assigner: number(3), Window: max(b.suite.Expiry, 100*time.Millisecond)}
 	dying := b.another()
 	dead, err := dying.try(9, fixed)
-	need.Must(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	dead.Kill()
 	b.suite.Kill(b.T, dying.Store)
 	next, err := b.try(9, fixed)
 	if errors.Is(err, lease.ErrHeld) { // a renewal that was under way was a sign of life
 		next, err = b.try(9, fixed)
 	}
-	need.Must(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	if g := next.Last(); g.Number != 3 || g.From.Before(dead.Last().Until) {
 		b.Errorf("granted %+v; want number 3 from the end of %+v", g, dead.Last())
 	}
@@ -101,7 +104,9 @@ func abandoned(b bench) {
 			case errors.Is(err, lease.ErrExhausted):
 				return false
 			}
-			need.Must(b, err)
+			if err != nil {
+				b.Fatal(err)
+			}
 			return true
 		})
 	}
