@@ -38,6 +38,10 @@ import (
 // they may be many, and the record is one object. If the record says that there are marks, one
 // list finds all marks and rows within the bounds. Then rule 1 takes a number above them, or
 // one that was put back and has no mark.
+//
+// A mark is written as the build before wrote its counts, one for each From: the count of a range
+// of one number. So each build reads what the other gave, and a count is a mark of its range. A row
+// has one owner whatever the counts say, because only one create of its object succeeds.
 
 // given is the record of given numbers.
 type given struct {
@@ -185,10 +189,10 @@ func (s *Store) complete(ctx context.Context, g *given, within lease.Bounds, wro
 		return nil
 	}
 	found, err := s.search(ctx, 0, "")
-	g.Next[within.From] = max(g.Next[within.From], lease.NewView(0, append(found.rows, found.marks...), nil, within).Next)
+	g.Next[within.From] = max(g.Next[within.From], lease.NewView(0, found.rows, found.marks, within).Next)
 	g.Assigned = g.Assigned || len(found.marks) > 0
-	for _, marked := range found.marks { // while its owner put it back
-		g.Back = slices.DeleteFunc(g.Back, func(back int64) bool { return back == marked.Number })
+	for from, next := range found.marks { // while its owner put it back
+		g.Back = slices.DeleteFunc(g.Back, func(back int64) bool { return from <= back && back < next })
 	}
 	return err
 }
@@ -219,8 +223,10 @@ func (s *Store) putBack(ctx context.Context, numbers []int64) {
 	})
 }
 
-func (s *Store) mark(number int64) string {
-	return s.prefix + givenSuffix + "." + strconv.FormatInt(number, 10)
+func (s *Store) mark(number int64) *coordination.Lease {
+	object := s.object(s.prefix + givenSuffix + "." + strconv.FormatInt(number, 10))
+	meta.SetMetaDataAnnotation(&object.ObjectMeta, annotation, fmt.Sprintf(`{"next":%d}`, number+1))
+	return object
 }
 
 // assign makes the row of w.Number, if there is none, after the number is recorded as given.
@@ -242,9 +248,7 @@ func (s *Store) assign(ctx context.Context, w lease.Write) (done bool, err error
 		return change, nil
 	})
 	if err == nil && alone {
-		mark := s.object(s.mark(w.Number))
-		meta.SetMetaDataAnnotation(&mark.ObjectMeta, annotation, w.Token)
-		if _, err = s.put(ctx, mark); apierrors.IsAlreadyExists(err) {
+		if _, err = s.put(ctx, s.mark(w.Number)); apierrors.IsAlreadyExists(err) {
 			err = nil
 		}
 	}

@@ -3,6 +3,7 @@ package workerkube
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -178,18 +179,20 @@ func sample(within lease.Bounds, next int64) string {
 }
 
 type found struct {
-	clock int64       // the API server's
-	rows  []lease.Row // the highest number first
-	marks []lease.Row // the numbers that have a mark, and no more
+	clock int64           // the API server's
+	rows  []lease.Row     // the highest number first
+	marks map[int64]int64 // by the number in their names, what is above the numbers that were given from there on
 }
 
 func (s *Store) search(ctx context.Context, expiry time.Duration, selector string) (f found, err error) {
 	objects, sent, err := s.list(ctx, selector)
-	f.clock = sent.clock
+	f.clock, f.marks = sent.clock, map[int64]int64{}
 	for i := range objects {
 		o := &objects[i]
 		if number, ok := numberOf(o.Name, s.prefix+givenSuffix+"."); ok {
-			f.marks = append(f.marks, lease.Row{Number: number})
+			var mark struct{ Next int64 }
+			_ = json.Unmarshal([]byte(o.Annotations[annotation]), &mark) // without it, of one number
+			f.marks[number] = max(number+1, mark.Next)
 		}
 		if number, ok := numberOf(o.Name, s.prefix+"."); ok {
 			row, err := s.parse(o, number, sent.clock, expiry)
