@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 
 	"gorm.io/gorm"
@@ -156,13 +155,11 @@ func (s *Store) warnOverlap(ctx context.Context, within lease.Bounds) error {
 		other := lease.Bounds{From: counter(c.Row), To: to}
 		if log != nil && other.From != within.From && other.From < other.To && other.To >= within.From {
 			log.WarnContext(ctx, "worker: two ranges of numbers overlap, so each takes numbers of the other; give each site a range of its own",
-				"table", s.name, "range", text(within), "other", text(other))
+				"table", s.name, "range", within.String(), "other", other.String())
 		}
 	}
 	return s.marked(err)
 }
-
-func text(b lease.Bounds) string { return fmt.Sprintf("%d to %d", b.From, b.To) }
 
 // insertMeta inserts a row below 0, which is not a number's: a count, or the layout.
 func (s *Store) insertMeta(tx *gorm.DB, row, next int64, text layoutText) error {

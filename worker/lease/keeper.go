@@ -40,6 +40,7 @@ type keeper struct {
 	started    bool // a number was taken
 	skewed     bool // the clock was wrong when the store was last read
 	unanswered bool // a write of this round was not answered
+	warned     bool // of other ranges
 
 	stop     context.CancelFunc
 	done     chan struct{}
@@ -215,6 +216,13 @@ func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	if err == nil && (request.Op == protocol.Look || request.Op == protocol.Read) {
 		err = k.readClock(before, &answer)
 	}
+	for _, other := range answer.Others { // as two sites may by mistake; no id repeats, since a number has one row
+		if !k.warned {
+			k.log(slog.LevelWarn, "lease: two ranges of numbers overlap, so each takes numbers of the other; give each site a range of its own",
+				"range", k.within.String(), "other", other)
+		}
+	}
+	k.warned = k.warned || len(answer.Others) > 0
 	answer.Err = err
 	done, err = k.holder.Take(request, answer)
 	if err == nil && answer.Err != nil {

@@ -248,6 +248,20 @@ type wrong struct {
 
 func (w *wrong) Insert(context.Context, lease.Write) (int64, bool, error) { return w.made, true, nil }
 
+// A holder logs once what overlaps its range, though it looks again after a loss.
+func TestOverlapIsLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, out := new(hooked), new(logged.Text)
+		s.view = func(v lease.View) lease.View { v.Others = []lease.Bounds{{From: 2, To: 5}}; return v }
+		h := hold(t, s, lease.Config{Logger: out.Logger()})
+		s.Delete(0)
+		time.Sleep(time.Minute)
+		if g := h.Last(); g.Number != 1 || out.Count("overlap", `other="2 to 5"`) != 1 {
+			t.Errorf("granted %+v: %s", g, out)
+		}
+	})
+}
+
 // The start of an assigned number waits until a crashed holder expires, with one line in the
 // log, and may stamp at once then. It does not wait for a holder that lives, nor longer than its
 // context.

@@ -19,6 +19,9 @@ func (k *keeper) send(ctx context.Context, r protocol.Request) (answer protocol.
 		for _, row := range view.Free {
 			answer.Rows = append(answer.Rows, known(row, view.Now))
 		}
+		for _, other := range view.Others {
+			answer.Others = append(answer.Others, other.String())
+		}
 	case protocol.Read:
 		var row *Row
 		row, answer.Now, err = store.Read(ctx, r.Number, expiry)

@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
@@ -68,6 +69,8 @@ type Preparer interface {
 // Bounds are the numbers from From to To, both included.
 type Bounds struct{ From, To int64 }
 
+func (b Bounds) String() string { return fmt.Sprintf("%d to %d", b.From, b.To) }
+
 // sampled is how many numbers a look that is not full reads.
 const sampled = 64
 
@@ -93,6 +96,10 @@ type View struct {
 	Free []Row // rows within the bounds that are not held, the least Until first; 256 rows are enough
 	Next int64 // the least number from Bounds.From on that lies above all given numbers within the bounds
 	Held int64 // how many rows within the bounds are held; 0 unless the look is full
+
+	// Others are the parts of other ranges that have given numbers within the bounds: the holder
+	// logs them. Nil is not known.
+	Others []Bounds
 }
 
 // Row is what a store holds about a number. The protocol needs Number, Token and Until.

@@ -13,6 +13,10 @@ func NewView(now int64, rows []Row, given map[int64]int64, within Bounds) View {
 		if from <= within.To {
 			view.Next = max(view.Next, next)
 		}
+		// A range that gave one number may be that of an assigned number.
+		if other := (Bounds{from, next - 1}); from != within.From && from < other.To && from <= within.To && other.To >= within.From {
+			view.Others = append(view.Others, other)
+		}
 	}
 	for _, row := range rows {
 		if row.Number < within.From || row.Number > within.To {

@@ -142,7 +142,7 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, _ time
 	if err != nil || full {
 		return view, err
 	}
-	return leaserow.Sample(within, map[int64]int64{within.From: view.Next}, func(numbers []int64) (int64, []lease.Row, error) {
+	return leaserow.Sample(within, f.given, func(numbers []int64) (int64, []lease.Row, error) {
 		if len(numbers) == 0 {
 			return 0, nil, nil
 		}

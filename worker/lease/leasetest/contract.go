@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -87,9 +88,7 @@ func (b bench) views(within lease.Bounds, next, held int64, free ...int64) {
 	b.Helper()
 	for _, full := range []bool{true, false} {
 		view, err := b.Look(b.Context(), within, full, time.Hour)
-		if err != nil {
-			b.Fatal(err)
-		}
+		need.Must(b, err)
 		var shown []int64
 		for _, row := range view.Free {
 			if shown = append(shown, row.Number); row.State == lease.StateHeld {
@@ -265,9 +264,7 @@ func once(b bench) {
 	for round := range 20 {
 		number := int64(round / 2) // first an insert, then a swap
 		row, _, err := b.Read(b.Context(), number, time.Hour)
-		if err != nil {
-			b.Fatal(err)
-		}
+		need.Must(b, err)
 		var won, failed atomic.Int64
 		var writing sync.WaitGroup
 		for i, store := range stores {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -26,9 +27,7 @@ func (b bench) try(limit int64, configs ...lease.Config) (*holding.Holder, error
 func (b bench) take(limit int64, configs ...lease.Config) *holding.Holder {
 	b.Helper()
 	h, err := b.another().try(limit, configs...)
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	return h
 }
 
@@ -83,9 +82,7 @@ func crash(b bench) {
 	}
 	dying := b.another()
 	dead, err := dying.try(0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	dead.Kill()
 	b.suite.Kill(b.T, dying.Store)
 	until := dead.Last().Until // of the row too, or a write under way has raised it

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -15,18 +17,14 @@ func restart(b bench) {
 	fixed := lease.Config{Assigner: number(3), Window: max(b.suite.Expiry, 100*time.Millisecond)}
 	dying := b.another()
 	dead, err := dying.try(9, fixed)
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	dead.Kill()
 	b.suite.Kill(b.T, dying.Store)
 	next, err := b.try(9, fixed)
 	if errors.Is(err, lease.ErrHeld) { // a renewal that was under way was a sign of life
 		next, err = b.try(9, fixed)
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	if g := next.Last(); g.Number != 3 || g.From.Before(dead.Last().Until) {
 		b.Errorf("granted %+v; want number 3 from the end of %+v", g, dead.Last())
 	}
@@ -87,6 +85,27 @@ func backfill(b bench) {
 	}
 }
 
+// sites: a start logs the ranges of others that have numbers of its own. An assigned number is none.
+func sites(b bench) {
+	out := new(logged.Text)
+	site := func(from, to int64) {
+		b.take(999, lease.Config{Numbers: &lease.Bounds{From: from, To: to}, Logger: out.Logger()})
+	}
+	b.take(999, lease.Config{Assigner: number(105)})
+	for range 3 {
+		site(0, 49)
+		site(100, 149)
+		site(200, 249)
+	}
+	site(50, 250)
+	holding.Eventually(b, "two lines say what overlaps", func() bool {
+		return out.Count("overlap", `range="50 to 250" other="100 to `) == 1 && out.Count("overlap", `range="50 to 250" other="200 to `) == 1
+	})
+	if out.Count("overlap") > 2 {
+		b.Errorf("ranges without a common number: %s", out)
+	}
+}
+
 // abandoned: a start that ends after it wrote, without the answer, does not keep the number.
 func abandoned(b bench) {
 	for _, config := range []lease.Config{{}, {}, {Assigner: number(0)}} { // by Insert, and by Swap
@@ -104,9 +123,7 @@ func abandoned(b bench) {
 			case errors.Is(err, lease.ErrExhausted):
 				return false
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			need.Must(b, err)
 			return true
 		})
 	}

@@ -27,12 +27,13 @@ type Request struct {
 // Answer is what the store says. With Err, a write may have been done, may yet be, or may not.
 type Answer struct {
 	Err    error
-	Now    int64 // Look, Read: the store's clock
-	Rows   []Row // Look: free rows, those with the least Until first; Read: the row, if there is one
-	Next   int64 // Look: the least number above all that were ever given
-	Held   int64 // Look with Full: how many rows are live
-	Done   bool  // Insert, Swap: it was done
-	Number int64 // Insert with Fresh: whose row was made; if not Done, the least number never given
+	Now    int64    // Look, Read: the store's clock
+	Rows   []Row    // Look: free rows, those with the least Until first; Read: the row, if there is one
+	Next   int64    // Look: the least number above all that were ever given
+	Held   int64    // Look with Full: how many rows are live
+	Done   bool     // Insert, Swap: it was done
+	Number int64    // Insert with Fresh: whose row was made; if not Done, the least number never given
+	Others []string // Look: other ranges with numbers of this one; for messages only
 }
 
 // Row is what the store has about a number.
