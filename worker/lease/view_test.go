@@ -22,20 +22,22 @@ func TestNewView(t *testing.T) {
 		next   int64
 		held   int64
 		free   []int64
+		others []lease.Bounds
 	}{
-		"rows alone":                          {nil, lease.Bounds{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}},
-		"more given than there are rows":      {map[int64]int64{100: 105}, lease.Bounds{From: 100, To: 110}, 105, 1, []int64{102, 103, 100}},
-		"given above the bounds":              {map[int64]int64{200: 201}, lease.Bounds{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}},
-		"given by a range that begins before": {map[int64]int64{50: 108}, lease.Bounds{From: 100, To: 110}, 108, 1, []int64{102, 103, 100}},
-		"given in all ranges":                 {map[int64]int64{0: 100, 200: 205}, lease.Bounds{From: 0, To: 300}, 205, 1, []int64{99, 200, 102, 103, 100}},
-		"none":                                {nil, lease.Bounds{From: 300, To: 310}, 300, 0, nil},
+		"rows alone":                          {nil, lease.Bounds{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}, nil},
+		"more given than there are rows":      {map[int64]int64{50: 100, 100: 105}, lease.Bounds{From: 100, To: 110}, 105, 1, []int64{102, 103, 100}, nil},
+		"given above the bounds":              {map[int64]int64{111: 113}, lease.Bounds{From: 100, To: 110}, 104, 1, []int64{102, 103, 100}, nil},
+		"an assigned number":                  {map[int64]int64{107: 108}, lease.Bounds{From: 100, To: 110}, 108, 1, []int64{102, 103, 100}, nil},
+		"given by a range that begins before": {map[int64]int64{50: 108}, lease.Bounds{From: 100, To: 110}, 108, 1, []int64{102, 103, 100}, []lease.Bounds{{From: 50, To: 107}}},
+		"given in all ranges":                 {map[int64]int64{0: 100, 200: 205}, lease.Bounds{From: 0, To: 300}, 205, 1, []int64{99, 200, 102, 103, 100}, []lease.Bounds{{From: 200, To: 204}}},
+		"none":                                {nil, lease.Bounds{From: 300, To: 310}, 300, 0, nil, nil},
 	} {
 		view := lease.NewView(7, rows, test.given, test.within)
 		var free []int64
 		for _, row := range view.Free {
 			free = append(free, row.Number)
 		}
-		if view.Now != 7 || view.Next != test.next || view.Held != test.held || !slices.Equal(free, test.free) {
+		if view.Now != 7 || view.Next != test.next || view.Held != test.held || !slices.Equal(free, test.free) || !slices.Equal(view.Others, test.others) {
 			t.Errorf("%s: %+v, want %+v", name, view, test)
 		}
 	}
