@@ -51,7 +51,8 @@ type Config struct {
 
 	// Numbers are the numbers that the Leaser may hold, such as those of one site: see
 	// bits.Allocator.WorkerRange. Nil is all that the layout allows. Leasers that share a
-	// store must have the same Numbers, or Numbers without a common number.
+	// store must have the same Numbers, or Numbers without a common number. A start logs a warning
+	// if another range has given some of its numbers; no id repeats then.
 	Numbers *Bounds
 
 	// Assigner gives the one number to hold; nil holds any free number. worker.StatefulSet

@@ -97,8 +97,8 @@ type View struct {
 	Next int64 // the least number from Bounds.From on that lies above all given numbers within the bounds
 	Held int64 // how many rows within the bounds are held; 0 unless the look is full
 
-	// Others are the parts of other ranges that have given numbers within the bounds: the holder
-	// logs them. Nil is not known.
+	// Others are other ranges, each up to the greatest number that it gave, with numbers within the
+	// bounds: the holder logs them. Nil is none, or not known.
 	Others []Bounds
 }
 
