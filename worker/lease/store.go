@@ -92,14 +92,11 @@ func (b Bounds) Sample(next int64) []int64 {
 
 // View is what [Store.Look] returns.
 type View struct {
-	Now  int64 // the store's clock, in milliseconds since 1970; 0 if it has none: the holder uses its own clock
-	Free []Row // rows within the bounds that are not held, the least Until first; 256 rows are enough
-	Next int64 // the least number from Bounds.From on that lies above all given numbers within the bounds
-	Held int64 // how many rows within the bounds are held; 0 unless the look is full
-
-	// Others are other ranges, each up to the greatest number that it gave, with numbers within the
-	// bounds: the holder logs them. Nil is none, or not known.
-	Others []Bounds
+	Now    int64    // the store's clock, in milliseconds since 1970; 0 if it has none: the holder uses its own clock
+	Free   []Row    // rows within the bounds that are not held, the least Until first; 256 rows are enough
+	Next   int64    // the least number from Bounds.From on that lies above all given numbers within the bounds
+	Held   int64    // how many rows within the bounds are held; 0 unless the look is full
+	Others []Bounds // other ranges, up to what each gave, with numbers within the bounds, for the log; nil is none or not known
 }
 
 // Row is what a store holds about a number. The protocol needs Number, Token and Until.

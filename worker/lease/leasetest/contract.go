@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -31,6 +30,13 @@ type bench struct {
 func (b bench) another() bench {
 	b.Store = b.open(b.T)
 	return b
+}
+
+func (b bench) must(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
 }
 
 // write is the write of a holder that counts as alive for an hour.
@@ -88,7 +94,7 @@ func (b bench) views(within lease.Bounds, next, held int64, free ...int64) {
 	b.Helper()
 	for _, full := range []bool{true, false} {
 		view, err := b.Look(b.Context(), within, full, time.Hour)
-		need.Must(b, err)
+		b.must(err)
 		var shown []int64
 		for _, row := range view.Free {
 			if shown = append(shown, row.Number); row.State == lease.StateHeld {
@@ -264,7 +270,7 @@ func once(b bench) {
 	for round := range 20 {
 		number := int64(round / 2) // first an insert, then a swap
 		row, _, err := b.Read(b.Context(), number, time.Hour)
-		need.Must(b, err)
+		b.must(err)
 		var won, failed atomic.Int64
 		var writing sync.WaitGroup
 		for i, store := range stores {

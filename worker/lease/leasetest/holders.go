@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -27,7 +26,7 @@ func (b bench) try(limit int64, configs ...lease.Config) (*holding.Holder, error
 func (b bench) take(limit int64, configs ...lease.Config) *holding.Holder {
 	b.Helper()
 	h, err := b.another().try(limit, configs...)
-	need.Must(b, err)
+	b.must(err)
 	return h
 }
 
@@ -76,13 +75,10 @@ func life(b bench) {
 
 // crash: a holder without signs of life expires, and no other does.
 func crash(b bench) {
-	beside := lease.Config{Expiry: time.Hour, Numbers: &lease.Bounds{From: 1, To: 1}}
-	if _, err := b.another().try(1, beside); err != nil {
-		b.Fatal(err)
-	}
+	b.take(1, lease.Config{Expiry: time.Hour, Numbers: &lease.Bounds{From: 1, To: 1}})
 	dying := b.another()
 	dead, err := dying.try(0)
-	need.Must(b, err)
+	b.must(err)
 	dead.Kill()
 	b.suite.Kill(b.T, dying.Store)
 	until := dead.Last().Until // of the row too, or a write under way has raised it
@@ -113,9 +109,7 @@ func crash(b bench) {
 func loss(b bench) {
 	h := b.take(9)
 	before := h.Last()
-	if err := b.leaser(b.Store).Free(b.Context(), 0, true); err != nil {
-		b.Fatal(err)
-	}
+	b.must(b.leaser(b.Store).Free(b.Context(), 0, true))
 	successor := b.take(9, lease.Config{Assigner: number(0)}).Last()
 	if successor.Number != 0 || successor.From.Before(before.Until) {
 		b.Errorf("granted %+v, and %+v to the one before", successor, before)
@@ -175,9 +169,7 @@ func numbers(b bench) {
 	}
 	fifth := lease.Config{Assigner: number(5), Expiry: time.Minute}
 	h, next := b.take(99, fifth), time.UnixMilli(time.Now().UnixMilli())
-	if err := h.Release(b.Context(), next); err != nil {
-		b.Fatal(err)
-	}
+	b.must(h.Release(b.Context(), next))
 	if g := b.take(99, fifth).Last(); g.Number != 5 || !g.From.Equal(next) {
 		b.Errorf("granted %+v; want number 5 from %v", g, next)
 	}
