@@ -96,7 +96,7 @@ type View struct {
 	Free   []Row    // rows within the bounds that are not held, the least Until first; 256 rows are enough
 	Next   int64    // the least number from Bounds.From on that lies above all given numbers within the bounds
 	Held   int64    // how many rows within the bounds are held; 0 unless the look is full
-	Others []Bounds // other ranges, up to what each gave, with numbers within the bounds, for the log; nil is none or not known
+	Others []Bounds // other ranges, up to what each gave, with numbers within the bounds: the holder logs them, unless the store does
 }
 
 // Row is what a store holds about a number. The protocol needs Number, Token and Until.
