@@ -13,7 +13,6 @@ require (
 	gorm.io/driver/sqlite v1.6.0
 	gorm.io/gorm v1.31.2
 	modernc.org/sqlite v1.62.0
-	sigs.k8s.io/yaml v1.6.0
 )
 
 require (
@@ -51,7 +50,6 @@ require (
 	github.com/robfig/cron/v3 v3.0.1 // indirect
 	github.com/uidring/uidring/uid/uidprom v0.0.0
 	go.opentelemetry.io/contrib/bridges/prometheus v0.72.0
-	go.yaml.in/yaml/v2 v2.4.5 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect

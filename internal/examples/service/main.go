@@ -3,7 +3,7 @@
 // page. Its shutdown finishes open requests and gives the number back.
 //
 // It is configured by ADDRESS, DATABASE (the file of an SQLite database) and the
-// variables that package settings reads, such as UID_LAYOUT.
+// variables of settings.go, such as UID_LAYOUT.
 package main
 
 import (
@@ -19,24 +19,16 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/caarlos0/env/v11"
 	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
 	_ "modernc.org/sqlite" // SQLite without a C compiler
 
-	"github.com/uidring/uidring/internal/examples/settings"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidgorm"
 	"github.com/uidring/uidring/uid/uidstatus"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
-
-type config struct {
-	Address  string `env:"ADDRESS" envDefault:"127.0.0.1:8080"`
-	Database string `env:"DATABASE" envDefault:"service.db"`
-	ids      uid.CachedConfig
-}
 
 // Order is a row. Its key is made by the generator, since it is a uid.ID.
 type Order struct {
@@ -55,18 +47,6 @@ func main() {
 	}
 }
 
-func read(environ []string) (c config, err error) {
-	if err = env.ParseWithOptions(&c, env.Options{Environment: env.ToMap(environ)}); err != nil {
-		return config{}, err
-	}
-	s, err := settings.Settings{}.Override(environ)
-	if err != nil {
-		return config{}, err
-	}
-	c.ids, err = s.Config()
-	return c, err
-}
-
 // run serves until ctx ends, and calls ready when it can be reached. What is
 // deferred runs in reverse: the server has stopped when the generator is closed,
 // and the generator when the database is.
@@ -75,7 +55,8 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 	if err != nil {
 		return err
 	}
-	c.ids.Logger = logger
+	ids := c.IDs.config()
+	ids.Logger = logger
 	db, err := gorm.Open(sqlite.New(sqlite.Config{
 		DriverName: "sqlite",
 		DSN:        "file:" + c.Database + "?_pragma=busy_timeout(10000)&_txlock=immediate",
@@ -91,7 +72,7 @@ func run(ctx context.Context, environ []string, logger *slog.Logger, ready func(
 
 	starting, cancel := context.WithTimeout(ctx, 2*time.Minute) // for the start only
 	defer cancel()
-	gen, err := uid.NewCached(starting, worker.NewLeaser(db, lease.Config{Logger: logger}), c.ids)
+	gen, err := uid.NewCached(starting, worker.NewLeaser(db, lease.Config{Logger: logger}), ids)
 	if err != nil {
 		return err
 	}
