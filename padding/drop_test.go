@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
 )
@@ -196,9 +197,7 @@ func TestStaleRuns(t *testing.T) {
 		want         error
 	}{{-1, 1, nil}, {runLen - 2, 1, nil}, {runLen - 1, 2, nil}, {3*runLen - 1, 4, nil}, {4*runLen - 1, 4, padding.ErrStale}} {
 		r, err := ringbuffer.New(ringbuffer.Config{Runs: 1, RunLen: runLen})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		c := new(counter)
 		var told int64
 		e := newExecutor(t, r, c.source, padding.Config{

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
 )
@@ -54,9 +55,7 @@ func (c *counter) source(ctx context.Context) (ringbuffer.Run, error) {
 func newRing(t *testing.T) *ringbuffer.Ring {
 	t.Helper()
 	r, err := ringbuffer.New(ringbuffer.Config{Runs: 4, RunLen: runLen, Threshold: 2 * runLen})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return r
 }
 
@@ -70,9 +69,7 @@ func newExecutor(t *testing.T, r *ringbuffer.Ring, source padding.Source, config
 func schedule(t *testing.T, text string) padding.Schedule {
 	t.Helper()
 	s, err := padding.ParseSchedule(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return s
 }
 
@@ -94,9 +91,7 @@ func takeAll(r *ringbuffer.Ring) {
 
 func fill(t *testing.T, e *padding.Executor) {
 	t.Helper()
-	if err := e.Fill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, e.Fill(t.Context()))
 }
 
 func TestFillsWhenLow(t *testing.T) {
@@ -154,15 +149,11 @@ func TestAThousandTakesAreOneRefill(t *testing.T) {
 func TestHelpPutsAFewRuns(t *testing.T) {
 	for runs, want := range map[int64]int64{1: 1, 2: 2, 4: 4, 8: 4, 16: 4} {
 		r, err := ringbuffer.New(ringbuffer.Config{Runs: runs, RunLen: runLen})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		c := new(counter)
 		e := newExecutor(t, r, c.source, padding.Config{})
 		for range 3 {
-			if err := e.Help(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, e.Help(t.Context()))
 		}
 		if got := r.Remaining(); got != want*runLen || c.calls.Load() != want {
 			t.Errorf("%d ids after three calls, and %d runs were made, want %d: only an empty ring needs help", got, c.calls.Load(), want)

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -29,9 +30,7 @@ func TestWakeDuringAFailure(t *testing.T) {
 			return ringbuffer.Run{First: 1, N: 4}, nil
 		}
 		d, err := New(source, Config{Runs: 4, RunLen: 4, PaddingFactor: 50, Policy: waiting})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		began := time.Now()
 		run, err := d.Claim(t.Context(), 1, Wait)
 		if took := time.Since(began); err != nil || run.First != 1 || took > 0 {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -15,9 +16,7 @@ import (
 // 1 to 21.
 func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 	config := Config{Step: 40, LoadAt: 50, MaxStep: 40, Logger: slog.New(slog.DiscardHandler)}
-	if err := config.prepare().Err(); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, config.prepare().Err())
 	var g *Generator
 	closed := make(chan error, 1)
 	source := func(l *loader, ctx context.Context) (ringbuffer.Run, error) {
@@ -30,9 +29,7 @@ func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 		return run, err
 	}
 	made, err := start(t.Context(), newLoader(&client{w: w, start: 1}, "orders", whole, config), source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	g = made
 	for range 21 { // one id of the second run
 		if _, err := g.Wait(t.Context()); err != nil {

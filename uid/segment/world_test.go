@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 )
@@ -174,9 +175,7 @@ func (w *world) live(t *testing.T) {
 		}
 		pause := time.Duration(w.random.Int64N(int64(time.Second)))
 		w.mu.Unlock()
-		if err := config.prepare().Err(); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, config.prepare().Err())
 		source := w.seams.source
 		if source == nil {
 			source = (*loader).next

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -115,9 +116,7 @@ func TestAge(t *testing.T) {
 			server.set(func(f *fake) { made = append(made, uid.ID(f.next)) })
 			if i%7000 < 50 || i > 15_000 && i%100 == 0 {
 				id, err := c.Next()
-				if err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, err)
 				if i > 1000 && id < made[i-1000] {
 					t.Fatalf("id %d at %v is older than a second", id, time.Since(began))
 				}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -33,9 +34,7 @@ func TestIds(t *testing.T) {
 				}
 				at := 15
 				for id, err := range c.All(t.Context()) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					need.Must(t, err)
 					ids[at] = id
 					if at++; at == len(ids) {
 						break
@@ -95,9 +94,7 @@ func TestStats(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := c.Stats()
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, c.Close())
 		if after := c.Stats(); !after.Closed || after.Remaining != 0 || after.Dropped != before.Dropped+before.Remaining || after.Loads.Changes != 0 {
 			t.Errorf("Stats() = %+v after Close, and %+v before", after, before)
 		}
@@ -237,9 +234,7 @@ func TestTakeIsInlined(t *testing.T) {
 		t.Skip("32-bit machines have no 64-bit add that is inlined")
 	}
 	out, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	for line := range strings.Lines(string(out)) {
 		if strings.HasPrefix(line, "./client.go:") && strings.HasSuffix(line, "inlining call to ringbuffer.deal\n") {
 			return

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -169,9 +170,7 @@ func bubble(t *testing.T, config Config, n int, test func(t *testing.T, c *Clien
 func open(t *testing.T, config Config, fakes ...*fake) *Client {
 	t.Helper()
 	c, err := tryOpen(t.Context(), config, fakes...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 )
@@ -70,9 +71,7 @@ func TestJudge(t *testing.T) {
 func TestJudgeForgets(t *testing.T) {
 	j, s := newJudge(), &server{}
 	for i := range int64(3 * maxKept) {
-		if err := j.accept(s, answered(fmt.Sprint(i), 5, 100+10*i, 5)); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, j.accept(s, answered(fmt.Sprint(i), 5, 100+10*i, 5)))
 	}
 	if len(j.instances) != maxKept || len(j.runs) != maxKept || j.runs[0].First != 100+10*2*maxKept {
 		t.Errorf("%d instances and %d runs from %d, want %d of the last", len(j.instances), len(j.runs), j.runs[0].First, maxKept)
@@ -86,9 +85,7 @@ func TestJudgeForgets(t *testing.T) {
 	}
 	j = newJudge()
 	for i := range int64(3 * maxKept) {
-		if err := j.accept(s, answered("a", i+1, 1+10*i, 10)); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, j.accept(s, answered("a", i+1, 1+10*i, 10)))
 	}
 	if len(j.runs) != 1 || j.runs[0].N != 30*maxKept {
 		t.Errorf("adjoining runs are %v", j.runs)
@@ -128,9 +125,7 @@ func TestOtherVersion(t *testing.T) {
 // An instance that answers while Close runs leaves nothing behind.
 func TestCloseDuringFailover(t *testing.T) {
 	bubble(t, Config{}, 1, func(t *testing.T, c *Client, _ []*fake) {
-		if err := c.Close(); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, c.Close())
 		if err := c.orders[0].end(t.Context(), answered("b", 1, 1000, 5)); !errors.Is(err, uid.ErrClosed) || len(c.orders) != 1 {
 			t.Errorf("end() = %v with %d orders, want ErrClosed and the closed one", err, len(c.orders))
 		}

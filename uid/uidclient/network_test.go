@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // startTLS starts a server with HTTP/2, and returns its URL and the config of a client that
@@ -50,9 +52,7 @@ func TestNetwork(t *testing.T) {
 	plain := httptest.NewServer(authorized)
 	defer plain.Close()
 	c, err := New(t.Context(), []string{url}, "orders", config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer c.Close()
 	take(t, c, 1, 1000)
 
@@ -100,9 +100,7 @@ func TestConnectionsEnd(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	c, err := New(t.Context(), []string{server.URL}, "orders", Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -200,9 +201,7 @@ var quiet = lease.Config{Logger: slog.New(slog.DiscardHandler)}
 func hold(t *testing.T, s lease.Store, opts ...lease.Config) *holding.Holder {
 	t.Helper()
 	h, err := try(t, s, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return h
 }
 
@@ -214,7 +213,5 @@ func try(t *testing.T, s lease.Store, opts ...lease.Config) (*holding.Holder, er
 // free frees a number of s under its holder.
 func free(t *testing.T, s lease.Store, number int64) {
 	t.Helper()
-	if err := lease.New(s, quiet).Free(t.Context(), number, true); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, lease.New(s, quiet).Free(t.Context(), number, true))
 }

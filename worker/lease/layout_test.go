@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -30,9 +31,7 @@ func TestLayout(t *testing.T) {
 		{"C", "A", "B"},
 	} {
 		rows, err := store.List(t.Context(), 0, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		request := lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: start.layout, Succeeds: start.succeeds}
 		held, err := lease.New(store, quiet).Lease(t.Context(), request)
 		if start.remembered == "" {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 func TestDetectNode(t *testing.T) {
@@ -51,9 +53,7 @@ func TestDetectNode(t *testing.T) {
 				addrs: func() (addrs []net.Addr, err error) {
 					for _, cidr := range tt.addrs {
 						ip, network, err := net.ParseCIDR(cidr)
-						if err != nil {
-							t.Fatal(err)
-						}
+						need.Must(t, err)
 						addrs = append(addrs, &net.IPNet{IP: ip, Mask: network.Mask})
 					}
 					if addrs == nil {
@@ -86,9 +86,7 @@ func TestDetectThisMachine(t *testing.T) {
 	before := time.Now().UnixMilli()
 	got, err := detect(func(string) string { return "" })
 	after := time.Now().UnixMilli()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	suffix, err := strconv.ParseInt(got.Port, 10, 64)
 	if got.Type != NodeActual || err != nil || suffix <= before-100_000 || suffix > after {
 		t.Errorf("%+v, %v", got, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -26,9 +27,7 @@ func TestFailedStartGivesBack(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := new(hooked)
 				if before {
-					if err := hold(t, s).Release(t.Context(), time.Now()); err != nil {
-						t.Fatal(err)
-					}
+					need.Must(t, hold(t, s).Release(t.Context(), time.Now()))
 					state = lease.StateFree
 				}
 				ctx, end := context.WithCancel(t.Context())
@@ -80,9 +79,7 @@ func TestStoreWithoutClock(t *testing.T) {
 		s := &hooked{clockless: true}
 		ahead := func() time.Time { return time.Now().Add(5 * time.Hour) }
 		h, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, ahead)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		if until := h.Last().Until; !until.Equal(ahead().Add(lease.DefaultWindow)) {
 			t.Errorf("reserved until %v; want %v", until, ahead().Add(lease.DefaultWindow))
 		}
@@ -128,9 +125,7 @@ func TestStepOfClockIsNoPace(t *testing.T) {
 		var step atomic.Int64
 		clock := func() time.Time { return time.Now().Add(time.Duration(step.Load())) }
 		h, err := holding.Try(t.Context(), t, lease.New(new(hooked), quiet), 9, clock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		time.Sleep(16 * time.Second)
 		h.Use(clock(), clock().Add(time.Hour*1000))
 		step.Store(int64(5 * time.Hour))
@@ -185,9 +180,7 @@ func TestWrites(t *testing.T) {
 		first := hold(t, s, opts...)
 		hold(t, s, append(opts, lease.Config{Assigner: number{n: 5}})...)
 		time.Sleep(time.Minute)
-		if err := first.Release(t.Context(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, first.Release(t.Context(), time.Now()))
 		hold(t, s, opts...) // takes number 3 again: it has rested
 		request := lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "A"}
 		if held, err := lease.New(s, holding.Merge(append([]lease.Config{quiet}, opts...)...)).Lease(t.Context(), request); err != nil { // number 4

@@ -14,6 +14,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
@@ -67,14 +68,10 @@ func (driverError) Error() string { return "dial postgres://app:" + secret + "@d
 func newEntries(t testing.TB) entries {
 	t.Helper()
 	layout, err := bits.ParseLayout("41/datacenter:5+machine:5/12,epoch=2026-01-01,unit=1ms")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	all := entries{}
 	add := func(name, kind string, layout *bits.Layout, gen uid.Generator, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		t.Cleanup(func() { gen.Close() })
 		all[name] = &service.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
 	}

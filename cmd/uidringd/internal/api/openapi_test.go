@@ -21,6 +21,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // contract is openapi.yaml, and which of its answers were seen.
@@ -33,23 +34,15 @@ type contract struct {
 func newContract(t *testing.T, served []byte) *contract {
 	t.Helper()
 	file, err := os.ReadFile("openapi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if !bytes.Equal(file, served) {
 		t.Fatal("the description that is served is not openapi.yaml")
 	}
 	doc, err := openapi3.NewLoader().LoadFromData(served)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
+	need.Must(t, doc.Validate(t.Context()))
 	router, err := gorillamux.NewRouter(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return &contract{doc, router, map[string]bool{}}
 }
 
@@ -95,9 +88,7 @@ func (c *contract) checkProblem(t *testing.T, w *httptest.ResponseRecorder) {
 		Type, Title, Detail string
 		Status              int
 	}
-	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, json.Unmarshal(w.Body.Bytes(), &p))
 	name, _ := strings.CutPrefix(p.Type, "/openapi.yaml#/components/responses/")
 	if c.doc.Components.Responses[name] == nil || p.Title != http.StatusText(w.Code) || p.Status != w.Code || p.Detail == "" {
 		t.Errorf("problem of a %d: %+v", w.Code, p)

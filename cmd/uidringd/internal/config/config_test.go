@@ -24,9 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if os.Getenv("UIDRING_UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
 	if err != nil || string(want) != got {
@@ -189,9 +187,7 @@ func TestSecretFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "url")
 	for size, want := range map[int]string{0: "has no URL", 9: "", 64 << 10: "", 64<<10 + 1: "has more than 65536 bytes", 1 << 20: "has more than 65536 bytes"} {
 		text := "secret.db" + strings.Repeat("\n", max(0, size-9))
-		if err := os.WriteFile(file, []byte(text[:size]), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.WriteFile(file, []byte(text[:size]), 0o600))
 		fault := faultOf("stores: [{name: db, file: "+file+"}]\ngenerators: [{name: ids, kind: cached, store: db}]", config.Flags{})
 		if (fault == "") != (want == "") || fault != "" && !strings.Contains(fault, file+" "+want) || strings.Contains(fault, "secret.db") {
 			t.Errorf("%d bytes: %s, want %q", size, fault, want)

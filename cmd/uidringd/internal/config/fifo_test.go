@@ -12,14 +12,13 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // A FIFO is refused at once wherever a config names a file: a read of it could wait forever.
 func TestFIFO(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo.db")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, syscall.Mkfifo(fifo, 0o600))
 	var writing sync.WaitGroup
 	writing.Go(func() { // ends the wait of a reader, and waits for one
 		if file, err := os.OpenFile(fifo, os.O_WRONLY, 0); err == nil {

@@ -22,6 +22,7 @@ import (
 
 	uidringv1 "github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1"
 	"github.com/uidring/uidring/cmd/uidringd/proto/uidring/v1/uidringv1connect"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidclient"
 )
@@ -91,9 +92,7 @@ func openGRPC(t *testing.T, balancer, generator string) draw {
 
 func openClient(t *testing.T, urls []string, generator string, timeout time.Duration) draw {
 	client, err := uidclient.New(t.Context(), urls, generator, uidclient.Config{Timeout: timeout})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return func(_ context.Context, n int) ([]uid.ID, error) {
 		ids := make([]uid.ID, n)

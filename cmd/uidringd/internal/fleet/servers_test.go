@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -82,9 +83,7 @@ func newServers(t *testing.T, database servertest.Database, delay, more string) 
 	for i, address := range servertest.Addresses(t, 3) {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("uidring-%d.yaml", i))
 		text := fmt.Sprintf(config, address, socket(address), db.URL(db.Address), more, delay)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.WriteFile(file, []byte(text), 0o600))
 		s := &server{address: address, file: file}
 		s.start(t)
 		servers = append(servers, s)
@@ -98,9 +97,7 @@ func (s *server) url() string { return "http://" + s.address }
 func (s *server) start(t *testing.T) {
 	t.Helper()
 	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	s.Process = servertest.Start(t, func() error {
 		response, err := http.Get(s.url() + "/readyz")
 		if err != nil {

@@ -47,9 +47,7 @@ func TestEveryKind(t *testing.T) {
 		}
 		for name, kind := range map[string]string{"a": "cached", "b": "default", "c": "slots", "d": "default", "e": "cached", "orders": "segment", "other": "segment", "hidden": "segment", "order-1": "segment"} {
 			e, err := s.Open(t.Context(), name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			if e.Name != name || e.Kind != kind || (e.Layout == nil) != (kind == "segment") || e.MaxIDs != map[bool]int{true: 7, false: 0}[name == "a"] || instances[e.Instance] {
 				t.Errorf("%+v", e)
 			}
@@ -264,9 +262,7 @@ generators:
   - {name: a, kind: cached, worker: lease, store: db}
   - {name: b, kind: cached, worker: lease, store: db}
 `), log.Logger())
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	end(t, s)
 	if n := strings.Count(log.String(), "the table is created"); n != 1 {
 		t.Errorf("%d lines, want 1: %s", n, log)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -21,18 +22,14 @@ var silent = slog.New(slog.DiscardHandler)
 func parse(t *testing.T, text string) *config.Config {
 	t.Helper()
 	c, err := config.Parse([]byte(text), config.Flags{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return c
 }
 
 func open(t *testing.T, text string) *generators.Set {
 	t.Helper()
 	s, err := generators.Open(t.Context(), parse(t, text), silent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return s
 }
 
@@ -47,9 +44,7 @@ func end(t *testing.T, s *generators.Set) {
 func draw(t *testing.T, s *generators.Set, name string, n int) []uid.ID {
 	t.Helper()
 	e, err := s.Open(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	var ids []uid.ID
 	for len(ids) < n {
 		run, err := e.Claim(t.Context(), int64(n-len(ids)))

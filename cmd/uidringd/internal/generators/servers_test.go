@@ -29,9 +29,7 @@ func TestServers(t *testing.T) {
 		},
 		"mysql": func(t *testing.T) string {
 			c, err := mysqldriver.ParseDSN(variable(t, "UIDRING_TEST_MYSQL"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			return (&url.URL{Scheme: "mysql", User: url.UserPassword(c.User, c.Passwd), Host: c.Addr, Path: "/" + c.DBName}).String()
 		},
 		"postgres": func(t *testing.T) string { return variable(t, "UIDRING_TEST_POSTGRES") },

@@ -87,9 +87,7 @@ var commands = []string{"incr", "get", "pipeline", "incrby"}
 // cut has a client draw while its connections are cut. No id repeats.
 func cut(t *testing.T, client script, dir string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	serveOn(t, cutting{listener}, service.Config{}, resp.Config{})
 	process, seen, failed := client.start(t, dir, "", listener.Addr().String()), map[uid.ID]bool{}, 0
 	for i := range 100 {

@@ -21,6 +21,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
@@ -69,9 +70,7 @@ func newEntries(t testing.TB) *entries {
 	layout := bits.Default()
 	e := &entries{all: map[string]*service.Entry{}}
 	add := func(name, kind string, layout *bits.Layout, gen uid.Generator, err error) *service.Entry {
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		t.Cleanup(func() { gen.Close() })
 		e.all[name] = &service.Entry{Name: name, Kind: kind, Claimer: gen, Layout: layout, Instance: name + "-1"}
 		return e.all[name]
@@ -128,9 +127,7 @@ func (s *server) busy() int { return s.gate.Counts().Open - s.gate.Counts().Idle
 func serve(t testing.TB, admit service.Config, c resp.Config) *server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return serveOn(t, listener, admit, c)
 }
 
@@ -200,13 +197,9 @@ func (s *server) dial(t testing.TB) *client {
 func dialAt(t testing.TB, address string) *client {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, conn.SetDeadline(time.Now().Add(patience)))
 	return &client{t, conn, bufio.NewReader(conn)}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
@@ -28,13 +29,9 @@ func TestMove(t *testing.T) {
 	expect("GET orders", "$1\r\n2\r\n")
 
 	store := new(segmenttest.Memory)
-	if err := store.Create(t.Context(), "orders", 2+distance, 0); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, store.Create(t.Context(), "orders", 2+distance, 0))
 	counter, err := segment.New(t.Context(), store, "orders", segment.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer counter.Close()
 	s := serve(t, service.Config{}, resp.Config{})
 	s.all["orders"] = &service.Entry{Name: "orders", Kind: "segment", Claimer: counter, Instance: "moved"}

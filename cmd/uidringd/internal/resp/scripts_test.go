@@ -43,9 +43,7 @@ type script struct {
 func scripts(t *testing.T) (dir string, all []script) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/clients")); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.CopyFS(dir, os.DirFS("testdata/clients")))
 	install := exec.CommandContext(t.Context(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	install.Dir = dir
 	if out, err := install.CombinedOutput(); err != nil {
@@ -89,9 +87,7 @@ func (s script) start(t *testing.T, dir, token string, servers ...string) *proce
 	cmd.WaitDelay = time.Second // for processes of the process
 	stdin, err := cmd.StdinPipe()
 	stdout, err2 := cmd.StdoutPipe()
-	if err := errors.Join(err, err2, cmd.Start()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, errors.Join(err, err2, cmd.Start()))
 	hangs := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
 	t.Cleanup(func() {
 		defer hangs.Stop()

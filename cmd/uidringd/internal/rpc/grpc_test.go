@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // reflected returns the id service as the server describes it.
@@ -38,13 +39,9 @@ func reflected(t *testing.T, server *testServer) protoreflect.ServiceDescriptor 
 	described, err2 := stream.FileContainingSymbol("uidring.v1.IdService")
 	_, err3 := stream.Close()
 	files, err4 := protodesc.NewFiles(&descriptorpb.FileDescriptorSet{File: described})
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, errors.Join(err1, err2, err3, err4))
 	found, err := files.FindDescriptorByName("uidring.v1.IdService")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return found.(protoreflect.ServiceDescriptor)
 }
 
@@ -59,9 +56,7 @@ func TestGenericClient(t *testing.T) {
 			t.Fatalf("the service has no %s", method)
 		}
 		in, out := dynamicpb.NewMessage(m.Input()), dynamicpb.NewMessage(m.Output())
-		if err := protojson.Unmarshal([]byte(request), in); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, protojson.Unmarshal([]byte(request), in))
 		if err := conn.Invoke(t.Context(), "/uidring.v1.IdService/"+method, in, out); err != nil {
 			t.Fatalf("%s %s: %v", method, request, err)
 		}
@@ -131,9 +126,7 @@ func TestWatch(t *testing.T) {
 	client := grpc_health_v1.NewHealthClient(dial(t, server))
 	watch := func(name string) func(grpc_health_v1.HealthCheckResponse_ServingStatus) {
 		stream, err := client.Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		return func(want grpc_health_v1.HealthCheckResponse_ServingStatus) {
 			t.Helper()
 			answer, err := stream.Recv()
@@ -165,9 +158,7 @@ func TestWatchIsSilent(t *testing.T) {
 	server := serve(t, service.Config{})
 	server.bounded.Store(true)
 	stream, err := grpc_health_v1.NewHealthClient(dial(t, server)).Watch(t.Context(), new(grpc_health_v1.HealthCheckRequest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if _, err := stream.Recv(); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
 	"github.com/uidring/uidring/cmd/uidringd/internal/rpc"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
@@ -52,14 +53,10 @@ func newEntries(t testing.TB) entries {
 	t.Helper()
 	layout := bits.Default()
 	clocked, err := uid.NewCached(t.Context(), uid.StaticWorker(37), uid.CachedConfig{Layout: layout})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { clocked.Close() })
 	counter, err := segment.New(t.Context(), new(segmenttest.Memory), "orders", segment.Config{Create: true, MinStep: 100_000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { counter.Close() })
 	return entries{
 		"ids":         {Name: "ids", Claimer: clocked, Layout: &layout, MaxIDs: 10_000, Instance: "ids-1"},
@@ -121,9 +118,7 @@ func serve(t *testing.T, config service.Config) *testServer {
 func dial(t *testing.T, server *testServer) *grpc.ClientConn {
 	t.Helper()
 	conn, err := grpc.NewClient(server.Listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }

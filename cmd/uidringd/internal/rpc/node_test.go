@@ -19,13 +19,9 @@ func TestNode(t *testing.T) {
 	}
 	server := serve(t, service.Config{Tokens: []service.Token{{Name: "node", Hash: hash("node")}}})
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/node")); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.CopyFS(dir, os.DirFS("testdata/node")))
 	proto, err := filepath.Abs("../../proto/uidring/v1/uidring.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	run := func(args ...string) string {
 		t.Helper()
 		command := exec.CommandContext(t.Context(), args[0], args[1:]...)

@@ -9,25 +9,20 @@ import (
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // newHandler returns the handler of a server with a cached generator, more of a config and its log.
 func newHandler(t testing.TB, more string, log io.Writer) http.Handler {
 	t.Helper()
 	c, err := config.Parse([]byte(`generators: [{name: ids, kind: cached, layout: 31/1/31, ids_per_s: -1, worker: "static:1"}]`+"\n"+more), config.Flags{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	logger := newLogger(c, log)
 	set, err := generators.Open(t.Context(), c, logger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { _ = set.Close(context.Background()) })
 	handler, err := newServer(c, set, nil, logger).handler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return handler
 }
 

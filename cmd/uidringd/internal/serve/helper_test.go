@@ -21,6 +21,7 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
 	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // pipes is a listener of connections in memory.
@@ -82,18 +83,12 @@ generators:
   - {name: many, kind: cached, worker: "static:0", layout: 31/1/31, ids_per_s: -1}
   - {name: rare, kind: default, worker: "static:4", layout: "31/23/9,unit=1h", ids_per_s: -1}
 `+text), config.Flags{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		w := &world{t: t, web: newPipes(8080), redis: newPipes(6380), ended: make(chan error, 1)}
 		files, err := watch(c.TLS, w.log.Logger())
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		set, err := generators.Open(t.Context(), c, w.log.Logger())
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		w.server = newServer(c, set, files, w.log.Logger())
 		ctx, stop := context.WithCancel(context.Background())
 		w.stop = stop

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // A connection of HTTP is busy while it has a whole request of a caller who may send it. The
@@ -93,9 +95,7 @@ func TestStreams(t *testing.T) {
 		frames := http2.NewFramer(io.Discard, conn)
 		go begin(conn, 1<<16)
 		frame, err := frames.ReadFrame()
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		for id, want := range map[http2.SettingID]uint32{http2.SettingMaxConcurrentStreams: 20, http2.SettingInitialWindowSize: 64 << 10, http2.SettingMaxFrameSize: 16 << 10} {
 			if got, ok := frame.(*http2.SettingsFrame).Value(id); got != want || !ok {
 				t.Errorf("%v is %d, %v; want %d", id, got, ok, want)
@@ -103,9 +103,7 @@ func TestStreams(t *testing.T) {
 		}
 		for {
 			frame, err := frames.ReadFrame()
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			if more, ok := frame.(*http2.WindowUpdateFrame); ok && more.Increment > 1 {
 				t.Errorf("the connection may have %d bytes more", more.Increment)
 			}
@@ -135,9 +133,7 @@ func TestHeaderBytes(t *testing.T) {
 			}()
 			for status := ""; status == ""; {
 				frame, err := frames.ReadFrame()
-				if err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, err)
 				if headers, ok := frame.(*http2.MetaHeadersFrame); ok {
 					if status = headers.PseudoValue("status"); status != want {
 						t.Errorf("HTTP/2, a header of %d kB: %s, want %s", n, status, want)

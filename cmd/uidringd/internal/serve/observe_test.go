@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // Lines are bounded, and say how many requests they leave out.
@@ -61,9 +62,7 @@ func TestAccessLog(t *testing.T) {
 // However often the server is asked, the log says once that a generator is not ready.
 func TestNotReadyIsLoggedOnce(t *testing.T) {
 	inMemory(t, "", func(w *world) {
-		if err := w.set.Close(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, w.set.Close(context.Background()))
 		for range 3 {
 			time.Sleep(lookPause)
 			w.look()

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/config"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // A client of HTTP gets an answer that helps at the port of the Redis protocol.
@@ -46,16 +47,12 @@ func TestHandshakeFails(t *testing.T) {
 // A server whose second address is taken opens no generator, and leaves the first address.
 func TestSecondAddressIsTaken(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer taken.Close()
 	dir := t.TempDir()
 	web, file := filepath.Join(dir, "web"), filepath.Join(dir, "ids.db")
 	c, err := config.Parse(fmt.Appendf(nil, "listen: unix:%s\nredis: {listen: %q}\nstores: [{name: f, url: %s}]\ngenerators: [{name: ids, kind: cached, store: f}]\n", web, taken.Addr(), file), config.Flags{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if err := serve(t.Context(), c, false, slog.New(slog.DiscardHandler), io.Discard); err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("%v", err)
 	}
@@ -70,9 +67,7 @@ func TestListen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "socket")
 	open := func() (net.Listener, error) { return listen(context.Background(), "unix:"+path, 0o620) }
 	l, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if info, err := os.Stat(path); err != nil || info.Mode() != fs.ModeSocket|0o620 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
@@ -87,9 +82,7 @@ func TestListen(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(path, []byte("precious"), 0o600))
 	_, err = open()
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
 		t.Errorf("a file made after the socket: %v, %v; want 0600", info.Mode(), err)

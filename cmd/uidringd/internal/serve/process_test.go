@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"go.uber.org/goleak"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // running is a server in a process of its own.
@@ -42,15 +44,11 @@ func TestMain(m *testing.M) {
 func start(t *testing.T, dir, config string) *running {
 	t.Helper()
 	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	path := filepath.Join(dir, "c.yaml")
 	write(t, path, []byte(strings.ReplaceAll(config, "../", filepath.Dir(here)+"/")+"log: {requests_per_s: 0}\nshutdown: {delay: 0s, drain: 1ms}\n"))
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	r := &running{cmd: exec.CommandContext(t.Context(), self)}
 	r.cmd.Dir, r.cmd.Env, r.cmd.Stderr = dir, append(os.Environ(), beServer+"="+path), t.Output()
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // the server ends with this process
@@ -58,9 +56,7 @@ func start(t *testing.T, dir, config string) *running {
 	if err == nil {
 		err = r.cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() {
 		_ = r.cmd.Process.Kill()
 		_ = r.cmd.Wait()

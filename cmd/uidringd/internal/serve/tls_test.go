@@ -46,9 +46,7 @@ func certify(t *testing.T, cert, key string, serial int64) tls.Certificate {
 
 func write(t *testing.T, path string, text []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(path, text, 0o600))
 }
 
 // trusts returns the config of a client that trusts a server.

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -105,9 +106,7 @@ func TestAuthorization(t *testing.T) {
 	c := &one{entry: entry(counting(0))}
 	s := newService(t, c, Config{Tokens: []Token{token("any"), token("orders", "orders")}})
 	caller, err := sender{"x", "orders-token", nil}.admit(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if _, err := s.Draw(t.Context(), caller, "orders", 1); err != nil {
 		t.Error(err)
 	}
@@ -243,18 +242,14 @@ func TestGreedy(t *testing.T) {
 		s := newService(t, c, Config{Tokens: []Token{token("greedy"), token("modest")}})
 		draw := func(name string, n int) error {
 			caller, err := sender{"10.0.0.1:1", name + "-token", nil}.admit(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			if _, err := s.Find(t.Context(), caller, "a", n); err != nil {
 				t.Error(err)
 			}
 			_, err = s.Draw(t.Context(), caller, "a", n)
 			return err
 		}
-		if err := draw("greedy", 5000); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, draw("greedy", 5000))
 		for range 3 {
 			e := (*Error)(nil)
 			if err := draw("greedy", 2000); !errors.As(err, &e) || e.Kind != TooManyRequests || e.Retry != 2*time.Second || e.Detail != "more than 1000 ids of \"a\" a second, or 5000 at once" {

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 )
@@ -151,9 +152,7 @@ func TestRuns(t *testing.T) {
 		for _, n := range []int{1, 2, 511, 512, 513, 1024, 5000} {
 			s := newService(t, &one{entry: entry(counting(gap))}, Config{})
 			d, err := s.Draw(t.Context(), Caller{}, "a", n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			var drawn, want []uid.ID
 			for i, run := range d.Runs {
 				if i > 0 && run.First == d.Runs[i-1].First+uid.ID(d.Runs[i-1].N) {
@@ -196,9 +195,7 @@ func TestReuse(t *testing.T) {
 	var held []*Drawn
 	for range 20 {
 		d, err := s.Draw(t.Context(), Caller{}, "a", 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		held = append(held, d)
 	}
 	for i, d := range held {
@@ -301,9 +298,7 @@ func TestReadyFirst(t *testing.T) {
 			return run, err
 		})}, Config{})
 		d, err := s.Draw(t.Context(), Caller{}, "a", 300)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		if want := (uid.Run{First: 1, N: 300}); len(d.Runs) != 1 || d.Runs[0] != want {
 			t.Errorf("the answer is %v, want %v", d.Runs, want)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -31,9 +32,7 @@ func (d *dropper) heal() { d.dropped.Store(d.accepted.Load()) }
 
 func (d *dropper) serve(t *testing.T, server string) (address string) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -91,24 +90,18 @@ func TestKubeDroppedSilently(t *testing.T) {
 	k, d := servertest.StartKube(t), new(dropper)
 	config := filepath.Join(t.TempDir(), "kubeconfig")
 	text := servertest.Kubeconfig("https://"+d.serve(t, k.Address), k.CA(), servertest.KubeAdmin, "default")
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(config, []byte(text), 0o600))
 	d.test(t, "kube://?kubeconfig="+config)
 }
 
 // test drops the connections of a holder, and heals them.
 func (d *dropper) test(t *testing.T, dsn string) {
 	open, err := stores.At(dsn, "test").Leases(t.Context(), lease.Config{Expiry: 2 * time.Second, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer open.Close()
 	grants := make(chan lease.Grant, 1000)
 	held, err := open.Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(g lease.Grant) { grants <- g }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer held.Release(t.Context(), time.Now())
 	await := func(matches func(lease.Grant) bool) lease.Grant {
 		for g := range grants {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workeretcd"
@@ -32,9 +33,7 @@ func give(t *testing.T, dsn string) {
 	open := at(t, dsn)
 	defer closes(t, open)
 	held, err := open.Lease(t.Context(), lease.Request{Limit: 1023, Clock: time.Now, Granted: func(lease.Grant) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	again := at(t, dsn)
 	defer closes(t, again)
 	rows, err := again.Leases(t.Context(), 0)
@@ -58,9 +57,7 @@ func at(t *testing.T, dsn string) *database.Leases {
 	t.Helper()
 	node := lease.Config{Node: lease.Node{Host: "here", Port: "1", Type: lease.NodeActual}}
 	open, err := stores.At(dsn, "the test").Leases(t.Context(), node)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return open
 }
 
@@ -106,9 +103,7 @@ func TestEtcd(t *testing.T) {
 func TestEtcdPassword(t *testing.T) {
 	members := servertest.StartEtcd(t, 1)
 	client, err := clientv3.New(clientv3.Config{Endpoints: servertest.Endpoints(members), Logger: zap.NewNop()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer client.Close()
 	ctx, prefix := t.Context(), workeretcd.DefaultPrefix
 	_, err1 := client.UserAdd(ctx, "root", "secret")
@@ -118,9 +113,7 @@ func TestEtcdPassword(t *testing.T) {
 	_, err5 := client.RoleGrantPermission(ctx, "ids", prefix, clientv3.GetPrefixRangeEnd(prefix), clientv3.PermissionType(clientv3.PermReadWrite))
 	_, err6 := client.UserGrantRole(ctx, "ids", "ids")
 	_, err7 := client.AuthEnable(ctx)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, errors.Join(err1, err2, err3, err4, err5, err6, err7))
 	host := strings.TrimPrefix(members[0].Endpoint, "http://")
 	give(t, "etcd://ids:s%40cret@"+host)
 	for _, wrong := range []string{"etcd://ids:wrong@" + host, "etcd://" + host, "etcd://ids:s%40cret@" + host + "/elsewhere"} {
@@ -155,9 +148,7 @@ func TestRedisSentinel(t *testing.T) {
 	master := servertest.StartRedis(t, append([]string{"--requirepass", "secret"}, servertest.Durable...)...)
 	host, port, _ := net.SplitHostPort(master.Address())
 	config := t.TempDir() + "/sentinel.conf"
-	if err := os.WriteFile(config, []byte("sentinel monitor ids "+host+" "+port+" 1\nsentinel auth-pass ids secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(config, []byte("sentinel monitor ids "+host+" "+port+" 1\nsentinel auth-pass ids secret\n"), 0o600))
 	sentinel := servertest.StartRedis(t, config, "--sentinel")
 	give(t, "redis://"+sentinel.Address()+"?master_name=ids&password=secret")
 	refused(t, "redis://"+sentinel.Address()+"?master_name=others&password=secret")
@@ -187,9 +178,7 @@ func TestZooKeeper(t *testing.T) {
 func TestUnavailable(t *testing.T) {
 	nobody := servertest.Addresses(t, 1)[0]
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and says nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer silent.Close()
 	for _, scheme := range []string{"etcd", "redis", "zk"} {
 		if err := refused(t, scheme+"://user:secret@"+nobody); !strings.Contains(err.Error(), "connection refused") {

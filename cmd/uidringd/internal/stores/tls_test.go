@@ -19,6 +19,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // front returns the host and the options by which a server is reached by TLS only, and
@@ -36,16 +38,12 @@ func front(t *testing.T, to string) (host string, options url.Values) {
 	err4 := os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
 	err5 := os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text}), 0o600)
 	pair, err6 := tls.LoadX509KeyPair(cert, key)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, errors.Join(err1, err2, err3, err4, err5, err6))
 	pool := x509.NewCertPool()
 	pool.AddCert(pair.Leaf)
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"},
 		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	var serving sync.WaitGroup
 	t.Cleanup(func() {
 		listener.Close()

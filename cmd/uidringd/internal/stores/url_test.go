@@ -9,6 +9,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/uidringd/internal/stores"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -16,9 +17,7 @@ import (
 // password is shown.
 func TestURLs(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.pem")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(empty, nil, 0o600))
 	for url, wants := range map[string][]string{ // without wants, it is right
 		"etcd://a":                                                 nil,
 		"etcd://user:pass@a,b:1,[::1]:2379/":                       nil,
