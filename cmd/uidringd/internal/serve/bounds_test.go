@@ -60,4 +60,8 @@ func TestBegin(t *testing.T) {
 			t.Errorf("%s: requests are counted after their end", name)
 		}
 	}
+	limits = config.Limits{Running: 1, Connections: 10, PerAddress: 5}
+	if err := new(server).begin(limits, new(gate.Clients), false); err != nil {
+		t.Errorf("the only request of a limit of one: %v", err)
+	}
 }

@@ -171,9 +171,9 @@ func TestConnections(t *testing.T) {
 			if text, _ := io.ReadAll(conn); string(text) != "+PONG\r\n"+strings.Repeat("-TRYAGAIN too many connections are busy\r\n", 2) {
 				t.Errorf("Redis beside busy connections: %s", text)
 			}
-			for _, path := range []string{"/healthz", "/readyz"} {
-				if status, _ := w.ask("10.0.0.2", http.MethodGet, path, ""); status != http.StatusOK {
-					t.Errorf("%s beside busy connections: %d", path, status)
+			for path, want := range map[string]string{"/healthz": "ok\n", "/readyz": "ready\n"} {
+				if status, text := w.ask("10.0.0.2", http.MethodGet, path, ""); status != http.StatusOK || text != want {
+					t.Errorf("%s beside busy connections: %d, %q", path, status, text)
 				}
 			}
 			if synctest.Wait(); w.refused.Load() != 0 || w.running.Load() != 20 {
@@ -190,6 +190,11 @@ func TestShare(t *testing.T) {
 		w.hold(w.web, "10.0.0.1", 2, unread(15, "GET", "/v1/ids"))
 		if status, text := w.ask("10.0.0.1", http.MethodGet, "/v1/ids", ""); status != http.StatusServiceUnavailable || !strings.Contains(text, "requests of this address are under way") {
 			t.Errorf("the address: %d %s", status, text)
+		}
+		conn := w.dial(w.web, "10.0.0.1")
+		go send(get + "\r\n")(conn)
+		if text, _ := io.ReadAll(conn); !strings.Contains(string(text), "\r\nConnection: close\r\n") {
+			t.Errorf("the connection of a request that is refused stays: %s", text)
 		}
 		if status, text := w.ask("10.0.0.2", http.MethodGet, "/v1/ids", ""); status != http.StatusOK {
 			t.Errorf("another address: %d %s", status, text)

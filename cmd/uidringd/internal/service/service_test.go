@@ -1,7 +1,6 @@
 package service
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +18,6 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/uid/segment"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -43,7 +41,14 @@ func (o *one) Get(string) (*Entry, error) {
 	return o.entry, o.err
 }
 
-func (o *one) Open(context.Context, string) (*Entry, error) { return o.entry, o.err }
+// Open hangs if o has neither a generator nor an error.
+func (o *one) Open(ctx context.Context, _ string) (*Entry, error) {
+	if o.entry == nil && o.err == nil {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return o.entry, o.err
+}
 
 // claim is Claim of a generator.
 type claim func(ctx context.Context, limit int64) (uid.Run, error)
@@ -181,6 +186,7 @@ func expand(ids []uid.ID, run uid.Run) []uid.ID {
 
 // TestLarge shows that what a large answer needed is not kept for the next request.
 func TestLarge(t *testing.T) {
+	pool = sync.Pool{New: pool.New} // without what other tests have put
 	for _, large := range []*Drawn{{Runs: make([]uid.Run, 0, mostRuns+1)}, {Buffer: make([]byte, 0, mostBytes+1)}} {
 		large.Done()
 		if d := pool.Get().(*Drawn); d == large {
@@ -215,10 +221,20 @@ func TestWait(t *testing.T) {
 		if took := time.Since(began); kindOf(t, err) != Unavailable || took != 3*time.Second {
 			t.Errorf("after %v: %v", took, err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err = s.Draw(ctx, Caller{}, "a", 1); time.Since(began) != 4*time.Second {
-			t.Errorf("after %v: %v", time.Since(began), err)
+		opens := newService(t, &one{cold: true}, Config{Limits: Limits{Wait: 3 * time.Second}})
+		for name, ask := range map[string]func(context.Context) error{
+			"Draw":     func(ctx context.Context) error { _, err := s.Draw(ctx, Caller{}, "a", 1); return err },
+			"DrawRuns": func(ctx context.Context) error { _, err := s.DrawRuns(ctx, Caller{}, "a", 1); return err },
+			"DrawEach": func(ctx context.Context) error { _, err := s.DrawEach(ctx, Caller{}, "a", 1); return err },
+			"Find":     func(ctx context.Context) error { _, err := opens.Find(ctx, Caller{}, "a", 1); return err },
+			"Parse":    func(ctx context.Context) error { _, err := opens.Parse(ctx, Caller{}, "a", 1); return err },
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			began := time.Now()
+			if err := ask(ctx); kindOf(t, err) != Unavailable || time.Since(began) != time.Second {
+				t.Errorf("%s after %v: %v", name, time.Since(began), err)
+			}
 		}
 	})
 }
@@ -326,62 +342,6 @@ func TestAsksOnce(t *testing.T) {
 				t.Errorf("cold %v, without a place: %v", cold, err)
 			}
 			first.Wait()
-		}
-	})
-}
-
-// TestErrors shows what becomes of the errors of catalogs and generators: what callers
-// see holds no driver's text, and the log has all of it.
-func TestErrors(t *testing.T) {
-	const secret = "postgres://app:hunter2@db"
-	for _, test := range []struct {
-		err    error
-		kind   Kind
-		logged bool
-	}{
-		{fmt.Errorf("%w: %q", ErrUnknown, "a"), Unknown, false},
-		{fmt.Errorf("%w: %s: %w", ErrNotStarted, secret, uid.ErrTimeExhausted), Unavailable, true},
-		{fmt.Errorf("%s: %w", secret, uid.ErrTimeExhausted), Exhausted, true},
-		{fmt.Errorf("%s: %w", secret, segment.ErrUsedUp), Exhausted, true},
-		{fmt.Errorf("%s: %w", secret, segment.ErrRewound), Exhausted, true},
-		{fmt.Errorf("%s: %w", secret, segment.ErrTooManyTags), Unavailable, true},
-		{fmt.Errorf("%s: %w", secret, uid.ErrClosed), Unavailable, true},
-		{fmt.Errorf("%s: %w", secret, context.Canceled), Unavailable, false},
-		{&segment.LoadError{Tag: "a", Store: secret, Err: errors.New("refused")}, Unavailable, true},
-		{errors.New(secret), Unavailable, true},
-	} {
-		for _, c := range []*one{{err: test.err}, {entry: entry(func(context.Context, int64) (uid.Run, error) { return uid.Run{}, test.err })}} {
-			var log bytes.Buffer
-			s := newService(t, c, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-			_, err := s.Draw(t.Context(), Caller{}, "a", 1)
-			e := (*Error)(nil)
-			if !errors.As(err, &e) || e.Kind != test.kind || strings.Contains(e.Detail, "hunter2") || e.Detail == "" {
-				t.Errorf("%v becomes %v", test.err, err)
-			}
-			if (e.Retry > 0) != (e.Kind == Unavailable) {
-				t.Errorf("%v: Retry is %v", test.err, e.Retry)
-			}
-			if (e.Cause != nil) != (e.Kind == Exhausted || e.Kind == Unavailable) {
-				t.Errorf("%v: the cause is %v", test.err, e.Cause)
-			}
-			if logged := strings.Contains(log.String(), "hunter2"); logged != test.logged {
-				t.Errorf("%v: log is %q", test.err, log.String())
-			}
-		}
-	}
-}
-
-// TestLogSeldom shows that failures at any rate are logged once a second.
-func TestLogSeldom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
-		s := newService(t, &one{err: errors.New("unavailable")}, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-		for range 1000 {
-			s.Draw(t.Context(), Caller{}, "a", 1)
-			time.Sleep(10 * time.Millisecond)
-		}
-		if lines := strings.Count(log.String(), "\n"); lines < 9 || lines > 11 {
-			t.Errorf("%d lines in 10 s", lines)
 		}
 	})
 }

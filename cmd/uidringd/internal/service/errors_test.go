@@ -1,0 +1,87 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/uid/segment"
+)
+
+// TestErrors shows what becomes of the errors of catalogs and generators: what callers
+// see holds no driver's text, and the log has all of it.
+func TestErrors(t *testing.T) {
+	const secret = "postgres://app:hunter2@db"
+	for _, test := range []struct {
+		err    error
+		kind   Kind
+		logged bool
+		says   string
+	}{
+		{fmt.Errorf("%w: %q", ErrUnknown, "a"), Unknown, false, "there is no generator"},
+		{fmt.Errorf("%w: %s: %w", ErrNotStarted, secret, uid.ErrTimeExhausted), Unavailable, true, "has not started: its layout has run out of time"},
+		{fmt.Errorf("%s: %w", secret, uid.ErrTimeExhausted), Exhausted, true, "has no ids left"},
+		{fmt.Errorf("%s: %w", secret, segment.ErrUsedUp), Exhausted, true, "has no ids left"},
+		{fmt.Errorf("%s: %w", secret, segment.ErrRewound), Exhausted, true, "has gone back"},
+		{fmt.Errorf("%s: %w", secret, segment.ErrTooManyTags), Unavailable, true, "no more can be opened"},
+		{fmt.Errorf("%s: %w", secret, uid.ErrClosed), Unavailable, true, "the server is stopping"},
+		{fmt.Errorf("%s: %w", secret, context.Canceled), Unavailable, false, "was cancelled"},
+		{&segment.LoadError{Tag: "a", Store: secret, Err: errors.New("refused")}, Unavailable, true, "cannot issue ids now"},
+		{errors.New(secret), Unavailable, true, "cannot issue ids now"},
+	} {
+		for _, c := range []*one{{err: test.err}, {entry: entry(func(context.Context, int64) (uid.Run, error) { return uid.Run{}, test.err })}} {
+			var log bytes.Buffer
+			s := newService(t, c, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			_, err := s.Draw(t.Context(), Caller{}, "a", 1)
+			e := (*Error)(nil)
+			if !errors.As(err, &e) || e.Kind != test.kind || strings.Contains(e.Detail, "hunter2") || !strings.Contains(e.Detail, test.says) {
+				t.Errorf("%v becomes %v", test.err, err)
+			}
+			if (e.Retry > 0) != (e.Kind == Unavailable) {
+				t.Errorf("%v: Retry is %v", test.err, e.Retry)
+			}
+			if (e.Cause != nil) != (e.Kind == Exhausted || e.Kind == Unavailable) {
+				t.Errorf("%v: the cause is %v", test.err, e.Cause)
+			}
+			if logged := strings.Contains(log.String(), "hunter2"); logged != test.logged {
+				t.Errorf("%v: log is %q", test.err, log.String())
+			}
+		}
+	}
+}
+
+// TestLogSeldom shows that failures at any rate are logged once a second.
+func TestLogSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s := newService(t, &one{err: errors.New("unavailable")}, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for range 1000 {
+			s.Draw(t.Context(), Caller{}, "a", 1)
+			time.Sleep(10 * time.Millisecond)
+		}
+		if lines := strings.Count(log.String(), "\n"); lines < 9 || lines > 11 {
+			t.Errorf("%d lines in 10 s", lines)
+		}
+	})
+}
+
+// TestReason has each cause behind the text of a driver, and an error of the network.
+func TestReason(t *testing.T) {
+	said := map[error]string{&net.OpError{Op: "dial", Err: errors.New("refused")}: "its store is unavailable", errors.New("x"): "it cannot issue ids; see the log"}
+	for _, known := range reasons {
+		said[known.err] = known.text
+	}
+	for err, want := range said {
+		if got := Reason(fmt.Errorf("at db: %w", err)); got != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
