@@ -35,5 +35,16 @@ func TestOneRequestUnderWay(t *testing.T) {
 		if err := ask(); err != nil || most != 1 {
 			t.Errorf("%v, with %d requests at once; want 1", err, most)
 		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var given context.Context
+		request := func(ctx context.Context) (int, error) { given = ctx; return 0, ctx.Err() }
+		if _, err := within(ctx, &b, request); err != nil || given.Err() == nil {
+			t.Errorf("%v; want that the context of a request ends with the request", err)
+		}
+		before := b.now
+		cancel()
+		if _, err := within(ctx, &b, request); !errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || transient(err) || b.now != before {
+			t.Errorf("%v, and a bound of %v; want the end of the caller's context alone, and %v", err, b.now, before)
+		}
 	})
 }

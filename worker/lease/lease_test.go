@@ -189,6 +189,7 @@ func TestConfig(t *testing.T) {
 		"too short":       {lease.Config{Window: 99 * time.Millisecond, Expiry: -1, MaxSkew: -1}, []string{"Window is 99ms, want 100ms to 8760h0m0s", "Expiry is -1ns", "MaxSkew is -1ns"}},
 		"too long":        {lease.Config{Window: year + 1, Expiry: year + 1, MaxSkew: year + 1}, []string{"Window is 8760", "Expiry is 8760", "MaxSkew is 8760"}},
 		"a short window":  {lease.Config{Window: time.Minute, Expiry: time.Minute + 1}, []string{"Window is 1m0s, want Expiry, 1m0.000000001s, or more"}},
+		"a long expiry":   {lease.Config{Window: time.Minute, Expiry: year + 1}, []string{"Expiry is 8760"}},
 		"one number":      {lease.Config{Numbers: &lease.Bounds{}}, nil},
 		"negative number": {lease.Config{Numbers: &lease.Bounds{From: -1, To: 3}}, []string{"Numbers is -1 to 3"}},
 		"node":            {lease.Config{Node: lease.Node{Host: strings.Repeat("ä", 65), Port: "a\x00", Type: 3}}, []string{"Node.Host", "Node.Port", "Node.Type is 3"}},

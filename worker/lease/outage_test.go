@@ -258,3 +258,33 @@ func TestGreatestBound(t *testing.T) {
 		})
 	}
 }
+
+// A start ends with its context, whatever it waits for. If it waits for a holder, it says so.
+func TestStartEndsWithItsContext(t *testing.T) {
+	for name, set := range map[string]func(*testing.T, *hooked){
+		"prepare hangs": func(_ *testing.T, s *hooked) {
+			s.prepare = func(ctx context.Context, _ int) error { return hanging(ctx, call{}) }
+		},
+		"a request hangs": func(_ *testing.T, s *hooked) { s.calling(hanging) },
+		"collisions":      func(_ *testing.T, s *hooked) { s.calling(failing(lease.Transient(errReset))) },
+		"a holder": func(t *testing.T, s *hooked) {
+			hold(t, s, lease.Config{Assigner: number{n: 0}}).Kill()
+			time.AfterFunc(time.Second, func() { s.calling(hanging) })
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, config := new(hooked), quiet
+			set(t, s)
+			if name == "a holder" {
+				config.Assigner = number{n: 0}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+			defer cancel()
+			began := time.Now()
+			_, err := holding.Try(ctx, t, lease.New(s, config), 9, time.Now)
+			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lease.ErrHeld) != (name == "a holder") || took != 12*time.Second {
+				t.Errorf("%s: %v after %v", name, err, took)
+			}
+		})
+	}
+}

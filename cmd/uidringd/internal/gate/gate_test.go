@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
@@ -118,8 +119,11 @@ func TestAll(t *testing.T) {
 			_, extra := From(Context(t.Context(), c)).Clients()
 			return extra
 		}
-		if c := w.in[first]; !extra(c) || extra(w.in[a]) {
+		if c := w.in[first]; !extra(c) || !extra(tls.Server(c, nil)) || extra(w.in[a]) {
 			t.Error("the fifth connection is no extra one, or the first is")
+		}
+		if Of(w.in[first]).Idle(); w.gate.Counts().Idle != 0 {
+			t.Error("an extra connection is one of the idle ones")
 		}
 		for range Extras - 1 {
 			w.come("10.0.0.4:2", http.StateActive)
