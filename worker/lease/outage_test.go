@@ -1,6 +1,7 @@
 package lease_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -259,30 +260,56 @@ func TestGreatestBound(t *testing.T) {
 	}
 }
 
-// A start ends with its context, whatever it waits for. If it waits for a holder, it says so.
+// A start ends with its context, whatever it waits for. If it waits for a holder, it says so. It
+// tries for a second to give back what a write without an answer may have taken.
 func TestStartEndsWithItsContext(t *testing.T) {
-	for name, set := range map[string]func(*testing.T, *hooked){
-		"prepare hangs": func(_ *testing.T, s *hooked) {
+	at := func(op string, what func(context.Context, call) error) func(*hooked) {
+		return func(s *hooked) {
+			s.calling(func(ctx context.Context, c call) error {
+				if c.op != op {
+					return nil
+				}
+				return what(ctx, c)
+			})
+		}
+	}
+	collides := failing(lease.Transient(errReset))
+	for name, tt := range map[string]struct {
+		set         func(*hooked)
+		exact, held bool
+		limit, more time.Duration // the context ends after limit, and the start more later
+	}{
+		"prepare": {set: func(s *hooked) {
 			s.prepare = func(ctx context.Context, _ int) error { return hanging(ctx, call{}) }
-		},
-		"a request hangs": func(_ *testing.T, s *hooked) { s.calling(hanging) },
-		"collisions":      func(_ *testing.T, s *hooked) { s.calling(failing(lease.Transient(errReset))) },
-		"a holder": func(t *testing.T, s *hooked) {
-			hold(t, s, lease.Config{Assigner: number{n: 0}}).Kill()
-			time.AfterFunc(time.Second, func() { s.calling(hanging) })
-		},
+		}},
+		"the layout":               {set: at("SwapLayout", hanging)},
+		"a look":                   {set: at("Look", hanging)},
+		"collisions":               {set: at("Look", collides)},
+		"the client's own limit":   {set: at("Look", failing(lease.Throttled(errReset))), limit: 5 * time.Minute},
+		"a holder":                 {set: func(*hooked) {}, exact: true, held: true},
+		"a holder, and a read":     {set: at("Read", hanging), exact: true, held: true},
+		"a holder, and collisions": {set: at("Read", collides), exact: true, held: true},
+		"a write without an answer": {set: func(s *hooked) {
+			s.answering(func(call, bool, error) (bool, error) { s.calling(hanging); return false, errReset })
+		}, exact: true, more: time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, config := new(hooked), quiet
-			set(t, s)
-			if name == "a holder" {
+			if tt.exact {
 				config.Assigner = number{n: 0}
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+			if tt.held {
+				hold(t, s, config).Kill()
+				time.AfterFunc(time.Second, func() { tt.set(s) })
+			} else {
+				tt.set(s)
+			}
+			limit := cmp.Or(tt.limit, 12*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			began := time.Now()
-			_, err := holding.Try(ctx, t, lease.New(s, config), 9, time.Now)
-			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lease.ErrHeld) != (name == "a holder") || took != 12*time.Second {
+			_, err := lease.New(s, config).Lease(ctx, lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "A"})
+			if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lease.ErrHeld) != tt.held || took != limit+tt.more {
 				t.Errorf("%s: %v after %v", name, err, took)
 			}
 		})
