@@ -3,6 +3,8 @@ package lease_test
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -126,5 +128,31 @@ func TestReleaseOfNothing(t *testing.T) {
 		if err := h.Release(closing(t), time.Now()); err != nil || len(s.since(began)) > 0 {
 			t.Errorf("%v after %d requests; want none", err, len(s.since(began)))
 		}
+	})
+}
+
+// stuck is a handler that does not return before it may.
+type stuck struct {
+	slog.Handler
+	may chan struct{}
+}
+
+func (s stuck) Handle(context.Context, slog.Record) error { <-s.may; return nil }
+
+// Release waits neither for the store nor for the log beyond its context. The error has both
+// causes.
+func TestReleaseIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, may := new(hooked), make(chan struct{})
+		h := hold(t, s, lease.Config{Logger: slog.New(stuck{slog.NewTextHandler(io.Discard, nil), may})})
+		s.calling(failing(errUnavailable))
+		time.Sleep(16 * time.Second) // a line says that the number is not renewed
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		began := time.Now()
+		if err := h.Release(ctx, time.Now()); !errors.Is(err, errUnavailable) || !errors.Is(err, context.Canceled) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		close(may)
 	})
 }
