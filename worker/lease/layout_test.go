@@ -51,11 +51,21 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// A store that fails is asked once.
+// A store that fails is asked once. It is given the context of the start.
 func TestLayoutOfStoreThatFails(t *testing.T) {
 	calls := 0
 	err := lease.Request{Layout: "A"}.CheckLayout(t.Context(), func(context.Context, string, string) (string, error) { calls++; return "", errUnavailable })
 	if !errors.Is(err, errUnavailable) || calls != 1 {
 		t.Errorf("%v after %d calls", err, calls)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	err = lease.Request{Layout: "B", Succeeds: "A"}.CheckLayout(ctx, func(given context.Context, old, _ string) (string, error) {
+		if old == "A" {
+			cancel()
+		}
+		return "A", given.Err()
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v; want the end of the context", err)
 	}
 }

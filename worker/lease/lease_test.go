@@ -78,6 +78,9 @@ func TestFaultsAtOnce(t *testing.T) {
 	_, err := leaser.Lease(t.Context(), lease.Request{Limit: -1})
 	_, listed := leaser.Leases(t.Context(), 1)
 	freed := leaser.Free(t.Context(), 1, true)
+	if leaser.String() != "no store" {
+		t.Errorf("%s", leaser)
+	}
 	for method, err := range map[string]error{"Lease": err, "Leases": listed, "Free": freed} {
 		wantFaults(t, method, err, "store is nil", "Window is 1s, want Expiry, 1m0s, or more", "MaxSkew is 1ms, want 100ms to 8760h0m0s",
 			"Numbers is 5 to 3, want", `Node.Host is ""`)
@@ -85,8 +88,8 @@ func TestFaultsAtOnce(t *testing.T) {
 	wantFaults(t, "Lease", err, "Request.Limit is -1, want 0 or more", "Request.Clock is nil", "Request.Granted is nil")
 
 	s := new(hooked)
-	_, err = lease.New(s, lease.Config{Numbers: &lease.Bounds{From: 5, To: 20}}).Lease(t.Context(), lease.Request{Limit: 4})
-	wantFaults(t, "Lease", err, "Numbers.From is 5, want 4 at most", "Request.Clock is nil", "Request.Granted is nil")
+	_, err = lease.New(s, lease.Config{Numbers: &lease.Bounds{From: 5, To: 20}, Assigner: number{}}).Lease(t.Context(), lease.Request{Limit: 4, Fresh: true})
+	wantFaults(t, "Lease", err, "Numbers.From is 5, want 4 at most", "Request.Clock is nil", "Request.Granted is nil", "Assigner is set, want none")
 	if n := s.prepared() + len(s.calls); n > 0 {
 		t.Errorf("%d calls", n)
 	}
@@ -207,9 +210,13 @@ func TestConfig(t *testing.T) {
 
 // A client may report the end of a context in words of its own.
 func TestEndOfContextIsMatched(t *testing.T) {
-	leaser := lease.New(&told{reads: errUnavailable}, lease.Config{})
-	if _, err := leaser.Leases(canceled(t), 0); !errors.Is(err, context.Canceled) || !errors.Is(err, errUnavailable) {
-		t.Errorf("%v; want both the end of the context and what the client says", err)
+	leaser := lease.New(&told{reads: errUnavailable, rows: make([]lease.Row, 1)}, lease.Config{})
+	_, err := leaser.Leases(canceled(t), 0)
+	for _, err := range []error{err, leaser.Free(canceled(t), 0, true),
+		lease.New(&told{writes: errUnavailable, rows: []lease.Row{{Token: "a"}}}, lease.Config{}).Free(canceled(t), 0, true)} {
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, errUnavailable) {
+			t.Errorf("%v; want both the end of the context and what the client says", err)
+		}
 	}
 	if _, err := leaser.Leases(t.Context(), 0); !errors.Is(err, errUnavailable) || errors.Is(err, context.Canceled) {
 		t.Errorf("%v; want what the client says alone", err)

@@ -20,19 +20,20 @@ type told struct {
 	swaps         []bool      // done
 	reads, writes error
 
+	given   []context.Context
 	limit   int // of List
 	expiry  time.Duration
 	written []lease.Write
 	old     []string
 }
 
-func (s *told) List(_ context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
-	s.limit, s.expiry = limit, expiry
+func (s *told) List(ctx context.Context, limit int, expiry time.Duration) ([]lease.Row, error) {
+	s.given, s.limit, s.expiry = append(s.given, ctx), limit, expiry
 	return s.rows, s.reads
 }
 
-func (s *told) Read(_ context.Context, _ int64, expiry time.Duration) (*lease.Row, int64, error) {
-	s.expiry = expiry
+func (s *told) Read(ctx context.Context, _ int64, expiry time.Duration) (*lease.Row, int64, error) {
+	s.given, s.expiry = append(s.given, ctx), expiry
 	row := s.rows[0]
 	if s.rows = s.rows[1:]; row.Token == "" || s.reads != nil {
 		return nil, 21_000, s.reads
@@ -40,7 +41,8 @@ func (s *told) Read(_ context.Context, _ int64, expiry time.Duration) (*lease.Ro
 	return &row, 21_000, nil
 }
 
-func (s *told) Swap(_ context.Context, old string, w lease.Write) (bool, error) {
+func (s *told) Swap(ctx context.Context, old string, w lease.Write) (bool, error) {
+	s.given = append(s.given, ctx)
 	s.written, s.old = append(s.written, w), append(s.old, old)
 	if s.writes != nil {
 		return false, s.writes
@@ -48,6 +50,11 @@ func (s *told) Swap(_ context.Context, old string, w lease.Write) (bool, error) 
 	done := s.swaps[0]
 	s.swaps = s.swaps[1:]
 	return done, nil
+}
+
+// living returns how many of the contexts that the store was given have not ended.
+func (s *told) living() int {
+	return len(slices.DeleteFunc(s.given, func(ctx context.Context) bool { return ctx.Err() != nil }))
 }
 
 var listing = lease.Config{Window: time.Hour, Expiry: 5 * time.Minute}
@@ -61,8 +68,12 @@ func TestLeases(t *testing.T) {
 		{7, lease.StateHeld, "h", "80", lease.NodeActual, time.UnixMilli(1000).UTC(), time.UnixMilli(2000).UTC(), time.UnixMilli(500).UTC()},
 		{Number: 3, State: lease.StateFree, ReservedUntil: time.UnixMilli(5).UTC()},
 	}
-	if got, err := lease.New(s, listing).Leases(t.Context(), 9); err != nil || !slices.Equal(got, want) || s.limit != 9 || s.expiry != 5*time.Minute {
+	ctx, cancel := context.WithCancel(t.Context())
+	if got, err := lease.New(s, listing).Leases(ctx, 9); err != nil || !slices.Equal(got, want) || s.limit != 9 || s.expiry != 5*time.Minute {
 		t.Errorf("%+v, %v of a list of %d with the expiry %v; want %+v", got, err, s.limit, s.expiry, want)
+	}
+	if cancel(); s.living() > 0 {
+		t.Error("the store is given another context")
 	}
 	s.reads = errUnavailable
 	if got, err := lease.New(s, listing).Leases(t.Context(), 0); got != nil || !errors.Is(err, errUnavailable) || err.Error() != "lease: list memory: connection refused" {
@@ -99,7 +110,11 @@ func TestFree(t *testing.T) {
 		"not changed": {&told{rows: []lease.Row{row("a", lease.StateExpired, 9), row("a", lease.StateExpired, 9)}, swaps: []bool{false}}, 5, false,
 			[]string{"a"}, nil, "the row was not changed"},
 	} {
-		err := lease.New(tt.store, listing).Free(t.Context(), tt.number, tt.force)
+		ctx, cancel := context.WithCancel(t.Context())
+		err := lease.New(tt.store, listing).Free(ctx, tt.number, tt.force)
+		if cancel(); tt.store.living() > 0 {
+			t.Errorf("%s: the store is given another context", name)
+		}
 		if doing := fmt.Sprintf("lease: free number %d in memory: ", tt.number); tt.want == "" && err != nil ||
 			tt.want != "" && (err == nil || !strings.HasPrefix(err.Error(), doing) || !strings.HasSuffix(err.Error(), strings.TrimPrefix(tt.want, "lease: "))) || tt.is != nil && !errors.Is(err, tt.is) {
 			t.Errorf("%s: %v; want %s%s", name, err, doing, tt.want)
