@@ -114,10 +114,17 @@ func TestUnavailable(t *testing.T) {
 		}
 		wait := func(d time.Duration) (failures int64) {
 			before := c.Stats().Loads.Failures
+			defer time.AfterFunc(2*d, servers[0].up).Stop() // ends a call that has not ended with its context
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			defer cancel()
 			if _, err := c.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("Wait() = %v, want the end of its context", err)
+			}
+			if n, err := c.WaitN(ctx, make([]uid.ID, 1)); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("WaitN() = %d, %v, want the end of its context", n, err)
+			}
+			if run, err := c.Claim(ctx, 1); run.N != 0 || !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("Claim() = %v, %v, want the end of its context", run, err)
 			}
 			for _, err := range c.All(ctx) {
 				if !errors.Is(err, context.DeadlineExceeded) {
