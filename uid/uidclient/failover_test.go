@@ -89,6 +89,9 @@ func TestOrder(t *testing.T) {
 		if next := o.successor(errRefused); next != nil {
 			t.Error("a call that failed is taken over")
 		}
+		if len(c.orders) != 1 {
+			t.Errorf("%d orders; want that the one without ids is left", len(c.orders))
+		}
 		take(t, c, 1_000_000, 100)
 	})
 }

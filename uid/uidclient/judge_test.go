@@ -70,10 +70,11 @@ func TestJudge(t *testing.T) {
 // A judge remembers the last 1,000 instances and runs, and runs that adjoin are one.
 func TestJudgeForgets(t *testing.T) {
 	j, s := newJudge(), &server{}
-	for i := range int64(3 * maxKept) {
+	for i := range int64(3*maxKept + 1) {
 		need.Must(t, j.accept(s, answered(fmt.Sprint(i), 5, 100+10*i, 5)))
 	}
-	if len(j.instances) != maxKept || len(j.runs) != maxKept || j.runs[0].First != 100+10*2*maxKept {
+	need.Must(t, j.accept(s, answered(fmt.Sprint(3*maxKept), 6, 1<<40, 1))) // of an instance that is known
+	if len(j.instances) != maxKept || len(j.runs) != maxKept || j.runs[0].First != 100+10*(2*maxKept+2) {
 		t.Errorf("%d instances and %d runs from %d, want %d of the last", len(j.instances), len(j.runs), j.runs[0].First, maxKept)
 	}
 	for range 2 { // the others are all remembered

@@ -44,20 +44,25 @@ func TestHandshakeFails(t *testing.T) {
 	})
 }
 
-// A server whose second address is taken opens no generator, and leaves the first address.
-func TestSecondAddressIsTaken(t *testing.T) {
+// A server whose second address is taken opens no generator. If it fails, it leaves its addresses.
+func TestStartFails(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	need.Must(t, err)
 	defer taken.Close()
 	dir := t.TempDir()
-	web, file := filepath.Join(dir, "web"), filepath.Join(dir, "ids.db")
-	c, err := config.Parse(fmt.Appendf(nil, "listen: unix:%s\nredis: {listen: %q}\nstores: [{name: f, url: %s}]\ngenerators: [{name: ids, kind: cached, store: f}]\n", web, taken.Addr(), file), config.Flags{})
-	need.Must(t, err)
-	if err := serve(t.Context(), c, false, slog.New(slog.DiscardHandler), io.Discard); err == nil || !strings.Contains(err.Error(), "address already in use") {
-		t.Errorf("%v", err)
-	}
-	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
-		t.Errorf("files %v, %v; want neither a socket nor a database", files, err)
+	for want, tt := range map[string]struct{ redis, file string }{
+		"address already in use": {taken.Addr().String(), "ids.db"},
+		`generator "ids": `:      {"unix:" + filepath.Join(dir, "redis"), "none/ids.db"},
+	} {
+		c, err := config.Parse(fmt.Appendf(nil, "listen: unix:%s/web\nredis: {listen: %q}\nstores: [{name: f, url: %s/%s}]\ngenerators: [{name: ids, kind: cached, store: f}]\n",
+			dir, tt.redis, dir, tt.file), config.Flags{})
+		need.Must(t, err)
+		if err := serve(t.Context(), c, false, slog.New(slog.DiscardHandler), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+			t.Errorf("files %v, %v; want neither a socket nor a database", files, err)
+		}
 	}
 }
 
