@@ -3,6 +3,8 @@ package ringbuffer
 import (
 	"math"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // small returns a ring of runs of 4 ids, with room for 4 of them.
@@ -15,13 +17,9 @@ func small(t *testing.T, puts ...Run) *Ring {
 func ring(t *testing.T, runs, runLen int64, puts ...Run) *Ring {
 	t.Helper()
 	r, err := New(Config{Runs: runs, RunLen: runLen})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	for _, run := range puts {
-		if err := r.Put(run); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, r.Put(run))
 	}
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -26,9 +27,7 @@ func TestStartAfterACrash(t *testing.T) {
 					store := new(leasetest.Memory)
 					stopped := &deadStore{Store: store}
 					dead, err := kinds[kind](lease.New(stopped, lease.Config{Assigner: uid.StaticWorker(3), Window: window, Logger: quiet}), uid.CachedConfig{Layout: virtual, Logger: quiet})
-					if err != nil {
-						t.Fatal(err)
-					}
+					need.Must(t, err)
 					before := mustNext(t, dead)
 					stopped.dead = true
 					defer dead.Close()

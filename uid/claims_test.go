@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -17,9 +18,7 @@ func loopOver(t *testing.T, gen generator, n int, each func(drawn int) time.Dura
 	t.Helper()
 	drawn, before := 0, int64(0)
 	for _, err := range gen.All(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		if issued := gen.Stats().Issued; issued != before {
 			claims = append(claims, issued-before)
 			before = issued

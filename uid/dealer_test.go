@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/deal"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
@@ -85,9 +86,7 @@ func newDealer(t *testing.T, source padding.Source, config deal.Config) dealer {
 func started(t *testing.T, source padding.Source, config deal.Config) dealer {
 	t.Helper()
 	d := newDealer(t, source, config)
-	if err := d.engine.Start(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, d.engine.Start(t.Context(), nil))
 	return d
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -28,9 +29,7 @@ func TestGrowth(t *testing.T) {
 		began := time.Now()
 		for range n {
 			id, err := g.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			if id <= last {
 				t.Fatalf("id %d after %d", id, last)
 			}

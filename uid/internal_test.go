@@ -11,6 +11,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/cacheline"
 	"github.com/uidring/uidring/internal/invalid"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -21,9 +22,7 @@ func steered(t *testing.T, unit time.Duration) (c *clocked, step func(time.Durat
 	t.Helper()
 	layout := bits.Layout{TimeBits: 53, WorkerBits: 2, SequenceBits: 8, Epoch: time.Date(1999, time.December, 31, 0, 0, 0, 0, time.UTC), Unit: unit}
 	allocator, err := bits.NewAllocator(layout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	var ahead time.Duration
 	read := 0
 	now := func() time.Time { read++; return time.Now().Add(ahead) }
@@ -181,9 +180,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 // the number that was given back.
 func TestSkipAfterClose(t *testing.T) {
 	g, err := NewDefault(t.Context(), StaticWorker(7), DefaultConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	g.stop() // as if Shutdown came after renumber has looked whether it is closed
 	g.renumber(nil)
 	if last := g.last.Load(); last != math.MaxInt64 {
@@ -197,9 +194,7 @@ func TestSkipAfterClose(t *testing.T) {
 // A Backfill remembers no more than MaxTicks.
 func TestBackfillForgets(t *testing.T) {
 	b, err := NewBackfill(t.Context(), lease.New(new(leasetest.Memory), lease.Config{}), BackfillConfig{MaxTicks: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer b.Close()
 	for tick := range int64(50) {
 		if _, err := b.At(b.bits.Time(tick)); err != nil || len(b.used) > 4 || len(b.ticks) > 4 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -97,9 +98,7 @@ func TestLeaseStress(t *testing.T) {
 			}
 			for id := range seen {
 				parts, err := gen.Parse(id)
-				if err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, err)
 				granted := func(g [2]int64) bool { return g[0] <= parts.Tick && parts.Tick < g[1] }
 				if !slices.ContainsFunc(grants[parts.Worker], granted) {
 					t.Fatalf("id %d: tick %d was never granted to worker %d", id, parts.Tick, parts.Worker)
@@ -123,9 +122,7 @@ func TestLossAtClose(t *testing.T) {
 				c := clockAt(start)
 				f := &fakeLeaser{number: 1, until: at(1000)}
 				gen, err := kinds[kind](f, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1, Logger: quiet})
-				if err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, err)
 				var ids [2][]uid.ID
 				var wg sync.WaitGroup
 				for i := range ids {
@@ -142,9 +139,7 @@ func TestLossAtClose(t *testing.T) {
 					})
 				}
 				wg.Go(func() { f.losing(2, at(1000)) })
-				if err := gen.Close(); err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, gen.Close())
 				wg.Wait()
 				for range 3 {
 					if id, err := gen.Next(); !errors.Is(err, uid.ErrClosed) {

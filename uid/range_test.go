@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -57,9 +58,7 @@ func TestRange(t *testing.T) {
 					}
 					for range r.IntN(20) {
 						id, err := gen.Wait(t.Context())
-						if err != nil {
-							t.Fatal(err)
-						}
+						need.Must(t, err)
 						drawn = append(drawn, dated{id, time.Now()})
 					}
 				}
@@ -68,9 +67,7 @@ func TestRange(t *testing.T) {
 					from := begun.Add(time.Duration(r.Int64N(whole)) * time.Second)
 					to := from.Add(time.Duration(1+r.Int64N(100)) * time.Second)
 					first, last, err := gen.Range(from, to)
-					if err != nil {
-						t.Fatal(err)
-					}
+					need.Must(t, err)
 					for _, d := range drawn {
 						in, called := first <= d.id && d.id <= last, !d.at.Before(from) && d.at.Before(to)
 						if called && !in || name == "default" && in != called {

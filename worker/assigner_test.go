@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holding"
@@ -132,9 +133,7 @@ func take(t *testing.T, ctx context.Context, a uid.Leaser, limit int64) (int64, 
 func assign(t *testing.T, a uid.Leaser) int64 {
 	t.Helper()
 	number, err := take(t, context.Background(), a, max22)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return number
 }
 
@@ -158,9 +157,7 @@ var small = bits.Layout{TimeBits: 31, WorkerBits: 6, SequenceBits: 2, Epoch: tim
 func cached(t *testing.T, a uid.Leaser) *uid.Cached {
 	t.Helper()
 	gen, err := uid.NewCached(context.Background(), a, uid.CachedConfig{Layout: small})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { gen.Close() })
 	return gen
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
@@ -39,9 +40,7 @@ func TestAttest(t *testing.T) {
 				gen := cached(t, worker.Attest(s.registry(db, logTo(out.Logger())), time.Second, tt.then))
 				number := gen.Worker()
 				before, err := gen.Next()
-				if err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, err)
 				issues := func(wantNumber, wantChanges int64) {
 					t.Helper()
 					id, err := gen.Next()
@@ -154,12 +153,8 @@ func TestAttestReleasedMeanwhile(t *testing.T) {
 			<-leave
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.DB.Exec("DELETE FROM " + s.Table).Error; err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
+	need.Must(t, s.DB.Exec("DELETE FROM "+s.Table).Error)
 	<-entered
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()

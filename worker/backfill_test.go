@@ -17,6 +17,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
@@ -105,9 +106,7 @@ func startStream(t *testing.T, value string) *streaming {
 	s.cmd.Stderr = &faults
 	stdin, err1 := s.cmd.StdinPipe()
 	stdout, err2 := s.cmd.StdoutPipe()
-	if err := errors.Join(err1, err2, s.cmd.Start()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, errors.Join(err1, err2, s.cmd.Start()))
 	s.stdin = stdin
 	go func() {
 		defer close(s.ended)
@@ -175,9 +174,7 @@ func TestBackfillBesideAll(t *testing.T) {
 		}
 		for _, leaser := range []uid.Leaser{p.leaser(t), p.registry(t)} {
 			b, err := uid.NewBackfill(t.Context(), leaser, uid.BackfillConfig{Layout: layout})
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			for at := began; ; at = at.Add(time.Millisecond) {
 				var ids [4]uid.ID
 				if _, err := b.AtN(at, ids[:]); errors.Is(err, uid.ErrBackfillTime) {
@@ -198,9 +195,7 @@ func TestBackfillBesideAll(t *testing.T) {
 			for _, line := range c.lines {
 				for word := range strings.FieldsSeq(line) {
 					id, err := strconv.ParseInt(word, 10, 64)
-					if err != nil {
-						t.Fatal(err)
-					}
+					need.Must(t, err)
 					add(id)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
@@ -77,9 +78,7 @@ func TestExtendCommitsLate(t *testing.T) {
 		before := h.Last().Until
 		h.Await(t, "an answer is lost", func(g lease.Grant) bool { return g.Err != nil })
 		close(late)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, <-done)
 		pool.Heal()
 		h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(before) && g.Err == nil })
 		h.Kept(t)

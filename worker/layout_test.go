@@ -42,9 +42,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 		allowed := func(layout, succeeds bits.Layout) *uid.Cached {
 			t.Helper()
 			gen, err := start(layout, succeeds)
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			return gen
 		}
 		if gen := allowed(old, bits.Layout{}); gen.Worker() == before && s.name != "leaser" {

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
@@ -50,9 +51,7 @@ var handles = map[string]func(t *testing.T, s *store) *gorm.DB{
 func must(t *testing.T) func(*gorm.DB, error) *gorm.DB {
 	return func(db *gorm.DB, err error) *gorm.DB {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		return db
 	}
 }

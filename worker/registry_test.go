@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -17,9 +18,7 @@ func TestAssignDetectsNode(t *testing.T) {
 	r := worker.NewRegistry(s.DB, worker.RegistryConfig{})
 	assign(t, r)
 	rows, err := r.Nodes(context.Background(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if len(rows) != 1 || rows[0].HostName != "box" || rows[0].Port != "31080" || rows[0].Type != lease.NodeContainer {
 		t.Errorf("rows %+v", rows)
 	}
@@ -37,9 +36,7 @@ func TestAssignRow(t *testing.T) {
 
 		for _, limit := range []int{0, 1, 2, 9} {
 			rows, err := s.registry(db).Nodes(ctx, limit)
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			if want := []int{2, 1, 2, 2}[slices.Index([]int{0, 1, 2, 9}, limit)]; len(rows) != want {
 				t.Fatalf("Nodes(%d): %d rows, want %d", limit, len(rows), want)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -34,9 +35,7 @@ func TestFileReplaced(t *testing.T) {
 				s.Exec(t, "VACUUM INTO '%s.backup'", path) // before any number is given
 				var out logged.Text
 				h := holding.Take(t, s.leaser(s.DB, quickly, logTo(out.Logger())), max22)
-				if err := replace(path); err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, replace(path))
 				for _, suffix := range []string{"-wal", "-shm"} {
 					if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 						t.Fatal(err)
@@ -74,21 +73,15 @@ func TestFileUnreadable(t *testing.T) {
 	t.Parallel()
 	s := &store{dbtest.New(t, "sqlite"), leaser}
 	h := holding.Take(t, s.leaser(s.DB, quickly, quiet), max22)
-	if err := os.WriteFile(s.URL+".other", []byte("not a database"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(s.URL+".other", []byte("not a database"), 0o600))
 	for _, step := range [][2]string{{s.URL, s.URL + ".real"}, {s.URL + ".other", s.URL}} {
-		if err := os.Rename(step[0], step[1]); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.Rename(step[0], step[1]))
 	}
 	told := h.Await(t, "it is told", func(g lease.Grant) bool { return g.Err != nil })
 	if !told.Held || !strings.Contains(told.Err.Error(), "open "+s.URL+" anew: ") {
 		t.Errorf("%v; want that the file cannot be opened", told)
 	}
-	if err := os.Rename(s.URL+".real", s.URL); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.Rename(s.URL+".real", s.URL))
 	h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(told.Until) && g.Err == nil })
 	h.Kept(t)
 }
@@ -98,20 +91,14 @@ func TestTakenInReplacedFile(t *testing.T) {
 	s := &store{dbtest.New(t, "sqlite"), leaser}
 	s.Exec(t, "PRAGMA journal_mode = wal") // otherwise SQLite notices when it writes
 	rows := s.leaser(s.DB)
-	if err := rows.Prepare(t.Context(), slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, rows.Prepare(t.Context(), slog.New(slog.DiscardHandler)))
 	if _, done, err := rows.Insert(t.Context(), acquire(0, "a", true)); !done || err != nil {
 		t.Fatalf("%t, %v", done, err)
 	}
-	if err := os.Rename(s.URL, s.URL+".old"); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.Rename(s.URL, s.URL+".old"))
 	done, err := rows.Swap(t.Context(), "a", acquire(0, "b", false))
 	if done || err == nil || !strings.Contains(err.Error(), "moved, removed or replaced while it was open: "+s.URL) {
 		t.Errorf("%t, %v; want that the file was replaced", done, err)
 	}
-	if err := os.Rename(s.URL+".old", s.URL); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.Rename(s.URL+".old", s.URL))
 }

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 )
 
@@ -40,9 +41,7 @@ func (s *store) columns(t *testing.T) []string {
 		"sqlite": `SELECT name || ' ' || type || ' ' || IIF("notnull", 'NO', 'YES') FROM PRAGMA_TABLE_INFO(?)`,
 	}[s.Kind]
 	var found []string
-	if err := s.DB.Raw(query, s.Table).Scan(&found).Error; err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, s.DB.Raw(query, s.Table).Scan(&found).Error)
 	return found
 }
 
@@ -186,9 +185,7 @@ func TestQualifiedTable(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
 		var schema string
 		query := map[string]string{"mysql": "SELECT DATABASE()", "postgres": "SELECT CURRENT_SCHEMA()", "sqlite": "SELECT 'main'"}[s.Kind]
-		if err := s.DB.Raw(query).Scan(&schema).Error; err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, s.DB.Raw(query).Scan(&schema).Error)
 		if got := assign(t, s.on(s.DB, worker.StoreConfig{Table: schema + "." + s.Table})); got != s.first {
 			t.Errorf("number %d, want %d", got, s.first)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
@@ -34,9 +35,7 @@ func (s *store) isolations(t *testing.T) map[string]string {
 		var variables []struct {
 			Name string `gorm:"column:Variable_name"`
 		}
-		if err := s.DB.Raw(query).Scan(&variables).Error; err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, s.DB.Raw(query).Scan(&variables).Error)
 		for _, v := range variables {
 			names = append(names, v.Name)
 		}
@@ -102,16 +101,12 @@ func TestUncommittedChange(t *testing.T) {
 		db := s.Open(t, s.With(s.isolations(t)["READ UNCOMMITTED"]))
 		h := holding.Take(t, s.leaser(db, quickly, quiet), 0)
 		tx := begin(t, s.DB)
-		if err := tx.Exec("UPDATE " + s.Table + " SET token = 'another', reserved_until = 1, heartbeat_at = 0").Error; err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, tx.Exec("UPDATE "+s.Table+" SET token = 'another', reserved_until = 1, heartbeat_at = 0").Error)
 		h.Await(t, "the holder waits too long", func(g lease.Grant) bool { return g.Err != nil })
 		if _, err := try(t, s.leaser(db), 0); !errors.Is(err, lease.ErrExhausted) {
 			t.Errorf("%v; want ErrExhausted", err)
 		}
-		if err := tx.Rollback().Error; err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, tx.Rollback().Error)
 		until := h.Last().Until
 		h.Await(t, "it is renewed", func(g lease.Grant) bool { return g.Until.After(until) && g.Err == nil })
 		h.Kept(t)
@@ -160,9 +155,7 @@ func TestRolledBackByServer(t *testing.T) {
 			db = s.Open(t, s.URL)
 			pool, _ := db.DB()
 			pool.SetMaxOpenConns(1)
-			if err := db.Exec("PRAGMA foreign_keys = ON").Error; err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, db.Exec("PRAGMA foreign_keys = ON").Error)
 			lift = "INSERT INTO missing VALUES (-1), (0), (1), (2)"
 		}
 		number, err := take(t, context.Background(), s.on(db), max22)

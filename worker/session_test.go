@@ -14,6 +14,7 @@ import (
 	"gorm.io/gorm/schema"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
@@ -134,9 +135,7 @@ func TestReplica(t *testing.T) {
 		for _, register := range []func(string, func(*gorm.DB)) error{
 			callbacks.Query().Before("*").Register, callbacks.Row().Before("*").Register, callbacks.Raw().Before("*").Register,
 		} {
-			if err := register("test:replica", read); err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, register("test:replica", read))
 		}
 		if got := assign(t, s.on(db)); got != s.first {
 			t.Errorf("number %d, want %d", got, s.first)
@@ -164,9 +163,7 @@ func TestRowChangedByPlugin(t *testing.T) {
 		err := db.Callback().Create().Before("gorm:create").Register("test:change", func(tx *gorm.DB) {
 			tx.Statement.SetColumn("HostName", "another")
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		number, err := s.registry(db).Assign(context.Background(), max22)
 		if number != 0 || !errors.Is(err, worker.ErrKey) || strings.Count(err.Error(), "worker: ") != 1 {
 			t.Errorf("Assign = %d, %v; want ErrKey, and the package's name once", number, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 )
@@ -72,9 +73,7 @@ func differ(t *testing.T, printed [][]string) []int64 {
 	for _, words := range printed {
 		for i, word := range words {
 			n, err := strconv.ParseInt(word, 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			if i%(1+childIDs) == 0 {
 				numbers[n] = true
 			} else {
@@ -196,13 +195,9 @@ func TestOvertakenAtTheFirstNumber(t *testing.T) {
 func (s *store) lock(t *testing.T) (unlock func()) {
 	t.Helper()
 	pool, err := s.DB.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	conn, err := pool.Conn(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { conn.Close() })
 	statements := map[string][2]string{
 		"mysql":    {"LOCK TABLES " + s.Table + " WRITE", "UNLOCK TABLES"},

@@ -14,6 +14,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
@@ -56,9 +57,7 @@ func suite(s *store, url string) leasetest.Suite {
 		own := s.Another(t)
 		return func(t *testing.T) lease.Store {
 			st := worker.NewStore(own.Open(t, url), worker.StoreConfig{Table: own.Table})
-			if err := st.EnsureSchema(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, st.EnsureSchema(context.Background()))
 			return st
 		}
 	}, Delete: func(t *testing.T, st lease.Store, number int64) {
@@ -84,9 +83,7 @@ func TestStatementsOfAHerd(t *testing.T) {
 					t.Fatal(err)
 				}
 				st := worker.NewStore(db, config)
-				if err := st.EnsureSchema(context.Background()); err != nil {
-					t.Fatal(err)
-				}
+				need.Must(t, st.EnsureSchema(context.Background()))
 				return st
 			}
 		}, Requests: func(*testing.T, lease.Store) int64 { return sent.Load() }}
@@ -284,9 +281,7 @@ func TestLeases(t *testing.T) {
 		release(t, freed, begun.Add(-time.Hour))
 		taken := holding.Take(t, s.leaser(db), max22).Last() // what has been given back
 		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 1", s.Table)
-		if err := s.leaser(db).Free(context.Background(), 0, true); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, s.leaser(db).Free(context.Background(), 0, true))
 		ended := time.Now()
 
 		a := s.leaser(s.DB)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/uidring/uidring/internal/atonce"
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -65,9 +66,7 @@ func newSQLite(t *testing.T) *store { return &store{dbtest.New(t, "sqlite"), reg
 // create makes the table, empty.
 func (s *store) create(t testing.TB) {
 	t.Helper()
-	if err := s.on(s.DB).EnsureSchema(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, s.on(s.DB).EnsureSchema(context.Background()))
 }
 
 // elsewhere opens sessions in a time zone far away, on which no time depends.
@@ -87,9 +86,7 @@ func (s *store) numbers(t *testing.T) []int64 {
 	t.Helper()
 	numbers := []int64{}
 	query := fmt.Sprintf("SELECT %s FROM %s WHERE %[1]s >= 0 ORDER BY 1", s.key, s.Table)
-	if err := s.DB.Raw(query).Scan(&numbers).Error; err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, s.DB.Raw(query).Scan(&numbers).Error)
 	return numbers
 }
 

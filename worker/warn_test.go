@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // Each start warns once of a database that confirms commits before they are on
@@ -43,9 +44,7 @@ func TestPoolIsFull(t *testing.T) {
 		a := s.on(s.DB)
 		assign(t, a) // which makes the table
 		pool, err := s.DB.DB()
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		pool.SetMaxOpenConns(1)
 		tx := s.DB.Begin()
 		defer tx.Rollback()

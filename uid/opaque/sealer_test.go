@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
 )
@@ -197,9 +198,7 @@ func TestKeysAreNotShown(t *testing.T) {
 		fmt.Fprintf(&shown, verb+verb, exported{s, p}, hidden{*s, *p})
 	}
 	data, err := json.Marshal(exported{s, p})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	shown.Write(data)
 	slog.New(slog.NewTextHandler(&shown, nil)).Info("", "s", s, "p", p, "h", hidden{*s, *p})
 	slog.New(slog.NewJSONHandler(&shown, nil)).Info("", "s", s, "p", p, "e", errors.New(fmt.Sprint(s)))

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
 )
@@ -40,9 +41,7 @@ func TestVectors(t *testing.T) {
 			t.Errorf("key %d: token of %s %d = %v, want %s", v.key, v.context, v.id, token, v.token)
 		}
 		token, err := opaque.ParseToken(v.token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		if id, err := s.Open(token); id != v.id || err != nil {
 			t.Errorf("key %d: token %s opens to %d, %v, want %d", v.key, v.token, id, err, v.id)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/figures"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidstatus"
 )
@@ -57,16 +58,12 @@ func TestSeveralCollectors(t *testing.T) {
 			generators[name] = calm()
 		}
 		c, err := New(generators)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		return c, registry.Register(c)
 	}
 	_, first := register("orders")
 	second, err := register("sessions")
-	if err := errors.Join(first, err); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, errors.Join(first, err))
 	if _, err := register("orders"); !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 		t.Errorf("the second collector of a name: %v, want AlreadyRegisteredError", err)
 	}

@@ -72,9 +72,7 @@ func queries(t *testing.T) map[string]string {
 			Targets []struct{ RefID, Expr string }
 		}
 	}
-	if err := json.Unmarshal(read(t, "dashboard.json"), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, json.Unmarshal(read(t, "dashboard.json"), &dashboard))
 	all := map[string]string{}
 	for _, p := range dashboard.Panels {
 		for _, target := range p.Targets {
@@ -110,13 +108,9 @@ func TestDashboardByPromtool(t *testing.T) {
 		rules = append(rules, map[string]string{"record": name, "expr": variables.Replace(expr)})
 	}
 	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	file := filepath.Join(t.TempDir(), "rules.yml")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(file, text, 0o600))
 	promtool(t, nil, "check", "rules", file)
 }
 

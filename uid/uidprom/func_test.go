@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/statstest"
 	"github.com/uidring/uidring/uid"
 )
@@ -16,9 +17,7 @@ import (
 func collectorOf(t testing.TB, f func() map[string]uid.Stats) prometheus.Collector {
 	t.Helper()
 	c, err := NewFunc(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return c
 }
 
@@ -32,9 +31,7 @@ func TestFunc(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(collectorOf(t, func() map[string]uid.Stats { return all }))
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if got, want := text(t, families), text(t, gather(t, several())); !bytes.Equal(got, want) {
 		t.Errorf("a scrape is\n%s\nwant\n%s", got, want)
 	}
@@ -46,9 +43,7 @@ func TestComeAndGo(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(collectorOf(t, func() map[string]uid.Stats { return all }))
 	clocked, err := New(map[string]Generator{"orders": calm()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	registry.MustRegister(clocked)
 	for _, names := range [][]string{{}, {"carts", "invoices"}, {"invoices"}} {
 		clear(all)
@@ -84,9 +79,7 @@ func TestOrder(t *testing.T) {
 	var last string
 	for _, metric := range collect(collectorOf(t, func() map[string]uid.Stats { return all })) {
 		m := new(dto.Metric)
-		if err := metric.Write(m); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, metric.Write(m))
 		name := m.GetLabel()[0].GetValue()
 		if name < last {
 			t.Fatalf("%s stands after %s", name, last)

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/statstest"
 )
 
@@ -33,9 +34,7 @@ func several() map[string]Generator {
 func read(t testing.TB, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return text
 }
 
@@ -44,17 +43,11 @@ func read(t testing.TB, name string) []byte {
 func gather(t testing.TB, generators map[string]Generator) []*dto.MetricFamily {
 	t.Helper()
 	c, err := New(generators)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	registry := prometheus.NewPedanticRegistry()
-	if err := registry.Register(c); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, registry.Register(c))
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return families
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/statstest"
 	"github.com/uidring/uidring/uid"
 )
@@ -16,9 +17,7 @@ func TestExposition(t *testing.T) {
 	got := text(t, gather(t, several()))
 	const golden = "metrics.txt"
 	if os.Getenv("UIDRING_UPDATE") != "" {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.WriteFile(golden, got, 0o644))
 	}
 	if want := read(t, golden); !bytes.Equal(got, want) {
 		t.Errorf("a scrape is\n%s\nwant that of %s, to be written anew with UIDRING_UPDATE=1", got, golden)

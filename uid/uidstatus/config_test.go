@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -60,9 +61,7 @@ func TestHost(t *testing.T) {
 	}
 	for level, entries := range [][]string{nil, {"Ops.Example.Com"}, {"*"}} {
 		p, err := New(map[string]Generator{"orders": calm()}, Config{Hosts: entries})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		ask := func(host, path string) *httptest.ResponseRecorder {
 			r := httptest.NewRequest(http.MethodGet, path, nil)
 			r.Host = host

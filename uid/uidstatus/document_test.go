@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/statstest"
 )
 
@@ -15,9 +16,7 @@ import (
 func TestDocument(t *testing.T) {
 	h := at(t, several(), counters())
 	var got bytes.Buffer
-	if err := json.Indent(&got, get(t, h, "/stats.json").Body.Bytes(), "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, json.Indent(&got, get(t, h, "/stats.json").Body.Bytes(), "", "  "))
 	golden(t, "testdata/stats.json", got.Bytes())
 }
 

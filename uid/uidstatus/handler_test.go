@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -76,9 +77,7 @@ func TestMethods(t *testing.T) {
 	defer server.Close()
 	for _, path := range []string{"/", "/stats.json", "/page.css"} {
 		r, err := server.Client().Head(server.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		_ = r.Body.Close()
 		if r.StatusCode != http.StatusOK || r.ContentLength < 100 {
 			t.Errorf("HEAD %s: %d with a length of %d", path, r.StatusCode, r.ContentLength)
@@ -165,9 +164,7 @@ func TestEscaped(t *testing.T) {
 // A real generator, drawn from, asked and closed at the same time.
 func TestConcurrent(t *testing.T) {
 	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	h := at(t, map[string]Generator{"orders": gen}, nil)
 	var group sync.WaitGroup
 	for _, path := range []string{"/", "/stats.json", "/?name=orders&id=1"} {

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/statstest"
 	"github.com/uidring/uidring/uid"
 )
@@ -35,9 +36,7 @@ func several() map[string]Generator {
 func at(t testing.TB, generators map[string]Generator, more map[string]uid.Stats) *Page {
 	t.Helper()
 	p, err := New(generators, Config{More: func() map[string]uid.Stats { return more }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	p.now = func() time.Time { return noon }
 	program, uidring := "v1.2.3", "v0.4.0"
 	p.process = process{Host: "host-7", PID: 4711, Program: "shop", Version: &program, Uidring: &uidring, Started: noon.Add(-192 * time.Minute)}

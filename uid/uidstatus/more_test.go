@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -119,9 +120,7 @@ func TestStatsLimit(t *testing.T) {
 		{"?limit=5&q=t-01", "Tenant-0195", "Tenant-0199", 5, 100},
 	} {
 		var got document
-		if err := json.Unmarshal(get(t, p, "/stats.json"+tt.query).Body.Bytes(), &got); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, json.Unmarshal(get(t, p, "/stats.json"+tt.query).Body.Bytes(), &got))
 		if n := len(got.Generators); n != tt.n || got.Found != tt.found || got.Generators[0].Name != tt.first || got.Generators[n-1].Name != tt.last {
 			t.Errorf("%q: %d of %d, want %+v", tt.query, n, got.Found, tt)
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // drawn are the attributes that pictures and the script are made from.
@@ -71,14 +73,10 @@ func TestThisProcess(t *testing.T) {
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if os.Getenv("UIDRING_UPDATE") != "" {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.WriteFile(path, got, 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	if !bytes.Equal(got, want) {
 		t.Errorf("got\n%s\nwant that of %s, to be written anew with UIDRING_UPDATE=1", got, path)
 	}

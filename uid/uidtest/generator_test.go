@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidtest"
 	"github.com/uidring/uidring/worker/lease"
@@ -120,9 +121,7 @@ func TestBlock(t *testing.T) {
 func TestClocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		layout, err := bits.ParseLayout("31/23/2,epoch=2000-01-01")
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		clock := uidtest.NewClock(time.Now())
 		gen := uidtest.Clocked(t, clock, layout)
 		ids := make([]uid.ID, 5)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerzk"
@@ -69,9 +70,7 @@ func TestMethodsReturn(t *testing.T) {
 	says(t, err, nil, "workerzk: ", path, servers[0])
 
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer silent.Close()
 	conn = connect(t, []string{silent.Addr().String()}, 20*time.Second, nil)
 	says(t, read(workerzk.NewStore(conn, workerzk.Config{Path: path})), context.DeadlineExceeded, "in state")

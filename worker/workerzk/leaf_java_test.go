@@ -89,9 +89,7 @@ func TestLeafBesideJava(t *testing.T) {
 	if g := l.starts(nil, "10.0.0.1").Last(); g.Number != 0 || !g.From.After(left) {
 		t.Errorf("granted %+v; want Java's number 0 after %v", g, left)
 	}
-	if err := second.Release(background(t), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, second.Release(background(t), time.Now()))
 	if _, said := runTwin(l, "10.0.0.2"); said != "worker 1" {
 		t.Fatalf("the successor in Java says %q", said)
 	}

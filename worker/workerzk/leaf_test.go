@@ -17,6 +17,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker/internal/holding"
@@ -169,9 +170,7 @@ func TestLeafRestart(t *testing.T) {
 	h := l.starts(conn, "10.0.0.1")
 	for range 6 {
 		next := h.Last().From.Add(time.Second)
-		if err := h.Release(background(t), next); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, h.Release(background(t), next))
 		if _, stamp := l.node("10.0.0.1", 1); !stamp.Equal(next) {
 			t.Errorf("timestamp %v, want %v", stamp, next)
 		}
@@ -338,9 +337,7 @@ func TestLeafOptions(t *testing.T) {
 	before := new(zk.Stat)
 	servertest.Eventually(t, "two reports have less than 10s between them", func() bool {
 		_, now, err := l.conn.Get(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		defer func() { before = now }()
 		return now.Version > before.Version && now.Mtime-before.Mtime < 10_000
 	})

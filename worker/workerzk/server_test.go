@@ -62,9 +62,7 @@ func connect(t testing.TB, servers []string, session time.Duration, dial zk.Dial
 		dial = net.DialTimeout
 	}
 	conn, events, err := zk.Connect(servers, session, zk.WithLogger(quiet{}), zk.WithDialer(dial))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	go func() {
 		for range events {
 		}
@@ -90,9 +88,7 @@ func background(t testing.TB) context.Context {
 func prepared(t testing.TB, conn *zk.Conn, path string) *workerzk.Store {
 	t.Helper()
 	store := workerzk.NewStore(ready(t, conn), workerzk.Config{Path: path})
-	if err := store.Prepare(background(t), slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, store.Prepare(background(t), slog.New(slog.DiscardHandler)))
 	return store
 }
 

@@ -117,9 +117,7 @@ type step = chromedp.Action[chromedp.Void]
 // run takes steps. A step that fails ends the test.
 func run(t *testing.T, ctx context.Context, steps ...step) {
 	t.Helper()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, chromedp.Do(ctx, steps...))
 }
 
 // value returns what an expression of the page has.
@@ -184,13 +182,9 @@ func keep(t *testing.T, ctx context.Context, name string) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.MkdirAll(dir, 0o755))
 	path := filepath.Join(dir, name+".png")
-	if err := os.WriteFile(path, picture, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(path, picture, 0o644))
 	t.Log(path)
 }
 

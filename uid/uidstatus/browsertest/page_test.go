@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidstatus"
 )
@@ -106,9 +107,7 @@ func trouble(g *uid.Cached) uid.Stats {
 func TestScreens(t *testing.T) {
 	ctx := browser(t)
 	d, err := uid.NewDefault(t.Context(), uid.StaticWorker(3), uid.DefaultConfig{Layout: bits.Snowflake()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer d.Close()
 	g, quoted := cached(t), cached(t)
 	began := time.Now()

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // uidringd starts a server with a counter that is used up, and returns its URL.
@@ -36,12 +38,8 @@ shutdown: {delay: 0s}
 	server := exec.CommandContext(t.Context(), program, "--listen", "127.0.0.1:0", "--config", config)
 	server.Dir = dir
 	out, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
+	need.Must(t, server.Start())
 	t.Cleanup(func() { _ = server.Wait() }) // the test's context has ended it
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if _, url, ok := strings.Cut(lines.Text(), "serving at "); ok {
@@ -63,9 +61,7 @@ func TestServer(t *testing.T) {
 	url := uidringd(t)
 	for range 3 {
 		answer, err := http.Get(url + "v1/orders")
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		_ = answer.Body.Close()
 	}
 	complaints(t, ctx)
