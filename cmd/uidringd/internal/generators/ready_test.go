@@ -6,11 +6,14 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/cmd/uidringd/internal/generators"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/sqlitefile"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
@@ -61,6 +64,53 @@ generators:
 		t.Errorf("a tag beside a held number: %v, want that there is none", err)
 	}
 	end(t, s)
+}
+
+// The context of Open bounds each start: of a number that another process holds, of a counter in a
+// file that is locked, and in a store that does not answer. That of Set.Open bounds the opening of a
+// tag.
+func TestStartsEndWithTheirContext(t *testing.T) {
+	t.Chdir(t.TempDir())
+	hanging, err := net.Listen("tcp", "127.0.0.1:0")
+	need.Must(t, err)
+	defer hanging.Close()
+	numbers := `
+shutdown: {release: 15s}
+stores: [{name: file, url: ids.db}]
+generators:
+  - {name: a, kind: cached, worker: "static:1", store: file, expiry: 10m}
+  - {name: b, kind: default, worker: "static:2", store: file, expiry: 10m}
+  - {name: c, kind: slots, worker: "static:3", store: file, expiry: 10m}
+`
+	counter := "  - {name: orders, kind: segment, store: file, create: true, load_timeout: 1m}\n"
+	held := open(t, numbers+counter+"  - {name: tags, kind: tags, store: file, match: o*, load_timeout: 5s}\n")
+	defer end(t, held)
+	db, _, err := sqlitefile.Open("ids.db", url.Values{})
+	need.Must(t, err)
+	defer db.Close()
+	tx, err := db.Begin()
+	need.Must(t, err)
+	defer tx.Rollback()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := held.Open(ended, "o"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Open of a tag: %v", err)
+	}
+	for _, text := range []string{numbers, numbers[:strings.Index(numbers, "  - ")] + counter, `
+shutdown: {release: 15s}
+stores: [{name: etcd, url: "etcd://` + hanging.Addr().String() + `?timeout=1m"}, {name: redis, url: "redis://` + hanging.Addr().String() + `?timeout=1m"}]
+generators:
+  - {name: a, kind: slots, store: etcd}
+  - {name: b, kind: segment, store: redis}
+  - {name: c, kind: tags, store: redis, match: o*}
+`} {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		if s, err := generators.Open(ctx, parse(t, text), silent); s != nil || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second {
+			t.Fatalf("after %v: %v; of %s", time.Since(began), err, text)
+		}
+	}
 }
 
 // Without its store, a generator is ready to the end of what is reserved, and ready
