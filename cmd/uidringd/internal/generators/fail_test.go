@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,12 +36,15 @@ func TestAllFail(t *testing.T) {
 	}
 }
 
-// Open and Close wait for a start in a store that ignores its context no longer than they may.
+// Open and Close wait for a start in a store that ignores its context no longer than they may, and
+// Close for a generator whose store hangs.
 func TestCloseBesideAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &member{name: "a"}
 		m.state.Store(&state{err: service.ErrStarting})
-		s, hangs := &Set{members: []*member{m}, stop: func() {}}, make(chan struct{})
+		open := &member{name: "b", required: true}
+		open.state.Store(&state{ends: []func(context.Context) error{func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}})
+		s, hangs := &Set{members: []*member{m, open}, stop: func() {}}, make(chan struct{})
 		s.starts.Go(func() { <-hangs })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -48,7 +52,7 @@ func TestCloseBesideAStart(t *testing.T) {
 		if err := s.await(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Open: %v", err)
 		}
-		if err := s.Close(ctx); err != nil || time.Since(began) != time.Second {
+		if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), `generator "b": `) || time.Since(began) != time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 		close(hangs)
