@@ -10,6 +10,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -18,9 +19,7 @@ import (
 func execute(t *testing.T, dsn, statement string, args ...any) {
 	t.Helper()
 	db := clitest.Open(t, dsn)
-	if err := db.Exec(statement, args...).Error; err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, db.Exec(statement, args...).Error)
 }
 
 // When all numbers are held, no file is left open and the error says so.
@@ -28,9 +27,7 @@ func TestLeaseExhausted(t *testing.T) {
 	clitest.Elsewhere(t)
 	leaser := worker.NewLeaser(clitest.Open(t, database.Default).DB, lease.Config{})
 	held, err := leaser.Lease(t.Context(), lease.Request{Clock: time.Now, Granted: func(lease.Grant) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer held.Release(t.Context(), time.Now())
 	got := uidring.Invoke(t, "", "gen", "--worker", "lease", "--layout", "31/0/9") // one number
 	if got.Code != 1 || !strings.Contains(got.Stderr, "uidring.db\" (the default): ") || !strings.Contains(got.Stderr, "exhausted") || strings.Count(got.Stderr, "\n") != 1 {

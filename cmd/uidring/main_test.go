@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // beMain has the test's binary be the command, for tests that need a process.
@@ -27,9 +28,7 @@ func TestMain(m *testing.M) {
 func process(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Env = append(os.Environ(), beMain+"=1")
 	return cmd
@@ -52,9 +51,7 @@ func runInto(ctx context.Context, stdout unread, args ...string) clitest.Outcome
 // What gen writes in a form, parse reads in that form.
 func TestForms(t *testing.T) {
 	clitest.Elsewhere(t)
-	if err := os.WriteFile("key.hex", bytes.Repeat([]byte("0f"), 32), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile("key.hex", bytes.Repeat([]byte("0f"), 32), 0o600))
 	for _, form := range []string{"decimal", "base32", "base62", "reversed", "token --token-key key.hex --token-context orders"} {
 		flags := append([]string{"--form"}, strings.Fields(form)...)
 		ids := uidring.Succeed(t, append([]string{"gen", "-n", "3", "--worker", "static:9"}, flags...)...)
@@ -69,9 +66,7 @@ func TestForms(t *testing.T) {
 // command has the other stores.
 func TestLight(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	for _, heavy := range []string{"go.etcd.io/", "google.golang.org/", "github.com/redis/", "github.com/go-zookeeper/"} {
 		if strings.Contains(string(out), heavy) {
 			t.Errorf("uidring links %s", heavy)

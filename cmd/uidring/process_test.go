@@ -17,6 +17,7 @@ import (
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -35,12 +36,8 @@ func start(t *testing.T, args ...string) *running {
 	r := &running{cmd: process(t, args...)}
 	r.cmd.Stderr = &r.stderr
 	pipe, err := r.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
+	need.Must(t, r.cmd.Start())
 	r.pipe, r.stdout = pipe, bufio.NewReader(pipe)
 	line, err := r.stdout.ReadString('\n')
 	if err != nil {
@@ -191,9 +188,7 @@ func emptyDatabase(t *testing.T, server *url.URL) string {
 	t.Helper()
 	db := clitest.Open(t, server.String())
 	name := fmt.Sprintf("uidring_cmd_%d", time.Now().UnixNano())
-	if err := db.Exec("CREATE DATABASE " + name).Error; err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, db.Exec("CREATE DATABASE "+name).Error)
 	t.Cleanup(func() {
 		if err := db.Exec("DROP DATABASE " + name).Error; err != nil {
 			t.Error(err)

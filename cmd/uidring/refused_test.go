@@ -10,15 +10,14 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // closedPort is where nobody listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -27,9 +26,7 @@ func closedPort(t *testing.T) string {
 // and leaves no file. Wrong use adds where to find help.
 func TestRefused(t *testing.T) {
 	clitest.Elsewhere(t)
-	if err := os.WriteFile("file", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile("file", nil, 0o600))
 	unavailable := "mysql://root:hush@" + closedPort(t) + "/app"
 	for _, tt := range []struct {
 		args string

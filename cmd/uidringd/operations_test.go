@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/gate"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -76,9 +77,7 @@ func TestMetrics(t *testing.T) {
 	r := start(t, t.TempDir())
 	for _, name := range []string{"ids", "nosuch"} {
 		answer, err := http.Post(r.url+"/uidring.v1.IdService/Next", "application/json", strings.NewReader(`{"n": 3, "name": "`+name+`"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		answer.Body.Close()
 	}
 	for _, path := range []string{"/v1/ids", "/v1/orders", "/v1/nosuch", "/status/", "/status/stats.json", "/nosuch"} {
@@ -128,9 +127,7 @@ func TestOpenFiles(t *testing.T) {
 	servertest.Eventually(t, warning, func() bool { return strings.Contains(r.log.String(), warning) })
 	for range 300 {
 		conn, err := net.Dial("tcp", r.address())
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		defer conn.Close()
 	}
 	status, metrics := get(t, http.DefaultClient, r.url+"/metrics")

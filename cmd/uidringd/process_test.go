@@ -62,9 +62,7 @@ func (r *running) begin(t *testing.T) {
 	pipe, err := r.cmd.StdoutPipe()
 	need.Must(t, err)
 	r.cmd.Stderr = &r.log
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, r.cmd.Start())
 	t.Cleanup(func() {
 		_ = r.cmd.Process.Kill()
 		_ = r.cmd.Wait()
@@ -142,9 +140,7 @@ func get(t *testing.T, client *http.Client, url string, header ...string) (int, 
 func write(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

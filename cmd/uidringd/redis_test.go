@@ -52,9 +52,7 @@ func TestRedisFirstStart(t *testing.T) {
 func TestSockets(t *testing.T) {
 	dir := t.TempDir()
 	certs, err := filepath.Abs("internal/config/testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	const config = `
 listen: unix:http.sock
 redis: {listen: unix:redis.sock}

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
 
@@ -86,9 +87,7 @@ log: {requests_per_s: 0}
 		runtime.Gosched()
 	}
 	for _, signal := range []os.Signal{syscall.SIGHUP, syscall.SIGTERM} { // the first does nothing
-		if err := r.cmd.Process.Signal(signal); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, r.cmd.Process.Signal(signal))
 	}
 	for {
 		status, text := get(t, http.DefaultClient, r.url+"/readyz")
@@ -126,9 +125,7 @@ func TestManyTags(t *testing.T) {
 	dsn := clitest.Server(t, "UIDRING_TEST_POSTGRES").String()
 	db := clitest.Open(t, dsn)
 	counters := func(what string) (n int) {
-		if err := db.Raw("SELECT count(*) FROM leaf_alloc WHERE biz_tag LIKE 'many-%' AND " + what).Scan(&n).Error; err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, db.Raw("SELECT count(*) FROM leaf_alloc WHERE biz_tag LIKE 'many-%' AND "+what).Scan(&n).Error)
 		return n
 	}
 	const tags = 3000
@@ -138,9 +135,7 @@ func TestManyTags(t *testing.T) {
 	clean := func() { db.Exec("DELETE FROM leaf_alloc WHERE biz_tag LIKE 'many-%'") }
 	clean()
 	t.Cleanup(clean)
-	if err := db.Exec("INSERT INTO leaf_alloc (biz_tag, max_id, step) SELECT 'many-' || n, 1, 100 FROM generate_series(1, ?) n", tags).Error; err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, db.Exec("INSERT INTO leaf_alloc (biz_tag, max_id, step) SELECT 'many-' || n, 1, 100 FROM generate_series(1, ?) n", tags).Error)
 	t.Setenv("UIDRINGD_TEST_STORE", dsn)
 	r := startConfig(t, `
 stores: [{name: db, env: UIDRINGD_TEST_STORE}]
@@ -169,9 +164,7 @@ shutdown: {delay: 0s}
 // A second signal ends a process that is waiting.
 func TestSecondSignal(t *testing.T) {
 	r := startConfig(t, "generators: [{name: ids, kind: slots, worker: \"static:1\"}]\nshutdown: {delay: 1h}\n")
-	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, r.cmd.Process.Signal(syscall.SIGTERM))
 	for !strings.Contains(r.log.String(), "msg=stopping") {
 		runtime.Gosched()
 	}
@@ -183,9 +176,7 @@ func TestSecondSignal(t *testing.T) {
 // A signal ends a process that waits for a store at its start, with the exit code of the signal.
 func TestSignalAtStart(t *testing.T) {
 	store, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer store.Close()
 	t.Setenv("UIDRINGD_TEST_STORE", "mysql://u@"+store.Addr().String()+"/test")
 	dir := t.TempDir()
@@ -193,13 +184,9 @@ func TestSignalAtStart(t *testing.T) {
 	cmd := process(t, dir, "--listen", "127.0.0.1:0", "--config", config)
 	var log strings.Builder
 	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, cmd.Start())
 	conn, err := store.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer conn.Close() // the store sends nothing until then
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	_ = cmd.Wait()

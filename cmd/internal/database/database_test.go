@@ -16,6 +16,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/cli"
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/internal/database"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -65,15 +66,11 @@ func TestOpenSQLite(t *testing.T) {
 // Sixteen connections that were used at the same time are kept.
 func TestIdleConnectionsAreKept(t *testing.T) {
 	pool, err := clitest.Open(t, filepath.Join(t.TempDir(), "idle.db")).DB.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	var used []*sql.Conn
 	for range 16 {
 		conn, err := pool.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		used = append(used, conn)
 	}
 	for _, conn := range used {
@@ -120,9 +117,7 @@ func TestOpenServers(t *testing.T) {
 // What cannot be understood is wrong use, says so, and leaves no file.
 func TestBadDSN(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("notes", []byte("text"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile("notes", []byte("text"), 0o600))
 	for _, tt := range []struct{ dsn, want string }{
 		{"", "it is empty; want an SQLite file such as app.db"},
 		{"etcds://h", `unknown scheme "etcds"; want an SQLite file`},
@@ -212,12 +207,8 @@ func TestNoPasswordInErrors(t *testing.T) {
 // Errors name the database, and who named it.
 func TestOpenUnavailable(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "text.db"), []byte(strings.Repeat("text", 100)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "folder.db"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(filepath.Join(dir, "text.db"), []byte(strings.Repeat("text", 100)), 0o600))
+	need.Must(t, os.Mkdir(filepath.Join(dir, "folder.db"), 0o700))
 	for _, tt := range []struct{ dsn, want string }{
 		{filepath.Join(dir, "no/such.db"), `/no/such.db" (--dsn): there is no folder "`},
 		{filepath.Join(dir, "text.db"), `/text.db" (--dsn): it is not an SQLite file`},
@@ -240,14 +231,10 @@ func TestOpenUnavailable(t *testing.T) {
 func TestOpenForbidden(t *testing.T) {
 	t.Chdir(t.TempDir())
 	listener, err := net.Listen("unix", "socket.db") // which root cannot open either
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer listener.Close()
 	clitest.Open(t, "app.db").Exec("CREATE TABLE t (id INTEGER)")
-	if err := os.Chmod("app.db", 0o400); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.Chmod("app.db", 0o400))
 	for file, want := range map[string]string{"socket.db": "want a regular file", "app.db": "permission denied"} {
 		db, err := open(t, file)
 		switch {
@@ -262,9 +249,7 @@ func TestOpenForbidden(t *testing.T) {
 // Something that listens and never speaks is given up, in the time that the DSN says.
 func TestOpenHangs(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer listener.Close()
 	at := listener.Addr().String()
 	for _, dsn := range []string{

@@ -6,21 +6,19 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // A file that cannot be made is an error that names the folder. SQLite itself would say
 // "no such file or directory".
 func TestOpenInForbiddenFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.Chmod(".", 0o555); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.Chmod(".", 0o555))
 	if os.Geteuid() == 0 { // this thread accesses files as nobody
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		if err := syscall.Setfsuid(65534); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, syscall.Setfsuid(65534))
 		defer syscall.Setfsuid(0)
 	}
 	_, err := open(t, "new.db")
@@ -33,9 +31,7 @@ func TestOpenInForbiddenFolder(t *testing.T) {
 func TestOpenFIFO(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for path, want := range map[string]string{"fifo.db": "want a regular file", "fifo": "neither an SQLite file"} {
-		if err := syscall.Mkfifo(path, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, syscall.Mkfifo(path, 0o600))
 		if _, err := open(t, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/segments"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
@@ -117,9 +118,7 @@ func TestTable(t *testing.T) {
 		"INSERT INTO leaf_alloc (biz_tag, max_id, step, update_time) VALUES ('b' || char(27), 1, 1, '2026-01-02 03:04:05')",
 		"INSERT INTO leaf_alloc (biz_tag, max_id, step, update_time) VALUES ('with blank', 1, 1000, '2026-01-02 03:04:05')",
 	} {
-		if err := db.Exec(statement).Error; err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, db.Exec(statement).Error)
 	}
 	const want = `TAG         NEXT     STEP  UPDATED
 a           5        1000  2026-01-02T03:04:05Z
@@ -164,9 +163,7 @@ func TestListChangesNothing(t *testing.T) {
 	clitest.Elsewhere(t)
 	uidring.Succeed(t, "segments", "create", "orders")
 	before := time.Date(2020, 2, 20, 0, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(database.Default, before, before); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.Chtimes(database.Default, before, before))
 	uidring.Succeed(t, "segments")
 	info, err := os.Stat(database.Default)
 	if err != nil || !info.ModTime().Equal(before) {
@@ -216,9 +213,7 @@ func TestSplitACounter(t *testing.T) {
 		uidring.Succeed(t, args...)
 	}
 	s, err := segment.Stripe(t.Context(), split(t), "orders", segment.StripeConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer s.Close()
 	for range 3000 {
 		if id, err := s.Next(); int64(id) <= used[2] || id > 10_000 || err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/uidring/uidring/cmd/internal/database"
 	"github.com/uidring/uidring/cmd/internal/gen"
 	"github.com/uidring/uidring/cmd/internal/workers"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 )
@@ -43,21 +44,15 @@ func fillLeases(t *testing.T, dsn string, states ...lease.State) {
 	var taken []lease.Lease
 	for range states {
 		held, err := worker.NewLeaser(db.DB, lease.Config{Node: node}).Lease(t.Context(), lease.Request{Limit: 1 << 20, Clock: time.Now, Granted: func(lease.Grant) {}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		taken = append(taken, held)
 	}
 	for _, held := range taken {
-		if err := held.Release(t.Context(), time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, held.Release(t.Context(), time.Now()))
 	}
 	for number, state := range states {
 		heartbeat := map[lease.State]string{lease.StateFree: "0", lease.StateHeld: "created", lease.StateExpired: "created - 3600000"}[state]
-		if err := db.Exec(fmt.Sprintf("UPDATE WORKER_LEASE SET heartbeat_at = %s WHERE worker_id = %d", heartbeat, number)).Error; err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, db.Exec(fmt.Sprintf("UPDATE WORKER_LEASE SET heartbeat_at = %s WHERE worker_id = %d", heartbeat, number)).Error)
 	}
 }
 
@@ -179,17 +174,13 @@ func TestWorkersNone(t *testing.T) {
 func TestWorkersForeignTable(t *testing.T) {
 	clitest.Elsewhere(t)
 	db := clitest.Open(t, database.Default)
-	if err := db.Exec("CREATE TABLE WORKER_NODE (x INT)").Error; err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, db.Exec("CREATE TABLE WORKER_NODE (x INT)").Error)
 	got := uidring.Invoke(t, "", "workers")
 	if got.Code != 1 || !strings.Contains(got.Stderr, "WORKER_NODE") || strings.Contains(got.Stderr, "no worker") {
 		t.Errorf("%+v", got)
 	}
 	for _, statement := range []string{"DROP TABLE WORKER_NODE", "CREATE TABLE WORKER_LEASE (x INT)"} {
-		if err := db.Exec(statement).Error; err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, db.Exec(statement).Error)
 	}
 	for _, args := range [][]string{{"workers"}, {"workers", "release", "1"}} {
 		if got := uidring.Invoke(t, "", args...); got.Code != 1 || !strings.Contains(got.Stderr, "WORKER_LEASE") || strings.Contains(got.Stderr, "no worker") {

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // folder holds the server that was built.
@@ -38,9 +40,7 @@ func TestMain(m *testing.M) {
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return string(text)
 }
 
@@ -78,9 +78,7 @@ var built = sync.OnceValues(func() (string, error) {
 func server(t *testing.T) string {
 	t.Helper()
 	file, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return file
 }
 
@@ -88,9 +86,7 @@ func server(t *testing.T) string {
 func ask(t *testing.T, config string, args ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "uidring.yaml")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(file, []byte(config), 0o600))
 	out, err := exec.CommandContext(t.Context(), server(t), append(args, "--config", file)...).CombinedOutput()
 	if err != nil {
 		t.Errorf("%v\n%s\n%s", err, out, config)
@@ -101,9 +97,7 @@ func ask(t *testing.T, config string, args ...string) string {
 // The image is one static file, and runs as a user that is not root.
 func TestImage(t *testing.T) {
 	file, err := elf.Open(server(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer file.Close()
 	for _, part := range file.Progs {
 		if part.Type == elf.PT_INTERP || part.Type == elf.PT_DYNAMIC {
@@ -136,28 +130,18 @@ func TestFromScratch(t *testing.T) {
 		t.Skip("only root may change its root folder")
 	}
 	root := t.TempDir()
-	if err := os.Chmod(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(root, os.DirFS(filepath.Dir(server(t)))); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.Chmod(root, 0o755))
+	need.Must(t, os.CopyFS(root, os.DirFS(filepath.Dir(server(t)))))
 	config := "generators: [{name: ids, kind: cached, worker: \"static:1\"}]\nshutdown: {delay: 0s}\n"
-	if err := os.WriteFile(filepath.Join(root, "uidring.yaml"), []byte(config), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(filepath.Join(root, "uidring.yaml"), []byte(config), 0o644))
 	command := exec.CommandContext(t.Context(), "/uidringd", "--listen", "127.0.0.1:0", "--config", "/uidring.yaml")
 	command.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
 	command.Dir, command.Env = "/", []string{}
 	var log strings.Builder
 	command.Stderr = &log
 	stdout, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
+	need.Must(t, command.Start())
 	line, _ := bufio.NewReader(stdout).ReadString('\n')
 	if found := regexp.MustCompile(`http://\S+/`).FindString(line); found == "" {
 		t.Errorf("standard output is %q", line)

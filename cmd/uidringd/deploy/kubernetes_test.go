@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -46,9 +47,7 @@ func apply(t *testing.T, k *servertest.Kube, name string, keep ...string) map[st
 		}
 		path := resources[kind[1]+" "+kind[2]] + "?fieldValidation=Strict"
 		var o object
-		if err := json.Unmarshal([]byte(k.Must(t, http.MethodPost, path+"&dryRun=All", text)), &o); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, json.Unmarshal([]byte(k.Must(t, http.MethodPost, path+"&dryRun=All", text)), &o))
 		for _, kept := range keep {
 			if kept == kind[2] {
 				k.Must(t, http.MethodPost, path, text)
@@ -121,9 +120,7 @@ func (o object) selects(t *testing.T) map[string]string {
 	if json.Unmarshal(o.Spec.Selector, &wrapped) == nil && wrapped.MatchLabels != nil {
 		return wrapped.MatchLabels
 	}
-	if err := json.Unmarshal(o.Spec.Selector, &labels); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, json.Unmarshal(o.Spec.Selector, &labels))
 	return labels
 }
 
@@ -176,9 +173,7 @@ func takesNumbers(t *testing.T, k *servertest.Kube, objects map[string]object) {
 	for _, as := range []string{account, "other"} {
 		file := k.Kubeconfig(t, servertest.KubeAdmin, "ids")
 		text := strings.Replace(read(t, file), "user: {token", "user: {as: \"system:serviceaccount:ids:"+as+"\", token", 1)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.WriteFile(file, []byte(text), 0o600))
 		for _, args := range []string{"gen -n 3 --dsn kube://", "workers --dsn kube://ids"} {
 			command := exec.CommandContext(t.Context(), server(t), strings.Fields(args)...)
 			command.Env, command.Dir = append(os.Environ(), "KUBECONFIG="+file), t.TempDir()
@@ -275,9 +270,7 @@ func checkEnd(t *testing.T, pod pod, config string) {
 	longest := time.Duration(0)
 	for _, line := range shutdown.FindAllStringSubmatch(ask(t, config, "--print-config"), -1) {
 		d, err := time.ParseDuration(line[2])
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		longest += d
 	}
 	if patience := time.Duration(pod.TerminationGracePeriodSeconds) * time.Second; longest == 0 || longest >= patience {

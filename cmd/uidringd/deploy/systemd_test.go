@@ -26,16 +26,10 @@ func TestUnit(t *testing.T) {
 func checkUnit(t *testing.T, text, more string) {
 	dir := t.TempDir()
 	unit := filepath.Join(dir, "uidringd.service")
-	if err := os.WriteFile(unit, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(unit, []byte(text), 0o644))
 	if more != "" {
-		if err := os.Mkdir(unit+".d", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(unit+".d", more), []byte(read(t, more)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.Mkdir(unit+".d", 0o755))
+		need.Must(t, os.WriteFile(filepath.Join(unit+".d", more), []byte(read(t, more)), 0o644))
 	}
 	if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", unit).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
@@ -70,8 +64,6 @@ func TestConfigOfUnit(t *testing.T) {
 func database(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "database")
-	if err := os.WriteFile(file, []byte("postgres://uidring:secret@db/uidring\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(file, []byte("postgres://uidring:secret@db/uidring\n"), 0o600))
 	return file
 }

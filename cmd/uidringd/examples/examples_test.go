@@ -44,9 +44,7 @@ func (o one) Get(name string) (*service.Entry, error) {
 func serve(t *testing.T) string {
 	t.Helper()
 	gen, err := uid.NewCached(t.Context(), uid.StaticWorker(1), uid.CachedConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { _ = gen.Close() })
 	s := service.New(one{&service.Entry{Name: name, Claimer: gen, MaxIDs: 10_000, Instance: "1"}}, service.Config{
 		Tokens: []service.Token{{Name: "examples", Hash: sha256.Sum256([]byte(token))}},

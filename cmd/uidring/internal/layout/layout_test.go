@@ -15,6 +15,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
 	"github.com/uidring/uidring/cmd/uidring/internal/layout"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 var uidring = clitest.Of(layout.New)
@@ -90,9 +91,7 @@ func TestLayoutList(t *testing.T) {
 			Name   string
 			Layout bits.Layout
 		}
-		if err := json.Unmarshal([]byte(objects[i]), &object); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, json.Unmarshal([]byte(objects[i]), &object))
 		if fields := strings.Fields(lines[i+1]); object.Name != name || fields[0] != name || fields[1] != object.Layout.String() {
 			t.Errorf("%s: line %q, object %s", name, lines[i+1], objects[i])
 		}
@@ -182,13 +181,9 @@ func TestSQL(t *testing.T) {
 	for _, e := range engines {
 		t.Run(e.kind, func(t *testing.T) {
 			pool, err := clitest.Open(t, e.dsn(t)).DB.DB()
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			conn, err := pool.Conn(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			t.Cleanup(func() { conn.Close() })
 			for _, layout := range slices.Concat(sqlLayouts, e.layouts) {
 				t.Run(layout, func(t *testing.T) { e.compare(t, conn, layout) })
@@ -337,9 +332,7 @@ func (e engine) ask(t *testing.T, conn *sql.Conn, printed string, all []sample) 
 		for i := range texts {
 			to[i] = &texts[i]
 		}
-		if err := found.Scan(to...); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, found.Scan(to...))
 		r := make(row, len(texts))
 		for i, text := range texts {
 			if r[i] = "NULL"; text.Valid {

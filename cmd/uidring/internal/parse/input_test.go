@@ -8,6 +8,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/opaque"
 )
@@ -17,17 +18,11 @@ func TestParseForms(t *testing.T) {
 	clitest.Elsewhere(t)
 	const id = uid.ID(896950744028951464)
 	key := []byte("0123456789abcdef0123456789abcdef")
-	if err := os.WriteFile("key.hex", fmt.Appendf(nil, "%x\n", key), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile("key.hex", fmt.Appendf(nil, "%x\n", key), 0o600))
 	sealer, err := opaque.New("orders", key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	token, err := sealer.Seal(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	want := uidring.Succeed(t, "parse", id.String())
 	for _, args := range [][]string{
 		{"--form", "decimal", id.String()},
@@ -55,9 +50,7 @@ func TestParseForms(t *testing.T) {
 // What is wrong with a key is said without a part of it.
 func TestParseKeys(t *testing.T) {
 	clitest.Elsewhere(t)
-	if err := os.WriteFile("short", []byte("abcdef0123"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile("short", []byte("abcdef0123"), 0o600))
 	for args, want := range map[string]string{
 		"--form token":                   "needs --token-key and --token-context",
 		"--form token --token-key short": "needs --token-key and --token-context",
