@@ -116,7 +116,7 @@ func TestFault(t *testing.T) {
 		{"generators: [{name: ids, kind: }]", `line 1: generators[0]: want keys and values, and a kind: cached, default, segment, slots, tags`},
 		{"generators: [{name: ids, kind: [cached]}]", "line 1: generators[0].kind: want a text"},
 		{"generators: [{name: ids}]", `line 1: generators[0]: want keys and values, and a kind: cached, default, segment, slots, tags`},
-		{"log: {? [a] : b}" + minimal, "line 1: log.?: want a text"},
+		{"log: {? [a] : b}" + minimal, "line 1: log.?: there is no such key, want one of format, requests_per_s"},
 		{`log: {"": b}` + minimal, "line 1: log.?: there is no such key, want one of format, requests_per_s"},
 		{"listen: :8080" + minimal, `line 1: listen: is ":8080", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},
 		{"listen: ids.example.com:80" + minimal, `line 1: listen: is "ids.example.com:80", which others can reach, and nobody has to authenticate: want tokens, tls.client_ca, a loopback address, or --anonymous`},

@@ -93,10 +93,14 @@ type document struct {
 // position is where a field is. An item of a list has no key.
 type position struct{ key, value *yaml.Node }
 
-// locate notes where a field and the fields in it are. It reports items without a value, which
-// the YAML library accepts.
+// locate notes where a field and the fields in it are. It reports fields that are given twice,
+// and items without a value, which the YAML library accepts.
 func (d *document) locate(field string, at position) {
+	other := d.positions[field]
 	d.positions[field] = at
+	if other.key != nil {
+		d.fault(field, "is given twice, want it once: the other is in line %d", other.key.Line)
+	}
 	for i, content := range at.value.Content {
 		switch {
 		case at.value.Kind == yaml.SequenceNode:
