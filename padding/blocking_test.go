@@ -64,6 +64,24 @@ func TestSourceThatNeverReturns(t *testing.T) {
 	})
 }
 
+// A taker that finds the ring empty misses no Close that comes meanwhile. Statements that yield
+// at random, as in make woven, widen the window.
+func TestHelpRace(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for range 300 {
+		c := &counter{each: -1}
+		e := newExecutor(t, newRing(t), c.source, padding.Config{Blocking: true})
+		e.Start()
+		helped := make(chan error)
+		go func() { helped <- e.Help(ctx) }()
+		e.Close()
+		if err := <-helped; !errors.Is(err, ringbuffer.ErrClosed) {
+			t.Fatalf("Help() = %v beside Close, want ErrClosed", err)
+		}
+	}
+}
+
 // delay is an error that says when to try again.
 type delay time.Duration
 

@@ -107,7 +107,8 @@ const unread = math.MinInt64
 // same number.
 func (g *Default) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
 	for tick := g.tick(); ; {
-		last, w := g.last.Load(), g.grant.Load()
+		last := g.last.Load() // before grant: renumber moves last, so a claim under the old number fails
+		w := g.grant.Load()
 		if last>>g.shift > tick { // or the tick is unread
 			tick = g.tick()
 		}

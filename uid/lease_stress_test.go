@@ -25,7 +25,7 @@ func TestLeaseStress(t *testing.T) {
 			c := clockAt(start)
 			f := &fakeLeaser{number: 1, until: at(10)}
 			gen := under(t, kind, f, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1, MaxBorrow: -1})
-			// Numbers go round, each from where the one before it ended: what a
+			// Numbers go round, each from before the end of the last one's ticks: what a
 			// number owns, it owns once.
 			grants := map[int64][][2]int64{1: {{0, 10}}}
 			var (
@@ -73,8 +73,8 @@ func TestLeaseStress(t *testing.T) {
 				if n%3 == 0 {
 					f.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
 				}
-				grants[number] = append(grants[number], [2]int64{end, end + 10})
-				f.granted(number, at(end), at(end+10), nil)
+				grants[number] = append(grants[number], [2]int64{end - 10, end + 10})
+				f.granted(number, at(end-10), at(end+10), nil)
 				end += 10
 				tick := end - 10 + n%10
 				if kind == "slots" {
