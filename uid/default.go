@@ -206,14 +206,14 @@ func (g *Default) renumber(*grant) {
 	if g.Worker() < 0 {
 		return // there is no old number
 	}
-	for !g.calls.Closed() {
+	for {
 		last := g.last.Load()
 		if last == math.MaxInt64 {
 			return // Shutdown came in between: no later call may issue an id
 		}
-		next := last | g.bits.MaxSequence()
+		next, skipped := last|g.bits.MaxSequence(), g.skipped.Load()
 		switch {
-		case last == g.skipped.Load():
+		case last == skipped:
 			next = last + 1
 			g.skipped.Store(next)
 		case next == last || next < 0: // the layout's first tick may begin with id 0
@@ -224,6 +224,7 @@ func (g *Default) renumber(*grant) {
 		if g.move(last, next) {
 			return
 		}
+		g.skipped.Store(skipped) // a call may have issued next meanwhile
 	}
 }
 

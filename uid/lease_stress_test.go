@@ -25,7 +25,7 @@ func TestLeaseStress(t *testing.T) {
 			c := clockAt(start)
 			f := &fakeLeaser{number: 1, until: at(10)}
 			gen := under(t, kind, f, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1, MaxBorrow: -1})
-			// Numbers go round, each from before the end of the last one's ticks: what a
+			// Numbers go round, each from where the one before it ended: what a
 			// number owns, it owns once.
 			grants := map[int64][][2]int64{1: {{0, 10}}}
 			var (
@@ -53,9 +53,7 @@ func TestLeaseStress(t *testing.T) {
 						if kind != "slots" && (int64(ids[0]) <= begun || !slices.IsSorted(ids[:n])) {
 							t.Errorf("ids %d, but a call had ended with %d before this one began", ids[:n], begun)
 						}
-						for before, last := latest.Load(), int64(ids[n-1]); before < last && !latest.CompareAndSwap(before, last); {
-							before = latest.Load()
-						}
+						note(&latest, int64(ids[n-1]))
 						mu.Lock()
 						for _, id := range ids[:n] {
 							if seen[id] {
@@ -73,8 +71,8 @@ func TestLeaseStress(t *testing.T) {
 				if n%3 == 0 {
 					f.granted(-1, time.Time{}, time.Time{}, errors.New("lost"))
 				}
-				grants[number] = append(grants[number], [2]int64{end - 10, end + 10})
-				f.granted(number, at(end-10), at(end+10), nil)
+				grants[number] = append(grants[number], [2]int64{end, end + 10})
+				f.granted(number, at(end), at(end+10), nil)
 				end += 10
 				tick := end - 10 + n%10
 				if kind == "slots" {
@@ -112,25 +110,40 @@ func TestLeaseStress(t *testing.T) {
 	}
 }
 
-// A number is lost and another granted while the generator closes: no id repeats, and once
-// Close has returned, none is issued. The windows between the two are a few instructions
+// note raises latest to last, unless it is greater already.
+func note(latest *atomic.Int64, last int64) {
+	for before := latest.Load(); before < last && !latest.CompareAndSwap(before, last); {
+		before = latest.Load()
+	}
+}
+
+// A number is lost and another granted while the generator closes: no id repeats, ids stay in
+// order, and once Close has returned, none is issued. The windows between the two are a few instructions
 // long, so `make woven` runs this with yields between them.
 func TestLossAtClose(t *testing.T) {
+	four := small // ids a tick
+	four.SequenceBits = 2
 	for _, kind := range all {
 		t.Run(kind, func(t *testing.T) {
 			for range 2000 {
 				c := clockAt(start)
-				f := &fakeLeaser{number: 1, until: at(1000)}
-				gen, err := kinds[kind](f, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1, Logger: quiet})
+				f := &fakeLeaser{number: 2, until: at(1000)}
+				gen, err := kinds[kind](f, uid.CachedConfig{Layout: four, Now: c.now, BoostPower: 1, Logger: quiet})
 				need.Must(t, err)
 				var ids [2][]uid.ID
+				var latest atomic.Int64
 				var wg sync.WaitGroup
 				for i := range ids {
 					wg.Go(func() {
 						for err := error(nil); err == nil || errors.Is(err, uid.ErrReservation) || errors.Is(err, uid.ErrNotReady); {
 							var id uid.ID
+							begun := latest.Load()
 							if id, err = gen.Next(); err == nil {
 								ids[i] = append(ids[i], id)
+								if kind != "slots" && int64(id) <= begun {
+									t.Errorf("id %d, but a call had ended with %d before this one began", id, begun)
+								}
+								note(&latest, int64(id))
 							}
 							if len(ids[i])%3 == 2 {
 								c.step(time.Second)
@@ -138,7 +151,7 @@ func TestLossAtClose(t *testing.T) {
 						}
 					})
 				}
-				wg.Go(func() { f.losing(2, at(1000)) })
+				wg.Go(func() { f.losing(1, at(1000)) })
 				need.Must(t, gen.Close())
 				wg.Wait()
 				for range 3 {
