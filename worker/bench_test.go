@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
@@ -37,9 +38,7 @@ func starts(b *testing.B, measure func(leasetest.Benchmark, *testing.B)) {
 func pooled(b *testing.B, kind string, of assigner) *store {
 	s := &store{dbtest.New(b, kind), of}
 	pool, err := s.DB.DB()
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	pool.SetMaxOpenConns(40)
 	pool.SetMaxIdleConns(40)
 	s.create(b)

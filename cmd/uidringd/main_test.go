@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // beMain has the test's binary be the command, for tests that need a process.
@@ -44,9 +45,7 @@ func TestName(t *testing.T) {
 // The server links what the subcommands need, and not what uidring measures with.
 func TestLight(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	for _, heavy := range []string{"github.com/uidring/uidring/cmd/internal/bench"} {
 		if strings.Contains(string(out), heavy) {
 			t.Errorf("uidringd links %s", heavy)

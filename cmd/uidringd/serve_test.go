@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -129,9 +130,7 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 // code, and shows no password. An address that is taken costs no worker number.
 func TestCheckAndPrint(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer taken.Close()
 	if redis, err := net.Listen("tcp", "127.0.0.1:6380"); err == nil { // else another process has the port, which does as well
 		defer redis.Close()

@@ -93,14 +93,10 @@ func collect(c prometheus.Collector) (all []prometheus.Metric) {
 
 func BenchmarkCollect(b *testing.B) {
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.CachedConfig{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	defer gen.Close()
 	c, err := New(map[string]Generator{"orders": gen})
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	collected := make(chan prometheus.Metric, len(figures.All))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // allowed are the modules that an app may gain from uidring, and why.
@@ -36,13 +38,9 @@ func main() {}
 // An app that links uid and worker gains the modules allowed, and no others.
 func TestModulesOfApp(t *testing.T) {
 	checkout, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(app), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(app), 0o666))
 	run := func(args ...string) []byte {
 		t.Helper()
 		command := exec.CommandContext(t.Context(), "go", args...)
@@ -61,9 +59,7 @@ func TestModulesOfApp(t *testing.T) {
 	run("vet", ".") // it compiles
 
 	var file struct{ Require []struct{ Path string } }
-	if err := json.Unmarshal(run("mod", "edit", "-json"), &file); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, json.Unmarshal(run("mod", "edit", "-json"), &file))
 	if len(file.Require) < 2 {
 		t.Fatalf("the app requires %v, want uidring and GORM at least", file.Require)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 )
@@ -114,15 +115,11 @@ func TestRaiseKey(t *testing.T) {
 		registry := worker.NewRegistry(s.DB, worker.RegistryConfig{Table: s.Table})
 		for _, want := range []int64{1, 5001} {
 			gen, err := uid.NewDefault(t.Context(), registry, uid.DefaultConfig{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			if number := gen.Worker(); number != want {
 				t.Errorf("a start gets number %d, want %d", number, want)
 			}
-			if err := errors.Join(gen.Close(), s.DB.Exec(strings.NewReplacer("WORKER_NODE", s.Table, "worker_node", strings.ToLower(s.Table)).Replace(text)).Error); err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, errors.Join(gen.Close(), s.DB.Exec(strings.NewReplacer("WORKER_NODE", s.Table, "worker_node", strings.ToLower(s.Table)).Replace(text)).Error))
 		}
 	})
 }

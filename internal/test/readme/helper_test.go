@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // The examples make a file, so they run in a directory of their own.
@@ -39,9 +40,7 @@ func read(t *testing.T, name string) string {
 		t.Fatal(rootErr)
 	}
 	text, err := os.ReadFile(filepath.Join(top, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return string(text)
 }
 
@@ -49,12 +48,8 @@ func read(t *testing.T, name string) string {
 func firstID(t *testing.T, at time.Time) int64 {
 	t.Helper()
 	ids, err := bits.NewAllocator(bits.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	id, err := ids.FirstID(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return id
 }

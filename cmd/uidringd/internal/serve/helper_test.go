@@ -113,9 +113,7 @@ func (w *world) dial(to *pipes, from string) net.Conn {
 	w.t.Helper()
 	ours, theirs := net.Pipe()
 	addr, err := net.ResolveTCPAddr("tcp", from+":1")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	need.Must(w.t, err)
 	select {
 	case to.conns <- accepted{theirs, addr}:
 	case <-to.ended:
@@ -151,9 +149,7 @@ func (w *world) ask(from, method, path, body string) (status int, text string) {
 		return w.dial(w.web, from), nil
 	}}}
 	r, err := http.NewRequest(method, "http://127.0.0.1"+path, strings.NewReader(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	need.Must(w.t, err)
 	r.Header.Set("Authorization", "Bearer a")
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := client.Do(r)
