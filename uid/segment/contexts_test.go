@@ -14,7 +14,7 @@ import (
 // A start ends with its context, or after the time-out of a load, whichever query of the store hangs.
 func TestStartsEnd(t *testing.T) {
 	create := segment.Config{Create: true}
-	for name, start := range map[string]func(context.Context, segment.Store) error{
+	starts := map[string]func(context.Context, segment.Store) error{
 		"New": func(ctx context.Context, store segment.Store) error {
 			g, err := segment.New(ctx, store, "orders", create)
 			if err == nil {
@@ -29,14 +29,31 @@ func TestStartsEnd(t *testing.T) {
 			}
 			return err
 		},
-		"Tags": func(ctx context.Context, store segment.Store) error {
-			tags, err := segment.NewTags(store, segment.TagsConfig{Config: create})
-			must(t, err)
-			defer tags.Close()
-			_, err = tags.Next(ctx, "orders")
+	}
+	for name, call := range map[string]func(*segment.Tags, context.Context) error{
+		"Tags.Next": func(tags *segment.Tags, ctx context.Context) error { _, err := tags.Next(ctx, "orders"); return err },
+		"Tags.NextN": func(tags *segment.Tags, ctx context.Context) error {
+			_, err := tags.NextN(ctx, "orders", nil)
+			return err
+		},
+		"Tags.Wait": func(tags *segment.Tags, ctx context.Context) error { _, err := tags.Wait(ctx, "orders"); return err },
+		"Tags.WaitN": func(tags *segment.Tags, ctx context.Context) error {
+			_, err := tags.WaitN(ctx, "orders", nil)
+			return err
+		},
+		"Tags.Claim": func(tags *segment.Tags, ctx context.Context) error {
+			_, err := tags.Claim(ctx, "orders", 1)
 			return err
 		},
 	} {
+		starts[name] = func(ctx context.Context, store segment.Store) error {
+			tags, err := segment.NewTags(store, segment.TagsConfig{Config: create})
+			must(t, err)
+			defer tags.Close()
+			return call(tags, ctx)
+		}
+	}
+	for name, start := range starts {
 		for _, limit := range []time.Duration{time.Second, segment.DefaultLoadTimeout} {
 			hung := 0
 			for hangs := 1; hangs == 1 || hung == hangs-1; hangs++ { // the first query, the second and so on
@@ -112,6 +129,68 @@ func TestCallsEnd(t *testing.T) {
 			}
 			back.Stop()
 			cancel()
+		}
+	})
+}
+
+// Shutdown ends with its context, beside a load and a return that do not.
+func TestShutdownEnds(t *testing.T) {
+	config := segment.Config{Create: true, Step: 100, MaxStep: 100}
+	for name, open := range map[string]func(segment.Store) (draw func() (uid.ID, error), shutdown func(context.Context) error){
+		"Generator": func(store segment.Store) (func() (uid.ID, error), func(context.Context) error) {
+			g, err := segment.New(context.Background(), store, "orders", config)
+			must(t, err)
+			return g.Next, g.Shutdown
+		},
+		"Striped": func(store segment.Store) (func() (uid.ID, error), func(context.Context) error) {
+			s, err := segment.Stripe(context.Background(), []segment.Store{store}, "orders", segment.StripeConfig{Config: config})
+			must(t, err)
+			return s.Next, s.Shutdown
+		},
+	} {
+		for _, draws := range []int{1, 60} { // without a load, and with one
+			synctest.Test(t, func(t *testing.T) {
+				store := new(counter)
+				draw, shutdown := open(store)
+				synctest.Wait()
+				store.takes.Store(int64(time.Hour))
+				store.deaf.Store(true)
+				for range draws {
+					_, err := draw()
+					must(t, err)
+				}
+				synctest.Wait()
+				ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+				defer cancel()
+				began := time.Now()
+				if err := shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 300*time.Millisecond {
+					t.Errorf("%s, %d ids: %v after %v", name, draws, err, time.Since(began))
+				}
+				time.Sleep(3 * time.Hour) // the store returns
+			})
+		}
+	}
+}
+
+// Shutdown does not wait for a store that is being opened.
+func TestShutdownBesideAnOpening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		counters, stores := stripes(2)
+		counters[1].unavailable.Store(true)
+		config := segment.Config{Create: true}
+		s := stripe(t, stores, segment.StripeConfig{Config: config})
+		tags := openTags(t, counters[1], segment.TagsConfig{Config: config})
+		counters[1].unavailable.Store(false)
+		counters[1].takes.Store(int64(time.Hour))
+		go tags.Next(context.Background(), "tag")
+		time.Sleep(3 * time.Second)
+		for _, shutdown := range []func(context.Context) error{s.Shutdown, tags.Shutdown} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			began := time.Now()
+			if err := shutdown(ctx); err != nil || time.Since(began) != 0 {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
 		}
 	})
 }
