@@ -1,6 +1,7 @@
 package resp_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/uidringd/internal/resp"
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -170,6 +172,63 @@ func TestDraining(t *testing.T) {
 	c.send(array("INCR", "orders") + array("INCR", "orders"))
 	c.expect(":2\r\n:3\r\n")
 	c.ends()
+	c = s.dial(t)
+	c.send(array("GET", "orders"))
+	c.expect("$1\r\n4\r\n")
+	c.ends()
+}
+
+// Shutdown ends the commands that wait for ids.
+func TestShutdownEndsDraws(t *testing.T) {
+	for _, command := range []string{array("INCR", "hangs"), array("INCRBY", "hangs", "2"), array("GET", "hangs"), array("UID.RUNS", "hangs", "2")} {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
+			listener := make(pipes)
+			s := serveOn(t, listener, service.Config{}, resp.Config{})
+			conn, accepted := net.Pipe()
+			defer conn.Close()
+			listener <- accepted
+			go io.Copy(io.Discard, conn)
+			_, err := io.WriteString(conn, command)
+			need.Must(t, err)
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			began := time.Now()
+			if err := s.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond {
+				t.Errorf("%q: %v after %v", command, err, time.Since(began))
+			}
+		})
+	}
+}
+
+// short is a listener whose first calls of Accept fail.
+type short struct {
+	pipes
+	fails *int
+}
+
+func (s short) Accept() (net.Conn, error) {
+	if *s.fails--; *s.fails >= 0 {
+		return nil, errors.New("no file is left")
+	}
+	return s.pipes.Accept()
+}
+
+// A server that can accept no connection tries again, after pauses that grow, and says so.
+func TestAcceptFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(bits.Default().Epoch)) // virtual time begins before it
+		fails, began := 3, time.Now()
+		listener := short{make(pipes), &fails}
+		s := serveOn(t, listener, service.Config{}, resp.Config{})
+		conn, accepted := net.Pipe()
+		defer conn.Close()
+		listener.pipes <- accepted
+		if took := time.Since(began); took != 35*time.Millisecond || s.log.Count("no connection is accepted now", "no file is left") != 3 {
+			t.Errorf("a connection is accepted after %v; the log is %s", took, s.log)
+		}
+	})
 }
 
 // TestPanic shows that a command that panics ends its own connection alone.
