@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 func TestComposeRefusesWhatDoesNotFit(t *testing.T) {
@@ -57,13 +58,9 @@ func TestIDsOfAnInstant(t *testing.T) {
 	a := mustAllocator(t, bits.Snowflake())
 	at := time.Date(2026, 11, 20, 10, 0, 0, 123_456_789, time.FixedZone("", 3600))
 	first, err := a.FirstID(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	last, err := a.LastID(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	tick := at.UnixMilli() - 1288834974657
 	for _, test := range []struct {
 		id   int64

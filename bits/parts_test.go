@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 func TestWorkerParts(t *testing.T) {
@@ -89,13 +90,9 @@ func TestWorkerPartsRefused(t *testing.T) {
 func TestWorkerRange(t *testing.T) {
 	for _, text := range []string{"41/region:5+machine:5/12,unit=1ms", "41/region:10/12,unit=1ms"} {
 		layout, err := bits.ParseLayout(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		a, err := bits.NewAllocator(layout)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		next := int64(0)
 		for region := int64(0); next <= a.MaxWorker(); region++ {
 			first, last, err := a.WorkerRange(fmt.Sprint("region=", region))

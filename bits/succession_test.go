@@ -8,14 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 func TestSuccession(t *testing.T) {
 	day := func(text string) time.Time {
 		at, err := bits.ParseEpoch(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		return at
 	}
 	never := time.Time{}

@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // TestVectors reads and writes ids that uid-generator's own classes have written.
 func TestVectors(t *testing.T) {
 	file, err := os.ReadFile("../testdata/uid-generator.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(file)), "\n")
 	if got, want := len(lines)-1, 352; got != want {
 		t.Fatalf("%d vectors, want %d", got, want)
@@ -31,9 +30,7 @@ func TestVectors(t *testing.T) {
 			return n
 		}
 		epoch, err := time.Parse(time.DateOnly, columns[3])
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		layout := bits.Layout{
 			TimeBits: uint8(number(0)), WorkerBits: uint8(number(1)), SequenceBits: uint8(number(2)),
 			Epoch: epoch, Unit: time.Second,

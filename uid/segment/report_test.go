@@ -69,9 +69,8 @@ func TestHandlerDrawsIDs(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		store.unavailable.Store(false)
-		if _, err := g.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := g.Wait(t.Context())
+		must(t, err)
 		time.Sleep(time.Second)
 		if err := g.Close(); err != nil || lines != 2 {
 			t.Errorf("Close() = %v after %d lines, want 2", err, lines)

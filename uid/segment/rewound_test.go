@@ -35,9 +35,8 @@ func rewind(t *testing.T, to int64) {
 	if n := store.requests.Load() - asked; n > 0 {
 		t.Errorf("%d requests in 50 s, want one a minute", n)
 	}
-	if _, err := store.Raise(t.Context(), "orders", 5001); err != nil {
-		t.Fatal(err)
-	}
+	_, err := store.Raise(t.Context(), "orders", 5001)
+	must(t, err)
 	time.Sleep(61 * time.Second)
 	take(t, g, 5001, 150)
 	if err := g.Close(); err != nil || store.next(t) < 5151 {

@@ -26,9 +26,8 @@ func TestStripeCounter(t *testing.T) {
 				if err := store.Create(t.Context(), tag, 1, 3); err != nil && !errors.Is(err, segment.ErrTagExists) {
 					t.Fatal(err)
 				}
-				if _, err := store.Raise(t.Context(), tag, segment.NextFor(tag, least)); err != nil {
-					t.Fatal(err)
-				}
+				_, err := store.Raise(t.Context(), tag, segment.NextFor(tag, least))
+				must(t, err)
 				all, err := store.List(t.Context())
 				must(t, err)
 				next := all[len(all)-1].NextID() // which follows "orders" from the second round on

@@ -21,9 +21,8 @@ func TestTagsShutdownBesideIdleTags(t *testing.T) {
 			store := new(counter)
 			tags := openTags(t, store, segment.TagsConfig{Config: segment.Config{Create: true}, Idle: time.Hour})
 			for i := range 100 {
-				if _, err := tags.Next(t.Context(), fmt.Sprint("tag ", i)); err != nil {
-					t.Fatal(err)
-				}
+				_, err := tags.Next(t.Context(), fmt.Sprint("tag ", i))
+				must(t, err)
 			}
 			store.deaf.Store(deaf)
 			store.takes.Store(int64(time.Hour))
@@ -89,9 +88,8 @@ func TestWaitNThroughAClose(t *testing.T) {
 		tags := openTags(t, store, segment.TagsConfig{
 			Config: segment.Config{Create: true, Step: 10, MaxStep: 10, LoadTimeout: 3 * time.Hour}, Idle: time.Hour,
 		})
-		if _, err := tags.Next(t.Context(), "orders"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := tags.Next(t.Context(), "orders")
+		must(t, err)
 		synctest.Wait()
 		store.takes.Store(int64(2 * time.Hour))
 		ids := make([]uid.ID, 25)
@@ -119,9 +117,8 @@ func TestGiveUpAClosingTag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(counter)
 		tags := openTags(t, store, segment.TagsConfig{Config: segment.Config{Create: true}, Idle: time.Hour})
-		if _, err := tags.Next(t.Context(), "orders"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := tags.Next(t.Context(), "orders")
+		must(t, err)
 		store.takes.Store(int64(4 * time.Second))
 		time.Sleep(75*time.Minute + time.Second) // the tag is being closed
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

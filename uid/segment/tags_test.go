@@ -122,9 +122,8 @@ func TestIdleTagsAreClosed(t *testing.T) {
 			}
 			for range 4 {
 				time.Sleep(30 * time.Minute)
-				if _, err := tags.Wait(t.Context(), "busy"); err != nil {
-					t.Fatal(err)
-				}
+				_, err := tags.Wait(t.Context(), "busy")
+				must(t, err)
 			}
 			if stats := tags.Stats(); len(stats) != 1 || stats[0].Loads.Tag != "busy" {
 				t.Fatalf("Stats() = %+v after 2 h, want busy alone", stats)

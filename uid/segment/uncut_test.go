@@ -32,9 +32,8 @@ func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 	need.Must(t, err)
 	g = made
 	for range 21 { // one id of the second run
-		if _, err := g.Wait(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := g.Wait(t.Context())
+		need.Must(t, err)
 	}
 	if err := <-closed; err != nil {
 		t.Error(err)

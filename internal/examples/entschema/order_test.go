@@ -12,6 +12,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/uidring/uidring/internal/examples/entschema"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
 	"github.com/uidring/uidring/worker/lease"
@@ -41,19 +42,13 @@ func (m *mutation) SetID(id uid.ID)    { m.id, m.set = id, true }
 
 func TestHook(t *testing.T) {
 	db, err := sql.Open("sqlite", ":memory:") // ent's driver has it too: entsql.OpenDB(dialect.SQLite, db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer db.Close()
 	db.SetMaxOpenConns(1) // each connection would have a memory of its own
 	handle, err := gorm.Open(sqlite.New(sqlite.Config{Conn: db}), &gorm.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	gen, err := uid.NewCached(t.Context(), worker.NewLeaser(handle, lease.Config{}), uid.CachedConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	entschema.IDs = gen
 	saved := 0
 	save := entschema.ID{}.Hooks()[0](ent.MutateFunc(func(context.Context, ent.Mutation) (ent.Value, error) {
@@ -71,9 +66,7 @@ func TestHook(t *testing.T) {
 		t.Errorf("ids are %d, %d and %d after %d rows", create.id, set.id, update.id, saved)
 	}
 
-	if err := gen.Close(); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, gen.Close())
 	if _, err := save.Mutate(t.Context(), &mutation{op: ent.OpCreate}); !errors.Is(err, uid.ErrClosed) || saved != 3 {
 		t.Errorf("without a generator: error %v after %d rows, want %v after 3", err, saved, uid.ErrClosed)
 	}

@@ -38,15 +38,11 @@ func connect(t *testing.T, mode pgx.QueryExecMode) (context.Context, *pgx.Conn) 
 	t.Helper()
 	url := need.Variable(t, "UIDRING_TEST_POSTGRES")
 	config, err := pgx.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	config.DefaultQueryExecMode = mode
 	ctx := context.Background()
 	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() { conn.Close(ctx) })
 	conn.TypeMap().RegisterDefaultPgType([]uid.ID(nil), "_int8")
 	if _, err := conn.Exec(ctx, "CREATE TEMPORARY TABLE orders (id BIGINT PRIMARY KEY, parent BIGINT, buyer TEXT)"); err != nil {
@@ -86,13 +82,9 @@ func TestModes(t *testing.T) {
 			}
 
 			rows, err := conn.Query(ctx, "SELECT id, parent, buyer FROM orders WHERE id >= $1 ORDER BY id", ids[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			got, err := pgx.CollectRows(rows, pgx.RowToStructByName[order])
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			if !reflect.DeepEqual(got, wants) {
 				t.Errorf("read %v, want %v", got, wants)
 			}
@@ -107,21 +99,15 @@ func TestModes(t *testing.T) {
 // TestLeased leases a number on the app's pool, and gives it back.
 func TestLeased(t *testing.T) {
 	pool, err := pgxpool.New(t.Context(), need.Variable(t, "UIDRING_TEST_POSTGRES"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer pool.Close()
 	handle, err := gorm.Open(postgres.New(postgres.Config{Conn: stdlib.OpenDBFromPool(pool)}), &gorm.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	table := fmt.Sprintf("leased_%d", os.Getpid())
 	defer handle.Exec("DROP TABLE " + table)
 	store := worker.NewStore(handle, worker.StoreConfig{Table: table}) // worker.NewLeaser has the table WORKER_LEASE
 	gen, err := uid.NewCached(t.Context(), lease.New(store, lease.Config{}), uid.CachedConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	id, err := gen.Next()
 	if parts, _ := gen.Parse(id); err != nil || parts.Worker != gen.Worker() {
 		t.Errorf("an id of worker %d, %v, want worker %d", parts.Worker, err, gen.Worker())
@@ -164,9 +150,7 @@ func TestMany(t *testing.T) {
 				t.Fatalf("CopyFrom = %d, %v", n, err)
 			}
 			rows, err := conn.Query(ctx, "SELECT id FROM orders WHERE id = ANY($1) ORDER BY id", ids[1:])
-			if err != nil {
-				t.Fatal(err)
-			}
+			need.Must(t, err)
 			got, err := pgx.CollectRows(rows, pgx.RowTo[uid.ID])
 			if !slices.Equal(got, ids[1:]) || err != nil {
 				t.Errorf("read %v, %v, want %v", got, err, ids[1:])

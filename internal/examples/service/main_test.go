@@ -19,6 +19,7 @@ import (
 	"gorm.io/driver/sqlite"
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/uidgorm"
 	"github.com/uidring/uidring/uid/uidtest"
@@ -50,9 +51,7 @@ func TestService(t *testing.T) {
 		"/debug/uid/stats.json": `"layout_info":"31/23/9,epoch=2026-01-01,unit=1s"`,
 	} {
 		response, err := http.Get(base + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		body, err := io.ReadAll(response.Body)
 		response.Body.Close()
 		if response.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
@@ -126,18 +125,14 @@ func TestDocument(t *testing.T) {
 			gen.Fail(uid.ErrReservation)
 		}
 		response, err := http.PostForm(server.URL+"/orders", url.Values{"buyer": {"Ada"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		body, _ := io.ReadAll(response.Body)
 		response.Body.Close()
 		if got := strings.TrimSpace(string(body)); got != want {
 			t.Errorf("answer %d is %s, want %s", i, got, want)
 		}
 		health, err := http.Get(server.URL + "/healthz")
-		if err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, err)
 		health.Body.Close()
 		if failing := health.StatusCode == http.StatusServiceUnavailable; failing != (i == 2) {
 			t.Errorf("after answer %d the health check says %s", i, health.Status)
@@ -150,9 +145,7 @@ func open(t *testing.T, file string) *gorm.DB {
 	db, err := gorm.Open(sqlite.New(sqlite.Config{
 		DriverName: "sqlite", DSN: "file:" + file + "?_pragma=busy_timeout(10000)",
 	}), &gorm.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	t.Cleanup(func() {
 		if pool, err := db.DB(); err == nil {
 			pool.Close()

@@ -27,9 +27,7 @@ var (
 // TestPage: the override in README.md is one of sqlc.yaml.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	_, override, _ := strings.Cut(string(page), "overrides:\n")
 	override, _, ok := strings.Cut(override, "```")
 	if indented := "        " + strings.ReplaceAll(strings.TrimSpace(override), "\n", "\n        "); !ok || !strings.Contains(config, indented) {
@@ -41,14 +39,10 @@ func TestQueries(t *testing.T) {
 	url := need.Variable(t, "UIDRING_TEST_POSTGRES")
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer conn.Close(ctx)
 	tx, err := conn.Begin(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	defer tx.Rollback(ctx) // and with it the table
 	if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_temp; "+schema); err != nil {
 		t.Fatal(err)
@@ -64,9 +58,7 @@ func TestQueries(t *testing.T) {
 		{ID: first, BuyerID: buyer, Note: "ink"},
 		{ID: second, ParentID: &first, BuyerID: buyer, Note: "paper"},
 	} {
-		if err := queries.CreateOrder(ctx, row); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, queries.CreateOrder(ctx, row))
 	}
 	got, err := queries.OrdersOf(ctx, buyer)
 	if err != nil || len(got) != 2 {

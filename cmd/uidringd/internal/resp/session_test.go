@@ -144,9 +144,8 @@ func TestBusyConnections(t *testing.T) {
 			conn, accepted := net.Pipe()
 			defer conn.Close()
 			listener <- accepted
-			if _, err := io.WriteString(conn, test.sent); err != nil {
-				t.Fatal(err)
-			}
+			_, err := io.WriteString(conn, test.sent)
+			need.Must(t, err)
 			if synctest.Wait(); s.busy() != test.busy {
 				t.Errorf("after %q %d connections are busy, want %d", test.sent, s.busy(), test.busy)
 			}
