@@ -3,6 +3,7 @@ package segment_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,15 +56,15 @@ func TestStartsEnd(t *testing.T) {
 	}
 	for name, start := range starts {
 		for _, limit := range []time.Duration{time.Second, segment.DefaultLoadTimeout} {
-			hung := 0
-			for hangs := 1; hangs == 1 || hung == hangs-1; hangs++ { // the first query, the second and so on
+			var hung atomic.Int64                                    // the greatest query that hung
+			for hangs := int64(1); hung.Load() == hangs-1; hangs++ { // the first query, the second and so on
 				synctest.Test(t, func(t *testing.T) {
-					queries := 0
+					var queries atomic.Int64
 					store := &counter{around: func(ctx context.Context, method string, do func() error) error {
-						if queries++; queries != hangs || method == "Return" {
+						if n := queries.Add(1); n != hangs || method == "Return" {
 							return do()
 						}
-						hung++
+						hung.Store(hangs)
 						<-ctx.Done()
 						return ctx.Err()
 					}}
@@ -74,13 +75,13 @@ func TestStartsEnd(t *testing.T) {
 					defer cancel()
 					began := time.Now()
 					err := start(ctx, store)
-					if took := time.Since(began); hung == hangs && (!errors.Is(err, context.DeadlineExceeded) || took != limit) {
+					if took := time.Since(began); hung.Load() == hangs && (!errors.Is(err, context.DeadlineExceeded) || took != limit) {
 						t.Errorf("%s: query %d hangs: %v after %v, want %v", name, hangs, err, took, limit)
 					}
 				})
 			}
-			if hung < 3 {
-				t.Errorf("%s: %d queries", name, hung)
+			if n := hung.Load(); n < 3 {
+				t.Errorf("%s: %d queries", name, n)
 			}
 		}
 	}
