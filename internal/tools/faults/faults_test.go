@@ -10,14 +10,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // TestFaults checks lists on a small repository, with a line of each kind.
 func TestFaults(t *testing.T) {
 	repository := t.TempDir()
-	if err := os.CopyFS(repository, os.DirFS("testdata/module")); err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, os.CopyFS(repository, os.DirFS("testdata/module")))
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"}} {
 		if said, err := exec.Command("git", append([]string{"-C", repository}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, said)
@@ -41,9 +41,7 @@ func TestFaults(t *testing.T) {
 		{"# nothing", "", "0 caught, 0 missed, 0 stale", false},
 	} {
 		list := filepath.Join(t.TempDir(), "faults.txt")
-		if err := os.WriteFile(list, []byte(test.line+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		need.Must(t, os.WriteFile(list, []byte(test.line+"\n"), 0o600))
 		var out bytes.Buffer
 		sound, err := check(t.Context(), repository, list, test.only, &out)
 		begins := func(line string) bool { return strings.HasPrefix(line, test.want) }
