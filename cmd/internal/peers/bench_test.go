@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/cmd/internal/bench"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // Units that a benchmark reports.
@@ -53,9 +54,7 @@ func BenchmarkID(b *testing.B) {
 // open starts a subject, which ends with the benchmark, and returns what measures it.
 func open(b *testing.B, s bench.Subject) func(goroutines int, d time.Duration) (calls int64, ns float64) {
 	loop, end, err := s.Open()
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	b.Cleanup(func() {
 		if end != nil && end() != nil {
 			b.Error("it does not end well")
@@ -63,9 +62,7 @@ func open(b *testing.B, s bench.Subject) func(goroutines int, d time.Duration) (
 	})
 	return func(goroutines int, d time.Duration) (int64, float64) {
 		calls, ns, err := bench.Measure(loop, goroutines, d)
-		if err != nil {
-			b.Fatal(err)
-		}
+		need.Must(b, err)
 		return calls, ns
 	}
 }

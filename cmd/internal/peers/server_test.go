@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // emptyVariable makes the test binary a server whose handler does nothing.
@@ -42,14 +44,12 @@ const connections = "32"
 
 // BenchmarkHTTP loads an empty handler and the server in turn, a second each, by wrk.
 func BenchmarkHTTP(b *testing.B) {
-	need(b, "wrk")
+	need.Program(b, "wrk")
 	empty, server := started(b, func() (*process, error) {
 		return start([]string{"env", emptyVariable + "=1", os.Args[0]})
 	}), started(b, func() (*process, error) { return startUidringd(cachedConfig) })
 	script := filepath.Join(b.TempDir(), "post.lua")
-	if err := os.WriteFile(script, []byte(`wrk.method = "POST"`), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, os.WriteFile(script, []byte(`wrk.method = "POST"`), 0o600))
 	for _, tt := range []struct {
 		name, path string
 		more       []string
@@ -82,20 +82,18 @@ func BenchmarkHTTP(b *testing.B) {
 // BenchmarkRedis loads a Redis without persistence and the server in turn, by
 // redis-benchmark. Each server has a processor, and the load tool has the other.
 func BenchmarkRedis(b *testing.B) {
-	need(b, "redis-server", "redis-benchmark", "taskset")
+	for _, name := range []string{"redis-server", "redis-benchmark", "taskset"} {
+		need.Program(b, name)
+	}
 	port := freePort(b)
 	redis := exec.Command("taskset", "-c", "0", "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
-	if err := redis.Start(); err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, redis.Start())
 	b.Cleanup(func() { _ = redis.Process.Kill(); _ = redis.Wait() })
 	server := started(b, func() (*process, error) {
 		return startUidringd(counterConfig, "taskset", "-c", "0", "env", "GOMAXPROCS=1")
 	})
 	_, own, err := net.SplitHostPort(server.redis)
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	for _, depth := range []int{1, 16} {
 		b.Run(fmt.Sprintf("pipeline=%d", depth), func(b *testing.B) {
 			load := func(port string) float64 {
@@ -121,28 +119,16 @@ func inTurn(b *testing.B, base, own func() float64) {
 	b.ReportMetric(median(ratios), ratio)
 }
 
-func need(b *testing.B, programs ...string) {
-	for _, program := range programs {
-		if _, err := exec.LookPath(program); err != nil {
-			b.Skip(err)
-		}
-	}
-}
-
 func started(b *testing.B, start func() (*process, error)) *process {
 	p, err := start()
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	b.Cleanup(p.stop)
 	return p
 }
 
 func freePort(b *testing.B) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	defer listener.Close()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	return port
@@ -165,9 +151,7 @@ func figure(b *testing.B, text, pattern string, read func(string) (float64, erro
 		b.Fatalf("no %s in %q", pattern, text)
 	}
 	value, err := read(found[1])
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	return value
 }
 
