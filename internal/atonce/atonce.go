@@ -10,8 +10,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/uidring/uidring/internal/test/need"
 )
 
 const ready = "ready"
@@ -39,7 +37,9 @@ func Child(variable string, run func(value string, start func()) error) {
 func Self(t testing.TB, n int, variable, value string) []*exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
-	need.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	commands := make([]*exec.Cmd, n)
 	for i := range commands {
 		commands[i] = exec.CommandContext(t.Context(), self)
@@ -63,12 +63,16 @@ func Run(t testing.TB, commands ...*exec.Cmd) [][]string {
 		p := &process{cmd: cmd}
 		p.cmd.Stderr = &p.stderr
 		stdout, err := p.cmd.StdoutPipe()
-		need.Must(t, err)
+		if err != nil {
+			t.Fatal(err)
+		}
 		p.stdout = bufio.NewReader(stdout)
 		if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 			t.Fatal(err)
 		}
-		need.Must(t, p.cmd.Start())
+		if err := p.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
 		processes[i] = p
 	}
 	for _, p := range processes {
