@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"html"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -89,6 +90,7 @@ generators:
   - {name: all, kind: tags, store: file, match: "it-*"}
   - {name: spent, kind: segment, store: file, create: true, limit: 2}
   - {name: ids, kind: slots, worker: "static:1"}
+redis: {listen: "0.0.0.0:0"}
 tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}]
 `)
 	bearer := "Authorization: Bearer " + token
@@ -123,6 +125,13 @@ tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}
 	}
 	if _, status := get(t, http.DefaultClient, r.url+"/status/?name=ids", bearer); !strings.Contains(status, `<a href="../">Home</a>`) || strings.Contains(status, "Config.") {
 		t.Errorf("the status page has no link to the other page, or Go's names: %s", status)
+	}
+	c, err := net.Dial("tcp", r.address())
+	need.Must(t, err)
+	defer c.Close()
+	fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: $(id):1\r\n%s\r\nConnection: close\r\n\r\n", bearer)
+	if text, err := io.ReadAll(c); err != nil || !strings.Contains(string(text), "redis-cli -p") || strings.Contains(string(text), "$(id)") {
+		t.Errorf("for a host that a shell reads: %v, %s", err, text)
 	}
 }
 

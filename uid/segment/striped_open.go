@@ -55,10 +55,13 @@ func (s *Striped) refused() error {
 			wrong = append(wrong, err)
 		}
 	}
-	if len(wrong) == 0 && len(empty) < len(s.shards) {
+	switch {
+	case len(wrong) > 0: // what an operator has to mend first; the others may match ErrUnavailable
+		return errors.Join(wrong...)
+	case len(empty) < len(s.shards):
 		return nil
 	}
-	return errors.Join(append(wrong, empty...)...)
+	return errors.Join(empty...)
 }
 
 // do takes a step, unless the shard has failed before.

@@ -158,9 +158,14 @@ func TestStripeWithAStoreUnavailable(t *testing.T) {
 // makes none.
 func TestStripeWrong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, stores := stripes(3)
+		counters, stores := stripes(3)
 		create := segment.StripeConfig{Config: segment.Config{Create: true}}
 		must(t, stripe(t, stores, create).Close())
+		counters[2].unavailable.Store(true)
+		if _, err := segment.Stripe(t.Context(), []segment.Store{stores[1], stores[0], stores[2]}, "orders", create); !errors.Is(err, segment.ErrStripe) || errors.Is(err, segment.ErrUnavailable) {
+			t.Errorf("beside a store that is unavailable: Stripe() = %v, want ErrStripe alone", err)
+		}
+		counters[2].unavailable.Store(false)
 		for name, wrong := range map[string][]segment.Store{
 			"fewer":         stores[:2],
 			"another order": {stores[1], stores[0], stores[2]},
