@@ -83,16 +83,16 @@ func TestFirstStart(t *testing.T) {
 func TestPage(t *testing.T) {
 	const token = "any-token"
 	t.Setenv("TOKEN", token)
-	r := startConfig(t, `
+	dir := t.TempDir()
+	r := start(t, dir, "--redis", "0.0.0.0:0", "--config", write(t, dir, "c.yaml", `
 stores: [{name: file, url: ids.db}]
 generators:
   - {name: one, kind: segment, store: file, create: true}
   - {name: all, kind: tags, store: file, match: "it-*"}
   - {name: spent, kind: segment, store: file, create: true, limit: 2}
   - {name: ids, kind: slots, worker: "static:1"}
-redis: {listen: "0.0.0.0:0"}
 tokens: [{name: t, sha256: `+hash(token)+`, generators: ["*"], operations: true}]
-`)
+`))
 	bearer := "Authorization: Bearer " + token
 	for range 3 {
 		_, _ = get(t, http.DefaultClient, r.url+"/v1/spent", bearer)

@@ -161,11 +161,11 @@ func TestStripeWrong(t *testing.T) {
 		counters, stores := stripes(3)
 		create := segment.StripeConfig{Config: segment.Config{Create: true}}
 		must(t, stripe(t, stores, create).Close())
-		counters[2].unavailable.Store(true)
+		counters[2].around = func(context.Context, string, func() error) error { return errors.New("unavailable") }
 		if _, err := segment.Stripe(t.Context(), []segment.Store{stores[1], stores[0], stores[2]}, "orders", create); !errors.Is(err, segment.ErrStripe) || errors.Is(err, segment.ErrUnavailable) {
 			t.Errorf("beside a store that is unavailable: Stripe() = %v, want ErrStripe alone", err)
 		}
-		counters[2].unavailable.Store(false)
+		counters[2].around = nil
 		for name, wrong := range map[string][]segment.Store{
 			"fewer":         stores[:2],
 			"another order": {stores[1], stores[0], stores[2]},
