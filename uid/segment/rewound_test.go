@@ -47,6 +47,16 @@ func rewind(t *testing.T, to int64) {
 	}
 }
 
+// Ids that the store does not take back, since others have later ones, are not counted as returned.
+func TestNotTakenBack(t *testing.T) {
+	store := new(counter)
+	g := open(t, store, segment.Config{})
+	take(t, open(t, store, segment.Config{}), 1001, 1)
+	if err := g.Close(); err != nil || g.Stats().Loads.Returned != 0 {
+		t.Errorf("Close() = %v, and %d ids were returned", err, g.Stats().Loads.Returned)
+	}
+}
+
 // Nothing is returned to a store that says that it has gone back, or that has: others may
 // have been given what this process holds. Whether Close finds that answer or waits for it
 // makes no difference.

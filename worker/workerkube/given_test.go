@@ -73,6 +73,9 @@ func TestRefusedCreate(t *testing.T) {
 			return refused(r, send)
 		}, nil, 1},
 		"no answer": {lost, nil, 2},
+		"timed out in a proxy": {func(r *http.Request, _ sender) (*http.Response, error) {
+			return status(r, http.StatusRequestTimeout, meta.StatusReasonTimeout, -1), nil
+		}, nil, 2},
 		"throttled, then refused": {func(r *http.Request, _ sender) (*http.Response, error) {
 			return status(r, http.StatusTooManyRequests, meta.StatusReasonTooManyRequests, 0), nil
 		}, refused, 2},
