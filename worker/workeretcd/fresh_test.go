@@ -117,6 +117,16 @@ func TestQueueChanges(t *testing.T) {
 	if rows, waiting := keys(t, client, "/number/"), keys(t, client, "/waiting/"); len(rows) != 7 || len(waiting) > 0 {
 		t.Errorf("the rows are %q; want seven, and none of %q", rows, waiting)
 	}
+	put, err := client.Put(ctx, "told", "7") // between a read and a watch
+	must(t, err)
+	for range 5 { // on a busy machine, a watch may take longer than an insert waits
+		pair, err := workeretcd.Wait(ctx, client, "told", put.Header.Revision-1)
+		must(t, err)
+		if pair != nil {
+			return
+		}
+	}
+	t.Error("an insert is not told what was written since its read")
 }
 
 // A new number lies above all rows, even if the counts were lost, and above all counts.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/uidring/uidring/internal/test/servertest"
 )
 
@@ -45,5 +47,19 @@ func TestFirstHangs(t *testing.T) {
 	}})
 	if number, done, err := s.Insert(soon, insert(0, "third")); number != 2 || !done || err != nil || waiting() != 0 {
 		t.Errorf("insert: %d, %t, %v; want number 2, and an empty queue", number, done, err)
+	}
+	hides(t, conn)
+	const multi = "\x00\x00\x00\x0e\x00\x00\x00\x0d" // that begins with a check
+	w.left.Store(2)                                       // after the node that waits is made
+	w.between.Store(&between{multi, func() {              // a server that lags shows a node only after a fence
+		names, _, err := conn.Children(folder)
+		if len(names) != 1 || err != nil {
+			t.Fatalf("%q, %v; want the node of the insert", names, err)
+		}
+		makes(t, conn, folder+"/"+names[0]+"0", "")
+	}})
+	_, done, err = s.Insert(soon, insert(0, "refused"))
+	if says(t, err, zk.ErrNoAuth, ""); done || waiting() != 0 || w.between.Load() != nil {
+		t.Errorf("%t, %d nodes wait; want the insert refused, and an empty queue after a fence", done, waiting())
 	}
 }

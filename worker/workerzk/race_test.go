@@ -160,9 +160,7 @@ func TestAliveIsOwn(t *testing.T) {
 func TestEachRequestIsRefused(t *testing.T) {
 	l := newLeaf(t)
 	conn, w := wired(t, shared(t), 20*time.Second)
-	if _, err := l.conn.Create(secret, nil, 0, zk.WorldACL(zk.PermAdmin)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
-		t.Fatal(err)
-	}
+	hides(t, l.conn)
 	s := workerzk.NewStore(ready(t, conn), workerzk.Config{Path: newPath()})
 	java, own := workerzk.LeafStore(conn, l.name, 8080, workerzk.LeafConfig{Address: "10.0.0.1"}), workerzk.LeafStore(conn, l.name, 8080, workerzk.LeafConfig{})
 	done := func(done bool, err error) error {

@@ -95,6 +95,14 @@ func (c *deafConn) Write(p []byte) (int, error) {
 // secret is a node that nobody may read.
 const secret = "/uidring-secret"
 
+// hides makes the node, on which w.left relies.
+func hides(t *testing.T, conn *zk.Conn) {
+	t.Helper()
+	if _, err := conn.Create(secret, nil, 0, zk.WorldACL(zk.PermAdmin)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		t.Fatal(err)
+	}
+}
+
 // refuse calls a method again and again, and has ZooKeeper refuse the first of its requests,
 // then the second and so on. Each time the method has to fail.
 func (w *wire) refuse(t *testing.T, name string, method func() error) {
