@@ -50,8 +50,8 @@ func TestFirstHangs(t *testing.T) {
 	}
 	hides(t, conn)
 	const multi = "\x00\x00\x00\x0e\x00\x00\x00\x0d" // that begins with a check
-	w.left.Store(2)                                       // after the node that waits is made
-	w.between.Store(&between{multi, func() {              // a server that lags shows a node only after a fence
+	w.left.Store(2)                                  // after the node that waits is made
+	w.between.Store(&between{multi, func() {         // a server that lags shows a node only after a fence
 		names, _, err := conn.Children(folder)
 		if len(names) != 1 || err != nil {
 			t.Fatalf("%q, %v; want the node of the insert", names, err)

@@ -9,6 +9,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -38,7 +40,7 @@ func TestReplica(t *testing.T) {
 
 // answering returns a store on a server that answers each command by a function.
 func answering(t *testing.T, answer func(cmd redis.Cmder) error) *segmentredis.Store {
-	client := redis.NewClient(&redis.Options{})
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 	t.Cleanup(func() { client.Close() })
 	client.AddHook(hook(answer))
 	return segmentredis.New(client, segmentredis.Config{Logger: slog.New(slog.DiscardHandler)})
@@ -68,6 +70,25 @@ func TestReadOnly(t *testing.T) {
 	if !errors.Is(err, segmentredis.ErrReplica) || !errors.Is(err, readOnly{}) {
 		t.Errorf("Reserve() = %v, want ErrReplica and the server's reply", err)
 	}
+}
+
+// A client that does not heed a context delays no caller beyond it. It is in virtual time.
+func TestClientHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := answering(t, func(redis.Cmder) error { time.Sleep(time.Hour); return nil })
+		for name, method := range map[string]func(ctx context.Context) error{
+			"Reserve": func(ctx context.Context) error { _, _, err := store.Reserve(ctx, "orders", 1); return err }, // it reads the settings first
+			"List":    func(ctx context.Context) error { _, err := store.List(ctx); return err },
+		} {
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if err := method(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+				t.Errorf("%s: %v after %v; want DeadlineExceeded after 1s", name, err, time.Since(began))
+			}
+		}
+		time.Sleep(10 * time.Hour) // the client returns
+	})
 }
 
 // An answer that is no script's is an error that names the store.
