@@ -199,6 +199,29 @@ func TestCloseWaitsForOrders(t *testing.T) {
 	})
 }
 
+// deafTransport is one that does not heed contexts.
+type deafTransport struct{}
+
+func (deafTransport) RoundTrip(*http.Request) (*http.Response, error) {
+	time.Sleep(time.Hour)
+	return nil, errRefused
+}
+
+// Shutdown ends with its context, although a request under way does not.
+func TestShutdownEndsWithItsContext(t *testing.T) {
+	bubble(t, Config{}, 1, func(t *testing.T, c *Client, _ []*fake) {
+		c.http.Transport = deafTransport{}
+		take(t, c, 1, 128)
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := c.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("Shutdown() = %v after %v, want DeadlineExceeded after 1s", err, time.Since(began))
+		}
+		time.Sleep(2 * time.Hour) // the request ends
+	})
+}
+
 // The context of New bounds the start. A start that fails logs nothing: its error says it.
 func TestStartFails(t *testing.T) {
 	for _, tt := range []struct {

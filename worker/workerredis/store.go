@@ -74,7 +74,7 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 		return nil
 	}
 	wrong, err := redisstore.Await(ctx, func() (string, error) { return s.forgetful(ctx) })
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("workerredis: read the settings of the server of %s: %w", s, err)
 	}
 	var refused redis.Error // the user may not ask

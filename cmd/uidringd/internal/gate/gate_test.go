@@ -140,6 +140,10 @@ func TestAll(t *testing.T) {
 		if w.come("10.0.0.5:1", http.StateActive); !a.closed {
 			t.Error("the connection that is idle again makes no room")
 		}
+		_ = w.in[w.came[4]].Close()
+		if c := w.in[w.come("10.0.0.5:2", http.StateActive)]; extra(c) {
+			t.Error("a connection is an extra one, though one that is not has left")
+		}
 		for _, c := range w.in {
 			_, _ = c.Close(), c.Close()
 			Of(c).Idle()
