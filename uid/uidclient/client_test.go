@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -212,6 +213,7 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 	bubble(t, Config{}, 1, func(t *testing.T, c *Client, _ []*fake) {
 		c.http.Transport = deafTransport{}
 		take(t, c, 1, 128)
+		synctest.Wait() // a request is under way
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
