@@ -1,6 +1,8 @@
 package segmentsql_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -50,6 +52,16 @@ func TestGaplessRefused(t *testing.T) {
 		if number, err := l.counters.NextGaplessTx(t.Context(), nil, "invoices"); !errors.Is(err, segmentsql.ErrDB) {
 			t.Errorf("NextGaplessTx() = %d, %v without a transaction, want ErrDB", number, err)
 		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		_ = l.DB.Transaction(func(tx *gorm.DB) error {
+			_, err1 := l.counters.NextGapless(tx.WithContext(ended), "invoices")
+			_, err2 := l.counters.NextGaplessTx(ended, tx.Statement.ConnPool.(*sql.Tx), "invoices")
+			if !errors.Is(err1, context.Canceled) || !errors.Is(err2, context.Canceled) {
+				t.Errorf("NextGapless() = %v and %v with a context that has ended, want Canceled", err1, err2)
+			}
+			return errRolledBack
+		})
 		l.want(t, 0)
 		l.Exec(t, "UPDATE %s SET max_id = -5 WHERE biz_tag = 'invoices'", l.Table)
 		refused("negative", segment.ErrUnusable, l.counters, "invoices")
