@@ -200,10 +200,10 @@ func TestCloseWaitsForOrders(t *testing.T) {
 	})
 }
 
-// deafTransport is one that does not heed contexts.
-type deafTransport struct{}
+// deaf is a transport that hangs, whatever the context.
+type deaf struct{}
 
-func (deafTransport) RoundTrip(*http.Request) (*http.Response, error) {
+func (deaf) RoundTrip(*http.Request) (*http.Response, error) {
 	time.Sleep(time.Hour)
 	return nil, errRefused
 }
@@ -211,7 +211,7 @@ func (deafTransport) RoundTrip(*http.Request) (*http.Response, error) {
 // Shutdown ends with its context, although a request under way does not.
 func TestShutdownEndsWithItsContext(t *testing.T) {
 	bubble(t, Config{}, 1, func(t *testing.T, c *Client, _ []*fake) {
-		c.http.Transport = deafTransport{}
+		c.http.Transport = deaf{}
 		take(t, c, 1, 128)
 		synctest.Wait() // a request is under way
 		began := time.Now()

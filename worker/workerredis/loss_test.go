@@ -3,15 +3,11 @@
 package workerredis_test
 
 import (
-	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -137,33 +133,4 @@ func TestKeysGone(t *testing.T) {
 			}
 		})
 	}
-}
-
-// hanging has a client hang, whatever its context.
-type hanging struct{ sent }
-
-func (*hanging) ProcessHook(redis.ProcessHook) redis.ProcessHook {
-	return func(context.Context, redis.Cmder) error { time.Sleep(time.Hour); return nil }
-}
-
-// A client that does not heed a context delays no caller beyond it. It is in virtual time.
-func TestClientHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
-		defer client.Close()
-		client.AddHook(new(hanging))
-		store := workerredis.NewStore(client, workerredis.Config{})
-		for name, method := range map[string]func(ctx context.Context) error{
-			"Prepare": func(ctx context.Context) error { return store.Prepare(ctx, slog.New(slog.DiscardHandler)) },
-			"Read":    func(ctx context.Context) error { _, _, err := store.Read(ctx, 0, time.Hour); return err },
-		} {
-			began := time.Now()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			if err := method(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
-				t.Errorf("%s: %v after %v; want DeadlineExceeded after 1s", name, err, time.Since(began))
-			}
-		}
-		time.Sleep(10 * time.Hour) // the client returns
-	})
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -237,26 +238,34 @@ func TestReplica(t *testing.T) {
 	}
 }
 
-// A server that hangs holds nobody up beyond its context.
+// hanging has a client hang, whatever its context.
+type hanging struct{ sent }
+
+func (*hanging) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(context.Context, redis.Cmder) error { time.Sleep(time.Hour); return nil }
+}
+
+// A server that hangs holds nobody up beyond its context. It is in virtual time.
 func TestHangs(t *testing.T) {
-	s := start(t)
-	client := s.client(t)
-	store := workerredis.NewStore(client, workerredis.Config{})
-	if _, done, err := store.Insert(t.Context(), write(0, "first")); !done || err != nil {
-		t.Fatal(done, err)
-	}
-	s.Pause()
-	defer s.Continue()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	_, _, read := store.Read(ctx, 0, time.Hour)
-	_, swap := store.Swap(ctx, "first", write(0, "second"))
-	_, start := workerredis.NewLeaser(client, lease.Config{}).Lease(ctx, request)
-	for _, err := range []error{read, swap, start} {
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v; want DeadlineExceeded", err)
+	synctest.Test(t, func(t *testing.T) {
+		client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+		defer client.Close()
+		client.AddHook(new(hanging))
+		store := workerredis.NewStore(client, workerredis.Config{})
+		leaser := lease.New(store, lease.Config{})
+		for name, method := range map[string]func(ctx context.Context) (any, error){
+			"Lease": func(ctx context.Context) (any, error) { return leaser.Lease(ctx, request) },
+			"List":  func(ctx context.Context) (any, error) { return store.List(ctx, 0, time.Hour) },
+		} {
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if _, err := method(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+				t.Errorf("%s: %v after %v; want DeadlineExceeded after 1s", name, err, time.Since(began))
+			}
 		}
-	}
+		time.Sleep(10 * time.Hour) // the client returns
+	})
 }
 
 // A start says once which settings make the server forget.

@@ -231,8 +231,10 @@ func TestLargeAnswers(t *testing.T) {
 			if status := ask("10.0.0.1", 500); status != http.StatusOK {
 				t.Errorf("a small answer: %d", status)
 			}
-			if status := ask("10.0.0.2", 100_000); status != http.StatusOK {
-				t.Errorf("another address: %d", status)
+			for n, want := range map[int]int{500_000: http.StatusOK, 500_001: http.StatusServiceUnavailable, 1_000_001: http.StatusBadRequest} {
+				if status := ask("10.0.0.2", n); status != want { // all together, a million
+					t.Errorf("%d ids for another address: %d, want %d", n, status, want)
+				}
 			}
 			w.hangUp()
 			if status := ask("10.0.0.1", 600_000); status != http.StatusOK { // alone, it may have more than half
