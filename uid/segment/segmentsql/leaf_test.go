@@ -205,6 +205,11 @@ func TestRolledBackIsRetried(t *testing.T) {
 		if done, err := store.Return(t.Context(), "orders", 5, 11); done || err == nil || left != 1 {
 			t.Errorf("Return() = %v, %v, with %d conflicts to come: it is sent once only", done, err, left)
 		}
+		ctx, cancel := context.WithCancel(t.Context())
+		pool.Set(dbtest.Faults{Statement: func(context.Context, string) error { cancel(); return conflicts[s.Kind] }})
+		if _, _, err := store.Reserve(ctx, "orders", 10); !errors.Is(err, context.Canceled) {
+			t.Errorf("Reserve() = %v when its context ends in a conflict, want Canceled", err)
+		}
 	})
 }
 
