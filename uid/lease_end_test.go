@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
 )
 
 // Close tells where the next holder may start: at the tick of the first id that
@@ -122,6 +123,11 @@ func TestFailedStartGivesBack(t *testing.T) {
 	f := &fakeLeaser{err: unavailable}
 	if gen, err := uid.NewCached(t.Context(), f, uid.CachedConfig{}); gen != nil || !errors.Is(err, unavailable) || len(f.released) != 0 {
 		t.Errorf("NewCached = %v after %d releases, want %v after none", err, len(f.released), unavailable)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	ending := lease.Forever(assigner(func(ctx context.Context, _ int64) (int64, error) { cancel(); return 0, ctx.Err() }))
+	if _, err := uid.NewBackfill(ctx, ending, uid.BackfillConfig{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("NewBackfill = %v, want the end of the context in which it took a number", err)
 	}
 }
 

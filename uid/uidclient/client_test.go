@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -200,18 +201,11 @@ func TestCloseWaitsForOrders(t *testing.T) {
 	})
 }
 
-// deaf is a transport that hangs, whatever the context.
-type deaf struct{}
-
-func (deaf) RoundTrip(*http.Request) (*http.Response, error) {
-	time.Sleep(time.Hour)
-	return nil, errRefused
-}
-
 // Shutdown ends with its context, although a request under way does not.
 func TestShutdownEndsWithItsContext(t *testing.T) {
 	bubble(t, Config{}, 1, func(t *testing.T, c *Client, _ []*fake) {
-		c.http.Transport = deaf{}
+		hang := func(*http.Request) (*url.URL, error) { time.Sleep(time.Hour); return nil, errRefused }
+		c.http.Transport = &http.Transport{Proxy: hang}
 		take(t, c, 1, 128)
 		synctest.Wait() // a request is under way
 		began := time.Now()
