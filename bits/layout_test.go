@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -21,18 +22,14 @@ type tester interface {
 func mustAllocator(t tester, layout bits.Layout) *bits.Allocator {
 	t.Helper()
 	a, err := bits.NewAllocator(layout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return a
 }
 
 func mustLayout(t tester, text string) bits.Layout {
 	t.Helper()
 	layout, err := bits.ParseLayout(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	need.Must(t, err)
 	return layout
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid/opaque"
 )
 
@@ -13,9 +14,7 @@ func measure(b *testing.B, name string, call func() error) {
 	b.Run(name, func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := call(); err != nil {
-				b.Fatal(err)
-			}
+			need.Must(b, call())
 		}
 	})
 }
@@ -23,9 +22,7 @@ func measure(b *testing.B, name string, call func() error) {
 // BenchmarkToken is the cost of a token beside its floor, a block of AES-256.
 func BenchmarkToken(b *testing.B) {
 	block, err := aes.NewCipher(key(1))
-	if err != nil {
-		b.Fatal(err)
-	}
+	need.Must(b, err)
 	buffer := make([]byte, aes.BlockSize)
 	measure(b, "impl=aes", func() error { block.Encrypt(buffer, buffer); return nil })
 	for _, keys := range [][][]byte{{key(1)}, {key(1), key(2), key(3)}} {
