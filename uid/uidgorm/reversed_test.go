@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"github.com/uidring/uidring/bits"
@@ -49,7 +50,7 @@ func TestReversed(t *testing.T) {
 			t.Errorf("ORDER BY id reads %+v, want all parcels, in another order than that of time", back)
 		}
 		var joined int64
-		must(t, s.db.Model(&ParcelLine{}).Joins("JOIN ? AS p ON p.id = parcel_id", clause.Table{Name: s.table(t, &Parcel{})}).
+		must(t, s.db.Model(&ParcelLine{}).Joins("JOIN ? AS p ON p.id = parcel_id", clause.Table{Name: s.schema(t, &Parcel{}).Table}).
 			Where("p.id = ?", parcels[3].ID).Count(&joined).Error)
 		var found, plain []Parcel
 		must(t, s.db.Find(&found, "id = ?", parcels[3].ID).Error)
@@ -59,17 +60,13 @@ func TestReversed(t *testing.T) {
 		}
 		// Pages by key > last yield each row once. BETWEEN has rows of any time.
 		var paged []uid.ID
-		for last := int64(-1); ; {
-			var page []Parcel
-			must(t, s.db.Where("id > ?", last).Order("id").Limit(3).Find(&page).Error)
-			if len(page) == 0 {
-				break
-			}
+		var page []Parcel
+		must(t, s.db.FindInBatches(&page, 3, func(*gorm.DB, int) error {
 			for _, parcel := range page {
 				paged = append(paged, parcel.ID.ID)
 			}
-			last = bits.Reverse(int64(page[len(page)-1].ID.ID))
-		}
+			return nil
+		}).Error)
 		slices.Sort(paged)
 		var between int64
 		must(t, s.db.Model(&Parcel{}).Where("id BETWEEN ? AND ?", ids[0], ids[7]).Count(&between).Error)

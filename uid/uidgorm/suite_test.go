@@ -2,6 +2,8 @@ package uidgorm_test
 
 import (
 	"context"
+	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -46,6 +48,10 @@ func (c *counter) NextN(ids []uid.ID) (int, error) {
 	if c.fill != nil {
 		return c.fill(ids)
 	}
+	return c.deal(ids)
+}
+
+func (c *counter) deal(ids []uid.ID) (int, error) {
 	for i := range ids {
 		ids[i] = c.next
 		c.next++
@@ -97,12 +103,15 @@ func each(t *testing.T, models []any, test func(t *testing.T, s *store)) {
 
 func newStore(t *testing.T, kind string, models ...any) *store {
 	t.Helper()
-	s := &store{Store: dbtest.New(t, kind), gen: &counter{next: first}, log: &statements{}}
-	names := schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
-	s.db = s.Reopen(t, nil, gorm.Config{NamingStrategy: names, Logger: s.log})
-	must(t, s.db.Use(uidgorm.New(s.gen, uidgorm.Config{})))
+	s := &store{Store: dbtest.New(t, kind), gen: &counter{next: first}, log: &statements{Interface: logger.Discard}}
+	s.db = s.with(t, s.gen, uidgorm.Config{})
 	if len(models) > 0 {
-		t.Cleanup(func() { must(t, s.db.Migrator().DropTable(models...)) })
+		must(t, s.db.SetupJoinTable(&User{}, "Clubs", &UserClub{}))
+		t.Cleanup(func() {
+			// GORM leaves join tables out.
+			must(t, s.db.Migrator().DropTable(s.Table+"_user_languages", s.Table+"_user_clubs"))
+			must(t, s.db.Migrator().DropTable(models...))
+		})
 		must(t, s.db.AutoMigrate(models...))
 	}
 	return s
@@ -111,17 +120,18 @@ func newStore(t *testing.T, kind string, models ...any) *store {
 // with returns another handle on the store's tables, with a plugin of its own.
 func (s *store) with(t *testing.T, gen uidgorm.Generator, config uidgorm.Config) *gorm.DB {
 	t.Helper()
-	db := s.Reopen(t, nil, gorm.Config{NamingStrategy: s.db.NamingStrategy, Logger: s.log})
+	names := schema.NamingStrategy{TablePrefix: s.Table + "_", IdentifierMaxLength: 63}
+	db := s.Reopen(t, nil, gorm.Config{NamingStrategy: names, Logger: s.log})
 	must(t, db.Use(uidgorm.New(gen, config)))
 	return db
 }
 
-// table returns the name of a model's table.
-func (s *store) table(t *testing.T, model any) string {
+// schema returns what GORM knows of a model.
+func (s *store) schema(t *testing.T, model any) *schema.Schema {
 	t.Helper()
 	stmt := gorm.Statement{DB: s.db}
 	must(t, stmt.Parse(model))
-	return stmt.Schema.Table
+	return stmt.Schema
 }
 
 // keys returns a column of a model's table, in ascending order.
@@ -155,10 +165,11 @@ func wantAsked(t *testing.T, gen *counter, want ...int) {
 	}
 }
 
-func wantAll(t *testing.T, err error, parts ...string) {
+// wantError checks that err matches a sentinel, and that its text has the parts.
+func wantError(t *testing.T, err, sentinel error, parts ...string) {
 	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want one with %q", parts)
+	if !errors.Is(err, sentinel) {
+		t.Fatalf("error %v, want one that matches %v, with %q", err, sentinel, parts)
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
@@ -167,16 +178,21 @@ func wantAll(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// statements is a logger that keeps the SQL that was sent.
-type statements struct {
-	mu   sync.Mutex
-	sent []string
+// count returns how many rows the query of db finds.
+func count(t *testing.T, db *gorm.DB) (n int64) {
+	t.Helper()
+	must(t, db.Count(&n).Error)
+	return n
 }
 
-func (s *statements) LogMode(logger.LogLevel) logger.Interface      { return s }
-func (s *statements) Info(context.Context, string, ...interface{})  {}
-func (s *statements) Warn(context.Context, string, ...interface{})  {}
-func (s *statements) Error(context.Context, string, ...interface{}) {}
+// statements is a logger that keeps the SQL that was sent.
+type statements struct {
+	logger.Interface // whose other messages are discarded
+	mu               sync.Mutex
+	sent             []string
+}
+
+func (s *statements) LogMode(logger.LogLevel) logger.Interface { return s }
 
 func (s *statements) Trace(_ context.Context, _ time.Time, sql func() (string, int64), _ error) {
 	text, _ := sql()
@@ -185,16 +201,16 @@ func (s *statements) Trace(_ context.Context, _ time.Time, sql func() (string, i
 	s.sent = append(s.sent, text)
 }
 
-// beginning returns the statements that begin with a word.
-func (s *statements) beginning(word string) (found []string) {
+// wantUnsent checks that no statement since reset matches a pattern.
+func (s *statements) wantUnsent(t *testing.T, pattern string) {
+	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, text := range s.sent {
-		if strings.HasPrefix(strings.ToUpper(text), word) {
-			found = append(found, text)
+		if regexp.MustCompile("(?is)" + pattern).MatchString(text) {
+			t.Errorf("sent %q", text)
 		}
 	}
-	return found
 }
 
 func (s *statements) reset() {

@@ -28,32 +28,36 @@ type way struct {
 	do    func(db *gorm.DB) ([]uid.ID, error) // keys as they are in memory afterwards
 }
 
-// structs creates n items.
-func structs(n int, create func(db *gorm.DB, items []Item) error) func(*gorm.DB) ([]uid.ID, error) {
-	return func(db *gorm.DB) ([]uid.ID, error) {
-		items := named(n)
-		err := create(db, items)
-		return keysOf(items), err
+// structs is a way to create n items. It asks for all ids at once, unless asked says otherwise.
+func structs(name string, n int, create func(db *gorm.DB, items []Item) error, asked ...int) way {
+	if asked == nil {
+		asked = []int{n}
 	}
+	return keyed(name, make([]uid.ID, n), create, asked...)
 }
 
-// maps creates n rows.
-func maps(n int, create func(db *gorm.DB, rows []map[string]any) error) func(*gorm.DB) ([]uid.ID, error) {
-	return func(db *gorm.DB) ([]uid.ID, error) {
+// keyed is a way to create an item with each of the keys, which may be 0.
+func keyed(name string, keys []uid.ID, create func(db *gorm.DB, items []Item) error, asked ...int) way {
+	return way{name, asked, func(db *gorm.DB) ([]uid.ID, error) {
+		items := named(len(keys))
+		for i, key := range keys {
+			items[i].ID = key
+		}
+		err := create(db, items)
+		return keysOf(items), err
+	}}
+}
+
+// maps is structs for maps.
+func maps(name string, n int, create func(db *gorm.DB, rows []map[string]any) error, asked ...int) way {
+	if asked == nil {
+		asked = []int{n}
+	}
+	return way{name, asked, func(db *gorm.DB) ([]uid.ID, error) {
 		rows := rows(n)
 		err := create(db.Model(&Item{}), rows)
 		return entries(rows...), err
-	}
-}
-
-// shape is the way to create n items in the form that of returns.
-func shape(name string, n int, of func([]Item) any) way {
-	return way{name, []int{n}, structs(n, func(db *gorm.DB, items []Item) error { return db.Create(of(items)).Error })}
-}
-
-// mapShape is shape for maps.
-func mapShape(name string, n int, of func([]map[string]any) any) way {
-	return way{name, []int{n}, maps(n, func(db *gorm.DB, rows []map[string]any) error { return db.Create(of(rows)).Error })}
+	}}
 }
 
 // named returns n items without keys.
@@ -94,11 +98,8 @@ func rows(n int) []map[string]any {
 func entries(maps ...map[string]any) (ids []uid.ID) {
 	for _, m := range maps {
 		for _, name := range []string{"id", "ID"} {
-			switch id := m[name].(type) {
-			case uid.ID:
-				ids = append(ids, id)
-			case *uid.ID:
-				ids = append(ids, *id)
+			if value, ok := m[name]; ok {
+				ids = append(ids, keyIn(value))
 			}
 		}
 	}
@@ -106,90 +107,62 @@ func entries(maps ...map[string]any) (ids []uid.ID) {
 }
 
 var ways = []way{
-	shape("a pointer", 1, func(items []Item) any { return &items[0] }),
-	shape("a pointer to a pointer", 1, func(items []Item) any { return new(&items[0]) }),
-	shape("a slice", 3, func(items []Item) any { return items }),
-	shape("a pointer to a slice", 3, func(items []Item) any { return &items }),
-	shape("a slice of pointers", 3, func(items []Item) any { return pointers(items) }),
-	shape("a pointer to a slice of pointers", 3, func(items []Item) any { return new(pointers(items)) }),
-	shape("an array of pointers", 2, func(items []Item) any { return [2]*Item(pointers(items)) }),
-	shape("a pointer to an array", 2, func(items []Item) any { return (*[2]Item)(items) }),
-	shape("a pointer to an array of pointers", 2, func(items []Item) any { return new([2]*Item(pointers(items))) }),
-	{"in batches", []int{3, 3, 1}, structs(7, func(db *gorm.DB, items []Item) error {
-		return db.CreateInBatches(items, 3).Error
-	})},
-	{"in batches of pointers", []int{2, 1}, structs(3, func(db *gorm.DB, items []Item) error {
-		return db.CreateInBatches(new(pointers(items)), 2).Error
-	})},
-	{"a batch size of the session", []int{2, 2}, structs(4, func(db *gorm.DB, items []Item) error {
+	structs("a pointer", 1, func(db *gorm.DB, items []Item) error { return db.Create(&items[0]).Error }),
+	structs("a pointer to a pointer", 1, func(db *gorm.DB, items []Item) error { return db.Create(new(&items[0])).Error }),
+	structs("a slice", 3, func(db *gorm.DB, items []Item) error { return db.Create(items).Error }),
+	structs("a pointer to a slice", 3, func(db *gorm.DB, items []Item) error { return db.Create(&items).Error }),
+	structs("a slice of pointers", 3, func(db *gorm.DB, items []Item) error { return db.Create(pointers(items)).Error }),
+	structs("a pointer to a slice of pointers", 3, func(db *gorm.DB, items []Item) error { return db.Create(new(pointers(items))).Error }),
+	structs("an array of pointers", 2, func(db *gorm.DB, items []Item) error { return db.Create([2]*Item(pointers(items))).Error }),
+	structs("a pointer to an array", 2, func(db *gorm.DB, items []Item) error { return db.Create((*[2]Item)(items)).Error }),
+	structs("in batches", 7, func(db *gorm.DB, items []Item) error { return db.CreateInBatches(items, 3).Error }, 3, 3, 1),
+	structs("a batch size of the session", 4, func(db *gorm.DB, items []Item) error {
 		return db.Session(&gorm.Session{CreateBatchSize: 2}).Create(&items).Error
-	})},
-	{"some keys set", []int{2}, structs(3, func(db *gorm.DB, items []Item) error {
-		items[1].ID = 7
-		return db.Create(&items).Error
-	})},
-	{"all keys set", nil, structs(2, func(db *gorm.DB, items []Item) error {
-		items[0].ID, items[1].ID = 7, 8
-		return db.Create(&items).Error
-	})},
-	{"a set key in a copy", nil, structs(1, func(db *gorm.DB, items []Item) error {
-		items[0].ID = 7
-		return db.Create(items[0]).Error
-	})},
-	{"some columns selected", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
-		return db.Select("Name").Create(&items).Error
-	})},
-	{"all columns selected", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
-		return db.Select("*").Create(&items).Error
-	})},
-	{"a column omitted", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+	}, 2, 2),
+	keyed("some keys set", []uid.ID{0, 7, 0}, func(db *gorm.DB, items []Item) error { return db.Create(&items).Error }, 2),
+	keyed("all keys set", []uid.ID{7, 8}, func(db *gorm.DB, items []Item) error { return db.Create(&items).Error }),
+	keyed("a set key in a copy", []uid.ID{7}, func(db *gorm.DB, items []Item) error { return db.Create(items[0]).Error }),
+	structs("some columns selected", 2, func(db *gorm.DB, items []Item) error { return db.Select("Name").Create(&items).Error }),
+	structs("all columns selected", 1, func(db *gorm.DB, items []Item) error { return db.Select("*").Create(&items).Error }),
+	structs("a column omitted", 1, func(db *gorm.DB, items []Item) error {
 		return db.Omit("Size", clause.Associations).Create(&items).Error
-	})},
-	{"another struct of the same fields", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+	}),
+	structs("another struct of the same fields", 1, func(db *gorm.DB, items []Item) error {
 		type twin Item
 		return db.Model(&Item{}).Create((*twin)(&items[0])).Error
-	})},
+	}),
 
-	mapShape("a map", 1, func(rows []map[string]any) any { return rows[0] }),
-	mapShape("a pointer to a map", 1, func(rows []map[string]any) any { return &rows[0] }),
-	mapShape("maps", 3, func(rows []map[string]any) any { return rows }),
-	mapShape("a pointer to maps", 3, func(rows []map[string]any) any { return &rows }),
-	{"maps in batches", []int{2, 1}, maps(3, func(db *gorm.DB, rows []map[string]any) error {
-		return db.CreateInBatches(rows, 2).Error
-	})},
-	{"a map with a zero key", []int{7}, maps(7, func(db *gorm.DB, rows []map[string]any) error {
+	maps("a map", 1, func(db *gorm.DB, rows []map[string]any) error { return db.Create(rows[0]).Error }),
+	maps("a pointer to a map", 1, func(db *gorm.DB, rows []map[string]any) error { return db.Create(&rows[0]).Error }),
+	maps("maps", 3, func(db *gorm.DB, rows []map[string]any) error { return db.Create(rows).Error }),
+	maps("a pointer to maps", 3, func(db *gorm.DB, rows []map[string]any) error { return db.Create(&rows).Error }),
+	maps("maps in batches", 3, func(db *gorm.DB, rows []map[string]any) error { return db.CreateInBatches(rows, 2).Error }, 2, 1),
+	maps("a map with a zero key", 7, func(db *gorm.DB, rows []map[string]any) error {
 		for i, zero := range []any{nil, 0, uid.ID(0), new(uid.ID), (*uid.ID)(nil), sql.NullInt64{Int64: 9}, sql.NullInt64{Valid: true}} {
 			rows[i][[]string{"id", "ID"}[i%2]] = zero
 		}
 		return db.Create(rows).Error
-	})},
-	{"maps, some keys set", []int{1}, maps(3, func(db *gorm.DB, rows []map[string]any) error {
+	}),
+	maps("maps, some keys set", 3, func(db *gorm.DB, rows []map[string]any) error {
 		rows[0]["id"], rows[1]["ID"] = uid.ID(7), new(uid.ID(8))
 		return db.Create(rows).Error
-	})},
+	}, 1),
 	{"a map with a key in SQL", nil, func(db *gorm.DB) ([]uid.ID, error) {
 		return []uid.ID{7}, db.Model(&Item{}).Create(map[string]any{"id": gorm.Expr("3 + 4")}).Error
 	}},
-	{"a map, some columns selected", []int{1}, maps(1, func(db *gorm.DB, rows []map[string]any) error {
+	maps("a map, some columns selected", 1, func(db *gorm.DB, rows []map[string]any) error {
 		return db.Select("name").Create(rows[0]).Error
-	})},
+	}),
 
-	{"save", []int{1}, structs(1, func(db *gorm.DB, items []Item) error { return db.Save(&items[0]).Error })},
-	{"save a slice", []int{2}, structs(3, func(db *gorm.DB, items []Item) error {
-		items[0].ID = 7
-		return db.Save(&items).Error
-	})},
-	{"save what has a key and no row", nil, structs(1, func(db *gorm.DB, items []Item) error {
-		items[0].ID = 7
-		return db.Save(&items[0]).Error
-	})},
-	{"save what has a row", nil, structs(1, func(db *gorm.DB, items []Item) error {
-		items[0].ID = 7
+	structs("save", 1, func(db *gorm.DB, items []Item) error { return db.Save(&items[0]).Error }),
+	keyed("save a slice", []uid.ID{7, 0, 0}, func(db *gorm.DB, items []Item) error { return db.Save(&items).Error }, 2),
+	keyed("save what has a key and no row", []uid.ID{7}, func(db *gorm.DB, items []Item) error { return db.Save(&items[0]).Error }),
+	keyed("save what has a row", []uid.ID{7}, func(db *gorm.DB, items []Item) error {
 		return errors.Join(db.Create(&items[0]).Error, db.Save(&items[0]).Error)
-	})},
-	{"first or create", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
+	}),
+	structs("first or create", 1, func(db *gorm.DB, items []Item) error {
 		return db.Where(Item{Name: "new"}).Attrs(Item{Size: 2}).FirstOrCreate(&items[0]).Error
-	})},
+	}),
 	{"first or create that finds", nil, func(db *gorm.DB) ([]uid.ID, error) {
 		if err := db.Create(&Item{ID: 7, Name: "set"}).Error; err != nil || db.DryRun {
 			return nil, err
@@ -198,28 +171,19 @@ var ways = []way{
 		err := db.Where(Item{Name: "set"}).FirstOrCreate(&item).Error
 		return []uid.ID{item.ID}, err
 	}},
-	{"generics", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
-		return gorm.G[Item](db).Create(context.Background(), &items[0])
-	})},
-	{"generics, with a result", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
-		return gorm.G[Item](db, gorm.WithResult()).Select("Name").Create(context.Background(), &items[0])
-	})},
-	{"generics in batches", []int{2, 1}, structs(3, func(db *gorm.DB, items []Item) error {
+	structs("generics", 1, func(db *gorm.DB, items []Item) error { return gorm.G[Item](db).Create(context.Background(), &items[0]) }),
+	structs("generics in batches", 3, func(db *gorm.DB, items []Item) error {
 		return gorm.G[Item](db).CreateInBatches(context.Background(), &items, 2)
-	})},
+	}, 2, 1),
 	{"generics, by assignment", []int{1}, func(db *gorm.DB) ([]uid.ID, error) {
 		name := clause.Assignment{Column: clause.Column{Name: "name"}, Value: "new"}
 		return []uid.ID{first}, gorm.G[Item](db).Set(name).Create(context.Background())
 	}},
-	{"an insert clause", []int{1}, structs(1, func(db *gorm.DB, items []Item) error {
-		return db.Clauses(clause.Insert{}).Create(&items).Error
-	})},
-	{"an upsert that finds nothing", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
+	structs("an insert clause", 1, func(db *gorm.DB, items []Item) error { return db.Clauses(clause.Insert{}).Create(&items).Error }),
+	structs("an upsert that finds nothing", 2, func(db *gorm.DB, items []Item) error {
 		return db.Clauses(clause.OnConflict{UpdateAll: true}).Create(&items).Error
-	})},
-	{"do nothing that finds nothing", []int{2}, structs(2, func(db *gorm.DB, items []Item) error {
-		return db.Clauses(none).Create(&items).Error
-	})},
+	}),
+	structs("do nothing that finds nothing", 2, func(db *gorm.DB, items []Item) error { return db.Clauses(none).Create(&items).Error }),
 }
 
 // modes are kinds of session that all ways go through.
