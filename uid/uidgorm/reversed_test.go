@@ -3,6 +3,7 @@ package uidgorm_test
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
 
@@ -61,7 +62,10 @@ func TestReversed(t *testing.T) {
 		// Pages by key > last yield each row once. BETWEEN has rows of any time.
 		var paged []uid.ID
 		var page []Parcel
-		must(t, s.db.FindInBatches(&page, 3, func(*gorm.DB, int) error {
+		must(t, s.db.FindInBatches(&page, 3, func(_ *gorm.DB, batch int) error {
+			if batch > len(parcels) {
+				return errors.New("pages without end")
+			}
 			for _, parcel := range page {
 				paged = append(paged, parcel.ID.ID)
 			}
