@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/test/need"
 )
 
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -22,14 +21,18 @@ type tester interface {
 func mustAllocator(t tester, layout bits.Layout) *bits.Allocator {
 	t.Helper()
 	a, err := bits.NewAllocator(layout)
-	need.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return a
 }
 
 func mustLayout(t tester, text string) bits.Layout {
 	t.Helper()
 	layout, err := bits.ParseLayout(text)
-	need.Must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return layout
 }
 

@@ -42,9 +42,7 @@ func TestDropWaitsForTheRun(t *testing.T) {
 		runtime.Gosched() // for Drop to get as far as it can
 	}
 	close(goOn)
-	if err := <-helped; err != nil {
-		t.Error(err)
-	}
+	need.Must(t, <-helped)
 	<-done
 	left := r.Remaining()
 	e.Close() // RejectedPut is told by then

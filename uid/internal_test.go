@@ -186,9 +186,7 @@ func TestSkipAfterClose(t *testing.T) {
 	if last := g.last.Load(); last != math.MaxInt64 {
 		t.Errorf("last is %d after Shutdown, want %d", last, int64(math.MaxInt64))
 	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
+	need.Must(t, g.Close())
 }
 
 // A Backfill remembers no more than MaxTicks.

@@ -145,9 +145,7 @@ func try(t *testing.T, a uid.Leaser, limit int64) (*holding.Holder, error) {
 // release gives a number back, which must succeed.
 func release(t *testing.T, h *holding.Holder, next time.Time) {
 	t.Helper()
-	if err := h.Release(context.Background(), next); err != nil {
-		t.Error(err)
-	}
+	need.Must(t, h.Release(context.Background(), next))
 }
 
 // small has four ids for each second: a window of minutes is used up quickly.

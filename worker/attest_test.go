@@ -158,9 +158,7 @@ func TestAttestReleasedMeanwhile(t *testing.T) {
 	<-entered
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := held.Release(ended, time.Now()); err != nil {
-		t.Error(err)
-	}
+	need.Must(t, held.Release(ended, time.Now()))
 	close(leave)
 	if err := held.Release(context.Background(), time.Now()); err != nil { // waits until it is over
 		t.Error(err)

@@ -33,8 +33,7 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 	return remembered, s.noTable(s.marked(err))
 }
 
-// swapBoth is SwapLayout for the layout of this table and of the one beside it, since their ids
-// meet. A table without a layout is no obstacle; insert makes the row of this table.
+// swapBoth is SwapLayout for the layout of this table and of the one beside it: their ids meet.
 //
 // Of two starts with two layouts, one at each table, at least one is refused: each commits its
 // layout, then reads the other's. Each also reads before it commits, so a refused start leaves

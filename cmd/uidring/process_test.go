@@ -51,9 +51,7 @@ func start(t *testing.T, args ...string) *running {
 // end sends a signal and waits for the process to end.
 func (r *running) end(t *testing.T, s os.Signal) (code int, rest, stderr string) {
 	t.Helper()
-	if err := r.cmd.Process.Signal(s); err != nil {
-		t.Error(err)
-	}
+	need.Must(t, r.cmd.Process.Signal(s))
 	return r.wait()
 }
 

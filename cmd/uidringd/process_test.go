@@ -101,9 +101,7 @@ func (r *running) address() string {
 // end sends a signal and returns the exit code.
 func (r *running) end(t *testing.T, s os.Signal) int {
 	t.Helper()
-	if err := r.cmd.Process.Signal(s); err != nil {
-		t.Error(err)
-	}
+	need.Must(t, r.cmd.Process.Signal(s))
 	_ = r.cmd.Wait()
 	return r.cmd.ProcessState.ExitCode()
 }

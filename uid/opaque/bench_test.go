@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid/opaque"
 )
 
@@ -14,7 +13,9 @@ func measure(b *testing.B, name string, call func() error) {
 	b.Run(name, func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			need.Must(b, call())
+			if err := call(); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 }
@@ -22,7 +23,9 @@ func measure(b *testing.B, name string, call func() error) {
 // BenchmarkToken is the cost of a token beside its floor, a block of AES-256.
 func BenchmarkToken(b *testing.B) {
 	block, err := aes.NewCipher(key(1))
-	need.Must(b, err)
+	if err != nil {
+		b.Fatal(err)
+	}
 	buffer := make([]byte, aes.BlockSize)
 	measure(b, "impl=aes", func() error { block.Encrypt(buffer, buffer); return nil })
 	for _, keys := range [][][]byte{{key(1)}, {key(1), key(2), key(3)}} {

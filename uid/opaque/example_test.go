@@ -96,16 +96,6 @@ func ExampleToken() {
 	// Output: {"id":"5SQD0BAQ1E3FYQH5W9BR4KCHSE","items":3} <nil>
 }
 
-func ExampleToken_AppendText() {
-	token, err := opaque.ParseToken("4EXXHVZ721QW3N4Q2AVWHBZ7YW")
-	if err != nil {
-		log.Fatal(err)
-	}
-	path, err := token.AppendText([]byte("/orders/"))
-	fmt.Printf("%s %v\n", path, err)
-	// Output: /orders/4EXXHVZ721QW3N4Q2AVWHBZ7YW <nil>
-}
-
 func ExampleNewPermutation() {
 	invoices, err := opaque.NewPermutation("invoices", newKey)
 	if err != nil {

@@ -103,18 +103,6 @@ func ExampleRaiser() {
 	// Output: 250001 <nil>
 }
 
-// What Close does: the range goes back, unless another process has reserved since.
-func ExampleReturner() {
-	ctx := context.Background()
-	store := new(segmenttest.Memory)
-	check(store.Create(ctx, "orders", 1, 1000))
-	first, count, err := store.Reserve(ctx, "orders", 100)
-	check(err)
-	done, err := store.Return(ctx, "orders", first+30, first+count)
-	fmt.Println(done, err)
-	// Output: true <nil>
-}
-
 // A deployment makes its counters, and may run again.
 func ExampleCreator() {
 	ctx := context.Background()

@@ -35,9 +35,7 @@ func closeMeanwhile(t *testing.T, w *world, meanwhile func(*loader)) {
 		_, err := g.Wait(t.Context())
 		need.Must(t, err)
 	}
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
+	need.Must(t, <-closed)
 	time.Sleep(time.Hour)
 }
 

@@ -101,9 +101,7 @@ func TestConnectionsEnd(t *testing.T) {
 	defer server.Close()
 	c, err := New(t.Context(), []string{server.URL}, "orders", Config{})
 	need.Must(t, err)
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	need.Must(t, c.Close())
 	wait()
 	if _, err := New(t.Context(), []string{server.URL}, "unknown", Config{}); err == nil {
 		t.Error("New() succeeds with an unknown name")

@@ -3,11 +3,9 @@ package uidprom
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/statstest"
@@ -67,23 +65,5 @@ func TestComeAndGo(t *testing.T) {
 	all["orders"] = statstest.Counters()["invoices"]
 	if _, err := registry.Gather(); err == nil {
 		t.Error("a name of two collectors is scraped")
-	}
-}
-
-// A collector returns generators in the order of the registry, which then has little to sort.
-func TestOrder(t *testing.T) {
-	all := map[string]uid.Stats{}
-	for i := range 100 {
-		all[fmt.Sprint(i)] = uid.Stats{}
-	}
-	var last string
-	for _, metric := range collect(collectorOf(t, func() map[string]uid.Stats { return all })) {
-		m := new(dto.Metric)
-		need.Must(t, metric.Write(m))
-		name := m.GetLabel()[0].GetValue()
-		if name < last {
-			t.Fatalf("%s stands after %s", name, last)
-		}
-		last = name
 	}
 }

@@ -2,6 +2,7 @@ package segmentsql_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"strings"
@@ -81,6 +82,10 @@ func TestFromAutoIncrement(t *testing.T) {
 		}
 		if rows != 250 || keys != 250 || err != nil {
 			t.Errorf("%d rows with keys up to %d, %v, want 250", rows, keys, err)
+		}
+		s.Exec(t, "INSERT INTO %s (id, buyer) VALUES (9223372036854775807, 'ann')", s.Table)
+		if next, err := store.RaiseAbove(t.Context(), "orders", s.Table, "id"); !errors.Is(err, segment.ErrUsedUp) {
+			t.Errorf("RaiseAbove() = %d, %v beside the greatest key of all, want ErrUsedUp", next, err)
 		}
 		if _, err := store.RaiseAbove(t.Context(), "none", s.Table, "id"); err == nil {
 			t.Error("RaiseAbove() raised a counter that is not there")

@@ -146,6 +146,9 @@ func (s *Store) RaiseAbove(ctx context.Context, tag, table, column string) (int6
 		quote := s.db.Statement.Quote
 		return tx.Raw("SELECT COALESCE(MAX(" + quote(column) + "), 0) AS greatest FROM " + quote(table)).Scan(&greatest).Error
 	})
+	if err == nil && greatest.Key == math.MaxInt64 {
+		err = fmt.Errorf("%w: it is %d, and no id is above", segment.ErrUsedUp, greatest.Key)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("segmentsql: greatest %s of %s: %w", column, table, err)
 	}

@@ -35,9 +35,7 @@ func open(t *testing.T, text string) *generators.Set {
 
 func end(t *testing.T, s *generators.Set) {
 	t.Helper()
-	if err := s.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
+	need.Must(t, s.Close(context.Background()))
 }
 
 // draw returns n ids of a generator, which must not repeat.

@@ -153,6 +153,10 @@ func TestBusyConnections(t *testing.T) {
 			if time.Sleep(time.Minute); s.busy() != 0 {
 				t.Errorf("after the answers to %q the connection is busy", test.sent)
 			}
+			_, _ = io.WriteString(conn, array("GET", "hangs")) // unless it has ended
+			if synctest.Wait(); s.busy() != test.busy {
+				t.Errorf("after %q and one more command, %d connections are busy, want %d", test.sent, s.busy(), test.busy)
+			}
 		})
 	}
 }

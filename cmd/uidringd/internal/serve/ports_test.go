@@ -84,9 +84,7 @@ func TestListen(t *testing.T) {
 	if l, err = open(); err != nil {
 		t.Fatalf("after a crash: %v", err)
 	}
-	if err := l.Close(); err != nil {
-		t.Error(err)
-	}
+	need.Must(t, l.Close())
 	need.Must(t, os.WriteFile(path, []byte("precious"), 0o600))
 	_, err = open()
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {

@@ -44,9 +44,7 @@ func give(t *testing.T, dsn string) {
 	if err := again.Free(t.Context(), number, false); !errors.Is(err, lease.ErrHeld) {
 		t.Errorf("%v, want ErrHeld", err)
 	}
-	if err := again.Free(t.Context(), number, true); err != nil {
-		t.Error(err)
-	}
+	need.Must(t, again.Free(t.Context(), number, true))
 	if rows, err := again.Leases(t.Context(), 0); err != nil || rows[0].State != lease.StateFree {
 		t.Errorf("%+v, %v; want it free", rows, err)
 	}
@@ -63,9 +61,7 @@ func at(t *testing.T, dsn string) *database.Leases {
 
 func closes(t *testing.T, open *database.Leases) {
 	t.Helper()
-	if err := open.Close(); err != nil {
-		t.Error(err)
-	}
+	need.Must(t, open.Close())
 }
 
 // refused opens a store that does not open. It returns the error, which has no secret.
