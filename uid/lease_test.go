@@ -129,7 +129,7 @@ func TestDefaultUnderAGrant(t *testing.T) {
 
 // A start waits beside time that a crashed holder reserved. If its context ends before, the error
 // says when ids begin, and the number is given back.
-func TestDefaultAwaitsReservedTime(t *testing.T) {
+func TestStartAwaitsReservedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeLeaser{number: 7, from: bubble.Epoch.Add(9 * time.Minute), until: bubble.Epoch.Add(9 * time.Minute)}
 		for i, start := range []func(context.Context) error{
@@ -148,6 +148,11 @@ func TestDefaultAwaitsReservedTime(t *testing.T) {
 			if want := "begin at " + f.from.UTC().Format(time.RFC3339); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), want) || len(f.released) != i+1 {
 				t.Errorf("%v, %d numbers given back; want %q and %d", err, len(f.released), want, i+1)
 			}
+		}
+		short, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if _, err := uid.NewCached(short, f, uid.CachedConfig{Layout: bubble, MaxBorrow: time.Second}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, uid.ErrBorrowLimit) {
+			t.Errorf("NewCached: %v, want the end of the context and ErrBorrowLimit", err)
 		}
 	})
 }
