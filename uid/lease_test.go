@@ -151,8 +151,9 @@ func TestStartAwaitsReservedTime(t *testing.T) {
 		}
 		short, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := uid.NewCached(short, f, uid.CachedConfig{Layout: bubble, MaxBorrow: time.Second}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, uid.ErrBorrowLimit) {
-			t.Errorf("NewCached: %v, want the end of the context and ErrBorrowLimit", err)
+		nothing := &fakeLeaser{number: 7, until: bubble.Epoch} // is reserved
+		if _, err := uid.NewCached(short, nothing, uid.CachedConfig{Layout: bubble}); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, uid.ErrReservation) {
+			t.Errorf("NewCached: %v, want the end of the context and ErrReservation", err)
 		}
 	})
 }
