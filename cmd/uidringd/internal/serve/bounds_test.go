@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -63,5 +64,13 @@ func TestBegin(t *testing.T) {
 	limits = config.Limits{Running: 1, Connections: 10, PerAddress: 5}
 	if err := new(server).begin(limits, new(gate.Clients), false); err != nil {
 		t.Errorf("the only request of a limit of one: %v", err)
+	}
+}
+
+func TestProbe(t *testing.T) {
+	for path, want := range map[string]bool{"/readyz": true, "/grpc.health.v1.Health/Check": true, "/grpc.health.v1.Health/Watch": false, "/v1/readyz": false} {
+		if got := probe(httptest.NewRequest("POST", path, nil)); got != want {
+			t.Errorf("%s is a probe: %t", path, got)
+		}
 	}
 }
