@@ -166,6 +166,7 @@ func TestCheckAndPrint(t *testing.T) {
 		{[]string{"--listen", "127.0.0.1:0", "--config", unavailable}, 1, []string{
 			`generator "ids", "o": mysql://u@127.0.0.1:1/test ($UIDRINGD_TEST_STORE): `, "connection refused"}},
 		{[]string{"--listen", taken.Addr().String()}, 1, []string{"address already in use"}},
+		{[]string{"--listen", "127.0.0.1:0", "--redis", taken.Addr().String()}, 1, []string{"address already in use"}},
 		{[]string{"--listen", "127.0.0.1:0", "--redis", "127.0.0.1:6380", "--config", unavailable}, 1, []string{"address already in use"}}, // without --config the server goes on
 		{[]string{"serve"}, 2, []string{`unknown`}},
 		{[]string{"--nosuch"}, 2, []string{`unknown flag: --nosuch`}},

@@ -117,21 +117,6 @@ func ExampleCreator() {
 	// orders segment: tag exists: "orders" true
 }
 
-// An operator looks which ids are reserved.
-func ExampleLister() {
-	ctx := context.Background()
-	store := new(segmenttest.Memory)
-	check(store.Create(ctx, "orders", 1, 100))
-	_, _, err := store.Reserve(ctx, "orders", 0) // 0 is the counter's step
-	check(err)
-	counters, err := store.List(ctx)
-	check(err)
-	for _, c := range counters {
-		fmt.Println(c.Tag, "goes on from", c.NextID(), "in steps of", c.Step)
-	}
-	// Output: orders goes on from 101 in steps of 100
-}
-
 // offline is a store that no request reaches.
 type offline struct{ segment.Store }
 

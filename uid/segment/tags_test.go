@@ -129,6 +129,10 @@ func TestIdleTagsAreClosed(t *testing.T) {
 				t.Fatalf("Stats() = %+v after 2 h, want busy alone", stats)
 			}
 		}
+		store.unavailable.Store(true) // for ranges that return
+		if time.Sleep(2 * time.Hour); len(tags.Stats()) != 0 {
+			t.Errorf("Stats() = %+v without the store, want none", tags.Stats())
+		}
 	})
 }
 

@@ -55,6 +55,11 @@ generators:
   - {name: b, kind: slots, store: etcd}
   - {name: tags, kind: tags, store: file, match: "*"}
 ` + held
+	waits := make(chan error, 1) // for a generator that is required
+	ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+	defer cancel()
+	needy := parse(t, strings.Replace(text, "name: b,", "name: b, required: true,", 1))
+	go func() { _, err := generators.Open(ctx, needy, silent); waits <- err }()
 	s := open(t, text)
 	draw(t, s, "a", 1)
 	if _, err := s.Open(t.Context(), "b"); !errors.Is(err, service.ErrNotStarted) || !errors.Is(err, service.ErrStarting) {
@@ -62,6 +67,9 @@ generators:
 	}
 	if _, err := s.Open(t.Context(), "nosuch"); !errors.Is(err, service.ErrUnknown) {
 		t.Errorf("a tag beside a held number: %v, want that there is none", err)
+	}
+	if err := <-waits; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Open returned %v before a required generator", err)
 	}
 	end(t, s)
 }
