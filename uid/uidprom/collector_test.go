@@ -81,16 +81,6 @@ func TestSeveralCollectors(t *testing.T) {
 	}
 }
 
-func collect(c prometheus.Collector) (all []prometheus.Metric) {
-	collected := make(chan prometheus.Metric, 10_000)
-	c.Collect(collected)
-	close(collected)
-	for m := range collected {
-		all = append(all, m)
-	}
-	return all
-}
-
 func BenchmarkCollect(b *testing.B) {
 	gen, err := uid.NewCached(context.Background(), uid.StaticWorker(1), uid.CachedConfig{})
 	need.Must(b, err)

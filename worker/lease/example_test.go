@@ -78,3 +78,14 @@ func (r racks) Assign(_ context.Context, limit int64) (int64, error) {
 	}
 	return 0, fmt.Errorf("rack %d has no number up to %d", r.rack, limit)
 }
+
+// Numbers that are given for good need no store.
+func ExampleForever() {
+	gen, err := uid.NewDefault(context.Background(), lease.Forever(racks{rack: 3, slot: 17}), uid.DefaultConfig{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer gen.Close()
+	fmt.Println("worker", gen.Worker())
+	// Output: worker 317
+}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func TestBegin(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	for path, want := range map[string]bool{"/readyz": true, "/grpc.health.v1.Health/Check": true, "/grpc.health.v1.Health/Watch": false, "/v1/readyz": false} {
-		if got := probe(httptest.NewRequest("POST", path, nil)); got != want {
+		if got := probe(httptest.NewRequest(http.MethodPost, path, nil)); got != want {
 			t.Errorf("%s is a probe: %t", path, got)
 		}
 	}
