@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -65,6 +66,15 @@ func TestBegin(t *testing.T) {
 	limits = config.Limits{Running: 1, Connections: 10, PerAddress: 5}
 	if err := new(server).begin(limits, new(gate.Clients), false); err != nil {
 		t.Errorf("the only request of a limit of one: %v", err)
+	}
+}
+
+// A host that a shell reads does not stand in a line for a shell.
+func TestRedisCLI(t *testing.T) {
+	for host, want := range map[string]string{"ids.local": "redis-cli -h ids.local -p 1", "127.0.0.1": "redis-cli -p 1", "$(id)": "redis-cli -p 1", "": "redis-cli -p 1"} {
+		if got := redisCLI(new(config.Config), &net.TCPAddr{Port: 1}, host); got != want {
+			t.Errorf("for %q: %s, want %s", host, got, want)
+		}
 	}
 }
 

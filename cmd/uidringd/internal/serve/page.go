@@ -77,10 +77,8 @@ func (s *server) page(w http.ResponseWriter, r *http.Request) {
 	if r.TLS != nil {
 		at = "https://"
 	}
-	host := ""
 	if hostPattern.MatchString(r.Host) {
 		at += r.Host
-		host, _, _ = net.SplitHostPort(r.Host)
 	} else {
 		at += s.address
 	}
@@ -93,6 +91,7 @@ func (s *server) page(w http.ResponseWriter, r *http.Request) {
 		ids := at + "/v1/" + g.Path
 		g.Lines = []string{curl + "'" + ids + "'", curl + "'" + ids + "?n=5'", curl + "'" + ids + "?n=5&format=json'", curl + "-X POST '" + ids + "/runs?n=1000'"}
 		if s.redisAt != nil {
+			host, _, _ := net.SplitHostPort(r.Host)
 			g.Lines = append(g.Lines, redisCLI(s.config, s.redisAt, host)+" INCR "+g.Path)
 		}
 		if g.clocked {

@@ -96,7 +96,7 @@ func redisCLI(c *config.Config, l net.Addr, host string) string {
 		if ip := net.ParseIP(at); ip != nil && !ip.IsUnspecified() {
 			host = at
 		}
-		if host != "" && host != "127.0.0.1" {
+		if host != "127.0.0.1" && hostPattern.MatchString(host) {
 			line += " -h " + host
 		}
 		line += " -p " + port
