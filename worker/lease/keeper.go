@@ -216,8 +216,8 @@ func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	if err == nil && (request.Op == protocol.Look || request.Op == protocol.Read) {
 		err = k.readClock(before, &answer)
 	}
-	for _, other := range answer.Others { // as two sites may by mistake; no id repeats, since a number has one row
-		if !k.warned {
+	if !k.warned { // two sites may overlap by mistake; no id repeats, since a number has one row
+		for _, other := range answer.Others {
 			k.log(slog.LevelWarn, "lease: two ranges of numbers overlap, so each takes numbers of the other; give each site a range of its own",
 				"range", k.within.String(), "other", other)
 		}

@@ -69,6 +69,7 @@ type Preparer interface {
 // Bounds are the numbers from From to To, both included.
 type Bounds struct{ From, To int64 }
 
+// String returns the bounds as logs have them, such as "0 to 99".
 func (b Bounds) String() string { return fmt.Sprintf("%d to %d", b.From, b.To) }
 
 // sampled is how many numbers a look that is not full reads.

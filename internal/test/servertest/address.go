@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // The ports of test servers lie below those that the kernel gives out by itself, which
@@ -61,7 +63,7 @@ func Addresses(t testing.TB, n int) []string {
 	for i := range addresses {
 		var err error
 		addresses[i], err = Address()
-		must(t, err)
+		need.Must(t, err)
 	}
 	return addresses
 }

@@ -26,12 +26,12 @@ func MariaDB(t *testing.T, dir string) Database {
 	t.Helper()
 	install, daemon := Find(t, "mariadb-install-db", "mysql_install_db"), Find(t, "mariadbd")
 	me, err := user.Current()
-	must(t, err)
+	need.Must(t, err)
 	data := filepath.Join(dir, "data")
 	// A MariaDB that starts deletes the temporary tables of all others in its tmpdir.
 	common := []string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + dir, "--user=" + me.Username}
 	execute(t, exec.CommandContext(t.Context(), install, append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...))
-	must(t, os.Mkdir(filepath.Join(data, "uidring"), 0o700)) // the folder is the database uidring
+	need.Must(t, os.Mkdir(filepath.Join(data, "uidring"), 0o700)) // the folder is the database uidring
 	command := func(port string) *exec.Cmd {
 		return exec.Command(daemon, append(common, "--bind-address=127.0.0.1", "--port="+port,
 			"--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
@@ -46,9 +46,9 @@ func Postgres(t *testing.T, dir string) Database {
 	t.Helper()
 	initdb, daemon := Find(t, "initdb"), Find(t, "postgres")
 	data := filepath.Join(dir, "data")
-	must(t, os.Mkdir(data, 0o700))
+	need.Must(t, os.Mkdir(data, 0o700))
 	credential, err := giveAway(data)
-	must(t, err)
+	need.Must(t, err)
 	as := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(name, args...)
 		cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: credential}
@@ -111,9 +111,4 @@ func execute(t testing.TB, cmd *exec.Cmd) {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v: %s", cmd.Path, err, output)
 	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	need.Must(t, err)
 }

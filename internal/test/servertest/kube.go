@@ -48,14 +48,14 @@ func KubeProgram(t testing.TB, dir, etcd string) Program {
 		need.Skip(t, err)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	need.Must(t, err)
 	der, err := x509.MarshalECPrivateKey(key)
-	must(t, err)
+	need.Must(t, err)
 	// alice and bob may do nothing until a test gives them rights.
 	tokens := KubeAdmin + ",admin,admin,system:masters\nalice,alice,alice\nbob,bob,bob\n"
 	accounts, users := filepath.Join(dir, "accounts.pem"), filepath.Join(dir, "tokens.csv")
-	must(t, os.WriteFile(accounts, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), 0o600))
-	must(t, os.WriteFile(users, []byte(tokens), 0o600))
+	need.Must(t, os.WriteFile(accounts, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), 0o600))
+	need.Must(t, os.WriteFile(users, []byte(tokens), 0o600))
 	return Program{func(port string) *exec.Cmd {
 		return exec.Command(server, "--etcd-servers="+etcd, "--secure-port="+port, "--bind-address=127.0.0.1", "--cert-dir="+filepath.Join(dir, "certs"),
 			"--service-cluster-ip-range=10.0.0.0/24", "--endpoint-reconciler-type=none", "--service-account-issuer=https://kubernetes.default.svc",
@@ -89,7 +89,7 @@ func LaunchKube(t testing.TB, dir string) *Kube {
 	k := &Kube{&member{Address: addresses[1], program: KubeProgram(t, dir, etcd.Endpoint)}, etcd, dir}
 	var err error
 	etcd.Process, err = etcd.program.Launch(ctx, etcd.Address)
-	must(t, err)
+	need.Must(t, err)
 	if k.Process, err = k.program.Launch(ctx, k.Address); err != nil {
 		etcd.Kill()
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func KubeCA(dir string) string { return filepath.Join(dir, "certs", "apiserver.c
 func (k *Kube) Kubeconfig(t testing.TB, user, namespace string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, os.WriteFile(file, []byte(Kubeconfig(k.URL(), k.CA(), user, namespace)), 0o600))
+	need.Must(t, os.WriteFile(file, []byte(Kubeconfig(k.URL(), k.CA(), user, namespace)), 0o600))
 	return file
 }
 
@@ -140,7 +140,7 @@ func (k *Kube) Do(method, path, body string) (answer string, err error) {
 func (k *Kube) Must(t testing.TB, method, path, body string) string {
 	t.Helper()
 	answer, err := k.Do(method, path, body)
-	must(t, err)
+	need.Must(t, err)
 	return answer
 }
 
@@ -156,9 +156,9 @@ func (k *Kube) Compact(t testing.TB) {
 	var found struct {
 		Metadata struct{ ResourceVersion string }
 	}
-	must(t, json.Unmarshal([]byte(k.Must(t, http.MethodPost, "/api/v1/namespaces", "{metadata: {generateName: compact-}}")), &found))
+	need.Must(t, json.Unmarshal([]byte(k.Must(t, http.MethodPost, "/api/v1/namespaces", "{metadata: {generateName: compact-}}")), &found))
 	response, err := http.Post(k.Etcd.Endpoint+"/v3/kv/compaction", "application/json", strings.NewReader(`{"revision": "`+found.Metadata.ResourceVersion+`"}`))
-	must(t, err)
+	need.Must(t, err)
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("etcd answers %s", response.Status)

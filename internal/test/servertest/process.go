@@ -102,7 +102,7 @@ func (p Program) Launch(ctx context.Context, address string) (*Process, error) {
 func (p Program) start(t testing.TB, address string) *Process {
 	t.Helper()
 	process, err := p.Launch(t.Context(), address)
-	must(t, err)
+	need.Must(t, err)
 	t.Cleanup(process.Kill)
 	return process
 }
@@ -200,11 +200,11 @@ type Usage struct {
 func (p *Process) Used(t testing.TB) Usage {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
-	must(t, err)
+	need.Must(t, err)
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+2:])) // proc(5), from the third field on
 	number := func(i int) int64 {
 		n, err := strconv.ParseInt(fields[i-3], 10, 64)
-		must(t, err)
+		need.Must(t, err)
 		return n
 	}
 	return Usage{time.Duration(number(14)+number(15)) * 10 * time.Millisecond, number(24) * int64(os.Getpagesize())}

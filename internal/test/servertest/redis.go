@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/uidring/uidring/internal/test/need"
 )
 
 // Durable are the settings by which Redis loses nothing that it acknowledged.
@@ -82,7 +84,7 @@ func ask(address, command string) (answer string, err error) {
 func (s *Redis) Command(t testing.TB, command string) string {
 	t.Helper()
 	answer, err := ask(s.Address(), command)
-	must(t, err)
+	need.Must(t, err)
 	if strings.HasPrefix(answer, "-") {
 		t.Fatalf("%s: %s", command, answer)
 	}

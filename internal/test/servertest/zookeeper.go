@@ -51,8 +51,8 @@ func ZooKeeperPrograms(t testing.TB, dir string, members int, detour func(to str
 			}
 		}
 		folder := filepath.Join(dir, fmt.Sprint(i))
-		must(t, os.Mkdir(folder, 0o700))
-		must(t, os.WriteFile(filepath.Join(folder, "myid"), fmt.Append(nil, i+1), 0o600))
+		need.Must(t, os.Mkdir(folder, 0o700))
+		need.Must(t, os.WriteFile(filepath.Join(folder, "myid"), fmt.Append(nil, i+1), 0o600))
 		programs[i] = zookeeper(jars, folder, peers.String())
 	}
 	return programs
