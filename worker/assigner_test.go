@@ -19,7 +19,6 @@ import (
 // Every assigner is what package uid asks for.
 var (
 	_ uid.Leaser = (*worker.Registry)(nil)
-	_ uid.Leaser = (*worker.Attested)(nil)
 	_ uid.Leaser = (*lease.Leaser)(nil)
 	_ uid.Leaser = worker.StatefulSet()
 )
@@ -41,27 +40,14 @@ type subject interface {
 
 var (
 	registry = assigner{"registry", 1, "id", "worker: register in ", func(db *gorm.DB, opts []option) subject { return newRegistry(db, opts) }}
-	attested = assigner{"attested", 1, "id", "worker: register in ", func(db *gorm.DB, opts []option) subject {
-		r := newRegistry(db, opts)
-		return attestedOn{worker.Attest(r, time.Second, worker.ResponseStopIssuing), r.EnsureSchema}
-	}}
-	leaser = assigner{"leaser", 0, "worker_id", "lease: take a number from ", func(db *gorm.DB, opts []option) subject { return newLeaser(db, opts) }}
+	leaser   = assigner{"leaser", 0, "worker_id", "lease: take a number from ", func(db *gorm.DB, opts []option) subject { return newLeaser(db, opts) }}
 
 	registries = []assigner{registry}
 	leasers    = []assigner{leaser}
 
-	// tables has one assigner for each kind of table: Attest changes nothing about
-	// how a row is written.
+	// tables has one assigner for each kind of table.
 	tables = []assigner{registry, leaser}
 )
-
-// attestedOn is an Attested, and how to make its table.
-type attestedOn struct {
-	*worker.Attested
-	ensure func(context.Context) error
-}
-
-func (a attestedOn) EnsureSchema(ctx context.Context) error { return a.ensure(ctx) }
 
 // option is a worker.StoreConfig or a lease.Config, of which each assigner takes the fields
 // that it has. Fields that are set replace those of options before.

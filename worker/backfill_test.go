@@ -38,7 +38,6 @@ func TestBackfillNumbers(t *testing.T) {
 		{"Leaser", leaser, nil}, // which gives 0, gets it back, and gives another
 		{"Leaser again", leaser, nil},
 		{"Registry, whose first keys Leasers have", registry, nil},
-		{"attested Registry", worker.Attest(registry, time.Minute, worker.ResponseStopIssuing), nil},
 		{"Leaser beside a Registry", leaser, nil},
 		{"range", worker.NewLeaser(db, lease.Config{Numbers: &lease.Bounds{From: 100, To: 101}}), nil},
 		{"range again", worker.NewLeaser(db, lease.Config{Numbers: &lease.Bounds{From: 100, To: 101}}), nil},

@@ -26,7 +26,8 @@ type StoreConfig struct {
 	// WORKER_LEASE, and no table otherwise.
 	Beside string
 
-	// Alone says that ids of the two tables' numbers never meet: no table is beside this one.
+	// Alone says that ids of the two tables' numbers never meet: no table is beside this one. A start
+	// fails with ErrMixed if a Registry has started beside the table.
 	Alone bool
 
 	// NoSchema makes a start neither look for the table nor create it. Set it if your

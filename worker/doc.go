@@ -26,22 +26,29 @@
 // does not give their numbers again. This assumes that
 //
 //   - all processes whose ids must differ use one table, by one name;
-//   - the key counter never goes back, as a restore from a copy makes it do. Attest notices
-//     while a number is in use; a start cannot. [RELIABILITY.md] has the cases;
+//   - the key counter never goes back, as a restore from a copy makes it do. [RELIABILITY.md]
+//     has the cases;
 //   - no process is cloned after it got its number.
 //
-// # From a Registry to a Leaser
+// # A Registry beside Leasers
 //
-// Change a service from NewRegistry to NewLeaser process by process. Old and new processes
-// get different numbers in every order of starts, also after a step back, and beside Java
-// services: a Leaser's new number is a key of WORKER_NODE, from a row with WORKER_LEASE as the
-// port. The database user needs the right to read WORKER_NODE and to insert into it. For
-// another layout, by Succeeds, the user needs the right to update WORKER_NODE too.
+// Registries and Leasers of one database get different numbers, in every order of starts. As
+// long as there are only Leasers, WORKER_LEASE counts their new numbers. The first start of a
+// Registry makes the key of WORKER_NODE the authority, above every number that was counted,
+// assigned or given in a range. From then on, a Leaser's new number is a key too, from a row with
+// WORKER_LEASE as its port. So you can change a service from NewRegistry to NewLeaser, or back,
+// process by process. Row -1 of WORKER_LEASE remembers the authority, which the count never gets back.
 //
-// A Leaser's start with a range or an Assigner that the Registry's keys have reached fails with
-// [ErrMixed], which names the ways out. A Registry's start whose key a Leaser has takes the next
-// key. Each of the two commits its row first, then looks for the other's, and only then uses
-// the number. So if both take one number, at least one of them gives it up.
+// A start with a range or an Assigner whose number the keys have reached fails with [ErrMixed],
+// which names the ways out.
+//
+// A Registry of another language, or of an earlier version, takes keys and asks no Leaser. Plain Leasers
+// are safe beside it once one of them, or a Registry of this package, has started after
+// WORKER_NODE was made: start one before the other language's first process. Do not combine such a Registry with
+// ranges and Assigners: its keys reach their numbers.
+//
+// The database user of both needs SELECT, INSERT and UPDATE on both tables, and in PostgreSQL,
+// for the first start of a Registry, USAGE and UPDATE on the sequence of WORKER_NODE.
 //
 // [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
 // [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md#a-registry

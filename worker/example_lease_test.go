@@ -7,7 +7,6 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -92,23 +91,6 @@ func ExampleStatefulSet() {
 	// Output:
 	// worker 7
 	// a second pod of that name: true
-}
-
-// A generator that finds its row gone stops, instead of making ids under a number
-// that a restored table may give to another.
-func ExampleAttest() {
-	db, done := temporary()
-	defer done()
-
-	registry := worker.NewRegistry(db, worker.RegistryConfig{})
-	gen, err := uid.NewCached(context.Background(), worker.Attest(registry, time.Minute, worker.ResponseStopIssuing), uid.CachedConfig{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer gen.Close()
-	fmt.Println("worker", gen.Worker())
-	// Output:
-	// worker 1
 }
 
 func temporary() (db *gorm.DB, done func()) {

@@ -4,152 +4,249 @@ import (
 	"context"
 	"errors"
 	"strconv"
-
-	"gorm.io/gorm"
+	"strings"
 
 	"github.com/uidring/uidring/worker/lease"
 )
 
-// Why an Insert is rolled back.
+// errNothingNew says that no number within the bounds is new.
+var errNothingNew = errors.New("no number within the bounds is new")
+
+// Insert implements lease.Store. It makes the row of a number and counts the number as given, in one
+// statement. Only with the key of the Registry's table as the authority, a new number is first drawn
+// there.
+func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+	for unmade := 0; ; {
+		switch {
+		case w.Fresh && w.Within.From == 0 && s.keyed.Load():
+			number, done, err = s.insertDrawn(ctx, w)
+		default:
+			number, done, err = s.insertCounted(ctx, w)
+		}
+		if err == nil && done {
+			err = s.visible(ctx, w.Token, number)
+		}
+		if errors.Is(err, errUnmade) {
+			if unmade++; unmade == maxUnmade {
+				return 0, false, errIgnored
+			}
+			err = errAgain
+		}
+		if !errors.Is(err, errAgain) {
+			return number, done && err == nil, err
+		}
+	}
+}
+
 var (
-	errNothingNew = errors.New("no number within the bounds is new")
-	errNoCount    = errors.New("the row that counts the given numbers is missing")
-	errThere      = errors.New("the number has a row")
-	errIgnored    = errors.New("the database did not write a row, and returned no error")
+	// errAgain says that what a statement needs was made, or that another process was faster.
+	errAgain = errors.New("another try is needed")
+
+	// errUnmade says that no row was made, and that no row shows why. Other processes may have raised the
+	// count meanwhile, but hardly maxUnmade times in a row.
+	errUnmade = errors.New("no row was made")
 )
 
-// Insert implements lease.Store. Inserts of fresh numbers queue for the lock of the count's row.
-func (s *Store) Insert(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
-	registry, err := s.mixed(ctx)
+const maxUnmade = 16
+
+func (s *Store) insertDrawn(ctx context.Context, w lease.Write) (int64, bool, error) {
+	number, err := s.drawn(ctx, s.other(), w)
+	switch {
+	case errors.Is(err, errNothingNew):
+		return number, false, nil
+	case err != nil:
+		return 0, false, err
+	}
+	w.Number = number
+	err = s.insertRow(ctx, "VALUES (?, ?, ?, {now}, ?, ?, ?, {now})", w.Number, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type)
+	if s.dialect().Duplicate(err) { // assigned meanwhile, and so its count refuses the key to others
+		err = errAgain
+	}
+	return number, err == nil, err
+}
+
+// insertCounted counts a number of w.Within, and makes its row.
+func (s *Store) insertCounted(ctx context.Context, w lease.Write) (int64, bool, error) {
+	if w.Within.From > 0 || !w.Fresh {
+		if err := s.reachable(ctx, w); err != nil {
+			return 0, false, err
+		}
+	}
+	wrote, err := s.count(ctx, w)
 	if err != nil {
 		return 0, false, err
 	}
-	for {
-		err = s.writes(ctx, func(tx *gorm.DB) (err error) {
-			if w.Fresh {
-				w.Number, err = s.allot(tx, registry, w)
-			} else {
-				err = s.chosen(tx, registry, w)
-			}
-			if err != nil {
-				return err
-			}
-			err = s.insertRow(tx, "VALUES (?, ?, ?, {now}, ?, ?, ?, {now})", w.Number, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type)
-			if s.dialect().Duplicate(err) {
-				return errThere
-			}
-			return err
-		})
-		switch {
-		case errors.Is(err, errNoCount):
-			if err = s.makeCount(ctx, w.Within); err == nil {
-				continue
-			}
-		case errors.Is(err, errThere) && w.Fresh: // an assigned number, made since allot looked
-			continue
-		case errors.Is(err, errThere), errors.Is(err, errNothingNew):
-			return w.Number, false, nil
-		case err == nil && registry != nil && !draws(w):
-			err = s.recheck(ctx, registry, w)
-		}
-		if err == nil {
-			err = s.visible(ctx, w)
-		}
-		return w.Number, err == nil, err
+	if wrote == 0 {
+		return s.uncounted(ctx, w)
 	}
+	var is struct {
+		Number   int64  `gorm:"column:number"`   // whose row was made; -1 is none
+		Covering int64  `gorm:"column:covering"` // counts of other ranges that have the number
+		Port     string `gorm:"column:port"`     // of the count
+	}
+	from, to := w.Within.From, w.Within.To
+	if !w.Fresh {
+		from, to = w.Number, w.Number
+	}
+	row := counter(w.Within.From)
+	err = s.ask(ctx, &is, s.query(`SELECT COALESCE(MAX(made.number), -1) AS number, COUNT(other.worker_id) AS covering,
+		(SELECT port FROM {table} WHERE worker_id = ?) AS port
+		FROM (SELECT worker_id AS number FROM {table} WHERE worker_id BETWEEN ? AND ? AND token = ? ORDER BY worker_id DESC LIMIT 1) made
+		LEFT JOIN {table} other ON other.worker_id BETWEEN -1 - made.number AND -1 AND other.worker_id <> ? AND other.reserved_until > made.number`),
+		row, from, to, w.Token, row)
+	switch {
+	case err != nil:
+		return 0, false, err
+	case is.Number < 0 && w.Fresh: // the number has a row, though it was not counted
+		return 0, false, s.recount(ctx, w.Within)
+	case is.Number < 0:
+		return w.Number, false, nil
+	case w.Fresh && is.Covering > 0: // another range with the number began meanwhile: nobody may have it
+		_, err = s.exec(ctx, "UPDATE {table} SET heartbeat_at = 0, reserved_until = ? WHERE worker_id = ? AND token = ?", maxInstant, is.Number, w.Token)
+		if err == nil {
+			err = errAgain
+		}
+		return 0, false, err
+	case w.Fresh && w.Within.From < w.Within.To && is.Port != strconv.FormatInt(w.Within.To, 10):
+		err = s.warnOverlap(ctx, w.Within)
+	}
+	return is.Number, err == nil, err
 }
 
-// allot counts and returns the least number within w.Within that was never given.
-func (s *Store) allot(tx *gorm.DB, registry *table, w lease.Write) (number int64, err error) {
-	within, row := w.Within, counter(w.Within.From)
-	raised := tx.Exec(s.query("UPDATE {table} SET reserved_until = reserved_until + 1 WHERE worker_id = ?"), row)
-	if raised.Error != nil {
-		return 0, raised.Error
+// maxInstant is later than any time that a generator stamps, in milliseconds since 1970.
+const maxInstant = 1 << 60
+
+// count is the statement of a new number by the count, of a range, and of an Assigner, as the argument
+// above says. It writes nothing if row -1 or the count is missing, if the key is the authority or has
+// reached the numbers, or if nothing within the bounds is new. Where the number has a row, it only counts.
+func (s *Store) count(ctx context.Context, w lease.Write) (wrote int64, err error) {
+	row, admits, number := counter(w.Within.From), "gate.host <> 'key'", "own.reserved_until"
+	if w.Fresh {
+		// Of other ranges, those that begin at or before w.Within.To. The condition names gate, so that the row
+		// is locked before this is read.
+		number = s.dialect().greatest + "(own.reserved_until, COALESCE((SELECT MAX(reserved_until) FROM {table} other " +
+			"WHERE other.worker_id BETWEEN " + strconv.FormatInt(counter(w.Within.To), 10) + " AND gate.worker_id), 0))"
+	} else {
+		number = strconv.FormatInt(w.Number, 10)
 	}
-	if raised.RowsAffected == 0 {
-		return 0, errNoCount
-	}
-	var next struct { // the least number above what each of these gave
-		Own    int64 `gorm:"column:own"`
-		Others int64 `gorm:"column:others"` // ranges that begin at or before within.To, and assigned numbers
-		Beyond int64 `gorm:"column:beyond"` // rows, though their count is gone
-	}
-	err = tx.Raw(s.query(`SELECT COALESCE(MAX(CASE WHEN worker_id = ? THEN reserved_until - 1 END), 0) AS own,
-		COALESCE(MAX(CASE WHEN worker_id <> ? THEN reserved_until END), 0) AS others,
-		COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS beyond
-		FROM {table} WHERE worker_id BETWEEN ? AND -1`), row, row, within.From, within.To, counter(within.To)).Scan(&next).Error
-	if err != nil {
-		return 0, err
-	}
-	number = max(within.From, next.Own, next.Others, next.Beyond)
-	if registry != nil {
-		if number, err = s.besideRegistry(tx, registry, w, number); err != nil {
-			return 0, err
+	if row < -1 || !w.Fresh {
+		least := w.Within.From
+		if !w.Fresh {
+			least = w.Number
 		}
+		admits = "(" + admits + " OR gate.reserved_until <= " + strconv.FormatInt(least, 10) + ")"
+	}
+	numbers := strings.NewReplacer("{row}", strconv.FormatInt(row, 10), "{admits}", admits, "{number}", number, "{to}", strconv.FormatInt(w.Within.To, 10),
+		"{until}", strconv.FormatInt(w.Until, 10), "{type}", strconv.Itoa(int(w.Node.Type)), "{lock}", s.dialect().lock,
+		"{greatest}", s.dialect().greatest, "{counts}", s.dialect().counts)
+	return s.exec(ctx, numbers.Replace(`INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
+		SELECT CASE half WHEN 1 THEN number ELSE {row} END, ?, CASE half WHEN 1 THEN {until} ELSE {greatest}(counted, number + 1) END,
+			{now}, ?, ?, {type}, {now}
+		FROM (SELECT {number} AS number, own.reserved_until AS counted FROM {table} gate, {table} own
+			WHERE gate.worker_id = -1 AND own.worker_id = {row} AND {admits}{lock}) allotted, (SELECT 1 AS half UNION ALL SELECT 2) halves
+		WHERE number <= {to} {counts}`), w.Token, w.Node.Host, w.Node.Port)
+}
+
+// uncounted finds out why count wrote nothing, and mends what can be mended.
+func (s *Store) uncounted(ctx context.Context, w lease.Write) (number int64, done bool, err error) {
+	var is struct {
+		Rows int64  `gorm:"column:found"` // of row -1 and the count
+		Host string `gorm:"column:host"`  // of row -1
+		Keys int64  `gorm:"column:noted"` // the number above the greatest key that row -1 notes
+		Next int64  `gorm:"column:next"`  // the number above what was counted
+	}
+	row := counter(w.Within.From)
+	err = s.ask(ctx, &is, s.query(`SELECT COUNT(CASE WHEN worker_id IN (-1, ?) THEN 1 END) AS found, COALESCE(MAX(CASE WHEN worker_id = -1 THEN host END), '') AS host,
+		COALESCE(MAX(CASE WHEN worker_id = -1 THEN reserved_until END), 0) AS noted, COALESCE(MAX(reserved_until), 0) AS next
+		FROM {table} WHERE worker_id BETWEEN ? AND -1`), row, min(row, counter(w.Within.To)))
+	if err != nil {
+		return 0, false, err
+	}
+	registry, err := s.known(is.Host)
+	if err != nil {
+		return 0, false, err
+	}
+	wants := w.Within
+	if !w.Fresh {
+		wants = lease.Bounds{From: w.Number, To: w.Number}
 	}
 	switch {
-	case number > within.To:
-		return number, errNothingNew
-	case number != next.Own:
-		err = tx.Exec(s.query("UPDATE {table} SET reserved_until = ? WHERE worker_id = ?"), number+1, row).Error
+	case is.Rows < 1 || is.Rows < 2 && row != -1:
+		return 0, false, s.makeCounts(ctx, w.Within)
+	case registry != nil && (wants.From > 0 || !w.Fresh):
+		if err := s.clear(registry, is.Keys-1, wants); err != nil {
+			return 0, false, err
+		}
+	case registry == nil && w.Fresh && is.Next > w.Within.To:
+		return is.Next, false, nil
 	}
-	return number, err
+	if registry != nil && w.Fresh && wants.From > 0 && is.Next > w.Within.To {
+		return is.Next, false, nil
+	}
+	return 0, false, errAgain
 }
 
-// chosen counts w.Number as given.
-func (s *Store) chosen(tx *gorm.DB, registry *table, w lease.Write) error {
-	if registry != nil {
-		greatest, err := registry.greatest(tx)
-		if err == nil {
-			err = s.clear(registry, greatest, lease.Bounds{From: w.Number, To: w.Number})
-		}
-		if err != nil {
-			return err
-		}
+// beyond is the number above the rows within bounds, which show what was given if their count is gone.
+const beyond = "COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0)"
+
+// makeCounts makes the row that counts the numbers of these bounds, and row -1, unless another process
+// does. The row has the end of the bounds as its port.
+func (s *Store) makeCounts(ctx context.Context, within lease.Bounds) error {
+	err := s.makeCount(ctx, within)
+	if err == nil && within.From > 0 {
+		err = s.makeCount(ctx, lease.Bounds{})
 	}
-	row, next := counter(w.Within.From), w.Number+1
-	raised := tx.Exec(s.query("UPDATE {table} SET reserved_until = ? WHERE worker_id = ? AND reserved_until < ?"), next, row, next)
-	if raised.Error != nil || raised.RowsAffected > 0 {
-		return raised.Error
-	}
-	var counts int64
-	err := tx.Raw(s.query("SELECT COUNT(*) FROM {table} WHERE worker_id = ?"), row).Scan(&counts).Error
-	if err == nil && counts == 0 {
-		err = errNoCount
+	if err == nil {
+		err = errAgain
 	}
 	return err
 }
 
-// makeCount makes the row that counts the numbers given to holders with these bounds, unless
-// another process does. The row has the end of the bounds as its port.
 func (s *Store) makeCount(ctx context.Context, within lease.Bounds) error {
-	row := counter(within.From)
-	err := s.writes(ctx, func(tx *gorm.DB) error {
-		return s.insertMeta(tx, row, within.From, layoutText{"-", strconv.FormatInt(within.To, 10)})
-	})
+	from := strconv.FormatInt(within.From, 10)
+	err := s.insertRow(ctx, "SELECT ?, '-', "+s.dialect().greatest+"("+from+", "+beyond+"), 0, '-', '-', 0, {now}",
+		counter(within.From), within.From, within.To)
 	if s.dialect().Duplicate(err) {
 		return nil
 	}
-	if err == nil && within.From < within.To {
-		err = s.warnOverlap(ctx, within)
-	}
 	return err
 }
 
-// warnOverlap logs if the bounds have numbers of another range, as two sites may by mistake. No id
-// repeats: a number has one row, and allot skips what other ranges gave.
+// recount raises the count above all rows within its bounds.
+func (s *Store) recount(ctx context.Context, within lease.Bounds) error {
+	var next int64
+	err := s.ask(ctx, &next, s.query("SELECT "+beyond+" AS next"), within.From, within.To)
+	if err != nil {
+		return err
+	}
+	raised, err := s.exec(ctx, "UPDATE {table} SET reserved_until = ? WHERE worker_id = ? AND reserved_until < ?", next, counter(within.From), next)
+	switch {
+	case err != nil:
+		return err
+	case raised == 0:
+		return errUnmade
+	}
+	return errAgain
+}
+
+// warnOverlap logs if the bounds have numbers of another range, as two sites may by mistake, when the
+// range counts for the first time, and notes the end of the bounds. No id repeats: a number has one
+// row, and count skips what other ranges gave.
 func (s *Store) warnOverlap(ctx context.Context, within lease.Bounds) error {
 	var counts []struct {
 		Row   int64  `gorm:"column:counter"`
 		Given int64  `gorm:"column:given"`
 		Port  string `gorm:"column:port"`
 	}
-	log := s.log.Load()
 	err := s.ask(ctx, &counts, s.query("SELECT worker_id AS counter, reserved_until AS given, port AS port FROM {table} WHERE worker_id BETWEEN ? AND -1"),
 		counter(within.To))
+	if err != nil {
+		return err
+	}
+	log := s.log.Load()
 	for _, c := range counts {
 		to, unknown := strconv.ParseInt(c.Port, 10, 64)
-		if unknown != nil { // of an earlier build: what it gave
+		if unknown != nil { // an Assigner's, or an earlier version's: what it gave
 			to = c.Given - 1
 		}
 		other := lease.Bounds{From: counter(c.Row), To: to}
@@ -158,18 +255,45 @@ func (s *Store) warnOverlap(ctx context.Context, within lease.Bounds) error {
 				"table", s.name, "range", within.String(), "other", other.String())
 		}
 	}
-	return s.marked(err)
+	_, err = s.exec(ctx, "UPDATE {table} SET port = ? WHERE worker_id = ?", strconv.FormatInt(within.To, 10), counter(within.From))
+	return err
 }
 
-// insertMeta inserts a row below 0, which is not a number's: a count, or the layout.
-func (s *Store) insertMeta(tx *gorm.DB, row, next int64, text layoutText) error {
-	return s.insertRow(tx, "VALUES (?, '-', ?, 0, ?, ?, 0, {now})", row, next, text.Host, text.Port)
-}
-
-func (s *Store) insertRow(tx *gorm.DB, values string, vars ...any) error {
-	result := tx.Exec(s.query("INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created) "+values), vars...)
-	if result.Error == nil && result.RowsAffected != 1 { // a trigger may do that
-		return errIgnored
+// reachable refuses a range or an Assigner's number that keys of the Registry's table have reached, also
+// those of a Registry that does not note them.
+func (s *Store) reachable(ctx context.Context, w lease.Write) error {
+	registry, err := s.authority(ctx)
+	if registry == nil || err != nil {
+		return err
 	}
-	return result.Error
+	var noted bool
+	if err = s.ask(ctx, &noted, s.query("SELECT COUNT(*) > 0 FROM {table} WHERE worker_id = -1 AND reserved_until > heartbeat_at")); err != nil {
+		return err
+	}
+	if !noted { // so that row -1 has the greatest key, though the rows of all keys may be deleted
+		if _, err := s.drawKey(ctx, registry, w.Node); err != nil {
+			return err
+		}
+	}
+	greatest, err := registry.greatest(ctx)
+	if err != nil {
+		return err
+	}
+	wants := w.Within
+	if !w.Fresh {
+		wants = lease.Bounds{From: w.Number, To: w.Number}
+	}
+	return s.clear(registry, greatest, wants)
 }
+
+// insertRow inserts one row.
+func (s *Store) insertRow(ctx context.Context, values string, vars ...any) error {
+	rows, err := s.exec(ctx, "INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created) "+values, vars...)
+	if err == nil && rows != 1 { // a trigger may do that
+		err = errIgnored
+	}
+	return err
+}
+
+// errIgnored is why a write counts as not done.
+var errIgnored = errors.New("the database did not write a row, and returned no error")

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-
-	"gorm.io/gorm"
 )
 
 // Each table remembers the layout of its ids in a row of its own, whose key is no number.
@@ -27,42 +25,46 @@ func textOf(layout string) layoutText {
 
 // SwapLayout implements lease.Store.
 func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, error) {
-	remembered, err := s.swapBoth(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
-		return s.insertMeta(tx, leaseLayout, 0, text)
+	remembered, err := s.swapBoth(ctx, old, layout, func(text layoutText) error {
+		return s.insertRow(ctx, "VALUES (?, '-', 0, 0, ?, ?, 0, {now})", leaseLayout, text.Host, text.Port)
 	})
-	return remembered, s.noTable(s.marked(err))
+	return remembered, s.noTable(err)
 }
 
 // swapBoth is SwapLayout for the layout of this table and of the one beside it: their ids meet.
 //
 // Of two starts with two layouts, one at each table, at least one is refused: each commits its
-// layout, then reads the other's. Each also reads before it commits, so a refused start leaves
-// no layout behind, unless the two are at it at the same time.
-func (t *table) swapBoth(ctx context.Context, old, layout string, insert func(*gorm.DB, layoutText) error) (string, error) {
-	beside, err := t.mixed(ctx)
-	switch {
-	case err != nil:
+// layout, then reads the other's, and looks again for a table that was not there before. Each also reads before it
+// commits, so a refused start leaves no layout behind, unless the two are at it at the same time.
+func (t *table) swapBoth(ctx context.Context, old, layout string, insert func(layoutText) error) (string, error) {
+	beside, err := t.there(ctx)
+	if err != nil {
 		return "", err
-	case beside == nil:
-		return t.swapLayout(ctx, old, layout, insert)
 	}
-	other, err := beside.swapLayout(ctx, old, layout, nil)
-	if err != nil || other != "" && other != layout {
-		return other, err
+	other := ""
+	if beside != nil {
+		if other, err = beside.swapLayout(ctx, old, layout, nil); err != nil || other != "" && other != layout {
+			return other, err
+		}
 	}
 	remembered, err := t.swapLayout(ctx, old, layout, insert)
 	if err == nil && remembered == "" && other == layout { // old was remembered beside only
 		remembered, err = t.swapLayout(ctx, "", layout, insert)
 	}
-	if err == nil && remembered == layout {
-		other, err = beside.swapLayout(ctx, "", layout, nil)
-		remembered = cmp.Or(other, layout)
+	if err != nil || remembered != layout {
+		return remembered, err
 	}
-	return remembered, err
+	if beside == nil {
+		if beside, err = t.there(ctx); beside == nil || err != nil {
+			return remembered, err
+		}
+	}
+	other, err = beside.swapLayout(ctx, "", layout, nil)
+	return cmp.Or(other, layout), err
 }
 
 // swapLayout is SwapLayout of one table, in a row that insert makes; nil makes no row.
-func (t *table) swapLayout(ctx context.Context, old, layout string, insert func(*gorm.DB, layoutText) error) (string, error) {
+func (t *table) swapLayout(ctx context.Context, old, layout string, insert func(layoutText) error) (string, error) {
 	host, row := t.kind.host, t.quoted()+" WHERE "+t.kind.key+" = ?"
 	for {
 		var rows []layoutText
@@ -76,18 +78,15 @@ func (t *table) swapLayout(ctx context.Context, old, layout string, insert func(
 		if remembered != old || remembered == layout || len(rows) == 0 && insert == nil {
 			return remembered, nil
 		}
-		done := false // another start may be faster
-		err := t.primary(ctx, func(tx *gorm.DB) error {
-			if len(rows) == 0 {
-				err := insert(tx, text)
-				done = err == nil
-				return err
-			}
-			result := tx.Exec("UPDATE "+t.quoted()+" SET "+host+" = ?, port = ? WHERE "+t.kind.key+" = ? AND "+host+" = ? AND port = ?",
+		done, err := true, error(nil) // another start may be faster
+		if len(rows) == 0 {
+			err = insert(text)
+		} else {
+			var wrote int64
+			wrote, err = t.exec(ctx, "UPDATE {table} SET "+host+" = ?, port = ? WHERE "+t.kind.key+" = ? AND "+host+" = ? AND port = ?",
 				text.Host, text.Port, t.kind.layout, rows[0].Host, rows[0].Port)
-			done = result.RowsAffected == 1
-			return result.Error
-		})
+			done = wrote == 1
+		}
 		switch {
 		case err == nil && done:
 			return layout, nil

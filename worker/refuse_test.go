@@ -106,7 +106,6 @@ func TestRefusesAllFaultsAtOnce(t *testing.T) {
 	bad := worker.RegistryConfig{Table: "no; table"}
 	for name, a := range map[string]uid.Leaser{
 		"registry": worker.NewRegistry(nil, bad),
-		"attested": worker.Attest(worker.NewRegistry(nil, bad), time.Minute, worker.ResponseLogOnly),
 		"leaser":   newLeaser(nil, []option{worker.StoreConfig{Table: bad.Table}, lease.Config{Expiry: time.Hour}}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,25 +127,6 @@ func TestRefusesAllFaultsAtOnce(t *testing.T) {
 		_, err = worker.NewRegistry(nil, worker.RegistryConfig{Node: lease.Node{Host: host, Port: "1", Type: lease.NodeActual}}).
 			Assign(context.Background(), 1)
 		wantAll(t, err, "Node.Host")
-	}
-}
-
-func TestAttestRefuses(t *testing.T) {
-	s := newSQLite(t)
-	for name, tt := range map[string]struct {
-		a    *worker.Attested
-		want string
-	}{
-		"no registry":  {worker.Attest(nil, time.Minute, worker.ResponseLogOnly), "registry is nil, want one of NewRegistry"},
-		"too often":    {worker.Attest(s.registry(s.DB), time.Second-1, worker.ResponseLogOnly), "every is 999.999999ms, want 1s or more"},
-		"no response":  {worker.Attest(s.registry(s.DB), time.Second, worker.ResponseReregister+1), "then is 3, want ResponseLogOnly"},
-		"all at once":  {worker.Attest(nil, 0, 7), "every is 0s, want 1s or more\nworker: invalid config: then is 7"},
-		"no response,": {worker.Attest(s.registry(s.DB), time.Second, worker.ResponseLogOnly-1), "then is -1, want ResponseLogOnly"},
-	} {
-		_, err := take(t, context.Background(), tt.a, max22)
-		if !errors.Is(err, lease.ErrConfig) || !strings.HasPrefix(err.Error(), "worker: invalid config: ") || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v; want %q", name, err, tt.want)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
@@ -47,9 +48,9 @@ type sqlExpr string
 func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return clause.Expr{SQL: string(e)} }
 
 // Assign inserts a row into the table and returns its key, the worker number of this
-// start: 1 to max, the largest that the layout allows, never given before. While a Leaser has
-// the key, Assign inserts another row. Call it once for each generator. It waits for the
-// database until ctx ends: give ctx a deadline.
+// start: 1 to max, the largest that the layout allows, never given before. Assign discards a key that a
+// Leaser of the same database has, and inserts another row. Call it once for each generator. It waits
+// for the database until ctx ends, and for two minutes while the database is busy.
 //
 // Errors are a lease.ExhaustedError (lease.ErrExhausted) for a number above max, and
 // errors that match lease.ErrConfig, ErrDB or ErrKey. Other errors are about the
@@ -60,27 +61,17 @@ func (e sqlExpr) GormValue(context.Context, *gorm.DB) clause.Expr { return claus
 // When ctx ends, Assign returns at once with an error that matches ctx.Err(). Only
 // SQLite's drivers first wait for their busy timeout while another process writes.
 func (r *Registry) Assign(ctx context.Context, max int64) (number int64, err error) {
-	e, err := r.register(ctx, lease.Request{Limit: max})
-	return e.number, err
+	return r.register(ctx, lease.Request{Limit: max})
 }
-
-// evidence is what one start wrote. No other row has the same values.
-type evidence struct {
-	number  int64
-	node    lease.Node
-	created time.Time // by the database's clock
-}
-
-func (e evidence) grant() lease.Grant { return lease.Grant{Held: true, Number: e.number, Fresh: true} }
 
 // Lease assigns a number and grants all of its time. Errors are Assign's, or match
 // lease.ErrLayout (a lease.LayoutError) when the table remembers another layout.
 func (r *Registry) Lease(ctx context.Context, request lease.Request) (lease.Lease, error) {
-	e, err := r.register(ctx, request)
+	number, err := r.register(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	request.Granted(e.grant())
+	request.Granted(lease.Grant{Held: true, Number: number, Fresh: true})
 	return registered{}, nil
 }
 
@@ -91,64 +82,106 @@ func (registered) Use(_, _ time.Time) {}
 
 func (registered) Release(context.Context, time.Time) error { return nil }
 
-func (r *Registry) register(ctx context.Context, request lease.Request) (evidence, error) {
+// registerFor is how long a start retries while the database is busy, as package lease does.
+const registerFor = 2 * time.Minute
+
+func (r *Registry) register(ctx context.Context, request lease.Request) (int64, error) {
 	max, faults := request.Limit, invalid.Of("worker", lease.ErrConfig)
 	if max < 0 {
 		faults.Add("max", max, "0 or more")
 	}
 	node, err := r.config.node()
 	if err := errors.Join(r.check(), faults.Err(), err); err != nil {
-		return evidence{}, err
+		return 0, err
 	}
+	var last error
+	number, err := backoff.Retry(ctx, func() (number int64, err error) {
+		if number, last = r.start(ctx, request, node); last != nil && !r.dialect().Transient(last) {
+			err = backoff.Permanent(last)
+		} else {
+			err = last
+		}
+		return number, err
+	}, backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: 50 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 1.5, MaxInterval: 5 * time.Second}),
+		backoff.WithMaxElapsedTime(registerFor))
+	if err != nil {
+		return 0, last // with the operation, which the end of ctx does not say
+	}
+	return number, nil
+}
+
+func (r *Registry) start(ctx context.Context, request lease.Request, node lease.Node) (int64, error) {
 	if r.ensure {
 		if err := r.EnsureSchema(ctx); err != nil {
-			return evidence{}, err
+			return 0, err
 		}
 	}
 	switch err := request.CheckLayout(ctx, r.remember); {
 	case errors.Is(err, errForgets):
 		r.log().WarnContext(ctx, "worker: the table cannot remember the layout, so a start with another layout is not refused", "table", r.name, "error", err)
 	case err != nil:
-		return evidence{}, r.fail(ctx, "compare the layout with that of", err)
+		return 0, r.fail(ctx, "compare the layout with that of", err)
 	}
 	before := r.now()
-	number, created, err := r.insertOwn(ctx, node, max)
+	number, created, err := r.draw(ctx, node, request.Limit)
 	if err != nil {
-		return evidence{}, err
+		return 0, err
 	}
 	r.warnClock(ctx, before, created, r.now())
-	r.warnUsedUp(ctx, number, max)
+	r.warnUsedUp(ctx, number, request.Limit)
 	r.warnStep(ctx)
-	sqldb.WarnFlush(ctx, r.db, r.log(), "worker", r.name)
-	return evidence{number, node, created}, nil
+	return number, sqldb.WarnFlush(ctx, r.db, r.log(), "worker", r.name)
 }
 
-// insertOwn inserts rows until the key of one is no number of Leasers.
-func (r *Registry) insertOwn(ctx context.Context, node lease.Node, max int64) (number int64, created time.Time, err error) {
-	for {
-		if number, err = r.insert(ctx, node, max); err != nil {
-			return 0, created, r.fail(ctx, "register in", err)
+// draw inserts a row and reads it back, until its key is no number of Leasers. The key is the authority
+// for new numbers from then on.
+func (r *Registry) draw(ctx context.Context, node lease.Node, max int64) (number int64, created time.Time, err error) {
+	insert := func() (int64, error) {
+		number, err := r.insert(ctx, node, max)
+		if err != nil {
+			return 0, r.fail(ctx, "register in", err)
 		}
 		if created, err = r.confirm(ctx, number, node); err != nil {
-			return 0, created, r.fail(ctx, fmt.Sprintf("read back number %d from", number), err)
+			return 0, r.fail(ctx, fmt.Sprintf("read back number %d from", number), err)
 		}
-		leased, err := r.leased(ctx, number)
-		if err != nil {
-			return 0, created, r.fail(ctx, "register in", err)
-		}
-		if !leased {
-			return number, created, nil
-		}
+		return number, nil
 	}
+	if number, err = insert(); err != nil {
+		return 0, created, err
+	}
+	// Only now: see the argument in authority.go.
+	leases, err := r.there(ctx)
+	if leases == nil || err != nil {
+		return number, created, err
+	}
+	p := pair{&r.table, leases}
+	ok, err := p.admit(ctx, number)
+	if err == nil && !ok {
+		number, err = p.draw(ctx, insert)
+	}
+	if err != nil {
+		err = r.fail(ctx, "register in", err)
+	}
+	return number, created, err
 }
 
 // insert commits a row and returns its key, unless that cannot be a number.
 func (r *Registry) insert(ctx context.Context, node lease.Node, max int64) (int64, error) {
 	row := newEntry(0, node)
-	err := r.primary(ctx, func(tx *gorm.DB) error {
-		switch err := r.create(tx, &row); {
-		case err != nil:
+	write := r.alone // in SQLite, a process that stops inside a transaction locks the file
+	if r.db.Name() != "sqlite" {
+		write = func(ctx context.Context, f func(*gorm.DB) error) error { return r.primary(ctx, f) }
+	}
+	err := write(ctx, func(tx *gorm.DB) (err error) {
+		if err = r.create(tx, &row); err != nil {
 			return err
+		}
+		defer func() {
+			if err != nil {
+				_ = tx.Exec("DELETE FROM "+r.quoted()+" WHERE id = ?", row.ID) // where nothing is rolled back
+			}
+		}()
+		switch {
 		case row.ID <= 0:
 			return fmt.Errorf("%w: the key is %d, want 1 or more; is the table's key auto-increment?", ErrKey, row.ID)
 		case row.ID > max:
@@ -182,17 +215,20 @@ func (t *table) create(tx *gorm.DB, row *entry) error {
 
 // remember is SwapLayout of a lease.Store.
 func (r *Registry) remember(ctx context.Context, old, layout string) (string, error) {
-	return r.swapBoth(ctx, old, layout, func(tx *gorm.DB, text layoutText) error {
+	return r.swapBoth(ctx, old, layout, func(text layoutText) error {
 		row := newEntry(nodeLayout, lease.Node{Host: text.Host, Port: text.Port})
-		err := r.create(tx, &row)
-		if err == nil { // MySQL may have written another key
-			var rows int64
-			err = tx.Raw("SELECT COUNT(*) FROM "+r.quoted()+" WHERE id = ?", nodeLayout).Scan(&rows).Error
-			if err == nil && rows == 0 {
-				err = fmt.Errorf("%w: want an ID that can be %d", ErrKey, nodeLayout)
+		err := r.primary(ctx, func(tx *gorm.DB) error {
+			err := r.create(tx, &row)
+			if err != nil { // MySQL may have written another key
+				return err
 			}
-		}
-		if err != nil && !r.dialect().Duplicate(err) {
+			var rows int64
+			if err = tx.Raw("SELECT COUNT(*) FROM "+r.quoted()+" WHERE id = ?", nodeLayout).Scan(&rows).Error; err == nil && rows == 0 {
+				err = fmt.Errorf("%w: %w: want an ID that can be %d", errForgets, ErrKey, nodeLayout)
+			}
+			return err
+		})
+		if r.dialect().Unfit(err) {
 			err = fmt.Errorf("%w: %w", errForgets, err)
 		}
 		return err

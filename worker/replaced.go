@@ -13,7 +13,6 @@ import (
 	"runtime"
 
 	"github.com/uidring/uidring/internal/sqldb"
-	"github.com/uidring/uidring/worker/lease"
 )
 
 var errReplaced = errors.New("the file of the database was moved, removed or replaced while it was open")
@@ -29,26 +28,30 @@ type fileCheck struct {
 }
 
 // checkFile returns nil if there is no file to check.
-func (s *Store) checkFile(ctx context.Context, log *slog.Logger) *fileCheck {
+func (s *Store) checkFile(ctx context.Context, log *slog.Logger) (*fileCheck, error) {
 	if s.db.Name() != "sqlite" || runtime.GOOS == "windows" { // where an open file stays where it is
-		return nil
+		return nil, nil
 	}
 	pool, err := s.db.DB()
 	if err != nil {
-		return nil // connections of the app's own making
+		return nil, nil // connections of the app's own making
 	}
-	var main struct{ File string }
+	var main struct {
+		File string `gorm:"column:file"` // whatever the app's naming strategy
+	}
 	err = s.ask(ctx, &main, "SELECT file AS file FROM pragma_database_list WHERE name = 'main'")
 	if err != nil || main.File == "" {
-		return nil // in memory
+		return nil, err // in memory
 	}
 	c := &fileCheck{main.File, pool.Driver(), "SELECT token FROM " + s.quoted() + " WHERE worker_id = ?"}
-	if _, err := c.token(ctx, -1); err != nil {
+	if _, err := c.token(ctx, -1); s.dialect().Transient(err) || ctx.Err() != nil {
+		return nil, err
+	} else if err != nil {
 		log.WarnContext(ctx, "worker: the file of the database cannot be opened a second time, so its being replaced would go unnoticed",
 			"file", c.path, "error", err)
-		return nil
+		return nil, nil
 	}
-	return c
+	return c, nil
 }
 
 func (c *fileCheck) Connect(context.Context) (driver.Conn, error) {
@@ -89,8 +92,8 @@ func (s *Store) seen(ctx context.Context, number int64, token string) error {
 }
 
 // visible returns an error unless other processes see what a new holder has written.
-func (s *Store) visible(ctx context.Context, w lease.Write) error {
-	err := s.seen(ctx, w.Number, w.Token)
+func (s *Store) visible(ctx context.Context, token string, number int64) error {
+	err := s.seen(ctx, number, token)
 	if errors.Is(err, errReplaced) {
 		s.reopen(ctx)
 	}

@@ -37,8 +37,11 @@ type dialect struct {
 	date string // the date %s as YYYY-MM-DD
 	now  string // the milliseconds since 1970, when the expression is evaluated
 
-	reads  sql.IsolationLevel // the least at which nothing uncommitted is seen
-	writes sql.IsolationLevel // at which a statement after a wait for a lock sees what was committed meanwhile
+	reads sql.IsolationLevel // the least at which nothing uncommitted is seen; the default is any
+
+	greatest string // the function of the greatest of its arguments
+	lock     string // locks the rows that a subquery reads
+	counts   string // makes the second row of Store.count raise the count, and a first one that exists change nothing
 }
 
 // dialects are by the name of GORM's dialector.
@@ -48,16 +51,23 @@ var dialects = map[string]dialect{
 		reads: sql.LevelReadCommitted,
 		// Not UNIX_TIMESTAMP(NOW()): where clocks are put back in autumn, that
 		// jumps an hour.
-		now: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
+		now:      "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
+		greatest: "GREATEST",
+		lock:     " FOR UPDATE",
+		counts:   "ON DUPLICATE KEY UPDATE reserved_until = IF({table}.worker_id < 0, VALUES(reserved_until), {table}.reserved_until)",
 	},
 	"postgres": {
-		date:   "TO_CHAR(%s, 'YYYY-MM-DD')",
-		writes: sql.LevelReadCommitted,
-		now:    "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
+		date:     "TO_CHAR(%s, 'YYYY-MM-DD')",
+		now:      "CAST(EXTRACT(EPOCH FROM CLOCK_TIMESTAMP()) * 1000 AS BIGINT)",
+		greatest: "GREATEST",
+		lock:     " FOR UPDATE",
+		counts:   "ON CONFLICT (worker_id) DO UPDATE SET reserved_until = excluded.reserved_until WHERE {table}.worker_id < 0",
 	},
 	"sqlite": {
-		date: "STRFTIME('%%Y-%%m-%%d', %s)",
-		now:  "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)",
+		date:     "STRFTIME('%%Y-%%m-%%d', %s)",
+		now:      "CAST((JULIANDAY('now') - 2440587.5) * 86400000 AS INTEGER)",
+		greatest: "MAX",
+		counts:   "ON CONFLICT (worker_id) DO UPDATE SET reserved_until = excluded.reserved_until WHERE {table}.worker_id < 0",
 	},
 }
 
@@ -98,7 +108,7 @@ func (t *table) EnsureSchema(ctx context.Context) error {
 	if ctx.Err() != nil || !t.dialect().Missing(missing) {
 		return t.fail(ctx, "look for", missing)
 	}
-	err := t.primary(ctx, func(tx *gorm.DB) error {
+	err := t.alone(ctx, func(tx *gorm.DB) error {
 		return tx.Exec(strings.ReplaceAll(string(schema), t.dialect().Fold(t.kind.table), t.quoted())).Error
 	})
 	if err == nil || t.look(ctx) == nil { // another process may be faster

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,12 +17,13 @@ import (
 )
 
 // Store keeps leased worker numbers in a table of a database. It is a
-// lease.Store. Each call is one transaction on the primary. Make one with
+// lease.Store. Each statement goes to the primary. Make one with
 // NewStore. It holds no connection of its own and is safe for concurrent use.
 type Store struct {
 	table
-	file atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
-	log  atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
+	file  atomic.Pointer[fileCheck]   // nil is none; written by Prepare, read by all
+	log   atomic.Pointer[slog.Logger] // written by Prepare, read by Insert
+	keyed atomic.Bool                 // the key of the Registry's table makes new numbers; written when row -1 is read
 }
 
 var _ lease.Preparer = (*Store)(nil)
@@ -42,11 +42,6 @@ func NewLeaser(db *gorm.DB, config lease.Config) *lease.Leaser {
 // db.
 func NewStore(db *gorm.DB, config StoreConfig) *Store {
 	return &Store{table: newTable(leaseKind, db, config, config.Validate())}
-}
-
-// query puts the table and the database's clock into a statement.
-func (s *Store) query(statement string) string {
-	return strings.NewReplacer("{table}", s.quoted(), "{now}", s.dialect().now).Replace(statement)
 }
 
 // counter is the row that counts the numbers given to holders whose bounds begin at from.
@@ -71,14 +66,29 @@ func (s *Store) Prepare(ctx context.Context, log *slog.Logger) error {
 			return s.marked(err)
 		}
 	}
-	if sqldb.Keyless(ctx, s.db, s.name, leaseKind.key) {
+	keyless, err := sqldb.Keyless(ctx, s.db, s.name, leaseKind.key)
+	switch {
+	case s.dialect().Transient(err) || ctx.Err() != nil:
+		return s.marked(err)
+	case err != nil:
+		log.WarnContext(ctx, "worker: the catalog of the database does not say whether the table has a key", "table", s.name, "error", err)
+	case keyless:
 		return fmt.Errorf("%w: %s has none on %s, so two processes could take one number; stop them all, and run: "+
 			"CREATE UNIQUE INDEX worker_lease_key ON %[2]s (%[3]s)", ErrKey, s.name, leaseKind.key)
 	}
-	sqldb.WarnFlush(ctx, s.db, log, "worker", s.name)
+	if err := sqldb.WarnFlush(ctx, s.db, log, "worker", s.name); err != nil {
+		return s.marked(err)
+	}
+	if err := sqldb.Uncommitted(ctx, s.db); err != nil {
+		return s.marked(fmt.Errorf("%w: %w", ErrDB, err))
+	}
 	s.log.Store(log)
-	s.file.Store(s.checkFile(ctx, log))
-	return nil
+	file, err := s.checkFile(ctx, log)
+	if err != nil {
+		return s.marked(err)
+	}
+	s.file.Store(file)
+	return s.meet(ctx)
 }
 
 // A sample is of the rows at so many random points. After a sample without a free row, a look
@@ -88,14 +98,12 @@ const points, samples = 64, 2
 
 // Look implements lease.Store.
 func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry time.Duration) (view lease.View, err error) {
-	registry, err := s.mixed(ctx)
-	if err != nil {
-		return view, err
-	}
+	var registry *table
 	err = s.reads(ctx, func(tx *gorm.DB) error {
 		view = lease.View{}
 		var is state
 		err := tx.Raw(s.query(`SELECT {now} AS clock, COALESCE((SELECT MAX(reserved_until) FROM {table} WHERE worker_id BETWEEN ? AND -1), 0) AS given,
+			COALESCE((SELECT host FROM {table} WHERE worker_id = -1), '') AS authority,
 			COALESCE((SELECT MIN(worker_id) FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS least,
 			COALESCE((SELECT MAX(worker_id) + 1 FROM {table} WHERE worker_id BETWEEN ? AND ?), 0) AS beyond`),
 			counter(within.To), within.From, within.To, within.From, within.To).Scan(&is).Error
@@ -105,6 +113,9 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 		case is.Clock == 0:
 			return errNoClock
 		}
+		if registry, err = s.known(is.Authority); err != nil {
+			return err
+		}
 		view.Now, view.Next = is.Clock, max(within.From, is.Given, is.Beyond)
 		if full {
 			err = tx.Raw(s.query("SELECT COUNT(*) FROM {table} WHERE worker_id BETWEEN ? AND ? AND heartbeat_at > {now} - ?"),
@@ -113,21 +124,25 @@ func (s *Store) Look(ctx context.Context, within lease.Bounds, full bool, expiry
 		if err == nil {
 			view.Free, err = s.free(tx, registry, within, is, full, expiry)
 		}
-		if err == nil && registry != nil {
-			view.Next, err = s.next(tx, registry, view, within, full)
-		}
 		return err
 	})
+	if err == nil && registry != nil {
+		view.Next, err = s.next(ctx, registry, view, within, full)
+	}
+	if registry != nil {
+		err = gone(registry, err)
+	}
 	return view, err
 }
 
 // state is what a look begins with. The rows within its bounds have numbers from Least up to
 // Beyond; both are 0 if there is no row.
 type state struct {
-	Clock  int64 `gorm:"column:clock"`
-	Given  int64 `gorm:"column:given"`
-	Least  int64 `gorm:"column:least"`
-	Beyond int64 `gorm:"column:beyond"`
+	Clock     int64  `gorm:"column:clock"`
+	Given     int64  `gorm:"column:given"`
+	Authority string `gorm:"column:authority"` // the host in row -1
+	Least     int64  `gorm:"column:least"`
+	Beyond    int64  `gorm:"column:beyond"`
 }
 
 // free returns rows that are not held: of all rows within bounds, or of a sample. A sample has
@@ -227,54 +242,25 @@ func (s *Store) List(ctx context.Context, limit int, expiry time.Duration) ([]le
 
 // Swap implements lease.Store.
 func (s *Store) Swap(ctx context.Context, old string, w lease.Write) (done bool, err error) {
-	var registry *table
-	if w.Change == lease.Acquire {
-		if registry, err = s.mixed(ctx); err != nil {
+	if registry := s.other(); w.Change == lease.Acquire && registry != nil && s.keyed.Load() {
+		if err := s.admits(ctx, registry, w); err != nil {
 			return false, err
 		}
 	}
-	err = s.writes(ctx, func(tx *gorm.DB) error {
-		if registry != nil {
-			if err := s.admits(tx, registry, w); err != nil {
-				return err
-			}
-		}
-		var result *gorm.DB
-		switch w.Change {
-		case lease.Acquire:
-			result = tx.Exec(s.query(`UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now}, host = ?, port = ?, type = ?
-				WHERE worker_id = ? AND token = ?`), w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, w.Number, old)
-		case lease.Release:
-			result = tx.Exec(s.query("UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = 0 WHERE worker_id = ? AND token = ?"),
-				w.Token, w.Until, w.Number, old)
-		default:
-			result = tx.Exec(s.query("UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now} WHERE worker_id = ? AND token = ?"),
-				w.Token, w.Until, w.Number, old)
-		}
-		done = result.RowsAffected == 1
-		return result.Error
-	})
-	if done && err == nil && w.Change == lease.Acquire {
-		err = s.visible(ctx, w)
+	var rows int64
+	switch w.Change {
+	case lease.Acquire:
+		rows, err = s.exec(ctx, `UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now}, host = ?, port = ?, type = ?
+			WHERE worker_id = ? AND token = ?`, w.Token, w.Until, w.Node.Host, w.Node.Port, w.Node.Type, w.Number, old)
+	case lease.Release:
+		rows, err = s.exec(ctx, "UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = 0 WHERE worker_id = ? AND token = ?",
+			w.Token, w.Until, w.Number, old)
+	default:
+		rows, err = s.exec(ctx, "UPDATE {table} SET token = ?, reserved_until = ?, heartbeat_at = {now} WHERE worker_id = ? AND token = ?",
+			w.Token, w.Until, w.Number, old)
 	}
-	return done && err == nil, err
-}
-
-// reads runs f, which only reads, in a transaction that sees committed rows only, whatever the
-// session's level of isolation.
-func (s *Store) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return s.noTable(s.marked(sqldb.Transaction(ctx, s.db, f, &sql.TxOptions{Isolation: s.dialect().reads})))
-}
-
-// writes runs f in a transaction. In it, each statement sees what others have committed
-// while the statement before it waited for a lock.
-func (s *Store) writes(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return s.marked(sqldb.Transaction(ctx, s.db, f, &sql.TxOptions{Isolation: s.dialect().writes}))
-}
-
-func (s *Store) marked(err error) error {
-	if s.dialect().Conflict(err) {
-		return lease.Transient(err)
+	if rows == 1 && err == nil && w.Change == lease.Acquire {
+		err = s.visible(ctx, w.Token, w.Number)
 	}
-	return err
+	return rows == 1 && err == nil, err
 }

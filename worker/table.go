@@ -2,9 +2,11 @@ package worker
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -35,14 +37,51 @@ type kind struct {
 // String names the table, for logs.
 func (t *table) String() string { return t.name }
 
-// primary runs f in a transaction, and so on the primary.
-func (t *table) primary(ctx context.Context, f func(tx *gorm.DB) error) error {
-	return sqldb.Transaction(ctx, t.db, f)
+// query puts the table and the database's clock into a statement.
+func (t *table) query(statement string) string {
+	return strings.NewReplacer("{table}", t.quoted(), "{now}", t.dialect().now).Replace(statement)
 }
 
-// ask runs a query in such a transaction, and scans the rows into dest.
+// primary runs f in a transaction, and so on the primary.
+func (t *table) primary(ctx context.Context, f func(tx *gorm.DB) error, options ...*sql.TxOptions) error {
+	return t.marked(sqldb.Transaction(ctx, t.db, f, options...))
+}
+
+// alone runs f on the primary. Each statement in it commits by itself.
+func (t *table) alone(ctx context.Context, f func(tx *gorm.DB) error) error {
+	return t.marked(sqldb.Alone(ctx, t.db, f))
+}
+
+// exec runs one statement, which commits by itself, and returns how many rows it wrote.
+func (t *table) exec(ctx context.Context, statement string, vars ...any) (rows int64, err error) {
+	err = t.alone(ctx, func(tx *gorm.DB) error {
+		result := tx.Exec(t.query(statement), vars...)
+		rows = result.RowsAffected
+		return result.Error
+	})
+	return rows, err
+}
+
+// reads runs f, which only reads, and sees committed rows only, whatever the session's level of isolation.
+func (t *table) reads(ctx context.Context, f func(tx *gorm.DB) error) error {
+	level := t.dialect().reads
+	if level == sql.LevelDefault {
+		return t.noTable(t.alone(ctx, f))
+	}
+	return t.noTable(t.primary(ctx, f, &sql.TxOptions{Isolation: level}))
+}
+
+// ask runs a query as reads does, and scans the rows into dest.
 func (t *table) ask(ctx context.Context, dest any, query string, vars ...any) error {
-	return t.primary(ctx, func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(dest).Error })
+	return t.reads(ctx, func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(dest).Error })
+}
+
+// marked marks the error of a request that succeeds if it is made again.
+func (t *table) marked(err error) error {
+	if t.dialect().Transient(err) {
+		return lease.Transient(err)
+	}
+	return err
 }
 
 // list runs a query for at most limit rows. A plugin may send the query to a replica.

@@ -41,16 +41,20 @@ var flushes = map[string][]setting{
 
 // WarnFlush logs if the database confirms commits to table before they are on the disk:
 // after a crash, the server can then give again what it gave before. pkg begins the
-// message. WarnFlush returns no error, so that it never fails a start.
-func WarnFlush(ctx context.Context, db *gorm.DB, log *slog.Logger, pkg, table string) {
+// message. The error is one that is transient or of ctx; any other, of a server without the setting, is ignored.
+func WarnFlush(ctx context.Context, db *gorm.DB, log *slog.Logger, pkg, table string) error {
 	for _, s := range flushes[db.Name()] {
 		var value string
-		err := Transaction(ctx, db, func(tx *gorm.DB) (err error) { value, err = queryText(tx, s.query, table); return err })
+		err := Alone(ctx, db, func(tx *gorm.DB) (err error) { value, err = queryText(tx, s.query, table); return err })
+		if ctx.Err() != nil || KindOf(db.Name()).Transient(err) {
+			return err
+		}
 		if err == nil && slices.Contains(s.unsafe, value) {
 			log.WarnContext(ctx, pkg+": the database confirms commits before they are on the disk; after a crash of the server, numbers and ids can repeat",
 				"table", table, "setting", s.name, "value", value)
 		}
 	}
+	return nil
 }
 
 // Engine returns the engine of a table of MySQL or MariaDB, or "" if it is not known.

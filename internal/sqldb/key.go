@@ -25,18 +25,18 @@ var keyless = map[string]string{
 }
 
 // Keyless reports whether a table is sure to have no primary key or unique index of a column alone.
-func Keyless(ctx context.Context, db *gorm.DB, table, column string) bool {
+func Keyless(ctx context.Context, db *gorm.DB, table, column string) (bool, error) {
 	query, known := keyless[db.Name()]
 	if !known {
-		return false
+		return false, nil
 	}
 	var rows []int64
-	err := Transaction(ctx, db, func(tx *gorm.DB) error {
+	err := Alone(ctx, db, func(tx *gorm.DB) error {
 		vars := []any{column}
 		for range strings.Count(query, "?") - 1 {
 			vars = append(vars, table)
 		}
 		return tx.Raw(query, vars...).Scan(&rows).Error
 	})
-	return err == nil && len(rows) > 0
+	return len(rows) > 0, err
 }

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -23,7 +24,30 @@ func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, op
 		begun = true
 		return f(tx)
 	}, options...)
-	if err == nil || begun || ctx.Err() == nil {
+	if begun {
+		return err
+	}
+	return full(ctx, db, err)
+}
+
+// Alone runs f on the connections that db was opened with. Each statement in f commits by itself, and no plugin
+// sends it to a replica. If the pool has no connection left, the error says so.
+func Alone(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error) error {
+	tx := Session(ctx, db)
+	tx.Statement.ConnPool = primary{tx.Statement.ConnPool}
+	return full(ctx, db, f(tx))
+}
+
+// primary is a pool that plugins and GORM take for a transaction.
+type primary struct{ gorm.ConnPool }
+
+func (primary) Commit() error { return nil }
+
+func (primary) Rollback() error { return nil }
+
+// full says how to mend err if there was no connection left in the pool.
+func full(ctx context.Context, db *gorm.DB, err error) error {
+	if err == nil || ctx.Err() == nil {
 		return err
 	}
 	pool, none := db.DB()
@@ -33,6 +57,19 @@ func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, op
 	if s := pool.Stats(); s.MaxOpenConnections > 0 && s.InUse >= s.MaxOpenConnections {
 		return fmt.Errorf("the pool of connections is full, %d of %d are in use: raise SetMaxOpenConns, use another *gorm.DB for this, "+
 			"or draw ids before a transaction begins: %w", s.InUse, s.MaxOpenConnections, err)
+	}
+	return err
+}
+
+// Uncommitted returns an error if a statement outside a transaction is not committed by itself.
+func Uncommitted(ctx context.Context, db *gorm.DB) error {
+	if db.Name() != "mysql" {
+		return nil
+	}
+	autocommit := true
+	err := Alone(ctx, db, func(tx *gorm.DB) error { return tx.Raw("SELECT @@autocommit").Scan(&autocommit).Error })
+	if err == nil && !autocommit {
+		err = errors.New("autocommit is off in its sessions, so what they write could be rolled back; want a DSN without autocommit, and no SET autocommit in init_connect")
 	}
 	return err
 }

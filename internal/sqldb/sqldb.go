@@ -53,32 +53,40 @@ func InTransaction(db *gorm.DB) bool {
 
 // Kind is a kind of database. The zero Kind is one that is not known.
 type Kind struct {
-	folds                        bool   // turns names without quotes into lower case
-	Seconds                      string // the seconds since 1970 of the timestamp %s
-	missing, conflict, duplicate recognizer
+	folds                                        bool   // turns names without quotes into lower case
+	Seconds                                      string // the seconds since 1970 of the timestamp %s
+	missing, transient, duplicate, denied, unfit recognizer
 }
 
 type recognizer func(error) bool
 
 var kinds = map[string]Kind{
 	"mysql": {
-		Seconds:   "UNIX_TIMESTAMP(%s)",
-		missing:   words("Error 1146 "),
-		conflict:  words("Error 1213 ", "Error 1205 ", "Error 1020 "), // deadlock, lock wait, changed since read
+		Seconds: "UNIX_TIMESTAMP(%s)",
+		missing: words("Error 1146 "),
+		// Deadlock, lock wait, changed since read; too many connections, of the server and of the user; a statement that
+		// was interrupted, or took longer than max_execution_time or max_statement_time.
+		transient: words("Error 1213 ", "Error 1205 ", "Error 1020 ", "Error 1040 ", "Error 1203 ", "Error 1226 ", "Error 1317 ", "Error 3024 ", "Error 1969 "),
 		duplicate: words("Error 1062 "),
+		denied:    words("Error 1142 ", "Error 1143 ", "Error 1044 "),
+		unfit:     words("Error 1264 ", "Error 4025 ", "Error 3819 "), // out of range, check constraint
 	},
 	"postgres": {
-		folds:     true,
-		Seconds:   "EXTRACT(EPOCH FROM CAST(%s AS TIMESTAMP WITH TIME ZONE))",
-		missing:   sqlState("42P01"),
-		conflict:  sqlState("40001", "40P01"), // serialization failure, deadlock
+		folds:   true,
+		Seconds: "EXTRACT(EPOCH FROM CAST(%s AS TIMESTAMP WITH TIME ZONE))",
+		missing: sqlState("42P01"),
+		// Serialization failure, deadlock; lock_timeout, statement_timeout; too many connections, the server starts.
+		transient: sqlState("40001", "40P01", "55P03", "57014", "53300", "57P03"),
 		duplicate: sqlState("23505"),
+		denied:    sqlState("42501"),
+		unfit:     sqlState("428C9", "23514", "22003"), // GENERATED ALWAYS, check constraint, out of range
 	},
 	"sqlite": {
 		Seconds:   "CAST(STRFTIME('%%s', %s) AS INTEGER)",
 		missing:   words("no such table"),
-		conflict:  words("database is locked", "database table is locked"),
+		transient: words("database is locked", "database table is locked", "database schema is locked", "database schema has changed"),
 		duplicate: words("UNIQUE constraint failed"),
+		unfit:     words("CHECK constraint failed"),
 	},
 }
 
@@ -89,9 +97,15 @@ func KindOf(name string) Kind { return kinds[name] }
 // no right to read, a lock or a lost connection, no table may be created.
 func (k Kind) Missing(err error) bool { return k.missing.matches(err) }
 
-// Conflict recognizes the error for a transaction that collided with another, and
-// succeeds if it is retried.
-func (k Kind) Conflict(err error) bool { return k.conflict.matches(err) }
+// Transient recognizes the error for a request that succeeds if it is made again: it collided with
+// another, waited too long for a lock, or found no connection.
+func (k Kind) Transient(err error) bool { return k.transient.matches(err) }
+
+// Denied recognizes the error for a right that the user lacks.
+func (k Kind) Denied(err error) bool { return k.denied.matches(err) }
+
+// Unfit recognizes the error for a value that the table does not take.
+func (k Kind) Unfit(err error) bool { return k.unfit.matches(err) }
 
 // Duplicate recognizes the error for a key that exists.
 func (k Kind) Duplicate(err error) bool { return k.duplicate.matches(err) }

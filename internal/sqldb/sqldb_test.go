@@ -38,9 +38,9 @@ func TestErrorsOfKinds(t *testing.T) {
 		{"sqlite", sqlite("disk I/O error"), false, false},
 	} {
 		d := KindOf(tt.dialect)
-		if d.Conflict(tt.err) != tt.transient || d.Duplicate(tt.err) != tt.duplicate {
+		if d.Transient(tt.err) != tt.transient || d.Duplicate(tt.err) != tt.duplicate {
 			t.Errorf("%s: %v: transient %t, duplicate %t; want %t, %t", tt.dialect, tt.err,
-				d.Conflict(tt.err), d.Duplicate(tt.err), tt.transient, tt.duplicate)
+				d.Transient(tt.err), d.Duplicate(tt.err), tt.transient, tt.duplicate)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -13,8 +14,8 @@ import (
 )
 
 // A Pool stands between GORM and the connections of a database, and makes transactions
-// fail as a test wants. It does not see statements outside transactions. It is safe for
-// concurrent use. A transaction keeps the faults that were set when it began.
+// and statements outside transactions fail as a test wants. It is safe for concurrent use. A
+// transaction keeps the faults that were set when it began.
 type Pool struct {
 	*sql.DB
 	faults atomic.Pointer[Faults]
@@ -27,7 +28,7 @@ type Faults struct {
 	// sent.
 	Statement func(ctx context.Context, query string) error
 
-	// Commit, if set, is called in place of each commit.
+	// Commit, if set, is called in place of each commit, also of a single statement.
 	Commit func(tx *Tx) error
 
 	// Outlives lets transactions continue after their context has ended, as if the
@@ -60,12 +61,10 @@ func (p *Pool) Cut(err error) {
 	p.Set(Faults{Statement: func(context.Context, string) error { return err }})
 }
 
-// Slow makes transactions begin 50 ms late.
+// Slow makes statements begin 50 ms late.
 func (p *Pool) Slow() {
-	p.Set(Faults{Statement: func(_ context.Context, query string) error {
-		if query == "BEGIN" {
-			time.Sleep(50 * time.Millisecond)
-		}
+	p.Set(Faults{Statement: func(context.Context, string) error {
+		time.Sleep(50 * time.Millisecond)
 		return nil
 	}})
 }
@@ -95,6 +94,37 @@ func (p *Pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 		return nil, err
 	}
 	return &Tx{Tx: tx, faults: faults}, nil
+}
+
+// ExecContext implements gorm.ConnPool, for a statement that commits by itself.
+func (p *Pool) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	tx := &Tx{faults: p.faults.Load()}
+	if err := tx.before(ctx, query); err != nil {
+		return nil, err
+	}
+	if tx.faults.Outlives {
+		ctx = context.WithoutCancel(ctx)
+	}
+	if tx.faults.Commit == nil {
+		return p.DB.ExecContext(ctx, query, args...)
+	}
+	var err error
+	if tx.Tx, err = p.DB.BeginTx(ctx, nil); err != nil {
+		return nil, err
+	}
+	result, err := tx.Tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return nil, errors.Join(err, tx.Tx.Rollback())
+	}
+	return result, tx.Commit()
+}
+
+// QueryContext implements gorm.ConnPool.
+func (p *Pool) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if err := (&Tx{faults: p.faults.Load()}).before(ctx, query); err != nil {
+		return nil, err
+	}
+	return p.DB.QueryContext(ctx, query, args...)
 }
 
 // Tx is a transaction of a Pool.

@@ -160,7 +160,7 @@ func TestGapless(t *testing.T) {
 							end = errRolledBack
 						}
 						err := ways[(w+i)%len(ways)](end)
-						for err != nil && sqldb.KindOf(kind).Conflict(err) {
+						for err != nil && sqldb.KindOf(kind).Transient(err) {
 							err = ways[(w+i)%len(ways)](end)
 						}
 						if !errors.Is(err, end) {

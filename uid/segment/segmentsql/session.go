@@ -40,7 +40,7 @@ func (s *Store) retry(ctx context.Context, f func(tx *gorm.DB) error) error {
 	pause.InitialInterval, pause.MaxInterval = 2*time.Millisecond, 200*time.Millisecond
 	for {
 		err := s.once(ctx, f)
-		if !errors.Is(err, errChanged) && !s.dialect().Conflict(err) {
+		if !errors.Is(err, errChanged) && !s.dialect().Transient(err) {
 			return err
 		}
 		select {

@@ -107,7 +107,9 @@ func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count 
 		return s.move(tx, row, first+count)
 	})
 	if err == nil && s.flushing.CompareAndSwap(false, true) {
-		sqldb.WarnFlush(ctx, s.db, s.logger, "segmentsql", s.table)
+		if sqldb.WarnFlush(ctx, s.db, s.logger, "segmentsql", s.table) != nil {
+			s.flushing.Store(false) // the next range looks again
+		}
 	}
 	return first, count, err
 }

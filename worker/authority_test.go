@@ -212,33 +212,98 @@ func TestGivenToRegistry(t *testing.T) {
 	})
 }
 
-// A Registry commits a number while a Leaser that can have no other takes it: the Leaser's
-// start is refused, and leaves the number free.
-func TestGivenMeanwhile(t *testing.T) {
-	on(t, servers, registries, func(t *testing.T, s *store) {
-		p := pair{s, &store{s.Another(t), leaser}}
-		p.nodes.create(t)
-		db, pool := p.leases.Pooled(t)
-		happened, inserts := false, 0
-		pool.Set(dbtest.Faults{Commit: func(tx *dbtest.Tx) error {
-			if tx.Wrote("INSERT") {
-				inserts++
+// A start is interrupted before each of its statements, and at each commit whose answer is lost, by
+// another start, whose rows are then deleted. No number is given twice, whichever of the two is a Registry
+// and whether or not it is the first of the database. A range or an Assigner may be refused.
+func TestStartsMeet(t *testing.T) {
+	for _, first := range []string{"Registry", "Leaser", "range", "Assigner"} {
+		for _, second := range []string{"Registry", "Leaser", "range", "Assigner"} {
+			if first != "Registry" && second != "Registry" {
+				continue // which package leasetest tests
 			}
-			if tx.Wrote("INSERT") && inserts == 2 { // the first makes the row of the count
-				happened = true
-				p.nodes.Exec(t, "INSERT INTO %s (id, host_name, port, type, launch_date, modified, created) "+
-					"VALUES (9, 'h', '80', 1, CURRENT_DATE, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP)", p.nodes.Table)
+			t.Run(first+" and "+second, func(t *testing.T) {
+				eachPair(t, func(t *testing.T, p pair) {
+					for point := 0; ; point++ {
+						p := pair{&store{p.nodes.Another(t), registry}, &store{p.leases.Another(t), leaser}}
+						if meet(t, p, first, second, point, point%2 == 1) && point > 1 {
+							break
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// meet starts first, and at a point of it second; then both again. It reports whether the start is shorter than that.
+func meet(t *testing.T, p pair, first, second string, point int, lost bool) (beyond bool) {
+	own, other := &store{p.nodes.Store, registry}, p.nodes.Open(t, p.nodes.URL)
+	db, pool := own.Pooled(t)
+	at, given := 0, map[int]string{}
+	start := func(name string, db *gorm.DB) {
+		gen, err := uid.NewCached(t.Context(), p.kind(name, db), uid.CachedConfig{})
+		switch {
+		case err == nil:
+			t.Cleanup(func() { gen.Close() })
+			if before := given[int(gen.Worker())]; before != "" && !(before == "Assigner" && name == before) { // which may have a deleted number
+				t.Errorf("point %d, lost %t: number %d is given to %s and to %s", point, lost, gen.Worker(), before, name)
 			}
-			return tx.Tx.Commit()
-		}})
-		_, err := try(t, p.leases.leaser(db, worker.StoreConfig{Beside: p.nodes.Table}, lease.Config{Assigner: uid.StaticWorker(9)}), max22)
-		if !happened || !errors.Is(err, worker.ErrMixed) {
-			t.Fatalf("%t, %v; want ErrMixed", happened, err)
+			given[int(gen.Worker())] = name
+		case !errors.Is(err, worker.ErrMixed) && !errors.Is(err, errAnswer) && !errors.Is(err, lease.ErrHeld):
+			t.Errorf("point %d, lost %t: %s: %v", point, lost, name, err)
 		}
-		if row, ok := p.leases.row(t, 9); !ok || row.Heartbeat != 0 {
-			t.Errorf("row %+v, %t; want the number to be free", row, ok)
+	}
+	var meeting sync.WaitGroup
+	interrupt := func() {
+		if at++; at != 1+point/2 {
+			return
 		}
-	})
+		meeting.Go(func() {
+			start(second, other)
+			for _, statement := range []string{"DELETE FROM " + p.nodes.Table + " WHERE id > 0", "DELETE FROM " + p.leases.Table + " WHERE worker_id >= 0"} {
+				_ = other.Exec(statement) // of a table that is there
+			}
+		})
+		done := make(chan struct{})
+		go func() { meeting.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(time.Second): // it waits for a lock of the first
+		}
+	}
+	faults := dbtest.Faults{}
+	if lost {
+		faults.Commit = func(tx *dbtest.Tx) error {
+			err := tx.Tx.Commit()
+			if interrupt(); err == nil && at == 1+point/2 {
+				err = errAnswer
+			}
+			return err
+		}
+	} else {
+		faults.Statement = func(context.Context, string) error { interrupt(); return nil }
+	}
+	pool.Set(faults)
+	start(first, db)
+	meeting.Wait()
+	pool.Heal()
+	start(second, other)
+	start(first, other)
+	return at <= point/2
+}
+
+// kind returns a source of numbers of the pair on db.
+func (p pair) kind(name string, db *gorm.DB) uid.Leaser {
+	opts := []option{quiet, worker.StoreConfig{Beside: p.nodes.Table}}
+	switch name {
+	case "Registry":
+		return p.nodes.registry(db, quiet, worker.StoreConfig{Beside: p.leases.Table})
+	case "range":
+		opts = append(opts, lease.Config{Numbers: &lease.Bounds{From: 1, To: 9}})
+	case "Assigner":
+		opts = append(opts, lease.Config{Assigner: uid.StaticWorker(1)})
+	}
+	return p.leases.leaser(db, opts...)
 }
 
 // A Registry used all numbers. The error has the steps by which Leasers use them again.
@@ -251,8 +316,12 @@ func TestMixedExhausted(t *testing.T) {
 		if !errors.Is(err, lease.ErrExhausted) {
 			t.Fatalf("%v, want ErrExhausted", err)
 		}
-		wantAll(t, err, p.nodes.Table, "up to 7", "stop every process", "rename")
+		wantAll(t, err, p.nodes.Table, "up to 7", "stop every process", "rename both")
 		p.nodes.Exec(t, "DROP TABLE %s", p.nodes.Table)
+		if _, err := try(t, p.leaser(t), 7); !errors.Is(err, worker.ErrMixed) {
+			t.Errorf("a Registry's table that is gone: %v, want ErrMixed", err)
+		}
+		p.leases.Exec(t, "DROP TABLE %s", p.leases.Table)
 		if got := assign(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{Beside: p.nodes.Table})); got != 0 {
 			t.Errorf("number %d after the steps, want 0", got)
 		}
@@ -272,13 +341,15 @@ func TestBesideNames(t *testing.T) {
 	}{
 		{worker.StoreConfig{}, 2},
 		{worker.StoreConfig{Table: "other"}, 0},
-		{worker.StoreConfig{Table: "main.WORKER_LEASE", Alone: true}, 3},
-		{worker.StoreConfig{Table: "main.WORKER_LEASE"}, 4},
-		{worker.StoreConfig{Table: "third", Beside: "WORKER_NODE"}, 5},
+		{worker.StoreConfig{Table: "main.WORKER_LEASE"}, 3},
+		{worker.StoreConfig{Table: "third", Beside: "WORKER_NODE"}, 4},
 	} {
 		if got := assign(t, lease.New(worker.NewStore(s.DB, test.config), lease.Config{})); got != test.want {
 			t.Errorf("%+v: number %d, want %d", test.config, got, test.want)
 		}
+	}
+	if _, err := try(t, lease.New(worker.NewStore(s.DB, worker.StoreConfig{Alone: true}), lease.Config{}), max22); !errors.Is(err, worker.ErrMixed) {
+		t.Errorf("Alone where a Registry has started: %v, want ErrMixed", err)
 	}
 	wantAll(t, worker.NewStore(s.DB, worker.StoreConfig{Beside: "a b", Alone: true}).Check(), `Beside is "a b", want a table's name`, `Beside is "a b", want none`)
 }

@@ -1,0 +1,336 @@
+package worker
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/sqldb"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// A database has one authority for new numbers, and row -1 of the Leasers' table remembers which:
+// the count in that row, as long as there are only Leasers, or the key of the Registry's table, from
+// the first start of a Registry on. The key never gives the authority back.
+//
+// No number is given twice, and none as new twice. Each of these lines is one statement, which locks
+// row -1 and commits by itself, so a process that stops between two of them holds no lock:
+//
+//	new by count   unless the key is the authority: add 1 to the count, and make the number's row
+//	new by key     (after a row of the Registry's table, whose key is the number) note the key in row -1
+//	range          unless the keys in row -1 have reached it: add 1 to its count, and make the number's row
+//	Assigner       unless the keys in row -1 have reached it: note the number as counted, and make its row
+//	take over      make the key the authority; keep the count up to then
+//
+// A Registry, or a Leaser by key, notes its key and then reads the counts. It discards a key that one of
+// them covers: of a range, of an Assigner, or the count up to the takeover.
+//
+//  1. Two numbers by the count differ, since row -1 is locked. Two keys differ.
+//  2. A key below the count at the takeover is discarded, and later nothing is counted there.
+//  3. A range or an Assigner comes before the note of an equal key, or after it. If before, the key is
+//     discarded, since the counts are read after the note. If after, the number is refused.
+//  4. A row of a number is made in the statement that decides, so a lost answer leaves nothing undecided.
+//  5. None of this reads rows of numbers, so deleting them changes nothing.
+//
+// Only a database without the Leasers' table leaves a question open. A Registry looks for that table
+// after it has committed its key, and a Leaser looks for the Registry's table when its own is there. So a
+// Registry that finds no Leasers' table has made its own before any Leaser looks, and that Leaser
+// makes the key the authority before it takes a number.
+//
+// insert.pml of package lease is the model.
+
+// byKey is the host in row -1 if the key of the Registry's table is the authority for new numbers.
+// The row's heartbeat_at is then the count at which the key took over.
+const byKey = "key"
+
+// drawnPort is the port in rows of the Registry's table whose keys Leasers drew.
+const drawnPort = DefaultLeaseTable
+
+// pair is the two tables of one database.
+type pair struct{ nodes, leases *table }
+
+func (k kind) other() kind {
+	if k == nodeKind {
+		return leaseKind
+	}
+	return nodeKind
+}
+
+// others is the name of the other kind's table that belongs to a name; "" is not known.
+func (k kind) others(name string) string {
+	dot := strings.LastIndexByte(name, '.') + 1
+	switch name[dot:] {
+	case k.table:
+		return name[:dot] + k.other().table
+	case strings.ToLower(k.table):
+		return name[:dot] + strings.ToLower(k.other().table)
+	}
+	return ""
+}
+
+// other returns the table of the other kind, whether or not it is there; nil is none.
+func (t *table) other() *table {
+	if t.beside == "" {
+		return nil
+	}
+	return &table{kind: t.kind.other(), db: t.db, name: t.beside}
+}
+
+// there returns the table of the other kind if the database has it, and otherwise nil.
+func (t *table) there(ctx context.Context) (*table, error) {
+	other := t.other()
+	if other == nil {
+		return nil, nil
+	}
+	err := other.look(ctx)
+	switch {
+	case err == nil:
+		return other, nil
+	case ctx.Err() == nil && t.dialect().Missing(err):
+		return nil, nil
+	case t.dialect().Denied(err):
+		err = fmt.Errorf("%w; the numbers of the two tables must differ: GRANT SELECT, INSERT, UPDATE ON %s to this user, "+
+			"or set Alone in the config if no ids of the two tables ever meet", err, other.name)
+	}
+	return nil, t.fail(ctx, "look for "+other.name+" beside", err)
+}
+
+// greatest is the greatest key of the Registry's table, 0 for none.
+func (t *table) greatest(ctx context.Context) (key int64, err error) {
+	return key, t.ask(ctx, &key, "SELECT COALESCE(MAX(id), 0) FROM "+t.quoted())
+}
+
+// draw inserts a row into the Registry's table and returns its key, which nobody else has. insert is
+// called again while Leasers have the key.
+func (p pair) draw(ctx context.Context, insert func() (int64, error)) (int64, error) {
+	for {
+		key, err := insert()
+		if err != nil {
+			return 0, err
+		}
+		if ok, err := p.admit(ctx, key); ok || err != nil {
+			return key, err
+		}
+	}
+}
+
+// admit reports whether a key that is committed may be used. The key is the authority from then on.
+func (p pair) admit(ctx context.Context, key int64) (bool, error) {
+	for {
+		_, err := p.leases.exec(ctx, "UPDATE {table} SET reserved_until = ? WHERE worker_id = -1 AND host = ? AND reserved_until <= ?", key+1, byKey, key)
+		if err != nil {
+			return false, err
+		}
+		var is struct {
+			Host  string `gorm:"column:host"`  // of row -1
+			Above int64  `gorm:"column:above"` // a count that covers the key; 0 is none
+			Row   int64  `gorm:"column:found"` // 1 if a Leaser has made the row, though its count is gone
+		}
+		err = p.leases.ask(ctx, &is, p.leases.query(`SELECT COALESCE(MAX(CASE WHEN worker_id = -1 THEN host END), '') AS host,
+			COALESCE(MAX(CASE WHEN worker_id > -1 THEN NULL WHEN worker_id < -1 THEN reserved_until ELSE heartbeat_at END), 0) AS above,
+			COALESCE(MAX(CASE WHEN worker_id = ? THEN 1 END), 0) AS found
+			FROM {table} WHERE worker_id BETWEEN ? AND -1 OR worker_id = ?`), key, counter(key), key)
+		switch {
+		case err != nil:
+			return false, err
+		case is.Host != byKey:
+			if err := p.takeOver(ctx); err != nil {
+				return false, err
+			}
+		case is.Above > key:
+			return false, p.raise(ctx, is.Above)
+		default:
+			return is.Row == 0, nil
+		}
+	}
+}
+
+// takeOver makes the key the authority for new numbers, above all that were counted, assigned, or
+// given in a range.
+func (p pair) takeOver(ctx context.Context) error {
+	if err := sqldb.Uncommitted(ctx, p.leases.db); err != nil {
+		return fmt.Errorf("%w: %w", ErrDB, err)
+	}
+	marked, err := p.leases.exec(ctx, "UPDATE {table} SET heartbeat_at = reserved_until, host = ? WHERE worker_id = -1 AND host <> ?", byKey, byKey)
+	if err != nil {
+		return err
+	}
+	if marked == 0 {
+		// The row is missing, or another process was faster. Without the row, rows of numbers show what was counted.
+		_, err = p.leases.exec(ctx, `INSERT INTO {table} (worker_id, token, reserved_until, heartbeat_at, host, port, type, created)
+			SELECT -1, '-', beyond, beyond, ?, '-', 0, {now} FROM (SELECT COALESCE(MAX(worker_id), -1) + 1 AS beyond FROM {table} WHERE worker_id >= 0) counted`, byKey)
+		if err != nil && !p.leases.dialect().Duplicate(err) {
+			return err
+		}
+	}
+	var above int64
+	err = p.leases.ask(ctx, &above, p.leases.query("SELECT COALESCE(MAX(reserved_until), 0) FROM {table} WHERE worker_id BETWEEN ? AND -1"), leaseLayout+1)
+	if err == nil {
+		err = p.raise(ctx, above)
+	}
+	return err
+}
+
+// raise makes the next key at least above. Concurrent draws of keys never lower it.
+func (p pair) raise(ctx context.Context, above int64) error {
+	if above <= 1 {
+		return nil
+	}
+	nodes := p.nodes
+	if nodes.db.Name() != "postgres" {
+		// A row with a key of its own raises AUTO_INCREMENT and AUTOINCREMENT, unless the key has passed it.
+		row := newEntry(above-1, lease.Node{Host: "-", Port: drawnPort})
+		err := nodes.alone(ctx, func(tx *gorm.DB) error { return nodes.create(tx, &row) })
+		if nodes.dialect().Duplicate(err) {
+			err = nil
+		}
+		return nodes.denied(err, "INSERT")
+	}
+	// A sequence has no such statement. Without the lock, a key that another process draws meanwhile
+	// would be lowered.
+	err := nodes.primary(ctx, func(tx *gorm.DB) error {
+		if err := tx.Exec("SET LOCAL idle_in_transaction_session_timeout = 10000").Error; err != nil {
+			return err
+		}
+		if err := tx.Exec("LOCK TABLE " + nodes.quoted() + " IN SHARE ROW EXCLUSIVE MODE").Error; err != nil {
+			return err
+		}
+		var sequence sql.NullString
+		if err := tx.Raw("SELECT pg_get_serial_sequence(?, 'id')", nodes.quoted()).Scan(&sequence).Error; err != nil {
+			return err
+		}
+		if !sequence.Valid {
+			return fmt.Errorf("%w: the id of %s has no sequence of its own; set the one that it uses to %d", ErrKey, nodes.name, above)
+		}
+		var set []int64
+		return tx.Raw("SELECT setval(s, ?) FROM (SELECT CAST(CAST(? AS TEXT) AS regclass) AS s) named WHERE COALESCE(pg_sequence_last_value(s), 0) < ?",
+			above-1, sequence.String, above-1).Scan(&set).Error
+	})
+	return nodes.denied(err, "INSERT, UPDATE ON TABLE and USAGE, UPDATE ON ITS SEQUENCE; the first start of a Registry beside Leasers needs it:")
+}
+
+// denied adds the GRANT that is missing to an error.
+func (t *table) denied(err error, rights string) error {
+	if t.dialect().Denied(err) {
+		return fmt.Errorf("%w; GRANT %s on %s to this user", err, rights, t.name)
+	}
+	return err
+}
+
+// clear refuses numbers that the Registry's keys have reached.
+func (s *Store) clear(registry *table, greatest int64, within lease.Bounds) error {
+	if greatest < within.From {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has given numbers up to %d, and this start takes %d to %d; want a range or number above %d, or neither; "+
+		"or, if the ids of the two never meet, Alone in the worker.StoreConfig", ErrMixed, registry.name, greatest, within.From, within.To, greatest)
+}
+
+// authority returns the Registry's table if its key is the authority for new numbers, and nil if the
+// count is. Once it is the key, it stays so.
+func (s *Store) authority(ctx context.Context) (*table, error) {
+	if s.keyed.Load() {
+		return s.other(), nil
+	}
+	var host string
+	err := s.ask(ctx, &host, s.query("SELECT COALESCE(MAX(host), '') FROM {table} WHERE worker_id = -1"))
+	if err != nil {
+		return nil, err
+	}
+	return s.known(host)
+}
+
+// known is authority for the host in row -1.
+func (s *Store) known(host string) (*table, error) {
+	if host != byKey {
+		return nil, nil
+	}
+	registry := s.other()
+	if registry == nil {
+		return nil, fmt.Errorf("%w: new numbers of %s are keys of a Registry's table, since a Registry has started beside it; "+
+			"want that table as Beside in the worker.StoreConfig, and no Alone", ErrMixed, s.name)
+	}
+	s.keyed.Store(true)
+	return registry, nil
+}
+
+// meet makes the key the authority if the Registry's table is there: another language's Registry, or one of
+// an earlier version, does not do so itself.
+func (s *Store) meet(ctx context.Context) error {
+	registry, err := s.there(ctx)
+	if registry == nil || err != nil {
+		return err
+	}
+	if keyed, err := s.authority(ctx); keyed != nil || err != nil {
+		return err
+	}
+	return pair{registry, &s.table}.takeOver(ctx)
+}
+
+// next returns the number to show as new: the key that a draw is expected to return.
+func (s *Store) next(ctx context.Context, registry *table, view lease.View, within lease.Bounds, full bool) (int64, error) {
+	greatest, err := registry.greatest(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if within.From > 0 {
+		return view.Next, s.clear(registry, greatest, within)
+	}
+	next := max(view.Next, greatest+1)
+	if full && len(view.Free) == 0 && next > within.To && greatest >= within.To {
+		return 0, fmt.Errorf("%w; %s has used the numbers up to %d. To use them again, stop every process that takes numbers from %[2]s and %[4]s, "+
+			"wait until the clock is past their last id, and rename both tables",
+			&lease.ExhaustedError{Next: next, Max: within.To, Held: view.Held, Store: s.name}, registry.name, greatest, s.name)
+	}
+	return next, nil
+}
+
+// admits refuses to take over a number that a Registry has given as well, one that asked no Leaser.
+func (s *Store) admits(ctx context.Context, registry *table, w lease.Write) error {
+	var rows int64
+	err := s.ask(ctx, &rows, "SELECT COUNT(*) FROM "+registry.quoted()+" WHERE id = ? AND port <> ?", w.Number, drawnPort)
+	if err == nil && rows > 0 {
+		err = fmt.Errorf("%w: %s has given number %d; want a number that it has not given, or, if the ids of the two never meet, Alone in the worker.StoreConfig",
+			ErrMixed, registry.name, w.Number)
+	}
+	return err
+}
+
+// gone says what a missing table of the Registry means, from which the new numbers come.
+func gone(registry *table, err error) error {
+	if err == nil || !registry.dialect().Missing(err) {
+		return err
+	}
+	return fmt.Errorf("%w: new numbers are keys of %s, which is gone; restore it, or, when no id of its numbers and of the leased ones "+
+		"can be made any more, rename the Leasers' table too: %w", ErrMixed, registry.name, err)
+}
+
+// drawn draws a key as the new number of a Leaser.
+func (s *Store) drawn(ctx context.Context, registry *table, w lease.Write) (number int64, err error) {
+	greatest, err := registry.greatest(ctx)
+	switch {
+	case err != nil:
+		return 0, gone(registry, err)
+	case greatest >= w.Within.To: // draw no key in vain
+		return greatest + 1, errNothingNew
+	}
+	number, err = s.drawKey(ctx, registry, w.Node)
+	if err == nil && number > w.Within.To {
+		err = errNothingNew
+	}
+	return number, err
+}
+
+func (s *Store) drawKey(ctx context.Context, registry *table, node lease.Node) (int64, error) {
+	return pair{registry, &s.table}.draw(ctx, func() (int64, error) {
+		row := newEntry(0, lease.Node{Host: node.Host, Port: drawnPort, Type: node.Type})
+		err := registry.alone(ctx, func(tx *gorm.DB) error { return registry.create(tx, &row) })
+		if err == nil && row.ID <= 0 {
+			err = fmt.Errorf("%w: the key in %s is %d, want 1 or more; is the table's key auto-increment?", ErrKey, registry.name, row.ID)
+		}
+		return row.ID, err
+	})
+}
