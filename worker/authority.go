@@ -126,10 +126,12 @@ func (p pair) admit(ctx context.Context, key int64) (bool, error) {
 		}
 		var is struct {
 			Host  string `gorm:"column:host"`  // of row -1
+			Noted int64  `gorm:"column:noted"` // of row -1: the number above the greatest key that is noted
 			Above int64  `gorm:"column:above"` // a count that covers the key; 0 is none
 			Row   int64  `gorm:"column:found"` // 1 if a Leaser has made the row, though its count is gone
 		}
 		err = p.leases.ask(ctx, &is, p.leases.query(`SELECT COALESCE(MAX(CASE WHEN worker_id = -1 THEN host END), '') AS host,
+			COALESCE(MAX(CASE WHEN worker_id = -1 THEN reserved_until END), 0) AS noted,
 			COALESCE(MAX(CASE WHEN worker_id > -1 THEN NULL WHEN worker_id < -1 THEN reserved_until ELSE heartbeat_at END), 0) AS above,
 			COALESCE(MAX(CASE WHEN worker_id = ? THEN 1 END), 0) AS found
 			FROM {table} WHERE worker_id BETWEEN ? AND -1 OR worker_id = ?`), key, counter(key), key)
@@ -140,6 +142,7 @@ func (p pair) admit(ctx context.Context, key int64) (bool, error) {
 			if err := p.takeOver(ctx); err != nil {
 				return false, err
 			}
+		case is.Noted <= key: // the takeover came between the two statements
 		case is.Above > key:
 			return false, p.raise(ctx, is.Above)
 		default:

@@ -70,8 +70,9 @@
 // like every write. So is the second row of a request that is executed twice.
 //
 // Let n be made as new. Every number that was given before n lies below a count or has a row,
-// as the lock of the count shows both. So n was not given. The next Insert, which waits for the
-// lock, finds a count above n, even if the row of n is deleted. insert.pml checks this.
+// as the step shows both. So n was not given. The next Insert finds a count above n, even if
+// the row of n is deleted. insert.pml checks this, and also the numbers of a Registry on the same database,
+// about which package worker argues in authority.go.
 //
 // A start costs the same however many numbers were given and however many start with it. It looks
 // at a sample, and takes a free or expired number whose Until has passed, or will within a second;
