@@ -131,7 +131,7 @@ func (t *table) look(ctx context.Context) error {
 	switch {
 	case errors.Is(err, sqldb.ErrNamesake):
 		return fmt.Errorf("%w: %w", ErrMixed, err)
-	case errors.Is(err, sqldb.ErrMemory):
+	case errors.Is(err, sqldb.ErrPool):
 		return fmt.Errorf("%w: %w", ErrDB, err)
 	}
 	return err

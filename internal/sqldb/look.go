@@ -11,18 +11,29 @@ import (
 	"gorm.io/gorm"
 )
 
-// ErrNamesake is matched when the name of another table in the same schema differs in the case
-// of letters only.
-var ErrNamesake = errors.New("two tables would count the same")
+var (
+	// ErrNamesake is matched when the name of another table in the same schema differs in the
+	// case of letters only.
+	ErrNamesake = errors.New("two tables would count the same")
 
-// ErrMemory is matched when each connection of a pool has a database of its own, in memory.
-var ErrMemory = errors.New("each connection of the pool has an SQLite database of its own, in memory, and numbers of two would be equal: " +
-	"give the pool one connection (SetMaxOpenConns(1)), share the database (file::memory:?cache=shared), or use a file")
+	// ErrPool is matched when what connections write is not seen by others.
+	ErrPool = errors.New("its connections do not share what they write")
+)
+
+var (
+	errMemory = fmt.Errorf("%w: each has an SQLite database of its own, in memory; give the pool one connection (SetMaxOpenConns(1)), "+
+		"share the database (file::memory:?cache=shared), or use a file", ErrPool)
+	errUncommitted = fmt.Errorf("%w: autocommit is off, so a statement outside a transaction leaves one open; "+
+		"take autocommit=0 from the DSN or the server's init_connect", ErrPool)
+)
+
+// off is the name that namesakes selects if autocommit is off. No table has it.
+const off = "autocommit = 0"
 
 // namesakes select the tables whose names differ from a table's in the case of letters at most.
 // Each ? stands for the table, which may be qualified. Elsewhere the database does not tell such tables apart.
 var namesakes = map[string]string{
-	"mysql": "SELECT table_name AS name FROM information_schema.tables WHERE @@lower_case_table_names = 0 " +
+	"mysql": "SELECT '" + off + "' AS name FROM DUAL WHERE @@autocommit = 0 UNION ALL SELECT table_name AS name FROM information_schema.tables WHERE @@lower_case_table_names = 0 " +
 		"AND LOWER(table_name) = LOWER(SUBSTRING_INDEX(?, '.', -1)) AND table_schema = IF(LOCATE('.', ?) > 0, SUBSTRING_INDEX(?, '.', 1), DATABASE())",
 	"postgres": "SELECT relname AS name FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE relkind IN ('r', 'p', 'v', 'm', 'f') " +
 		"AND LOWER(relname) = LOWER(SUBSTRING(? FROM '[^.]*$')) AND nspname = ANY (CASE WHEN STRPOS(?, '.') > 0 " +
@@ -52,7 +63,11 @@ func Look(ctx context.Context, db *gorm.DB, table, column string) error {
 	}
 	own := kind.Fold(table[strings.LastIndexByte(table, '.')+1:])
 	for _, name := range names {
-		if name != own {
+		switch name {
+		case off:
+			return errUncommitted
+		case own:
+		default:
 			return namesake(db, own, name, missing == nil)
 		}
 	}
@@ -83,7 +98,7 @@ func queryTexts(ctx context.Context, db *gorm.DB, query, table string) (texts []
 	return texts, err
 }
 
-// scattered returns ErrMemory if a second connection does not see the tables of the first.
+// scattered returns errMemory if a second connection does not see the tables of the first.
 func scattered(ctx context.Context, db *gorm.DB) (err error) {
 	if db.Name() != "sqlite" || InTransaction(db) {
 		return nil
@@ -106,7 +121,7 @@ func scattered(ctx context.Context, db *gorm.DB) (err error) {
 		}
 		if tables[i] != tables[0] {
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
-			return ErrMemory
+			return errMemory
 		}
 	}
 	return nil
