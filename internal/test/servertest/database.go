@@ -45,8 +45,8 @@ func MariaDB(t *testing.T, dir string) Database {
 	execute(t, exec.CommandContext(t.Context(), install, append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...))
 	need.Must(t, os.Mkdir(filepath.Join(data, "uidring"), 0o700)) // the folder is the database uidring
 	command := func(port string) *exec.Cmd {
-		return exec.Command(daemon, append(common, "--bind-address=127.0.0.1", "--port=" + port,
-			"--socket=" + filepath.Join(dir, "socket"), "--pid-file=" + filepath.Join(dir, "pid"),
+		return exec.Command(daemon, append(common, "--bind-address=127.0.0.1", "--port="+port,
+			"--socket="+filepath.Join(dir, "socket"), "--pid-file="+filepath.Join(dir, "pid"),
 			"--skip-name-resolve", "--skip-log-bin", "--innodb-buffer-pool-size=32M", "--innodb-flush-log-at-trx-commit=1")...)
 	}
 	url := func(address string) string { return "root@tcp(" + address + ")/uidring" }
