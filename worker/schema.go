@@ -131,10 +131,10 @@ func (t *table) look(ctx context.Context) error {
 	switch {
 	case errors.Is(err, sqldb.ErrNamesake):
 		return fmt.Errorf("%w: %w", ErrMixed, err)
-	case errors.Is(err, sqldb.ErrPool):
+	case errors.Is(err, sqldb.ErrMemory):
 		return fmt.Errorf("%w: %w", ErrDB, err)
 	}
-	return err
+	return t.marked(err)
 }
 
 // quoted is the table's name in a statement.

@@ -16,24 +16,15 @@ var (
 	// case of letters only.
 	ErrNamesake = errors.New("two tables would count the same")
 
-	// ErrPool is matched when what connections write is not seen by others.
-	ErrPool = errors.New("its connections do not share what they write")
+	// ErrMemory is matched when each connection of a pool has a database of its own, in memory.
+	ErrMemory = errors.New("each of its connections has an SQLite database of its own, in memory; give the pool one connection " +
+		"(SetMaxOpenConns(1)), share the database (file::memory:?cache=shared), or use a file")
 )
-
-var (
-	errMemory = fmt.Errorf("%w: each has an SQLite database of its own, in memory; give the pool one connection (SetMaxOpenConns(1)), "+
-		"share the database (file::memory:?cache=shared), or use a file", ErrPool)
-	errUncommitted = fmt.Errorf("%w: autocommit is off, so a statement outside a transaction leaves one open; "+
-		"take autocommit=0 from the DSN or the server's init_connect", ErrPool)
-)
-
-// off is the name that namesakes selects if autocommit is off. No table has it.
-const off = "autocommit = 0"
 
 // namesakes select the tables whose names differ from a table's in the case of letters at most.
 // Each ? stands for the table, which may be qualified. Elsewhere the database does not tell such tables apart.
 var namesakes = map[string]string{
-	"mysql": "SELECT '" + off + "' AS name FROM DUAL WHERE @@autocommit = 0 UNION ALL SELECT table_name AS name FROM information_schema.tables WHERE @@lower_case_table_names = 0 " +
+	"mysql": "SELECT table_name AS name FROM information_schema.tables WHERE @@lower_case_table_names = 0 " +
 		"AND LOWER(table_name) = LOWER(SUBSTRING_INDEX(?, '.', -1)) AND table_schema = IF(LOCATE('.', ?) > 0, SUBSTRING_INDEX(?, '.', 1), DATABASE())",
 	"postgres": "SELECT relname AS name FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE relkind IN ('r', 'p', 'v', 'm', 'f') " +
 		"AND LOWER(relname) = LOWER(SUBSTRING(? FROM '[^.]*$')) AND nspname = ANY (CASE WHEN STRPOS(?, '.') > 0 " +
@@ -63,11 +54,7 @@ func Look(ctx context.Context, db *gorm.DB, table, column string) error {
 	}
 	own := kind.Fold(table[strings.LastIndexByte(table, '.')+1:])
 	for _, name := range names {
-		switch name {
-		case off:
-			return errUncommitted
-		case own:
-		default:
+		if name != own {
 			return namesake(db, own, name, missing == nil)
 		}
 	}
@@ -93,12 +80,16 @@ func queryTexts(ctx context.Context, db *gorm.DB, query, table string) (texts []
 	for i := range vars {
 		vars[i] = table
 	}
-	// A query and not Exec, with which MySQL's driver 1.10 waits for ever.
-	err = Transaction(ctx, db, func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(&texts).Error })
+	read := func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(&texts).Error }
+	if InTransaction(db) {
+		err = Transaction(ctx, db, read) // in a savepoint, so that the caller's goes on if the table is missing
+	} else {
+		err = Alone(ctx, db, read)
+	}
 	return texts, err
 }
 
-// scattered returns errMemory if a second connection does not see the tables of the first.
+// scattered returns ErrMemory if a second connection does not see the tables of the first.
 func scattered(ctx context.Context, db *gorm.DB) (err error) {
 	if db.Name() != "sqlite" || InTransaction(db) {
 		return nil
@@ -121,7 +112,7 @@ func scattered(ctx context.Context, db *gorm.DB) (err error) {
 		}
 		if tables[i] != tables[0] {
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
-			return errMemory
+			return ErrMemory
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ var kinds = map[string]Kind{
 		duplicate: words("Error 1062 "),
 		denied:    words("Error 1142 ", "Error 1143 ", "Error 1044 "),
 		unfit:     words("Error 1264 ", "Error 4025 ", "Error 3819 "), // out of range, check constraint
-		charset:   words("Error 1267 ", "Error 3988 "), // MySQL 8's too: conversion from utf8mb4
+		charset:   words("Error 1267 ", "Error 3988 "),                // MySQL 8's too: conversion from utf8mb4
 	},
 	"postgres": {
 		folds:   true,

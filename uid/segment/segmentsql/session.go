@@ -46,7 +46,7 @@ func (s *Store) look(ctx context.Context, db *gorm.DB) error {
 	switch {
 	case errors.Is(err, sqldb.ErrNamesake):
 		return unusable("%w", err)
-	case errors.Is(err, sqldb.ErrPool):
+	case errors.Is(err, sqldb.ErrMemory):
 		return fmt.Errorf("%w: %w", ErrDB, err)
 	}
 	return err
