@@ -18,7 +18,8 @@ type StoreConfig struct {
 	// Table names the table; empty is WORKER_LEASE. A name has at most 63 ASCII letters,
 	// digits and underscores, and does not start with a digit. A schema (in MySQL, a
 	// database) of the same form may qualify it: "ids.worker_lease". PostgreSQL folds the
-	// name to lower case, so a table with capitals in its name cannot be used there.
+	// name to lower case, so a table with capitals in its name cannot be used there. Without
+	// NoSchema, a start is refused beside a table whose name differs in the case of letters only.
 	Table string
 
 	// Beside names the Registry's table in the same database. The numbers of the two

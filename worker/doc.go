@@ -17,7 +17,8 @@
 // tables remember: see lease.ErrLayout.
 //
 // The package uses the database through GORM and links no SQL driver. It supports
-// MySQL, MariaDB, PostgreSQL and SQLite.
+// MySQL, MariaDB, PostgreSQL and SQLite, with any gorm.Config but DryRun. Behind a pooler in
+// transaction mode, such as PgBouncer, PostgreSQL's DSN needs default_query_exec_mode=exec.
 //
 // # The Registry
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -89,7 +90,10 @@ func column(form, name string) string {
 // EnsureSchema creates the table if it is missing, and does not alter an existing
 // table. A start calls it unless the config has NoSchema. An existing table needs no right
 // to create one. EnsureSchema creates a table only if the database reports that none is there: a
-// second table, in another schema of the search path, would count from 1 again.
+// second table, in another schema of the search path, would count from 1 again. For the same
+// reason, beside a table whose name differs in the case of letters only, which MySQL on Linux and
+// PostgreSQL tell from this one, the error matches ErrMixed. An SQLite database in memory needs a
+// pool of one connection, or a shared cache: else the error matches ErrDB.
 //
 // On a database other than MySQL, PostgreSQL and SQLite, EnsureSchema only looks. If
 // the table is missing, the error matches ErrDialect and names the kind of database.
@@ -111,18 +115,26 @@ func (t *table) EnsureSchema(ctx context.Context) error {
 	err := t.alone(ctx, func(tx *gorm.DB) error {
 		return tx.Exec(strings.ReplaceAll(string(schema), t.dialect().Fold(t.kind.table), t.quoted())).Error
 	})
-	if err == nil || t.look(ctx) == nil { // another process may be faster
+	switch looked := t.look(ctx); { // another process may be faster, or create one in other letters
+	case looked == nil:
 		return nil
+	case err == nil:
+		return t.fail(ctx, "look for", looked)
 	}
 	return t.fail(ctx, "create", err)
 }
 
-// look returns nil if the table can be read. It reads the table and not a catalogue,
-// because the insert finds the table by the same rules: search path, case of letters,
-// rights.
+// look returns nil if the table can be read. The error matches ErrMixed if there is another
+// with the same name in other letters, which another process may use.
 func (t *table) look(ctx context.Context) error {
-	var none []int64 // a query and not Exec, with which MySQL's driver 1.10 waits for ever
-	return t.ask(ctx, &none, "SELECT "+t.kind.key+" FROM "+t.quoted()+" WHERE 1 = 0")
+	err := sqldb.Look(ctx, t.db, t.name, t.kind.key)
+	switch {
+	case errors.Is(err, sqldb.ErrNamesake):
+		return fmt.Errorf("%w: %w", ErrMixed, err)
+	case errors.Is(err, sqldb.ErrMemory):
+		return fmt.Errorf("%w: %w", ErrDB, err)
+	}
+	return t.marked(err)
 }
 
 // quoted is the table's name in a statement.

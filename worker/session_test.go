@@ -11,7 +11,6 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/logger"
-	"gorm.io/gorm/schema"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
@@ -19,35 +18,6 @@ import (
 	"github.com/uidring/uidring/worker/internal/holding"
 	"github.com/uidring/uidring/worker/lease"
 )
-
-// Each start gets a number of its own, however the app set GORM up.
-func TestConfigurations(t *testing.T) {
-	naming := schema.NamingStrategy{TablePrefix: "app_", SingularTable: true, NoLowerCase: true}
-	each(t, tables, func(t *testing.T, s *store) {
-		want := s.first
-		for name, config := range map[string]gorm.Config{
-			"naming":         {NamingStrategy: naming},
-			"prepared":       {PrepareStmt: true},
-			"no transaction": {SkipDefaultTransaction: true},
-			"translated":     {TranslateError: true},
-			"all": {NamingStrategy: naming, PrepareStmt: true, SkipDefaultTransaction: true, TranslateError: true,
-				QueryFields: true, CreateBatchSize: 1, AllowGlobalUpdate: true, PropagateUnscoped: true,
-				FullSaveAssociations: true, DisableNestedTransaction: true},
-		} {
-			config.Logger = loud{t}
-			db := s.Reopen(t, nil, config)
-			for range 2 {
-				if got := assign(t, s.on(db)); got != want {
-					t.Errorf("%s: number %d, want %d", name, got, want)
-				}
-				want++
-			}
-			if got, _ := s.highest(t, db); got != want-1 {
-				t.Errorf("%s: the highest number listed is %d, want %d", name, got, want-1)
-			}
-		}
-	})
-}
 
 // highest returns the highest number that is listed, and who has it.
 func (s *store) highest(t *testing.T, db *gorm.DB) (number int64, of lease.Node) {

@@ -10,20 +10,43 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// Session returns a handle on db without the app's state, hooks and logger.
+// Session returns a handle on db without the app's state, hooks and logger. Errors are the driver's,
+// by which a Kind recognizes them. No statement is one that GORM prepared: after ALTER TABLE these
+// fail for ever.
 func Session(ctx context.Context, db *gorm.DB) *gorm.DB {
-	return db.Session(&gorm.Session{NewDB: true, SkipHooks: true, Logger: logger.Discard, Context: ctx})
+	s := db.Session(&gorm.Session{NewDB: true, SkipHooks: true, Logger: logger.Discard, Context: ctx})
+	s.TranslateError = false
+	s.Statement.ConnPool = unprepared(s.Statement.ConnPool)
+	return s
+}
+
+// unprepared returns the connections without GORM's prepared statements, which may be wrapped
+// around a transaction that GORM did not begin.
+func unprepared(pool gorm.ConnPool) gorm.ConnPool {
+	for {
+		switch prepared := pool.(type) {
+		case *gorm.PreparedStmtDB:
+			pool = prepared.ConnPool
+		case *gorm.PreparedStmtTX:
+			pool = prepared.Tx
+		default:
+			return pool
+		}
+	}
 }
 
 // Transaction runs f in a transaction of its own on the connections that db was opened
-// with, and commits: plugins do not send transactions to replicas. If the transaction did
+// with, and commits: plugins do not send transactions to replicas. It runs f again on a connection
+// whose statements were prepared before an ALTER TABLE. If the transaction did
 // not begin because all connections of the pool were in use, the error says so.
 func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, options ...*sql.TxOptions) error {
 	begun := false
-	err := Session(ctx, db).Transaction(func(tx *gorm.DB) error {
-		begun = true
-		return f(tx)
-	}, options...)
+	err := Fresh(func() error {
+		return Session(ctx, db).Transaction(func(tx *gorm.DB) error {
+			begun = true
+			return f(tx)
+		}, options...)
+	})
 	if begun {
 		return err
 	}
@@ -32,10 +55,11 @@ func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, op
 
 // Alone runs f on the connections that db was opened with. Each statement in f commits by itself, and no plugin
 // sends it to a replica. If the pool has no connection left, the error says so.
+// After an ALTER TABLE, Alone may run f again: f writes with one statement at most.
 func Alone(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error) error {
 	tx := Session(ctx, db)
 	tx.Statement.ConnPool = primary{tx.Statement.ConnPool}
-	return full(ctx, db, f(tx))
+	return full(ctx, db, Fresh(func() error { return f(tx) }))
 }
 
 // primary is a pool that plugins and GORM take for a transaction.
@@ -70,6 +94,29 @@ func Uncommitted(ctx context.Context, db *gorm.DB) error {
 	err := Alone(ctx, db, func(tx *gorm.DB) error { return tx.Raw("SELECT @@autocommit").Scan(&autocommit).Error })
 	if err == nil && !autocommit {
 		err = errors.New("autocommit is off in its sessions, so what they write could be rolled back; want a DSN without autocommit, and no SET autocommit in init_connect")
+	}
+	return err
+}
+
+// Errors of PostgreSQL about statements that the driver prepared before.
+var (
+	stalePlan = sqlState("0A000")          // the table was altered since, which the driver notices only now
+	forgotten = sqlState("26000", "42P05") // they are on another connection
+)
+
+// Fresh runs f, which changes nothing when it fails, until no connection has a plan from before an ALTER TABLE. It says
+// what to do about a pooler that moves transactions between connections.
+func Fresh(f func() error) error {
+	err := f()
+	for range 9 { // connections that f may meet
+		if !stalePlan.matches(err) {
+			break
+		}
+		err = f()
+	}
+	if forgotten.matches(err) {
+		return fmt.Errorf("%w (through a pooler in transaction mode, such as PgBouncer, "+
+			"the driver must prepare nothing: add default_query_exec_mode=exec to the DSN)", err)
 	}
 	return err
 }

@@ -37,17 +37,7 @@ func Dead(db *gorm.DB) error {
 
 // InTransaction reports whether db, which is not dead, is inside a transaction.
 func InTransaction(db *gorm.DB) bool {
-	pool := db.Statement.ConnPool
-	// GORM's prepared statements may be wrapped around a transaction that GORM
-	// did not begin.
-	for {
-		prepared, ok := pool.(*gorm.PreparedStmtDB)
-		if !ok {
-			break
-		}
-		pool = prepared.ConnPool
-	}
-	_, ok := pool.(gorm.TxCommitter)
+	_, ok := unprepared(db.Statement.ConnPool).(gorm.TxCommitter)
 	return ok
 }
 
@@ -56,6 +46,7 @@ type Kind struct {
 	folds                                        bool   // turns names without quotes into lower case
 	Seconds                                      string // the seconds since 1970 of the timestamp %s
 	missing, transient, duplicate, denied, unfit recognizer
+	charset                                      recognizer
 }
 
 type recognizer func(error) bool
@@ -70,6 +61,7 @@ var kinds = map[string]Kind{
 		duplicate: words("Error 1062 "),
 		denied:    words("Error 1142 ", "Error 1143 ", "Error 1044 "),
 		unfit:     words("Error 1264 ", "Error 4025 ", "Error 3819 "), // out of range, check constraint
+		charset:   words("Error 1267 ", "Error 3988 "),                // MySQL 8's too: conversion from utf8mb4
 	},
 	"postgres": {
 		folds:   true,
@@ -109,6 +101,9 @@ func (k Kind) Unfit(err error) bool { return k.unfit.matches(err) }
 
 // Duplicate recognizes the error for a key that exists.
 func (k Kind) Duplicate(err error) bool { return k.duplicate.matches(err) }
+
+// Charset recognizes the error for a text that a column's character set has not.
+func (k Kind) Charset(err error) bool { return k.charset.matches(err) }
 
 // Fold returns a name as the database stores it if it is written without quotes.
 func (k Kind) Fold(name string) string {

@@ -4,6 +4,7 @@ package servertest
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -19,6 +20,17 @@ import (
 type Database struct {
 	Program
 	URL func(address string) string // of the database, for dbtest.Open
+}
+
+// With returns the database with more arguments for the server.
+func (d Database) With(args ...string) Database {
+	command := d.Command
+	d.Command = func(port string) *exec.Cmd {
+		cmd := command(port)
+		cmd.Args = append(cmd.Args, args...)
+		return cmd
+	}
+	return d
 }
 
 // MariaDB prepares a MariaDB in dir. It skips the test where there is none.
@@ -61,6 +73,37 @@ func Postgres(t *testing.T, dir string) Database {
 	}
 	url := func(address string) string { return "postgres://postgres@" + address + "/postgres?sslmode=disable" }
 	return Database{Program{Command: command, End: syscall.SIGQUIT}, url}
+}
+
+// PgBouncer starts a pooler in transaction mode, with one connection for each database, in front of a
+// PostgreSQL where postgres is trusted, and returns its address. It skips the test where there is none.
+func PgBouncer(t *testing.T, server string) string {
+	t.Helper()
+	program, dir := Find(t, "pgbouncer"), t.TempDir()
+	host, port, err := net.SplitHostPort(server)
+	need.Must(t, err)
+	credential, err := giveAway(dir)
+	need.Must(t, err)
+	address, config := Addresses(t, 1)[0], filepath.Join(dir, "pgbouncer.ini")
+	_, own, err := net.SplitHostPort(address)
+	need.Must(t, err)
+	need.Must(t, os.WriteFile(config, fmt.Appendf(nil, "[databases]\n* = host=%s port=%s user=postgres\n[pgbouncer]\nlisten_addr=127.0.0.1\nlisten_port=%s\n"+
+		"unix_socket_dir=\nauth_type=any\npool_mode=transaction\ndefault_pool_size=1\n", host, port, own), 0o644))
+	Program{func(string) *exec.Cmd {
+		cmd := exec.Command(program, config)
+		cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Credential: credential}
+		return cmd
+	}, syscall.SIGKILL, dial}.start(t, address)
+	return address
+}
+
+// dial returns nil if a server accepts connections.
+func dial(address string) error {
+	conn, err := net.Dial("tcp", address)
+	if err == nil {
+		err = conn.Close()
+	}
+	return err
 }
 
 // Server is a [Database] that runs.

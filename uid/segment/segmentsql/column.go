@@ -1,6 +1,7 @@
 package segmentsql
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"math"
@@ -13,13 +14,13 @@ type column struct {
 	greatest int64  // that it holds
 }
 
-// greatest has what the columns of MySQL and PostgreSQL hold, by the names that the drivers
-// give the types.
+// greatest has what the columns of MySQL and PostgreSQL hold, by the names that MySQL's driver
+// and PostgreSQL give the types.
 var greatest = map[string]int64{
-	"BIGINT": math.MaxInt64, "UNSIGNED BIGINT": math.MaxInt64, "INT8": math.MaxInt64, "NUMERIC": math.MaxInt64,
-	"INT": math.MaxInt32, "UNSIGNED INT": math.MaxUint32, "INT4": math.MaxInt32,
+	"BIGINT": math.MaxInt64, "UNSIGNED BIGINT": math.MaxInt64, "NUMERIC": math.MaxInt64,
+	"INT": math.MaxInt32, "UNSIGNED INT": math.MaxUint32, "INTEGER": math.MaxInt32,
 	"MEDIUMINT": 1<<23 - 1, "UNSIGNED MEDIUMINT": 1<<24 - 1,
-	"SMALLINT": math.MaxInt16, "UNSIGNED SMALLINT": math.MaxUint16, "INT2": math.MaxInt16,
+	"SMALLINT": math.MaxInt16, "UNSIGNED SMALLINT": math.MaxUint16,
 	"TINYINT": math.MaxInt8, "UNSIGNED TINYINT": math.MaxUint8,
 }
 
@@ -27,16 +28,12 @@ var greatest = map[string]int64{
 // keep the linter from a correction.
 var floating = regexp.MustCompile("REAL|FLOA|DOU[B]")
 
-// columnOf returns the column of the counter, which is the second. A column that does not
-// hold every integer up to a greatest one exactly is an error.
-func (s *Store) columnOf(rows *sql.Rows) (column, error) {
-	types, err := rows.ColumnTypes()
-	if err != nil {
-		return column{}, err
-	}
-	c := column{kind: strings.ToUpper(types[1].DatabaseTypeName())}
+// columnOf returns the column of the counter by its type, whose name is kind if that is not
+// empty. A column that does not hold every integer up to a greatest one exactly is an error.
+func (s *Store) columnOf(of *sql.ColumnType, kind string) (column, error) {
+	c := column{kind: strings.ToUpper(cmp.Or(kind, of.DatabaseTypeName()))}
 	c.greatest = greatest[c.kind]
-	switch precision, scale, sized := types[1].DecimalSize(); {
+	switch precision, scale, sized := of.DecimalSize(); {
 	case s.db.Name() == "sqlite":
 		c.greatest = math.MaxInt64 // whatever the type, unless it means a floating-point number
 		if !strings.Contains(c.kind, "INT") && floating.MatchString(c.kind) {

@@ -88,9 +88,8 @@ func TestNarrowColumn(t *testing.T) {
 						t.Errorf("logged %s, want one warning", &out)
 					}
 					s.Exec(t, "%s", err.Error()[strings.Index(err.Error(), "ALTER TABLE"):])
-					repaired := kinds[name].open(s.DB, segmentsql.Config{Table: s.Table})
-					if _, _, err := repaired.Reserve(t.Context(), "orders", most); err != nil {
-						t.Errorf("Reserve() = %v after the repair", err)
+					if _, _, err := store.Reserve(t.Context(), "orders", most); err != nil {
+						t.Errorf("Reserve() = %v after the repair, on the same connection", err)
 					}
 				})
 			}

@@ -60,14 +60,10 @@ func (s *Store) create(ctx context.Context, tag string, next, step int64) error 
 	return err
 }
 
-// ensureTable makes the table if it is missing. It reads the table and not a
-// catalogue, because later statements find the table by the same rules: search path,
-// case of letters, rights.
+// ensureTable makes the table if it is missing.
 func (s *Store) ensureTable(ctx context.Context) error {
-	look := func(tx *gorm.DB) error {
-		return tx.Exec("SELECT " + s.tag + " FROM " + s.quoted() + " WHERE 1 = 0").Error
-	}
-	missing := s.retry(ctx, look)
+	look := func() error { return s.look(ctx, s.db) }
+	missing := s.again(ctx, look)
 	if missing == nil || s.check() != nil || !s.dialect().Missing(missing) {
 		return missing
 	}
@@ -77,8 +73,8 @@ func (s *Store) ensureTable(ctx context.Context) error {
 	}
 	create := "CREATE TABLE IF NOT EXISTS " + s.quoted() + " (" + columns + ")" + s.dialect().engine
 	err := s.retry(ctx, func(tx *gorm.DB) error { return tx.Exec(create).Error })
-	if err == nil || s.retry(ctx, look) == nil { // another process may have been faster
-		return nil
+	if looked := s.again(ctx, look); looked == nil || err == nil { // another process may have been faster
+		return looked
 	}
 	return fmt.Errorf("segmentsql: create %s: %w", s, err)
 }

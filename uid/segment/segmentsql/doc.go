@@ -21,6 +21,9 @@
 // One that is there works up to the column's end, where Reserve fails with
 // segment.ErrUnusable. Warning and error have the ALTER TABLE to run.
 //
+// Any gorm.Config works but DryRun. Behind a pooler in transaction mode, such as PgBouncer, PostgreSQL's
+// DSN needs default_query_exec_mode=exec.
+//
 // A database that confirms commits before they are on the disk can lose the last ones in
 // a crash, and ids repeat. A Store logs a warning at its first Reserve if the server's
 // settings or the kind of the table allow that.

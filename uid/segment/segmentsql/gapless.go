@@ -75,7 +75,7 @@ func (s *Store) NextGaplessTx(ctx context.Context, tx *sql.Tx, tag string) (int6
 }
 
 func (s *Store) nextGapless(tx *gorm.DB, tag string) (int64, error) {
-	if err := s.rollsBack(tx); err != nil {
+	if err := s.rollsBack(tx); err != nil && !s.dialect().Missing(err) { // read says that it is missing
 		return 0, err
 	}
 	if s.dialect().lock == "" { // lock before reading, so that no other writer comes in between
@@ -104,6 +104,9 @@ func (s *Store) nextGapless(tx *gorm.DB, tag string) (int64, error) {
 func (s *Store) rollsBack(tx *gorm.DB) error {
 	if s.rollback.Load() {
 		return nil
+	}
+	if err := s.look(tx.Statement.Context, tx); err != nil {
+		return err
 	}
 	engine, err := sqldb.Engine(tx, s.table)
 	switch engine {

@@ -10,7 +10,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/uidring/uidring/internal/test/dbtest"
-	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmentsql"
 )
@@ -217,16 +216,3 @@ type sqlState string
 
 func (s sqlState) Error() string    { return string(s) }
 func (s sqlState) SQLState() string { return string(s) }
-
-// A generator on a *gorm.DB with its own ideas of names, clauses and statements.
-func TestOddHandles(t *testing.T) {
-	dbtest.Each(t, func(t *testing.T, s *dbtest.Store) {
-		db := s.Reopen(t, nil, gorm.Config{PrepareStmt: true, SkipDefaultTransaction: true, AllowGlobalUpdate: true})
-		db = db.Where("1 = 0").Limit(0).Session(&gorm.Session{})
-		gen := open(t, segmentsql.LeafAlloc(db, segmentsql.Config{Table: s.Table}), "orders", segment.Config{Create: true})
-		ids := make([]uid.ID, 5000)
-		if n, err := gen.NextN(ids); n != 5000 || err != nil || ids[4999] != 5000 {
-			t.Errorf("NextN() = %d, %v, last id %d", n, err, ids[4999])
-		}
-	})
-}

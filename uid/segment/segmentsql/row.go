@@ -1,6 +1,7 @@
 package segmentsql
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -32,43 +33,68 @@ func (s *Store) columns() string {
 	if step == "" {
 		step = strconv.Itoa(SequenceStep)
 	}
-	return s.tag + " AS tag, " + s.next + " AS counter, " + step + " AS own_step"
+	form := cmp.Or(s.dialect().read, "%s")
+	return fmt.Sprintf(form+" AS tag, "+form+" AS counter, "+form+" AS own_step", s.tag, s.next, step)
+}
+
+// kindOf is a column that selects the type of a value, or nothing if columns shows it.
+func (s *Store) kindOf(value string) string {
+	if s.dialect().kind == "" {
+		return ""
+	}
+	return ", " + fmt.Sprintf(s.dialect().kind, value) + " AS kind"
 }
 
 // read returns the row of a tag. For an unknown tag, the row has the column alone.
 func (s *Store) read(tx *gorm.DB, tag, lock string) (row, error) {
 	r := row{tag: tag}
-	rows, err := tx.Raw("SELECT "+s.columns()+" FROM "+s.quoted()+" WHERE "+s.tag+" = ?"+lock, tag).Rows()
-	if s.dialect().Missing(err) {
+	rows, err := tx.Raw("SELECT "+s.columns()+s.kindOf(s.next)+" FROM "+s.quoted()+" WHERE "+s.tag+" = ?"+lock, tag).Rows()
+	switch {
+	case s.dialect().Missing(err):
 		return r, fmt.Errorf("%w: %q: there is no %s; uidring segments create %s makes it: %w", segment.ErrUnknownTag, tag, s, tag, err)
+	case s.dialect().Charset(err):
+		return r, unusable("the character set of %s of %s has not all letters of %q: ALTER TABLE %s CONVERT TO CHARACTER SET utf8mb4: %w",
+			s.tag, s, tag, s.quoted(), err)
+	case err != nil:
+		return r, err
+	}
+	defer rows.Close()
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return r, err
+	}
+	var name, kind string
+	var counter sql.NullString
+	var step sql.NullInt64
+	n, into := 0, []any{&name, &counter, &step, &kind}
+	for ; rows.Next(); n++ {
+		if err := rows.Scan(into[:len(types)]...); err != nil {
+			return r, unusable("read %q in %s: %w", tag, s, err)
+		}
+	}
+	err = errors.Join(rows.Err(), rows.Close())
+	if err == nil && n == 0 && s.dialect().kind != "" {
+		err = tx.Raw("SELECT" + s.kindOf("(SELECT " + s.next + " FROM " + s.quoted() + " WHERE 1 = 0)")[1:]).Scan(&kind).Error
+	}
+	if err == nil {
+		r.column, err = s.columnOf(types[1], kind)
 	}
 	if err != nil {
 		return r, err
 	}
-	defer rows.Close()
-	if r.column, err = s.columnOf(rows); err != nil {
-		return r, err
-	}
-	var name string
-	var next, step sql.NullInt64
-	n := 0
-	for ; rows.Next(); n++ {
-		if err := rows.Scan(&name, &next, &step); err != nil {
-			return r, unusable("read %q in %s: %w", tag, s, err)
-		}
-	}
-	switch err := errors.Join(rows.Err(), rows.Close()); {
-	case err != nil:
-		return r, err
+	next, bad := strconv.ParseInt(counter.String, 10, 64)
+	switch {
 	case n == 0:
 		return r, fmt.Errorf("%w: %q in %s; uidring segments create %s makes it", segment.ErrUnknownTag, tag, s, tag)
 	case n > 1:
 		return r, unusable("%s has %d rows for %q, want a primary key", s, n, tag)
-	case !next.Valid:
+	case !counter.Valid:
 		return r, unusable("%s of %q in %s is NULL, want a number above each id in use", s.next, tag, s)
+	case bad != nil:
+		return r, unusable("read %q in %s: %w", tag, s, bad)
 	}
 	s.warnAlias(tag, name)
-	r.Next, r.Step, r.gapless = next.Int64, step.Int64, step.Valid && step.Int64 == 0
+	r.Next, r.Step, r.gapless = next, step.Int64, step.Valid && step.Int64 == 0
 	return r, nil
 }
 
@@ -92,11 +118,12 @@ func (s *Store) move(tx *gorm.DB, r row, next int64) error {
 // swap writes a counter if it still is old, and reports whether it did. A column that holds
 // the old value holds a lower one.
 func (s *Store) swap(tx *gorm.DB, tag string, old, next int64) (bool, error) {
-	set := s.next + " = ?"
+	value := cmp.Or(s.dialect().value, "?")
+	set := s.next + " = " + value
 	if s.updated != "" {
 		set += ", " + s.updated + " = CURRENT_TIMESTAMP"
 	}
-	result := tx.Exec("UPDATE "+s.quoted()+" SET "+set+" WHERE "+s.tag+" = ? AND "+s.next+" = ?", next, tag, old)
+	result := tx.Exec("UPDATE "+s.quoted()+" SET "+set+" WHERE "+s.tag+" = ? AND "+s.next+" = "+value, next, tag, old)
 	return result.Error == nil && result.RowsAffected == 1, result.Error
 }
 

@@ -15,8 +15,8 @@ import (
 
 var (
 	// ErrDB is matched when the *gorm.DB cannot be used: it is nil, carries an
-	// error, is inside a transaction, or in dry-run mode. It matches
-	// [segment.ErrUnusable].
+	// error, is inside a transaction, or in dry-run mode, or each connection has an SQLite
+	// database of its own, in memory. It matches [segment.ErrUnusable].
 	ErrDB = fmt.Errorf("%w: unusable *gorm.DB", segment.ErrUnusable)
 
 	// ErrDialect is matched for a kind of database that is not SQLite, MySQL,
@@ -24,22 +24,48 @@ var (
 	ErrDialect = fmt.Errorf("%w: unsupported kind of database", segment.ErrUnusable)
 )
 
+// once runs f in a transaction. If the table is missing, f says so.
 func (s *Store) once(ctx context.Context, f func(tx *gorm.DB) error) error {
 	if err := s.check(); err != nil {
+		return err
+	}
+	if err := s.look(ctx, s.db); err != nil && !s.dialect().Missing(err) {
 		return err
 	}
 	return sqldb.Transaction(ctx, s.db, f)
 }
 
+// look returns nil if the table can be read, and no other counts the same. It looks until
+// that is so.
+func (s *Store) look(ctx context.Context, db *gorm.DB) error {
+	if s.looked.Load() {
+		return nil
+	}
+	err := sqldb.Look(ctx, db, s.table, s.tag)
+	s.looked.Store(err == nil)
+	switch {
+	case errors.Is(err, sqldb.ErrNamesake):
+		return unusable("%w", err)
+	case errors.Is(err, sqldb.ErrMemory):
+		return fmt.Errorf("%w: %w", ErrDB, err)
+	}
+	return err
+}
+
 // retry calls once until no other transaction collides.
 func (s *Store) retry(ctx context.Context, f func(tx *gorm.DB) error) error {
+	return s.again(ctx, func() error { return s.once(ctx, f) })
+}
+
+// again calls f until no other transaction collides.
+func (s *Store) again(ctx context.Context, f func() error) error {
 	if err := s.check(); err != nil {
 		return err
 	}
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = 2*time.Millisecond, 200*time.Millisecond
 	for {
-		err := s.once(ctx, f)
+		err := f()
 		if !errors.Is(err, errChanged) && !s.dialect().Transient(err) {
 			return err
 		}
@@ -66,6 +92,9 @@ func (s *Store) quoted() string { return s.db.Statement.Quote(s.dialect().Fold(s
 type dialect struct {
 	sqldb.Kind
 	lock    string // after a SELECT: no other transaction changes the row until this one ends
+	read    string // the form in which the column %s is selected: the same type, whatever the column's
+	kind    string // selects the type of %s, if read hides it
+	value   string // a value of the counter's column, if not ?
 	updated string // the type of a column that says when its row was written
 	engine  string // after a table's columns
 	widen   string // makes the column %[2]s of the table %[1]s a BIGINT
@@ -80,6 +109,9 @@ var dialects = map[string]dialect{
 	},
 	"postgres": {
 		lock:    " FOR UPDATE",
+		read:    "CAST(%s AS TEXT)", // a statement that was prepared before an ALTER TABLE goes on
+		kind:    "CAST(pg_typeof(%s) AS TEXT)",
+		value:   "CAST(? AS BIGINT)",
 		updated: "TIMESTAMP WITH TIME ZONE NOT NULL DEFAULT CURRENT_TIMESTAMP",
 		widen:   "ALTER TABLE %s ALTER COLUMN %s TYPE BIGINT",
 	},

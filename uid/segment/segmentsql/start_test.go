@@ -106,3 +106,26 @@ func TestEqualTags(t *testing.T) {
 		t.Errorf("logged %s", &out)
 	}
 }
+
+// A tag that the column's character set cannot have is refused with what to do.
+func TestTagsInOtherScripts(t *testing.T) {
+	s := dbtest.New(t, "mysql")
+	s.Exec(t, leafTables["description"]+" DEFAULT CHARACTER SET latin1", s.Table)
+	store := leafAlloc(s)
+	for _, tag := range []string{"订单", "заказы", "orders📦"} {
+		_, started := segment.New(t.Context(), store, tag, segment.Config{})
+		for _, err := range []error{started, store.Create(t.Context(), tag, 1, 10)} {
+			if !errors.Is(err, segment.ErrUnusable) || errors.Is(err, segment.ErrUnavailable) || !strings.Contains(err.Error(), "ALTER TABLE") {
+				t.Fatalf("%s: %v, want ErrUnusable and what to do", tag, err)
+			}
+		}
+	}
+	must(t, store.Create(t.Context(), "größen", 1, 10))
+	s.Exec(t, "ALTER TABLE %s CONVERT TO CHARACTER SET utf8mb4", s.Table)
+	for _, tag := range []string{"订单", "заказы", "orders📦"} {
+		must(t, store.Create(t.Context(), tag, 1, 10))
+		if first, _, err := store.Reserve(t.Context(), tag, 5); first != 1 || err != nil {
+			t.Errorf("Reserve(%s) = %d, %v", tag, first, err)
+		}
+	}
+}

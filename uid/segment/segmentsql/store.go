@@ -26,6 +26,7 @@ type Store struct {
 	layout
 	logger *slog.Logger
 
+	looked   atomic.Bool // the table is there, and no other counts the same; written and read by look
 	flushing atomic.Bool // whether commits reach the disk was asked; written and read by Reserve
 	rollback atomic.Bool // the table's engine rolls back; written and read by nextGapless
 	narrow   atomic.Bool // a warning about the counter's column was logged; written and read by read
@@ -43,7 +44,8 @@ type layout struct {
 // Config configures a [Store]. Zero fields are defaults.
 type Config struct {
 	// Table names the table, which may be qualified: "ids.leaf_alloc". Empty is leaf_alloc
-	// for LeafAlloc, and SEQUENCE for Sequence.
+	// for LeafAlloc, and SEQUENCE for Sequence. Beside a table whose name differs in the case
+	// of letters only, all calls fail with [segment.ErrUnusable].
 	Table string
 
 	// Logger receives warnings: about a database that can lose commits, about a column that

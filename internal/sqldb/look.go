@@ -1,0 +1,119 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+)
+
+var (
+	// ErrNamesake is matched when the name of another table in the same schema differs in the
+	// case of letters only.
+	ErrNamesake = errors.New("two tables would count the same")
+
+	// ErrMemory is matched when each connection of a pool has a database of its own, in memory.
+	ErrMemory = errors.New("each of its connections has an SQLite database of its own, in memory; give the pool one connection " +
+		"(SetMaxOpenConns(1)), share the database (file::memory:?cache=shared), or use a file")
+)
+
+// namesakes select the tables whose names differ from a table's in the case of letters at most.
+// Each ? stands for the table, which may be qualified. Elsewhere the database does not tell such tables apart.
+var namesakes = map[string]string{
+	"mysql": "SELECT table_name AS name FROM information_schema.tables WHERE @@lower_case_table_names = 0 " +
+		"AND LOWER(table_name) = LOWER(SUBSTRING_INDEX(?, '.', -1)) AND table_schema = IF(LOCATE('.', ?) > 0, SUBSTRING_INDEX(?, '.', 1), DATABASE())",
+	"postgres": "SELECT relname AS name FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE relkind IN ('r', 'p', 'v', 'm', 'f') " +
+		"AND LOWER(relname) = LOWER(SUBSTRING(? FROM '[^.]*$')) AND nspname = ANY (CASE WHEN STRPOS(?, '.') > 0 " +
+		"THEN ARRAY[CAST(LOWER(SPLIT_PART(?, '.', 1)) AS NAME)] ELSE current_schemas(false) END)",
+}
+
+// Look returns nil if a table can be read, and is the only one with its name in whatever letters.
+// It reads the table, because other statements find the table by the same rules: search path, case of
+// letters, rights. If Missing recognizes the error, no table has the name in any letters.
+func Look(ctx context.Context, db *gorm.DB, table, column string) error {
+	kind := KindOf(db.Name())
+	query := "SELECT " + column + " FROM " + db.Statement.Quote(kind.Fold(table)) + " WHERE 1 = 0"
+	catalog := namesakes[db.Name()]
+	if catalog != "" {
+		query = catalog + " AND NOT EXISTS (" + query + ")"
+	}
+	names, err := queryTexts(ctx, db, query, table)
+	missing := err
+	switch {
+	case kind.Missing(err) && catalog != "":
+		names, err = queryTexts(ctx, db, catalog, table)
+	case err == nil:
+		err = scattered(ctx, db)
+	}
+	if err != nil {
+		return err
+	}
+	own := kind.Fold(table[strings.LastIndexByte(table, '.')+1:])
+	for _, name := range names {
+		if name != own {
+			return namesake(db, own, name, missing == nil)
+		}
+	}
+	return missing
+}
+
+// namesake is the error for a table beside own, which is there or is not.
+func namesake(db *gorm.DB, own, name string, there bool) error {
+	quote := func(name string) string { return db.Statement.Quote(name) }
+	rename := "ALTER TABLE " + quote(name) + " RENAME TO "
+	if db.Name() == "mysql" {
+		rename = "RENAME TABLE " + quote(name) + " TO "
+	}
+	if there {
+		return fmt.Errorf("%w: there are both %s and %s; name another in the config (Table), or rename the one that is not to be used, such as: %s%s",
+			ErrNamesake, own, name, rename, quote(name+"_old"))
+	}
+	return fmt.Errorf("%w: there is no %s, but %s; name another in the config (Table), or rename it: %s%s", ErrNamesake, own, name, rename, quote(own))
+}
+
+func queryTexts(ctx context.Context, db *gorm.DB, query, table string) (texts []string, err error) {
+	vars := make([]any, strings.Count(query, "?"))
+	for i := range vars {
+		vars[i] = table
+	}
+	read := func(tx *gorm.DB) error { return tx.Raw(query, vars...).Scan(&texts).Error }
+	if InTransaction(db) {
+		err = Transaction(ctx, db, read) // in a savepoint, so that the caller's goes on if the table is missing
+	} else {
+		err = Alone(ctx, db, read)
+	}
+	return texts, err
+}
+
+// scattered returns ErrMemory if a second connection does not see the tables of the first.
+func scattered(ctx context.Context, db *gorm.DB) (err error) {
+	if db.Name() != "sqlite" || InTransaction(db) {
+		return nil
+	}
+	pool, none := db.DB()
+	if none != nil || pool.Stats().MaxOpenConnections == 1 {
+		return nil // connections of the app's own making, or one
+	}
+	var tables [2]int
+	for i := range tables {
+		conn, err := pool.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = conn.Close() }()
+		var file sql.NullString
+		query := "SELECT file, (SELECT COUNT(*) FROM sqlite_master) FROM pragma_database_list WHERE name = 'main'"
+		if err := conn.QueryRowContext(ctx, query).Scan(&file, &tables[i]); err != nil || file.String != "" {
+			return err
+		}
+		if tables[i] != tables[0] {
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
+			return ErrMemory
+		}
+	}
+	return nil
+}
