@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 
@@ -17,14 +18,15 @@ func Session(ctx context.Context, db *gorm.DB) *gorm.DB {
 
 // Transaction runs f in a transaction of its own on the connections that db was opened
 // with, and commits: plugins do not send transactions to replicas. If the transaction did
-// not begin because all connections of the pool were in use, the error says so.
+// not begin because all connections of the pool were in use, the error says so. If the server
+// has become read-only, the next transaction gets a new connection, which may lead to another server.
 func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, options ...*sql.TxOptions) error {
 	begun := false
 	err := Session(ctx, db).Transaction(func(tx *gorm.DB) error {
 		begun = true
 		return f(tx)
 	}, options...)
-	if begun {
+	if closeReadOnly(ctx, db, err); begun {
 		return err
 	}
 	return full(ctx, db, err)
@@ -35,7 +37,9 @@ func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, op
 func Alone(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error) error {
 	tx := Session(ctx, db)
 	tx.Statement.ConnPool = primary{tx.Statement.ConnPool}
-	return full(ctx, db, f(tx))
+	err := f(tx)
+	closeReadOnly(ctx, db, err)
+	return full(ctx, db, err)
 }
 
 // primary is a pool that plugins and GORM take for a transaction.
@@ -72,4 +76,40 @@ func Uncommitted(ctx context.Context, db *gorm.DB) error {
 		err = errors.New("autocommit is off in its sessions, so what they write could be rolled back; want a DSN without autocommit, and no SET autocommit in init_connect")
 	}
 	return err
+}
+
+// CloseIdle closes the connections of the pool that nobody uses, so that the next
+// transaction opens what is there now.
+func CloseIdle(ctx context.Context, db *gorm.DB) {
+	pool, err := db.DB()
+	if err != nil {
+		return // connections of the app's own making
+	}
+	for range pool.Stats().Idle {
+		conn, err := pool.Conn(ctx)
+		if err != nil {
+			return
+		}
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
+		_ = conn.Close()
+	}
+}
+
+func closeReadOnly(ctx context.Context, db *gorm.DB, err error) {
+	if KindOf(db.Name()).ReadOnly(err) {
+		CloseIdle(ctx, db)
+	}
+}
+
+// EndIfReadOnly ends the session of an app's transaction if err says that the server has become
+// read-only: after the rollback, the pool would use the connection again.
+func EndIfReadOnly(tx *gorm.DB, err error) {
+	kind := KindOf(tx.Name())
+	if !kind.ReadOnly(err) {
+		return
+	}
+	CloseIdle(tx.Statement.Context, tx)
+	for _, statement := range kind.end {
+		_ = tx.Exec(statement).Error // of the session that ends
+	}
 }
