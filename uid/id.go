@@ -3,7 +3,6 @@ package uid
 import (
 	"bytes"
 	"database/sql/driver"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,10 +25,20 @@ var ErrSyntax = errors.New("uid: not an id")
 // The widths are those of the generator's [bits.Layout]. The zero ID stands for no
 // id: no generator issues it.
 //
-// As text an ID is a decimal number. As JSON it is a string, since JavaScript
-// rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. As binary it is 8
-// bytes, the highest first. Shorter texts are [ID.Base32] and [ID.Base62]. All forms but
-// the decimal text sort as the ids do.
+// As text and binary an ID is a decimal number. As JSON it is a string, since JavaScript
+// rounds numbers above 2^53; UnmarshalJSON accepts a string or a number. Shorter texts, which sort
+// as the ids do, are [ID.Base32] and [ID.Base62]. Every other library reads back what it writes;
+// this is the form that it writes:
+//
+//	fmt, encoding/csv, text/template, slog, rueidis (as String)   decimal text
+//	encoding/json, and keys of its maps                           "decimal text"
+//	go-redis, encoding/gob                                        decimal text
+//	msgpack, CBOR                                                 bytes with the decimal text
+//	database/sql, BSON, Avro, Protobuf (as int64)                 a 64-bit integer
+//
+// As a BIGINT an ID suits every driver. For a TEXT or VARCHAR column of PostgreSQL, pgx wants a
+// string: pass [ID.String], or in a model a struct{ uid.ID } whose method Value returns it. Scan
+// reads the column. protojson writes an int64 as a string too.
 //
 // A nil *ID is written as null, NULL or <nil>. Read NULL into a *ID or a
 // [database/sql.Null]. A negative ID is no id: methods fail with [ErrSyntax], or write a
@@ -88,29 +97,13 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// AppendBinary appends the id as 8 bytes, the highest first.
-func (id ID) AppendBinary(b []byte) ([]byte, error) {
-	if err := id.check(); err != nil {
-		return b, err
-	}
-	return binary.BigEndian.AppendUint64(b, uint64(id)), nil
-}
+// MarshalBinary returns the id in decimal, as MarshalText does: go-redis stores what it returns.
+// For 8 bytes that sort, as in the key of a key-value store, use
+// binary.BigEndian.AppendUint64(nil, uint64(id)).
+func (id ID) MarshalBinary() ([]byte, error) { return id.AppendText(nil) }
 
-// MarshalBinary returns the id as 8 bytes, the highest first.
-func (id ID) MarshalBinary() ([]byte, error) { return id.AppendBinary(nil) }
-
-// UnmarshalBinary reads an id from the 8 bytes of [ID.MarshalBinary].
-func (id *ID) UnmarshalBinary(data []byte) error {
-	if len(data) != 8 {
-		return fmt.Errorf("%w: %d bytes, want 8", ErrSyntax, len(data))
-	}
-	parsed := ID(binary.BigEndian.Uint64(data))
-	if err := parsed.check(); err != nil {
-		return err
-	}
-	*id = parsed
-	return nil
-}
+// UnmarshalBinary reads an id as [ParseID] does.
+func (id *ID) UnmarshalBinary(data []byte) error { return id.UnmarshalText(data) }
 
 // MarshalJSON returns the id as a string in decimal.
 func (id ID) MarshalJSON() ([]byte, error) {

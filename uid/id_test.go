@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +28,6 @@ var (
 	_ driver.Valuer            = uid.ID(0)
 
 	_ encoding.BinaryMarshaler   = uid.ID(0)
-	_ encoding.BinaryAppender    = uid.ID(0)
 	_ encoding.BinaryUnmarshaler = (*uid.ID)(nil)
 )
 
@@ -149,30 +147,6 @@ func TestIDInLogs(t *testing.T) {
 	}
 	if got := fmt.Sprint((*uid.ID)(nil)); got != "<nil>" {
 		t.Errorf("a nil *ID is printed as %s", got)
-	}
-}
-
-func TestIDInBinary(t *testing.T) {
-	for id, want := range map[uid.ID]string{
-		0: "0000000000000000", 1: "0000000000000001", 0x0102030405060708: "0102030405060708", math.MaxInt64: "7fffffffffffffff",
-	} {
-		data, err := id.MarshalBinary()
-		if hex.EncodeToString(data) != want || err != nil {
-			t.Errorf("MarshalBinary of %d = %x, %v, want %s", id, data, err, want)
-		}
-		var back uid.ID
-		if err := back.UnmarshalBinary(data); back != id || err != nil {
-			t.Errorf("UnmarshalBinary(%x) = %d, %v, want %d", data, back, err, id)
-		}
-	}
-	if data, err := uid.ID(1).AppendBinary([]byte("x")); string(data) != "x\x00\x00\x00\x00\x00\x00\x00\x01" || err != nil {
-		t.Errorf("AppendBinary = %q, %v", data, err)
-	}
-	for _, data := range []string{"", "1234567", "123456789", "\x80\x00\x00\x00\x00\x00\x00\x00"} {
-		got := uid.ID(5)
-		if err := got.UnmarshalBinary([]byte(data)); !errors.Is(err, uid.ErrSyntax) || got != 5 {
-			t.Errorf("UnmarshalBinary(%q) = %d, %v, want an error and the id left alone", data, got, err)
-		}
 	}
 }
 

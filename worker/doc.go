@@ -48,8 +48,11 @@
 // WORKER_NODE was made: start one before the other language's first process. Do not combine such a Registry with
 // ranges and Assigners: its keys reach their numbers.
 //
-// The database user of both needs SELECT, INSERT and UPDATE on both tables, and in PostgreSQL,
-// for the first start of a Registry, USAGE and UPDATE on the sequence of WORKER_NODE.
+// The database user needs what [Store.Grants] and [Registry.Grants] return:
+//
+//	GRANT SELECT, INSERT, UPDATE ON WORKER_LEASE TO ids
+//	GRANT SELECT, INSERT, UPDATE ON WORKER_NODE TO ids
+//	GRANT USAGE, UPDATE ON SEQUENCE worker_node_id_seq TO ids -- PostgreSQL, for a Registry's first start
 //
 // [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
 // [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md#a-registry

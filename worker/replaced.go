@@ -95,23 +95,7 @@ func (s *Store) seen(ctx context.Context, number int64, token string) error {
 func (s *Store) visible(ctx context.Context, token string, number int64) error {
 	err := s.seen(ctx, number, token)
 	if errors.Is(err, errReplaced) {
-		s.reopen(ctx)
+		sqldb.CloseIdle(ctx, s.db)
 	}
 	return err
-}
-
-// reopen closes the idle connections, so that the next request opens the file that is there.
-func (s *Store) reopen(ctx context.Context) {
-	pool, err := s.db.DB()
-	if err != nil {
-		return
-	}
-	for range pool.Stats().Idle {
-		conn, err := pool.Conn(ctx)
-		if err != nil {
-			return
-		}
-		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
-		_ = conn.Close()
-	}
 }

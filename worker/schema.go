@@ -124,6 +124,20 @@ func (t *table) EnsureSchema(ctx context.Context) error {
 	return t.fail(ctx, "create", err)
 }
 
+// Grants returns what the database user of a running service needs, for "GRANT … TO user".
+func (t *table) Grants() []string {
+	var grants []string
+	for _, table := range []string{t.name, t.beside} {
+		if table != "" {
+			grants = append(grants, "SELECT, INSERT, UPDATE ON "+table)
+		}
+	}
+	if t.kind == nodeKind && t.db != nil && t.db.Name() == "postgres" { // to raise the key above the numbers of Leasers
+		grants = append(grants, "USAGE, UPDATE ON SEQUENCE "+t.dialect().Fold(t.name)+"_id_seq")
+	}
+	return grants
+}
+
 // look returns nil if the table can be read. The error matches ErrMixed if there is another
 // with the same name in other letters, which another process may use.
 func (t *table) look(ctx context.Context) error {

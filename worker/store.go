@@ -190,7 +190,7 @@ func (s *Store) Read(ctx context.Context, number int64, expiry time.Duration) (r
 			return row, now, err
 		}
 		if row.Token == before { // other processes see another token
-			s.reopen(ctx)
+			sqldb.CloseIdle(ctx, s.db)
 			return nil, now, nil
 		}
 		before = row.Token

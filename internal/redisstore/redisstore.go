@@ -30,6 +30,22 @@ func Check(pkg string, sentinel error, client any, prefix, example string) error
 	return faults.Err()
 }
 
+// ACL returns rules for ACL SETUSER: some keys, some commands on them, and what a start asks the
+// server and the client sends.
+func ACL(keys []string, commands ...string) string {
+	var rules []string
+	for _, key := range keys {
+		rules = append(rules, "~"+pattern.Replace(key))
+	}
+	for _, command := range append(commands, "ping", "info", "time", "config|get", "cluster|slots") {
+		rules = append(rules, "+"+command)
+	}
+	return strings.Join(rules, " ")
+}
+
+// pattern escapes what has a meaning in the pattern of a key.
+var pattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`)
+
 // Await returns what call returns, or ctx's error once ctx ends. A client without
 // ContextTimeoutEnabled waits for the answer even then. The server may still execute the
 // request after Await has returned, as when an answer is lost.

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 
@@ -38,7 +39,8 @@ func unprepared(pool gorm.ConnPool) gorm.ConnPool {
 // Transaction runs f in a transaction of its own on the connections that db was opened
 // with, and commits: plugins do not send transactions to replicas. It runs f again on a connection
 // whose statements were prepared before an ALTER TABLE. If the transaction did
-// not begin because all connections of the pool were in use, the error says so.
+// not begin because all connections of the pool were in use, the error says so. If the server
+// has become read-only, the next transaction gets a new connection, which may lead to another server.
 func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, options ...*sql.TxOptions) error {
 	begun := false
 	err := Fresh(func() error {
@@ -47,7 +49,7 @@ func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, op
 			return f(tx)
 		}, options...)
 	})
-	if begun {
+	if closeReadOnly(ctx, db, err); begun {
 		return err
 	}
 	return full(ctx, db, err)
@@ -59,7 +61,9 @@ func Transaction(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error, op
 func Alone(ctx context.Context, db *gorm.DB, f func(tx *gorm.DB) error) error {
 	tx := Session(ctx, db)
 	tx.Statement.ConnPool = primary{tx.Statement.ConnPool}
-	return full(ctx, db, Fresh(func() error { return f(tx) }))
+	err := Fresh(func() error { return f(tx) })
+	closeReadOnly(ctx, db, err)
+	return full(ctx, db, err)
 }
 
 // primary is a pool that plugins and GORM take for a transaction.
@@ -119,4 +123,40 @@ func Fresh(f func() error) error {
 			"the driver must prepare nothing: add default_query_exec_mode=exec to the DSN)", err)
 	}
 	return err
+}
+
+// CloseIdle closes the connections of the pool that nobody uses, so that the next
+// transaction opens what is there now.
+func CloseIdle(ctx context.Context, db *gorm.DB) {
+	pool, err := db.DB()
+	if err != nil {
+		return // connections of the app's own making
+	}
+	for range pool.Stats().Idle {
+		conn, err := pool.Conn(ctx)
+		if err != nil {
+			return
+		}
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
+		_ = conn.Close()
+	}
+}
+
+func closeReadOnly(ctx context.Context, db *gorm.DB, err error) {
+	if KindOf(db.Name()).ReadOnly(err) {
+		CloseIdle(ctx, db)
+	}
+}
+
+// EndIfReadOnly ends the session of an app's transaction if err says that the server has become
+// read-only: after the rollback, the pool would use the connection again.
+func EndIfReadOnly(tx *gorm.DB, err error) {
+	kind := KindOf(tx.Name())
+	if !kind.ReadOnly(err) {
+		return
+	}
+	CloseIdle(tx.Statement.Context, tx)
+	for _, statement := range kind.end {
+		_ = tx.Exec(statement).Error // of the session that ends
+	}
 }

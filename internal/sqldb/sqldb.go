@@ -46,7 +46,8 @@ type Kind struct {
 	folds                                        bool   // turns names without quotes into lower case
 	Seconds                                      string // the seconds since 1970 of the timestamp %s
 	missing, transient, duplicate, denied, unfit recognizer
-	charset                                      recognizer
+	charset, readOnly                            recognizer
+	end                                          []string // statements with which a transaction ends its session
 }
 
 type recognizer func(error) bool
@@ -62,6 +63,8 @@ var kinds = map[string]Kind{
 		denied:    words("Error 1142 ", "Error 1143 ", "Error 1044 "),
 		unfit:     words("Error 1264 ", "Error 4025 ", "Error 3819 "), // out of range, check constraint
 		charset:   words("Error 1267 ", "Error 3988 "),                // MySQL 8's too: conversion from utf8mb4
+		readOnly:  words("Error 1290 ", "Error 1792 ", "Error 1836 "), // the server, the transaction, InnoDB
+		end:       []string{"KILL CONNECTION_ID()"},
 	},
 	"postgres": {
 		folds:   true,
@@ -72,6 +75,8 @@ var kinds = map[string]Kind{
 		duplicate: sqlState("23505"),
 		denied:    sqlState("42501"),
 		unfit:     sqlState("428C9", "23514", "22003"), // GENERATED ALWAYS, check constraint, out of range
+		readOnly:  sqlState("25006"),                   // of a standby too
+		end:       []string{"ROLLBACK", "SELECT pg_terminate_backend(pg_backend_pid())"},
 	},
 	"sqlite": {
 		Seconds:   "CAST(STRFTIME('%%s', %s) AS INTEGER)",
@@ -104,6 +109,10 @@ func (k Kind) Duplicate(err error) bool { return k.duplicate.matches(err) }
 
 // Charset recognizes the error for a text that a column's character set has not.
 func (k Kind) Charset(err error) bool { return k.charset.matches(err) }
+
+// ReadOnly recognizes the error for a write to a server that has become read-only, as a
+// failover makes it. Its connections may go on, and are of no use.
+func (k Kind) ReadOnly(err error) bool { return k.readOnly.matches(err) }
 
 // Fold returns a name as the database stores it if it is written without quotes.
 func (k Kind) Fold(name string) string {

@@ -13,34 +13,38 @@ type withState string
 func (e withState) Error() string    { return "SQLSTATE " + string(e) }
 func (e withState) SQLState() string { return string(e) }
 
-// Errors that a retry can mend are distinguished from others, and from an
-// existing row.
+// Errors that a retry can mend, or another connection, are distinguished from others, and from
+// an existing row.
 func TestErrorsOfKinds(t *testing.T) {
 	mysql := func(code string) error { return errors.New("Error " + code + " (HY000): words") }
 	sqlite := func(words string) error { return errors.New(words + " (5)") }
 	for _, tt := range []struct {
-		dialect              string
-		err                  error
-		transient, duplicate bool
+		dialect                        string
+		err                            error
+		transient, duplicate, readOnly bool
 	}{
-		{"mysql", mysql("1213"), true, false},
-		{"mysql", mysql("1205"), true, false},
-		{"mysql", mysql("1020"), true, false},
-		{"mysql", mysql("1062"), false, true},
-		{"mysql", mysql("1045"), false, false},
-		{"postgres", withState("40001"), true, false},
-		{"postgres", withState("40P01"), true, false},
-		{"postgres", withState("23505"), false, true},
-		{"postgres", withState("42501"), false, false},
-		{"sqlite", sqlite("database is locked"), true, false},
-		{"sqlite", sqlite("database table is locked"), true, false},
-		{"sqlite", sqlite("UNIQUE constraint failed: w.worker_id"), false, true},
-		{"sqlite", sqlite("disk I/O error"), false, false},
+		{"mysql", mysql("1213"), true, false, false},
+		{"mysql", mysql("1205"), true, false, false},
+		{"mysql", mysql("1020"), true, false, false},
+		{"mysql", mysql("1062"), false, true, false},
+		{"mysql", mysql("1045"), false, false, false},
+		{"mysql", mysql("1290"), false, false, true},
+		{"mysql", mysql("1792"), false, false, true},
+		{"mysql", mysql("1836"), false, false, true},
+		{"postgres", withState("40001"), true, false, false},
+		{"postgres", withState("40P01"), true, false, false},
+		{"postgres", withState("23505"), false, true, false},
+		{"postgres", withState("42501"), false, false, false},
+		{"postgres", withState("25006"), false, false, true},
+		{"sqlite", sqlite("database is locked"), true, false, false},
+		{"sqlite", sqlite("database table is locked"), true, false, false},
+		{"sqlite", sqlite("UNIQUE constraint failed: w.worker_id"), false, true, false},
+		{"sqlite", sqlite("disk I/O error"), false, false, false},
 	} {
 		d := KindOf(tt.dialect)
-		if d.Transient(tt.err) != tt.transient || d.Duplicate(tt.err) != tt.duplicate {
-			t.Errorf("%s: %v: transient %t, duplicate %t; want %t, %t", tt.dialect, tt.err,
-				d.Transient(tt.err), d.Duplicate(tt.err), tt.transient, tt.duplicate)
+		if d.Transient(tt.err) != tt.transient || d.Duplicate(tt.err) != tt.duplicate || d.ReadOnly(tt.err) != tt.readOnly {
+			t.Errorf("%s: %v: transient %t, duplicate %t, read-only %t; want %t, %t, %t", tt.dialect, tt.err,
+				d.Transient(tt.err), d.Duplicate(tt.err), d.ReadOnly(tt.err), tt.transient, tt.duplicate, tt.readOnly)
 		}
 	}
 }

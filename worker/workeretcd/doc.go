@@ -35,8 +35,11 @@
 // Ids never depend on the etcd lease. If it ends while its holder lives, and nobody has taken
 // the number, the holder starts a new one.
 //
-// With authentication, the user needs read and write permission on the prefix. Anyone who may
-// write there can make ids repeat.
+// With authentication, the user needs what [Role] returns:
+//
+//	etcdctl role grant-permission ids readwrite --prefix /uidring/workers/
+//
+// Anyone who may write there can make ids repeat.
 //
 // [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
 package workeretcd

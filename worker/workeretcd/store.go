@@ -55,6 +55,10 @@ func NewStore(client *clientv3.Client, config Config) *Store {
 
 func (s *Store) String() string { return "etcd " + s.prefix }
 
+// Role returns what a user's role needs to do what a [Store] does under a prefix, for
+// etcdctl role grant-permission NAME. An empty prefix is DefaultPrefix.
+func Role(prefix string) string { return "readwrite --prefix " + cmp.Or(prefix, DefaultPrefix) + "/" }
+
 // Check implements lease.Preparer.
 func (s *Store) Check() error {
 	faults := invalid.Of("workeretcd", lease.ErrConfig)

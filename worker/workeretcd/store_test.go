@@ -4,19 +4,23 @@ package workeretcd_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/authpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 
+	"github.com/uidring/uidring/internal/test/lifecycle"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/internal/holding"
@@ -115,6 +119,30 @@ func TestSuite(t *testing.T) {
 			return requests.(*atomic.Int64).Load()
 		},
 	}.Run(t)
+}
+
+// A user with the documented permission and no other can do all that a service does.
+func TestPermission(t *testing.T) {
+	members, ctx := servertest.StartEtcd(t, 1), t.Context()
+	admin := connect(t, members)
+	kind, key, _ := strings.Cut(workeretcd.Role(""), " --prefix ")
+	access := clientv3.PermissionType(authpb.Permission_Type_value[strings.ToUpper(kind)])
+	doc, err := os.ReadFile("doc.go")
+	must(t, err)
+	if !strings.Contains(string(doc), "grant-permission ids "+workeretcd.Role("")+"\n") {
+		t.Error("doc.go shows another permission")
+	}
+	for _, user := range []string{"root", "ids"} {
+		_, err1 := admin.UserAdd(ctx, user, "secret")
+		_, err2 := admin.RoleAdd(ctx, user)
+		_, err3 := admin.UserGrantRole(ctx, user, user)
+		must(t, errors.Join(err1, err2, err3))
+	}
+	_, err1 := admin.RoleGrantPermission(ctx, "ids", key, clientv3.GetPrefixRangeEnd(key), access)
+	_, err2 := admin.AuthEnable(ctx)
+	must(t, errors.Join(err1, err2))
+	client := connect(t, members, func(c *clientv3.Config) { c.Username, c.Password = "ids", "secret" })
+	lifecycle.Run(t, func(config lease.Config) *lease.Leaser { return workeretcd.NewLeaser(client, config) })
 }
 
 // While there is no leader, holders keep what they have; then they go on.

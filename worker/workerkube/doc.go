@@ -9,7 +9,7 @@
 //
 // # Rights
 //
-// The pod's service account needs a Role with one rule:
+// The pod's service account needs a Role with one rule, [Rule]:
 //
 //	rules:
 //	  - {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}

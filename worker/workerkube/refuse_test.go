@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/uidring/uidring/internal/test/lifecycle"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerkube"
@@ -35,11 +38,16 @@ func reads(t *testing.T, store lease.Store) {
 }
 
 // A start names every right that its user lacks, and the rule that gives them. With that
-// rule and no other, a holder takes a number, renews it and gives it back.
+// rule and no other, a user can do all that a service does.
 func TestRights(t *testing.T) {
 	n := namespace(t, server(t))
 	store := open(t, n, "alice")
-	const rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
+	const rule = workerkube.Rule
+	for _, page := range []string{"doc.go", "../../cmd/uidringd/deploy/kubernetes/application.yaml"} {
+		if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "- "+rule+"\n") {
+			t.Errorf("%s has another rule, %v", page, err)
+		}
+	}
 	err := start(t, store)
 	wants(t, err, "get, list, create, update of leases.coordination.k8s.io", `namespace "`+n+`"`, "a Role there with the rule "+rule)
 	if !errors.Is(err, workerkube.ErrRights) {
@@ -53,9 +61,7 @@ func TestRights(t *testing.T) {
 	}
 	grant(t, n, "alice", "["+rule+"]")
 	reads(t, store)
-	h := take(t, store)
-	h.Renew(t)
-	must(t, h.Release(t.Context(), time.Now()))
+	lifecycle.Run(t, func(config lease.Config) *lease.Leaser { return lease.New(store, config) })
 
 	n = namespace(t, server(t))
 	grant(t, n, "bob", "[{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create]}]")

@@ -13,15 +13,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// rule is the least rule of a Role for a Store.
-const rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
+// Rule is the one rule of a Role, in YAML, with which a user may do what a [Store] does.
+const Rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, list, create, update]}"
 
 var verbs = []string{"get", "list", "create", "update"}
 
 // rights is the error for missing verbs. cause is the API server's, or nil.
 func (s *Store) rights(missing []string, cause error) error {
 	err := fmt.Errorf("%w: %s of %s.coordination.k8s.io in the namespace %q; want a Role there with the rule %s, and a RoleBinding to the user",
-		ErrRights, strings.Join(missing, ", "), resource, s.namespace, rule)
+		ErrRights, strings.Join(missing, ", "), resource, s.namespace, Rule)
 	if cause != nil {
 		err = fmt.Errorf("%w: %w", err, cause)
 	}

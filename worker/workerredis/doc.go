@@ -27,20 +27,26 @@
 //
 // # Keys
 //
-// Two hashes, under the prefix {uidring}:workers:
+// Under the prefix {uidring}:workers:
 //
-//	{uidring}:workers:numbers   for each number the row, as JSON: token, reserved_until, last holder, times
-//	{uidring}:workers:given     the least number that was never given
+//	{uidring}:workers:numbers   a hash: for each number the row, as JSON: token, reserved_until, last holder, times
+//	{uidring}:workers:given     a hash: the least number that was never given, for each range
+//	{uidring}:workers:layout    the layout of the ids
 //
-// Neither key expires. The hash tag, the part in braces, keeps both keys on one server of a
+// No key expires. The hash tag, the part in braces, keeps the keys on one server of a
 // cluster. Each operation is one Lua script, which takes the time from the server. A script that
-// reaches a replica fails with ErrReplica.
+// reaches a replica fails with ErrReplica, and the client closes the connection.
 //
 // # Permissions
 //
-// The user needs the commands EVALSHA, EVAL, INFO, TIME, HGET, HMGET, HGETALL, HEXISTS and HSET
-// on the two keys; CONFIG GET lets the start check appendfsync. Anyone who may
-// write there can make ids repeat.
+// [ACL] returns the rules of a user who may do what a Store does, and no more. For the default
+// prefix:
+//
+//	ACL SETUSER ids on >secret ~{uidring}:workers:numbers ~{uidring}:workers:given ~{uidring}:workers:layout
+//	  +eval +evalsha +get +set +hget +hgetall +hmget +hexists +hset +ping +info +time +config|get +cluster|slots
+//
+// Without CONFIG GET a start cannot check the settings, and warns. Only a client of a cluster
+// sends CLUSTER SLOTS, and only uidringd PING. Anyone who may write there can make ids repeat.
 //
 // [CHOOSING.md]: https://github.com/uidring/uidring/blob/main/worker/CHOOSING.md
 // [RELIABILITY.md]: https://github.com/uidring/uidring/blob/main/worker/lease/RELIABILITY.md

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -94,6 +95,37 @@ func TestFailover(t *testing.T) {
 	s.Kill()
 	s.Moves(replica.Redis)
 	rewound(t, h)
+}
+
+// A master becomes a replica, and its address leads to the new master, while connections to the
+// old one stay. The holder goes on by its next request.
+func TestDemoted(t *testing.T) {
+	s := start(t, append(soon, servertest.Durable...)...)
+	client := s.client(t)
+	h := take(t, client, lease.Config{Expiry: time.Hour, Window: time.Hour})
+	replica := start(t, "--replicaof", strings.Replace(s.Address(), ":", " ", 1))
+	var idle []*redis.Conn
+	for range 8 { // more than the client tries again
+		idle = append(idle, client.Conn())
+		must(t, idle[len(idle)-1].Ping(t.Context()).Err())
+	}
+	for _, conn := range idle {
+		must(t, conn.Close())
+	}
+	promoted := replica.client(t)
+	servertest.Eventually(t, "the replica has the row", func() bool {
+		return promoted.Exists(t.Context(), workerredis.DefaultPrefix+":numbers").Val() == 1
+	})
+	replica.Command(t, "REPLICAOF NO ONE")
+	s.Command(t, "REPLICAOF "+strings.Replace(replica.Address(), ":", " ", 1))
+	s.Moves(replica.Redis)
+	known := len(h.History())
+	h.Renew(t)
+	if failed := h.History()[known].Err; failed != nil {
+		t.Errorf("the first renewal failed: %v", failed)
+	}
+	h.Kept(t)
+	must(t, h.Release(t.Context(), time.Now()))
 }
 
 // Keys that are gone are missed, however they went.

@@ -27,7 +27,7 @@ func TestMarked(t *testing.T) {
 	if err := marked(said("NOAUTH Authentication required.")); err != error(said("NOAUTH Authentication required.")) {
 		t.Errorf("a refusal is marked as %T", err)
 	}
-	if err := marked(said(replicaCode + " the server is a replica")); !errors.Is(err, ErrReplica) {
+	if err := marked(said("READONLY the server is a replica")); !errors.Is(err, ErrReplica) {
 		t.Errorf("%v, want ErrReplica", err)
 	}
 }

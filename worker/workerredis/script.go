@@ -3,17 +3,15 @@ package workerredis
 import "github.com/redis/go-redis/v9"
 
 // prelude begins each script. KEYS are the rows, the counts of given numbers and the layout. A
-// replica's data may be old, and its writes are lost. now is in milliseconds, as text.
+// replica's data may be old, and its writes are lost. At READONLY, the client closes the
+// connection. now is in milliseconds, as text.
 const prelude = `
 if not string.find(redis.call('INFO', 'replication'), 'role:master', 1, true) then
-	return redis.error_reply('` + replicaCode + ` the server is a replica')
+	return redis.error_reply('READONLY the server is a replica')
 end
 local time = redis.call('TIME')
 local now = time[1] .. string.format('%03d', math.floor(time[2] / 1000))
 `
-
-// replicaCode begins the reply of a replica.
-const replicaCode = "UIDRINGREPLICA"
 
 // reading returns the time, some numbers with their rows, and nothing of counts.
 var reading = redis.NewScript(prelude + `

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -61,6 +60,12 @@ func (s *Store) String() string { return "redis " + s.prefix }
 // keys are the keys of the rows, of the counts of given numbers, and of the layout.
 func (s *Store) keys() []string {
 	return []string{s.prefix + ":numbers", s.prefix + ":given", s.prefix + ":layout"}
+}
+
+// ACL returns the rules of a Redis user who may do what a [Store] does under a prefix, for
+// ACL SETUSER. An empty prefix is DefaultPrefix.
+func ACL(prefix string) string {
+	return redisstore.ACL(NewStore(nil, Config{Prefix: prefix}).keys(), "eval", "evalsha", "get", "set", "hget", "hgetall", "hmget", "hexists", "hset")
 }
 
 // Check implements lease.Preparer.
@@ -187,7 +192,12 @@ func (s *Store) SwapLayout(ctx context.Context, old, layout string) (string, err
 }
 
 func (s *Store) run(ctx context.Context, script *redis.Script, args ...any) (reply any, err error) {
-	reply, err = redisstore.Await(ctx, func() (any, error) { return script.Run(ctx, s.client, s.keys(), args...).Result() })
+	for idle := int(s.client.PoolStats().IdleConns); idle >= 0; idle-- { // all may lead to a server that was the master
+		reply, err = redisstore.Await(ctx, func() (any, error) { return script.Run(ctx, s.client, s.keys(), args...).Result() })
+		if !redis.HasErrorPrefix(err, "READONLY") {
+			break
+		}
+	}
 	return reply, marked(err)
 }
 
@@ -196,7 +206,7 @@ func marked(err error) error {
 	if err == nil {
 		return nil
 	}
-	if strings.HasPrefix(err.Error(), replicaCode) {
+	if redis.HasErrorPrefix(err, "READONLY") {
 		return fmt.Errorf("%w: %w", ErrReplica, err)
 	}
 	for _, passing := range []string{"LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "BUSY "} {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"github.com/uidring/uidring/internal/test/lifecycle"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
@@ -295,17 +297,25 @@ func TestWarning(t *testing.T) {
 	}
 }
 
-// The permissions that the package asks for are enough.
+// A user with the rights of ACL and no others can do all that a service does.
 func TestPermissions(t *testing.T) {
-	s := start(t)
-	s.Command(t, "ACL SETUSER ids on >secret ~"+workerredis.DefaultPrefix+":* +evalsha +eval +info +time +hget +hmget +hgetall +hexists +hset +config|get")
-	client := s.client(t, func(o *redis.Options) { o.Username, o.Password = "ids", "secret" })
-	var out logged.Text
-	h := take(t, client, lease.Config{Logger: out.Logger()})
-	h.Renew(t)
-	must(t, h.Release(t.Context(), time.Now()))
-	if out.Count("not shown") != 0 {
-		t.Error(&out)
+	doc, err := os.ReadFile("doc.go")
+	must(t, err)
+	if !strings.Contains(strings.ReplaceAll(string(doc), "\n//\t ", ""), "ACL SETUSER ids on >secret "+workerredis.ACL("")+"\n") {
+		t.Error("doc.go shows other rights")
+	}
+	for name, args := range map[string][]string{"server": nil, "cluster": {"--cluster-enabled", "yes"}} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, append(args, servertest.Durable...)...)
+			if name == "cluster" {
+				s.Command(t, "CLUSTER ADDSLOTSRANGE 0 16383")
+				s.up(t)
+			}
+			s.Command(t, "ACL SETUSER ids on >secret "+workerredis.ACL(""))
+			client := redis.NewUniversalClient(&redis.UniversalOptions{Addrs: []string{s.Address()}, IsClusterMode: name == "cluster", Username: "ids", Password: "secret"})
+			defer client.Close()
+			lifecycle.Run(t, func(config lease.Config) *lease.Leaser { return workerredis.NewLeaser(client, config) })
+		})
 	}
 }
 

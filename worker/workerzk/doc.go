@@ -36,6 +36,11 @@
 // # Permissions
 //
 // NewLeaser creates nodes that are open to the world. [NewStore] and LeafConfig take an access
-// list, for which the connection authenticates by AddAuth. Anyone who may write there can make ids
-// repeat.
+// list, for which the connection authenticates by AddAuth:
+//
+//	err := conn.AddAuth("digest", []byte("ids:secret"))
+//	store := workerzk.NewStore(conn, workerzk.Config{ACL: zk.DigestACL(workerzk.Perms, "ids", "secret")})
+//
+// The user needs [Perms] on the nearest parent of the nodes that is there too. Anyone who may
+// write there can make ids repeat.
 package workerzk

@@ -30,6 +30,10 @@ type Config struct {
 	ACL []zk.ACL
 }
 
+// Perms are the permissions of a user on the nodes and their parent, with which the user may do what a [Store]
+// does: create, delete, read and write, cdrw in zkCli.sh.
+const Perms = zk.PermCreate | zk.PermDelete | zk.PermRead | zk.PermWrite
+
 // NewLeaser returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling
 // ZooKeeper. For another path, pass NewStore to lease.New. The caller closes conn after the last
 // generator.

@@ -3,6 +3,7 @@
 package workerzk_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -12,8 +13,11 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/uidring/uidring/internal/test/lifecycle"
+	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
+	"github.com/uidring/uidring/worker/workerzk"
 )
 
 var paths atomic.Int64
@@ -54,4 +58,19 @@ func TestStore(t *testing.T) {
 			return w.(*wire).sent.Load()
 		},
 	}.Run(t)
+}
+
+// A user with the documented permissions and no others, also on the parent, can do all that a service does.
+func TestPermissions(t *testing.T) {
+	servers, parent := shared(t), fmt.Sprintf("/ids-%d", paths.Add(1))
+	acl := zk.DigestACL(workerzk.Perms, "ids", "secret")
+	_, err := ready(t, connect(t, servers, time.Minute, nil)).Create(parent, nil, 0, acl)
+	need.Must(t, err)
+	conn := ready(t, connect(t, servers, time.Minute, nil))
+	config := workerzk.Config{Path: parent + "/workers", ACL: acl}
+	if _, _, err := conn.Children(parent); !errors.Is(err, zk.ErrNoAuth) {
+		t.Errorf("without the password: %v", err)
+	}
+	need.Must(t, conn.AddAuth("digest", []byte("ids:secret")))
+	lifecycle.Run(t, func(c lease.Config) *lease.Leaser { return lease.New(workerzk.NewStore(conn, config), c) })
 }

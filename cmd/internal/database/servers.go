@@ -14,6 +14,7 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/mysql"
 	"gorm.io/driver/postgres"
@@ -98,8 +99,12 @@ func postgresDSN(dsn, _ string) (*target, error) {
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, patience)
 	timeout := config.ConnectTimeout
 	for _, other := range config.Fallbacks {
-		if other.Host != config.Host {
-			timeout += config.ConnectTimeout
+		if other.Host == config.Host && other.Port == config.Port { // by TLS, or without
+			continue
+		}
+		timeout += config.ConnectTimeout
+		if config.ValidateConnect == nil { // of several servers, the one that can be written
+			config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 		}
 	}
 	return &target{

@@ -28,21 +28,26 @@ func (s *Store) run(ctx context.Context, script, tag string, args ...any) (answe
 		return nil, err
 	}
 	keys := s.keys()
-	cmd := redis.NewCmd(ctx, append([]any{"eval", script, len(keys), keys[0], keys[1], tag}, args...)...)
-	cmd.SetFirstKeyPos(3)
-	reply, err := redisstore.Await(ctx, func() ([]any, error) {
-		if err := s.client.Process(ctx, once{cmd}); err != nil {
-			return nil, err
+	var reply []any
+	var err error
+	for idle := int(s.client.PoolStats().IdleConns); idle >= 0; idle-- { // all may lead to a server that was the master
+		cmd := redis.NewCmd(ctx, append([]any{"eval", script, len(keys), keys[0], keys[1], tag}, args...)...)
+		cmd.SetFirstKeyPos(3)
+		reply, err = redisstore.Await(ctx, func() ([]any, error) {
+			if err := s.client.Process(ctx, once{cmd}); err != nil {
+				return nil, err
+			}
+			return cmd.Slice()
+		})
+		if !redis.HasErrorPrefix(err, "READONLY") { // with which a script has done nothing
+			break
 		}
-		return cmd.Slice()
-	})
+	}
 	switch {
 	case err != nil:
 		return nil, s.named(tag, err)
 	case answer(reply).text(0) == "":
 		return nil, s.odd(reply)
-	case answer(reply).text(0) == "replica":
-		return nil, ErrReplica
 	}
 	return reply, nil
 }
@@ -57,6 +62,13 @@ func (s *Store) named(tag string, err error) error {
 		return fmt.Errorf("%w: %q in %s: %w", segment.ErrUnusable, tag, s, err)
 	}
 	return err
+}
+
+// ACL returns the rules of a Redis user who may do what a [Store] does under a prefix, for
+// ACL SETUSER. An empty prefix is DefaultPrefix.
+func ACL(prefix string) string {
+	keys := New(nil, Config{Prefix: prefix}).keys()
+	return redisstore.ACL(keys[:], "eval", "hget", "hgetall", "hset", "hincrby")
 }
 
 func (s *Store) keys() [2]string { return [2]string{s.prefix + ":next", s.prefix + ":tags"} }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -35,6 +36,60 @@ func TestReplica(t *testing.T) {
 				t.Errorf("replica-read-only %s: %v, want ErrReplica", readOnly, err)
 			}
 		}
+	}
+}
+
+// A master becomes a replica, and its address leads to the new master, while connections to the
+// old one stay. The next request is done.
+func TestDemoted(t *testing.T) {
+	s := start(t, "--repl-diskless-sync-delay", "0")
+	client := s.client(t)
+	store := open(t, client)
+	replica := start(t, "--replicaof", strings.Replace(s.Address(), ":", " ", 1))
+	servertest.Eventually(t, "the replica has the counter", func() bool {
+		return replica.client(t).Exists(t.Context(), segmentredis.DefaultPrefix+":next").Val() == 1
+	})
+	idle := []*redis.Conn{client.Conn(), client.Conn(), client.Conn()}
+	for _, conn := range idle {
+		must(t, conn.Ping(t.Context()).Err())
+	}
+	for _, conn := range idle {
+		must(t, conn.Close())
+	}
+	replica.Command(t, "REPLICAOF NO ONE")
+	s.Command(t, "REPLICAOF "+strings.Replace(replica.Address(), ":", " ", 1))
+	s.Moves(replica.Redis)
+	want(t, store, 1, 101)
+}
+
+// A user with the rights of ACL and no others can do all that a service and an operator do.
+func TestPermissions(t *testing.T) {
+	page, err := os.ReadFile("README.md")
+	must(t, err)
+	if !strings.Contains(string(page), "ACL SETUSER ids on >secret "+segmentredis.ACL("")+"\n") {
+		t.Error("README.md shows other rights")
+	}
+	s := start(t, servertest.Durable...)
+	s.Command(t, "ACL SETUSER ids on >secret "+segmentredis.ACL(""))
+	client := s.client(t, func(o *redis.Options) { o.Username, o.Password = "ids", "secret" })
+	must(t, client.Ping(t.Context()).Err()) // as uidringd does
+	var out logged.Text
+	store := segmentredis.New(client, segmentredis.Config{Logger: out.Logger()})
+	for range 2 {
+		gen, err := segment.New(t.Context(), store, "orders", segment.Config{Create: true, Logger: out.Logger()})
+		must(t, err)
+		_, err = gen.Next()
+		must(t, err)
+		must(t, gen.Close())
+	}
+	if now, err := store.Raise(t.Context(), "orders", 500); now != 500 || err != nil {
+		t.Error(now, err)
+	}
+	if counters, err := store.List(t.Context()); len(counters) != 1 || err != nil {
+		t.Error(counters, err)
+	}
+	if out.Count("level=WARN") > 0 {
+		t.Error(&out)
 	}
 }
 

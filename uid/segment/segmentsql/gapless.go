@@ -42,7 +42,9 @@ func (s *Store) CreateGapless(ctx context.Context, tag string, next int64) error
 //   - [segment.ErrUsedUp] after the number 2^63-2.
 //
 // Any other error is the database's. After any error roll tx back. After a deadlock, a
-// serialization failure or a locked database, run the whole transaction again.
+// serialization failure or a locked database, run the whole transaction again. If the server
+// has become read-only, NextGapless ends the session too: the next transaction gets a new
+// connection, which may lead to a server that can be written.
 func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	if err := s.check(); err != nil {
 		return 0, err
@@ -57,7 +59,10 @@ func (s *Store) NextGapless(tx *gorm.DB, tag string) (int64, error) {
 	case s.step == "":
 		return 0, s.noGapless()
 	}
-	return s.nextGapless(sqldb.Session(tx.Statement.Context, tx), tag)
+	inside := sqldb.Session(tx.Statement.Context, tx)
+	number, err := s.nextGapless(inside, tag)
+	sqldb.EndIfReadOnly(inside, err)
+	return number, err
 }
 
 // NextGaplessTx is [Store.NextGapless] for a transaction of database/sql. tx is a

@@ -83,6 +83,9 @@ func (s *Store) String() string {
 	return s.db.Name() + " table " + s.table
 }
 
+// Grants returns what the database user of a running service needs, for "GRANT … TO user".
+func (s *Store) Grants() []string { return []string{"SELECT, UPDATE ON " + s.table} }
+
 // Reserve implements [segment.Store].
 func (s *Store) Reserve(ctx context.Context, tag string, n int64) (first, count int64, err error) {
 	if n < 0 {

@@ -22,6 +22,7 @@ import (
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workeretcd"
+	"github.com/uidring/uidring/worker/workerredis"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -101,7 +102,7 @@ func TestEtcdPassword(t *testing.T) {
 	client, err := clientv3.New(clientv3.Config{Endpoints: servertest.Endpoints(members), Logger: zap.NewNop()})
 	need.Must(t, err)
 	defer client.Close()
-	ctx, prefix := t.Context(), workeretcd.DefaultPrefix
+	ctx, prefix := t.Context(), workeretcd.DefaultPrefix+"/"
 	_, err1 := client.UserAdd(ctx, "root", "secret")
 	_, err2 := client.UserGrantRole(ctx, "root", "root")
 	_, err3 := client.UserAdd(ctx, "ids", "s@cret")
@@ -118,7 +119,9 @@ func TestEtcdPassword(t *testing.T) {
 }
 
 func TestRedis(t *testing.T) {
-	single := servertest.StartRedis(t, append([]string{"--requirepass", "secret"}, servertest.Durable...)...)
+	args := append([]string{"--requirepass", "secret", "--user"}, strings.Fields("ids on >secret "+workerredis.ACL("{ids}:workers"))...)
+	single := servertest.StartRedis(t, append(args, servertest.Durable...)...)
+	give(t, "redis://ids:secret@"+single.Address()+"?prefix="+url.QueryEscape("{ids}:workers"))
 	give(t, "redis://:secret@"+single.Address()+"/3")
 	give(t, "redis://default:secret@"+single.Address()+"?prefix="+url.QueryEscape("{other}"))
 	if err := refused(t, "redis://:wrong@"+single.Address()); !strings.Contains(err.Error(), "WRONGPASS") {

@@ -1,0 +1,62 @@
+//go:build linux
+
+package main
+
+import (
+	"net/http"
+	"syscall"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/uidring/uidring/internal/test/dbtest"
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid/segment/segmentsql"
+	"github.com/uidring/uidring/worker"
+)
+
+// A server goes on after a failover of its database, and gives its number back at the end,
+// though its connections to the demoted server stay. Of two PostgreSQL servers in a URL, it
+// uses the one that can be written.
+func TestFailover(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind string
+		url  func(f *dbtest.Failover) string
+	}{
+		"mysql":     {"mysql", func(f *dbtest.Failover) string { return "mysql://app@" + f.Address() + "/uidring" }},
+		"postgres":  {"postgres", func(f *dbtest.Failover) string { return f.URL }},
+		"two hosts": {"postgres", func(f *dbtest.Failover) string { return "postgres://app@" + f.Hosts + "/postgres?sslmode=disable" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := dbtest.NewFailover(t, tt.kind, func(db *gorm.DB) error {
+				if err := worker.NewStore(db, worker.StoreConfig{}).EnsureSchema(t.Context()); err != nil {
+					return err
+				}
+				return segmentsql.LeafAlloc(db, segmentsql.Config{}).Create(t.Context(), "orders", 1, 1)
+			})
+			t.Setenv("UIDRINGD_TEST_STORE", tt.url(f))
+			r := startConfig(t, `
+stores: [{name: db, env: UIDRINGD_TEST_STORE}]
+generators:
+  - {name: ids, kind: cached, store: db, expiry: 1s}
+  - {name: orders, kind: segment, store: db, max_step: 1}
+shutdown: {delay: 0s}
+`)
+			status := func(path string) int {
+				status, _ := get(t, http.DefaultClient, r.url+path)
+				return status
+			}
+			f.Demote(t, "WORKER_LEASE", "leaf_alloc")
+			if name != "two hosts" {
+				servertest.Eventually(t, "the counter fails", func() bool { return status("/v1/orders") == http.StatusServiceUnavailable })
+			}
+			f.Promote()
+			for range 3 { // two can be in memory
+				servertest.Eventually(t, "the counter counts", func() bool { return status("/v1/orders") == http.StatusOK })
+			}
+			if code := r.end(t, syscall.SIGTERM); code != 0 {
+				t.Errorf("exit code %d: %s", code, &r.log)
+			}
+		})
+	}
+}

@@ -1,0 +1,45 @@
+// Package lifecycle asks a store for everything that a service asks it for, as a test does whose
+// user has the documented rights and no others.
+package lifecycle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/uidring/uidring/internal/test/logged"
+	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/servertest"
+	"github.com/uidring/uidring/uid"
+	"github.com/uidring/uidring/worker/lease"
+)
+
+// Run starts a generator, waits for a renewal, takes its number away as "uidring workers release"
+// does, closes it, and starts another. It fails if one of them logs a warning of rights.
+func Run(t *testing.T, leaser func(lease.Config) *lease.Leaser) {
+	t.Helper()
+	var out logged.Text
+	log := out.Logger()
+	config := lease.Config{Expiry: 2 * time.Second, Logger: log, Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}
+	start := func() *uid.Cached {
+		gen, err := uid.NewCached(t.Context(), leaser(config), uid.CachedConfig{Logger: log})
+		need.Must(t, err)
+		return gen
+	}
+	gen := start()
+	until := gen.Stats().Clock.ReservedUntil
+	servertest.Eventually(t, "the lease is renewed", func() bool { return gen.Stats().Clock.ReservedUntil.After(until) })
+	rows, err := leaser(config).Leases(t.Context(), 1)
+	if err != nil || len(rows) != 1 || rows[0].State != lease.StateHeld {
+		t.Fatalf("%+v, %v; want a number that is held", rows, err)
+	}
+	need.Must(t, leaser(config).Free(t.Context(), rows[0].Number, true))
+	servertest.Eventually(t, "there is another number", func() bool { s := gen.Stats(); return s.Clock.WorkerChanges == 1 && s.LastError == nil })
+	if _, err := gen.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+	need.Must(t, gen.Close())
+	need.Must(t, start().Close())
+	if n := out.Count("level=WARN") - out.Count("level=WARN", "the number is lost"); n > 0 {
+		t.Errorf("%d warnings: %s", n, &out)
+	}
+}
