@@ -14,17 +14,17 @@ import (
 // One tick may be made, so the ring runs empty at once, and then the bound is reached.
 func TestPolicies(t *testing.T) {
 	for name, test := range map[string]struct {
-		policy func(uid.Refusal) error
+		policy uid.TakePolicy
 		want   func(error) bool
 	}{
-		"help":   {uid.Help, func(err error) bool { return errors.Is(err, uid.ErrBorrowLimit) }},
-		"reject": {uid.Reject, func(err error) bool { return err == uid.ErrNotReady }},
+		"help":   {uid.PolicyHelp, func(err error) bool { return errors.Is(err, uid.ErrBorrowLimit) }},
+		"reject": {uid.PolicyReject, func(err error) bool { return errors.Is(err, uid.ErrNotReady) && errors.Is(err, uid.ErrBorrowLimit) }},
 		"panic": {func(uid.Refusal) error { panic("mine") }, func(err error) bool {
 			var panicked *uid.PanicError
 			return errors.As(err, &panicked) && panicked.Value == "mine" && panicked.In == "RejectedTake" && err.Error() == "uid: panic in RejectedTake: mine"
 		}},
 	} {
-		gen := newCached(t, uid.CachedConfig{Layout: small, Now: clockAt(start).now, MaxBorrow: 1, RejectedTake: test.policy})
+		gen := newCached(t, uid.CachedConfig{Layout: small, Now: clockAt(start).now, MaxBorrow: uid.None, RejectedTake: test.policy})
 		if n, err := calls["Next"](t.Context(), gen, make([]uid.ID, 3)); n != 2 || !test.want(err) {
 			t.Errorf("%s: %d ids, then error %v", name, n, err)
 		}
@@ -37,7 +37,7 @@ func TestAttempts(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			enough := errors.New("enough")
 			var told []string
-			gen := newCached(t, uid.CachedConfig{Layout: bubble, Now: clockAt(start).now, MaxBorrow: 1, RejectedTake: func(r uid.Refusal) error {
+			gen := newCached(t, uid.CachedConfig{Layout: bubble, Now: clockAt(start).now, MaxBorrow: uid.None, RejectedTake: func(r uid.Refusal) error {
 				told = append(told, fmt.Sprint(errors.Is(r.Err, uid.ErrBorrowLimit), r.Attempt))
 				if len(told) == 6 {
 					return enough

@@ -41,9 +41,9 @@ type RingStats struct {
 	Capacity     int64         // ids that the ring holds when full
 	Threshold    int64         // the executor fills a ring with fewer ids
 	OldestAge    time.Duration // by how much the time of the next id is behind the clock; negative if ahead
-	MaxAge       time.Duration // CachedConfig.MaxAge; negative is no bound
+	MaxAge       time.Duration // CachedConfig.MaxAge
 	Borrowed     time.Duration // by how much the last tick put is ahead of the clock
-	MaxBorrow    time.Duration // CachedConfig.MaxBorrow; negative is no bound
+	MaxBorrow    time.Duration // CachedConfig.MaxBorrow
 	Refills      int64         // times that the executor filled the ring
 	Helps        int64         // ticks put by calls that found the ring empty
 	RejectedPuts int64         // ticks whose ids were dropped; see CachedConfig.RejectedPut
@@ -75,48 +75,4 @@ func (s Stats) Failing() bool {
 		return reservation.Err != nil
 	}
 	return s.LastError != nil && !errors.Is(s.LastError, ErrBorrowLimit)
-}
-
-func (s *numbered) clockStats() *ClockStats {
-	w := s.grant.Load()
-	return &ClockStats{
-		Layout:         s.bits.Layout(),
-		LayoutEnd:      s.end,
-		LayoutEndsSoon: s.endsSoon(s.now()),
-		Worker:         w.worker,
-		WorkerChanges:  s.changes.Load(),
-		ReservedUntil:  w.until,
-		LeaseError:     w.err,
-	}
-}
-
-// Stats returns the generator's counts and state.
-func (g *Cached) Stats() Stats {
-	d := g.engine.Stats()
-	s := Stats{
-		Issued:        d.Taken,
-		Starved:       d.Starved,
-		RejectedTakes: d.Rejected,
-		Waited:        d.Waited,
-		Remaining:     d.Remaining,
-		Dropped:       d.Dropped,
-		Closed:        d.Closed,
-		LastError:     d.LastError,
-		Clock:         g.clockStats(),
-		Ring: &RingStats{
-			Capacity:     g.ring.Capacity(),
-			Threshold:    g.ring.Threshold(),
-			MaxAge:       g.ticks.maxAge,
-			Borrowed:     g.ticks.borrowed(),
-			MaxBorrow:    g.ticks.maxBorrow,
-			Refills:      d.Refills,
-			Helps:        d.Helps,
-			RejectedPuts: d.RejectedPuts,
-		},
-	}
-	if id, ok := g.ring.Oldest(); ok {
-		parts, _ := g.bits.Parse(id)
-		s.Ring.OldestAge = g.now().Sub(parts.Time)
-	}
-	return s
 }

@@ -3,10 +3,11 @@ package deal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
-	"github.com/uidring/uidring/internal/cacheline"
-	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/calls"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
 )
@@ -21,7 +22,7 @@ type Dealer struct {
 	executor *padding.Executor
 	config   Config
 
-	starved cacheline.Int64 // calls that found the ring empty; written by takers, read by Stats
+	starved contention.Int64 // calls that found the ring empty; written by takers, read by Stats
 
 	calls Calls
 }
@@ -42,7 +43,7 @@ func PolicyOf[R ~struct {
 		policy = preset
 	}
 	return func(err error, attempt int) error {
-		return guard.Call(pkg, "RejectedTake", func() error { return policy(R{err, attempt}) })
+		return calls.Call(pkg, "RejectedTake", func() error { return policy(R{err, attempt}) })
 	}
 }
 
@@ -165,7 +166,7 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 	}
 	if d.config.Ended == nil || !d.config.Ended() {
 		if err := policy(ErrNotReady, attempt); err != nil {
-			return err
+			return d.because(err)
 		}
 	}
 	changed := d.executor.Changed() // before the attempt, so that no change after it is missed
@@ -180,6 +181,14 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 		return err
 	}
 	return d.calls.Sleep(ctx, changed, after)
+}
+
+// because adds to the error of a policy that rejects why the ring could not be filled.
+func (d *Dealer) because(err error) error {
+	if cause := d.executor.Stats().LastError; cause != nil && errors.Is(err, ErrNotReady) {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
 }
 
 // Refused is the error of a source that has refused to make a run: calls fail with Err at

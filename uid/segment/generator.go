@@ -71,7 +71,7 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		RunLen:        runLen,
 		PaddingFactor: 99, // the ring signals whenever it begins to deal a run
 		Padding:       padding.Config{Blocking: true, RejectedPut: l.uncut},
-		Policy:        deal.PolicyOf("segment", l.config.RejectedTake, uid.Help),
+		Policy:        deal.PolicyOf("segment", l.config.RejectedTake, uid.PolicyHelp),
 		Ended:         l.ended.Load,
 		Release:       l.release,
 	})
@@ -88,19 +88,9 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 
 // Next returns an id from memory. If the next range is still being loaded, Next waits for it.
 // If the store is unavailable and all loaded ids are used, Next fails with a [*LoadError], or
-// waits if Config.RejectedTake is [uid.Wait].
+// waits if Config.RejectedTake is [uid.PolicyWait].
 func (g *Generator) Next() (id uid.ID, err error) {
 	taken, err := g.ring.Take()
-	return uid.ID(taken), err
-}
-
-// Wait is Next, but also waits while the store is unavailable, until ctx ends. An id that is
-// ready is returned even if ctx has ended.
-func (g *Generator) Wait(ctx context.Context) (id uid.ID, err error) {
-	taken := deal.Ready(deal.TakeOne, g.dealer)
-	if taken == 0 {
-		taken, err = deal.Otherwise(deal.WaitOne, ctx, g.dealer)
-	}
 	return uid.ID(taken), err
 }
 

@@ -10,9 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/internal/deal"
-	"github.com/uidring/uidring/internal/pace"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 )
@@ -29,13 +28,13 @@ const (
 // Order: while one server instance serves, a call that ends before another call
 // begins returns smaller ids.
 type Client struct {
-	_ cacheline.Pad
+	_ contention.Pad
 
 	// Of the first order; written with mu held, read by takers.
 	ring   atomic.Pointer[ringbuffer.Ring]
 	claims atomic.Pointer[claims]
 
-	_        cacheline.Pad
+	_        contention.Pad
 	failures atomic.Int64 // requests that failed; written by the source
 
 	name    string
@@ -45,9 +44,9 @@ type Client struct {
 
 	// Used by the source of the last order.
 	servers *servers
-	judge   judge
+	ledger  ledger
 	allowed allowance
-	pace    pace.Pace
+	pace    deal.Pace
 
 	mu     sync.Mutex // never held during I/O, nor by a taker that finds an id
 	orders []*order   // orders that have ids, or will have; never empty
@@ -78,9 +77,9 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		config:  config,
 		http:    newHTTP(&config),
 		servers: newServers(requests),
-		judge:   judge{instances: map[string]standing{}},
+		ledger:  ledger{instances: map[string]standing{}},
 		allowed: newAllowance(config.MaxIDs),
-		pace:    pace.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
+		pace:    deal.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
 	}
 	c.loads.Tag = name
 	first := c.newOrder()
@@ -118,7 +117,7 @@ func newHTTP(config *Config) *http.Client {
 
 // Next returns the next id, from memory. If no id is left, Next waits for the fetch
 // that is under way. If no server answers, Next fails with an [*UnavailableError], or waits
-// if Config.RejectedTake is [uid.Wait].
+// if Config.RejectedTake is [uid.PolicyWait].
 func (c *Client) Next() (uid.ID, error) {
 	// The compiler inlines Take, and not this Next: an id costs one call.
 	id, err := c.ring.Load().Take()

@@ -245,7 +245,7 @@ func TestStartFails(t *testing.T) {
 
 // With Reject, a call that finds nothing fails at once.
 func TestReject(t *testing.T) {
-	bubble(t, Config{RejectedTake: uid.Reject}, 1, func(t *testing.T, c *Client, servers []*fake) {
+	bubble(t, Config{RejectedTake: uid.PolicyReject}, 1, func(t *testing.T, c *Client, servers []*fake) {
 		servers[0].hang()
 		take(t, c, 1, 128)
 		if _, err := c.Next(); !errors.Is(err, uid.ErrNotReady) {
@@ -294,7 +294,7 @@ func TestAllGoesOn(t *testing.T) {
 // A call allocates nothing.
 func TestAllocations(t *testing.T) {
 	server := newFake("a", 1)
-	c := open(t, Config{MaxAge: -1, MaxIDs: MaxIDs}, server)
+	c := open(t, Config{MaxAge: uid.Unlimited, MaxIDs: MaxIDs}, server)
 	var ids [256]uid.ID
 	for range 20_000 { // the steps grow
 		_, _ = c.NextN(ids[:])

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -24,7 +24,7 @@ var Roomy = bits.Layout{
 // Add returns the floor: an atomic add to a number that all goroutines share.
 func Add() Subject {
 	return Subject{Name: "add", Open: func() (Loop, func() error, error) {
-		counter := new(cacheline.Int64)
+		counter := new(contention.Int64)
 		return func(n int) error {
 			return Repeat(n, func() error { counter.Add(1); return nil })
 		}, nil, nil
@@ -34,7 +34,7 @@ func Add() Subject {
 // Cached returns a func that starts a cached generator. The generator borrows without
 // bound: a loop that takes ids reaches any bound within seconds.
 func Cached(config uid.CachedConfig) func() (*uid.Cached, error) {
-	config.MaxBorrow, config.Logger = -1, slog.New(slog.DiscardHandler)
+	config.MaxBorrow, config.Logger = uid.Unlimited, slog.New(slog.DiscardHandler)
 	return func() (*uid.Cached, error) {
 		return uid.NewCached(context.Background(), uid.StaticWorker(0), config)
 	}
