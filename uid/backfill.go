@@ -61,7 +61,7 @@ func (c *BackfillConfig) prepare() *invalid.List {
 //
 // [MIGRATING.md]: https://github.com/uidring/uidring/blob/main/uid/MIGRATING.md
 type Backfill struct {
-	numbered
+	holder   holder
 	calls    deal.Calls
 	began    int64 // the tick in which it started: only earlier ones are stamped
 	maxTicks int
@@ -71,7 +71,6 @@ type Backfill struct {
 	ticks     tickHeap        // the keys of used, the least first
 	forgotten int64           // the greatest tick forgotten, -1 for none
 	issued    int64
-	rejected  int64 // calls that failed
 }
 
 // NewBackfill returns a Backfill under a number of leaser that was never given. leaser is a
@@ -81,19 +80,19 @@ type Backfill struct {
 func NewBackfill(ctx context.Context, leaser Leaser, config BackfillConfig) (*Backfill, error) {
 	faults := config.prepare()
 	b := &Backfill{maxTicks: config.MaxTicks, used: map[int64]int64{}, forgotten: -1, calls: deal.NewCalls()}
-	b.unused = true
-	if err := b.prepare(b, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	b.holder.unused = true
+	if err := b.holder.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
-	b.began = b.bits.Tick(b.now())
-	if err := b.take(ctx, leaser); err != nil {
+	b.began = b.holder.bits.Tick(b.holder.now())
+	if err := b.holder.take(ctx, leaser); err != nil {
 		return nil, err
 	}
-	if !b.grant.Load().fresh {
+	if !b.holder.grant.Load().fresh {
 		err := fmt.Errorf("%w: number %d, want a lease.Leaser without an Assigner, or a worker.Registry, on the store of the live generators", ErrUsedNumber, b.Worker())
-		return nil, errors.Join(err, deal.Close(func(ctx context.Context) error { return b.giveBack(ctx, 0) }))
+		return nil, errors.Join(err, deal.Close(func(ctx context.Context) error { return b.holder.giveBack(ctx, 0) }))
 	}
-	b.logStart("Backfill")
+	b.holder.logStart("Backfill")
 	return b, nil
 }
 
@@ -116,23 +115,23 @@ func (b *Backfill) AtN(t time.Time, ids []ID) (int, error) {
 	n, err := b.fill(t, ids)
 	b.issued += int64(n)
 	if err != nil {
-		b.rejected++
+		err = b.calls.Failed(err, deal.Next)
 	}
 	return n, err
 }
 
 // fill is AtN, with mu held.
 func (b *Backfill) fill(t time.Time, ids []ID) (int, error) {
-	tick, w := b.bits.Tick(t), b.grant.Load()
+	tick, w := b.holder.bits.Tick(t), b.holder.grant.Load()
 	if err := b.check(t, tick, w); err != nil {
 		return 0, err
 	}
 	used, known := b.used[tick]
-	first := ID(b.first(tick, w.worker) + used)
+	first := ID(b.holder.first(tick, w.worker) + used)
 	if first == 0 { // 0 stands for no id
 		first, used = 1, 1
 	}
-	n := min(int64(len(ids)), b.bits.MaxSequence()+1-used)
+	n := min(int64(len(ids)), b.holder.bits.MaxSequence()+1-used)
 	deal.Fill(ids[:n], first)
 	if n > 0 {
 		b.used[tick] = used + n
@@ -141,7 +140,7 @@ func (b *Backfill) fill(t time.Time, ids []ID) (int, error) {
 		}
 	}
 	if n < int64(len(ids)) {
-		return int(n), fmt.Errorf("%w: %s has %d", ErrTickFull, instant(b.bits.Time(tick)), b.bits.MaxSequence()+1)
+		return int(n), fmt.Errorf("%w: %s has %d", ErrTickFull, instant(b.holder.bits.Time(tick)), b.holder.bits.MaxSequence()+1)
 	}
 	return int(n), nil
 }
@@ -151,15 +150,15 @@ func (b *Backfill) check(t time.Time, tick int64, w *grant) error {
 	case b.calls.Closed():
 		return ErrClosed
 	case !w.covers(max(tick, 0)):
-		return b.reservationError(w)
+		return b.holder.reservationError(w)
 	case tick < 0:
 		return fmt.Errorf("%w: %s lies before the layout's epoch, %s: choose a layout with an earlier Epoch before the first id, or keep the keys of older rows",
-			ErrBackfillTime, instant(t), instant(b.bits.Layout().Epoch))
+			ErrBackfillTime, instant(t), instant(b.holder.bits.Layout().Epoch))
 	case tick >= b.began:
-		return fmt.Errorf("%w: %s, want a time before the start, %s", ErrBackfillTime, instant(t), instant(b.bits.Time(b.began)))
+		return fmt.Errorf("%w: %s, want a time before the start, %s", ErrBackfillTime, instant(t), instant(b.holder.bits.Time(b.began)))
 	case tick <= b.forgotten:
 		return fmt.Errorf("%w: %s is at or before %s, which is forgotten: sort rows by time, or raise MaxTicks, %d",
-			ErrBackfillTime, instant(t), instant(b.bits.Time(b.forgotten)), b.maxTicks)
+			ErrBackfillTime, instant(t), instant(b.holder.bits.Time(b.forgotten)), b.maxTicks)
 	}
 	return nil
 }
@@ -175,24 +174,29 @@ func (b *Backfill) remember(tick int64) {
 // Range returns the least and the greatest id of rows whose time is from or later and
 // before to, as [Default.Range] does.
 func (b *Backfill) Range(from, to time.Time) (first, last ID, err error) {
-	return b.idRange(from, to, 0, 0)
+	return b.holder.idRange(from, to, 0, 0)
 }
+
+// Worker returns the number under which ids are stamped. It changes only after a leased number
+// was lost.
+func (b *Backfill) Worker() int64 { return b.holder.grant.Load().worker }
+
+// Layout returns the layout of the ids.
+func (b *Backfill) Layout() bits.Layout { return b.holder.bits.Layout() }
+
+// Parse takes an id apart. For a number that is no id of the layout, the error matches
+// [bits.ErrForeign] and quotes the number.
+func (b *Backfill) Parse(id ID) (bits.Parts, error) { return b.holder.bits.Parse(int64(id)) }
 
 // Stats returns the counts and the state.
 func (b *Backfill) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := Stats{
-		Issued:        b.issued,
-		RejectedTakes: b.rejected,
-		Waited:        b.calls.Waited(),
-		Closed:        b.calls.Closed(),
-		Clock:         b.clockStats(),
+	var failure error
+	if w := b.holder.grant.Load(); w.last < w.first {
+		failure = b.holder.reservationError(w)
 	}
-	if w := b.grant.Load(); !s.Closed && w.last < w.first {
-		s.LastError = b.reservationError(w)
-	}
-	return s
+	return b.holder.stats(&b.calls, b.issued, failure)
 }
 
 // Close is Shutdown with a deadline of [CloseTimeout].
@@ -204,7 +208,7 @@ func (b *Backfill) Shutdown(ctx context.Context) error {
 	b.mu.Lock() // afterwards no call of AtN is under way
 	b.calls.Shut()
 	b.mu.Unlock()
-	return b.calls.Finish(func() error { return b.giveBack(ctx, b.began) })
+	return b.calls.Finish(func() error { return b.holder.giveBack(ctx, b.began) })
 }
 
 type tickHeap []int64

@@ -3,8 +3,10 @@ package uid
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
@@ -17,11 +19,11 @@ import (
 //
 // Order: a call that ends before another call begins returns smaller ids.
 type Cached struct {
-	claims
-	engine *deal.Dealer     // deals the ids of ticks
 	ring   *ringbuffer.Ring // of engine
-	numbered
-	ticks *ticks
+	engine *deal.Dealer     // deals the ids of ticks
+	claims deal.Claims[ID, Run]
+	holder holder // of the worker number
+	ticks  *ticks
 }
 
 // CloseTimeout is how long Close waits at most, for a source that blocks and
@@ -37,24 +39,25 @@ const CloseTimeout = deal.CloseTimeout
 func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached, error) {
 	schedule, faults := config.prepare()
 	g := new(Cached)
-	if err := g.prepare(g, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	g.holder.regranted = g.regranted
+	if err := g.holder.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
 	borrow := int64(config.MaxBorrow / config.Layout.Unit)
-	g.ticks = &ticks{numbered: &g.numbered, maxBorrow: config.MaxBorrow, maxAge: config.MaxAge, borrow: borrow}
+	g.ticks = &ticks{holder: &g.holder, maxBorrow: config.MaxBorrow, maxAge: config.MaxAge, borrow: borrow}
 	g.ticks.last.Store(-1)
 	engine, err := deal.New(g.ticks.next, g.dealerConfig(config, schedule))
 	if err != nil {
 		return nil, err
 	}
-	g.claims, g.engine, g.ring = claims{deal.ClaimsOf[ID, Run](engine)}, engine, engine.Ring()
-	if err := g.take(ctx, leaser); err != nil {
+	g.claims, g.engine, g.ring = deal.ClaimsOf[ID, Run](engine), engine, engine.Ring()
+	if err := g.holder.take(ctx, leaser); err != nil {
 		return nil, err
 	}
 	if err := g.engine.Start(ctx, func(err error) bool { return Help(Refusal{Err: err}) == nil }); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	g.logStart("Cached")
+	g.holder.logStart("Cached")
 	return g, nil
 }
 
@@ -80,7 +83,7 @@ func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) de
 	}
 	return deal.Config{
 		Runs:          int64(1) << config.BoostPower,
-		RunLen:        g.bits.MaxSequence() + 1,
+		RunLen:        g.holder.bits.MaxSequence() + 1,
 		PaddingFactor: config.PaddingFactor,
 		Padding:       options,
 		Policy:        deal.PolicyOf("uid", config.RejectedTake, Help),
@@ -114,6 +117,23 @@ func (g *Cached) Wait(ctx context.Context) (id ID, err error) {
 	return ID(taken), err
 }
 
+// NextN is Next for many ids, as [Generator] says.
+func (g *Cached) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
+
+// WaitN is NextN, but waits as Wait does.
+func (g *Cached) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
+
+// Claim returns 1 to limit consecutive ids, as [Generator] says.
+func (g *Cached) Claim(ctx context.Context, limit int64) (Run, error) {
+	return g.claims.Claim(ctx, limit)
+}
+
+// TryClaim returns 1 to limit consecutive ids that are ready, as [Generator] says.
+func (g *Cached) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
+
+// All returns ids without end, for a range loop, as [Generator] says.
+func (g *Cached) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims.All(ctx) }
+
 // Close is Shutdown with a deadline of [CloseTimeout].
 func (g *Cached) Close() error { return g.engine.Close() }
 
@@ -127,13 +147,13 @@ func (g *Cached) Shutdown(ctx context.Context) error { return g.engine.Shutdown(
 func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 	next := g.ticks.last.Load() + 1
 	if len(rest) > 0 {
-		parts, _ := g.bits.Parse(rest[0].First)
+		parts, _ := g.holder.bits.Parse(rest[0].First)
 		next = parts.Tick
 		if parts.Sequence > 0 { // the tick may have been begun
 			next++
 		}
 	}
-	return g.giveBack(ctx, next)
+	return g.holder.giveBack(ctx, next)
 }
 
 // Range returns the least and the greatest id that calls at from or later and before to
@@ -156,5 +176,47 @@ func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
 	if g.ticks.maxBorrow < 0 {
 		ahead = -1
 	}
-	return g.idRange(from, to, g.ticks.maxAge, ahead)
+	return g.holder.idRange(from, to, g.ticks.maxAge, ahead)
+}
+
+// Worker returns the number under which ids are stamped. It changes only after a leased number
+// was lost.
+func (g *Cached) Worker() int64 { return g.holder.grant.Load().worker }
+
+// Layout returns the layout of the ids.
+func (g *Cached) Layout() bits.Layout { return g.holder.bits.Layout() }
+
+// Parse takes an id apart. For a number that is no id of the layout, the error matches
+// [bits.ErrForeign] and quotes the number.
+func (g *Cached) Parse(id ID) (bits.Parts, error) { return g.holder.bits.Parse(int64(id)) }
+
+// Stats returns the generator's counts and state.
+func (g *Cached) Stats() Stats {
+	d := g.engine.Stats()
+	s := Stats{
+		Issued:        d.Taken,
+		Starved:       d.Starved,
+		RejectedTakes: d.Rejected,
+		Waited:        d.Waited,
+		Remaining:     d.Remaining,
+		Dropped:       d.Dropped,
+		Closed:        d.Closed,
+		LastError:     d.LastError,
+		Clock:         g.holder.clockStats(),
+		Ring: &RingStats{
+			Capacity:     g.ring.Capacity(),
+			Threshold:    g.ring.Threshold(),
+			MaxAge:       g.ticks.maxAge,
+			Borrowed:     g.ticks.borrowed(),
+			MaxBorrow:    g.ticks.maxBorrow,
+			Refills:      d.Refills,
+			Helps:        d.Helps,
+			RejectedPuts: d.RejectedPuts,
+		},
+	}
+	if id, ok := g.ring.Oldest(); ok {
+		parts, _ := g.holder.bits.Parse(id)
+		s.Ring.OldestAge = g.holder.now().Sub(parts.Time)
+	}
+	return s
 }

@@ -3,11 +3,13 @@ package uid
 import (
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
+	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/internal/cacheline"
 	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/ringbuffer"
@@ -26,17 +28,26 @@ import (
 //
 // [TESTING.md]: https://github.com/uidring/uidring/blob/main/uid/TESTING.md
 type Default struct {
-	clocked
+	holder      holder // of the worker number
+	clock       clock
+	claims      deal.Claims[ID, Run] // of claim
 	maxBackward time.Duration
+	_           cacheline.Pad
 
 	// last is tick<<SequenceBits | sequence of the last id that was issued or
-	// skipped. Calls and move move it upwards by compare-and-swap. Shutdown sets it
+	// skipped. Calls and renumber move it upwards by compare-and-swap. Shutdown sets it
 	// to MaxInt64, which fails every later call.
-	last cacheline.Int64
+	last atomic.Int64
+
+	// issued counts ids. A call adds to it once it has moved last, on whose line it lies;
+	// Stats reads it.
+	issued atomic.Int64
 
 	// Written by renumber, read by blocked. While last is skipped, no id is issued of ticks
 	// after stamped.
 	skipped, stamped atomic.Int64
+
+	calls deal.Calls
 }
 
 // NewDefault takes a worker number from leaser and returns the generator. ctx
@@ -46,34 +57,36 @@ type Default struct {
 // ctx ends before, the error says when ids begin.
 func NewDefault(ctx context.Context, leaser Leaser, config DefaultConfig) (*Default, error) {
 	faults := config.prepare()
-	g := &Default{maxBackward: config.MaxBackward}
+	g := &Default{maxBackward: config.MaxBackward, calls: deal.NewCalls()}
 	g.skipped.Store(math.MinInt64) // last is never so low
-	if err := g.open(g, g.claim, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	g.holder.renumber = g.renumber
+	if err := g.holder.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
+	g.claims = deal.NewClaims[ID, Run](g.claim)
+	g.clock = clock{bits: &g.holder.bits, now: g.holder.now, system: config.Now == nil}
 	// A random sequence of the tick before the epoch, so that short-lived processes spread
 	// their ids too.
-	sequences := g.bits.MaxSequence() + 1
+	sequences := g.holder.bits.MaxSequence() + 1
 	start := rand.Int64N(max(sequences/2, 1))
 	g.last.Store(-1 - (sequences-start)%sequences)
-	g.earlier.Store(-g.used(g.last.Load()))
-	if err := g.take(ctx, leaser); err != nil {
+	if err := g.holder.take(ctx, leaser); err != nil {
 		return nil, err
 	}
 	if g.Worker() == 0 {
-		g.move(-1, 0) // past id 0, which stands for none
+		g.last.CompareAndSwap(-1, 0) // past id 0, which stands for none
 	}
-	if err := g.await(ctx, g.caughtUp); err != nil {
+	if err := g.holder.await(ctx, g.caughtUp); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	g.logStart("Default")
+	g.holder.logStart("Default")
 	return g, nil
 }
 
 // caughtUp reports whether Next stamps, or waits by itself for the time that an earlier holder
 // of the number reserved.
 func (g *Default) caughtUp(w *grant) bool {
-	return g.bits.Time(w.first).Sub(g.now()) <= max(g.maxBackward, g.bits.Layout().Unit)
+	return g.holder.bits.Time(w.first).Sub(g.holder.now()) <= max(g.maxBackward, g.holder.bits.Layout().Unit)
 }
 
 // Next returns an id stamped with the present tick. Next waits
@@ -92,6 +105,26 @@ func (g *Default) Next() (ID, error) {
 	return ID(run.First), err
 }
 
+// NextN is Next for many ids, as [Generator] says.
+func (g *Default) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
+
+// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+func (g *Default) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
+
+// WaitN is NextN, but waits as Wait does.
+func (g *Default) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
+
+// Claim returns 1 to limit consecutive ids, as [Generator] says.
+func (g *Default) Claim(ctx context.Context, limit int64) (Run, error) {
+	return g.claims.Claim(ctx, limit)
+}
+
+// TryClaim returns 1 to limit consecutive ids that are ready, as [Generator] says.
+func (g *Default) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
+
+// All returns ids without end, for a range loop, as [Generator] says.
+func (g *Default) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims.All(ctx) }
+
 // unread stands for a tick that has yet to be read from the clock.
 const unread = math.MinInt64
 
@@ -106,42 +139,42 @@ const unread = math.MinInt64
 // then installs the new grant. So if the swap succeeds, last and grant belong to the
 // same number.
 func (g *Default) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
-	for tick := g.tick(); ; {
+	for tick := g.clock.tick(); ; {
 		last := g.last.Load() // before grant: renumber moves last, so a claim under the old number fails
-		w := g.grant.Load()
-		if last>>g.shift > tick { // or the tick is unread
-			tick = g.tick()
+		w := g.holder.grant.Load()
+		if last>>g.holder.shift > tick { // or the tick is unread
+			tick = g.clock.tick()
 		}
 		sequence := g.following(last, tick)
-		if sequence > g.bits.MaxSequence() || !w.covers(tick) {
+		if sequence > g.holder.bits.MaxSequence() || !w.covers(tick) {
 			if err := g.pause(ctx, w, tick, last, how); err != nil {
 				return ringbuffer.Run{}, g.calls.Failed(err, how)
 			}
 			tick = unread
 			continue
 		}
-		n := min(limit, g.bits.MaxSequence()+1-sequence)
-		if g.last.CompareAndSwap(last, tick<<g.shift|(sequence+n-1)) {
-			if last>>g.shift != tick {
-				g.earlier.Add(g.used(last) - sequence)
-				g.use(tick)
+		n := min(limit, g.holder.bits.MaxSequence()+1-sequence)
+		if g.last.CompareAndSwap(last, tick<<g.holder.shift|(sequence+n-1)) {
+			g.issued.Add(n)
+			if last>>g.holder.shift != tick {
+				g.holder.use(tick)
 			}
-			return ringbuffer.Run{First: g.first(tick, w.worker) + sequence, N: n}, nil
+			return ringbuffer.Run{First: g.holder.first(tick, w.worker) + sequence, N: n}, nil
 		}
 	}
 }
 
-func (g *Default) used(last int64) int64 { return last&g.bits.MaxSequence() + 1 }
+func (g *Default) used(last int64) int64 { return last&g.holder.bits.MaxSequence() + 1 }
 
 // following returns the next sequence in tick after last, above the greatest for none.
 func (g *Default) following(last, tick int64) int64 {
-	switch lastTick := last >> g.shift; {
+	switch lastTick := last >> g.holder.shift; {
 	case lastTick == tick:
 		return g.used(last)
 	case lastTick > tick:
 		return math.MaxInt64
 	}
-	return resumeAt(g.used(last), g.bits.MaxSequence())
+	return resumeAt(g.used(last), g.holder.bits.MaxSequence())
 }
 
 // pause waits, with nothing locked, until an id can be stamped, or returns why none can.
@@ -149,12 +182,12 @@ func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, how dea
 	if g.calls.Closed() {
 		return ErrClosed
 	}
-	left, err := g.blocked(w, tick, last, g.now())
+	left, err := g.blocked(w, tick, last, g.holder.now())
 	if err != nil && !errors.Is(err, ErrReservation) {
 		return err
 	}
 	if tick >= w.first && tick > w.last {
-		g.use(tick)
+		g.holder.use(tick)
 	}
 	switch {
 	case how == deal.Try:
@@ -169,24 +202,24 @@ func (g *Default) pause(ctx context.Context, w *grant, tick, last int64, how dea
 // for how long one waits.
 func (g *Default) blocked(w *grant, tick, last int64, now time.Time) (time.Duration, error) {
 	switch lastTick := g.lastTick(last); {
-	case tick > g.bits.MaxTick():
-		return 0, g.exhausted()
+	case tick > g.holder.bits.MaxTick():
+		return 0, g.holder.exhausted()
 	case tick < lastTick: // the clock has stepped back, perhaps to before the epoch
-		behind := g.bits.Time(lastTick).Sub(now)
+		behind := g.holder.bits.Time(lastTick).Sub(now)
 		if behind > g.maxBackward {
 			return 0, &ClockBackwardError{Amount: behind, Max: g.maxBackward}
 		}
 		return behind, nil
 	case tick < w.first: // an earlier holder of the number may have stamped it
-		left := g.bits.Time(w.first).Sub(now)
-		if left > max(g.maxBackward, g.bits.Layout().Unit) {
-			return left, g.reservationError(w)
+		left := g.holder.bits.Time(w.first).Sub(now)
+		if left > max(g.maxBackward, g.holder.bits.Layout().Unit) {
+			return left, g.holder.reservationError(w)
 		}
 		return left, nil
 	case w.covers(tick): // all of the tick's ids are issued
-		return g.bits.Time(tick + 1).Sub(now), nil
+		return g.holder.bits.Time(tick + 1).Sub(now), nil
 	case w.err != nil:
-		return deal.LongestSleep, g.reservationError(w)
+		return deal.LongestSleep, g.holder.reservationError(w)
 	}
 	return deal.LongestSleep, nil // more is being reserved
 }
@@ -195,7 +228,7 @@ func (g *Default) lastTick(last int64) int64 {
 	if last == g.skipped.Load() {
 		return max(g.stamped.Load(), 0)
 	}
-	return max(last>>g.shift, 0)
+	return max(last>>g.holder.shift, 0)
 }
 
 // renumber keeps ids in order when the number changes: the new number does not
@@ -211,44 +244,43 @@ func (g *Default) renumber(*grant) {
 		if last == math.MaxInt64 {
 			return // Shutdown came in between: no later call may issue an id
 		}
-		next, skipped := last|g.bits.MaxSequence(), g.skipped.Load()
+		next, skipped := last|g.holder.bits.MaxSequence(), g.skipped.Load()
 		switch {
 		case last == skipped:
 			next = last + 1
 			g.skipped.Store(next)
 		case next == last || next < 0: // the layout's first tick may begin with id 0
 			next++
-			g.stamped.Store(last >> g.shift)
+			g.stamped.Store(last >> g.holder.shift)
 			g.skipped.Store(next)
 		}
-		if g.move(last, next) {
+		if g.last.CompareAndSwap(last, next) {
 			return
 		}
 		g.skipped.Store(skipped) // a call may have issued next meanwhile
 	}
 }
 
-// move moves last to next and issues nothing, unless a call has moved last meanwhile.
-func (g *Default) move(last, next int64) (moved bool) {
-	more := g.used(last) - g.used(next) // of earlier, since latest becomes used(next)
-	g.earlier.Add(min(more, 0))         // before the swap, so that Stats never counts too many
-	if moved = g.last.CompareAndSwap(last, next); moved {
-		g.earlier.Add(max(more, 0))
-	} else {
-		g.earlier.Add(max(-more, 0))
-	}
-	return moved
-}
+// Worker returns the number under which ids are stamped. It changes only after a leased number
+// was lost.
+func (g *Default) Worker() int64 { return g.holder.grant.Load().worker }
+
+// Layout returns the layout of the ids.
+func (g *Default) Layout() bits.Layout { return g.holder.bits.Layout() }
+
+// Parse takes an id apart. For a number that is no id of the layout, the error matches
+// [bits.ErrForeign] and quotes the number.
+func (g *Default) Parse(id ID) (bits.Parts, error) { return g.holder.bits.Parse(int64(id)) }
 
 // Stats returns the generator's counts and state.
 func (g *Default) Stats() Stats {
-	return g.stats(func() int64 { return g.used(g.last.Load()) }, g.failure)
+	return g.holder.stats(&g.calls, g.issued.Load(), g.failure())
 }
 
 func (g *Default) failure() error {
-	last, w := g.last.Load(), g.grant.Load()
-	now := g.now() // read after last, which is not ahead of a clock that goes on
-	_, err := g.blocked(w, g.bits.Tick(now), last, now)
+	last, w := g.last.Load(), g.holder.grant.Load()
+	now := g.holder.now() // read after last, which is not ahead of a clock that goes on
+	_, err := g.blocked(w, g.holder.bits.Tick(now), last, now)
 	return err
 }
 
@@ -260,7 +292,7 @@ func (g *Default) failure() error {
 // in which from and to lie. It holds for every Default of the layout, of any worker, by
 // the clock of its machine.
 func (g *Default) Range(from, to time.Time) (first, last ID, err error) {
-	return g.idRange(from, to, 0, 0)
+	return g.holder.idRange(from, to, 0, 0)
 }
 
 // Close is Shutdown with a deadline of [CloseTimeout].
@@ -270,14 +302,11 @@ func (g *Default) Close() error { return deal.Close(g.Shutdown) }
 // calls return [ErrClosed]. Shutdown may be called more than once and from several
 // goroutines. An error means that the number was not given back: it is free when
 // its lease expires.
-func (g *Default) Shutdown(ctx context.Context) error { return g.shutdown(ctx, g.stop) }
-
-// stop ends issuing, as shutdown says. No call that is under way can issue an id once stop
-// has swapped.
-func (g *Default) stop() int64 {
-	for {
-		if last := g.last.Load(); g.move(last, math.MaxInt64) {
-			return last>>g.shift + 1
-		}
-	}
+func (g *Default) Shutdown(ctx context.Context) error {
+	g.calls.Shut()
+	return g.calls.Finish(func() error { return g.holder.giveBack(ctx, g.stop()) })
 }
+
+// stop ends issuing, and returns a tick: that tick and all later ticks were never stamped. No
+// call that is under way can issue an id once stop has swapped.
+func (g *Default) stop() int64 { return g.last.Swap(math.MaxInt64)>>g.holder.shift + 1 }

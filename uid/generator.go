@@ -3,8 +3,6 @@ package uid
 import (
 	"context"
 	"iter"
-
-	"github.com/uidring/uidring/internal/deal"
 )
 
 // Generator makes ids. [Cached], [Default], [Slots], segment.Generator,
@@ -72,24 +70,3 @@ type Run struct {
 	First ID
 	N     int64
 }
-
-// claims has the methods of a [Generator] that follow from its claims of runs.
-type claims struct{ of deal.Claims[ID, Run] }
-
-// Claim returns 1 to limit consecutive ids, as [Generator] says.
-func (c claims) Claim(ctx context.Context, limit int64) (Run, error) { return c.of.Claim(ctx, limit) }
-
-// TryClaim returns 1 to limit consecutive ids that are ready, as [Generator] says.
-func (c claims) TryClaim(limit int64) (Run, error) { return c.of.TryClaim(limit) }
-
-// NextN is Next for many ids, as [Generator] says.
-func (c claims) NextN(ids []ID) (int, error) { return c.of.NextN(ids) }
-
-// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
-func (c claims) Wait(ctx context.Context) (ID, error) { return c.of.Wait(ctx) }
-
-// WaitN is NextN, but waits as Wait does.
-func (c claims) WaitN(ctx context.Context, ids []ID) (int, error) { return c.of.WaitN(ctx, ids) }
-
-// All returns ids without end, for a range loop, as [Generator] says.
-func (c claims) All(ctx context.Context) iter.Seq2[ID, error] { return c.of.All(ctx) }

@@ -18,7 +18,7 @@ import (
 
 // steered is a clock of the system's kind whose wall time the test steps, while
 // the monotonic time goes on.
-func steered(t *testing.T, unit time.Duration) (c *clocked, step func(time.Duration), readings func() int) {
+func steered(t *testing.T, unit time.Duration) (c *clock, step func(time.Duration), readings func() int) {
 	t.Helper()
 	layout := bits.Layout{TimeBits: 53, WorkerBits: 2, SequenceBits: 8, Epoch: time.Date(1999, time.December, 31, 0, 0, 0, 0, time.UTC), Unit: unit}
 	allocator, err := bits.NewAllocator(layout)
@@ -26,7 +26,7 @@ func steered(t *testing.T, unit time.Duration) (c *clocked, step func(time.Durat
 	var ahead time.Duration
 	read := 0
 	now := func() time.Time { read++; return time.Now().Add(ahead) }
-	return &clocked{numbered: numbered{bits: *allocator, now: now}, system: true}, func(d time.Duration) { ahead += d }, func() int { return read }
+	return &clock{bits: allocator, now: now, system: true}, func(d time.Duration) { ahead += d }, func() int { return read }
 }
 
 // Between two readings of the wall clock the monotonic one tells the tick to the
@@ -97,36 +97,28 @@ func TestClockOutsideOfTheLayout(t *testing.T) {
 	})
 }
 
-// renumbered is a generator that calls f for a change of number.
-type renumbered struct {
-	numbered
-	f func(*grant)
-}
-
-func (r *renumbered) renumber(next *grant) { r.f(next) }
-
 // While the number changes, no tick may be stamped, even if the leaser goes from one
 // number to another without saying that the first is lost.
 func TestNothingIsStampedWhileTheNumberChanges(t *testing.T) {
-	var s renumbered
-	if err := s.prepare(&s, invalid.Of("uid", ErrConfig), StaticWorker(1), bits.Default(), bits.Layout{}, nil, slog.Default()); err != nil {
+	var h holder
+	if err := h.prepare(invalid.Of("uid", ErrConfig), StaticWorker(1), bits.Default(), bits.Layout{}, nil, slog.Default()); err != nil {
 		t.Fatal(err)
 	}
 	var numbers []int64
-	s.f = func(next *grant) {
+	h.renumber = func(next *grant) {
 		numbers = append(numbers, next.worker)
-		if now := s.grant.Load(); now.first <= now.last {
+		if now := h.grant.Load(); now.first <= now.last {
 			t.Errorf("ticks %d to %d may be stamped under %d while the number becomes %d", now.first, now.last, now.worker, next.worker)
 		}
 	}
 	for _, number := range []int64{1, 2, 2, 3} {
-		s.granted(lease.Grant{Held: true, Number: number})
-		if w := s.grant.Load(); w.worker != number || !w.covers(s.bits.Tick(time.Now())) {
+		h.granted(lease.Grant{Held: true, Number: number})
+		if w := h.grant.Load(); w.worker != number || !w.covers(h.bits.Tick(time.Now())) {
 			t.Errorf("%+v after number %d was granted", w, number)
 		}
 	}
-	if len(numbers) != 3 || s.changes.Load() != 2 {
-		t.Errorf("numbers %v, %d changes; want 3 numbers and 2 changes", numbers, s.changes.Load())
+	if len(numbers) != 3 || h.changes.Load() != 2 {
+		t.Errorf("numbers %v, %d changes; want 3 numbers and 2 changes", numbers, h.changes.Load())
 	}
 }
 
@@ -148,21 +140,21 @@ func TestHotFieldsStandApart(t *testing.T) {
 			{"ring", unsafe.Offsetof(c.ring)},
 		}, nil},
 		{"Default", []field{
-			{"bits", unsafe.Offsetof(d.bits)},
-			{"grant", unsafe.Offsetof(d.grant)},
-			{"anchor", unsafe.Offsetof(d.anchor)},
+			{"bits", unsafe.Offsetof(d.holder) + unsafe.Offsetof(d.holder.bits)},
+			{"grant", unsafe.Offsetof(d.holder) + unsafe.Offsetof(d.holder.grant)},
+			{"anchor", unsafe.Offsetof(d.clock) + unsafe.Offsetof(d.clock.anchor)},
 		}, []field{
-			{"last", unsafe.Offsetof(d.last) + cacheline.Size - 8},
-			{"earlier", unsafe.Offsetof(d.earlier)},
+			{"last", unsafe.Offsetof(d.last)},
+			{"issued", unsafe.Offsetof(d.issued)},
 			{"calls", unsafe.Offsetof(d.calls) + cacheline.Size - 8},
 		}},
 		{"Slots", []field{
 			{"slots", unsafe.Offsetof(s.slots)},
 			{"mask", unsafe.Offsetof(s.mask)},
-			{"grant", unsafe.Offsetof(s.grant)},
-			{"anchor", unsafe.Offsetof(s.anchor)},
+			{"grant", unsafe.Offsetof(s.holder) + unsafe.Offsetof(s.holder.grant)},
+			{"anchor", unsafe.Offsetof(s.clock) + unsafe.Offsetof(s.clock.anchor)},
 		}, []field{
-			{"earlier", unsafe.Offsetof(s.earlier)},
+			{"issued", unsafe.Offsetof(s.issued)},
 			{"calls", unsafe.Offsetof(s.calls) + cacheline.Size - 8},
 		}},
 	} {
@@ -195,7 +187,7 @@ func TestBackfillForgets(t *testing.T) {
 	need.Must(t, err)
 	defer b.Close()
 	for tick := range int64(50) {
-		if _, err := b.At(b.bits.Time(tick)); err != nil || len(b.used) > 4 || len(b.ticks) > 4 {
+		if _, err := b.At(b.holder.bits.Time(tick)); err != nil || len(b.used) > 4 || len(b.ticks) > 4 {
 			t.Fatalf("%v; %d and %d ticks are remembered, want 4 at most", err, len(b.used), len(b.ticks))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
+	"github.com/uidring/uidring/internal/cacheline"
 	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/ringbuffer"
@@ -82,7 +84,13 @@ type Slots struct {
 	slots atomic.Pointer[slots] // of the present number; written under mu
 	mu    sync.Mutex            // held while slots are replaced or shut
 
-	clocked // last, so that the fields that calls read lie before those that they write
+	holder holder // of the worker number
+	clock  clock
+	claims deal.Claims[ID, Run] // of claim
+	_      cacheline.Pad
+
+	issued atomic.Int64 // ids; written by calls, read by Stats
+	calls  deal.Calls
 }
 
 type slots struct {
@@ -98,19 +106,22 @@ const shutSlot = math.MaxUint64
 // that. ctx and the errors are as for [NewDefault].
 func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, error) {
 	faults := config.prepare()
-	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1}
-	if err := g.open(g, g.claim, faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
+	g := &Slots{tickShift: config.Layout.SequenceBits + 1, mask: int64(config.Slots) - 1, calls: deal.NewCalls()}
+	g.holder.renumber = g.renumber
+	if err := g.holder.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
-	g.start = rand.Int64N(max((g.bits.MaxSequence()+1)/2, 1)) // so that short-lived processes are even too
+	g.claims = deal.NewClaims[ID, Run](g.claim)
+	g.clock = clock{bits: &g.holder.bits, now: g.holder.now, system: config.Now == nil}
+	g.start = rand.Int64N(max((g.holder.bits.MaxSequence()+1)/2, 1)) // so that short-lived processes are even too
 	g.slots.Store(&slots{worker: -1})
-	if err := g.take(ctx, leaser); err != nil {
+	if err := g.holder.take(ctx, leaser); err != nil {
 		return nil, err
 	}
-	if err := g.await(ctx, func(w *grant) bool { return w.covers(w.first) }); err != nil {
+	if err := g.holder.await(ctx, func(w *grant) bool { return w.covers(w.first) }); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	g.logStart("Slots")
+	g.holder.logStart("Slots")
 	return g, nil
 }
 
@@ -119,11 +130,11 @@ func NewSlots(ctx context.Context, leaser Leaser, config SlotsConfig) (*Slots, e
 func (g *Slots) renumber(w *grant) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	floor := max(w.first, g.bits.Tick(g.now()), 1)
+	floor := max(w.first, g.holder.bits.Tick(g.holder.now()), 1)
 	after := &slots{worker: w.worker, words: make([]atomic.Uint64, g.mask+1)}
 	for i := range after.words {
 		at := g.atLeast(floor, int64(i))
-		if after.words[i].Store(g.word(at, 0)); g.calls.Closed() || at > g.bits.MaxTick() {
+		if after.words[i].Store(g.word(at, 0)); g.calls.Closed() || at > g.holder.bits.MaxTick() {
 			after.words[i].Store(shutSlot)
 		}
 	}
@@ -137,7 +148,6 @@ func (g *Slots) shutAll(s *slots) int64 {
 		if word := s.words[i].Swap(shutSlot); word != shutSlot {
 			if at, used := g.split(word); used > 0 {
 				greatest = max(greatest, at)
-				g.earlier.Add(used)
 			}
 		}
 	}
@@ -161,18 +171,38 @@ func (g *Slots) Next() (ID, error) {
 	return ID(run.First), err
 }
 
+// NextN is Next for many ids, as [Generator] says.
+func (g *Slots) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }
+
+// Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
+func (g *Slots) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
+
+// WaitN is NextN, but waits as Wait does.
+func (g *Slots) WaitN(ctx context.Context, ids []ID) (int, error) { return g.claims.WaitN(ctx, ids) }
+
+// Claim returns 1 to limit consecutive ids, as [Generator] says.
+func (g *Slots) Claim(ctx context.Context, limit int64) (Run, error) {
+	return g.claims.Claim(ctx, limit)
+}
+
+// TryClaim returns 1 to limit consecutive ids that are ready, as [Generator] says.
+func (g *Slots) TryClaim(limit int64) (Run, error) { return g.claims.TryClaim(limit) }
+
+// All returns ids without end, for a range loop, as [Generator] says.
+func (g *Slots) All(ctx context.Context) iter.Seq2[ID, error] { return g.claims.All(ctx) }
+
 // claim takes at most limit consecutive ids of one slot. While the number changes,
 // the grant is empty, or of another number than the slots.
 func (g *Slots) claim(ctx context.Context, limit int64, how deal.How) (ringbuffer.Run, error) {
 	for {
-		w, s := g.grant.Load(), g.slots.Load()
-		tick := g.tick()
+		w, s := g.holder.grant.Load(), g.slots.Load()
+		tick := g.clock.tick()
 		if w.worker == s.worker {
 			if run := g.fromSlots(w, s, tick, limit); run.N > 0 {
 				return run, nil
 			}
 		}
-		if w != g.grant.Load() {
+		if w != g.holder.grant.Load() {
 			continue
 		}
 		if err := g.pause(ctx, w, tick, how); err != nil {
@@ -183,8 +213,8 @@ func (g *Slots) claim(ctx context.Context, limit int64, how deal.How) (ringbuffe
 
 // fromSlots takes ids from the slot of tick, or else from the next one with room.
 func (g *Slots) fromSlots(w *grant, s *slots, tick, limit int64) ringbuffer.Run {
-	if w.last < tick && tick <= g.bits.MaxTick() {
-		g.use(tick)
+	if w.last < tick && tick <= g.holder.bits.MaxTick() {
+		g.holder.use(tick)
 	}
 	for i := range g.mask + 1 {
 		slot := &s.words[(tick+i)&g.mask]
@@ -193,32 +223,25 @@ func (g *Slots) fromSlots(w *grant, s *slots, tick, limit int64) ringbuffer.Run 
 			at, start := was, used
 			switch {
 			case i == 0 && was < tick && w.covers(tick):
-				at, start = tick, resumeAt(used, g.bits.MaxSequence())
+				at, start = tick, resumeAt(used, g.holder.bits.MaxSequence())
 			case was < w.first: // this grant of the number begins later than the last
 				at, start = g.atLeast(w.first, was&g.mask), 0
 			}
 			if used == 0 {
 				start = g.start
 			}
-			n := min(limit, g.bits.MaxSequence()+1-start)
+			n := min(limit, g.holder.bits.MaxSequence()+1-start)
 			if n <= 0 || !w.covers(at) {
 				break
 			}
-			skipped := start - used
-			if skipped > 0 {
-				g.earlier.Add(-skipped) // before the swap, so that Stats never counts too many
-			}
 			if !slot.CompareAndSwap(word, g.word(at, start+n)) {
-				if skipped > 0 {
-					g.earlier.Add(skipped)
-				}
 				continue
 			}
+			g.issued.Add(n)
 			if used == 0 || was != at {
-				g.earlier.Add(max(-skipped, 0))
-				g.use(at)
+				g.holder.use(at)
 			}
-			return ringbuffer.Run{First: g.first(at, w.worker) + start, N: n}
+			return ringbuffer.Run{First: g.holder.first(at, w.worker) + start, N: n}
 		}
 	}
 	return ringbuffer.Run{}
@@ -239,7 +262,7 @@ func (g *Slots) pause(ctx context.Context, w *grant, tick int64, how deal.How) e
 		if how == deal.Next {
 			return errSlotsFull
 		}
-		left = g.bits.Time(max(tick, 0) + 1).Sub(g.now())
+		left = g.holder.bits.Time(max(tick, 0) + 1).Sub(g.holder.now())
 	}
 	return g.calls.Sleep(ctx, w.replaced, left)
 }
@@ -247,39 +270,42 @@ func (g *Slots) pause(ctx context.Context, w *grant, tick int64, how deal.How) e
 // blocked returns why tick may not be stamped, nil if more time is being reserved.
 func (g *Slots) blocked(w *grant, tick int64) error {
 	switch {
-	case tick > g.bits.MaxTick():
-		return g.exhausted()
+	case tick > g.holder.bits.MaxTick():
+		return g.holder.exhausted()
 	case w.err != nil && tick > w.last:
-		return g.reservationError(w)
+		return g.holder.reservationError(w)
 	}
 	return nil
 }
 
+// Worker returns the number under which ids are stamped. It changes only after a leased number
+// was lost.
+func (g *Slots) Worker() int64 { return g.holder.grant.Load().worker }
+
+// Layout returns the layout of the ids.
+func (g *Slots) Layout() bits.Layout { return g.holder.bits.Layout() }
+
+// Parse takes an id apart. For a number that is no id of the layout, the error matches
+// [bits.ErrForeign] and quotes the number.
+func (g *Slots) Parse(id ID) (bits.Parts, error) { return g.holder.bits.Parse(int64(id)) }
+
 // Stats returns the generator's counts and state.
 func (g *Slots) Stats() Stats {
-	return g.stats(g.latest, func() error { return g.blocked(g.grant.Load(), g.bits.Tick(g.now())) })
+	failure := g.blocked(g.holder.grant.Load(), g.holder.bits.Tick(g.holder.now()))
+	return g.holder.stats(&g.calls, g.issued.Load(), failure)
 }
 
 // Close is Shutdown with a deadline of [CloseTimeout].
 func (g *Slots) Close() error { return deal.Close(g.Shutdown) }
 
 // Shutdown ends every wait and gives a leased number back, as [Default.Shutdown] does.
-func (g *Slots) Shutdown(ctx context.Context) error { return g.shutdown(ctx, g.stop) }
+func (g *Slots) Shutdown(ctx context.Context) error {
+	g.calls.Shut()
+	return g.calls.Finish(func() error { return g.holder.giveBack(ctx, g.stop()) })
+}
 
 func (g *Slots) stop() int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.shutAll(g.slots.Load()) + 1
-}
-
-func (g *Slots) latest() int64 {
-	n := int64(0)
-	s := g.slots.Load()
-	for i := range s.words {
-		if word := s.words[i].Load(); word != shutSlot {
-			_, used := g.split(word)
-			n += used
-		}
-	}
-	return n
 }
