@@ -137,12 +137,12 @@ func TestLeaseThatHangs(t *testing.T) {
 func TestCachedNeverPassesTheEnd(t *testing.T) {
 	for _, test := range []struct {
 		layout bits.Layout
-		policy func(uid.Refusal) error
+		policy uid.TakePolicy
 		ticks  int // before the end
 	}{
-		{bits.Layout{TimeBits: 8, WorkerBits: 2, SequenceBits: 1, Epoch: start, Unit: time.Second}, uid.Help, 20},
-		{bits.Layout{TimeBits: 8, WorkerBits: 54, SequenceBits: 1, Epoch: start, Unit: time.Second}, uid.Help, 20},
-		{bits.Layout{TimeBits: 8, WorkerBits: 2, SequenceBits: 1, Epoch: start, Unit: time.Second}, uid.Reject, 8},
+		{bits.Layout{TimeBits: 8, WorkerBits: 2, SequenceBits: 1, Epoch: start, Unit: time.Second}, uid.PolicyHelp, 20},
+		{bits.Layout{TimeBits: 8, WorkerBits: 54, SequenceBits: 1, Epoch: start, Unit: time.Second}, uid.PolicyHelp, 20},
+		{bits.Layout{TimeBits: 8, WorkerBits: 2, SequenceBits: 1, Epoch: start, Unit: time.Second}, uid.PolicyReject, 8},
 	} {
 		clock := clockAt(test.layout.End().Add(-time.Duration(test.ticks) * time.Second))
 		gen := newCached(t, uid.CachedConfig{Layout: test.layout, Now: clock.now, RejectedTake: test.policy, Logger: quiet})

@@ -54,7 +54,7 @@ func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached
 	if err := g.holder.take(ctx, leaser); err != nil {
 		return nil, err
 	}
-	if err := g.engine.Start(ctx, func(err error) bool { return Help(Refusal{Err: err}) == nil }); err != nil {
+	if err := g.engine.Start(ctx, func(err error) bool { return PolicyHelp(Refusal{Err: err}) == nil }); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
 	g.holder.logStart("Cached")
@@ -86,7 +86,7 @@ func (g *Cached) dealerConfig(config CachedConfig, schedule padding.Schedule) de
 		RunLen:        g.holder.bits.MaxSequence() + 1,
 		PaddingFactor: config.PaddingFactor,
 		Padding:       options,
-		Policy:        deal.PolicyOf("uid", config.RejectedTake, Help),
+		Policy:        deal.PolicyOf("uid", config.RejectedTake, PolicyHelp),
 		Ended:         g.ticks.ended,
 		Release:       g.releaseFrom,
 	}
@@ -100,8 +100,8 @@ func (g *Cached) regranted(lost bool) {
 }
 
 // Next returns the next id, from memory. When the ring is empty, the policy
-// RejectedTake decides. [Reject] fails at once. [Help] waits only for a reservation that
-// is under way. [Wait] blocks until there is an id. After Close the error is [ErrClosed].
+// RejectedTake decides. [PolicyReject] fails at once. [PolicyHelp] waits only for a reservation that
+// is under way. [PolicyWait] blocks until there is an id. After Close the error is [ErrClosed].
 func (g *Cached) Next() (id ID, err error) {
 	taken, err := g.ring.Take()
 	return ID(taken), err

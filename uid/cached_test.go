@@ -122,7 +122,7 @@ func TestClose(t *testing.T) {
 
 // Many calls wait at once, and Close ends all of them at once.
 func TestCloseEndsWaits(t *testing.T) {
-	forKinds(t, all, uid.CachedConfig{Layout: bubble, MaxBorrow: 1, RejectedTake: uid.Wait}, func(t *testing.T, gen generator) {
+	forKinds(t, all, uid.CachedConfig{Layout: bubble, MaxBorrow: 1, RejectedTake: uid.PolicyWait}, func(t *testing.T, gen generator) {
 		waits := []string{"Wait", "WaitN", "All"}
 		if _, slots := gen.(*uid.Slots); !slots {
 			waits = append(waits, "Next", "NextN")

@@ -75,9 +75,9 @@ type CachedConfig struct {
 	// number may issue the last. RejectedPut must not call Close.
 	RejectedPut func(run Run, err error)
 
-	// RejectedTake decides what a call does when no id is ready: [Help], the
-	// default, [Reject], [Wait], or a function of your own.
-	RejectedTake func(Refusal) error
+	// RejectedTake decides what a call does when no id is ready: [PolicyHelp], the
+	// default, [PolicyReject], [PolicyWait], or a function of your own.
+	RejectedTake TakePolicy
 
 	// Now is the clock; nil is [time.Now]. It must not block, and may be called
 	// from several goroutines at once.

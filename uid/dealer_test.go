@@ -76,7 +76,7 @@ func newDealer(t *testing.T, source padding.Source, config deal.Config) dealer {
 		config.PaddingFactor = 50
 	}
 	if config.Policy == nil {
-		config.Policy = deal.PolicyOf("uid", nil, uid.Help)
+		config.Policy = deal.PolicyOf("uid", nil, uid.PolicyHelp)
 	}
 	d, err := deal.New(source, config)
 	return dealer{deal.ClaimsOf[uid.ID, uid.Run](opened(t, d, err)), d}
@@ -102,11 +102,11 @@ func drain(t *testing.T, d dealer, n int) {
 func TestSlowSource(t *testing.T) {
 	const never = -1
 	for _, each := range []time.Duration{50 * time.Millisecond, 5 * time.Second, never} {
-		for name, refuse := range map[string]func(uid.Refusal) error{"help": uid.Help, "reject": uid.Reject, "wait": uid.Wait} {
+		for name, refuse := range map[string]uid.TakePolicy{"help": uid.PolicyHelp, "reject": uid.PolicyReject, "wait": uid.PolicyWait} {
 			for call, draw := range calls {
 				synctest.Test(t, func(t *testing.T) {
 					c := new(counting)
-					d := started(t, c.source, deal.Config{Policy: deal.PolicyOf("uid", refuse, uid.Help), Padding: padding.Config{Blocking: true}})
+					d := started(t, c.source, deal.Config{Policy: deal.PolicyOf("uid", refuse, uid.PolicyHelp), Padding: padding.Config{Blocking: true}})
 					synctest.Wait()
 					c.each.Store(int64(each))
 					drain(t, d, 16)
@@ -254,7 +254,7 @@ func TestSourceThatFails(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			unavailable := errors.New("unavailable")
 			c := new(counting)
-			d := newDealer(t, c.source, deal.Config{Policy: deal.PolicyOf("uid", uid.Wait, uid.Help), Padding: padding.Config{Blocking: blocking}})
+			d := newDealer(t, c.source, deal.Config{Policy: deal.PolicyOf("uid", uid.PolicyWait, uid.PolicyHelp), Padding: padding.Config{Blocking: blocking}})
 			c.fail(unavailable)
 			if err := d.engine.Start(t.Context(), nil); err != unavailable {
 				t.Errorf("Start() = %v, want %v", err, unavailable)

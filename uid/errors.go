@@ -19,7 +19,7 @@ var (
 	ErrTimeExhausted = errors.New("uid: layout has run out of time")
 
 	// ErrNotReady is matched when no id is ready, and a later call may find one. It is
-	// Refusal.Err, and with [Reject] the error of the call, when the ring is empty. Next of
+	// Refusal.Err, and with [PolicyReject] the error of the call, when the ring is empty. Next of
 	// [Slots] returns it when all slots are full.
 	ErrNotReady = deal.ErrNotReady
 

@@ -76,7 +76,7 @@ func ExampleRefusal() {
 			if errors.Is(r.Err, uid.ErrBorrowLimit) {
 				return fmt.Errorf("busy, try again: %w", r.Err)
 			}
-			return uid.Help(r)
+			return uid.PolicyHelp(r)
 		},
 	})
 	if err != nil {

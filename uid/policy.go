@@ -2,16 +2,20 @@ package uid
 
 import "errors"
 
-// A Refusal tells a policy why a call found no id ready. RejectedTake is the policy, in
-// [CachedConfig] and in the configs of segments and clients. If the policy returns an error, the
-// call fails with it. If the policy returns nil, the call tries again: it first fills an empty
-// ring, or, at the limit of borrowed or reserved time, sleeps until the clock has advanced or more
-// time is reserved. In segments and clients the call waits for the load that is under way, or
-// sleeps until the store or a server is called again.
+// A TakePolicy decides what a call does that found no id ready: [PolicyHelp], [PolicyReject],
+// [PolicyWait], or a function of your own. It is RejectedTake in [CachedConfig] and in the configs
+// of segments and clients. If the policy returns an error, the call fails with it. If the policy
+// returns nil, the call tries again: it first fills an empty ring, or, at the limit of borrowed or
+// reserved time, sleeps until the clock has advanced or more time is reserved. In segments and
+// clients the call waits for the load that is under way, or sleeps until the store or a server is
+// called again.
 //
 // The policy runs in the caller's goroutine, with nothing locked, and may block. Its panic
 // becomes a [*PanicError]. A closed generator, or one whose layout has ended, does not call
 // its policy.
+type TakePolicy func(Refusal) error
+
+// A Refusal tells a [TakePolicy] why a call found no id ready.
 type Refusal struct {
 	// Err is the reason: [ErrNotReady], or an error that matches [ErrBorrowLimit] or
 	// [ErrReservation]. In segments and clients it is ErrNotReady, or an error that matches
@@ -22,11 +26,11 @@ type Refusal struct {
 	Attempt int
 }
 
-// Help is the default policy: a call that finds the ring empty makes ids itself. It waits for
+// PolicyHelp is the default: a call that finds the ring empty makes ids itself. It waits for
 // a reservation that is under way. It fails at the limit of borrowed time, or when no more
 // time can be reserved. In segments and clients a call waits for the load that is under way, and
 // fails while the store, or every server, is unavailable.
-func Help(r Refusal) error {
+func PolicyHelp(r Refusal) error {
 	if errors.Is(r.Err, ErrNotReady) { // most often, so it comes first
 		return nil
 	}
@@ -36,10 +40,12 @@ func Help(r Refusal) error {
 	return r.Err
 }
 
-// Reject is uid-generator's policy: a call that finds the ring empty fails at once.
-func Reject(r Refusal) error { return r.Err }
+// PolicyReject is uid-generator's policy: a call that finds the ring empty fails at once. Where the
+// limit of borrowed or reserved time is the cause, the error also matches [ErrBorrowLimit] or
+// [ErrReservation].
+func PolicyReject(r Refusal) error { return r.Err }
 
-// Wait is Help, but blocks at the limit of borrowed or reserved time, until an id is ready
+// PolicyWait is PolicyHelp, but blocks at the limit of borrowed or reserved time, until an id is ready
 // or the generator is closed. In segments and clients it also blocks while the store, or every
 // server, is unavailable.
-func Wait(Refusal) error { return nil }
+func PolicyWait(Refusal) error { return nil }

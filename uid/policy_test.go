@@ -14,11 +14,11 @@ import (
 // One tick may be made, so the ring runs empty at once, and then the bound is reached.
 func TestPolicies(t *testing.T) {
 	for name, test := range map[string]struct {
-		policy func(uid.Refusal) error
+		policy uid.TakePolicy
 		want   func(error) bool
 	}{
-		"help":   {uid.Help, func(err error) bool { return errors.Is(err, uid.ErrBorrowLimit) }},
-		"reject": {uid.Reject, func(err error) bool { return err == uid.ErrNotReady }},
+		"help":   {uid.PolicyHelp, func(err error) bool { return errors.Is(err, uid.ErrBorrowLimit) }},
+		"reject": {uid.PolicyReject, func(err error) bool { return errors.Is(err, uid.ErrNotReady) && errors.Is(err, uid.ErrBorrowLimit) }},
 		"panic": {func(uid.Refusal) error { panic("mine") }, func(err error) bool {
 			var panicked *uid.PanicError
 			return errors.As(err, &panicked) && panicked.Value == "mine" && panicked.In == "RejectedTake" && err.Error() == "uid: panic in RejectedTake: mine"

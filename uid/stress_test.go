@@ -20,7 +20,7 @@ func TestStress(t *testing.T) {
 	// So small that the ring runs empty all the time.
 	tiny := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 3, Epoch: bits.Default().Epoch, Unit: time.Second}
 	empty := uid.CachedConfig{Layout: tiny, BoostPower: 1}
-	policy := func(p func(uid.Refusal) error) uid.CachedConfig {
+	policy := func(p uid.TakePolicy) uid.CachedConfig {
 		config := empty
 		config.RejectedTake = p
 		return config

@@ -3,6 +3,7 @@ package deal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/uidring/uidring/internal/cacheline"
@@ -165,7 +166,7 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 	}
 	if d.config.Ended == nil || !d.config.Ended() {
 		if err := policy(ErrNotReady, attempt); err != nil {
-			return err
+			return d.because(err)
 		}
 	}
 	changed := d.executor.Changed() // before the attempt, so that no change after it is missed
@@ -180,6 +181,14 @@ func (d *Dealer) refused(ctx context.Context, how How, attempt int) error {
 		return err
 	}
 	return d.calls.Sleep(ctx, changed, after)
+}
+
+// because adds to the error of a policy that rejects why the ring could not be filled.
+func (d *Dealer) because(err error) error {
+	if cause := d.executor.Stats().LastError; cause != nil && errors.Is(err, ErrNotReady) {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
 }
 
 // Refused is the error of a source that has refused to make a run: calls fail with Err at

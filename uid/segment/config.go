@@ -60,10 +60,10 @@ type Config struct {
 	// 2^63-2. Use 2^53-1 if JavaScript reads the ids as numbers.
 	Limit int64
 
-	// RejectedTake decides what a call does when no id is loaded. [uid.Help], the
+	// RejectedTake decides what a call does when no id is loaded. [uid.PolicyHelp], the
 	// default, waits for a load that is under way, and fails while the store is
-	// unavailable. [uid.Reject] fails at once. [uid.Wait] waits.
-	RejectedTake func(uid.Refusal) error
+	// unavailable. [uid.PolicyReject] fails at once. [uid.PolicyWait] waits.
+	RejectedTake uid.TakePolicy
 
 	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id. No call
 	// waits for the handler, which may draw ids from the generator; Close waits for it.

@@ -71,7 +71,7 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 		RunLen:        runLen,
 		PaddingFactor: 99, // the ring signals whenever it begins to deal a run
 		Padding:       padding.Config{Blocking: true, RejectedPut: l.uncut},
-		Policy:        deal.PolicyOf("segment", l.config.RejectedTake, uid.Help),
+		Policy:        deal.PolicyOf("segment", l.config.RejectedTake, uid.PolicyHelp),
 		Ended:         l.ended.Load,
 		Release:       l.release,
 	})
@@ -88,7 +88,7 @@ func start(ctx context.Context, l *loader, source func(*loader, context.Context)
 
 // Next returns an id from memory. If the next range is still being loaded, Next waits for it.
 // If the store is unavailable and all loaded ids are used, Next fails with a [*LoadError], or
-// waits if Config.RejectedTake is [uid.Wait].
+// waits if Config.RejectedTake is [uid.PolicyWait].
 func (g *Generator) Next() (id uid.ID, err error) {
 	taken, err := g.ring.Take()
 	return uid.ID(taken), err

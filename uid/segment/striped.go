@@ -75,7 +75,7 @@ func Stripe(ctx context.Context, stores []Store, tag string, config StripeConfig
 	if err != nil {
 		return nil, err
 	}
-	s := &Striped{shards: shards, policy: deal.PolicyOf("segment", config.RejectedTake, uid.Help)}
+	s := &Striped{shards: shards, policy: deal.PolicyOf("segment", config.RejectedTake, uid.PolicyHelp)}
 	s.claims = claims{deal.NewClaims[uid.ID, uid.Run](s.claim)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
@@ -106,7 +106,7 @@ func shardsOf(stores []Store, tag string, config *StripeConfig) (shards []*shard
 }
 
 // Next returns an id of any store that has one ready. If no store has, RejectedTake
-// decides: [uid.Help], the default, waits for a store that is loading, and fails when
+// decides: [uid.PolicyHelp], the default, waits for a store that is loading, and fails when
 // all are unavailable.
 func (s *Striped) Next() (uid.ID, error) {
 	run, err := s.claim(context.Background(), 1, deal.Next)

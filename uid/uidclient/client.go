@@ -118,7 +118,7 @@ func newHTTP(config *Config) *http.Client {
 
 // Next returns the next id, from memory. If no id is left, Next waits for the fetch
 // that is under way. If no server answers, Next fails with an [*UnavailableError], or waits
-// if Config.RejectedTake is [uid.Wait].
+// if Config.RejectedTake is [uid.PolicyWait].
 func (c *Client) Next() (uid.ID, error) {
 	// The compiler inlines Take, and not this Next: an id costs one call.
 	id, err := c.ring.Load().Take()

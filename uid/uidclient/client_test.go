@@ -245,7 +245,7 @@ func TestStartFails(t *testing.T) {
 
 // With Reject, a call that finds nothing fails at once.
 func TestReject(t *testing.T) {
-	bubble(t, Config{RejectedTake: uid.Reject}, 1, func(t *testing.T, c *Client, servers []*fake) {
+	bubble(t, Config{RejectedTake: uid.PolicyReject}, 1, func(t *testing.T, c *Client, servers []*fake) {
 		servers[0].hang()
 		take(t, c, 1, 128)
 		if _, err := c.Next(); !errors.Is(err, uid.ErrNotReady) {

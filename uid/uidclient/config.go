@@ -67,10 +67,10 @@ type Config struct {
 	// ids, 2 seconds by default, and below half of Ahead, so that no call is delayed.
 	Timeout time.Duration
 
-	// RejectedTake decides what a call does when no id is left. [uid.Help], the
+	// RejectedTake decides what a call does when no id is left. [uid.PolicyHelp], the
 	// default, waits for a fetch that is under way, and fails while no server
-	// answers. [uid.Reject] fails at once. [uid.Wait] waits.
-	RejectedTake func(uid.Refusal) error
+	// answers. [uid.PolicyReject] fails at once. [uid.PolicyWait] waits.
+	RejectedTake uid.TakePolicy
 
 	// Logger receives warnings; nil is [slog.Default]. Nothing is logged per id.
 	Logger *slog.Logger

@@ -48,7 +48,7 @@ func (c *Client) newOrder() *order {
 		RunLen:        MaxIDs,
 		PaddingFactor: 99, // the ring asks whenever it begins to deal a run
 		Padding:       config,
-		Policy:        deal.PolicyOf("uidclient", c.config.RejectedTake, uid.Help),
+		Policy:        deal.PolicyOf("uidclient", c.config.RejectedTake, uid.PolicyHelp),
 		Ended:         func() bool { return o.next.Load() != nil },
 		Successor:     o.successor,
 	}) // it refuses none of these

@@ -19,7 +19,7 @@
 //
 // Beside the source are dashboard.json, to import into Grafana, and alerts.yml, a rule file
 // for Prometheus. Change the thresholds of the alerts as you need: with a policy such as
-// uid.Reject, or when a context ends, calls fail by design.
+// uid.PolicyReject, or when a context ends, calls fail by design.
 //
 // [internal/examples/otelbridge]: https://github.com/uidring/uidring/tree/main/internal/examples/otelbridge
 package uidprom
