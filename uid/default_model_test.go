@@ -3,9 +3,6 @@ package uid_test
 import (
 	"context"
 	"errors"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,52 +133,4 @@ func TestDefaultLikeModel(t *testing.T) {
 			t.Fatalf("%d issued after Close, want %d", got, m.issued)
 		}
 	})
-}
-
-// The count of issued ids never tells too many and is exact in the end, however
-// calls, Stats, changes of number and Close meet.
-func TestDefaultIssuedIsExact(t *testing.T) {
-	layout := bits.Layout{TimeBits: 50, WorkerBits: 2, SequenceBits: 2, Epoch: bits.Default().Epoch, Unit: time.Microsecond}
-	for range 100 {
-		f := &fakeLeaser{number: 1, until: layout.End()}
-		gen := under(t, "default", f, uid.CachedConfig{Layout: layout, Logger: quiet})
-		var asked, drawn atomic.Int64
-		var takers, stats sync.WaitGroup
-		var done atomic.Bool
-		for i := range 3 {
-			takers.Go(func() {
-				ids := make([]uid.ID, 1+4*i)
-				for {
-					asked.Add(int64(len(ids)))
-					n, err := gen.NextN(ids)
-					drawn.Add(int64(n))
-					if err != nil {
-						return
-					}
-				}
-			})
-		}
-		stats.Go(func() {
-			for before := int64(0); !done.Load(); {
-				now := gen.Stats().Issued
-				if most := asked.Load(); now > most || now < before {
-					t.Errorf("%d issued, with %d asked for, after %d", now, most, before)
-					return
-				}
-				before = now
-				runtime.Gosched()
-			}
-		})
-		for n := int64(0); n < 10 || drawn.Load() < 40; n++ {
-			f.granted(n%4, time.Time{}, layout.End(), nil)
-			runtime.Gosched()
-		}
-		gen.Close()
-		takers.Wait()
-		done.Store(true)
-		stats.Wait()
-		if got := gen.Stats().Issued; got != drawn.Load() {
-			t.Fatalf("%d issued after Close, want %d", got, drawn.Load())
-		}
-	}
 }
