@@ -15,9 +15,18 @@ import (
 // ErrStale is the error of Config.RejectedPut for ids that are too old.
 var ErrStale = errors.New("padding: ids are too old")
 
-// PanicError is what a panic in a source or a handler becomes. Its fields are Package, In
-// (the function that panicked, such as "source"), Value and Stack.
-type PanicError = guard.PanicError
+// PanicError is what a panic in a source or a handler becomes.
+type PanicError struct {
+	Package string // that called the function, such as "padding"
+	In      string // the function that panicked, such as "source"
+	Value   any    // of the panic
+	Stack   []byte // of the goroutine that panicked
+}
+
+func (e *PanicError) Error() string { return (*guard.PanicError)(e).Error() }
+
+// Unwrap returns the value of the panic where that is an error.
+func (e *PanicError) Unwrap() error { return (*guard.PanicError)(e).Unwrap() }
 
 // A Source returns the next run of ids. All of them are greater than the ids that
 // it returned before, and there are at most as many as the ring's run length. One

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/deal"
+	"github.com/uidring/uidring/internal/guard"
 	"github.com/uidring/uidring/padding"
 )
 
@@ -113,7 +114,16 @@ func (e *ClockBackwardError) Error() string {
 // Is reports whether target is [ErrClockBackward].
 func (e *ClockBackwardError) Is(target error) bool { return target == ErrClockBackward }
 
-// PanicError is [padding.PanicError], for a panic in a function of the [CachedConfig]. Its fields
-// are Package (such as "uid"), In (the function that panicked, such as "RejectedTake"), Value (of
-// the panic) and Stack (of its goroutine).
-type PanicError = padding.PanicError
+// PanicError is what a panic becomes in a function of the [CachedConfig], or of the configs and
+// stores of segments and clients.
+type PanicError struct {
+	Package string // that called the function, such as "uid"
+	In      string // the function that panicked, such as "RejectedTake"
+	Value   any    // of the panic
+	Stack   []byte // of the goroutine that panicked
+}
+
+func (e *PanicError) Error() string { return (*guard.PanicError)(e).Error() }
+
+// Unwrap returns the value of the panic where that is an error.
+func (e *PanicError) Unwrap() error { return (*guard.PanicError)(e).Unwrap() }

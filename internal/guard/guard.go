@@ -4,10 +4,12 @@ package guard
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"runtime/debug"
 )
 
-// PanicError is what a panic in a function that a user supplied becomes.
+// PanicError is what a panic in a function that a user supplied becomes. [errors.As] finds it as
+// the PanicError of a public package too.
 type PanicError struct {
 	Package string // that called the function, such as "padding"
 	In      string // the function's role, such as "source"
@@ -23,6 +25,16 @@ func (e *PanicError) Error() string {
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
+}
+
+// As sets a target of another type with the same fields.
+func (e *PanicError) As(target any) bool {
+	to := reflect.ValueOf(target).Elem()
+	same := reflect.TypeOf(e).ConvertibleTo(to.Type())
+	if same {
+		to.Set(reflect.ValueOf(e).Convert(to.Type()))
+	}
+	return same
 }
 
 // Call calls f for the package and returns its error, or a [*PanicError] if f panics.

@@ -33,10 +33,25 @@ var (
 	ErrNoLease = errors.New("lease: the number has no row")
 )
 
-// ExhaustedError matches ErrExhausted. The failed start leaves no row behind. Its fields are
-// Next (the number that the next new row would have), Max (the largest number that may be given),
-// Held (how many numbers have a live holder; 0 for a Registry) and Store (its name).
-type ExhaustedError = protocol.ExhaustedError
+// ExhaustedError says that no number is left. It matches ErrExhausted. The failed start leaves no
+// row behind.
+type ExhaustedError struct {
+	Next  int64  // the number that the next new row would have
+	Max   int64  // the largest number that may be given
+	Held  int64  // how many numbers have a live holder; 0 for a Registry
+	Store string // its name
+}
+
+func (e *ExhaustedError) Error() string {
+	what := fmt.Sprintf("%s gave %d", e.Store, e.Next)
+	if e.Held > 0 {
+		what = fmt.Sprintf("%d are held in %s, the next new one would be %d", e.Held, e.Store, e.Next)
+	}
+	return fmt.Sprintf("%v: %s, the largest that may be given is %d", ErrExhausted, what, e.Max)
+}
+
+// Is reports whether target is ErrExhausted.
+func (e *ExhaustedError) Is(target error) bool { return target == ErrExhausted }
 
 // SkewError says that the clock that stamps ids is too far from the store's clock for a
 // start: time reserved by a wrong clock stays reserved. It matches ErrSkew.
@@ -61,9 +76,11 @@ func (e *SkewError) Error() string {
 func (e *SkewError) Is(target error) bool { return target == ErrSkew }
 
 func (l *Leaser) fail(ctx context.Context, doing string, err error) error {
-	if exhausted, ok := errors.AsType[*ExhaustedError](err); ok {
-		exhausted.Store = l.store.String()
-		return err // complete by itself
+	if e, ok := errors.AsType[*protocol.Exhausted](err); ok {
+		return &ExhaustedError{e.Next, e.Max, e.Held, l.store.String()}
+	}
+	if _, ok := errors.AsType[*ExhaustedError](err); ok {
+		return err // the store's own, complete by itself
 	}
 	return during.Error(ctx, "lease", doing+" "+l.store.String(), err)
 }

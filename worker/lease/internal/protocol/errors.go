@@ -30,21 +30,12 @@ func (e *HeldError) Error() string {
 // Unwrap returns ErrHeld.
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
-// ExhaustedError says that there is no number left. It matches ErrExhausted.
-type ExhaustedError struct {
-	Next  int64  // the number that the next new row would have
-	Max   int64  // the largest number that may be given
-	Held  int64  // how many numbers have a live holder; 0 where numbers are never free again
-	Store string // what counts
+// Exhausted says that there is no number left. Package lease makes its ExhaustedError of it.
+type Exhausted struct {
+	Next, Max, Held int64
 }
 
-func (e *ExhaustedError) Error() string {
-	what := fmt.Sprintf("%s gave %d", e.Store, e.Next)
-	if e.Held > 0 {
-		what = fmt.Sprintf("%d are held in %s, the next new one would be %d", e.Held, e.Store, e.Next)
-	}
-	return fmt.Sprintf("%v: %s, the largest that may be given is %d", ErrExhausted, what, e.Max)
-}
+func (e *Exhausted) Error() string { return ErrExhausted.Error() }
 
 // Unwrap returns ErrExhausted.
-func (e *ExhaustedError) Unwrap() error { return ErrExhausted }
+func (e *Exhausted) Unwrap() error { return ErrExhausted }

@@ -160,7 +160,7 @@ func (h *Holder) choose(answer Answer) (bool, error) {
 		h.full = true
 		return false, nil
 	case len(free) == 0:
-		return false, &ExhaustedError{Next: answer.Next, Max: h.config.Limit, Held: answer.Held}
+		return false, &Exhausted{Next: answer.Next, Max: h.config.Limit, Held: answer.Held}
 	default:
 		latest = free[0].Until + h.config.Window/16 // so that starts at the same time do not all take one number
 	}
@@ -200,7 +200,7 @@ func (h *Holder) insertedFresh(request Request, answer Answer) (bool, error) {
 	case h.leaving:
 		return true, nil
 	case h.config.Fresh:
-		return false, &ExhaustedError{Next: answer.Number, Max: h.config.Limit}
+		return false, &Exhausted{Next: answer.Number, Max: h.config.Limit}
 	}
 	h.full = true
 	return false, nil
