@@ -27,7 +27,7 @@ func TestStartsUpToTheEnd(t *testing.T) {
 // A step back of MaxBackward is waited out, and a nanosecond more is not.
 func TestMaxBackward(t *testing.T) {
 	for _, test := range []struct{ set, limit time.Duration }{
-		{0, uid.DefaultMaxBackward}, {time.Second, time.Second}, {-1, 0},
+		{0, uid.DefaultMaxBackward}, {time.Second, time.Second}, {uid.None, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var behind time.Duration
@@ -46,6 +46,15 @@ func TestMaxBackward(t *testing.T) {
 			}
 		})
 	}
+	synctest.Test(t, func(t *testing.T) {
+		behind := time.Duration(0)
+		gen := newDefault(t, uid.DefaultConfig{Layout: bubble, MaxBackward: uid.Unlimited, Now: func() time.Time { return time.Now().Add(-behind) }})
+		last := mustNext(t, gen)
+		behind = time.Hour
+		if id := mustNext(t, gen); id <= last {
+			t.Errorf("id %d after %d, want a greater one once the clock has caught up", id, last)
+		}
+	})
 }
 
 // The layout's last tick ends as any other does: with a wait, or with what the

@@ -162,8 +162,8 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 //	WHERE id BETWEEN first AND last
 //
 // The range is a superset: it also has ids of calls up to MaxBorrow before from, and of
-// calls up to MaxAge after to; [Default.Range] is exact. A negative MaxAge begins the range
-// at the layout's first id, and a negative MaxBorrow ends it at the last. What lies outside
+// calls up to MaxAge after to; [Default.Range] is exact. An [Unlimited] MaxAge begins the
+// range at the layout's first id, and an Unlimited MaxBorrow ends it at the last. What lies outside
 // the layout's time is left out. If nothing is left, or to is not after from, the error
 // matches [bits.ErrRange].
 //

@@ -15,7 +15,7 @@ import (
 // begins a second late and issues 17 to 93 per cent of what it has reserved.
 func TestCachedIssuesEverySequence(t *testing.T) {
 	clock := clockAt(start.Add(time.Second - time.Nanosecond))
-	gen := newCached(t, uid.CachedConfig{Layout: small, Now: clock.now, MaxBorrow: -1})
+	gen := newCached(t, uid.CachedConfig{Layout: small, Now: clock.now, MaxBorrow: uid.Unlimited})
 	for want := range int64(10_000) {
 		parts, err := gen.Parse(mustNext(t, gen))
 		if wanted := (bits.Parts{
@@ -122,7 +122,7 @@ func TestClose(t *testing.T) {
 
 // Many calls wait at once, and Close ends all of them at once.
 func TestCloseEndsWaits(t *testing.T) {
-	forKinds(t, all, uid.CachedConfig{Layout: bubble, MaxBorrow: 1, RejectedTake: uid.PolicyWait}, func(t *testing.T, gen generator) {
+	forKinds(t, all, uid.CachedConfig{Layout: bubble, MaxBorrow: uid.None, RejectedTake: uid.PolicyWait}, func(t *testing.T, gen generator) {
 		waits := []string{"Wait", "WaitN", "All"}
 		if _, slots := gen.(*uid.Slots); !slots {
 			waits = append(waits, "Next", "NextN")

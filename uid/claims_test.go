@@ -122,7 +122,7 @@ func TestAllEnds(t *testing.T) {
 func TestAllWaits(t *testing.T) {
 	layout := bubble
 	layout.TimeBits, layout.WorkerBits = 4, 35
-	forKinds(t, ordered, uid.CachedConfig{Layout: layout, MaxBorrow: 1, Logger: quiet, RejectedTake: uid.PolicyReject}, func(t *testing.T, gen generator) {
+	forKinds(t, ordered, uid.CachedConfig{Layout: layout, MaxBorrow: uid.None, Logger: quiet, RejectedTake: uid.PolicyReject}, func(t *testing.T, gen generator) {
 		begun, n := time.Now(), 0
 		var last error
 		for id, err := range gen.All(t.Context()) {
@@ -153,7 +153,7 @@ func TestAllDoesNotAllocate(t *testing.T) {
 
 // WaitN returns what it filled when its context ends.
 func TestWaitN(t *testing.T) {
-	forKinds(t, ordered, uid.CachedConfig{Layout: bubble, MaxBorrow: 1, RejectedTake: uid.PolicyReject}, func(t *testing.T, gen generator) {
+	forKinds(t, ordered, uid.CachedConfig{Layout: bubble, MaxBorrow: uid.None, RejectedTake: uid.PolicyReject}, func(t *testing.T, gen generator) {
 		ids := make([]uid.ID, 9)
 		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"math"
 	bitlen "math/bits"
 	"time"
 
@@ -20,6 +21,15 @@ const (
 	DefaultMaxAge        = time.Minute
 	DefaultMaxBackward   = 5 * time.Millisecond
 	DefaultSlots         = 256
+)
+
+// Limits of the configs of this package and of those below it, where zero is the default.
+const (
+	// Unlimited is no limit. So is every other negative duration.
+	Unlimited time.Duration = -1
+
+	// None allows nothing: a nanosecond is less than every tick.
+	None time.Duration = 1
 )
 
 // Bounds of fields of [CachedConfig].
@@ -40,10 +50,9 @@ type CachedConfig struct {
 	// if [bits.NewSuccession] shows that ids of the two cannot be equal.
 	Succeeds bits.Layout
 
-	// BoostPower sizes the ring, which holds the ids of 2^BoostPower ticks. From 1 to 20;
-	// zero is 3. The ring must be able to fill, so it holds at most the present tick, the
-	// ticks of MaxBorrow and those of 7/8 of MaxAge. Beyond that bound, a BoostPower above 3
-	// is an error, and a lower one is reduced to the bound.
+	// BoostPower sizes the ring, which holds the ids of 2^BoostPower ticks. From 1 to 20. The
+	// ring must be able to fill: it holds at most the present tick, the ticks of MaxBorrow and
+	// those of 7/8 of MaxAge. Zero is 3, or as much as that allows.
 	BoostPower int
 
 	// PaddingFactor is the fill, in per cent of the ring, below which the executor fills
@@ -55,18 +64,18 @@ type CachedConfig struct {
 	// [padding.ParseSchedule] reads it, such as "@every 1m". Empty is never.
 	Schedule string
 
-	// MaxBorrow bounds how far ahead of the clock ids are stamped. Zero is 24 hours;
-	// negative is no bound; with less than a tick, no id is stamped ahead. At the bound,
+	// MaxBorrow limits how far ahead of the clock ids are stamped. Zero is 24 hours;
+	// [None] stamps no id ahead; [Unlimited] has no limit. At the limit,
 	// ids come as the clock advances, and RejectedTake decides whether calls wait or
-	// fail. The bound counts from the latest time that the clock has shown. If a crashed
+	// fail. The limit counts from the latest time that the clock has shown. If a crashed
 	// holder of a leased number reserved past now+MaxBorrow, NewCached fails until the
 	// clock catches up: keep MaxBorrow above the Leaser's window.
 	MaxBorrow time.Duration
 
-	// MaxAge bounds how old an id in the ring gets. The executor drops ticks that
+	// MaxAge limits how old an id in the ring gets. The executor drops ticks that
 	// ended longer ago, and fills the ring with the present. It checks every
 	// MaxAge/8, and drops ids that would be too old at the next check. Zero is a
-	// minute; negative keeps ids for ever; the least is 10 milliseconds.
+	// minute; [Unlimited] keeps ids for ever; the least is 10 milliseconds.
 	MaxAge time.Duration
 
 	// RejectedPut is called with a run of ids that were made and that this generator will
@@ -95,7 +104,7 @@ type DefaultConfig struct {
 
 	// MaxBackward is how far the clock may be behind the last id. Up to MaxBackward,
 	// Default waits; beyond, it fails with [ErrClockBackward]. Zero is 5
-	// milliseconds; negative never waits.
+	// milliseconds; [None] never waits; [Unlimited] always waits.
 	MaxBackward time.Duration
 
 	// Now is the clock; nil is the system's. Default reads a clock of your own for
@@ -123,7 +132,12 @@ func prepare(layout *bits.Layout, succeeds bits.Layout, logger **slog.Logger) *i
 func (c DefaultConfig) Validate() error { return c.prepare().Err() }
 
 func (c *DefaultConfig) prepare() *invalid.List {
-	c.MaxBackward = max(0, cmp.Or(c.MaxBackward, DefaultMaxBackward))
+	switch c.MaxBackward = cmp.Or(c.MaxBackward, DefaultMaxBackward); {
+	case c.MaxBackward == None:
+		c.MaxBackward = 0
+	case c.MaxBackward < 0:
+		c.MaxBackward = math.MaxInt64
+	}
 	return prepare(&c.Layout, c.Succeeds, &c.Logger)
 }
 
@@ -135,20 +149,19 @@ func (c CachedConfig) Validate() error {
 
 func (c *CachedConfig) prepare() (padding.Schedule, *invalid.List) {
 	faults := prepare(&c.Layout, c.Succeeds, &c.Logger)
-	c.BoostPower = cmp.Or(c.BoostPower, DefaultBoostPower)
 	c.PaddingFactor = cmp.Or(c.PaddingFactor, DefaultPaddingFactor)
 	c.MaxBorrow = cmp.Or(c.MaxBorrow, DefaultMaxBorrow)
 	c.MaxAge = cmp.Or(c.MaxAge, DefaultMaxAge)
 	switch most := c.mostPower(); {
+	case c.BoostPower == 0:
+		c.BoostPower = min(DefaultBoostPower, most)
 	case c.BoostPower < 1 || c.BoostPower > MaxBoostPower:
 		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("1 to %d", MaxBoostPower))
 	case int(c.Layout.SequenceBits)+c.BoostPower > 62:
 		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("at most 62 together with SequenceBits, %d", c.Layout.SequenceBits))
-	case c.BoostPower > max(most, DefaultBoostPower):
+	case c.BoostPower > most:
 		faults.Add("BoostPower", c.BoostPower, fmt.Sprintf("at most %d: a ring of 2^%d ticks of %v never fills with MaxBorrow %v and MaxAge %v",
-			max(most, DefaultBoostPower), c.BoostPower, c.Layout.Unit, c.MaxBorrow, c.MaxAge))
-	default:
-		c.BoostPower = min(c.BoostPower, most)
+			most, c.BoostPower, c.Layout.Unit, c.MaxBorrow, c.MaxAge))
 	}
 	invalid.Range(faults, "PaddingFactor", c.PaddingFactor, 1, 99)
 	if c.MaxAge > 0 && c.MaxAge < MinMaxAge {

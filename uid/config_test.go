@@ -76,7 +76,7 @@ func TestConfigReportsEveryFaultAtOnce(t *testing.T) {
 }
 
 // The greatest BoostPower that is accepted makes a ring that fills, and so does the
-// default of every layout and MaxBorrow, given or not. A greater one would never fill.
+// default of every layout and MaxBorrow. A greater one is refused: it would never fill.
 func TestRingFills(t *testing.T) {
 	for _, test := range []struct {
 		unit, maxBorrow, maxAge time.Duration
@@ -85,19 +85,19 @@ func TestRingFills(t *testing.T) {
 		{time.Second, 0, 0, 16},
 		{time.Second, 63 * time.Second, uid.MinMaxAge, 6},
 		{time.Second, 62 * time.Second, uid.MinMaxAge, 5},
-		{time.Second, time.Nanosecond, 8 * time.Second, 3},
-		{time.Second, time.Nanosecond, 7 * time.Second, 2},
+		{time.Second, uid.None, 8 * time.Second, 3},
+		{time.Second, uid.None, 7 * time.Second, 2},
 		{time.Millisecond, 0, 0, 20},
 		{6 * time.Hour, 0, 0, 2},
 		{24 * time.Hour, 0, 0, 1},
 		{30 * 24 * time.Hour, 0, 0, 0},
-		{time.Second, -1, 0, 20},
-		{time.Second, time.Nanosecond, -1, 20},
+		{time.Second, uid.Unlimited, 0, 20},
+		{time.Second, uid.None, uid.Unlimited, 20},
 	} {
 		layout := bits.Layout{TimeBits: 40, WorkerBits: 8, SequenceBits: 1, Epoch: bubble.Epoch, Unit: test.unit}
 		config := uid.CachedConfig{Layout: layout, MaxBorrow: test.maxBorrow, MaxAge: test.maxAge}
-		refused := max(test.most, uid.DefaultBoostPower) + 1
-		for _, boost := range []int{0, test.most, uid.DefaultBoostPower, refused} {
+		refused := test.most + 1
+		for _, boost := range []int{0, test.most, refused} {
 			synctest.Test(t, func(t *testing.T) {
 				config := config
 				config.BoostPower = boost
@@ -178,7 +178,7 @@ func TestWorkerNumbers(t *testing.T) {
 // The original writes several lines for each refill.
 func TestLogIsQuiet(t *testing.T) {
 	var log logged.Text
-	gen := newCached(t, uid.CachedConfig{Logger: log.Logger(), Layout: small, MaxBorrow: -1, BoostPower: 1})
+	gen := newCached(t, uid.CachedConfig{Logger: log.Logger(), Layout: small, MaxBorrow: uid.Unlimited, BoostPower: 1})
 	for range 10_000 {
 		mustNext(t, gen)
 	}

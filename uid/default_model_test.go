@@ -102,7 +102,7 @@ func TestDefaultLikeModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &modelled{ids: ids, clock: clockAt(start), lease: &fakeLeaser{number: 3, until: small.End()}, worker: 3, held: true}
-		m.gen, err = uid.NewDefault(context.Background(), m.lease, uid.DefaultConfig{Layout: layout, Now: m.clock.now, MaxBackward: -1})
+		m.gen, err = uid.NewDefault(context.Background(), m.lease, uid.DefaultConfig{Layout: layout, Now: m.clock.now, MaxBackward: uid.None})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func TestIdsAreFresh(t *testing.T) {
 		{"bursts", uid.CachedConfig{}, 41 * time.Second, time.Minute, true, 24 * time.Hour, 5000},
 		{"a second", uid.CachedConfig{MaxAge: time.Second}, 170 * time.Millisecond, time.Second, true, 5 * time.Minute, 1},
 		{"10 milliseconds", uid.CachedConfig{MaxAge: uid.MinMaxAge}, 333 * time.Millisecond, uid.MinMaxAge, true, 5 * time.Minute, 1},
-		{"for ever", uid.CachedConfig{MaxAge: -1}, time.Second, time.Minute, false, time.Hour, 1},
+		{"for ever", uid.CachedConfig{MaxAge: uid.Unlimited}, time.Second, time.Minute, false, time.Hour, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -22,7 +22,7 @@ func TestGrowth(t *testing.T) {
 			t.Fatalf("UIDRING_GROWTH is %q, want a number of ids", text)
 		}
 	}
-	g := newCached(t, uid.CachedConfig{MaxBorrow: -1})
+	g := newCached(t, uid.CachedConfig{MaxBorrow: uid.Unlimited})
 	part := max(ids/100, 1)
 	last := uid.ID(0)
 	draw := func(n int64) time.Duration {

@@ -24,7 +24,7 @@ func TestLeaseStress(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			c := clockAt(start)
 			f := &fakeLeaser{number: 1, until: at(10)}
-			gen := under(t, kind, f, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1, MaxBorrow: -1})
+			gen := under(t, kind, f, uid.CachedConfig{Layout: small, Now: c.now, BoostPower: 1, MaxBorrow: uid.Unlimited})
 			// Numbers go round, each from where the one before it ended: what a
 			// number owns, it owns once.
 			grants := map[int64][][2]int64{1: {{0, 10}}}

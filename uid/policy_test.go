@@ -24,7 +24,7 @@ func TestPolicies(t *testing.T) {
 			return errors.As(err, &panicked) && panicked.Value == "mine" && panicked.In == "RejectedTake" && err.Error() == "uid: panic in RejectedTake: mine"
 		}},
 	} {
-		gen := newCached(t, uid.CachedConfig{Layout: small, Now: clockAt(start).now, MaxBorrow: 1, RejectedTake: test.policy})
+		gen := newCached(t, uid.CachedConfig{Layout: small, Now: clockAt(start).now, MaxBorrow: uid.None, RejectedTake: test.policy})
 		if n, err := calls["Next"](t.Context(), gen, make([]uid.ID, 3)); n != 2 || !test.want(err) {
 			t.Errorf("%s: %d ids, then error %v", name, n, err)
 		}
@@ -37,7 +37,7 @@ func TestAttempts(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			enough := errors.New("enough")
 			var told []string
-			gen := newCached(t, uid.CachedConfig{Layout: bubble, Now: clockAt(start).now, MaxBorrow: 1, RejectedTake: func(r uid.Refusal) error {
+			gen := newCached(t, uid.CachedConfig{Layout: bubble, Now: clockAt(start).now, MaxBorrow: uid.None, RejectedTake: func(r uid.Refusal) error {
 				told = append(told, fmt.Sprint(errors.Is(r.Err, uid.ErrBorrowLimit), r.Attempt))
 				if len(told) == 6 {
 					return enough

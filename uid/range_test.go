@@ -34,9 +34,9 @@ func TestRange(t *testing.T) {
 			config := uid.CachedConfig{Layout: layout, BoostPower: 1 + r.IntN(3), MaxAge: time.Duration(1+r.IntN(40)) * time.Second}
 			config.MaxBorrow = time.Duration(r.IntN(30)) * time.Second
 			if r.IntN(4) == 0 {
-				config.MaxAge, config.MaxBorrow = -1, time.Minute
+				config.MaxAge, config.MaxBorrow = uid.Unlimited, time.Minute
 			} else if config.MaxBorrow < 8*time.Second {
-				config.MaxBorrow = -1
+				config.MaxBorrow = uid.Unlimited
 			}
 			return under(t, "cached", uid.StaticWorker(r.Int64N(256)), config).(ranging)
 		},
@@ -106,7 +106,7 @@ func TestRangeEnds(t *testing.T) {
 		{"the last tick", exact, small.End().Add(-time.Second), small.End(), id(most, 0, 0), id(most, 255, 1)},
 		{"age and borrowed time", bounded, at(100), at(103), id(90, 0, 0), id(162, 255, 1)},
 		{"near both ends", bounded, at(5), small.End().Add(-time.Minute), 1, id(most, 255, 1)},
-		{"without bounds", cached(uid.CachedConfig{MaxAge: -1, MaxBorrow: -1}), at(100), at(103), 1, id(most, 255, 1)},
+		{"without bounds", cached(uid.CachedConfig{MaxAge: uid.Unlimited, MaxBorrow: uid.Unlimited}), at(100), at(103), 1, id(most, 255, 1)},
 	} {
 		if first, last, err := test.gen.Range(test.from, test.to); first != test.first || last != test.last || err != nil {
 			t.Errorf("%s: Range() = %d, %d, %v, want %d, %d", test.name, first, last, err, test.first, test.last)

@@ -15,7 +15,7 @@ func TestWaitNoticesAStepAhead(t *testing.T) {
 	var ahead atomic.Int64
 	config := uid.CachedConfig{
 		Layout:    bits.Layout{TimeBits: 31, WorkerBits: 8, Epoch: bubble.Epoch, Unit: 24 * time.Hour},
-		MaxBorrow: 1,
+		MaxBorrow: uid.None,
 		Now:       func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) },
 	}
 	forKinds(t, ordered, config, func(t *testing.T, gen generator) {

@@ -41,9 +41,9 @@ type RingStats struct {
 	Capacity     int64         // ids that the ring holds when full
 	Threshold    int64         // the executor fills a ring with fewer ids
 	OldestAge    time.Duration // by how much the time of the next id is behind the clock; negative if ahead
-	MaxAge       time.Duration // CachedConfig.MaxAge; negative is no bound
+	MaxAge       time.Duration // CachedConfig.MaxAge
 	Borrowed     time.Duration // by how much the last tick put is ahead of the clock
-	MaxBorrow    time.Duration // CachedConfig.MaxBorrow; negative is no bound
+	MaxBorrow    time.Duration // CachedConfig.MaxBorrow
 	Refills      int64         // times that the executor filled the ring
 	Helps        int64         // ticks put by calls that found the ring empty
 	RejectedPuts int64         // ticks whose ids were dropped; see CachedConfig.RejectedPut

@@ -67,7 +67,7 @@ func TestStress(t *testing.T) {
 							n = many
 						}
 						config := test.config
-						config.MaxBorrow = -1
+						config.MaxBorrow = uid.Unlimited
 						config.Logger = quiet
 						gen := under(t, test.kind, uid.StaticWorker(1), config)
 						drawAll(t, gen, n, goroutines, test.ways...)

@@ -12,7 +12,7 @@ import (
 // other. It does not block. The executor calls next from one goroutine at a time.
 type ticks struct {
 	holder    *holder
-	maxBorrow time.Duration // negative is without bound
+	maxBorrow time.Duration // negative is no limit
 	maxAge    time.Duration // as maxBorrow
 	borrow    int64         // maxBorrow in ticks
 	latest    int64         // latest tick that the clock has shown; next's own

@@ -28,7 +28,7 @@ func TestAhead(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server := newFake("a", 1)
 			server.runs = runs
-			c := open(t, Config{MaxAge: -1}, server)
+			c := open(t, Config{MaxAge: uid.Unlimited}, server)
 			server.set(func(f *fake) { f.takes = time.Second })
 			draw := func(n int) {
 				t.Helper()

@@ -294,7 +294,7 @@ func TestAllGoesOn(t *testing.T) {
 // A call allocates nothing.
 func TestAllocations(t *testing.T) {
 	server := newFake("a", 1)
-	c := open(t, Config{MaxAge: -1, MaxIDs: MaxIDs}, server)
+	c := open(t, Config{MaxAge: uid.Unlimited, MaxIDs: MaxIDs}, server)
 	var ids [256]uid.ID
 	for range 20_000 { // the steps grow
 		_, _ = c.NextN(ids[:])

@@ -53,9 +53,9 @@ type Config struct {
 	// measured rate needs. At most MaxAge; zero is 10 seconds.
 	Ahead time.Duration
 
-	// MaxAge bounds how old an id gets in this process. The client drops older ids and
-	// fetches fresh ones. Zero is a minute; negative is no bound; the least is 100
-	// milliseconds. Set a negative MaxAge for ids of a counter: they carry no time.
+	// MaxAge limits how old an id gets in this process. The client drops older ids and
+	// fetches fresh ones. Zero is a minute; the least is 100 milliseconds. Set
+	// [uid.Unlimited] for ids of a counter: they carry no time.
 	MaxAge time.Duration
 
 	// MaxIDs is the most ids to ask for at once, from 1 to 2^24; zero is a million. While a
@@ -87,7 +87,7 @@ func (c *Config) prepare(urls []string, name string) ([]string, error) {
 	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	if c.MaxAge > 0 && c.MaxAge < MinMaxAge {
-		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or a negative one for no bound", MinMaxAge))
+		faults.Add("MaxAge", c.MaxAge, fmt.Sprintf("%v or more, or a negative one for no limit", MinMaxAge))
 	}
 	switch {
 	case c.Ahead <= 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/uidring/uidring/uid"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -74,7 +75,7 @@ func TestConfig(t *testing.T) {
 		{"http://ids", Config{MaxAge: time.Second}, time.Second, time.Second, 500 * time.Millisecond, 1_000_000},
 		{"http://ids", Config{MaxAge: 8 * time.Second, Ahead: 8 * time.Second}, 8 * time.Second, 8 * time.Second, 3 * time.Second, 1_000_000},
 		{"http://ids", Config{MaxAge: MinMaxAge, Ahead: 1, Timeout: 1, MaxIDs: MaxIDs}, 1, 100 * time.Millisecond, 1, 1 << 24},
-		{"http://ids", Config{MaxAge: -1, Ahead: time.Hour, Timeout: time.Hour, MaxIDs: 1}, time.Hour, -1, time.Hour, 1},
+		{"http://ids", Config{MaxAge: uid.Unlimited, Ahead: time.Hour, Timeout: time.Hour, MaxIDs: 1}, time.Hour, -1, time.Hour, 1},
 		{"http://ids", Config{Token: "!~", Insecure: true}, 10 * time.Second, time.Minute, 3 * time.Second, 1_000_000},
 	} {
 		_, err := c.config.prepare([]string{c.url}, "a")
@@ -190,7 +191,7 @@ func TestStatuses(t *testing.T) {
 // A name that the server comes to know later, or a token that it accepts again, is
 // noticed without a call that fails.
 func TestRefusedForAWhile(t *testing.T) {
-	bubble(t, Config{MaxAge: -1}, 1, func(t *testing.T, c *Client, servers []*fake) {
+	bubble(t, Config{MaxAge: uid.Unlimited}, 1, func(t *testing.T, c *Client, servers []*fake) {
 		servers[0].fail(404, "")
 		take(t, c, 1, 128)
 		if _, err := c.Wait(t.Context()); err == nil || errors.Is(err, ErrUnavailable) {
@@ -253,7 +254,7 @@ func TestLeastRetryAfter(t *testing.T) {
 // A server that has too little time is asked for fewer ids, whatever another one says. While
 // it does not say how long it is busy, it is asked less and less often.
 func TestBusy(t *testing.T) {
-	bubble(t, Config{MaxAge: -1}, 2, func(t *testing.T, c *Client, servers []*fake) {
+	bubble(t, Config{MaxAge: uid.Unlimited}, 2, func(t *testing.T, c *Client, servers []*fake) {
 		take(t, c, 1, 100)
 		servers[0].fail(http.StatusServiceUnavailable, "")
 		servers[1].fail(http.StatusInternalServerError, "")

@@ -104,7 +104,7 @@ func TestRewound(t *testing.T) {
 		"restored store": func(f *fake) { f.instance, f.number, f.next = "b", 0, 64 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, Config{MaxAge: -1}, 1, func(t *testing.T, c *Client, servers []*fake) {
+			bubble(t, Config{MaxAge: uid.Unlimited}, 1, func(t *testing.T, c *Client, servers []*fake) {
 				server := servers[0]
 				server.set(back)
 				last, err := drain(t, c)

@@ -95,7 +95,7 @@ func TestJudgeForgets(t *testing.T) {
 
 // Two servers that share no store give the same ids: the client issues each once.
 func TestTwoStores(t *testing.T) {
-	bubble(t, Config{MaxAge: -1}, 2, func(t *testing.T, c *Client, servers []*fake) {
+	bubble(t, Config{MaxAge: uid.Unlimited}, 2, func(t *testing.T, c *Client, servers []*fake) {
 		servers[0].down()
 		servers[1].set(func(f *fake) { f.next = 1 })
 		last, err := drain(t, c)

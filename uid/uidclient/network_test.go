@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/uid"
 )
 
 // startTLS starts a server with HTTP/2, and returns its URL and the config of a client that
@@ -23,7 +24,7 @@ func startTLS(t *testing.T, server *httptest.Server) (string, Config) {
 	t.Cleanup(server.Close)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(server.Certificate())
-	return server.URL, Config{TLS: &tls.Config{RootCAs: trusted, Certificates: server.TLS.Certificates}, Timeout: time.Minute, MaxAge: -1}
+	return server.URL, Config{TLS: &tls.Config{RootCAs: trusted, Certificates: server.TLS.Certificates}, Timeout: time.Minute, MaxAge: uid.Unlimited}
 }
 
 // Over a real network: HTTPS with a token, redirects, and errors without the token.

@@ -34,7 +34,7 @@ func Add() Subject {
 // Cached returns a func that starts a cached generator. The generator borrows without
 // bound: a loop that takes ids reaches any bound within seconds.
 func Cached(config uid.CachedConfig) func() (*uid.Cached, error) {
-	config.MaxBorrow, config.Logger = -1, slog.New(slog.DiscardHandler)
+	config.MaxBorrow, config.Logger = uid.Unlimited, slog.New(slog.DiscardHandler)
 	return func() (*uid.Cached, error) {
 		return uid.NewCached(context.Background(), uid.StaticWorker(0), config)
 	}

@@ -55,7 +55,7 @@ func (f *flags) add(cmd *cobra.Command) {
 		f.succeeds, err = bits.ParseLayout(text)
 		return err
 	})
-	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("the ring of the cached generator holds 2^this ticks; 1 to %d", uid.MaxBoostPower))
+	set.Var(cli.Number{Value: &f.boost, Min: 1, Max: uid.MaxBoostPower}, "boost-power", fmt.Sprintf("the ring of the cached generator holds 2^this ticks; 1 to %d (default %d, or less for long ticks)", uid.MaxBoostPower, uid.DefaultBoostPower))
 	set.Var(cli.Number{Value: &f.padding, Min: 1, Max: 99}, "padding-factor", "fill the ring when it holds less than this, in per cent; 1 to 99")
 	set.DurationVar(&f.maxBorrow, "max-borrow", uid.DefaultMaxBorrow, "stamp ids at most this far ahead of the clock; negative is no limit")
 	set.DurationVar(&f.maxAge, "max-age", uid.DefaultMaxAge, "drop ids that are older than this; negative is no limit")
@@ -121,7 +121,7 @@ func (f *flags) config(logger *slog.Logger) uid.CachedConfig {
 		Succeeds:      f.succeeds,
 		BoostPower:    int(f.boost),
 		PaddingFactor: int(f.padding),
-		MaxBorrow:     cmp.Or(f.maxBorrow, 1), // 0 is the default in the library
+		MaxBorrow:     cmp.Or(f.maxBorrow, uid.None), // 0 is the default in the library
 		MaxAge:        f.maxAge,
 		Logger:        logger,
 	}

@@ -32,7 +32,6 @@ func New(stores database.Stores) *cobra.Command {
 		count:     1,
 		generator: cachedName,
 		worker:    source.Source{Kind: source.Registry},
-		boost:     uid.DefaultBoostPower,
 		padding:   uid.DefaultPaddingFactor,
 	}
 	cmd := &cobra.Command{

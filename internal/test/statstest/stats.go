@@ -52,7 +52,7 @@ func Troubled() uid.Stats {
 // Lost is a generator without a number, without ids and without a limit.
 func Lost() uid.Stats {
 	s := Calm()
-	s.Clock.LeaseError, s.Closed, s.Remaining, s.Ring.MaxBorrow, s.Ring.MaxAge = errors.New("gone"), true, 0, -1, -1
+	s.Clock.LeaseError, s.Closed, s.Remaining, s.Ring.MaxBorrow, s.Ring.MaxAge = errors.New("gone"), true, 0, uid.Unlimited, uid.Unlimited
 	return s
 }
 

@@ -14,10 +14,14 @@ import (
 
 // Config returns the config of [uid.NewCached].
 func (g *Cached) Config(logger *slog.Logger) uid.CachedConfig {
+	boost := g.BoostPower
+	if boost == uid.DefaultBoostPower {
+		boost = 0 // less where a ring of the default would never fill
+	}
 	return uid.CachedConfig{
 		Layout:        g.Layout,
 		Succeeds:      g.Succeeds,
-		BoostPower:    g.BoostPower,
+		BoostPower:    boost,
 		PaddingFactor: g.PaddingFactor,
 		Schedule:      g.Schedule,
 		MaxBorrow:     g.MaxBorrow,

@@ -27,7 +27,7 @@ generators:
   - {name: a, kind: cached, store: file, numbers: 0-8, ids: 7}
   - {name: b, kind: default, worker: registry, store: file}
   - {name: c, kind: slots, worker: "static:5", layout: snowflake}
-  - {name: d, kind: default, worker: "static:9", store: file, max_backward: -1s}
+  - {name: d, kind: default, worker: "static:9", store: file, max_backward: 1ns}
   - {name: e, kind: cached, store: file, numbers: 100-199, max_borrow: 1ns, max_age: -1s}
   - {name: orders, kind: segment, store: file, create: true}
   - {name: other, kind: segment, store: file, create: true, tag: order-1}
