@@ -109,13 +109,7 @@ func (g *Cached) Next() (id ID, err error) {
 
 // Wait is Next, but blocks until ctx ends where Next would fail because no id is ready.
 // An id that is ready is returned even if ctx has ended.
-func (g *Cached) Wait(ctx context.Context) (id ID, err error) {
-	taken := deal.Ready(deal.TakeOne, g.engine)
-	if taken == 0 {
-		taken, err = deal.Otherwise(deal.WaitOne, ctx, g.engine)
-	}
-	return ID(taken), err
-}
+func (g *Cached) Wait(ctx context.Context) (ID, error) { return g.claims.Wait(ctx) }
 
 // NextN is Next for many ids, as [Generator] says.
 func (g *Cached) NextN(ids []ID) (int, error) { return g.claims.NextN(ids) }

@@ -11,6 +11,13 @@ import (
 	"github.com/uidring/uidring/internal/cacheline"
 )
 
+// Package uid explains these, and exports them under the same names.
+var (
+	ErrClosed   = errors.New("uid: generator is closed")
+	ErrNotReady = errors.New("uid: no id is ready")
+	ErrConfig   = errors.New("uid: invalid config")
+)
+
 // Calls ends the waits of a generator that is closed, and counts waits and failed calls.
 // Make one with NewCalls.
 type Calls struct {

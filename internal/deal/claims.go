@@ -9,6 +9,20 @@ import (
 	"github.com/uidring/uidring/ringbuffer"
 )
 
+// A Claim returns 1 to limit consecutive ids; limit is 1 or more. If no id is ready, how
+// decides. Any number of goroutines may call it.
+type Claim func(ctx context.Context, limit int64, how How) (ringbuffer.Run, error)
+
+// How says what a Claim does if no id is ready.
+type How uint8
+
+// What a Claim does.
+const (
+	Next How = iota // what Next of the generator does
+	Wait            // block until an id is ready or ctx ends
+	Try             // return ErrNotReady where Wait would block
+)
+
 // run is the Run of package uid.
 type run[ID ~int64] interface {
 	~struct {

@@ -94,16 +94,6 @@ func (g *Generator) Next() (id uid.ID, err error) {
 	return uid.ID(taken), err
 }
 
-// Wait is Next, but also waits while the store is unavailable, until ctx ends. An id that is
-// ready is returned even if ctx has ended.
-func (g *Generator) Wait(ctx context.Context) (id uid.ID, err error) {
-	taken := deal.Ready(deal.TakeOne, g.dealer)
-	if taken == 0 {
-		taken, err = deal.Otherwise(deal.WaitOne, ctx, g.dealer)
-	}
-	return uid.ID(taken), err
-}
-
 // Close is [Generator.Shutdown] with a deadline of [uid.CloseTimeout].
 func (g *Generator) Close() error { return g.dealer.Close() }
 
