@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -23,10 +23,10 @@ type PanicError struct {
 	Stack   []byte // of the goroutine that panicked
 }
 
-func (e *PanicError) Error() string { return (*guard.PanicError)(e).Error() }
+func (e *PanicError) Error() string { return (*calls.PanicError)(e).Error() }
 
 // Unwrap returns the value of the panic where that is an error.
-func (e *PanicError) Unwrap() error { return (*guard.PanicError)(e).Unwrap() }
+func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }
 
 // A Source returns the next run of ids. All of them are greater than the ids that
 // it returned before, and there are at most as many as the ring's run length. One

@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/uidring/uidring/internal/guard"
-	"github.com/uidring/uidring/internal/spin"
+	"github.com/uidring/uidring/internal/calls"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -124,7 +124,7 @@ func (e *Executor) put(ctx context.Context, wanted func() bool) (bool, error) {
 }
 
 func (e *Executor) putNext(ctx context.Context, wanted func() bool) (run ringbuffer.Run, refused, err error) {
-	spin.Lock(&e.filling)
+	contention.Lock(&e.filling)
 	defer e.filling.Unlock()
 	select {
 	case <-e.quit:
@@ -141,7 +141,7 @@ func (e *Executor) putNext(ctx context.Context, wanted func() bool) (run ringbuf
 		e.callBegan.Store(&began)
 		defer e.callBegan.Store(nil)
 	}
-	err = guard.Call("padding", "source", func() (err error) { run, err = e.source(ctx); return err })
+	err = calls.Call("padding", "source", func() (err error) { run, err = e.source(ctx); return err })
 	if err != nil || run.N == 0 && e.config.Blocking {
 		return ringbuffer.Run{}, nil, err
 	}
@@ -160,7 +160,7 @@ func (e *Executor) rejectAll(runs []ringbuffer.Run, why error) {
 	for _, run := range runs {
 		e.rejected.Add(1)
 		if handler := e.config.RejectedPut; handler != nil {
-			if failed := guard.Call("padding", "RejectedPut", func() error { handler(run, why); return nil }); failed != nil {
+			if failed := calls.Call("padding", "RejectedPut", func() error { handler(run, why); return nil }); failed != nil {
 				e.config.Logger.Warn("padding: RejectedPut failed", "error", failed)
 			}
 		}
@@ -217,7 +217,7 @@ func (e *Executor) stale() (last int64, ok bool) {
 	if e.config.Stale == nil {
 		return 0, false
 	}
-	if err := guard.Call("padding", "staleness check", func() error { last = e.config.Stale(); return nil }); err != nil {
+	if err := calls.Call("padding", "staleness check", func() error { last = e.config.Stale(); return nil }); err != nil {
 		e.config.Logger.Warn("padding: stale ids are not dropped", "error", err)
 		return 0, false
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/calls"
 )
 
 // ErrSchedule is matched by every error about a schedule.
@@ -55,7 +55,7 @@ func ParseSchedule(text string) (Schedule, error) {
 		}
 	}
 	var schedule cron.Schedule
-	err := guard.Call("padding", "cron parser", func() (err error) {
+	err := calls.Call("padding", "cron parser", func() (err error) {
 		schedule, err = cron.ParseStandard(spec)
 		return err
 	})

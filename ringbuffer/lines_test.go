@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 )
 
 // What takers read for each id lies at least a cache line's distance from the
@@ -19,14 +19,14 @@ func TestHotFieldsStandApart(t *testing.T) {
 	for name, at := range map[string]uintptr{
 		"current": unsafe.Offsetof(r.current), "rejectedTake": unsafe.Offsetof(r.rejectedTake), "threshold": unsafe.Offsetof(r.threshold),
 	} {
-		if at < position+cacheline.Size || at+cacheline.Size > unsafe.Offsetof(r.mu) {
+		if at < position+contention.LineSize || at+contention.LineSize > unsafe.Offsetof(r.mu) {
 			t.Errorf("%s lies at %d, between the position at %d and the mutex at %d: too near", name, at, position, unsafe.Offsetof(r.mu))
 		}
 	}
 	for name, at := range map[string]uintptr{
 		"mu": unsafe.Offsetof(r.mu), "queued": unsafe.Offsetof(r.queued), "closed": unsafe.Offsetof(r.closed),
 	} {
-		if at < position+cacheline.Size {
+		if at < position+contention.LineSize {
 			t.Errorf("%s lies at %d, too near to the position at %d", name, at, position)
 		}
 	}

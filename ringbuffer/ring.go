@@ -9,9 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/internal/invalid"
-	"github.com/uidring/uidring/internal/spin"
 )
 
 var (
@@ -77,7 +76,7 @@ type Ring struct {
 	// less for Take: see "Why Take is inlined" in the design of package ringbuffer. New puts
 	// a pad before the ring.
 	position atomic.Int64
-	_        cacheline.Pad
+	_        contention.Pad
 
 	// current is the span being dealt. Takers read it; advance writes it, under mu,
 	// once a run.
@@ -89,7 +88,7 @@ type Ring struct {
 	capacity     int64 // in ids
 	runLen       int64 // of the longest run
 	threshold    int64 // in ids
-	_            cacheline.Pad
+	_            contention.Pad
 
 	mu      sync.Mutex
 	slots   []*span // the runs to be dealt, [head, tail) modulo len(slots)
@@ -153,7 +152,7 @@ func New(config Config) (*Ring, error) {
 		config.RejectedTake = func() (int64, error) { return 0, ErrEmpty }
 	}
 	r := &new(struct {
-		_    cacheline.Pad
+		_    contention.Pad
 		ring Ring
 	}).ring
 	r.rejectedTake = config.RejectedTake
@@ -231,7 +230,7 @@ func (r *Ring) TakeRun(limit int64) Run {
 // takeClaimed returns what a claim of n positions from at covers, or takes anew.
 // s was current before the claim, and ends before at.
 func (r *Ring) takeClaimed(s *span, at, n int64) Run {
-	spin.Lock(&r.mu)
+	contention.Lock(&r.mu)
 	run, low := r.find(s, at, n), false
 	if run.N == 0 {
 		run, low = r.advance(n)
@@ -245,7 +244,7 @@ func (r *Ring) takeClaimed(s *span, at, n int64) Run {
 
 // takeNext takes from the run that is being dealt, or else from the next run.
 func (r *Ring) takeNext(n int64) Run {
-	spin.Lock(&r.mu)
+	contention.Lock(&r.mu)
 	run, low := r.advance(n)
 	r.mu.Unlock()
 	if low {

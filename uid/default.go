@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/ringbuffer"
 )
@@ -32,7 +32,7 @@ type Default struct {
 	clock       clock
 	claims      deal.Claims[ID, Run] // of claim
 	maxBackward time.Duration
-	_           cacheline.Pad
+	_           contention.Pad
 
 	// last is tick<<SequenceBits | sequence of the last id that was issued or
 	// skipped. Calls and renumber move it upwards by compare-and-swap. Shutdown sets it

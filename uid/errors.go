@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/internal/deal"
-	"github.com/uidring/uidring/internal/guard"
 	"github.com/uidring/uidring/padding"
 )
 
@@ -123,7 +123,7 @@ type PanicError struct {
 	Stack   []byte // of the goroutine that panicked
 }
 
-func (e *PanicError) Error() string { return (*guard.PanicError)(e).Error() }
+func (e *PanicError) Error() string { return (*calls.PanicError)(e).Error() }
 
 // Unwrap returns the value of the panic where that is an error.
-func (e *PanicError) Unwrap() error { return (*guard.PanicError)(e).Unwrap() }
+func (e *PanicError) Unwrap() error { return (*calls.PanicError)(e).Unwrap() }

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
@@ -146,7 +146,7 @@ func TestHotFieldsStandApart(t *testing.T) {
 		}, []field{
 			{"last", unsafe.Offsetof(d.last)},
 			{"issued", unsafe.Offsetof(d.issued)},
-			{"calls", unsafe.Offsetof(d.calls) + cacheline.Size - 8},
+			{"calls", unsafe.Offsetof(d.calls) + contention.LineSize - 8},
 		}},
 		{"Slots", []field{
 			{"slots", unsafe.Offsetof(s.slots)},
@@ -155,12 +155,12 @@ func TestHotFieldsStandApart(t *testing.T) {
 			{"anchor", unsafe.Offsetof(s.clock) + unsafe.Offsetof(s.clock.anchor)},
 		}, []field{
 			{"issued", unsafe.Offsetof(s.issued)},
-			{"calls", unsafe.Offsetof(s.calls) + cacheline.Size - 8},
+			{"calls", unsafe.Offsetof(s.calls) + contention.LineSize - 8},
 		}},
 	} {
 		for _, read := range test.read {
 			for _, written := range test.written {
-				if gap := max(read.at, written.at) - min(read.at, written.at); gap < cacheline.Size-8 {
+				if gap := max(read.at, written.at) - min(read.at, written.at); gap < contention.LineSize-8 {
 					t.Errorf("%s: %s, which calls read, lies %d bytes from %s, which they write", test.name, read.name, gap, written.name)
 				}
 			}

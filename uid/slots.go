@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/internal/deal"
 	"github.com/uidring/uidring/internal/invalid"
 	"github.com/uidring/uidring/ringbuffer"
@@ -87,7 +87,7 @@ type Slots struct {
 	holder holder // of the worker number
 	clock  clock
 	claims deal.Claims[ID, Run] // of claim
-	_      cacheline.Pad
+	_      contention.Pad
 
 	issued atomic.Int64 // ids; written by calls, read by Stats
 	calls  deal.Calls

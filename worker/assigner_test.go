@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -61,9 +61,9 @@ func configs(opts []option) (table worker.StoreConfig, config lease.Config) {
 	for _, opt := range opts {
 		switch opt := opt.(type) {
 		case worker.StoreConfig:
-			table = holding.Merge(table, opt)
+			table = holdertest.Merge(table, opt)
 		case lease.Config:
-			config = holding.Merge(config, opt)
+			config = holdertest.Merge(config, opt)
 		default:
 			panic(opt)
 		}
@@ -108,7 +108,7 @@ func (s *store) leaser(db *gorm.DB, opts ...option) leaserOn { return newLeaser(
 // time is not given back.
 func take(t *testing.T, ctx context.Context, a uid.Leaser, limit int64) (int64, error) {
 	t.Helper()
-	h, err := holding.Try(ctx, t, a, limit, time.Now)
+	h, err := holdertest.Try(ctx, t, a, limit, time.Now)
 	if err != nil {
 		return 0, err
 	}
@@ -123,13 +123,13 @@ func assign(t *testing.T, a uid.Leaser) int64 {
 	return number
 }
 
-// try is holding.Take where that may fail.
-func try(t *testing.T, a uid.Leaser, limit int64) (*holding.Holder, error) {
-	return holding.Try(context.Background(), t, a, limit, time.Now)
+// try is holdertest.Take where that may fail.
+func try(t *testing.T, a uid.Leaser, limit int64) (*holdertest.Holder, error) {
+	return holdertest.Try(context.Background(), t, a, limit, time.Now)
 }
 
 // release gives a number back, which must succeed.
-func release(t *testing.T, h *holding.Holder, next time.Time) {
+func release(t *testing.T, h *holdertest.Holder, next time.Time) {
 	t.Helper()
 	need.Must(t, h.Release(context.Background(), next))
 }

@@ -12,12 +12,12 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/atonce"
+	"github.com/uidring/uidring/internal/processes"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -85,7 +85,7 @@ func TestRegistryBesideLeaser(t *testing.T) {
 			t.Fatalf("%d of %d starts were Leasers': the test shows nothing", live, len(seen))
 		}
 		// A number that is given back is taken again, though the Registry's table has it.
-		h := holding.Take(t, leases, max22)
+		h := holdertest.Take(t, leases, max22)
 		release(t, h, time.Now().Add(-time.Hour))
 		if again := assign(t, leases); again != h.Last().Number {
 			t.Errorf("number %d was given back, and the next Leaser got %d", h.Last().Number, again)
@@ -104,9 +104,9 @@ func TestRollingChange(t *testing.T) {
 		of := func(kind string, s, beside *store) string {
 			return kind + "\n" + s.Table + "\n" + s.URL + "\n" + beside.Table
 		}
-		registries := atonce.Self(t, 3, childVariable, of("registry", p.nodes, p.leases))
-		leasers := atonce.Self(t, 3, childVariable, of("leaser", p.leases, p.nodes))
-		for _, number := range differ(t, atonce.Run(t, slices.Concat(registries, leasers)...)) {
+		registries := processes.Self(t, 3, childVariable, of("registry", p.nodes, p.leases))
+		leasers := processes.Self(t, 3, childVariable, of("leaser", p.leases, p.nodes))
+		for _, number := range differ(t, processes.Run(t, slices.Concat(registries, leasers)...)) {
 			if 0 < number && number <= 3 {
 				t.Errorf("number %d of a process that had started before is given again", number)
 			}
@@ -156,7 +156,7 @@ func TestMixedBefore(t *testing.T) {
 	eachPair(t, func(t *testing.T, p pair) {
 		alone := p.leases.leaser(p.leases.DB, worker.StoreConfig{Alone: true})
 		for range 4 { // 0 to 3
-			holding.Take(t, alone, max22)
+			holdertest.Take(t, alone, max22)
 		}
 		p.nodes.create(t)
 		registry := p.registry(t)
@@ -175,8 +175,8 @@ func TestMixedBefore(t *testing.T) {
 func TestGivenToRegistry(t *testing.T) {
 	eachPair(t, func(t *testing.T, p pair) {
 		alone := p.leases.leaser(p.leases.DB, worker.StoreConfig{Alone: true})
-		release(t, holding.Take(t, alone, 0), time.Now().Add(-time.Hour))
-		h := holding.Take(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{Alone: true}, lease.Config{Assigner: uid.StaticWorker(1)}), max22)
+		release(t, holdertest.Take(t, alone, 0), time.Now().Add(-time.Hour))
+		h := holdertest.Take(t, p.leases.leaser(p.leases.DB, worker.StoreConfig{Alone: true}, lease.Config{Assigner: uid.StaticWorker(1)}), max22)
 		release(t, h, time.Now().Add(-time.Hour))
 		p.nodes.create(t)
 		p.insert(t) // 1

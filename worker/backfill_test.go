@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/atonce"
+	"github.com/uidring/uidring/internal/processes"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
@@ -100,7 +100,7 @@ type streaming struct {
 
 func startStream(t *testing.T, value string) *streaming {
 	t.Helper()
-	s := &streaming{cmd: atonce.Self(t, 1, childVariable, value)[0], ended: make(chan struct{})}
+	s := &streaming{cmd: processes.Self(t, 1, childVariable, value)[0], ended: make(chan struct{})}
 	var faults strings.Builder
 	s.cmd.Stderr = &faults
 	stdin, err1 := s.cmd.StdinPipe()

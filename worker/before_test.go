@@ -14,7 +14,7 @@ import (
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -88,16 +88,16 @@ func TestBesideTheBuildBefore(t *testing.T) {
 			}
 			return lease.New(st, lease.Config{Logger: slog.New(slog.DiscardHandler)})
 		}
-		holding.Take(t, leaser(true), max22)
+		holdertest.Take(t, leaser(true), max22)
 		given := map[int64]bool{0: true}
 		for round := range 3 {
 			var starts sync.WaitGroup
-			holders := make([]*holding.Holder, 8)
+			holders := make([]*holdertest.Holder, 8)
 			for i := range holders {
 				l := leaser(i%2 == 0)
 				starts.Go(func() {
 					var err error
-					if holders[i], err = holding.Try(context.Background(), t, l, max22, time.Now); err != nil {
+					if holders[i], err = holdertest.Try(context.Background(), t, l, max22, time.Now); err != nil {
 						t.Error(err)
 					}
 				})
@@ -124,7 +124,7 @@ func TestBesideTheBuildBefore(t *testing.T) {
 
 func wantNumber(t *testing.T, l *lease.Leaser, want int64) {
 	t.Helper()
-	if got := holding.Take(t, l, max22).Last().Number; got != want {
+	if got := holdertest.Take(t, l, max22).Last().Number; got != want {
 		t.Errorf("number %d, want %d", got, want)
 	}
 }
@@ -158,7 +158,7 @@ func TestOverlappingRanges(t *testing.T) {
 		take := func(c lease.Config) {
 			t.Helper()
 			c.Logger = out.Logger()
-			holding.Take(t, s.leaser(s.DB, c), max22)
+			holdertest.Take(t, s.leaser(s.DB, c), max22)
 		}
 		site := func(from, to int64) lease.Config { return lease.Config{Numbers: &lease.Bounds{From: from, To: to}} }
 		take(site(100, 199))

@@ -11,7 +11,7 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -62,7 +62,7 @@ func TestRegistryCommit(t *testing.T) {
 func TestExtendCommitsLate(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Waiting(t, 100*time.Millisecond).Pooled(t)
-		h := holding.Take(t, s.on(db, quickly, quiet), 0)
+		h := holdertest.Take(t, s.on(db, quickly, quiet), 0)
 		late, done := make(chan struct{}), make(chan error, 1)
 		var first atomic.Bool
 		pool.Set(dbtest.Faults{Outlives: true, Commit: func(tx *dbtest.Tx) error {
@@ -147,7 +147,7 @@ func TestSixteenNumbersAfterRollbacks(t *testing.T) {
 		}})
 		var failed int
 		for held := 0; held < 16; {
-			if _, err := holding.Try(t.Context(), t, s.on(db, quiet), 15, time.Now); err == nil {
+			if _, err := holdertest.Try(t.Context(), t, s.on(db, quiet), 15, time.Now); err == nil {
 				held++
 			} else if failed++; !errors.Is(err, errAnswer) || failed > 20 {
 				t.Fatalf("%d are held: %v", held, err)

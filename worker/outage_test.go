@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -88,7 +88,7 @@ func TestOutage(t *testing.T) {
 func TestSlow(t *testing.T) {
 	each(t, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Pooled(t)
-		h := holding.Take(t, s.leaser(db, quickly, quiet), max22)
+		h := holdertest.Take(t, s.leaser(db, quickly, quiet), max22)
 		pool.Slow()
 		h.Renew(t)
 		h.Renew(t)
@@ -101,7 +101,7 @@ func TestSlow(t *testing.T) {
 func TestReleaseWhileLocked(t *testing.T) {
 	on(t, []string{"sqlite"}, leasers, func(t *testing.T, s *store) {
 		db, pool := s.Waiting(t, 10*time.Minute).Pooled(t)
-		h := holding.Take(t, s.on(db, quickly, quiet), max22)
+		h := holdertest.Take(t, s.on(db, quickly, quiet), max22)
 		unlock := s.lock(t)
 		waiting := make(chan struct{}, 1000)
 		pool.Set(dbtest.Faults{Statement: func(context.Context, string) error { waiting <- struct{}{}; return nil }})
@@ -137,7 +137,7 @@ func TestRowTampered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, leasers, func(t *testing.T, s *store) {
-				h := holding.Take(t, s.leaser(s.DB, quickly, quiet), max22)
+				h := holdertest.Take(t, s.leaser(s.DB, quickly, quiet), max22)
 				s.Exec(t, tt.statement, s.Table)
 				before, _ := s.row(t, 0)
 				if !tt.lost {

@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -34,7 +34,7 @@ func TestFileReplaced(t *testing.T) {
 				path, _, _ := strings.Cut(s.URL, "?")
 				s.Exec(t, "VACUUM INTO '%s.backup'", path) // before any number is given
 				var out logged.Text
-				h := holding.Take(t, s.leaser(s.DB, quickly, logTo(out.Logger())), max22)
+				h := holdertest.Take(t, s.leaser(s.DB, quickly, logTo(out.Logger())), max22)
 				need.Must(t, replace(path))
 				for _, suffix := range []string{"-wal", "-shm"} {
 					if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -45,7 +45,7 @@ func TestFileReplaced(t *testing.T) {
 
 				// Others start on the new file. What they get is theirs alone.
 				db := s.Open(t, s.URL)
-				other := holding.Take(t, s.leaser(db, quickly, logTo(out.Logger())), max22)
+				other := holdertest.Take(t, s.leaser(db, quickly, logTo(out.Logger())), max22)
 				lost := false
 				again := h.Await(t, "the holder goes on", func(g lease.Grant) bool {
 					lost = lost || !g.Held
@@ -72,7 +72,7 @@ func TestFileReplaced(t *testing.T) {
 func TestFileUnreadable(t *testing.T) {
 	t.Parallel()
 	s := &store{dbtest.New(t, "sqlite"), leaser}
-	h := holding.Take(t, s.leaser(s.DB, quickly, quiet), max22)
+	h := holdertest.Take(t, s.leaser(s.DB, quickly, quiet), max22)
 	need.Must(t, os.WriteFile(s.URL+".other", []byte("not a database"), 0o600))
 	for _, step := range [][2]string{{s.URL, s.URL + ".real"}, {s.URL + ".other", s.URL}} {
 		need.Must(t, os.Rename(step[0], step[1]))

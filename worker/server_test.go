@@ -12,7 +12,7 @@ import (
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -99,7 +99,7 @@ func TestIsolation(t *testing.T) {
 func TestUncommittedChange(t *testing.T) {
 	on(t, servers, leasers, func(t *testing.T, s *store) {
 		db := s.Open(t, s.With(s.isolations(t)["READ UNCOMMITTED"]))
-		h := holding.Take(t, s.leaser(db, quickly, quiet), 0)
+		h := holdertest.Take(t, s.leaser(db, quickly, quiet), 0)
 		tx := begin(t, s.DB)
 		need.Must(t, tx.Exec("UPDATE "+s.Table+" SET token = 'another', reserved_until = 1, heartbeat_at = 0").Error)
 		h.Await(t, "the holder waits too long", func(g lease.Grant) bool { return g.Err != nil })

@@ -15,7 +15,7 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -113,7 +113,7 @@ func TestReplica(t *testing.T) {
 		wantNumbers(t, s, s.first)
 		if s.name == "leaser" {
 			a := s.leaser(db, quickly)
-			h := holding.Take(t, a, max22)
+			h := holdertest.Take(t, a, max22)
 			h.Renew(t)
 			if err := a.Free(context.Background(), 0, true); err != nil {
 				t.Error(err)

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/internal/atonce"
+	"github.com/uidring/uidring/internal/processes"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
@@ -91,8 +91,8 @@ func differ(t *testing.T, printed [][]string) []int64 {
 // and ids of their own.
 func TestProcesses(t *testing.T) {
 	each(t, tables, func(t *testing.T, s *store) {
-		commands := atonce.Self(t, 6, childVariable, s.name+"\n"+s.Table+"\n"+s.URL)
-		wantNumbers(t, s, differ(t, atonce.Run(t, commands...))...)
+		commands := processes.Self(t, 6, childVariable, s.name+"\n"+s.Table+"\n"+s.URL)
+		wantNumbers(t, s, differ(t, processes.Run(t, commands...))...)
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -275,11 +275,11 @@ func TestLeases(t *testing.T) {
 		begun := time.Now().Truncate(time.Millisecond)
 		container := lease.Node{Host: "pod-ä-1", Port: "80", Type: lease.NodeContainer}
 		for range 3 {
-			holding.Take(t, s.leaser(db), max22)
+			holdertest.Take(t, s.leaser(db), max22)
 		}
-		freed := holding.Take(t, s.leaser(db, lease.Config{Node: container}), max22)
+		freed := holdertest.Take(t, s.leaser(db, lease.Config{Node: container}), max22)
 		release(t, freed, begun.Add(-time.Hour))
-		taken := holding.Take(t, s.leaser(db), max22).Last() // what has been given back
+		taken := holdertest.Take(t, s.leaser(db), max22).Last() // what has been given back
 		s.Exec(t, "UPDATE %s SET heartbeat_at = heartbeat_at - 60000 WHERE worker_id = 1", s.Table)
 		need.Must(t, s.leaser(db).Free(context.Background(), 0, true))
 		ended := time.Now()

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 
-	"github.com/uidring/uidring/internal/atonce"
+	"github.com/uidring/uidring/internal/processes"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/worker/lease"
@@ -24,7 +24,7 @@ var node = lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}
 var servers = []string{"mysql", "postgres"}
 
 func TestMain(m *testing.M) {
-	atonce.Child(childVariable, child)
+	processes.Child(childVariable, child)
 	dbtest.Parallel(8)
 	// GORM never ends the goroutine that it starts for PrepareStmt.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))

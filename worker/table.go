@@ -10,8 +10,8 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/internal/sqldb"
-	"github.com/uidring/uidring/worker/internal/during"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -112,7 +112,7 @@ func (t *table) fail(ctx context.Context, doing string, err error) error {
 	if errors.As(err, &exhausted) {
 		return err // complete by itself
 	}
-	return during.Error(ctx, "worker", doing+" "+t.name, err)
+	return calls.Error(ctx, "worker", doing+" "+t.name, err)
 }
 
 // noTable makes the error for a missing table match ErrNoTable.

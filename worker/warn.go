@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/uidring/uidring/worker/internal/during"
+	"github.com/uidring/uidring/internal/calls"
 )
 
 // maxSkew is how far apart the clocks of process and database may be without a warning.
@@ -15,7 +15,7 @@ func (r *Registry) warnClock(ctx context.Context, before, created, after time.Ti
 	if created.IsZero() {
 		return // this kind of database was not asked
 	}
-	ahead := during.Ahead(before, after, created, maxSkew)
+	ahead := calls.Skew(before, after, created, maxSkew)
 	if ahead == 0 || ahead > 0 && ahead <= maxSkew+time.Second { // created has whole seconds
 		return
 	}

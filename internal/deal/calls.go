@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 )
 
 // Package uid explains these, and exports them under the same names.
@@ -21,10 +21,10 @@ var (
 // Calls ends the waits of a generator that is closed, and counts waits and failed calls.
 // Make one with NewCalls.
 type Calls struct {
-	rejected cacheline.Int64 // calls that failed; written by them, read by Stats
-	closed   atomic.Bool     // written by Shut; read by calls that find no id ready
-	done     chan struct{}   // closed by Shut
-	waited   atomic.Int64    // nanoseconds that calls have waited; written by them, read by Stats
+	rejected contention.Int64 // calls that failed; written by them, read by Stats
+	closed   atomic.Bool      // written by Shut; read by calls that find no id ready
+	done     chan struct{}    // closed by Shut
+	waited   atomic.Int64     // nanoseconds that calls have waited; written by them, read by Stats
 	once     sync.Once
 	finished error // of Finish; written by once
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uidring/uidring/internal/cacheline"
-	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/calls"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/padding"
 	"github.com/uidring/uidring/ringbuffer"
 )
@@ -22,7 +22,7 @@ type Dealer struct {
 	executor *padding.Executor
 	config   Config
 
-	starved cacheline.Int64 // calls that found the ring empty; written by takers, read by Stats
+	starved contention.Int64 // calls that found the ring empty; written by takers, read by Stats
 
 	calls Calls
 }
@@ -43,7 +43,7 @@ func PolicyOf[R ~struct {
 		policy = preset
 	}
 	return func(err error, attempt int) error {
-		return guard.Call(pkg, "RejectedTake", func() error { return policy(R{err, attempt}) })
+		return calls.Call(pkg, "RejectedTake", func() error { return policy(R{err, attempt}) })
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/internal/invalid"
 )
 
@@ -53,7 +53,7 @@ func Await[T any](ctx context.Context, call func() (T, error)) (value T, err err
 	if err := ctx.Err(); err != nil {
 		return value, err
 	}
-	return guard.Await(ctx, "redisstore", "the client", call)
+	return calls.Await(ctx, "redisstore", "the client", call)
 }
 
 // Forgets is what a store logs about a server for which Forgetful returns settings.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uidring/uidring/internal/pace"
+	"github.com/uidring/uidring/internal/deal"
 )
 
 // keepError is how long the loader keeps an error that the store answered, before it
@@ -16,14 +16,14 @@ const keepError = time.Minute
 type load struct {
 	*call[span]
 	asked int64      // ids; 0 is the store's own step
-	usage pace.Usage // when the load was sent
+	usage deal.Usage // when the load was sent
 }
 
 // startLoad calls Reserve. An answer that is no range, or not above the last range, is an
 // error. Call startLoad with mu held.
 func (l *loader) startLoad() {
 	s := l.dealer.Stats()
-	usage := pace.Usage{Now: time.Now(), Issued: s.Taken, Starved: s.Starved}
+	usage := deal.Usage{Now: time.Now(), Issued: s.Taken, Starved: s.Starved}
 	asked, last := l.pace.Next(usage), l.last.end
 	l.loads++
 	l.load = &load{asked: asked, usage: usage}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/calls"
 )
 
 // hangsAfter is how long a call may go on after its time-out before it counts as hanging.
@@ -14,7 +14,7 @@ const hangsAfter = time.Second
 
 // A call is one call of a store's method, in a goroutine of its own.
 type call[T any] struct {
-	*guard.Pending[T]
+	*calls.Pending[T]
 	began time.Time
 	late  time.Time     // from when on the call counts as hanging
 	took  time.Duration // written before the call is done
@@ -23,7 +23,7 @@ type call[T any] struct {
 func begin[T any](ctx context.Context, timeout time.Duration, method string, f func(context.Context) (T, error)) *call[T] {
 	began := time.Now()
 	c := &call[T]{began: began, late: began.Add(timeout + hangsAfter)}
-	c.Pending = guard.Go("segment", method, func() (T, error) {
+	c.Pending = calls.Go("segment", method, func() (T, error) {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		defer func() { c.took = time.Since(began) }()

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/internal/invalid"
 )
 
@@ -28,7 +28,7 @@ func listed(ctx context.Context, store Store, tag string, timeout time.Duration)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	counters, err := guard.Await(ctx, "segment", "Store.List", func() ([]Counter, error) { return lister.List(ctx) })
+	counters, err := calls.Await(ctx, "segment", "Store.List", func() ([]Counter, error) { return lister.List(ctx) })
 	if errors.Is(err, ErrUnknownTag) {
 		return nil, nil
 	}
@@ -45,7 +45,7 @@ func create(ctx context.Context, store Store, tag string, next int64, config Con
 	}
 	ctx, cancel := context.WithTimeout(ctx, config.LoadTimeout)
 	defer cancel()
-	_, err := guard.Await(ctx, "segment", "Store.Create", func() (struct{}, error) {
+	_, err := calls.Await(ctx, "segment", "Store.Create", func() (struct{}, error) {
 		return struct{}{}, creator.Create(ctx, tag, next, config.Step)
 	})
 	if err != nil && !errors.Is(err, ErrTagExists) {
@@ -56,7 +56,7 @@ func create(ctx context.Context, store Store, tag string, next int64, config Con
 
 // asLoadError returns err as it is if the store answered, and as a [*LoadError] otherwise.
 func asLoadError(store Store, tag string, err error, retry time.Duration) error {
-	panicked := (*guard.PanicError)(nil)
+	panicked := (*calls.PanicError)(nil)
 	switch {
 	case errors.As(err, &panicked):
 		return fmt.Errorf("%w: %q in %s: %w", ErrUnusable, tag, store, err)

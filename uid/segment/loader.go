@@ -11,8 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/uidring/uidring/internal/deal"
-	"github.com/uidring/uidring/internal/journal"
-	"github.com/uidring/uidring/internal/pace"
+	"github.com/uidring/uidring/internal/logqueue"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 )
@@ -46,7 +45,7 @@ type loader struct {
 	ctx     context.Context
 	cancel  func()
 	dealer  *deal.Dealer // set before the dealer is started
-	journal journal.Journal
+	journal logqueue.Queue
 	ended   atomic.Bool // there will never be another id; written by the source, read by takers
 
 	mu      sync.Mutex // never held during I/O, nor by a taker
@@ -56,7 +55,7 @@ type loader struct {
 	turn    int64 // where that range's second run begins
 	last    span  // loaded last, whole
 	before  span  // loaded before last, whole
-	pace    pace.Pace
+	pace    deal.Pace
 	rewound bool // the store has gone back
 	closed  bool
 
@@ -74,7 +73,7 @@ func newLoader(store Store, tag string, stripe stripe, config Config) *loader {
 	l := &loader{
 		store: store, tag: tag, config: config,
 		stripe: stripe, end: stripe.end(min(config.Limit, math.MaxInt64-1)),
-		pace: pace.Pace{
+		pace: deal.Pace{
 			First: config.Step, Least: config.MinStep, Most: config.MaxStep, Ahead: config.Ahead,
 		},
 	}

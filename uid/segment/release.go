@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/ringbuffer"
 )
 
@@ -23,7 +23,7 @@ func (l *loader) release(ctx context.Context, rest []ringbuffer.Run) error {
 	if !can || left.next >= left.end {
 		return nil
 	}
-	done, err := guard.Await(ctx, "segment", "Store.Return", func() (bool, error) {
+	done, err := calls.Await(ctx, "segment", "Store.Return", func() (bool, error) {
 		return store.Return(ctx, l.tag, left.next, left.end)
 	})
 	if err != nil {

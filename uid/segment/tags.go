@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/invalid"
-	"github.com/uidring/uidring/internal/journal"
+	"github.com/uidring/uidring/internal/logqueue"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -66,7 +66,7 @@ type Tags struct {
 	closing context.Context // bounds the closing of idle tags; ends when Shutdown has to
 	giveUp  func()
 	running sync.WaitGroup
-	journal journal.Journal
+	journal logqueue.Queue
 
 	open sync.Map // of *entry by tag; written with mu held
 

@@ -10,9 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/internal/deal"
-	"github.com/uidring/uidring/internal/pace"
 	"github.com/uidring/uidring/ringbuffer"
 	"github.com/uidring/uidring/uid"
 )
@@ -29,13 +28,13 @@ const (
 // Order: while one server instance serves, a call that ends before another call
 // begins returns smaller ids.
 type Client struct {
-	_ cacheline.Pad
+	_ contention.Pad
 
 	// Of the first order; written with mu held, read by takers.
 	ring   atomic.Pointer[ringbuffer.Ring]
 	claims atomic.Pointer[claims]
 
-	_        cacheline.Pad
+	_        contention.Pad
 	failures atomic.Int64 // requests that failed; written by the source
 
 	name    string
@@ -47,7 +46,7 @@ type Client struct {
 	servers *servers
 	judge   judge
 	allowed allowance
-	pace    pace.Pace
+	pace    deal.Pace
 
 	mu     sync.Mutex // never held during I/O, nor by a taker that finds an id
 	orders []*order   // orders that have ids, or will have; never empty
@@ -80,7 +79,7 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		servers: newServers(requests),
 		judge:   judge{instances: map[string]standing{}},
 		allowed: newAllowance(config.MaxIDs),
-		pace:    pace.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
+		pace:    deal.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
 	}
 	c.loads.Tag = name
 	first := c.newOrder()

@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/deal"
-	"github.com/uidring/uidring/internal/pace"
 )
 
 func (c *Client) refill(ctx context.Context) (*answer, error) {
 	for {
 		s := c.Stats()
-		usage := pace.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
+		usage := deal.Usage{Now: time.Now(), Issued: s.Issued, Starved: s.Starved}
 		n := min(c.pace.Next(usage), c.allowed.n)
 		answer, err := c.fetch(ctx, n)
 		if ctx.Err() != nil {

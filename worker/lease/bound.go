@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uidring/uidring/internal/guard"
-	"github.com/uidring/uidring/worker/internal/during"
+	"github.com/uidring/uidring/internal/calls"
 )
 
 // bound is how long one request may take. A request without an answer in time doubles
@@ -39,7 +38,7 @@ func within[T any](ctx context.Context, b *bound, request func(context.Context) 
 		if time.Since(began) < b.now/4 {
 			b.now = max(b.least, b.now/2)
 		}
-	case during.EndOf(ctx) == nil && during.EndOf(bounded) != nil:
+	case calls.EndOf(ctx) == nil && calls.EndOf(bounded) != nil:
 		if !errors.Is(err, context.DeadlineExceeded) { // some clients have errors of their own
 			err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
 		}
@@ -60,7 +59,7 @@ func call[T any](ctx context.Context, busy chan struct{}, request func(context.C
 	case <-ctx.Done():
 		return answer, ctx.Err()
 	}
-	p := guard.Go("lease", "store", func() (T, error) {
+	p := calls.Go("lease", "store", func() (T, error) {
 		defer func() { <-busy }()
 		return request(ctx)
 	})

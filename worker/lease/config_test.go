@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/worker/internal/during"
+	"github.com/uidring/uidring/internal/calls"
 )
 
 // The zero config is the documented default.
@@ -24,10 +24,10 @@ type late struct{ context.Context }
 func (late) Deadline() (time.Time, bool) { return time.Now(), true }
 
 func TestEndOfLateContext(t *testing.T) {
-	if err := during.EndOf(late{t.Context()}); !errors.Is(err, context.DeadlineExceeded) {
+	if err := calls.EndOf(late{t.Context()}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v; want DeadlineExceeded", err)
 	}
-	if err := during.EndOf(t.Context()); err != nil {
+	if err := calls.EndOf(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

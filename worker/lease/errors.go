@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/uidring/uidring/worker/internal/during"
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
@@ -82,5 +82,5 @@ func (l *Leaser) fail(ctx context.Context, doing string, err error) error {
 	if _, ok := errors.AsType[*ExhaustedError](err); ok {
 		return err // the store's own, complete by itself
 	}
-	return during.Error(ctx, "lease", doing+" "+l.store.String(), err)
+	return calls.Error(ctx, "lease", doing+" "+l.store.String(), err)
 }

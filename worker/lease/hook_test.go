@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/need"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -198,7 +198,7 @@ func (h *hooked) Swap(ctx context.Context, old string, w lease.Write) (bool, err
 var quiet = lease.Config{Logger: slog.New(slog.DiscardHandler)}
 
 // hold leases a number of s from 0 to 9.
-func hold(t *testing.T, s lease.Store, opts ...lease.Config) *holding.Holder {
+func hold(t *testing.T, s lease.Store, opts ...lease.Config) *holdertest.Holder {
 	t.Helper()
 	h, err := try(t, s, opts...)
 	need.Must(t, err)
@@ -206,8 +206,8 @@ func hold(t *testing.T, s lease.Store, opts ...lease.Config) *holding.Holder {
 }
 
 // try is hold for a lease that may fail.
-func try(t *testing.T, s lease.Store, opts ...lease.Config) (*holding.Holder, error) {
-	return holding.Try(t.Context(), t, lease.New(s, holding.Merge(append([]lease.Config{quiet}, opts...)...)), 9, time.Now)
+func try(t *testing.T, s lease.Store, opts ...lease.Config) (*holdertest.Holder, error) {
+	return holdertest.Try(t.Context(), t, lease.New(s, holdertest.Merge(append([]lease.Config{quiet}, opts...)...)), 9, time.Now)
 }
 
 // free frees a number of s under its holder.

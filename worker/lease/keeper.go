@@ -11,8 +11,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/uidring/uidring/internal/journal"
-	"github.com/uidring/uidring/worker/internal/during"
+	"github.com/uidring/uidring/internal/calls"
+	"github.com/uidring/uidring/internal/logqueue"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
@@ -24,7 +24,7 @@ type keeper struct {
 	within  Bounds
 	request Request
 	holder  protocol.Holder
-	journal journal.Journal
+	journal logqueue.Queue
 
 	used atomic.Int64  // in milliseconds since 1970; written by Use, read by plan
 	most atomic.Int64  // as used
@@ -68,7 +68,7 @@ func (k *keeper) start(ctx context.Context) error {
 			"error", err, "expiry", k.leaser.config.Expiry)
 		for expires(err) && sleep(ctx, k.interval()/3) {
 			held := err
-			if err = k.retry(ctx, acquireFor, transient, take); err != nil && during.EndOf(ctx) != nil {
+			if err = k.retry(ctx, acquireFor, transient, take); err != nil && calls.EndOf(ctx) != nil {
 				err = held // says more than the end of ctx does
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -64,7 +64,7 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), tt.ends)
 				defer cancel()
 				began := time.Now()
-				h, err := holding.Try(ctx, t, lease.New(tt.s, quiet), 9, time.Now)
+				h, err := holdertest.Try(ctx, t, lease.New(tt.s, quiet), 9, time.Now)
 				took := time.Since(began)
 				time.Sleep(time.Minute) // the client that goes on ends
 				if !errors.Is(err, tt.err) || h.Last().Held != (tt.err == nil) || took < tt.least || took > tt.most || tt.s.prepared() != tt.prepared {

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 )
@@ -34,7 +34,7 @@ func canceled(t *testing.T) context.Context {
 }
 
 func TestForever(t *testing.T) {
-	h := holding.Take(t, lease.Forever(number{n: 7}), 1023)
+	h := holdertest.Take(t, lease.Forever(number{n: 7}), 1023)
 	if grants := h.History(); len(grants) != 1 || grants[0] != (lease.Grant{Held: true, Number: 7}) {
 		t.Fatalf("granted %+v", grants)
 	}
@@ -50,7 +50,7 @@ func TestForever(t *testing.T) {
 		"asked for 1023: context canceled":    asked,
 		"lease: Forever: the Assigner is nil": nil,
 	} {
-		if h, err := holding.Try(canceled(t), t, lease.Forever(none), 1023, time.Now); fmt.Sprint(err) != want || len(h.History()) > 0 {
+		if h, err := holdertest.Try(canceled(t), t, lease.Forever(none), 1023, time.Now); fmt.Sprint(err) != want || len(h.History()) > 0 {
 			t.Errorf("granted %+v, %v; want %s", h.History(), err, want)
 		}
 	}
@@ -140,7 +140,7 @@ func TestAssigner(t *testing.T) {
 			}
 		}
 		asked := assigner(func(ctx context.Context, _ int64) (int64, error) { return 0, fmt.Errorf("asked: %w", ctx.Err()) })
-		_, err := holding.Try(canceled(t), t, lease.New(s, lease.Config{Assigner: asked}), 9, time.Now)
+		_, err := holdertest.Try(canceled(t), t, lease.New(s, lease.Config{Assigner: asked}), 9, time.Now)
 		if err == nil || err.Error() != "asked: context canceled" {
 			t.Errorf("%v; want what the Assigner says", err)
 		}
@@ -149,11 +149,11 @@ func TestAssigner(t *testing.T) {
 
 // A start whose clock is wrong writes nothing, whichever way it reads the store's clock.
 func TestSkewAtStart(t *testing.T) {
-	for _, config := range []lease.Config{quiet, holding.Merge(quiet, lease.Config{Assigner: number{n: 5}})} {
+	for _, config := range []lease.Config{quiet, holdertest.Merge(quiet, lease.Config{Assigner: number{n: 5}})} {
 		for ahead, side := range map[time.Duration]string{2 * time.Minute: "ahead of", -2 * time.Minute: "behind"} {
 			synctest.Test(t, func(t *testing.T) {
 				s := new(hooked)
-				_, err := holding.Try(t.Context(), t, lease.New(s, config), 9, func() time.Time { return time.Now().Add(ahead) })
+				_, err := holdertest.Try(t.Context(), t, lease.New(s, config), 9, func() time.Time { return time.Now().Add(ahead) })
 				var skew *lease.SkewError
 				if !errors.As(err, &skew) || *skew != (lease.SkewError{Ahead: ahead, Max: time.Minute, StoreTime: time.Now().UTC()}) || !errors.Is(err, lease.ErrSkew) ||
 					!strings.HasSuffix(err.Error(), fmt.Sprintf("the clock is wrong: it is 2m0s %s the store's, which shows 2000-01-01T00:00:00Z; want at most 1m0s either way", side)) {

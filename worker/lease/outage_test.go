@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/internal/test/logged"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -212,7 +212,7 @@ func TestStartErrors(t *testing.T) {
 			if tt.ended {
 				ctx = canceled(t)
 			}
-			_, err := holding.Try(ctx, t, lease.New(tt.s, quiet), 9, time.Now)
+			_, err := holdertest.Try(ctx, t, lease.New(tt.s, quiet), 9, time.Now)
 			if fmt.Sprint(err) != tt.want {
 				t.Errorf("%v; want %s", err, tt.want)
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -39,7 +39,7 @@ func TestFailedStartGivesBack(t *testing.T) {
 					})
 					return false, errReset
 				})
-				if _, err := holding.Try(ctx, t, lease.New(s, holding.Merge(quiet, config)), 9, time.Now); !errors.Is(err, errReset) {
+				if _, err := holdertest.Try(ctx, t, lease.New(s, holdertest.Merge(quiet, config)), 9, time.Now); !errors.Is(err, errReset) {
 					t.Fatalf("%v; want that the connection was reset", err)
 				}
 				row, _, err := s.Memory.Read(t.Context(), 0, time.Minute)
@@ -78,7 +78,7 @@ func TestStoreWithoutClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &hooked{clockless: true}
 		ahead := func() time.Time { return time.Now().Add(5 * time.Hour) }
-		h, err := holding.Try(context.Background(), t, lease.New(s, quiet), 9, ahead)
+		h, err := holdertest.Try(context.Background(), t, lease.New(s, quiet), 9, ahead)
 		need.Must(t, err)
 		if until := h.Last().Until; !until.Equal(ahead().Add(lease.DefaultWindow)) {
 			t.Errorf("reserved until %v; want %v", until, ahead().Add(lease.DefaultWindow))
@@ -124,7 +124,7 @@ func TestStepOfClockIsNoPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var step atomic.Int64
 		clock := func() time.Time { return time.Now().Add(time.Duration(step.Load())) }
-		h, err := holding.Try(t.Context(), t, lease.New(new(hooked), quiet), 9, clock)
+		h, err := holdertest.Try(t.Context(), t, lease.New(new(hooked), quiet), 9, clock)
 		need.Must(t, err)
 		time.Sleep(16 * time.Second)
 		h.Use(clock(), clock().Add(time.Hour*1000))
@@ -183,7 +183,7 @@ func TestWrites(t *testing.T) {
 		need.Must(t, first.Release(t.Context(), time.Now()))
 		hold(t, s, opts...) // takes number 3 again: it has rested
 		request := lease.Request{Limit: 9, Clock: time.Now, Granted: func(lease.Grant) {}, Layout: "A"}
-		if held, err := lease.New(s, holding.Merge(append([]lease.Config{quiet}, opts...)...)).Lease(t.Context(), request); err != nil { // number 4
+		if held, err := lease.New(s, holdertest.Merge(append([]lease.Config{quiet}, opts...)...)).Lease(t.Context(), request); err != nil { // number 4
 			t.Error(err)
 		} else if err := held.Release(t.Context(), time.Now()); err != nil {
 			t.Error(err)
@@ -274,7 +274,7 @@ func TestHeldUntilExpired(t *testing.T) {
 		out.Reset()
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		_, err = holding.Try(ctx, t, lease.New(s, exact), 9, time.Now)
+		_, err = holdertest.Try(ctx, t, lease.New(s, exact), 9, time.Now)
 		if want := `number 7, by host "billing-7", port "8080", last sign of life`; !errors.Is(err, lease.ErrHeld) ||
 			!errors.Is(err, context.DeadlineExceeded) || !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%v; want ErrHeld, the end of the context, and %q in it", err, want)

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/uidring/uidring/worker/internal/during"
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/worker/lease/internal/protocol"
 )
 
@@ -31,7 +31,7 @@ func (k *keeper) readClock(before time.Time, answer *protocol.Answer) error {
 
 // compareClocks returns nil if the difference is at most most.
 func compareClocks(before, after, right time.Time, most time.Duration) *SkewError {
-	if ahead := during.Ahead(before, after, right, most); ahead != 0 {
+	if ahead := calls.Skew(before, after, right, most); ahead != 0 {
 		return &SkewError{Ahead: ahead, Max: most}
 	}
 	return nil

@@ -23,7 +23,7 @@ import (
 	"github.com/uidring/uidring/internal/test/lifecycle"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workeretcd"
@@ -60,9 +60,9 @@ func connect(t testing.TB, members []*servertest.Etcd, change ...func(*clientv3.
 }
 
 // take takes a number, by a holder that looks at its row often.
-func take(t *testing.T, client *clientv3.Client, opts ...lease.Config) *holding.Holder {
+func take(t *testing.T, client *clientv3.Client, opts ...lease.Config) *holdertest.Holder {
 	t.Helper()
-	return holding.Take(t, workeretcd.NewLeaser(client, holding.Merge(append([]lease.Config{{Expiry: 400 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
+	return holdertest.Take(t, workeretcd.NewLeaser(client, holdertest.Merge(append([]lease.Config{{Expiry: 400 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
 }
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

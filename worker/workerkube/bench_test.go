@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerkube"
@@ -55,7 +55,7 @@ func BenchmarkHolders(b *testing.B) {
 	store := workerkube.NewStore(c, workerkube.Config{Namespace: "bench"})
 	for b.Loop() {
 		for range 1000 {
-			_, err := holding.Try(b.Context(), b, leaser(store, lease.Config{Expiry: time.Minute}), 1<<20, time.Now)
+			_, err := holdertest.Try(b.Context(), b, leaser(store, lease.Config{Expiry: time.Minute}), 1<<20, time.Now)
 			must(b, err)
 		}
 		reads, writes, server, etcd := sent[true].Load(), sent[false].Load(), k.Used(b), k.Etcd.Used(b)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -281,7 +281,7 @@ func TestAssignedAgain(t *testing.T) {
 		api, config := new(fake), lease.Config{Assigner: uid.StaticWorker(0), Expiry: time.Minute}
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			h, err := holding.Try(ctx, t, leaser(api.open(rest.Config{QPS: 1, Burst: 1}), config), 1023, time.Now)
+			h, err := holdertest.Try(ctx, t, leaser(api.open(rest.Config{QPS: 1, Burst: 1}), config), 1023, time.Now)
 			must(t, err)
 			cancel()
 			h.Kill()

@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -22,7 +22,7 @@ type fleet struct {
 	*testing.T
 	fake
 	expiry  time.Duration
-	holders []*holding.Holder
+	holders []*holdertest.Holder
 	most    int64 // the greatest number
 }
 
@@ -31,14 +31,14 @@ type fleet struct {
 func (f *fleet) start(n int, store func() lease.Store) (last time.Duration, each float64) {
 	f.Helper()
 	began, before := time.Now(), f.requests.Load()
-	holders := make([]*holding.Holder, n)
+	holders := make([]*holdertest.Holder, n)
 	var starting sync.WaitGroup
 	for i := range holders {
 		starting.Go(func() {
 			var err error
 			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 			defer cancel()
-			holders[i], err = holding.Try(ctx, f, leaser(store(), lease.Config{Expiry: f.expiry}), 1<<20, time.Now)
+			holders[i], err = holdertest.Try(ctx, f, leaser(store(), lease.Config{Expiry: f.expiry}), 1<<20, time.Now)
 			if err != nil {
 				f.Error(err)
 			}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerkube"
 )
@@ -113,13 +113,13 @@ var options = []lease.Config{
 }
 
 func leaser(store lease.Store, opts ...lease.Config) *lease.Leaser {
-	return lease.New(store, holding.Merge(append(options[:len(options):len(options)], opts...)...))
+	return lease.New(store, holdertest.Merge(append(options[:len(options):len(options)], opts...)...))
 }
 
 // take takes a number.
-func take(t *testing.T, store lease.Store, opts ...lease.Config) *holding.Holder {
+func take(t *testing.T, store lease.Store, opts ...lease.Config) *holdertest.Holder {
 	t.Helper()
-	return holding.Take(t, leaser(store, opts...), 1023)
+	return holdertest.Take(t, leaser(store, opts...), 1023)
 }
 
 // start tries to take a number, and returns why it has none.

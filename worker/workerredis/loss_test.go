@@ -13,13 +13,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerredis"
 )
 
 // Whoever holds a number when the server forgets says so, and takes another.
-func rewound(t *testing.T, h *holding.Holder) {
+func rewound(t *testing.T, h *holdertest.Holder) {
 	t.Helper()
 	if err := h.Loss(t); !errors.Is(err, lease.ErrRewound) || !errors.Is(err, lease.ErrLost) {
 		t.Errorf("%v; want ErrRewound", err)

@@ -22,7 +22,7 @@ import (
 	"github.com/uidring/uidring/internal/test/logged"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/lease/leasetest"
 	"github.com/uidring/uidring/worker/workerredis"
@@ -58,9 +58,9 @@ func (s server) client(t *testing.T, change ...func(*redis.Options)) *redis.Clie
 }
 
 // take takes a number from client, by a holder that looks at its row often.
-func take(t *testing.T, client redis.UniversalClient, opts ...lease.Config) *holding.Holder {
+func take(t *testing.T, client redis.UniversalClient, opts ...lease.Config) *holdertest.Holder {
 	t.Helper()
-	return holding.Take(t, workerredis.NewLeaser(client, holding.Merge(append([]lease.Config{{Expiry: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
+	return holdertest.Take(t, workerredis.NewLeaser(client, holdertest.Merge(append([]lease.Config{{Expiry: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler), Node: lease.Node{Host: "billing-7", Port: "8080", Type: lease.NodeActual}}}, opts...)...)), 1023)
 }
 
 var within = lease.Bounds{To: 1023}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/uidring/uidring/internal/guard"
+	"github.com/uidring/uidring/internal/calls"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -28,7 +28,7 @@ func (s *Store) await(ctx context.Context) (err error) {
 		if tries == 2 {
 			return err
 		}
-		_, err = guard.Await(ctx, "workerzk", "zk.Conn", func() (exists bool, err error) {
+		_, err = calls.Await(ctx, "workerzk", "zk.Conn", func() (exists bool, err error) {
 			exists, _, err = s.conn.Exists("/")
 			return exists, err
 		})
@@ -47,7 +47,7 @@ func do[T any](ctx context.Context, s *Store, doing, path string, request func()
 	if err := s.await(ctx); err != nil {
 		return value, fail(err)
 	}
-	value, err = guard.Await(ctx, "workerzk", "zk.Conn", request)
+	value, err = calls.Await(ctx, "workerzk", "zk.Conn", request)
 	switch {
 	case err == nil:
 		return value, nil

@@ -20,7 +20,7 @@ import (
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
 	"github.com/uidring/uidring/uid"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerzk"
 )
@@ -42,16 +42,16 @@ func newLeaf(t *testing.T) *leaf {
 }
 
 // start starts a process on port 8080 of ip, on a connection of its own if conn is nil.
-func (l *leaf) start(conn *zk.Conn, ip string) (*holding.Holder, error) {
+func (l *leaf) start(conn *zk.Conn, ip string) (*holdertest.Holder, error) {
 	if conn == nil {
 		conn = connect(l.T, shared(l.T), 20*time.Second, nil)
 	}
 	leaser := workerzk.Leaf(conn, l.name, 8080, workerzk.LeafConfig{Address: ip, Lease: lease.Config{Node: here, Expiry: 200 * time.Millisecond, Window: time.Minute, Logger: l.out.Logger()}})
-	return holding.Try(background(l.T), l, leaser, 1023, time.Now)
+	return holdertest.Try(background(l.T), l, leaser, 1023, time.Now)
 }
 
 // starts starts a process, which waits while a silent one has its address.
-func (l *leaf) starts(conn *zk.Conn, ip string) *holding.Holder {
+func (l *leaf) starts(conn *zk.Conn, ip string) *holdertest.Holder {
 	l.Helper()
 	h, err := l.start(conn, ip)
 	if err != nil {
@@ -128,7 +128,7 @@ func (l *leaf) reports(path string, at time.Time, f func()) {
 }
 
 // covered checks that a process in Java would not start while ids of a grant may be made.
-func (l *leaf) covered(ip string, h *holding.Holder) {
+func (l *leaf) covered(ip string, h *holdertest.Holder) {
 	l.Helper()
 	g := h.Last()
 	if path, stamp := l.node(ip, g.Number); !g.Held || stamp.Before(g.Until) {
@@ -141,7 +141,7 @@ func (l *leaf) covered(ip string, h *holding.Holder) {
 func TestLeafNumbers(t *testing.T) {
 	l := newLeaf(t)
 	var starting sync.WaitGroup
-	holders := make([]*holding.Holder, 6)
+	holders := make([]*holdertest.Holder, 6)
 	for i := range holders {
 		starting.Go(func() {
 			var err error
@@ -317,7 +317,7 @@ func TestLeafOptions(t *testing.T) {
 	l := newLeaf(t)
 	acl := zk.WorldACL(zk.PermAll &^ zk.PermAdmin)
 	leaser := workerzk.Leaf(l.conn, l.name, 8080, workerzk.LeafConfig{ACL: acl, Lease: lease.Config{Logger: slog.New(slog.DiscardHandler)}})
-	if g := holding.Take(t, leaser, 9).Last(); g.Number != 1 {
+	if g := holdertest.Take(t, leaser, 9).Last(); g.Number != 1 {
 		t.Errorf("granted %+v; want number 1", g)
 	}
 	path, _ := l.node("127.0.0.1", 1)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/internal/test/servertest"
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 	"github.com/uidring/uidring/worker/workerzk"
 )
@@ -127,10 +127,10 @@ func deletes(t *testing.T, conn *zk.Conn, paths ...string) {
 	}
 }
 
-func hold(t *testing.T, store lease.Store) *holding.Holder {
+func hold(t *testing.T, store lease.Store) *holdertest.Holder {
 	t.Helper()
 	config := lease.Config{Node: here, Expiry: 200 * time.Millisecond, Window: time.Hour, Logger: slog.New(slog.DiscardHandler)}
-	return holding.Take(t, lease.New(store, config), 9)
+	return holdertest.Take(t, lease.New(store, config), 9)
 }
 
 // says checks that err matches target, unless target is nil, and has each part.

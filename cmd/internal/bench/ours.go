@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/uidring/uidring/bits"
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/uid"
 )
 
@@ -24,7 +24,7 @@ var Roomy = bits.Layout{
 // Add returns the floor: an atomic add to a number that all goroutines share.
 func Add() Subject {
 	return Subject{Name: "add", Open: func() (Loop, func() error, error) {
-		counter := new(cacheline.Int64)
+		counter := new(contention.Int64)
 		return func(n int) error {
 			return Repeat(n, func() error { counter.Add(1); return nil })
 		}, nil, nil

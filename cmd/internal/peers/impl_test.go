@@ -7,7 +7,7 @@ import (
 
 	"github.com/uidring/uidring/bits"
 	"github.com/uidring/uidring/cmd/internal/bench"
-	"github.com/uidring/uidring/internal/cacheline"
+	"github.com/uidring/uidring/internal/contention"
 	"github.com/uidring/uidring/uid"
 	"github.com/uidring/uidring/uid/segment"
 	"github.com/uidring/uidring/uid/segment/segmenttest"
@@ -31,13 +31,13 @@ type impl struct {
 var (
 	add    = bench.Add()
 	called = bench.Subject{Name: "called-add", Open: func() (bench.Loop, func() error, error) {
-		counter := new(cacheline.Int64)
+		counter := new(contention.Int64)
 		return func(n int) error {
 			return bench.Repeat(n, func() error { _, err := call(counter); return err })
 		}, nil, nil
 	}}
 	fill = bench.Subject{Name: "add-and-fill", IDs: bench.Batch, Open: func() (bench.Loop, func() error, error) {
-		counter := new(cacheline.Int64)
+		counter := new(contention.Int64)
 		return func(n int) error {
 			var ids [bench.Batch]uid.ID
 			return bench.Repeat(n, func() error { fillByEight(counter, ids[:]); return nil })
@@ -56,12 +56,12 @@ var cached = bench.Cached(uid.CachedConfig{Layout: bits.Default()})
 // call has the results of Next, so that it costs as much as a call of Next.
 //
 //go:noinline
-func call(counter *cacheline.Int64) (int64, error) { return counter.Add(1), nil }
+func call(counter *contention.Int64) (int64, error) { return counter.Add(1), nil }
 
 // fillByEight writes consecutive ids, eight at a time: the least work of a batch.
 //
 //go:noinline
-func fillByEight(counter *cacheline.Int64, ids []uid.ID) {
+func fillByEight(counter *contention.Int64, ids []uid.ID) {
 	first := uid.ID(counter.Add(int64(len(ids)))) - uid.ID(len(ids)) + 1
 	for ; len(ids) >= 8; first, ids = first+8, ids[8:] {
 		eight := (*[8]uid.ID)(ids)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/uidring/uidring/internal/journal"
+	"github.com/uidring/uidring/internal/logqueue"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -29,7 +29,7 @@ type Store struct {
 	logger *slog.Logger
 	warned atomic.Bool // written and read by Reserve
 
-	journal journal.Journal
+	journal logqueue.Queue
 }
 
 // Config configures a [Store]. Zero fields are defaults. Errors match [segment.ErrConfig].

@@ -14,7 +14,7 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 
-	"github.com/uidring/uidring/internal/atonce"
+	"github.com/uidring/uidring/internal/processes"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid"
@@ -77,13 +77,13 @@ func TestBesideJava(t *testing.T) {
 	dsn, err := mysqldriver.ParseDSN(s.URL)
 	must(t, err)
 	jdbc := fmt.Sprintf("jdbc:mariadb://%s/%s?user=%s&password=%s", dsn.Addr, dsn.DBName, dsn.User, dsn.Passwd)
-	commands := atonce.Self(t, 2, leafVariable, s.URL+"\n"+s.Table)
+	commands := processes.Self(t, 2, leafVariable, s.URL+"\n"+s.Table)
 	for range 2 {
 		commands = append(commands,
 			exec.CommandContext(t.Context(), "java", "-cp", driver, "testdata/LeafTwin.java", jdbc, s.Table, "orders", strconv.Itoa(leafDraws)))
 	}
 	seen := map[uid.ID]bool{}
-	for i, words := range atonce.Run(t, commands...) {
+	for i, words := range processes.Run(t, commands...) {
 		if len(words) != leafDraws {
 			t.Errorf("process %d drew %d ids, want %d", i, len(words), leafDraws)
 		}

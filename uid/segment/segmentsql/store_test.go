@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/uidring/uidring/internal/atonce"
+	"github.com/uidring/uidring/internal/processes"
 	"github.com/uidring/uidring/internal/test/dbtest"
 	"github.com/uidring/uidring/internal/test/need"
 	"github.com/uidring/uidring/uid/segment"
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		return kinds[parts[0]].open(db, segmentsql.Config{Table: parts[1]}), nil
 	})
-	atonce.Child(leafVariable, drawBesideLeaf)
+	processes.Child(leafVariable, drawBesideLeaf)
 	dbtest.Parallel(4)
 	// GORM never ends the goroutine that it starts for PrepareStmt.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))

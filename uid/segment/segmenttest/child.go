@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/uidring/uidring/internal/atonce"
+	"github.com/uidring/uidring/internal/processes"
 	"github.com/uidring/uidring/uid/segment"
 )
 
@@ -21,7 +21,7 @@ const (
 // starts. In any other process it returns. Call it first in TestMain. open connects to a
 // [Backend]'s Address.
 func Child(open func(address string) (segment.Store, error)) {
-	atonce.Child(addressVariable, func(address string, start func()) error {
+	processes.Child(addressVariable, func(address string, start func()) error {
 		store, err := open(address)
 		if err != nil {
 			return err
@@ -52,13 +52,13 @@ func reserve(store segment.Store) error {
 	return nil
 }
 
-// processes: six processes reserve, with 54 requests at the same time. Their ranges are
+// manyProcesses: six processes reserve, with 54 requests at the same time. Their ranges are
 // disjoint and leave nothing out.
-func processes(b *bench) {
+func manyProcesses(b *bench) {
 	b.create(tag, 1, 10)
 	var all []reserved
 	total := int64(1)
-	for _, printed := range atonce.Run(b, atonce.Self(b, children, addressVariable, b.Address)...) {
+	for _, printed := range processes.Run(b, processes.Self(b, children, addressVariable, b.Address)...) {
 		for _, word := range printed {
 			var r reserved
 			if _, err := fmt.Sscanf(word, "%d-%d", &r.First, &r.End); err != nil {

@@ -71,7 +71,7 @@ type test struct {
 
 var (
 	races = []test{
-		{"Processes", processes, func(b Backend) bool { return b.Address != "" }},
+		{"Processes", manyProcesses, func(b Backend) bool { return b.Address != "" }},
 		{"ReturnRaces", returnRaces, nil},
 		{"CreateOnce", createOnce, nil},
 	}

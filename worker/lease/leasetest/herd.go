@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -23,7 +23,7 @@ func (l laidOut) Lease(ctx context.Context, r lease.Request) (lease.Lease, error
 
 type fleet struct {
 	testing.TB
-	holders []*holding.Holder
+	holders []*holdertest.Holder
 	most    int64 // the greatest number that was ever held
 }
 
@@ -31,12 +31,12 @@ type fleet struct {
 func (f *fleet) start(n int, leaser func(i int) *lease.Leaser) time.Duration {
 	f.Helper()
 	began := time.Now()
-	more := make([]*holding.Holder, n)
+	more := make([]*holdertest.Holder, n)
 	var starting sync.WaitGroup
 	for i := range more {
 		starting.Go(func() {
 			var err error
-			if more[i], err = holding.Try(context.Background(), f, laidOut{leaser(i)}, 1<<20, time.Now); err != nil {
+			if more[i], err = holdertest.Try(context.Background(), f, laidOut{leaser(i)}, 1<<20, time.Now); err != nil {
 				f.Errorf("start %d of %d, after %v: %v", i, n, time.Since(began), err)
 			}
 		})

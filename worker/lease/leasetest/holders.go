@@ -8,22 +8,22 @@ import (
 	"sync"
 	"time"
 
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
 func (b bench) leaser(store lease.Store, configs ...lease.Config) *lease.Leaser {
 	all := lease.Config{Expiry: b.suite.Expiry, Window: time.Hour, Node: node, Logger: slog.New(slog.DiscardHandler)}
-	return lease.New(store, holding.Merge(append([]lease.Config{all}, configs...)...))
+	return lease.New(store, holdertest.Merge(append([]lease.Config{all}, configs...)...))
 }
 
 // try leases a number from the bench's handle. At the end of the test its holder is killed.
-func (b bench) try(limit int64, configs ...lease.Config) (*holding.Holder, error) {
-	return holding.Try(context.Background(), b, b.leaser(b.Store, configs...), limit, time.Now)
+func (b bench) try(limit int64, configs ...lease.Config) (*holdertest.Holder, error) {
+	return holdertest.Try(context.Background(), b, b.leaser(b.Store, configs...), limit, time.Now)
 }
 
 // take is try, from a handle of its own, that must succeed.
-func (b bench) take(limit int64, configs ...lease.Config) *holding.Holder {
+func (b bench) take(limit int64, configs ...lease.Config) *holdertest.Holder {
 	b.Helper()
 	h, err := b.another().try(limit, configs...)
 	b.must(err)
@@ -52,7 +52,7 @@ func life(b bench) {
 	}
 	for range 3 { // renewals
 		seen := row.Token
-		holding.Eventually(b, "there is another sign of life", func() bool {
+		holdertest.Eventually(b, "there is another sign of life", func() bool {
 			row, _, err = b.Read(b.Context(), 0, b.suite.Expiry)
 			return err == nil && row != nil && row.Token != seen
 		})
@@ -83,7 +83,7 @@ func crash(b bench) {
 	b.suite.Kill(b.T, dying.Store)
 	until := dead.Last().Until // of the row too, or a write under way has raised it
 	var row *lease.Row
-	holding.Eventually(b, "the holder is found dead", func() bool {
+	holdertest.Eventually(b, "the holder is found dead", func() bool {
 		row, _, err = b.Read(b.Context(), 0, b.suite.Expiry)
 		if err != nil || row == nil || row.Until < until.UnixMilli() || row.Node != node {
 			b.Fatalf("%+v, %v; want the row of the holder, reserved until %v", row, err, until)
@@ -93,8 +93,8 @@ func crash(b bench) {
 	if other, _, err := b.Read(b.Context(), 1, time.Hour); err != nil || other == nil || other.State != lease.StateHeld {
 		b.Errorf("%+v, %v; want number 1 held, whose holder lives", other, err)
 	}
-	var next *holding.Holder
-	holding.Eventually(b, "the number may be taken", func() bool {
+	var next *holdertest.Holder
+	holdertest.Eventually(b, "the number may be taken", func() bool {
 		if next, err = b.try(0); err != nil && !errors.Is(err, lease.ErrExhausted) {
 			b.Fatal(err)
 		}
@@ -123,7 +123,7 @@ func loss(b bench) {
 // starters: holders that start at the same time get different numbers.
 func starters(b bench) {
 	const starters = 8
-	var holders [starters]*holding.Holder
+	var holders [starters]*holdertest.Holder
 	var starting sync.WaitGroup
 	for i := range holders {
 		own := b.another()
@@ -163,7 +163,7 @@ func numbers(b bench) {
 		}
 		defer cancel()
 		own := b.another()
-		if h, err := holding.Try(ctx, b, own.leaser(own.Store, config), limit, time.Now); !errors.Is(err, want) && fmt.Sprint(err) != want.Error() {
+		if h, err := holdertest.Try(ctx, b, own.leaser(own.Store, config), limit, time.Now); !errors.Is(err, want) && fmt.Sprint(err) != want.Error() {
 			b.Errorf("granted %+v, %v; want %v", h.History(), err, want)
 		}
 	}

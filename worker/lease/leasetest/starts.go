@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/uidring/uidring/worker/internal/holding"
+	"github.com/uidring/uidring/worker/internal/holdertest"
 	"github.com/uidring/uidring/worker/lease"
 )
 
@@ -55,11 +55,11 @@ func backfill(b bench) {
 		leaser := own.leaser(own.Store, lease.Config{Expiry: time.Minute})
 		running.Go(func() {
 			for j := range 6 {
-				var from holding.Leaser = leaser
+				var from holdertest.Leaser = leaser
 				if i < 2 {
 					from = unused{leaser}
 				}
-				h, err := holding.Try(context.Background(), b, from, 999, time.Now)
+				h, err := holdertest.Try(context.Background(), b, from, 999, time.Now)
 				if err != nil {
 					b.Error(err)
 					return
@@ -107,7 +107,7 @@ func sites(b bench) {
 		site(200, 249)
 	}
 	site(50, 250)
-	holding.Eventually(b, "the last start alone logs two ranges", func() bool { return lines.Load() == 2 })
+	holdertest.Eventually(b, "the last start alone logs two ranges", func() bool { return lines.Load() == 2 })
 }
 
 // abandoned: a start that ends after it wrote, without the answer, does not keep the number.
@@ -115,11 +115,11 @@ func abandoned(b bench) {
 	for _, config := range []lease.Config{{}, {}, {Assigner: number(0)}} { // by Insert, and by Swap
 		own := b.another()
 		ctx, cancel := context.WithCancel(b.Context())
-		if _, err := holding.Try(ctx, b, own.leaser(forsaken(own.Store, cancel), config, lease.Config{Window: b.suite.Expiry}), 0, time.Now); !errors.Is(err, context.Canceled) {
+		if _, err := holdertest.Try(ctx, b, own.leaser(forsaken(own.Store, cancel), config, lease.Config{Window: b.suite.Expiry}), 0, time.Now); !errors.Is(err, context.Canceled) {
 			b.Fatalf("%v; want that the start was canceled", err)
 		}
 		b.suite.Kill(b.T, own.Store)
-		holding.Eventually(b, "the number may be taken", func() bool {
+		holdertest.Eventually(b, "the number may be taken", func() bool {
 			h, err := b.try(0)
 			switch {
 			case err == nil:

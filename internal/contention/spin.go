@@ -1,5 +1,4 @@
-// Package spin locks mutexes that are held for a microsecond or less.
-package spin
+package contention
 
 import "sync"
 

@@ -1,4 +1,4 @@
-package holding
+package holdertest
 
 import "reflect"
 

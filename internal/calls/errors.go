@@ -1,5 +1,7 @@
-// Package during has the errors of operations on a store, and the comparison of two clocks.
-package during
+// Package calls calls what users and stores supply: a panic becomes an error, a call that hangs ends
+// with its context, an error says what was being done, and the clock that a call returned is
+// compared with that of the caller.
+package calls
 
 import (
 	"context"
@@ -41,8 +43,9 @@ func EndOf(ctx context.Context) error {
 	return nil
 }
 
-// Ahead returns how far a clock that showed before and after is ahead of right, 0 for up to most.
-func Ahead(before, after, right time.Time, most time.Duration) time.Duration {
+// Skew returns how far a clock that showed before and after a call is ahead of right, which the call
+// returned, 0 for up to most.
+func Skew(before, after, right time.Time, most time.Duration) time.Duration {
 	if ahead := before.Sub(right); ahead > most {
 		return ahead
 	}

@@ -1,6 +1,4 @@
-// Package pace decides how many ids to fetch at once, so that they last for a time
-// at the rate at which ids are used.
-package pace
+package deal
 
 import "time"
 

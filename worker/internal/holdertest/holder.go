@@ -1,5 +1,5 @@
-// Package holding leases worker numbers in tests of stores, and records the grants.
-package holding
+// Package holdertest leases worker numbers in tests of stores, and records the grants.
+package holdertest
 
 import (
 	"context"

@@ -1,11 +1,11 @@
-package spin_test
+package contention_test
 
 import (
 	"runtime"
 	"sync"
 	"testing"
 
-	"github.com/uidring/uidring/internal/spin"
+	"github.com/uidring/uidring/internal/contention"
 )
 
 // Whether Lock finds the mutex free, or has to block, one goroutine at a time holds it.
@@ -16,7 +16,7 @@ func TestLock(t *testing.T) {
 	for range 8 {
 		goroutines.Go(func() {
 			for i := range 1000 {
-				spin.Lock(&mu)
+				contention.Lock(&mu)
 				if held++; held != 1 {
 					t.Errorf("%d goroutines hold the mutex", held)
 				}

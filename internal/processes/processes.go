@@ -1,6 +1,6 @@
-// Package atonce runs processes that start their work at the same time, for conformance
+// Package processes runs processes that start their work at the same time, for conformance
 // suites and tests.
-package atonce
+package processes
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package journal
+package logqueue
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 )
 
 // Lines are written in order. Of lines that wait for a handler, the oldest are discarded.
-func TestJournal(t *testing.T) {
+func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j Journal
+		var j Queue
 		var written []int
 		block := make(chan struct{})
 		for i := range 1 + 3*pending {

@@ -1,5 +1,4 @@
-// Package guard turns panics in functions that a user supplied into errors.
-package guard
+package calls
 
 import (
 	"context"
