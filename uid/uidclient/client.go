@@ -44,7 +44,7 @@ type Client struct {
 
 	// Used by the source of the last order.
 	servers *servers
-	judge   judge
+	ledger  ledger
 	allowed allowance
 	pace    deal.Pace
 
@@ -77,7 +77,7 @@ func New(ctx context.Context, urls []string, name string, config Config) (*Clien
 		config:  config,
 		http:    newHTTP(&config),
 		servers: newServers(requests),
-		judge:   judge{instances: map[string]standing{}},
+		ledger:  ledger{instances: map[string]standing{}},
 		allowed: newAllowance(config.MaxIDs),
 		pace:    deal.Pace{First: firstIDs, Least: leastIDs, Most: config.MaxIDs, Ahead: config.Ahead},
 	}

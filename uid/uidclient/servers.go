@@ -90,7 +90,7 @@ func (c *Client) fetch(ctx context.Context, n int64) (*answer, error) {
 	for _, s := range c.servers.available() {
 		a, err := c.request(ctx, s, n)
 		if err == nil {
-			err = c.judge.accept(s, a)
+			err = c.ledger.accept(s, a)
 		}
 		switch {
 		case err == nil:

@@ -31,8 +31,8 @@ type keeper struct {
 	mark atomic.Int64  // beyond which Use asks for more; written by publish, read by Use
 	more chan struct{} // holds at most one request for more
 
-	usage usage
-	bound bound
+	usage   usage
+	timeout timeout
 
 	origin time.Time // what the clock showed at the last read of the start
 	began  time.Time // when that was
@@ -84,7 +84,7 @@ func (k *keeper) start(ctx context.Context) error {
 		_ = k.giveBack(cleanup, 0)
 		return k.leaser.fail(ctx, "take a number from", err)
 	}
-	k.bound.most = max(k.bound.most, min(k.leaser.config.Expiry/2, k.leaser.config.Window/4))
+	k.timeout.most = max(k.timeout.most, min(k.leaser.config.Expiry/2, k.leaser.config.Window/4))
 	k.publish(nil)
 	running, stop := context.WithCancel(context.Background())
 	k.stop = stop
@@ -110,13 +110,13 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (k *keeper) prepare(ctx context.Context) (err error) {
 	doing := "prepare"
 	if p, ok := k.leaser.store.(Preparer); ok {
-		_, err = within(ctx, &k.bound, func(ctx context.Context) (struct{}, error) {
+		_, err = withTimeout(ctx, &k.timeout, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, p.Prepare(ctx, k.leaser.log())
 		})
 	}
 	if err == nil {
 		doing = "compare the layout with that of"
-		_, err = within(ctx, &k.bound, func(ctx context.Context) (struct{}, error) {
+		_, err = withTimeout(ctx, &k.timeout, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, k.request.CheckLayout(ctx, k.leaser.store.SwapLayout)
 		})
 	}
@@ -212,7 +212,7 @@ func (k *keeper) round(ctx context.Context) error {
 func (k *keeper) step(ctx context.Context) (done bool, err error) {
 	request := k.holder.Next()
 	before := k.request.Clock()
-	answer, err := within(ctx, &k.bound, func(ctx context.Context) (protocol.Answer, error) { return k.send(ctx, request) })
+	answer, err := withTimeout(ctx, &k.timeout, func(ctx context.Context) (protocol.Answer, error) { return k.send(ctx, request) })
 	if err == nil && (request.Op == protocol.Look || request.Op == protocol.Read) {
 		err = k.readClock(before, &answer)
 	}

@@ -76,7 +76,7 @@ func TestStartOutlastsBusyStore(t *testing.T) {
 }
 
 // A store that takes long to answer is waited for, as far as the window allows.
-func TestBoundFollowsWindow(t *testing.T) {
+func TestTimeoutFollowsWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(hooked)
 		h := hold(t, s, lease.Config{Expiry: 5 * time.Minute})

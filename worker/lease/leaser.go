@@ -106,9 +106,9 @@ func (l *Leaser) Lease(ctx context.Context, r Request) (Lease, error) {
 			Token:  rand.Text,
 			Pick:   mathrand.Int64N,
 		}),
-		more:  make(chan struct{}, 1),
-		done:  make(chan struct{}),
-		bound: newBound(l.config.Expiry/4, 2*firstBound),
+		more:    make(chan struct{}, 1),
+		done:    make(chan struct{}),
+		timeout: newTimeout(l.config.Expiry/4, 2*firstTimeout),
 	}
 	if err := k.start(ctx); err != nil {
 		return nil, err

@@ -224,7 +224,7 @@ func TestStartErrors(t *testing.T) {
 }
 
 // A holder that is quick to count as dead gives up requests soon.
-func TestBoundOfRequests(t *testing.T) {
+func TestTimeoutOfRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(hooked)
 		hold(t, s, lease.Config{Expiry: 2 * time.Second, Window: 10 * time.Minute})

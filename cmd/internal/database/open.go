@@ -109,7 +109,7 @@ func (d DSN) open(ctx context.Context, connect func(context.Context, *Store) (fu
 			return nil, d.usage(wrong)
 		}
 		o.Name = store.Name
-		err = within(ctx, store.Timeout, func(ctx context.Context) (err error) {
+		err = withTimeout(ctx, store.Timeout, func(ctx context.Context) (err error) {
 			o.close, err = connect(ctx, store)
 			return err
 		})
@@ -166,7 +166,7 @@ func (t *target) connect(ctx context.Context) (*gorm.DB, func() error, error) {
 	pool.SetMaxIdleConns(poolSize)
 	pool.SetMaxOpenConns(poolSize)
 	pool.SetConnMaxIdleTime(time.Minute)
-	if err = within(ctx, t.timeout, pool.PingContext); err == nil {
+	if err = withTimeout(ctx, t.timeout, pool.PingContext); err == nil {
 		db, err = gorm.Open(dialector, &gorm.Config{Logger: logger.Discard, DisableAutomaticPing: true})
 	}
 	if err != nil {
@@ -175,7 +175,7 @@ func (t *target) connect(ctx context.Context) (*gorm.DB, func() error, error) {
 	return db, pool.Close, nil
 }
 
-func within(ctx context.Context, timeout time.Duration, connect func(context.Context) error) error {
+func withTimeout(ctx context.Context, timeout time.Duration, connect func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	err := connect(limited)

@@ -9,41 +9,41 @@ import (
 	"github.com/uidring/uidring/internal/calls"
 )
 
-// bound is how long one request may take. A request without an answer in time doubles
-// the bound, up to most; an answer within a quarter of the bound halves it. While a
+// timeout is how long one request may take. A request without an answer in time doubles
+// the timeout, up to most; an answer within a quarter of it halves it. While a
 // number is held, most is half of the expiry, at most a quarter of the window, and 10
 // seconds or more: a request on a dead connection is given up by then.
-type bound struct {
+type timeout struct {
 	least, now, most time.Duration
 	busy             chan struct{} // holds one element while a call of the store runs
 }
 
-// firstBound is how long the first request may wait at most.
-const firstBound = 5 * time.Second
+// firstTimeout is how long the first request may wait at most.
+const firstTimeout = 5 * time.Second
 
-func newBound(interval, most time.Duration) bound {
-	least := min(max(interval, time.Second), firstBound)
-	return bound{least, least, most, make(chan struct{}, 1)}
+func newTimeout(interval, most time.Duration) timeout {
+	least := min(max(interval, time.Second), firstTimeout)
+	return timeout{least, least, most, make(chan struct{}, 1)}
 }
 
-// within makes a request. If the request has no answer in time and ctx has not ended,
+// withTimeout makes a request. If the request has no answer in time and ctx has not ended,
 // the error is transient and matches context.DeadlineExceeded.
-func within[T any](ctx context.Context, b *bound, request func(context.Context) (T, error)) (T, error) {
-	bounded, cancel := context.WithTimeout(ctx, b.now)
+func withTimeout[T any](ctx context.Context, t *timeout, request func(context.Context) (T, error)) (T, error) {
+	bounded, cancel := context.WithTimeout(ctx, t.now)
 	defer cancel()
 	began := time.Now()
-	answer, err := call(bounded, b.busy, request)
+	answer, err := call(bounded, t.busy, request)
 	switch {
 	case err == nil:
-		if time.Since(began) < b.now/4 {
-			b.now = max(b.least, b.now/2)
+		if time.Since(began) < t.now/4 {
+			t.now = max(t.least, t.now/2)
 		}
 	case calls.EndOf(ctx) == nil && calls.EndOf(bounded) != nil:
 		if !errors.Is(err, context.DeadlineExceeded) { // some clients have errors of their own
 			err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
 		}
-		err = Transient(fmt.Errorf("no answer within %v: %w", b.now, err))
-		b.now = min(b.most, 2*b.now)
+		err = Transient(fmt.Errorf("no answer within %v: %w", t.now, err))
+		t.now = min(t.most, 2*t.now)
 	}
 	return answer, err
 }

@@ -12,10 +12,10 @@ import (
 // more than one is under way. Nobody waits for it longer than for an answer.
 func TestOneRequestUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBound(time.Second, time.Minute)
+		b := newTimeout(time.Second, time.Minute)
 		underWay, most, answer := 0, 0, make(chan struct{})
 		ask := func() error {
-			_, err := within(t.Context(), &b, func(context.Context) (int, error) {
+			_, err := withTimeout(t.Context(), &b, func(context.Context) (int, error) {
 				underWay++
 				most = max(most, underWay)
 				<-answer
@@ -38,12 +38,12 @@ func TestOneRequestUnderWay(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var given context.Context
 		request := func(ctx context.Context) (int, error) { given = ctx; return 0, ctx.Err() }
-		if _, err := within(ctx, &b, request); err != nil || given.Err() == nil {
+		if _, err := withTimeout(ctx, &b, request); err != nil || given.Err() == nil {
 			t.Errorf("%v; want that the context of a request ends with the request", err)
 		}
 		before := b.now
 		cancel()
-		if _, err := within(ctx, &b, request); !errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || transient(err) || b.now != before {
+		if _, err := withTimeout(ctx, &b, request); !errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || transient(err) || b.now != before {
 			t.Errorf("%v, and a bound of %v; want the end of the caller's context alone, and %v", err, b.now, before)
 		}
 	})

@@ -24,11 +24,11 @@ func answered(instance string, number int64, runs ...int64) *answer {
 	return a
 }
 
-func newJudge() *judge { return &judge{instances: map[string]standing{}} }
+func newJudge() *ledger { return &ledger{instances: map[string]standing{}} }
 
 // An answer with an id that another instance has given is refused, wherever it lies, and so is
 // one that does not lie above the last of its own instance.
-func TestJudge(t *testing.T) {
+func TestLedger(t *testing.T) {
 	for _, c := range []struct {
 		instance string
 		runs     []int64
@@ -50,46 +50,46 @@ func TestJudge(t *testing.T) {
 		{"a", []int64{15, 1}, "id 15 after 20"},
 		{"a", []int64{20, 1}, "id 20 after 20"},
 	} {
-		j, s := newJudge(), &server{url: "http://ids"}
+		l, s := newJudge(), &server{url: "http://ids"}
 		for i, a := range []*answer{answered("a", 1, 10, 2, 20, 1), answered("b", 1, 12, 3, 30, 5)} {
-			if err := j.accept(s, a); err != nil {
+			if err := l.accept(s, a); err != nil {
 				t.Fatalf("answer %d: %v", i, err)
 			}
 		}
-		err := j.accept(s, answered(c.instance, 2, c.runs...))
+		err := l.accept(s, answered(c.instance, 2, c.runs...))
 		want := fmt.Sprintf(`instance %q at http://ids answered with %s`, c.instance, c.want)
 		if (err != nil) != (c.want != "") || err != nil && (!errors.Is(err, ErrRewound) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("accept(%v) = %v, want %q", c.runs, err, want)
 		}
-		if err != nil && j.accept(s, answered(c.instance, 3, 1_000_000, 1)) == nil {
+		if err != nil && l.accept(s, answered(c.instance, 3, 1_000_000, 1)) == nil {
 			t.Errorf("accept(%v) and then an answer that is right: it is accepted", c.runs)
 		}
 	}
 }
 
-// A judge remembers the last 1,000 instances and runs, and runs that adjoin are one.
-func TestJudgeForgets(t *testing.T) {
-	j, s := newJudge(), &server{}
+// A ledger remembers the last 1,000 instances and runs, and runs that adjoin are one.
+func TestLedgerForgets(t *testing.T) {
+	l, s := newJudge(), &server{}
 	for i := range int64(3*maxKept + 1) {
-		need.Must(t, j.accept(s, answered(fmt.Sprint(i), 5, 100+10*i, 5)))
+		need.Must(t, l.accept(s, answered(fmt.Sprint(i), 5, 100+10*i, 5)))
 	}
-	need.Must(t, j.accept(s, answered(fmt.Sprint(3*maxKept), 6, 1<<40, 1))) // of an instance that is known
-	if len(j.instances) != maxKept || len(j.runs) != maxKept || j.runs[0].First != 100+10*(2*maxKept+2) {
-		t.Errorf("%d instances and %d runs from %d, want %d of the last", len(j.instances), len(j.runs), j.runs[0].First, maxKept)
+	need.Must(t, l.accept(s, answered(fmt.Sprint(3*maxKept), 6, 1<<40, 1))) // of an instance that is known
+	if len(l.instances) != maxKept || len(l.runs) != maxKept || l.runs[0].First != 100+10*(2*maxKept+2) {
+		t.Errorf("%d instances and %d runs from %d, want %d of the last", len(l.instances), len(l.runs), l.runs[0].First, maxKept)
 	}
 	for range 2 { // the others are all remembered
-		for instance := range j.instances {
-			if err := j.accept(s, answered(instance, 5, 1<<40, 1)); !errors.Is(err, ErrRewound) {
+		for instance := range l.instances {
+			if err := l.accept(s, answered(instance, 5, 1<<40, 1)); !errors.Is(err, ErrRewound) {
 				t.Fatalf("number 5 after 5: %v", err)
 			}
 		}
 	}
-	j = newJudge()
+	l = newJudge()
 	for i := range int64(3 * maxKept) {
-		need.Must(t, j.accept(s, answered("a", i+1, 1+10*i, 10)))
+		need.Must(t, l.accept(s, answered("a", i+1, 1+10*i, 10)))
 	}
-	if len(j.runs) != 1 || j.runs[0].N != 30*maxKept {
-		t.Errorf("adjoining runs are %v", j.runs)
+	if len(l.runs) != 1 || l.runs[0].N != 30*maxKept {
+		t.Errorf("adjoining runs are %v", l.runs)
 	}
 }
 
