@@ -43,7 +43,10 @@ func NewCached(ctx context.Context, leaser Leaser, config CachedConfig) (*Cached
 	if err := g.holder.prepare(faults, leaser, config.Layout, config.Succeeds, config.Now, config.Logger); err != nil {
 		return nil, err
 	}
-	borrow := int64(config.MaxBorrow / config.Layout.Unit)
+	borrow := g.holder.bits.MaxTick()
+	if config.MaxBorrow >= 0 {
+		borrow = int64(config.MaxBorrow / config.Layout.Unit)
+	}
 	g.ticks = &ticks{holder: &g.holder, maxBorrow: config.MaxBorrow, maxAge: config.MaxAge, borrow: borrow}
 	g.ticks.last.Store(-1)
 	engine, err := deal.New(g.ticks.next, g.dealerConfig(config, schedule))
@@ -166,11 +169,7 @@ func (g *Cached) releaseFrom(ctx context.Context, rest []ringbuffer.Run) error {
 // between the machines' clocks. A loop over All that holds ids back for longer than
 // MaxAge yields ids from before the range.
 func (g *Cached) Range(from, to time.Time) (first, last ID, err error) {
-	ahead := g.ticks.borrow
-	if g.ticks.maxBorrow < 0 {
-		ahead = -1
-	}
-	return g.holder.idRange(from, to, g.ticks.maxAge, ahead)
+	return g.holder.idRange(from, to, g.ticks.maxAge, g.ticks.borrow)
 }
 
 // Worker returns the number under which ids are stamped. It changes only after a leased number

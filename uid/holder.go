@@ -202,7 +202,7 @@ func (h *holder) reservationError(w *grant) error {
 
 // idRange returns the least and the greatest id that calls can have issued from from to
 // before to. An id's time lies at most age behind the clock, and at most ahead ticks ahead
-// of it. A negative age or ahead is no limit.
+// of it. A negative age is no limit.
 func (h *holder) idRange(from, to time.Time, age time.Duration, ahead int64) (first, last ID, err error) {
 	epoch := h.bits.Layout().Epoch
 	if !from.Before(to) || !to.After(epoch) || !from.Before(h.end) {
@@ -213,7 +213,7 @@ func (h *holder) idRange(from, to time.Time, age time.Duration, ahead int64) (fi
 	if age >= 0 {
 		low = max(low, h.bits.Tick(from.Add(-age)))
 	}
-	if tick := h.bits.Tick(to.Add(-1)); ahead >= 0 && tick < high-ahead {
+	if tick := h.bits.Tick(to.Add(-1)); tick < high-ahead {
 		high = tick + ahead
 	}
 	return ID(max(1, h.first(low, 0))), ID(h.first(high, h.bits.MaxWorker()) | h.bits.MaxSequence()), nil

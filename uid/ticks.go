@@ -14,7 +14,7 @@ type ticks struct {
 	holder    *holder
 	maxBorrow time.Duration // negative is no limit
 	maxAge    time.Duration // as maxBorrow
-	borrow    int64         // maxBorrow in ticks
+	borrow    int64         // maxBorrow in ticks; without a limit all of the layout
 	latest    int64         // latest tick that the clock has shown; next's own
 	last      atomic.Int64  // last tick taken; written by next and untake, read by Stats
 	past      atomic.Bool   // the clock shows a time beyond the layout's end; as last
@@ -35,7 +35,7 @@ func (t *ticks) next(ctx context.Context) (ringbuffer.Run, error) {
 	t.latest = max(t.latest, shown)
 	w := t.holder.grant.Load()
 	tick := max(t.last.Load()+1, t.latest, w.first)
-	if t.maxBorrow >= 0 && tick-t.latest > t.borrow {
+	if tick-t.latest > t.borrow {
 		due := t.holder.bits.Time(tick - t.borrow)
 		return ringbuffer.Run{}, &BorrowLimitError{Limit: t.maxBorrow, Retry: due.Sub(now)}
 	}
@@ -81,7 +81,7 @@ func resumeAt(sequence, greatest int64) int64 {
 
 // furthest returns the end of the last tick that may be borrowed at present.
 func (t *ticks) furthest() time.Time {
-	if t.maxBorrow < 0 || t.borrow >= t.holder.bits.MaxTick()-t.latest {
+	if t.borrow >= t.holder.bits.MaxTick()-t.latest {
 		return t.holder.end
 	}
 	return t.holder.bits.Time(t.latest + t.borrow + 1)
