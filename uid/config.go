@@ -28,11 +28,11 @@ const (
 	// Unlimited is no limit. So is every other negative duration.
 	Unlimited time.Duration = -1
 
-	// None allows nothing: a nanosecond is less than every tick.
+	// None allows nothing. It is a nanosecond, which is less than a tick.
 	None time.Duration = 1
 )
 
-// Bounds of fields of [CachedConfig].
+// Least and greatest values of fields of [CachedConfig].
 const (
 	MaxBoostPower = 20
 	MinMaxAge     = 10 * time.Millisecond // above zero
