@@ -132,11 +132,11 @@ var All = []Figure{
 		"Normal up to the time of a full ring.", "borrow_limit_seconds",
 		ring, func(s *uid.Stats) any { return s.Ring.Borrowed }},
 	{"borrow_limit_seconds", Gauge, "", "MaxBorrow", "MaxBorrow: by how much the time of an id may be ahead of the clock; absent without a limit.", "", "",
-		ring, func(s *uid.Stats) any { return bound(s.Ring.MaxBorrow) }},
+		ring, func(s *uid.Stats) any { return limit(s.Ring.MaxBorrow) }},
 	{"ring_oldest_age_seconds", Gauge, times, "Next id, behind the clock", "By how much the time of the next id is behind the clock; negative if ahead.", "", "ring_age_limit_seconds",
 		ring, func(s *uid.Stats) any { return s.Ring.OldestAge }},
 	{"ring_age_limit_seconds", Gauge, "", "MaxAge", "MaxAge: by how much the time of an id may be behind the clock; absent without a limit.", "", "",
-		ring, func(s *uid.Stats) any { return bound(s.Ring.MaxAge) }},
+		ring, func(s *uid.Stats) any { return limit(s.Ring.MaxAge) }},
 	{"ring_span_seconds", Gauge, times, "Time of a full ring", "Time that the ids of a full ring cover.", "", "",
 		ring, func(s *uid.Stats) any {
 			if s.Clock == nil {
@@ -246,10 +246,10 @@ func Check(name string, generator any) error {
 	return nil
 }
 
-// bound leaves out a negative limit, which is none.
-func bound(limit time.Duration) any {
-	if limit < 0 {
+// limit leaves out uid.Unlimited.
+func limit(d time.Duration) any {
+	if d < 0 {
 		return nil
 	}
-	return limit
+	return d
 }
