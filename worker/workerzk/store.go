@@ -30,8 +30,8 @@ type Config struct {
 	ACL []zk.ACL
 }
 
-// Perms are the permissions of a user on the nodes and their parent, with which the user may do what a [Store]
-// does: create, delete, read and write, cdrw in zkCli.sh.
+// Perms are the permissions that a user needs on the nodes and their parent to do what a [Store] does:
+// create, delete, read and write, cdrw in zkCli.sh.
 const Perms = zk.PermCreate | zk.PermDelete | zk.PermRead | zk.PermWrite
 
 // NewLeaser returns a Leaser of numbers in ZooKeeper under DefaultPath, without calling
