@@ -31,7 +31,9 @@ at 127.0.0.1:6380: ids, which carry their time, and orders, the ids of a counter
 come from the SQLite file uidring.db in the current folder.
 
 On SIGTERM or an interrupt it finishes the requests that have begun, and gives back
-worker numbers and unused ids. A second signal ends it at once.`,
+worker numbers and unused ids. A second signal ends it at once.
+
+Exit codes: 0 done, 1 failed, 2 wrong flags or config, 143 or 130 after a signal during the start.`,
 		Example: `  uidringd                                 a server to try
   uidringd --config uidring.yaml --check   all faults of a config
   uidringd --config uidring.yaml

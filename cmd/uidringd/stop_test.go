@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	redigo "github.com/gomodule/redigo/redis"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/uidring/uidring/cmd/internal/clitest"
@@ -23,15 +24,15 @@ import (
 )
 
 // Requests that are in flight when SIGTERM comes are answered, and end their connections of
-// HTTP. Pools of Redis clients draw on until the server has ended: no command fails without an
-// answer. The server is not ready at once. It gives back its number and
-// the rest of its range.
+// HTTP. Redis clients draw on while the server drains. A pool that tries again fails no command. One
+// that has a single connection, and neither probes nor tries again, loses that connection alone. The
+// server is not ready at once. It gives back its number and the rest of its range.
 func TestTerminate(t *testing.T) {
 	dir := t.TempDir()
 	config := write(t, dir, "uidring.yaml", `
 stores: [{name: file, url: uidring.db}]
 generators:
-  - {name: ids, kind: cached, store: file}
+  - {name: ids, kind: cached, store: file, ids_per_s: -1}
   - {name: orders, kind: segment, store: file, create: true}
 shutdown: {delay: 5s}
 log: {requests_per_s: 0}
@@ -44,7 +45,7 @@ log: {requests_per_s: 0}
 			client := &http.Client{Transport: new(http.Transport)} // a connection of its own
 			defer client.CloseIdleConnections()
 			for {
-				answer, err := client.Get(r.url + "/v1/ids?n=1000")
+				answer, err := client.Get(r.url + "/v1/ids?n=10")
 				if err != nil || answer.StatusCode != http.StatusOK {
 					failed.Add(1)
 					t.Error(answer, err)
@@ -77,8 +78,27 @@ log: {requests_per_s: 0}
 			}
 		})
 	}
+	single := &redigo.Pool{MaxIdle: 1, Dial: func() (redigo.Conn, error) { return redigo.Dial("tcp", r.redisAddress) }}
+	defer single.Close()
+	var alone, lost atomic.Int64
+	clients.Go(func() {
+		for {
+			select {
+			case <-enough:
+				return
+			default:
+			}
+			conn := single.Get()
+			if _, err := redigo.Int64(conn.Do("INCR", "orders")); err != nil {
+				lost.Add(1)
+			} else {
+				alone.Add(1)
+			}
+			conn.Close()
+		}
+	})
 	draw := func(n int64) {
-		for until := drawn.Load() + n; drawn.Load() < until && failed.Load() == 0; {
+		for until, other := drawn.Load()+n, alone.Load()+n; (drawn.Load() < until || alone.Load() < other) && failed.Load() == 0; {
 			time.Sleep(time.Millisecond)
 		}
 	}
@@ -98,12 +118,15 @@ log: {requests_per_s: 0}
 	if status, _ := get(t, http.DefaultClient, r.url+"/v1/ids"); status != http.StatusOK {
 		t.Errorf("status %d while the server drains, want 200", status)
 	}
-	draw(20)
+	draw(200)
 	close(enough)
 	clients.Wait()
 	_ = r.cmd.Wait()
 	if code := r.cmd.ProcessState.ExitCode(); code != 0 || failed.Load() > 0 {
 		t.Errorf("exit code %d, %d of %d requests failed: %s", code, failed.Load(), answered.Load(), &r.log)
+	}
+	if lost.Load() > 1 {
+		t.Errorf("a pool of one connection loses %d commands and draws %d, want its old connection to be lost", lost.Load(), alone.Load())
 	}
 	if !strings.HasSuffix(r.log.String(), "msg=stopped\n") {
 		t.Errorf("the log does not end with that the server stopped: %s", &r.log)
@@ -115,8 +138,8 @@ log: {requests_per_s: 0}
 	// No order was lost but those of answers that nobody got.
 	again := start(t, dir, "--config", config)
 	id, err := dialRedis(t, redis.Options{Addr: again.redisAddress}).Incr(t.Context(), "orders").Result()
-	if err != nil || id <= drawn.Load() || id > drawn.Load()+10 {
-		t.Errorf("order %d after %d answers, %v", id, drawn.Load(), err)
+	if err != nil || id <= drawn.Load()+alone.Load() || id > drawn.Load()+alone.Load()+10 {
+		t.Errorf("order %d after %d answers, %v", id, drawn.Load()+alone.Load(), err)
 	}
 }
 

@@ -2,11 +2,7 @@ package uidprom
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -16,6 +12,7 @@ import (
 
 	"github.com/uidring/uidring/internal/figures"
 	"github.com/uidring/uidring/internal/test/need"
+	"github.com/uidring/uidring/internal/test/promtest"
 )
 
 // metricsIn returns the metrics that a text names, and fails the test for one that there is
@@ -53,8 +50,8 @@ func TestDashboard(t *testing.T) {
 			t.Errorf("no panel shows %s", f.Name)
 		}
 	}
-	for _, expr := range queries(t) {
-		if strings.Count(expr, `{job=~"$job", instance=~"$instance", generator=~"$generator"}`) != strings.Count(expr, "uidring_") {
+	for _, expr := range promtest.Queries(t, "dashboard.json") {
+		if strings.Count(expr, promtest.Variables.Replace(`{job=~"$job", instance=~"$instance", generator=~"$generator"}`)) != strings.Count(expr, "uidring_") {
 			t.Errorf("%s\nwant the variables after each metric", expr)
 		}
 	}
@@ -63,59 +60,26 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// queries returns what the dashboard's panels ask, by names of their own.
-func queries(t *testing.T) map[string]string {
-	t.Helper()
-	var dashboard struct {
-		Panels []struct {
-			ID      int
-			Targets []struct{ RefID, Expr string }
-		}
-	}
-	need.Must(t, json.Unmarshal(read(t, "dashboard.json"), &dashboard))
-	all := map[string]string{}
-	for _, p := range dashboard.Panels {
-		for _, target := range p.Targets {
-			all[fmt.Sprintf("panel_%d_%s", p.ID, target.RefID)] = target.Expr
-		}
-	}
-	return all
-}
-
-// promtool runs Prometheus's own checker, which UIDRING_TEST_PROMTOOL names, and returns
-// what that wrote. Without one the test is skipped.
-func promtool(t *testing.T, input io.Reader, args ...string) []byte {
-	t.Helper()
-	command := exec.CommandContext(t.Context(), need.Variable(t, "UIDRING_TEST_PROMTOOL"), args...)
-	command.Stdin = input
-	out, err := command.CombinedOutput()
-	if err != nil {
-		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return out
-}
-
 func TestAlertsByPromtool(t *testing.T) {
-	promtool(t, nil, "check", "rules", "alerts.yml")
-	promtool(t, nil, "test", "rules", "testdata/alerts_test.yml")
+	promtest.Promtool(t, nil, "check", "rules", "alerts.yml")
+	promtest.Promtool(t, nil, "test", "rules", "testdata/alerts_test.yml")
 }
 
 // What the dashboard asks is PromQL: as rules that record it, promtool reads it.
 func TestDashboardByPromtool(t *testing.T) {
-	variables := strings.NewReplacer("$__rate_interval", "5m", "$job", ".*", "$instance", ".*", "$generator", ".*")
 	var rules []map[string]string
-	for name, expr := range queries(t) {
-		rules = append(rules, map[string]string{"record": name, "expr": variables.Replace(expr)})
+	for name, expr := range promtest.Queries(t, "dashboard.json") {
+		rules = append(rules, map[string]string{"record": name, "expr": expr})
 	}
 	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}})
 	need.Must(t, err)
 	file := filepath.Join(t.TempDir(), "rules.yml")
 	need.Must(t, os.WriteFile(file, text, 0o600))
-	promtool(t, nil, "check", "rules", file)
+	promtest.Promtool(t, nil, "check", "rules", file)
 }
 
 func TestExpositionByPromtool(t *testing.T) {
-	if out := promtool(t, bytes.NewReader(read(t, "metrics.txt")), "check", "metrics"); len(out) > 0 {
+	if out := promtest.Promtool(t, bytes.NewReader(read(t, "metrics.txt")), "check", "metrics"); len(out) > 0 {
 		t.Errorf("promtool has to say: %s", out)
 	}
 }

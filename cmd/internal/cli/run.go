@@ -165,13 +165,15 @@ func WithoutPrefix(err error) string {
 }
 
 // oneLine folds text into a line: joined errors and cobra's suggestions have
-// several.
+// several. pgx has one for each way that it tries, with the same cause.
 func oneLine(text string) string {
 	var line strings.Builder
+	said := map[string]bool{"": true}
 	for part := range strings.Lines(text) {
-		if part = strings.TrimSpace(part); part == "" {
+		if part = strings.TrimSpace(part); said[part] {
 			continue
 		}
+		said[part] = true
 		if so := line.String(); strings.HasSuffix(so, ":") || strings.HasSuffix(so, "?") {
 			line.WriteByte(' ')
 		} else if so != "" {

@@ -50,3 +50,10 @@ func TestRelease(t *testing.T) {
 		}
 	}
 }
+
+// A cause that several lines have stands once in an error.
+func TestWithoutPrefix(t *testing.T) {
+	if got := WithoutPrefix(errors.New("uid: failed to connect:\n\tno such role\n\n\tno such role\nsee the log")); got != "failed to connect: no such role; see the log" {
+		t.Errorf("%q", got)
+	}
+}

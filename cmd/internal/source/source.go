@@ -43,8 +43,10 @@ func (s Source) String() string {
 
 // UnmarshalText reads a text of any kind.
 func (s *Source) UnmarshalText(text []byte) (err error) {
-	*s, err = Parse(string(text), Lease, Registry, StatefulSet)
-	return err
+	if *s, err = Parse(string(text), Lease, Registry, StatefulSet); err != nil {
+		return fmt.Errorf("is %q, %w", text, err)
+	}
+	return nil
 }
 
 // MarshalText writes the text.

@@ -27,6 +27,7 @@ var resources = map[string]string{
 	"v1 ServiceAccount":                        "/api/v1/namespaces/ids/serviceaccounts",
 	"apps/v1 Deployment":                       "/apis/apps/v1/namespaces/ids/deployments",
 	"apps/v1 StatefulSet":                      "/apis/apps/v1/namespaces/ids/statefulsets",
+	"networking.k8s.io/v1 NetworkPolicy":       "/apis/networking.k8s.io/v1/namespaces/ids/networkpolicies",
 	"policy/v1 PodDisruptionBudget":            "/apis/policy/v1/namespaces/ids/poddisruptionbudgets",
 	"rbac.authorization.k8s.io/v1 Role":        "/apis/rbac.authorization.k8s.io/v1/namespaces/ids/roles",
 	"rbac.authorization.k8s.io/v1 RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/ids/rolebindings",
@@ -67,6 +68,7 @@ type object struct {
 	Data map[string]string // of a ConfigMap
 	Spec struct {
 		Selector    json.RawMessage // a Service's labels, or others' matchLabels
+		PodSelector json.RawMessage // of a NetworkPolicy
 		ServiceName string
 		Template    struct {
 			Metadata struct{ Labels map[string]string }
@@ -102,6 +104,7 @@ type container struct {
 		Name          string
 		ContainerPort int
 	}
+	Resources                     struct{ Requests, Limits map[string]string }
 	StartupProbe                  struct{ PeriodSeconds, FailureThreshold int }
 	ReadinessProbe, LivenessProbe struct{ HTTPGet struct{ Path, Port string } }
 	VolumeMounts                  []struct{ Name, MountPath string }
@@ -117,7 +120,7 @@ func (o object) selects(t *testing.T) map[string]string {
 	t.Helper()
 	var labels map[string]string
 	var wrapped struct{ MatchLabels map[string]string }
-	if json.Unmarshal(o.Spec.Selector, &wrapped) == nil && wrapped.MatchLabels != nil {
+	if json.Unmarshal(slices.Concat(o.Spec.PodSelector, o.Spec.Selector), &wrapped) == nil && wrapped.MatchLabels != nil {
 		return wrapped.MatchLabels
 	}
 	need.Must(t, json.Unmarshal(o.Spec.Selector, &labels))
@@ -141,7 +144,7 @@ func TestKubernetes(t *testing.T) {
 			}
 			template := set.Spec.Template
 			for kind, o := range objects {
-				if o.Spec.Selector != nil && !reflect.DeepEqual(o.selects(t), template.Metadata.Labels) {
+				if (o.Spec.Selector != nil || o.Spec.PodSelector != nil) && !reflect.DeepEqual(o.selects(t), template.Metadata.Labels) {
 					t.Errorf("the %s selects %s, and pods have %v", kind, o.Spec.Selector, template.Metadata.Labels)
 				}
 			}
@@ -155,6 +158,9 @@ func TestKubernetes(t *testing.T) {
 				checkSidecar(t, template.Spec, objects["ConfigMap"])
 			}
 			if worker != "" {
+				if _, ok := objects["NetworkPolicy"]; !ok {
+					t.Error("everyone reaches the pods")
+				}
 				checkPod(t, template.Spec, objects["ConfigMap"])
 				checkConfig(t, template.Spec, objects["ConfigMap"].Data["uidring.yaml"], worker)
 			}
@@ -188,13 +194,18 @@ func takesNumbers(t *testing.T, k *servertest.Kube, objects map[string]object) {
 	}
 }
 
-// checkRights checks what a pod may do to its machine.
+// checkRights checks what a pod may do to its machine, and take from it.
 func checkRights(t *testing.T, pod pod) {
 	t.Helper()
 	for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 		if s := c.SecurityContext; !pod.SecurityContext.RunAsNonRoot || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
 			!s.ReadOnlyRootFilesystem || fmt.Sprint(s.Capabilities.Drop) != "[ALL]" || pod.SecurityContext.SeccompProfile.Type != "RuntimeDefault" {
 			t.Errorf("the pod may do too much: %+v, %+v", pod.SecurityContext, s)
+		}
+		for _, resource := range []string{"cpu", "memory", "ephemeral-storage"} {
+			if c.Resources.Requests[resource] == "" || c.Resources.Limits[resource] == "" {
+				t.Errorf("%s has no request or no limit: %+v", resource, c.Resources)
+			}
 		}
 	}
 }

@@ -75,13 +75,13 @@ func New(s *service.Service, others map[string]http.Handler) http.Handler {
 			return &service.Error{Kind: methodNotAllowed, Detail: fmt.Sprintf("method %.20q is not for this path, want %s", r.Method, methods)}
 		}))
 	}
-	mux.Handle("/", noRoute)
+	mux.Handle("/", handler(nil))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Cache-Control"] = noStore
 		// Mux would redirect a path that is not clean, and has no problem for CONNECT and *.
 		if at := r.URL.EscapedPath(); !clean(at) || at[0] != '/' {
 			r.Pattern = "/"
-			noRoute.ServeHTTP(w, r)
+			handler(nil).ServeHTTP(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
@@ -93,12 +93,8 @@ func clean(at string) bool {
 	return at == short || at == short+"/" && short != "/"
 }
 
-var noRoute = handler(func(_ http.ResponseWriter, r *http.Request) error {
-	return &service.Error{Kind: service.Unknown, Detail: fmt.Sprintf("there is no route %.200q", r.URL.EscapedPath())}
-})
-
 // handler answers with a problem if its function returns an error, which it does
-// before it writes anything. It refuses what no route takes.
+// before it writes anything. It refuses what no route takes. A nil handler is no route.
 type handler func(http.ResponseWriter, *http.Request) error
 
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -106,15 +102,34 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(r.RequestURI) > MaxURI:
 		err = &service.Error{Kind: uriTooLong, Detail: fmt.Sprintf("the URI has %d bytes, want %d at most", len(r.RequestURI), MaxURI)}
+	case h == nil:
+		err = &service.Error{Kind: service.Unknown, Detail: fmt.Sprintf("there is no route %.200q", r.URL.EscapedPath())}
 	case r.ContentLength != 0:
-		w.Header().Set("Connection", "close") // else net/http waits for the body before it answers
 		err = &service.Error{Kind: bodyTooLarge, Detail: "the request has a body, want none: parameters stand in the URI"}
 	default:
 		err = h(w, r)
 	}
-	if err != nil {
-		WriteProblem(w, err)
+	if err == nil {
+		return
 	}
+	if r.ContentLength != 0 && r.ProtoMajor == 1 {
+		w.Header().Set("Connection", "close") // else net/http waits for the body before it answers
+	}
+	if kind := r.Header.Get("Content-Type"); r.Method == http.MethodPost && strings.HasPrefix(kind, "application/grpc") {
+		unimplemented(w, kind)
+		return
+	}
+	WriteProblem(w, err)
+}
+
+// unimplemented answers a call of gRPC that no route takes, by headers alone.
+func unimplemented(w http.ResponseWriter, kind string) {
+	if o, ok := w.(Observer); ok {
+		o.Failed(&service.Error{Kind: service.Unknown})
+	}
+	w.Header()["Content-Type"] = []string{kind}
+	w.Header()["Grpc-Status"], w.Header()["Grpc-Message"] = []string{"12"}, []string{"there is no such method"}
+	w.WriteHeader(http.StatusOK)
 }
 
 // Values of headers. They are shared by all answers and never change.

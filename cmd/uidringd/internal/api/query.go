@@ -1,6 +1,7 @@
 package api
 
 import (
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -9,13 +10,44 @@ import (
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 )
 
+// prefersJSON reports whether an Accept header ranks JSON above text, or names JSON and ranks both
+// alike.
+func prefersJSON(accept string) bool {
+	if !strings.Contains(accept, "application/") {
+		return false
+	}
+	ranges := map[string]float64{}
+	for text := range strings.SplitSeq(accept, ",") {
+		kind, parameters, err := mime.ParseMediaType(text)
+		if err != nil {
+			continue
+		}
+		q, err := strconv.ParseFloat(parameters["q"], 64)
+		if err != nil {
+			q = 1
+		}
+		ranges[kind] = q
+	}
+	of := func(kinds ...string) (q float64) {
+		for _, kind := range kinds {
+			if q, named := ranges[kind]; named {
+				return q
+			}
+		}
+		return 0
+	}
+	json, text := of("application/json", "application/*", "*/*"), of("text/plain", "text/*", "*/*")
+	_, named := ranges["application/json"]
+	return json > text || named && json > 0 && json == text
+}
+
 type query struct {
 	n    int  // 1 without n=
-	json bool // format=json, or an Accept header that names application/json
+	json bool // format=json, or an Accept header that prefers JSON
 }
 
 func readQuery(r *http.Request) (query, error) {
-	q := query{n: 1, json: strings.Contains(r.Header.Get("Accept"), "application/json")}
+	q := query{n: 1, json: prefersJSON(strings.Join(r.Header["Accept"], ","))}
 	if r.URL.RawQuery == "" {
 		return q, nil
 	}

@@ -25,7 +25,7 @@ func (c *Config) check(d *document, anonymous bool) {
 	}
 	c.checkGenerators(d)
 	for i, store := range c.Stores {
-		if !c.uses(store.Name) {
+		if !c.uses(store.Name) && !d.lost("generators", "store") && !d.lost("generators", "kind") {
 			d.fault(item("stores", i), "no generator uses the store %q: use it or remove it", store.Name)
 		}
 	}
@@ -135,7 +135,7 @@ func (c *Config) checkTokens(d *document) {
 			d.fault(at, "the token is for nothing: want generators, or operations: true")
 		}
 		for j, pattern := range token.Generators {
-			if fault := c.unserved(pattern); fault != "" {
+			if fault := c.unserved(pattern); fault != "" && !d.lost("generators", "name") && !d.lost("generators", "kind") {
 				d.fault(item(at+".generators", j), "is %q, %s", pattern, fault)
 			}
 		}

@@ -1,9 +1,8 @@
 // Package config reads the server's configuration from YAML.
 //
-// [Read] is strict. It reports at once all unknown keys, keys that are given twice and wrong
-// types. Without these, it reports all wrong values: repeated names, secrets that are missing,
-// stores that nothing uses, and what a config of the library refuses. In a generator, 0 is the
-// default of each key.
+// [Read] is strict. It reports at once all unknown keys, keys that are given twice, wrong types and
+// wrong values: repeated names, secrets that are missing, stores that nothing uses, and what a
+// config of the library refuses. What follows from another fault alone is not reported.
 // Each fault has its line, its field, its value and the values that are accepted. A
 // value that can be a secret is never shown.
 //
@@ -82,7 +81,10 @@ type Log struct {
 }
 
 // Entry holds a generator of any kind.
-type Entry struct{ Generator }
+type Entry struct {
+	Generator
+	unread error // of keys that could not be read
+}
 
 // Generator is a source of ids: a [*Cached], [*Default], [*Slots], [*Segment] or
 // [*Tags]. Its kind decides which keys it has.

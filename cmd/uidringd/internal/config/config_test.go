@@ -129,7 +129,20 @@ func TestFault(t *testing.T) {
 		{"listen: unix:/" + strings.Repeat("x", 103) + minimal, `line 1: listen: is "unix:/` + strings.Repeat("x", 103) + `", a path of 104 bytes: the path of a socket has 103 at most`},
 		{"listen: unix:/x\ntls: {cert: testdata/cert.pem, key: testdata/key.pem, client_ca: testdata/cert.pem}" + minimal,
 			`line 1: listen: is "unix:/x", whose clients cannot have a certificate: want tokens, or another address`},
-		{"socket_mode: 0440" + minimal, `line 1: socket_mode: want the mode of a file in octal digits, from 0600 to 0777, such as 0660`},
+		{"stores: [{name: [db], url: x.db}, 7, {name: other, url: 127.0.0.1:99999}]\ngenerators: [{name: a, kind: cached, store: db, max_age: 1, boost_power: 99}, {name: b, kind: none}]\ntokens: [{name: t, generators: [c], sha256: [x]}]\nlisten: :80",
+			`line 1: stores[0].name: want a text
+line 1: stores[1]: want keys and values: name, url, env, file
+line 1: stores[2]: the config: "127.0.0.1:99999" is neither an SQLite file nor ends in .db; want an SQLite file such as app.db, sqlite:PATH, mysql://user@host:3306/name or postgres://user@host:5432/name
+line 2: generators[0].max_age: is "1", want a duration such as 1m30s
+line 2: generators[0].boost_power: is 99, want 1 to 20
+line 2: generators[1].kind: is "none", want cached, default, segment, slots, tags
+line 3: tokens[0].sha256: want a text`},
+		{"generators: [{name: a, kind: cached, worker: 7, numbers: 1-9, window: 1m}, {name: a, kind: slots, worker: \"static:99999999999\", layout: x, numbers: 5-1}]",
+			`line 1: generators[0].worker: is "7", want lease, registry, statefulset, or static:N with a number from 0 on
+line 1: generators[1].name: is "a", which is generators[0] too: want another name
+line 1: generators[1].layout: invalid layout: "x" is neither three widths, such as 28/22/13, nor one of default, baidu, long-lived, snowflake, js-safe
+line 1: generators[1].numbers: is "5-1", want two numbers, the lower first, such as 0-99, or a site, such as region=3`},
+		{"socket_mode: 0440" + minimal, `line 1: socket_mode: is "0440", want the mode of a file in octal digits, from 0600 to 0777, such as 0660`},
 		{"listen: [8080]" + minimal, `line 1: listen: want a text`},
 		{"listen: 127.0.0.1:1\nlisten: 127.0.0.1:2" + minimal, `line 2: listen: is given twice, want it once: the other is in line 1`},
 		{"tls: {cert: none.pem, key: none.pem}" + minimal, "line 1: tls: none.pem and none.pem: open none.pem: no such file or directory"},
@@ -229,19 +242,24 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// In a generator, 0 is the default of each key, and is printed as the default.
+// In a generator, a key that has another default takes no 0, as no flag of that meaning does. Of
+// others, 0 is the default.
 func TestZeros(t *testing.T) {
-	parse := func(cached, tags string) *config.Config {
-		t.Helper()
-		c, err := config.Parse([]byte("stores: [{name: db, url: x.db}]\ngenerators:\n  - {name: ids, kind: cached, store: db"+cached+
-			"}\n  - {name: all, kind: tags, store: db"+tags+"}\n"), config.Flags{})
-		need.Must(t, err)
-		return c
+	for kind, zeros := range map[string]string{
+		"cached": "expiry: 0s, boost_power: 0, padding_factor: 0, max_borrow: 0s, max_age: 0s", "default": "max_backward: 0s", "slots": "slots: 0",
+		"tags": `max_step: 0, ahead: 0s, load_at: 0, load_timeout: 0s, limit: 0, match: "", max_tags: 0, idle: 0s`, "segment": "load_at: 0",
+	} {
+		for zero := range strings.SplitSeq(zeros, ", ") {
+			key, _, _ := strings.Cut(zero, ":")
+			fault := faultOf("stores: [{name: db, url: x.db}]\ngenerators: [{name: a, kind: "+kind+", store: db, "+zero+"}]", config.Flags{})
+			if !strings.HasPrefix(fault, "line 2: generators[0]."+key+": is ") || strings.Contains(fault, "\n") {
+				t.Errorf("%s of kind %s: %q", zero, kind, fault)
+			}
+		}
 	}
-	zeros := parse(", window: 0s, expiry: 0s, ids_per_s: 0, boost_power: 0, padding_factor: 0, max_borrow: 0s, max_age: 0s",
-		`, step: 0, min_step: 0, max_step: 0, ahead: 0s, load_at: 0, load_timeout: 0s, limit: 0, match: "", max_tags: 0, idle: 0s`)
-	if missing := parse("", ""); !reflect.DeepEqual(zeros, missing) {
-		t.Errorf("%+v, want %+v", zeros, missing)
+	c, err := config.Parse([]byte("stores: [{name: db, url: x.db}]\ngenerators: [{name: a, kind: cached, store: db, window: 0s, ids_per_s: 0}]"), config.Flags{})
+	if err != nil || c.Generators[0].Clock().Window != 10*time.Minute || c.Generators[0].Clock().Rate != 4096 {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

@@ -43,7 +43,7 @@ func describe(field string, t reflect.Type) {
 		wants[field] = "a list"
 		describe(field+"[]", t.Elem())
 	case t == reflect.TypeFor[Entry](): // its kind decides
-		wants[field+".kind"] = "a text"
+		wants[field], wants[field+".kind"], keys[field] = aKind, "a text", []string{"kind"}
 	case t.Kind() == reflect.Struct:
 		for name, f := range fields(t) {
 			keys[field] = append(keys[field], name)

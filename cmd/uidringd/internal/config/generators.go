@@ -23,6 +23,10 @@ func (c *Config) checkGenerators(d *document) {
 	holders := map[string]string{} // of numbers that one generator can have, and the layouts of stores
 	for i, entry := range c.Generators {
 		at := item("generators", i)
+		if d.unread(at + ".kind") {
+			continue
+		}
+		entry.checkZeros(d, at)
 		if clocked := entry.Clock(); clocked != nil {
 			c.checkClocked(d, at, clocked, holders)
 		}
@@ -53,9 +57,9 @@ func (c *Config) checkPools(d *document) {
 		if f == nil || f.Store == "" || f.Worker.Kind != source.Static && f.Worker.Kind != source.StatefulSet {
 			continue
 		}
-		for _, other := range c.Generators {
-			p := other.Clock()
-			if p == nil || p.Worker.Kind != source.Lease || p.Store != f.Store {
+		for j, other := range c.Generators {
+			p, at := other.Clock(), item("generators", j)
+			if d.unread(at+".worker") || d.unread(at+".numbers") || p == nil || p.Worker.Kind != source.Lease || p.Store != f.Store {
 				continue
 			}
 			if p.Numbers == nil || f.Worker.Kind == source.Static && p.Numbers.From <= f.Worker.Number && f.Worker.Number <= p.Numbers.To {
@@ -96,7 +100,9 @@ func (c *Config) names() string {
 func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[string]string) {
 	store := c.Store(g.Store)
 	leased := g.Worker.Kind != source.Registry && g.Store != ""
+	unread := d.unread(at+".worker") || d.unread(at+".store") || d.lost("stores", "name")
 	switch {
+	case unread:
 	case g.Store != "" && store == nil:
 		d.fault(at+".store", "is %q, want %s", g.Store, c.names())
 	case g.Store == "" && (g.Worker.Kind == source.Lease || g.Worker.Kind == source.Registry):
@@ -111,7 +117,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		}
 		holders[number+" "+g.Store] = at
 	}
-	if g.Store != "" {
+	if g.Store != "" && !d.unread(at+".layout") {
 		layout, store := g.Layout, "layout of "+g.Store
 		layout.WorkerParts = ""
 		text := layout.String()
@@ -120,7 +126,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 		}
 		holders[store] = text
 	}
-	if a, err := bits.NewAllocator(g.Layout); err == nil {
+	if a, err := bits.NewAllocator(g.Layout); err == nil && !d.unread(at+".layout") {
 		if end := g.Layout.End(); !end.After(time.Now()) {
 			d.fault(at+".layout", "is %s, which ended at %s: want one that lasts", g.Layout, end.Format(time.RFC3339))
 		}
@@ -141,11 +147,11 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 	if !(g.Rate >= 0 || g.Rate == -1) || math.IsInf(g.Rate, 0) {
 		d.fault(at+".ids_per_s", "is %v, want more than 0, or -1 for no limit", g.Rate)
 	}
-	if g.Worker.Kind != source.Lease && g.Numbers != nil {
+	if g.Worker.Kind != source.Lease && g.Numbers != nil && !unread {
 		d.fault(at+".numbers", "is for worker lease")
 	}
 	for _, key := range []string{at + ".window", at + ".expiry"} {
-		if _, given := d.positions[key]; given && !leased {
+		if _, given := d.positions[key]; given && !leased && !unread {
 			d.fault(key, "is for a lease, and this generator has none")
 		}
 	}
@@ -162,6 +168,7 @@ func (c *Config) checkClocked(d *document, at string, g *Clocked, holders map[st
 
 func (c *Config) checkCounter(d *document, at string, g *Counter) {
 	switch store := c.Store(g.Store); {
+	case d.lost("stores", "name"):
 	case g.Store == "":
 		d.fault(at+".store", "is missing: want %s", c.names())
 	case store == nil:

@@ -33,7 +33,8 @@ import (
 // The defaults keep a server below 512 MiB, whatever clients do. Answers are written in
 // pieces; those of gRPC are in memory as a whole, and have at most a million ids
 // together, half of them for one address. A connection of HTTP/2 may send 64 KiB that no handler
-// has read yet. Probes are bounded too: 64 at once of an address, 1,024 of all, and a few more of
+// has read yet. Calls that their clients reset count until they end: when 4 times streams wait, Go
+// ends the connection. Probes are bounded too: 64 at once of an address, 1,024 of all, and a few more of
 // addresses with up to four.
 type Limits struct {
 	service.Limits `yaml:",inline"`

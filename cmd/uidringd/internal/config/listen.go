@@ -38,7 +38,7 @@ func Network(listen string) (network, address string) {
 const longestSocket = 103
 
 func (c *Config) checkAddress(d *document, field, listen string, anonymous bool) {
-	authenticated := len(c.Tokens) > 0 || c.TLS != nil && c.TLS.ClientCA != ""
+	authenticated := len(c.Tokens) > 0 || c.TLS != nil && c.TLS.ClientCA != "" || d.unread("tokens") || d.unread("tls.client_ca")
 	network, address := Network(listen)
 	host, port, err := net.SplitHostPort(address)
 	_, wrong := strconv.ParseUint(port, 10, 16)

@@ -67,14 +67,19 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 	}
 	d, c := &document{positions: map[string]position{}}, defaults()
 	d.locate("", position{value: root.Content[0]})
-	d.explain(root.Load(c, yaml.WithKnownFields()))
+	d.explain(root.Load(c, yaml.WithKnownFields(), yaml.WithUniqueKeys(false)))
 	c.Listen = cmp.Or(flags.Listen, c.Listen)
 	if flags.Redis != "" {
 		c.Redis = &Redis{Listen: flags.Redis}
 	}
-	if len(d.faults) == 0 { // else items may be missing
-		c.check(d, flags.Anonymous)
+	for i, e := range c.Generators {
+		d.explain(e.unread)
+		if at := item("generators", i); errors.Is(e.unread, errKind) && !d.broken(at+".kind") {
+			d.fault(at, "%v", errKind)
+		}
 	}
+	d.unreadable = d.faults
+	c.check(d, flags.Anonymous)
 	if len(d.faults) > 0 {
 		slices.SortStableFunc(d.faults, func(a, b Fault) int {
 			return slices.Compare([]int{a.Line, a.Column}, []int{b.Line, b.Column})
@@ -86,8 +91,9 @@ func Parse(text []byte, flags Flags) (*Config, error) {
 
 // document knows where the fields of a text are, so that faults have lines.
 type document struct {
-	positions map[string]position // by field, such as generators[0].name
-	faults    Faults
+	positions  map[string]position // by field, such as generators[0].name
+	faults     Faults
+	unreadable Faults // those by which fields have no value, before the values are checked
 }
 
 // position is where a field is. An item of a list has no key.
@@ -107,6 +113,13 @@ func (d *document) locate(field string, at position) {
 			d.locate(item(field, i), position{value: content})
 			if content.ShortTag() == "!!null" {
 				d.fault(item(field, i), "is empty: remove it")
+			} else if content.Kind != yaml.MappingNode && content.Kind != yaml.AliasNode && keys[field+"[]"] != nil {
+				d.fault(item(field, i), "want %s", wants[field+"[]"])
+			} else {
+				continue
+			}
+			if keys[field+"[]"] != nil { // else the YAML library would leave out the item
+				*content = yaml.Node{Kind: yaml.MappingNode, Line: content.Line, Column: content.Column}
 			}
 		case i%2 == 1:
 			key := at.value.Content[i-1]
@@ -130,10 +143,10 @@ func (d *document) find(mark yaml.Mark, isKey bool) (field string, value *yaml.N
 	return "", nil
 }
 
-// fault adds a fault of a field, unless it has one. A missing field has the position of its
+// fault adds a fault of a field, unless it has one or is unread. A missing field has the position of its
 // parent.
 func (d *document) fault(field, format string, args ...any) {
-	if d.broken(field) {
+	if d.broken(field) || d.unread(field) {
 		return
 	}
 	at, found := d.positions[field]
@@ -146,6 +159,28 @@ func (d *document) fault(field, format string, args ...any) {
 
 func (d *document) broken(field string) bool {
 	return slices.ContainsFunc(d.faults, func(f Fault) bool { return f.Field == field })
+}
+
+// unread reports whether a field, or a part of it, has no value, since that could not be read.
+func (d *document) unread(field string) bool {
+	return slices.ContainsFunc(d.unreadable, func(f Fault) bool {
+		other := strings.ReplaceAll(f.Field, ".<<", "")
+		return within(other, field) || within(field, other)
+	})
+}
+
+// within reports whether a field is another, or a part of it.
+func within(field, of string) bool {
+	rest, found := strings.CutPrefix(field, of)
+	return found && (rest == "" || of == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// lost reports whether a key of an item of a list is unread.
+func (d *document) lost(list, key string) bool {
+	return slices.ContainsFunc(d.unreadable, func(f Fault) bool {
+		_, rest, _ := strings.Cut(f.Field, "]")
+		return within(list, f.Field) || within(f.Field, list) && (rest == "" || rest == "."+key)
+	})
 }
 
 func item(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,7 +25,7 @@ func (n *Numbers) UnmarshalText(text []byte) error {
 	first, err1 := strconv.ParseUint(from, 10, 63)
 	last, err2 := strconv.ParseUint(to, 10, 63)
 	if err1 != nil || err2 != nil || first > last {
-		return errors.New("want two numbers, the lower first, such as 0-99, or a site, such as region=3")
+		return fmt.Errorf("is %q, want two numbers, the lower first, such as 0-99, or a site, such as region=3", text)
 	}
 	*n = Numbers{Bounds: lease.Bounds{From: int64(first), To: int64(last)}}
 	return nil
@@ -44,7 +43,7 @@ type Mode uint32
 func (m *Mode) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseUint(string(text), 8, 32)
 	if err != nil || n > 0o777 || n&0o600 != 0o600 {
-		return errors.New("want the mode of a file in octal digits, from 0600 to 0777, such as 0660")
+		return fmt.Errorf("is %q, want the mode of a file in octal digits, from 0600 to 0777, such as 0660", text)
 	}
 	*m = Mode(n)
 	return nil

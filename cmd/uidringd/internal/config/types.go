@@ -25,29 +25,35 @@ func (k *kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UnmarshalYAML reads a generator of the kind that it names. In place of zeros, it has the
-// defaults of that kind.
+// UnmarshalYAML reads a generator of the kind that it names, with the defaults of that kind.
 func (e *Entry) UnmarshalYAML(node *yaml.Node) error {
 	var named struct {
-		Kind kind `yaml:"kind"`
+		Name string `yaml:"name"`
+		Kind kind   `yaml:"kind"`
 	}
-	if node.Kind == yaml.MappingNode {
-		if err := node.Load(&named); err != nil {
-			return err
-		}
-	}
-	if named.Kind == nil {
-		return errors.New("want keys and values, and a kind: " + kindNames)
+	if err := node.Load(&named, yaml.WithUniqueKeys(false)); named.Kind == nil {
+		e.Generator, e.unread = &Segment{Base: Base{Name: named.Name}}, errors.Join(err, errKind)
+		return nil // else the YAML library would leave out the item
 	}
 	e.Generator = named.Kind()
-	err := node.Load(e.Generator, yaml.WithKnownFields())
-	v, usual := reflect.ValueOf(e.Generator).Elem(), reflect.ValueOf(named.Kind()).Elem()
-	for _, f := range fields(v.Type()) {
-		if to := v.FieldByIndex(f.Index); to.IsZero() {
-			to.Set(usual.FieldByIndex(f.Index))
+	e.unread = node.Load(e.Generator, yaml.WithKnownFields(), yaml.WithUniqueKeys(false))
+	return nil
+}
+
+// errKind is about a generator of no kind, in whose place stands another.
+var errKind = errors.New("want " + aKind)
+
+var aKind = "keys and values, and a kind: " + kindNames
+
+// checkZeros reports zeros of keys that have another default: the library would take the default.
+func (e Entry) checkZeros(d *document, at string) {
+	v, usual := reflect.ValueOf(e.Generator).Elem(), reflect.ValueOf(kinds[e.Common().Kind]()).Elem()
+	for key, f := range fields(v.Type()) {
+		value, otherwise := v.FieldByIndex(f.Index), usual.FieldByIndex(f.Index)
+		if value.IsZero() && !otherwise.IsZero() && value.Kind() != reflect.String {
+			d.fault(at+"."+key, "is %v, want another value, or no such key for %v", value, otherwise)
 		}
 	}
-	return err
 }
 
 // MarshalYAML writes the generator's own keys.

@@ -28,11 +28,15 @@ var commands = map[string]*command{
 	"UID.RUNS": {(*conn).runs, 2, 2, false, true, "redis UID.RUNS"},
 	"AUTH":     {(*conn).auth, 1, 2, true, false, "redis AUTH"},
 	"CLIENT":   {(*conn).client, 1, -1, false, false, "redis CLIENT"},
+	"DISCARD":  {(*conn).discard, 0, 0, false, false, "redis DISCARD"},
 	"ECHO":     {(*conn).echo, 1, 1, false, false, "redis ECHO"},
+	"EXEC":     {(*conn).exec, 0, 0, false, false, "redis EXEC"},
 	"HELLO":    {(*conn).hello, 0, -1, true, false, "redis HELLO"},
 	"INFO":     {(*conn).info, 0, -1, false, false, "redis INFO"},
+	"MULTI":    {(*conn).beginMulti, 0, 0, false, false, "redis MULTI"},
 	"PING":     {(*conn).ping, 0, 1, true, false, "redis PING"},
 	"QUIT":     {(*conn).end, 0, -1, true, false, "redis QUIT"},
+	"SELECT":   {(*conn).database, 1, 1, false, false, "redis SELECT"},
 }
 
 // find returns the command that words name. With an error it is nil if there is none of that
@@ -65,6 +69,8 @@ func (c *conn) do(args [][]byte) {
 		// A caller who may not draw ids learns nothing else.
 		if denied := c.admit(); denied != nil {
 			err = denied
+		} else if c.multi && cmd != commands["EXEC"] && cmd != commands["DISCARD"] {
+			err = errMulti
 		}
 	}
 	if err == nil {

@@ -15,6 +15,8 @@ var itoa = strconv.Itoa
 // whose ids are known.
 func TestCommands(t *testing.T) {
 	const there = "uidringd has INCR, INCRBY, GET and UID.RUNS, and stores nothing"
+	const multi = "-ERR MULTI has no effect: uidringd has no transactions, so send the commands without MULTI\r\n"
+	const name = "-ERR Client names cannot contain spaces, newlines or special characters.\r\n"
 	c := serve(t, service.Config{}, resp.Config{}).dial(t)
 	for _, test := range []struct{ command, answer string }{
 		{"INCR orders", ":1\r\n"},
@@ -55,9 +57,21 @@ func TestCommands(t *testing.T) {
 		{"CLUSTER SLOTS", "-ERR unknown command 'CLUSTER': " + there + "\r\n"},
 		{"SENTINEL masters", "-ERR unknown command 'SENTINEL': " + there + "\r\n"},
 		{"EVAL x 0", "-ERR unknown command 'EVAL': " + there + "\r\n"},
+		{"SELECT 0", "+OK\r\n"},
+		{"SELECT 1", "-ERR DB index is out of range\r\n"},
+		{"CLIENT SETNAME you\x7f", name},
+		{"HELLO 3 SETNAME you\n", name},
+		{"MULTI", "+OK\r\n"},
+		{"INCR orders", multi},
+		{"SET orders 1", multi},
+		{"MULTI", multi},
+		{"EXEC", strings.Replace(multi, "ERR", "EXECABORT", 1)},
+		{"MULTI", "+OK\r\n"},
+		{"DISCARD", "+OK\r\n"},
+		{"INCR orders", ":50016\r\n"},
 		{"QUIT", "+OK\r\n"},
 	} {
-		c.send(array(strings.Fields(test.command)...))
+		c.send(array(strings.Split(test.command, " ")...))
 		t.Run(test.command, func(t *testing.T) { c.t = t; c.expect(test.answer) })
 	}
 	c.t = t

@@ -35,6 +35,8 @@ type conn struct {
 	refused  error     // why the commands that have arrived are refused
 	busy     bool      // one of these is of a caller who may send it
 	work     bool      // one of these is about ids, and not about the connection
+	late     bool      // the server was draining when the connection came
+	multi    bool      // a transaction has begun, in which all commands but a few fail
 
 	about service.Request // the last command; Began is when it and those that came with it arrived
 
@@ -119,7 +121,7 @@ func (c *conn) answer() bool {
 	if fault != nil && c.broken == nil && !c.quit {
 		c.malformed(fault)
 	}
-	drained := c.work && c.Host.Draining()
+	drained := c.work && !c.late && c.Host.Draining()
 	c.flush()
 	if c.busy {
 		c.busy = false
@@ -149,7 +151,7 @@ func (c *conn) begin() error {
 func (c *conn) run(length int) {
 	c.until = time.Time{}
 	switch {
-	case isINCR(c.args):
+	case isINCR(c.args) && !c.multi:
 		n := repeats(c.in[c.from:c.to], length)
 		length *= n
 		c.work = true

@@ -89,9 +89,10 @@ func (c *conn) incrBy(args [][]byte) error {
 	return service.Invalid("generator %q had no %d consecutive ids, but %d at most: want a smaller n, or UID.RUNS", name, n, longest)
 }
 
+// count reads a number as Redis does: without a plus sign or leading zeros.
 func count(text []byte) (int, error) {
 	n, err := strconv.Atoi(string(text))
-	if err != nil {
+	if err != nil || strconv.Itoa(n) != string(text) {
 		return 0, errNumber
 	}
 	return n, nil

@@ -2,8 +2,11 @@ package resp
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 )
 
 // protocolError says what a client sent that is no request, in the words of Redis.
@@ -21,7 +24,7 @@ var (
 )
 
 // parse reads a command at the start of b: an array of bulk strings, or words in a line.
-// It appends the command's arguments, which lie in b, and returns its length: 0 while b
+// It appends the command's arguments, which may lie in b, and returns its length: 0 while b
 // has only a part of it. A command without arguments means nothing. parse refuses a command of
 // more than most bytes as soon as a header announces that.
 func parse(b []byte, args [][]byte, most int) (_ [][]byte, length int, err error) {
@@ -97,17 +100,18 @@ func parseWords(b []byte, args [][]byte, most int) (_ [][]byte, length int, err 
 	if end < 0 {
 		return args, 0, full(b, most)
 	}
-	for word := range bytes.FieldsSeq(b[:end]) {
-		if len(args) == mostArguments {
-			return args, 0, protocolError(fmt.Sprintf("a line has more than %d words", mostArguments))
-		}
-		args = append(args, word)
-	}
-	if len(args) == 0 {
-		return args, end + 1, nil
-	}
-	if last := args[len(args)-1]; len(args) > 1 && bytes.EqualFold(last[:min(len(last), len(webVersion))], []byte(webVersion)) {
+	line := bytes.TrimSpace(b[:end])
+	if last := line[bytes.LastIndexAny(line, blanks)+1:]; len(last) < len(line) && bytes.EqualFold(last[:min(len(last), len(webVersion))], []byte(webVersion)) {
 		return args, 0, errHTTP
+	}
+	args, balanced := split(line, args)
+	switch {
+	case !balanced:
+		return args, 0, protocolError("unbalanced quotes in request")
+	case len(args) > mostArguments:
+		return args, 0, protocolError(fmt.Sprintf("a line has more than %d words", mostArguments))
+	case len(args) == 0:
+		return args, end + 1, nil
 	}
 	if _, err := find(args); err != nil {
 		return args, 0, protocolError(err.Error())
@@ -117,6 +121,54 @@ func parseWords(b []byte, args [][]byte, most int) (_ [][]byte, length int, err 
 
 // webVersion begins the last word of an HTTP request's first line.
 const webVersion = "HTTP/"
+
+const blanks = " \t\r\n\v\f"
+
+// escapes are those between double quotes, beside \xHH. A backslash before another character is
+// left out.
+var escapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'a': '\a'}
+
+// split appends the words of a line, quoted as Redis reads them. It returns false if a quote has no
+// end, or if anything but a blank follows the end.
+func split(line []byte, args [][]byte) (_ [][]byte, balanced bool) {
+	var word []byte  // nil between words
+	quote := byte(0) // 0 outside quotes
+	for i := 0; i < len(line); i++ {
+		c, rest := line[i], line[i+1:]
+		switch {
+		case quote == 0 && strings.IndexByte(blanks, c) >= 0:
+			if word != nil {
+				args, word = append(args, word), nil
+			}
+			continue
+		case quote == 0 && (c == '"' || c == '\''):
+			quote, word = c, append([]byte{}, word...)
+			continue
+		case quote != 0 && c == quote:
+			if len(rest) > 0 && strings.IndexByte(blanks, rest[0]) < 0 {
+				return args, false
+			}
+			quote = 0
+			continue
+		case c == '\\' && len(rest) > 0 && (quote == '"' || quote == '\'' && rest[0] == '\''):
+			i++
+			c = rest[0]
+			if quote == '"' {
+				c = cmp.Or(escapes[c], c)
+			}
+			if len(rest) > 2 && quote == '"' && c == 'x' {
+				if code, err := strconv.ParseUint(string(rest[1:3]), 16, 8); err == nil {
+					c, i = byte(code), i+2
+				}
+			}
+		}
+		word = append(word, c)
+	}
+	if word != nil {
+		args = append(args, word)
+	}
+	return args, quote == 0
+}
 
 // repeats returns how often the first command of b, which has length bytes, stands there in a row.
 func repeats(b []byte, length int) int {

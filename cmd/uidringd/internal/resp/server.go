@@ -42,8 +42,9 @@ type Host interface {
 	// Observe learns of each command, or of several equal ones. It does not keep r.
 	Observe(r *service.Request)
 
-	// Draining reports whether connections end after the next answer with ids. The commands by
-	// which clients begin a connection do not end it.
+	// Draining reports whether the server is about to stop. A connection that is older ends after its
+	// next answer with ids, so that its client connects elsewhere. The commands by which clients begin
+	// a connection do not end it.
 	Draining() bool
 
 	// Ready returns why the server should get no requests, nil if it should.
@@ -96,6 +97,7 @@ func (s *Server) Serve(l net.Listener) error {
 			accepted = tls.Server(accepted, s.TLS)
 		}
 		c := newConn(s, accepted)
+		c.late = s.Host.Draining()
 		if !s.enter(c) {
 			_ = accepted.Close() // the server is stopping
 		}

@@ -1,9 +1,9 @@
 package resp
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
@@ -15,8 +15,12 @@ const redisVersion = "7.2.0"
 // Errors in the words of Redis.
 var (
 	errNumber   = service.Invalid("value is not an integer or out of range")
+	errDatabase = service.Invalid("DB index is out of range")
+	errName     = service.Invalid("Client names cannot contain spaces, newlines or special characters.")
 	errNoAuth   = &service.Error{Kind: service.Unauthorized, Detail: "Authentication required."}
 	errPassword = &failure{"WRONGPASS", &service.Error{Kind: service.Unauthorized, Detail: "invalid username-password pair or user is disabled."}}
+	errMulti    = service.Invalid("MULTI has no effect: uidringd has no transactions, so send the commands without MULTI")
+	errAborted  = &failure{"EXECABORT", errMulti}
 	errProtocol = &failure{"NOPROTO", &service.Error{Kind: service.BadRequest, Detail: "unsupported protocol version"}}
 )
 
@@ -80,7 +84,7 @@ func (c *conn) login(name, token string) error {
 func (c *conn) hello(args [][]byte) error {
 	version := c.version
 	if len(args) > 0 {
-		n, err := strconv.Atoi(string(args[0]))
+		n, err := count(args[0])
 		switch {
 		case err != nil:
 			return service.Invalid("Protocol version is not an integer or out of range")
@@ -94,6 +98,8 @@ func (c *conn) hello(args [][]byte) error {
 		switch option := strings.ToUpper(string(args[0])); {
 		case option == "AUTH" && len(args) >= 3:
 			login, args = args[1:3], args[3:]
+		case option == "SETNAME" && len(args) >= 2 && !printable(args[1]):
+			return errName
 		case option == "SETNAME" && len(args) >= 2:
 			args = args[2:]
 		default:
@@ -126,12 +132,57 @@ func (c *conn) hello(args [][]byte) error {
 // client accepts the names that libraries give a new connection and themselves, and keeps none.
 func (c *conn) client(args [][]byte) error {
 	switch sub := strings.ToUpper(string(args[0][:min(len(args[0]), 64)])); {
+	case sub == "SETNAME" && len(args) == 2 && !printable(args[1]):
+		return errName
 	case sub == "SETNAME" && len(args) == 2, sub == "SETINFO" && len(args) == 3:
 		c.ok()
 		return nil
 	default:
 		return service.Invalid("unknown subcommand '%s' with %d arguments: CLIENT has SETNAME name and SETINFO attribute value", sub, len(args)-1)
 	}
+}
+
+// printable reports whether a name has neither blanks nor special characters.
+func printable(name []byte) bool {
+	return !bytes.ContainsFunc(name, func(r rune) bool { return r < '!' || r > '~' })
+}
+
+// database takes SELECT 0, which frameworks send. Counters are in the databases of the config's stores.
+func (c *conn) database(args [][]byte) error {
+	n, err := count(args[0])
+	switch {
+	case err != nil:
+		return err
+	case n != 0:
+		return errDatabase
+	}
+	c.ok()
+	return nil
+}
+
+// beginMulti begins a transaction, whose commands then fail one by one, as those of Redis do that
+// cannot be queued: every client knows how to end that.
+func (c *conn) beginMulti([][]byte) error {
+	c.multi = true
+	c.ok()
+	return nil
+}
+
+func (c *conn) exec([][]byte) error {
+	if !c.multi {
+		return service.Invalid("EXEC without MULTI")
+	}
+	c.multi = false
+	return errAborted
+}
+
+func (c *conn) discard([][]byte) error {
+	if !c.multi {
+		return service.Invalid("DISCARD without MULTI")
+	}
+	c.multi = false
+	c.ok()
+	return nil
 }
 
 // info describes the server, as far as clients ask: some wait until loading is 0.

@@ -161,12 +161,15 @@ func TestBusyConnections(t *testing.T) {
 	}
 }
 
-// TestDraining shows that a connection ends after its answers once the server is to stop.
+// TestDraining shows that a connection ends after its answers once the server is to stop, and that
+// one that came later stays.
 func TestDraining(t *testing.T) {
 	s := serve(t, service.Config{}, resp.Config{})
-	c := s.dial(t)
+	c, other := s.dial(t), s.dial(t)
 	c.send(array("INCR", "orders"))
 	c.expect(":1\r\n")
+	other.send(array("PING"))
+	other.expect("+PONG\r\n")
 	s.draining.Store(true)
 	c.send(array("CLIENT", "SETNAME", "me"))
 	c.expect("+OK\r\n")
@@ -175,10 +178,14 @@ func TestDraining(t *testing.T) {
 	c.send(array("INCR", "orders") + array("INCR", "orders"))
 	c.expect(":2\r\n:3\r\n")
 	c.ends()
+	other.send(array("GET", "orders"))
+	other.expect("$1\r\n4\r\n")
+	other.ends()
 	c = s.dial(t)
-	c.send(array("GET", "orders"))
-	c.expect("$1\r\n4\r\n")
-	c.ends()
+	for _, id := range "56" {
+		c.send(array("GET", "orders"))
+		c.expect("$1\r\n" + string(id) + "\r\n")
+	}
 }
 
 // Shutdown ends the commands that wait for ids.

@@ -5,19 +5,24 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpcreflect"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/service"
 	"github.com/uidring/uidring/internal/test/need"
@@ -114,9 +119,48 @@ func TestHealth(t *testing.T) {
 		check(name, grpc_health_v1.HealthCheckResponse_NOT_SERVING)
 	}
 	check("ids", grpc_health_v1.HealthCheckResponse_SERVING)
-	_, err := client.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: "nosuch"})
+	listed, err := client.List(t.Context(), new(grpc_health_v1.HealthListRequest))
+	need.Must(t, err)
+	for name, want := range map[string]grpc_health_v1.HealthCheckResponse_ServingStatus{
+		"": grpc_health_v1.HealthCheckResponse_NOT_SERVING, "uidring.v1.IdService": grpc_health_v1.HealthCheckResponse_NOT_SERVING, "ids": grpc_health_v1.HealthCheckResponse_SERVING,
+	} {
+		if got := listed.Statuses[name]; got.GetStatus() != want || len(listed.Statuses) != 3 {
+			t.Errorf("%q is listed as %v, want %v: %v", name, got, want, listed)
+		}
+	}
+	_, err = client.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: "nosuch"})
 	if status.Code(err) != codes.NotFound {
 		t.Errorf("health of an unknown service is %v, want NotFound", err)
+	}
+}
+
+// A method that there is not is unimplemented, whatever stands at its path, by headers alone.
+func TestUnimplemented(t *testing.T) {
+	server := serve(t, service.Config{Tokens: []service.Token{{Name: "a", Hash: hash("a")}}})
+	conn := dial(t, server)
+	for _, method := range []string{"/uidring.v1.IdService/Nosuch", "/grpc.health.v1.Health/Nosuch", "/nosuch.Service/Get", "/v1/ids", "/v1/ids/runs", "/nosuch", "/openapi.yaml", "/a//b"} {
+		for _, in := range []proto.Message{new(emptypb.Empty), &grpc_health_v1.HealthCheckRequest{Service: strings.Repeat("x", 100_000)}} {
+			server.failed.Store(0)
+			if err := conn.Invoke(t.Context(), method, in, new(emptypb.Empty)); status.Code(err) != codes.Unimplemented || server.failed.Load() != 404 {
+				t.Errorf("%s: %v, and the observer was told status %d", method, err, server.failed.Load())
+			}
+		}
+		stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
+		need.Must(t, err)
+		if err := stream.RecvMsg(new(emptypb.Empty)); status.Code(err) != codes.Unimplemented {
+			t.Errorf("%s as a stream: %v", method, err)
+		}
+	}
+	for _, kind := range []string{"application/grpc", "application/grpc-web+proto"} {
+		answer, err := server.Client().Post(server.URL+"/nosuch.Service/Get", kind, strings.NewReader("\x00\x00\x00\x00\x00"))
+		need.Must(t, err)
+		answer.Body.Close()
+		if h := answer.Header; answer.StatusCode != 200 || h.Get("Grpc-Status") != "12" || h.Get("Content-Type") != kind || len(answer.Trailer) > 0 {
+			t.Errorf("%s gets %d, %v", kind, answer.StatusCode, h)
+		}
+	}
+	if conn.GetState() != connectivity.Ready {
+		t.Errorf("the connection is %v", conn.GetState())
 	}
 }
 

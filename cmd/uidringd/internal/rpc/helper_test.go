@@ -102,7 +102,7 @@ func serve(t *testing.T, config service.Config) *testServer {
 	s := service.New(newEntries(t), config)
 	server := &testServer{stopped: make(chan struct{})}
 	server.ready.Store(true)
-	handler := api.New(s, rpc.New(s, server.health, server.stopped))
+	handler := api.New(s, rpc.New(s, rpc.Health{Of: server.health, Generators: []string{"ids"}}, server.stopped))
 	server.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(observer{w, server}, r)
 	}))

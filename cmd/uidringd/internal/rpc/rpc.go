@@ -9,8 +9,8 @@ import (
 	"net/http"
 
 	"connectrpc.com/connect"
-	"connectrpc.com/grpchealth"
 	"connectrpc.com/grpcreflect"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/uidring/uidring/cmd/uidringd/internal/api"
@@ -24,32 +24,29 @@ import (
 const maxMessage = 4 << 10
 
 // New returns the handlers of the id service, of the standard health service and of
-// server reflection, by the path that each serves. Health and reflection need no token.
+// server reflection, by the path of each method. Health and reflection need no token.
 // gRPC needs HTTP/2. Streams of the health service end once stopped is closed.
 func New(s *service.Service, health Health, stopped <-chan struct{}) map[string]http.Handler {
 	options := []connect.HandlerOption{
 		connect.WithReadMaxBytes(maxMessage),
 		connect.WithCompressMinBytes(math.MaxInt), // compressing ids takes longer than making them
 	}
-	handlers := map[string]http.Handler{}
-	add := func(path string, h http.Handler) { handlers[path] = h }
-
+	handlers := health.handlers(stopped, options...)
 	large := new(large)
-	path, h := uidringv1connect.NewIdServiceHandler(ids{s, large}, append(options, connect.WithInterceptors(connect.UnaryInterceptorFunc(failures)))...)
+	_, h := uidringv1connect.NewIdServiceHandler(ids{s, large}, append(options, connect.WithInterceptors(connect.UnaryInterceptorFunc(failures)))...)
 	h = admitted(s, large, connect.NewErrorWriter(options...), h)
-	add(path, h)
-	for _, procedure := range []string{ // each is a route of its own in metrics
+	for _, procedure := range []string{
 		uidringv1connect.IdServiceNextProcedure,
 		uidringv1connect.IdServiceRunsProcedure,
 		uidringv1connect.IdServiceParseProcedure,
 	} {
-		add(procedure, h)
+		handlers[procedure] = h
 	}
-	add(grpchealth.NewHandler(health, options...))
-	add(watchPath, health.watcher(stopped, options...))
-	reflector := grpcreflect.NewStaticReflector(uidringv1connect.IdServiceName, grpchealth.HealthV1ServiceName)
-	add(grpcreflect.NewHandlerV1(reflector, options...))
-	add(grpcreflect.NewHandlerV1Alpha(reflector, options...))
+	reflector := grpcreflect.NewStaticReflector(uidringv1connect.IdServiceName, grpc_health_v1.Health_ServiceDesc.ServiceName)
+	for _, reflection := range []func(*grpcreflect.Reflector, ...connect.HandlerOption) (string, http.Handler){grpcreflect.NewHandlerV1, grpcreflect.NewHandlerV1Alpha} {
+		path, h := reflection(reflector, options...)
+		handlers[path+"ServerReflectionInfo"] = h
+	}
 	return handlers
 }
 

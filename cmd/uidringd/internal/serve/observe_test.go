@@ -91,3 +91,16 @@ func TestCommandsAreObserved(t *testing.T) {
 		}
 	})
 }
+
+// A request that gets too few ids in time is told that max_borrow is the cause, and the log too.
+func TestMaxBorrow(t *testing.T) {
+	inMemory(t, `  - {name: tight, kind: cached, worker: "static:2", max_borrow: 2s, ids_per_s: -1, layout: "31/23/9"}`+"\n", func(w *world) {
+		status, text := w.ask("192.0.2.1", http.MethodGet, "/v1/tight?n=10000", "")
+		if want := "had not enough ids within 2s: its ids are max_borrow ahead of the clock"; status != 503 || !strings.Contains(text, want) {
+			t.Errorf("%d %s", status, text)
+		}
+		if !strings.Contains(w.log.String(), "limit of borrowed time reached") {
+			t.Errorf("the log does not say it: %s", &w.log)
+		}
+	})
+}

@@ -40,7 +40,7 @@ func (s *server) handler() (http.Handler, error) {
 			h.ServeHTTP(w, r)
 		})
 	}
-	routes := rpc.New(ids, s.serving, s.stopped)
+	routes := rpc.New(ids, rpc.Health{Of: s.serving, Generators: s.set.Names()}, s.stopped)
 	routes["GET /healthz"] = http.HandlerFunc(s.healthz)
 	routes["GET /readyz"] = http.HandlerFunc(s.readyz)
 	routes["GET /metrics"] = operators(promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}))

@@ -61,12 +61,12 @@ func serve(ctx context.Context, c *config.Config, trial bool, logger *slog.Logge
 	// An address that is taken costs no worker number.
 	web, err := listen(ctx, c.Listen, c.SocketMode)
 	if err != nil {
-		return cli.CauseOf(ctx, err)
+		return cli.CauseOf(ctx, fmt.Errorf("listen, or --listen: %w", err))
 	}
 	defer web.Close()
 	redis, err := listenRedis(ctx, c, trial, logger)
 	if err != nil {
-		return cli.CauseOf(ctx, err)
+		return cli.CauseOf(ctx, fmt.Errorf("redis.listen, or --redis: %w", err))
 	}
 	if redis != nil {
 		defer redis.Close()

@@ -43,7 +43,7 @@ func Invalid(format string, args ...any) *Error {
 
 // explain returns the [*Error] for what a catalog or a generator returned. Errors of
 // drivers may hold addresses and passwords, so their text goes to the log alone.
-func (s *Service) explain(name string, err error) error {
+func (s *Service) explain(name string, entry *Entry, err error) error {
 	if known := (*Error)(nil); errors.As(err, &known) {
 		return err
 	}
@@ -66,11 +66,24 @@ func (s *Service) explain(name string, err error) error {
 		e.Detail = fmt.Sprintf("generator %q is not open, and no more can be opened now", name)
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Detail = fmt.Sprintf("generator %q had not enough ids within %v", name, s.wait)
+		if last := lastError(entry); last != nil {
+			e.Detail, e.Cause = e.Detail+": "+Reason(last), fmt.Errorf("%w: %w", err, last)
+		}
 	default:
 		e.Detail = fmt.Sprintf("generator %q cannot issue ids now", name)
 	}
-	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "kind", e.Kind, "err", err) })
+	s.seldom.Do(func() { s.log.Error("request failed", "generator", name, "kind", e.Kind, "err", e.Cause) })
 	return e
+}
+
+// lastError returns why a generator makes no further ids, nil if it does.
+func lastError(e *Entry) error {
+	if e != nil {
+		if made, ok := e.Claimer.(interface{ Stats() uid.Stats }); ok {
+			return made.Stats().LastError
+		}
+	}
+	return nil
 }
 
 // startRetry is when to ask a generator again that has not started.
@@ -84,6 +97,7 @@ var reasons = []struct {
 	{ErrStarting, "its start takes long"},
 	{uid.ErrClosed, "it is closed"},
 	{uid.ErrTimeExhausted, "its layout has run out of time"},
+	{uid.ErrBorrowLimit, "its ids are max_borrow ahead of the clock"},
 	{uid.ErrReservation, "no time is reserved under its worker number"},
 	{uid.ErrClockBackward, "the clock has moved backward"},
 	{uid.ErrWorkerRange, "its worker number is too large for its layout"},

@@ -140,8 +140,9 @@ func (s *Service) draw(ctx context.Context, caller Caller, name string, allow fu
 		})
 	}
 	if err != nil {
+		entry := d.Entry
 		d.Done()
-		return nil, s.explain(name, err)
+		return nil, s.explain(name, entry, err)
 	}
 	return d, nil
 }
