@@ -158,7 +158,8 @@ func (s *numbered) logStart(kind string) {
 	if !w.until.IsZero() {
 		until = instant(w.until)
 	}
-	s.log.Info("uid: started", "kind", kind, "layout", s.bits.Layout().String(), "worker", w.worker, "store", s.store, "reserved_until", until)
+	s.log.Info("uid: started", "kind", kind, "layout", s.bits.Layout().String(), "ends", instant(s.bits.Layout().End()),
+		"worker", w.worker, "store", s.store, "reserved_until", until)
 }
 
 // granted replaces the grant. It is called from one goroutine at a time.
