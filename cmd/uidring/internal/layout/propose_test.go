@@ -113,15 +113,16 @@ func TestProposals(t *testing.T) {
 	for args, want := range map[string][]string{
 		"--workers 500 --years 12 --rate 20000": {"\nreserve        65036 numbers", "\nids            65536 a second for each worker", "\nburst          5662310400 ids at once",
 			"\nin JavaScript  as a string\n", "\nends           2094-01-19", "\nGo    Layout: bits.Fleet(),\nYAML  layout: fleet\n"},
-		"--workers 50 --years 20 --rate 500 --js":                               {"\nin JavaScript  exact\n", "\nYAML  layout: js-safe\n"},
-		"--workers 9 --years 90 --rate 90":                                      {"Go    Layout: bits.Layout{TimeBits: ", ", Epoch: time.Date(", ", 1, 1, 0, 0, 0, 0, time.UTC), Unit: time.Second},\nYAML  layout: "},
-		"--workers 50 --years 20 --rate 500 --registry --starts-a-day 100":      {"\nYAML  layout: long-lived\n"},
-		"--workers 500 --years 50 --rate 20000 --js":                            {"--rate 8192    instead of 20000: ", "\n--workers 128  instead of 500: ", "\n--years ", "\nwithout --js   "},
-		"--workers 50 --years 50 --rate 50000 --registry --starts-a-day 100000": {"\n--starts-a-day ", "\nwithout --registry "},
+		"--workers 50 --years 20 --rate 500 --js":                                     {"\nin JavaScript  exact\n", "\nYAML  layout: js-safe\n"},
+		"--workers 9 --years 90 --rate 90":                                            {"Go    Layout: bits.Layout{TimeBits: ", ", Epoch: time.Date(", ", 1, 1, 0, 0, 0, 0, time.UTC), Unit: time.Second},\nYAML  layout: "},
+		"--workers 50 --years 20 --rate 500 --registry --starts-a-day 100":            {"\nYAML  layout: long-lived\n"},
+		"--workers 500 --years 50 --rate 20000 --js":                                  {"--rate 8192    instead of 20000: ", "\n--workers 128  instead of 500: ", "\n--years ", "\nwithout --js   "},
+		"--workers 50 --years 50 --rate 50000 --registry --starts-a-day 100000":       {"\n--starts-a-day ", "\nwithout --registry "},
+		"--workers 1048576 --years 300 --rate 1073741824 --registry --starts-a-day 1": {" 1048577 worker numbers 21, "}, // 0 is not given
 	} {
 		got := uidring.Invoke(t, "", append([]string{"layout"}, strings.Fields(args)...)...)
 		for _, want := range want {
-			if !strings.Contains(got.Stdout, want) {
+			if !strings.Contains(got.Stdout+got.Stderr, want) {
 				t.Errorf("layout %s: %+v, want %q", args, got, want)
 			}
 		}
