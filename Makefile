@@ -24,6 +24,10 @@ lint: ## check formatting, modules, vet, the import rules and the exported API
 api: ## write the exported API of every package to testdata/api, as go doc prints it
 	.ci/api testdata/api
 
+reference: ## write the pages of docs/reference, as the commands describe themselves
+	go run ./cmd/uidring docs docs/reference
+	go run ./cmd/uidringd docs docs/reference
+
 proto: ## generate the code of the server's .proto
 	.ci/buf generate
 
@@ -67,4 +71,4 @@ release: ## make the release VERSION, such as v1.2.3, of the present commit; pus
 ci: ## run every step of CI
 	.ci/run
 
-.PHONY: woven help test race busy lint api proto outdated model torture fleet flood faults fuzz growth bench serverbench release ci
+.PHONY: woven help test race busy lint api reference proto outdated model torture fleet flood faults fuzz growth bench serverbench release ci

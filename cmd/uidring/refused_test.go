@@ -165,6 +165,7 @@ func TestRefused(t *testing.T) {
 		{"gen --segment orders", 1, []string{"uidring.db", "no such file"}},
 		{"gen --segment orders --dsn sqlite:file", 1, []string{`"orders"`, "uidring segments create orders"}},
 
+		{"version x", 2, []string{`"x"`}},
 		{"bench x", 2, []string{`"x"`}},
 		{"bench --duration 0s", 2, []string{"--duration is 0s, want 1ms or more"}},
 		{"bench --duration 999us", 2, []string{"--duration is 999µs, want 1ms or more"}},

@@ -28,7 +28,7 @@ var uidringd = clitest.Command(newRoot)
 
 // The commands that uidring has too go by uidringd's name.
 func TestName(t *testing.T) {
-	if got := uidringd.Succeed(t, "--version"); !strings.HasPrefix(got, "uidringd version ") {
+	if got := uidringd.Succeed(t, "--version"); !strings.HasPrefix(got, "uidringd version ") || uidringd.Succeed(t, "version") != got {
 		t.Errorf("%q", got)
 	}
 	for _, args := range []string{"gen --help", "workers --help", "workers release --help", "segments --help", "segments create --help", "segments set --help"} {
@@ -41,6 +41,9 @@ func TestName(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// The reference is what the commands say of themselves.
+func TestReference(t *testing.T) { uidringd.Reference(t, "../../docs/reference") }
 
 // The server links what the subcommands need, and not what uidring measures with.
 func TestLight(t *testing.T) {
