@@ -53,11 +53,8 @@ func mysqlServer(config *mysqldriver.Config) (*target, error) {
 		return nil, errors.New("it names no database; want mysql://user@host:3306/name")
 	}
 	if _, port, err := net.SplitHostPort(config.Addr); config.Net == "tcp" && err == nil {
-		switch n, err := strconv.ParseUint(port, 10, 64); {
-		case err != nil: // it can be a part of a password
-			return nil, errors.New("the port is no number, want 1 to 65535")
-		case n < 1 || n > 65535:
-			return nil, fmt.Errorf("the port is %d, want 1 to 65535", n)
+		if err := checkPort(port); err != nil {
+			return nil, err
 		}
 	}
 	config.ParseTime, config.Loc, config.Logger = true, time.UTC, &mysqldriver.NopLogger{}
@@ -82,11 +79,26 @@ func mysqlServer(config *mysqldriver.Config) (*target, error) {
 	}, nil
 }
 
+func checkPort(port string) error {
+	switch n, err := strconv.ParseUint(port, 10, 64); {
+	case err != nil: // it can be a part of a password
+		return errors.New("the port is not a number, want 1 to 65535")
+	case n < 1 || n > 65535:
+		return fmt.Errorf("the port is %d, want 1 to 65535", n)
+	}
+	return nil
+}
+
 // quoted finds what a driver quotes from a DSN, which can be a part of a password.
 var quoted = regexp.MustCompile("\"[^\"]*\"|`[^`]*`|'[^']*'")
 
 // postgresDSN hands a URL, or keywords and values, to the driver as they are.
 func postgresDSN(dsn, _ string) (*target, error) {
+	if u, err := url.Parse(dsn); err == nil && u.Port() != "" { // the driver hides the value
+		if err := checkPort(u.Port()); err != nil {
+			return nil, err
+		}
+	}
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil { // its text is "cannot parse `DSN`: cause"
 		cause := err.Error()

@@ -3,6 +3,7 @@ package layout
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -127,8 +128,10 @@ queries and views: nothing is created in the database.`,
 	flags.TextVar(&next, "next", bits.Layout{}, "`layout` that is to follow")
 	instant := func(at *time.Time) func(string) error {
 		return func(text string) (err error) {
-			*at, err = bits.ParseEpoch(text)
-			return err
+			if *at, err = bits.ParseEpoch(text); err != nil {
+				return errors.New("want a date, such as 2026-01-01, or a time in RFC 3339")
+			}
+			return nil
 		}
 	}
 	flags.Func("from", "`date` or RFC 3339 time at which the next layout begins (default now)", instant(&from))
