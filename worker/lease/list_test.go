@@ -99,7 +99,7 @@ func TestFree(t *testing.T) {
 		"alive": {&told{rows: []lease.Row{row("a", lease.StateHeld, 1000)}}, 5, false, nil, lease.ErrHeld,
 			`lease: the number is held: by host "h", port "80", last sign of life 20s ago, within the expiry, 5m0s`},
 		"alive, without a heartbeat": {&told{rows: []lease.Row{row("a", lease.StateHeld, 0)}}, 5, false, nil, lease.ErrHeld, `port "80", within the expiry, 5m0s`},
-		"alive, with a process": {&told{rows: []lease.Row{{Number: 5, State: lease.StateHeld, Node: lease.Node{Host: "h", Port: "12@80"}}}}, 5, false, nil, lease.ErrHeld,
+		"alive, with a process": {&told{rows: []lease.Row{{Number: 5, Token: "a", State: lease.StateHeld, Node: lease.Node{Host: "h", Port: "12@80"}}}}, 5, false, nil, lease.ErrHeld,
 			`by host "h", process 12, within the expiry, 5m0s`},
 		"no row":    {&told{rows: make([]lease.Row, 1)}, 5, true, nil, lease.ErrNoLease, "the number has no row"},
 		"no number": {&told{rows: []lease.Row{row("a", lease.StateFree, 0)}}, -1, true, nil, lease.ErrNoLease, "the number has no row"},
